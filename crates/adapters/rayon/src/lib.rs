@@ -1,0 +1,1 @@
+//! Rayon: the stand-in for rayon-core and the rustc wrapper that slips it in.

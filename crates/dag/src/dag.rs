@@ -1,0 +1,429 @@
+//! The columns.
+
+use crate::folded::Folded;
+use crate::meta::Meta;
+
+/// Index of a task: `0..dag.tasks.len()`. Smaller index = smaller task number (creation order when recorded).
+pub type TaskId = u32;
+/// Index of a strand: `0..dag.strands.len()`, a topological order: every predecessor has a smaller index.
+/// Strands are sorted by start time.
+pub type StrandId = u32;
+/// Index into [`Dag::places`]; spawn sites and strand positions share the table.
+pub type PlaceId = u32;
+/// Index into [`Dag::scopes`].
+pub type ScopeId = u32;
+/// Index of a thread.
+pub type ThreadId = u32;
+/// "No such thing" in any of the index columns.
+pub const NONE: u32 = u32::MAX;
+/// The place of every root task.
+pub const ROOT_PLACE: PlaceId = 0;
+
+/// A position in the program: a spawn site, or where a strand starts or ends.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Place {
+    /// What people are shown: the text given, else `file:line`, else a symbol, else `?`.
+    pub label: String,
+    /// Source file, relative to the workspace where it lies inside.
+    pub file: Option<String>,
+    /// 1-based line.
+    pub line: Option<u32>,
+    /// Function that contains the position, demangled.
+    pub function: Option<String>,
+    /// The primitive called there, as `join` or `scope`, where known.
+    pub primitive: Option<String>,
+    /// The text of the source line, trimmed, as it was when the run was recorded.
+    pub source: Option<String>,
+}
+
+/// How a task came to be (MODEL.md §1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[repr(u8)]
+pub enum TaskKind {
+    /// Nobody created it.
+    #[default]
+    Root,
+    /// Another thread may take it: a spawn.
+    Deferred,
+    /// Nobody may take it; no spawn, no burden.
+    Inline,
+    /// Nobody waits for it; no spawn, no burden.
+    Detached,
+}
+
+/// Why a strand could start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[repr(u8)]
+pub enum StartKind {
+    /// The task's first strand: predecessors are the creating strand and the tasks depended on.
+    #[default]
+    Begin,
+    /// After creates: predecessor is the task's previous strand.
+    AfterCreate,
+    /// After a wait: the task's previous strand and the last strands of the tasks (or the signalling strands) waited for.
+    AfterWait,
+    /// After a yield: the previous strand.
+    AfterYield,
+    /// After a signal: the previous strand, by a yield-continuation edge.
+    AfterSignal,
+}
+
+/// What ended a strand.
+///
+/// A zero-length strand that follows a create at once is merged into the strand before it, so a strand can create
+/// several tasks at its end (see [`Tasks::creator`]) and then still end in a wait, a yield, a signal or the task's end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[repr(u8)]
+pub enum EndKind {
+    /// Creates one task or more; the next strand is [`StartKind::AfterCreate`].
+    #[default]
+    Create,
+    /// A wait (after any creates).
+    Wait,
+    /// Stops for nobody's sake.
+    Yield,
+    /// Sets a signal.
+    Signal,
+    /// The task's end.
+    End,
+}
+
+/// A kind of edge, in the order of the tie rule of MODEL.md §3 (a continuation or create edge, then end, depend, signal).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum EdgeKind {
+    /// Creating strand → child's first strand.
+    Create,
+    /// Strand → the next of its task after a create.
+    CreateContinuation,
+    /// Strand → the next of its task after a wait.
+    WaitContinuation,
+    /// Strand → the next of its task after a yield or a signal.
+    YieldContinuation,
+    /// Last strand of a task waited for → strand after the wait.
+    End,
+    /// Last strand of a task depended on → first strand of the dependent task.
+    Depend,
+    /// Signalling strand → strand that waited for the signal.
+    Signal,
+}
+
+/// A scope's kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ScopeKind {
+    /// Members are the tasks created into it.
+    #[default]
+    Group,
+    /// Children of members are members too.
+    Tree,
+}
+
+/// A scope a task opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Scope {
+    /// Number shown to people and written to text; unique.
+    pub number: u64,
+    /// Group or tree.
+    pub kind: ScopeKind,
+    /// The task that opened it.
+    pub opener: TaskId,
+    /// The opener's strand during (or at the end of) which it was opened.
+    pub strand: StrandId,
+    /// How many of that strand's creates came before the opening (its place among them).
+    pub creates_before: u32,
+}
+
+/// Task columns, all of one length.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Tasks {
+    /// Task number shown to people; ascending.
+    pub number: Vec<u64>,
+    /// Parent task, or [`NONE`] for a root.
+    pub parent: Vec<TaskId>,
+    /// Deferred, inline, …
+    pub kind: Vec<TaskKind>,
+    /// Spawn site; [`ROOT_PLACE`] for roots.
+    pub site: Vec<PlaceId>,
+    /// Creates from the root: 0 for roots.
+    pub level: Vec<u32>,
+    /// The strand at whose end it was created, or [`NONE`].
+    pub creator: Vec<StrandId>,
+    /// Its place among the creates at that strand's end, from 0.
+    pub create_rank: Vec<u32>,
+    /// Scope it was created into, or [`NONE`].
+    pub scope: Vec<ScopeId>,
+    /// First strand. Every task has one.
+    pub first: Vec<StrandId>,
+    /// Last strand.
+    pub last: Vec<StrandId>,
+}
+
+impl Tasks {
+    /// Number of tasks.
+    pub fn len(&self) -> usize {
+        self.parent.len()
+    }
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.parent.is_empty()
+    }
+}
+
+/// Strand columns, all of one length, in topological (and start-time) order.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Strands {
+    /// The task it belongs to.
+    pub task: Vec<TaskId>,
+    /// The thread it ran on.
+    pub thread: Vec<ThreadId>,
+    /// Start, in ticks.
+    pub start: Vec<u64>,
+    /// End, in ticks; not below start.
+    pub end: Vec<u64>,
+    /// Previous strand of the task, or [`NONE`].
+    pub prev: Vec<StrandId>,
+    /// Why it could start.
+    pub start_kind: Vec<StartKind>,
+    /// What ended it.
+    pub end_kind: Vec<EndKind>,
+    /// Where it started in the program ([`NONE`] = unknown; for a task's first strand the spawn site).
+    pub from: Vec<PlaceId>,
+    /// Where it ended in the program ([`NONE`] = unknown, or the task's end).
+    pub to: Vec<PlaceId>,
+}
+
+impl Strands {
+    /// Number of strands.
+    pub fn len(&self) -> usize {
+        self.task.len()
+    }
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.task.is_empty()
+    }
+}
+
+/// Lists of different lengths in two arrays.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Lists {
+    /// `offsets[i]..offsets[i + 1]` are the items of list i; one longer than the number of lists (or empty for none).
+    pub offsets: Vec<u32>,
+    /// The items.
+    pub items: Vec<u32>,
+}
+
+impl Lists {
+    /// List `i`; empty when there is no such list.
+    pub fn get(&self, i: usize) -> &[u32] {
+        match (self.offsets.get(i), self.offsets.get(i + 1)) {
+            (Some(&a), Some(&b)) => &self.items[a as usize..b as usize],
+            _ => &[],
+        }
+    }
+    /// Number of lists.
+    pub fn len(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+    /// True when there is no list.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+    /// Appends a list.
+    pub fn push(&mut self, items: impl IntoIterator<Item = u32>) {
+        if self.offsets.is_empty() {
+            self.offsets.push(0);
+        }
+        self.items.extend(items);
+        self.offsets.push(self.items.len() as u32);
+    }
+}
+
+/// The waits, one for each strand that starts after one.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Waits {
+    /// The strand after the wait; ascending, so a forward pass keeps a cursor and others search.
+    pub after: Vec<StrandId>,
+    /// The scope waited for and closed, or [`NONE`].
+    pub scope: Vec<ScopeId>,
+    /// True when it was a plain wait for all children (`wait` with nothing named).
+    pub plain: Vec<bool>,
+    /// Tasks joined by each wait (ascending).
+    pub tasks: Lists,
+    /// Signals waited for, as the strands that set them (each ends in [`EndKind::Signal`]).
+    pub signals: Lists,
+}
+
+impl Waits {
+    /// The wait before strand `s`.
+    pub fn index_of(&self, s: StrandId) -> Option<usize> {
+        self.after.binary_search(&s).ok()
+    }
+}
+
+/// Why a thread was off the CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OffWhy {
+    /// It could have run: *descheduled*.
+    Preempted,
+    /// It gave up the CPU itself (I/O, lock, channel): *blocked*.
+    Blocked,
+}
+
+/// An interval in which a thread was off the CPU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Off {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Start, in ticks.
+    pub start: u64,
+    /// End, in ticks.
+    pub end: u64,
+    /// Preempted or blocked.
+    pub why: OffWhy,
+    /// On what, when known (`lock`, …).
+    pub on: Option<String>,
+}
+
+/// A region of a task's own code (MODEL.md §4), or a labelled part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Region {
+    /// Index into [`Dag::labels`].
+    pub label: u32,
+    /// The task that opened and closed it.
+    pub task: TaskId,
+    /// Also covers tasks created while open (always true for a part).
+    pub tree: bool,
+    /// Strand in which it was opened, and when.
+    pub begin: (StrandId, u64),
+    /// Strand in which it was closed, and when. A region left open is closed by its task's end.
+    pub end: (StrandId, u64),
+    /// How many creates at the begin strand's end came before the opening (0 unless opened between two creates).
+    pub begin_creates_before: u32,
+    /// The same for the closing.
+    pub end_creates_before: u32,
+}
+
+/// A steal the runtime reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Steal {
+    /// When.
+    pub t: u64,
+    /// Who took it.
+    pub thief: ThreadId,
+    /// From whom ([`NONE`] = unknown).
+    pub victim: ThreadId,
+    /// What ([`NONE`] = unknown).
+    pub task: TaskId,
+    /// Taken while waiting for a stolen child (leapfrog).
+    pub leap: bool,
+}
+
+/// The scheduler's own events and samples, by time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ThreadEvent {
+    /// A failed attempt to steal from a victim.
+    StealFailed(ThreadId),
+    /// The thread went to sleep.
+    Sleep,
+    /// It woke.
+    Wake,
+    /// CPU load since the last such event, 0 to 1.
+    Cpu(f64),
+    /// Ready tasks in its own queue.
+    Queue(u64),
+}
+
+/// A counter (instructions, cache misses …): the strands' own deltas.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counter {
+    /// Name as given.
+    pub name: String,
+    /// Value per strand, ascending by strand; strands that had none are absent.
+    pub values: Vec<(StrandId, u64)>,
+}
+
+/// The computation DAG of one run. Built by [`crate::build::build`]; never changed afterwards.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Dag {
+    /// The run.
+    pub meta: Meta,
+    /// Positions; index 0 is the root's.
+    pub places: Vec<Place>,
+    /// Region and part names.
+    pub labels: Vec<String>,
+    /// Tasks.
+    pub tasks: Tasks,
+    /// Strands.
+    pub strands: Strands,
+    /// Scopes.
+    pub scopes: Vec<Scope>,
+    /// Waits.
+    pub waits: Waits,
+    /// Tasks with depend edges, ascending, and for each the tasks it depends on.
+    pub dependents: Vec<TaskId>,
+    /// See [`Dag::dependents`].
+    pub depends: Lists,
+    /// Off-CPU intervals, by thread, then time.
+    pub offs: Vec<Off>,
+    /// Regions, by task, then opening.
+    pub regions: Vec<Region>,
+    /// Parts, by task, then opening.
+    pub parts: Vec<Region>,
+    /// Steals the runtime reported, by time.
+    pub steals: Vec<Steal>,
+    /// Scheduler events and samples: (t, thread, what), by time, then thread.
+    pub thread_events: Vec<(u64, ThreadId, ThreadEvent)>,
+    /// Counters, by name.
+    pub counters: Vec<Counter>,
+    /// Folded strands, ascending: a strand that stands for a whole subtree (MODEL.md §7).
+    pub folded: Vec<(StrandId, Folded)>,
+    /// Numbers of signals, by the strand that set them, ascending.
+    pub signals: Vec<(StrandId, u64)>,
+}
+
+impl Dag {
+    /// True for a thread of the pool.
+    pub fn is_worker(&self, thread: ThreadId) -> bool {
+        thread < self.meta.workers
+    }
+
+    /// The folded subtree that strand `s` stands for, if any.
+    pub fn fold_of(&self, s: StrandId) -> Option<&Folded> {
+        let i = self.folded.binary_search_by_key(&s, |f| f.0).ok()?;
+        Some(&self.folded[i].1)
+    }
+
+    /// Calls `f(predecessor strand, kind of edge)` for every predecessor of `s`, in the tie order of MODEL.md §3.
+    /// O(log n) to find a wait's or a dependent task's list.
+    pub fn for_each_predecessor(&self, s: StrandId, mut f: impl FnMut(StrandId, EdgeKind)) {
+        let i = s as usize;
+        let task = self.strands.task[i] as usize;
+        match self.strands.start_kind[i] {
+            StartKind::Begin => {
+                if self.tasks.creator[task] != NONE {
+                    f(self.tasks.creator[task], EdgeKind::Create);
+                }
+                if let Ok(d) = self.dependents.binary_search(&(task as u32)) {
+                    for &on in self.depends.get(d) {
+                        f(self.tasks.last[on as usize], EdgeKind::Depend);
+                    }
+                }
+            }
+            StartKind::AfterCreate => f(self.strands.prev[i], EdgeKind::CreateContinuation),
+            StartKind::AfterYield | StartKind::AfterSignal => {
+                f(self.strands.prev[i], EdgeKind::YieldContinuation);
+            }
+            StartKind::AfterWait => {
+                f(self.strands.prev[i], EdgeKind::WaitContinuation);
+                if let Some(w) = self.waits.index_of(s) {
+                    for &t in self.waits.tasks.get(w) {
+                        f(self.tasks.last[t as usize], EdgeKind::End);
+                    }
+                    for &sig in self.waits.signals.get(w) {
+                        f(sig, EdgeKind::Signal);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! Errors of reading a trace: what was being done, where, what was found, what to do.
+
+use std::path::PathBuf;
+
+/// Why a trace could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file itself: missing, a directory, not readable.
+    #[error("{path}: {what}", path = path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What was found and what to do.
+        what: String,
+    },
+    /// A line of a text trace.
+    #[error("line {line}: {what}")]
+    Text {
+        /// 1-based line; 0 for the whole file.
+        line: usize,
+        /// Task, what was found and what was expected.
+        what: String,
+    },
+    /// A place in a recorded trace.
+    #[error("byte {offset}: {what}")]
+    Recorded {
+        /// Offset in the file.
+        offset: u64,
+        /// What was found, expected, and what to do.
+        what: String,
+    },
+    /// The trace as a whole makes no sense (a cycle, too many tasks).
+    #[error("{0}")]
+    Trace(String),
+}

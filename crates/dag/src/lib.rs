@@ -1,0 +1,21 @@
+//! The computation DAG of one recorded run, in columns, and the readers that build it.
+//!
+//! Data flows one way: a text trace ([`text`]) or a recorded trace ([`recorded`]) is read into a [`raw::RawTrace`]
+//! (tasks, strands in program order, scopes, waits not yet resolved), and [`build`] turns that into a [`Dag`]:
+//! strands in a topological order, waits resolved to the tasks they join. Everything downstream takes `&Dag`.
+
+pub mod build;
+pub mod dag;
+pub mod error;
+pub mod folded;
+pub mod meta;
+pub mod open;
+pub mod raw;
+pub mod recorded;
+pub mod text;
+
+pub use dag::*;
+pub use error::Error;
+pub use folded::Folded;
+pub use meta::{Meta, Steals, TimeUnit};
+pub use open::{OpenOptions, open};

@@ -1,0 +1,60 @@
+//! What is known of the run as a whole.
+
+/// The unit of every time in a trace; the report's `metric_unit` for the metric *time*.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum TimeUnit {
+    /// Nanoseconds.
+    #[default]
+    Ns,
+    /// Microseconds.
+    Us,
+    /// Milliseconds.
+    Ms,
+    /// Ticks of a clock of [`Meta::ticks_per_second`] hertz.
+    Cycles,
+}
+
+/// Which side a thief takes at a spawn; decides the edge that carries the burden (MODEL.md §2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Steals {
+    /// Thieves take the child (Rayon, OpenMP, oneTBB): the create edge carries the burden.
+    #[default]
+    Child,
+    /// Thieves take the parent's continuation (Cilk, MassiveThreads): the create-continuation edge carries it.
+    Continuation,
+}
+
+/// The run: machine, runtime, units, costs.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Meta {
+    /// W of MODEL.md §5: the largest number of pool workers alive at one moment. At least 1.
+    pub workers: u32,
+    /// Number of threads seen; thread numbers are below it. Threads `0..workers` are the pool, others are outside.
+    pub threads: u32,
+    /// Unit of all times.
+    pub time_unit: TimeUnit,
+    /// Ticks of `time_unit` in a second (10^9 for ns; the clock's rate for cycles).
+    pub ticks_per_second: u64,
+    /// What thieves take.
+    pub steals: Steals,
+    /// Cost of a steal in ticks, stored with the trace; 0 when not calibrated.
+    pub burden: u64,
+    /// Cost of one probe (begin, resume, strand end) in ticks; taken out of the weights unless `--raw`.
+    pub probe_cost: u64,
+    /// Short name of the program.
+    pub name: Option<String>,
+    /// Runtime and version, as `Rayon 1.13.0`.
+    pub runtime: Option<String>,
+    /// Command line.
+    pub command: Option<String>,
+    /// Host name.
+    pub host: Option<String>,
+    /// Number of CPUs the process could use, where known.
+    pub cpus: Option<u32>,
+    /// Further facts for `workspan info`, in the order to print them.
+    pub facts: Vec<(String, String)>,
+    /// What was repaired, dropped or not captured; each one a full sentence.
+    pub warnings: Vec<String>,
+    /// True for a trace recorded by workspan (timestamps, steals and off-CPU times are measured), false for text.
+    pub recorded: bool,
+}

@@ -1,0 +1,124 @@
+//! What a reader produces: the run as told, before waits are resolved and strands put in order.
+//!
+//! Readers push tasks, scopes and strands; a task's strands must be pushed in program order (strands of different
+//! tasks may interleave in any way). Indices are positions in these vectors.
+
+use crate::dag::{Off, Place, ScopeKind, Steal, TaskKind, ThreadEvent};
+use crate::folded::Folded;
+use crate::meta::Meta;
+
+/// A task as told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RawTask {
+    /// Number shown to people; decides the order of [`crate::TaskId`]s. Unique.
+    pub number: u64,
+    /// The creating task, or `NONE`.
+    pub parent: u32,
+    /// How it was created.
+    pub kind: TaskKind,
+    /// Index into [`RawTrace::places`]; the root place for a root.
+    pub site: u32,
+    /// Scope (index into [`RawTrace::scopes`]) it was created into, or `NONE`.
+    pub scope: u32,
+}
+
+/// What ended a strand.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RawEnd {
+    /// Created this task.
+    Create(u32),
+    /// Waits for all children created before, not detached, not yet joined by this task.
+    WaitChildren,
+    /// Waits for a scope's members and closes it.
+    WaitScope(u32),
+    /// Waits for these tasks.
+    WaitTasks(Vec<u32>),
+    /// Waits for these signals, by number.
+    WaitSignals(Vec<u64>),
+    /// Stops for nobody.
+    Yield,
+    /// Sets this signal.
+    Signal(u64),
+    /// The task's end.
+    End,
+}
+
+/// A strand as told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RawStrand {
+    /// Its task.
+    pub task: u32,
+    /// Thread.
+    pub thread: u32,
+    /// Start and end in ticks.
+    pub start: u64,
+    /// See `start`.
+    pub end: u64,
+    /// What ended it.
+    pub end_op: RawEnd,
+    /// Place where it ended (the primitive's position), or `NONE`.
+    pub at: u32,
+    /// Must stay a strand of its own even when of zero length after a create (it carries counters or a fold).
+    pub keep: bool,
+}
+
+/// A scope as told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RawScope {
+    /// Unique number.
+    pub number: u64,
+    /// Kind.
+    pub kind: ScopeKind,
+    /// Opening task.
+    pub opener: u32,
+    /// Raw strand in which it was opened.
+    pub strand: u32,
+}
+
+/// A region or part as told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RawRegion {
+    /// Index into [`RawTrace::labels`].
+    pub label: u32,
+    /// Its task.
+    pub task: u32,
+    /// Tree region, or a part.
+    pub tree: bool,
+    /// Raw strand and time of the opening.
+    pub begin: (u32, u64),
+    /// Raw strand and time of the closing.
+    pub end: (u32, u64),
+}
+
+/// A whole run as told.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RawTrace {
+    /// The run.
+    pub meta: Meta,
+    /// Places; index 0 must be the root place.
+    pub places: Vec<Place>,
+    /// Region and part names.
+    pub labels: Vec<String>,
+    /// Tasks.
+    pub tasks: Vec<RawTask>,
+    /// Strands; those of one task in program order.
+    pub strands: Vec<RawStrand>,
+    /// Scopes.
+    pub scopes: Vec<RawScope>,
+    /// (task, task it depends on), raw indices.
+    pub depends: Vec<(u32, u32)>,
+    /// Off-CPU intervals.
+    pub offs: Vec<Off>,
+    /// Regions.
+    pub regions: Vec<RawRegion>,
+    /// Parts.
+    pub parts: Vec<RawRegion>,
+    /// Steals; `task` is a raw index or `NONE`.
+    pub steals: Vec<Steal>,
+    /// Scheduler events.
+    pub thread_events: Vec<(u64, u32, ThreadEvent)>,
+    /// (counter name, values by raw strand).
+    pub counters: Vec<(String, Vec<(u32, u64)>)>,
+    /// Folded strands by raw strand.
+    pub folded: Vec<(u32, Folded)>,
+}

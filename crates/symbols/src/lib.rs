@@ -1,0 +1,1 @@
+//! Resolves recorded sites to functions, files and lines after the run.

@@ -1,0 +1,230 @@
+//! The records of an event chunk and their encoding.
+//!
+//! This one file is compiled into the recorder, into every front end that writes on its hot path (the Rayon stand-in
+//! carries a copy), and into the reader. It uses `core` alone.
+//!
+//! A chunk holds the events of one thread in program order. The reader replays the thread's **stack of tasks**: a task
+//! begins on top of what the thread was doing, and the *current task* is the top of the stack, so most records name
+//! no task. A task is named by the thread that created it and that thread's running count of creates, from 0:
+//! `(thread, seq)`; nobody has to agree on ids. Scopes likewise, with a count of their own.
+//!
+//! A record is one *head* (kind in the low 5 bits, the number n of delta bytes in the high 3, then n little-endian
+//! bytes of ticks since the thread's previous record in the chunk; the chunk's base time for the first) and then its
+//! operands, each a *varint* ([`put_varint`]). A [`Kind::Extended`] head is followed by a byte with the real kind.
+
+/// Most bytes one record written by [`put_head`] and up to four varints can touch, over-long stores included.
+pub const SLACK: usize = 64;
+
+/// A task's creator thread and create count, as written in a record.
+pub type TaskRef = (u32, u64);
+
+/// What a record says. `t` is the head's time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// Padding: nothing follows in this chunk.
+    Pad = 0,
+    /// A root task (it takes the thread's next create count) begins at the bottom of this thread's stack.
+    Root = 1,
+    /// Operands thread, seq: that task begins at t on top of the stack.
+    Begin = 2,
+    /// The current task ends; it is popped.
+    End = 3,
+    /// The current task ends, is popped, and the task below, which waited for it, resumes at the same tick.
+    EndResume = 4,
+    /// Operand site: the current task creates, in a new group scope, a deferred child (next create count) and then an
+    /// inline child (the count after), waits for that scope, and the inline child begins here, all at t.
+    Join = 5,
+    /// No time: the deferred child of the join that the current task waits for begins here at the time of the record before.
+    Next = 6,
+    /// Operands flags ([`create`]), site, and with [`create::SCOPED`] the scope's thread and seq: the current task creates
+    /// a task (next create count) and goes on at the same tick.
+    Create = 7,
+    /// Operand kind (0 group, 1 tree): the current task opens a scope (it takes the thread's next scope count).
+    Scope = 8,
+    /// Operands site + 1 (0 = unknown), what ([`wait`]), and what that needs: the current task's strand ends in a wait.
+    Wait = 9,
+    /// The current task goes on (after a wait or a yield).
+    Resume = 10,
+    /// Operand site + 1: the current task's strand ends in a yield. It stays on this stack, and takes the thread's next yield count.
+    Yield = 11,
+    /// Operands thread, yield count: the task that yielded there goes on here, pushed on this stack.
+    ResumeYielded = 12,
+    /// Operand site + 1: like [`Kind::Yield`], but the task is popped from this stack.
+    Leave = 13,
+    /// Operands thread, seq of the dependent, thread, seq of the task it depends on.
+    Depend = 14,
+    /// Operands site + 1, id: the current task sets a signal; its strand is cut there and goes on at the same tick.
+    Signal = 15,
+    /// Operands label, tree (0 or 1): the current task opens a region.
+    RegionBegin = 16,
+    /// Operand label: closes it.
+    RegionEnd = 17,
+    /// Operand label: the current task starts a part.
+    PartBegin = 18,
+    /// Operand label: stops it.
+    PartEnd = 19,
+    /// Operands victim thread + 1 (0 = unknown), leap (0 or 1), thread, seq: this thread stole that task.
+    Steal = 20,
+    /// Operand victim thread + 1: an attempt failed.
+    StealFailed = 21,
+    /// The thread went to sleep.
+    Sleep = 22,
+    /// It woke.
+    Wake = 23,
+    /// Operands pool, index: this thread is now that worker of that pool.
+    Worker = 24,
+    /// It no longer is.
+    WorkerEnd = 25,
+    /// Operands pool, size: a pool of so many workers exists from t.
+    Pool = 26,
+    /// Operand pool: it ended at t.
+    PoolEnd = 27,
+    /// Operands why (0 preempted, 1 blocked), ticks: the thread was off the CPU for so long, ending at t.
+    Off = 28,
+    /// Operands length in bytes, then that many bytes: a folded subtree in place of a strand (docs/format.md).
+    Folded = 29,
+    /// Operands counter label, value: the current strand's delta, written just before the record that ends it.
+    Counter = 30,
+    /// The next byte is the real kind (none defined in version 1).
+    Extended = 31,
+}
+
+/// Flags of [`Kind::Create`].
+pub mod create {
+    /// Another thread may take it.
+    pub const DEFERRED: u64 = 1;
+    /// Nobody may.
+    pub const INLINE: u64 = 2;
+    /// Nobody waits for it.
+    pub const DETACHED: u64 = 3;
+    /// The low bits that hold the above.
+    pub const KIND: u64 = 3;
+    /// Scope thread and seq follow.
+    pub const SCOPED: u64 = 4;
+}
+
+/// What a [`Kind::Wait`] waits for.
+pub mod wait {
+    /// All children created before and not yet joined.
+    pub const CHILDREN: u64 = 0;
+    /// Operands thread, seq: a scope, closed by it.
+    pub const SCOPE: u64 = 1;
+    /// Operands n, n × (thread, seq).
+    pub const TASKS: u64 = 2;
+    /// Operands n, n × id.
+    pub const SIGNALS: u64 = 3;
+}
+
+/// Primitives a site can be a call of, as stored with the site.
+pub mod primitive {
+    /// Names by code; code 0 is unknown.
+    pub const NAMES: [&str; 12] = [
+        "?", "join", "scope", "spawn", "install", "broadcast", "task", "taskwait", "parallel", "barrier", "loop", "api",
+    ];
+    /// Unknown.
+    pub const UNKNOWN: u8 = 0;
+    /// `join`, `join_context` and parallel iterators.
+    pub const JOIN: u8 = 1;
+    /// `scope` and its kin: the wait at its end.
+    pub const SCOPE: u8 = 2;
+    /// `spawn` into a scope or a pool.
+    pub const SPAWN: u8 = 3;
+    /// `install`.
+    pub const INSTALL: u8 = 4;
+    /// `broadcast`.
+    pub const BROADCAST: u8 = 5;
+}
+
+/// Bytes needed for `v` as little-endian without leading zeros: 0 to 8.
+#[inline(always)]
+const fn byte_length(v: u64) -> usize {
+    (71 - v.leading_zeros() as usize) / 8
+}
+
+/// Writes a record's head at `p` and returns where its operands go. Stores 8 bytes whatever the length.
+///
+/// # Safety
+/// At least 8 bytes from `p` must be writable.
+#[inline(always)]
+pub unsafe fn put_head(p: *mut u8, kind: Kind, delta: u64) -> *mut u8 {
+    let delta = if delta < 1 << 56 { delta } else { (1 << 56) - 1 };
+    let n = byte_length(delta);
+    let word = kind as u64 | (n as u64) << 5 | delta << 8;
+    // SAFETY: the caller grants 8 bytes from `p`; n is at most 7.
+    unsafe {
+        p.cast::<u64>().write_unaligned(word.to_le());
+        p.add(1 + n)
+    }
+}
+
+/// Writes a varint at `p` and returns the end: n bytes hold 7·n bits, and the number of trailing zeros of the first byte
+/// is n − 1; a first byte of 0 is followed by 8 plain bytes.
+///
+/// # Safety
+/// At least 9 bytes from `p` must be writable.
+#[inline(always)]
+pub unsafe fn put_varint(p: *mut u8, v: u64) -> *mut u8 {
+    if v < 1 << 56 {
+        let bits = 64 - (v | 1).leading_zeros() as usize;
+        let n = bits.div_ceil(7);
+        let word = (v << 1 | 1) << (n - 1);
+        // SAFETY: the caller grants 9 bytes from `p`; n is at most 8.
+        unsafe {
+            p.cast::<u64>().write_unaligned(word.to_le());
+            p.add(n)
+        }
+    } else {
+        // SAFETY: the caller grants 9 bytes from `p`.
+        unsafe {
+            *p = 0;
+            p.add(1).cast::<u64>().write_unaligned(v.to_le());
+            p.add(9)
+        }
+    }
+}
+
+/// Reads a varint at `*at` and moves `at` past it; `None` when the bytes end first.
+#[inline]
+pub fn get_varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
+    let rest = bytes.get(*at..)?;
+    let first = *rest.first()?;
+    let n = if first == 0 { 9 } else { first.trailing_zeros() as usize + 1 };
+    if let Some(head) = rest.first_chunk::<9>() {
+        *at += n;
+        if n == 9 {
+            return Some(u64::from_le_bytes(*head.last_chunk::<8>()?));
+        }
+        let word = u64::from_le_bytes(*head.first_chunk::<8>()?);
+        let word = if n == 8 { word } else { word & ((1 << (8 * n)) - 1) };
+        return Some(word >> n);
+    }
+    let body = rest.get(..n)?;
+    *at += n;
+    let mut word = [0u8; 8];
+    if n == 9 {
+        word.copy_from_slice(&body[1..]);
+        return Some(u64::from_le_bytes(word));
+    }
+    word[..n].copy_from_slice(body);
+    Some(u64::from_le_bytes(word) >> n)
+}
+
+/// Reads a record's head at `*at`: kind (5 bits, not checked) and ticks since the record before; `None` when the bytes end first.
+#[inline]
+pub fn get_head(bytes: &[u8], at: &mut usize) -> Option<(u8, u64)> {
+    let rest = bytes.get(*at..)?;
+    let first = *rest.first()?;
+    let n = usize::from(first >> 5);
+    let body = rest.get(1..1 + n)?;
+    *at += 1 + n;
+    let delta = match rest.first_chunk::<8>() {
+        Some(word) => (u64::from_le_bytes(*word) >> 8) & ((1 << (8 * n)) - 1),
+        None => {
+            let mut word = [0u8; 8];
+            word[..n].copy_from_slice(body);
+            u64::from_le_bytes(word)
+        }
+    };
+    Some((first & 31, delta))
+}
