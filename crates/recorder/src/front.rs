@@ -20,6 +20,9 @@ pub const HAS_ROOT: u32 = 2;
 /// [`Handle::flags`]: this thread is a pool's worker (set by the front end together with [`Kind::Worker`]).
 pub const IS_WORKER: u32 = 4;
 
+/// What marks the last entry of a call stack ([`Table::site_stack`]) as the calling task's site: no code lies there.
+pub const INHERITED: usize = 0xffff_ffff_0000_0000_u64 as usize;
+
 /// A thread's place in its current chunk. Only its own thread touches it.
 #[repr(C)]
 pub struct Handle {
@@ -67,7 +70,8 @@ pub struct Table {
     /// Interns a source position as a site: file (UTF-8, not ended by 0), its length, line, column, primitive code.
     pub site_location: extern "C" fn(*const u8, usize, u32, u32, u8) -> u32,
     /// Interns a call stack as a site: return addresses, innermost first, their number, primitive code, and the file, length and
-    /// line of the library's own call, for when no frame is the user's.
+    /// line of the library's own call, for when no frame is the user's. A last address from [`INHERITED`] up is none: its
+    /// low 32 bits are the site of the task that made the call, to be used instead when no frame is the user's.
     pub site_stack: extern "C" fn(*const usize, usize, u8, *const u8, usize, u32) -> u32,
     /// Interns a text (a region's name, a counter's, a site's label).
     pub label: extern "C" fn(*const u8, usize) -> u32,
