@@ -3,12 +3,12 @@
 //! Readers push tasks, scopes and strands; a task's strands must be pushed in program order (strands of different
 //! tasks may interleave in any way). Indices are positions in these vectors.
 
-use crate::dag::{Off, Place, ScopeKind, Steal, TaskKind, ThreadEvent};
+use crate::dag::{Lists, Off, Place, ScopeKind, Steal, TaskKind, ThreadEvent};
 use crate::folded::Folded;
 use crate::meta::Meta;
 
 /// A task as told.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RawTask {
     /// Number shown to people; decides the order of [`crate::TaskId`]s. Unique.
     pub number: u64,
@@ -22,8 +22,8 @@ pub struct RawTask {
     pub scope: u32,
 }
 
-/// What ended a strand.
-#[derive(Debug, Clone, PartialEq)]
+/// What ended a strand: 8 bytes, since there are tens of millions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RawEnd {
     /// Created this task.
     Create(u32),
@@ -31,20 +31,20 @@ pub enum RawEnd {
     WaitChildren,
     /// Waits for a scope's members and closes it.
     WaitScope(u32),
-    /// Waits for these tasks.
-    WaitTasks(Vec<u32>),
-    /// Waits for these signals, by number.
-    WaitSignals(Vec<u64>),
+    /// Waits for the tasks in this list of [`RawTrace::wait_tasks`].
+    WaitTasks(u32),
+    /// Waits for the signals in this list of [`RawTrace::wait_signals`].
+    WaitSignals(u32),
     /// Stops for nobody.
     Yield,
-    /// Sets this signal.
-    Signal(u64),
+    /// Sets this signal, an index into [`RawTrace::signals`].
+    Signal(u32),
     /// The task's end.
     End,
 }
 
 /// A strand as told.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RawStrand {
     /// Its task.
     pub task: u32,
@@ -58,12 +58,12 @@ pub struct RawStrand {
     pub end_op: RawEnd,
     /// Place where it ended (the primitive's position), or `NONE`.
     pub at: u32,
-    /// Must stay a strand of its own even when of zero length after a create (it carries counters or a fold).
+    /// Must stay a strand of its own even when of zero length after a create: set exactly when it carries counters or a fold.
     pub keep: bool,
 }
 
 /// A scope as told.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RawScope {
     /// Unique number.
     pub number: u64,
@@ -76,7 +76,7 @@ pub struct RawScope {
 }
 
 /// A region or part as told.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RawRegion {
     /// Index into [`RawTrace::labels`].
     pub label: u32,
@@ -86,7 +86,7 @@ pub struct RawRegion {
     pub tree: bool,
     /// Raw strand and time of the opening.
     pub begin: (u32, u64),
-    /// Raw strand and time of the closing.
+    /// Raw strand and time of the closing; the strand is `NONE` when it was left open (the task's end closes it).
     pub end: (u32, u64),
 }
 
@@ -105,6 +105,12 @@ pub struct RawTrace {
     pub strands: Vec<RawStrand>,
     /// Scopes.
     pub scopes: Vec<RawScope>,
+    /// Numbers of the signals set or waited for, each once.
+    pub signals: Vec<u64>,
+    /// Lists of raw tasks named by waits.
+    pub wait_tasks: Lists,
+    /// Lists of signals (indices into `signals`) named by waits.
+    pub wait_signals: Lists,
     /// (task, task it depends on), raw indices.
     pub depends: Vec<(u32, u32)>,
     /// Off-CPU intervals.
