@@ -1,1 +1,32 @@
-fn main() {}
+//! `cargo workspan`: `workspan record` for cargo's subcommands.
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use workspan_cli::record::{self, CargoWorkspanArgs};
+
+/// Builds with recording compiled in, runs, and reports where the speedup went.
+#[derive(Parser)]
+#[command(name = "cargo workspan", bin_name = "cargo workspan", version)]
+struct Cli {
+    #[command(flatten)]
+    args: CargoWorkspanArgs,
+}
+
+fn main() -> ExitCode {
+    if let Some(code) = record::dispatch_role() {
+        return code;
+    }
+    // cargo passes the subcommand's own name on; run as `cargo-workspan` it isn't there.
+    let mut given: Vec<_> = std::env::args_os().collect();
+    if given.get(1).is_some_and(|a| a == "workspan") {
+        given.remove(1);
+    }
+    match record::cargo_workspan(Cli::parse_from(given).args) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("cargo workspan: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

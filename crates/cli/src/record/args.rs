@@ -1,0 +1,61 @@
+//! The flags of `workspan record` and `cargo workspan`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// Runs a program, records it, and reports.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Examples:
+  workspan record -- cargo run --release -- input.txt
+  workspan record -o run.wspan -- cargo bench --bench sort
+  workspan record -- ./sort 1000000       # built before by `cargo workspan build`
+
+The program's output and exit code are its own; the report goes to stderr.")]
+pub struct RecordArgs {
+    /// Where the trace goes (default: ./PROGRAM.wspan, numbered when it exists; for cargo target/workspan/runs/TIME/)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Record only, print no report
+    #[arg(long)]
+    pub no_report: bool,
+    /// Leave cargo's profile as it is: no line tables and stripping as it says (sites may lose their lines)
+    #[arg(long)]
+    pub keep_profile: bool,
+    /// The program and its arguments, or a cargo command
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// Flags of `cargo workspan`.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Examples:
+  cargo workspan run --release -- input.txt
+  cargo workspan test --release --lib
+  cargo workspan bench --bench sort
+  cargo workspan run --example mandelbrot -o mandelbrot.wspan
+  cargo workspan build --release          # for `workspan record -- target/...`
+
+All of cargo's own flags work; the flags above may stand anywhere before `--`.
+The program's output and exit code are its own; the report goes to stderr.
+Traces are kept in target/workspan/runs/.")]
+pub struct CargoWorkspanArgs {
+    /// Where the trace goes (default: target/workspan/runs/TIME/PROGRAM.wspan)
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Record only, print no report
+    #[arg(long)]
+    pub no_report: bool,
+    /// Leave the profile as it is: no line tables and stripping as it says (sites may lose their lines)
+    #[arg(long)]
+    pub keep_profile: bool,
+    /// cargo's subcommand with its flags: run, test, bench, build, …
+    #[arg(
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        required = true,
+        value_name = "CARGO COMMAND"
+    )]
+    pub cargo: Vec<OsString>,
+}

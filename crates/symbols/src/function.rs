@@ -1,0 +1,142 @@
+//! Names of functions as people read them.
+
+/// The demangled name without hash and generic arguments, closures named as the function they stand in.
+pub(crate) fn readable(raw: &str) -> String {
+    let demangled = format!("{:#}", rustc_demangle::demangle(raw));
+    let plain = without_generics(&demangled);
+    let mut name = String::with_capacity(plain.len());
+    for part in plain.split("::") {
+        if part.is_empty() {
+            continue;
+        }
+        // `{closure#0}`, `{{closure}}`, `{shim:vtable#0}`: the function is what stands before.
+        if part.starts_with('{') && !name.is_empty() {
+            break;
+        }
+        if !name.is_empty() {
+            name.push_str("::");
+        }
+        name.push_str(part);
+    }
+    name
+}
+
+/// `<a::B<C> as d::E>::f::<G>` becomes `a::B::f`, `a::<impl b::C>::f` becomes `a::C::f` as far as text tells.
+fn without_generics(name: &str) -> String {
+    let mut out = String::with_capacity(name.len());
+    // Depth of brackets whose text is left out; a type at the very start is kept, up to its ` as `.
+    let mut skipped = 0usize;
+    let mut kept = 0usize;
+    let mut previous = ' ';
+    let mut rest = name.char_indices();
+    while let Some((at, c)) = rest.next() {
+        match c {
+            '<' if skipped > 0 => skipped += 1,
+            '<' if out.is_empty() => kept += 1,
+            '<' => skipped = 1,
+            // `->` in a function type closes nothing.
+            '>' if previous == '-' => {}
+            '>' if skipped > 0 => skipped -= 1,
+            '>' if kept > 0 => kept -= 1,
+            _ if skipped > 0 => {}
+            ' ' if kept > 0 && name[at..].starts_with(" as ") => {
+                // Leave out the trait: as if its bracket were one to skip, ended by the type's own.
+                skipped = 1;
+                kept -= 1;
+            }
+            '&' | '*' if out.is_empty() => {}
+            'm' if out.is_empty() && name[at..].starts_with("mut ") => {
+                rest.nth(2);
+            }
+            _ => out.push(c),
+        }
+        previous = c;
+    }
+    out
+}
+
+/// The crate a demangled name belongs to; for `<T as Trait>::f` the crate of the type, as far as text tells.
+fn crate_of(name: &str) -> &str {
+    let start = name
+        .find(|c: char| c.is_alphanumeric() || c == '_')
+        .unwrap_or(name.len());
+    let rest = &name[start..];
+    &rest[..rest
+        .find(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .unwrap_or(rest.len())]
+}
+
+/// Whether the name is one of the task runtime's, the standard library's or the C library's start of a thread: never
+/// the place where a user called something.
+pub(crate) fn is_runtime(name: &str) -> bool {
+    const CRATES: [&str; 8] = [
+        "rayon",
+        "rayon_core",
+        "rayon_core_real",
+        "std",
+        "core",
+        "alloc",
+        "crossbeam_deque",
+        "workspan",
+    ];
+    const STARTS: [&str; 8] = [
+        "_start",
+        "__libc_start_main",
+        "__libc_start_call_main",
+        "start_thread",
+        "clone",
+        "clone3",
+        "__clone",
+        "__clone3",
+    ];
+    name.is_empty()
+        || name.starts_with("__rust_")
+        || name.starts_with("_rust_")
+        || STARTS.contains(&name.split('@').next().unwrap_or(name))
+        || (name.contains("::") && CRATES.contains(&crate_of(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_runtime, readable};
+
+    #[test]
+    fn closures_hashes_and_generics_go() {
+        assert_eq!(
+            readable("_ZN4sort5merge17h0123456789abcdefE"),
+            "sort::merge"
+        );
+        assert_eq!(
+            readable("_ZN4sort4main28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE"),
+            "sort::main"
+        );
+        assert_eq!(
+            readable("sort::msort::<u32, alloc::vec::Vec<u8>>::{closure#0}::{closure#1}"),
+            "sort::msort"
+        );
+        assert_eq!(
+            readable("<sort::Sorter<u8> as core::ops::FnOnce<()>>::call_once"),
+            "sort::Sorter::call_once"
+        );
+        assert_eq!(readable("msort<u32, fn(u8) -> u8>"), "msort");
+        assert_eq!(readable("{closure#0}"), "{closure#0}");
+        assert_eq!(
+            readable("<&mut sort::A as core::fmt::Debug>::fmt"),
+            "sort::A::fmt"
+        );
+        assert_eq!(readable("<<<<"), "");
+        assert_eq!(readable(">>>"), ">>>");
+    }
+
+    #[test]
+    fn runtime_is_told_from_user() {
+        assert!(is_runtime("rayon_core_real::join::join"));
+        assert!(is_runtime(
+            "<rayon::iter::Map<I, F> as rayon::iter::ParallelIterator>::drive"
+        ));
+        assert!(is_runtime("__libc_start_main@@GLIBC_2.34"));
+        assert!(!is_runtime("sort::core::merge"));
+        assert!(!is_runtime("main"));
+        assert!(!is_runtime("corekit::f"));
+    }
+}

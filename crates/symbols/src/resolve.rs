@@ -1,0 +1,303 @@
+//! From raw sites to positions.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::function;
+use crate::mapping::{self, Mapping};
+use crate::module::{self, Frame, Told, Wanted};
+use crate::source::Sources;
+use crate::workspace::{self, Ownership, Workspace};
+
+/// What was recorded of a site.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Site {
+    /// A position the compiler put into the program (`#[track_caller]`).
+    Location {
+        /// As the compiler was given it: relative to where it ran (for cargo the workspace root), or absolute.
+        file: String,
+        /// 1-based.
+        line: u32,
+    },
+    /// A call stack inside a library whose caller is wanted.
+    Stack {
+        /// Return addresses, innermost first.
+        addresses: Vec<u64>,
+        /// The library's own position, for when nothing else is known.
+        library: Option<(String, u32)>,
+    },
+    /// A code address.
+    Address {
+        /// In the process.
+        address: u64,
+        /// It is where a call returns to: the call stands before it.
+        returns: bool,
+    },
+    /// A text given by the program.
+    Label(String),
+}
+
+/// What people read of a site.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Position {
+    /// Text of the program, else `file:line`, else function, else `module+0xoffset`, else `?`.
+    pub label: String,
+    /// Relative to the workspace where it lies inside.
+    pub file: Option<String>,
+    /// 1-based.
+    pub line: Option<u32>,
+    /// Demangled, without generic arguments; a closure is named as the function it stands in.
+    pub function: Option<String>,
+    /// The line's text, trimmed.
+    pub source: Option<String>,
+    /// No frame of the user's: a task created here stands for its parent's site, where that has one.
+    pub inherit: bool,
+}
+
+/// What [`resolve`] found.
+#[derive(Debug, Clone, Default)]
+pub struct Resolution {
+    /// One for each site.
+    pub positions: Vec<Position>,
+    /// Modules that could not be read; full sentences.
+    pub warnings: Vec<String>,
+}
+
+/// Resolves sites of one recorded process. Time is linear in the addresses and in the size of the debug information of
+/// the modules they lie in.
+pub fn resolve(sites: &[Site], mappings: &[Mapping], workspace: &Workspace) -> Resolution {
+    let modules = Modules::ask(sites, mappings);
+    let mut resolver = Resolver {
+        modules: &modules,
+        mappings,
+        root: workspace.root.as_deref(),
+        ownership: Ownership::new(workspace),
+        sources: Sources::default(),
+    };
+    let positions = sites
+        .iter()
+        .enumerate()
+        .map(|(index, site)| resolver.position(index, site))
+        .collect();
+    Resolution {
+        positions,
+        warnings: modules.warnings.clone(),
+    }
+}
+
+/// The address of the call itself, not of the instruction after it.
+fn call(address: u64, returns: bool) -> u64 {
+    if returns {
+        address.saturating_sub(1)
+    } else {
+        address
+    }
+}
+
+/// Everything the modules told about all sites.
+struct Modules {
+    told: BTreeMap<PathBuf, Told>,
+    /// For a location site, the frame there.
+    located: BTreeMap<usize, Frame>,
+    warnings: Vec<String>,
+}
+
+impl Modules {
+    fn ask(sites: &[Site], mappings: &[Mapping]) -> Self {
+        let mut offsets: BTreeMap<&Path, BTreeSet<u64>> = BTreeMap::new();
+        let mut wanted: Vec<(usize, Wanted)> = Vec::new();
+        let mut add = |address: u64| {
+            if let Some((index, offset)) = mapping::find(mappings, address) {
+                offsets
+                    .entry(&mappings[index].path)
+                    .or_default()
+                    .insert(offset);
+            }
+        };
+        for (index, site) in sites.iter().enumerate() {
+            match site {
+                Site::Location { file, line } => {
+                    wanted.push((
+                        index,
+                        Wanted {
+                            file: file.clone(),
+                            line: *line,
+                        },
+                    ));
+                }
+                Site::Stack { addresses, .. } => addresses.iter().for_each(|&a| add(call(a, true))),
+                Site::Address { address, returns } => add(call(*address, *returns)),
+                Site::Label(_) => {}
+            }
+        }
+        let mut modules = Self {
+            told: BTreeMap::new(),
+            located: BTreeMap::new(),
+            warnings: Vec::new(),
+        };
+        let mut seen = BTreeSet::new();
+        for mapping in mappings {
+            if !mapping.path.is_absolute() || !seen.insert(&mapping.path) {
+                continue;
+            }
+            let offsets: Vec<u64> = offsets
+                .get(mapping.path.as_path())
+                .map_or_else(Vec::new, |set| set.iter().copied().collect());
+            wanted.retain(|(index, _)| !modules.located.contains_key(index));
+            if offsets.is_empty() && wanted.is_empty() {
+                continue;
+            }
+            let positions: Vec<Wanted> = wanted.iter().map(|(_, w)| w.clone()).collect();
+            match module::ask(&mapping.path, &mapping.build_id, &offsets, &positions) {
+                Ok(told) => {
+                    for ((index, _), frame) in wanted.iter().zip(&told.positions) {
+                        if let Some(frame) = frame {
+                            modules.located.insert(*index, frame.clone());
+                        }
+                    }
+                    modules.told.insert(mapping.path.clone(), told);
+                }
+                Err(warning) => modules.warnings.push(warning),
+            }
+        }
+        modules
+    }
+}
+
+struct Resolver<'a> {
+    modules: &'a Modules,
+    mappings: &'a [Mapping],
+    root: Option<&'a Path>,
+    ownership: Ownership<'a>,
+    sources: Sources,
+}
+
+impl Resolver<'_> {
+    fn position(&mut self, index: usize, site: &Site) -> Position {
+        match site {
+            Site::Location { file, line } => {
+                let frame = self.modules.located.get(&index);
+                let function = frame.and_then(|f| f.function.clone());
+                let path = match (frame.and_then(|f| f.file.clone()), self.root) {
+                    (Some(path), _) => path,
+                    (None, Some(root)) => root.join(file).to_string_lossy().into_owned(),
+                    (None, None) => file.clone(),
+                };
+                let shown = if file.starts_with('/') {
+                    workspace::shown(file, self.root)
+                } else {
+                    file.clone()
+                };
+                self.at(&path, shown, *line, function)
+            }
+            Site::Stack { addresses, library } => self.stack(addresses, library.as_ref()),
+            Site::Address { address, returns } => {
+                let frames = self.frames(call(*address, *returns));
+                let user = frames.iter().find(|f| self.is_users(f)).or(frames.first());
+                self.frame(user, *address)
+            }
+            Site::Label(label) => Position {
+                label: label.clone(),
+                ..Position::default()
+            },
+        }
+    }
+
+    /// Frames at an address, innermost first.
+    fn frames(&self, address: u64) -> Vec<Frame> {
+        mapping::find(self.mappings, address)
+            .and_then(|(index, offset)| {
+                self.modules
+                    .told
+                    .get(&self.mappings[index].path)?
+                    .frames
+                    .get(&offset)
+            })
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    fn is_users(&mut self, frame: &Frame) -> bool {
+        frame.line.is_some()
+            && frame
+                .file
+                .as_deref()
+                .is_some_and(|file| self.ownership.owns(file, frame.relative))
+    }
+
+    /// The innermost frame in the user's workspace; else the innermost outside of the runtime, which stands in only when
+    /// the parent has no site either.
+    fn stack(&mut self, addresses: &[u64], library: Option<&(String, u32)>) -> Position {
+        let mut other = None;
+        for &address in addresses {
+            for frame in self.frames(call(address, true)) {
+                if self.is_users(&frame) {
+                    return self.frame(Some(&frame), address);
+                }
+                let runtime = frame.file.as_deref().is_some_and(workspace::is_runtime)
+                    || frame.function.as_deref().is_some_and(function::is_runtime);
+                if other.is_none() && !runtime && (frame.line.is_some() || frame.function.is_some())
+                {
+                    other = Some((frame, address));
+                }
+            }
+        }
+        let position = match (other, library) {
+            (Some((frame, address)), _) => self.frame(Some(&frame), address),
+            (None, Some((file, line))) => {
+                self.at(file, workspace::shown(file, self.root), *line, None)
+            }
+            (None, None) => self.frame(None, addresses.first().copied().unwrap_or(0)),
+        };
+        Position {
+            inherit: true,
+            ..position
+        }
+    }
+
+    fn frame(&mut self, frame: Option<&Frame>, address: u64) -> Position {
+        match frame {
+            Some(Frame {
+                file: Some(file),
+                line: Some(line),
+                function,
+                ..
+            }) => {
+                let shown = workspace::shown(file, self.root);
+                self.at(file, shown, *line, function.clone())
+            }
+            Some(Frame {
+                function: Some(function),
+                ..
+            }) => Position {
+                label: function.clone(),
+                function: Some(function.clone()),
+                ..Position::default()
+            },
+            _ => {
+                let label = match mapping::find(self.mappings, address) {
+                    Some((index, offset)) => {
+                        let name = self.mappings[index].path.file_name().unwrap_or_default();
+                        format!("{}+{offset:#x}", name.to_string_lossy())
+                    }
+                    None => format!("{address:#x}"),
+                };
+                Position {
+                    label,
+                    ..Position::default()
+                }
+            }
+        }
+    }
+
+    fn at(&mut self, path: &str, shown: String, line: u32, function: Option<String>) -> Position {
+        Position {
+            label: format!("{shown}:{line}"),
+            line: Some(line),
+            source: self.sources.line(Path::new(path), line),
+            file: Some(shown),
+            function: function.filter(|name| !name.is_empty() && !name.starts_with('{')),
+            inherit: false,
+        }
+    }
+}
