@@ -1,4 +1,25 @@
 //! The recorded trace's file format: records, chunks, writer and reader. Depends on nothing but `std`, so that
 //! recorder, stand-ins and readers can share it. docs/format.md describes every byte.
+//!
+//! A file is one [`header::FileHeader`] page and then chunks ([`chunk::ChunkHeader`] and payload). What a payload
+//! holds depends on the chunk's kind: the events of one thread ([`wire`], decoded by [`event`]), or a run of
+//! [`entry`] records (sites, labels, notes, mappings, …). [`reader`] walks the chunks of a file in memory, [`writer`]
+//! writes whole ones, and [`seal`] turns what a process left behind into a compact, checksummed file.
 
+pub mod checksum;
+pub mod chunk;
+pub mod entry;
+pub mod error;
+pub mod event;
+pub mod folded;
+pub mod header;
+pub mod reader;
+pub mod seal;
 pub mod wire;
+pub mod writer;
+
+pub use chunk::ChunkKind;
+pub use error::FormatError;
+pub use header::{ClockKind, FileHeader};
+pub use reader::{Chunk, Tolerance, Trace};
+pub use writer::TraceWriter;

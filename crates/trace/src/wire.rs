@@ -120,7 +120,18 @@ pub mod wait {
 pub mod primitive {
     /// Names by code; code 0 is unknown.
     pub const NAMES: [&str; 12] = [
-        "?", "join", "scope", "spawn", "install", "broadcast", "task", "taskwait", "parallel", "barrier", "loop", "api",
+        "?",
+        "join",
+        "scope",
+        "spawn",
+        "install",
+        "broadcast",
+        "task",
+        "taskwait",
+        "parallel",
+        "barrier",
+        "loop",
+        "api",
     ];
     /// Unknown.
     pub const UNKNOWN: u8 = 0;
@@ -148,7 +159,11 @@ const fn byte_length(v: u64) -> usize {
 /// At least 8 bytes from `p` must be writable.
 #[inline(always)]
 pub unsafe fn put_head(p: *mut u8, kind: Kind, delta: u64) -> *mut u8 {
-    let delta = if delta < 1 << 56 { delta } else { (1 << 56) - 1 };
+    let delta = if delta < 1 << 56 {
+        delta
+    } else {
+        (1 << 56) - 1
+    };
     let n = byte_length(delta);
     let word = kind as u64 | (n as u64) << 5 | delta << 8;
     // SAFETY: the caller grants 8 bytes from `p`; n is at most 7.
@@ -189,14 +204,22 @@ pub unsafe fn put_varint(p: *mut u8, v: u64) -> *mut u8 {
 pub fn get_varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
     let rest = bytes.get(*at..)?;
     let first = *rest.first()?;
-    let n = if first == 0 { 9 } else { first.trailing_zeros() as usize + 1 };
+    let n = if first == 0 {
+        9
+    } else {
+        first.trailing_zeros() as usize + 1
+    };
     if let Some(head) = rest.first_chunk::<9>() {
         *at += n;
         if n == 9 {
             return Some(u64::from_le_bytes(*head.last_chunk::<8>()?));
         }
         let word = u64::from_le_bytes(*head.first_chunk::<8>()?);
-        let word = if n == 8 { word } else { word & ((1 << (8 * n)) - 1) };
+        let word = if n == 8 {
+            word
+        } else {
+            word & ((1 << (8 * n)) - 1)
+        };
         return Some(word >> n);
     }
     let body = rest.get(..n)?;

@@ -1,0 +1,172 @@
+//! The folded record (MODEL.md §7): what [`crate::wire::Kind::Folded`] carries.
+
+use crate::entry::{Fields, push_varint};
+
+/// What a folded subtree keeps of one spawn site inside it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FoldedSite {
+    /// The site.
+    pub site: u32,
+    /// Instances.
+    pub count: u64,
+    /// Work of the outermost instances, in ticks.
+    pub work: u64,
+    /// Their spans, summed.
+    pub span: u64,
+    /// Weight of the heaviest path that belongs to tasks of this site.
+    pub critical_work: u64,
+    /// `lengths[i]` tasks took [2^i, 2^(i+1)) ticks.
+    pub lengths: Vec<u64>,
+}
+
+/// A folded subtree.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FoldedRecord {
+    /// Work inside, in ticks.
+    pub work: u64,
+    /// Span inside.
+    pub span: u64,
+    /// (weight, burdened edges) of paths through, at most 8.
+    pub envelope: Vec<(u64, u32)>,
+    /// Tasks created inside.
+    pub tasks: u64,
+    /// Deferred ones.
+    pub spawns: u64,
+    /// Waits.
+    pub syncs: u64,
+    /// Strands.
+    pub strands: u64,
+    /// Levels below the folded task.
+    pub levels: u32,
+    /// Integral of ready tasks over time, in task·ticks.
+    pub ready_integral: u64,
+    /// Per site.
+    pub sites: Vec<FoldedSite>,
+    /// Work per block: (site it starts at + 1, site it ends at + 1, ticks); 0 = unknown.
+    pub blocks: Vec<(u32, u32, u64)>,
+}
+
+impl FoldedRecord {
+    /// Appends the record's bytes (without their length).
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        for v in [
+            self.work,
+            self.span,
+            self.tasks,
+            self.spawns,
+            self.syncs,
+            self.strands,
+            u64::from(self.levels),
+            self.ready_integral,
+        ] {
+            push_varint(out, v);
+        }
+        push_varint(out, self.envelope.len() as u64);
+        for &(weight, edges) in &self.envelope {
+            push_varint(out, weight);
+            push_varint(out, u64::from(edges));
+        }
+        push_varint(out, self.sites.len() as u64);
+        for site in &self.sites {
+            for v in [
+                u64::from(site.site),
+                site.count,
+                site.work,
+                site.span,
+                site.critical_work,
+            ] {
+                push_varint(out, v);
+            }
+            push_varint(out, site.lengths.len() as u64);
+            for &n in &site.lengths {
+                push_varint(out, n);
+            }
+        }
+        push_varint(out, self.blocks.len() as u64);
+        for &(from, to, work) in &self.blocks {
+            push_varint(out, u64::from(from));
+            push_varint(out, u64::from(to));
+            push_varint(out, work);
+        }
+    }
+
+    /// Reads a record; `None` when the bytes are none.
+    pub fn decode(bytes: &[u8]) -> Option<FoldedRecord> {
+        let mut f = Fields::new(bytes);
+        let mut record = FoldedRecord {
+            work: f.number()?,
+            span: f.number()?,
+            tasks: f.number()?,
+            spawns: f.number()?,
+            syncs: f.number()?,
+            strands: f.number()?,
+            levels: f.number32()?,
+            ready_integral: f.number()?,
+            ..FoldedRecord::default()
+        };
+        for _ in 0..list_length(&mut f, 2, 8)? {
+            record.envelope.push((f.number()?, f.number32()?));
+        }
+        for _ in 0..list_length(&mut f, 6, u64::MAX)? {
+            let mut site = FoldedSite {
+                site: f.number32()?,
+                count: f.number()?,
+                work: f.number()?,
+                span: f.number()?,
+                critical_work: f.number()?,
+                lengths: Vec::new(),
+            };
+            for _ in 0..list_length(&mut f, 1, 64)? {
+                site.lengths.push(f.number()?);
+            }
+            record.sites.push(site);
+        }
+        for _ in 0..list_length(&mut f, 3, u64::MAX)? {
+            record
+                .blocks
+                .push((f.number32()?, f.number32()?, f.number()?));
+        }
+        Some(record)
+    }
+}
+
+/// A list's length, checked against the bytes left (each item takes `least` or more) and against `most`.
+fn list_length(f: &mut Fields<'_>, least: u64, most: u64) -> Option<u64> {
+    let length = f.number()?;
+    (length <= most && length.checked_mul(least)? <= f.left() as u64).then_some(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comes_back_as_written_and_never_from_a_cut_record() {
+        let record = FoldedRecord {
+            work: 1_000_000,
+            span: 70_000,
+            envelope: vec![(70_000, 3), (60_000, 12)],
+            tasks: 511,
+            spawns: 255,
+            syncs: 255,
+            strands: 1_021,
+            levels: 9,
+            ready_integral: u64::MAX,
+            sites: vec![FoldedSite {
+                site: 4,
+                count: 510,
+                work: 900_000,
+                span: 60_000,
+                critical_work: 50_000,
+                lengths: vec![0, 0, 12, 498],
+            }],
+            blocks: vec![(0, 5, 100_000), (5, 5, 900_000)],
+        };
+        let mut bytes = Vec::new();
+        record.encode(&mut bytes);
+        assert_eq!(FoldedRecord::decode(&bytes), Some(record));
+        for cut in 0..bytes.len() {
+            assert_eq!(FoldedRecord::decode(&bytes[..cut]), None, "cut to {cut}");
+        }
+    }
+}

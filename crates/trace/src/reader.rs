@@ -1,0 +1,243 @@
+//! Walks the chunks of a file in memory.
+
+use crate::chunk::{ALIGNMENT, CHUNK_HEADER_SIZE, ChunkHeader, ChunkKind, next_offset};
+use crate::error::FormatError;
+use crate::header::{FileHeader, HEADER_SIZE};
+
+/// What to do about damage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tolerance {
+    /// The first damage ends the walk with an error.
+    Strict,
+    /// Damaged chunks are left out and listed in [`Chunks::damage`].
+    Tolerant,
+}
+
+/// A file in memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Trace<'a> {
+    /// Its header.
+    pub header: FileHeader,
+    bytes: &'a [u8],
+}
+
+/// A chunk of the file; its bytes are checked as far as they can be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chunk<'a> {
+    /// Offset of its header in the file.
+    pub offset: u64,
+    /// What it holds.
+    pub kind: ChunkKind,
+    /// The thread whose events these are.
+    pub thread: u32,
+    /// Which chunk of that thread (or kind) it is.
+    pub seq: u32,
+    /// False for a chunk that was still being written when its process ended.
+    pub sealed: bool,
+    /// Time that the first record's ticks count from.
+    pub base_ticks: u64,
+    /// `CLOCK_MONOTONIC_RAW` at that time, in nanoseconds; 0 when not known.
+    pub base_ns: u64,
+    /// Its whole records.
+    pub payload: &'a [u8],
+}
+
+impl<'a> Trace<'a> {
+    /// Reads the header of the file in `bytes`.
+    ///
+    /// # Errors
+    /// No trace, one of another version, or a damaged header (see [`FileHeader::decode`]).
+    pub fn open(bytes: &'a [u8]) -> Result<Trace<'a>, FormatError> {
+        Ok(Trace {
+            header: FileHeader::decode(bytes)?,
+            bytes,
+        })
+    }
+
+    /// The chunks, in the order of the file.
+    pub fn chunks(&self, tolerance: Tolerance) -> Chunks<'a> {
+        Chunks {
+            bytes: self.bytes,
+            at: HEADER_SIZE as u64,
+            length: self.header.length,
+            tolerance,
+            done: false,
+            damage: Vec::new(),
+            damaged: 0,
+        }
+    }
+
+    /// The file's bytes.
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+}
+
+/// Damage is listed up to this many; more is only counted.
+const LISTED_DAMAGE: usize = 16;
+
+/// Iterator over the chunks of a file.
+#[derive(Debug)]
+pub struct Chunks<'a> {
+    bytes: &'a [u8],
+    at: u64,
+    length: u64,
+    tolerance: Tolerance,
+    done: bool,
+    /// What was left out so far, the first 16 ([`Tolerance::Tolerant`]).
+    pub damage: Vec<FormatError>,
+    /// How much was left out, listed or not.
+    pub damaged: u64,
+}
+
+impl<'a> Chunks<'a> {
+    /// `Some` when the walk ends here with an error.
+    fn report(&mut self, error: FormatError) -> Option<FormatError> {
+        self.damaged += 1;
+        if self.tolerance == Tolerance::Strict {
+            self.done = true;
+            return Some(error);
+        }
+        if self.damage.len() < LISTED_DAMAGE {
+            self.damage.push(error);
+        }
+        None
+    }
+
+    /// A finished file must be as long as its header says.
+    fn check_length(&mut self) -> Option<FormatError> {
+        let found = self.bytes.len() as u64;
+        if self.length == 0 || found == self.length {
+            return None;
+        }
+        let length = self.length;
+        self.length = 0;
+        let what = if found < length {
+            format!(
+                "the file is cut off: it has {found} bytes of {length}; copy it again, or read what is there with \
+                 --allow-truncated"
+            )
+        } else {
+            format!(
+                "the file has {found} bytes, expected {length}; copy it again, or try --allow-truncated"
+            )
+        };
+        self.report(FormatError::new(found.min(length), what))
+    }
+
+    /// The offset of the next valid chunk header at or after `from`, if any.
+    fn search(&self, from: u64) -> Option<u64> {
+        let mut at = from.next_multiple_of(ALIGNMENT as u64);
+        while let Some(rest) = self.bytes.get(usize::try_from(at).ok()?..) {
+            if rest.len() < CHUNK_HEADER_SIZE {
+                return None;
+            }
+            if ChunkHeader::decode(rest).is_some() {
+                return Some(at);
+            }
+            at += ALIGNMENT as u64;
+        }
+        None
+    }
+
+    fn read(
+        &mut self,
+        header: &ChunkHeader,
+        body: &'a [u8],
+    ) -> Result<Option<Chunk<'a>>, FormatError> {
+        let offset = self.at;
+        let Some(kind) = ChunkKind::from_code(header.kind) else {
+            return Ok(None);
+        };
+        let committed = usize::try_from(header.committed).unwrap_or(usize::MAX);
+        if header.committed > u64::from(header.capacity) {
+            let what = format!(
+                "the chunk says {} of its {} bytes are written: it is damaged; copy the file again, or read the rest \
+                 with --allow-truncated",
+                header.committed, header.capacity
+            );
+            return self
+                .report(FormatError::new(offset, what))
+                .map_or(Ok(None), Err);
+        }
+        let chunk = |payload| Chunk {
+            offset,
+            kind,
+            thread: header.thread,
+            seq: header.seq,
+            sealed: header.is_sealed(),
+            base_ticks: header.base_ticks,
+            base_ns: header.base_ns,
+            payload,
+        };
+        let Some(payload) = body.get(..committed) else {
+            let what = format!(
+                "the file ends {} bytes into a chunk of {committed}; copy it again, or read what is there with \
+                 --allow-truncated",
+                body.len()
+            );
+            return match self.report(FormatError::new(offset, what)) {
+                Some(error) => Err(error),
+                None => Ok(Some(chunk(body))),
+            };
+        };
+        if header.is_sealed() && header.checksum_of(payload) != header.checksum {
+            let what = format!(
+                "the checksum of a chunk of {committed} bytes does not match its content: the file is damaged; copy it \
+                 again, or read the rest with --allow-truncated"
+            );
+            return self
+                .report(FormatError::new(offset, what))
+                .map_or(Ok(None), Err);
+        }
+        Ok(Some(chunk(payload)))
+    }
+}
+
+impl<'a> Iterator for Chunks<'a> {
+    type Item = Result<Chunk<'a>, FormatError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        if let Some(error) = self.check_length() {
+            return Some(Err(error));
+        }
+        loop {
+            let rest = self.bytes.get(usize::try_from(self.at).ok()?..)?;
+            if rest.is_empty() {
+                return None;
+            }
+            let Some(header) = ChunkHeader::decode(rest) else {
+                // A process that is killed while it adds a chunk leaves zeros there; anything else is damage.
+                let next = self.search(self.at + ALIGNMENT as u64);
+                let gap = &rest[..next.map_or(rest.len(), |n| (n - self.at) as usize)];
+                let offset = self.at;
+                self.done = next.is_none();
+                self.at = next.unwrap_or(offset);
+                if gap.iter().any(|&b| b != 0) {
+                    let what = format!(
+                        "expected a chunk, found {} bytes that are none: the file is damaged; copy it again, or read \
+                         the rest with --allow-truncated",
+                        gap.len()
+                    );
+                    if let Some(error) = self.report(FormatError::new(offset, what)) {
+                        return Some(Err(error));
+                    }
+                }
+                if self.done {
+                    return None;
+                }
+                continue;
+            };
+            let result = self.read(&header, &rest[CHUNK_HEADER_SIZE..]);
+            self.at = next_offset(self.at, header.capacity);
+            match result {
+                Ok(None) => {}
+                Ok(Some(chunk)) => return Some(Ok(chunk)),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+}
