@@ -1,0 +1,104 @@
+//! Merge sort. With `--merge serial` the last merge is one strand that reads everything; with `--merge parallel` it is
+//! split as the sort is. `msort [N] [GRAIN] [--merge serial|parallel]`; GRAIN elements and fewer are sorted serially.
+
+use std::process::ExitCode;
+
+use rayon::prelude::*;
+use workspan_bench::command::{Arguments, finish};
+use workspan_bench::numbers::mixed;
+
+const USAGE: &str = "msort [N=10000000] [GRAIN=20000] [--merge serial|parallel]";
+
+type Merge = fn(&[u64], &[u64], &mut [u64], usize);
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse(USAGE);
+    let (n, grain) = (
+        arguments.number(0, 10_000_000),
+        arguments.number(1, 20_000).max(2),
+    );
+    let merge: Merge = match arguments.option("merge", "serial") {
+        "serial" => |a, b, out, _| merge_serial(a, b, out),
+        "parallel" => merge_parallel,
+        other => {
+            eprintln!("--merge is serial or parallel, not `{other}`\nusage: {USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    // Made and checked in parallel, so that the sort is what limits.
+    let mut numbers: Vec<u64> = (0..n as u64).into_par_iter().map(mixed).collect();
+    let mut scratch: Vec<u64> = (0..n as u64).into_par_iter().map(|_| 0).collect();
+    let before = fingerprint(&numbers);
+    msort(&mut numbers, &mut scratch, grain, merge);
+    let sorted = numbers.par_windows(2).all(|w| w[0] <= w[1]) && fingerprint(&numbers) == before;
+    finish(&format!("sorted {n} numbers"), sorted)
+}
+
+/// Order-independent, so that sorting must not change it.
+fn fingerprint(numbers: &[u64]) -> (u64, u64) {
+    numbers.par_iter().map(|&x| (x, mixed(x))).reduce(
+        || (0, 0),
+        |a, b| (a.0.wrapping_add(b.0), a.1.wrapping_add(b.1)),
+    )
+}
+
+fn msort(numbers: &mut [u64], scratch: &mut [u64], grain: usize, merge: Merge) {
+    if numbers.len() <= grain {
+        numbers.sort_unstable();
+        return;
+    }
+    let middle = numbers.len() / 2;
+    let (a, b) = numbers.split_at_mut(middle);
+    let (scratch_a, scratch_b) = scratch.split_at_mut(middle);
+    rayon::join(
+        || msort_into(a, scratch_a, grain, merge),
+        || msort_into(b, scratch_b, grain, merge),
+    );
+    merge(&scratch[..middle], &scratch[middle..], numbers, grain);
+}
+
+/// Sorts `numbers` into `out`, so that a merge never has to copy back.
+fn msort_into(numbers: &mut [u64], out: &mut [u64], grain: usize, merge: Merge) {
+    if numbers.len() <= grain {
+        numbers.sort_unstable();
+        out.copy_from_slice(numbers);
+        return;
+    }
+    let middle = numbers.len() / 2;
+    let (a, b) = numbers.split_at_mut(middle);
+    let (out_a, out_b) = out.split_at_mut(middle);
+    rayon::join(
+        || msort(a, out_a, grain, merge),
+        || msort(b, out_b, grain, merge),
+    );
+    merge(a, b, out, grain);
+}
+
+fn merge_serial<'a>(mut a: &'a [u64], mut b: &'a [u64], out: &mut [u64]) {
+    for slot in out.iter_mut() {
+        let from_a = match (a.first(), b.first()) {
+            (Some(x), Some(y)) => x <= y,
+            (x, _) => x.is_some(),
+        };
+        let source = if from_a { &mut a } else { &mut b };
+        if let Some((&first, rest)) = source.split_first() {
+            *slot = first;
+            *source = rest;
+        }
+    }
+}
+
+fn merge_parallel(a: &[u64], b: &[u64], out: &mut [u64], grain: usize) {
+    if out.len() <= grain {
+        merge_serial(a, b, out);
+        return;
+    }
+    let (long, short) = if a.len() >= b.len() { (a, b) } else { (b, a) };
+    let middle = long.len() / 2;
+    let cut = short.partition_point(|x| *x < long[middle]);
+    let (low, high) = out.split_at_mut(middle + cut);
+    rayon::join(
+        || merge_parallel(&long[..middle], &short[..cut], low, grain),
+        || merge_parallel(&long[middle..], &short[cut..], high, grain),
+    );
+}
