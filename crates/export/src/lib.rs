@@ -1,1 +1,63 @@
 //! What people and programs read: the report as text and as JSON.
+//!
+//! Both take `&Dag` and the [`workspan_analysis::Report`] of it and only format what is there; [`verdict`] chooses which
+//! of those numbers is said first.
+
+mod json;
+mod page;
+mod position;
+mod quantity;
+mod text;
+pub mod verdict;
+
+pub use json::report_json;
+pub use quantity::{bytes, thousands};
+pub use text::report_text;
+
+/// The trace file a report is of, as its first line names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TraceFile {
+    /// The name to show.
+    pub name: String,
+    /// Its size in bytes.
+    pub bytes: u64,
+}
+
+/// How the text report looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextOptions {
+    /// Most columns of a line, at least 60.
+    pub width: usize,
+    /// ANSI colours.
+    pub color: bool,
+    /// How far to stay inside ASCII.
+    pub charset: Charset,
+    /// Most spawn sites shown.
+    pub sites: usize,
+    /// The trace file, for the title.
+    pub trace: Option<TraceFile>,
+}
+
+impl Default for TextOptions {
+    fn default() -> Self {
+        Self {
+            width: 80,
+            color: false,
+            charset: Charset::Ascii,
+            sites: 10,
+            trace: None,
+        }
+    }
+}
+
+/// Which characters the text report may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Charset {
+    /// Block characters for bars; for terminals.
+    Unicode,
+    /// The report's own words and bars are ASCII; names of the program's are left as they are. For pipes.
+    #[default]
+    Ascii,
+    /// Nothing but ASCII: other characters in names are escaped.
+    Strict,
+}

@@ -1,0 +1,432 @@
+//! The report as JSON: stable keys (TEXT_TRACE.md, "The report as JSON"), whole numbers kept whole.
+
+use serde::{Serialize, Serializer};
+use workspan_analysis::{Metric, Options, Report};
+use workspan_dag::{Dag, EndKind, NONE, PlaceId, StartKind, TimeUnit};
+
+use crate::position::{label, place};
+use crate::text::shown_workers;
+use crate::verdict::{Limit, serial_blocks, verdict};
+
+/// A ratio: four decimals say all that its inputs are good for.
+#[derive(Debug, Clone, Copy)]
+struct Ratio(f64);
+
+impl Serialize for Ratio {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if !self.0.is_finite() {
+            return serializer.serialize_none();
+        }
+        let rounded = (self.0 * 1e4).round() / 1e4;
+        serializer.serialize_f64(if rounded.is_finite() { rounded } else { self.0 })
+    }
+}
+
+#[derive(Serialize)]
+struct Root<'a> {
+    workspan_report: u32,
+    metric: &'a str,
+    metric_unit: &'a str,
+    ticks_per_second: u64,
+    workers: u32,
+    elapsed: u64,
+    work: u128,
+    span: u128,
+    parallelism: Ratio,
+    burden: u64,
+    burdened_span: u128,
+    burdened_parallelism: Ratio,
+    tasks: u64,
+    spawns: u64,
+    syncs: u64,
+    average_maximal_strand: Ratio,
+    steals: u64,
+    mean_busy: Ratio,
+    work_with_blocked: u128,
+    span_with_blocked: u128,
+    speedup: Vec<Speedup>,
+    breakdown: BreakdownJson,
+    delay_by_edge: Edges,
+    ready_path: ReadyPathJson,
+    verdict: VerdictJson<'a>,
+    sites: Vec<Site<'a>>,
+    regions: Vec<Region<'a>>,
+    findings: [(); 0],
+    parts: Option<[(); 0]>,
+    low_parallelism: Vec<Low<'a>>,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Speedup {
+    workers: u32,
+    lower: Ratio,
+    upper: Ratio,
+}
+
+#[derive(Serialize)]
+struct BreakdownJson {
+    work: u128,
+    descheduled: u128,
+    blocked: u128,
+    recording: u128,
+    oversubscribed: u128,
+    delay: u128,
+    delay_buried: u128,
+    no_work_sched: u128,
+    no_work_app: u128,
+}
+
+#[derive(Serialize)]
+struct Edges {
+    create: u128,
+    create_continuation: u128,
+    wait_continuation: u128,
+    yield_continuation: u128,
+    end: u128,
+    depend: u128,
+    signal: u128,
+}
+
+#[derive(Serialize)]
+struct ReadyPathJson {
+    work: u64,
+    busy_delay: u64,
+    scheduler_delay: u64,
+}
+
+#[derive(Serialize)]
+struct Site<'a> {
+    id: PlaceId,
+    site: &'a str,
+    file: Option<&'a str>,
+    line: Option<u32>,
+    function: Option<&'a str>,
+    count: u64,
+    work: u128,
+    span: u128,
+    parallelism: Option<Ratio>,
+    critical_work: u128,
+    critical_percent: Ratio,
+    source: Option<&'a str>,
+    blocks: Vec<Block<'a>>,
+}
+
+#[derive(Serialize)]
+struct Block<'a> {
+    from: Position<'a>,
+    to: Position<'a>,
+    count: u64,
+    work: u128,
+    critical_work: u128,
+}
+
+/// A position of a strand: the kind of start or end, and the place where known.
+#[derive(Serialize)]
+struct Position<'a> {
+    kind: &'static str,
+    at: Option<&'a str>,
+    primitive: Option<&'a str>,
+    file: Option<&'a str>,
+    line: Option<u32>,
+    function: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Region<'a> {
+    region: &'a str,
+    count: u64,
+    work: u128,
+    what_if: Option<[(); 0]>,
+}
+
+#[derive(Serialize)]
+struct Low<'a> {
+    begin: u64,
+    end: u64,
+    lost: u128,
+    lost_percent: Ratio,
+    strands: Vec<LowStrandJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct LowStrandJson<'a> {
+    task: u64,
+    site: &'a str,
+    worker: u32,
+    start: u64,
+    end: u64,
+    ticks: u64,
+    alone: u64,
+    from: Position<'a>,
+    to: Position<'a>,
+}
+
+#[derive(Serialize)]
+struct VerdictJson<'a> {
+    limit: &'static str,
+    lost_percent: Option<Ratio>,
+    serial: Vec<Serial<'a>>,
+}
+
+#[derive(Serialize)]
+struct Serial<'a> {
+    site: &'a str,
+    from: Position<'a>,
+    to: Position<'a>,
+    strands: usize,
+    alone: u64,
+    lost_percent: Ratio,
+}
+
+/// The report of `report`, made from `dag` with the options `measured`, as one JSON object and a line end.
+pub fn report_json(dag: &Dag, report: &Report, measured: &Options) -> String {
+    let root = root(dag, report, measured);
+    // Strings, numbers and lists only: nothing in it can fail to be written.
+    let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options) -> Root<'a> {
+    let (meta, ws, b) = (&dag.meta, &report.work_span, &report.breakdown);
+    let (metric, metric_unit) = match &measured.metric {
+        Metric::Counter(name) => (name.as_str(), "count"),
+        Metric::Time => ("time", unit(meta.time_unit)),
+    };
+    let mut warnings = report.warnings.clone();
+    if !report.regions.is_empty() {
+        warnings.push(
+            "The what-if profile of regions is not available: this version does not compute it."
+                .into(),
+        );
+    }
+    if !dag.parts.is_empty() {
+        warnings
+            .push("Parts are not available: this version does not compute their measures.".into());
+    }
+    let elapsed = b.end.saturating_sub(b.begin);
+    Root {
+        workspan_report: 1,
+        metric,
+        metric_unit,
+        ticks_per_second: meta.ticks_per_second,
+        workers: b.workers,
+        elapsed,
+        work: ws.work,
+        span: ws.span,
+        parallelism: Ratio(ws.parallelism()),
+        burden: ws.burden,
+        burdened_span: ws.burdened_span,
+        burdened_parallelism: Ratio(ws.burdened_parallelism()),
+        tasks: ws.tasks,
+        spawns: ws.spawns,
+        syncs: ws.syncs,
+        average_maximal_strand: Ratio(ws.average_maximal_strand()),
+        steals: ws.steals,
+        mean_busy: Ratio(if elapsed == 0 {
+            0.0
+        } else {
+            b.work as f64 / elapsed as f64
+        }),
+        work_with_blocked: ws.work_with_blocked,
+        span_with_blocked: ws.span_with_blocked,
+        speedup: shown_workers(b.workers)
+            .into_iter()
+            .map(|workers| {
+                let (lower, upper) = ws.speedup(workers);
+                Speedup {
+                    workers,
+                    lower: Ratio(lower),
+                    upper: Ratio(upper),
+                }
+            })
+            .collect(),
+        breakdown: BreakdownJson {
+            work: b.work,
+            descheduled: b.descheduled,
+            blocked: b.blocked,
+            recording: b.recording,
+            oversubscribed: b.oversubscribed,
+            delay: b.delay,
+            delay_buried: b.delay_buried,
+            no_work_sched: b.no_work_sched,
+            no_work_app: b.no_work_app,
+        },
+        delay_by_edge: edges(b.delay_by_edge),
+        ready_path: ReadyPathJson {
+            work: b.ready_path.work,
+            busy_delay: b.ready_path.busy_delay,
+            scheduler_delay: b.ready_path.scheduler_delay,
+        },
+        verdict: verdict_json(dag, report),
+        sites: report.sites.iter().map(|row| site(dag, row)).collect(),
+        regions: report.regions.iter().map(|row| region(dag, row)).collect(),
+        findings: [],
+        parts: if dag.parts.is_empty() { Some([]) } else { None },
+        low_parallelism: report.low_parallelism.iter().map(|i| low(dag, i)).collect(),
+        warnings,
+    }
+}
+
+fn unit(unit: TimeUnit) -> &'static str {
+    match unit {
+        TimeUnit::Ns => "ns",
+        TimeUnit::Us => "us",
+        TimeUnit::Ms => "ms",
+        TimeUnit::Cycles => "cycles",
+    }
+}
+
+fn edges(by: [u128; 7]) -> Edges {
+    let [
+        create,
+        create_continuation,
+        wait_continuation,
+        yield_continuation,
+        end,
+        depend,
+        signal,
+    ] = by;
+    Edges {
+        create,
+        create_continuation,
+        wait_continuation,
+        yield_continuation,
+        end,
+        depend,
+        signal,
+    }
+}
+
+fn site<'a>(dag: &'a Dag, row: &workspan_analysis::SiteRow) -> Site<'a> {
+    let at = place(dag, row.site);
+    Site {
+        id: row.site,
+        site: label(dag, row.site),
+        file: at.and_then(|p| p.file.as_deref()),
+        line: at.and_then(|p| p.line),
+        function: at.and_then(|p| p.function.as_deref()),
+        count: row.count,
+        work: row.work,
+        span: row.span,
+        parallelism: (row.span > 0).then(|| Ratio(row.work as f64 / row.span as f64)),
+        critical_work: row.critical_work,
+        critical_percent: Ratio(row.critical_percent),
+        source: at.and_then(|p| p.source.as_deref()),
+        blocks: row
+            .blocks
+            .iter()
+            .map(|b| Block {
+                from: start(dag, b.from, b.from_kind),
+                to: end(dag, b.to, b.to_kind),
+                count: b.count,
+                work: b.work,
+                critical_work: b.critical_work,
+            })
+            .collect(),
+    }
+}
+
+fn region<'a>(dag: &'a Dag, row: &workspan_analysis::RegionRow) -> Region<'a> {
+    let region = dag
+        .labels
+        .get(row.label as usize)
+        .map_or("?", String::as_str);
+    Region {
+        region,
+        count: row.count,
+        work: row.work,
+        what_if: None,
+    }
+}
+
+fn low<'a>(dag: &'a Dag, interval: &workspan_analysis::LowParallelism) -> Low<'a> {
+    let strands = interval.strands.iter().map(|s| {
+        let i = s.strand as usize;
+        LowStrandJson {
+            task: dag.tasks.number[s.task as usize],
+            site: label(dag, dag.tasks.site[s.task as usize]),
+            worker: s.thread,
+            start: dag.strands.start[i],
+            end: dag.strands.end[i],
+            ticks: s.ticks,
+            alone: s.alone,
+            from: start(dag, dag.strands.from[i], dag.strands.start_kind[i]),
+            to: end(dag, dag.strands.to[i], dag.strands.end_kind[i]),
+        }
+    });
+    Low {
+        begin: interval.begin,
+        end: interval.end,
+        lost: interval.lost,
+        lost_percent: Ratio(interval.lost_percent),
+        strands: strands.collect(),
+    }
+}
+
+fn verdict_json<'a>(dag: &'a Dag, report: &Report) -> VerdictJson<'a> {
+    let verdict = verdict(dag, report);
+    let serial = serial_blocks(dag, &report.breakdown, &report.low_parallelism);
+    VerdictJson {
+        limit: match verdict.limit {
+            Limit::NoTime => "no_time",
+            Limit::OneTask => "one_task",
+            Limit::Nothing { .. } => "nothing",
+            Limit::Serial(_) => "serial_strand",
+            Limit::LowParallelism(_) => "low_parallelism",
+            Limit::Delay => "delay",
+            Limit::Scheduler => "no_work_sched",
+            Limit::Descheduled => "descheduled",
+            Limit::Blocked => "blocked",
+            Limit::Recording => "recording",
+        },
+        lost_percent: verdict.lost_percent.map(Ratio),
+        serial: serial
+            .into_iter()
+            .take(5)
+            .map(|s| Serial {
+                site: label(dag, s.site),
+                from: start(dag, s.from, s.from_kind),
+                to: end(dag, s.to, s.to_kind),
+                strands: s.strands.len(),
+                alone: s.alone,
+                lost_percent: Ratio(s.lost_percent),
+            })
+            .collect(),
+    }
+}
+
+fn start(dag: &Dag, from: PlaceId, kind: StartKind) -> Position<'_> {
+    let kind = match kind {
+        StartKind::Begin => "begin",
+        StartKind::AfterCreate => "after_create",
+        StartKind::AfterWait => "after_wait",
+        StartKind::AfterYield => "after_yield",
+        StartKind::AfterSignal => "after_signal",
+    };
+    position(dag, from, kind)
+}
+
+fn end(dag: &Dag, to: PlaceId, kind: EndKind) -> Position<'_> {
+    let kind = match kind {
+        EndKind::Create => "create",
+        EndKind::Wait => "wait",
+        EndKind::Yield => "yield",
+        EndKind::Signal => "signal",
+        EndKind::End => "end",
+    };
+    position(dag, to, kind)
+}
+
+fn position<'a>(dag: &'a Dag, id: PlaceId, kind: &'static str) -> Position<'a> {
+    let at = place(dag, id);
+    Position {
+        kind,
+        at: (id != NONE).then(|| label(dag, id)),
+        primitive: at.and_then(|p| p.primitive.as_deref()),
+        file: at.and_then(|p| p.file.as_deref()),
+        line: at.and_then(|p| p.line),
+        function: at.and_then(|p| p.function.as_deref()),
+    }
+}

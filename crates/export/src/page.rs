@@ -1,0 +1,254 @@
+//! Lines of styled text that keep to a width and a character set.
+
+use anstyle::{AnsiColor, Style};
+use unicode_width::UnicodeWidthChar;
+
+use crate::Charset;
+
+/// What a piece of text is; the page decides how that looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Plain,
+    Strong,
+    Faint,
+    Path,
+    Bar,
+    Bad,
+}
+
+impl Tone {
+    fn style(self) -> Style {
+        match self {
+            Tone::Plain => Style::new(),
+            Tone::Strong => Style::new().bold(),
+            Tone::Faint => Style::new().dimmed(),
+            Tone::Path => AnsiColor::Cyan.on_default(),
+            Tone::Bar => AnsiColor::Blue.on_default(),
+            Tone::Bad => AnsiColor::Yellow.on_default(),
+        }
+    }
+}
+
+/// A piece of a line.
+pub(crate) type Piece = (Tone, String);
+
+pub(crate) fn plain(text: impl Into<String>) -> Piece {
+    (Tone::Plain, text.into())
+}
+
+pub(crate) fn strong(text: impl Into<String>) -> Piece {
+    (Tone::Strong, text.into())
+}
+
+/// The report as it grows.
+pub(crate) struct Page {
+    out: String,
+    width: usize,
+    color: bool,
+    charset: Charset,
+}
+
+impl Page {
+    pub(crate) fn new(width: usize, color: bool, charset: Charset) -> Self {
+        Self {
+            out: String::new(),
+            width: width.max(60),
+            color,
+            charset,
+        }
+    }
+
+    pub(crate) fn width(&self) -> usize {
+        self.width
+    }
+
+    pub(crate) fn unicode(&self) -> bool {
+        self.charset == Charset::Unicode
+    }
+
+    pub(crate) fn finish(self) -> String {
+        self.out
+    }
+
+    pub(crate) fn blank(&mut self) {
+        self.out.push('\n');
+    }
+
+    /// One line; what goes beyond the width is cut.
+    pub(crate) fn line(&mut self, pieces: &[Piece]) {
+        let mut left = self.width;
+        let last = pieces.iter().rposition(|p| !p.1.trim_end().is_empty());
+        for (i, (tone, text)) in pieces.iter().enumerate().take(last.map_or(0, |l| l + 1)) {
+            let text = self.clean(text);
+            let text = if Some(i) == last {
+                text.trim_end()
+            } else {
+                &text
+            };
+            let text = cut_end(text, left);
+            left -= columns(&text);
+            self.styled(*tone, &text);
+        }
+        self.out.push('\n');
+    }
+
+    /// Running text, wrapped at words; further lines are indented by `hang`.
+    pub(crate) fn prose(&mut self, first: &str, hang: usize, pieces: &[Piece]) {
+        let mut words: Vec<(Tone, String, bool)> = Vec::new();
+        let mut glued = false;
+        for (tone, text) in pieces {
+            let text = self.clean(text);
+            if text.starts_with(' ') {
+                glued = false;
+            }
+            for word in text.split(' ').filter(|w| !w.is_empty()) {
+                words.push((*tone, word.to_string(), glued));
+                glued = false;
+            }
+            glued = !text.ends_with(' ') && !text.is_empty();
+        }
+        let mut column = columns(first);
+        self.out.push_str(first);
+        let mut fresh = true;
+        let mut i = 0;
+        while i < words.len() {
+            // Pieces that touch (a path and the comma after it) stay on one line.
+            let mut end = i + 1;
+            while end < words.len() && words[end].2 {
+                end += 1;
+            }
+            let need: usize = words[i..end].iter().map(|w| columns(&w.1)).sum();
+            if !fresh && column + 1 + need > self.width {
+                self.out.push('\n');
+                self.out.push_str(&" ".repeat(hang));
+                column = hang;
+                fresh = true;
+            }
+            if !fresh {
+                self.out.push(' ');
+                column += 1;
+            }
+            for (tone, word, _) in &words[i..end] {
+                let word = cut_start(word, self.width.saturating_sub(column), self.unicode());
+                column += columns(&word);
+                self.styled(*tone, &word);
+            }
+            fresh = false;
+            i = end;
+        }
+        self.out.push('\n');
+    }
+
+    fn styled(&mut self, tone: Tone, text: &str) {
+        if self.color && tone != Tone::Plain && !text.trim().is_empty() {
+            let style = tone.style();
+            self.out.push_str(&format!("{style}{text}{style:#}"));
+        } else {
+            self.out.push_str(text);
+        }
+    }
+
+    /// Text of the trace's without what could steer a terminal or break a line.
+    pub(crate) fn clean(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        for c in text.chars() {
+            match c {
+                '\t' => out.push(' '),
+                c if c.is_control() || is_bidi(c) => out.extend(c.escape_unicode()),
+                c if !c.is_ascii() && self.charset == Charset::Strict => {
+                    out.extend(c.escape_unicode())
+                }
+                c => out.push(c),
+            }
+        }
+        out
+    }
+
+    /// `text` in exactly `width` columns, cut at its start when too long (a path's end says more than its start).
+    pub(crate) fn fit(&self, text: &str, width: usize) -> String {
+        let text = cut_start(&self.clean(text), width, self.unicode());
+        let pad = width - columns(&text).min(width);
+        format!("{text}{}", " ".repeat(pad))
+    }
+}
+
+/// Characters that turn the writing direction around and so could make a line read as another.
+fn is_bidi(c: char) -> bool {
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Columns a text takes on a terminal.
+pub(crate) fn columns(text: &str) -> usize {
+    text.chars().map(|c| c.width().unwrap_or(0)).sum()
+}
+
+fn cut_end(text: &str, width: usize) -> String {
+    let mut used = 0;
+    text.chars()
+        .take_while(|c| {
+            used += c.width().unwrap_or(0);
+            used <= width
+        })
+        .collect()
+}
+
+fn cut_start(text: &str, width: usize, unicode: bool) -> String {
+    if columns(text) <= width {
+        return text.to_string();
+    }
+    let mark = if unicode { "…" } else { "..." };
+    let keep = width.saturating_sub(columns(mark));
+    let mut used = 0;
+    let mut tail: Vec<char> = text
+        .chars()
+        .rev()
+        .take_while(|c| {
+            used += c.width().unwrap_or(0);
+            used <= keep
+        })
+        .collect();
+    tail.reverse();
+    let cut: String = mark.chars().chain(tail).collect();
+    cut_end(&cut, width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_wraps_inside_the_width_and_keeps_touching_pieces_together() {
+        let mut page = Page::new(60, false, Charset::Ascii);
+        let words = "word ".repeat(30);
+        page.prose(
+            "  > ",
+            4,
+            &[
+                plain(words),
+                (Tone::Path, "src/a_long_name.rs:37".into()),
+                plain(", then more"),
+            ],
+        );
+        let text = page.finish();
+        assert!(text.lines().all(|l| columns(l) <= 60), "{text}");
+        assert!(text.contains("src/a_long_name.rs:37, then more"), "{text}");
+    }
+
+    #[test]
+    fn a_label_cannot_steer_the_terminal() {
+        let mut page = Page::new(80, true, Charset::Unicode);
+        page.line(&[plain("evil \u{1b}[2J name\nnext")]);
+        let text = page.finish();
+        assert!(!text.contains('\u{1b}'), "{text:?}");
+        assert_eq!(text.lines().count(), 1);
+    }
+
+    #[test]
+    fn a_long_path_keeps_its_end() {
+        let page = Page::new(80, false, Charset::Ascii);
+        assert_eq!(
+            page.fit("crates/very/deep/src/sort.rs:37", 16),
+            "...c/sort.rs:37 ".trim_end().to_string() + ""
+        );
+    }
+}

@@ -1,0 +1,145 @@
+//! Strand positions in words: "the join at src/sort.rs:37", "the end of the task".
+
+use workspan_dag::{Dag, EndKind, NONE, Place, PlaceId, ROOT_PLACE, StartKind};
+
+use crate::page::{Piece, Tone, plain};
+
+/// The place behind an id that may be "unknown".
+pub(crate) fn place(dag: &Dag, id: PlaceId) -> Option<&Place> {
+    if id == NONE {
+        None
+    } else {
+        dag.places.get(id as usize)
+    }
+}
+
+/// What people are shown of a place.
+pub(crate) fn label(dag: &Dag, id: PlaceId) -> &str {
+    place(dag, id).map_or("?", |p| p.label.as_str())
+}
+
+/// Name of the primitive at a place, else the model's word for it.
+fn primitive<'a>(dag: &'a Dag, id: PlaceId, word: &'a str) -> &'a str {
+    place(dag, id)
+        .and_then(|p| p.primitive.as_deref())
+        .filter(|p| *p != "?")
+        .unwrap_or(word)
+}
+
+fn start_word(kind: StartKind) -> &'static str {
+    match kind {
+        StartKind::Begin => "start",
+        StartKind::AfterCreate => "create",
+        StartKind::AfterWait => "wait",
+        StartKind::AfterYield => "yield",
+        StartKind::AfterSignal => "signal",
+    }
+}
+
+fn end_word(kind: EndKind) -> &'static str {
+    match kind {
+        EndKind::Create => "create",
+        EndKind::Wait => "wait",
+        EndKind::Yield => "yield",
+        EndKind::Signal => "signal",
+        EndKind::End => "end",
+    }
+}
+
+fn at(dag: &Dag, id: PlaceId, word: &str) -> Vec<Piece> {
+    match place(dag, id) {
+        Some(p) => vec![
+            plain(format!("the {} at ", primitive(dag, id, word))),
+            (Tone::Path, p.label.clone()),
+        ],
+        None => vec![plain(format!("its {word}"))],
+    }
+}
+
+/// Where a strand starts, to stand after "from".
+pub(crate) fn start_words(dag: &Dag, from: PlaceId, kind: StartKind) -> Vec<Piece> {
+    match kind {
+        StartKind::Begin => vec![plain("its start")],
+        _ => at(dag, from, start_word(kind)),
+    }
+}
+
+/// Where a strand ends, to stand after "to".
+pub(crate) fn end_words(dag: &Dag, to: PlaceId, kind: EndKind) -> Vec<Piece> {
+    match kind {
+        EndKind::End => vec![plain("the end of the task")],
+        // A task that leaves a pool's worker stands at the primitive that brought it there.
+        EndKind::Yield if place(dag, to).is_some() => {
+            let mut words = vec![plain("the return of ")];
+            words.extend(at(dag, to, end_word(kind)));
+            words
+        }
+        _ => at(dag, to, end_word(kind)),
+    }
+}
+
+/// Both in a table's cell: `join src/sort.rs:37 -> end`; the second file is left out when it is the first.
+pub(crate) fn cell(
+    dag: &Dag,
+    from: PlaceId,
+    from_kind: StartKind,
+    to: PlaceId,
+    to_kind: EndKind,
+) -> String {
+    let short = |id: PlaceId, word: &str, known: Option<&str>| match place(dag, id) {
+        Some(p) => {
+            let line = match (&p.file, p.line) {
+                (Some(file), Some(line)) if known == Some(file.as_str()) => format!(":{line}"),
+                _ => p.label.clone(),
+            };
+            format!("{} {line}", primitive(dag, id, word))
+        }
+        None => word.to_string(),
+    };
+    let start = match from_kind {
+        StartKind::Begin => "start".to_string(),
+        _ => short(from, start_word(from_kind), None),
+    };
+    let known = if from_kind == StartKind::Begin {
+        None
+    } else {
+        place(dag, from).and_then(|p| p.file.as_deref())
+    };
+    let end = match to_kind {
+        EndKind::End => "end".to_string(),
+        _ => short(to, end_word(to_kind), known),
+    };
+    format!("{start} -> {end}")
+}
+
+/// Whose a strand is: "the root task", "the task created at src/sort.rs:37".
+pub(crate) fn owner_words(dag: &Dag, site: PlaceId, many: bool) -> Vec<Piece> {
+    if site == ROOT_PLACE {
+        return vec![plain("the root task")];
+    }
+    vec![
+        plain(if many {
+            "tasks created at "
+        } else {
+            "the task created at "
+        }),
+        (Tone::Path, label(dag, site).to_string()),
+    ]
+}
+
+/// The site in a table: label, and the function it is in.
+pub(crate) fn site_cell(dag: &Dag, site: PlaceId) -> String {
+    let name = label(dag, site);
+    match place(dag, site).and_then(|p| p.function.as_deref()) {
+        Some(f) if f != name => format!("{name} `{}`", short_function(f)),
+        _ => name.to_string(),
+    }
+}
+
+/// A function without the modules before it: `sort::msort` is `msort`, `<T as Trait>::go` stays.
+pub(crate) fn short_function(name: &str) -> &str {
+    if name.contains(['<', '{', ' ']) {
+        return name;
+    }
+    name.rsplit("::").next().unwrap_or(name)
+}

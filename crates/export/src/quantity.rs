@@ -1,0 +1,221 @@
+//! Numbers with units, as people read them: three digits, the unit that fits.
+
+use workspan_dag::{Meta, TimeUnit};
+
+/// Ticks as seconds, by the clock of the trace.
+pub(crate) fn seconds(meta: &Meta, ticks: f64) -> f64 {
+    let rate = match (meta.ticks_per_second, meta.time_unit) {
+        (0, TimeUnit::Us) => 1_000_000,
+        (0, TimeUnit::Ms) => 1_000,
+        (0, _) => 1_000_000_000,
+        (rate, _) => rate,
+    };
+    ticks / rate as f64
+}
+
+/// A unit of time and its length in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct TimeScale {
+    pub(crate) unit: &'static str,
+    pub(crate) name: &'static str,
+    seconds: f64,
+}
+
+const SCALES: [TimeScale; 4] = [
+    TimeScale {
+        unit: "s",
+        name: "seconds",
+        seconds: 1.0,
+    },
+    TimeScale {
+        unit: "ms",
+        name: "milliseconds",
+        seconds: 1e-3,
+    },
+    TimeScale {
+        unit: "us",
+        name: "microseconds",
+        seconds: 1e-6,
+    },
+    TimeScale {
+        unit: "ns",
+        name: "nanoseconds",
+        seconds: 1e-9,
+    },
+];
+
+impl TimeScale {
+    /// The largest unit in which `seconds` is at least 1 once rounded to three digits; nanoseconds below that.
+    pub(crate) fn of(seconds: f64) -> Self {
+        *SCALES
+            .iter()
+            .find(|s| seconds / s.seconds >= 0.9995)
+            .unwrap_or(&SCALES[3])
+    }
+
+    /// The value in this unit, with as many decimals as leave `largest` three digits.
+    pub(crate) fn value(self, seconds: f64, largest: f64) -> String {
+        let decimals = match largest / self.seconds {
+            v if v < 9.995 => 2,
+            v if v < 99.95 => 1,
+            _ => 0,
+        };
+        decimal(seconds / self.seconds, decimals)
+    }
+}
+
+/// A time: `1.28 s`, `963 us`, `0 ns`.
+pub(crate) fn time(meta: &Meta, ticks: f64) -> String {
+    let s = seconds(meta, ticks);
+    let scale = TimeScale::of(s);
+    let exact = s / scale.seconds;
+    // Whole nanoseconds are exact: `5 ns`, not `5.00 ns`.
+    if scale.unit == "ns" && (exact - exact.round()).abs() < 1e-9 {
+        return format!("{} ns", decimal(exact, 0));
+    }
+    format!("{} {}", scale.value(s, s), scale.unit)
+}
+
+/// An amount of the metric: a time, or a count of `name`.
+pub(crate) fn amount(meta: &Meta, counter: Option<&str>, v: f64) -> String {
+    match counter {
+        None => time(meta, v),
+        Some(_) => count(v),
+    }
+}
+
+fn count(v: f64) -> String {
+    if v >= 1e15 {
+        return format!("{v:.3e}");
+    }
+    decimal(v, if v.fract() != 0.0 && v < 100.0 { 1 } else { 0 })
+}
+
+/// A plain ratio with three digits: `1.21`, `21.3`, `213`, `4,213`.
+pub(crate) fn ratio(v: f64) -> String {
+    if !v.is_finite() {
+        return "-".into();
+    }
+    if v >= 1e9 {
+        return format!("{v:.2e}");
+    }
+    decimal(
+        v,
+        if v < 9.995 {
+            2
+        } else if v < 99.95 {
+            1
+        } else {
+            0
+        },
+    )
+}
+
+/// A percentage for a table: `48.0 %`, `<0.1 %`.
+pub(crate) fn percent(v: f64) -> String {
+    if v > 0.0 && v < 0.05 {
+        "<0.1 %".into()
+    } else {
+        format!("{v:.1} %")
+    }
+}
+
+/// A percentage for a sentence: `55 %`, `3.2 %`.
+pub(crate) fn share(v: f64) -> String {
+    if v >= 9.95 {
+        format!("{v:.0} %")
+    } else {
+        percent(v)
+    }
+}
+
+/// `part` of `whole` in percent; 0 of nothing.
+pub(crate) fn percent_of(part: u128, whole: u128) -> f64 {
+    if whole == 0 {
+        0.0
+    } else {
+        part as f64 * 100.0 / whole as f64
+    }
+}
+
+/// A whole number with separators: `7,649`.
+pub fn thousands(n: u128) -> String {
+    let digits = n.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+fn decimal(v: f64, decimals: usize) -> String {
+    let text = format!("{:.*}", decimals, v.max(0.0));
+    let (whole, rest) = text
+        .split_once('.')
+        .map_or((text.as_str(), ""), |(w, r)| (w, r));
+    let whole = whole
+        .parse::<u128>()
+        .map_or_else(|_| whole.to_string(), thousands);
+    if rest.is_empty() {
+        whole
+    } else {
+        format!("{whole}.{rest}")
+    }
+}
+
+/// A size of a file: `412 KB`, `1.9 MB` (powers of 1000).
+pub fn bytes(n: u64) -> String {
+    match n {
+        0..1000 => format!("{n} B"),
+        1000..1_000_000 => format!("{} KB", ratio(n as f64 / 1e3)),
+        1_000_000..1_000_000_000 => format!("{} MB", ratio(n as f64 / 1e6)),
+        _ => format!("{} GB", ratio(n as f64 / 1e9)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cycles(hertz: u64) -> Meta {
+        Meta {
+            ticks_per_second: hertz,
+            time_unit: TimeUnit::Cycles,
+            ..Meta::default()
+        }
+    }
+
+    #[test]
+    fn times_have_three_digits_and_the_unit_that_fits() {
+        let ns = cycles(1_000_000_000);
+        for (ticks, text) in [
+            (0.0, "0 ns"),
+            (5.0, "5 ns"),
+            (43.78, "43.8 ns"),
+            (999.0, "999 ns"),
+            (999.96, "1.00 us"),
+            (1_280_000_000.0, "1.28 s"),
+            (963_000.0, "963 us"),
+            (12_345_678.0, "12.3 ms"),
+            (9_223_372_036_854_775_807.0, "9,223,372,037 s"),
+        ] {
+            assert_eq!(time(&ns, ticks), text);
+        }
+        assert_eq!(time(&cycles(2_000_000_000), 2_560_000_000.0), "1.28 s");
+        assert_eq!(time(&cycles(1_000), 3.0), "3.00 ms");
+    }
+
+    #[test]
+    fn ratios_and_counts() {
+        assert_eq!(ratio(1.2069), "1.21");
+        assert_eq!(ratio(21.31), "21.3");
+        assert_eq!(ratio(4213.4), "4,213");
+        assert_eq!(thousands(8_518_398), "8,518,398");
+        assert_eq!(percent(0.01), "<0.1 %");
+        assert_eq!(share(55.2), "55 %");
+        assert_eq!(bytes(412_345), "412 KB");
+    }
+}

@@ -1,0 +1,78 @@
+//! The report as text: what limits the program first, then the evidence.
+
+mod breakdown;
+mod headline;
+mod low;
+mod notes;
+mod running;
+mod scale;
+mod sites;
+
+pub(crate) use scale::shown_workers;
+use workspan_analysis::{Metric, Options, Report};
+use workspan_dag::Dag;
+
+use crate::TextOptions;
+use crate::page::Page;
+use crate::quantity::amount;
+
+/// What every section formats from.
+struct View<'a> {
+    dag: &'a Dag,
+    report: &'a Report,
+    measured: &'a Options,
+    options: &'a TextOptions,
+}
+
+impl View<'_> {
+    /// The counter that is the metric; `None` for time.
+    fn counter(&self) -> Option<&str> {
+        match &self.measured.metric {
+            Metric::Time => None,
+            Metric::Counter(name) => Some(name),
+        }
+    }
+
+    /// An amount of the metric.
+    fn amount(&self, v: f64) -> String {
+        amount(&self.dag.meta, self.counter(), v)
+    }
+
+    /// A time in ticks.
+    fn time(&self, ticks: f64) -> String {
+        amount(&self.dag.meta, None, ticks)
+    }
+}
+
+/// The report of `report`, made from `dag` with the options `measured`, as lines of at most `options.width` columns.
+pub fn report_text(
+    dag: &Dag,
+    report: &Report,
+    measured: &Options,
+    options: &TextOptions,
+) -> String {
+    let view = View {
+        dag,
+        report,
+        measured,
+        options,
+    };
+    let mut page = Page::new(options.width, options.color, options.charset);
+    let mut notes = notes::Notes::of(report);
+    headline::title(&view, &mut page);
+    headline::verdict(&view, &mut page);
+    // Damage spoils every number, so it stands before all of them.
+    notes.show(&mut page, notes::About::Everything);
+    if report.breakdown.end > report.breakdown.begin {
+        breakdown::table(&view, &mut page);
+        notes.show(&mut page, notes::About::Breakdown);
+        running::strip(&view, &mut page);
+    }
+    scale::work_and_span(&view, &mut page, &mut notes);
+    scale::bounds(&view, &mut page);
+    sites::table(&view, &mut page);
+    notes.show(&mut page, notes::About::Sites);
+    low::intervals(&view, &mut page);
+    breakdown::taken_out(&view, &mut page);
+    page.finish()
+}

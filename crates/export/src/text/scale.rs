@@ -1,0 +1,111 @@
+//! Work, span, parallelism, and what they allow on more workers.
+
+use super::View;
+use super::notes::{About, Notes};
+use crate::page::{Page, Tone, plain, strong};
+use crate::quantity::{percent_of, ratio, thousands};
+
+pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
+    let ws = &view.report.work_span;
+    page.blank();
+    let unit = view
+        .counter()
+        .map_or_else(String::new, |name| format!(" {name}"));
+    let mut facts = vec![
+        strong("Work "),
+        plain(format!("{}{unit}, ", view.amount(ws.work as f64))),
+        strong("span "),
+        plain(format!("{}, ", view.amount(ws.span as f64))),
+        strong("parallelism "),
+        plain(format!("{}, ", ratio(ws.parallelism()))),
+    ];
+    if ws.burden > 0 {
+        let origin = if view.measured.burden.is_some() {
+            "given"
+        } else {
+            "from the trace"
+        };
+        facts.push(strong("burdened "));
+        facts.push(plain(format!(
+            "{} ({} a steal, {origin})",
+            ratio(ws.burdened_parallelism()),
+            view.amount(ws.burden as f64)
+        )));
+    } else {
+        facts.push(plain("no cost of a steal known"));
+    }
+    page.prose("  ", 4, &facts);
+    let counts = format!(
+        "{}, {}, {}, average maximal strand {}",
+        number(ws.tasks, "task", "tasks"),
+        number(ws.spawns, "spawn", "spawns"),
+        number(ws.steals, "steal", "steals"),
+        view.amount(ws.average_maximal_strand())
+    );
+    page.prose("  ", 4, &[plain(counts)]);
+    if differs(ws.span, ws.span_with_blocked)
+        && !view.measured.count_blocked
+        && view.counter().is_none()
+    {
+        let text = format!(
+            "With blocked time counted work is {} and span {}, parallelism {} (--count-blocked).",
+            view.amount(ws.work_with_blocked as f64),
+            view.amount(ws.span_with_blocked as f64),
+            ratio(ws.work_with_blocked as f64 / ws.span_with_blocked.max(1) as f64)
+        );
+        page.prose("  ! ", 4, &[(Tone::Bad, text)]);
+    }
+    notes.show(page, About::Span);
+}
+
+/// MODEL.md §2: both spans are shown when they differ by more than 5 %.
+fn differs(span: u128, with_blocked: u128) -> bool {
+    percent_of(with_blocked.saturating_sub(span), span.max(1)) > 5.0
+}
+
+fn number(n: u64, one: &str, many: &str) -> String {
+    format!(
+        "{} {}",
+        thousands(n.into()),
+        if n == 1 { one } else { many }
+    )
+}
+
+/// Workers shown: powers of two from 2 to 128 and the run's own, ascending.
+pub(crate) fn shown_workers(own: u32) -> Vec<u32> {
+    let mut shown: Vec<u32> = (1..=7).map(|k| 1 << k).collect();
+    shown.push(own);
+    shown.sort_unstable();
+    shown.dedup();
+    shown
+}
+
+pub(super) fn bounds(view: &View, page: &mut Page) {
+    let ws = &view.report.work_span;
+    let b = &view.report.breakdown;
+    if ws.work == 0 {
+        return;
+    }
+    let shown = shown_workers(b.workers);
+    let mut head = String::new();
+    let (mut low, mut high, mut measured) = (String::new(), String::new(), String::new());
+    for p in shown {
+        let (lower, upper) = ws.speedup(p);
+        head.push_str(&format!("{p:>7}"));
+        low.push_str(&format!("{:>7}", ratio(lower)));
+        high.push_str(&format!("{:>7}", ratio(upper)));
+        let here = p == b.workers && b.elapsed() > 0;
+        let mean = b.work as f64 / b.elapsed().max(1) as f64;
+        measured.push_str(&format!(
+            "{:>7}",
+            if here { ratio(mean) } else { String::new() }
+        ));
+    }
+    page.blank();
+    page.line(&[strong("  Speedup, workers"), plain(head)]);
+    page.line(&[plain(format!("    at most     {high}"))]);
+    page.line(&[plain(format!("    at least    {low}"))]);
+    if b.elapsed() > 0 {
+        page.line(&[plain(format!("    busy, here  {measured}"))]);
+    }
+}

@@ -1,0 +1,105 @@
+//! Spawn sites by critical percent, their code blocks, the source line.
+
+use workspan_analysis::{BlockRow, SiteRow};
+
+use super::View;
+use crate::page::{Page, Tone, plain, strong};
+use crate::position::{cell, place, site_cell};
+use crate::quantity::{percent, percent_of, ratio, thousands};
+
+/// Columns of the first cell at 80 columns.
+const NUMBERS: usize = 44;
+/// Most code blocks shown under a site.
+const BLOCKS: usize = 3;
+
+pub(super) fn table(view: &View, page: &mut Page) {
+    let rows = &view.report.sites;
+    if rows.is_empty() {
+        return;
+    }
+    let label = page.width() - NUMBERS - 2;
+    page.blank();
+    let head = page.fit("Spawn sites and code", label);
+    page.line(&[
+        strong(format!("  {head}")),
+        (
+            Tone::Faint,
+            format!(
+                "{:>10}{:>11}{:>12}{:>11}",
+                "critical", "work", "parallelism", "tasks"
+            ),
+        ),
+    ]);
+    let shown = rows.len().min(view.options.sites.max(1));
+    for row in &rows[..shown] {
+        site(view, page, row, label);
+    }
+    let rest = &rows[shown..];
+    if !rest.is_empty() {
+        let critical: f64 = rest.iter().map(|r| r.critical_percent).sum();
+        let text = format!(
+            "  {} more sites with {} of the span (--sites N)",
+            rest.len(),
+            percent(critical)
+        );
+        page.line(&[(Tone::Faint, text)]);
+    }
+}
+
+fn site(view: &View, page: &mut Page, row: &SiteRow, label: usize) {
+    let name = page.fit(&site_cell(view.dag, row.site), label);
+    let parallelism = if row.span == 0 {
+        "-".into()
+    } else {
+        ratio(row.work as f64 / row.span as f64)
+    };
+    page.line(&[
+        (Tone::Path, format!("  {name}")),
+        plain(format!(
+            "{:>10}{:>11}{parallelism:>12}{:>11}",
+            percent(row.critical_percent),
+            view.amount(row.work as f64),
+            thousands(row.count.into())
+        )),
+    ]);
+    let span = view.report.work_span.span;
+    let total: u128 = row.blocks.iter().map(|b| b.work).sum();
+    let mut blocks: Vec<&BlockRow> = row
+        .blocks
+        .iter()
+        .filter(|b| worth(b, span, total))
+        .collect();
+    blocks.sort_by_key(|b| {
+        (
+            std::cmp::Reverse(b.critical_work),
+            std::cmp::Reverse(b.work),
+        )
+    });
+    for block in blocks.into_iter().take(BLOCKS) {
+        let words = cell(
+            view.dag,
+            block.from,
+            block.from_kind,
+            block.to,
+            block.to_kind,
+        );
+        let words = page.fit(&words, label - 2);
+        page.line(&[plain(format!(
+            "    {words}{:>10}{:>11}",
+            percent(percent_of(block.critical_work, span)),
+            view.amount(block.work as f64)
+        ))]);
+    }
+    if let Some(place) = place(view.dag, row.site)
+        && let (Some(line), Some(source)) = (place.line, place.source.as_deref())
+        && !source.is_empty()
+    {
+        page.line(&[(Tone::Faint, format!("    {line} |  {source}"))]);
+    }
+}
+
+/// At least 1 % of the span or a tenth of its site's own work.
+fn worth(block: &BlockRow, span: u128, total: u128) -> bool {
+    percent_of(block.critical_work, span) >= 1.0
+        || (block.work > 0 && percent_of(block.work, total) >= 10.0)
+}
