@@ -55,6 +55,21 @@ fn without_generics(name: &str) -> String {
     out
 }
 
+/// The last part of a readable name, with the type before it for a method: what stands beside a `file:line`. Line tables
+/// alone know no more of an inlined function, so a longer name would depend on what was inlined.
+pub(crate) fn short(name: &str) -> &str {
+    let Some((before, _)) = name.rsplit_once("::") else {
+        return name;
+    };
+    let owner = before.rsplit_once("::").map_or(before, |(_, owner)| owner);
+    let start = if owner.starts_with(char::is_uppercase) {
+        before.len() - owner.len()
+    } else {
+        before.len() + 2
+    };
+    &name[start..]
+}
+
 /// The crate a demangled name belongs to; for `<T as Trait>::f` the crate of the type, as far as text tells.
 fn crate_of(name: &str) -> &str {
     let start = name
@@ -98,7 +113,7 @@ pub(crate) fn is_runtime(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_runtime, readable};
+    use super::{is_runtime, readable, short};
 
     #[test]
     fn closures_hashes_and_generics_go() {
@@ -126,6 +141,14 @@ mod tests {
         );
         assert_eq!(readable("<<<<"), "");
         assert_eq!(readable(">>>"), ">>>");
+    }
+
+    #[test]
+    fn short_names_keep_the_type() {
+        assert_eq!(short("sort::msort"), "msort");
+        assert_eq!(short("sort::inner::Sorter::call"), "Sorter::call");
+        assert_eq!(short("msort"), "msort");
+        assert_eq!(short("Sorter::call"), "Sorter::call");
     }
 
     #[test]

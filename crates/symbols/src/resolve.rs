@@ -23,6 +23,8 @@ pub enum Site {
     Stack {
         /// Return addresses, innermost first.
         addresses: Vec<u64>,
+        /// Index of the site of the task that made the call: stands in when no frame is the user's.
+        inherited: Option<usize>,
         /// The library's own position, for when nothing else is known.
         library: Option<(String, u32)>,
     },
@@ -46,12 +48,10 @@ pub struct Position {
     pub file: Option<String>,
     /// 1-based.
     pub line: Option<u32>,
-    /// Demangled, without generic arguments; a closure is named as the function it stands in.
+    /// Demangled, without path and generic arguments; a closure is named as the function it stands in.
     pub function: Option<String>,
     /// The line's text, trimmed.
     pub source: Option<String>,
-    /// No frame of the user's: a task created here stands for its parent's site, where that has one.
-    pub inherit: bool,
 }
 
 /// What [`resolve`] found.
@@ -74,15 +74,34 @@ pub fn resolve(sites: &[Site], mappings: &[Mapping], workspace: &Workspace) -> R
         ownership: Ownership::new(workspace),
         sources: Sources::default(),
     };
-    let positions = sites
+    let own: Vec<(Position, Option<usize>)> = sites
         .iter()
         .enumerate()
         .map(|(index, site)| resolver.position(index, site))
+        .collect();
+    let positions = (0..own.len())
+        .map(|index| followed(&own, index).clone())
         .collect();
     Resolution {
         positions,
         warnings: modules.warnings.clone(),
     }
+}
+
+/// Tasks created by stolen tasks that were created by stolen tasks, and so on: beyond this the site's own position stands.
+const LONGEST_INHERITANCE: usize = 1000;
+
+/// The position of a site, or of the one it inherits from.
+fn followed(own: &[(Position, Option<usize>)], index: usize) -> &Position {
+    let mut at = index;
+    for _ in 0..LONGEST_INHERITANCE {
+        match own.get(at) {
+            Some((position, None)) => return position,
+            Some((_, Some(next))) => at = *next,
+            None => break,
+        }
+    }
+    &own[index].0
 }
 
 /// The address of the call itself, not of the instruction after it.
@@ -173,8 +192,9 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
-    fn position(&mut self, index: usize, site: &Site) -> Position {
-        match site {
+    /// The site's own position, and the site to use instead where there is one.
+    fn position(&mut self, index: usize, site: &Site) -> (Position, Option<usize>) {
+        let position = match site {
             Site::Location { file, line } => {
                 let frame = self.modules.located.get(&index);
                 let function = frame.and_then(|f| f.function.clone());
@@ -190,7 +210,14 @@ impl Resolver<'_> {
                 };
                 self.at(&path, shown, *line, function)
             }
-            Site::Stack { addresses, library } => self.stack(addresses, library.as_ref()),
+            Site::Stack {
+                addresses,
+                inherited,
+                library,
+            } => {
+                let (position, enough) = self.stack(addresses, library.as_ref());
+                return (position, inherited.filter(|_| !enough));
+            }
             Site::Address { address, returns } => {
                 let frames = self.frames(call(*address, *returns));
                 let user = frames.iter().find(|f| self.is_users(f)).or(frames.first());
@@ -200,7 +227,8 @@ impl Resolver<'_> {
                 label: label.clone(),
                 ..Position::default()
             },
-        }
+        };
+        (position, None)
     }
 
     /// Frames at an address, innermost first.
@@ -225,14 +253,14 @@ impl Resolver<'_> {
                 .is_some_and(|file| self.ownership.owns(file, frame.relative))
     }
 
-    /// The innermost frame in the user's workspace; else the innermost outside of the runtime, which stands in only when
-    /// the parent has no site either.
-    fn stack(&mut self, addresses: &[u64], library: Option<&(String, u32)>) -> Position {
+    /// The innermost frame in the user's workspace and `true`; else the innermost outside of the runtime, or the library's
+    /// own call, and whether that is good enough not to look at the calling task's site.
+    fn stack(&mut self, addresses: &[u64], library: Option<&(String, u32)>) -> (Position, bool) {
         let mut other = None;
         for &address in addresses {
             for frame in self.frames(call(address, true)) {
                 if self.is_users(&frame) {
-                    return self.frame(Some(&frame), address);
+                    return (self.frame(Some(&frame), address), true);
                 }
                 let runtime = frame.file.as_deref().is_some_and(workspace::is_runtime)
                     || frame.function.as_deref().is_some_and(function::is_runtime);
@@ -242,16 +270,19 @@ impl Resolver<'_> {
                 }
             }
         }
-        let position = match (other, library) {
-            (Some((frame, address)), _) => self.frame(Some(&frame), address),
-            (None, Some((file, line))) => {
-                self.at(file, workspace::shown(file, self.root), *line, None)
+        match (other, library) {
+            // Without line tables nobody can tell whose function it is, so it may well be the user's.
+            (Some((frame, address)), _) => {
+                (self.frame(Some(&frame), address), frame.line.is_none())
             }
-            (None, None) => self.frame(None, addresses.first().copied().unwrap_or(0)),
-        };
-        Position {
-            inherit: true,
-            ..position
+            (None, Some((file, line))) => (
+                self.at(file, workspace::shown(file, self.root), *line, None),
+                false,
+            ),
+            (None, None) => (
+                self.frame(None, addresses.first().copied().unwrap_or(0)),
+                false,
+            ),
         }
     }
 
@@ -296,8 +327,10 @@ impl Resolver<'_> {
             line: Some(line),
             source: self.sources.line(Path::new(path), line),
             file: Some(shown),
-            function: function.filter(|name| !name.is_empty() && !name.starts_with('{')),
-            inherit: false,
+            function: function
+                .filter(|name| !name.is_empty() && !name.starts_with('{'))
+                .map(|name| function::short(&name).to_owned())
+                .or_else(|| self.sources.function(Path::new(path), line)),
         }
     }
 }
