@@ -62,8 +62,8 @@ pub struct Table {
     pub size: u32,
     /// The calling thread's handle, made on first use; null when recording is off for this thread (out of memory, a forked child, shutdown).
     pub thread: extern "C" fn() -> *mut Handle,
-    /// Seals the handle's chunk and gives it a new one. Never fails: when there is no room left, the handle points to
-    /// scratch memory, and what is written there is counted as dropped.
+    /// Seals the handle's chunk and gives it a new one, whose base time is [`Handle::last`]. Never fails: when there is no
+    /// room left, the handle points to scratch memory, and what is written there is counted as dropped.
     pub refill: extern "C" fn(*mut Handle),
     /// The clock, in ticks.
     pub now: extern "C" fn() -> u64,
@@ -81,6 +81,96 @@ pub struct Table {
     pub pool: extern "C" fn() -> u32,
     /// Interns a code address as a site: address, primitive code, 1 if it is a return address (0: a function's own).
     pub site_address: extern "C" fn(usize, u8, u8) -> u32,
+    /// Interns a text as a site: UTF-8, its length, primitive code.
+    pub site_label: extern "C" fn(*const u8, usize, u8) -> u32,
+    /// A record whose operands do not fit [`wire::SLACK`]: handle, kind, time, operands as varints, their length.
+    pub record: unsafe extern "C" fn(*mut Handle, u8, u64, *const u8, usize),
+
+    // The general path, for front ends that are not on a runtime's hot path (the Rust API, `workspan.h`): each call finds
+    // the thread's handle by itself and writes one record. A task, scope or yield is named by a number that is never 0
+    // ([`id`]); 0 is what nobody's calls return, and is ignored as an argument. Site 0 is unknown. A thread that
+    // is no worker gets a root task when one is needed.
+    /// Begins the calling thread's root task, if it has none.
+    pub root: extern "C" fn(),
+    /// The current task creates one: flags ([`wire::create`]; `SCOPED` is set by a scope), site, scope or 0.
+    pub task_create: extern "C" fn(u32, u32, u64) -> u64,
+    /// That task begins, on top of what this thread does.
+    pub task_begin: extern "C" fn(u64),
+    /// The current task ends.
+    pub task_end: extern "C" fn(),
+    /// The current task opens a scope: 0 group, 1 tree.
+    pub scope_open: extern "C" fn(u32) -> u64,
+    /// The current task waits for its children: site. It goes on with `resume`.
+    pub wait_children: extern "C" fn(u32),
+    /// It waits for a scope's members, and closes it: site, scope.
+    pub wait_scope: extern "C" fn(u32, u64),
+    /// It waits for tasks: site, tasks, their number.
+    pub wait_tasks: unsafe extern "C" fn(u32, *const u64, usize),
+    /// It waits for signals: site, signals, their number.
+    pub wait_signals: unsafe extern "C" fn(u32, *const u64, usize),
+    /// The current task goes on after a wait or a yield.
+    pub resume: extern "C" fn(),
+    /// The current task stops for nobody: site. It stays on this thread's stack; the number is for `resume_yielded`.
+    pub yield_task: extern "C" fn(u32) -> u64,
+    /// Likewise, but it leaves this thread.
+    pub leave_task: extern "C" fn(u32) -> u64,
+    /// The task of that yield goes on here, on top of what this thread does.
+    pub resume_yielded: extern "C" fn(u64),
+    /// The first task could not start before the second had ended.
+    pub depend: extern "C" fn(u64, u64),
+    /// The number of a new signal.
+    pub signal_new: extern "C" fn() -> u64,
+    /// The current task sets it: site, signal.
+    pub signal_set: extern "C" fn(u32, u64),
+    /// The current task opens a region: label, 1 for a tree region.
+    pub region_begin: extern "C" fn(u32, u32),
+    /// It closes the innermost one of that label.
+    pub region_end: extern "C" fn(u32),
+    /// It starts a part: label.
+    pub part_begin: extern "C" fn(u32),
+    /// It stops it.
+    pub part_end: extern "C" fn(u32),
+    /// A counter's increase in the current strand, told before the call that ends it: label, increase.
+    pub counter: extern "C" fn(u32, u64),
+    /// This thread stole a task: victim's `thread_number` or 0, 1 if while waiting for a stolen child, the task.
+    pub steal: extern "C" fn(u32, u32, u64),
+    /// An attempt failed: victim's `thread_number` or 0.
+    pub steal_failed: extern "C" fn(u32),
+    /// The thread goes to sleep for want of work.
+    pub sleep: extern "C" fn(),
+    /// It wakes.
+    pub wake: extern "C" fn(),
+    /// The calling thread's number + 1; 0 when it is not recorded.
+    pub thread_number: extern "C" fn() -> u32,
+    /// A pool of so many workers begins; its number.
+    pub pool_begin: extern "C" fn(u32) -> u32,
+    /// It ends.
+    pub pool_end: extern "C" fn(u32),
+    /// The calling thread becomes a worker: pool, index in it.
+    pub worker_begin: extern "C" fn(u32, u32),
+    /// It no longer is one.
+    pub worker_end: extern "C" fn(),
+}
+
+/// How the general path numbers tasks, scopes and yields.
+pub mod id {
+    /// Bits of a number that hold the thread's running count; those above hold the thread + 1.
+    pub const COUNT_BITS: u32 = 40;
+
+    /// The number of this thread's `count`-th.
+    #[inline]
+    pub const fn new(thread: u32, count: u64) -> u64 {
+        (thread as u64 + 1) << COUNT_BITS | count & ((1 << COUNT_BITS) - 1)
+    }
+
+    /// Thread and count; `None` for 0.
+    #[inline]
+    pub const fn split(id: u64) -> Option<(u32, u64)> {
+        match (id >> COUNT_BITS) as u32 {
+            0 => None,
+            thread => Some((thread - 1, id & ((1 << COUNT_BITS) - 1))),
+        }
+    }
 }
 
 impl Handle {
@@ -109,13 +199,16 @@ impl Handle {
     pub unsafe fn head(h: *mut Handle, kind: Kind, now: u64) -> *mut u8 {
         // SAFETY: the handle is this thread's; after the refill there are SLACK bytes from the cursor.
         unsafe {
-            if (*h).cursor > (*h).limit {
-                ((*(*h).table).refill)(h);
-            }
             let last = (*h).last;
             let now = if now > last { now } else { last };
             (*h).last = now;
-            wire::put_head((*h).cursor, kind, now - last)
+            let mut since = now - last;
+            if (*h).cursor > (*h).limit {
+                // The new chunk counts from `now`.
+                ((*(*h).table).refill)(h);
+                since = 0;
+            }
+            wire::put_head((*h).cursor, kind, since)
         }
     }
 
@@ -153,7 +246,11 @@ impl Handle {
     /// # Safety
     /// As [`Handle::head`]; at most 5 operands below 2^56.
     #[inline(always)]
-    pub unsafe fn event_with<const N: usize>(h: *mut Handle, kind: Kind, operands: [u64; N]) -> u64 {
+    pub unsafe fn event_with<const N: usize>(
+        h: *mut Handle,
+        kind: Kind,
+        operands: [u64; N],
+    ) -> u64 {
         // SAFETY: passed on.
         unsafe {
             let now = Self::now(h);

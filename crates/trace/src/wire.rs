@@ -82,12 +82,58 @@ pub enum Kind {
     PoolEnd = 27,
     /// Operands why (0 preempted, 1 blocked), ticks: the thread was off the CPU for so long, ending at t.
     Off = 28,
-    /// Operands length in bytes, then that many bytes: a folded subtree in place of a strand (docs/format.md).
+    /// Operands length in bytes, then that many bytes: the current strand stands for a folded subtree (docs/format.md);
+    /// written just before the record that ends it.
     Folded = 29,
     /// Operands counter label, value: the current strand's delta, written just before the record that ends it.
     Counter = 30,
     /// The next byte is the real kind (none defined in version 1).
     Extended = 31,
+}
+
+impl Kind {
+    /// The kind of this code; `None` for those that are not one of version 1.
+    pub const fn from_code(code: u8) -> Option<Kind> {
+        const KINDS: [Kind; 32] = [
+            Kind::Pad,
+            Kind::Root,
+            Kind::Begin,
+            Kind::End,
+            Kind::EndResume,
+            Kind::Join,
+            Kind::Next,
+            Kind::Create,
+            Kind::Scope,
+            Kind::Wait,
+            Kind::Resume,
+            Kind::Yield,
+            Kind::ResumeYielded,
+            Kind::Leave,
+            Kind::Depend,
+            Kind::Signal,
+            Kind::RegionBegin,
+            Kind::RegionEnd,
+            Kind::PartBegin,
+            Kind::PartEnd,
+            Kind::Steal,
+            Kind::StealFailed,
+            Kind::Sleep,
+            Kind::Wake,
+            Kind::Worker,
+            Kind::WorkerEnd,
+            Kind::Pool,
+            Kind::PoolEnd,
+            Kind::Off,
+            Kind::Folded,
+            Kind::Counter,
+            Kind::Extended,
+        ];
+        if code < 32 {
+            Some(KINDS[code as usize])
+        } else {
+            None
+        }
+    }
 }
 
 /// Flags of [`Kind::Create`].

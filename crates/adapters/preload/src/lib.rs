@@ -1,1 +1,137 @@
-//! The preloaded library.
+//! The preloaded library: it starts recording when the process is loaded and ends it when the process ends, and hands
+//! the table of functions to every front end in the process.
+//!
+//! It is a whole program of its own for `rustc`: the CLI's build script compiles this file and the two crates below it
+//! without cargo. Nothing but [`workspan_table_v1`] is exported.
+//!
+//! Its environment, all taken out before the program runs:
+//!
+//! | variable | meaning |
+//! |---|---|
+//! | `WORKSPAN_SPOOL_DIR` | folder for the spool file; unset or empty: nothing is recorded, nothing is touched |
+//! | `WORKSPAN_USER_LD_PRELOAD` | what `LD_PRELOAD` was before this library was put there; unset: it was not set |
+//! | any other `WORKSPAN_…` | for other parts; taken out likewise |
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::ptr;
+
+use workspan_recorder::front::Table;
+
+/// The functions front ends record with; null when this process is not recorded.
+#[unsafe(no_mangle)]
+pub extern "C" fn workspan_table_v1() -> *const Table {
+    if workspan_recorder::is_on() {
+        &raw const workspan_recorder::TABLE
+    } else {
+        ptr::null()
+    }
+}
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOADED: extern "C" fn() = loaded;
+
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static UNLOADED: extern "C" fn() = unloaded;
+
+/// Runs before the program's own constructors, on its main thread.
+extern "C" fn loaded() {
+    let Some(folder) = std::env::var_os("WORKSPAN_SPOOL_DIR").filter(|f| !f.is_empty()) else {
+        return;
+    };
+    restore_environment();
+    let exe = std::fs::read_link("/proc/self/exe").unwrap_or_default();
+    workspan_recorder::start(&PathBuf::from(folder), &spool_name(&exe), &facts(&exe));
+}
+
+extern "C" fn unloaded() {
+    workspan_recorder::finish();
+}
+
+/// The environment as the user has it, so that what this process starts runs unrecorded.
+fn restore_environment() {
+    let user = std::env::var_os("WORKSPAN_USER_LD_PRELOAD");
+    let ours: Vec<OsString> = std::env::vars_os()
+        .map(|(key, _)| key)
+        .filter(|key| key.as_bytes().starts_with(b"WORKSPAN_"))
+        .collect();
+    // SAFETY: the process has one thread: it is being loaded.
+    unsafe {
+        for key in ours {
+            std::env::remove_var(key);
+        }
+        match user {
+            Some(value) => std::env::set_var("LD_PRELOAD", value),
+            None => std::env::remove_var("LD_PRELOAD"),
+        }
+    }
+}
+
+/// The program's file name, as far as it serves for a spool file's.
+fn spool_name(exe: &Path) -> String {
+    let name = exe
+        .file_name()
+        .unwrap_or(OsStr::new("program"))
+        .to_string_lossy();
+    name.chars().filter(|c| !c.is_control()).take(60).collect()
+}
+
+/// What is known of the run from inside.
+fn facts(exe: &Path) -> Vec<(String, String)> {
+    let read = |path: &str| std::fs::read(path).unwrap_or_default();
+    let mut facts = Vec::new();
+    let mut fact = |key: &str, value: String| {
+        if !value.is_empty() {
+            facts.push((key.to_string(), value));
+        }
+    };
+    let arguments = read("/proc/self/cmdline");
+    let words: Vec<String> = arguments
+        .strip_suffix(b"\0")
+        .unwrap_or(&arguments)
+        .split(|&b| b == 0)
+        .map(quoted)
+        .collect();
+    fact(
+        "name",
+        exe.file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
+    );
+    fact("command", words.join(" "));
+    fact("exe", exe.to_string_lossy().into_owned());
+    fact(
+        "cwd",
+        std::env::current_dir()
+            .map(|d| d.to_string_lossy().into_owned())
+            .unwrap_or_default(),
+    );
+    fact(
+        "host",
+        String::from_utf8_lossy(&read("/proc/sys/kernel/hostname"))
+            .trim()
+            .to_string(),
+    );
+    fact(
+        "cpus",
+        std::thread::available_parallelism()
+            .map(|n| n.to_string())
+            .unwrap_or_default(),
+    );
+    facts
+}
+
+/// A word of a command line as a shell would take it.
+fn quoted(word: &[u8]) -> String {
+    let text = String::from_utf8_lossy(word);
+    let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%^".contains(c);
+    if !text.is_empty() && text.chars().all(plain) {
+        text.into_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,96 @@
+//! The clock: the CPU's time-stamp counter where it runs at one rate on all CPUs, else `CLOCK_MONOTONIC_RAW`.
+
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use crate::system::{self, Timespec};
+
+/// Set once, before the first thread records.
+static TSC: AtomicBool = AtomicBool::new(false);
+
+/// Ticks and nanoseconds at one moment.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pair {
+    pub(crate) ticks: u64,
+    pub(crate) ns: u64,
+}
+
+/// Decides which clock it is.
+pub(crate) fn choose() {
+    TSC.store(
+        invariant_tsc() && !kernel_distrusts_tsc(),
+        Ordering::Relaxed,
+    );
+}
+
+/// True when ticks are the time-stamp counter's.
+pub(crate) fn is_tsc() -> bool {
+    TSC.load(Ordering::Relaxed)
+}
+
+/// The clock, in ticks.
+pub(crate) fn now() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    if is_tsc() {
+        // SAFETY: every x86-64 CPU has rdtsc.
+        return unsafe { core::arch::x86_64::_rdtsc() };
+    }
+    raw_ns(system::CLOCK_MONOTONIC_RAW)
+}
+
+/// A kernel clock in nanoseconds.
+pub(crate) fn raw_ns(clock: core::ffi::c_int) -> u64 {
+    let mut t = Timespec {
+        seconds: 0,
+        nanoseconds: 0,
+    };
+    // SAFETY: `t` is a timespec to write to.
+    unsafe { system::clock_gettime(clock, &mut t) };
+    (t.seconds as u64)
+        .wrapping_mul(1_000_000_000)
+        .wrapping_add(t.nanoseconds as u64)
+}
+
+/// Ticks and nanoseconds at one moment: of a few tries, the one whose two readings of the ticks lie closest.
+pub(crate) fn pair(tries: u32) -> Pair {
+    let mut best = (u64::MAX, Pair { ticks: 0, ns: 0 });
+    for _ in 0..tries.max(1) {
+        let before = now();
+        let ns = raw_ns(system::CLOCK_MONOTONIC_RAW);
+        let after = now();
+        let width = after.saturating_sub(before);
+        if width < best.0 {
+            best = (
+                width,
+                Pair {
+                    ticks: before + width / 2,
+                    ns,
+                },
+            );
+        }
+    }
+    best.1
+}
+
+#[cfg(target_arch = "x86_64")]
+fn invariant_tsc() -> bool {
+    use core::arch::x86_64::__cpuid;
+    // `__cpuid` is a safe function on some compilers and an unsafe one on others.
+    #[allow(unused_unsafe, reason = "unsafe before Rust 1.94")]
+    // SAFETY: every x86-64 CPU has cpuid.
+    unsafe {
+        __cpuid(0x8000_0000).eax >= 0x8000_0007 && __cpuid(0x8000_0007).edx & 1 << 8 != 0
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn invariant_tsc() -> bool {
+    false
+}
+
+/// The kernel falls back to a slow clock when it finds the counters of the CPUs apart.
+fn kernel_distrusts_tsc() -> bool {
+    let source = std::fs::read("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+    source.is_ok_and(|s| {
+        [&b"hpet"[..], b"acpi_pm", b"jiffies", b"refined-jiffies"].contains(&s.trim_ascii())
+    })
+}

@@ -1,0 +1,232 @@
+//! What records name by number: sites and labels, each written to the file when it is first seen; and notes, mappings and
+//! all other entries. Under one lock, off the hot path: front ends keep the numbers.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::process::{Recording, entry_chunk};
+use crate::spool::Mapped;
+use crate::system::KeepErrno;
+use core::sync::atomic::Ordering;
+use workspan_trace::chunk::ChunkKind;
+use workspan_trace::entry::{Label, Mapping, Note, Site, SitePosition};
+use workspan_trace::wire::primitive;
+
+/// Least size of a chunk of entries.
+const ENTRIES: usize = 16 << 10;
+const KINDS: usize = 10;
+
+/// What was seen so far, and the chunks it is written to.
+pub(crate) struct Interned {
+    sites: BTreeMap<Vec<u8>, u32>,
+    labels: BTreeMap<String, u32>,
+    notes: BTreeSet<String>,
+    mapped: Vec<(u64, u64)>,
+    streams: [Stream; KINDS],
+}
+
+#[derive(Clone, Copy, Default)]
+struct Stream {
+    chunk: Option<Mapped>,
+    used: usize,
+    seq: u32,
+}
+
+// SAFETY: the chunks are written under the lock around `Interned` alone.
+unsafe impl Send for Interned {}
+
+impl Interned {
+    pub(crate) fn new() -> Self {
+        Interned {
+            sites: BTreeMap::new(),
+            labels: BTreeMap::new(),
+            notes: BTreeSet::new(),
+            mapped: Vec::new(),
+            streams: [Stream::default(); KINDS],
+        }
+    }
+
+    /// Appends entries to the stream of their kind; they are in the file when this returns. Where there is no room, they
+    /// are dropped.
+    fn append(&mut self, recording: &Recording, kind: ChunkKind, bytes: &[u8]) {
+        let stream = &mut self.streams[kind as usize];
+        if let Some(chunk) = stream.chunk
+            && stream.used + bytes.len() > chunk.capacity()
+        {
+            stream.chunk = None;
+            // SAFETY: only this stream uses the chunk, and lets go of it here.
+            unsafe { recording.spool.seal(chunk, true) };
+        }
+        let chunk = match stream.chunk {
+            Some(chunk) => chunk,
+            None => {
+                let small = matches!(
+                    kind,
+                    ChunkKind::Clock | ChunkKind::Labels | ChunkKind::Notes
+                );
+                let least = if small { 4 << 10 } else { ENTRIES };
+                let size = (bytes.len() + 1024)
+                    .max(least)
+                    .next_multiple_of(recording.page);
+                let Some(chunk) = recording.spool.chunk(size, entry_chunk(kind, stream.seq)) else {
+                    recording
+                        .spool
+                        .dropped()
+                        .fetch_add(bytes.len() as u64, Ordering::Relaxed);
+                    return;
+                };
+                *stream = Stream {
+                    chunk: Some(chunk),
+                    used: 0,
+                    seq: stream.seq + 1,
+                };
+                chunk
+            }
+        };
+        // SAFETY: `used + length` is within the chunk's payload.
+        unsafe {
+            core::ptr::copy_nonoverlapping(
+                bytes.as_ptr(),
+                chunk.payload().add(stream.used),
+                bytes.len(),
+            )
+        };
+        stream.used += bytes.len();
+        chunk
+            .committed()
+            .store(stream.used as u64, Ordering::Release);
+    }
+
+    fn site(&mut self, recording: &Recording, primitive: u8, position: SitePosition) -> u32 {
+        let mut key = Vec::new();
+        position.encode(primitive, &mut key);
+        if let Some(&id) = self.sites.get(&key) {
+            return id;
+        }
+        if self.sites.is_empty() && key != unknown_key() {
+            self.site(recording, primitive::UNKNOWN, unknown());
+        }
+        let id = self.sites.len() as u32;
+        let mut bytes = Vec::new();
+        Site {
+            id,
+            primitive,
+            position,
+        }
+        .encode(&mut bytes);
+        self.append(recording, ChunkKind::Sites, &bytes);
+        self.sites.insert(key, id);
+        id
+    }
+}
+
+/// Site 0, which is what everybody gets while nothing is recorded.
+fn unknown() -> SitePosition {
+    SitePosition::Label("?".into())
+}
+
+fn unknown_key() -> Vec<u8> {
+    let mut key = Vec::new();
+    unknown().encode(primitive::UNKNOWN, &mut key);
+    key
+}
+
+/// Appends entries of a kind.
+pub(crate) fn append(recording: &Recording, kind: ChunkKind, bytes: &[u8]) {
+    if let Ok(mut interned) = recording.interned.lock() {
+        interned.append(recording, kind, bytes);
+    }
+}
+
+/// The number of a site; 0 when nothing is recorded.
+pub(crate) fn site(primitive: u8, position: SitePosition) -> u32 {
+    let _errno = KeepErrno::new();
+    let Some(recording) = crate::process::recording() else {
+        return 0;
+    };
+    let addresses: &[u64] = match &position {
+        SitePosition::Stack { addresses, .. } => addresses,
+        SitePosition::Address { address, .. } => core::slice::from_ref(address),
+        _ => &[],
+    };
+    let unmapped = |interned: &Interned| {
+        addresses.iter().any(|a| {
+            !interned
+                .mapped
+                .iter()
+                .any(|(start, end)| (start..end).contains(&a))
+        })
+    };
+    if !addresses.is_empty()
+        && recording
+            .interned
+            .lock()
+            .is_ok_and(|interned| unmapped(&interned))
+    {
+        note_mappings(recording);
+    }
+    recording.interned.lock().map_or(0, |mut interned| {
+        interned.site(recording, primitive, position)
+    })
+}
+
+/// The number of a text.
+pub(crate) fn label(text: String) -> u32 {
+    let _errno = KeepErrno::new();
+    let Some(recording) = crate::process::recording() else {
+        return 0;
+    };
+    let Ok(mut interned) = recording.interned.lock() else {
+        return 0;
+    };
+    if let Some(&id) = interned.labels.get(&text) {
+        return id;
+    }
+    let id = interned.labels.len() as u32;
+    let mut bytes = Vec::new();
+    Label {
+        id,
+        text: text.clone(),
+    }
+    .encode(&mut bytes);
+    interned.append(recording, ChunkKind::Labels, &bytes);
+    interned.labels.insert(text, id);
+    id
+}
+
+/// Stores a fact, unless one of this key is there.
+pub(crate) fn note(key: String, value: String) {
+    let _errno = KeepErrno::new();
+    if let Some(recording) = crate::process::recording() {
+        note_all(recording, &[(key, value)]);
+    }
+}
+
+/// Stores facts.
+pub(crate) fn note_all(recording: &Recording, notes: &[(String, String)]) {
+    let Ok(mut interned) = recording.interned.lock() else {
+        return;
+    };
+    for (key, value) in notes {
+        if interned.notes.insert(key.clone()) {
+            let mut bytes = Vec::new();
+            Note::new(key.as_str(), value.as_str()).encode(&mut bytes);
+            interned.append(recording, ChunkKind::Notes, &bytes);
+        }
+    }
+}
+
+/// Stores the executable mappings that were not there before. The loader is asked without holding the lock.
+pub(crate) fn note_mappings(recording: &Recording) {
+    let mappings: Vec<Mapping> = crate::objects::executable_mappings();
+    let Ok(mut interned) = recording.interned.lock() else {
+        return;
+    };
+    for mapping in mappings {
+        if !interned.mapped.contains(&(mapping.start, mapping.end)) {
+            interned.mapped.push((mapping.start, mapping.end));
+            let mut bytes = Vec::new();
+            mapping.encode(&mut bytes);
+            interned.append(recording, ChunkKind::Maps, &bytes);
+        }
+    }
+}

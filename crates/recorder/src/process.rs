@@ -1,0 +1,233 @@
+//! The recording of this process: its start, its end, and what happens to it in a fork.
+//!
+//! States only go forward: off → on → over. `RECORDING` is set before `STATE` says on, and never taken back: threads
+//! may still hold handles when the process is over.
+
+use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
+use std::path::Path;
+use std::sync::Mutex;
+
+use crate::clock;
+use crate::intern::Interned;
+use crate::spool::{Mapped, Spool};
+use crate::system;
+use crate::thread::{self, Owner};
+use workspan_trace::chunk::{ChunkHeader, ChunkKind, NO_THREAD};
+use workspan_trace::entry::{ClockPair, Finished};
+use workspan_trace::{ClockKind, FileHeader};
+
+/// What one process needs for recording; made once and never freed.
+pub(crate) struct Recording {
+    pub(crate) spool: Spool,
+    pub(crate) page: usize,
+    pub(crate) key: core::ffi::c_uint,
+    pub(crate) pid: i32,
+    pub(crate) threads: AtomicU32,
+    pub(crate) pools: AtomicU32,
+    /// Threads that ended; their memory serves new ones.
+    pub(crate) ended: Mutex<Vec<Ended>>,
+    pub(crate) interned: Mutex<Interned>,
+    start: clock::Pair,
+    /// Set aside at the start, so that a full disk does not hide an orderly end.
+    finished: Option<Mapped>,
+}
+
+/// An ended thread's memory.
+pub(crate) struct Ended(pub(crate) *mut Owner);
+
+// SAFETY: the owner in it belongs to no thread any more.
+unsafe impl Send for Ended {}
+// SAFETY: all parts are atomics, mutexes, or constant after the start.
+unsafe impl Sync for Recording {}
+// SAFETY: as above.
+unsafe impl Send for Recording {}
+
+const OFF: u8 = 0;
+const ON: u8 = 1;
+const OVER: u8 = 2;
+
+static STATE: AtomicU8 = AtomicU8::new(OFF);
+static RECORDING: AtomicPtr<Recording> = AtomicPtr::new(core::ptr::null_mut());
+
+/// The recording, while it is on.
+#[inline]
+pub(crate) fn recording() -> Option<&'static Recording> {
+    if STATE.load(Ordering::Acquire) == ON {
+        any_recording()
+    } else {
+        None
+    }
+}
+
+/// The recording, also when it is over (not in a forked child, which must not touch it).
+pub(crate) fn any_recording() -> Option<&'static Recording> {
+    // SAFETY: set once to a leaked box.
+    unsafe { RECORDING.load(Ordering::Acquire).as_ref() }
+}
+
+/// True while this process records.
+pub fn is_on() -> bool {
+    STATE.load(Ordering::Acquire) == ON
+}
+
+impl Recording {
+    /// Ticks to nanoseconds near now, as a pair for a time just past.
+    pub(crate) fn ns_at(&self, ticks: u64) -> u64 {
+        let now = clock::pair(1);
+        let (run, ns) = (
+            now.ticks.saturating_sub(self.start.ticks),
+            now.ns.saturating_sub(self.start.ns),
+        );
+        if run == 0 {
+            return now.ns;
+        }
+        let since = u128::from(now.ticks.saturating_sub(ticks)) * u128::from(ns) / u128::from(run);
+        now.ns.saturating_sub(since as u64)
+    }
+}
+
+/// Starts recording this process into a new spool file in `folder`; the calling thread becomes thread 0 with the main
+/// root task. `notes` are facts to store. Returns false when the file can't be made or recording is on or over already.
+pub fn start(folder: &Path, name: &str, notes: &[(String, String)]) -> bool {
+    let _errno = system::KeepErrno::new();
+    if STATE.load(Ordering::Acquire) != OFF || any_recording().is_some() {
+        return false;
+    }
+    clock::choose();
+    // SAFETY: sysconf has no preconditions.
+    let page = usize::try_from(unsafe { system::sysconf(system::SC_PAGESIZE) })
+        .unwrap_or(4096)
+        .max(4096);
+    let Some(spool) = Spool::create(folder, name) else {
+        return false;
+    };
+    let start = clock::pair(8);
+    // SAFETY: getpid has no preconditions.
+    let pid = unsafe { system::getpid() };
+    let header = FileHeader {
+        clock: if clock::is_tsc() {
+            ClockKind::Tsc
+        } else {
+            ClockKind::Nanoseconds
+        },
+        pid: pid as u32,
+        page_size: page as u32,
+        realtime_ns: clock::raw_ns(system::CLOCK_REALTIME),
+        start_ticks: start.ticks,
+        start_ns: start.ns,
+        length: 0,
+        dropped: 0,
+    };
+    spool.write_header(&header.encode());
+    let finished = spool.chunk(page, entry_chunk(ChunkKind::Finished, 0));
+    let mut key = 0;
+    // SAFETY: `key` is written by the call; the destructor takes what `thread::handle` stores.
+    if unsafe { system::pthread_key_create(&mut key, Some(thread::thread_ends)) } != 0 {
+        return false;
+    }
+    let recording = Box::new(Recording {
+        spool,
+        page,
+        key,
+        pid,
+        threads: AtomicU32::new(0),
+        pools: AtomicU32::new(0),
+        ended: Mutex::new(Vec::new()),
+        interned: Mutex::new(Interned::new()),
+        start,
+        finished,
+    });
+    RECORDING.store(Box::into_raw(recording), Ordering::Release);
+    STATE.store(ON, Ordering::Release);
+    // SAFETY: the handler is a plain function that lives as long as the library.
+    unsafe { system::pthread_atfork(None, None, Some(forked)) };
+    if let Some(recording) = any_recording() {
+        recording.write_clock(start);
+        crate::intern::note_all(recording, notes);
+        crate::intern::note_mappings(recording);
+        crate::intern::note_all(
+            recording,
+            &[("probe_cost_ticks".into(), thread::probe_cost().to_string())],
+        );
+        // The second pair gives the clock's rate, roughly, should the process be killed soon.
+        recording.write_clock(clock::pair(8));
+    }
+    // SAFETY: the calling thread's own handle.
+    unsafe { thread::ensure_root(thread::handle()) };
+    true
+}
+
+/// Header of a chunk of entries.
+pub(crate) fn entry_chunk(kind: ChunkKind, seq: u32) -> ChunkHeader {
+    ChunkHeader {
+        kind: kind as u8,
+        flags: 0,
+        thread: NO_THREAD,
+        seq,
+        capacity: 0,
+        committed: 0,
+        base_ticks: 0,
+        base_ns: 0,
+        checksum: 0,
+    }
+}
+
+/// Ends recording: writes the last clock pair and the statistics. What other threads still write is read as far as
+/// their chunks say. Tasks still open, the main root among them, end at this moment.
+pub fn finish() {
+    let _errno = system::KeepErrno::new();
+    let Some(recording) = recording() else { return };
+    // SAFETY: getpid has no preconditions.
+    if recording.pid != unsafe { system::getpid() } {
+        return;
+    }
+    if STATE
+        .compare_exchange(ON, OVER, Ordering::AcqRel, Ordering::Acquire)
+        .is_err()
+    {
+        return;
+    }
+    let end = clock::pair(8);
+    recording.write_clock(end);
+    let Some(chunk) = recording.finished else {
+        return;
+    };
+    let mut bytes = Vec::new();
+    let finished = Finished {
+        ticks: end.ticks,
+        ns: end.ns,
+        dropped: recording.spool.dropped().load(Ordering::Relaxed),
+        threads: u64::from(recording.threads.load(Ordering::Relaxed)),
+    };
+    finished.encode(&mut bytes);
+    // SAFETY: the chunk is one page, larger than this entry, and written to here alone, once.
+    unsafe {
+        core::ptr::copy_nonoverlapping(bytes.as_ptr(), chunk.payload(), bytes.len());
+        chunk
+            .committed()
+            .store(bytes.len() as u64, Ordering::Release);
+        recording.spool.seal(chunk, false);
+    }
+}
+
+impl Recording {
+    fn write_clock(&self, pair: clock::Pair) {
+        let mut bytes = Vec::new();
+        ClockPair {
+            ticks: pair.ticks,
+            ns: pair.ns,
+        }
+        .encode(&mut bytes);
+        crate::intern::append(self, ChunkKind::Clock, &bytes);
+    }
+}
+
+/// In a forked child nothing is recorded: the file is the parent's. The one thread there is stops writing to its chunk,
+/// which it shares with the parent.
+unsafe extern "C" fn forked() {
+    STATE.store(OVER, Ordering::Release);
+    if let Some(recording) = any_recording() {
+        // SAFETY: the key was made at the start; its value is this thread's owner or null.
+        unsafe { thread::abandon(system::pthread_getspecific(recording.key).cast()) };
+    }
+}

@@ -1,0 +1,117 @@
+//! The C library's calls that the recorder needs, declared by hand (Linux, 64-bit).
+
+use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
+
+pub(crate) const O_RDWR: c_int = 2;
+pub(crate) const O_CREAT: c_int = 0o100;
+pub(crate) const O_EXCL: c_int = 0o200;
+pub(crate) const O_CLOEXEC: c_int = 0o2_000_000;
+pub(crate) const PROT_READ_WRITE: c_int = 3;
+pub(crate) const MAP_SHARED: c_int = 1;
+pub(crate) const MAP_POPULATE: c_int = 0x8000;
+pub(crate) const CLOCK_REALTIME: c_int = 0;
+pub(crate) const CLOCK_MONOTONIC_RAW: c_int = 4;
+pub(crate) const RLIMIT_FSIZE: c_int = 1;
+pub(crate) const EEXIST: c_int = 17;
+pub(crate) const EINTR: c_int = 4;
+pub(crate) const EOPNOTSUPP: c_int = 95;
+pub(crate) const ENOSYS: c_int = 38;
+pub(crate) const FALLOC_FL_KEEP_SIZE: c_int = 1;
+pub(crate) const FALLOC_FL_PUNCH_HOLE: c_int = 2;
+pub(crate) const SC_PAGESIZE: c_int = 30;
+pub(crate) const PR_GET_NAME: c_int = 16;
+pub(crate) const PT_LOAD: u32 = 1;
+pub(crate) const PT_NOTE: u32 = 4;
+pub(crate) const PF_X: u32 = 1;
+
+#[repr(C)]
+pub(crate) struct Timespec {
+    pub(crate) seconds: i64,
+    pub(crate) nanoseconds: c_long,
+}
+
+#[repr(C)]
+pub(crate) struct Limit {
+    pub(crate) current: u64,
+    pub(crate) maximum: u64,
+}
+
+/// `Elf64_Phdr`.
+#[repr(C)]
+pub(crate) struct ProgramHeader {
+    pub(crate) kind: u32,
+    pub(crate) flags: u32,
+    pub(crate) offset: u64,
+    pub(crate) address: u64,
+    pub(crate) physical: u64,
+    pub(crate) file_size: u64,
+    pub(crate) memory_size: u64,
+    pub(crate) align: u64,
+}
+
+/// The front of `struct dl_phdr_info`.
+#[repr(C)]
+pub(crate) struct LoadedObject {
+    pub(crate) bias: usize,
+    pub(crate) name: *const c_char,
+    pub(crate) headers: *const ProgramHeader,
+    pub(crate) header_count: u16,
+}
+
+pub(crate) type ObjectVisitor =
+    unsafe extern "C" fn(*mut LoadedObject, usize, *mut c_void) -> c_int;
+pub(crate) type KeyDestructor = unsafe extern "C" fn(*mut c_void);
+
+unsafe extern "C" {
+    pub(crate) fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int;
+    pub(crate) fn close(fd: c_int) -> c_int;
+    pub(crate) fn fallocate(fd: c_int, mode: c_int, offset: i64, length: i64) -> c_int;
+    pub(crate) fn pwrite(fd: c_int, from: *const c_void, length: usize, offset: i64) -> isize;
+    pub(crate) fn mmap(
+        at: *mut c_void,
+        length: usize,
+        protection: c_int,
+        flags: c_int,
+        fd: c_int,
+        offset: i64,
+    ) -> *mut c_void;
+    pub(crate) fn munmap(at: *mut c_void, length: usize) -> c_int;
+    pub(crate) fn clock_gettime(clock: c_int, out: *mut Timespec) -> c_int;
+    pub(crate) fn getrlimit(resource: c_int, out: *mut Limit) -> c_int;
+    pub(crate) fn getpid() -> c_int;
+    pub(crate) fn gettid() -> c_int;
+    pub(crate) fn sysconf(name: c_int) -> c_long;
+    pub(crate) fn prctl(option: c_int, ...) -> c_int;
+    pub(crate) fn __errno_location() -> *mut c_int;
+    pub(crate) fn dl_iterate_phdr(visit: ObjectVisitor, data: *mut c_void) -> c_int;
+    pub(crate) fn pthread_key_create(key: *mut c_uint, destructor: Option<KeyDestructor>) -> c_int;
+    pub(crate) fn pthread_getspecific(key: c_uint) -> *mut c_void;
+    pub(crate) fn pthread_setspecific(key: c_uint, value: *const c_void) -> c_int;
+    pub(crate) fn pthread_atfork(
+        prepare: Option<unsafe extern "C" fn()>,
+        parent: Option<unsafe extern "C" fn()>,
+        child: Option<unsafe extern "C" fn()>,
+    ) -> c_int;
+}
+
+/// The thread's errno.
+pub(crate) fn errno() -> c_int {
+    // SAFETY: the location is the calling thread's own.
+    unsafe { *__errno_location() }
+}
+
+/// Puts errno back when dropped: what the recorder does must not be seen by the program around it.
+pub(crate) struct KeepErrno(c_int);
+
+impl KeepErrno {
+    pub(crate) fn new() -> Self {
+        KeepErrno(errno())
+    }
+}
+
+impl Drop for KeepErrno {
+    fn drop(&mut self) {
+        // SAFETY: the location is the calling thread's own.
+        unsafe { *__errno_location() = self.0 }
+    }
+}

@@ -1,0 +1,355 @@
+//! A thread's handle and its chunks.
+//!
+//! A thread gets its handle on first use and keeps it until it ends; front ends write through it without further ado and
+//! call [`refill`] when the chunk is full. When there is no room on the disk, or recording is over, the handle points to
+//! scratch memory of its own: front ends need not know, and what they write is counted as dropped.
+
+use core::ffi::c_void;
+use core::ptr;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use crate::clock;
+use crate::front::{CLOCK_TSC, HAS_ROOT, Handle};
+use crate::process::{self, Ended, Recording};
+use crate::spool::Mapped;
+use crate::system::{self, KeepErrno};
+use crate::table::TABLE;
+use crate::wire::{self, Kind};
+use workspan_trace::chunk::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkKind};
+use workspan_trace::entry::ThreadEntry;
+
+/// Sizes of a thread's first chunks; the last is that of all further ones.
+const SIZES: [usize; 3] = [16 << 10, 64 << 10, 256 << 10];
+/// The key's destructor runs up to four times for a thread that puts its value back; the thread's last records may come
+/// from the destructors of others, so the handle is given up late.
+const LATE_ROUNDS: u8 = 2;
+const SCRATCH: usize = 1024;
+
+/// A handle and what the recorder keeps for it.
+#[repr(C)]
+pub(crate) struct Owner {
+    handle: Handle,
+    chunk: Option<Mapped>,
+    chunks: u32,
+    rounds: u8,
+    /// Tasks on top of the root that the general path began (front ends that write themselves are not counted).
+    depth: u32,
+    scratch_committed: AtomicU64,
+    scratch: [u8; SCRATCH],
+}
+
+/// The calling thread's handle, made on first use; null when nothing is recorded.
+pub(crate) extern "C" fn handle() -> *mut Handle {
+    let Some(recording) = process::recording() else {
+        return ptr::null_mut();
+    };
+    // SAFETY: the key lives as long as the recording; its value is this thread's owner or null.
+    let owner = unsafe { system::pthread_getspecific(recording.key) }.cast::<Owner>();
+    if !owner.is_null() {
+        return owner.cast();
+    }
+    new_handle(recording)
+}
+
+#[cold]
+fn new_handle(recording: &'static Recording) -> *mut Handle {
+    let _errno = KeepErrno::new();
+    let reused = recording
+        .ended
+        .lock()
+        .ok()
+        .and_then(|mut ended| ended.pop());
+    let number = recording.threads.fetch_add(1, Ordering::Relaxed);
+    let now = clock::now();
+    let fresh = Owner {
+        handle: Handle {
+            cursor: ptr::null_mut(),
+            limit: ptr::null_mut(),
+            base: ptr::null_mut(),
+            committed: ptr::null(),
+            last: now,
+            next_task: 0,
+            next_scope: 0,
+            next_yield: 0,
+            thread: number,
+            flags: if clock::is_tsc() { CLOCK_TSC } else { 0 },
+            table: &raw const TABLE,
+            owner: ptr::null_mut(),
+        },
+        chunk: None,
+        chunks: 0,
+        rounds: 0,
+        depth: 0,
+        scratch_committed: AtomicU64::new(0),
+        scratch: [0; SCRATCH],
+    };
+    let owner = match reused {
+        Some(Ended(owner)) => {
+            // SAFETY: an ended thread's owner is nobody's; it came from a box.
+            unsafe { owner.write(fresh) };
+            owner
+        }
+        None => Box::into_raw(Box::new(fresh)),
+    };
+    // SAFETY: the owner is this thread's from here on.
+    unsafe {
+        (*owner).handle.owner = owner.cast();
+        if system::pthread_setspecific(recording.key, owner.cast::<c_void>()) != 0 {
+            drop(Box::from_raw(owner));
+            return ptr::null_mut();
+        }
+        next_chunk(recording, owner);
+    }
+    let mut name = [0u8; 16];
+    // SAFETY: PR_GET_NAME writes up to 16 bytes, ended by 0.
+    unsafe { system::prctl(system::PR_GET_NAME, name.as_mut_ptr()) };
+    let length = name.iter().position(|&b| b == 0).unwrap_or(name.len());
+    let entry = ThreadEntry {
+        thread: number,
+        // SAFETY: gettid has no preconditions.
+        tid: unsafe { system::gettid() } as u32,
+        start_ticks: now,
+        name: String::from_utf8_lossy(&name[..length]).into_owned(),
+    };
+    let mut bytes = Vec::new();
+    entry.encode(&mut bytes);
+    crate::intern::append(recording, ChunkKind::Threads, &bytes);
+    owner.cast()
+}
+
+/// Gives the owner a new chunk, or scratch memory.
+///
+/// # Safety
+/// `owner` is the calling thread's and has no chunk.
+unsafe fn next_chunk(recording: &Recording, owner: *mut Owner) {
+    // SAFETY: the caller's.
+    let owner = unsafe { &mut *owner };
+    let size = SIZES[(owner.chunks as usize).min(SIZES.len() - 1)].max(recording.page);
+    let header = ChunkHeader {
+        kind: ChunkKind::Events as u8,
+        flags: 0,
+        thread: owner.handle.thread,
+        seq: owner.chunks,
+        capacity: 0,
+        committed: 0,
+        base_ticks: owner.handle.last,
+        base_ns: recording.ns_at(owner.handle.last),
+        checksum: 0,
+    };
+    match recording.spool.chunk(size, header) {
+        Some(chunk) => {
+            owner.chunks += 1;
+            owner.chunk = Some(chunk);
+            let h = &mut owner.handle;
+            h.base = chunk.payload();
+            h.cursor = h.base;
+            // SAFETY: within the chunk, which is larger than SLACK.
+            h.limit = unsafe { h.base.add(chunk.capacity() - wire::SLACK) };
+            h.committed = chunk.committed();
+        }
+        None => use_scratch(owner),
+    }
+}
+
+/// Lets the handle write where nothing is kept.
+fn use_scratch(owner: &mut Owner) {
+    let base = owner.scratch.as_mut_ptr();
+    let h = &mut owner.handle;
+    h.base = base;
+    h.cursor = base;
+    // SAFETY: within the scratch memory.
+    h.limit = unsafe { base.add(SCRATCH - wire::SLACK) };
+    h.committed = &raw const owner.scratch_committed;
+}
+
+/// [`crate::front::Table::refill`].
+pub(crate) extern "C" fn refill(handle: *mut Handle) {
+    let _errno = KeepErrno::new();
+    // SAFETY: the handle is the calling thread's and the first field of its owner, which `owner` points to.
+    unsafe {
+        let owner = (*handle).owner.cast::<Owner>();
+        match (process::recording(), (*owner).chunk) {
+            (Some(recording), Some(chunk)) => {
+                (*owner).chunk = None;
+                recording.spool.seal(chunk, false);
+                next_chunk(recording, owner);
+            }
+            (state, _) => {
+                // Scratch memory is full, or recording is over; a chunk of before stays as it is.
+                if let (Some(recording), None) = (state, (*owner).chunk) {
+                    let bytes = (*handle).cursor as usize - (*handle).base as usize;
+                    recording
+                        .spool
+                        .dropped()
+                        .fetch_add(bytes as u64, Ordering::Relaxed);
+                }
+                (*owner).chunk = None;
+                use_scratch(&mut *owner);
+            }
+        }
+    }
+}
+
+/// Writes a record of any length through the handle: `length` bytes of operands, at time `now`. Records too long for a
+/// chunk of the largest size are left out.
+///
+/// # Safety
+/// `handle` is the calling thread's; `operands` holds `length` bytes.
+pub(crate) unsafe fn long_record(
+    handle: *mut Handle,
+    kind: Kind,
+    now: u64,
+    operands: *const u8,
+    length: usize,
+) {
+    if length > SIZES[SIZES.len() - 1] - CHUNK_HEADER_SIZE - 2 * wire::SLACK {
+        return;
+    }
+    // SAFETY: the caller's; room is made before anything is written.
+    unsafe {
+        let owner = (*handle).owner.cast::<Owner>();
+        // A thread's first chunks may be too small for it.
+        for _ in 0..SIZES.len() {
+            let room = (*handle).limit as usize
+                - ((*handle).cursor as usize).min((*handle).limit as usize);
+            if room >= length || (*owner).chunk.is_none() {
+                break;
+            }
+            refill_at(handle, now);
+        }
+        let p = Handle::head(handle, kind, now);
+        if (*owner).chunk.is_none() {
+            return;
+        }
+        ptr::copy_nonoverlapping(operands, p, length);
+        Handle::commit(handle, p.add(length));
+    }
+}
+
+/// A refill ahead of time: the new chunk counts from `now`.
+unsafe fn refill_at(handle: *mut Handle, now: u64) {
+    // SAFETY: the caller's handle.
+    unsafe { (*handle).last = (*handle).last.max(now) };
+    refill(handle);
+}
+
+/// Begins a root task on the thread, unless it has one.
+///
+/// # Safety
+/// `handle` is the calling thread's or null.
+pub(crate) unsafe fn ensure_root(handle: *mut Handle) {
+    // SAFETY: the caller's handle.
+    unsafe {
+        if !handle.is_null() && (*handle).flags & HAS_ROOT == 0 {
+            (*handle).flags |= HAS_ROOT;
+            (*handle).next_task += 1;
+            Handle::event(handle, Kind::Root);
+        }
+    }
+}
+
+/// How many tasks the general path began on this thread that have not ended.
+///
+/// # Safety
+/// `handle` is the calling thread's.
+pub(crate) unsafe fn depth(handle: *mut Handle) -> u32 {
+    // SAFETY: the handle's owner lives as long as it.
+    unsafe { (*(*handle).owner.cast::<Owner>()).depth }
+}
+
+/// One more, or one less.
+///
+/// # Safety
+/// `handle` is the calling thread's.
+pub(crate) unsafe fn deepen(handle: *mut Handle, by: i32) {
+    // SAFETY: the handle's owner lives as long as it.
+    unsafe {
+        let depth = &raw mut (*(*handle).owner.cast::<Owner>()).depth;
+        *depth = (*depth).saturating_add_signed(by);
+    }
+}
+
+/// Destructor of the key: the thread ends.
+pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
+    let _errno = KeepErrno::new();
+    let owner = value.cast::<Owner>();
+    let Some(recording) = process::recording() else {
+        return;
+    };
+    // SAFETY: the value is the calling thread's owner; after the last round nobody uses it.
+    unsafe {
+        if (*owner).rounds < LATE_ROUNDS {
+            (*owner).rounds += 1;
+            system::pthread_setspecific(recording.key, value);
+            return;
+        }
+        if (*owner).handle.flags & HAS_ROOT != 0 {
+            Handle::event(&raw mut (*owner).handle, Kind::End);
+        }
+        if let Some(chunk) = (*owner).chunk.take() {
+            recording.spool.seal(chunk, true);
+        } else {
+            let bytes = (*owner).handle.cursor as usize - (*owner).handle.base as usize;
+            recording
+                .spool
+                .dropped()
+                .fetch_add(bytes as u64, Ordering::Relaxed);
+        }
+        use_scratch(&mut *owner);
+        if let Ok(mut ended) = recording.ended.lock() {
+            ended.push(Ended(owner));
+        }
+    }
+}
+
+/// The handle writes to scratch memory from now on.
+///
+/// # Safety
+/// `owner` is the calling thread's or null.
+pub(crate) unsafe fn abandon(owner: *mut Owner) {
+    // SAFETY: the caller's.
+    if let Some(owner) = unsafe { owner.as_mut() } {
+        owner.chunk = None;
+        use_scratch(owner);
+    }
+}
+
+/// What a probe adds to a strand's measured time, in ticks: half a record, as a strand's time begins in the middle of
+/// the record that starts it and ends in the middle of the one that ends it. The least of several batches.
+pub(crate) fn probe_cost() -> u64 {
+    const BATCH: u64 = 16;
+    let mut owner = Owner {
+        handle: Handle {
+            cursor: ptr::null_mut(),
+            limit: ptr::null_mut(),
+            base: ptr::null_mut(),
+            committed: ptr::null(),
+            last: 0,
+            next_task: 0,
+            next_scope: 0,
+            next_yield: 0,
+            thread: 0,
+            flags: if clock::is_tsc() { CLOCK_TSC } else { 0 },
+            table: &raw const TABLE,
+            owner: ptr::null_mut(),
+        },
+        chunk: None,
+        chunks: 0,
+        rounds: 0,
+        depth: 0,
+        scratch_committed: AtomicU64::new(0),
+        scratch: [0; SCRATCH],
+    };
+    let mut least = u64::MAX;
+    for _ in 0..64 {
+        use_scratch(&mut owner);
+        let h = core::hint::black_box(&raw mut owner.handle);
+        let before = clock::now();
+        for _ in 0..BATCH {
+            // SAFETY: a batch fits the scratch memory; the handle is a local one.
+            unsafe { Handle::event_with(h, Kind::Resume, []) };
+        }
+        least = least.min(clock::now().saturating_sub(before));
+    }
+    least / BATCH / 2
+}
