@@ -1,0 +1,128 @@
+//! Which code ran alone: the time in which exactly one strand ran, by code block.
+//!
+//! The longest intervals of low parallelism show a single serial stretch; a loop of a thousand short ones only shows
+//! here. What a moment with one strand running loses is W − 1 workers.
+
+use workspan_dag::{Dag, EndKind, PlaceId, StartKind, StrandId};
+
+use crate::blocks::{BlockKey, BlockTable};
+use crate::sweep::{Moment, Observer};
+use crate::threads::Threads;
+
+/// A code block (the strands of one site from one position to another) and how long its strands ran alone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AloneRow {
+    /// Spawn site of the strands' tasks.
+    pub site: PlaceId,
+    /// Where its strands start (`NONE` = unknown; for a first strand the spawn site).
+    pub from: PlaceId,
+    /// Why they start there.
+    pub from_kind: StartKind,
+    /// Where they end (`NONE` = unknown or the task's end).
+    pub to: PlaceId,
+    /// How they end.
+    pub to_kind: EndKind,
+    /// Strands that ran alone for some time.
+    pub count: u64,
+    /// Ticks in which one of them was the only strand running.
+    pub ticks: u64,
+    /// Free worker-ticks meanwhile: (W − 1) · `ticks`.
+    pub lost: u128,
+    /// `lost` in percent of all worker-ticks that were not work.
+    pub lost_percent: f64,
+    /// The strand that ran alone longest, and how long.
+    pub longest: (StrandId, u64),
+}
+
+/// Rows kept.
+const ROWS: usize = 10;
+
+/// Collects the rows in a sweep.
+pub(crate) struct AloneFinder<'a> {
+    dag: &'a Dag,
+    /// What each thread runs, and for how long alone.
+    running: Vec<(StrandId, u64)>,
+    table: BlockTable,
+    sums: Vec<Sum>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Sum {
+    count: u64,
+    ticks: u64,
+    longest: (StrandId, u64),
+}
+
+impl<'a> AloneFinder<'a> {
+    pub(crate) fn new(dag: &'a Dag, threads: &Threads) -> AloneFinder<'a> {
+        AloneFinder {
+            dag,
+            running: vec![(0, 0); threads.len()],
+            table: BlockTable::new(),
+            sums: Vec::new(),
+        }
+    }
+
+    /// The rows, most ticks first, at most 10. `lost` is everything that was not work.
+    pub(crate) fn finish(self, lost: u128) -> Vec<AloneRow> {
+        let mut order: Vec<(&BlockKey, &Sum)> = self.table.keys.iter().zip(&self.sums).collect();
+        order.sort_by(|(k, a), (l, b)| {
+            let most = b.ticks.cmp(&a.ticks);
+            most.then_with(|| k.order(self.dag).cmp(&l.order(self.dag)))
+        });
+        let others = u128::from(self.dag.meta.workers.max(1) - 1);
+        let row = |(key, sum): (&BlockKey, &Sum)| {
+            let free = others * u128::from(sum.ticks);
+            AloneRow {
+                site: key.site,
+                from: key.from,
+                from_kind: key.from_kind,
+                to: key.to,
+                to_kind: key.to_kind,
+                count: sum.count,
+                ticks: sum.ticks,
+                lost: free,
+                lost_percent: if lost > 0 {
+                    100.0 * free as f64 / lost as f64
+                } else {
+                    0.0
+                },
+                longest: sum.longest,
+            }
+        };
+        order.into_iter().take(ROWS).map(row).collect()
+    }
+}
+
+impl Observer for AloneFinder<'_> {
+    fn start(&mut self, strand: StrandId, thread: usize) {
+        self.running[thread] = (strand, 0);
+    }
+
+    fn end(&mut self, strand: StrandId, thread: usize, _: u64) {
+        let (_, alone) = std::mem::take(&mut self.running[thread]);
+        if alone == 0 {
+            return;
+        }
+        let number = self.table.number(BlockKey::of(self.dag, strand));
+        if number == self.sums.len() {
+            self.sums.push(Sum {
+                count: 0,
+                ticks: 0,
+                longest: (strand, 0),
+            });
+        }
+        let sum = &mut self.sums[number];
+        sum.count += 1;
+        sum.ticks += alone;
+        if alone > sum.longest.1 {
+            sum.longest = (strand, alone);
+        }
+    }
+
+    fn moment(&mut self, moment: &Moment) {
+        if moment.running() == 1 {
+            self.running[moment.only_thread].1 += moment.ticks();
+        }
+    }
+}

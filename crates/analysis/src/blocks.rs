@@ -1,0 +1,166 @@
+//! Code blocks: which stretches of a site's code the time went to.
+
+use std::collections::HashMap;
+
+use workspan_dag::{Dag, EndKind, NONE, PlaceId, ROOT_PLACE, StartKind, StrandId};
+
+use crate::weight::Weights;
+
+/// A code block: the strands of one site that go from one position to another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlockRow {
+    /// Where its strands start (`NONE` = unknown; for a first strand the spawn site).
+    pub from: PlaceId,
+    /// Why they start there.
+    pub from_kind: StartKind,
+    /// Where they end (`NONE` = unknown or the task's end).
+    pub to: PlaceId,
+    /// How they end.
+    pub to_kind: EndKind,
+    /// Number of strands.
+    pub count: u64,
+    /// Their weight.
+    pub work: u128,
+    /// Their weight on the critical path.
+    pub critical_work: u128,
+}
+
+/// What makes two strands one block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct BlockKey {
+    pub site: PlaceId,
+    pub from: PlaceId,
+    pub to: PlaceId,
+    pub from_kind: StartKind,
+    pub to_kind: EndKind,
+}
+
+impl BlockKey {
+    pub(crate) fn of(dag: &Dag, s: StrandId) -> BlockKey {
+        let (strands, i) = (&dag.strands, s as usize);
+        BlockKey {
+            site: dag.tasks.site[strands.task[i] as usize],
+            from: strands.from[i],
+            to: strands.to[i],
+            from_kind: strands.start_kind[i],
+            to_kind: strands.end_kind[i],
+        }
+    }
+
+    /// An order that doesn't depend on how places were numbered, but for places of the same label.
+    pub(crate) fn order<'a>(&self, dag: &'a Dag) -> impl Ord + use<'a> {
+        let label = |p: PlaceId| dag.places.get(p as usize).map_or("", |p| p.label.as_str());
+        let kinds = (self.from_kind as u8, self.to_kind as u8);
+        let labels = (label(self.site), label(self.from), label(self.to));
+        let root_first = self.site != ROOT_PLACE;
+        (root_first, labels, kinds, self.from, self.to)
+    }
+}
+
+/// Slots for recent keys: a program has few blocks, and most strands find theirs without hashing at length.
+const RECENT: usize = 256;
+
+/// Numbers blocks as they are met.
+pub(crate) struct BlockTable {
+    pub keys: Vec<BlockKey>,
+    index: HashMap<BlockKey, u32>,
+    recent: Vec<u32>,
+}
+
+impl BlockTable {
+    pub(crate) fn new() -> BlockTable {
+        BlockTable {
+            keys: Vec::new(),
+            index: HashMap::new(),
+            recent: vec![NONE; RECENT],
+        }
+    }
+
+    pub(crate) fn number(&mut self, key: BlockKey) -> usize {
+        let mix = key
+            .site
+            .wrapping_mul(31)
+            .wrapping_add(key.from)
+            .wrapping_mul(31)
+            .wrapping_add(key.to)
+            .wrapping_mul(31)
+            .wrapping_add(key.from_kind as u32 * 5 + key.to_kind as u32);
+        let slot = mix as usize % RECENT;
+        let seen = self.recent[slot];
+        if self.keys.get(seen as usize) == Some(&key) {
+            return seen as usize;
+        }
+        let next = self.keys.len() as u32;
+        let number = *self.index.entry(key).or_insert(next);
+        if number == next {
+            self.keys.push(key);
+        }
+        self.recent[slot] = number;
+        number as usize
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    count: u64,
+    work: u128,
+    critical_work: u128,
+}
+
+/// The blocks of each site (by place), most work first.
+pub(crate) fn blocks(
+    dag: &Dag,
+    weights: &Weights,
+    critical_path: &[StrandId],
+) -> Vec<Vec<BlockRow>> {
+    let mut table = BlockTable::new();
+    let mut sums: Vec<Sum> = Vec::new();
+    let mut add = |key: BlockKey, count: u64, work: u128, critical_work: u128| {
+        let number = table.number(key);
+        if number == sums.len() {
+            sums.push(Sum::default());
+        }
+        let sum = &mut sums[number];
+        sum.count += count;
+        sum.work += work;
+        sum.critical_work += critical_work;
+    };
+    let mut folds = dag.folded.iter().peekable();
+    for s in 0..dag.strands.len() as u32 {
+        let key = BlockKey::of(dag, s);
+        let mut own = weights.work(s);
+        if let Some((_, fold)) = folds.next_if(|f| f.0 == s) {
+            for &(from, to, work) in &fold.blocks {
+                let work = work.min(own);
+                own -= work;
+                add(BlockKey { from, to, ..key }, 0, u128::from(work), 0);
+            }
+        }
+        add(key, 1, u128::from(own), 0);
+    }
+    for &s in critical_path {
+        add(BlockKey::of(dag, s), 0, 0, weights.path(s, 0));
+    }
+    by_site(dag, &table.keys, &sums)
+}
+
+fn by_site(dag: &Dag, keys: &[BlockKey], sums: &[Sum]) -> Vec<Vec<BlockRow>> {
+    let mut rows: Vec<(&BlockKey, &Sum)> = keys.iter().zip(sums).collect();
+    rows.sort_by(|(k, a), (l, b)| {
+        let most = (b.work, b.critical_work).cmp(&(a.work, a.critical_work));
+        most.then_with(|| k.order(dag).cmp(&l.order(dag)))
+    });
+    let mut sites = vec![Vec::new(); dag.places.len()];
+    for (key, sum) in rows {
+        sites[key.site as usize].push(BlockRow {
+            from: key.from,
+            from_kind: key.from_kind,
+            to: key.to,
+            to_kind: key.to_kind,
+            count: sum.count,
+            work: sum.work,
+            critical_work: sum.critical_work,
+        });
+    }
+    sites
+}

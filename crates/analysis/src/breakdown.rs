@@ -1,0 +1,136 @@
+//! Where W · elapsed went (MODEL.md §5).
+//!
+//! The probes' time has no place of its own inside a strand, so it is not clamped moment by moment: *recording* is what
+//! the weights took out for probes (at most the working time there is), and *work* the rest of the working time. Blocked
+//! time is shown as blocked whether or not it counts in the weights.
+
+use workspan_dag::{Dag, StrandId};
+
+use crate::ready_path::{Gaps, ReadyPath};
+use crate::sweep::{Moment, Observer};
+
+/// Where W · elapsed went (MODEL.md §5), in worker-ticks; the sum of all but `oversubscribed` is W · elapsed.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Breakdown {
+    /// First start and last end.
+    pub begin: u64,
+    /// See `begin`.
+    pub end: u64,
+    /// W.
+    pub workers: u32,
+    /// Working.
+    pub work: u128,
+    /// Preempted inside strands.
+    pub descheduled: u128,
+    /// Blocked inside strands.
+    pub blocked: u128,
+    /// The probes' own time.
+    pub recording: u128,
+    /// Strand time beyond W (not part of the sum).
+    pub oversubscribed: u128,
+    /// Free workers while strands were ready.
+    pub delay: u128,
+    /// `delay` by the edge that made the strand ready, indexed by `EdgeKind as usize`.
+    pub delay_by_edge: [u128; 7],
+    /// Part of `delay` on strands *buried* under an unrelated task on their own thread.
+    pub delay_buried: u128,
+    /// Free workers and nothing ready, during the ready path's scheduler delay.
+    pub no_work_sched: u128,
+    /// The rest of no-work: the program gave nothing to do.
+    pub no_work_app: u128,
+    /// Number of buried waits, and the time they stood ready.
+    pub buried: u64,
+    /// See `buried`.
+    pub buried_ticks: u128,
+    /// The ready path.
+    pub ready_path: ReadyPath,
+}
+
+impl Breakdown {
+    /// Last end − first start.
+    pub fn elapsed(&self) -> u64 {
+        self.end - self.begin
+    }
+    /// Everything but work.
+    pub fn lost(&self) -> u128 {
+        self.descheduled
+            + self.blocked
+            + self.recording
+            + self.delay
+            + self.no_work_sched
+            + self.no_work_app
+    }
+    /// W · elapsed.
+    pub fn total(&self) -> u128 {
+        u128::from(self.workers) * u128::from(self.elapsed())
+    }
+}
+
+/// Sums a breakdown up over a sweep.
+pub(crate) struct Sums<'a> {
+    workers: u64,
+    gaps: Gaps<'a>,
+    /// All but the ready path's strands; `work` still holds the recording.
+    out: Breakdown,
+}
+
+impl<'a> Sums<'a> {
+    pub(crate) fn new(dag: &'a Dag, path: &'a ReadyPath) -> Sums<'a> {
+        let workers = dag.meta.workers.max(1);
+        let out = Breakdown {
+            workers,
+            ..Breakdown::default()
+        };
+        Sums {
+            workers: u64::from(workers),
+            gaps: Gaps::new(dag, path),
+            out,
+        }
+    }
+
+    /// The breakdown; `recording` is what the weights took out for probes.
+    pub(crate) fn finish(self, recording: u128) -> Breakdown {
+        let mut out = self.out;
+        out.recording = recording.min(out.work);
+        out.work -= out.recording;
+        out
+    }
+}
+
+impl Observer for Sums<'_> {
+    fn start(&mut self, _: StrandId, _: usize) {}
+    fn end(&mut self, _: StrandId, _: usize, _: u64) {}
+
+    fn moment(&mut self, moment: &Moment) {
+        let ticks = moment.ticks();
+        let area = |n: u64| u128::from(n) * u128::from(ticks);
+        let working = moment.working.min(self.workers);
+        let descheduled = moment.descheduled.min(self.workers - working);
+        let blocked = moment.blocked.min(self.workers - working - descheduled);
+        let used = working + descheduled + blocked;
+        let free = self.workers - used;
+        let out = &mut self.out;
+        out.work += area(working);
+        out.descheduled += area(descheduled);
+        out.blocked += area(blocked);
+        out.oversubscribed += area(moment.running() - used);
+        if moment.served > 0 {
+            out.delay += area(moment.served);
+            for (sum, &n) in out.delay_by_edge.iter_mut().zip(&moment.served_by_kind) {
+                *sum += area(n);
+            }
+            out.delay_buried += area(moment.served_buried);
+        }
+        let no_work = area(free.saturating_sub(moment.ready));
+        let in_gap = self.gaps.contain(moment.begin);
+        if in_gap && free > 0 {
+            out.ready_path.scheduler_delay += ticks;
+            out.no_work_sched += no_work;
+        } else {
+            out.no_work_app += no_work;
+            if in_gap {
+                out.ready_path.busy_delay += ticks;
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The longest intervals of low parallelism, with the strands that ran in them.
+//!
+//! Parallelism is *low* while at most W/4 strands run, and at least one worker is free: at most 1 on 2 to 7 workers, 2 on
+//! 8 to 11. An interval is as long as that lasts without a break. On one worker there is none.
+
+use workspan_dag::{Dag, StrandId, TaskId, ThreadId};
+
+use crate::sweep::{Moment, Observer};
+use crate::threads::Threads;
+
+/// A time in which few strands ran.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LowParallelism {
+    /// Start.
+    pub begin: u64,
+    /// End.
+    pub end: u64,
+    /// Free worker-ticks in it: Σ (W − running).
+    pub lost: u128,
+    /// `lost` in percent of all worker-ticks that were not work.
+    pub lost_percent: f64,
+    /// The strands that ran in it, longest (inside it) first, at most 8.
+    pub strands: Vec<LowStrand>,
+}
+
+/// A strand that ran while parallelism was low.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LowStrand {
+    /// The strand.
+    pub strand: StrandId,
+    /// Its task.
+    pub task: TaskId,
+    /// Its thread.
+    pub thread: ThreadId,
+    /// Ticks it ran inside the interval.
+    pub ticks: u64,
+    /// Of those, ticks in which it was the only one running.
+    pub alone: u64,
+}
+
+/// Intervals kept.
+const INTERVALS: usize = 10;
+/// Strands kept of each.
+const STRANDS: usize = 8;
+
+/// Finds the intervals in a sweep.
+pub(crate) struct LowFinder<'a> {
+    dag: &'a Dag,
+    workers: u64,
+    most: u64,
+    found: Vec<LowParallelism>,
+    current: Option<LowParallelism>,
+    /// What each thread runs.
+    running: Vec<Option<Running>>,
+    /// Threads that run something, in no particular order, and the place of each in that list.
+    busy: Vec<usize>,
+    place: Vec<usize>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Running {
+    strand: StrandId,
+    /// Of the current interval.
+    alone: u64,
+}
+
+impl<'a> LowFinder<'a> {
+    pub(crate) fn new(dag: &'a Dag, threads: &Threads) -> LowFinder<'a> {
+        let workers = u64::from(dag.meta.workers.max(1));
+        LowFinder {
+            dag,
+            workers,
+            most: if workers == 1 {
+                0
+            } else {
+                (workers / 4).max(1)
+            },
+            found: Vec::new(),
+            current: None,
+            running: vec![None; threads.len()],
+            busy: Vec::new(),
+            place: vec![0; threads.len()],
+        }
+    }
+
+    /// The intervals, most lost first, then earliest. `lost` is everything that was not work.
+    pub(crate) fn finish(mut self, lost: u128, end: u64) -> Vec<LowParallelism> {
+        self.close(end);
+        for low in &mut self.found {
+            if lost > 0 {
+                low.lost_percent = 100.0 * low.lost as f64 / lost as f64;
+            }
+        }
+        self.found
+    }
+
+    /// Ends the current interval at `time`.
+    fn close(&mut self, time: u64) {
+        let Some(mut low) = self.current.take() else {
+            return;
+        };
+        low.end = time;
+        for i in 0..self.busy.len() {
+            let thread = self.busy[i];
+            if let Some(running) = self.running[thread] {
+                self.add(&mut low, running, time);
+            }
+        }
+        let at = self.found.partition_point(|l| l.lost >= low.lost);
+        if at < INTERVALS && low.lost > 0 {
+            self.found.insert(at, low);
+            self.found.truncate(INTERVALS);
+        }
+    }
+
+    /// Notes that `running` ran in `low` until `time`.
+    fn add(&self, low: &mut LowParallelism, running: Running, time: u64) {
+        let (s, strands) = (running.strand as usize, &self.dag.strands);
+        let ticks = time - strands.start[s].max(low.begin);
+        let before = |l: &LowStrand| (l.ticks, running.strand) >= (ticks, l.strand);
+        let at = low.strands.partition_point(before);
+        if at < STRANDS && ticks > 0 {
+            let strand = LowStrand {
+                strand: running.strand,
+                task: strands.task[s],
+                thread: strands.thread[s],
+                ticks,
+                alone: running.alone,
+            };
+            low.strands.insert(at, strand);
+            low.strands.truncate(STRANDS);
+        }
+    }
+}
+
+impl Observer for LowFinder<'_> {
+    fn start(&mut self, strand: StrandId, thread: usize) {
+        self.running[thread] = Some(Running { strand, alone: 0 });
+        self.place[thread] = self.busy.len();
+        self.busy.push(thread);
+    }
+
+    fn end(&mut self, _: StrandId, thread: usize, time: u64) {
+        let Some(running) = self.running[thread].take() else {
+            return;
+        };
+        let place = self.place[thread];
+        self.busy.swap_remove(place);
+        if let Some(&moved) = self.busy.get(place) {
+            self.place[moved] = place;
+        }
+        if let Some(mut low) = self.current.take() {
+            self.add(&mut low, running, time);
+            self.current = Some(low);
+        }
+    }
+
+    fn moment(&mut self, moment: &Moment) {
+        let running = moment.running();
+        if self.most == 0 || running > self.most {
+            self.close(moment.begin);
+            return;
+        }
+        if self.current.is_none() {
+            for &thread in &self.busy {
+                if let Some(running) = &mut self.running[thread] {
+                    running.alone = 0;
+                }
+            }
+        }
+        let low = self.current.get_or_insert_with(|| LowParallelism {
+            begin: moment.begin,
+            end: moment.begin,
+            lost: 0,
+            lost_percent: 0.0,
+            strands: Vec::new(),
+        });
+        low.lost += u128::from(self.workers - running) * u128::from(moment.ticks());
+        if running == 1
+            && let Some(only) = &mut self.running[moment.only_thread]
+        {
+            only.alone += moment.ticks();
+        }
+    }
+}

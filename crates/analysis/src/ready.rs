@@ -1,0 +1,115 @@
+//! When and by which edge each strand became ready (MODEL.md §5).
+//!
+//! ready(v) is the latest end of v's predecessors, and the edge that counts is the last predecessor's (ties as in §3). A
+//! root's first strand has no predecessor and is never ready. A *steal* is a strand that a pool thread started and
+//! another pool thread made ready.
+//!
+//! A strand after a wait is *buried* when, on the thread that waited and goes on, a strand of another task ran while it
+//! was ready: everything it waited for had ended by then, so that task was unrelated to the wait.
+
+use workspan_dag::{Dag, EdgeKind, NONE, StartKind, StrandId};
+
+use crate::predecessors::{Chosen, Forward};
+use crate::threads::Threads;
+
+/// A strand that was ready for some time before it started.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Waiting {
+    pub ready: u64,
+    pub strand: StrandId,
+    pub kind: EdgeKind,
+    pub buried: bool,
+}
+
+/// All strands that were ready for some time, in start order, and what the same pass counts.
+pub(crate) struct Readiness {
+    pub waiting: Vec<Waiting>,
+    pub steals: u64,
+    /// Number of buried waits and the time they stood ready.
+    pub buried: u64,
+    pub buried_ticks: u128,
+}
+
+impl Readiness {
+    pub(crate) fn new(dag: &Dag) -> Readiness {
+        let mut readiness = Readiness {
+            waiting: Vec::new(),
+            steals: 0,
+            buried: 0,
+            buried_ticks: 0,
+        };
+        let strands = &dag.strands;
+        let mut forward = Forward::new(dag);
+        let mut ran = LastRan::new(dag);
+        for s in 0..strands.len() as u32 {
+            let i = s as usize;
+            let mut last = None;
+            forward.each(s, |p, kind| {
+                last = Chosen::or(last, dag, strands.end[p as usize], p, kind);
+            });
+            if let Some(last) = last {
+                let (by, on) = (strands.thread[last.strand as usize], strands.thread[i]);
+                let stolen = by != on && dag.is_worker(by) && dag.is_worker(on);
+                readiness.steals += u64::from(stolen);
+                if last.key < strands.start[i] {
+                    let buried = is_buried(dag, s, last.key, &ran);
+                    if buried {
+                        readiness.buried += 1;
+                        readiness.buried_ticks += u128::from(strands.start[i] - last.key);
+                    }
+                    readiness.waiting.push(Waiting {
+                        ready: last.key,
+                        strand: s,
+                        kind: last.kind,
+                        buried,
+                    });
+                }
+            }
+            ran.add(dag, i);
+        }
+        readiness
+    }
+}
+
+fn is_buried(dag: &Dag, s: StrandId, ready: u64, ran: &LastRan) -> bool {
+    let i = s as usize;
+    let strands = &dag.strands;
+    let prev = strands.prev[i];
+    strands.start_kind[i] == StartKind::AfterWait
+        && prev != NONE
+        && strands.thread[prev as usize] == strands.thread[i]
+        && ran.before(dag, i) > ready
+}
+
+/// Per thread, when it last ran something.
+struct LastRan {
+    threads: Threads,
+    /// Start and end of the last strand that took time, and the end of the one before.
+    last: Vec<(u64, u64, u64)>,
+}
+
+impl LastRan {
+    fn new(dag: &Dag) -> LastRan {
+        let threads = Threads::new(dag);
+        let last = vec![(0, 0, 0); threads.len()];
+        LastRan { threads, last }
+    }
+
+    fn add(&mut self, dag: &Dag, i: usize) {
+        let (start, end) = (dag.strands.start[i], dag.strands.end[i]);
+        if start < end {
+            let last = &mut self.last[self.threads.index(dag.strands.thread[i])];
+            *last = (start, end, last.1);
+        }
+    }
+
+    /// Until when the thread of strand `i` ran something before that strand.
+    fn before(&self, dag: &Dag, i: usize) -> u64 {
+        let (start, end, end_before) = self.last[self.threads.index(dag.strands.thread[i])];
+        if start < dag.strands.start[i] {
+            end
+        } else {
+            end_before
+        }
+    }
+}

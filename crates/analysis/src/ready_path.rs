@@ -1,0 +1,77 @@
+//! The ready path (MODEL.md §5).
+
+use workspan_dag::{Dag, EdgeKind, StrandId};
+
+use crate::predecessors::{Chosen, last_before_sink};
+use crate::sweep::extent;
+
+/// The ready path (MODEL.md §5): from the strand that ended last, always to the predecessor that ended last.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ReadyPath {
+    /// Ticks in which a strand of the path ran; time before its first strand counts too, and so does time in which a
+    /// strand of the path was off the CPU.
+    pub work: u64,
+    /// Ticks in a gap with no worker free.
+    pub busy_delay: u64,
+    /// Ticks in a gap with some worker free.
+    pub scheduler_delay: u64,
+    /// Its strands, first to last, with the kind of edge each was reached by (`None` for the first).
+    pub strands: Vec<(StrandId, Option<EdgeKind>)>,
+}
+
+/// The path's strands and its `work`; the two delays, which depend on what the workers did in its gaps, are left 0 here
+/// and filled in by [`crate::timeline()`].
+pub fn ready_path(dag: &Dag) -> ReadyPath {
+    let ends = &dag.strands.end;
+    let mut strands = Vec::new();
+    let mut at = last_before_sink(dag, |s| ends[s as usize]);
+    while let Some(s) = at {
+        let mut last = None;
+        dag.for_each_predecessor(s, |p, kind| {
+            last = Chosen::or(last, dag, ends[p as usize], p, kind);
+        });
+        strands.push((s, last.map(|l| l.kind)));
+        at = last.map(|l| l.strand);
+    }
+    strands.reverse();
+    let lengths = strands
+        .iter()
+        .map(|&(s, _)| ends[s as usize] - dag.strands.start[s as usize]);
+    let before = strands
+        .first()
+        .map_or(0, |&(s, _)| dag.strands.start[s as usize] - extent(dag).0);
+    ReadyPath {
+        work: before + lengths.sum::<u64>(),
+        strands,
+        ..ReadyPath::default()
+    }
+}
+
+/// Tells, for times asked in ascending order, whether they lie in a gap between two strands of the path.
+pub(crate) struct Gaps<'a> {
+    dag: &'a Dag,
+    strands: &'a [(StrandId, Option<EdgeKind>)],
+    /// The first strand of the path that has not yet started.
+    next: usize,
+}
+
+impl<'a> Gaps<'a> {
+    pub(crate) fn new(dag: &'a Dag, path: &'a ReadyPath) -> Gaps<'a> {
+        Gaps {
+            dag,
+            strands: &path.strands,
+            next: 0,
+        }
+    }
+
+    pub(crate) fn contain(&mut self, time: u64) -> bool {
+        let strands = &self.dag.strands;
+        while let Some(&(s, _)) = self.strands.get(self.next)
+            && strands.start[s as usize] <= time
+        {
+            self.next += 1;
+        }
+        let before = self.next.checked_sub(1).map(|i| self.strands[i].0);
+        before.is_some_and(|s| strands.end[s as usize] <= time)
+    }
+}

@@ -1,0 +1,229 @@
+//! Work in regions (MODEL.md §4).
+//!
+//! At any moment a task's own time lies in at most one region: the outermost open one, which is the tree region it was
+//! created in, if any, else the one of its own that was opened first and is still open. That of a tree region covers
+//! the tasks created while it is open too; among several open tree regions it is again the one opened first.
+//!
+//! A strand wholly inside a region counts with its weight. Of a strand that is partly inside counts the on-CPU time
+//! there, less the probe at each of its ends that lies inside; of a counter the share of on-CPU time that lies inside,
+//! rounded down.
+
+use std::collections::BTreeSet;
+
+use workspan_dag::{Dag, NONE, Region, StartKind, StrandId, TaskId};
+
+use crate::options::{Metric, Options};
+use crate::site_span::strands_backwards;
+use crate::weight::{Weights, off_between, starts_with_probe};
+
+/// A region's work (MODEL.md §4), each on its own and outermost only.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RegionRow {
+    /// Index into `dag.labels`.
+    pub label: u32,
+    /// Times it was opened.
+    pub count: u64,
+    /// Weight inside.
+    pub work: u128,
+}
+
+/// One row a label, in the order of first opening in time (ties: by name).
+pub(crate) fn regions(dag: &Dag, weights: &Weights, options: &Options) -> Vec<RegionRow> {
+    if dag.regions.is_empty() {
+        return Vec::new();
+    }
+    let mut sums = Sums {
+        dag,
+        weights,
+        options,
+        work: vec![0; dag.labels.len()],
+    };
+    let around = around(dag);
+    let mut strands = Vec::new();
+    for task in 0..dag.tasks.len() as TaskId {
+        if around[task as usize] != NONE {
+            let label = dag.regions[around[task as usize] as usize].label;
+            for s in strands_backwards(dag, task) {
+                sums.add_whole(label, s);
+            }
+            continue;
+        }
+        let own = of_task(dag, task);
+        if !own.is_empty() {
+            strands.clear();
+            strands.extend(strands_backwards(dag, task));
+            strands.reverse();
+            sums.add_own(own, &strands);
+        }
+    }
+    rows(dag, &sums.work)
+}
+
+fn rows(dag: &Dag, work: &[u128]) -> Vec<RegionRow> {
+    let mut seen: Vec<Option<(u64, u64)>> = vec![None; dag.labels.len()];
+    for region in &dag.regions {
+        let (first, count) = seen[region.label as usize].get_or_insert((region.begin.1, 0));
+        *first = (*first).min(region.begin.1);
+        *count += 1;
+    }
+    let opened = seen
+        .iter()
+        .enumerate()
+        .filter_map(|(i, s)| s.map(|(first, count)| (first, i, count)));
+    let mut opened: Vec<(u64, usize, u64)> = opened.collect();
+    opened.sort_by_key(|&(first, i, _)| (first, &dag.labels[i]));
+    let row = |(_, i, count)| RegionRow {
+        label: i as u32,
+        count,
+        work: work[i],
+    };
+    opened.into_iter().map(row).collect()
+}
+
+/// The regions a task opened, in opening order.
+fn of_task(dag: &Dag, task: TaskId) -> &[Region] {
+    let first = dag.regions.partition_point(|r| r.task < task);
+    let count = dag.regions[first..].partition_point(|r| r.task == task);
+    &dag.regions[first..first + count]
+}
+
+/// For every task the tree region it was created in: the outermost one, as an index into `dag.regions`.
+fn around(dag: &Dag) -> Vec<u32> {
+    let mut around = vec![NONE; dag.tasks.len()];
+    if !dag.regions.iter().any(|r| r.tree) {
+        return around;
+    }
+    // Strands are in topological order, so parents come before their children.
+    for (s, &kind) in dag.strands.start_kind.iter().enumerate() {
+        let task = dag.strands.task[s];
+        let parent = dag.tasks.parent[task as usize];
+        if kind != StartKind::Begin || parent == NONE {
+            continue;
+        }
+        around[task as usize] = match around[parent as usize] {
+            NONE => {
+                let first = dag.regions.partition_point(|r| r.task < parent);
+                let own = of_task(dag, parent).iter();
+                let open = own
+                    .enumerate()
+                    .find(|(_, r)| r.tree && covers_create(dag, r, task));
+                open.map_or(NONE, |(i, _)| (first + i) as u32)
+            }
+            inherited => inherited,
+        };
+    }
+    around
+}
+
+/// True when region `r` was open where its task created `child`.
+fn covers_create(dag: &Dag, r: &Region, child: TaskId) -> bool {
+    let create = (
+        dag.tasks.creator[child as usize],
+        dag.tasks.create_rank[child as usize],
+    );
+    (r.begin.0, r.begin_creates_before) <= create && create < (r.end.0, r.end_creates_before)
+}
+
+struct Sums<'a> {
+    dag: &'a Dag,
+    weights: &'a Weights<'a>,
+    options: &'a Options,
+    /// By label.
+    work: Vec<u128>,
+}
+
+/// Where something lies in a task: which of its strands, and when.
+type Position = (usize, u64);
+
+impl Sums<'_> {
+    fn add_whole(&mut self, label: u32, s: StrandId) {
+        self.work[label as usize] += u128::from(self.weights.work(s));
+    }
+
+    /// Adds the time of a task that is in no other task's region; `strands` are the task's, in order.
+    fn add_own(&mut self, own: &[Region], strands: &[StrandId]) {
+        let position = |(s, t): (StrandId, u64)| (strands.binary_search(&s).unwrap_or(0), t);
+        let mut changes: Vec<(Position, bool, usize)> = Vec::with_capacity(2 * own.len());
+        for (i, region) in own.iter().enumerate() {
+            changes.push((position(region.begin), false, i));
+            changes.push((position(region.end), true, i));
+        }
+        changes.sort_unstable();
+        let mut open = BTreeSet::new();
+        let mut since = (0, 0);
+        for (at, closes, i) in changes {
+            if let Some(&outermost) = open.first() {
+                let region: &Region = &own[outermost];
+                self.add_stretch(region.label, strands, since, at);
+            }
+            since = at;
+            if closes {
+                open.remove(&i)
+            } else {
+                open.insert(i)
+            };
+        }
+    }
+
+    /// Adds a task's time between two positions.
+    fn add_stretch(&mut self, label: u32, strands: &[StrandId], from: Position, to: Position) {
+        for (i, &s) in strands.iter().enumerate().take(to.0 + 1).skip(from.0) {
+            let (start, end) = (
+                self.dag.strands.start[s as usize],
+                self.dag.strands.end[s as usize],
+            );
+            let begin = if i == from.0 {
+                from.1.clamp(start, end)
+            } else {
+                start
+            };
+            let stop = if i == to.0 {
+                to.1.clamp(start, end)
+            } else {
+                end
+            };
+            self.add_part(label, s, begin, stop);
+        }
+    }
+
+    fn add_part(&mut self, label: u32, s: StrandId, begin: u64, stop: u64) {
+        let i = s as usize;
+        let (start, end) = (self.dag.strands.start[i], self.dag.strands.end[i]);
+        if (begin, stop) == (start, end) {
+            return self.add_whole(label, s);
+        }
+        if begin >= stop {
+            return;
+        }
+        let counted = |begin, end| {
+            let off = off_between(self.dag, s, begin, end);
+            let blocked = if self.options.count_blocked {
+                0
+            } else {
+                off.blocked
+            };
+            (end - begin).saturating_sub(off.descheduled + blocked)
+        };
+        let inside = counted(begin, stop);
+        let weight = self.weights.work(s);
+        let part = match self.options.metric {
+            Metric::Time => {
+                let probe_cost = if self.options.raw {
+                    0
+                } else {
+                    self.dag.meta.probe_cost
+                };
+                let at_start = begin == start && starts_with_probe(self.dag, i);
+                let probes = u64::from(at_start) + u64::from(stop == end);
+                inside
+                    .saturating_sub(probe_cost.saturating_mul(probes))
+                    .min(weight)
+            }
+            Metric::Counter(_) => {
+                let all = u128::from(counted(start, end)).max(1);
+                (u128::from(weight) * u128::from(inside) / all) as u64
+            }
+        };
+        self.work[label as usize] += u128::from(part);
+    }
+}

@@ -1,0 +1,79 @@
+//! Everything `workspan report` shows.
+
+use workspan_dag::Dag;
+
+use crate::alone::AloneRow;
+use crate::breakdown::Breakdown;
+use crate::heaviest::Heaviest;
+use crate::low_parallelism::LowParallelism;
+use crate::options::{Error, Metric, Options};
+use crate::profile::Profile;
+use crate::regions::{RegionRow, regions};
+use crate::sites::{SiteRow, sites};
+use crate::timeline::of_weights;
+use crate::warnings::warnings;
+use crate::weight::Weights;
+use crate::work_span::{WorkSpan, work_span};
+
+/// Bins of a report's profile: enough to halve and halve again down to a strip of text.
+const PROFILE_BINS: usize = 240;
+
+/// Everything `workspan report` shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// Work, span, bounds.
+    pub work_span: WorkSpan,
+    /// Spawn sites by critical percent, the root first.
+    pub sites: Vec<SiteRow>,
+    /// Where the time went.
+    pub breakdown: Breakdown,
+    /// Running over time.
+    pub profile: Profile,
+    /// Longest intervals of low parallelism, most lost first, at most 10.
+    pub low_parallelism: Vec<LowParallelism>,
+    /// Code blocks whose strands ran alone, longest first, at most 10.
+    pub alone: Vec<AloneRow>,
+    /// Regions, by label's first opening.
+    pub regions: Vec<RegionRow>,
+    /// What makes a number doubtful, each a full sentence; the trace's own warnings come first.
+    pub warnings: Vec<String>,
+}
+
+/// All of it. O(n log n) in strands and off-CPU intervals.
+///
+/// # Errors
+/// See [`Error`].
+pub fn report(dag: &Dag, options: &Options) -> Result<Report, Error> {
+    let weights = Weights::new(dag, options)?;
+    let timeline = of_weights(dag, weights.recording, PROFILE_BINS);
+    let differs = options.metric == Metric::Time && !options.count_blocked && weights.blocked > 0;
+    let with_blocked = if differs {
+        let counted = Options {
+            count_blocked: true,
+            ..options.clone()
+        };
+        Some(Weights::new(dag, &counted)?)
+    } else {
+        None
+    };
+    let heaviest = Heaviest::unburdened(dag, &weights);
+    let work_span = work_span(
+        dag,
+        &weights,
+        &heaviest,
+        with_blocked.as_ref(),
+        timeline.steals,
+    );
+    let sites = sites(dag, &weights, &heaviest, &work_span.critical_path);
+    let warnings = warnings(dag, options, &work_span, &timeline.breakdown, sites.bounded);
+    Ok(Report {
+        sites: sites.rows,
+        breakdown: timeline.breakdown,
+        profile: timeline.profile,
+        low_parallelism: timeline.low_parallelism,
+        alone: timeline.alone,
+        regions: regions(dag, &weights, options),
+        warnings,
+        work_span,
+    })
+}

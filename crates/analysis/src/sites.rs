@@ -1,0 +1,202 @@
+//! Spawn sites (MODEL.md §3).
+//!
+//! A folded record keeps its own sites: they add to the counts, to the critical work where the folded strand lies on
+//! the critical path, and to work and span where no instance of the same site is around the fold.
+
+use workspan_dag::{Dag, PlaceId, ROOT_PLACE, TaskId};
+
+use crate::blocks::{BlockRow, blocks};
+use crate::heaviest::Heaviest;
+use crate::site_span::{Entries, Sources, strands_backwards};
+use crate::task_tree::{Step, TaskTree};
+use crate::weight::Weights;
+
+/// One spawn site (MODEL.md §3).
+#[derive(Debug, Clone, PartialEq)]
+pub struct SiteRow {
+    /// The place.
+    pub site: PlaceId,
+    /// Task instances.
+    pub count: u64,
+    /// Work of the outermost instances with all their descendants.
+    pub work: u128,
+    /// Σ of the heaviest path inside each outermost instance.
+    pub span: u128,
+    /// Weight of the critical path's strands that belong to tasks of this site.
+    pub critical_work: u128,
+    /// `critical_work` in percent of the span.
+    pub critical_percent: f64,
+    /// Code blocks of the site's tasks, most work first.
+    pub blocks: Vec<BlockRow>,
+}
+
+impl SiteRow {
+    /// Site parallelism: work / span; 1 when there is no time at all.
+    pub fn parallelism(&self) -> f64 {
+        if self.span == 0 {
+            1.0
+        } else {
+            self.work as f64 / self.span as f64
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    count: u64,
+    work: u128,
+    span: u128,
+    critical_work: u128,
+}
+
+/// All sites, and how many instances have an upper bound in place of their span (see [`Entries::span_inside`]).
+pub(crate) struct Sites {
+    pub rows: Vec<SiteRow>,
+    pub bounded: u64,
+}
+
+/// Every site with an instance, by critical percent, the root first; among equals more work first, then by label.
+pub(crate) fn sites(
+    dag: &Dag,
+    weights: &Weights,
+    heaviest: &Heaviest,
+    critical_path: &[u32],
+) -> Sites {
+    let mut sums = vec![Sum::default(); dag.places.len()];
+    let bounded = outermost(dag, weights, heaviest, &mut sums);
+    critical_work(dag, weights, critical_path, &mut sums);
+    let span: u128 = critical_path.iter().map(|&s| weights.path(s, 0)).sum();
+    let mut blocks = blocks(dag, weights, critical_path);
+    let mut rows = Vec::new();
+    for (site, sum) in sums.iter().enumerate() {
+        if sum.count == 0 {
+            continue;
+        }
+        let share = if span == 0 {
+            0.0
+        } else {
+            sum.critical_work as f64 / span as f64
+        };
+        rows.push(SiteRow {
+            site: site as PlaceId,
+            count: sum.count,
+            work: sum.work,
+            span: sum.span,
+            critical_work: sum.critical_work,
+            critical_percent: 100.0 * share,
+            blocks: std::mem::take(&mut blocks[site]),
+        });
+    }
+    rows.sort_by(|a, b| {
+        let root = (a.site != ROOT_PLACE).cmp(&(b.site != ROOT_PLACE));
+        let most = (b.critical_work, b.work).cmp(&(a.critical_work, a.work));
+        let label = |r: &SiteRow| (&dag.places[r.site as usize].label, r.site);
+        root.then(most).then_with(|| label(a).cmp(&label(b)))
+    });
+    Sites { rows, bounded }
+}
+
+/// A task entered and not yet left.
+struct Open {
+    nested: bool,
+    place: u32,
+    work: u128,
+    /// Largest `through` in the task and its descendants so far.
+    reach: u128,
+    sources: Sources,
+}
+
+/// Counts, and work and span of outermost instances; returns how many spans are only bounded.
+fn outermost(dag: &Dag, weights: &Weights, heaviest: &Heaviest, sums: &mut [Sum]) -> u64 {
+    let tree = TaskTree::new(dag);
+    let mut entries = Entries::new(dag, &tree);
+    let mut active = vec![0u32; dag.places.len()];
+    let mut open: Vec<Open> = Vec::new();
+    let mut entered = 0;
+    let mut bounded = 0;
+    tree.walk(|step| match step {
+        Step::Enter(task) => {
+            let site = dag.tasks.site[task as usize] as usize;
+            sums[site].count += 1;
+            open.push(Open {
+                nested: active[site] > 0,
+                place: entered,
+                work: 0,
+                reach: 0,
+                sources: entries.of(task),
+            });
+            active[site] += 1;
+            entered += 1;
+            if let Some(top) = open.last_mut() {
+                own_strands(dag, weights, heaviest, task, top, &active, sums);
+            }
+        }
+        Step::Leave(task) => {
+            let site = dag.tasks.site[task as usize] as usize;
+            active[site] -= 1;
+            let Some(done) = open.pop() else { return };
+            if let Some(parent) = open.last_mut() {
+                parent.work += done.work;
+                parent.reach = parent.reach.max(done.reach);
+                parent.sources = parent.sources.join(done.sources);
+            }
+            if done.nested {
+                return;
+            }
+            let first = dag.tasks.first[task as usize];
+            let before = heaviest.through(first) - weights.path(first, 0);
+            let mut span = done.reach - before;
+            let set = done.place..=entered - 1;
+            if done.sources.beyond(&set) {
+                match entries.span_inside(dag, weights, &set) {
+                    Some(exact) => span = exact,
+                    None => bounded += 1,
+                }
+            }
+            sums[site].work += done.work;
+            sums[site].span += span;
+        }
+    });
+    bounded
+}
+
+fn own_strands(
+    dag: &Dag,
+    weights: &Weights,
+    heaviest: &Heaviest,
+    task: TaskId,
+    open: &mut Open,
+    active: &[u32],
+    sums: &mut [Sum],
+) {
+    for s in strands_backwards(dag, task) {
+        open.work += u128::from(weights.work(s));
+        open.reach = open.reach.max(heaviest.through(s));
+        if dag.folded.is_empty() {
+            continue;
+        }
+        for inner in dag.fold_of(s).map_or(&[][..], |f| &f.sites) {
+            let sum = &mut sums[inner.site as usize];
+            sum.count += inner.count;
+            if active[inner.site as usize] == 0 {
+                sum.work += u128::from(inner.work);
+                sum.span += u128::from(inner.span);
+            }
+        }
+    }
+}
+
+fn critical_work(dag: &Dag, weights: &Weights, critical_path: &[u32], sums: &mut [Sum]) {
+    for &s in critical_path {
+        let mut own = weights.path(s, 0);
+        if let Some(fold) = dag.fold_of(s) {
+            for inner in &fold.sites {
+                let part = u128::from(inner.critical_work).min(own);
+                own -= part;
+                sums[inner.site as usize].critical_work += part;
+            }
+        }
+        let site = dag.tasks.site[dag.strands.task[s as usize] as usize];
+        sums[site as usize].critical_work += own;
+    }
+}

@@ -1,0 +1,351 @@
+//! One pass over the run's time, from event to event (MODEL.md §5).
+//!
+//! Between two events the numbers of running and ready strands are constant: a [`Moment`]. Starts come in the strands'
+//! own order, ends from a heap that never holds more than one strand a thread, the ready strands are sorted once by
+//! (ready time, task number). In that order they also get the free workers, so those served are a prefix of a linked
+//! list, whose boundary moves by at most one for each event.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use workspan_dag::{Dag, NONE, OffWhy, StrandId};
+
+use crate::ready::{Readiness, Waiting};
+use crate::threads::Threads;
+
+/// A stretch of time in which nothing changes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Moment {
+    pub begin: u64,
+    pub end: u64,
+    /// Running strands on the CPU.
+    pub working: u64,
+    /// Running strands whose thread was preempted.
+    pub descheduled: u64,
+    /// Running strands of pool threads that were blocked.
+    pub blocked: u64,
+    /// Ready strands, and of those by the kind of edge that made them so.
+    pub ready: u64,
+    pub ready_by_kind: [u64; 7],
+    /// Ready strands for which there was a free worker: min(q, r); by kind, and those buried.
+    pub served: u64,
+    pub served_by_kind: [u64; 7],
+    pub served_buried: u64,
+    /// Index (of [`Threads`]) of the thread that runs, when only one does.
+    pub only_thread: usize,
+}
+
+impl Moment {
+    pub(crate) fn ticks(&self) -> u64 {
+        self.end - self.begin
+    }
+    pub(crate) fn running(&self) -> u64 {
+        self.working + self.descheduled + self.blocked
+    }
+}
+
+/// What hears of the events of a sweep, in time order.
+pub(crate) trait Observer {
+    /// A strand that takes time starts on thread `thread` (of [`Threads`]).
+    fn start(&mut self, strand: StrandId, thread: usize);
+    /// A strand that took time ends at `time`.
+    fn end(&mut self, strand: StrandId, thread: usize, time: u64);
+    /// Time passes. Follows the events at `moment.begin`.
+    fn moment(&mut self, moment: &Moment);
+}
+
+/// First start and last end of any strand; zeros when there is none.
+pub(crate) fn extent(dag: &Dag) -> (u64, u64) {
+    let begin = dag.strands.start.iter().copied().min().unwrap_or(0);
+    (begin, dag.strands.end.iter().copied().max().unwrap_or(0))
+}
+
+/// Tells `observer` about the whole run.
+pub(crate) fn sweep(
+    dag: &Dag,
+    readiness: &Readiness,
+    threads: &Threads,
+    observer: &mut impl Observer,
+) {
+    let mut state = State::new(dag, readiness, threads);
+    while let Some(time) = state.next_time() {
+        state.events_at(time, observer);
+        let Some(next) = state.next_time() else { break };
+        let moment = state.moment(time, next);
+        observer.moment(&moment);
+    }
+}
+
+struct State<'a> {
+    dag: &'a Dag,
+    threads: &'a Threads,
+    next_start: usize,
+    ends: BinaryHeap<Reverse<(u64, StrandId)>>,
+    queue: Queue<'a>,
+    /// (time, thread index, what the thread becomes), by time.
+    offs: Vec<(u64, u32, Option<OffWhy>)>,
+    next_off: usize,
+    now: Vec<ThreadNow>,
+    /// Running strands by what their thread does: working, descheduled, blocked.
+    running: [u64; 3],
+    /// XOR of the indices of the threads that run: with one running it is that thread.
+    running_threads: usize,
+    workers: u64,
+}
+
+/// What a thread does now.
+#[derive(Debug, Clone, Copy, Default)]
+struct ThreadNow {
+    strands: u64,
+    off: Option<OffWhy>,
+    outside: bool,
+}
+
+impl ThreadNow {
+    /// Index into [`State::running`]; `None` = does not count as running.
+    fn column(self) -> Option<usize> {
+        match self.off {
+            None => Some(0),
+            Some(OffWhy::Preempted) => Some(1),
+            Some(OffWhy::Blocked) if self.outside => None,
+            Some(OffWhy::Blocked) => Some(2),
+        }
+    }
+}
+
+impl<'a> State<'a> {
+    fn new(dag: &'a Dag, readiness: &'a Readiness, threads: &'a Threads) -> State<'a> {
+        let mut offs = Vec::with_capacity(2 * dag.offs.len());
+        for off in dag.offs.iter().filter(|o| o.start < o.end) {
+            let thread = threads.index(off.thread) as u32;
+            offs.push((off.start, thread, Some(off.why)));
+            offs.push((off.end, thread, None));
+        }
+        // An interval that begins when another ends must begin after it has ended.
+        offs.sort_by_key(|&(time, thread, why)| (time, thread, why.is_some()));
+        State {
+            dag,
+            threads,
+            next_start: 0,
+            ends: BinaryHeap::new(),
+            queue: Queue::new(dag, &readiness.waiting),
+            offs,
+            next_off: 0,
+            now: vec![ThreadNow::default(); threads.len()],
+            running: [0; 3],
+            running_threads: 0,
+            workers: u64::from(dag.meta.workers.max(1)),
+        }
+    }
+
+    fn next_time(&self) -> Option<u64> {
+        let start = self.dag.strands.start.get(self.next_start).copied();
+        let end = self.ends.peek().map(|e| e.0.0);
+        // Without a strand running or to come, nothing counts any more.
+        let strand = [start, end].into_iter().flatten().min()?;
+        let ready = self.queue.next_time();
+        let off = self.offs.get(self.next_off).map(|o| o.0);
+        let off = off.filter(|_| self.next_start > 0);
+        [Some(strand), ready, off].into_iter().flatten().min()
+    }
+
+    fn events_at(&mut self, time: u64, observer: &mut impl Observer) {
+        while let Some(&(at, thread, why)) = self.offs.get(self.next_off)
+            && at <= time
+        {
+            self.change(thread as usize, |now| now.off = why);
+            self.next_off += 1;
+        }
+        while let Some(&Reverse((end, s))) = self.ends.peek()
+            && end <= time
+        {
+            self.ends.pop();
+            let thread = self.threads.index(self.dag.strands.thread[s as usize]);
+            self.change(thread, |now| now.strands -= 1);
+            observer.end(s, thread, end);
+        }
+        self.queue.append_until(time);
+        while let Some(&start) = self.dag.strands.start.get(self.next_start)
+            && start <= time
+        {
+            let s = self.next_start as StrandId;
+            self.next_start += 1;
+            self.queue.remove(s);
+            let end = self.dag.strands.end[s as usize];
+            if start < end {
+                let on = self.dag.strands.thread[s as usize];
+                let thread = self.threads.index(on);
+                let outside = !self.dag.is_worker(on);
+                self.change(thread, |now| {
+                    now.strands += 1;
+                    now.outside = outside;
+                });
+                self.ends.push(Reverse((end, s)));
+                observer.start(s, thread);
+            }
+        }
+    }
+
+    fn change(&mut self, thread: usize, f: impl FnOnce(&mut ThreadNow)) {
+        self.count(thread, false);
+        f(&mut self.now[thread]);
+        self.count(thread, true);
+    }
+
+    /// Adds what `thread` runs to the running strands, or takes it away.
+    fn count(&mut self, thread: usize, add: bool) {
+        let now = self.now[thread];
+        if let Some(column) = now.column()
+            && now.strands > 0
+        {
+            let running = &mut self.running[column];
+            *running = if add {
+                *running + now.strands
+            } else {
+                *running - now.strands
+            };
+            self.running_threads ^= thread;
+        }
+    }
+
+    fn moment(&mut self, begin: u64, end: u64) -> Moment {
+        let [working, descheduled, blocked] = self.running;
+        let free = self.workers.saturating_sub(working + descheduled + blocked);
+        self.queue.serve(free);
+        Moment {
+            begin,
+            end,
+            working,
+            descheduled,
+            blocked,
+            ready: self.queue.ready,
+            ready_by_kind: self.queue.ready_by_kind,
+            served: self.queue.served,
+            served_by_kind: self.queue.served_by_kind,
+            served_buried: self.queue.served_buried,
+            only_thread: self.running_threads,
+        }
+    }
+}
+
+/// The ready strands, longest ready first, as a list linked by index into `waiting`; a prefix of it is served.
+struct Queue<'a> {
+    waiting: &'a [Waiting],
+    /// (ready time, task, index into `waiting`), ascending.
+    order: Vec<(u64, u32, u32)>,
+    next_in_order: usize,
+    /// Next of `waiting` (which is in start order) to leave.
+    next_to_leave: usize,
+    /// Neighbours in the list: (before, after).
+    links: Vec<(u32, u32)>,
+    is_served: Vec<bool>,
+    head: u32,
+    tail: u32,
+    last_served: u32,
+    ready: u64,
+    ready_by_kind: [u64; 7],
+    served: u64,
+    served_by_kind: [u64; 7],
+    served_buried: u64,
+}
+
+impl<'a> Queue<'a> {
+    fn new(dag: &Dag, waiting: &'a [Waiting]) -> Queue<'a> {
+        let numbered = waiting.iter().zip(0u32..);
+        let mut order: Vec<(u64, u32, u32)> = numbered
+            .map(|(w, i)| (w.ready, dag.strands.task[w.strand as usize], i))
+            .collect();
+        order.sort_unstable();
+        Queue {
+            waiting,
+            order,
+            next_in_order: 0,
+            next_to_leave: 0,
+            links: vec![(NONE, NONE); waiting.len()],
+            is_served: vec![false; waiting.len()],
+            head: NONE,
+            tail: NONE,
+            last_served: NONE,
+            ready: 0,
+            ready_by_kind: [0; 7],
+            served: 0,
+            served_by_kind: [0; 7],
+            served_buried: 0,
+        }
+    }
+
+    fn next_time(&self) -> Option<u64> {
+        self.order.get(self.next_in_order).map(|o| o.0)
+    }
+
+    fn append_until(&mut self, time: u64) {
+        while let Some(&(ready, _, node)) = self.order.get(self.next_in_order)
+            && ready <= time
+        {
+            self.next_in_order += 1;
+            self.links[node as usize] = (self.tail, NONE);
+            match self.tail {
+                NONE => self.head = node,
+                tail => self.links[tail as usize].1 = node,
+            }
+            self.tail = node;
+            self.ready += 1;
+            self.ready_by_kind[self.waiting[node as usize].kind as usize] += 1;
+        }
+    }
+
+    /// Strand `s` starts; it leaves if it was here.
+    fn remove(&mut self, s: StrandId) {
+        let node = self.next_to_leave;
+        let Some(waiting) = self.waiting.get(node).filter(|w| w.strand == s) else {
+            return;
+        };
+        self.next_to_leave += 1;
+        self.ready -= 1;
+        self.ready_by_kind[waiting.kind as usize] -= 1;
+        if self.is_served[node] {
+            self.count_served(node as u32, false);
+            if self.last_served == node as u32 {
+                self.last_served = self.links[node].0;
+            }
+        }
+        let (before, after) = self.links[node];
+        match before {
+            NONE => self.head = after,
+            b => self.links[b as usize].1 = after,
+        }
+        match after {
+            NONE => self.tail = before,
+            a => self.links[a as usize].0 = before,
+        }
+    }
+
+    fn count_served(&mut self, node: u32, more: bool) {
+        self.is_served[node as usize] = more;
+        let waiting = &self.waiting[node as usize];
+        let step = |n: &mut u64| *n = if more { *n + 1 } else { *n - 1 };
+        step(&mut self.served);
+        step(&mut self.served_by_kind[waiting.kind as usize]);
+        if waiting.buried {
+            step(&mut self.served_buried);
+        }
+    }
+
+    /// Serves as many as there are free workers.
+    fn serve(&mut self, free: u64) {
+        let target = free.min(self.ready);
+        while self.served > target {
+            let node = self.last_served;
+            self.count_served(node, false);
+            self.last_served = self.links[node as usize].0;
+        }
+        while self.served < target {
+            let node = match self.last_served {
+                NONE => self.head,
+                last => self.links[last as usize].1,
+            };
+            self.count_served(node, true);
+            self.last_served = node;
+        }
+    }
+}

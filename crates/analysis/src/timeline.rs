@@ -1,0 +1,99 @@
+//! Everything about time, from one sweep over the run (MODEL.md §5).
+
+use workspan_dag::{Dag, StrandId};
+
+use crate::alone::{AloneFinder, AloneRow};
+use crate::breakdown::{Breakdown, Sums};
+use crate::low_parallelism::{LowFinder, LowParallelism};
+use crate::options::{Error, Options};
+use crate::profile::{Bins, Profile};
+use crate::ready::Readiness;
+use crate::ready_path::ready_path;
+use crate::sweep::{Moment, Observer, extent, sweep};
+use crate::threads::Threads;
+use crate::weight::Weights;
+
+/// What the run's time shows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Timeline {
+    /// Where the time went.
+    pub breakdown: Breakdown,
+    /// Running and ready over time.
+    pub profile: Profile,
+    /// Longest intervals of low parallelism, most lost first, at most 10.
+    pub low_parallelism: Vec<LowParallelism>,
+    /// Code blocks whose strands ran alone, longest first, at most 10.
+    pub alone: Vec<AloneRow>,
+    /// Strands started by another pool thread than the one that made them ready.
+    pub steals: u64,
+}
+
+/// Breakdown, profile in at most `bins` bins, and intervals of low parallelism.
+///
+/// # Errors
+/// See [`Error`].
+pub fn timeline(dag: &Dag, options: &Options, bins: usize) -> Result<Timeline, Error> {
+    let weights = Weights::new(dag, options)?;
+    Ok(of_weights(dag, weights.recording, bins))
+}
+
+/// The same where the probes' time inside strands is known.
+pub(crate) fn of_weights(dag: &Dag, recording: u128, bins: usize) -> Timeline {
+    let threads = Threads::new(dag);
+    let readiness = Readiness::new(dag);
+    let path = ready_path(dag);
+    let (begin, end) = extent(dag);
+    let mut all = All {
+        sums: Sums::new(dag, &path),
+        bins: Bins::new((begin, end), bins),
+        low: LowFinder::new(dag, &threads),
+        alone: AloneFinder::new(dag, &threads),
+    };
+    sweep(dag, &readiness, &threads, &mut all);
+    let All {
+        sums,
+        bins,
+        low,
+        alone,
+    } = all;
+    let mut breakdown = sums.finish(recording);
+    (breakdown.begin, breakdown.end) = (begin, end);
+    (breakdown.buried, breakdown.buried_ticks) = (readiness.buried, readiness.buried_ticks);
+    breakdown.ready_path.work = path.work;
+    let lost = breakdown.lost();
+    let (low_parallelism, alone) = (low.finish(lost, end), alone.finish(lost));
+    breakdown.ready_path.strands = path.strands;
+    Timeline {
+        breakdown,
+        profile: bins.finish(),
+        low_parallelism,
+        alone,
+        steals: readiness.steals,
+    }
+}
+
+struct All<'a> {
+    sums: Sums<'a>,
+    bins: Bins,
+    low: LowFinder<'a>,
+    alone: AloneFinder<'a>,
+}
+
+impl Observer for All<'_> {
+    fn start(&mut self, strand: StrandId, thread: usize) {
+        self.low.start(strand, thread);
+        self.alone.start(strand, thread);
+    }
+
+    fn end(&mut self, strand: StrandId, thread: usize, time: u64) {
+        self.low.end(strand, thread, time);
+        self.alone.end(strand, thread, time);
+    }
+
+    fn moment(&mut self, moment: &Moment) {
+        self.sums.moment(moment);
+        self.bins.moment(moment);
+        self.low.moment(moment);
+        self.alone.moment(moment);
+    }
+}

@@ -1,0 +1,128 @@
+//! What makes a number doubtful, as full sentences.
+
+use workspan_dag::Dag;
+
+use crate::breakdown::Breakdown;
+use crate::options::{Metric, Options};
+use crate::work_span::WorkSpan;
+
+/// A share of all worker-ticks above which something is worth saying.
+const NOTABLE_PERCENT: f64 = 5.0;
+/// Oversubscription is wrong to begin with, so less of it is said.
+const OVERSUBSCRIBED_PERCENT: f64 = 1.0;
+/// An average strand of fewer probes than this has been shaped by its probes.
+const PROBES_PER_STRAND: u128 = 10;
+
+/// The trace's own warnings, then those that follow from the numbers. `bounded` is the number of instances whose site
+/// span is only an upper bound.
+pub(crate) fn warnings(
+    dag: &Dag,
+    options: &Options,
+    work_span: &WorkSpan,
+    breakdown: &Breakdown,
+    bounded: u64,
+) -> Vec<String> {
+    let mut warnings = dag.meta.warnings.clone();
+    let mut warn = |w: Option<String>| warnings.extend(w);
+    warn(no_time(breakdown));
+    warn(too_few_cpus(dag));
+    warn(oversubscribed(breakdown));
+    warn(descheduled(breakdown));
+    if options.metric == Metric::Time {
+        warn(short_strands(dag, options, work_span, breakdown));
+        warn(blocked(work_span, options));
+    }
+    if bounded > 0 {
+        warn(Some(format!(
+            "The span of {bounded} task instances that waits or dependences enter from outside is an upper bound: \
+             there are too many nested ones to walk each."
+        )));
+    }
+    warnings
+}
+
+fn percent(part: u128, whole: u128) -> f64 {
+    if whole == 0 {
+        0.0
+    } else {
+        100.0 * part as f64 / whole as f64
+    }
+}
+
+fn no_time(breakdown: &Breakdown) -> Option<String> {
+    let none = breakdown.elapsed() == 0;
+    none.then(|| "No time passed in the run: every measure of time is 0.".to_owned())
+}
+
+fn too_few_cpus(dag: &Dag) -> Option<String> {
+    let cpus = dag.meta.cpus.filter(|&c| c < dag.meta.workers)?;
+    let workers = dag.meta.workers;
+    Some(format!(
+        "{workers} workers shared {cpus} CPUs: delay and no-work include waiting for a CPU; run with at most {cpus} \
+         workers to trust them."
+    ))
+}
+
+fn oversubscribed(breakdown: &Breakdown) -> Option<String> {
+    let share = percent(breakdown.oversubscribed, breakdown.total());
+    (share > OVERSUBSCRIBED_PERCENT).then(|| {
+        format!(
+            "More strands ran at once than the {} workers for {share:.0} % of the worker-time: threads outside the pool \
+             ran program code meanwhile.",
+            breakdown.workers
+        )
+    })
+}
+
+fn descheduled(breakdown: &Breakdown) -> Option<String> {
+    let share = percent(breakdown.descheduled, breakdown.total());
+    (share > NOTABLE_PERCENT).then(|| {
+        format!(
+            "Workers were preempted inside strands for {share:.0} % of the worker-time: something else used the CPUs; \
+             elapsed time, delay and no-work depend on it."
+        )
+    })
+}
+
+fn short_strands(
+    dag: &Dag,
+    options: &Options,
+    work_span: &WorkSpan,
+    breakdown: &Breakdown,
+) -> Option<String> {
+    let probe_cost = u128::from(dag.meta.probe_cost);
+    let strands = dag.strands.len() as u128;
+    let short = work_span.work
+        < strands
+            .saturating_mul(probe_cost)
+            .saturating_mul(PROBES_PER_STRAND);
+    if probe_cost == 0 || !short {
+        return None;
+    }
+    let average = work_span.work / strands.max(1);
+    let fate = if options.raw {
+        "they are left in".to_owned()
+    } else {
+        let on_cpu = breakdown.work + breakdown.recording;
+        let share = percent(breakdown.recording, on_cpu);
+        format!("what was taken out for them is {share:.0} % of the time on the CPU")
+    };
+    Some(format!(
+        "Strands of {average} ticks on average are close to the cost of a probe ({probe_cost} ticks): {fate}, and work \
+         and span are as uncertain as that."
+    ))
+}
+
+fn blocked(work_span: &WorkSpan, options: &Options) -> Option<String> {
+    if options.count_blocked || work_span.span_with_blocked == work_span.span {
+        return None;
+    }
+    let more = work_span.span_with_blocked.saturating_sub(work_span.span);
+    (work_span.span == 0 || percent(more, work_span.span) > NOTABLE_PERCENT).then(|| {
+        format!(
+            "Blocked time (I/O, locks, channels) is not counted as work: with it the span is {} in place of {}, the work \
+             {} in place of {} (--count-blocked).",
+            work_span.span_with_blocked, work_span.span, work_span.work_with_blocked, work_span.work
+        )
+    })
+}

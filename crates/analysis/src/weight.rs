@@ -1,0 +1,230 @@
+//! The weight of each strand (MODEL.md §2).
+//!
+//! For time it is end − start − descheduled − blocked − probes · probe cost, not below 0. A strand has a probe at its
+//! start (none when it merely goes on after a signal) and one at its end. A zero-length strand that was merged into the
+//! one before it would have weighed nothing whatever its probes cost, so it adds none.
+//!
+//! A folded strand weighs its record's work for work, and the heaviest path through its record for paths. Off-CPU time
+//! and probes are taken out of both in proportion, which is exact only within the grain (§7).
+
+use workspan_dag::{Dag, Folded, OffWhy, StartKind, StrandId};
+
+use crate::options::{Error, Metric, Options};
+use crate::threads::Threads;
+
+/// Burden of a stolen edge in instructions (MODEL.md §2).
+const BURDEN_IN_INSTRUCTIONS: u64 = 15_000;
+
+/// Where a strand's ticks went, besides its weight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct OffCpu {
+    pub descheduled: u64,
+    pub blocked: u64,
+}
+
+/// The weights of all strands.
+pub(crate) struct Weights<'a> {
+    dag: &'a Dag,
+    values: Vec<u64>,
+    /// Burden per stolen edge.
+    pub burden: u64,
+    /// Probe time inside strands; 0 when it is left in the weights.
+    pub recording: u128,
+    /// Off-CPU time inside strands: preempted.
+    pub descheduled: u128,
+    /// Off-CPU time inside strands: blocked.
+    pub blocked: u128,
+}
+
+impl<'a> Weights<'a> {
+    pub(crate) fn new(dag: &'a Dag, options: &Options) -> Result<Weights<'a>, Error> {
+        let mut weights = Weights {
+            dag,
+            values: Vec::with_capacity(dag.strands.len()),
+            burden: 0,
+            recording: 0,
+            descheduled: 0,
+            blocked: 0,
+        };
+        weights.measure_time(options);
+        weights.burden = match &options.metric {
+            Metric::Time => options.burden.unwrap_or(dag.meta.burden),
+            Metric::Counter(name) => {
+                weights.use_counter(name)?;
+                let usual = if name == "instructions" {
+                    BURDEN_IN_INSTRUCTIONS
+                } else {
+                    0
+                };
+                options.burden.unwrap_or(usual)
+            }
+        };
+        Ok(weights)
+    }
+
+    fn measure_time(&mut self, options: &Options) {
+        let dag = self.dag;
+        let probe_cost = if options.raw { 0 } else { dag.meta.probe_cost };
+        let mut offs = OffCursor::new(dag);
+        let mut folds = dag.folded.iter().peekable();
+        for s in 0..dag.strands.len() {
+            let off = offs.inside(s as StrandId);
+            let fold = folds.next_if(|f| f.0 as usize == s).map(|f| &f.1);
+            let on_cpu = on_cpu(dag, s, off);
+            let probes = u128::from(probe_count(dag, s, fold)) * u128::from(probe_cost);
+            let probes = u64::try_from(probes).unwrap_or(u64::MAX);
+            self.recording += u128::from(probes.min(on_cpu));
+            self.descheduled += u128::from(off.descheduled);
+            self.blocked += u128::from(off.blocked);
+            let counted = if options.count_blocked {
+                off.blocked
+            } else {
+                0
+            };
+            let taken_out = off.descheduled + (off.blocked - counted);
+            let gross = fold.map_or(dag.strands.end[s] - dag.strands.start[s], |f| f.work);
+            let weight = gross.saturating_sub(taken_out).saturating_sub(probes);
+            self.values.push(weight);
+        }
+    }
+
+    fn use_counter(&mut self, name: &str) -> Result<(), Error> {
+        let counters = &self.dag.counters;
+        let Some(counter) = counters.iter().find(|c| c.name == name) else {
+            let names = counters.iter().map(|c| c.name.clone()).collect();
+            return Err(Error::NoSuchCounter(name.to_owned(), names));
+        };
+        self.values.fill(0);
+        for &(s, value) in &counter.values {
+            self.values[s as usize] = value;
+        }
+        Ok(())
+    }
+
+    /// What strand `s` adds to the work.
+    pub(crate) fn work(&self, s: StrandId) -> u64 {
+        self.values[s as usize]
+    }
+
+    /// What strand `s` adds to a path through it, when each burdened edge on the way costs `burden`.
+    pub(crate) fn path(&self, s: StrandId, burden: u64) -> u128 {
+        let weight = self.values[s as usize];
+        if self.dag.folded.is_empty() {
+            return u128::from(weight);
+        }
+        match self.dag.fold_of(s) {
+            None => u128::from(weight),
+            Some(fold) => folded_path(fold, weight, burden),
+        }
+    }
+
+    /// Sum over all strands.
+    pub(crate) fn total(&self) -> u128 {
+        self.values.iter().map(|&w| u128::from(w)).sum()
+    }
+}
+
+/// The heaviest path through a fold whose work of `fold.work` ticks counts as `weight`.
+fn folded_path(fold: &Folded, weight: u64, burden: u64) -> u128 {
+    if weight == fold.work {
+        return fold.path(burden);
+    }
+    let scaled = |w: u64| {
+        (u128::from(w) * u128::from(weight))
+            .checked_div(u128::from(fold.work))
+            .unwrap_or(0)
+    };
+    let points = fold.envelope.iter();
+    points
+        .map(|&(w, edges)| scaled(w) + u128::from(edges) * u128::from(burden))
+        .max()
+        .unwrap_or_else(|| scaled(fold.span))
+}
+
+/// Ticks of strand `s` on the CPU.
+pub(crate) fn on_cpu(dag: &Dag, s: usize, off: OffCpu) -> u64 {
+    let length = dag.strands.end[s] - dag.strands.start[s];
+    length
+        .saturating_sub(off.descheduled)
+        .saturating_sub(off.blocked)
+}
+
+fn probe_count(dag: &Dag, s: usize, fold: Option<&Folded>) -> u64 {
+    match fold {
+        Some(fold) => fold.strands.max(1).saturating_mul(2),
+        None => 1 + u64::from(starts_with_probe(dag, s)),
+    }
+}
+
+/// False for a strand that goes on after a signal: the signal's own probe ended the strand before.
+pub(crate) fn starts_with_probe(dag: &Dag, s: usize) -> bool {
+    dag.strands.start_kind[s] != StartKind::AfterSignal
+}
+
+/// Off-CPU time inside strands asked for in ascending order: linear over all of them, as the strands of a thread are in
+/// time order and don't overlap.
+pub(crate) struct OffCursor<'a> {
+    dag: &'a Dag,
+    threads: Threads,
+    /// Per thread: next interval that can matter, and the end of the thread's intervals.
+    next: Vec<(usize, usize)>,
+}
+
+impl<'a> OffCursor<'a> {
+    pub(crate) fn new(dag: &'a Dag) -> OffCursor<'a> {
+        let threads = Threads::new(dag);
+        let mut next = vec![(0, 0); threads.len()];
+        let mut i = 0;
+        while i < dag.offs.len() {
+            let thread = dag.offs[i].thread;
+            let count = dag.offs[i..]
+                .iter()
+                .take_while(|o| o.thread == thread)
+                .count();
+            next[threads.index(thread)] = (i, i + count);
+            i += count;
+        }
+        OffCursor { dag, threads, next }
+    }
+
+    /// Off-CPU time within strand `s`.
+    pub(crate) fn inside(&mut self, s: StrandId) -> OffCpu {
+        if self.dag.offs.is_empty() {
+            return OffCpu::default();
+        }
+        let i = s as usize;
+        let strands = &self.dag.strands;
+        let (start, end) = (strands.start[i], strands.end[i]);
+        let (next, last) = &mut self.next[self.threads.index(strands.thread[i])];
+        while next < last && self.dag.offs[*next].end <= start {
+            *next += 1;
+        }
+        off_within(self.dag, *next..*last, start, end)
+    }
+}
+
+/// Off-CPU time in [start, end) of the intervals `range` of one thread, of which none ends before `start`.
+fn off_within(dag: &Dag, range: std::ops::Range<usize>, start: u64, end: u64) -> OffCpu {
+    let mut sum = OffCpu::default();
+    for off in &dag.offs[range] {
+        if off.start >= end {
+            break;
+        }
+        let ticks = off.end.min(end).saturating_sub(off.start.max(start));
+        match off.why {
+            OffWhy::Preempted => sum.descheduled += ticks,
+            OffWhy::Blocked => sum.blocked += ticks,
+        }
+    }
+    sum
+}
+
+/// Off-CPU time of the thread of strand `s` within [start, end), found by search.
+pub(crate) fn off_between(dag: &Dag, s: StrandId, start: u64, end: u64) -> OffCpu {
+    let thread = dag.strands.thread[s as usize];
+    let first = dag
+        .offs
+        .partition_point(|o| (o.thread, o.end) <= (thread, start));
+    let last = dag.offs.partition_point(|o| o.thread <= thread);
+    off_within(dag, first..last, start, end)
+}

@@ -1,0 +1,111 @@
+//! Work, span and what follows from them (MODEL.md §2).
+
+use workspan_dag::{Dag, StrandId, TaskKind};
+
+use crate::heaviest::{Heaviest, burdened_span};
+use crate::weight::Weights;
+
+/// Work, span and what follows from them (MODEL.md §2), in units of the metric.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkSpan {
+    /// T1.
+    pub work: u128,
+    /// T∞.
+    pub span: u128,
+    /// The burden used.
+    pub burden: u64,
+    /// Burdened span.
+    pub burdened_span: u128,
+    /// All tasks, those inside folded parts included.
+    pub tasks: u64,
+    /// Deferred creates.
+    pub spawns: u64,
+    /// Waits.
+    pub syncs: u64,
+    /// Strands started by another pool thread than the one that made them ready (§5).
+    pub steals: u64,
+    /// Work with blocked time counted (equal to `work` when nothing was blocked); the span likewise.
+    pub work_with_blocked: u128,
+    /// See `work_with_blocked`.
+    pub span_with_blocked: u128,
+    /// The critical path's strands, first to last (§3, with its tie rule).
+    pub critical_path: Vec<StrandId>,
+}
+
+impl WorkSpan {
+    /// T1 / T∞; 1 when there is no time at all.
+    pub fn parallelism(&self) -> f64 {
+        ratio(self.work, self.span)
+    }
+    /// T1 / burdened span.
+    pub fn burdened_parallelism(&self) -> f64 {
+        ratio(self.work, self.burdened_span)
+    }
+    /// T1 / (1 + 2·spawns + syncs).
+    pub fn average_maximal_strand(&self) -> f64 {
+        self.work as f64 / (1.0 + 2.0 * self.spawns as f64 + self.syncs as f64)
+    }
+    /// Bounds of the speedup on `p` workers: (lower, upper), Cilkview's with δ = 0.85.
+    pub fn speedup(&self, p: u32) -> (f64, f64) {
+        speedup_bounds(self.work, self.span, self.burdened_span, p)
+    }
+}
+
+/// Bounds of the speedup on `p` workers (MODEL.md §2): (lower, upper). Both are 1 when there is no work.
+pub fn speedup_bounds(work: u128, span: u128, burdened_span: u128, p: u32) -> (f64, f64) {
+    let (t1, p) = (work as f64, f64::from(p.max(1)));
+    if work == 0 {
+        return (1.0, 1.0);
+    }
+    let upper = p.min(ratio(work, span));
+    let lower = t1 / (t1 / p + 2.0 * 0.85 * (1.0 - 1.0 / p) * burdened_span as f64);
+    (lower, upper)
+}
+
+/// What a greedy scheduler reaches at least on `p` workers: T1 / (T1/P + T∞) (MODEL.md §8, example D). 1 when there is
+/// no work.
+pub fn greedy_speedup(work: u128, span: u128, p: u32) -> f64 {
+    if work == 0 {
+        return 1.0;
+    }
+    let (t1, p) = (work as f64, f64::from(p.max(1)));
+    t1 / (t1 / p + span as f64)
+}
+
+fn ratio(a: u128, b: u128) -> f64 {
+    if b == 0 { 1.0 } else { a as f64 / b as f64 }
+}
+
+/// Measures the whole run. `heaviest` is of `weights`; `with_blocked` are the weights with blocked time counted, where
+/// those differ. `steals` is filled in by whoever looked at the times.
+pub(crate) fn work_span(
+    dag: &Dag,
+    weights: &Weights,
+    heaviest: &Heaviest,
+    with_blocked: Option<&Weights>,
+    steals: u64,
+) -> WorkSpan {
+    let folded = |count: fn(&workspan_dag::Folded) -> u64| -> u64 {
+        let counts = dag.folded.iter().map(|f| count(&f.1));
+        counts.fold(0, u64::saturating_add)
+    };
+    let (work, span) = (weights.total(), heaviest.span(dag));
+    let (work_with_blocked, span_with_blocked) = match with_blocked {
+        None => (work, span),
+        Some(w) => (w.total(), Heaviest::unburdened(dag, w).span(dag)),
+    };
+    let deferred = dag.tasks.kind.iter().filter(|&&k| k == TaskKind::Deferred);
+    WorkSpan {
+        work,
+        span,
+        burden: weights.burden,
+        burdened_span: burdened_span(dag, weights, span),
+        tasks: (dag.tasks.len() as u64).saturating_add(folded(|f| f.tasks)),
+        spawns: (deferred.count() as u64).saturating_add(folded(|f| f.spawns)),
+        syncs: (dag.waits.after.len() as u64).saturating_add(folded(|f| f.syncs)),
+        steals,
+        work_with_blocked,
+        span_with_blocked,
+        critical_path: heaviest.critical_path(dag),
+    }
+}
