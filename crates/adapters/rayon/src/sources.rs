@@ -1,0 +1,56 @@
+//! The stand-in's source text, carried inside the tool.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// File names and texts; `lib.rs` is the crate's root. `wire.rs` and `front.rs` are the recorder's contract as it stands.
+pub const FILES: [(&str, &str); 16] = [
+    ("lib.rs", include_str!("../stand-in/lib.rs")),
+    ("broadcast.rs", include_str!("../stand-in/broadcast.rs")),
+    ("builder.rs", include_str!("../stand-in/builder.rs")),
+    ("configuration.rs", include_str!("../stand-in/configuration.rs")),
+    ("hop.rs", include_str!("../stand-in/hop.rs")),
+    ("join.rs", include_str!("../stand-in/join.rs")),
+    ("pool.rs", include_str!("../stand-in/pool.rs")),
+    ("recording.rs", include_str!("../stand-in/recording.rs")),
+    ("scope.rs", include_str!("../stand-in/scope.rs")),
+    ("site.rs", include_str!("../stand-in/site.rs")),
+    ("spawn.rs", include_str!("../stand-in/spawn.rs")),
+    ("stack.rs", include_str!("../stand-in/stack.rs")),
+    ("task.rs", include_str!("../stand-in/task.rs")),
+    ("yielding.rs", include_str!("../stand-in/yielding.rs")),
+    ("wire.rs", include_str!("../../../trace/src/wire.rs")),
+    ("front.rs", include_str!("../../../recorder/src/front.rs")),
+];
+
+/// A number that changes with the stand-in's text (FNV-1a, 64 bits): part of the name of whatever is built with it.
+#[must_use]
+pub fn fingerprint() -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for (name, text) in FILES {
+        for byte in name.bytes().chain([0]).chain(text.bytes()).chain([0]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    hash
+}
+
+/// Writes the stand-in's files into `folder`, making it if needed, and returns the path of its `lib.rs`. A file that is
+/// there already with the same text is left alone, so its time does not change.
+///
+/// # Errors
+/// Whatever the file system says.
+pub fn unpack(folder: &Path) -> io::Result<PathBuf> {
+    std::fs::create_dir_all(folder)?;
+    for (name, text) in FILES {
+        let path = folder.join(name);
+        if std::fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
+            continue;
+        }
+        // A rename, so that a build running beside this one never reads half a file.
+        let half = folder.join(format!(".{name}.{}", std::process::id()));
+        std::fs::write(&half, text)?;
+        std::fs::rename(&half, &path)?;
+    }
+    Ok(folder.join("lib.rs"))
+}

@@ -1,0 +1,168 @@
+//! Compiling the stand-in over the user's own rayon-core.
+//!
+//! The call that compiles `rayon_core` becomes two: the real source as crate `rayon_core_real` (other metadata, other
+//! file name, so that the two can be linked side by side), then the stand-in as `rayon_core` with `--extern` to the
+//! first. All flags, features and cfgs are those of the original call in both; so are the version and the other
+//! `CARGO_PKG_*` variables. cargo sees one crate compiled, and `Cargo.lock` is never involved.
+
+use crate::environment;
+use crate::invocation::Invocation;
+use crate::notes;
+use crate::wrapper::{command, exit_code, run, with_profile};
+use std::ffi::{OsStr, OsString};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The versions of rayon-core whose public items the stand-in mirrors.
+pub const VERSIONS: &str = "1.12 and 1.13";
+
+/// What is to be done with a call of rustc.
+#[derive(Debug, PartialEq, Eq)]
+pub enum RayonCore {
+    /// It is not a rayon-core to be replaced.
+    No,
+    /// It compiles a rayon-core of this version: put the stand-in at that path in its place.
+    Replace {
+        /// rayon-core's version.
+        version: String,
+        /// The stand-in's `lib.rs`.
+        stand_in: PathBuf,
+    },
+}
+
+/// Looks at a call of rustc. A rayon-core that cannot be replaced is noted ([`notes::UNRECORDED`]).
+#[must_use]
+pub fn recognise(call: &Invocation) -> RayonCore {
+    let Some(stand_in) = std::env::var_os(environment::STAND_IN).filter(|value| !value.is_empty()) else {
+        return RayonCore::No;
+    };
+    if call.option("--crate-name") != Some("rayon_core") || call.has_flag("--test") {
+        return RayonCore::No;
+    }
+    let Some(source) = call.source() else {
+        return RayonCore::No;
+    };
+    let version = std::env::var("CARGO_PKG_VERSION").unwrap_or_default();
+    match refusal(source, &version) {
+        None => RayonCore::Replace { version, stand_in: PathBuf::from(stand_in) },
+        Some(text) => {
+            notes::leave(notes::UNRECORDED, &text);
+            RayonCore::No
+        }
+    }
+}
+
+/// Why the rayon-core at `source` is not replaced; `None` when it is.
+fn refusal(source: &Path, version: &str) -> Option<String> {
+    let mut parts = version.split('.');
+    let known = parts.next() == Some("1") && matches!(parts.next(), Some("12" | "13"));
+    if !known {
+        return Some(format!(
+            "rayon-core {version} is not recorded: this workspan knows {VERSIONS}; `cargo update -p rayon-core --precise 1.13.0` locks one of them"
+        ));
+    }
+    // src/lib.rs of a package that cargo unpacked itself (`.cargo-ok`) or that `cargo vendor` wrote. A git or path
+    // checkout may be anything.
+    let package = source.parent().and_then(Path::parent);
+    let released = source.ends_with("src/lib.rs")
+        && package.is_some_and(|package| {
+            let unpacked = package.file_name().is_some_and(|name| *name == *format!("rayon-core-{version}"));
+            package.join(".cargo-checksum.json").is_file() || (unpacked && package.join(".cargo-ok").is_file())
+        });
+    (!released).then(|| {
+        format!(
+            "rayon-core {version} at {} is not recorded: it is not a released version but a git or path dependency; \
+             take out its [patch] or git entry to record Rayon",
+            package.unwrap_or(source).display()
+        )
+    })
+}
+
+/// Compiles the real rayon-core, then the stand-in over it. Returns the exit code.
+///
+/// # Errors
+/// When rustc cannot be run.
+pub fn compile(program: &OsStr, call: Invocation, version: &str, stand_in: &Path) -> std::io::Result<i32> {
+    let call = with_profile(call);
+    let suffix = "-real";
+    let extra = format!("{}{suffix}", call.codegen("extra-filename").unwrap_or_default());
+    let emits: Vec<&str> = call.values("--emit").flat_map(|kinds| kinds.split(',')).collect();
+    let linked = emits.is_empty() || emits.contains(&"link");
+    let extension = if linked { "rlib" } else { "rmeta" };
+
+    let mut real = call
+        .clone()
+        .with_option("--crate-name", |_| "rayon_core_real".to_owned())
+        .with_option("--emit", |kinds| {
+            // cargo reads one dep-info file, the stand-in's.
+            kinds.split(',').filter(|kind| !kind.starts_with("dep-info")).collect::<Vec<_>>().join(",")
+        })
+        .with_codegen("metadata", |value| format!("{value}{suffix}"))
+        .with_codegen("extra-filename", |value| format!("{value}{suffix}"));
+    if call.codegen("extra-filename").is_none() {
+        real = real.with(["-C".into(), OsString::from(format!("extra-filename={suffix}"))]);
+    }
+    if call.codegen("metadata").is_none() {
+        real = real.with(["-C".into(), OsString::from(format!("metadata={suffix}"))]);
+    }
+    let output = command(program, &real).output()?;
+    if !output.status.success() {
+        // cargo must not hear of files it did not ask for; everything else is for it to show.
+        let said = output.stderr.split_inclusive(|&byte| byte == b'\n').filter(|line| !is_artifact(line));
+        std::io::stderr().write_all(&said.flatten().copied().collect::<Vec<u8>>())?;
+        return Ok(exit_code(output.status));
+    }
+
+    let mut file = OsString::from("rayon_core_real=");
+    file.push(call.out_dir().join(format!("librayon_core_real{extra}.{extension}")));
+    let stand_in = call.with_source(stand_in).with(["--extern".into(), file]);
+    let status = run(program, &stand_in)?;
+    if status.success() {
+        notes::leave(notes::RECORDED, version);
+    }
+    Ok(exit_code(status))
+}
+
+/// Whether a line of rustc's JSON output announces a file.
+fn is_artifact(line: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(line);
+    text.starts_with('{') && text.contains("\"artifact\":") && !text.contains("\"rendered\":")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_released_versions_in_range_are_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let package = folder.path().join("with space").join("rayon-core-1.13.0");
+        std::fs::create_dir_all(package.join("src")).unwrap();
+        let source = package.join("src/lib.rs");
+        let text = refusal(&source, "1.13.0").expect("a path checkout");
+        assert!(text.contains("git or path dependency"), "{text}");
+        std::fs::write(package.join(".cargo-ok"), "").unwrap();
+        assert_eq!(refusal(&source, "1.13.0"), None);
+        assert_eq!(refusal(&source, "1.12.1").is_some(), true, "the folder is another version's");
+        for version in ["1.11.0", "1.14.0", "2.12.0", "", "1", "1.130.0"] {
+            let text = refusal(&source, version).expect(version);
+            assert!(text.contains("1.12 and 1.13") && text.contains("cargo update"), "{text}");
+        }
+    }
+
+    #[test]
+    fn vendored_sources_are_released_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let package = folder.path().join("vendor/rayon-core");
+        std::fs::create_dir_all(package.join("src")).unwrap();
+        std::fs::write(package.join(".cargo-checksum.json"), "{}").unwrap();
+        assert_eq!(refusal(&package.join("src/lib.rs"), "1.12.1"), None);
+    }
+
+    #[test]
+    fn artifact_lines_are_told_from_messages() {
+        assert!(is_artifact(br#"{"$message_type":"artifact","artifact":"/t/librayon_core_real.rmeta","emit":"metadata"}"#));
+        assert!(!is_artifact(br#"{"$message_type":"diagnostic","message":"no \"artifact\":","rendered":"error"}"#));
+        assert!(!is_artifact(b"error: linker not found"));
+    }
+}

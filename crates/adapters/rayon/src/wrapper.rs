@@ -1,0 +1,58 @@
+//! The rustc wrapper: what cargo calls in place of rustc.
+
+use crate::environment;
+use crate::invocation::Invocation;
+use crate::profile;
+use crate::stand_in::{self, RayonCore};
+use std::ffi::{OsStr, OsString};
+use std::process::{Command, ExitStatus};
+
+/// Runs as `RUSTC_WRAPPER`: `args` are the whole command line, its own name first, rustc's path (or the workspace
+/// wrapper's) second, then rustc's arguments. Returns the exit code.
+pub fn wrapper_main(args: impl IntoIterator<Item = OsString>) -> i32 {
+    let mut args = args.into_iter().skip(1);
+    let Some(program) = args.next() else {
+        eprintln!("workspan-rustc: expected the path of rustc and its arguments; `cargo workspan` sets this up as RUSTC_WRAPPER");
+        return 2;
+    };
+    let call = Invocation::new(args.collect());
+    let result = match stand_in::recognise(&call) {
+        RayonCore::Replace { version, stand_in } => stand_in::compile(&program, call, &version, &stand_in),
+        RayonCore::No => run(&program, &with_profile(call)).map(exit_code),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("workspan-rustc: could not run {}: {error}", program.to_string_lossy());
+        101
+    })
+}
+
+/// The call with line tables ([`profile::additions`]).
+pub(crate) fn with_profile(call: Invocation) -> Invocation {
+    let more = profile::additions(&call);
+    call.with(more)
+}
+
+/// The command that runs rustc with these arguments, through the user's own wrapper if there is one.
+pub(crate) fn command(program: &OsStr, call: &Invocation) -> Command {
+    let user = std::env::var_os(environment::USER_WRAPPER).filter(|value| !value.is_empty());
+    let mut command = match user {
+        Some(user) => {
+            let mut command = Command::new(user);
+            command.arg(program);
+            command
+        }
+        None => Command::new(program),
+    };
+    command.args(call.arguments());
+    command
+}
+
+/// Runs rustc with our own standard streams.
+pub(crate) fn run(program: &OsStr, call: &Invocation) -> std::io::Result<ExitStatus> {
+    command(program, call).status()
+}
+
+/// The exit code to pass on; a compiler killed by a signal counts as an internal error of it, as rustc's own 101 does.
+pub(crate) fn exit_code(status: ExitStatus) -> i32 {
+    status.code().unwrap_or(101)
+}

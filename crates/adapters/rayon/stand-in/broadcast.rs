@@ -1,0 +1,61 @@
+//! `broadcast` and `spawn_broadcast`: one task a worker, which nobody else may take.
+
+use crate::recording::{ensure_global_pool, here, Here};
+use crate::scope::Open;
+use crate::task::{Child, Seat};
+use crate::wire::{create, primitive};
+use rayon_core_real as real;
+use rayon_core_real::BroadcastContext;
+use std::panic::Location;
+
+/// As [`rayon_core_real::broadcast`].
+#[track_caller]
+pub fn broadcast<OP, R>(op: OP) -> Vec<R>
+where
+    OP: Fn(BroadcastContext<'_>) -> R + Sync,
+    R: Send,
+{
+    let Some(here) = here() else { return real::broadcast(op) };
+    ensure_global_pool(here);
+    let (first, _open) = waited_for::<OP>(here, Location::caller(), real::current_num_threads());
+    real::broadcast(body(first, op))
+}
+
+/// As [`rayon_core_real::spawn_broadcast`].
+#[track_caller]
+pub fn spawn_broadcast<OP>(op: OP)
+where
+    OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
+{
+    let Some(here) = here() else { return real::spawn_broadcast(op) };
+    ensure_global_pool(here);
+    let first = detached::<OP>(here, Location::caller(), real::current_num_threads());
+    real::spawn_broadcast(body(first, op));
+}
+
+/// Records the creation of one task for each of `workers`, and that the caller waits for them until the scope is dropped.
+pub(crate) fn waited_for<OP>(here: Here, location: &'static Location<'static>, workers: usize) -> (Child, Open) {
+    let task = here.task_of::<OP>(location, primitive::BROADCAST);
+    let open = Open::new(here, task.site);
+    let first = here.create_many(task, create::INLINE, Some(open.id), workers);
+    open.wait();
+    (first, open)
+}
+
+/// Records the creation of one task for each of `workers` that nobody waits for.
+pub(crate) fn detached<OP>(here: Here, location: &'static Location<'static>, workers: usize) -> Child {
+    let task = here.task_of::<OP>(location, primitive::BROADCAST);
+    here.create_many(task, create::DETACHED, None, workers)
+}
+
+/// What the real broadcast is given; worker i runs the child i after `first`.
+pub(crate) fn body<R, OP>(first: Child, op: OP) -> impl Fn(BroadcastContext<'_>) -> R
+where
+    OP: Fn(BroadcastContext<'_>) -> R,
+{
+    move |context| {
+        let mut seat = Seat::empty();
+        seat.begin(first.after(context.index()));
+        op(context)
+    }
+}

@@ -1,0 +1,271 @@
+//! Building pools. The user's handlers are kept apart until the pool is built, when ours go around them; before, the
+//! real builder holds place-holders, so that its `Debug` shows what the user set.
+
+use crate::pool::ThreadPool;
+use crate::recording::{self, here, InHandler};
+use crate::wire::Kind;
+use rayon_core_real as real;
+use rayon_core_real::{ThreadBuilder, ThreadPoolBuildError};
+use std::any::Any;
+use std::fmt;
+use std::io;
+
+type ThreadHandler = dyn Fn(usize) + Send + Sync;
+type PanicHandler = dyn Fn(Box<dyn Any + Send>) + Send + Sync;
+
+/// How a pool's threads are started. Public in a private module, as the real crate's.
+pub trait ThreadSpawn {
+    #[doc(hidden)]
+    fn build(self, builder: real::ThreadPoolBuilder) -> Result<real::ThreadPool, ThreadPoolBuildError>;
+    #[doc(hidden)]
+    fn build_global(self, builder: real::ThreadPoolBuilder) -> Result<(), ThreadPoolBuildError>;
+}
+
+/// By `std`.
+#[derive(Debug, Default)]
+pub struct DefaultSpawn;
+
+/// By the user's closure.
+#[derive(Debug)]
+pub struct CustomSpawn<F>(F);
+
+impl ThreadSpawn for DefaultSpawn {
+    fn build(self, builder: real::ThreadPoolBuilder) -> Result<real::ThreadPool, ThreadPoolBuildError> {
+        builder.build()
+    }
+    fn build_global(self, builder: real::ThreadPoolBuilder) -> Result<(), ThreadPoolBuildError> {
+        builder.build_global()
+    }
+}
+
+impl<F> ThreadSpawn for CustomSpawn<F>
+where
+    F: FnMut(ThreadBuilder) -> io::Result<()>,
+{
+    fn build(self, builder: real::ThreadPoolBuilder) -> Result<real::ThreadPool, ThreadPoolBuildError> {
+        builder.spawn_handler(self.0).build()
+    }
+    fn build_global(self, builder: real::ThreadPoolBuilder) -> Result<(), ThreadPoolBuildError> {
+        builder.spawn_handler(self.0).build_global()
+    }
+}
+
+/// As [`rayon_core_real::ThreadPoolBuilder`].
+pub struct ThreadPoolBuilder<S = DefaultSpawn> {
+    real: real::ThreadPoolBuilder,
+    start_handler: Option<Box<ThreadHandler>>,
+    exit_handler: Option<Box<ThreadHandler>>,
+    panic_handler: Option<Box<PanicHandler>>,
+    use_current_thread: bool,
+    spawn_handler: S,
+}
+
+impl Default for ThreadPoolBuilder {
+    fn default() -> Self {
+        ThreadPoolBuilder {
+            real: real::ThreadPoolBuilder::new(),
+            start_handler: None,
+            exit_handler: None,
+            panic_handler: None,
+            use_current_thread: false,
+            spawn_handler: DefaultSpawn,
+        }
+    }
+}
+
+impl ThreadPoolBuilder {
+    /// As the real one's.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// As the real one's: the pool lives, on scoped threads, as long as `with_pool` runs.
+    pub fn build_scoped<W, F, R>(self, wrapper: W, with_pool: F) -> Result<R, ThreadPoolBuildError>
+    where
+        W: Fn(ThreadBuilder) + Sync,
+        F: FnOnce(&ThreadPool) -> R,
+    {
+        let wrapper = &wrapper;
+        std::thread::scope(|threads| {
+            let start = |thread: ThreadBuilder| {
+                let mut builder = std::thread::Builder::new();
+                if let Some(name) = thread.name() {
+                    builder = builder.name(name.to_owned());
+                }
+                if let Some(size) = thread.stack_size() {
+                    builder = builder.stack_size(size);
+                }
+                builder.spawn_scoped(threads, move || wrapper(thread)).map(|_| ())
+            };
+            let pool = self.spawn_handler(start).build()?;
+            Ok(with_pool(&pool))
+        })
+    }
+}
+
+impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
+    /// As the real one's.
+    pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
+        let (number, builder, spawn, on_this_thread) = self.prepared();
+        let real = spawn.build(builder)?;
+        announce_current_thread(number, on_this_thread);
+        Ok(ThreadPool::over(real, number))
+    }
+
+    /// As the real one's.
+    pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
+        let (number, builder, spawn, on_this_thread) = self.prepared();
+        spawn.build_global(builder)?;
+        announce_current_thread(number, on_this_thread);
+        if let (Some(number), Some(here)) = (number, here()) {
+            here.event(Kind::Pool, [u64::from(number), real::current_num_threads() as u64]);
+        }
+        Ok(())
+    }
+
+    /// The pool's number if somebody records, and the real builder with every handler in its place.
+    fn prepared(self) -> (Option<u32>, real::ThreadPoolBuilder, S, bool) {
+        let ThreadPoolBuilder { mut real, start_handler, exit_handler, panic_handler, use_current_thread, spawn_handler } = self;
+        let number = here().map(|here| (here.table().pool)());
+        if let Some(number) = number {
+            real = real.start_handler(move |index| {
+                recording::worker_starts(number, index);
+                if let Some(handler) = &start_handler {
+                    let _in = InHandler;
+                    handler(index);
+                }
+            });
+            real = real.exit_handler(move |index| {
+                let _leaving = Leaving;
+                if let Some(handler) = &exit_handler {
+                    let _in = InHandler;
+                    handler(index);
+                }
+            });
+            if let Some(handler) = panic_handler {
+                real = real.panic_handler(move |payload| {
+                    let _in = InHandler;
+                    handler(payload);
+                });
+            }
+        } else {
+            if let Some(handler) = start_handler {
+                real = real.start_handler(handler);
+            }
+            if let Some(handler) = exit_handler {
+                real = real.exit_handler(handler);
+            }
+            if let Some(handler) = panic_handler {
+                real = real.panic_handler(handler);
+            }
+        }
+        (number, real, spawn_handler, use_current_thread)
+    }
+}
+
+/// A worker leaves its pool after the user's exit handler, even if that panics.
+struct Leaving;
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        recording::worker_ends();
+    }
+}
+
+/// The building thread has become worker 0 without starting as one.
+fn announce_current_thread(number: Option<u32>, on_this_thread: bool) {
+    if let (true, Some(number), Some(here)) = (on_this_thread, number, here()) {
+        // It was somebody before, and stays so: the root that it is waits for nothing.
+        here.task();
+        here.become_worker(number, 0);
+    }
+}
+
+impl<S> ThreadPoolBuilder<S> {
+    /// As the real one's.
+    pub fn spawn_handler<F>(self, spawn: F) -> ThreadPoolBuilder<CustomSpawn<F>>
+    where
+        F: FnMut(ThreadBuilder) -> io::Result<()>,
+    {
+        ThreadPoolBuilder {
+            real: self.real,
+            start_handler: self.start_handler,
+            exit_handler: self.exit_handler,
+            panic_handler: self.panic_handler,
+            use_current_thread: self.use_current_thread,
+            spawn_handler: CustomSpawn(spawn),
+        }
+    }
+
+    /// As the real one's.
+    pub fn thread_name<F>(mut self, closure: F) -> Self
+    where
+        F: FnMut(usize) -> String + 'static,
+    {
+        self.real = self.real.thread_name(closure);
+        self
+    }
+
+    /// As the real one's.
+    pub fn num_threads(mut self, num_threads: usize) -> Self {
+        self.real = self.real.num_threads(num_threads);
+        self
+    }
+
+    /// As the real one's.
+    pub fn use_current_thread(mut self) -> Self {
+        self.real = self.real.use_current_thread();
+        self.use_current_thread = true;
+        self
+    }
+
+    /// As the real one's.
+    pub fn panic_handler<H>(mut self, panic_handler: H) -> Self
+    where
+        H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
+    {
+        self.real = self.real.panic_handler(drop);
+        self.panic_handler = Some(Box::new(panic_handler));
+        self
+    }
+
+    /// As the real one's.
+    pub fn stack_size(mut self, stack_size: usize) -> Self {
+        self.real = self.real.stack_size(stack_size);
+        self
+    }
+
+    /// As the real one's.
+    #[deprecated(note = "use `scope_fifo` and `spawn_fifo` for similar effect")]
+    #[allow(deprecated)]
+    pub fn breadth_first(mut self) -> Self {
+        self.real = self.real.breadth_first();
+        self
+    }
+
+    /// As the real one's.
+    pub fn start_handler<H>(mut self, start_handler: H) -> Self
+    where
+        H: Fn(usize) + Send + Sync + 'static,
+    {
+        self.real = self.real.start_handler(|_| ());
+        self.start_handler = Some(Box::new(start_handler));
+        self
+    }
+
+    /// As the real one's.
+    pub fn exit_handler<H>(mut self, exit_handler: H) -> Self
+    where
+        H: Fn(usize) + Send + Sync + 'static,
+    {
+        self.real = self.real.exit_handler(|_| ());
+        self.exit_handler = Some(Box::new(exit_handler));
+        self
+    }
+}
+
+impl<S> fmt::Debug for ThreadPoolBuilder<S> {
+    fn fmt(&self, fmt: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.real.fmt(fmt)
+    }
+}

@@ -1,0 +1,204 @@
+//! `join` and `join_context`, which parallel iterators and sorts are made of.
+//!
+//! Three clock reads when nothing is stolen: entry, a's end, b's end. A Rayon join runs a at once on this thread, then b
+//! unless somebody has taken it; `migrated()` tells b which it was, so no state is shared with a thief but what is fixed
+//! at entry.
+
+use crate::hop;
+use crate::recording::{ensure_global_pool, here, Here};
+use crate::task::{Child, Seat, Shared, Task};
+use crate::wire::{primitive, Kind};
+use rayon_core_real as real;
+use rayon_core_real::FnContext;
+use std::cell::Cell;
+use std::panic::Location;
+use std::ptr;
+
+/// As [`rayon_core_real::join`].
+#[track_caller]
+#[inline]
+pub fn join<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    join_at(Location::caller(), oper_a, oper_b)
+}
+
+/// The join that stands at `location`.
+#[inline]
+pub(crate) fn join_at<A, B, RA, RB>(location: &'static Location<'static>, oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce() -> RA + Send,
+    B: FnOnce() -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let Some(here) = here() else { return real::join(oper_a, oper_b) };
+    let task = here.task_of::<A>(location, primitive::JOIN);
+    if here.is_worker() {
+        recorded(here, task, false, |_| oper_a(), |_| oper_b())
+    } else {
+        from_outside(here, task, |_| oper_a(), |_| oper_b())
+    }
+}
+
+/// As [`rayon_core_real::join_context`].
+#[track_caller]
+#[inline]
+pub fn join_context<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let Some(here) = here() else { return real::join_context(oper_a, oper_b) };
+    let location = Location::caller();
+    let task = here.task_of::<A>(location, primitive::JOIN);
+    if here.is_worker() {
+        recorded(here, task, false, oper_a, oper_b)
+    } else {
+        from_outside(here, task, oper_a, oper_b)
+    }
+}
+
+/// The join of a thread outside every pool: its task goes on on a worker and joins there.
+#[cold]
+#[inline(never)]
+fn from_outside<A, B, RA, RB>(caller: Here, task: Task, oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    ensure_global_pool(caller);
+    hop::to(caller, task.site, hop::ToGlobalPool, move || match here() {
+        Some(here) => recorded(here, task, true, oper_a, oper_b),
+        None => real::join_context(|_| oper_a(injected()), |_| oper_b(injected())),
+    })
+}
+
+/// The context that both closures of an injected join get.
+fn injected() -> FnContext {
+    const { assert!(size_of::<FnContext>() == 1) };
+    // SAFETY: the type's one field that takes room is a `bool` (rayon-core 1.12 and 1.13).
+    unsafe { core::mem::transmute::<bool, FnContext>(true) }
+}
+
+/// A join on a worker's stack.
+struct Call {
+    here: Here,
+    /// The task that joins.
+    parent: *const Task,
+    /// What both children are.
+    task: Task,
+    /// b; a has the number after it.
+    b: (u32, u64),
+    /// Where the next record would go after a's end, if nothing else is written.
+    after_a: Cell<*mut u8>,
+    /// The joining task has gone on already, with b's end.
+    resumed: Cell<bool>,
+}
+
+impl Call {
+    #[inline(always)]
+    fn new(here: Here, task: Task) -> Self {
+        let parent: *const Task = here.task();
+        let b = (here.number(), here.take_tasks(2));
+        here.event(Kind::Join, [u64::from(task.site)]);
+        Call { here, parent, task, b, after_a: Cell::new(ptr::null_mut()), resumed: Cell::new(false) }
+    }
+
+    /// a begins, or b on the joining thread: on top of this frame.
+    #[inline(always)]
+    fn enter(&self) {
+        self.here.thread().task.set(&self.task);
+    }
+
+    /// b begins in its turn on the joining thread.
+    #[inline(always)]
+    fn next(&self) {
+        if self.here.cursor() == self.after_a.get() {
+            self.here.record(Kind::Next, self.here.last(), []);
+        } else {
+            self.here.event(Kind::Begin, [u64::from(self.b.0), self.b.1]);
+        }
+        self.enter();
+    }
+}
+
+impl Drop for Call {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if !self.resumed.get() {
+            self.here.event(Kind::Resume, []);
+        }
+    }
+}
+
+/// While a runs.
+struct RunningA<'a>(&'a Call);
+
+impl Drop for RunningA<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        let call = self.0;
+        call.here.thread().task.set(call.parent);
+        call.here.event(Kind::End, []);
+        call.after_a.set(call.here.cursor());
+    }
+}
+
+/// While b runs on the joining thread.
+struct RunningB<'a>(&'a Call);
+
+impl Drop for RunningB<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        let call = self.0;
+        call.here.thread().task.set(call.parent);
+        call.here.event(Kind::EndResume, []);
+        call.resumed.set(true);
+    }
+}
+
+#[inline]
+fn recorded<A, B, RA, RB>(here: Here, mut task: Task, is_injected: bool, oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let mark = 0u8;
+    task.bottom = &mark as *const u8 as usize;
+    let call = Call::new(here, task);
+    let shared = Shared::new(&call);
+    real::join_context(
+        move |context| {
+            // SAFETY: the join has not returned, and a runs on the joining thread.
+            let call = unsafe { shared.get() };
+            call.enter();
+            let _running = RunningA(call);
+            oper_a(if is_injected { injected() } else { context })
+        },
+        move |context| {
+            // SAFETY: the join returns after b.
+            let call = unsafe { shared.get() };
+            let mut seat = Seat::empty();
+            let _running = if context.migrated() {
+                // What is read of `call` has not changed since before b could be taken.
+                seat.begin(Child { name: call.b, task: call.task });
+                None
+            } else {
+                call.next();
+                Some(RunningB(call))
+            };
+            oper_b(if is_injected { injected() } else { context })
+        },
+    )
+}

@@ -1,0 +1,221 @@
+//! Thread pools. A pool has a number in the trace when it was built while recording.
+
+use crate::broadcast;
+use crate::hop;
+use crate::join;
+use crate::recording::{ensure_global_pool, here, Here};
+use crate::scope;
+use crate::scope::{Scope, ScopeFifo};
+use crate::spawn;
+use crate::wire::{primitive, Kind};
+use crate::yielding;
+use crate::{BroadcastContext, Yield};
+use rayon_core_real as real;
+use std::error::Error;
+use std::fmt;
+use std::panic::Location;
+
+/// As [`rayon_core_real::current_num_threads`].
+pub fn current_num_threads() -> usize {
+    // Outside a pool this starts the global one.
+    if let Some(here) = here() {
+        ensure_global_pool(here);
+    }
+    real::current_num_threads()
+}
+
+/// As [`rayon_core_real::ThreadPool`].
+pub struct ThreadPool {
+    real: real::ThreadPool,
+    number: Option<u32>,
+}
+
+impl ThreadPool {
+    /// As the real one's.
+    #[deprecated(note = "Use `ThreadPoolBuilder::build`")]
+    #[allow(deprecated)]
+    pub fn new(configuration: crate::Configuration) -> Result<ThreadPool, Box<dyn Error>> {
+        configuration.build()
+    }
+
+    pub(crate) fn over(real: real::ThreadPool, number: Option<u32>) -> Self {
+        if let (Some(here), Some(number)) = (here(), number) {
+            here.event(Kind::Pool, [u64::from(number), real.current_num_threads() as u64]);
+        }
+        ThreadPool { real, number }
+    }
+
+    /// As the real one's.
+    #[track_caller]
+    pub fn install<OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce() -> R + Send,
+        R: Send,
+    {
+        self.entered(Location::caller(), op)
+    }
+
+    /// The calling thread, recorded, when it is not one of this pool's: then a call here takes its task to a worker.
+    fn elsewhere(&self) -> Option<Here> {
+        here().filter(|_| self.real.current_thread_index().is_none())
+    }
+
+    /// As the real one's.
+    #[track_caller]
+    pub fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
+    where
+        OP: Fn(BroadcastContext<'_>) -> R + Sync,
+        R: Send,
+    {
+        let Some(here) = here() else { return self.real.broadcast(op) };
+        let (first, _open) = broadcast::waited_for::<OP>(here, Location::caller(), self.current_num_threads());
+        self.real.broadcast(broadcast::body(first, op))
+    }
+
+    /// As the real one's.
+    #[inline]
+    pub fn current_num_threads(&self) -> usize {
+        self.real.current_num_threads()
+    }
+
+    /// As the real one's.
+    #[inline]
+    pub fn current_thread_index(&self) -> Option<usize> {
+        self.real.current_thread_index()
+    }
+
+    /// As the real one's.
+    #[inline]
+    pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
+        self.real.current_thread_has_pending_tasks()
+    }
+
+    /// As the real one's.
+    #[track_caller]
+    pub fn join<A, B, RA, RB>(&self, oper_a: A, oper_b: B) -> (RA, RB)
+    where
+        A: FnOnce() -> RA + Send,
+        B: FnOnce() -> RB + Send,
+        RA: Send,
+        RB: Send,
+    {
+        let location = Location::caller();
+        self.entered(location, move || join::join_at(location, oper_a, oper_b))
+    }
+
+    /// As the real one's.
+    #[track_caller]
+    pub fn scope<'scope, OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce(&Scope<'scope>) -> R + Send,
+        R: Send,
+    {
+        let location = Location::caller();
+        self.entered(location, move || scope::scope_at(location, op))
+    }
+
+    /// As the real one's.
+    #[track_caller]
+    pub fn scope_fifo<'scope, OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce(&ScopeFifo<'scope>) -> R + Send,
+        R: Send,
+    {
+        let location = Location::caller();
+        self.entered(location, move || scope::scope_fifo_at(location, op))
+    }
+
+    /// A blocking call into this pool: on one of its workers when the caller is none.
+    fn entered<OP, R>(&self, location: &'static Location<'static>, op: OP) -> R
+    where
+        OP: FnOnce() -> R + Send,
+        R: Send,
+    {
+        match self.elsewhere() {
+            None => self.real.install(op),
+            Some(here) => {
+                let site = here.find_site(location, primitive::INSTALL);
+                hop::to(here, site, &self.real, op)
+            }
+        }
+    }
+
+    /// As the real one's.
+    #[track_caller]
+    pub fn in_place_scope<'scope, OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce(&Scope<'scope>) -> R,
+    {
+        scope::in_place_scope_at(Location::caller(), Some(&self.real), op)
+    }
+
+    /// As the real one's.
+    #[track_caller]
+    pub fn in_place_scope_fifo<'scope, OP, R>(&self, op: OP) -> R
+    where
+        OP: FnOnce(&ScopeFifo<'scope>) -> R,
+    {
+        scope::in_place_scope_fifo_at(Location::caller(), Some(&self.real), op)
+    }
+
+    /// As the real one's.
+    #[track_caller]
+    pub fn spawn<OP>(&self, op: OP)
+    where
+        OP: FnOnce() + Send + 'static,
+    {
+        match here() {
+            None => self.real.spawn(op),
+            Some(here) => self.real.spawn(spawn::body(spawn::detached::<OP>(here, Location::caller()), op)),
+        }
+    }
+
+    /// As the real one's.
+    #[track_caller]
+    pub fn spawn_fifo<OP>(&self, op: OP)
+    where
+        OP: FnOnce() + Send + 'static,
+    {
+        match here() {
+            None => self.real.spawn_fifo(op),
+            Some(here) => self.real.spawn_fifo(spawn::body(spawn::detached::<OP>(here, Location::caller()), op)),
+        }
+    }
+
+    /// As the real one's.
+    #[track_caller]
+    pub fn spawn_broadcast<OP>(&self, op: OP)
+    where
+        OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
+    {
+        let Some(here) = here() else { return self.real.spawn_broadcast(op) };
+        let first = broadcast::detached::<OP>(here, Location::caller(), self.current_num_threads());
+        self.real.spawn_broadcast(broadcast::body(first, op));
+    }
+
+    /// As the real one's.
+    #[track_caller]
+    pub fn yield_now(&self) -> Option<Yield> {
+        yielding::around(Location::caller(), || self.real.yield_now())
+    }
+
+    /// As the real one's.
+    #[track_caller]
+    pub fn yield_local(&self) -> Option<Yield> {
+        yielding::around(Location::caller(), || self.real.yield_local())
+    }
+}
+
+impl Drop for ThreadPool {
+    fn drop(&mut self) {
+        if let (Some(number), Some(here)) = (self.number, here()) {
+            here.event(Kind::PoolEnd, [u64::from(number)]);
+        }
+    }
+}
+
+impl fmt::Debug for ThreadPool {
+    fn fmt(&self, fmt: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.real.fmt(fmt)
+    }
+}

@@ -1,0 +1,344 @@
+//! Whether somebody records, and this thread's place in the recording.
+
+use crate::front::{Handle, Table, HAS_ROOT, IS_WORKER, TABLE_SYMBOL};
+use crate::task::{Task, ROOT};
+use crate::wire::{self, Kind};
+use rayon_core_real as real;
+use std::cell::Cell;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+use std::sync::Once;
+
+/// Nobody has asked yet; nobody records; somebody does.
+const UNKNOWN: u8 = 0;
+const OFF: u8 = 1;
+const ON: u8 = 2;
+
+/// One of the three above. Goes from the first to one of the others, once.
+static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
+/// The recorder's table, set before `MODE` becomes `ON`.
+static TABLE: AtomicPtr<Table> = AtomicPtr::new(ptr::null_mut());
+
+/// The handle of a thread that is not recorded.
+const NO_HANDLE: *mut Handle = 1 as *mut Handle;
+
+/// Entries of a thread's cache of source positions; a power of two.
+pub(crate) const POSITIONS: usize = 64;
+
+/// What this thread knows. Only its own thread touches it; it has no destructor, so it is there as long as the thread.
+pub(crate) struct Thread {
+    /// Null before the first look, `NO_HANDLE` when the thread is not recorded.
+    handle: Cell<*mut Handle>,
+    /// The current task, null when there is none (an idle worker).
+    pub(crate) task: Cell<*const Task>,
+    /// This thread is a worker of one of Rayon's pools.
+    pub(crate) worker: Cell<bool>,
+    /// Inside `yield_now` or `yield_local`, while nothing has run there: the call's site + 1; else 0.
+    pub(crate) yielding: Cell<u32>,
+    /// Position of a call (its address + primitive) → site.
+    pub(crate) positions: [Cell<(usize, u32)>; POSITIONS],
+    /// Highest stack address an unwinding has reached.
+    pub(crate) stack_top: Cell<usize>,
+}
+
+thread_local! {
+    static THREAD: Thread = const {
+        Thread {
+            handle: Cell::new(ptr::null_mut()),
+            task: Cell::new(ptr::null()),
+            worker: Cell::new(false),
+            yielding: Cell::new(0),
+            positions: [const { Cell::new((0, 0)) }; POSITIONS],
+            stack_top: Cell::new(0),
+        }
+    };
+}
+
+/// The calling thread, recorded. Good for this thread only, until it ends.
+#[derive(Clone, Copy)]
+pub(crate) struct Here {
+    handle: *mut Handle,
+    thread: *const Thread,
+}
+
+/// The calling thread if it is recorded: the one branch that an unrecorded call pays.
+#[inline(always)]
+pub(crate) fn here() -> Option<Here> {
+    if MODE.load(Ordering::Relaxed) == OFF {
+        return None;
+    }
+    let thread = THREAD.with(|thread| thread as *const Thread);
+    // SAFETY: the thread-local lives as long as this thread and has no destructor.
+    let handle = unsafe { (*thread).handle.get() };
+    if handle as usize > NO_HANDLE as usize {
+        return Some(Here { handle, thread });
+    }
+    first_look(thread)
+}
+
+#[cold]
+#[inline(never)]
+fn first_look(thread: *const Thread) -> Option<Here> {
+    if MODE.load(Ordering::Acquire) == UNKNOWN {
+        find_table();
+    }
+    if MODE.load(Ordering::Acquire) == OFF {
+        return None;
+    }
+    // SAFETY: as in `here`.
+    let thread_ref = unsafe { &*thread };
+    if thread_ref.handle.get() == NO_HANDLE {
+        return None;
+    }
+    // SAFETY: `MODE` is `ON`, so the table is set, and it is never taken back.
+    let handle = unsafe { ((*TABLE.load(Ordering::Acquire)).thread)() };
+    if handle.is_null() {
+        thread_ref.handle.set(NO_HANDLE);
+        return None;
+    }
+    thread_ref.handle.set(handle);
+    Some(Here { handle, thread })
+}
+
+/// Asks for the recorder's table. Two threads may do it at the same time: they get the same answer.
+fn find_table() {
+    let table = ask_for_table();
+    if table.is_null() {
+        MODE.store(OFF, Ordering::Release);
+        return;
+    }
+    TABLE.store(table.cast_mut(), Ordering::Release);
+    let version = concat!("Rayon ", env!("CARGO_PKG_VERSION"));
+    // SAFETY: a table of our version; key and value are read during the call.
+    unsafe { ((*table).note)(b"runtime".as_ptr(), 7, version.as_ptr(), version.len()) };
+    MODE.store(ON, Ordering::Release);
+}
+
+#[cfg(all(target_os = "linux", not(target_feature = "crt-static")))]
+fn ask_for_table() -> *const Table {
+    extern "C" {
+        fn dlsym(handle: *mut core::ffi::c_void, symbol: *const core::ffi::c_char) -> *mut core::ffi::c_void;
+    }
+    // SAFETY: a null handle is RTLD_DEFAULT, and the name ends in 0.
+    let symbol = unsafe { dlsym(ptr::null_mut(), TABLE_SYMBOL.as_ptr()) };
+    if symbol.is_null() {
+        return ptr::null();
+    }
+    // SAFETY: whoever exports this name exports a function of this type (it carries its version in its name).
+    let table: extern "C" fn() -> *const Table = unsafe { core::mem::transmute(symbol) };
+    let table = table();
+    // SAFETY: null or a table that lives as long as the process.
+    let known = !table.is_null() && unsafe { (*table).version == 1 && (*table).size as usize >= core::mem::size_of::<Table>() };
+    if known {
+        table
+    } else {
+        ptr::null()
+    }
+}
+
+#[cfg(not(all(target_os = "linux", not(target_feature = "crt-static"))))]
+fn ask_for_table() -> *const Table {
+    let _ = TABLE_SYMBOL;
+    ptr::null()
+}
+
+impl Here {
+    #[inline(always)]
+    pub(crate) fn handle(&self) -> &Handle {
+        // SAFETY: this thread's live handle; the reference is never held over a write through it.
+        unsafe { &*self.handle }
+    }
+
+    #[inline(always)]
+    pub(crate) fn thread(&self) -> &Thread {
+        // SAFETY: this thread's own thread-local, alive as long as the thread.
+        unsafe { &*self.thread }
+    }
+
+    #[inline(always)]
+    pub(crate) fn table(&self) -> &Table {
+        // SAFETY: a live handle's table is live.
+        unsafe { &*self.handle().table }
+    }
+
+    /// This thread's number in the trace.
+    #[inline(always)]
+    pub(crate) fn number(&self) -> u32 {
+        self.handle().thread
+    }
+
+    /// Where the next record goes.
+    #[inline(always)]
+    pub(crate) fn cursor(&self) -> *mut u8 {
+        self.handle().cursor
+    }
+
+    /// Takes `count` of this thread's task numbers and returns the first.
+    #[inline(always)]
+    pub(crate) fn take_tasks(&self, count: u64) -> u64 {
+        // SAFETY: only this thread touches its handle.
+        unsafe {
+            let first = (*self.handle).next_task;
+            (*self.handle).next_task = first + count;
+            first
+        }
+    }
+
+    /// Takes this thread's next scope number.
+    pub(crate) fn take_scope(&self) -> u64 {
+        // SAFETY: as above.
+        unsafe {
+            let scope = (*self.handle).next_scope;
+            (*self.handle).next_scope = scope + 1;
+            scope
+        }
+    }
+
+    /// Takes this thread's next yield number.
+    pub(crate) fn take_yield(&self) -> u64 {
+        // SAFETY: as above.
+        unsafe {
+            let number = (*self.handle).next_yield;
+            (*self.handle).next_yield = number + 1;
+            number
+        }
+    }
+
+    /// The clock.
+    #[inline(always)]
+    pub(crate) fn now(&self) -> u64 {
+        // SAFETY: this thread's live handle.
+        unsafe { Handle::now(self.handle) }
+    }
+
+    /// The time of the record before.
+    #[inline(always)]
+    pub(crate) fn last(&self) -> u64 {
+        self.handle().last
+    }
+
+    /// A record at `time`.
+    #[inline(always)]
+    pub(crate) fn record<const N: usize>(&self, kind: Kind, time: u64, operands: [u64; N]) {
+        // SAFETY: this thread's live handle; at most 5 operands of at most 9 bytes.
+        unsafe {
+            let mut p = Handle::head(self.handle, kind, time);
+            for operand in operands {
+                p = wire::put_varint(p, operand);
+            }
+            Handle::commit(self.handle, p);
+        }
+    }
+
+    /// A record now.
+    #[inline(always)]
+    pub(crate) fn event<const N: usize>(&self, kind: Kind, operands: [u64; N]) {
+        self.record(kind, self.now(), operands);
+    }
+
+    /// Whether this thread is a worker of one of Rayon's pools.
+    #[inline(always)]
+    pub(crate) fn is_worker(&self) -> bool {
+        self.thread().worker.get()
+    }
+
+    /// The current task. A thread that enters by itself becomes a root.
+    #[inline(always)]
+    pub(crate) fn task(&self) -> &Task {
+        let mut task = self.thread().task.get();
+        if task.is_null() {
+            task = self.begin_root();
+        }
+        // SAFETY: a task stands on this thread's stack below us for as long as it is current.
+        unsafe { &*task }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_root(&self) -> *const Task {
+        // SAFETY: only this thread touches its handle.
+        unsafe {
+            if (*self.handle).flags & HAS_ROOT == 0 {
+                (*self.handle).flags |= HAS_ROOT;
+                self.take_tasks(1);
+                self.event(Kind::Root, []);
+            }
+        }
+        self.thread().task.set(&ROOT);
+        &ROOT
+    }
+
+    /// Ends the root that a worker's handler (thread start, exit, panic) may have begun by calling Rayon.
+    fn end_root(&self) {
+        if self.thread().task.get() != &ROOT as *const Task {
+            return;
+        }
+        self.event(Kind::End, []);
+        self.thread().task.set(ptr::null());
+        // SAFETY: only this thread touches its handle.
+        unsafe { (*self.handle).flags &= !HAS_ROOT };
+    }
+
+    /// Says that this thread is worker `index` of `pool` from now on.
+    pub(crate) fn become_worker(&self, pool: u32, index: usize) {
+        self.thread().worker.set(true);
+        // SAFETY: only this thread touches its handle.
+        unsafe { (*self.handle).flags |= IS_WORKER };
+        self.event(Kind::Worker, [u64::from(pool), index as u64]);
+    }
+
+    /// Says that it no longer is.
+    pub(crate) fn leave_pool(&self) {
+        self.event(Kind::WorkerEnd, []);
+        self.thread().worker.set(false);
+        // SAFETY: only this thread touches its handle.
+        unsafe { (*self.handle).flags &= !IS_WORKER };
+    }
+}
+
+/// Ends a root begun in a worker's handler, on return and on panic.
+pub(crate) struct InHandler;
+
+impl Drop for InHandler {
+    fn drop(&mut self) {
+        if let Some(here) = here() {
+            if here.is_worker() {
+                here.end_root();
+            }
+        }
+    }
+}
+
+/// Called before whatever would make Rayon start its global pool: starts it as Rayon would, with our handlers, so that
+/// its workers are known from the start. Does nothing on a worker, or when there is a global pool already.
+pub(crate) fn ensure_global_pool(here: Here) {
+    static STARTED: Once = Once::new();
+    if here.is_worker() || STARTED.is_completed() {
+        return;
+    }
+    STARTED.call_once(|| {
+        let pool = (here.table().pool)();
+        let built = real::ThreadPoolBuilder::new()
+            .start_handler(move |index| worker_starts(pool, index))
+            .exit_handler(|_| worker_ends())
+            .build_global();
+        // An error is not lost: Rayon meets it again at the call we stand before.
+        if built.is_ok() {
+            here.event(Kind::Pool, [u64::from(pool), real::current_num_threads() as u64]);
+        }
+    });
+}
+
+/// A worker's first act.
+pub(crate) fn worker_starts(pool: u32, index: usize) {
+    if let Some(here) = here() {
+        here.become_worker(pool, index);
+    }
+}
+
+/// A worker's last.
+pub(crate) fn worker_ends() {
+    if let Some(here) = here() {
+        here.leave_pool();
+    }
+}

@@ -1,0 +1,184 @@
+//! The tasks on this thread's stack.
+
+use crate::recording::{here, Here};
+use crate::scope::ScopeId;
+use crate::wire::{create, Kind};
+use std::panic::Location;
+use std::ptr;
+
+/// No site.
+pub(crate) const NO_SITE: u32 = u32::MAX;
+
+/// A task that runs, or waits, on a thread's stack.
+#[derive(Clone, Copy)]
+pub(crate) struct Task {
+    /// Position of the call that created it; null for a root.
+    pub(crate) location: *const Location<'static>,
+    /// Which monomorph of that call, and which primitive ([`crate::site::key`]).
+    pub(crate) key: u64,
+    /// Its spawn site, or `NO_SITE`.
+    pub(crate) site: u32,
+    /// Stack address at which it began on this thread: what lies above is not its own.
+    pub(crate) bottom: usize,
+}
+
+// SAFETY: a location is a constant.
+unsafe impl Sync for Task {}
+// SAFETY: as above.
+unsafe impl Send for Task {}
+
+/// Every root.
+pub(crate) static ROOT: Task = Task { location: ptr::null(), key: 0, site: NO_SITE, bottom: usize::MAX };
+
+/// A task that has been created and not yet begun.
+#[derive(Clone, Copy)]
+pub(crate) struct Child {
+    /// Its creator thread and number.
+    pub(crate) name: (u32, u64),
+    /// What it will be; `bottom` is set when it begins.
+    pub(crate) task: Task,
+}
+
+impl Child {
+    /// The task created `index` after this one, of several made at once.
+    pub(crate) fn after(self, index: usize) -> Self {
+        Child { name: (self.name.0, self.name.1 + index as u64), task: self.task }
+    }
+}
+
+impl Here {
+    /// Records the creation of one task.
+    pub(crate) fn create(&self, task: Task, kind: u64, scope: Option<ScopeId>) -> Child {
+        self.create_many(task, kind, scope, 1)
+    }
+
+    /// Records the creation of `count` tasks with numbers in a row, at one moment; returns the first.
+    pub(crate) fn create_many(&self, task: Task, kind: u64, scope: Option<ScopeId>, count: usize) -> Child {
+        self.task();
+        let first = self.take_tasks(count as u64);
+        let now = self.now();
+        for _ in 0..count {
+            match scope {
+                Some(scope) => {
+                    let operands = [kind | create::SCOPED, u64::from(task.site), u64::from(scope.thread), scope.number];
+                    self.record(Kind::Create, now, operands);
+                }
+                None => self.record(Kind::Create, now, [kind, u64::from(task.site)]),
+            }
+        }
+        Child { name: (self.number(), first), task }
+    }
+
+    /// If a job starts while the current task is in `yield_now` or `yield_local`: that task's strand ends here.
+    #[inline(always)]
+    fn interrupt_yield(&self, now: u64) {
+        let site = self.thread().yielding.get();
+        if site != 0 {
+            self.yield_at(site, now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn yield_at(&self, site: u32, now: u64) {
+        self.thread().yielding.set(0);
+        self.take_yield();
+        self.record(Kind::Yield, now, [u64::from(site)]);
+    }
+}
+
+/// How a task that sits in a [`Seat`] stops there.
+enum Leaving {
+    /// It ends.
+    End,
+    /// It goes back to the thread it came from, from this site.
+    Leave(u32),
+}
+
+/// A place on this thread's stack for a task that begins, or goes on, on top of whatever the thread was doing. Once
+/// taken it must not move; it is given up when dropped, on return and on panic.
+pub(crate) struct Seat {
+    taken: Option<(Here, *const Task, Leaving)>,
+    task: Task,
+}
+
+impl Seat {
+    #[inline(always)]
+    pub(crate) fn empty() -> Self {
+        Seat { taken: None, task: ROOT }
+    }
+
+    #[inline(always)]
+    fn take(&mut self, here: Here, task: Task, leaving: Leaving) {
+        let previous = here.thread().task.get();
+        self.task = Task { bottom: self as *const Seat as usize, ..task };
+        here.thread().task.set(&self.task);
+        self.taken = Some((here, previous, leaving));
+    }
+
+    /// The child begins here.
+    #[inline]
+    pub(crate) fn begin(&mut self, child: Child) {
+        let Some(here) = here() else { return };
+        let now = here.now();
+        here.interrupt_yield(now);
+        here.record(Kind::Begin, now, [u64::from(child.name.0), child.name.1]);
+        self.take(here, child.task, Leaving::End);
+    }
+
+    /// The task that yielded as `name` on its thread goes on here, until it goes back.
+    pub(crate) fn go_on(&mut self, name: (u32, u64), task: Task, site: u32) {
+        let Some(here) = here() else { return };
+        let now = here.now();
+        here.interrupt_yield(now);
+        here.record(Kind::ResumeYielded, now, [u64::from(name.0), name.1]);
+        self.take(here, task, Leaving::Leave(site));
+    }
+}
+
+impl Drop for Seat {
+    #[inline]
+    fn drop(&mut self) {
+        let Some((here, previous, leaving)) = self.taken.take() else { return };
+        here.thread().task.set(previous);
+        match leaving {
+            Leaving::End => here.event(Kind::End, []),
+            Leaving::Leave(site) => {
+                here.take_yield();
+                here.event(Kind::Leave, [u64::from(site) + 1]);
+            }
+        }
+    }
+}
+
+/// A pointer that closures of one call share, on whatever thread they run. What it points to stands on the calling
+/// thread's stack until the call returns, which is after the closures.
+pub(crate) struct Shared<T>(*const T);
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Shared<T> {}
+
+// SAFETY: users touch only what is constant during the call, or only on the calling thread.
+unsafe impl<T> Send for Shared<T> {}
+// SAFETY: as above.
+unsafe impl<T> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    #[inline(always)]
+    pub(crate) fn new(to: &T) -> Self {
+        Shared(to)
+    }
+
+    /// # Safety
+    /// The call that made this must not have returned.
+    #[inline(always)]
+    pub(crate) unsafe fn get<'a>(self) -> &'a T {
+        // SAFETY: passed on.
+        unsafe { &*self.0 }
+    }
+}
