@@ -1,1 +1,39 @@
-fn main() {}
+//! `cargo xtask`: what the project does with itself.
+//!
+//! * `demo` records the merge sort of `bench/` and prints its report,
+//! * `test` runs every check a change has to pass,
+//! * `bench` measures what recording costs.
+
+mod bench;
+mod demo;
+mod test;
+mod workspace;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask demo            build workspan, record the merge sort of bench/, print the report
+       cargo xtask test [--long]   format, lints, tests, docs, installation; --long tests more random cases
+       cargo xtask bench           what a recorded join costs, and its bytes";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let done = match words.as_slice() {
+        ["demo"] => demo::run(),
+        ["test"] => test::run(false),
+        ["test", "--long"] => test::run(true),
+        ["bench"] => bench::run(),
+        _ => {
+            eprintln!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -51,5 +51,5 @@ fn weighed(i: u64) -> (u64, u64) {
 }
 
 fn keep(item: &(u64, u64)) -> bool {
-    item.1 % 3 != 0
+    !item.1.is_multiple_of(3)
 }

@@ -89,21 +89,6 @@ pub(super) fn table(view: &View, page: &mut Page) {
         );
         page.prose("    ", 4, &[plain(text)]);
     }
-    if b.oversubscribed > 0 {
-        let text = format!(
-            "More strands ran than there are workers for {} of thread time, not in the table.",
-            view.time(b.oversubscribed as f64)
-        );
-        page.prose("  ! ", 4, &[(Tone::Bad, text)]);
-    }
-    if percent_of(b.descheduled, all) > 5.0 {
-        let text = format!(
-            "Workers were preempted inside strands {} of the time: other programs ran, \
-             and delay and no work are larger for it.",
-            share(percent_of(b.descheduled, all))
-        );
-        page.prose("  ! ", 4, &[(Tone::Bad, text)]);
-    }
 }
 
 /// What was taken out of the strands' weights.

@@ -2,7 +2,7 @@
 
 use super::View;
 use super::notes::{About, Notes};
-use crate::page::{Page, Tone, plain, strong};
+use crate::page::{Page, plain, strong};
 use crate::quantity::{percent_of, ratio, thousands};
 
 pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
@@ -15,7 +15,11 @@ pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
         strong("Work "),
         plain(format!("{}{unit}, ", view.amount(ws.work as f64))),
         strong("span "),
-        plain(format!("{}, ", view.amount(ws.span as f64))),
+        plain(format!(
+            "{}{}, ",
+            view.amount(ws.span as f64),
+            with_blocked(view)
+        )),
         strong("parallelism "),
         plain(format!("{}, ", ratio(ws.parallelism()))),
     ];
@@ -43,24 +47,23 @@ pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
         view.amount(ws.average_maximal_strand())
     );
     page.prose("  ", 4, &[plain(counts)]);
-    if differs(ws.span, ws.span_with_blocked)
-        && !view.measured.count_blocked
-        && view.counter().is_none()
-    {
-        let text = format!(
-            "With blocked time counted work is {} and span {}, parallelism {} (--count-blocked).",
-            view.amount(ws.work_with_blocked as f64),
-            view.amount(ws.span_with_blocked as f64),
-            ratio(ws.work_with_blocked as f64 / ws.span_with_blocked.max(1) as f64)
-        );
-        page.prose("  ! ", 4, &[(Tone::Bad, text)]);
-    }
     notes.show(page, About::Span);
 }
 
 /// MODEL.md §2: both spans are shown when they differ by more than 5 %.
-fn differs(span: u128, with_blocked: u128) -> bool {
-    percent_of(with_blocked.saturating_sub(span), span.max(1)) > 5.0
+fn with_blocked(view: &View) -> String {
+    let ws = &view.report.work_span;
+    let more = ws.span_with_blocked.saturating_sub(ws.span);
+    if view.measured.count_blocked
+        || view.counter().is_some()
+        || percent_of(more, ws.span.max(1)) <= 5.0
+    {
+        return String::new();
+    }
+    format!(
+        " ({} with blocked time)",
+        view.amount(ws.span_with_blocked as f64)
+    )
 }
 
 fn number(n: u64, one: &str, many: &str) -> String {

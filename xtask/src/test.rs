@@ -1,0 +1,186 @@
+//! `cargo xtask test`: every check a change has to pass, and one line that sums them up.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::workspace::cargo;
+
+/// What the checks came to.
+#[derive(Default)]
+struct Tally {
+    passed: usize,
+    failed: Vec<String>,
+    skipped: Vec<String>,
+}
+
+/// Runs all checks; `long` gives random tests twenty times the cases.
+pub fn run(long: bool) -> Result<()> {
+    let started = Instant::now();
+    let mut tally = Tally::default();
+    prepare()?;
+    check(
+        &mut tally,
+        "format",
+        cargo().args(["fmt", "--all", "--", "--check"]),
+    )?;
+    let clippy = [
+        "clippy",
+        "--quiet",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    check(&mut tally, "lints", cargo().args(clippy))?;
+    let mut tests = cargo();
+    tests.args(["test", "--workspace", "--no-fail-fast"]);
+    if long {
+        tests.env("PROPTEST_CASES", "5000");
+    }
+    count(&mut tally, "tests", &mut tests)?;
+    // Slow ones, as the installation into an empty root, are marked `ignore` so that a plain `cargo test` is quick.
+    let mut slow = cargo();
+    slow.args([
+        "test",
+        "--workspace",
+        "--no-fail-fast",
+        "--tests",
+        "--",
+        "--ignored",
+    ]);
+    count(&mut tally, "slow tests", &mut slow)?;
+    let mut docs = cargo();
+    docs.args(["doc", "--quiet", "--workspace", "--no-deps"])
+        .env("RUSTDOCFLAGS", "-D warnings");
+    check(&mut tally, "docs", &mut docs)?;
+    for name in &tally.failed {
+        println!("failed: {name}");
+    }
+    for name in &tally.skipped {
+        println!("skipped: {name}");
+    }
+    println!(
+        "{} passed, {} failed, {} skipped ({} s)",
+        tally.passed,
+        tally.failed.len(),
+        tally.skipped.len(),
+        started.elapsed().as_secs()
+    );
+    if tally.failed.is_empty() {
+        Ok(())
+    } else {
+        bail!("not everything passed")
+    }
+}
+
+/// A check that passes or fails as a whole.
+fn check(tally: &mut Tally, name: &str, command: &mut Command) -> Result<()> {
+    println!("== {name}");
+    let status = command.status().with_context(|| format!("{command:?}"))?;
+    if status.success() {
+        tally.passed += 1
+    } else {
+        tally.failed.push(name.to_string())
+    }
+    Ok(())
+}
+
+/// A run of cargo's test harness, whose tests are counted one by one.
+fn count(tally: &mut Tally, name: &str, command: &mut Command) -> Result<()> {
+    println!("== {name}");
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("{command:?}"))?;
+    let failed_before = tally.failed.len();
+    let slow = name == "slow tests";
+    if let Some(out) = child.stdout.take() {
+        for line in BufReader::new(out).lines() {
+            let line = line?;
+            let outcome = line
+                .strip_prefix("test ")
+                .and_then(|rest| rest.rsplit_once(" ... "));
+            match outcome {
+                Some((_, "ok")) => {
+                    tally.passed += 1;
+                    continue;
+                }
+                Some((test, "FAILED")) => tally.failed.push(test.to_string()),
+                // What a plain run leaves out is run as a slow test right after.
+                Some((test, why)) if why.starts_with("ignored") && slow => {
+                    tally.skipped.push(test.to_string())
+                }
+                _ => {}
+            }
+            if let Some(why) = line.strip_prefix("skipped: ") {
+                tally.skipped.push(why.to_string());
+            }
+            let dull = line.is_empty()
+                || line.starts_with("running ")
+                || line.starts_with("test result: ok");
+            if !dull {
+                println!("{line}");
+            }
+        }
+    }
+    let status = child.wait()?;
+    if !status.success() && tally.failed.len() == failed_before {
+        tally.failed.push(format!("{name} ({status})"));
+    }
+    Ok(())
+}
+
+/// Installs what the checks need and this machine lacks, where that may be done (as root, or in CI); says what to do
+/// elsewhere.
+fn prepare() -> Result<()> {
+    let there = |program: &str, argument: &str| {
+        let quiet = Command::new(program)
+            .arg(argument)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        quiet.is_ok_and(|s| s.success())
+    };
+    let may = std::env::var_os("CI").is_some() || is_root();
+    let needs: [(&str, &str, &[&str]); 3] = [
+        (
+            "cargo-fmt",
+            "--version",
+            &["rustup", "component", "add", "rustfmt"],
+        ),
+        (
+            "cargo-clippy",
+            "--version",
+            &["rustup", "component", "add", "clippy"],
+        ),
+        (
+            "cc",
+            "--version",
+            &["apt-get", "install", "-y", "gcc", "libc6-dev"],
+        ),
+    ];
+    for (program, argument, install) in needs {
+        if there(program, argument) {
+            continue;
+        }
+        let how = install.join(" ");
+        if !may {
+            bail!("`{program}` is missing: {how}");
+        }
+        println!("== {how}");
+        let status = Command::new(install[0]).args(&install[1..]).status();
+        if !status.as_ref().is_ok_and(|s| s.success()) {
+            bail!("`{program}` is missing and could not be installed: {how}");
+        }
+    }
+    Ok(())
+}
+
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output();
+    id.is_ok_and(|out| out.stdout.trim_ascii() == b"0")
+}

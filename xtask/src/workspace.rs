@@ -1,0 +1,71 @@
+//! The workspace, its cargo and its own tools.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// The workspace's root.
+pub fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}
+
+/// Where cargo builds to.
+pub fn target() -> PathBuf {
+    let given = std::env::var_os("CARGO_TARGET_DIR").map(PathBuf::from);
+    root().join(given.unwrap_or_else(|| "target".into()))
+}
+
+/// The cargo that runs us, in the root.
+pub fn cargo() -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(root());
+    command
+}
+
+/// `cargo` with our own `cargo-workspan` on the path, as an installed one would be.
+pub fn cargo_workspan() -> Result<Command> {
+    let mut path = OsString::from(target().join("release"));
+    if let Some(rest) = std::env::var_os("PATH") {
+        path.push(":");
+        path.push(rest);
+    }
+    let mut command = cargo();
+    command.arg("workspan").env("PATH", path);
+    Ok(command)
+}
+
+/// Our own `workspan`.
+pub fn workspan() -> Command {
+    let mut command = Command::new(target().join("release/workspan"));
+    command.current_dir(root());
+    command
+}
+
+/// Builds the release of `workspan` and `cargo-workspan`.
+pub fn build_release() -> Result<()> {
+    succeed(cargo().args(["build", "--quiet", "--release", "--package", "workspan"]))
+}
+
+/// Runs `command` with our own stdout and stderr; anything but success is an error.
+pub fn succeed(command: &mut Command) -> Result<()> {
+    let status = command.status().with_context(|| format!("{command:?}"))?;
+    if !status.success() {
+        bail!("{command:?}: {status}");
+    }
+    Ok(())
+}
+
+/// Runs `command` and returns its stdout; its stderr is ours.
+pub fn output(command: &mut Command) -> Result<String> {
+    let Output { status, stdout, .. } = command
+        .stderr(Stdio::inherit())
+        .output()
+        .with_context(|| format!("{command:?}"))?;
+    if !status.success() {
+        bail!("{command:?}: {status}");
+    }
+    String::from_utf8(stdout).with_context(|| format!("{command:?} printed no UTF-8"))
+}
