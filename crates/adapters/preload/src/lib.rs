@@ -10,6 +10,7 @@
 //! |---|---|
 //! | `WORKSPAN_SPOOL_DIR` | folder for the spool file; unset or empty: nothing is recorded, nothing is touched |
 //! | `WORKSPAN_USER_LD_PRELOAD` | what `LD_PRELOAD` was before this library was put there; unset: it was not set |
+//! | `WORKSPAN_PROGRAM` | the program to record, as `/proc/self/exe` names it: in any other on the way there (a user's own cargo runner) nothing is touched; unset or empty: any |
 //! | any other `WORKSPAN_…` | for other parts; taken out likewise |
 
 use std::ffi::{OsStr, OsString};
@@ -42,8 +43,11 @@ extern "C" fn loaded() {
     let Some(folder) = std::env::var_os("WORKSPAN_SPOOL_DIR").filter(|f| !f.is_empty()) else {
         return;
     };
-    restore_environment();
     let exe = std::fs::read_link("/proc/self/exe").unwrap_or_default();
+    if std::env::var_os("WORKSPAN_PROGRAM").is_some_and(|only| !only.is_empty() && Path::new(&only) != exe) {
+        return;
+    }
+    restore_environment();
     workspan_recorder::start(&PathBuf::from(folder), &spool_name(&exe), &facts(&exe));
 }
 
