@@ -143,25 +143,23 @@ pub(crate) fn site(primitive: u8, position: SitePosition) -> u32 {
     let Some(recording) = crate::process::recording() else {
         return 0;
     };
+    let mut key = Vec::new();
+    position.encode(primitive, &mut key);
+    let Ok(interned) = recording.interned.lock() else { return 0 };
+    if let Some(&id) = interned.sites.get(&key) {
+        return id;
+    }
     let addresses: &[u64] = match &position {
         SitePosition::Stack { addresses, .. } => addresses,
         SitePosition::Address { address, .. } => core::slice::from_ref(address),
         _ => &[],
     };
-    let unmapped = |interned: &Interned| {
-        addresses.iter().any(|a| {
-            !interned
-                .mapped
-                .iter()
-                .any(|(start, end)| (start..end).contains(&a))
-        })
-    };
-    if !addresses.is_empty()
-        && recording
-            .interned
-            .lock()
-            .is_ok_and(|interned| unmapped(&interned))
-    {
+    // Front ends put marks of their own above all addresses.
+    let unmapped = addresses
+        .iter()
+        .any(|a| *a < 1 << 56 && !interned.mapped.iter().any(|(start, end)| (start..end).contains(&a)));
+    drop(interned);
+    if unmapped {
         note_mappings(recording);
     }
     recording.interned.lock().map_or(0, |mut interned| {

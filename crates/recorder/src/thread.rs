@@ -9,7 +9,7 @@ use core::ptr;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::clock;
-use crate::front::{CLOCK_TSC, HAS_ROOT, Handle};
+use crate::front::{CLOCK_TSC, HAS_ROOT, Handle, IS_WORKER};
 use crate::process::{self, Ended, Recording};
 use crate::spool::Mapped;
 use crate::system::{self, KeepErrno};
@@ -283,8 +283,12 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
             system::pthread_setspecific(recording.key, value);
             return;
         }
-        if (*owner).handle.flags & HAS_ROOT != 0 {
-            Handle::event(&raw mut (*owner).handle, Kind::End);
+        let handle = &raw mut (*owner).handle;
+        if (*handle).flags & HAS_ROOT != 0 {
+            Handle::event(handle, Kind::End);
+        }
+        if (*handle).flags & IS_WORKER != 0 {
+            Handle::event(handle, Kind::WorkerEnd);
         }
         if let Some(chunk) = (*owner).chunk.take() {
             recording.spool.seal(chunk, true);
