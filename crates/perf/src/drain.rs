@@ -1,0 +1,216 @@
+//! The detached process that empties the rings.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use perf_event_open_sys::bindings::{
+    PERF_RECORD_LOST, PERF_RECORD_MISC_SWITCH_OUT, PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
+    PERF_RECORD_SWITCH,
+};
+
+use crate::event::{Refused, online_cpus, open_switches};
+use crate::ring::Ring;
+use crate::switch_file::{Switch, lost};
+
+/// Milliseconds between two looks at the rings when none calls for one.
+const LOOK_MS: i32 = 100;
+
+/// Watches the calling process from its next exec on, into a new file at `path` (0600). Call it last before the exec, in
+/// a process with one thread. The watcher is a grandchild in a session of its own, adopted by init: the program can
+/// neither wait for it nor signal it by its group.
+///
+/// # Errors
+/// The kernel refuses ([`Refused`]); nothing is left behind then, and the program can run as well without.
+pub fn watch_from_exec(path: &Path) -> Result<(), Refused> {
+    let mut events = Vec::new();
+    for cpu in online_cpus() {
+        match open_switches(cpu) {
+            Ok(event) => events.push(event),
+            // A CPU went offline between the list and the call.
+            Err(error) if error.raw_os_error() == Some(libc::ENODEV) => {}
+            Err(error) => return Err(Refused::new("context switches can't be watched", &error)),
+        }
+    }
+    let pid = std::process::id();
+    let process =
+        pidfd(pid).map_err(|e| Refused::new("the process can't be watched for its end", &e))?;
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .map_err(|e| Refused::new(&format!("{} can't be written", path.display()), &e))?;
+    // The lock belongs to the open file, which the watcher inherits: readers wait until the watcher is gone.
+    // SAFETY: a plain system call on a descriptor we own.
+    unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) };
+    start_watcher(events, process, pid, file).map_err(|error| {
+        let _ = std::fs::remove_file(path);
+        Refused::new("the watcher can't be started", &error)
+    })
+}
+
+/// Forks the watcher and returns when its rings are mapped. (They are mapped there: a fork does not copy such mappings.)
+fn start_watcher(events: Vec<OwnedFd>, process: OwnedFd, pid: u32, file: File) -> io::Result<()> {
+    let (mut answer, mut answering) = io::pipe()?;
+    // SAFETY: this process has one thread, so the child may go on running ordinary code.
+    match unsafe { libc::fork() } {
+        -1 => Err(io::Error::last_os_error()),
+        0 => {
+            drop(answer);
+            // SAFETY: as above; the first child only lives to be waited for.
+            unsafe {
+                libc::setsid();
+                if libc::fork() != 0 {
+                    libc::_exit(0);
+                }
+            }
+            let rings: io::Result<Vec<Ring>> = events.into_iter().map(Ring::map).collect();
+            let error = rings
+                .as_ref()
+                .err()
+                .and_then(io::Error::raw_os_error)
+                .unwrap_or(0);
+            let _ = answering.write_all(&error.to_le_bytes());
+            drop(answering);
+            if let Ok(mut rings) = rings {
+                detach();
+                drain(&mut rings, &process, pid, file);
+            }
+            // SAFETY: ends this process without running the runner's exit handlers.
+            unsafe { libc::_exit(0) }
+        }
+        child => {
+            drop(answering);
+            // SAFETY: our own child, waited for once.
+            while unsafe { libc::waitpid(child, std::ptr::null_mut(), 0) } == -1
+                && io::Error::last_os_error().raw_os_error() == Some(libc::EINTR)
+            {}
+            let mut error = [0; 4];
+            answer.read_exact(&mut error)?;
+            match i32::from_le_bytes(error) {
+                0 => Ok(()),
+                error => Err(io::Error::from_raw_os_error(error)),
+            }
+        }
+    }
+}
+
+fn pidfd(pid: u32) -> io::Result<OwnedFd> {
+    // SAFETY: takes two integers.
+    let fd = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call returned a new descriptor that nobody else owns.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
+}
+
+/// Lets go of what would be missed: standard streams (a pipe's reader waits for the last writer), the working directory.
+fn detach() {
+    // SAFETY: plain system calls in a process of our own with one thread.
+    unsafe {
+        let fd = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
+        if fd >= 0 {
+            for standard in 0..3 {
+                libc::dup2(fd, standard);
+            }
+            if fd > 2 {
+                libc::close(fd);
+            }
+        }
+        libc::chdir(c"/".as_ptr());
+        for signal in [
+            libc::SIGHUP,
+            libc::SIGINT,
+            libc::SIGQUIT,
+            libc::SIGTERM,
+            libc::SIGPIPE,
+        ] {
+            libc::signal(signal, libc::SIG_IGN);
+        }
+    }
+    close_others();
+}
+
+/// Rings, file and pidfd were opened close-on-exec by us, so every other descriptor beyond the standard ones was inherited
+/// for the program's sake and is not ours to hold.
+fn close_others() {
+    let Ok(entries) = std::fs::read_dir("/proc/self/fd") else {
+        return;
+    };
+    let fds: Vec<i32> = entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|&fd| fd > 2)
+        .collect();
+    for fd in fds {
+        // SAFETY: querying and closing descriptors of this process; Rust owns none without close-on-exec here.
+        unsafe {
+            let flags = libc::fcntl(fd, libc::F_GETFD);
+            if flags >= 0 && flags & libc::FD_CLOEXEC == 0 {
+                libc::close(fd);
+            }
+        }
+    }
+}
+
+/// Until the program has ended. A write that fails (disk full) ends the watching; the program is not concerned.
+fn drain(rings: &mut [Ring], process: &OwnedFd, pid: u32, mut file: File) {
+    let mut buffer = Vec::with_capacity(1 << 16);
+    let mut polled: Vec<libc::pollfd> = std::iter::once(process.as_raw_fd())
+        .chain(rings.iter().map(Ring::raw_fd))
+        .map(|fd| libc::pollfd {
+            fd,
+            events: libc::POLLIN,
+            revents: 0,
+        })
+        .collect();
+    loop {
+        // SAFETY: an array of initialised entries and its length.
+        unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, LOOK_MS) };
+        let is_over = polled[0].revents != 0;
+        for (ring, entry) in rings.iter_mut().zip(&mut polled[1..]) {
+            ring.drain(|kind, misc, body| {
+                if let Some(bytes) = kept(kind, misc, body, pid) {
+                    buffer.extend_from_slice(&bytes);
+                }
+            });
+            // The event's own thread has ended; its ring still fills from inherited ones, but would poll ready for ever.
+            if entry.revents & (libc::POLLHUP | libc::POLLERR) != 0 {
+                entry.fd = -1;
+            }
+        }
+        if file.write_all(&buffer).is_err() || is_over {
+            return;
+        }
+        buffer.clear();
+    }
+}
+
+/// What of a record is kept: switches of the program's own threads, and counts of lost ones.
+fn kept(kind: u32, misc: u16, body: &[u8], pid: u32) -> Option<[u8; 16]> {
+    let word32 = |at: usize| Some(u32::from_le_bytes(body.get(at..at + 4)?.try_into().ok()?));
+    let word64 = |at: usize| Some(u64::from_le_bytes(body.get(at..at + 8)?.try_into().ok()?));
+    match kind {
+        PERF_RECORD_SWITCH => (word32(0)? == pid)
+            .then(|| {
+                let is = |bit: u32| u32::from(misc) & bit != 0;
+                let out = is(PERF_RECORD_MISC_SWITCH_OUT);
+                let preempted = out && is(PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+                Some(
+                    Switch {
+                        tid: word32(4)?,
+                        ns: word64(8)?,
+                        out,
+                        preempted,
+                    }
+                    .encode(),
+                )
+            })
+            .flatten(),
+        PERF_RECORD_LOST => Some(lost(word64(8)?)),
+        _ => None,
+    }
+}

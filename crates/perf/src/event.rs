@@ -1,0 +1,101 @@
+//! Opening the events.
+
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd};
+
+use perf_event_open_sys as sys;
+use sys::bindings::{
+    PERF_COUNT_SW_DUMMY, PERF_SAMPLE_CPU, PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_TYPE_SOFTWARE,
+    perf_event_attr,
+};
+
+/// Why the kernel does not let us watch; the text says what would allow it.
+#[derive(Debug, thiserror::Error)]
+#[error("{what}")]
+pub struct Refused {
+    what: String,
+}
+
+impl Refused {
+    pub(crate) fn new(doing: &str, error: &io::Error) -> Self {
+        let remedy = match error.raw_os_error() {
+            Some(libc::EACCES | libc::EPERM) => {
+                "; kernel.perf_event_paranoid of 2 or less, or CAP_PERFMON, allows it"
+            }
+            Some(libc::ENOSYS) => "; this kernel or container has no perf events",
+            Some(libc::EMFILE | libc::ENFILE) => "; too many open files",
+            _ => "",
+        };
+        Refused {
+            what: format!("{doing}: {error}{remedy}"),
+        }
+    }
+}
+
+/// Opens context-switch records for the calling process on `cpu`, off until its next exec, inherited by its threads.
+pub(crate) fn open_switches(cpu: i32) -> io::Result<OwnedFd> {
+    let mut attr = perf_event_attr::default();
+    attr.type_ = PERF_TYPE_SOFTWARE;
+    attr.size = size_of::<perf_event_attr>() as u32;
+    attr.config = u64::from(PERF_COUNT_SW_DUMMY);
+    attr.sample_type = u64::from(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU);
+    attr.clockid = libc::CLOCK_MONOTONIC_RAW;
+    attr.set_disabled(1);
+    attr.set_enable_on_exec(1);
+    attr.set_inherit(1);
+    attr.set_context_switch(1);
+    attr.set_sample_id_all(1);
+    attr.set_use_clockid(1);
+    attr.set_exclude_kernel(1);
+    attr.set_exclude_hv(1);
+    attr.set_watermark(1);
+    attr.__bindgen_anon_2.wakeup_watermark = (crate::ring::DATA_BYTES / 4) as u32;
+    let flags = u64::from(sys::bindings::PERF_FLAG_FD_CLOEXEC);
+    // SAFETY: `attr` is a valid attribute structure of the size it states; pid 0 is the calling process.
+    let fd = unsafe { sys::perf_event_open(&mut attr, 0, cpu, -1, flags as _) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: the call returned a new descriptor that nobody else owns.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// The CPUs that are online, from the kernel's list (`0-3,8`); the first `sysconf` many when it can't be read.
+pub(crate) fn online_cpus() -> Vec<i32> {
+    let list = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
+    let cpus = parse_cpu_list(list.trim());
+    if !cpus.is_empty() {
+        return cpus;
+    }
+    let count = std::thread::available_parallelism().map_or(1, usize::from);
+    (0..count as i32).collect()
+}
+
+fn parse_cpu_list(list: &str) -> Vec<i32> {
+    let mut cpus = Vec::new();
+    for range in list.split(',').filter(|r| !r.is_empty()) {
+        let (from, to) = range.split_once('-').unwrap_or((range, range));
+        let (Ok(from), Ok(to)) = (from.parse::<i32>(), to.parse::<i32>()) else {
+            return Vec::new();
+        };
+        if from < 0 || to < from || to > 8191 {
+            return Vec::new();
+        }
+        cpus.extend(from..=to);
+    }
+    cpus
+}
+
+#[cfg(test)]
+mod tests {
+    use super::parse_cpu_list;
+
+    #[test]
+    fn cpu_lists() {
+        assert_eq!(parse_cpu_list("0-2,5"), [0, 1, 2, 5]);
+        assert_eq!(parse_cpu_list("7"), [7]);
+        assert!(parse_cpu_list("").is_empty());
+        assert!(parse_cpu_list("3-1").is_empty());
+        assert!(parse_cpu_list("0-99999999").is_empty());
+    }
+}

@@ -1,0 +1,95 @@
+//! The file that switches are kept in until the trace is finalised: 16 bytes each, little-endian, in the order drained
+//! (by time within a CPU only): thread id, flags, `CLOCK_MONOTONIC_RAW` in ns. It lies beside the spool and goes with it.
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+pub(crate) const OUT: u32 = 1;
+pub(crate) const PREEMPTED: u32 = 2;
+pub(crate) const LOST: u32 = 4;
+
+/// A thread went off a CPU or came onto one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Switch {
+    /// The kernel's id of the thread.
+    pub tid: u32,
+    /// `CLOCK_MONOTONIC_RAW`, in ns.
+    pub ns: u64,
+    /// Off the CPU; else onto it.
+    pub out: bool,
+    /// It went off while it could have run on.
+    pub preempted: bool,
+}
+
+impl Switch {
+    pub(crate) fn encode(&self) -> [u8; 16] {
+        let flags = (u32::from(self.out) * OUT) | (u32::from(self.preempted) * PREEMPTED);
+        entry(self.tid, flags, self.ns)
+    }
+}
+
+pub(crate) fn lost(count: u64) -> [u8; 16] {
+    entry(0, LOST, count)
+}
+
+fn entry(tid: u32, flags: u32, word: u64) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    bytes[..4].copy_from_slice(&tid.to_le_bytes());
+    bytes[4..8].copy_from_slice(&flags.to_le_bytes());
+    bytes[8..].copy_from_slice(&word.to_le_bytes());
+    bytes
+}
+
+/// All switches of one process.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Switches {
+    /// By time; equal times in the order drained.
+    pub switches: Vec<Switch>,
+    /// Records the kernel had no room for.
+    pub lost: u64,
+}
+
+/// Reads a switch file, after waiting up to `patience` for its writer to be done with it. Bytes of a cut-off entry at
+/// the end are ignored.
+///
+/// # Errors
+/// The file can't be read, or its writer is not done in time.
+pub fn read_switches(path: &Path, patience: Duration) -> io::Result<Switches> {
+    let file = File::open(path)?;
+    let begun = Instant::now();
+    // SAFETY: a plain system call on a descriptor we own.
+    while unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) } != 0 {
+        if begun.elapsed() > patience {
+            return Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                "its writer is not done",
+            ));
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let mut all = Switches::default();
+    let mut reader = BufReader::with_capacity(1 << 16, file);
+    let mut bytes = [0u8; 16];
+    while reader.read_exact(&mut bytes).is_ok() {
+        let tid = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
+        let flags = u32::from_le_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]);
+        let mut word = [0; 8];
+        word.copy_from_slice(&bytes[8..]);
+        let word = u64::from_le_bytes(word);
+        if flags & LOST != 0 {
+            all.lost = all.lost.saturating_add(word);
+        } else {
+            all.switches.push(Switch {
+                tid,
+                ns: word,
+                out: flags & OUT != 0,
+                preempted: flags & PREEMPTED != 0,
+            });
+        }
+    }
+    all.switches.sort_by_key(|s| s.ns);
+    Ok(all)
+}

@@ -1,0 +1,101 @@
+//! Watches real programs: this test binary execs itself through a small driver mode.
+
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+/// Runs `sh -c script` under the watch and returns its switches, or why it was refused.
+fn watch(script: &str, path: &Path) -> Result<workspan_perf::Switches, String> {
+    // The watch must be set in a process of one thread, so a child of ours does it: this same binary, told by a variable.
+    let status = Command::new(std::env::current_exe().expect("own path"))
+        .args(["driver", "--exact", "--nocapture", "--test-threads=1"])
+        .env("WATCH_SCRIPT", script)
+        .env("WATCH_FILE", path)
+        .status()
+        .expect("start");
+    if !path.exists() {
+        return Err(format!("refused; {status}"));
+    }
+    workspan_perf::read_switches(path, Duration::from_secs(5)).map_err(|e| e.to_string())
+}
+
+#[test]
+fn driver() {
+    let (Ok(script), Ok(file)) = (std::env::var("WATCH_SCRIPT"), std::env::var("WATCH_FILE"))
+    else {
+        return;
+    };
+    // A forked child of the test has one thread, as the runner has.
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", &script]);
+    // SAFETY: the closure only makes system calls and opens files in the forked child, which has one thread.
+    unsafe {
+        command.pre_exec(move || {
+            workspan_perf::watch_from_exec(Path::new(&file)).map_err(std::io::Error::other)
+        });
+    }
+    let _ = command.status();
+}
+
+#[test]
+fn a_sleeper_is_blocked() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    match watch("exec sleep 0.2", &folder.path().join("switches")) {
+        Ok(switches) => {
+            let off = workspan_perf::off_intervals(&switches.switches);
+            let longest = off
+                .iter()
+                .max_by_key(|o| o.end_ns - o.begin_ns)
+                .expect("an interval");
+            let length = longest.end_ns - longest.begin_ns;
+            assert!(!longest.preempted, "{longest:?}");
+            assert!(
+                (190_000_000..5_000_000_000).contains(&length),
+                "{length} ns"
+            );
+        }
+        Err(why) => eprintln!("SKIPPED a_sleeper_is_blocked: {why}"),
+    }
+}
+
+/// What `two_spinners_on_one_cpu_are_preempted` watches.
+#[test]
+fn spinner() {
+    if std::env::var_os("WATCH_SPIN").is_none() {
+        return;
+    }
+    let spin = || {
+        let begun = std::time::Instant::now();
+        while begun.elapsed() < Duration::from_millis(300) {
+            std::hint::spin_loop();
+        }
+    };
+    std::thread::scope(|s| {
+        s.spawn(spin);
+        s.spawn(spin);
+    });
+}
+
+#[test]
+fn two_spinners_on_one_cpu_are_preempted() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let own = std::env::current_exe().expect("own path");
+    let script = format!(
+        "WATCH_SPIN=1 exec taskset -c 0 '{}' spinner --exact --test-threads=1",
+        own.display()
+    );
+    match watch(&script, &folder.path().join("switches")) {
+        Ok(switches) => {
+            let off = workspan_perf::off_intervals(&switches.switches);
+            let preempted: u64 = off
+                .iter()
+                .filter(|o| o.preempted)
+                .map(|o| o.end_ns - o.begin_ns)
+                .sum();
+            // Each of the two is off while the other runs: about 300 ms between them, more under load.
+            assert!(preempted > 150_000_000, "{preempted} ns of {off:?}");
+        }
+        Err(why) => eprintln!("SKIPPED two_spinners_on_one_cpu_are_preempted: {why}"),
+    }
+}
