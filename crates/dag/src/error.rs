@@ -14,7 +14,7 @@ pub enum Error {
         what: String,
     },
     /// A line of a text trace.
-    #[error("line {line}: {what}")]
+    #[error("{}{what}", match line { 0 => String::new(), n => format!("line {n}: ") })]
     Text {
         /// 1-based line; 0 for the whole file.
         line: usize,

@@ -1,0 +1,145 @@
+//! Bends the times of a recorded trace until they respect its edges.
+//!
+//! Clocks of different cores differ by some ticks, and a time stamp can be read early by a speculating core, so a task
+//! may seem to begin before its create. Such strands are moved to the time they were ready, and what follows them is
+//! pushed along. An edge that would move a strand by more than a millisecond is damage, not skew: it is dropped.
+
+use super::Repairs;
+use super::order::{Edge, Graph};
+use crate::dag::Lists;
+
+const LATE: &str = "Strands that started before what they waited for had ended, clamped";
+const DROPPED: &str = "Waits and dependences that the times contradict, joined at the end of the run instead";
+const OVERLAP: &str = "Strands that overlapped the next one on their thread, cut off there";
+
+/// Moves strands forward, drops edges that time contradicts.
+pub(super) fn clamp(graph: &mut Graph<'_>, ticks_per_second: u64, repairs: &mut Repairs) {
+    let limit = (ticks_per_second / 1000).max(1);
+    let told = (graph.strands.start.clone(), graph.strands.end.clone());
+    let moved = push(graph, Some(limit)).unwrap_or_else(|()| {
+        // A circle through a create or program order: move along those alone, which have none.
+        (graph.strands.start, graph.strands.end) = told;
+        push(graph, None).unwrap_or_default()
+    });
+    for _ in 0..moved {
+        repairs.note(LATE);
+    }
+    let (start, end) = (graph.strands.start.clone(), graph.strands.end.clone());
+    retain(graph, repairs, |p, s| end[p as usize] <= start[s as usize]);
+}
+
+/// Drops the waits and dependences among strands of no length at one tick.
+pub(super) fn drop_ties(graph: &mut Graph<'_>, repairs: &mut Repairs) {
+    let (start, end) = (graph.strands.start.clone(), graph.strands.end.clone());
+    retain(graph, repairs, |p, s| !(start[p as usize] == end[s as usize]));
+}
+
+/// Makes every strand start at or after the ends of its predecessors; only creates and program order count without a
+/// `limit`, and with it other edges that ask for no more than that. Returns how many strands moved; `Err` when creates or
+/// program order close a circle.
+fn push(graph: &mut Graph<'_>, limit: Option<u64>) -> Result<u64, ()> {
+    const OPEN: u8 = 1;
+    const DONE: u8 = 2;
+    let n = graph.strands.len();
+    let mut state = vec![0u8; n];
+    let mut stack = Vec::new();
+    let mut moved = 0;
+    for root in 0..n as u32 {
+        stack.push((root, false));
+        while let Some((s, leave)) = stack.pop() {
+            let i = s as usize;
+            if leave {
+                let mut ready = graph.strands.start[i];
+                let mut latest_other = 0;
+                graph.for_each_predecessor(s, |p, edge| {
+                    let end = graph.strands.end[p as usize];
+                    match edge {
+                        Edge::Previous | Edge::Create => ready = ready.max(end),
+                        _ if state[p as usize] == DONE && end <= graph.strands.start[i].saturating_add(limit.unwrap_or(0)) => {
+                            latest_other = latest_other.max(end);
+                        }
+                        _ => {}
+                    }
+                });
+                if limit.is_some() {
+                    ready = ready.max(latest_other);
+                }
+                if ready > graph.strands.start[i] {
+                    graph.strands.start[i] = ready;
+                    graph.strands.end[i] = graph.strands.end[i].max(ready);
+                    moved += 1;
+                }
+                state[i] = DONE;
+            } else if state[i] == 0 {
+                state[i] = OPEN;
+                stack.push((s, true));
+                let mut circle = false;
+                graph.for_each_predecessor(s, |p, edge| {
+                    let firm = matches!(edge, Edge::Previous | Edge::Create);
+                    match state[p as usize] {
+                        0 if firm || limit.is_some() => stack.push((p, false)),
+                        OPEN if firm => circle = true,
+                        _ => {}
+                    }
+                });
+                if circle {
+                    return Err(());
+                }
+            }
+        }
+    }
+    Ok(moved)
+}
+
+/// Keeps the joins, signals and dependences `(predecessor, strand)` that `keep` says.
+fn retain(graph: &mut Graph<'_>, repairs: &mut Repairs, keep: impl Fn(u32, u32) -> bool) {
+    let mut filter = |lists: &Lists, strand_of: &dyn Fn(usize) -> u32, last: &dyn Fn(u32) -> u32| {
+        let mut out = Lists::default();
+        for i in 0..lists.len() {
+            let s = strand_of(i);
+            out.push(lists.get(i).iter().copied().filter(|&item| {
+                let kept = keep(last(item), s);
+                if !kept {
+                    repairs.note(DROPPED);
+                }
+                kept
+            }));
+        }
+        out
+    };
+    let after = |w: usize| graph.waits.before[w] + 1;
+    let joins = filter(&graph.waits.tasks, &after, &|t| graph.tasks.last(t));
+    let signals = filter(&graph.waits.signals, &after, &|p| p);
+    let first = |d: usize| graph.tasks.first[graph.depends.tasks[d] as usize];
+    let on = filter(&graph.depends.on, &first, &|t| graph.tasks.last(t));
+    graph.waits.tasks = joins;
+    graph.waits.signals = signals;
+    let kept: Vec<usize> = (0..on.len()).filter(|&d| !on.get(d).is_empty()).collect();
+    let mut depends = super::order::Depends::default();
+    for d in kept {
+        depends.tasks.push(graph.depends.tasks[d]);
+        depends.on.push(on.get(d).iter().copied());
+    }
+    *graph.depends = depends;
+}
+
+/// Cuts strands off where the next one of their thread starts; `sorted` is by start. True when there were any.
+pub(super) fn cut_overlaps(graph: &mut Graph<'_>, sorted: &[u32], repairs: &mut Repairs) -> bool {
+    let strands = &mut *graph.strands;
+    let threads = strands.thread.iter().max().map_or(0, |&t| t as usize + 1);
+    let mut running = vec![u32::MAX; threads];
+    let mut any = false;
+    for &s in sorted {
+        let i = s as usize;
+        if strands.start[i] == strands.end[i] {
+            continue;
+        }
+        let before = std::mem::replace(&mut running[strands.thread[i] as usize], s) as usize;
+        if before < strands.end.len() && strands.end[before] > strands.start[i] {
+            strands.end[before] = strands.start[i];
+            repairs.note(OVERLAP);
+            any = true;
+        }
+    }
+    any
+}

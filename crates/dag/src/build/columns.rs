@@ -1,0 +1,261 @@
+//! The last stage: everything under its final index.
+
+use super::Repairs;
+use super::members::Scopes;
+use super::order::Depends;
+use super::strands::{Strands, TaskColumns, Waits};
+use super::structure::Tasks;
+use crate::dag::{
+    self, Counter, Dag, EndKind, NONE, Off, PlaceId, Region, Scope, StartKind, ThreadEvent,
+};
+use crate::raw::{RawRegion, RawTrace};
+
+/// Fills the DAG; `sorted` lists the strands in final order.
+#[expect(clippy::too_many_arguments, reason = "the products of all stages meet here")]
+pub(super) fn fill(
+    mut raw: RawTrace,
+    columns: TaskColumns,
+    strands: Strands,
+    waits: Waits,
+    depends: Depends,
+    tasks: &Tasks,
+    scopes: Scopes,
+    sorted: &[u32],
+    repairs: &mut Repairs,
+) -> Dag {
+    let mut rank = vec![0u32; sorted.len()];
+    for (i, &s) in sorted.iter().enumerate() {
+        rank[s as usize] = i as u32;
+    }
+    let at = |s: u32| if s == NONE { NONE } else { rank[s as usize] };
+    let mut dag = Dag::default();
+    dag.waits = sorted_waits(&waits, &rank);
+    drop(waits);
+    let place_of = Placing { strands: &strands, columns: &columns, rank: &rank };
+    dag.scopes = scopes
+        .raw_of_id
+        .iter()
+        .map(|&i| {
+            let s = &raw.scopes[i as usize];
+            let opener = tasks.id_of_raw[s.opener as usize];
+            let (strand, creates_before) = place_of.strand(s.strand, opener);
+            Scope { number: s.number, kind: s.kind, opener, strand, creates_before }
+        })
+        .collect();
+    let (labels, label_ids) = label_table(&raw);
+    dag.regions = place_of.regions(&raw.regions, tasks, &label_ids, repairs);
+    dag.parts = place_of.regions(&raw.parts, tasks, &label_ids, repairs);
+    dag.labels = labels;
+    dag.counters = counters(std::mem::take(&mut raw.counters), &strands, &rank);
+    dag.folded = std::mem::take(&mut raw.folded)
+        .into_iter()
+        .filter(|&(s, _)| strands.of_raw[s as usize] != NONE)
+        .map(|(s, fold)| (rank[strands.of_raw[s as usize] as usize], fold))
+        .collect();
+    dag.folded.sort_by_key(|f| f.0);
+    dag.folded.dedup_by_key(|f| f.0);
+    dag.signals = strands.sets.iter().map(|&(s, signal)| (at(s), raw.signals[signal as usize])).collect();
+    dag.signals.sort_unstable();
+    dag.dependents = depends.tasks;
+    dag.depends = depends.on;
+    dag.offs = offs(std::mem::take(&mut raw.offs), repairs);
+    dag.steals = std::mem::take(&mut raw.steals);
+    for s in &mut dag.steals {
+        s.task = if s.task == NONE { NONE } else { tasks.id_of_raw[s.task as usize] };
+    }
+    dag.steals.sort_unstable_by_key(|s| (s.t, s.thief, s.victim, s.task, s.leap));
+    dag.thread_events = std::mem::take(&mut raw.thread_events);
+    dag.thread_events.sort_by_key(|&(t, thread, event)| (t, thread, event_order(event)));
+    dag.tasks = dag::Tasks {
+        number: tasks.list.iter().map(|t| t.number).collect(),
+        parent: tasks.list.iter().map(|t| t.parent).collect(),
+        kind: tasks.list.iter().map(|t| t.kind).collect(),
+        site: tasks.list.iter().map(|t| t.site).collect(),
+        level: tasks.level.clone(),
+        creator: columns.creator.iter().map(|&s| at(s)).collect(),
+        create_rank: columns.create_rank.clone(),
+        scope: (0..tasks.len() as u32).map(|t| scopes.of(tasks, t)).collect(),
+        first: columns.first[..tasks.len()].iter().map(|&s| rank[s as usize]).collect(),
+        last: (0..tasks.len() as u32).map(|t| rank[columns.last(t) as usize]).collect(),
+    };
+    dag.strands = strand_columns(strands, &columns, tasks, sorted, &rank);
+    dag.places = raw.places;
+    dag.meta = raw.meta;
+    dag
+}
+
+fn strand_columns(strands: Strands, columns: &TaskColumns, tasks: &Tasks, sorted: &[u32], rank: &[u32]) -> dag::Strands {
+    let Strands { task, thread, start, end, end_kind, to, of_raw, rank_of_raw, sets: _ } = strands;
+    drop((of_raw, rank_of_raw));
+    let is_first = |s: u32| columns.first[task[s as usize] as usize] == s;
+    let start_kind = |&s: &u32| match is_first(s) {
+        true => StartKind::Begin,
+        false => match end_kind[s as usize - 1] {
+            EndKind::Create => StartKind::AfterCreate,
+            EndKind::Wait => StartKind::AfterWait,
+            EndKind::Signal => StartKind::AfterSignal,
+            EndKind::Yield | EndKind::End => StartKind::AfterYield,
+        },
+    };
+    let from = |&s: &u32| -> PlaceId {
+        if is_first(s) { tasks.list[task[s as usize] as usize].site } else { to[s as usize - 1] }
+    };
+    dag::Strands {
+        prev: sorted.iter().map(|&s| if is_first(s) { NONE } else { rank[s as usize - 1] }).collect(),
+        start_kind: sorted.iter().map(start_kind).collect(),
+        from: sorted.iter().map(from).collect(),
+        task: gather(&task, sorted),
+        thread: gather(&thread, sorted),
+        start: gather(&start, sorted),
+        end: gather(&end, sorted),
+        end_kind: gather(&end_kind, sorted),
+        to: gather(&to, sorted),
+    }
+}
+
+fn gather<T: Copy>(column: &[T], sorted: &[u32]) -> Vec<T> {
+    sorted.iter().map(|&s| column[s as usize]).collect()
+}
+
+fn sorted_waits(waits: &Waits, rank: &[u32]) -> dag::Waits {
+    let mut order: Vec<(u32, u32)> = waits.before.iter().zip(0..).map(|(&s, w)| (rank[s as usize + 1], w)).collect();
+    order.sort_unstable();
+    let mut out = dag::Waits::default();
+    let mut setters = Vec::new();
+    for (after, w) in order {
+        let w = w as usize;
+        out.after.push(after);
+        out.scope.push(waits.scope[w]);
+        out.plain.push(waits.plain[w]);
+        out.tasks.push(waits.tasks.get(w).iter().copied());
+        setters.clear();
+        setters.extend(waits.signals.get(w).iter().map(|&s| rank[s as usize]));
+        setters.sort_unstable();
+        out.signals.push(setters.iter().copied());
+    }
+    out
+}
+
+/// Labels in use, sorted, and the new index of each old one.
+fn label_table(raw: &RawTrace) -> (Vec<String>, Vec<u32>) {
+    let mut used: Vec<u32> = raw.regions.iter().chain(&raw.parts).map(|r| r.label).collect();
+    used.sort_unstable();
+    used.dedup();
+    let mut labels: Vec<String> = used.iter().map(|&l| raw.labels[l as usize].clone()).collect();
+    labels.sort_unstable();
+    labels.dedup();
+    let ids = raw.labels.iter().map(|l| labels.binary_search(l).map_or(NONE, |i| i as u32)).collect();
+    (labels, ids)
+}
+
+/// From raw strands to final ones.
+struct Placing<'a> {
+    strands: &'a Strands,
+    columns: &'a TaskColumns,
+    rank: &'a [u32],
+}
+
+impl Placing<'_> {
+    /// The unsorted strand a raw strand of `task` went into and its create count; the task's first when there is none.
+    fn unsorted(&self, raw: u32, task: u32) -> (u32, u32) {
+        match self.strands.of_raw.get(raw as usize) {
+            Some(&s) if s != NONE && self.strands.task[s as usize] == task => (s, self.strands.rank_of_raw[raw as usize]),
+            _ => (self.columns.first[task as usize], 0),
+        }
+    }
+
+    fn strand(&self, raw: u32, task: u32) -> (u32, u32) {
+        let (s, creates) = self.unsorted(raw, task);
+        (self.rank[s as usize], creates)
+    }
+
+    fn regions(&self, told: &[RawRegion], tasks: &Tasks, labels: &[u32], repairs: &mut Repairs) -> Vec<Region> {
+        let mut out = Vec::with_capacity(told.len());
+        // Creates at each strand's end that came before what ended it; only for regions left open.
+        let mut creates = Vec::new();
+        if told.iter().any(|r| r.end.0 == NONE) {
+            creates = vec![0; self.rank.len()];
+            for (&s, &n) in self.strands.of_raw.iter().zip(&self.strands.rank_of_raw) {
+                if s != NONE {
+                    creates[s as usize] = n.max(creates[s as usize]);
+                }
+            }
+        }
+        for r in told {
+            let task = tasks.id_of_raw[r.task as usize];
+            let inside = |s: u32, t: u64| t.clamp(self.strands.start[s as usize], self.strands.end[s as usize]);
+            let (b, begin_creates_before) = self.unsorted(r.begin.0, task);
+            let begin_t = inside(b, r.begin.1);
+            let (mut e, mut end_creates_before, mut end_t);
+            if r.end.0 == NONE {
+                e = self.columns.last(task);
+                end_creates_before = creates[e as usize];
+                end_t = self.strands.end[e as usize];
+            } else {
+                (e, end_creates_before) = self.unsorted(r.end.0, task);
+                end_t = inside(e, r.end.1);
+            }
+            if (e, end_creates_before, end_t) < (b, begin_creates_before, begin_t) {
+                repairs.note("Regions that closed before they opened, emptied");
+                (e, end_creates_before, end_t) = (b, begin_creates_before, begin_t);
+            }
+            let region = Region {
+                label: labels[r.label as usize],
+                task,
+                tree: r.tree,
+                begin: (self.rank[b as usize], begin_t),
+                end: (self.rank[e as usize], end_t),
+                begin_creates_before,
+                end_creates_before,
+            };
+            out.push(((task, b, begin_creates_before, begin_t), region));
+        }
+        out.sort_by_key(|r| r.0);
+        out.into_iter().map(|r| r.1).collect()
+    }
+}
+
+fn counters(told: Vec<(String, Vec<(u32, u64)>)>, strands: &Strands, rank: &[u32]) -> Vec<Counter> {
+    let mut out: Vec<Counter> = Vec::new();
+    for (name, values) in told {
+        let mut values: Vec<(u32, u64)> = values
+            .into_iter()
+            .filter(|&(s, _)| strands.of_raw[s as usize] != NONE)
+            .map(|(s, v)| (rank[strands.of_raw[s as usize] as usize], v))
+            .collect();
+        values.sort_unstable();
+        values.dedup_by_key(|v| v.0);
+        if !values.is_empty() {
+            out.push(Counter { name, values });
+        }
+    }
+    out.sort_by(|a, b| a.name.cmp(&b.name));
+    out
+}
+
+fn offs(mut offs: Vec<Off>, repairs: &mut Repairs) -> Vec<Off> {
+    offs.sort_by_key(|o| (o.thread, o.start, o.end));
+    if repairs.mode == super::Mode::Strict {
+        return offs;
+    }
+    let mut end = (NONE, 0);
+    offs.retain_mut(|o| {
+        if end.0 == o.thread && o.start < end.1 {
+            repairs.note("Off-CPU intervals that overlapped on their thread, cut");
+            o.start = end.1;
+        }
+        end = (o.thread, o.end.max(if end.0 == o.thread { end.1 } else { 0 }));
+        o.start < o.end
+    });
+    offs
+}
+
+fn event_order(event: ThreadEvent) -> (u8, u64) {
+    match event {
+        ThreadEvent::StealFailed(victim) => (0, u64::from(victim)),
+        ThreadEvent::Sleep => (1, 0),
+        ThreadEvent::Wake => (2, 0),
+        ThreadEvent::Cpu(load) => (3, load.to_bits()),
+        ThreadEvent::Queue(depth) => (4, depth),
+    }
+}
