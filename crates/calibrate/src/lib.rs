@@ -1,0 +1,63 @@
+//! What recording and stealing cost on this machine: the numbers that `workspan calibrate` prints and `record` stores in the
+//! trace, so that the analyses can take probes out of the weights and put the burden on stolen edges (MODEL.md §2).
+//!
+//! Every cost is the least of many short batches: noise of a shared machine only ever adds.
+
+mod probe;
+mod steal;
+
+use serde::{Deserialize, Serialize};
+
+/// Costs in nanoseconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Calibration {
+    /// One reading of the recorder's clock.
+    pub clock_ns: f64,
+    /// What a record costs where it is written, clock included, by what it is.
+    pub records: Vec<RecordCost>,
+    /// What one probe adds to the strands around it: half a record's cost, as a record ends one strand and starts the next, and
+    /// the model counts a probe for each (`probe_cost` of the text trace).
+    pub probe_ns: f64,
+    /// Rayon: from a join's entry to the start of its stolen half on another worker that looks for work: the burden. `None`
+    /// where no second CPU may be used.
+    pub steal_ns: Option<f64>,
+    /// The middle half of the steals measured: lower and upper quartile.
+    pub steal_quartiles_ns: Option<(f64, f64)>,
+    /// Number of steals measured.
+    pub steals: u32,
+    /// CPUs this was measured with.
+    pub cpus: u32,
+}
+
+/// The cost of one kind of record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecordCost {
+    /// `join`, `end`, `next`, `begin`, `create`, `wait`, `resume`.
+    pub record: String,
+    /// Nanoseconds, into memory that is in the cache.
+    pub ns: f64,
+}
+
+/// Measures for about a third of a second.
+pub fn calibrate() -> Calibration {
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from) as u32;
+    let probes = probe::measure();
+    let steals = if cpus > 1 { steal::measure() } else { None };
+    // A join's three timed records are what nearly every Rayon strand is bounded by.
+    let timed: Vec<f64> = probes
+        .records
+        .iter()
+        .filter(|r| matches!(r.record.as_str(), "join" | "end"))
+        .map(|r| r.ns)
+        .collect();
+    let record = timed.iter().sum::<f64>() / timed.len().max(1) as f64;
+    Calibration {
+        clock_ns: probes.clock_ns,
+        records: probes.records,
+        probe_ns: record / 2.0,
+        steal_ns: steals.as_ref().map(|s| s.median_ns),
+        steal_quartiles_ns: steals.as_ref().map(|s| s.quartiles_ns),
+        steals: steals.map_or(0, |s| s.count),
+        cpus,
+    }
+}
