@@ -1,8 +1,10 @@
 //! `workspan`.
 
-fn main() -> std::process::ExitCode {
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
     if let Some(code) = workspan_cli::record::dispatch_role() {
         return code;
     }
-    std::process::ExitCode::SUCCESS
+    workspan_cli::command::main()
 }

@@ -1,15 +1,52 @@
 //! `workspan record` and `cargo workspan`: build where there is something to build, run, finalise, report.
 
 mod args;
+mod build_folder;
+mod cargo;
+mod cargo_line;
+mod child;
+mod direct;
+mod environment;
+mod finalize;
+mod metadata;
+mod outcome;
+mod program;
+mod progress;
+mod runner;
+mod runs;
+mod user_config;
 
 pub use args::{CargoWorkspanArgs, RecordArgs};
 
-use std::process::ExitCode;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, ExitStatus};
+use std::time::SystemTime;
+
+use workspan_trace::entry::Note;
+
+use crate::embedded::{RUNNER_ROLE, RUSTC_ROLE};
+use cargo::Request;
+use cargo_line::CargoLine;
 
 /// When this process was started as the rustc wrapper or the target runner (by `argv[0]`), plays that role and returns
 /// its exit code; must be called first in `main`.
 pub fn dispatch_role() -> Option<ExitCode> {
-    None
+    let name = std::env::args_os().next()?;
+    let name = Path::new(&name).file_name()?;
+    // A link with a name of its own where the path has a space.
+    let is = |role: &str| {
+        name == role
+            || name
+                .to_str()
+                .is_some_and(|n| n.ends_with(&format!("-{role}")))
+    };
+    if is(RUSTC_ROLE) {
+        let code = workspan_rayon::wrapper_main(std::env::args_os());
+        return Some(ExitCode::from(u8::try_from(code).unwrap_or(101)));
+    }
+    is(RUNNER_ROLE).then(|| runner::main(std::env::args_os()))
 }
 
 /// `workspan record`: returns the exit code of the recorded program.
@@ -17,8 +54,25 @@ pub fn dispatch_role() -> Option<ExitCode> {
 /// # Errors
 /// What could not be started, built, recorded or written, and what to do.
 pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
-    let _ = args;
-    anyhow::bail!("not there yet")
+    let output = checked(args.output)?;
+    match args.command.split_first() {
+        Some((program, rest)) if Path::new(program).file_name() == Some(OsStr::new("cargo")) => {
+            let mut line = CargoLine::parse(rest);
+            // `workspan record -- cargo workspan run` means the same as without.
+            if line.subcommand_name() == Some("workspan") {
+                line.own.remove(line.subcommand.unwrap_or_default());
+                line = CargoLine::parse(&line.arguments().cloned().collect::<Vec<_>>());
+            }
+            cargo::record(Request {
+                cargo: program.clone(),
+                line,
+                output,
+                report: !args.no_report,
+                keep_profile: args.keep_profile,
+            })
+        }
+        _ => direct::record(&args.command, output.as_deref(), !args.no_report),
+    }
 }
 
 /// `cargo workspan`: returns cargo's exit code, which for `run` is the program's.
@@ -26,6 +80,42 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// As [`run`].
 pub fn cargo_workspan(args: CargoWorkspanArgs) -> anyhow::Result<ExitCode> {
-    let _ = args;
-    anyhow::bail!("not there yet")
+    let mut line = CargoLine::parse(&args.cargo);
+    let keep_profile = line.take_flag("--keep-profile") || args.keep_profile;
+    let no_report = line.take_flag("--no-report") || args.no_report;
+    let given = [line.take("--output"), line.take("-o")]
+        .into_iter()
+        .flatten()
+        .next();
+    let output = checked(given.map(PathBuf::from).or(args.output))?;
+    // cargo says which one called us; a toolchain given to us is for the one in PATH to choose.
+    let cargo = std::env::var_os("CARGO").filter(|_| line.toolchain.is_none());
+    cargo::record(Request {
+        cargo: cargo.unwrap_or_else(|| OsString::from("cargo")),
+        line,
+        output,
+        report: !no_report,
+        keep_profile,
+    })
+}
+
+fn checked(output: Option<PathBuf>) -> anyhow::Result<Option<PathBuf>> {
+    if let Some(output) = &output {
+        outcome::check_output(output)?;
+    }
+    Ok(output)
+}
+
+/// What the parent of the recorded process knows of the run.
+fn facts(date: SystemTime, status: ExitStatus) -> Vec<Note> {
+    let ended = match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("killed by signal {signal}"),
+        (None, None) => status.to_string(),
+    };
+    vec![
+        Note::new("date", runs::date_note(date)),
+        Note::new("ended", ended),
+        Note::new("recorder", concat!("workspan ", env!("CARGO_PKG_VERSION"))),
+    ]
 }

@@ -1,0 +1,108 @@
+//! The commands of `workspan`, and what becomes of their errors.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::export::ExportArgs;
+use crate::help::HelpArgs;
+use crate::info::InfoArgs;
+use crate::output::is_broken_pipe;
+use crate::record::RecordArgs;
+use crate::report::ReportArgs;
+use crate::{export, help, info, record, report};
+
+/// Where did the speedup of a task-parallel program go, and which line to change to get it back?
+#[derive(Debug, Parser)]
+#[command(
+    name = "workspan",
+    bin_name = "workspan",
+    version,
+    disable_help_subcommand = true,
+    after_help = "\
+Examples:
+  cargo workspan run --release -- input.txt     # build, run, record, report
+  workspan record -o run.wspan -- cargo run --release -- input.txt
+  workspan report run.wspan
+  workspan help span                            # what a term of the report means
+
+Exit codes: 0 done, 1 it failed (one line says why), 2 wrong usage; `record` returns the program's own."
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Record(RecordArgs),
+    Report(ReportArgs),
+    Info(InfoArgs),
+    Export(ExportArgs),
+    Help(HelpArgs),
+}
+
+/// `workspan`: parses the process's arguments, does what they say, and turns an error into one line on stderr and exit
+/// code 1. A reader that closed the pipe early is no error.
+pub fn main() -> ExitCode {
+    match run(Cli::parse().command) {
+        Ok(code) => code,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("workspan: {}", one_line(&error));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> anyhow::Result<ExitCode> {
+    match command {
+        Command::Record(args) => return record::run(args),
+        Command::Report(args) => report::run(&args)?,
+        Command::Info(args) => info::run(&args)?,
+        Command::Export(args) => export::run(&args)?,
+        Command::Help(args) => help::run(&args)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The error and its causes in one line, without anything of a file's that could steer the terminal.
+pub fn one_line(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for c in format!("{error:#}").chars() {
+        match c {
+            '\n' => line.push_str("; "),
+            c if c.is_control() => line.extend(c.escape_unicode()),
+            c => line.push(c),
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_tree_is_sound_and_every_command_has_examples() {
+        let command = Cli::command();
+        command.clone().debug_assert();
+        for sub in command.get_subcommands() {
+            let help = sub
+                .get_after_help()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            assert!(
+                help.contains("Examples:\n  workspan "),
+                "{} has no examples",
+                sub.get_name()
+            );
+            assert!(
+                sub.get_about().is_some(),
+                "{} has no description",
+                sub.get_name()
+            );
+        }
+    }
+}

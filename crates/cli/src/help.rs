@@ -1,0 +1,154 @@
+//! `workspan help`: the commands, and the terms of the report in a sentence or two.
+
+use anyhow::bail;
+use clap::CommandFactory;
+
+use crate::command::Cli;
+use crate::output::print;
+
+/// Explains a command, or a term of the report
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Examples:
+  workspan help
+  workspan help report
+  workspan help span
+  workspan help terms      # the list of terms")]
+pub struct HelpArgs {
+    /// A command or a term
+    #[arg(value_name = "TOPIC", num_args = 0..)]
+    topic: Vec<String>,
+}
+
+/// The terms, each with what it means for a reader of the report.
+const TERMS: [(&str, &str); 21] = [
+    (
+        "strand",
+        "A stretch of one task on one thread without any task-parallel primitive in it. Strands are what the\n\
+      measures add up.",
+    ),
+    (
+        "task",
+        "One run of a piece of work that was created: one side of a join, one spawned closure. The root task is\n\
+      the program's main thread.",
+    ),
+    (
+        "spawn site",
+        "The line that creates tasks. All tasks created there are one row of the report.",
+    ),
+    (
+        "work",
+        "The time all strands took together, as if one worker had run them: T1. Time off the CPU and the\n\
+      recorder's own time are taken out.",
+    ),
+    (
+        "span",
+        "The heaviest chain of strands that had to run one after the other: T-infinity. No number of workers can\n\
+      be faster.",
+    ),
+    (
+        "parallelism",
+        "Work divided by span: the speedup that no number of workers can exceed.",
+    ),
+    (
+        "burden",
+        "What a steal costs. It is added to every edge a thief can take for the burdened span, which so shows\n\
+      what scheduling may cost at worst.",
+    ),
+    (
+        "burdened",
+        "Burdened parallelism is work divided by the burdened span. Far below the parallelism: the tasks are\n\
+      too small for their number.",
+    ),
+    (
+        "average maximal strand",
+        "Work divided by 1 + 2 spawns + waits: the mean stretch between primitives. It should be\n\
+      well above the cost of a steal.",
+    ),
+    (
+        "speedup",
+        "`at most` is the smaller of the workers and the parallelism; `at least` is Cilkview's lower bound with\n\
+      the burdened span. `busy, here` is the mean number of workers at work in this run.",
+    ),
+    (
+        "delay",
+        "Worker time in which a worker was free while a strand was ready: the scheduler had not brought them\n\
+      together yet.",
+    ),
+    (
+        "no work",
+        "Worker time in which a worker was free and nothing was ready. `program`: the program offered nothing.\n\
+      `scheduler`: a strand that would have offered something was itself waiting to be started.",
+    ),
+    (
+        "descheduled",
+        "Time inside strands in which the thread could have run, but the system ran something else.",
+    ),
+    (
+        "blocked",
+        "Time inside strands in which the thread gave up the CPU itself: I/O, a lock, a channel.",
+    ),
+    (
+        "recording",
+        "Time the recorder's own probes took inside strands.",
+    ),
+    (
+        "oversubscribed",
+        "Time in which more strands ran than there are workers.",
+    ),
+    (
+        "buried",
+        "A wait that is over while its thread runs an unrelated task above it, so that it can't go on.",
+    ),
+    (
+        "steal",
+        "A strand started by another worker than the one that made it ready.",
+    ),
+    (
+        "critical",
+        "The share of the span that belongs to strands of the site's tasks. The shares add up to 100 %.",
+    ),
+    (
+        "ready path",
+        "From the strand that ended last back to the strand that made it ready, and so on: what the run\n\
+      waited for. It splits the elapsed time into work, waiting for a busy worker, and waiting for the scheduler.",
+    ),
+    (
+        "low parallelism",
+        "The times in which fewer strands ran than there are workers, those that lost most first, with\n\
+      the strands that ran in them. `alone`: nothing else ran.",
+    ),
+];
+
+/// `workspan help`.
+///
+/// # Errors
+/// There is no such topic, or stdout can't be written.
+pub fn run(args: &HelpArgs) -> anyhow::Result<()> {
+    let topic = args.topic.join(" ").to_lowercase();
+    let mut command = Cli::command();
+    if topic.is_empty() {
+        return print(&command.render_long_help().to_string());
+    }
+    if topic == "terms" {
+        return print(&format!("{}\n", list().join("\n")));
+    }
+    if let Some(sub) = command.find_subcommand_mut(&topic) {
+        let help = sub
+            .clone()
+            .bin_name(format!("workspan {topic}"))
+            .render_long_help();
+        return print(&help.to_string());
+    }
+    let wanted = |name: &str| {
+        name == topic || topic.strip_suffix('s') == Some(name) || topic == name.replace(' ', "-")
+    };
+    match TERMS.iter().find(|(name, _)| wanted(name)) {
+        Some((name, meaning)) => print(&format!("{name}\n  {}\n", meaning.replace('\n', "\n  "))),
+        None => bail!("no command or term `{topic}`; `workspan help terms` lists the terms"),
+    }
+}
+
+fn list() -> Vec<&'static str> {
+    TERMS.iter().map(|t| t.0).collect()
+}

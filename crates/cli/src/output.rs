@@ -1,0 +1,68 @@
+//! Where output goes, and how it may look there.
+
+use std::io::{self, IsTerminal, Write};
+
+use workspan_export::Charset;
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set or TERM is `dumb`.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    /// Whether to colour what goes to `out`.
+    pub fn applies(self, out: &impl IsTerminal) -> bool {
+        let refused = || {
+            std::env::var_os("NO_COLOR").is_some_and(|v| !v.is_empty())
+                || std::env::var_os("TERM").is_some_and(|v| v == "dumb")
+        };
+        match self {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => out.is_terminal() && !refused(),
+        }
+    }
+}
+
+/// Block characters only on a terminal whose locale says UTF-8; nothing but ASCII when asked for.
+pub fn charset(ascii: bool, out: &impl IsTerminal) -> Charset {
+    if ascii {
+        return Charset::Strict;
+    }
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .find_map(|name| std::env::var(name).ok().filter(|v| !v.is_empty()))
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    if out.is_terminal() && (locale.contains("utf-8") || locale.contains("utf8")) {
+        Charset::Unicode
+    } else {
+        Charset::Ascii
+    }
+}
+
+/// Writes `text` to stdout.
+///
+/// # Errors
+/// As writing does; see [`is_broken_pipe`].
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()?;
+    Ok(())
+}
+
+/// True when the error is that nobody reads our output any more (`workspan report t | head -1`).
+pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|e| e.downcast_ref::<io::Error>())
+        .any(|e| e.kind() == io::ErrorKind::BrokenPipe)
+}

@@ -1,0 +1,263 @@
+//! Recording through cargo: the same command with the rustc wrapper, a build folder of its own, and our runner.
+
+use std::ffi::OsString;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::SystemTime;
+
+use anyhow::Context;
+use workspan_rayon::{environment as wrapper, notes};
+use workspan_symbols::Workspace;
+use workspan_trace::entry::Note;
+
+use super::build_folder::BuildFolder;
+use super::cargo_line::CargoLine;
+use super::environment::{self, Changed};
+use super::metadata::Metadata;
+use super::outcome::{Outcome, shown};
+use super::runner::UNRECORDED;
+use super::user_config::UserConfig;
+use super::{child, facts, runs};
+use crate::embedded::{self, Tools};
+
+/// What to do.
+pub struct Request {
+    /// cargo itself.
+    pub cargo: OsString,
+    /// Its arguments.
+    pub line: CargoLine,
+    /// Where the main trace goes, when the user said.
+    pub output: Option<PathBuf>,
+    /// Print the report.
+    pub report: bool,
+    /// Leave the profile alone.
+    pub keep_profile: bool,
+}
+
+/// Runs cargo so that what it starts is recorded, and reports.
+///
+/// # Errors
+/// What could not be asked of cargo, unpacked, or written.
+pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
+    let given = request.line.clone();
+    if given.subcommand_name().is_none() {
+        // `cargo --version` and the like.
+        let status = Command::new(&request.cargo)
+            .args(given.arguments())
+            .status();
+        return Ok(child::end_like(
+            status.with_context(|| request.cargo.to_string_lossy().into_owned())?,
+        ));
+    }
+    let metadata = match Metadata::ask(&request.cargo, &given)? {
+        Ok(metadata) => metadata,
+        Err(code) => return Ok(ExitCode::from(code)),
+    };
+    let target = match request.line.take("--target-dir") {
+        Some(folder) => std::env::current_dir()?.join(folder),
+        None => metadata.target_directory.clone(),
+    };
+    let tools = embedded::unpack(Some(&target.join("workspan/tool")))?;
+    let user = UserConfig::read(&given)?;
+    let build = BuildFolder::below(&target, request.keep_profile);
+    if build.new {
+        say_once(&build.path, request.keep_profile);
+    }
+    let run = runs::new_run(&target).with_context(|| {
+        format!("{}: the folder for traces could not be made; give cargo a --target-dir that can be written", target.display())
+    })?;
+    let spool = run.join("spool");
+    std::fs::DirBuilder::new()
+        .mode(0o700)
+        .create(&spool)
+        .with_context(|| spool.display().to_string())?;
+    let date = SystemTime::now();
+
+    let mut command = prepare(&mut request, &tools, &user, &build, &spool)?;
+    let status =
+        child::run(&mut command).with_context(|| request.cargo.to_string_lossy().into_owned())?;
+
+    let told = notes::read(&build.notes());
+    let unrecorded = std::fs::read_to_string(spool.join(UNRECORDED)).unwrap_or_default();
+    let mut facts = facts(date, status);
+    facts.push(Note::new("cargo", line_text(&given)));
+    let profile = if request.keep_profile {
+        "as the user has it"
+    } else {
+        "line tables added, not stripped"
+    };
+    facts.push(Note::new("profile", profile));
+    let concluded = Outcome {
+        spool: &spool,
+        folder: &run,
+        output: request.output.as_deref(),
+        workspace: Workspace {
+            members: metadata.members(),
+            root: Some(metadata.workspace_root),
+        },
+        facts,
+        report: request.report,
+    }
+    .conclude(|names| match names {
+        [] => not_run(&given, status.success(), &unrecorded, &build.path),
+        names => Some(no_tasks(names, &told)),
+    });
+    if let Err(error) = concluded {
+        eprintln!("workspan: {error:#}");
+    }
+    // Stays when a trace is in it.
+    let _ = std::fs::remove_dir(&run);
+    Ok(child::end_like(status))
+}
+
+/// The user's command with our wrapper, folder and runner in it.
+fn prepare(
+    request: &mut Request,
+    tools: &Tools,
+    user: &UserConfig,
+    build: &BuildFolder,
+    spool: &Path,
+) -> anyhow::Result<Command> {
+    let mut command = Command::new(&request.cargo);
+    let mut changed = Changed::default();
+    changed.set(&mut command, "RUSTC_WRAPPER", &tools.rustc);
+    changed.set(&mut command, "CARGO_TARGET_DIR", &build.path);
+    if user.has_build_dir {
+        // Intermediate files of wrapped and bare builds must not meet either.
+        changed.set(&mut command, "CARGO_BUILD_BUILD_DIR", &build.path);
+    }
+    changed.set(&mut command, wrapper::STAND_IN, &tools.stand_in);
+    changed.set(&mut command, wrapper::NOTES, build.notes());
+    changed.set(
+        &mut command,
+        wrapper::USER_WRAPPER,
+        user.wrapper.clone().unwrap_or_default(),
+    );
+    changed.set(
+        &mut command,
+        wrapper::KEEP_PROFILE,
+        if request.keep_profile { "1" } else { "" },
+    );
+    changed.finish(&mut command);
+    command
+        .env(environment::LIBRARY, &tools.library)
+        .env(environment::SPOOL_DIR, spool);
+    if user.runner.is_empty() {
+        command.env_remove(environment::USER_RUNNER);
+    } else {
+        command.env(environment::USER_RUNNER, environment::join(&user.runner));
+    }
+
+    let runner = if user.runner_is_string {
+        embedded::undivided(&tools.runner)?
+    } else {
+        tools.runner.clone()
+    };
+    let runner = runner.to_str().with_context(|| {
+        format!("{}: cargo can't be given this path, as it is not UTF-8; set XDG_CACHE_HOME to one that is", runner.display())
+    })?;
+    let runner = toml::Value::from(runner);
+    let value = if user.runner_is_string {
+        runner.to_string()
+    } else {
+        format!("[{runner}]")
+    };
+    request.line.add_config(
+        format!(
+            "target.{}.runner={value}",
+            toml::Value::from(user.target.as_str())
+        )
+        .into(),
+    );
+    command.args(request.line.arguments());
+    Ok(command)
+}
+
+fn say_once(folder: &Path, keep_profile: bool) {
+    let profile = if keep_profile {
+        "with the profile as it is"
+    } else {
+        "with line tables and without stripping (--keep-profile leaves the profile alone)"
+    };
+    eprintln!(
+        "workspan: building into {}, {profile}; your own build and Cargo.lock stay as they are",
+        shown(folder)
+    );
+}
+
+fn line_text(line: &CargoLine) -> String {
+    let words = line.arguments().map(|word| shown(Path::new(word)));
+    ["cargo".to_owned()]
+        .into_iter()
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Why no program was recorded.
+fn not_run(line: &CargoLine, success: bool, unrecorded: &str, build: &Path) -> Option<String> {
+    if !unrecorded.is_empty() {
+        return Some(
+            "nothing was recorded: the program can't be, as said before it started".to_owned(),
+        );
+    }
+    if !success {
+        // cargo has said what is wrong.
+        return None;
+    }
+    match line.subcommand_name()? {
+        "build" | "b" | "rustc" => Some(format!(
+            "built with recording compiled in; record a program from there with: workspan record -- {}/…/PROGRAM",
+            shown(build)
+        )),
+        "run" | "r" | "test" | "t" | "bench" => Some(
+            "nothing was recorded: cargo started no program (doctests are not recorded). A runner of your own that starts \
+             the program elsewhere or with a cleared environment keeps workspan out; take it out of cargo's configuration \
+             to record"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+/// Why what was recorded has no task.
+fn no_tasks(names: &[String], told: &[(String, String)]) -> String {
+    let program = match names {
+        [one] => format!("`{one}`"),
+        _ => "none of the programs".to_owned(),
+    };
+    let last = |key: &str| {
+        told.iter()
+            .rev()
+            .find(|(k, _)| k == key)
+            .map(|(_, text)| text.as_str())
+    };
+    // The wrapper notes each rayon-core it compiles into this folder; the last one is what is linked now.
+    match told
+        .iter()
+        .rev()
+        .find(|(key, _)| key == notes::RECORDED || key == notes::UNRECORDED)
+    {
+        Some((key, _)) if key == notes::UNRECORDED => format!(
+            "nothing parallel was recorded: {}",
+            last(notes::UNRECORDED).unwrap_or_default()
+        ),
+        Some(_) if names.len() == 1 => format!(
+            "{program} is built with Rayon but created no task in this run, so there is nothing to report. Does this input \
+             reach its parallel part?"
+        ),
+        Some(_) => {
+            format!("{program} created a Rayon task in this run, so there is nothing to report")
+        }
+        None => format!(
+            "nothing parallel was recorded: no rayon-core was built for {}. `cargo workspan` records programs that use \
+             Rayon, themselves or through a dependency; is this the right package, and are its features on?",
+            if names.len() == 1 {
+                program.as_str()
+            } else {
+                "these programs"
+            }
+        ),
+    }
+}

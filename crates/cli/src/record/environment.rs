@@ -1,0 +1,107 @@
+//! What `workspan record` tells the runner and the preloaded library through the environment, and how the recorded
+//! program gets the user's own environment back.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::process::Command;
+
+/// Directory for the preloaded library's spool files.
+pub const SPOOL_DIR: &str = "WORKSPAN_SPOOL_DIR";
+/// The user's own `LD_PRELOAD`; unset when there was none.
+pub const USER_LD_PRELOAD: &str = "WORKSPAN_USER_LD_PRELOAD";
+/// The one program (as `/proc/self/exe` names it) that the preloaded library records; in others on the way there, as a
+/// user's runner, it leaves everything as it is.
+pub const PROGRAM: &str = "WORKSPAN_PROGRAM";
+/// For the runner: the preloaded library.
+pub const LIBRARY: &str = "WORKSPAN_LIBRARY";
+/// For the runner: the user's own runner with its arguments ([`join`]).
+pub const USER_RUNNER: &str = "WORKSPAN_USER_RUNNER";
+/// For the runner: the variables that were changed for cargo, as the user has them ([`Changed`]).
+pub const RESTORE: &str = "WORKSPAN_RESTORE";
+
+/// Between the parts of a list in one variable.
+const SEPARATOR: u8 = 0x1f;
+
+/// A list as one variable's value.
+pub fn join(parts: &[OsString]) -> OsString {
+    let parts: Vec<&[u8]> = parts.iter().map(|part| part.as_bytes()).collect();
+    OsString::from_vec(parts.join(&SEPARATOR))
+}
+
+/// The list in a variable's value.
+pub fn split(value: &OsStr) -> Vec<OsString> {
+    value
+        .as_bytes()
+        .split(|&byte| byte == SEPARATOR)
+        .map(|part| OsStr::from_bytes(part).to_owned())
+        .collect()
+}
+
+/// Variables changed for a command, with what they were.
+#[derive(Debug, Default)]
+pub struct Changed {
+    before: BTreeMap<String, Option<OsString>>,
+}
+
+impl Changed {
+    /// Sets a variable for `command` and remembers what it was.
+    pub fn set(&mut self, command: &mut Command, name: &str, value: impl AsRef<OsStr>) {
+        self.before
+            .entry(name.to_owned())
+            .or_insert_with(|| std::env::var_os(name));
+        command.env(name, value);
+    }
+
+    /// Hands what is needed to [`restore`] to the runner below `command`.
+    pub fn finish(self, command: &mut Command) {
+        let parts: Vec<OsString> = self
+            .before
+            .into_iter()
+            .map(|(name, value)| {
+                let mut part = OsString::from(name);
+                if let Some(value) = value {
+                    part.push("=");
+                    part.push(value);
+                }
+                part
+            })
+            .collect();
+        command.env(RESTORE, join(&parts));
+    }
+}
+
+/// Takes everything out of `command`'s environment that [`Changed`] and the variables for the runner put into ours.
+pub fn restore(command: &mut Command) {
+    for part in std::env::var_os(RESTORE)
+        .iter()
+        .flat_map(|value| split(value))
+    {
+        let bytes = part.as_bytes();
+        match bytes.iter().position(|&byte| byte == b'=') {
+            Some(at) => command.env(
+                OsStr::from_bytes(&bytes[..at]),
+                OsStr::from_bytes(&bytes[at + 1..]),
+            ),
+            None => command.env_remove(&part),
+        };
+    }
+    for name in [SPOOL_DIR, LIBRARY, USER_RUNNER, RESTORE] {
+        command.env_remove(name);
+    }
+}
+
+/// Has `command` start with the library preloaded, before whatever the user preloads.
+pub fn preload(command: &mut Command, library: &OsStr, spool: &OsStr) {
+    let mut value = library.to_owned();
+    if let Some(user) = std::env::var_os("LD_PRELOAD") {
+        command.env(USER_LD_PRELOAD, &user);
+        if !user.is_empty() {
+            value.push(":");
+            value.push(user);
+        }
+    } else {
+        command.env_remove(USER_LD_PRELOAD);
+    }
+    command.env("LD_PRELOAD", value).env(SPOOL_DIR, spool);
+}

@@ -1,0 +1,227 @@
+//! From what a recorded process left behind (its spool file) to one self-contained trace: chunks trimmed and sealed,
+//! sites resolved to functions, files and lines, facts about the run noted.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use workspan_recorder::front::INHERITED;
+use workspan_symbols::{Mapping, Position, Site, Workspace};
+use workspan_trace::chunk::ChunkKind;
+use workspan_trace::entry::{self, Note, PlaceEntry, SitePosition};
+use workspan_trace::event::{Event, Events};
+use workspan_trace::reader::Tolerance;
+use workspan_trace::wire::primitive;
+use workspan_trace::{Trace, TraceWriter};
+
+use super::runs::program_name;
+
+/// A trace that was finalised.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Finalized {
+    /// Tasks created in it.
+    pub tasks: u64,
+    /// The program's name.
+    pub name: String,
+    /// When recording started, in nanoseconds since 1970.
+    pub started: u64,
+    /// Damage and modules that could not be read; full sentences.
+    pub warnings: Vec<String>,
+}
+
+/// Writes the trace of `spool` to `output`, a new file that the caller then puts in its place.
+///
+/// # Errors
+/// The spool file can't be read or is none; `output` can't be written. The spool file is left as it is.
+pub fn finalize(
+    spool: &Path,
+    output: &Path,
+    workspace: &Workspace,
+    facts: &[Note],
+) -> anyhow::Result<Finalized> {
+    let bytes = std::fs::read(spool).with_context(|| spool.display().to_string())?;
+    let trace = Trace::open(&bytes).with_context(|| spool.display().to_string())?;
+    let written = || {
+        format!(
+            "{}: could not write the trace (the recording is still in {})",
+            output.display(),
+            spool.display()
+        )
+    };
+    let file = File::create_new(output).with_context(written)?;
+    let mut writer = TraceWriter::new(BufWriter::with_capacity(1 << 20, file), trace.header)
+        .with_context(written)?;
+
+    let rewritten = [ChunkKind::Places, ChunkKind::Notes];
+    let sealed =
+        workspan_trace::seal::copy_sealed(&trace, &rewritten, &mut writer).with_context(written)?;
+    let told = Told::read(&trace);
+    let (places, mut warnings) = told.resolve(workspace);
+    warnings.extend(
+        sealed
+            .damage
+            .iter()
+            .map(|d| format!("{}: {d}", spool.display())),
+    );
+
+    let notes = told
+        .notes
+        .iter()
+        .chain(facts)
+        .cloned()
+        .chain(warnings.iter().map(|w| Note::new("warning", w.clone())));
+    writer
+        .all_entries(ChunkKind::Notes, notes, Note::encode)
+        .with_context(written)?;
+    writer
+        .all_entries(ChunkKind::Places, places, PlaceEntry::encode)
+        .with_context(written)?;
+    let file = writer.finish().with_context(written)?;
+    file.into_inner()
+        .map_err(|e| e.into_error())
+        .with_context(written)?
+        .sync_data()
+        .with_context(written)?;
+    Ok(Finalized {
+        tasks: told.tasks,
+        name: told.name(),
+        started: trace.header.realtime_ns,
+        warnings,
+    })
+}
+
+/// What the chunks of other kinds than events say.
+#[derive(Default)]
+struct Told {
+    sites: Vec<entry::Site>,
+    mappings: Vec<Mapping>,
+    notes: Vec<Note>,
+    tasks: u64,
+}
+
+impl Told {
+    fn read(trace: &Trace<'_>) -> Self {
+        let mut told = Self::default();
+        for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
+            let bodies = || entry::entries(chunk.payload);
+            match chunk.kind {
+                ChunkKind::Events => told.tasks += count_tasks(chunk.payload),
+                ChunkKind::Sites => told.sites.extend(bodies().filter_map(entry::Site::decode)),
+                ChunkKind::Maps => told
+                    .mappings
+                    .extend(bodies().filter_map(entry::Mapping::decode).map(mapping)),
+                ChunkKind::Notes => {
+                    told.notes
+                        .extend(bodies().filter_map(Note::decode).map(|mut note| {
+                            if note.key == "name" {
+                                note.value = program_name(&note.value).to_owned();
+                            }
+                            note
+                        }))
+                }
+                _ => {}
+            }
+        }
+        told
+    }
+
+    fn name(&self) -> String {
+        self.notes
+            .iter()
+            .find(|note| note.key == "name")
+            .map_or_else(|| "program".to_owned(), |note| note.value.clone())
+    }
+
+    fn resolve(&self, workspace: &Workspace) -> (Vec<PlaceEntry>, Vec<String>) {
+        let mut by_id: Vec<(u32, usize)> = self
+            .sites
+            .iter()
+            .enumerate()
+            .map(|(at, site)| (site.id, at))
+            .collect();
+        by_id.sort_unstable();
+        let at = |id: u32| Some(by_id[by_id.binary_search_by_key(&id, |&(id, _)| id).ok()?].1);
+        let raw: Vec<Site> = self
+            .sites
+            .iter()
+            .map(|site| raw(&site.position, at))
+            .collect();
+        let resolution = workspan_symbols::resolve(&raw, &self.mappings, workspace);
+        let places = self
+            .sites
+            .iter()
+            .zip(resolution.positions)
+            .map(|(site, position)| place(site, position))
+            .collect();
+        (places, resolution.warnings)
+    }
+}
+
+fn count_tasks(payload: &[u8]) -> u64 {
+    Events::new(payload, 0)
+        .map(|(_, event)| match event {
+            Event::Join { .. } => 2,
+            Event::Create { .. } => 1,
+            _ => 0,
+        })
+        .sum()
+}
+
+fn mapping(told: entry::Mapping) -> Mapping {
+    Mapping {
+        start: told.start,
+        end: told.end,
+        offset: told.file_offset,
+        path: PathBuf::from(told.path),
+        build_id: told.build_id,
+    }
+}
+
+fn raw(position: &SitePosition, at: impl Fn(u32) -> Option<usize>) -> Site {
+    match position {
+        SitePosition::Location { file, line, .. } => Site::Location {
+            file: file.clone(),
+            line: *line,
+        },
+        SitePosition::Stack {
+            addresses,
+            file,
+            line,
+        } => {
+            let mut addresses = addresses.clone();
+            // The stand-in's mark for the calling task's site, in place of a last address.
+            let inherited = addresses
+                .pop_if(|address| *address >= INHERITED as u64)
+                .map(|mark| mark as u32);
+            Site::Stack {
+                addresses,
+                inherited: inherited.and_then(at),
+                library: (!file.is_empty()).then(|| (file.clone(), *line)),
+            }
+        }
+        SitePosition::Address { address, is_return } => Site::Address {
+            address: *address,
+            returns: *is_return,
+        },
+        SitePosition::Label(label) => Site::Label(label.clone()),
+    }
+}
+
+fn place(site: &entry::Site, position: Position) -> PlaceEntry {
+    PlaceEntry {
+        site: site.id,
+        label: position.label,
+        file: position.file,
+        line: position.line,
+        function: position.function,
+        primitive: (site.primitive != primitive::UNKNOWN)
+            .then(|| {
+                primitive::NAMES
+                    .get(usize::from(site.primitive))
+                    .map(|&name| name.to_owned())
+            })
+            .flatten(),
+        source: position.source,
+    }
+}

@@ -1,0 +1,255 @@
+//! After the run: the processes' traces finalised and named, the report of the one that matters, or why there is none.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use workspan_dag::{Dag, OpenOptions, TaskKind};
+use workspan_symbols::Workspace;
+use workspan_trace::entry::Note;
+
+use super::finalize::{Finalized, finalize};
+use super::progress::Progress;
+use super::runner::UNRECORDED;
+use super::runs;
+
+/// A run that has ended.
+pub struct Outcome<'a> {
+    /// Where the processes left their spool files.
+    pub spool: &'a Path,
+    /// Where traces go.
+    pub folder: &'a Path,
+    /// Where the main one goes, when the user said.
+    pub output: Option<&'a Path>,
+    /// Whose code is the user's.
+    pub workspace: Workspace,
+    /// Notes for every trace.
+    pub facts: Vec<Note>,
+    /// Print the report.
+    pub report: bool,
+}
+
+/// A finalised trace that has no name of its own yet.
+struct Recorded {
+    half: PathBuf,
+    trace: Finalized,
+    /// Ticks spent in tasks; measured when there are several traces to choose from.
+    work: u128,
+}
+
+impl Outcome<'_> {
+    /// Finalises, names, reports. `nothing` says why no process, or none with a task, was recorded, given the names of
+    /// those that were; `None` when that needs no word.
+    ///
+    /// # Errors
+    /// A trace could not be written. What was recorded stays in the spool directory and is said to be there.
+    pub fn conclude(&self, nothing: impl Fn(&[String]) -> Option<String>) -> anyhow::Result<()> {
+        let progress = Progress::new("workspan: writing the trace …");
+        let mut recorded = self.finalize_all()?;
+        if recorded.len() > 1 {
+            for one in &mut recorded {
+                one.work = task_work(&one.half);
+            }
+        }
+        drop(progress);
+        // The first of equals, in the order they were started.
+        recorded.sort_by_key(|one| one.trace.started);
+        let main = (0..recorded.len())
+            .rev()
+            .max_by_key(|&at| (recorded[at].work, recorded[at].trace.tasks));
+        let Some(main) = main else {
+            if let Some(why) = nothing(&[]) {
+                eprintln!("workspan: {why}");
+            }
+            return Ok(());
+        };
+        let names: Vec<String> = recorded.iter().map(|one| one.trace.name.clone()).collect();
+        let parallel = recorded.iter().any(|one| one.trace.tasks > 0);
+        let tasks: Vec<u64> = recorded.iter().map(|one| one.trace.tasks).collect();
+        let paths = self.name_all(recorded, main)?;
+        match nothing(&names).filter(|_| !parallel) {
+            Some(why) => eprintln!("workspan: {why}"),
+            None if self.report => {
+                let _progress = Progress::new("workspan: reading the trace …");
+                if let Err(error) = crate::report::print_for(&paths[main], &mut io::stderr()) {
+                    eprintln!("workspan: no report: {error:#}");
+                }
+            }
+            None => {}
+        }
+        say_where(&paths, &tasks, main);
+        Ok(())
+    }
+
+    fn finalize_all(&self) -> anyhow::Result<Vec<Recorded>> {
+        let mut spools: Vec<PathBuf> = std::fs::read_dir(self.spool)
+            .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+            .unwrap_or_default();
+        spools.sort();
+        let mut recorded = Vec::new();
+        let mut failed = None;
+        for (number, spool) in spools.iter().enumerate() {
+            if spool
+                .extension()
+                .is_none_or(|extension| extension != "spool")
+            {
+                continue;
+            }
+            let half = self
+                .folder
+                .join(format!(".workspan-{}-{number}", std::process::id()));
+            match finalize(spool, &half, &self.workspace, &self.facts) {
+                Ok(trace) => {
+                    for warning in &trace.warnings {
+                        eprintln!("workspan: {warning}");
+                    }
+                    std::fs::remove_file(spool).with_context(|| spool.display().to_string())?;
+                    recorded.push(Recorded {
+                        half,
+                        trace,
+                        work: 0,
+                    });
+                }
+                Err(error) => {
+                    // Half a file is of no use; the spool file is what is whole.
+                    let _ = std::fs::remove_file(&half);
+                    failed = failed.or(Some(error));
+                }
+            }
+        }
+        // Stays when a spool file does.
+        let _ = std::fs::remove_file(self.spool.join(UNRECORDED));
+        let _ = std::fs::remove_dir(self.spool);
+        match failed {
+            Some(error) if recorded.is_empty() => Err(error),
+            Some(error) => {
+                eprintln!("workspan: {error:#}");
+                Ok(recorded)
+            }
+            None => Ok(recorded),
+        }
+    }
+
+    fn name_all(&self, recorded: Vec<Recorded>, main: usize) -> anyhow::Result<Vec<PathBuf>> {
+        let mut paths = Vec::with_capacity(recorded.len());
+        for (at, one) in recorded.into_iter().enumerate() {
+            let named = match self.output {
+                Some(output) if at == main => moved(&one.half, output).map(|()| output.to_owned()),
+                _ => runs::put(&one.half, self.folder, &one.trace.name),
+            };
+            paths.push(named.with_context(|| {
+                format!(
+                    "{}: the trace could not be given its name",
+                    one.half.display()
+                )
+            })?);
+        }
+        Ok(paths)
+    }
+}
+
+/// A rename, across file systems too.
+fn moved(from: &Path, to: &Path) -> io::Result<()> {
+    match std::fs::rename(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+            let name = to
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            let half = to.with_file_name(format!(".{name}.{}", std::process::id()));
+            std::fs::copy(from, &half)?;
+            std::fs::rename(&half, to)?;
+            std::fs::remove_file(from)
+        }
+        other => other,
+    }
+}
+
+/// Time in strands of tasks other than the roots.
+fn task_work(trace: &Path) -> u128 {
+    match workspan_dag::open(
+        trace,
+        &OpenOptions {
+            allow_truncated: true,
+        },
+    ) {
+        Ok(dag) => work_below_roots(&dag),
+        Err(_) => 0,
+    }
+}
+
+fn work_below_roots(dag: &Dag) -> u128 {
+    (0..dag.strands.len())
+        .filter(|&strand| dag.tasks.kind[dag.strands.task[strand] as usize] != TaskKind::Root)
+        .map(|strand| u128::from(dag.strands.end[strand].saturating_sub(dag.strands.start[strand])))
+        .sum()
+}
+
+fn say_where(paths: &[PathBuf], tasks: &[u64], main: usize) {
+    let file = shown(&paths[main]);
+    if paths.len() == 1 {
+        eprintln!("workspan: the trace is {file}");
+        return;
+    }
+    eprintln!(
+        "workspan: {} processes were recorded; the one with most parallel work is {file}. The others:",
+        paths.len()
+    );
+    for (at, path) in paths.iter().enumerate() {
+        if at != main {
+            let tasks = match tasks[at] {
+                0 => "no tasks".to_owned(),
+                1 => "1 task".to_owned(),
+                n => format!("{n} tasks"),
+            };
+            eprintln!("  {}  {tasks}", shown(path));
+        }
+    }
+}
+
+/// Relative to the working directory where it lies inside, quoted when a shell would divide it.
+pub fn shown(path: &Path) -> String {
+    let here = std::env::current_dir().ok();
+    let inside = here
+        .and_then(|here| path.strip_prefix(here).ok())
+        .unwrap_or(path)
+        .display()
+        .to_string();
+    if inside.contains([' ', '\'', '"', '$', '\\', '&', ';', '(', ')', '*', '?']) {
+        format!("'{}'", inside.replace('\'', "'\\''"))
+    } else {
+        inside
+    }
+}
+
+/// Refuses an output that can't be written or would destroy something else, before anything is run.
+///
+/// # Errors
+/// What is in the way, and what to do.
+pub fn check_output(output: &Path) -> anyhow::Result<()> {
+    let parent = output
+        .parent()
+        .filter(|p| !p.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    if !parent.is_dir() {
+        anyhow::bail!(
+            "{}: there is no directory {}; make it first",
+            output.display(),
+            parent.display()
+        );
+    }
+    if output.is_dir() {
+        anyhow::bail!("{}: is a directory; name a file", output.display());
+    }
+    if let Ok(there) = std::fs::read(output)
+        && !there.is_empty()
+        && !there.starts_with(&workspan_trace::header::MAGIC)
+    {
+        anyhow::bail!(
+            "{}: exists and is no trace; name another file, or remove it",
+            output.display()
+        );
+    }
+    Ok(())
+}

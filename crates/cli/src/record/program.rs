@@ -1,0 +1,189 @@
+//! Can this program be recorded? Asked before it is started, so that the answer comes in time.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+/// The file that `name` starts: as it is when it has a slash, else from `PATH`.
+///
+/// # Errors
+/// A sentence that says what was looked for and where.
+pub fn find(name: &OsStr) -> Result<PathBuf, String> {
+    let path = Path::new(name);
+    if name.as_encoded_bytes().contains(&b'/') {
+        return match std::fs::metadata(path) {
+            Ok(facts) if facts.is_dir() => Err(format!(
+                "{}: is a directory; give a program",
+                path.display()
+            )),
+            Ok(_) => Ok(path.to_owned()),
+            Err(error) => Err(format!(
+                "{}: {error}; give a program that is there",
+                path.display()
+            )),
+        };
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders)
+        .map(|folder| folder.join(path))
+        .find(|file| runs(file))
+        .ok_or_else(|| {
+            let here = if runs(path) {
+                format!(" (there is one here: ./{})", path.display())
+            } else {
+                String::new()
+            };
+            format!(
+                "{}: no such program in PATH{here}; give its path",
+                path.display()
+            )
+        })
+}
+
+fn runs(path: &Path) -> bool {
+    std::fs::metadata(path)
+        .is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
+}
+
+/// Why the program can't be recorded and what to do; `None` when it can.
+pub fn refusal(path: &Path) -> Option<String> {
+    let shown = path.display();
+    let facts = match std::fs::metadata(path) {
+        Ok(facts) => facts,
+        Err(error) => return Some(format!("{shown}: {error}")),
+    };
+    if !facts.is_file() {
+        return Some(format!("{shown}: is no regular file; give a program"));
+    }
+    if facts.permissions().mode() & 0o111 == 0 {
+        return Some(format!(
+            "{shown}: is not executable; give a program, or make it one with chmod +x"
+        ));
+    }
+    let user = rustix::process::geteuid().as_raw();
+    let mode = facts.mode();
+    if (mode & 0o4000 != 0 && facts.uid() != user)
+        || (mode & 0o2000 != 0 && facts.gid() != rustix::process::getegid().as_raw())
+    {
+        return Some(format!(
+            "{shown}: is set-user-id or set-group-id, and the system lets nothing be preloaded into such a program; record a \
+             copy without that bit, as a user with the rights it needs"
+        ));
+    }
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        // Executable but not readable: nothing can be said, and it may well work.
+        Err(_) => return None,
+    };
+    let mut head = [0u8; 64];
+    let read = file.read(&mut head).unwrap_or(0);
+    if head.starts_with(b"#!") {
+        let line = String::from_utf8_lossy(&head[2..read]);
+        let interpreter = line.lines().next().unwrap_or_default().trim().to_owned();
+        return Some(format!(
+            "{shown}: is a script (for {interpreter}), and `workspan record` records one program: give it the program that the \
+             script starts, or put `workspan record --` before that program inside the script"
+        ));
+    }
+    if !head.starts_with(b"\x7fELF") {
+        return Some(format!(
+            "{shown}: is no program of this system (no ELF file); give one that is"
+        ));
+    }
+    let own = own_machine();
+    if own.is_some() && own != machine(&head) {
+        return Some(format!(
+            "{shown}: is built for another kind of machine, where this workspan's recorder does not run"
+        ));
+    }
+    if interpreter(&mut file, &head) == Some(false) {
+        return Some(format!(
+            "{shown}: is linked statically, so nothing can be preloaded into it and it can't be recorded; link it dynamically \
+             (a gnu target instead of musl, no `-C target-feature=+crt-static`)"
+        ));
+    }
+    None
+}
+
+/// Class, byte order and machine of an ELF head.
+fn machine(head: &[u8; 64]) -> Option<[u8; 4]> {
+    Some([head[4], head[5], head[18], head[19]])
+}
+
+fn own_machine() -> Option<[u8; 4]> {
+    let mut head = [0u8; 64];
+    File::open("/proc/self/exe")
+        .ok()?
+        .read_exact(&mut head)
+        .ok()?;
+    machine(&head)
+}
+
+/// Whether a 64-bit little-endian ELF file asks for the dynamic loader (PT_INTERP); `None` when its headers can't be read.
+fn interpreter(file: &mut File, head: &[u8; 64]) -> Option<bool> {
+    const PT_INTERP: u32 = 3;
+    if head[4] != 2 || head[5] != 1 {
+        return None;
+    }
+    let half = |at: usize| u16::from_le_bytes([head[at], head[at + 1]]);
+    let table = u64::from_le_bytes(head[32..40].try_into().ok()?);
+    let (size, count) = (half(54), half(56));
+    if size < 56 {
+        return None;
+    }
+    let mut entries = vec![0u8; usize::from(size) * usize::from(count)];
+    file.seek(SeekFrom::Start(table)).ok()?;
+    file.read_exact(&mut entries).ok()?;
+    Some(
+        entries
+            .chunks_exact(usize::from(size))
+            .any(|e| u32::from_le_bytes([e[0], e[1], e[2], e[3]]) == PT_INTERP),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_recorded_is_said_with_what_to_do() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str, bytes: &[u8], mode: u32| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, bytes).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            refusal(&path).unwrap_or_default()
+        };
+        assert!(
+            file("script", b"#!/bin/sh\nexit 0\n", 0o755).contains("is a script (for /bin/sh)")
+        );
+        assert!(file("data", b"hello", 0o755).contains("no ELF file"));
+        assert!(file("plain", b"\x7fELF", 0o644).contains("chmod +x"));
+        let own = std::fs::read("/proc/self/exe").unwrap();
+        assert_eq!(file("own", &own, 0o755), "");
+        // Its PT_INTERP taken out.
+        let mut fixed = own.clone();
+        let table = u64::from_le_bytes(own[32..40].try_into().unwrap()) as usize;
+        for at in (table..).step_by(56).take(usize::from(own[56])) {
+            if fixed[at..at + 4] == [3, 0, 0, 0] {
+                fixed[at] = 0;
+            }
+        }
+        assert!(file("static", &fixed, 0o755).contains("linked statically"));
+        let mut other = own;
+        other[18] ^= 0xff;
+        assert!(file("other", &other, 0o755).contains("another kind of machine"));
+        assert!(
+            refusal(&folder.path().join("none"))
+                .unwrap_or_default()
+                .contains("No such file")
+        );
+        assert!(
+            find(OsStr::new("no-such-program-anywhere"))
+                .unwrap_err()
+                .contains("in PATH")
+        );
+    }
+}

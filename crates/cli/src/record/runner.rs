@@ -1,0 +1,67 @@
+//! The role of cargo's target runner: starts one built program with the library preloaded, through the user's own
+//! runner where there is one. It is the only place where the library is set, so cargo, rustc and build scripts run bare.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+use super::environment::{self, LIBRARY, PROGRAM, SPOOL_DIR, USER_RUNNER};
+use super::program;
+
+/// In the spool directory: what the runner could not have recorded, one sentence a line.
+pub const UNRECORDED: &str = "unrecorded.txt";
+
+/// `args`: own name, the program, its arguments. Replaces this process; returns only when that fails.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut args = args.into_iter().skip(1);
+    let Some(file) = args.next() else {
+        eprintln!(
+            "workspan-runner: expected a program and its arguments; `cargo workspan` sets this up as cargo's runner"
+        );
+        return ExitCode::from(2);
+    };
+    let user = std::env::var_os(USER_RUNNER)
+        .map(|value| environment::split(&value))
+        .unwrap_or_default();
+    let mut words = user.into_iter().chain([file.clone()]).chain(args);
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words);
+    environment::restore(&mut command);
+
+    let (library, spool) = (std::env::var_os(LIBRARY), std::env::var_os(SPOOL_DIR));
+    if let (Some(library), Some(spool)) = (library, spool) {
+        let path = Path::new(&file);
+        match program::refusal(path) {
+            None => {
+                environment::preload(&mut command, &library, &spool);
+                if let Ok(path) = path.canonicalize() {
+                    command.env(PROGRAM, path);
+                }
+            }
+            Some(reason) => {
+                eprintln!("workspan: {reason}");
+                let note = Path::new(&spool).join(UNRECORDED);
+                if let Ok(mut note) = std::fs::OpenOptions::new()
+                    .create(true)
+                    .append(true)
+                    .open(note)
+                {
+                    // Said already; without the note it is only said once.
+                    let _ = writeln!(note, "{reason}");
+                }
+            }
+        }
+    }
+    let error = command.exec();
+    eprintln!(
+        "workspan: could not start {}: {error}",
+        command.get_program().to_string_lossy()
+    );
+    ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound {
+        127
+    } else {
+        126
+    })
+}
