@@ -1,0 +1,123 @@
+//! Thousands of random programs under random schedules, measured by the analyses and by a slow, obvious second
+//! implementation. `WORKSPAN_CASES` sets how many.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod clock;
+mod compare;
+mod dice;
+mod run;
+mod simulate;
+mod slow;
+
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use compare::{check, properties};
+use dice::Dice;
+use run::Run;
+use simulate::simulate;
+use slow::{Measure, Slow};
+
+fn cases(default: u64) -> u64 {
+    std::env::var("WORKSPAN_CASES")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(default)
+}
+
+fn each_case(default: u64, mut f: impl FnMut(u64, &mut Dice)) {
+    for seed in 0..cases(default) {
+        let mut dice = Dice::new(seed);
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| f(seed, &mut dice))) {
+            eprintln!("in case {seed}");
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+#[test]
+fn same_as_the_slow_implementation() {
+    each_case(6000, |_, dice| {
+        let run = simulate(dice);
+        check(&run, dice);
+    });
+}
+
+#[test]
+fn properties_hold() {
+    each_case(2000, |seed, _| {
+        let mut dice = Dice::new(seed + 1_000_000);
+        let run = simulate(&mut dice);
+        properties(&run, &mut dice);
+    });
+}
+
+/// The generator is worth its name: over the cases all that the model knows occurs.
+#[test]
+fn everything_occurs() {
+    let mut seen = BTreeSet::new();
+    for seed in 0..500 {
+        let run = simulate(&mut Dice::new(seed));
+        seen.insert(format!("workers {}", run.workers));
+        for task in &run.tasks {
+            seen.insert(format!("{:?}", task.kind));
+            for line in &task.lines {
+                let debug = format!("{:?}", line.event);
+                let plain = |c: &char| c.is_alphanumeric() || *c == '(';
+                seen.insert(debug.chars().take_while(plain).collect());
+            }
+        }
+        outcomes(&run, &mut seen);
+    }
+    let wanted = "Root Deferred Inline Detached Begin Create Resume Scope Wait(Children Wait(Scope( Wait(Tasks( \
+        Wait(Signals( Yield End Depend Signal( RegionBegin RegionEnd oversubscribed recording blocked descheduled \
+        no_work_sched busy_delay steals buried delay_buried entered";
+    for wanted in wanted.split_whitespace() {
+        assert!(
+            seen.iter().any(|s| s.starts_with(wanted)),
+            "{wanted} never occurs: {seen:?}"
+        );
+    }
+    for kind in 0..7 {
+        assert!(
+            seen.contains(&format!("delay {kind}")),
+            "no delay by edge {kind}"
+        );
+    }
+    for workers in 1..=8 {
+        assert!(seen.contains(&format!("workers {workers}")));
+    }
+}
+
+/// What the measures show of a run.
+fn outcomes(run: &Run, seen: &mut BTreeSet<String>) {
+    let slow = Slow::new(run);
+    let times = slow.times(Measure {
+        raw: false,
+        count_blocked: false,
+        counter: false,
+        burden: 0,
+    });
+    for (name, value) in [
+        ("oversubscribed", times.oversubscribed),
+        ("recording", times.recording),
+        ("blocked", times.blocked),
+        ("descheduled", times.descheduled),
+        ("no_work_sched", times.no_work_sched),
+        ("busy_delay", u128::from(times.busy_delay)),
+        ("steals", u128::from(times.steals)),
+        ("buried", u128::from(times.buried)),
+        ("delay_buried", times.delay_buried),
+        ("entered", u128::from(slow.is_entered())),
+    ] {
+        if value > 0 {
+            seen.insert(name.to_owned());
+        }
+    }
+    for (kind, &delay) in times.delay_by_edge.iter().enumerate() {
+        if delay > 0 {
+            seen.insert(format!("delay {kind}"));
+        }
+    }
+}
