@@ -1,0 +1,36 @@
+//! Reads a recorded trace (`.wspan`, or the spool file a process left behind).
+//!
+//! [`gather`] sorts the file's chunks by what they are; [`count`] walks all events once to learn how many tasks, scopes
+//! and yields each thread has, and numbers the tasks by creation; [`replay`] walks them again with each thread's stack of
+//! tasks and tells the run; [`workers`] gives threads their numbers, [`places`] sites their names, [`clock`] ticks their
+//! rate. What is inconsistent is repaired, counted and told in the warnings; times start at 0.
+
+mod clock;
+mod count;
+mod facts;
+mod gather;
+mod places;
+mod replay;
+mod workers;
+
+use crate::error::Error;
+use crate::open::OpenOptions;
+use crate::raw::RawTrace;
+
+/// Reads a recorded trace from the bytes of its file. Time is linear in the events (n log t with t threads).
+///
+/// # Errors
+/// It is none, of another version, damaged (unless `options.allow_truncated`), without any task, or with 2^32 tasks or
+/// strands.
+pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<RawTrace, Error> {
+    let gathered = gather::gather(bytes, options)?;
+    let counts = count::count(&gathered)?;
+    let places = places::places(&gathered);
+    let mut raw = RawTrace::default();
+    let told = replay::replay(&gathered, &counts, &places, &mut raw);
+    let threads = workers::assign(&told, counts.last - counts.first);
+    raw.meta = facts::meta(&gathered, &counts, &told, &threads, &places, bytes.len());
+    workers::renumber(&threads, &mut raw);
+    (raw.places, raw.labels) = (places.list, gathered.labels);
+    Ok(raw)
+}

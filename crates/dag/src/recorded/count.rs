@@ -1,0 +1,190 @@
+//! The first walk over all events: how much of everything there is, and the tasks' numbers.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use workspan_trace::event::{Event, Events};
+
+use super::gather::{Gathered, Thread};
+use crate::dag::NONE;
+use crate::error::Error;
+
+/// What the first walk learnt.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    /// Where each thread's tasks, scopes and yields begin in the lists of all; one more than there are threads.
+    pub tasks: Vec<u32>,
+    pub scopes: Vec<u32>,
+    pub yields: Vec<u32>,
+    /// Index of each task in the order of creation, and back.
+    pub index: Vec<u32>,
+    pub created: Vec<u64>,
+    /// Yields that some thread says it took over.
+    pub taken: Vec<bool>,
+    /// Strands, about.
+    pub strands: usize,
+    /// Records.
+    pub events: u64,
+    /// First and last moment of all events, in the file's ticks; events after the process's end do not count.
+    pub first: u64,
+    pub last: u64,
+    /// Chunks that hold bytes that are no record.
+    pub bad: u64,
+}
+
+/// Times are 63 bits, as in a text trace.
+pub(super) const LATEST: u64 = i64::MAX as u64;
+
+/// Calls `f` for every record of a thread up to the end of the process; the offset in the file of bytes that are no
+/// record, when it met some.
+pub(super) fn walk<'a>(thread: &Thread<'a>, end: u64, mut f: impl FnMut(u64, Event<'a>)) -> Option<u64> {
+    for chunk in &thread.chunks {
+        let mut events = Events::new(chunk.bytes, chunk.base);
+        for (t, event) in events.by_ref() {
+            if t > end {
+                return None;
+            }
+            f(t, event);
+        }
+        if events.is_bad() {
+            return Some(chunk.offset + events.offset() as u64);
+        }
+    }
+    None
+}
+
+/// The time after which nothing counts: the process was at its end.
+pub(super) fn end_of(gathered: &Gathered<'_>) -> u64 {
+    gathered.finished.map_or(u64::MAX, |f| f.ticks)
+}
+
+/// Where a thread's number stands in the list of threads.
+pub(super) fn slot(threads: &[Thread<'_>], number: u32) -> Option<usize> {
+    match threads.get(number as usize) {
+        Some(thread) if thread.number == number => Some(number as usize),
+        _ => threads.binary_search_by_key(&number, |t| t.number).ok(),
+    }
+}
+
+/// Walks all events.
+pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
+    let mut counts = Counts { first: u64::MAX, ..Counts::default() };
+    let mut created: Vec<Vec<u64>> = Vec::with_capacity(gathered.threads.len());
+    let mut resumed: Vec<(u32, u64)> = Vec::new();
+    let end = end_of(gathered);
+    let (mut tasks, mut scopes, mut yields) = (0u64, 0u64, 0u64);
+    for thread in &gathered.threads {
+        counts.tasks.push(tasks as u32);
+        counts.scopes.push(scopes as u32);
+        counts.yields.push(yields as u32);
+        let mut times: Vec<u64> = Vec::new();
+        let (first, last) = (&mut counts.first, &mut counts.last);
+        let (events, strands) = (&mut counts.events, &mut counts.strands);
+        let bad = walk(thread, end, |t, event| {
+            *first = (*first).min(t);
+            *last = (*last).max(t);
+            *events += 1;
+            match event {
+                Event::Join { .. } => {
+                    times.push(t);
+                    times.push(t);
+                    *strands += 3;
+                }
+                Event::Root => times.push(t),
+                Event::Create { .. } => {
+                    times.push(t);
+                    *strands += 1;
+                }
+                Event::Scope { .. } => scopes += 1,
+                Event::Yield { .. } | Event::Leave { .. } => {
+                    yields += 1;
+                    *strands += 1;
+                }
+                Event::ResumeYielded { thread, count } => resumed.push((thread, count)),
+                Event::End | Event::EndResume | Event::Wait { .. } | Event::Signal { .. } => *strands += 1,
+                _ => {}
+            }
+        });
+        if let Some(offset) = bad {
+            if !gathered.tolerant {
+                let what = "found bytes that are no record of an event: the trace is damaged; record again, or read what \
+                            stands before with --allow-truncated";
+                return Err(Error::Recorded { offset, what: what.into() });
+            }
+            counts.bad += 1;
+        }
+        tasks += times.len() as u64;
+        if tasks.max(scopes).max(yields) >= u64::from(NONE) - 1 {
+            return Err(Error::Trace("the trace has 2^32 tasks or more, which is more than workspan can take".into()));
+        }
+        created.push(times);
+    }
+    counts.tasks.push(tasks as u32);
+    counts.scopes.push(scopes as u32);
+    counts.yields.push(yields as u32);
+    counts.first = counts.first.min(counts.last);
+    // Where records were lost, nobody knows what ran until the end.
+    if let Some(finished) = gathered.finished.filter(|_| gathered.header.dropped == 0) {
+        counts.last = counts.last.max(finished.ticks);
+    }
+    counts.taken = vec![false; yields as usize];
+    for (thread, count) in resumed {
+        if let Some(y) = counts.resolve(&gathered.threads, &counts.yields, (thread, count)) {
+            counts.taken[y as usize] = true;
+        }
+    }
+    number(&mut counts, created);
+    Ok(counts)
+}
+
+/// Numbers the tasks by time of creation, then thread, then count.
+fn number(counts: &mut Counts, created: Vec<Vec<u64>>) {
+    let total = counts.tasks.last().copied().unwrap_or(0) as usize;
+    counts.created = Vec::with_capacity(total);
+    if let [only] = &created[..] {
+        counts.index = (0..total as u32).collect();
+        counts.created.extend_from_slice(only);
+        return;
+    }
+    counts.index = vec![0; total];
+    let mut heads: BinaryHeap<Reverse<(u64, usize, usize)>> =
+        created.iter().enumerate().filter_map(|(i, times)| Some(Reverse((*times.first()?, i, 0)))).collect();
+    while let Some(Reverse((mut time, thread, mut at))) = heads.pop() {
+        // One thread's run, up to the next one's turn.
+        let turn = heads.peek().map(|Reverse(next)| (next.0, next.1));
+        loop {
+            counts.index[counts.tasks[thread] as usize + at] = counts.created.len() as u32;
+            counts.created.push(time);
+            at += 1;
+            match created[thread].get(at) {
+                None => break,
+                Some(&next) => {
+                    time = next;
+                    if turn.is_some_and(|turn| (time, thread) > turn) {
+                        heads.push(Reverse((time, thread, at)));
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Counts {
+    /// The place of a thread's `count`-th in the list of all, `starts` being where each thread's begin.
+    pub(super) fn resolve(&self, threads: &[Thread<'_>], starts: &[u32], (thread, count): (u32, u64)) -> Option<u32> {
+        let slot = slot(threads, thread)?;
+        let (from, to) = (starts[slot], starts[slot + 1]);
+        (count < u64::from(to - from)).then(|| from + count as u32)
+    }
+
+    /// A task, by creation order.
+    pub(super) fn task(&self, threads: &[Thread<'_>], name: (u32, u64)) -> Option<u32> {
+        Some(self.index[self.resolve(threads, &self.tasks, name)? as usize])
+    }
+
+    /// Number of tasks.
+    pub(super) fn total(&self) -> usize {
+        self.index.len()
+    }
+}

@@ -1,0 +1,133 @@
+//! The chunks of a file, by what they are.
+
+use std::collections::BTreeMap;
+
+use workspan_trace::chunk::CHUNK_HEADER_SIZE;
+use workspan_trace::entry::{ClockPair, Finished, Label, Note, PlaceEntry, Site, entries};
+use workspan_trace::{ChunkKind, FileHeader, FormatError, Tolerance, Trace};
+
+use crate::error::Error;
+use crate::open::OpenOptions;
+
+/// What a file holds.
+#[derive(Debug, Default)]
+pub(super) struct Gathered<'a> {
+    pub header: FileHeader,
+    /// By number.
+    pub threads: Vec<Thread<'a>>,
+    pub sites: BTreeMap<u32, Site>,
+    pub places: BTreeMap<u32, PlaceEntry>,
+    /// By label number.
+    pub labels: Vec<String>,
+    pub notes: Vec<Note>,
+    pub pairs: Vec<ClockPair>,
+    pub finished: Option<Finished>,
+    pub warnings: Vec<String>,
+    /// Damage is left out and told, not an error.
+    pub tolerant: bool,
+}
+
+/// A thread's events.
+#[derive(Debug, Default)]
+pub(super) struct Thread<'a> {
+    /// Its number in the file.
+    pub number: u32,
+    /// Its chunks, in order, without a gap.
+    pub chunks: Vec<Records<'a>>,
+    /// A chunk is missing: what came after the others is not known.
+    pub cut: bool,
+}
+
+/// The records of a chunk.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Records<'a> {
+    /// Where they begin in the file.
+    pub offset: u64,
+    /// What the first one's ticks count from.
+    pub base: u64,
+    /// The records.
+    pub bytes: &'a [u8],
+}
+
+/// Text is for people; a hostile file does not get to fill their screens.
+const LONGEST_LABEL: usize = 4096;
+
+impl From<FormatError> for Error {
+    fn from(error: FormatError) -> Error {
+        Error::Recorded { offset: error.offset, what: error.what }
+    }
+}
+
+/// Walks the chunks of a file.
+pub(super) fn gather<'a>(bytes: &'a [u8], options: &OpenOptions) -> Result<Gathered<'a>, Error> {
+    let trace = Trace::open(bytes)?;
+    let tolerance = if options.allow_truncated { Tolerance::Tolerant } else { Tolerance::Strict };
+    let mut gathered = Gathered { header: trace.header, tolerant: options.allow_truncated, ..Gathered::default() };
+    let mut events: BTreeMap<u32, BTreeMap<u32, Records<'a>>> = BTreeMap::new();
+    let mut labels: BTreeMap<u32, String> = BTreeMap::new();
+    let mut bases = Vec::new();
+    let mut chunks = trace.chunks(tolerance);
+    for chunk in chunks.by_ref() {
+        let chunk = chunk?;
+        let bodies = || entries(chunk.payload);
+        match chunk.kind {
+            ChunkKind::Events => {
+                let offset = chunk.offset + CHUNK_HEADER_SIZE as u64;
+                let records = Records { offset, base: chunk.base_ticks, bytes: chunk.payload };
+                events.entry(chunk.thread).or_default().entry(chunk.seq).or_insert(records);
+                if chunk.base_ns != 0 {
+                    bases.push(ClockPair { ticks: chunk.base_ticks, ns: chunk.base_ns });
+                }
+            }
+            ChunkKind::Sites => gathered.sites.extend(bodies().filter_map(Site::decode).map(|s| (s.id, s))),
+            ChunkKind::Places => gathered.places.extend(bodies().filter_map(PlaceEntry::decode).map(|p| (p.site, p))),
+            ChunkKind::Labels => labels.extend(bodies().filter_map(Label::decode).map(|l| (l.id, l.text))),
+            ChunkKind::Notes => gathered.notes.extend(bodies().filter_map(Note::decode)),
+            ChunkKind::Clock => gathered.pairs.extend(bodies().filter_map(ClockPair::decode)),
+            ChunkKind::Finished => gathered.finished = bodies().find_map(Finished::decode).or(gathered.finished),
+            ChunkKind::Maps | ChunkKind::Threads => {}
+        }
+    }
+    if let Some(first) = chunks.damage.first() {
+        gathered.warnings.push(format!(
+            "The trace is damaged in {} place{}, the first at {first}. What is intact before the damage was read.",
+            chunks.damaged,
+            if chunks.damaged == 1 { "" } else { "s" }
+        ));
+    }
+    if gathered.pairs.len() < 2 || gathered.finished.is_none() {
+        gathered.pairs.extend(bases);
+    }
+    gathered.labels = label_list(labels);
+    let mut cut = 0u64;
+    for (number, of_thread) in events {
+        let (found, mut thread) = (of_thread.len(), Thread { number, ..Thread::default() });
+        // A chunk that is missing takes all that follow it along: the stack of tasks would be wrong.
+        thread.chunks = of_thread.into_iter().enumerate().map_while(|(i, (seq, c))| (seq as usize == i).then_some(c)).collect();
+        thread.cut = found > thread.chunks.len();
+        cut += u64::from(thread.cut);
+        gathered.threads.push(thread);
+    }
+    if cut > 0 {
+        gathered.warnings.push(format!("Of {cut} thread(s) a chunk is missing; what they did from there on is not known."));
+    }
+    Ok(gathered)
+}
+
+/// Labels by number; numbers far beyond their count are no one's.
+fn label_list(labels: BTreeMap<u32, String>) -> Vec<String> {
+    let room = labels.len().saturating_mul(2).saturating_add(16);
+    let mut list: Vec<String> = Vec::new();
+    for (id, mut text) in labels {
+        let id = id as usize;
+        if id < room {
+            list.resize(id + 1, "?".into());
+            if text.len() > LONGEST_LABEL {
+                let end = (0..=LONGEST_LABEL).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
+                text.truncate(end);
+            }
+            list[id] = text;
+        }
+    }
+    list
+}

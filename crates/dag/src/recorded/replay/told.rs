@@ -1,0 +1,112 @@
+//! What the replay learns beside the run itself.
+
+use std::collections::BTreeMap;
+
+use workspan_trace::folded::FoldedRecord;
+
+use crate::folded::{Folded, FoldedSite};
+use crate::recorded::places::Places;
+
+/// What was repaired, which pools there were, and what each thread was.
+#[derive(Debug, Default)]
+pub(in crate::recorded) struct Told {
+    /// By file order, as the threads.
+    pub threads: Vec<ThreadTold>,
+    /// (pool, size, from, to).
+    pub pools: Vec<(u32, u64, u64, Option<u64>)>,
+    /// Sentence without its end → how often.
+    pub repairs: BTreeMap<&'static str, u64>,
+    /// Tasks still open at the end of the trace.
+    pub open: u64,
+    /// Tasks that never began.
+    pub never_began: u64,
+}
+
+/// A thread.
+#[derive(Debug, Default)]
+pub(in crate::recorded) struct ThreadTold {
+    /// Its place among the file's threads.
+    pub index: u32,
+    /// Start of the first and end of the last strand on it.
+    pub busy: Option<(u64, u64)>,
+    /// (pool, from, to) for the times it was a worker.
+    pub worker: Vec<(u32, u64, Option<u64>)>,
+}
+
+impl Told {
+    pub(super) fn repair(&mut self, what: &'static str) {
+        *self.repairs.entry(what).or_default() += 1;
+    }
+
+    pub(super) fn pool_begins(&mut self, pool: u32, size: u64, t: u64) {
+        self.pools.push((pool, size, t, None));
+    }
+
+    pub(super) fn pool_ends(&mut self, pool: u32, t: u64) {
+        if let Some(open) = self.pools.iter_mut().rev().find(|p| p.0 == pool && p.3.is_none()) {
+            open.3 = Some(t);
+        } else {
+            // Its beginning is told by a thread that comes later in the file.
+            self.pools.push((pool, 0, t, Some(t)));
+        }
+    }
+}
+
+impl ThreadTold {
+    pub(super) fn new(index: u32) -> ThreadTold {
+        ThreadTold { index, ..ThreadTold::default() }
+    }
+
+    pub(super) fn busy(&mut self, start: u64, end: u64) {
+        let (first, last) = self.busy.get_or_insert((start, end));
+        *first = (*first).min(start);
+        *last = (*last).max(end);
+    }
+
+    pub(super) fn worker_begins(&mut self, pool: u32, t: u64) {
+        self.worker_ends(t);
+        self.worker.push((pool, t, None));
+    }
+
+    pub(super) fn worker_ends(&mut self, t: u64) {
+        if let Some(open) = self.worker.last_mut().filter(|w| w.2.is_none()) {
+            open.2 = Some(t);
+        }
+    }
+
+    /// True while it is a worker.
+    pub(super) fn is_worker(&self) -> bool {
+        self.worker.last().is_some_and(|w| w.2.is_none())
+    }
+}
+
+/// The columns' form of a folded record.
+pub(super) fn folded(record: FoldedRecord, places: &Places) -> Folded {
+    let place = |site: u32| places.of(site);
+    let block = |site: u32| places.of_optional(site.checked_sub(1));
+    let mut sites: Vec<FoldedSite> = Vec::new();
+    for site in record.sites {
+        sites.push(FoldedSite {
+            site: place(site.site),
+            count: site.count,
+            work: site.work,
+            span: site.span,
+            critical_work: site.critical_work,
+            lengths: site.lengths,
+        });
+    }
+    sites.sort_by_key(|s| s.site);
+    Folded {
+        work: record.work,
+        span: record.span,
+        envelope: record.envelope,
+        tasks: record.tasks,
+        spawns: record.spawns,
+        syncs: record.syncs,
+        strands: record.strands,
+        levels: record.levels,
+        sites,
+        blocks: record.blocks.into_iter().map(|(from, to, work)| (block(from), block(to), work)).collect(),
+        ready_integral: record.ready_integral,
+    }
+}
