@@ -128,7 +128,7 @@ pub fn run(args: &HelpArgs) -> anyhow::Result<()> {
     let topic = args.topic.join(" ").to_lowercase();
     let mut command = Cli::command();
     if topic.is_empty() {
-        return print(&command.render_long_help().to_string());
+        return print(&command.render_help().to_string());
     }
     if topic == "terms" {
         return print(&format!("{}\n", list().join("\n")));
@@ -137,7 +137,7 @@ pub fn run(args: &HelpArgs) -> anyhow::Result<()> {
         let help = sub
             .clone()
             .bin_name(format!("workspan {topic}"))
-            .render_long_help();
+            .render_help();
         return print(&help.to_string());
     }
     let wanted = |name: &str| {

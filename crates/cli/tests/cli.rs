@@ -85,7 +85,7 @@ fn a_bad_file_is_one_clear_line() {
         (
             file(
                 "control.jsonl",
-                b"{\"workspan_trace\":1,\"workers\":1}\n{\"ev\":\"\\u001b[2J\"}\n",
+                b"{\"workspan_trace\":1,\"workers\":1,\"time_unit\":\"ns\",\"steals\":\"child\"}\n{\"ev\":\"\\u001b[2J\"}\n",
             ),
             &["line 2"],
         ),

@@ -166,6 +166,7 @@ struct LowStrandJson<'a> {
 struct VerdictJson<'a> {
     limit: &'static str,
     lost_percent: Option<Ratio>,
+    also: Option<&'static str>,
     serial: Vec<Serial<'a>>,
 }
 
@@ -369,19 +370,9 @@ fn verdict_json<'a>(dag: &'a Dag, report: &Report) -> VerdictJson<'a> {
     let verdict = verdict(dag, report);
     let serial = serial_blocks(dag, &report.breakdown, &report.low_parallelism);
     VerdictJson {
-        limit: match verdict.limit {
-            Limit::NoTime => "no_time",
-            Limit::OneTask => "one_task",
-            Limit::Nothing { .. } => "nothing",
-            Limit::Serial(_) => "serial_strand",
-            Limit::LowParallelism(_) => "low_parallelism",
-            Limit::Delay => "delay",
-            Limit::Scheduler => "no_work_sched",
-            Limit::Descheduled => "descheduled",
-            Limit::Blocked => "blocked",
-            Limit::Recording => "recording",
-        },
+        limit: limit_name(&verdict.limit),
         lost_percent: verdict.lost_percent.map(Ratio),
+        also: verdict.also.as_ref().map(|(limit, _)| limit_name(limit)),
         serial: serial
             .into_iter()
             .take(5)
@@ -394,6 +385,21 @@ fn verdict_json<'a>(dag: &'a Dag, report: &Report) -> VerdictJson<'a> {
                 lost_percent: Ratio(s.lost_percent),
             })
             .collect(),
+    }
+}
+
+fn limit_name(limit: &Limit) -> &'static str {
+    match limit {
+        Limit::NoTime => "no_time",
+        Limit::OneTask => "one_task",
+        Limit::Nothing { .. } => "nothing",
+        Limit::Serial(_) => "serial_strand",
+        Limit::LowParallelism(_) => "low_parallelism",
+        Limit::Delay => "delay",
+        Limit::Scheduler => "no_work_sched",
+        Limit::Descheduled => "descheduled",
+        Limit::Blocked => "blocked",
+        Limit::Recording => "recording",
     }
 }
 

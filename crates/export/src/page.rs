@@ -4,6 +4,7 @@ use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthChar;
 
 use crate::Charset;
+use crate::quantity::NBSP;
 
 /// What a piece of text is; the page decides how that looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,6 +141,7 @@ impl Page {
     }
 
     fn styled(&mut self, tone: Tone, text: &str) {
+        let text = &text.replace(NBSP, " ");
         if self.color && tone != Tone::Plain && !text.trim().is_empty() {
             let style = tone.style();
             self.out.push_str(&format!("{style}{text}{style:#}"));
@@ -154,6 +156,7 @@ impl Page {
         for c in text.chars() {
             match c {
                 '\t' => out.push(' '),
+                NBSP => out.push(c),
                 c if c.is_control() || is_bidi(c) => out.extend(c.escape_unicode()),
                 c if !c.is_ascii() && self.charset == Charset::Strict => {
                     out.extend(c.escape_unicode())

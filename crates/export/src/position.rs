@@ -1,8 +1,8 @@
 //! Strand positions in words: "the join at src/sort.rs:37", "the end of the task".
 
-use workspan_dag::{Dag, EndKind, NONE, Place, PlaceId, ROOT_PLACE, StartKind};
+use workspan_dag::{Dag, EndKind, NONE, Place, PlaceId, ROOT_PLACE, StartKind, StrandId};
 
-use crate::page::{Piece, Tone, plain};
+use crate::page::{Piece, Tone, columns, plain};
 
 /// The place behind an id that may be "unknown".
 pub(crate) fn place(dag: &Dag, id: PlaceId) -> Option<&Place> {
@@ -78,36 +78,60 @@ pub(crate) fn end_words(dag: &Dag, to: PlaceId, kind: EndKind) -> Vec<Piece> {
     }
 }
 
-/// Both in a table's cell: `join src/sort.rs:37 -> end`; the second file is left out when it is the first.
-pub(crate) fn cell(
-    dag: &Dag,
-    from: PlaceId,
-    from_kind: StartKind,
-    to: PlaceId,
-    to_kind: EndKind,
-) -> String {
-    let short = |id: PlaceId, word: &str, known: Option<&str>| match place(dag, id) {
-        Some(p) => {
-            let line = match (&p.file, p.line) {
-                (Some(file), Some(line)) if known == Some(file.as_str()) => format!(":{line}"),
-                _ => p.label.clone(),
-            };
-            format!("{} {line}", primitive(dag, id, word))
-        }
-        None => word.to_string(),
-    };
-    let start = match from_kind {
-        StartKind::Begin => "start".to_string(),
-        _ => short(from, start_word(from_kind), None),
-    };
-    let known = if from_kind == StartKind::Begin {
-        None
+/// Both in a table's cell of `width` columns: `join src/sort.rs:37 -> end`. The second file is left out when it is the
+/// first; folders are left out when there is no room for them.
+pub(crate) fn cell(dag: &Dag, block: &Ends, width: usize) -> String {
+    let full = ends(dag, block, false);
+    if columns(&full) <= width {
+        full
     } else {
-        place(dag, from).and_then(|p| p.file.as_deref())
+        ends(dag, block, true)
+    }
+}
+
+/// Where a strand starts and ends, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ends {
+    pub(crate) from: PlaceId,
+    pub(crate) from_kind: StartKind,
+    pub(crate) to: PlaceId,
+    pub(crate) to_kind: EndKind,
+}
+
+impl Ends {
+    pub(crate) fn of(dag: &Dag, strand: StrandId) -> Self {
+        let (s, i) = (&dag.strands, strand as usize);
+        Self {
+            from: s.from[i],
+            from_kind: s.start_kind[i],
+            to: s.to[i],
+            to_kind: s.end_kind[i],
+        }
+    }
+}
+
+fn ends(dag: &Dag, block: &Ends, short: bool) -> String {
+    let at = |id: PlaceId, word: &str, known: Option<&str>| {
+        let Some(p) = place(dag, id) else {
+            return word.to_string();
+        };
+        let position = match (p.file.as_deref(), p.line) {
+            (Some(file), Some(line)) if known == Some(file) => format!(":{line}"),
+            (Some(file), Some(line)) if short => {
+                format!("{}:{line}", file.rsplit('/').next().unwrap_or(file))
+            }
+            _ => p.label.clone(),
+        };
+        format!("{} {position}", primitive(dag, id, word))
     };
-    let end = match to_kind {
+    let file = |id: PlaceId| place(dag, id).and_then(|p| p.file.as_deref());
+    let (start, known) = match block.from_kind {
+        StartKind::Begin => ("start".to_string(), None),
+        kind => (at(block.from, start_word(kind), None), file(block.from)),
+    };
+    let end = match block.to_kind {
         EndKind::End => "end".to_string(),
-        _ => short(to, end_word(to_kind), known),
+        kind => at(block.to, end_word(kind), known),
     };
     format!("{start} -> {end}")
 }

@@ -13,6 +13,9 @@ pub(crate) fn seconds(meta: &Meta, ticks: f64) -> f64 {
     ticks / rate as f64
 }
 
+/// Between a number and its unit: a line is not broken there, and a page shows it as a blank.
+pub(crate) const NBSP: char = '\u{a0}';
+
 /// A unit of time and its length in seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct TimeScale {
@@ -58,7 +61,9 @@ impl TimeScale {
         let decimals = match largest / self.seconds {
             v if v < 9.995 => 2,
             v if v < 99.95 => 1,
-            _ => 0,
+            v if v < 1e6 => 0,
+            _ if seconds / self.seconds < 1e6 => 0,
+            _ => return format!("{:.2e}", seconds / self.seconds),
         };
         decimal(seconds / self.seconds, decimals)
     }
@@ -71,9 +76,9 @@ pub(crate) fn time(meta: &Meta, ticks: f64) -> String {
     let exact = s / scale.seconds;
     // Whole nanoseconds are exact: `5 ns`, not `5.00 ns`.
     if scale.unit == "ns" && (exact - exact.round()).abs() < 1e-9 {
-        return format!("{} ns", decimal(exact, 0));
+        return format!("{}{NBSP}ns", decimal(exact, 0));
     }
-    format!("{} {}", scale.value(s, s), scale.unit)
+    format!("{}{NBSP}{}", scale.value(s, s), scale.unit)
 }
 
 /// An amount of the metric: a time, or a count of `name`.
@@ -114,16 +119,16 @@ pub(crate) fn ratio(v: f64) -> String {
 /// A percentage for a table: `48.0 %`, `<0.1 %`.
 pub(crate) fn percent(v: f64) -> String {
     if v > 0.0 && v < 0.05 {
-        "<0.1 %".into()
+        format!("<0.1{NBSP}%")
     } else {
-        format!("{v:.1} %")
+        format!("{v:.1}{NBSP}%")
     }
 }
 
 /// A percentage for a sentence: `55 %`, `3.2 %`.
 pub(crate) fn share(v: f64) -> String {
     if v >= 9.95 {
-        format!("{v:.0} %")
+        format!("{v:.0}{NBSP}%")
     } else {
         percent(v)
     }
@@ -200,12 +205,12 @@ mod tests {
             (1_280_000_000.0, "1.28 s"),
             (963_000.0, "963 us"),
             (12_345_678.0, "12.3 ms"),
-            (9_223_372_036_854_775_807.0, "9,223,372,037 s"),
+            (9_223_372_036_854_775_807.0, "9.22e9 s"),
         ] {
-            assert_eq!(time(&ns, ticks), text);
+            assert_eq!(time(&ns, ticks).replace(NBSP, " "), text);
         }
-        assert_eq!(time(&cycles(2_000_000_000), 2_560_000_000.0), "1.28 s");
-        assert_eq!(time(&cycles(1_000), 3.0), "3.00 ms");
+        assert_eq!(time(&cycles(2_000_000_000), 2_560_000_000.0), "1.28\u{a0}s");
+        assert_eq!(time(&cycles(1_000), 3.0), "3.00\u{a0}ms");
     }
 
     #[test]
@@ -214,8 +219,8 @@ mod tests {
         assert_eq!(ratio(21.31), "21.3");
         assert_eq!(ratio(4213.4), "4,213");
         assert_eq!(thousands(8_518_398), "8,518,398");
-        assert_eq!(percent(0.01), "<0.1 %");
-        assert_eq!(share(55.2), "55 %");
+        assert_eq!(percent(0.01), "<0.1\u{a0}%");
+        assert_eq!(share(55.2), "55\u{a0}%");
         assert_eq!(bytes(412_345), "412 KB");
     }
 }

@@ -68,7 +68,12 @@ pub struct Verdict {
     pub mean_busy: f64,
     /// What the cause lost, in percent of all that was lost; `None` where the limit is no loss.
     pub lost_percent: Option<f64>,
+    /// The second cause and its percentage, when that is at least [`ALSO_NAMED`].
+    pub also: Option<(Limit, f64)>,
 }
+
+/// A second cause of at least this share of what was lost, in percent, is named too.
+pub const ALSO_NAMED: f64 = 20.0;
 
 /// Chooses the main cause from the breakdown (MODEL.md §5) and the intervals of low parallelism.
 pub fn verdict(dag: &Dag, report: &Report) -> Verdict {
@@ -83,6 +88,7 @@ pub fn verdict(dag: &Dag, report: &Report) -> Verdict {
         limit,
         mean_busy,
         lost_percent: None,
+        also: None,
     };
     if elapsed == 0 {
         return plain(Limit::NoTime);
@@ -97,53 +103,43 @@ pub fn verdict(dag: &Dag, report: &Report) -> Verdict {
         });
     }
     // The program's own lack of work comes first in a tie: it is what its author can change.
-    let causes = [
+    let mut causes = [
         (b.no_work_app, Limit::LowParallelism(None)),
         (b.delay, Limit::Delay),
         (b.no_work_sched, Limit::Scheduler),
         (b.blocked, Limit::Blocked),
         (b.descheduled, Limit::Descheduled),
         (b.recording, Limit::Recording),
-    ];
-    let Some((lost, limit)) = causes.into_iter().rev().max_by_key(|c| c.0) else {
-        return plain(Limit::NoTime);
-    };
-    let lost_percent = Some(percent_of(lost, b.lost()));
-    match limit {
-        Limit::LowParallelism(_) => low_parallelism(dag, report, mean_busy, lost_percent),
-        limit => Verdict {
-            limit,
-            mean_busy,
-            lost_percent,
-        },
+    ]
+    .map(|(lost, limit)| (percent_of(lost, b.lost()), limit));
+    causes.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let [first, second, ..] = causes.map(|(percent, limit)| match limit {
+        Limit::LowParallelism(_) => low_parallelism(dag, report, percent),
+        limit => (percent, limit),
+    });
+    let also = (second.0 >= ALSO_NAMED).then_some((second.1, second.0));
+    Verdict {
+        limit: first.1,
+        mean_busy,
+        lost_percent: Some(first.0),
+        also,
     }
 }
 
-fn low_parallelism(
-    dag: &Dag,
-    report: &Report,
-    mean_busy: f64,
-    lost_percent: Option<f64>,
-) -> Verdict {
-    let widest = report.low_parallelism.first().map(|_| 0usize);
-    let interval_share = report.low_parallelism.first().map(|i| i.lost_percent);
+/// The serial block behind most of the program's lack of work, or else the interval that lost most, or else the whole.
+fn low_parallelism(dag: &Dag, report: &Report, percent: f64) -> (f64, Limit) {
+    let interval = report.low_parallelism.first().map(|i| i.lost_percent);
     if let Some(serial) = serial_blocks(dag, &report.breakdown, &report.low_parallelism)
         .into_iter()
         .next()
         && serial.lost_percent >= WORTH_NAMING
-        && serial.lost_percent * 2.0 >= interval_share.unwrap_or(0.0)
+        && serial.lost_percent * 2.0 >= interval.unwrap_or(0.0)
     {
-        let share = Some(serial.lost_percent);
-        return Verdict {
-            limit: Limit::Serial(serial),
-            mean_busy,
-            lost_percent: share,
-        };
+        return (serial.lost_percent, Limit::Serial(serial));
     }
-    Verdict {
-        limit: Limit::LowParallelism(widest),
-        mean_busy,
-        lost_percent: interval_share.or(lost_percent),
+    match interval {
+        Some(percent) => (percent, Limit::LowParallelism(Some(0))),
+        None => (percent, Limit::LowParallelism(None)),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use unicode_width::UnicodeWidthStr;
 use workspan_analysis::{Metric, Options, Report, report};
-use workspan_dag::{Dag, OpenOptions, open};
+use workspan_dag::{Dag, text};
 use workspan_export::{Charset, TextOptions, TraceFile, report_json, report_text};
 
 fn golden() -> PathBuf {
@@ -13,16 +13,13 @@ fn golden() -> PathBuf {
 }
 
 fn measured(name: &str, options: &Options) -> (Dag, Report) {
-    let dag = open(
-        &golden().join(format!("{name}.jsonl")),
-        &OpenOptions::default(),
-    )
-    .unwrap();
+    let trace = std::fs::read(golden().join(format!("{name}.jsonl"))).unwrap();
+    let dag = text::read(&trace).unwrap();
     let report = report(&dag, options).unwrap();
     (dag, report)
 }
 
-fn text(name: &str, options: &Options, looks: &TextOptions) -> String {
+fn shown(name: &str, options: &Options, looks: &TextOptions) -> String {
     let (dag, report) = measured(name, options);
     report_text(&dag, &report, options, looks)
 }
@@ -73,7 +70,7 @@ fn reports_are_as_they_were() {
     };
     insta::assert_snapshot!(
         "instructions_text",
-        text(
+        shown(
             "counters_and_off",
             &instructions,
             &looks("counters_and_off")
@@ -85,7 +82,7 @@ fn reports_are_as_they_were() {
     };
     insta::assert_snapshot!(
         "count_blocked_text",
-        text("counters_and_off", &blocked, &looks("counters_and_off"))
+        shown("counters_and_off", &blocked, &looks("counters_and_off"))
     );
 }
 
@@ -93,7 +90,7 @@ fn reports_are_as_they_were() {
 fn no_line_is_wider_than_80_columns_and_nothing_steers_the_terminal() {
     for name in names() {
         for charset in [Charset::Unicode, Charset::Ascii, Charset::Strict] {
-            let plain = text(
+            let plain = shown(
                 &name,
                 &Options::default(),
                 &TextOptions {
@@ -117,7 +114,7 @@ fn no_line_is_wider_than_80_columns_and_nothing_steers_the_terminal() {
                 assert!(plain.is_ascii(), "{name}: {plain}");
             }
             // Colours add escapes and nothing else.
-            let colored = text(
+            let colored = shown(
                 &name,
                 &Options::default(),
                 &TextOptions {
@@ -248,7 +245,7 @@ fn the_verdict_names_the_strand_that_holds_the_merge() {
     .sum();
     let share = 3.0 * 16_000.0 * 100.0 / lost as f64;
     assert!((first["lost_percent"].as_f64().unwrap() - share).abs() < 0.001);
-    let text = text("serial_merge", &Options::default(), &TextOptions::default());
+    let text = shown("serial_merge", &Options::default(), &TextOptions::default());
     let sentence = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
         sentence.contains("from the join at src/sort.rs:37 (`msort`) to the end of the task, ran alone for 16.0 ms"),
@@ -259,14 +256,14 @@ fn the_verdict_names_the_strand_that_holds_the_merge() {
 #[test]
 fn a_balanced_run_is_not_blamed() {
     assert_eq!(json("balanced")["verdict"]["limit"], "nothing");
-    let text = text("balanced", &Options::default(), &TextOptions::default());
+    let text = shown("balanced", &Options::default(), &TextOptions::default());
     assert!(text.contains("nothing to gain"), "{text}");
 }
 
 #[test]
 fn what_does_not_exist_yet_is_not_suggested() {
     for name in names() {
-        let text = text(&name, &Options::default(), &looks(&name));
+        let text = shown(&name, &Options::default(), &looks(&name));
         for command in [
             "workspan view",
             "whatif",

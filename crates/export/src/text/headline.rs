@@ -1,5 +1,7 @@
 //! The title, and what limits the program in one or two sentences.
 
+use workspan_dag::{EndKind, StartKind};
+
 use super::View;
 use crate::page::{Page, Piece, Tone, columns, plain, strong};
 use crate::position::{end_words, label, owner_words, place, short_function, start_words};
@@ -81,11 +83,19 @@ pub(super) fn verdict(view: &View, page: &mut Page) {
                 2,
                 &[strong(busy(view, &verdict)), strong(allowed(view))],
             );
-            let mut words = cause(view, &verdict);
-            if let Some(percent) = verdict.lost_percent {
-                words.push(strong(format!(": {} of what was lost.", share(percent))));
+            let also = verdict
+                .also
+                .as_ref()
+                .map(|(limit, percent)| (limit, Some(*percent)));
+            for (limit, percent) in
+                std::iter::once((&verdict.limit, verdict.lost_percent)).chain(also)
+            {
+                let mut words = cause(view, limit);
+                if let Some(percent) = percent {
+                    words.push(strong(format!(": {} of what was lost.", share(percent))));
+                }
+                page.prose("  > ", 4, &words);
             }
-            page.prose("  > ", 4, &words);
         }
     }
     small_tasks(view, page);
@@ -124,10 +134,10 @@ fn nothing(view: &View, page: &mut Page, verdict: &Verdict, enough_for: u32) {
     }
 }
 
-fn cause(view: &View, verdict: &Verdict) -> Vec<Piece> {
+fn cause(view: &View, limit: &Limit) -> Vec<Piece> {
     let b = &view.report.breakdown;
     let time = |v: u128| strong(view.time(v as f64));
-    match &verdict.limit {
+    match limit {
         Limit::Serial(block) => serial(view, block),
         Limit::LowParallelism(interval) => low(view, *interval),
         Limit::Delay => {
@@ -181,15 +191,19 @@ fn serial(view: &View, block: &SerialBlock) -> Vec<Piece> {
     if let Some(first) = words.first_mut() {
         first.1 = capital(&first.1);
     }
-    words.push(plain(", from "));
-    words.extend(start_words(view.dag, block.from, block.from_kind));
-    let inside = place(view.dag, block.from).or(place(view.dag, block.to));
-    if let Some(f) = inside.and_then(|p| p.function.as_deref()) {
-        words.push(plain(format!(" (`{}`)", short_function(f))));
+    if (block.from_kind, block.to_kind) == (StartKind::Begin, EndKind::End) {
+        words.push(plain(" ran alone for "));
+    } else {
+        words.push(plain(", from "));
+        words.extend(start_words(view.dag, block.from, block.from_kind));
+        let inside = place(view.dag, block.from).or(place(view.dag, block.to));
+        if let Some(f) = inside.and_then(|p| p.function.as_deref()) {
+            words.push(plain(format!(" (`{}`)", short_function(f))));
+        }
+        words.push(plain(" to "));
+        words.extend(end_words(view.dag, block.to, block.to_kind));
+        words.push(plain(", ran alone for "));
     }
-    words.push(plain(" to "));
-    words.extend(end_words(view.dag, block.to, block.to_kind));
-    words.push(plain(", ran alone for "));
     words.push(strong(view.time(block.alone as f64)));
     words.push(plain(idle(view.report.breakdown.workers)));
     words

@@ -1,21 +1,26 @@
 //! The longest times in which few strands ran, and which.
 
+use std::cmp::Reverse;
+
 use workspan_analysis::{LowParallelism, LowStrand};
+use workspan_dag::PlaceId;
 
 use super::View;
 use crate::page::{Page, Tone, plain, strong};
-use crate::position::{cell, label};
-use crate::quantity::{ratio, share};
+use crate::position::{Ends, cell, label};
+use crate::quantity::{percent_of, ratio, share};
 
 /// Most intervals shown.
 const INTERVALS: usize = 3;
 /// Most strands shown of one.
 const STRANDS: usize = 3;
-/// Intervals that lost less than this share of all that was lost are left out.
-const WORTH_SHOWING: f64 = 2.0;
+/// Intervals that lost less than this share of all worker-ticks are left out.
+const WORTH_SHOWING: f64 = 1.0;
 
 pub(super) fn intervals(view: &View, page: &mut Page) {
-    let worth = |i: &&LowParallelism| i.lost_percent >= WORTH_SHOWING;
+    let b = &view.report.breakdown;
+    let all = u128::from(b.workers) * u128::from(b.end.saturating_sub(b.begin));
+    let worth = |i: &&LowParallelism| percent_of(i.lost, all) >= WORTH_SHOWING;
     let shown: Vec<_> = view
         .report
         .low_parallelism
@@ -51,36 +56,70 @@ fn one(view: &View, page: &mut Page, interval: &LowParallelism) {
             )),
         ],
     );
-    for strand in interval.strands.iter().take(STRANDS) {
-        row(view, page, strand);
+    for group in groups(view, interval).iter().take(STRANDS) {
+        row(view, page, group);
     }
 }
 
-fn row(view: &View, page: &mut Page, strand: &LowStrand) {
+/// Strands of an interval that are the same piece of code.
+struct Group {
+    site: PlaceId,
+    ends: Ends,
+    strands: usize,
+    first: LowStrand,
+    ticks: u64,
+    alone: u64,
+}
+
+fn groups(view: &View, interval: &LowParallelism) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for strand in &interval.strands {
+        let site = view.dag.tasks.site[strand.task as usize];
+        let ends = Ends::of(view.dag, strand.strand);
+        match groups.iter_mut().find(|g| g.site == site && g.ends == ends) {
+            Some(group) => {
+                group.strands += 1;
+                group.ticks = group.ticks.saturating_add(strand.ticks);
+                group.alone = group.alone.saturating_add(strand.alone);
+            }
+            None => {
+                let (ticks, alone) = (strand.ticks, strand.alone);
+                groups.push(Group {
+                    site,
+                    ends,
+                    strands: 1,
+                    first: strand.clone(),
+                    ticks,
+                    alone,
+                });
+            }
+        }
+    }
+    groups.sort_by_key(|g| (Reverse(g.alone), Reverse(g.ticks)));
+    groups
+}
+
+fn row(view: &View, page: &mut Page, group: &Group) {
     let dag = view.dag;
-    let i = strand.strand as usize;
-    let s = &dag.strands;
-    let words = cell(dag, s.from[i], s.start_kind[i], s.to[i], s.end_kind[i]);
-    let site = label(dag, dag.tasks.site[strand.task as usize]);
-    let worker = if dag.is_worker(strand.thread) {
-        "worker"
+    let words = cell(dag, &group.ends, page.width() / 2);
+    let who = if group.strands > 1 {
+        plain(format!("{} strands of ", group.strands))
     } else {
-        "thread"
+        let worker = if dag.is_worker(group.first.thread) {
+            "worker"
+        } else {
+            "thread"
+        };
+        let task = dag.tasks.number[group.first.task as usize];
+        plain(format!("{worker} {}, task {task} of ", group.first.thread))
     };
     let mut pieces = vec![
-        plain(format!(
-            "task {} of ",
-            dag.tasks.number[strand.task as usize]
-        )),
-        (Tone::Path, site.to_string()),
-        plain(format!(
-            ", {worker} {}, {words}: ran {}",
-            strand.thread,
-            view.time(strand.ticks as f64)
-        )),
+        who,
+        (Tone::Path, label(dag, group.site).to_string()),
+        plain(format!(", {words}: ran {}", view.time(group.ticks as f64))),
     ];
-    if strand.alone > 0 {
-        pieces.push(plain(format!(", alone {}", view.time(strand.alone as f64))));
+    if group.alone > 0 {
+        pieces.push(plain(format!(", alone {}", view.time(group.alone as f64))));
     }
     page.prose("      ", 8, &pieces);
 }

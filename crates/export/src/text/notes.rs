@@ -27,6 +27,7 @@ impl Notes {
             left: report
                 .warnings
                 .iter()
+                .filter(|w| !said_already(w))
                 .map(|w| (about(w), w.clone()))
                 .collect(),
         }
@@ -47,6 +48,11 @@ impl Notes {
             page.line(&[(Tone::Faint, more)]);
         }
     }
+}
+
+/// The first sentence of such a report says it.
+fn said_already(warning: &str) -> bool {
+    warning.starts_with("No time passed")
 }
 
 /// Warnings are sentences; their words tell which number they spoil. What is not recognised spoils everything.

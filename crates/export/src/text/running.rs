@@ -3,6 +3,7 @@
 use super::View;
 use super::breakdown::mean_of;
 use crate::page::{Page, Tone, plain, strong};
+use crate::quantity::ratio;
 
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const ASCII: [char; 9] = [' ', '.', ':', '-', '=', '+', '*', '%', '#'];
@@ -13,7 +14,12 @@ pub(super) fn strip(view: &View, page: &mut Page) {
         return;
     }
     let workers = view.report.breakdown.workers;
-    let mean = format!("  mean {}", mean_of(profile.mean_running, workers));
+    let b = &view.report.breakdown;
+    let busy = b.work as f64 / b.elapsed().max(1) as f64;
+    let mut mean = format!("  mean {}", mean_of(profile.mean_running, workers));
+    if busy < profile.mean_running * 0.95 {
+        mean.push_str(&format!(", {} on the CPU", ratio(busy)));
+    }
     let room = page.width().saturating_sub(21 + mean.len()).min(48);
     let levels = if page.unicode() { BLOCKS } else { ASCII };
     let strip: String = resample(&profile.running, room)

@@ -24,10 +24,10 @@ pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
         plain(format!("{}, ", ratio(ws.parallelism()))),
     ];
     if ws.burden > 0 {
-        let origin = if view.measured.burden.is_some() {
-            "given"
-        } else {
-            "from the trace"
+        let origin = match (view.measured.burden, view.counter()) {
+            (Some(_), _) => "given",
+            (None, Some(_)) => "assumed",
+            (None, None) => "from the trace",
         };
         facts.push(strong("burdened "));
         facts.push(plain(format!(

@@ -4,7 +4,7 @@ use workspan_analysis::{BlockRow, SiteRow};
 
 use super::View;
 use crate::page::{Page, Tone, plain, strong};
-use crate::position::{cell, place, site_cell};
+use crate::position::{Ends, cell, place, site_cell};
 use crate::quantity::{percent, percent_of, ratio, thousands};
 
 /// Columns of the first cell at 80 columns.
@@ -76,13 +76,13 @@ fn site(view: &View, page: &mut Page, row: &SiteRow, label: usize) {
         )
     });
     for block in blocks.into_iter().take(BLOCKS) {
-        let words = cell(
-            view.dag,
-            block.from,
-            block.from_kind,
-            block.to,
-            block.to_kind,
-        );
+        let ends = Ends {
+            from: block.from,
+            from_kind: block.from_kind,
+            to: block.to,
+            to_kind: block.to_kind,
+        };
+        let words = cell(view.dag, &ends, label - 2);
         let words = page.fit(&words, label - 2);
         page.line(&[plain(format!(
             "    {words}{:>10}{:>11}",
