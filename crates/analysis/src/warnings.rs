@@ -117,12 +117,19 @@ fn blocked(work_span: &WorkSpan, options: &Options) -> Option<String> {
     if options.count_blocked || work_span.span_with_blocked == work_span.span {
         return None;
     }
-    let more = work_span.span_with_blocked.saturating_sub(work_span.span);
-    (work_span.span == 0 || percent(more, work_span.span) > NOTABLE_PERCENT).then(|| {
+    let more = percent(
+        work_span.span_with_blocked.saturating_sub(work_span.span),
+        work_span.span,
+    );
+    let more_work = percent(
+        work_span.work_with_blocked.saturating_sub(work_span.work),
+        work_span.work,
+    );
+    let notable = work_span.span == 0 || more > NOTABLE_PERCENT;
+    notable.then(|| {
         format!(
-            "Blocked time (I/O, locks, channels) is not counted as work: with it the span is {} in place of {}, the work \
-             {} in place of {} (--count-blocked).",
-            work_span.span_with_blocked, work_span.span, work_span.work_with_blocked, work_span.work
+            "Blocked time (I/O, locks, channels) is not counted as work: with it the span is {more:.0} % and the work \
+             {more_work:.0} % longer (--count-blocked)."
         )
     })
 }
