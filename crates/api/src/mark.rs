@@ -1,0 +1,136 @@
+//! Regions, parts and counters: names for pieces of the program.
+
+use core::marker::PhantomData;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use crate::table::{Number, Table, table};
+
+/// A name that is looked up once. A plain `&str` is looked up at each use.
+#[derive(Debug)]
+pub struct Label {
+    text: &'static str,
+    /// The recorder's number + 1; 0 before the first use.
+    number: AtomicU32,
+}
+
+impl Label {
+    /// The label of this text; labels of the same text are the same.
+    pub const fn new(text: &'static str) -> Label {
+        Label { text, number: AtomicU32::new(0) }
+    }
+}
+
+/// What can name a region, a part or a counter: `&str`, and `&Label`.
+pub trait Text: sealed::Sealed {}
+
+impl Text for &str {}
+impl Text for &Label {}
+
+mod sealed {
+    use super::{Label, Ordering, Table};
+
+    pub trait Sealed {
+        #[doc(hidden)]
+        fn number(self, table: Numbers<'_>) -> u32;
+    }
+
+    /// Whom to ask for a number.
+    #[allow(missing_debug_implementations, reason = "sealed")]
+    pub struct Numbers<'a>(pub(super) &'a Table);
+
+    impl Sealed for &str {
+        fn number(self, table: Numbers<'_>) -> u32 {
+            (table.0.label)(self.as_ptr(), self.len())
+        }
+    }
+
+    impl Sealed for &Label {
+        fn number(self, table: Numbers<'_>) -> u32 {
+            match self.number.load(Ordering::Relaxed) {
+                0 => {
+                    let number = self.text.number(table);
+                    self.number.store(number + 1, Ordering::Relaxed);
+                    number
+                }
+                known => known - 1,
+            }
+        }
+    }
+}
+
+/// An open region; its drop closes it. Open and close belong to one task.
+#[derive(Debug)]
+#[must_use = "the region is closed when this is dropped"]
+pub struct Region {
+    label: Number,
+    _of_this_thread: PhantomData<*const ()>,
+}
+
+/// A part that has started; its drop stops it.
+#[derive(Debug)]
+#[must_use = "the part is stopped when this is dropped"]
+pub struct Part {
+    label: Number,
+    _of_this_thread: PhantomData<*const ()>,
+}
+
+/// A label in a guard: its number + 1, 0 for none.
+#[inline]
+fn number(label: impl Text, begin: impl FnOnce(&'static Table, u32)) -> Number {
+    match table() {
+        None => Number::default(),
+        Some(table) => {
+            let label = label.number(sealed::Numbers(table));
+            begin(table, label);
+            Number::new(u64::from(label) + 1)
+        }
+    }
+}
+
+#[inline]
+fn close(label: Number, end: impl FnOnce(&'static Table, u32)) {
+    if let (Some(table), Some(label)) = (table(), label.get().checked_sub(1)) {
+        end(table, label as u32);
+    }
+}
+
+/// Opens a region: the current task's own time until the guard is dropped (MODEL.md §4).
+#[inline]
+pub fn region(label: impl Text) -> Region {
+    let label = number(label, |table, label| (table.region_begin)(label, 0));
+    Region { label, _of_this_thread: PhantomData }
+}
+
+/// Opens a region that also covers the tasks created while it is open.
+#[inline]
+pub fn tree_region(label: impl Text) -> Region {
+    let label = number(label, |table, label| (table.region_begin)(label, 1));
+    Region { label, _of_this_thread: PhantomData }
+}
+
+/// Starts a part: the current task's strands until the guard is dropped, with everything created inside.
+#[inline]
+pub fn part(label: impl Text) -> Part {
+    let label = number(label, |table, label| (table.part_begin)(label));
+    Part { label, _of_this_thread: PhantomData }
+}
+
+impl Drop for Region {
+    #[inline]
+    fn drop(&mut self) {
+        close(self.label, |table, label| (table.region_end)(label));
+    }
+}
+
+impl Drop for Part {
+    #[inline]
+    fn drop(&mut self) {
+        close(self.label, |table, label| (table.part_end)(label));
+    }
+}
+
+/// A counter rose by so much in the strand that runs (since the last call of this library or the runtime on this thread).
+#[inline]
+pub fn counter(label: impl Text, increase: u64) {
+    let _ = number(label, |table, label| (table.counter)(label, increase));
+}

@@ -1,0 +1,36 @@
+//! Positions of calls, as the recorder numbers them.
+
+use core::cell::Cell;
+use core::panic::Location;
+
+use crate::table::Table;
+
+/// Code of "a call of this library" among the primitives of a trace.
+const PRIMITIVE: u8 = 6;
+const CACHED: usize = 64;
+
+std::thread_local! {
+    /// Sites this thread used lately, by the address of their location, so that few calls take the recorder's lock.
+    static LATELY: [Cell<(usize, u32)>; CACHED] = const { [const { Cell::new((0, 0)) }; CACHED] };
+}
+
+/// The number of the site at `location`.
+pub(crate) fn site(table: &Table, location: &'static Location<'static>) -> u32 {
+    let name = core::ptr::from_ref(location) as usize;
+    let intern = || {
+        let file = location.file();
+        (table.site_location)(file.as_ptr(), file.len(), location.line(), location.column(), PRIMITIVE)
+    };
+    LATELY
+        .try_with(|cells| {
+            let cell = &cells[(name >> 3 ^ name >> 9) % CACHED];
+            let (known, number) = cell.get();
+            if known == name {
+                return number;
+            }
+            let number = intern();
+            cell.set((name, number));
+            number
+        })
+        .unwrap_or_else(|_| intern())
+}

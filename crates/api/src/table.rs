@@ -1,0 +1,175 @@
+//! The recorder, if there is one in this process.
+
+/// The front of the recorder's table (workspan-recorder, `front::Table`) and the calls of its general path. Calls are only
+/// ever appended there, so this stays right.
+#[repr(C)]
+pub(crate) struct Table {
+    version: u32,
+    size: u32,
+    _thread_refill_now: [usize; 3],
+    pub(crate) site_location: extern "C" fn(*const u8, usize, u32, u32, u8) -> u32,
+    _site_stack: usize,
+    pub(crate) label: extern "C" fn(*const u8, usize) -> u32,
+    _note_pool_site_address_site_label_record_root: [usize; 6],
+    pub(crate) task_create: extern "C" fn(u32, u32, u64) -> u64,
+    pub(crate) task_begin: extern "C" fn(u64),
+    pub(crate) task_end: extern "C" fn(),
+    pub(crate) scope_open: extern "C" fn(u32) -> u64,
+    pub(crate) wait_children: extern "C" fn(u32),
+    pub(crate) wait_scope: extern "C" fn(u32, u64),
+    pub(crate) wait_tasks: unsafe extern "C" fn(u32, *const u64, usize),
+    pub(crate) wait_signals: unsafe extern "C" fn(u32, *const u64, usize),
+    pub(crate) resume: extern "C" fn(),
+    pub(crate) yield_task: extern "C" fn(u32) -> u64,
+    pub(crate) leave_task: extern "C" fn(u32) -> u64,
+    pub(crate) resume_yielded: extern "C" fn(u64),
+    pub(crate) depend: extern "C" fn(u64, u64),
+    pub(crate) signal_new: extern "C" fn() -> u64,
+    pub(crate) signal_set: extern "C" fn(u32, u64),
+    pub(crate) region_begin: extern "C" fn(u32, u32),
+    pub(crate) region_end: extern "C" fn(u32),
+    pub(crate) part_begin: extern "C" fn(u32),
+    pub(crate) part_end: extern "C" fn(u32),
+    pub(crate) counter: extern "C" fn(u32, u64),
+    pub(crate) steal: extern "C" fn(u32, u32, u64),
+    pub(crate) steal_failed: extern "C" fn(u32),
+    pub(crate) sleep: extern "C" fn(),
+    pub(crate) wake: extern "C" fn(),
+    pub(crate) thread_number: extern "C" fn() -> u32,
+    pub(crate) pool_begin: extern "C" fn(u32) -> u32,
+    pub(crate) pool_end: extern "C" fn(u32),
+    pub(crate) worker_begin: extern "C" fn(u32, u32),
+    pub(crate) worker_end: extern "C" fn(),
+}
+
+/// A number the recorder gave; 0 when there is none, and no memory with the feature `off`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg(not(feature = "off"))]
+pub(crate) struct Number(u64);
+
+#[cfg(not(feature = "off"))]
+impl Number {
+    #[inline]
+    pub(crate) fn new(number: u64) -> Number {
+        Number(number)
+    }
+    #[inline]
+    pub(crate) fn get(self) -> u64 {
+        self.0
+    }
+}
+
+/// A number the recorder gave: there is no recorder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg(feature = "off")]
+pub(crate) struct Number(());
+
+#[cfg(feature = "off")]
+impl Number {
+    #[inline(always)]
+    pub(crate) fn new(_: u64) -> Number {
+        Number(())
+    }
+    #[inline(always)]
+    pub(crate) fn get(self) -> u64 {
+        0
+    }
+}
+
+/// True in a process that is recorded.
+#[inline]
+pub fn is_recorded() -> bool {
+    table().is_some()
+}
+
+/// The recorder's table.
+#[cfg(feature = "off")]
+#[inline(always)]
+pub(crate) fn table() -> Option<&'static Table> {
+    None
+}
+
+#[cfg(not(feature = "off"))]
+pub(crate) use self::found::table;
+
+#[cfg(not(feature = "off"))]
+mod found {
+    use super::Table;
+    use core::ffi::{CStr, c_char, c_void};
+    use core::mem::MaybeUninit;
+    use core::ptr;
+    use core::sync::atomic::{AtomicPtr, Ordering};
+
+    const SYMBOL: &CStr = c"workspan_table_v1";
+
+    /// Its address means: nobody asked yet.
+    static UNASKED: MaybeUninit<Table> = MaybeUninit::uninit();
+    /// The table; null when nobody records.
+    static TABLE: AtomicPtr<Table> = AtomicPtr::new((&raw const UNASKED).cast::<Table>().cast_mut());
+
+    #[cfg(unix)]
+    unsafe extern "C" {
+        fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+    }
+
+    /// The recorder's table.
+    #[inline]
+    pub(crate) fn table() -> Option<&'static Table> {
+        let table = TABLE.load(Ordering::Acquire);
+        if table.is_null() { None } else { asked(table) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn asked(table: *mut Table) -> Option<&'static Table> {
+        let table = if ptr::eq(table, (&raw const UNASKED).cast()) { ask() } else { table };
+        // SAFETY: null, or the recorder's table, which is never unloaded.
+        unsafe { table.as_ref() }
+    }
+
+    #[cfg(unix)]
+    fn ask() -> *mut Table {
+        // SAFETY: a null handle is the global scope; the name is a C string.
+        let symbol = unsafe { dlsym(ptr::null_mut(), SYMBOL.as_ptr()) };
+        let mut table = ptr::null_mut::<Table>();
+        if !symbol.is_null() {
+            // SAFETY: the recorder exports a function of this type under this name.
+            let export: extern "C" fn() -> *mut Table = unsafe { core::mem::transmute(symbol) };
+            table = export();
+            // SAFETY: null or a table that begins with version and size.
+            let fits = unsafe { table.as_ref() }.is_some_and(|t| t.version == 1 && t.size as usize >= size_of::<Table>());
+            if !fits {
+                table = ptr::null_mut();
+            }
+        }
+        TABLE.store(table, Ordering::Release);
+        table
+    }
+
+    #[cfg(not(unix))]
+    fn ask() -> *mut Table {
+        TABLE.store(ptr::null_mut(), Ordering::Release);
+        ptr::null_mut()
+    }
+}
+
+#[cfg(all(test, not(feature = "off")))]
+mod tests {
+    use super::Table;
+    use core::mem::offset_of;
+    use workspan_recorder::front;
+
+    #[test]
+    fn has_the_layout_of_the_recorders_table() {
+        macro_rules! same {
+            ($($field:ident),*) => {
+                $(assert_eq!(offset_of!(Table, $field), offset_of!(front::Table, $field), stringify!($field));)*
+            };
+        }
+        same!(version, size, site_location, label, task_create, task_begin, task_end, scope_open, wait_children);
+        same!(wait_scope, wait_tasks, wait_signals, resume, yield_task, leave_task, resume_yielded, depend, signal_new);
+        same!(signal_set, region_begin, region_end, part_begin, part_end, counter, steal, steal_failed, sleep, wake);
+        same!(thread_number, pool_begin, pool_end, worker_begin, worker_end);
+        assert!(size_of::<Table>() <= size_of::<front::Table>());
+    }
+}
