@@ -1,9 +1,13 @@
 //! Opens a trace of any kind, by content.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
+use crate::build::{Mode, build};
 use crate::dag::Dag;
 use crate::error::Error;
+use crate::{recorded, text};
 
 /// How to read.
 #[derive(Debug, Clone, Default)]
@@ -12,11 +16,98 @@ pub struct OpenOptions {
     pub allow_truncated: bool,
 }
 
+/// What a file's first bytes say it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Recorded by workspan.
+    Recorded,
+    /// A text trace.
+    Text,
+}
+
+impl Kind {
+    /// Recognises a trace; `None` for neither kind.
+    pub fn of(bytes: &[u8]) -> Option<Kind> {
+        let magic = &workspan_trace::header::MAGIC;
+        if !bytes.is_empty() && magic.starts_with(&bytes[..bytes.len().min(magic.len())]) {
+            return Some(Kind::Recorded);
+        }
+        let first = bytes.iter().find(|b| !b.is_ascii_whitespace());
+        (first == Some(&b'{')).then_some(Kind::Text)
+    }
+}
+
 /// Reads the trace at `path`, text or recorded, whichever its first bytes say it is.
 ///
 /// # Errors
 /// The file can't be read, is empty, is neither kind, or is damaged (see [`Error`]).
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Dag, Error> {
-    let _ = (path, options);
-    Err(Error::Trace("not implemented".into()))
+    let fail = |what: String| Error::File {
+        path: path.to_path_buf(),
+        what,
+    };
+    let file = File::open(path).map_err(|e| match e.kind() {
+        std::io::ErrorKind::NotFound => fail(
+            "no such file; expected a trace, as `workspan record -o FILE -- COMMAND` writes it"
+                .into(),
+        ),
+        std::io::ErrorKind::PermissionDenied => {
+            fail("may not be read (permission denied); expected a readable trace file".into())
+        }
+        _ => fail(format!("can't be opened ({e}); expected a trace file")),
+    })?;
+    let unreadable =
+        |e: std::io::Error| fail(format!("can't be read ({e}); expected a trace file"));
+    let metadata = file.metadata().map_err(unreadable)?;
+    if metadata.is_dir() {
+        return Err(fail(
+            "is a directory; expected a trace file, as those in target/workspan/runs/<time>/"
+                .into(),
+        ));
+    }
+    if !metadata.is_file() {
+        // A pipe, as of `export … | workspan report /dev/stdin`: it can't be mapped.
+        let mut bytes = Vec::new();
+        (&file).read_to_end(&mut bytes).map_err(unreadable)?;
+        return read(path, &bytes, options);
+    }
+    if metadata.len() == 0 {
+        return read(path, &[], options);
+    }
+    // SAFETY: the map is read only and dropped before `file`'s last use here; should another process shorten the file
+    // meanwhile, reads beyond its end stop this process with SIGBUS, as with any mapped input.
+    let map = unsafe { memmap2::Mmap::map(&file) }.map_err(unreadable)?;
+    read(path, &map, options)
+}
+
+/// [`open`] for a file's content; `path` is what errors call it.
+///
+/// # Errors
+/// As [`open`].
+pub fn read(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
+    let fail = |what: &str| Error::File {
+        path: path.to_path_buf(),
+        what: what.into(),
+    };
+    if bytes.is_empty() {
+        return Err(fail(
+            "is empty; expected a trace: did the recorded program start?",
+        ));
+    }
+    let result = match Kind::of(bytes) {
+        Some(Kind::Recorded) => {
+            recorded::read(bytes, options).and_then(|raw| build(raw, Mode::Repair))
+        }
+        Some(Kind::Text) => text::read_with(bytes, options),
+        None => {
+            return Err(fail(
+                "is no trace; expected a recorded trace (.wspan) or a text trace, which starts with {\"workspan_trace\":1",
+            ));
+        }
+    };
+    result.map_err(|error| match error {
+        file @ Error::File { .. } => file,
+        Error::Trace(what) => fail(&what),
+        other => fail(&other.to_string()),
+    })
 }

@@ -38,7 +38,15 @@ fn columns() {
 
     assert_eq!(dag.tasks.number, [0, 1, 2, 3]);
     assert_eq!(dag.tasks.parent, [NONE, 0, 1, 1]);
-    assert_eq!(dag.tasks.kind, [TaskKind::Root, TaskKind::Deferred, TaskKind::Deferred, TaskKind::Deferred]);
+    assert_eq!(
+        dag.tasks.kind,
+        [
+            TaskKind::Root,
+            TaskKind::Deferred,
+            TaskKind::Deferred,
+            TaskKind::Deferred
+        ]
+    );
     assert_eq!(dag.tasks.site, [0, 3, 1, 2]);
     assert_eq!(dag.tasks.level, [0, 1, 2, 2]);
     assert_eq!(dag.tasks.creator, [NONE, 0, 1, 2]);
@@ -53,15 +61,39 @@ fn columns() {
     assert_eq!(dag.strands.end, [80, 90, 95, 122, 135, 140, 145]);
     assert_eq!(dag.strands.prev, [NONE, NONE, 1, NONE, NONE, 2, 0]);
     use EndKind::{Create, End, Wait};
-    assert_eq!(dag.strands.end_kind, [Wait, Create, Wait, End, End, End, End]);
+    assert_eq!(
+        dag.strands.end_kind,
+        [Wait, Create, Wait, End, End, End, End]
+    );
     use StartKind::{AfterCreate, AfterWait, Begin};
-    assert_eq!(dag.strands.start_kind, [Begin, Begin, AfterCreate, Begin, Begin, AfterWait, AfterWait]);
+    assert_eq!(
+        dag.strands.start_kind,
+        [
+            Begin,
+            Begin,
+            AfterCreate,
+            Begin,
+            Begin,
+            AfterWait,
+            AfterWait
+        ]
+    );
 
     assert_eq!(dag.waits.after, [5, 6]);
     assert_eq!(dag.waits.plain, [true, true]);
     assert_eq!(dag.waits.tasks.get(0), [2, 3]);
     assert_eq!(dag.waits.tasks.get(1), [1]);
     assert_eq!(dag.labels, ["create_tree"]);
-    assert_eq!((dag.regions[0].begin, dag.regions[0].end), ((0, 0), (0, 80)));
-    assert_eq!((dag.steals[0].thief, dag.steals[0].victim, dag.steals[0].task), (1, 0, 2));
+    assert_eq!(
+        (dag.regions[0].begin, dag.regions[0].end),
+        ((0, 0), (0, 80))
+    );
+    assert_eq!(
+        (
+            dag.steals[0].thief,
+            dag.steals[0].victim,
+            dag.steals[0].task
+        ),
+        (1, 0, 2)
+    );
 }

@@ -9,7 +9,8 @@ use super::order::{Edge, Graph};
 use crate::dag::Lists;
 
 const LATE: &str = "Strands that started before what they waited for had ended, clamped";
-const DROPPED: &str = "Waits and dependences that the times contradict, joined at the end of the run instead";
+const DROPPED: &str =
+    "Waits and dependences that the times contradict, joined at the end of the run instead";
 const OVERLAP: &str = "Strands that overlapped the next one on their thread, cut off there";
 
 /// Moves strands forward, drops edges that time contradicts.
@@ -31,7 +32,7 @@ pub(super) fn clamp(graph: &mut Graph<'_>, ticks_per_second: u64, repairs: &mut 
 /// Drops the waits and dependences among strands of no length at one tick.
 pub(super) fn drop_ties(graph: &mut Graph<'_>, repairs: &mut Repairs) {
     let (start, end) = (graph.strands.start.clone(), graph.strands.end.clone());
-    retain(graph, repairs, |p, s| !(start[p as usize] == end[s as usize]));
+    retain(graph, repairs, |p, s| start[p as usize] != end[s as usize]);
 }
 
 /// Makes every strand start at or after the ends of its predecessors; only creates and program order count without a
@@ -55,7 +56,9 @@ fn push(graph: &mut Graph<'_>, limit: Option<u64>) -> Result<u64, ()> {
                     let end = graph.strands.end[p as usize];
                     match edge {
                         Edge::Previous | Edge::Create => ready = ready.max(end),
-                        _ if state[p as usize] == DONE && end <= graph.strands.start[i].saturating_add(limit.unwrap_or(0)) => {
+                        _ if state[p as usize] == DONE
+                            && end <= graph.strands.start[i].saturating_add(limit.unwrap_or(0)) =>
+                        {
                             latest_other = latest_other.max(end);
                         }
                         _ => {}
@@ -93,20 +96,21 @@ fn push(graph: &mut Graph<'_>, limit: Option<u64>) -> Result<u64, ()> {
 
 /// Keeps the joins, signals and dependences `(predecessor, strand)` that `keep` says.
 fn retain(graph: &mut Graph<'_>, repairs: &mut Repairs, keep: impl Fn(u32, u32) -> bool) {
-    let mut filter = |lists: &Lists, strand_of: &dyn Fn(usize) -> u32, last: &dyn Fn(u32) -> u32| {
-        let mut out = Lists::default();
-        for i in 0..lists.len() {
-            let s = strand_of(i);
-            out.push(lists.get(i).iter().copied().filter(|&item| {
-                let kept = keep(last(item), s);
-                if !kept {
-                    repairs.note(DROPPED);
-                }
-                kept
-            }));
-        }
-        out
-    };
+    let mut filter =
+        |lists: &Lists, strand_of: &dyn Fn(usize) -> u32, last: &dyn Fn(u32) -> u32| {
+            let mut out = Lists::default();
+            for i in 0..lists.len() {
+                let s = strand_of(i);
+                out.push(lists.get(i).iter().copied().filter(|&item| {
+                    let kept = keep(last(item), s);
+                    if !kept {
+                        repairs.note(DROPPED);
+                    }
+                    kept
+                }));
+            }
+            out
+        };
     let after = |w: usize| graph.waits.before[w] + 1;
     let joins = filter(&graph.waits.tasks, &after, &|t| graph.tasks.last(t));
     let signals = filter(&graph.waits.signals, &after, &|p| p);

@@ -11,7 +11,10 @@ use crate::dag::{
 use crate::raw::{RawRegion, RawTrace};
 
 /// Fills the DAG; `sorted` lists the strands in final order.
-#[expect(clippy::too_many_arguments, reason = "the products of all stages meet here")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "the products of all stages meet here"
+)]
 pub(super) fn fill(
     mut raw: RawTrace,
     columns: TaskColumns,
@@ -28,10 +31,16 @@ pub(super) fn fill(
         rank[s as usize] = i as u32;
     }
     let at = |s: u32| if s == NONE { NONE } else { rank[s as usize] };
-    let mut dag = Dag::default();
-    dag.waits = sorted_waits(&waits, &rank);
+    let mut dag = Dag {
+        waits: sorted_waits(&waits, &rank),
+        ..Dag::default()
+    };
     drop(waits);
-    let place_of = Placing { strands: &strands, columns: &columns, rank: &rank };
+    let place_of = Placing {
+        strands: &strands,
+        columns: &columns,
+        rank: &rank,
+    };
     dag.scopes = scopes
         .raw_of_id
         .iter()
@@ -39,7 +48,13 @@ pub(super) fn fill(
             let s = &raw.scopes[i as usize];
             let opener = tasks.id_of_raw[s.opener as usize];
             let (strand, creates_before) = place_of.strand(s.strand, opener);
-            Scope { number: s.number, kind: s.kind, opener, strand, creates_before }
+            Scope {
+                number: s.number,
+                kind: s.kind,
+                opener,
+                strand,
+                creates_before,
+            }
         })
         .collect();
     let (labels, label_ids) = label_table(&raw);
@@ -54,18 +69,28 @@ pub(super) fn fill(
         .collect();
     dag.folded.sort_by_key(|f| f.0);
     dag.folded.dedup_by_key(|f| f.0);
-    dag.signals = strands.sets.iter().map(|&(s, signal)| (at(s), raw.signals[signal as usize])).collect();
+    dag.signals = strands
+        .sets
+        .iter()
+        .map(|&(s, signal)| (at(s), raw.signals[signal as usize]))
+        .collect();
     dag.signals.sort_unstable();
     dag.dependents = depends.tasks;
     dag.depends = depends.on;
     dag.offs = offs(std::mem::take(&mut raw.offs), repairs);
     dag.steals = std::mem::take(&mut raw.steals);
     for s in &mut dag.steals {
-        s.task = if s.task == NONE { NONE } else { tasks.id_of_raw[s.task as usize] };
+        s.task = if s.task == NONE {
+            NONE
+        } else {
+            tasks.id_of_raw[s.task as usize]
+        };
     }
-    dag.steals.sort_unstable_by_key(|s| (s.t, s.thief, s.victim, s.task, s.leap));
+    dag.steals
+        .sort_unstable_by_key(|s| (s.t, s.thief, s.victim, s.task, s.leap));
     dag.thread_events = std::mem::take(&mut raw.thread_events);
-    dag.thread_events.sort_by_key(|&(t, thread, event)| (t, thread, event_order(event)));
+    dag.thread_events
+        .sort_by_key(|&(t, thread, event)| (t, thread, event_order(event)));
     dag.tasks = dag::Tasks {
         number: tasks.list.iter().map(|t| t.number).collect(),
         parent: tasks.list.iter().map(|t| t.parent).collect(),
@@ -74,9 +99,16 @@ pub(super) fn fill(
         level: tasks.level.clone(),
         creator: columns.creator.iter().map(|&s| at(s)).collect(),
         create_rank: columns.create_rank.clone(),
-        scope: (0..tasks.len() as u32).map(|t| scopes.of(tasks, t)).collect(),
-        first: columns.first[..tasks.len()].iter().map(|&s| rank[s as usize]).collect(),
-        last: (0..tasks.len() as u32).map(|t| rank[columns.last(t) as usize]).collect(),
+        scope: (0..tasks.len() as u32)
+            .map(|t| scopes.of(tasks, t))
+            .collect(),
+        first: columns.first[..tasks.len()]
+            .iter()
+            .map(|&s| rank[s as usize])
+            .collect(),
+        last: (0..tasks.len() as u32)
+            .map(|t| rank[columns.last(t) as usize])
+            .collect(),
     };
     dag.strands = strand_columns(strands, &columns, tasks, sorted, &rank);
     dag.places = raw.places;
@@ -84,8 +116,24 @@ pub(super) fn fill(
     dag
 }
 
-fn strand_columns(strands: Strands, columns: &TaskColumns, tasks: &Tasks, sorted: &[u32], rank: &[u32]) -> dag::Strands {
-    let Strands { task, thread, start, end, end_kind, to, of_raw, rank_of_raw, sets: _ } = strands;
+fn strand_columns(
+    strands: Strands,
+    columns: &TaskColumns,
+    tasks: &Tasks,
+    sorted: &[u32],
+    rank: &[u32],
+) -> dag::Strands {
+    let Strands {
+        task,
+        thread,
+        start,
+        end,
+        end_kind,
+        to,
+        of_raw,
+        rank_of_raw,
+        sets: _,
+    } = strands;
     drop((of_raw, rank_of_raw));
     let is_first = |s: u32| columns.first[task[s as usize] as usize] == s;
     let start_kind = |&s: &u32| match is_first(s) {
@@ -98,10 +146,23 @@ fn strand_columns(strands: Strands, columns: &TaskColumns, tasks: &Tasks, sorted
         },
     };
     let from = |&s: &u32| -> PlaceId {
-        if is_first(s) { tasks.list[task[s as usize] as usize].site } else { to[s as usize - 1] }
+        if is_first(s) {
+            tasks.list[task[s as usize] as usize].site
+        } else {
+            to[s as usize - 1]
+        }
     };
     dag::Strands {
-        prev: sorted.iter().map(|&s| if is_first(s) { NONE } else { rank[s as usize - 1] }).collect(),
+        prev: sorted
+            .iter()
+            .map(|&s| {
+                if is_first(s) {
+                    NONE
+                } else {
+                    rank[s as usize - 1]
+                }
+            })
+            .collect(),
         start_kind: sorted.iter().map(start_kind).collect(),
         from: sorted.iter().map(from).collect(),
         task: gather(&task, sorted),
@@ -118,7 +179,12 @@ fn gather<T: Copy>(column: &[T], sorted: &[u32]) -> Vec<T> {
 }
 
 fn sorted_waits(waits: &Waits, rank: &[u32]) -> dag::Waits {
-    let mut order: Vec<(u32, u32)> = waits.before.iter().zip(0..).map(|(&s, w)| (rank[s as usize + 1], w)).collect();
+    let mut order: Vec<(u32, u32)> = waits
+        .before
+        .iter()
+        .zip(0..)
+        .map(|(&s, w)| (rank[s as usize + 1], w))
+        .collect();
     order.sort_unstable();
     let mut out = dag::Waits::default();
     let mut setters = Vec::new();
@@ -138,13 +204,25 @@ fn sorted_waits(waits: &Waits, rank: &[u32]) -> dag::Waits {
 
 /// Labels in use, sorted, and the new index of each old one.
 fn label_table(raw: &RawTrace) -> (Vec<String>, Vec<u32>) {
-    let mut used: Vec<u32> = raw.regions.iter().chain(&raw.parts).map(|r| r.label).collect();
+    let mut used: Vec<u32> = raw
+        .regions
+        .iter()
+        .chain(&raw.parts)
+        .map(|r| r.label)
+        .collect();
     used.sort_unstable();
     used.dedup();
-    let mut labels: Vec<String> = used.iter().map(|&l| raw.labels[l as usize].clone()).collect();
+    let mut labels: Vec<String> = used
+        .iter()
+        .map(|&l| raw.labels[l as usize].clone())
+        .collect();
     labels.sort_unstable();
     labels.dedup();
-    let ids = raw.labels.iter().map(|l| labels.binary_search(l).map_or(NONE, |i| i as u32)).collect();
+    let ids = raw
+        .labels
+        .iter()
+        .map(|l| labels.binary_search(l).map_or(NONE, |i| i as u32))
+        .collect();
     (labels, ids)
 }
 
@@ -159,7 +237,9 @@ impl Placing<'_> {
     /// The unsorted strand a raw strand of `task` went into and its create count; the task's first when there is none.
     fn unsorted(&self, raw: u32, task: u32) -> (u32, u32) {
         match self.strands.of_raw.get(raw as usize) {
-            Some(&s) if s != NONE && self.strands.task[s as usize] == task => (s, self.strands.rank_of_raw[raw as usize]),
+            Some(&s) if s != NONE && self.strands.task[s as usize] == task => {
+                (s, self.strands.rank_of_raw[raw as usize])
+            }
             _ => (self.columns.first[task as usize], 0),
         }
     }
@@ -169,7 +249,13 @@ impl Placing<'_> {
         (self.rank[s as usize], creates)
     }
 
-    fn regions(&self, told: &[RawRegion], tasks: &Tasks, labels: &[u32], repairs: &mut Repairs) -> Vec<Region> {
+    fn regions(
+        &self,
+        told: &[RawRegion],
+        tasks: &Tasks,
+        labels: &[u32],
+        repairs: &mut Repairs,
+    ) -> Vec<Region> {
         let mut out = Vec::with_capacity(told.len());
         // Creates at each strand's end that came before what ended it; only for regions left open.
         let mut creates = Vec::new();
@@ -183,7 +269,9 @@ impl Placing<'_> {
         }
         for r in told {
             let task = tasks.id_of_raw[r.task as usize];
-            let inside = |s: u32, t: u64| t.clamp(self.strands.start[s as usize], self.strands.end[s as usize]);
+            let inside = |s: u32, t: u64| {
+                t.clamp(self.strands.start[s as usize], self.strands.end[s as usize])
+            };
             let (b, begin_creates_before) = self.unsorted(r.begin.0, task);
             let begin_t = inside(b, r.begin.1);
             let (mut e, mut end_creates_before, mut end_t);
@@ -244,7 +332,10 @@ fn offs(mut offs: Vec<Off>, repairs: &mut Repairs) -> Vec<Off> {
             repairs.note("Off-CPU intervals that overlapped on their thread, cut");
             o.start = end.1;
         }
-        end = (o.thread, o.end.max(if end.0 == o.thread { end.1 } else { 0 }));
+        end = (
+            o.thread,
+            o.end.max(if end.0 == o.thread { end.1 } else { 0 }),
+        );
         o.start < o.end
     });
     offs

@@ -21,7 +21,11 @@ pub(super) struct Scopes {
 }
 
 impl Scopes {
-    pub(super) fn new(raw: &RawTrace, tasks: &Tasks, repairs: &mut Repairs) -> Result<Scopes, Fault> {
+    pub(super) fn new(
+        raw: &RawTrace,
+        tasks: &Tasks,
+        repairs: &mut Repairs,
+    ) -> Result<Scopes, Fault> {
         let n = raw.scopes.len();
         let mut closed = vec![false; n];
         for s in &raw.strands {
@@ -34,24 +38,41 @@ impl Scopes {
             if closed[i] {
                 raw_of_id.push(i as u32);
             } else {
-                repairs.or("Scopes never waited for, their tasks joined at the end of the run", || {
-                    let opener = tasks.number(tasks.id_of_raw[scope.opener as usize]);
-                    Fault::new(At::Scope(i as u32), opener, format!("scope {} is still open at its task's end", scope.number))
-                })?;
+                repairs.or(
+                    "Scopes never waited for, their tasks joined at the end of the run",
+                    || {
+                        let opener = tasks.number(tasks.id_of_raw[scope.opener as usize]);
+                        Fault::new(
+                            At::Scope(i as u32),
+                            opener,
+                            format!("scope {} is still open at its task's end", scope.number),
+                        )
+                    },
+                )?;
             }
         }
         let number = |&i: &u32| raw.scopes[i as usize].number;
         if !raw_of_id.is_sorted_by_key(number) {
             raw_of_id.sort_unstable_by_key(number);
         }
-        if let Some(w) = raw_of_id.windows(2).find(|w| number(&w[0]) == number(&w[1])) {
-            return Err(Fault::whole(format!("scope {} is opened twice; scope numbers are unique", number(&w[0]))));
+        if let Some(w) = raw_of_id
+            .windows(2)
+            .find(|w| number(&w[0]) == number(&w[1]))
+        {
+            return Err(Fault::whole(format!(
+                "scope {} is opened twice; scope numbers are unique",
+                number(&w[0])
+            )));
         }
         let mut id_of_raw = vec![NONE; n];
         for (id, &i) in raw_of_id.iter().enumerate() {
             id_of_raw[i as usize] = id as u32;
         }
-        let mut scopes = Scopes { raw_of_id, id_of_raw, members: Lists::default() };
+        let mut scopes = Scopes {
+            raw_of_id,
+            id_of_raw,
+            members: Lists::default(),
+        };
         scopes.members = scopes.list(raw, tasks, repairs.mode)?;
         Ok(scopes)
     }
@@ -71,7 +92,8 @@ impl Scopes {
             in_trees = self.tree_members(raw, tasks, mode)?;
         }
         let mut offsets = vec![0u32; self.raw_of_id.len() + 1];
-        let own = |t: u32| Some(self.of(tasks, t)).filter(|&s| s != NONE && kind(s) == ScopeKind::Group);
+        let own =
+            |t: u32| Some(self.of(tasks, t)).filter(|&s| s != NONE && kind(s) == ScopeKind::Group);
         for t in 0..tasks.len() as u32 {
             if let Some(s) = own(t) {
                 offsets[s as usize + 1] += 1;
@@ -101,9 +123,16 @@ impl Scopes {
     }
 
     /// (task, tree scope) pairs, ascending by task.
-    fn tree_members(&self, raw: &RawTrace, tasks: &Tasks, mode: Mode) -> Result<Vec<(u32, u32)>, Fault> {
+    fn tree_members(
+        &self,
+        raw: &RawTrace,
+        tasks: &Tasks,
+        mode: Mode,
+    ) -> Result<Vec<(u32, u32)>, Fault> {
         let n = tasks.len();
-        let opener = |scope: u32| tasks.id_of_raw[raw.scopes[self.raw_of_id[scope as usize] as usize].opener as usize];
+        let opener = |scope: u32| {
+            tasks.id_of_raw[raw.scopes[self.raw_of_id[scope as usize] as usize].opener as usize]
+        };
         let kind = |scope: u32| raw.scopes[self.raw_of_id[scope as usize] as usize].kind;
         let mut by_level: Vec<u32> = (0..n as u32).collect();
         by_level.sort_by_key(|&t| tasks.level[t as usize]);
@@ -143,7 +172,11 @@ impl Scopes {
                 if steps > limit {
                     let what = "tree scopes are nested too deep and too irregularly to list their members; open fewer of them at once";
                     return match mode {
-                        Mode::Strict => Err(Fault::new(At::Task(tasks.raw_of_id[t as usize]), tasks.number(t), what)),
+                        Mode::Strict => Err(Fault::new(
+                            At::Task(tasks.raw_of_id[t as usize]),
+                            tasks.number(t),
+                            what,
+                        )),
                         Mode::Repair => Err(Fault::whole(what)),
                     };
                 }

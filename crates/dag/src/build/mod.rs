@@ -69,10 +69,18 @@ pub(crate) struct Fault {
 
 impl Fault {
     fn new(at: At, task: u64, what: impl Into<String>) -> Fault {
-        Fault { at, task: Some(task), what: what.into() }
+        Fault {
+            at,
+            task: Some(task),
+            what: what.into(),
+        }
     }
     fn whole(what: impl Into<String>) -> Fault {
-        Fault { at: At::Whole, task: None, what: what.into() }
+        Fault {
+            at: At::Whole,
+            task: None,
+            what: what.into(),
+        }
     }
 }
 
@@ -110,27 +118,48 @@ impl Repairs {
 
     /// One sentence a kind.
     fn sentences(self) -> impl Iterator<Item = String> {
-        self.counts.into_iter().map(|(kind, n)| format!("{kind}: {n}."))
+        self.counts
+            .into_iter()
+            .map(|(kind, n)| format!("{kind}: {n}."))
     }
 }
 
 /// As [`build`], with the place of a fault kept.
 pub(crate) fn assemble(mut raw: RawTrace, mode: Mode) -> Result<Dag, Fault> {
-    let mut repairs = Repairs { mode, counts: BTreeMap::new() };
+    let mut repairs = Repairs {
+        mode,
+        counts: BTreeMap::new(),
+    };
     structure::check_indices(&mut raw, mode)?;
     structure::complete(&mut raw, &mut repairs)?;
     let tasks = structure::in_number_order(&mut raw)?;
     let scopes = members::Scopes::new(&raw, &tasks, &mut repairs)?;
-    let (mut columns, mut strands, mut waits) = strands::merge(&mut raw, &tasks, &scopes, &mut repairs)?;
+    let (mut columns, mut strands, mut waits) =
+        strands::merge(&mut raw, &tasks, &scopes, &mut repairs)?;
     let mut depends = order::depends(&raw, &tasks, mode)?;
     let sorted = order::order(
-        order::Graph { tasks: &mut columns, strands: &mut strands, waits: &mut waits, depends: &mut depends },
+        order::Graph {
+            tasks: &mut columns,
+            strands: &mut strands,
+            waits: &mut waits,
+            depends: &mut depends,
+        },
         &raw.signals,
         raw.meta.ticks_per_second,
         &tasks,
         &mut repairs,
     )?;
-    let mut dag = columns::fill(raw, columns, strands, waits, depends, &tasks, scopes, &sorted, &mut repairs);
+    let mut dag = columns::fill(
+        raw,
+        columns,
+        strands,
+        waits,
+        depends,
+        &tasks,
+        scopes,
+        &sorted,
+        &mut repairs,
+    );
     dag.meta.warnings.extend(repairs.sentences());
     Ok(dag)
 }

@@ -19,7 +19,11 @@ pub(super) struct Depends {
 /// Resolves depend edges; in strict mode a cycle among them is an error of its own.
 pub(super) fn depends(raw: &RawTrace, tasks: &Tasks, mode: Mode) -> Result<Depends, Fault> {
     let id = |raw: u32| tasks.id_of_raw[raw as usize];
-    let mut pairs: Vec<(u32, u32)> = raw.depends.iter().map(|&(task, on)| (id(task), id(on))).collect();
+    let mut pairs: Vec<(u32, u32)> = raw
+        .depends
+        .iter()
+        .map(|&(task, on)| (id(task), id(on)))
+        .collect();
     pairs.sort_unstable();
     pairs.dedup();
     let mut out = Depends::default();
@@ -27,17 +31,21 @@ pub(super) fn depends(raw: &RawTrace, tasks: &Tasks, mode: Mode) -> Result<Depen
         out.tasks.push(group[0].0);
         out.on.push(group.iter().map(|&(_, on)| on));
     }
-    if mode == Mode::Strict {
-        if let Some(task) = depend_cycle(&out) {
-            return Err(cycle(tasks, task));
-        }
+    if mode == Mode::Strict
+        && let Some(task) = depend_cycle(&out)
+    {
+        return Err(cycle(tasks, task));
     }
     Ok(out)
 }
 
 fn cycle(tasks: &Tasks, task: u32) -> Fault {
     let what = "depends on itself, through the tasks it depends on or waits for (a depend cycle)";
-    Fault::new(At::Task(tasks.raw_of_id[task as usize]), tasks.number(task), what)
+    Fault::new(
+        At::Task(tasks.raw_of_id[task as usize]),
+        tasks.number(task),
+        what,
+    )
 }
 
 /// A task on a cycle of depend edges alone.
@@ -170,7 +178,10 @@ pub(super) fn order(
         clamp::clamp(&mut graph, ticks_per_second, repairs);
     }
     match sort(&graph) {
-        Ok(sorted) if repairs.mode == Mode::Repair && clamp::cut_overlaps(&mut graph, &sorted, repairs) => {
+        Ok(sorted)
+            if repairs.mode == Mode::Repair
+                && clamp::cut_overlaps(&mut graph, &sorted, repairs) =>
+        {
             sort(&graph).map_err(|_| circle())
         }
         Ok(sorted) => Ok(sorted),
@@ -187,26 +198,51 @@ fn circle() -> Fault {
     Fault::whole("the trace's tasks wait for each other in a circle that could not be cut")
 }
 
-fn contradiction(graph: &Graph<'_>, p: u32, s: u32, edge: Edge, signals: &[u64], tasks: &Tasks) -> Fault {
+fn contradiction(
+    graph: &Graph<'_>,
+    p: u32,
+    s: u32,
+    edge: Edge,
+    signals: &[u64],
+    tasks: &Tasks,
+) -> Fault {
     let strands = &graph.strands;
     let (start, end) = (strands.start[s as usize], strands.end[p as usize]);
     let what = match edge {
-        Edge::Previous => format!("a strand starts at {start}, before the one before it ended at {end}"),
-        Edge::Create => format!("begins at {start}, before its create at {end}; expected a begin at {end} or later"),
+        Edge::Previous => {
+            format!("a strand starts at {start}, before the one before it ended at {end}")
+        }
+        Edge::Create => format!(
+            "begins at {start}, before its create at {end}; expected a begin at {end} or later"
+        ),
         Edge::Depend(on) => {
             let on = tasks.number(on);
-            format!("begins at {start}, before task {on}, which it depends on, ended at {end}; expected a begin at {end} or later")
+            format!(
+                "begins at {start}, before task {on}, which it depends on, ended at {end}; expected a begin at {end} or later"
+            )
         }
         Edge::Join(on, _) => {
             let on = tasks.number(on);
-            format!("resumes at {start}, before task {on}, which it waits for, ended at {end}; expected a resume at {end} or later")
+            format!(
+                "resumes at {start}, before task {on}, which it waits for, ended at {end}; expected a resume at {end} or later"
+            )
         }
         Edge::Signal(_) => {
-            let set = strands.sets.iter().find(|x| x.0 == p).map_or(0, |x| signals[x.1 as usize]);
-            format!("resumes at {start}, before signal {set}, which it waits for, was set at {end}; expected a resume at {end} or later")
+            let set = strands
+                .sets
+                .iter()
+                .find(|x| x.0 == p)
+                .map_or(0, |x| signals[x.1 as usize]);
+            format!(
+                "resumes at {start}, before signal {set}, which it waits for, was set at {end}; expected a resume at {end} or later"
+            )
         }
     };
-    Fault::new(At::Start(strands.raw_of(s, true)), tasks.number(strands.task[s as usize]), what)
+    Fault::new(
+        At::Start(strands.raw_of(s, true)),
+        tasks.number(strands.task[s as usize]),
+        what,
+    )
 }
 
 /// By start; equal starts by (no length first, task, program order) and then topologically. `Err` is a strand on a cycle.

@@ -34,7 +34,11 @@ impl Strands {
         let of = |r: &usize| self.of_raw[*r] == strand;
         let rank = |&r: &usize| self.rank_of_raw[r];
         let all = (0..self.of_raw.len()).filter(of);
-        let found = if first { all.min_by_key(rank) } else { all.max_by_key(rank) };
+        let found = if first {
+            all.min_by_key(rank)
+        } else {
+            all.max_by_key(rank)
+        };
         found.unwrap_or_default() as u32
     }
 }
@@ -98,12 +102,20 @@ pub(super) fn merge(
     let told = std::mem::take(&mut raw.strands);
     // A burden sits on the continuation of every spawn then, so a continuation of no length still counts.
     let burdened_continuation = raw.meta.steals == Steals::Continuation;
-    let mut out = Strands { of_raw: vec![NONE; told.len()], rank_of_raw: vec![0; told.len()], ..Strands::default() };
+    let mut out = Strands {
+        of_raw: vec![NONE; told.len()],
+        rank_of_raw: vec![0; told.len()],
+        ..Strands::default()
+    };
     let guess = told.len() / 2;
     out.task.reserve(guess);
     out.start.reserve(guess);
     out.end.reserve(guess);
-    let mut columns = TaskColumns { first: Vec::with_capacity(n + 1), creator: vec![NONE; n], create_rank: vec![0; n] };
+    let mut columns = TaskColumns {
+        first: Vec::with_capacity(n + 1),
+        creator: vec![NONE; n],
+        create_rank: vec![0; n],
+    };
     let mut waits = Waits::default();
     let mut joined = vec![false; n];
     let mut pending: Vec<u32> = Vec::new();
@@ -123,7 +135,11 @@ pub(super) fn merge(
                 start = start.max(now);
                 end = end.max(start);
             }
-            let merge = mergeable && !s.keep && start == end && start == now && out.thread.last() == Some(&s.thread);
+            let merge = mergeable
+                && !s.keep
+                && start == end
+                && start == now
+                && out.thread.last() == Some(&s.thread);
             if !merge {
                 out.task.push(t);
                 out.thread.push(s.thread);
@@ -178,7 +194,12 @@ pub(super) fn merge(
                 }
                 RawEnd::WaitTasks(list) => {
                     named.clear();
-                    named.extend(raw.wait_tasks.get(list as usize).iter().map(|&i| tasks.id_of_raw[i as usize]));
+                    named.extend(
+                        raw.wait_tasks
+                            .get(list as usize)
+                            .iter()
+                            .map(|&i| tasks.id_of_raw[i as usize]),
+                    );
                     named.sort_unstable();
                     named.dedup();
                     mark_own(&mut joined, &named, t, tasks);
@@ -251,7 +272,11 @@ fn resolve_signals(
                 NONE => repairs.or("Waits for signals nobody set, not waited for", || {
                     let number = raw.signals[signal as usize];
                     let what = format!("waits for signal {number}, which nobody sets");
-                    Fault::new(At::End(strands.raw_of(before, false)), tasks.number(strands.task[before as usize]), what)
+                    Fault::new(
+                        At::End(strands.raw_of(before, false)),
+                        tasks.number(strands.task[before as usize]),
+                        what,
+                    )
                 })?,
                 strand => list.push(strand),
             }

@@ -91,7 +91,10 @@ impl Events {
         let meta = header::read(&mut line)?;
         Ok(Events {
             places: Places::new(&line)?,
-            raw: RawTrace { meta, ..RawTrace::default() },
+            raw: RawTrace {
+                meta,
+                ..RawTrace::default()
+            },
             labels: HashMap::new(),
             counters: BTreeMap::new(),
             tasks: HashMap::new(),
@@ -149,13 +152,27 @@ impl Events {
         }
     }
 
-    fn new_task(&mut self, line: &Line<'_>, number: u64, task: RawTask, created: usize) -> Result<u32, Error> {
+    fn new_task(
+        &mut self,
+        line: &Line<'_>,
+        number: u64,
+        task: RawTask,
+        created: usize,
+    ) -> Result<u32, Error> {
         let id = self.raw.tasks.len() as u32;
         if id == NONE - 1 || self.raw.strands.len() >= NONE as usize - 2 {
             return line.fail("more tasks or strands than 2^32 - 2; record less or fold");
         }
         self.raw.tasks.push(task);
-        self.task_states.push(TaskState { created, begun: 0, ended: 0, open: NONE, t: 0, thread: 0, scopes: Vec::new() });
+        self.task_states.push(TaskState {
+            created,
+            begun: 0,
+            ended: 0,
+            open: NONE,
+            t: 0,
+            thread: 0,
+            scopes: Vec::new(),
+        });
         self.tasks.insert(number, id);
         Ok(id)
     }
@@ -186,7 +203,10 @@ impl Events {
         line.task = Some(number);
         match self.tasks.get(&number) {
             Some(&task) if self.task_states[task as usize].begun != 0 => Ok(task),
-            _ => line.fail(format!("`{}` before the task's `begin`; expected its `begin` first", line.name)),
+            _ => line.fail(format!(
+                "`{}` before the task's `begin`; expected its `begin` first",
+                line.name
+            )),
         }
     }
 
@@ -197,7 +217,10 @@ impl Events {
         let thread = self.thread(line, "w")?;
         let state = &self.task_states[task as usize];
         if thread != state.thread {
-            let what = format!("`{}` on thread {thread}, but the open strand started on thread {}; expected one thread a strand", line.name, state.thread);
+            let what = format!(
+                "`{}` on thread {thread}, but the open strand started on thread {}; expected one thread a strand",
+                line.name, state.thread
+            );
             return line.fail(what);
         }
         Ok((task, state.open, t))
@@ -207,21 +230,45 @@ impl Events {
         let task = self.task(line)?;
         let state = &self.task_states[task as usize];
         if state.ended != 0 {
-            let again = if line.name == "end" { "a second end" } else { line.name.as_str() };
-            return line.fail(format!("{again} after the task's end at line {}; expected nothing of it there", state.ended));
+            let again = if line.name == "end" {
+                "a second end"
+            } else {
+                line.name.as_str()
+            };
+            return line.fail(format!(
+                "{again} after the task's end at line {}; expected nothing of it there",
+                state.ended
+            ));
         }
         if state.open == NONE {
-            return line.fail(format!("`{}` with no strand open; expected a `resume` before it", line.name));
+            return line.fail(format!(
+                "`{}` with no strand open; expected a `resume` before it",
+                line.name
+            ));
         }
         Ok(task)
     }
 
-    fn start_strand(&mut self, line: &Line<'_>, task: u32, thread: u32, t: u64) -> Result<(), Error> {
+    fn start_strand(
+        &mut self,
+        line: &Line<'_>,
+        task: u32,
+        thread: u32,
+        t: u64,
+    ) -> Result<(), Error> {
         let strand = self.raw.strands.len() as u32;
         if strand >= NONE - 2 {
             return line.fail("more strands than 2^32 - 3; record less or fold");
         }
-        self.raw.strands.push(RawStrand { task, thread, start: t, end: t, end_op: RawEnd::End, at: NONE, keep: false });
+        self.raw.strands.push(RawStrand {
+            task,
+            thread,
+            start: t,
+            end: t,
+            end_op: RawEnd::End,
+            at: NONE,
+            keep: false,
+        });
         self.strand_lines.push((line.number as u32, 0));
         let state = &mut self.task_states[task as usize];
         state.open = strand;
@@ -239,12 +286,20 @@ impl Events {
             Some(&task) => {
                 let begun = self.task_states[task as usize].begun;
                 if begun != 0 {
-                    return line.fail(format!("a second begin, after the one at line {begun}; expected one begin a task"));
+                    return line.fail(format!(
+                        "a second begin, after the one at line {begun}; expected one begin a task"
+                    ));
                 }
                 task
             }
             None => {
-                let root = RawTask { number, parent: NONE, kind: TaskKind::Root, site: ROOT_PLACE, scope: NONE };
+                let root = RawTask {
+                    number,
+                    parent: NONE,
+                    kind: TaskKind::Root,
+                    site: ROOT_PLACE,
+                    scope: NONE,
+                };
                 self.new_task(line, number, root, 0)?
             }
         };
@@ -256,7 +311,10 @@ impl Events {
         let task = self.task(line)?;
         let state = &self.task_states[task as usize];
         if state.ended != 0 {
-            return line.fail(format!("resume after the task's end at line {}; expected nothing of it there", state.ended));
+            return line.fail(format!(
+                "resume after the task's end at line {}; expected nothing of it there",
+                state.ended
+            ));
         }
         if state.open != NONE {
             let started = self.strand_lines[state.open as usize].0;
@@ -358,8 +416,16 @@ impl Events {
         }
         let scope = self.raw.scopes.len() as u32;
         let strand = self.task_states[task as usize].open;
-        self.raw.scopes.push(RawScope { number, kind, opener: task, strand });
-        self.scope_states.push(ScopeState { opened: line.number, closed: 0 });
+        self.raw.scopes.push(RawScope {
+            number,
+            kind,
+            opener: task,
+            strand,
+        });
+        self.scope_states.push(ScopeState {
+            opened: line.number,
+            closed: 0,
+        });
         self.scopes.insert(number, scope);
         self.task_states[task as usize].scopes.push(scope);
         Ok(())
@@ -369,21 +435,32 @@ impl Events {
         self.ends(line, |events, line, (task, strand)| {
             let named = ["scope", "of", "on"].map(|key| line.given(key).is_some());
             if named.iter().filter(|&&n| n).count() > 1 {
-                return line.fail("more than one of `scope`, `of` and `on`; expected at most one of the three");
+                return line.fail(
+                    "more than one of `scope`, `of` and `on`; expected at most one of the three",
+                );
             }
             match named {
                 [true, ..] => events.wait_scope(line, task, strand),
                 [_, true, _] => {
                     let numbers = line.wholes("of")?;
-                    events.unresolved.task_waits.push((strand, numbers, line.number));
+                    events
+                        .unresolved
+                        .task_waits
+                        .push((strand, numbers, line.number));
                     Ok(RawEnd::Yield)
                 }
                 [_, _, true] => {
                     let numbers = line.wholes("on")?;
-                    let signals: Vec<u32> = numbers.into_iter().map(|n| events.signal_index(n)).collect();
+                    let signals: Vec<u32> = numbers
+                        .into_iter()
+                        .map(|n| events.signal_index(n))
+                        .collect();
                     let list = events.raw.wait_signals.len() as u32;
                     events.raw.wait_signals.push(signals);
-                    events.unresolved.signal_waits.push((strand, list, line.number));
+                    events
+                        .unresolved
+                        .signal_waits
+                        .push((strand, list, line.number));
                     Ok(RawEnd::WaitSignals(list))
                 }
                 _ => Ok(RawEnd::WaitChildren),
@@ -394,7 +471,9 @@ impl Events {
     fn wait_scope(&mut self, line: &Line<'_>, task: u32, strand: u32) -> Result<RawEnd, Error> {
         let number = line.whole("scope")?;
         let Some(&scope) = self.scopes.get(&number) else {
-            self.unresolved.scope_waits.push((strand, number, line.number));
+            self.unresolved
+                .scope_waits
+                .push((strand, number, line.number));
             return Ok(RawEnd::Yield);
         };
         let state = &mut self.scope_states[scope as usize];
@@ -407,7 +486,10 @@ impl Events {
             ));
         }
         if state.closed != 0 {
-            return line.fail(format!("closes scope {number} twice, first at line {}; expected one wait for a scope", state.closed));
+            return line.fail(format!(
+                "closes scope {number} twice, first at line {}; expected one wait for a scope",
+                state.closed
+            ));
         }
         state.closed = line.number;
         Ok(RawEnd::WaitScope(scope))
@@ -437,7 +519,9 @@ impl Events {
         if let Some(&there) = self.tasks.get(&task) {
             let begun = self.task_states[there as usize].begun;
             if begun != 0 {
-                return line.fail(format!("`depend` after the task's begin at line {begun}; expected it before"));
+                return line.fail(format!(
+                    "`depend` after the task's begin at line {begun}; expected it before"
+                ));
             }
         }
         self.unresolved.depends.push((task, on, line.number));
@@ -484,9 +568,22 @@ impl Events {
         let (task, strand, t) = self.inside(line)?;
         let label = self.label(line.text(if part { "part" } else { "region" })?);
         let tree = part || line.flag("tree")?;
-        let list = if part { &mut self.raw.parts } else { &mut self.raw.regions };
-        self.open_regions.entry((task, label, part)).or_default().push(list.len() as u32);
-        list.push(RawRegion { label, task, tree, begin: (strand, t), end: (NONE, 0) });
+        let list = if part {
+            &mut self.raw.parts
+        } else {
+            &mut self.raw.regions
+        };
+        self.open_regions
+            .entry((task, label, part))
+            .or_default()
+            .push(list.len() as u32);
+        list.push(RawRegion {
+            label,
+            task,
+            tree,
+            begin: (strand, t),
+            end: (NONE, 0),
+        });
         self.task_states[task as usize].t = t;
         Ok(())
     }
@@ -495,11 +592,18 @@ impl Events {
         let (task, strand, t) = self.inside(line)?;
         let key = if part { "part" } else { "region" };
         let name = line.text(key)?;
-        let open = self.labels.get(name).and_then(|&label| self.open_regions.get_mut(&(task, label, part))?.pop());
+        let open = self
+            .labels
+            .get(name)
+            .and_then(|&label| self.open_regions.get_mut(&(task, label, part))?.pop());
         let Some(open) = open else {
             return line.fail(format!("`{key}_end` of {name:?}, which this task has not open; expected a `{key}_begin` of it before"));
         };
-        let list = if part { &mut self.raw.parts } else { &mut self.raw.regions };
+        let list = if part {
+            &mut self.raw.parts
+        } else {
+            &mut self.raw.regions
+        };
         list[open as usize].end = (strand, t);
         self.task_states[task as usize].t = t;
         Ok(())
@@ -519,23 +623,43 @@ impl Events {
 
     fn off(&mut self, line: &Line<'_>) -> Result<(), Error> {
         let (t, w) = (line.time("t")?, self.thread(line, "w")?);
-        let why = [OffWhy::Preempted, OffWhy::Blocked][line.word("why", &["preempted", "blocked"])?];
+        let why =
+            [OffWhy::Preempted, OffWhy::Blocked][line.word("why", &["preempted", "blocked"])?];
         let on = line.text_or_none("on")?.map(str::to_owned);
         if let Some(open) = self.open_offs.get(&w) {
-            return line.fail(format!("thread {w} is off already since line {}; expected an `on` before", open.line));
+            return line.fail(format!(
+                "thread {w} is off already since line {}; expected an `on` before",
+                open.line
+            ));
         }
         self.thread_time(line, w, t)?;
-        self.open_offs.insert(w, OpenOff { line: line.number, t, why, on });
+        self.open_offs.insert(
+            w,
+            OpenOff {
+                line: line.number,
+                t,
+                why,
+                on,
+            },
+        );
         Ok(())
     }
 
     fn on(&mut self, line: &Line<'_>) -> Result<(), Error> {
         let (t, w) = (line.time("t")?, self.thread(line, "w")?);
         let Some(off) = self.open_offs.remove(&w) else {
-            return line.fail(format!("`on` of thread {w} without an `off`; expected an `off` before"));
+            return line.fail(format!(
+                "`on` of thread {w} without an `off`; expected an `off` before"
+            ));
         };
         self.thread_time(line, w, t)?;
-        self.raw.offs.push(Off { thread: w, start: off.t, end: t, why: off.why, on: off.on });
+        self.raw.offs.push(Off {
+            thread: w,
+            start: off.t,
+            end: t,
+            why: off.why,
+            on: off.on,
+        });
         Ok(())
     }
 
@@ -550,16 +674,33 @@ impl Events {
     }
 
     fn victim(&self, line: &Line<'_>) -> Result<u32, Error> {
-        if line.get("victim") == Some(&Value::Null) { Ok(NONE) } else { self.thread(line, "victim") }
+        if line.get("victim") == Some(&Value::Null) {
+            Ok(NONE)
+        } else {
+            self.thread(line, "victim")
+        }
     }
 
     fn steal(&mut self, line: &Line<'_>) -> Result<(), Error> {
-        let (t, thief, victim, leap) = (line.time("t")?, self.thread(line, "w")?, self.victim(line)?, line.flag("leap")?);
+        let (t, thief, victim, leap) = (
+            line.time("t")?,
+            self.thread(line, "w")?,
+            self.victim(line)?,
+            line.flag("leap")?,
+        );
         if line.get("task") != Some(&Value::Null) {
             let task = line.whole("task")?;
-            self.unresolved.steals.push((self.raw.steals.len(), task, line.number));
+            self.unresolved
+                .steals
+                .push((self.raw.steals.len(), task, line.number));
         }
-        self.raw.steals.push(Steal { t, thief, victim, task: NONE, leap });
+        self.raw.steals.push(Steal {
+            t,
+            thief,
+            victim,
+            task: NONE,
+            leap,
+        });
         Ok(())
     }
 

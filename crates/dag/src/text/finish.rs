@@ -8,9 +8,16 @@ use crate::error::Error;
 use crate::raw::{RawEnd, RawTrace};
 
 /// Ends the reading; in a `tolerant` one what is left open or unexplained is dropped and told.
-pub(super) fn finish(mut events: Events, tolerant: bool, damage: Option<String>) -> Result<Dag, Error> {
+pub(super) fn finish(
+    mut events: Events,
+    tolerant: bool,
+    damage: Option<String>,
+) -> Result<Dag, Error> {
     let mut raw = events.close();
-    let mut faults = Faults { first: None, count: 0 };
+    let mut faults = Faults {
+        first: None,
+        count: 0,
+    };
     resolve(&events, &mut raw, &mut faults);
     unfinished(&events, &raw, &mut faults);
     if raw.tasks.is_empty() {
@@ -22,17 +29,26 @@ pub(super) fn finish(mut events: Events, tolerant: bool, damage: Option<String>)
         close_offs(&mut events, &mut raw);
         let mut dag = assemble(raw, Mode::Repair).map_err(|f| place(&events, f))?;
         if faults.count > 0 {
-            let what = format!("Names the lines left unexplained and things they left open, dropped or closed: {}.", faults.count);
+            let what = format!(
+                "Names the lines left unexplained and things they left open, dropped or closed: {}.",
+                faults.count
+            );
             dag.meta.warnings.push(what);
         }
         events.places.settle(&mut dag);
         return Ok(dag);
     }
-    overlaps(&events, &raw, &mut faults);
+    // What a recorded trace's exporter wrote was repaired before, and its warnings say so.
+    let (recorded, told) = (raw.meta.recorded, raw.meta.warnings.len());
+    if !recorded {
+        overlaps(&events, &raw, &mut faults);
+    }
     if let Some((_, error)) = faults.first {
         return Err(error);
     }
-    let mut dag = assemble(raw, Mode::Strict).map_err(|f| place(&events, f))?;
+    let mode = if recorded { Mode::Repair } else { Mode::Strict };
+    let mut dag = assemble(raw, mode).map_err(|f| place(&events, f))?;
+    dag.meta.warnings.truncate(told);
     events.places.settle(&mut dag);
     Ok(dag)
 }
@@ -55,7 +71,8 @@ impl Faults {
 /// Names that a later line may have explained.
 fn resolve(events: &Events, raw: &mut RawTrace, faults: &mut Faults) {
     let unresolved = &events.unresolved;
-    let number_of = |raw: &RawTrace, strand: u32| raw.tasks[raw.strands[strand as usize].task as usize].number;
+    let number_of =
+        |raw: &RawTrace, strand: u32| raw.tasks[raw.strands[strand as usize].task as usize].number;
     for &(task, scope, line) in &unresolved.creates {
         match events.scopes.get(&scope) {
             Some(&s) => raw.tasks[task as usize].scope = s,
@@ -84,7 +101,9 @@ fn resolve(events: &Events, raw: &mut RawTrace, faults: &mut Faults) {
             match events.tasks.get(on) {
                 Some(&t) => tasks.push(t),
                 None => faults.add(*line, Some(number_of(raw, *strand)), || {
-                    format!("waits for the unknown task {on}; expected a line that creates or begins it")
+                    format!(
+                        "waits for the unknown task {on}; expected a line that creates or begins it"
+                    )
                 }),
             }
         }
@@ -96,7 +115,9 @@ fn resolve(events: &Events, raw: &mut RawTrace, faults: &mut Faults) {
             if events.signal_lines[signal as usize] == 0 {
                 let id = raw.signals[signal as usize];
                 faults.add(line, Some(number_of(raw, strand)), || {
-                    format!("waits for the unknown signal {id}; expected a `signal` line that sets it")
+                    format!(
+                        "waits for the unknown signal {id}; expected a `signal` line that sets it"
+                    )
                 });
             }
         }
@@ -116,7 +137,8 @@ fn resolve(events: &Events, raw: &mut RawTrace, faults: &mut Faults) {
         match events.tasks.get(&task) {
             Some(&t) => raw.steals[i].task = t,
             None => faults.add(line, Some(task), || {
-                "`steal` names this unknown task; expected a line that creates or begins it".to_owned()
+                "`steal` names this unknown task; expected a line that creates or begins it"
+                    .to_owned()
             }),
         }
     }
@@ -127,7 +149,8 @@ fn unfinished(events: &Events, raw: &RawTrace, faults: &mut Faults) {
     for (task, state) in raw.tasks.iter().zip(&events.task_states) {
         if state.begun == 0 {
             faults.add(state.created, Some(task.number), || {
-                "created, but the task has no begin and no end; expected both in the trace".to_owned()
+                "created, but the task has no begin and no end; expected both in the trace"
+                    .to_owned()
             });
         } else if state.ended == 0 {
             faults.add(state.begun, Some(task.number), || {
@@ -136,7 +159,9 @@ fn unfinished(events: &Events, raw: &RawTrace, faults: &mut Faults) {
         }
     }
     for (w, off) in &events.open_offs {
-        faults.add(off.line, None, || format!("`off` of thread {w} without an `on`; expected an `on` after it"));
+        faults.add(off.line, None, || {
+            format!("`off` of thread {w} without an `on`; expected an `on` after it")
+        });
     }
 }
 
@@ -145,7 +170,13 @@ fn close_offs(events: &mut Events, raw: &mut RawTrace) {
     let last = raw.strands.iter().map(|s| s.end).max().unwrap_or(0);
     for (thread, off) in std::mem::take(&mut events.open_offs) {
         let end = last.max(off.t);
-        raw.offs.push(crate::dag::Off { thread, start: off.t, end, why: off.why, on: off.on });
+        raw.offs.push(crate::dag::Off {
+            thread,
+            start: off.t,
+            end,
+            why: off.why,
+            on: off.on,
+        });
     }
 }
 
@@ -155,13 +186,21 @@ fn overlaps(events: &Events, raw: &RawTrace, faults: &mut Faults) {
         return;
     }
     let strand = |i: u32| &raw.strands[i as usize];
-    let mut order: Vec<u32> = (0..raw.strands.len() as u32).filter(|&i| strand(i).start < strand(i).end).collect();
+    let mut order: Vec<u32> = (0..raw.strands.len() as u32)
+        .filter(|&i| strand(i).start < strand(i).end)
+        .collect();
     order.sort_unstable_by_key(|&i| (strand(i).thread, strand(i).start, i));
     for pair in order.windows(2) {
         let (a, b) = (strand(pair[0]), strand(pair[1]));
         if a.thread == b.thread && b.start < a.end {
-            let (before, number) = (raw.tasks[a.task as usize].number, raw.tasks[b.task as usize].number);
-            let (line, other) = (events.strand_lines[pair[1] as usize].0, events.strand_lines[pair[0] as usize].0);
+            let (before, number) = (
+                raw.tasks[a.task as usize].number,
+                raw.tasks[b.task as usize].number,
+            );
+            let (line, other) = (
+                events.strand_lines[pair[1] as usize].0,
+                events.strand_lines[pair[0] as usize].0,
+            );
             faults.add(line as usize, Some(number), || {
                 format!(
                     "a strand from {} on thread {} overlaps task {before}'s from {} to {} (line {other}); expected one strand at a time on a thread",
@@ -174,11 +213,20 @@ fn overlaps(events: &Events, raw: &RawTrace, faults: &mut Faults) {
 
 /// A builder's fault with its line.
 fn place(events: &Events, found: Fault) -> Error {
-    let strand = |s: u32| events.strand_lines.get(s as usize).copied().unwrap_or_default();
+    let strand = |s: u32| {
+        events
+            .strand_lines
+            .get(s as usize)
+            .copied()
+            .unwrap_or_default()
+    };
     let line = match found.at {
         At::Start(s) => strand(s).0 as usize,
         At::End(s) => strand(s).1 as usize,
-        At::Task(t) => events.task_states.get(t as usize).map_or(0, |t| t.begun.max(t.created)),
+        At::Task(t) => events
+            .task_states
+            .get(t as usize)
+            .map_or(0, |t| t.begun.max(t.created)),
         At::Scope(s) => events.scope_states.get(s as usize).map_or(0, |s| s.opened),
         At::Whole => 0,
     };

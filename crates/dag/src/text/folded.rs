@@ -27,17 +27,28 @@ pub(super) fn read(line: &Line<'_>, places: &mut Places) -> Result<Folded, Error
     };
     for point in line.list("envelope")? {
         match point {
-            Value::List(pair) => match pair[..] {
-                [Value::Whole(weight), Value::Whole(edges)] if edges < u64::from(u32::MAX) => {
-                    fold.envelope.push((weight, edges as u32));
+            Value::List(pair) => {
+                match pair[..] {
+                    [Value::Whole(weight), Value::Whole(edges)] if edges < u64::from(u32::MAX) => {
+                        fold.envelope.push((weight, edges as u32));
+                    }
+                    _ => return line.fail(
+                        "`envelope` holds something else; expected pairs [weight, burdened edges]",
+                    ),
                 }
-                _ => return line.fail("`envelope` holds something else; expected pairs [weight, burdened edges]"),
-            },
-            other => return line.fail(format!("`envelope` holds {other}; expected pairs [weight, burdened edges]")),
+            }
+            other => {
+                return line.fail(format!(
+                    "`envelope` holds {other}; expected pairs [weight, burdened edges]"
+                ));
+            }
         }
     }
     if fold.envelope.len() > MOST_POINTS {
-        return line.fail(format!("`envelope` has {} points; expected at most {MOST_POINTS}", fold.envelope.len()));
+        return line.fail(format!(
+            "`envelope` has {} points; expected at most {MOST_POINTS}",
+            fold.envelope.len()
+        ));
     }
     for value in line.list("sites")? {
         let site = line.inner(value, "sites")?;
@@ -61,9 +72,16 @@ pub(super) fn read(line: &Line<'_>, places: &mut Places) -> Result<Folded, Error
                     let (from, to) = (position(line, from, places)?, position(line, to, places)?);
                     fold.blocks.push((from, to, *work));
                 }
-                _ => return line.fail("`blocks` holds something else; expected lists [from, to, work]"),
+                _ => {
+                    return line
+                        .fail("`blocks` holds something else; expected lists [from, to, work]");
+                }
             },
-            other => return line.fail(format!("`blocks` holds {other}; expected lists [from, to, work]")),
+            other => {
+                return line.fail(format!(
+                    "`blocks` holds {other}; expected lists [from, to, work]"
+                ));
+            }
         }
     }
     fold.blocks.sort_unstable();
@@ -75,6 +93,8 @@ fn position(line: &Line<'_>, value: &Value<'_>, places: &mut Places) -> Result<u
         Value::Null => Ok(NONE),
         Value::Text(label) => Ok(places.of(label)),
         &Value::Whole(index) => places.indexed(line, "blocks", index),
-        other => line.fail(format!("`blocks` has the position {other}; expected a label, an index or null")),
+        other => line.fail(format!(
+            "`blocks` has the position {other}; expected a label, an index or null"
+        )),
     }
 }

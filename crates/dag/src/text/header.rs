@@ -30,11 +30,18 @@ pub(super) fn read(line: &mut Line<'_>) -> Result<Meta, Error> {
         n => line.fail(format!("`{key}` is {n}; expected 1 to {MAX_THREADS}")),
     };
     let workers = threads_of("workers")?;
-    let threads = if line.given("threads").is_some() { threads_of("threads")? } else { workers };
+    let threads = if line.given("threads").is_some() {
+        threads_of("threads")?
+    } else {
+        workers
+    };
     if threads < workers {
-        return line.fail(format!("`threads` is {threads}, below `workers`, {workers}; expected at least as many"));
+        return line.fail(format!(
+            "`threads` is {threads}, below `workers`, {workers}; expected at least as many"
+        ));
     }
-    let (_, time_unit, mut ticks_per_second) = UNITS[line.word("time_unit", &UNITS.map(|u| u.0))?];
+    let (_, time_unit, mut ticks_per_second) =
+        UNITS[line.word("time_unit", &UNITS.map(|u| u.0))?];
     if time_unit == TimeUnit::Cycles {
         ticks_per_second = line.whole("clock_hz")?;
         if ticks_per_second == 0 {
@@ -51,14 +58,19 @@ pub(super) fn read(line: &mut Line<'_>) -> Result<Meta, Error> {
         threads,
         time_unit,
         ticks_per_second,
-        steals: [Steals::Child, Steals::Continuation][line.word("steals", &["child", "continuation"])?],
+        steals: [Steals::Child, Steals::Continuation]
+            [line.word("steals", &["child", "continuation"])?],
         burden: cost("burden")?,
         probe_cost: cost("probe_cost")?,
         name: text("name")?,
         runtime: text("runtime")?,
         command: text("command")?,
         host: text("host")?,
-        cpus: if line.given("cpus").is_some() { Some(line.small("cpus")?) } else { None },
+        cpus: if line.given("cpus").is_some() {
+            Some(line.small("cpus")?)
+        } else {
+            None
+        },
         facts: facts(line)?,
         warnings: warnings(line)?,
         recorded: line.flag("recorded")?,

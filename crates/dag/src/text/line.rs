@@ -24,12 +24,22 @@ impl<'a> Line<'a> {
     pub(super) fn parse(bytes: &'a [u8], number: usize) -> Result<Line<'a>, Error> {
         let fail = |what: String| Error::Text { line: number, what };
         match serde_json::from_slice(bytes) {
-            Ok(Value::Object(fields)) => Ok(Line { fields, number, name: "line".into(), task: None }),
-            Ok(other) => Err(fail(format!("found {other}; expected a JSON object, one a line"))),
+            Ok(Value::Object(fields)) => Ok(Line {
+                fields,
+                number,
+                name: "line".into(),
+                task: None,
+            }),
+            Ok(other) => Err(fail(format!(
+                "found {other}; expected a JSON object, one a line"
+            ))),
             Err(e) => {
                 let all = e.to_string();
                 let what = all.split(" at line ").next().unwrap_or_default();
-                Err(fail(format!("not JSON ({what}, column {}); expected one JSON object a line", e.column())))
+                Err(fail(format!(
+                    "not JSON ({what}, column {}); expected one JSON object a line",
+                    e.column()
+                )))
             }
         }
     }
@@ -51,7 +61,10 @@ impl<'a> Line<'a> {
 
     fn wrong<T>(&self, key: &str, found: Option<&Value<'_>>, expected: &str) -> Result<T, Error> {
         match found {
-            None => self.fail(format!("`{}` lacks the key `{key}`; expected {expected}", self.name)),
+            None => self.fail(format!(
+                "`{}` lacks the key `{key}`; expected {expected}",
+                self.name
+            )),
             Some(found) => self.fail(format!("`{key}` is {found}; expected {expected}")),
         }
     }
@@ -64,7 +77,11 @@ impl<'a> Line<'a> {
     }
 
     pub(super) fn whole_or(&self, key: &str, default: u64) -> Result<u64, Error> {
-        if self.given(key).is_some() { self.whole(key) } else { Ok(default) }
+        if self.given(key).is_some() {
+            self.whole(key)
+        } else {
+            Ok(default)
+        }
     }
 
     pub(super) fn small(&self, key: &str) -> Result<u32, Error> {
@@ -90,7 +107,11 @@ impl<'a> Line<'a> {
     }
 
     pub(super) fn text_or_none(&self, key: &str) -> Result<Option<&str>, Error> {
-        if self.given(key).is_some() { self.text(key).map(Some) } else { Ok(None) }
+        if self.given(key).is_some() {
+            self.text(key).map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
     /// One of a few words: its index.
@@ -141,7 +162,9 @@ impl<'a> Line<'a> {
         };
         let whole = |v: &Value<'_>| match v {
             Value::Whole(n) => Ok::<u64, Error>(*n),
-            other => self.fail(format!("`{key}` holds {other}; expected a list of whole numbers")),
+            other => self.fail(format!(
+                "`{key}` holds {other}; expected a list of whole numbers"
+            )),
         };
         list.iter().map(whole).collect()
     }
@@ -157,12 +180,19 @@ impl<'a> Line<'a> {
         for (name, value) in fields {
             match value {
                 Value::Whole(n) => out.push((name, *n)),
-                other => return self.fail(format!("`{key}` has {name:?}: {other}; expected whole numbers, not negative")),
+                other => {
+                    return self.fail(format!(
+                        "`{key}` has {name:?}: {other}; expected whole numbers, not negative"
+                    ));
+                }
             }
         }
         out.sort_by_key(|f| f.0);
         if let Some(twice) = out.windows(2).find(|w| w[0].0 == w[1].0) {
-            return self.fail(format!("`{key}` has {:?} twice; expected it once", twice[0].0));
+            return self.fail(format!(
+                "`{key}` has {:?} twice; expected it once",
+                twice[0].0
+            ));
         }
         Ok(out)
     }
@@ -170,9 +200,12 @@ impl<'a> Line<'a> {
     /// An object inside this line, for its own keys.
     pub(super) fn inner(&self, value: &Value<'a>, name: &str) -> Result<Line<'a>, Error> {
         match value {
-            Value::Object(fields) => {
-                Ok(Line { fields: fields.clone(), number: self.number, name: name.into(), task: self.task })
-            }
+            Value::Object(fields) => Ok(Line {
+                fields: fields.clone(),
+                number: self.number,
+                name: name.into(),
+                task: self.task,
+            }),
             other => self.fail(format!("`{name}` holds {other}; expected objects")),
         }
     }

@@ -64,7 +64,9 @@ pub fn read_with(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
             if !options.allow_truncated {
                 return Err(error);
             }
-            damage = Some(format!("The trace is damaged ({error}); what stands before is shown."));
+            damage = Some(format!(
+                "The trace is damaged ({error}); what stands before is shown."
+            ));
             break;
         }
     }

@@ -8,7 +8,10 @@ use crate::error::Error;
 
 /// The place of root tasks when the trace says nothing else of it.
 pub(super) fn root_place() -> Place {
-    Place { label: "root".into(), ..Place::default() }
+    Place {
+        label: "root".into(),
+        ..Place::default()
+    }
 }
 
 /// The place a label stands for: `file:line` is taken apart, anything else is a label only.
@@ -36,7 +39,11 @@ pub(super) struct Places {
 impl Places {
     /// From the header's `places`, if there.
     pub(super) fn new(header: &Line<'_>) -> Result<Places, Error> {
-        let mut out = Places { list: vec![root_place()], by_label: HashMap::new(), given: false };
+        let mut out = Places {
+            list: vec![root_place()],
+            by_label: HashMap::new(),
+            given: false,
+        };
         if header.given("places").is_none() {
             return Ok(out);
         }
@@ -47,19 +54,27 @@ impl Places {
             let text = |key| line.text_or_none(key).map(|t| t.map(str::to_owned));
             let label = line.text("label")?.to_owned();
             if !out.list.is_empty() {
-                out.by_label.entry(label.clone()).or_insert(out.list.len() as u32);
+                out.by_label
+                    .entry(label.clone())
+                    .or_insert(out.list.len() as u32);
             }
             out.list.push(Place {
                 label,
                 file: text("file")?,
-                line: if line.given("line").is_some() { Some(line.small("line")?) } else { None },
+                line: if line.given("line").is_some() {
+                    Some(line.small("line")?)
+                } else {
+                    None
+                },
                 function: text("function")?,
                 primitive: text("primitive")?,
                 source: text("source")?,
             });
         }
         if out.list.is_empty() {
-            return header.fail("`places` is an empty list; expected the root's place first, or no `places`");
+            return header.fail(
+                "`places` is an empty list; expected the root's place first, or no `places`",
+            );
         }
         Ok(out)
     }
@@ -76,9 +91,16 @@ impl Places {
     }
 
     /// The place a line names: by index under `index_key` when its label is not enough, else by label under `key`.
-    pub(super) fn named(&mut self, line: &Line<'_>, key: &str, index_key: &str) -> Result<Option<u32>, Error> {
+    pub(super) fn named(
+        &mut self,
+        line: &Line<'_>,
+        key: &str,
+        index_key: &str,
+    ) -> Result<Option<u32>, Error> {
         if line.given(index_key).is_some() {
-            return self.indexed(line, index_key, line.whole(index_key)?).map(Some);
+            return self
+                .indexed(line, index_key, line.whole(index_key)?)
+                .map(Some);
         }
         Ok(line.text_or_none(key)?.map(|label| self.of(label)))
     }
@@ -87,7 +109,10 @@ impl Places {
     pub(super) fn indexed(&self, line: &Line<'_>, key: &str, index: u64) -> Result<u32, Error> {
         match u32::try_from(index) {
             Ok(i) if (i as usize) < self.list.len() => Ok(i),
-            _ => line.fail(format!("`{key}` is {index}; expected an index into the header's {} `places`", self.list.len())),
+            _ => line.fail(format!(
+                "`{key}` is {index}; expected an index into the header's {} `places`",
+                self.list.len()
+            )),
         }
     }
 
@@ -97,21 +122,35 @@ impl Places {
             return;
         }
         let used = used_places(dag);
-        let mut order: Vec<u32> = (1..dag.places.len() as u32).filter(|&p| used[p as usize]).collect();
-        order.sort_by(|&a, &b| dag.places[a as usize].label.cmp(&dag.places[b as usize].label));
+        let mut order: Vec<u32> = (1..dag.places.len() as u32)
+            .filter(|&p| used[p as usize])
+            .collect();
+        order.sort_by(|&a, &b| {
+            dag.places[a as usize]
+                .label
+                .cmp(&dag.places[b as usize].label)
+        });
         order.insert(0, ROOT_PLACE);
         let mut new = vec![NONE; dag.places.len()];
         for (i, &p) in order.iter().enumerate() {
             new[p as usize] = i as u32;
         }
-        dag.places = order.iter().map(|&p| std::mem::take(&mut dag.places[p as usize])).collect();
+        dag.places = order
+            .iter()
+            .map(|&p| std::mem::take(&mut dag.places[p as usize]))
+            .collect();
         let renumber = |p: &mut u32| {
             if *p != NONE {
                 *p = new[*p as usize];
             }
         };
         let strands = &mut dag.strands;
-        dag.tasks.site.iter_mut().chain(&mut strands.from).chain(&mut strands.to).for_each(renumber);
+        dag.tasks
+            .site
+            .iter_mut()
+            .chain(&mut strands.from)
+            .chain(&mut strands.to)
+            .for_each(renumber);
         for (_, fold) in &mut dag.folded {
             fold.sites.iter_mut().for_each(|s| renumber(&mut s.site));
             fold.sites.sort_by_key(|s| s.site);
@@ -133,7 +172,12 @@ pub(super) fn used_places(dag: &Dag) -> Vec<bool> {
             used[p as usize] = true;
         }
     };
-    dag.tasks.site.iter().chain(&dag.strands.from).chain(&dag.strands.to).for_each(|&p| mark(p));
+    dag.tasks
+        .site
+        .iter()
+        .chain(&dag.strands.from)
+        .chain(&dag.strands.to)
+        .for_each(|&p| mark(p));
     for (_, fold) in &dag.folded {
         fold.sites.iter().for_each(|s| mark(s.site));
         fold.blocks.iter().for_each(|b| {
