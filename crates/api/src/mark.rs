@@ -16,7 +16,10 @@ pub struct Label {
 impl Label {
     /// The label of this text; labels of the same text are the same.
     pub const fn new(text: &'static str) -> Label {
-        Label { text, number: AtomicU32::new(0) }
+        Label {
+            text,
+            number: AtomicU32::new(0),
+        }
     }
 }
 
@@ -98,21 +101,30 @@ fn close(label: Number, end: impl FnOnce(&'static Table, u32)) {
 #[inline]
 pub fn region(label: impl Text) -> Region {
     let label = number(label, |table, label| (table.region_begin)(label, 0));
-    Region { label, _of_this_thread: PhantomData }
+    Region {
+        label,
+        _of_this_thread: PhantomData,
+    }
 }
 
 /// Opens a region that also covers the tasks created while it is open.
 #[inline]
 pub fn tree_region(label: impl Text) -> Region {
     let label = number(label, |table, label| (table.region_begin)(label, 1));
-    Region { label, _of_this_thread: PhantomData }
+    Region {
+        label,
+        _of_this_thread: PhantomData,
+    }
 }
 
 /// Starts a part: the current task's strands until the guard is dropped, with everything created inside.
 #[inline]
 pub fn part(label: impl Text) -> Part {
     let label = number(label, |table, label| (table.part_begin)(label));
-    Part { label, _of_this_thread: PhantomData }
+    Part {
+        label,
+        _of_this_thread: PhantomData,
+    }
 }
 
 impl Drop for Region {

@@ -13,7 +13,9 @@ impl Pool {
     /// A pool of so many workers begins.
     #[inline]
     pub fn new(workers: u32) -> Pool {
-        Pool(table().map_or(Number::default(), |t| Number::new(u64::from((t.pool_begin)(workers)))))
+        Pool(table().map_or(Number::default(), |t| {
+            Number::new(u64::from((t.pool_begin)(workers)))
+        }))
     }
 
     /// The calling thread is its worker `index` until the guard is dropped.
@@ -22,7 +24,9 @@ impl Pool {
         if let Some(table) = table() {
             (table.worker_begin)(self.0.get() as u32, index);
         }
-        Worker { _of_this_thread: PhantomData }
+        Worker {
+            _of_this_thread: PhantomData,
+        }
     }
 }
 
@@ -58,7 +62,9 @@ pub struct Thread(Number);
 /// The calling thread.
 #[inline]
 pub fn thread() -> Thread {
-    Thread(table().map_or(Number::default(), |t| Number::new(u64::from((t.thread_number)()))))
+    Thread(table().map_or(Number::default(), |t| {
+        Number::new(u64::from((t.thread_number)()))
+    }))
 }
 
 /// This thread took `task` from `victim`'s queue.
@@ -80,7 +86,9 @@ pub fn steal_failed(victim: Thread) {
 /// The worker sleeps, in `blocking`, for want of work.
 #[inline]
 pub fn sleep<R>(blocking: impl FnOnce() -> R) -> R {
-    let Some(table) = table() else { return blocking() };
+    let Some(table) = table() else {
+        return blocking();
+    };
     (table.sleep)();
     let result = blocking();
     (table.wake)();

@@ -43,7 +43,9 @@ impl Scope {
     #[inline]
     #[track_caller]
     pub fn wait<R>(self, blocking: impl FnOnce() -> R) -> R {
-        let Some(table) = table() else { return blocking() };
+        let Some(table) = table() else {
+            return blocking();
+        };
         (table.wait_scope)(site(table, Location::caller()), self.0.get());
         let _goes = Goes(table);
         blocking()

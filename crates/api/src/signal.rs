@@ -32,7 +32,9 @@ impl Signal {
 #[inline]
 #[track_caller]
 pub fn wait_signals<R>(signals: &[Signal], blocking: impl FnOnce() -> R) -> R {
-    let Some(table) = table() else { return blocking() };
+    let Some(table) = table() else {
+        return blocking();
+    };
     let list = numbers(signals.iter().map(|s| s.0));
     // SAFETY: the list lives during the call and has the length given.
     unsafe { (table.wait_signals)(site(table, Location::caller()), list.as_ptr(), list.len()) };

@@ -19,7 +19,13 @@ pub(crate) fn site(table: &Table, location: &'static Location<'static>) -> u32 {
     let name = core::ptr::from_ref(location) as usize;
     let intern = || {
         let file = location.file();
-        (table.site_location)(file.as_ptr(), file.len(), location.line(), location.column(), PRIMITIVE)
+        (table.site_location)(
+            file.as_ptr(),
+            file.len(),
+            location.line(),
+            location.column(),
+            PRIMITIVE,
+        )
     };
     LATELY
         .try_with(|cells| {

@@ -105,7 +105,8 @@ mod found {
     /// Its address means: nobody asked yet.
     static UNASKED: MaybeUninit<Table> = MaybeUninit::uninit();
     /// The table; null when nobody records.
-    static TABLE: AtomicPtr<Table> = AtomicPtr::new((&raw const UNASKED).cast::<Table>().cast_mut());
+    static TABLE: AtomicPtr<Table> =
+        AtomicPtr::new((&raw const UNASKED).cast::<Table>().cast_mut());
 
     #[cfg(unix)]
     unsafe extern "C" {
@@ -122,7 +123,11 @@ mod found {
     #[cold]
     #[inline(never)]
     fn asked(table: *mut Table) -> Option<&'static Table> {
-        let table = if ptr::eq(table, (&raw const UNASKED).cast()) { ask() } else { table };
+        let table = if ptr::eq(table, (&raw const UNASKED).cast()) {
+            ask()
+        } else {
+            table
+        };
         // SAFETY: null, or the recorder's table, which is never unloaded.
         unsafe { table.as_ref() }
     }
@@ -137,7 +142,8 @@ mod found {
             let export: extern "C" fn() -> *mut Table = unsafe { core::mem::transmute(symbol) };
             table = export();
             // SAFETY: null or a table that begins with version and size.
-            let fits = unsafe { table.as_ref() }.is_some_and(|t| t.version == 1 && t.size as usize >= size_of::<Table>());
+            let fits = unsafe { table.as_ref() }
+                .is_some_and(|t| t.version == 1 && t.size as usize >= size_of::<Table>());
             if !fits {
                 table = ptr::null_mut();
             }
@@ -166,10 +172,47 @@ mod tests {
                 $(assert_eq!(offset_of!(Table, $field), offset_of!(front::Table, $field), stringify!($field));)*
             };
         }
-        same!(version, size, site_location, label, task_create, task_begin, task_end, scope_open, wait_children);
-        same!(wait_scope, wait_tasks, wait_signals, resume, yield_task, leave_task, resume_yielded, depend, signal_new);
-        same!(signal_set, region_begin, region_end, part_begin, part_end, counter, steal, steal_failed, sleep, wake);
-        same!(thread_number, pool_begin, pool_end, worker_begin, worker_end);
+        same!(
+            version,
+            size,
+            site_location,
+            label,
+            task_create,
+            task_begin,
+            task_end,
+            scope_open,
+            wait_children
+        );
+        same!(
+            wait_scope,
+            wait_tasks,
+            wait_signals,
+            resume,
+            yield_task,
+            leave_task,
+            resume_yielded,
+            depend,
+            signal_new
+        );
+        same!(
+            signal_set,
+            region_begin,
+            region_end,
+            part_begin,
+            part_end,
+            counter,
+            steal,
+            steal_failed,
+            sleep,
+            wake
+        );
+        same!(
+            thread_number,
+            pool_begin,
+            pool_end,
+            worker_begin,
+            worker_end
+        );
         assert!(size_of::<Table>() <= size_of::<front::Table>());
     }
 }

@@ -45,7 +45,9 @@ impl Task {
         if let Some(table) = table() {
             (table.task_begin)(self.0.get());
         }
-        Running { _of_this_thread: PhantomData }
+        Running {
+            _of_this_thread: PhantomData,
+        }
     }
 
     /// This task can't begin before `on` has ended. Tell it before this one begins.
@@ -61,7 +63,11 @@ impl Task {
 pub(crate) fn create(kind: u32, scope: u64, location: &'static Location<'static>) -> Task {
     match table() {
         None => Task(Number::default()),
-        Some(table) => Task(Number::new((table.task_create)(kind, site(table, location), scope))),
+        Some(table) => Task(Number::new((table.task_create)(
+            kind,
+            site(table, location),
+            scope,
+        ))),
     }
 }
 
@@ -105,7 +111,9 @@ pub fn leave() -> Stopped {
 
 #[inline]
 fn leave_here(location: &'static Location<'static>) -> Stopped {
-    Stopped(table().map_or(Number::default(), |t| Number::new((t.leave_task)(site(t, location)))))
+    Stopped(table().map_or(Number::default(), |t| {
+        Number::new((t.leave_task)(site(t, location)))
+    }))
 }
 
 impl Stopped {
@@ -115,7 +123,9 @@ impl Stopped {
         if let Some(table) = table() {
             (table.resume_yielded)(self.0.get());
         }
-        Running { _of_this_thread: PhantomData }
+        Running {
+            _of_this_thread: PhantomData,
+        }
     }
 }
 
@@ -149,7 +159,9 @@ pub fn yield_while<R>(other: impl FnOnce() -> R) -> R {
 #[inline]
 #[track_caller]
 pub fn wait_children<R>(blocking: impl FnOnce() -> R) -> R {
-    let Some(table) = table() else { return blocking() };
+    let Some(table) = table() else {
+        return blocking();
+    };
     (table.wait_children)(site(table, Location::caller()));
     let _goes = Goes(table);
     blocking()
@@ -159,7 +171,9 @@ pub fn wait_children<R>(blocking: impl FnOnce() -> R) -> R {
 #[inline]
 #[track_caller]
 pub fn wait_tasks<R>(tasks: &[Task], blocking: impl FnOnce() -> R) -> R {
-    let Some(table) = table() else { return blocking() };
+    let Some(table) = table() else {
+        return blocking();
+    };
     let list = numbers(tasks.iter().map(|t| t.0));
     // SAFETY: the list lives during the call and has the length given.
     unsafe { (table.wait_tasks)(site(table, Location::caller()), list.as_ptr(), list.len()) };

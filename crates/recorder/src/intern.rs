@@ -145,7 +145,9 @@ pub(crate) fn site(primitive: u8, position: SitePosition) -> u32 {
     };
     let mut key = Vec::new();
     position.encode(primitive, &mut key);
-    let Ok(interned) = recording.interned.lock() else { return 0 };
+    let Ok(interned) = recording.interned.lock() else {
+        return 0;
+    };
     if let Some(&id) = interned.sites.get(&key) {
         return id;
     }
@@ -155,9 +157,13 @@ pub(crate) fn site(primitive: u8, position: SitePosition) -> u32 {
         _ => &[],
     };
     // Front ends put marks of their own above all addresses.
-    let unmapped = addresses
-        .iter()
-        .any(|a| *a < 1 << 56 && !interned.mapped.iter().any(|(start, end)| (start..end).contains(&a)));
+    let unmapped = addresses.iter().any(|a| {
+        *a < 1 << 56
+            && !interned
+                .mapped
+                .iter()
+                .any(|(start, end)| (start..end).contains(&a))
+    });
     drop(interned);
     if unmapped {
         note_mappings(recording);

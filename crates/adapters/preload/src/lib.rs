@@ -44,7 +44,9 @@ extern "C" fn loaded() {
         return;
     };
     let exe = std::fs::read_link("/proc/self/exe").unwrap_or_default();
-    if std::env::var_os("WORKSPAN_PROGRAM").is_some_and(|only| !only.is_empty() && Path::new(&only) != exe) {
+    if std::env::var_os("WORKSPAN_PROGRAM")
+        .is_some_and(|only| !only.is_empty() && Path::new(&only) != exe)
+    {
         return;
     }
     restore_environment();

@@ -10,8 +10,14 @@ pub(super) fn ticks_per_second(gathered: &Gathered<'_>) -> Option<u64> {
     if gathered.header.clock == ClockKind::Nanoseconds {
         return Some(1_000_000_000);
     }
-    let start = ClockPair { ticks: gathered.header.start_ticks, ns: gathered.header.start_ns };
-    let end = gathered.finished.map(|f| ClockPair { ticks: f.ticks, ns: f.ns });
+    let start = ClockPair {
+        ticks: gathered.header.start_ticks,
+        ns: gathered.header.start_ns,
+    };
+    let end = gathered.finished.map(|f| ClockPair {
+        ticks: f.ticks,
+        ns: f.ns,
+    });
     let pairs = || gathered.pairs.iter().copied().chain([start]).chain(end);
     let first = pairs().min_by_key(|p| p.ns)?;
     let last = pairs().max_by_key(|p| p.ns)?;
@@ -19,5 +25,7 @@ pub(super) fn ticks_per_second(gathered: &Gathered<'_>) -> Option<u64> {
     let ticks = last.ticks.checked_sub(first.ticks)?;
     let rate = u128::from(ticks) * 1_000_000_000 / u128::from(ns);
     // 1 kHz to 1 THz: everything else is damage.
-    u64::try_from(rate).ok().filter(|rate| (1_000..=1_000_000_000_000).contains(rate))
+    u64::try_from(rate)
+        .ok()
+        .filter(|rate| (1_000..=1_000_000_000_000).contains(rate))
 }

@@ -37,7 +37,11 @@ pub(super) const LATEST: u64 = i64::MAX as u64;
 
 /// Calls `f` for every record of a thread up to the end of the process; the offset in the file of bytes that are no
 /// record, when it met some.
-pub(super) fn walk<'a>(thread: &Thread<'a>, end: u64, mut f: impl FnMut(u64, Event<'a>)) -> Option<u64> {
+pub(super) fn walk<'a>(
+    thread: &Thread<'a>,
+    end: u64,
+    mut f: impl FnMut(u64, Event<'a>),
+) -> Option<u64> {
     for chunk in &thread.chunks {
         let mut events = Events::new(chunk.bytes, chunk.base);
         for (t, event) in events.by_ref() {
@@ -68,7 +72,10 @@ pub(super) fn slot(threads: &[Thread<'_>], number: u32) -> Option<usize> {
 
 /// Walks all events.
 pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
-    let mut counts = Counts { first: u64::MAX, ..Counts::default() };
+    let mut counts = Counts {
+        first: u64::MAX,
+        ..Counts::default()
+    };
     let mut created: Vec<Vec<u64>> = Vec::with_capacity(gathered.threads.len());
     let mut resumed: Vec<(u32, u64)> = Vec::new();
     let end = end_of(gathered);
@@ -101,7 +108,9 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
                     *strands += 1;
                 }
                 Event::ResumeYielded { thread, count } => resumed.push((thread, count)),
-                Event::End | Event::EndResume | Event::Wait { .. } | Event::Signal { .. } => *strands += 1,
+                Event::End | Event::EndResume | Event::Wait { .. } | Event::Signal { .. } => {
+                    *strands += 1
+                }
                 _ => {}
             }
         });
@@ -109,13 +118,18 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
             if !gathered.tolerant {
                 let what = "found bytes that are no record of an event: the trace is damaged; record again, or read what \
                             stands before with --allow-truncated";
-                return Err(Error::Recorded { offset, what: what.into() });
+                return Err(Error::Recorded {
+                    offset,
+                    what: what.into(),
+                });
             }
             counts.bad += 1;
         }
         tasks += times.len() as u64;
         if tasks.max(scopes).max(yields) >= u64::from(NONE) - 1 {
-            return Err(Error::Trace("the trace has 2^32 tasks or more, which is more than workspan can take".into()));
+            return Err(Error::Trace(
+                "the trace has 2^32 tasks or more, which is more than workspan can take".into(),
+            ));
         }
         created.push(times);
     }
@@ -147,8 +161,11 @@ fn number(counts: &mut Counts, created: Vec<Vec<u64>>) {
         return;
     }
     counts.index = vec![0; total];
-    let mut heads: BinaryHeap<Reverse<(u64, usize, usize)>> =
-        created.iter().enumerate().filter_map(|(i, times)| Some(Reverse((*times.first()?, i, 0)))).collect();
+    let mut heads: BinaryHeap<Reverse<(u64, usize, usize)>> = created
+        .iter()
+        .enumerate()
+        .filter_map(|(i, times)| Some(Reverse((*times.first()?, i, 0))))
+        .collect();
     while let Some(Reverse((mut time, thread, mut at))) = heads.pop() {
         // One thread's run, up to the next one's turn.
         let turn = heads.peek().map(|Reverse(next)| (next.0, next.1));
@@ -172,7 +189,12 @@ fn number(counts: &mut Counts, created: Vec<Vec<u64>>) {
 
 impl Counts {
     /// The place of a thread's `count`-th in the list of all, `starts` being where each thread's begin.
-    pub(super) fn resolve(&self, threads: &[Thread<'_>], starts: &[u32], (thread, count): (u32, u64)) -> Option<u32> {
+    pub(super) fn resolve(
+        &self,
+        threads: &[Thread<'_>],
+        starts: &[u32],
+        (thread, count): (u32, u64),
+    ) -> Option<u32> {
         let slot = slot(threads, thread)?;
         let (from, to) = (starts[slot], starts[slot + 1]);
         (count < u64::from(to - from)).then(|| from + count as u32)

@@ -2,17 +2,25 @@
 
 use workspan_trace::ClockKind;
 
+use super::clock;
 use super::count::Counts;
 use super::gather::Gathered;
 use super::places::Places;
 use super::replay::Told;
 use super::workers::Threads;
-use super::clock;
 use crate::meta::{Meta, Steals, TimeUnit};
 
 /// Notes that have a place of their own in [`Meta`].
-const TAKEN: [&str; 8] =
-    ["name", "runtime", "command", "host", "cpus", "steals", "burden_ticks", "probe_cost_ticks"];
+const TAKEN: [&str; 8] = [
+    "name",
+    "runtime",
+    "command",
+    "host",
+    "cpus",
+    "steals",
+    "burden_ticks",
+    "probe_cost_ticks",
+];
 
 /// The run as a whole; `size` is the file's, in bytes.
 pub(super) fn meta(
@@ -23,7 +31,13 @@ pub(super) fn meta(
     places: &Places,
     size: usize,
 ) -> Meta {
-    let note = |key: &str| gathered.notes.iter().find(|n| n.key == key).map(|n| n.value.clone());
+    let note = |key: &str| {
+        gathered
+            .notes
+            .iter()
+            .find(|n| n.key == key)
+            .map(|n| n.value.clone())
+    };
     let number = |key: &str| note(key).and_then(|value| value.parse::<u64>().ok());
     let rate = clock::ticks_per_second(gathered);
     let mut warnings = gathered.warnings.clone();
@@ -39,7 +53,11 @@ pub(super) fn meta(
             ClockKind::Nanoseconds => TimeUnit::Ns,
         },
         ticks_per_second: rate.unwrap_or(1_000_000_000),
-        steals: if note("steals").as_deref() == Some("continuation") { Steals::Continuation } else { Steals::Child },
+        steals: if note("steals").as_deref() == Some("continuation") {
+            Steals::Continuation
+        } else {
+            Steals::Child
+        },
         burden: number("burden_ticks").unwrap_or(0),
         probe_cost: number("probe_cost_ticks").unwrap_or(0),
         name: note("name"),
@@ -58,7 +76,15 @@ fn facts(gathered: &Gathered<'_>, counts: &Counts, size: usize) -> Vec<(String, 
     let mut fact = |key: &str, value: String| facts.push((key.to_string(), value));
     fact("recorded", date(gathered.header.realtime_ns));
     fact("process", gathered.header.pid.to_string());
-    fact("ended", if gathered.finished.is_some() { "in an orderly way" } else { "killed, or by _exit or exec" }.into());
+    fact(
+        "ended",
+        if gathered.finished.is_some() {
+            "in an orderly way"
+        } else {
+            "killed, or by _exit or exec"
+        }
+        .into(),
+    );
     let clock = match gathered.header.clock {
         ClockKind::Tsc => "time-stamp counter",
         ClockKind::Nanoseconds => "CLOCK_MONOTONIC_RAW",
@@ -68,10 +94,22 @@ fn facts(gathered: &Gathered<'_>, counts: &Counts, size: usize) -> Vec<(String, 
     fact("events", counts.events.to_string());
     fact("size", format!("{size} bytes"));
     if counts.total() > 0 {
-        let records: usize = gathered.threads.iter().flat_map(|t| &t.chunks).map(|c| c.bytes.len()).sum();
-        fact("bytes a task", format!("{:.1}", records as f64 / counts.total() as f64));
+        let records: usize = gathered
+            .threads
+            .iter()
+            .flat_map(|t| &t.chunks)
+            .map(|c| c.bytes.len())
+            .sum();
+        fact(
+            "bytes a task",
+            format!("{:.1}", records as f64 / counts.total() as f64),
+        );
     }
-    for note in gathered.notes.iter().filter(|n| !TAKEN.contains(&n.key.as_str())) {
+    for note in gathered
+        .notes
+        .iter()
+        .filter(|n| !TAKEN.contains(&n.key.as_str()))
+    {
         if !facts.iter().any(|(key, _)| *key == note.key) {
             facts.push((note.key.clone(), note.value.clone()));
         }
@@ -79,7 +117,12 @@ fn facts(gathered: &Gathered<'_>, counts: &Counts, size: usize) -> Vec<(String, 
     facts
 }
 
-fn told_warnings(gathered: &Gathered<'_>, counts: &Counts, told: &Told, places: &Places) -> Vec<String> {
+fn told_warnings(
+    gathered: &Gathered<'_>,
+    counts: &Counts,
+    told: &Told,
+    places: &Places,
+) -> Vec<String> {
     let mut warnings = Vec::new();
     if gathered.finished.is_none() {
         warnings.push(format!(
@@ -88,20 +131,32 @@ fn told_warnings(gathered: &Gathered<'_>, counts: &Counts, told: &Told, places: 
             told.open
         ));
     }
-    let dropped = gathered.header.dropped.max(gathered.finished.map_or(0, |f| f.dropped));
+    let dropped = gathered
+        .header
+        .dropped
+        .max(gathered.finished.map_or(0, |f| f.dropped));
     if dropped > 0 {
         warnings.push(format!(
             "{dropped} bytes or more of records were lost for want of room on the disk; the trace ends where that began."
         ));
     }
     if counts.bad > 0 {
-        warnings.push(format!("Of {} thread(s) the records could only be read in part.", counts.bad));
+        warnings.push(format!(
+            "Of {} thread(s) the records could only be read in part.",
+            counts.bad
+        ));
     }
     if told.never_began > 0 {
-        warnings.push(format!("{} task(s) were created and never began; they count without length.", told.never_began));
+        warnings.push(format!(
+            "{} task(s) were created and never began; they count without length.",
+            told.never_began
+        ));
     }
     if places.unresolved {
-        warnings.push("Sites are not resolved to source lines: this is a spool file, or was never finished.".into());
+        warnings.push(
+            "Sites are not resolved to source lines: this is a spool file, or was never finished."
+                .into(),
+        );
     }
     warnings.extend(told.repairs.iter().map(|(what, n)| format!("{what}: {n}.")));
     warnings
@@ -114,14 +169,22 @@ fn date(realtime_ns: u64) -> String {
     // Days since 1 March of year 0, in eras of 400 years: leap days come last in their years.
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
     let year = era * 400 + year_of_era + i64::from(month <= 2);
     let (hour, minute) = (second / 3600, second / 60 % 60);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02} UTC", second % 60)
+    format!(
+        "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02} UTC",
+        second % 60
+    )
 }
 
 #[cfg(test)]
@@ -133,6 +196,9 @@ mod tests {
         assert_eq!(date(0), "1970-01-01 00:00:00 UTC");
         assert_eq!(date(951_782_399 * 1_000_000_000), "2000-02-28 23:59:59 UTC");
         assert_eq!(date(951_782_400 * 1_000_000_000), "2000-02-29 00:00:00 UTC");
-        assert_eq!(date(1_795_219_199 * 1_000_000_000), "2026-11-20 23:59:59 UTC");
+        assert_eq!(
+            date(1_795_219_199 * 1_000_000_000),
+            "2026-11-20 23:59:59 UTC"
+        );
     }
 }

@@ -54,15 +54,26 @@ const LONGEST_LABEL: usize = 4096;
 
 impl From<FormatError> for Error {
     fn from(error: FormatError) -> Error {
-        Error::Recorded { offset: error.offset, what: error.what }
+        Error::Recorded {
+            offset: error.offset,
+            what: error.what,
+        }
     }
 }
 
 /// Walks the chunks of a file.
 pub(super) fn gather<'a>(bytes: &'a [u8], options: &OpenOptions) -> Result<Gathered<'a>, Error> {
     let trace = Trace::open(bytes)?;
-    let tolerance = if options.allow_truncated { Tolerance::Tolerant } else { Tolerance::Strict };
-    let mut gathered = Gathered { header: trace.header, tolerant: options.allow_truncated, ..Gathered::default() };
+    let tolerance = if options.allow_truncated {
+        Tolerance::Tolerant
+    } else {
+        Tolerance::Strict
+    };
+    let mut gathered = Gathered {
+        header: trace.header,
+        tolerant: options.allow_truncated,
+        ..Gathered::default()
+    };
     let mut events: BTreeMap<u32, BTreeMap<u32, Records<'a>>> = BTreeMap::new();
     let mut labels: BTreeMap<u32, String> = BTreeMap::new();
     let mut bases = Vec::new();
@@ -73,18 +84,39 @@ pub(super) fn gather<'a>(bytes: &'a [u8], options: &OpenOptions) -> Result<Gathe
         match chunk.kind {
             ChunkKind::Events => {
                 let offset = chunk.offset + CHUNK_HEADER_SIZE as u64;
-                let records = Records { offset, base: chunk.base_ticks, bytes: chunk.payload };
-                events.entry(chunk.thread).or_default().entry(chunk.seq).or_insert(records);
+                let records = Records {
+                    offset,
+                    base: chunk.base_ticks,
+                    bytes: chunk.payload,
+                };
+                events
+                    .entry(chunk.thread)
+                    .or_default()
+                    .entry(chunk.seq)
+                    .or_insert(records);
                 if chunk.base_ns != 0 {
-                    bases.push(ClockPair { ticks: chunk.base_ticks, ns: chunk.base_ns });
+                    bases.push(ClockPair {
+                        ticks: chunk.base_ticks,
+                        ns: chunk.base_ns,
+                    });
                 }
             }
-            ChunkKind::Sites => gathered.sites.extend(bodies().filter_map(Site::decode).map(|s| (s.id, s))),
-            ChunkKind::Places => gathered.places.extend(bodies().filter_map(PlaceEntry::decode).map(|p| (p.site, p))),
-            ChunkKind::Labels => labels.extend(bodies().filter_map(Label::decode).map(|l| (l.id, l.text))),
+            ChunkKind::Sites => gathered
+                .sites
+                .extend(bodies().filter_map(Site::decode).map(|s| (s.id, s))),
+            ChunkKind::Places => gathered
+                .places
+                .extend(bodies().filter_map(PlaceEntry::decode).map(|p| (p.site, p))),
+            ChunkKind::Labels => {
+                labels.extend(bodies().filter_map(Label::decode).map(|l| (l.id, l.text)))
+            }
             ChunkKind::Notes => gathered.notes.extend(bodies().filter_map(Note::decode)),
-            ChunkKind::Clock => gathered.pairs.extend(bodies().filter_map(ClockPair::decode)),
-            ChunkKind::Finished => gathered.finished = bodies().find_map(Finished::decode).or(gathered.finished),
+            ChunkKind::Clock => gathered
+                .pairs
+                .extend(bodies().filter_map(ClockPair::decode)),
+            ChunkKind::Finished => {
+                gathered.finished = bodies().find_map(Finished::decode).or(gathered.finished)
+            }
             ChunkKind::Maps | ChunkKind::Threads => {}
         }
     }
@@ -101,15 +133,27 @@ pub(super) fn gather<'a>(bytes: &'a [u8], options: &OpenOptions) -> Result<Gathe
     gathered.labels = label_list(labels);
     let mut cut = 0u64;
     for (number, of_thread) in events {
-        let (found, mut thread) = (of_thread.len(), Thread { number, ..Thread::default() });
+        let (found, mut thread) = (
+            of_thread.len(),
+            Thread {
+                number,
+                ..Thread::default()
+            },
+        );
         // A chunk that is missing takes all that follow it along: the stack of tasks would be wrong.
-        thread.chunks = of_thread.into_iter().enumerate().map_while(|(i, (seq, c))| (seq as usize == i).then_some(c)).collect();
+        thread.chunks = of_thread
+            .into_iter()
+            .enumerate()
+            .map_while(|(i, (seq, c))| (seq as usize == i).then_some(c))
+            .collect();
         thread.cut = found > thread.chunks.len();
         cut += u64::from(thread.cut);
         gathered.threads.push(thread);
     }
     if cut > 0 {
-        gathered.warnings.push(format!("Of {cut} thread(s) a chunk is missing; what they did from there on is not known."));
+        gathered.warnings.push(format!(
+            "Of {cut} thread(s) a chunk is missing; what they did from there on is not known."
+        ));
     }
     Ok(gathered)
 }
@@ -123,7 +167,10 @@ fn label_list(labels: BTreeMap<u32, String>) -> Vec<String> {
         if id < room {
             list.resize(id + 1, "?".into());
             if text.len() > LONGEST_LABEL {
-                let end = (0..=LONGEST_LABEL).rev().find(|&i| text.is_char_boundary(i)).unwrap_or(0);
+                let end = (0..=LONGEST_LABEL)
+                    .rev()
+                    .find(|&i| text.is_char_boundary(i))
+                    .unwrap_or(0);
                 text.truncate(end);
             }
             list[id] = text;

@@ -14,14 +14,17 @@ pub(super) struct Places {
     pub list: Vec<Place>,
     of_site: Vec<PlaceId>,
     unknown: PlaceId,
-    /// True when no site was resolved.
+    /// True when there are addresses that were not resolved.
     pub unresolved: bool,
 }
 
 impl Places {
     /// The place of a site; "?" for one the file says nothing about.
     pub(super) fn of(&self, site: u32) -> PlaceId {
-        self.of_site.get(site as usize).copied().unwrap_or(self.unknown)
+        self.of_site
+            .get(site as usize)
+            .copied()
+            .unwrap_or(self.unknown)
     }
 
     /// Likewise, where none may be given.
@@ -32,32 +35,61 @@ impl Places {
 
 /// Makes the list of places. Sites that people would read as one and the same place are one.
 pub(super) fn places(gathered: &Gathered<'_>) -> Places {
-    let mut list = vec![Place { label: "root".into(), ..Place::default() }];
-    let unknown = Place { label: "?".into(), ..Place::default() };
+    let mut list = vec![Place {
+        label: "root".into(),
+        ..Place::default()
+    }];
+    let unknown = Place {
+        label: "?".into(),
+        ..Place::default()
+    };
     let mut known: BTreeMap<Key, PlaceId> = BTreeMap::from([(key(&unknown), 1)]);
     list.push(unknown);
     let ids = gathered.sites.keys().chain(gathered.places.keys());
     // Numbers far beyond the number of sites are no one's.
     let room = (gathered.sites.len() + gathered.places.len()).saturating_mul(2) + 16;
-    let most = ids.copied().filter(|&id| (id as usize) < room).max().map_or(0, |id| id as usize + 1);
+    let most = ids
+        .copied()
+        .filter(|&id| (id as usize) < room)
+        .max()
+        .map_or(0, |id| id as usize + 1);
     let mut of_site = vec![1; most];
     for (id, of) in of_site.iter_mut().enumerate() {
         let id = id as u32;
         let resolved = gathered.places.get(&id).map(resolved_place);
-        let Some(place) = resolved.or_else(|| gathered.sites.get(&id).map(raw_place)) else { continue };
+        let Some(place) = resolved.or_else(|| gathered.sites.get(&id).map(raw_place)) else {
+            continue;
+        };
         *of = *known.entry(key(&place)).or_insert_with(|| {
             list.push(place);
             list.len() as PlaceId - 1
         });
     }
     debug_assert_eq!(ROOT_PLACE, 0);
-    Places { list, of_site, unknown: 1, unresolved: gathered.places.is_empty() && !gathered.sites.is_empty() }
+    Places {
+        list,
+        of_site,
+        unknown: 1,
+        unresolved: gathered.places.is_empty() && gathered.sites.values().any(needs_symbols),
+    }
 }
 
-type Key = (String, Option<String>, Option<u32>, Option<String>, Option<String>);
+type Key = (
+    String,
+    Option<String>,
+    Option<u32>,
+    Option<String>,
+    Option<String>,
+);
 
 fn key(place: &Place) -> Key {
-    (place.label.clone(), place.file.clone(), place.line, place.function.clone(), place.primitive.clone())
+    (
+        place.label.clone(),
+        place.file.clone(),
+        place.line,
+        place.function.clone(),
+        place.primitive.clone(),
+    )
 }
 
 fn resolved_place(entry: &PlaceEntry) -> Place {
@@ -71,8 +103,18 @@ fn resolved_place(entry: &PlaceEntry) -> Place {
     }
 }
 
+fn needs_symbols(site: &Site) -> bool {
+    match &site.position {
+        SitePosition::Stack { addresses, .. } => !addresses.is_empty(),
+        SitePosition::Address { .. } => true,
+        SitePosition::Location { .. } | SitePosition::Label(_) => false,
+    }
+}
+
 fn raw_place(site: &Site) -> Place {
-    let primitive = primitive::NAMES.get(usize::from(site.primitive)).filter(|&&name| name != "?");
+    let primitive = primitive::NAMES
+        .get(usize::from(site.primitive))
+        .filter(|&&name| name != "?");
     let primitive = primitive.map(|name| name.to_string());
     let at = |file: &str, line: u32| Place {
         label: format!("{file}:{line}"),
@@ -83,13 +125,27 @@ fn raw_place(site: &Site) -> Place {
     };
     match &site.position {
         SitePosition::Location { file, line, .. } => at(file, *line),
-        SitePosition::Stack { addresses, file, line } => match addresses.first() {
-            Some(address) => Place { label: format!("{address:#x}"), primitive, ..Place::default() },
+        SitePosition::Stack {
+            addresses,
+            file,
+            line,
+        } => match addresses.first() {
+            Some(address) => Place {
+                label: format!("{address:#x}"),
+                primitive,
+                ..Place::default()
+            },
             None => at(file, *line),
         },
-        SitePosition::Address { address, .. } => {
-            Place { label: format!("{address:#x}"), primitive, ..Place::default() }
-        }
-        SitePosition::Label(text) => Place { label: text.clone(), primitive, ..Place::default() },
+        SitePosition::Address { address, .. } => Place {
+            label: format!("{address:#x}"),
+            primitive,
+            ..Place::default()
+        },
+        SitePosition::Label(text) => Place {
+            label: text.clone(),
+            primitive,
+            ..Place::default()
+        },
     }
 }

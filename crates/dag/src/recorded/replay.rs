@@ -16,7 +16,7 @@ pub(super) use self::told::{ThreadTold, Told};
 use super::count::{Counts, LATEST, end_of, slot};
 use super::gather::{Gathered, Thread};
 use super::places::Places;
-use crate::dag::{NONE, OffWhy, Off, ROOT_PLACE, ScopeKind, Steal, TaskKind, ThreadEvent};
+use crate::dag::{NONE, Off, OffWhy, ROOT_PLACE, ScopeKind, Steal, TaskKind, ThreadEvent};
 use crate::raw::{RawEnd, RawRegion, RawScope, RawStrand, RawTask, RawTrace};
 
 /// Regions and parts a task may have open at once.
@@ -83,8 +83,19 @@ struct Replay<'a, 'r> {
 }
 
 /// Tells the run into `raw`.
-pub(super) fn replay(gathered: &Gathered<'_>, counts: &Counts, places: &Places, raw: &mut RawTrace) -> Told {
-    let unborn = RawTask { number: 0, parent: NONE, kind: TaskKind::Root, site: ROOT_PLACE, scope: NONE };
+pub(super) fn replay(
+    gathered: &Gathered<'_>,
+    counts: &Counts,
+    places: &Places,
+    raw: &mut RawTrace,
+) -> Told {
+    let unborn = RawTask {
+        number: 0,
+        parent: NONE,
+        kind: TaskKind::Root,
+        site: ROOT_PLACE,
+        scope: NONE,
+    };
     raw.tasks = vec![unborn; counts.total()];
     for (number, task) in raw.tasks.iter_mut().enumerate() {
         task.number = number as u64;
@@ -92,7 +103,12 @@ pub(super) fn replay(gathered: &Gathered<'_>, counts: &Counts, places: &Places, 
     raw.strands.reserve_exact(counts.strands);
     let scopes = counts.scopes.last().copied().unwrap_or(0);
     raw.scopes = (0..scopes)
-        .map(|number| RawScope { number: u64::from(number), kind: ScopeKind::Group, opener: NONE, strand: NONE })
+        .map(|number| RawScope {
+            number: u64::from(number),
+            kind: ScopeKind::Group,
+            opener: NONE,
+            strand: NONE,
+        })
         .collect();
     let mut replay = Replay {
         gathered,
@@ -115,7 +131,12 @@ pub(super) fn replay(gathered: &Gathered<'_>, counts: &Counts, places: &Places, 
         closed: BTreeSet::new(),
         told: Told::default(),
     };
-    let mut lanes: Vec<Lane<'_>> = gathered.threads.iter().enumerate().map(|(i, _)| Lane::new(i)).collect();
+    let mut lanes: Vec<Lane<'_>> = gathered
+        .threads
+        .iter()
+        .enumerate()
+        .map(|(i, _)| Lane::new(i))
+        .collect();
     replay.run(&mut lanes);
     replay.close(&mut lanes);
     let mut told = replay.told;
@@ -168,8 +189,11 @@ impl<'a> Replay<'a, '_> {
                 self.run_lane(&mut lanes[lane], lane);
             }
             // Everybody waits for somebody: the first one goes on as it is.
-            let Some((_, waiting)) = self.parked.pop_first() else { return };
-            self.told.repair("Tasks that went on before they had stopped elsewhere");
+            let Some((_, waiting)) = self.parked.pop_first() else {
+                return;
+            };
+            self.told
+                .repair("Tasks that went on before they had stopped elsewhere");
             self.ready.extend(waiting);
             self.forced = true;
             if let Some(lane) = self.ready.pop_front() {
@@ -200,7 +224,13 @@ impl<'a> Replay<'a, '_> {
     }
 
     /// One record. `Err`: the thread has to wait, and the record comes again.
-    fn record(&mut self, lane: &mut Lane<'a>, number: usize, t: u64, event: Event<'a>) -> Result<(), Until> {
+    fn record(
+        &mut self,
+        lane: &mut Lane<'a>,
+        number: usize,
+        t: u64,
+        event: Event<'a>,
+    ) -> Result<(), Until> {
         match event {
             Event::Join { site } => self.join(lane, number, t, site),
             Event::End => self.end_task(lane, t),
@@ -212,7 +242,8 @@ impl<'a> Replay<'a, '_> {
                 self.end_task(lane, t);
                 // What waits below on this stack goes on here; the record must not come twice.
                 if self.resume(lane, t).is_err() {
-                    self.told.repair("Tasks said to go on that had ended or ran elsewhere");
+                    self.told
+                        .repair("Tasks said to go on that had ended or ran elsewhere");
                 }
             }
             Event::Begin(name) => {
@@ -226,7 +257,9 @@ impl<'a> Replay<'a, '_> {
             Event::Wait { site, what } => self.wait(lane, t, site, what),
             Event::Yield { site } => self.stop(lane, number, t, site, false),
             Event::Leave { site } => self.stop(lane, number, t, site, true),
-            Event::ResumeYielded { thread, count } => self.resume_yielded(lane, t, (thread, count))?,
+            Event::ResumeYielded { thread, count } => {
+                self.resume_yielded(lane, t, (thread, count))?
+            }
             Event::Signal { site, id } => {
                 let op = self.signal(id);
                 if let Some(frame) = self.current(lane, t) {
@@ -236,9 +269,14 @@ impl<'a> Replay<'a, '_> {
             }
             Event::Depend { task, on } => {
                 let threads = &self.gathered.threads;
-                match (self.counts.task(threads, task), self.counts.task(threads, on)) {
+                match (
+                    self.counts.task(threads, task),
+                    self.counts.task(threads, on),
+                ) {
                     (Some(task), Some(on)) => self.raw.depends.push((task, on)),
-                    _ => self.told.repair("Dependences on tasks that are not in the trace, left out"),
+                    _ => self
+                        .told
+                        .repair("Dependences on tasks that are not in the trace, left out"),
                 }
             }
             Event::RegionBegin { label, tree } => self.open(lane, t, label, tree, false),
@@ -257,12 +295,23 @@ impl<'a> Replay<'a, '_> {
                         self.pend(lane, frame, Pending::Folded(Box::new(folded)));
                     }
                 }
-                None => self.told.repair("Folded subtrees that could not be read, left out"),
+                None => self
+                    .told
+                    .repair("Folded subtrees that could not be read, left out"),
             },
             Event::Steal { victim, leap, task } => {
-                let task = self.counts.task(&self.gathered.threads, task).unwrap_or(NONE);
+                let task = self
+                    .counts
+                    .task(&self.gathered.threads, task)
+                    .unwrap_or(NONE);
                 let victim = self.thread(victim);
-                self.raw.steals.push(Steal { t, thief: lane.told.index, victim, task, leap });
+                self.raw.steals.push(Steal {
+                    t,
+                    thief: lane.told.index,
+                    victim,
+                    task,
+                    leap,
+                });
             }
             Event::StealFailed { victim } => {
                 let victim = self.thread(victim);
@@ -275,9 +324,19 @@ impl<'a> Replay<'a, '_> {
             Event::Pool { pool, size } => self.told.pool_begins(pool, size, t),
             Event::PoolEnd { pool } => self.told.pool_ends(pool, t),
             Event::Off { blocked, ticks } => {
-                let why = if blocked { OffWhy::Blocked } else { OffWhy::Preempted };
+                let why = if blocked {
+                    OffWhy::Blocked
+                } else {
+                    OffWhy::Preempted
+                };
                 let start = t.saturating_sub(ticks);
-                self.raw.offs.push(Off { thread: lane.told.index, start, end: t, why, on: None });
+                self.raw.offs.push(Off {
+                    thread: lane.told.index,
+                    start,
+                    end: t,
+                    why,
+                    on: None,
+                });
             }
         }
         Ok(())
@@ -298,7 +357,8 @@ impl<'a> Replay<'a, '_> {
     fn current(&mut self, lane: &mut Lane<'a>, t: u64) -> Option<usize> {
         let Some(top) = lane.stack.last_mut() else {
             if lane.told.is_worker() {
-                self.told.repair("Records of a worker that ran no task, left out");
+                self.told
+                    .repair("Records of a worker that ran no task, left out");
                 return None;
             }
             self.begin(lane, None, t);
@@ -320,12 +380,26 @@ impl<'a> Replay<'a, '_> {
     }
 
     /// Ends the open strand of a frame, and begins the next at the same tick.
-    fn strand(&mut self, lane: &mut Lane<'a>, frame: usize, t: u64, end_op: RawEnd, at: u32) -> u32 {
+    fn strand(
+        &mut self,
+        lane: &mut Lane<'a>,
+        frame: usize,
+        t: u64,
+        end_op: RawEnd,
+        at: u32,
+    ) -> u32 {
         let frame = &mut lane.stack[frame];
         let index = self.raw.strands.len() as u32;
         let end = t.max(frame.start);
-        let mut strand =
-            RawStrand { task: frame.task, thread: lane.told.index, start: frame.start, end, end_op, at, keep: false };
+        let mut strand = RawStrand {
+            task: frame.task,
+            thread: lane.told.index,
+            start: frame.start,
+            end,
+            end_op,
+            at,
+            keep: false,
+        };
         if frame.pending {
             frame.pending = false;
             strand.keep = self.settle(&mut lane.pending, frame.task, index);
@@ -339,7 +413,9 @@ impl<'a> Replay<'a, '_> {
     fn join(&mut self, lane: &mut Lane<'a>, number: usize, t: u64, site: u32) {
         let first = lane.tasks;
         lane.tasks += 2;
-        let Some(frame) = self.current(lane, t) else { return };
+        let Some(frame) = self.current(lane, t) else {
+            return;
+        };
         let (parent, base) = (lane.stack[frame].task, self.counts.tasks[number]);
         let (deferred, inline) = (self.nth(base + first), self.nth(base + first + 1));
         let place = self.places.of(site);
@@ -347,7 +423,12 @@ impl<'a> Replay<'a, '_> {
         let strand = self.strand(lane, frame, t, RawEnd::Create(deferred), place);
         self.strand(lane, frame, t, RawEnd::Create(inline), place);
         self.strand(lane, frame, t, RawEnd::WaitScope(scope), place);
-        self.raw.scopes.push(RawScope { number: u64::from(scope), kind: ScopeKind::Group, opener: parent, strand });
+        self.raw.scopes.push(RawScope {
+            number: u64::from(scope),
+            kind: ScopeKind::Group,
+            opener: parent,
+            strand,
+        });
         for (task, kind) in [(deferred, TaskKind::Deferred), (inline, TaskKind::Inline)] {
             let task = &mut self.raw.tasks[task as usize];
             (task.parent, task.kind, task.site, task.scope) = (parent, kind, place, scope);
@@ -373,7 +454,13 @@ impl<'a> Replay<'a, '_> {
                     None => "Tasks that nobody in the trace created, made roots",
                 });
                 let number = self.raw.tasks.len() as u64;
-                self.raw.tasks.push(RawTask { number, parent: NONE, kind: TaskKind::Root, site: ROOT_PLACE, scope: NONE });
+                self.raw.tasks.push(RawTask {
+                    number,
+                    parent: NONE,
+                    kind: TaskKind::Root,
+                    site: ROOT_PLACE,
+                    scope: NONE,
+                });
                 self.states.push(State::Created);
                 number as u32
             }
@@ -397,7 +484,9 @@ impl<'a> Replay<'a, '_> {
     }
 
     fn end_task(&mut self, lane: &mut Lane<'a>, t: u64) {
-        let Some(frame) = self.current(lane, t) else { return };
+        let Some(frame) = self.current(lane, t) else {
+            return;
+        };
         let task = lane.stack[frame].task;
         let last = self.strand(lane, frame, t, RawEnd::End, NONE);
         self.states[task as usize] = State::Ended;
@@ -421,17 +510,23 @@ impl<'a> Replay<'a, '_> {
         let task = top.task;
         // It may have gone on elsewhere meanwhile; then it must have stopped there first.
         let elsewhere = match self.latest.get(&task) {
-            Some(&last) => self.counts.taken[last as usize] || self.states[task as usize] != State::Stopped,
+            Some(&last) => {
+                self.counts.taken[last as usize] || self.states[task as usize] != State::Stopped
+            }
             None => self.states[task as usize] != State::Stopped,
         };
-        if elsewhere && self.states[task as usize] != State::Ended && !std::mem::take(&mut self.forced) {
+        if elsewhere
+            && self.states[task as usize] != State::Ended
+            && !std::mem::take(&mut self.forced)
+        {
             return Err(Until::Stopped(task));
         }
         if self.states[task as usize] == State::Stopped {
             (top.stopped, top.interrupted, top.start) = (false, false, t);
             self.states[task as usize] = State::Running;
         } else {
-            self.told.repair("Tasks said to go on that had ended or ran elsewhere");
+            self.told
+                .repair("Tasks said to go on that had ended or ran elsewhere");
         }
         Ok(())
     }
@@ -439,7 +534,9 @@ impl<'a> Replay<'a, '_> {
     fn stop(&mut self, lane: &mut Lane<'a>, number: usize, t: u64, site: Option<u32>, leave: bool) {
         let at = self.counts.yields[number] + lane.yields;
         lane.yields += 1;
-        let Some(frame) = self.current(lane, t) else { return };
+        let Some(frame) = self.current(lane, t) else {
+            return;
+        };
         let place = self.places.of_optional(site);
         self.strand(lane, frame, t, RawEnd::Yield, place);
         let task = lane.stack[frame].task;
@@ -464,8 +561,15 @@ impl<'a> Replay<'a, '_> {
         }
     }
 
-    fn resume_yielded(&mut self, lane: &mut Lane<'a>, t: u64, name: (u32, u64)) -> Result<(), Until> {
-        let known = self.counts.resolve(&self.gathered.threads, &self.counts.yields, name);
+    fn resume_yielded(
+        &mut self,
+        lane: &mut Lane<'a>,
+        t: u64,
+        name: (u32, u64),
+    ) -> Result<(), Until> {
+        let known = self
+            .counts
+            .resolve(&self.gathered.threads, &self.counts.yields, name);
         let task = match known {
             Some(at) if self.yielded[at as usize] == NONE && !std::mem::take(&mut self.forced) => {
                 return Err(Until::Yielded(at));
@@ -512,19 +616,32 @@ impl<'a> Replay<'a, '_> {
         }
     }
 
-    fn create(&mut self, lane: &mut Lane<'a>, number: usize, t: u64, kind: u64, site: u32, scope: Option<(u32, u64)>) {
+    fn create(
+        &mut self,
+        lane: &mut Lane<'a>,
+        number: usize,
+        t: u64,
+        kind: u64,
+        site: u32,
+        scope: Option<(u32, u64)>,
+    ) {
         let task = self.nth(self.counts.tasks[number] + lane.tasks);
         lane.tasks += 1;
-        let Some(frame) = self.current(lane, t) else { return };
+        let Some(frame) = self.current(lane, t) else {
+            return;
+        };
         let place = self.places.of(site);
         let parent = lane.stack[frame].task;
         self.strand(lane, frame, t, RawEnd::Create(task), place);
         let scope = match scope {
             None => NONE,
             Some(name) => {
-                let known = self.counts.resolve(&self.gathered.threads, &self.counts.scopes, name);
+                let known = self
+                    .counts
+                    .resolve(&self.gathered.threads, &self.counts.scopes, name);
                 if known.is_none() {
-                    self.told.repair("Tasks created into scopes that are not in the trace");
+                    self.told
+                        .repair("Tasks created into scopes that are not in the trace");
                 }
                 known.unwrap_or(NONE)
             }
@@ -541,26 +658,39 @@ impl<'a> Replay<'a, '_> {
     fn scope(&mut self, lane: &mut Lane<'a>, number: usize, t: u64, tree: bool) {
         let scope = self.counts.scopes[number] + lane.scopes;
         lane.scopes += 1;
-        let Some(frame) = self.current(lane, t) else { return };
+        let Some(frame) = self.current(lane, t) else {
+            return;
+        };
         let task = lane.stack[frame].task;
         let raw = &mut self.raw.scopes[scope as usize];
         raw.opener = task;
-        raw.kind = if tree { ScopeKind::Tree } else { ScopeKind::Group };
+        raw.kind = if tree {
+            ScopeKind::Tree
+        } else {
+            ScopeKind::Group
+        };
         self.pend(lane, frame, Pending::Scope(scope));
     }
 
     fn wait(&mut self, lane: &mut Lane<'a>, t: u64, site: Option<u32>, what: WaitFor<'a>) {
-        let Some(frame) = self.current(lane, t) else { return };
+        let Some(frame) = self.current(lane, t) else {
+            return;
+        };
         let task = lane.stack[frame].task;
         let op = match what {
             WaitFor::Children => RawEnd::WaitChildren,
             WaitFor::Scope(thread, seq) => {
-                let scope = self.counts.resolve(&self.gathered.threads, &self.counts.scopes, (thread, seq));
-                let own = scope.filter(|&s| self.raw.scopes[s as usize].opener == task && self.closed.insert(s));
+                let scope =
+                    self.counts
+                        .resolve(&self.gathered.threads, &self.counts.scopes, (thread, seq));
+                let own = scope.filter(|&s| {
+                    self.raw.scopes[s as usize].opener == task && self.closed.insert(s)
+                });
                 match own {
                     Some(scope) => RawEnd::WaitScope(scope),
                     None => {
-                        self.told.repair("Waits for scopes that the task has not open, left out");
+                        self.told
+                            .repair("Waits for scopes that the task has not open, left out");
                         self.wait_tasks(None)
                     }
                 }
@@ -585,7 +715,9 @@ impl<'a> Replay<'a, '_> {
         for name in list.iter().flat_map(References::iter) {
             match self.counts.task(&self.gathered.threads, name) {
                 Some(task) => tasks.push(task),
-                None => self.told.repair("Waits for tasks that are not in the trace, left out"),
+                None => self
+                    .told
+                    .repair("Waits for tasks that are not in the trace, left out"),
             }
         }
         self.raw.wait_tasks.push(tasks);
@@ -610,15 +742,32 @@ impl<'a> Replay<'a, '_> {
     }
 
     fn open(&mut self, lane: &mut Lane<'a>, t: u64, label: u32, tree: bool, part: bool) {
-        let label = if (label as usize) < self.gathered.labels.len() { label } else { NONE };
-        let Some(frame) = self.current(lane, t).filter(|_| label != NONE) else { return };
+        let label = if (label as usize) < self.gathered.labels.len() {
+            label
+        } else {
+            NONE
+        };
+        let Some(frame) = self.current(lane, t).filter(|_| label != NONE) else {
+            return;
+        };
         let task = lane.stack[frame].task;
-        let depth = if part { &self.open_parts } else { &self.open_regions };
+        let depth = if part {
+            &self.open_parts
+        } else {
+            &self.open_regions
+        };
         if depth.get(&task).is_some_and(|open| open.len() >= DEEPEST) {
-            self.told.repair("Regions and parts nested more than a thousand deep, left out");
+            self.told
+                .repair("Regions and parts nested more than a thousand deep, left out");
             return;
         }
-        let region = RawRegion { label, task, tree, begin: (NONE, t), end: (NONE, t) };
+        let region = RawRegion {
+            label,
+            task,
+            tree,
+            begin: (NONE, t),
+            end: (NONE, t),
+        };
         let (list, open) = match part {
             false => (&mut self.raw.regions, &mut self.open_regions),
             true => (&mut self.raw.parts, &mut self.open_parts),
@@ -630,7 +779,9 @@ impl<'a> Replay<'a, '_> {
     }
 
     fn shut(&mut self, lane: &mut Lane<'a>, t: u64, label: u32, part: bool) {
-        let Some(frame) = self.current(lane, t) else { return };
+        let Some(frame) = self.current(lane, t) else {
+            return;
+        };
         let task = lane.stack[frame].task;
         let (list, open) = match part {
             false => (&mut self.raw.regions, &mut self.open_regions),
@@ -646,15 +797,18 @@ impl<'a> Replay<'a, '_> {
                 list[index].end.1 = t;
                 self.pend(lane, frame, Pending::Shut { part, index });
             }
-            None => self.told.repair("Regions and parts closed that were not open"),
+            None => self
+                .told
+                .repair("Regions and parts closed that were not open"),
         }
     }
 
     /// A task's end closes what it left open.
     fn shut_all(&mut self, task: u32, last: u32, t: u64) {
-        for (open, list) in
-            [(&mut self.open_regions, &mut self.raw.regions), (&mut self.open_parts, &mut self.raw.parts)]
-        {
+        for (open, list) in [
+            (&mut self.open_regions, &mut self.raw.regions),
+            (&mut self.open_parts, &mut self.raw.parts),
+        ] {
             if !open.is_empty() {
                 for index in open.remove(&task).unwrap_or_default() {
                     list[index].end = (last, t);

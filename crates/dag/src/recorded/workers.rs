@@ -33,7 +33,11 @@ const SINGLE: usize = 4096;
 pub(super) fn assign(told: &Told, last: u64) -> Threads {
     let threads = &told.threads;
     let pooled = |t: &&ThreadTold| !t.worker.is_empty();
-    let mut threads_of = Threads { workers: alive(told, last), total: 0, number: vec![NONE; threads.len()] };
+    let mut threads_of = Threads {
+        workers: alive(told, last),
+        total: 0,
+        number: vec![NONE; threads.len()],
+    };
     let busy = |t: &ThreadTold| t.busy.map(|(from, to)| (from, to, t.index));
     if threads_of.workers == 0 {
         let mut all: Vec<_> = threads.iter().filter_map(busy).collect();
@@ -46,28 +50,48 @@ pub(super) fn assign(told: &Told, last: u64) -> Threads {
         let count = all.len();
         let mut found = slots(&mut all, threads_of.workers);
         if found.len() < count {
-            let from_birth = |t: &&ThreadTold| t.busy.zip(t.worker.first()).is_some_and(|(b, w)| w.1 <= b.0);
+            let from_birth = |t: &&ThreadTold| {
+                t.busy
+                    .zip(t.worker.first())
+                    .is_some_and(|(b, w)| w.1 <= b.0)
+            };
             let mut all: Vec<_> = threads.iter().filter(from_birth).filter_map(busy).collect();
             found = slots(&mut all, threads_of.workers);
         }
         threads_of.take(found);
         // Workers that never ran a task take what is left.
         let mut used: Vec<bool> = vec![false; threads_of.workers as usize];
-        threads_of.number.iter().filter(|&&n| n != NONE).for_each(|&n| used[n as usize] = true);
+        threads_of
+            .number
+            .iter()
+            .filter(|&&n| n != NONE)
+            .for_each(|&n| used[n as usize] = true);
         let free = (0..threads_of.workers).filter(|&n| !used[n as usize]);
         let idle = threads.iter().filter(pooled).filter(|t| t.busy.is_none());
         threads_of.take(free.zip(idle).map(|(slot, t)| (t.index, slot)).collect());
     }
-    let outside: Vec<_> = threads.iter().filter(|t| threads_of.number[t.index as usize] == NONE).collect();
+    let outside: Vec<_> = threads
+        .iter()
+        .filter(|t| threads_of.number[t.index as usize] == NONE)
+        .collect();
     let numbers: Vec<(u32, u32)> = if outside.len() <= SINGLE {
         (0..).zip(outside).map(|(n, t)| (t.index, n)).collect()
     } else {
-        let mut all: Vec<_> = outside.iter().map(|t| busy(t).unwrap_or((last, last, t.index))).collect();
+        let mut all: Vec<_> = outside
+            .iter()
+            .map(|t| busy(t).unwrap_or((last, last, t.index)))
+            .collect();
         slots(&mut all, u32::MAX)
     };
     let workers = threads_of.workers;
     threads_of.take(numbers.into_iter().map(|(t, n)| (t, workers + n)).collect());
-    threads_of.total = threads_of.number.iter().map(|&n| n + 1).max().unwrap_or(0).max(workers);
+    threads_of.total = threads_of
+        .number
+        .iter()
+        .map(|&n| n + 1)
+        .max()
+        .unwrap_or(0)
+        .max(workers);
     threads_of
 }
 
@@ -87,7 +111,11 @@ fn alive(told: &Told, last: u64) -> u32 {
         let known = pools.entry(pool).or_insert((0, u64::MAX, 0));
         known.0 = known.0.max(if size <= LARGEST_POOL { size } else { 0 });
         known.1 = known.1.min(from);
-        known.2 = if to.is_some() && known.2 != u64::MAX { known.2.max(to.unwrap_or(0)) } else { u64::MAX };
+        known.2 = if to.is_some() && known.2 != u64::MAX {
+            known.2.max(to.unwrap_or(0))
+        } else {
+            u64::MAX
+        };
     }
     // A pool's end may be told before its beginning; then the beginning has none.
     for &(pool, size, _, to) in &told.pools {

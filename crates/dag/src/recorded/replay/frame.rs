@@ -25,7 +25,14 @@ pub(super) struct Frame {
 
 impl Frame {
     pub(super) fn new(task: u32, start: u64) -> Frame {
-        Frame { task, start, stopped: false, interrupted: false, pending: false, next: None }
+        Frame {
+            task,
+            start,
+            stopped: false,
+            interrupted: false,
+            pending: false,
+            next: None,
+        }
     }
 }
 
@@ -53,7 +60,12 @@ impl<'a> Replay<'a, '_> {
     }
 
     /// The open strand of `task` has become strand `index`; true when it must stay a strand of its own.
-    pub(super) fn settle(&mut self, pending: &mut Vec<(u32, Pending)>, task: u32, index: u32) -> bool {
+    pub(super) fn settle(
+        &mut self,
+        pending: &mut Vec<(u32, Pending)>,
+        task: u32,
+        index: u32,
+    ) -> bool {
         let mut keep = false;
         // Only the task on top has an open strand, so all that is pending is its.
         for (of, what) in pending.drain(..) {
@@ -62,10 +74,22 @@ impl<'a> Replay<'a, '_> {
             }
             match what {
                 Pending::Scope(scope) => self.raw.scopes[scope as usize].strand = index,
-                Pending::Open { part: false, index: region } => self.raw.regions[region].begin.0 = index,
-                Pending::Open { part: true, index: region } => self.raw.parts[region].begin.0 = index,
-                Pending::Shut { part: false, index: region } => self.raw.regions[region].end.0 = index,
-                Pending::Shut { part: true, index: region } => self.raw.parts[region].end.0 = index,
+                Pending::Open {
+                    part: false,
+                    index: region,
+                } => self.raw.regions[region].begin.0 = index,
+                Pending::Open {
+                    part: true,
+                    index: region,
+                } => self.raw.parts[region].begin.0 = index,
+                Pending::Shut {
+                    part: false,
+                    index: region,
+                } => self.raw.regions[region].end.0 = index,
+                Pending::Shut {
+                    part: true,
+                    index: region,
+                } => self.raw.parts[region].end.0 = index,
                 Pending::Folded(folded) => {
                     keep = true;
                     self.raw.folded.push((index, *folded));
@@ -104,11 +128,16 @@ impl<'a> Replay<'a, '_> {
         let mut open = 0u64;
         for (number, lane) in lanes.iter_mut().enumerate() {
             // A thread of which a part is missing was last seen when it was last seen.
-            let cut = self.gathered.threads[number].cut || lane.events.as_ref().is_some_and(Events::is_bad);
+            let cut = self.gathered.threads[number].cut
+                || lane.events.as_ref().is_some_and(Events::is_bad);
             while let Some(frame) = lane.stack.len().checked_sub(1) {
                 let (task, stopped) = (lane.stack[frame].task, lane.stack[frame].stopped);
                 let state = self.states[task as usize];
-                let alive = if stopped { state == State::Stopped } else { state == State::Running };
+                let alive = if stopped {
+                    state == State::Stopped
+                } else {
+                    state == State::Running
+                };
                 if alive {
                     open += 1;
                     let t = if cut { lane.now } else { last };
@@ -148,7 +177,15 @@ impl<'a> Replay<'a, '_> {
     fn end_at_once(&mut self, task: u32, thread: u32, t: u64) {
         let index = self.raw.strands.len() as u32;
         let end_op = RawEnd::End;
-        self.raw.strands.push(RawStrand { task, thread, start: t, end: t, end_op, at: NONE, keep: false });
+        self.raw.strands.push(RawStrand {
+            task,
+            thread,
+            start: t,
+            end: t,
+            end_op,
+            at: NONE,
+            keep: false,
+        });
         self.states[task as usize] = State::Ended;
         self.shut_all(task, index, t);
     }

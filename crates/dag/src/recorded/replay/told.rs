@@ -43,7 +43,12 @@ impl Told {
     }
 
     pub(super) fn pool_ends(&mut self, pool: u32, t: u64) {
-        if let Some(open) = self.pools.iter_mut().rev().find(|p| p.0 == pool && p.3.is_none()) {
+        if let Some(open) = self
+            .pools
+            .iter_mut()
+            .rev()
+            .find(|p| p.0 == pool && p.3.is_none())
+        {
             open.3 = Some(t);
         } else {
             // Its beginning is told by a thread that comes later in the file.
@@ -54,7 +59,10 @@ impl Told {
 
 impl ThreadTold {
     pub(super) fn new(index: u32) -> ThreadTold {
-        ThreadTold { index, ..ThreadTold::default() }
+        ThreadTold {
+            index,
+            ..ThreadTold::default()
+        }
     }
 
     pub(super) fn busy(&mut self, start: u64, end: u64) {
@@ -106,7 +114,11 @@ pub(super) fn folded(record: FoldedRecord, places: &Places) -> Folded {
         strands: record.strands,
         levels: record.levels,
         sites,
-        blocks: record.blocks.into_iter().map(|(from, to, work)| (block(from), block(to), work)).collect(),
+        blocks: record
+            .blocks
+            .into_iter()
+            .map(|(from, to, work)| (block(from), block(to), work))
+            .collect(),
         ready_integral: record.ready_integral,
     }
 }
