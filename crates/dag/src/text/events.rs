@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::line::Line;
+use super::line::{Line, fault};
 use super::places::Places;
 use super::value::Value;
 use super::{folded, header};
@@ -87,6 +87,10 @@ pub(super) struct Events {
 impl Events {
     /// Starts with the header's line.
     pub(super) fn new(first: &[u8]) -> Result<Events, Error> {
+        if first.trim_ascii().is_empty() {
+            let what = "an empty line; expected the header, {\"workspan_trace\":1,…}";
+            return Err(fault(1, None, what));
+        }
         let mut line = Line::parse(first, 1)?;
         let meta = header::read(&mut line)?;
         Ok(Events {
@@ -123,9 +127,13 @@ impl Events {
     /// Takes an event.
     pub(super) fn take(&mut self, mut line: Line<'_>) -> Result<(), Error> {
         self.lines = line.number;
-        line.name = "event".into();
-        let ev = line.text("ev")?.to_owned();
-        line.name = ev;
+        if let Some(&Value::Whole(task)) = line.get("task") {
+            line.task = Some(task);
+        }
+        if line.get("ev").is_none() {
+            return line.fail("no `ev`; expected one that says what happened, as \"begin\"");
+        }
+        line.name = line.text("ev")?.to_owned();
         match line.name.as_str() {
             "begin" => self.begin(&mut line),
             "create" => self.create(&mut line),
