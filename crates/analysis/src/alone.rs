@@ -7,7 +7,6 @@ use workspan_dag::{Dag, EndKind, PlaceId, StartKind, StrandId};
 
 use crate::blocks::{BlockKey, BlockTable};
 use crate::sweep::{Moment, Observer};
-use crate::threads::Threads;
 
 /// A code block (the strands of one site from one position to another) and how long its strands ran alone.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,10 +53,10 @@ struct Sum {
 }
 
 impl<'a> AloneFinder<'a> {
-    pub(crate) fn new(dag: &'a Dag, threads: &Threads) -> AloneFinder<'a> {
+    pub(crate) fn new(dag: &'a Dag) -> AloneFinder<'a> {
         AloneFinder {
             dag,
-            running: vec![(0, 0); threads.len()],
+            running: vec![(0, 0); dag.meta.threads as usize],
             table: BlockTable::new(),
             sums: Vec::new(),
         }

@@ -3,7 +3,7 @@
 
 use std::ops::Add;
 
-use workspan_dag::{Dag, EdgeKind, NONE, Steals, StrandId, TaskKind};
+use workspan_dag::{Dag, EdgeKind, Steals, StrandId, TaskKind};
 
 use crate::predecessors::{Chosen, Forward, last_before_sink};
 use crate::weight::Weights;
@@ -25,8 +25,7 @@ impl Distance for u128 {
     }
 }
 
-/// Weight of the heaviest path from any root's start through the end of each strand, that strand included, burden on
-/// creates at its end not.
+/// Weight of the heaviest path from any root's start through the end of each strand, that strand included.
 pub(crate) enum Heaviest {
     Narrow(Vec<u64>),
     Wide(Vec<u128>),
@@ -91,8 +90,7 @@ pub(crate) fn burdened_span(dag: &Dag, weights: &Weights, unburdened: u128) -> u
     }
     let burden = Burden::new(dag, weights.burden);
     let heaviest = Heaviest::new(dag, weights, &burden);
-    let through = |s| heaviest.through(s) + burden.after(s);
-    last_before_sink(dag, through).map_or(0, through)
+    heaviest.span(dag)
 }
 
 fn distances<D: Distance>(dag: &Dag, weights: &Weights, burden: &Burden) -> Vec<D> {
@@ -112,79 +110,48 @@ fn distances<D: Distance>(dag: &Dag, weights: &Weights, burden: &Burden) -> Vec<
     through
 }
 
-/// Which edges carry the burden.
-///
-/// Where thieves take children it is the create edge of deferred children. Where they take continuations it is the
-/// create-continuation edge after a deferred create. A strand may stand for several creates in a row with zero-length
-/// strands between them, so there everything that leaves it has passed the continuations before.
+/// Which edges carry the burden: where thieves take children, the create edge of deferred children; where they take
+/// continuations, the create-continuation edge after a deferred create. (There the builder keeps that continuation a strand
+/// of its own even when it has no length, so a strand's last create is its only deferred one.)
 struct Burden {
     cost: u64,
-    continuation: Option<Continuations>,
-}
-
-struct Continuations {
-    /// Per task: deferred creates before its own at the end of its creator.
-    before: Vec<u32>,
-    /// Per strand: deferred creates at its end.
-    after: Vec<u32>,
+    /// Per strand, where continuations are stolen: it creates a deferred task.
+    spawns: Option<Vec<bool>>,
 }
 
 impl Burden {
     fn none() -> Burden {
         Burden {
             cost: 0,
-            continuation: None,
+            spawns: None,
         }
     }
 
     fn new(dag: &Dag, cost: u64) -> Burden {
-        let continuation = match dag.meta.steals {
+        let spawns = match dag.meta.steals {
             Steals::Child => None,
-            Steals::Continuation => Some(Continuations::new(dag)),
+            Steals::Continuation => {
+                let mut spawns = vec![false; dag.strands.len()];
+                for (&creator, &kind) in dag.tasks.creator.iter().zip(&dag.tasks.kind) {
+                    if kind == TaskKind::Deferred {
+                        spawns[creator as usize] = true;
+                    }
+                }
+                Some(spawns)
+            }
         };
-        Burden { cost, continuation }
+        Burden { cost, spawns }
     }
 
     fn on_edge(&self, dag: &Dag, from: StrandId, to: StrandId, kind: EdgeKind) -> u128 {
-        match (&self.continuation, kind) {
+        let carries = match (&self.spawns, kind) {
             (None, EdgeKind::Create) => {
                 let child = dag.strands.task[to as usize];
-                let deferred = dag.tasks.kind[child as usize] == TaskKind::Deferred;
-                u128::from(self.cost) * u128::from(deferred)
+                dag.tasks.kind[child as usize] == TaskKind::Deferred
             }
-            (None, _) => 0,
-            (Some(c), EdgeKind::Create) => {
-                let child = dag.strands.task[to as usize];
-                u128::from(self.cost) * u128::from(c.before[child as usize])
-            }
-            (Some(_), _) => self.after(from),
-        }
-    }
-
-    /// Burden between the end of strand `s` and whatever follows its creates.
-    fn after(&self, s: StrandId) -> u128 {
-        let passed = self
-            .continuation
-            .as_ref()
-            .map_or(0, |c| c.after[s as usize]);
-        u128::from(self.cost) * u128::from(passed)
-    }
-}
-
-impl Continuations {
-    fn new(dag: &Dag) -> Continuations {
-        let tasks = &dag.tasks;
-        let created = (0..tasks.len() as u32).filter(|&t| tasks.creator[t as usize] != NONE);
-        let mut created: Vec<u32> = created.collect();
-        created
-            .sort_unstable_by_key(|&t| (tasks.creator[t as usize], tasks.create_rank[t as usize]));
-        let mut before = vec![0; tasks.len()];
-        let mut after = vec![0; dag.strands.len()];
-        for &t in &created {
-            let passed = &mut after[tasks.creator[t as usize] as usize];
-            before[t as usize] = *passed;
-            *passed += u32::from(tasks.kind[t as usize] == TaskKind::Deferred);
-        }
-        Continuations { before, after }
+            (Some(spawns), EdgeKind::CreateContinuation) => spawns[from as usize],
+            _ => false,
+        };
+        if carries { u128::from(self.cost) } else { 0 }
     }
 }

@@ -21,7 +21,6 @@ mod site_span;
 mod sites;
 mod sweep;
 mod task_tree;
-mod threads;
 mod timeline;
 mod warnings;
 mod weight;

@@ -6,7 +6,6 @@
 use workspan_dag::{Dag, StrandId, TaskId, ThreadId};
 
 use crate::sweep::{Moment, Observer};
-use crate::threads::Threads;
 
 /// A time in which few strands ran.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,8 +64,9 @@ struct Running {
 }
 
 impl<'a> LowFinder<'a> {
-    pub(crate) fn new(dag: &'a Dag, threads: &Threads) -> LowFinder<'a> {
+    pub(crate) fn new(dag: &'a Dag) -> LowFinder<'a> {
         let workers = u64::from(dag.meta.workers.max(1));
+        let threads = dag.meta.threads as usize;
         LowFinder {
             dag,
             workers,
@@ -77,9 +77,9 @@ impl<'a> LowFinder<'a> {
             },
             found: Vec::new(),
             current: None,
-            running: vec![None; threads.len()],
+            running: vec![None; threads],
             busy: Vec::new(),
-            place: vec![0; threads.len()],
+            place: vec![0; threads],
         }
     }
 

@@ -10,7 +10,6 @@
 use workspan_dag::{Dag, EdgeKind, NONE, StartKind, StrandId};
 
 use crate::predecessors::{Chosen, Forward};
-use crate::threads::Threads;
 
 /// A strand that was ready for some time before it started.
 #[derive(Debug, Clone, Copy)]
@@ -83,29 +82,28 @@ fn is_buried(dag: &Dag, s: StrandId, ready: u64, ran: &LastRan) -> bool {
 
 /// Per thread, when it last ran something.
 struct LastRan {
-    threads: Threads,
     /// Start and end of the last strand that took time, and the end of the one before.
     last: Vec<(u64, u64, u64)>,
 }
 
 impl LastRan {
     fn new(dag: &Dag) -> LastRan {
-        let threads = Threads::new(dag);
-        let last = vec![(0, 0, 0); threads.len()];
-        LastRan { threads, last }
+        LastRan {
+            last: vec![(0, 0, 0); dag.meta.threads as usize],
+        }
     }
 
     fn add(&mut self, dag: &Dag, i: usize) {
         let (start, end) = (dag.strands.start[i], dag.strands.end[i]);
         if start < end {
-            let last = &mut self.last[self.threads.index(dag.strands.thread[i])];
+            let last = &mut self.last[dag.strands.thread[i] as usize];
             *last = (start, end, last.1);
         }
     }
 
     /// Until when the thread of strand `i` ran something before that strand.
     fn before(&self, dag: &Dag, i: usize) -> u64 {
-        let (start, end, end_before) = self.last[self.threads.index(dag.strands.thread[i])];
+        let (start, end, end_before) = self.last[dag.strands.thread[i] as usize];
         if start < dag.strands.start[i] {
             end
         } else {

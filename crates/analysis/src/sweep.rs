@@ -11,7 +11,6 @@ use std::collections::BinaryHeap;
 use workspan_dag::{Dag, NONE, OffWhy, StrandId};
 
 use crate::ready::{Readiness, Waiting};
-use crate::threads::Threads;
 
 /// A stretch of time in which nothing changes.
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,7 +30,7 @@ pub(crate) struct Moment {
     pub served: u64,
     pub served_by_kind: [u64; 7],
     pub served_buried: u64,
-    /// Index (of [`Threads`]) of the thread that runs, when only one does.
+    /// The thread that runs, when only one does.
     pub only_thread: usize,
 }
 
@@ -46,7 +45,7 @@ impl Moment {
 
 /// What hears of the events of a sweep, in time order.
 pub(crate) trait Observer {
-    /// A strand that takes time starts on thread `thread` (of [`Threads`]).
+    /// A strand that takes time starts on `thread`.
     fn start(&mut self, strand: StrandId, thread: usize);
     /// A strand that took time ends at `time`.
     fn end(&mut self, strand: StrandId, thread: usize, time: u64);
@@ -61,13 +60,8 @@ pub(crate) fn extent(dag: &Dag) -> (u64, u64) {
 }
 
 /// Tells `observer` about the whole run.
-pub(crate) fn sweep(
-    dag: &Dag,
-    readiness: &Readiness,
-    threads: &Threads,
-    observer: &mut impl Observer,
-) {
-    let mut state = State::new(dag, readiness, threads);
+pub(crate) fn sweep(dag: &Dag, readiness: &Readiness, observer: &mut impl Observer) {
+    let mut state = State::new(dag, readiness);
     while let Some(time) = state.next_time() {
         state.events_at(time, observer);
         let Some(next) = state.next_time() else { break };
@@ -78,17 +72,16 @@ pub(crate) fn sweep(
 
 struct State<'a> {
     dag: &'a Dag,
-    threads: &'a Threads,
     next_start: usize,
     ends: BinaryHeap<Reverse<(u64, StrandId)>>,
     queue: Queue<'a>,
-    /// (time, thread index, what the thread becomes), by time.
+    /// (time, thread, what the thread becomes), by time.
     offs: Vec<(u64, u32, Option<OffWhy>)>,
     next_off: usize,
     now: Vec<ThreadNow>,
     /// Running strands by what their thread does: working, descheduled, blocked.
     running: [u64; 3],
-    /// XOR of the indices of the threads that run: with one running it is that thread.
+    /// XOR of the threads that run: with one running it is that thread.
     running_threads: usize,
     workers: u64,
 }
@@ -114,10 +107,10 @@ impl ThreadNow {
 }
 
 impl<'a> State<'a> {
-    fn new(dag: &'a Dag, readiness: &'a Readiness, threads: &'a Threads) -> State<'a> {
+    fn new(dag: &'a Dag, readiness: &'a Readiness) -> State<'a> {
         let mut offs = Vec::with_capacity(2 * dag.offs.len());
         for off in dag.offs.iter().filter(|o| o.start < o.end) {
-            let thread = threads.index(off.thread) as u32;
+            let thread = off.thread;
             offs.push((off.start, thread, Some(off.why)));
             offs.push((off.end, thread, None));
         }
@@ -125,13 +118,12 @@ impl<'a> State<'a> {
         offs.sort_by_key(|&(time, thread, why)| (time, thread, why.is_some()));
         State {
             dag,
-            threads,
             next_start: 0,
             ends: BinaryHeap::new(),
             queue: Queue::new(dag, &readiness.waiting),
             offs,
             next_off: 0,
-            now: vec![ThreadNow::default(); threads.len()],
+            now: vec![ThreadNow::default(); dag.meta.threads as usize],
             running: [0; 3],
             running_threads: 0,
             workers: u64::from(dag.meta.workers.max(1)),
@@ -160,7 +152,7 @@ impl<'a> State<'a> {
             && end <= time
         {
             self.ends.pop();
-            let thread = self.threads.index(self.dag.strands.thread[s as usize]);
+            let thread = self.dag.strands.thread[s as usize] as usize;
             self.change(thread, |now| now.strands -= 1);
             observer.end(s, thread, end);
         }
@@ -174,7 +166,7 @@ impl<'a> State<'a> {
             let end = self.dag.strands.end[s as usize];
             if start < end {
                 let on = self.dag.strands.thread[s as usize];
-                let thread = self.threads.index(on);
+                let thread = on as usize;
                 let outside = !self.dag.is_worker(on);
                 self.change(thread, |now| {
                     now.strands += 1;

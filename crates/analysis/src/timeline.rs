@@ -10,7 +10,6 @@ use crate::profile::{Bins, Profile};
 use crate::ready::Readiness;
 use crate::ready_path::ready_path;
 use crate::sweep::{Moment, Observer, extent, sweep};
-use crate::threads::Threads;
 use crate::weight::Weights;
 
 /// What the run's time shows.
@@ -39,17 +38,16 @@ pub fn timeline(dag: &Dag, options: &Options, bins: usize) -> Result<Timeline, E
 
 /// The same where the probes' time inside strands is known.
 pub(crate) fn of_weights(dag: &Dag, recording: u128, bins: usize) -> Timeline {
-    let threads = Threads::new(dag);
     let readiness = Readiness::new(dag);
     let path = ready_path(dag);
     let (begin, end) = extent(dag);
     let mut all = All {
         sums: Sums::new(dag, &path),
         bins: Bins::new((begin, end), bins),
-        low: LowFinder::new(dag, &threads),
-        alone: AloneFinder::new(dag, &threads),
+        low: LowFinder::new(dag),
+        alone: AloneFinder::new(dag),
     };
-    sweep(dag, &readiness, &threads, &mut all);
+    sweep(dag, &readiness, &mut all);
     let All {
         sums,
         bins,

@@ -10,7 +10,6 @@
 use workspan_dag::{Dag, Folded, OffWhy, StartKind, StrandId};
 
 use crate::options::{Error, Metric, Options};
-use crate::threads::Threads;
 
 /// Burden of a stolen edge in instructions (MODEL.md §2).
 const BURDEN_IN_INSTRUCTIONS: u64 = 15_000;
@@ -165,15 +164,13 @@ pub(crate) fn starts_with_probe(dag: &Dag, s: usize) -> bool {
 /// time order and don't overlap.
 pub(crate) struct OffCursor<'a> {
     dag: &'a Dag,
-    threads: Threads,
     /// Per thread: next interval that can matter, and the end of the thread's intervals.
     next: Vec<(usize, usize)>,
 }
 
 impl<'a> OffCursor<'a> {
     pub(crate) fn new(dag: &'a Dag) -> OffCursor<'a> {
-        let threads = Threads::new(dag);
-        let mut next = vec![(0, 0); threads.len()];
+        let mut next = vec![(0, 0); dag.meta.threads as usize];
         let mut i = 0;
         while i < dag.offs.len() {
             let thread = dag.offs[i].thread;
@@ -181,10 +178,10 @@ impl<'a> OffCursor<'a> {
                 .iter()
                 .take_while(|o| o.thread == thread)
                 .count();
-            next[threads.index(thread)] = (i, i + count);
+            next[thread as usize] = (i, i + count);
             i += count;
         }
-        OffCursor { dag, threads, next }
+        OffCursor { dag, next }
     }
 
     /// Off-CPU time within strand `s`.
@@ -195,7 +192,7 @@ impl<'a> OffCursor<'a> {
         let i = s as usize;
         let strands = &self.dag.strands;
         let (start, end) = (strands.start[i], strands.end[i]);
-        let (next, last) = &mut self.next[self.threads.index(strands.thread[i])];
+        let (next, last) = &mut self.next[strands.thread[i] as usize];
         while next < last && self.dag.offs[*next].end <= start {
             *next += 1;
         }
