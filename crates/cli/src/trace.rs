@@ -52,8 +52,13 @@ pub fn describe(path: &Path) -> anyhow::Result<TraceFile> {
     let bytes = std::fs::metadata(path)
         .with_context(|| path.display().to_string())?
         .len();
+    // Shown as short as it still names the file from here.
+    let here = std::env::current_dir().ok();
+    let name = here
+        .and_then(|here| path.strip_prefix(here).ok())
+        .unwrap_or(path);
     Ok(TraceFile {
-        name: path.display().to_string(),
+        name: name.display().to_string(),
         bytes,
     })
 }

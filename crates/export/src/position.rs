@@ -68,12 +68,6 @@ pub(crate) fn start_words(dag: &Dag, from: PlaceId, kind: StartKind) -> Vec<Piec
 pub(crate) fn end_words(dag: &Dag, to: PlaceId, kind: EndKind) -> Vec<Piece> {
     match kind {
         EndKind::End => vec![plain("the end of the task")],
-        // A task that leaves a pool's worker stands at the primitive that brought it there.
-        EndKind::Yield if place(dag, to).is_some() => {
-            let mut words = vec![plain("the return of ")];
-            words.extend(at(dag, to, end_word(kind)));
-            words
-        }
         _ => at(dag, to, end_word(kind)),
     }
 }
@@ -151,12 +145,23 @@ pub(crate) fn owner_words(dag: &Dag, site: PlaceId, many: bool) -> Vec<Piece> {
     ]
 }
 
-/// The site in a table: label, and the function it is in.
-pub(crate) fn site_cell(dag: &Dag, site: PlaceId) -> String {
+/// The site in a table's cell of `width` columns: label, and the function it is in. Folders are left out when there is no
+/// room for them.
+pub(crate) fn site_cell(dag: &Dag, site: PlaceId, width: usize) -> String {
     let name = label(dag, site);
-    match place(dag, site).and_then(|p| p.function.as_deref()) {
-        Some(f) if f != name => format!("{name} `{}`", short_function(f)),
-        _ => name.to_string(),
+    let at = place(dag, site);
+    let function = match at.and_then(|p| p.function.as_deref()) {
+        Some(f) if f != name => format!(" `{}`", short_function(f)),
+        _ => String::new(),
+    };
+    match at.map(|p| (p.file.as_deref(), p.line)) {
+        Some((Some(file), Some(line))) if columns(name) + columns(&function) > width => {
+            format!(
+                "{}:{line}{function}",
+                file.rsplit('/').next().unwrap_or(file)
+            )
+        }
+        _ => format!("{name}{function}"),
     }
 }
 

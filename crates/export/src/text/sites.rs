@@ -47,7 +47,7 @@ pub(super) fn table(view: &View, page: &mut Page) {
 }
 
 fn site(view: &View, page: &mut Page, row: &SiteRow, label: usize) {
-    let name = page.fit(&site_cell(view.dag, row.site), label);
+    let name = page.fit(&site_cell(view.dag, row.site, label), label);
     let parallelism = if row.span == 0 {
         "-".into()
     } else {
