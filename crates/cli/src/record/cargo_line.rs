@@ -15,8 +15,10 @@ pub struct CargoLine {
     pub rest: Vec<OsString>,
 }
 
-/// Options that take the next argument when they have no `=`.
-const VALUED: [&str; 28] = [
+/// Options that take the next argument when they have no `=`; `-o` and `--output` are our own.
+const VALUED: [&str; 30] = [
+    "-o",
+    "--output",
     "--color",
     "--config",
     "-C",
@@ -215,6 +217,7 @@ mod tests {
 
     #[test]
     fn options_are_found_and_taken_in_every_spelling() {
+        assert_eq!(line("run -o x --release y").rest, ["y"]);
         let mut run = line("--config a=1 run -o x --config=b=2 --keep-profile --bin y -- -o z");
         assert_eq!(run.values("--config"), ["a=1", "b=2"]);
         assert_eq!(run.take("-o").as_deref(), Some(OsStr::new("x")));

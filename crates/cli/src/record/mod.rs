@@ -109,13 +109,13 @@ fn checked(output: Option<PathBuf>) -> anyhow::Result<Option<PathBuf>> {
 /// What the parent of the recorded process knows of the run.
 fn facts(date: SystemTime, status: ExitStatus) -> Vec<Note> {
     let ended = match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exit code {code}"),
+        (Some(code), _) => code.to_string(),
         (None, Some(signal)) => format!("killed by signal {signal}"),
         (None, None) => status.to_string(),
     };
     vec![
         Note::new("date", runs::date_note(date)),
-        Note::new("ended", ended),
+        Note::new("exit status", ended),
         Note::new("recorder", concat!("workspan ", env!("CARGO_PKG_VERSION"))),
     ]
 }

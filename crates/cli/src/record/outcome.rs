@@ -71,7 +71,9 @@ impl Outcome<'_> {
             Some(why) => eprintln!("workspan: {why}"),
             None if self.report => {
                 let _progress = Progress::new("workspan: reading the trace …");
-                if let Err(error) = crate::report::print_for(&paths[main], &mut io::stderr()) {
+                if let Err(error) =
+                    crate::report::print_for(&relative(&paths[main]), &mut io::stderr())
+                {
                     eprintln!("workspan: no report: {error:#}");
                 }
             }
@@ -208,14 +210,18 @@ fn say_where(paths: &[PathBuf], tasks: &[u64], main: usize) {
     }
 }
 
+/// Relative to the working directory where it lies inside.
+fn relative(path: &Path) -> PathBuf {
+    let here = std::env::current_dir().ok();
+    let path = here
+        .and_then(|here| path.strip_prefix(here).ok())
+        .unwrap_or(path);
+    path.strip_prefix(".").unwrap_or(path).to_owned()
+}
+
 /// Relative to the working directory where it lies inside, quoted when a shell would divide it.
 pub fn shown(path: &Path) -> String {
-    let here = std::env::current_dir().ok();
-    let inside = here
-        .and_then(|here| path.strip_prefix(here).ok())
-        .unwrap_or(path)
-        .display()
-        .to_string();
+    let inside = relative(path).display().to_string();
     if inside.contains([' ', '\'', '"', '$', '\\', '&', ';', '(', ')', '*', '?']) {
         format!("'{}'", inside.replace('\'', "'\\''"))
     } else {
