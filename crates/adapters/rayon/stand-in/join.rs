@@ -36,13 +36,7 @@ where
     RA: Send,
     RB: Send,
 {
-    let Some(here) = here() else { return real::join(oper_a, oper_b) };
-    let task = here.task_of::<A>(location, primitive::JOIN);
-    if here.is_worker() {
-        recorded(here, task, false, |_| oper_a(), |_| oper_b())
-    } else {
-        from_outside(here, task, |_| oper_a(), |_| oper_b())
-    }
+    join_context_at(location, |_| oper_a(), |_| oper_b())
 }
 
 /// As [`rayon_core_real::join_context`].
@@ -55,11 +49,35 @@ where
     RA: Send,
     RB: Send,
 {
-    let Some(here) = here() else { return real::join_context(oper_a, oper_b) };
-    let location = Location::caller();
+    join_context_at(Location::caller(), oper_a, oper_b)
+}
+
+#[inline(always)]
+fn join_context_at<A, B, RA, RB>(location: &'static Location<'static>, oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    match here() {
+        None => real::join_context(oper_a, oper_b),
+        Some(here) => recorded(here, location, oper_a, oper_b),
+    }
+}
+
+/// Of its own, and with everything that does not depend on the closures out of it: it is compiled for every pair of them.
+#[inline(never)]
+fn recorded<A, B, RA, RB>(here: Here, location: &'static Location<'static>, oper_a: A, oper_b: B) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
     let task = here.task_of::<A>(location, primitive::JOIN);
     if here.is_worker() {
-        recorded(here, task, false, oper_a, oper_b)
+        on_worker(here, task, false, oper_a, oper_b)
     } else {
         from_outside(here, task, oper_a, oper_b)
     }
@@ -77,8 +95,9 @@ where
 {
     ensure_global_pool(caller);
     hop::to(caller, task.site, hop::ToGlobalPool, move || match here() {
-        Some(here) => recorded(here, task, true, oper_a, oper_b),
-        None => real::join_context(|_| oper_a(injected()), |_| oper_b(injected())),
+        Some(here) => on_worker(here, task, true, oper_a, oper_b),
+        // A worker that the recorder has no room for.
+        None => real::join_context(oper_a, oper_b),
     })
 }
 
@@ -167,7 +186,7 @@ impl Drop for RunningB<'_> {
 }
 
 #[inline]
-fn recorded<A, B, RA, RB>(here: Here, mut task: Task, is_injected: bool, oper_a: A, oper_b: B) -> (RA, RB)
+fn on_worker<A, B, RA, RB>(here: Here, mut task: Task, is_injected: bool, oper_a: A, oper_b: B) -> (RA, RB)
 where
     A: FnOnce(FnContext) -> RA + Send,
     B: FnOnce(FnContext) -> RB + Send,
