@@ -154,7 +154,7 @@ fn every_command_helps_with_examples() {
     for command in ["record", "report", "info", "export", "help"] {
         let help = succeeds(&[command, "--help"]);
         assert!(help.contains("Examples:\n  workspan "), "{help}");
-        assert_eq!(help, succeeds(&["help", command]), "both ways say the same");
+        assert_eq!(succeeds(&[command, "-h"]), succeeds(&["help", command]), "both ways say the same");
     }
     assert!(succeeds(&["--help"]).contains("cargo workspan run"));
     assert!(succeeds(&["--version"]).starts_with("workspan 0."));
