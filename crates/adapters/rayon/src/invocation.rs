@@ -11,8 +11,23 @@ pub struct Invocation {
 
 /// Options whose value is the next argument when it is not part of this one; all that cargo passes.
 const WITH_VALUE: [&str; 17] = [
-    "--crate-name", "--crate-type", "--edition", "--emit", "--out-dir", "--extern", "--cfg", "--check-cfg", "--target", "--cap-lints",
-    "--error-format", "--json", "--sysroot", "--codegen", "--print", "--color", "--diagnostic-width",
+    "--crate-name",
+    "--crate-type",
+    "--edition",
+    "--emit",
+    "--out-dir",
+    "--extern",
+    "--cfg",
+    "--check-cfg",
+    "--target",
+    "--cap-lints",
+    "--error-format",
+    "--json",
+    "--sysroot",
+    "--codegen",
+    "--print",
+    "--color",
+    "--diagnostic-width",
 ];
 
 impl Invocation {
@@ -42,7 +57,9 @@ impl Invocation {
             if let Some(value) = rest.strip_prefix('=') {
                 return Some(value);
             }
-            rest.is_empty().then(|| self.arguments.get(i + 1)?.to_str()).flatten()
+            rest.is_empty()
+                .then(|| self.arguments.get(i + 1)?.to_str())
+                .flatten()
         })
     }
 
@@ -81,7 +98,8 @@ impl Invocation {
                 return Some(i);
             }
             let text = argument.to_str().unwrap_or_default();
-            let two = WITH_VALUE.contains(&text) || (bytes.len() == 2 && b"CLloAWDFZf".contains(&bytes[1]));
+            let two = WITH_VALUE.contains(&text)
+                || (bytes.len() == 2 && b"CLloAWDFZf".contains(&bytes[1]));
             i += if two { 2 } else { 1 };
         }
         None
@@ -100,7 +118,10 @@ impl Invocation {
     #[must_use]
     pub fn with_option(mut self, name: &str, change: impl Fn(&str) -> String) -> Self {
         for i in 0..self.arguments.len() {
-            let Some(rest) = self.arguments[i].to_str().and_then(|text| text.strip_prefix(name)) else {
+            let Some(rest) = self.arguments[i]
+                .to_str()
+                .and_then(|text| text.strip_prefix(name))
+            else {
                 continue;
             };
             if let Some(value) = rest.strip_prefix('=') {
@@ -147,7 +168,10 @@ impl Invocation {
         for (i, argument) in self.arguments.iter().enumerate() {
             if argument == "--out-dir" {
                 found = self.arguments.get(i + 1).map(PathBuf::from);
-            } else if let Some(value) = argument.to_str().and_then(|text| text.strip_prefix("--out-dir=")) {
+            } else if let Some(value) = argument
+                .to_str()
+                .and_then(|text| text.strip_prefix("--out-dir="))
+            {
                 found = Some(PathBuf::from(value));
             }
         }
@@ -161,7 +185,8 @@ fn codegen_text<'a>(argument: &'a OsStr, before: Option<&OsString>) -> Option<&'
     if before.is_some_and(|before| before == "-C" || before == "--codegen") {
         return Some(text);
     }
-    text.strip_prefix("--codegen=").or_else(|| text.strip_prefix("-C").filter(|rest| !rest.is_empty()))
+    text.strip_prefix("--codegen=")
+        .or_else(|| text.strip_prefix("-C").filter(|rest| !rest.is_empty()))
 }
 
 /// `name=value` → value. rustc takes `-` and `_` in names as the same.
@@ -180,7 +205,18 @@ mod tests {
 
     #[test]
     fn the_source_is_what_is_no_option_and_no_value() {
-        let call = invocation(&["--crate-name", "a", "-C", "opt-level=3", "--edition=2021", "-L", "dependency=/x y", "/s p/lib.rs", "--cfg", "q"]);
+        let call = invocation(&[
+            "--crate-name",
+            "a",
+            "-C",
+            "opt-level=3",
+            "--edition=2021",
+            "-L",
+            "dependency=/x y",
+            "/s p/lib.rs",
+            "--cfg",
+            "q",
+        ]);
         assert_eq!(call.source(), Some(Path::new("/s p/lib.rs")));
         let call = call.with_source(Path::new("/other/lib.rs"));
         assert_eq!(call.source(), Some(Path::new("/other/lib.rs")));
@@ -188,18 +224,35 @@ mod tests {
 
     #[test]
     fn codegen_options_are_found_in_every_spelling() {
-        for words in [&["-C", "metadata=7"][..], &["-Cmetadata=7"], &["--codegen", "metadata=7"], &["--codegen=metadata=7"]] {
-            assert_eq!(invocation(words).codegen("metadata"), Some("7"), "{words:?}");
+        for words in [
+            &["-C", "metadata=7"][..],
+            &["-Cmetadata=7"],
+            &["--codegen", "metadata=7"],
+            &["--codegen=metadata=7"],
+        ] {
+            assert_eq!(
+                invocation(words).codegen("metadata"),
+                Some("7"),
+                "{words:?}"
+            );
             let changed = invocation(words).with_codegen("metadata", |value| format!("{value}x"));
             assert_eq!(changed.codegen("metadata"), Some("7x"), "{words:?}");
         }
-        assert_eq!(invocation(&["-C", "extra_filename=-1"]).codegen("extra-filename"), Some("-1"));
+        assert_eq!(
+            invocation(&["-C", "extra_filename=-1"]).codegen("extra-filename"),
+            Some("-1")
+        );
     }
 
     #[test]
     fn options_are_changed_where_they_stand() {
         let call = invocation(&["--crate-name", "a", "--emit=link,metadata"]);
-        let call = call.with_option("--crate-name", |name| format!("{name}_real")).with_option("--emit", |kinds| kinds.replace("link,", ""));
-        assert_eq!(call.arguments(), ["--crate-name", "a_real", "--emit=metadata"]);
+        let call = call
+            .with_option("--crate-name", |name| format!("{name}_real"))
+            .with_option("--emit", |kinds| kinds.replace("link,", ""));
+        assert_eq!(
+            call.arguments(),
+            ["--crate-name", "a_real", "--emit=metadata"]
+        );
     }
 }

@@ -16,7 +16,11 @@ pub fn leave(key: &str, text: &str) {
     let Some(path) = std::env::var_os(environment::NOTES) else {
         return;
     };
-    if let Ok(mut file) = std::fs::OpenOptions::new().create(true).append(true).open(path) {
+    if let Ok(mut file) = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)
+    {
         // One write, so that lines of wrappers running at once do not mix.
         let _ = file.write_all(format!("{key}\t{}\n", text.replace('\n', " ")).as_bytes());
     }

@@ -17,11 +17,16 @@ fn wanted(call: &Invocation) -> Vec<OsString> {
         return Vec::new();
     };
     // `___` is the name cargo asks for when it only probes the compiler.
-    if name == "___" || name.starts_with("build_script_") || call.values("--crate-type").any(|kind| kind == "proc-macro") {
+    if name == "___"
+        || name.starts_with("build_script_")
+        || call.values("--crate-type").any(|kind| kind == "proc-macro")
+    {
         return Vec::new();
     }
     let mut more = Vec::new();
-    let level = call.codegen("debuginfo").unwrap_or(if call.has_flag("-g") { "2" } else { "0" });
+    let level = call
+        .codegen("debuginfo")
+        .unwrap_or(if call.has_flag("-g") { "2" } else { "0" });
     if matches!(level, "0" | "none" | "line-directives-only") {
         more.extend(["-C", "debuginfo=line-tables-only"].map(OsString::from));
     }
@@ -37,14 +42,29 @@ mod tests {
 
     fn added(words: &[&str]) -> String {
         let call = Invocation::new(words.iter().map(OsString::from).collect());
-        wanted(&call).iter().map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
+        wanted(&call)
+            .iter()
+            .map(|word| word.to_string_lossy().into_owned())
+            .collect::<Vec<_>>()
+            .join(" ")
     }
 
     #[test]
     fn line_tables_are_added_only_where_there_are_none() {
-        assert_eq!(added(&["--crate-name", "a", "a.rs"]), "-C debuginfo=line-tables-only");
-        assert_eq!(added(&["--crate-name", "a", "-C", "debuginfo=0"]), "-C debuginfo=line-tables-only");
-        for more in ["debuginfo=1", "debuginfo=2", "debuginfo=full", "debuginfo=line-tables-only"] {
+        assert_eq!(
+            added(&["--crate-name", "a", "a.rs"]),
+            "-C debuginfo=line-tables-only"
+        );
+        assert_eq!(
+            added(&["--crate-name", "a", "-C", "debuginfo=0"]),
+            "-C debuginfo=line-tables-only"
+        );
+        for more in [
+            "debuginfo=1",
+            "debuginfo=2",
+            "debuginfo=full",
+            "debuginfo=line-tables-only",
+        ] {
             assert_eq!(added(&["--crate-name", "a", "-C", more]), "", "{more}");
         }
         assert_eq!(added(&["--crate-name", "a", "-g"]), "");
@@ -52,15 +72,42 @@ mod tests {
 
     #[test]
     fn stripping_is_taken_back() {
-        assert_eq!(added(&["--crate-name", "a", "-C", "debuginfo=2", "-C", "strip=symbols"]), "-C strip=none");
-        assert_eq!(added(&["--crate-name", "a", "-Cstrip=debuginfo"]), "-C debuginfo=line-tables-only -C strip=none");
+        assert_eq!(
+            added(&[
+                "--crate-name",
+                "a",
+                "-C",
+                "debuginfo=2",
+                "-C",
+                "strip=symbols"
+            ]),
+            "-C strip=none"
+        );
+        assert_eq!(
+            added(&["--crate-name", "a", "-Cstrip=debuginfo"]),
+            "-C debuginfo=line-tables-only -C strip=none"
+        );
     }
 
     #[test]
     fn what_runs_in_the_compiler_is_left_alone() {
-        assert_eq!(added(&["--crate-name", "build_script_build", "-C", "strip=debuginfo"]), "");
-        assert_eq!(added(&["--crate-name", "m", "--crate-type", "proc-macro"]), "");
-        assert_eq!(added(&["-", "--crate-name", "___", "--print=file-names"]), "");
+        assert_eq!(
+            added(&[
+                "--crate-name",
+                "build_script_build",
+                "-C",
+                "strip=debuginfo"
+            ]),
+            ""
+        );
+        assert_eq!(
+            added(&["--crate-name", "m", "--crate-type", "proc-macro"]),
+            ""
+        );
+        assert_eq!(
+            added(&["-", "--crate-name", "___", "--print=file-names"]),
+            ""
+        );
         assert_eq!(added(&["-vV"]), "");
     }
 }

@@ -8,7 +8,10 @@ pub const FILES: [(&str, &str); 16] = [
     ("lib.rs", include_str!("../stand-in/lib.rs")),
     ("broadcast.rs", include_str!("../stand-in/broadcast.rs")),
     ("builder.rs", include_str!("../stand-in/builder.rs")),
-    ("configuration.rs", include_str!("../stand-in/configuration.rs")),
+    (
+        "configuration.rs",
+        include_str!("../stand-in/configuration.rs"),
+    ),
     ("hop.rs", include_str!("../stand-in/hop.rs")),
     ("join.rs", include_str!("../stand-in/join.rs")),
     ("pool.rs", include_str!("../stand-in/pool.rs")),

@@ -33,7 +33,8 @@ pub enum RayonCore {
 /// Looks at a call of rustc. A rayon-core that cannot be replaced is noted ([`notes::UNRECORDED`]).
 #[must_use]
 pub fn recognise(call: &Invocation) -> RayonCore {
-    let Some(stand_in) = std::env::var_os(environment::STAND_IN).filter(|value| !value.is_empty()) else {
+    let Some(stand_in) = std::env::var_os(environment::STAND_IN).filter(|value| !value.is_empty())
+    else {
         return RayonCore::No;
     };
     if call.option("--crate-name") != Some("rayon_core") || call.has_flag("--test") {
@@ -44,7 +45,10 @@ pub fn recognise(call: &Invocation) -> RayonCore {
     };
     let version = std::env::var("CARGO_PKG_VERSION").unwrap_or_default();
     match refusal(source, &version) {
-        None => RayonCore::Replace { version, stand_in: PathBuf::from(stand_in) },
+        None => RayonCore::Replace {
+            version,
+            stand_in: PathBuf::from(stand_in),
+        },
         Some(text) => {
             notes::leave(notes::UNRECORDED, &text);
             RayonCore::No
@@ -66,8 +70,11 @@ fn refusal(source: &Path, version: &str) -> Option<String> {
     let package = source.parent().and_then(Path::parent);
     let released = source.ends_with("src/lib.rs")
         && package.is_some_and(|package| {
-            let unpacked = package.file_name().is_some_and(|name| *name == *format!("rayon-core-{version}"));
-            package.join(".cargo-checksum.json").is_file() || (unpacked && package.join(".cargo-ok").is_file())
+            let unpacked = package
+                .file_name()
+                .is_some_and(|name| *name == *format!("rayon-core-{version}"));
+            package.join(".cargo-checksum.json").is_file()
+                || (unpacked && package.join(".cargo-ok").is_file())
         });
     (!released).then(|| {
         format!(
@@ -82,11 +89,22 @@ fn refusal(source: &Path, version: &str) -> Option<String> {
 ///
 /// # Errors
 /// When rustc cannot be run.
-pub fn compile(program: &OsStr, call: Invocation, version: &str, stand_in: &Path) -> std::io::Result<i32> {
+pub fn compile(
+    program: &OsStr,
+    call: Invocation,
+    version: &str,
+    stand_in: &Path,
+) -> std::io::Result<i32> {
     let call = with_profile(call);
     let suffix = "-real";
-    let extra = format!("{}{suffix}", call.codegen("extra-filename").unwrap_or_default());
-    let emits: Vec<&str> = call.values("--emit").flat_map(|kinds| kinds.split(',')).collect();
+    let extra = format!(
+        "{}{suffix}",
+        call.codegen("extra-filename").unwrap_or_default()
+    );
+    let emits: Vec<&str> = call
+        .values("--emit")
+        .flat_map(|kinds| kinds.split(','))
+        .collect();
     let linked = emits.is_empty() || emits.contains(&"link");
     let extension = if linked { "rlib" } else { "rmeta" };
 
@@ -95,12 +113,19 @@ pub fn compile(program: &OsStr, call: Invocation, version: &str, stand_in: &Path
         .with_option("--crate-name", |_| "rayon_core_real".to_owned())
         .with_option("--emit", |kinds| {
             // cargo reads one dep-info file, the stand-in's.
-            kinds.split(',').filter(|kind| !kind.starts_with("dep-info")).collect::<Vec<_>>().join(",")
+            kinds
+                .split(',')
+                .filter(|kind| !kind.starts_with("dep-info"))
+                .collect::<Vec<_>>()
+                .join(",")
         })
         .with_codegen("metadata", |value| format!("{value}{suffix}"))
         .with_codegen("extra-filename", |value| format!("{value}{suffix}"));
     if call.codegen("extra-filename").is_none() {
-        real = real.with(["-C".into(), OsString::from(format!("extra-filename={suffix}"))]);
+        real = real.with([
+            "-C".into(),
+            OsString::from(format!("extra-filename={suffix}")),
+        ]);
     }
     if call.codegen("metadata").is_none() {
         real = real.with(["-C".into(), OsString::from(format!("metadata={suffix}"))]);
@@ -108,13 +133,19 @@ pub fn compile(program: &OsStr, call: Invocation, version: &str, stand_in: &Path
     let output = command(program, &real).output()?;
     if !output.status.success() {
         // cargo must not hear of files it did not ask for; everything else is for it to show.
-        let said = output.stderr.split_inclusive(|&byte| byte == b'\n').filter(|line| !is_artifact(line));
+        let said = output
+            .stderr
+            .split_inclusive(|&byte| byte == b'\n')
+            .filter(|line| !is_artifact(line));
         std::io::stderr().write_all(&said.flatten().copied().collect::<Vec<u8>>())?;
         return Ok(exit_code(output.status));
     }
 
     let mut file = OsString::from("rayon_core_real=");
-    file.push(call.out_dir().join(format!("librayon_core_real{extra}.{extension}")));
+    file.push(
+        call.out_dir()
+            .join(format!("librayon_core_real{extra}.{extension}")),
+    );
     let stand_in = call.with_source(stand_in).with(["--extern".into(), file]);
     let status = run(program, &stand_in)?;
     if status.success() {
@@ -143,10 +174,17 @@ mod tests {
         assert!(text.contains("git or path dependency"), "{text}");
         std::fs::write(package.join(".cargo-ok"), "").unwrap();
         assert_eq!(refusal(&source, "1.13.0"), None);
-        assert_eq!(refusal(&source, "1.12.1").is_some(), true, "the folder is another version's");
+        assert_eq!(
+            refusal(&source, "1.12.1").is_some(),
+            true,
+            "the folder is another version's"
+        );
         for version in ["1.11.0", "1.14.0", "2.12.0", "", "1", "1.130.0"] {
             let text = refusal(&source, version).expect(version);
-            assert!(text.contains("1.12 and 1.13") && text.contains("cargo update"), "{text}");
+            assert!(
+                text.contains("1.12 and 1.13") && text.contains("cargo update"),
+                "{text}"
+            );
         }
     }
 
@@ -162,7 +200,9 @@ mod tests {
     #[test]
     fn artifact_lines_are_told_from_messages() {
         assert!(is_artifact(br#"{"$message_type":"artifact","artifact":"/t/librayon_core_real.rmeta","emit":"metadata"}"#));
-        assert!(!is_artifact(br#"{"$message_type":"diagnostic","message":"no \"artifact\":","rendered":"error"}"#));
+        assert!(!is_artifact(
+            br#"{"$message_type":"diagnostic","message":"no \"artifact\":","rendered":"error"}"#
+        ));
         assert!(!is_artifact(b"error: linker not found"));
     }
 }

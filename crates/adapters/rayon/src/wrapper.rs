@@ -12,16 +12,23 @@ use std::process::{Command, ExitStatus};
 pub fn wrapper_main(args: impl IntoIterator<Item = OsString>) -> i32 {
     let mut args = args.into_iter().skip(1);
     let Some(program) = args.next() else {
-        eprintln!("workspan-rustc: expected the path of rustc and its arguments; `cargo workspan` sets this up as RUSTC_WRAPPER");
+        eprintln!(
+            "workspan-rustc: expected the path of rustc and its arguments; `cargo workspan` sets this up as RUSTC_WRAPPER"
+        );
         return 2;
     };
     let call = Invocation::new(args.collect());
     let result = match stand_in::recognise(&call) {
-        RayonCore::Replace { version, stand_in } => stand_in::compile(&program, call, &version, &stand_in),
+        RayonCore::Replace { version, stand_in } => {
+            stand_in::compile(&program, call, &version, &stand_in)
+        }
         RayonCore::No => run(&program, &with_profile(call)).map(exit_code),
     };
     result.unwrap_or_else(|error| {
-        eprintln!("workspan-rustc: could not run {}: {error}", program.to_string_lossy());
+        eprintln!(
+            "workspan-rustc: could not run {}: {error}",
+            program.to_string_lossy()
+        );
         101
     })
 }

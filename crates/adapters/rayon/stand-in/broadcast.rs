@@ -15,7 +15,9 @@ where
     OP: Fn(BroadcastContext<'_>) -> R + Sync,
     R: Send,
 {
-    let Some(here) = here() else { return real::broadcast(op) };
+    let Some(here) = here() else {
+        return real::broadcast(op);
+    };
     ensure_global_pool(here);
     let (first, _open) = waited_for::<OP>(here, Location::caller(), real::current_num_threads());
     real::broadcast(body(first, op))
@@ -27,14 +29,20 @@ pub fn spawn_broadcast<OP>(op: OP)
 where
     OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
 {
-    let Some(here) = here() else { return real::spawn_broadcast(op) };
+    let Some(here) = here() else {
+        return real::spawn_broadcast(op);
+    };
     ensure_global_pool(here);
     let first = detached::<OP>(here, Location::caller(), real::current_num_threads());
     real::spawn_broadcast(body(first, op));
 }
 
 /// Records the creation of one task for each of `workers`, and that the caller waits for them until the scope is dropped.
-pub(crate) fn waited_for<OP>(here: Here, location: &'static Location<'static>, workers: usize) -> (Child, Open) {
+pub(crate) fn waited_for<OP>(
+    here: Here,
+    location: &'static Location<'static>,
+    workers: usize,
+) -> (Child, Open) {
     let task = here.task_of::<OP>(location, primitive::BROADCAST);
     let open = Open::new(here, task.site);
     let first = here.create_many(task, create::INLINE, Some(open.id), workers);
@@ -43,7 +51,11 @@ pub(crate) fn waited_for<OP>(here: Here, location: &'static Location<'static>, w
 }
 
 /// Records the creation of one task for each of `workers` that nobody waits for.
-pub(crate) fn detached<OP>(here: Here, location: &'static Location<'static>, workers: usize) -> Child {
+pub(crate) fn detached<OP>(
+    here: Here,
+    location: &'static Location<'static>,
+    workers: usize,
+) -> Child {
     let task = here.task_of::<OP>(location, primitive::BROADCAST);
     here.create_many(task, create::DETACHED, None, workers)
 }

@@ -16,7 +16,10 @@ type PanicHandler = dyn Fn(Box<dyn Any + Send>) + Send + Sync;
 /// How a pool's threads are started. Public in a private module, as the real crate's.
 pub trait ThreadSpawn {
     #[doc(hidden)]
-    fn build(self, builder: real::ThreadPoolBuilder) -> Result<real::ThreadPool, ThreadPoolBuildError>;
+    fn build(
+        self,
+        builder: real::ThreadPoolBuilder,
+    ) -> Result<real::ThreadPool, ThreadPoolBuildError>;
     #[doc(hidden)]
     fn build_global(self, builder: real::ThreadPoolBuilder) -> Result<(), ThreadPoolBuildError>;
 }
@@ -30,7 +33,10 @@ pub struct DefaultSpawn;
 pub struct CustomSpawn<F>(F);
 
 impl ThreadSpawn for DefaultSpawn {
-    fn build(self, builder: real::ThreadPoolBuilder) -> Result<real::ThreadPool, ThreadPoolBuildError> {
+    fn build(
+        self,
+        builder: real::ThreadPoolBuilder,
+    ) -> Result<real::ThreadPool, ThreadPoolBuildError> {
         builder.build()
     }
     fn build_global(self, builder: real::ThreadPoolBuilder) -> Result<(), ThreadPoolBuildError> {
@@ -42,7 +48,10 @@ impl<F> ThreadSpawn for CustomSpawn<F>
 where
     F: FnMut(ThreadBuilder) -> io::Result<()>,
 {
-    fn build(self, builder: real::ThreadPoolBuilder) -> Result<real::ThreadPool, ThreadPoolBuildError> {
+    fn build(
+        self,
+        builder: real::ThreadPoolBuilder,
+    ) -> Result<real::ThreadPool, ThreadPoolBuildError> {
         builder.spawn_handler(self.0).build()
     }
     fn build_global(self, builder: real::ThreadPoolBuilder) -> Result<(), ThreadPoolBuildError> {
@@ -95,7 +104,9 @@ impl ThreadPoolBuilder {
                 if let Some(size) = thread.stack_size() {
                     builder = builder.stack_size(size);
                 }
-                builder.spawn_scoped(threads, move || wrapper(thread)).map(|_| ())
+                builder
+                    .spawn_scoped(threads, move || wrapper(thread))
+                    .map(|_| ())
             };
             let pool = self.spawn_handler(start).build()?;
             Ok(with_pool(&pool))
@@ -118,14 +129,24 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         spawn.build_global(builder)?;
         announce_current_thread(number, on_this_thread);
         if let (Some(number), Some(here)) = (number, here()) {
-            here.event(Kind::Pool, [u64::from(number), real::current_num_threads() as u64]);
+            here.event(
+                Kind::Pool,
+                [u64::from(number), real::current_num_threads() as u64],
+            );
         }
         Ok(())
     }
 
     /// The pool's number if somebody records, and the real builder with every handler in its place.
     fn prepared(self) -> (Option<u32>, real::ThreadPoolBuilder, S, bool) {
-        let ThreadPoolBuilder { mut real, start_handler, exit_handler, panic_handler, use_current_thread, spawn_handler } = self;
+        let ThreadPoolBuilder {
+            mut real,
+            start_handler,
+            exit_handler,
+            panic_handler,
+            use_current_thread,
+            spawn_handler,
+        } = self;
         let number = here().map(|here| (here.table().pool)());
         if let Some(number) = number {
             real = real.start_handler(move |index| {

@@ -30,12 +30,16 @@ impl Configuration {
     where
         F: FnMut(usize) -> String + 'static,
     {
-        Configuration { builder: self.builder.thread_name(closure) }
+        Configuration {
+            builder: self.builder.thread_name(closure),
+        }
     }
 
     /// As the real one's.
     pub fn num_threads(self, num_threads: usize) -> Configuration {
-        Configuration { builder: self.builder.num_threads(num_threads) }
+        Configuration {
+            builder: self.builder.num_threads(num_threads),
+        }
     }
 
     /// As the real one's.
@@ -43,17 +47,23 @@ impl Configuration {
     where
         H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
     {
-        Configuration { builder: self.builder.panic_handler(panic_handler) }
+        Configuration {
+            builder: self.builder.panic_handler(panic_handler),
+        }
     }
 
     /// As the real one's.
     pub fn stack_size(self, stack_size: usize) -> Self {
-        Configuration { builder: self.builder.stack_size(stack_size) }
+        Configuration {
+            builder: self.builder.stack_size(stack_size),
+        }
     }
 
     /// As the real one's.
     pub fn breadth_first(self) -> Self {
-        Configuration { builder: self.builder.breadth_first() }
+        Configuration {
+            builder: self.builder.breadth_first(),
+        }
     }
 
     /// As the real one's.
@@ -61,7 +71,9 @@ impl Configuration {
     where
         H: Fn(usize) + Send + Sync + 'static,
     {
-        Configuration { builder: self.builder.start_handler(start_handler) }
+        Configuration {
+            builder: self.builder.start_handler(start_handler),
+        }
     }
 
     /// As the real one's.
@@ -69,7 +81,9 @@ impl Configuration {
     where
         H: Fn(usize) + Send + Sync + 'static,
     {
-        Configuration { builder: self.builder.exit_handler(exit_handler) }
+        Configuration {
+            builder: self.builder.exit_handler(exit_handler),
+        }
     }
 }
 

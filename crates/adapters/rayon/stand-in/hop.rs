@@ -41,11 +41,21 @@ impl Drop for Away {
 }
 
 /// Runs `body` where `carrier` takes it, and records that the caller's task does.
-pub(crate) fn to<R: Send>(caller: Here, site: u32, carrier: impl Carrier, body: impl FnOnce() -> R + Send) -> R {
+pub(crate) fn to<R: Send>(
+    caller: Here,
+    site: u32,
+    carrier: impl Carrier,
+    body: impl FnOnce() -> R + Send,
+) -> R {
     let task = *caller.task();
     let name = (caller.number(), caller.take_yield());
     caller.event(Kind::Yield, [u64::from(site) + 1]);
-    let away = Away { here: caller, name, task, site };
+    let away = Away {
+        here: caller,
+        name,
+        task,
+        site,
+    };
     let shared = Shared::new(&away);
     carrier.carry(move || {
         // SAFETY: the caller blocks until this has returned.

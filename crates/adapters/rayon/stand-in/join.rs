@@ -29,7 +29,11 @@ where
 
 /// The join that stands at `location`.
 #[inline]
-pub(crate) fn join_at<A, B, RA, RB>(location: &'static Location<'static>, oper_a: A, oper_b: B) -> (RA, RB)
+pub(crate) fn join_at<A, B, RA, RB>(
+    location: &'static Location<'static>,
+    oper_a: A,
+    oper_b: B,
+) -> (RA, RB)
 where
     A: FnOnce() -> RA + Send,
     B: FnOnce() -> RB + Send,
@@ -53,7 +57,11 @@ where
 }
 
 #[inline(always)]
-fn join_context_at<A, B, RA, RB>(location: &'static Location<'static>, oper_a: A, oper_b: B) -> (RA, RB)
+fn join_context_at<A, B, RA, RB>(
+    location: &'static Location<'static>,
+    oper_a: A,
+    oper_b: B,
+) -> (RA, RB)
 where
     A: FnOnce(FnContext) -> RA + Send,
     B: FnOnce(FnContext) -> RB + Send,
@@ -68,7 +76,12 @@ where
 
 /// Of its own, and with everything that does not depend on the closures out of it: it is compiled for every pair of them.
 #[inline(never)]
-fn recorded<A, B, RA, RB>(here: Here, location: &'static Location<'static>, oper_a: A, oper_b: B) -> (RA, RB)
+fn recorded<A, B, RA, RB>(
+    here: Here,
+    location: &'static Location<'static>,
+    oper_a: A,
+    oper_b: B,
+) -> (RA, RB)
 where
     A: FnOnce(FnContext) -> RA + Send,
     B: FnOnce(FnContext) -> RB + Send,
@@ -129,7 +142,14 @@ impl Call {
         let parent: *const Task = here.task();
         let b = (here.number(), here.take_tasks(2));
         here.event(Kind::Join, [u64::from(task.site)]);
-        Call { here, parent, task, b, after_a: Cell::new(ptr::null_mut()), resumed: Cell::new(false) }
+        Call {
+            here,
+            parent,
+            task,
+            b,
+            after_a: Cell::new(ptr::null_mut()),
+            resumed: Cell::new(false),
+        }
     }
 
     /// a begins, or b on the joining thread: on top of this frame.
@@ -144,7 +164,8 @@ impl Call {
         if self.here.cursor() == self.after_a.get() {
             self.here.record(Kind::Next, self.here.last(), []);
         } else {
-            self.here.event(Kind::Begin, [u64::from(self.b.0), self.b.1]);
+            self.here
+                .event(Kind::Begin, [u64::from(self.b.0), self.b.1]);
         }
         self.enter();
     }
@@ -186,7 +207,13 @@ impl Drop for RunningB<'_> {
 }
 
 #[inline]
-fn on_worker<A, B, RA, RB>(here: Here, mut task: Task, is_injected: bool, oper_a: A, oper_b: B) -> (RA, RB)
+fn on_worker<A, B, RA, RB>(
+    here: Here,
+    mut task: Task,
+    is_injected: bool,
+    oper_a: A,
+    oper_b: B,
+) -> (RA, RB)
 where
     A: FnOnce(FnContext) -> RA + Send,
     B: FnOnce(FnContext) -> RB + Send,
@@ -211,7 +238,10 @@ where
             let mut seat = Seat::empty();
             let _running = if context.migrated() {
                 // What is read of `call` has not changed since before b could be taken.
-                seat.begin(Child { name: call.b, task: call.task });
+                seat.begin(Child {
+                    name: call.b,
+                    task: call.task,
+                });
                 None
             } else {
                 call.next();

@@ -35,8 +35,12 @@ mod stack;
 mod task;
 mod yielding;
 
-pub use rayon_core_real::{current_thread_has_pending_tasks, current_thread_index, max_num_threads};
-pub use rayon_core_real::{BroadcastContext, FnContext, ThreadBuilder, ThreadPoolBuildError, Yield};
+pub use rayon_core_real::{
+    current_thread_has_pending_tasks, current_thread_index, max_num_threads,
+};
+pub use rayon_core_real::{
+    BroadcastContext, FnContext, ThreadBuilder, ThreadPoolBuildError, Yield,
+};
 
 pub use crate::broadcast::{broadcast, spawn_broadcast};
 pub use crate::builder::ThreadPoolBuilder;

@@ -40,7 +40,10 @@ impl ThreadPool {
 
     pub(crate) fn over(real: real::ThreadPool, number: Option<u32>) -> Self {
         if let (Some(here), Some(number)) = (here(), number) {
-            here.event(Kind::Pool, [u64::from(number), real.current_num_threads() as u64]);
+            here.event(
+                Kind::Pool,
+                [u64::from(number), real.current_num_threads() as u64],
+            );
         }
         ThreadPool { real, number }
     }
@@ -67,8 +70,11 @@ impl ThreadPool {
         OP: Fn(BroadcastContext<'_>) -> R + Sync,
         R: Send,
     {
-        let Some(here) = here() else { return self.real.broadcast(op) };
-        let (first, _open) = broadcast::waited_for::<OP>(here, Location::caller(), self.current_num_threads());
+        let Some(here) = here() else {
+            return self.real.broadcast(op);
+        };
+        let (first, _open) =
+            broadcast::waited_for::<OP>(here, Location::caller(), self.current_num_threads());
         self.real.broadcast(broadcast::body(first, op))
     }
 
@@ -166,7 +172,10 @@ impl ThreadPool {
     {
         match here() {
             None => self.real.spawn(op),
-            Some(here) => self.real.spawn(spawn::body(spawn::detached::<OP>(here, Location::caller()), op)),
+            Some(here) => self.real.spawn(spawn::body(
+                spawn::detached::<OP>(here, Location::caller()),
+                op,
+            )),
         }
     }
 
@@ -178,7 +187,10 @@ impl ThreadPool {
     {
         match here() {
             None => self.real.spawn_fifo(op),
-            Some(here) => self.real.spawn_fifo(spawn::body(spawn::detached::<OP>(here, Location::caller()), op)),
+            Some(here) => self.real.spawn_fifo(spawn::body(
+                spawn::detached::<OP>(here, Location::caller()),
+                op,
+            )),
         }
     }
 
@@ -188,7 +200,9 @@ impl ThreadPool {
     where
         OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
     {
-        let Some(here) = here() else { return self.real.spawn_broadcast(op) };
+        let Some(here) = here() else {
+            return self.real.spawn_broadcast(op);
+        };
         let first = broadcast::detached::<OP>(here, Location::caller(), self.current_num_threads());
         self.real.spawn_broadcast(broadcast::body(first, op));
     }

@@ -117,7 +117,10 @@ fn find_table() {
 #[cfg(all(target_os = "linux", not(target_feature = "crt-static")))]
 fn ask_for_table() -> *const Table {
     extern "C" {
-        fn dlsym(handle: *mut core::ffi::c_void, symbol: *const core::ffi::c_char) -> *mut core::ffi::c_void;
+        fn dlsym(
+            handle: *mut core::ffi::c_void,
+            symbol: *const core::ffi::c_char,
+        ) -> *mut core::ffi::c_void;
     }
     // SAFETY: a null handle is RTLD_DEFAULT, and the name ends in 0.
     let symbol = unsafe { dlsym(ptr::null_mut(), TABLE_SYMBOL.as_ptr()) };
@@ -128,7 +131,10 @@ fn ask_for_table() -> *const Table {
     let table: extern "C" fn() -> *const Table = unsafe { core::mem::transmute(symbol) };
     let table = table();
     // SAFETY: null or a table that lives as long as the process.
-    let known = !table.is_null() && unsafe { (*table).version == 1 && (*table).size as usize >= core::mem::size_of::<Table>() };
+    let known = !table.is_null()
+        && unsafe {
+            (*table).version == 1 && (*table).size as usize >= core::mem::size_of::<Table>()
+        };
     if known {
         table
     } else {
@@ -324,7 +330,10 @@ pub(crate) fn ensure_global_pool(here: Here) {
             .build_global();
         // An error is not lost: Rayon meets it again at the call we stand before.
         if built.is_ok() {
-            here.event(Kind::Pool, [u64::from(pool), real::current_num_threads() as u64]);
+            here.event(
+                Kind::Pool,
+                [u64::from(pool), real::current_num_threads() as u64],
+            );
         }
     });
 }

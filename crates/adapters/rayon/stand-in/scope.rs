@@ -130,7 +130,10 @@ pub(crate) struct Open {
 impl Open {
     pub(crate) fn new(here: Here, site: u32) -> Self {
         here.task();
-        let id = ScopeId { thread: here.number(), number: here.take_scope() };
+        let id = ScopeId {
+            thread: here.number(),
+            number: here.take_scope(),
+        };
         // Opening a scope ends no strand: its time says nothing, so the clock is not read.
         here.record(Kind::Scope, here.last(), [0]);
         Open { here, site, id }
@@ -139,7 +142,10 @@ impl Open {
     /// The opener waits from now on.
     pub(crate) fn wait(&self) {
         let scope = [u64::from(self.id.thread), self.id.number];
-        self.here.event(Kind::Wait, [u64::from(self.site) + 1, wait::SCOPE, scope[0], scope[1]]);
+        self.here.event(
+            Kind::Wait,
+            [u64::from(self.site) + 1, wait::SCOPE, scope[0], scope[1]],
+        );
     }
 }
 
@@ -183,7 +189,9 @@ macro_rules! scope_function {
             if !caller.is_worker() {
                 ensure_global_pool(caller);
                 let site = caller.find_site(location, primitive::SCOPE);
-                return hop::to(caller, site, hop::ToGlobalPool, move || $scope_at(location, op));
+                return hop::to(caller, site, hop::ToGlobalPool, move || {
+                    $scope_at(location, op)
+                });
             }
             let open = Open::new(caller, caller.find_site(location, primitive::SCOPE));
             let shared = Shared::new(&open);
@@ -207,7 +215,11 @@ macro_rules! scope_function {
         }
 
         #[inline]
-        pub(crate) fn $in_place_at<'scope, OP, R>(location: &'static Location<'static>, pool: Option<&real::ThreadPool>, op: OP) -> R
+        pub(crate) fn $in_place_at<'scope, OP, R>(
+            location: &'static Location<'static>,
+            pool: Option<&real::ThreadPool>,
+            op: OP,
+        ) -> R
         where
             OP: FnOnce(&$Scope<'scope>) -> R,
         {
@@ -222,7 +234,10 @@ macro_rules! scope_function {
                 ensure_global_pool(here);
             }
             let open = Open::new(here, here.find_site(location, primitive::SCOPE));
-            let workers = pool.map_or_else(real::current_num_threads, real::ThreadPool::current_num_threads);
+            let workers = pool.map_or_else(
+                real::current_num_threads,
+                real::ThreadPool::current_num_threads,
+            );
             let body = |real: &real::$Scope<'scope>| {
                 let _body = Body(&open);
                 op(&$Scope::over(real, Some(open.id), workers))
@@ -236,4 +251,10 @@ macro_rules! scope_function {
 }
 
 scope_function!(scope, scope_at, in_place_scope, in_place_scope_at, Scope);
-scope_function!(scope_fifo, scope_fifo_at, in_place_scope_fifo, in_place_scope_fifo_at, ScopeFifo);
+scope_function!(
+    scope_fifo,
+    scope_fifo_at,
+    in_place_scope_fifo,
+    in_place_scope_fifo_at,
+    ScopeFifo
+);

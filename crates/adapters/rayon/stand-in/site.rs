@@ -75,7 +75,12 @@ impl Here {
         } else {
             self.find_site(location, primitive)
         };
-        Task { location, key, site, bottom: 0 }
+        Task {
+            location,
+            key,
+            site,
+            bottom: 0,
+        }
     }
 
     /// The site of the call at `location`.
@@ -86,7 +91,11 @@ impl Here {
         let cell = &self.thread().positions[(name >> 3 ^ name >> 9) % POSITIONS];
         let (known, mut site) = cell.get();
         if known != name {
-            site = if is_rayons_own(location.file()) { TAKE_STACK } else { self.intern_position(location, primitive) };
+            site = if is_rayons_own(location.file()) {
+                TAKE_STACK
+            } else {
+                self.intern_position(location, primitive)
+            };
             cell.set((name, site));
         }
         if site == TAKE_STACK {
@@ -113,7 +122,14 @@ impl Here {
         }
         intern_stack(&frames[..count], location, primitive, || {
             let (file, line) = (location.file(), location.line());
-            (self.table().site_stack)(frames.as_ptr(), count, primitive, file.as_ptr(), file.len(), line)
+            (self.table().site_stack)(
+                frames.as_ptr(),
+                count,
+                primitive,
+                file.as_ptr(),
+                file.len(),
+                line,
+            )
         })
     }
 }
@@ -122,7 +138,9 @@ impl Here {
 fn is_rayons_own(file: &str) -> bool {
     let mut parts = file.split(['/', '\\']).peekable();
     while let Some(part) = parts.next() {
-        let version = part.strip_prefix("rayon-").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+        let version = part
+            .strip_prefix("rayon-")
+            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
         if version || (part == "rayon" && parts.peek() == Some(&"src")) {
             return true;
         }
@@ -144,15 +162,23 @@ const BUCKETS: usize = 512;
 /// Beyond so many stacks the recorder is asked each time: what is kept here is never given back.
 const MOST_KNOWN: usize = 1 << 15;
 
-static KNOWN: [AtomicPtr<Known>; BUCKETS] = [const { AtomicPtr::new(core::ptr::null_mut()) }; BUCKETS];
+static KNOWN: [AtomicPtr<Known>; BUCKETS] =
+    [const { AtomicPtr::new(core::ptr::null_mut()) }; BUCKETS];
 static KNOWN_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Looks the stack up among those seen in this process; `ask` for a new one.
-fn intern_stack(frames: &[usize], location: &Location<'_>, primitive: u8, ask: impl FnOnce() -> u32) -> u32 {
+fn intern_stack(
+    frames: &[usize],
+    location: &Location<'_>,
+    primitive: u8,
+    ask: impl FnOnce() -> u32,
+) -> u32 {
     let location = location as *const Location<'_> as usize;
     let mut hash = location as u64 ^ u64::from(primitive);
     for &frame in frames {
-        hash = (hash ^ frame as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        hash = (hash ^ frame as u64)
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+            .rotate_left(29);
     }
     let bucket = &KNOWN[(hash >> 7) as usize % BUCKETS];
     let mut at = bucket.load(Ordering::Acquire) as *const Known;
@@ -167,9 +193,18 @@ fn intern_stack(frames: &[usize], location: &Location<'_>, primitive: u8, ask: i
     let site = ask();
     if KNOWN_COUNT.fetch_add(1, Ordering::Relaxed) < MOST_KNOWN {
         let mut head = bucket.load(Ordering::Acquire);
-        let known = Box::into_raw(Box::new(Known { hash, location, primitive, frames: frames.into(), site, next: head }));
+        let known = Box::into_raw(Box::new(Known {
+            hash,
+            location,
+            primitive,
+            frames: frames.into(),
+            site,
+            next: head,
+        }));
         // Two threads may both add the same stack: the recorder gave both the same site.
-        while let Err(now) = bucket.compare_exchange_weak(head, known, Ordering::AcqRel, Ordering::Acquire) {
+        while let Err(now) =
+            bucket.compare_exchange_weak(head, known, Ordering::AcqRel, Ordering::Acquire)
+        {
             head = now;
             // SAFETY: not published yet, so still ours.
             unsafe { (*known).next = head };

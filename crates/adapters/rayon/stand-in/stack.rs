@@ -16,7 +16,10 @@ use std::os::raw::{c_int, c_void};
 pub(crate) const MOST: usize = 64;
 
 extern "C" {
-    fn _Unwind_Backtrace(callback: extern "C" fn(*mut c_void, *mut c_void) -> c_int, argument: *mut c_void) -> c_int;
+    fn _Unwind_Backtrace(
+        callback: extern "C" fn(*mut c_void, *mut c_void) -> c_int,
+        argument: *mut c_void,
+    ) -> c_int;
     fn _Unwind_GetIP(context: *mut c_void) -> usize;
     fn _Unwind_GetCFA(context: *mut c_void) -> usize;
 }
@@ -31,7 +34,13 @@ struct Walk {
 
 extern "C" fn visit(context: *mut c_void, walk: *mut c_void) -> c_int {
     // SAFETY: `walk` is the `Walk` passed to `_Unwind_Backtrace`, `context` what it hands out.
-    let (walk, ip, sp) = unsafe { (&mut *walk.cast::<Walk>(), _Unwind_GetIP(context), _Unwind_GetCFA(context)) };
+    let (walk, ip, sp) = unsafe {
+        (
+            &mut *walk.cast::<Walk>(),
+            _Unwind_GetIP(context),
+            _Unwind_GetCFA(context),
+        )
+    };
     if walk.count == walk.frames.len() {
         walk.whole = false;
         return 5; // _URC_END_OF_STACK
@@ -43,7 +52,11 @@ extern "C" fn visit(context: *mut c_void, walk: *mut c_void) -> c_int {
 
 #[inline(never)]
 fn unwind() -> Walk {
-    let mut walk = Walk { frames: [(0, 0); MOST + 8], count: 0, whole: true };
+    let mut walk = Walk {
+        frames: [(0, 0); MOST + 8],
+        count: 0,
+        whole: true,
+    };
     // SAFETY: the callback matches the argument.
     unsafe { _Unwind_Backtrace(visit, (&mut walk as *mut Walk).cast()) };
     walk
@@ -56,7 +69,9 @@ fn unwind() -> Walk {
 pub(crate) fn capture(thread: &Thread, bottom: usize, frames: &mut [usize]) -> usize {
     let stack_pointer: usize;
     // SAFETY: reads a register.
-    unsafe { core::arch::asm!("mov {}, rsp", out(reg) stack_pointer, options(nomem, nostack, preserves_flags)) };
+    unsafe {
+        core::arch::asm!("mov {}, rsp", out(reg) stack_pointer, options(nomem, nostack, preserves_flags))
+    };
     if let Some(count) = steps::walk(thread, stack_pointer, bottom, frames) {
         return count;
     }
@@ -77,7 +92,10 @@ pub(crate) fn capture(_thread: &Thread, bottom: usize, frames: &mut [usize]) -> 
 fn copy(walk: &Walk, stack_pointer: usize, bottom: usize, frames: &mut [usize]) -> usize {
     let seen = &walk.frames[..walk.count];
     // `capture`'s own frame is the last at or below its stack pointer; its caller's is one more; those we leave out.
-    let own = seen.iter().take_while(|&&(_, sp)| sp <= stack_pointer).count();
+    let own = seen
+        .iter()
+        .take_while(|&&(_, sp)| sp <= stack_pointer)
+        .count();
     let mut count = 0;
     for &(ip, sp) in seen.iter().skip(own + 1) {
         if sp >= bottom || count == frames.len() {
@@ -110,7 +128,12 @@ mod steps {
     }
 
     /// Walks by the table; `None` when it does not know the way.
-    pub(super) fn walk(thread: &Thread, stack_pointer: usize, bottom: usize, frames: &mut [usize]) -> Option<usize> {
+    pub(super) fn walk(
+        thread: &Thread,
+        stack_pointer: usize,
+        bottom: usize,
+        frames: &mut [usize],
+    ) -> Option<usize> {
         let own = OWN.load(Ordering::Relaxed);
         let top = thread.stack_top.get();
         if own == 0 {
@@ -153,15 +176,20 @@ mod steps {
     /// Takes the steps of an unwinding into the table.
     pub(super) fn learn(thread: &Thread, stack_pointer: usize, walk: &Walk) {
         let seen = &walk.frames[..walk.count];
-        let Some(own) = seen.iter().position(|&(_, sp)| sp > stack_pointer) else { return };
+        let Some(own) = seen.iter().position(|&(_, sp)| sp > stack_pointer) else {
+            return;
+        };
         // A frame's return address lies just below the stack pointer its caller will have; a frame for which that is
         // not so (a signal's) ends what can be learnt.
         let slot_of = |&(ip, sp): &(usize, usize)| {
             let slot = sp.wrapping_sub(8);
             // SAFETY: between our stack pointer and the outermost frame that the unwinding walked.
-            (slot % 8 == 0 && slot >= stack_pointer && unsafe { *(slot as *const usize) } == ip).then_some(slot)
+            (slot % 8 == 0 && slot >= stack_pointer && unsafe { *(slot as *const usize) } == ip)
+                .then_some(slot)
         };
-        let Some(first) = slot_of(&seen[own]) else { return };
+        let Some(first) = slot_of(&seen[own]) else {
+            return;
+        };
         let distance = first - stack_pointer;
         OWN.store(distance, Ordering::Relaxed);
         let mut slot = first;
@@ -177,8 +205,15 @@ mod steps {
             let cell = cell(ip);
             let old = cell.load(Ordering::Relaxed);
             let known = old >> DISTANCE_BITS == ip as u64;
-            let words = if known && old as usize & VARIES != words { VARIES } else { words };
-            cell.store((ip as u64) << DISTANCE_BITS | words as u64, Ordering::Relaxed);
+            let words = if known && old as usize & VARIES != words {
+                VARIES
+            } else {
+                words
+            };
+            cell.store(
+                (ip as u64) << DISTANCE_BITS | words as u64,
+                Ordering::Relaxed,
+            );
             let Some(next) = next else { return };
             if next > thread.stack_top.get() {
                 thread.stack_top.set(next);

@@ -28,7 +28,12 @@ unsafe impl Sync for Task {}
 unsafe impl Send for Task {}
 
 /// Every root.
-pub(crate) static ROOT: Task = Task { location: ptr::null(), key: 0, site: NO_SITE, bottom: usize::MAX };
+pub(crate) static ROOT: Task = Task {
+    location: ptr::null(),
+    key: 0,
+    site: NO_SITE,
+    bottom: usize::MAX,
+};
 
 /// A task that has been created and not yet begun.
 #[derive(Clone, Copy)]
@@ -42,7 +47,10 @@ pub(crate) struct Child {
 impl Child {
     /// The task created `index` after this one, of several made at once.
     pub(crate) fn after(self, index: usize) -> Self {
-        Child { name: (self.name.0, self.name.1 + index as u64), task: self.task }
+        Child {
+            name: (self.name.0, self.name.1 + index as u64),
+            task: self.task,
+        }
     }
 }
 
@@ -53,20 +61,34 @@ impl Here {
     }
 
     /// Records the creation of `count` tasks with numbers in a row, at one moment; returns the first.
-    pub(crate) fn create_many(&self, task: Task, kind: u64, scope: Option<ScopeId>, count: usize) -> Child {
+    pub(crate) fn create_many(
+        &self,
+        task: Task,
+        kind: u64,
+        scope: Option<ScopeId>,
+        count: usize,
+    ) -> Child {
         self.task();
         let first = self.take_tasks(count as u64);
         let now = self.now();
         for _ in 0..count {
             match scope {
                 Some(scope) => {
-                    let operands = [kind | create::SCOPED, u64::from(task.site), u64::from(scope.thread), scope.number];
+                    let operands = [
+                        kind | create::SCOPED,
+                        u64::from(task.site),
+                        u64::from(scope.thread),
+                        scope.number,
+                    ];
                     self.record(Kind::Create, now, operands);
                 }
                 None => self.record(Kind::Create, now, [kind, u64::from(task.site)]),
             }
         }
-        Child { name: (self.number(), first), task }
+        Child {
+            name: (self.number(), first),
+            task,
+        }
     }
 
     /// If a job starts while the current task is in `yield_now` or `yield_local`: that task's strand ends here.
@@ -105,13 +127,19 @@ pub(crate) struct Seat {
 impl Seat {
     #[inline(always)]
     pub(crate) fn empty() -> Self {
-        Seat { taken: None, task: ROOT }
+        Seat {
+            taken: None,
+            task: ROOT,
+        }
     }
 
     #[inline(always)]
     fn take(&mut self, here: Here, task: Task, leaving: Leaving) {
         let previous = here.thread().task.get();
-        self.task = Task { bottom: self as *const Seat as usize, ..task };
+        self.task = Task {
+            bottom: self as *const Seat as usize,
+            ..task
+        };
         here.thread().task.set(&self.task);
         self.taken = Some((here, previous, leaving));
     }
@@ -139,7 +167,9 @@ impl Seat {
 impl Drop for Seat {
     #[inline]
     fn drop(&mut self) {
-        let Some((here, previous, leaving)) = self.taken.take() else { return };
+        let Some((here, previous, leaving)) = self.taken.take() else {
+            return;
+        };
         here.thread().task.set(previous);
         match leaving {
             Leaving::End => here.event(Kind::End, []),

@@ -20,7 +20,10 @@ pub fn yield_local() -> Option<Yield> {
 }
 
 /// Calls a real yield for the current task.
-pub(crate) fn around(location: &'static Location<'static>, call: impl FnOnce() -> Option<Yield>) -> Option<Yield> {
+pub(crate) fn around(
+    location: &'static Location<'static>,
+    call: impl FnOnce() -> Option<Yield>,
+) -> Option<Yield> {
     let Some(here) = here() else { return call() };
     if !here.is_worker() || here.thread().task.get().is_null() {
         return call();

@@ -1,5 +1,6 @@
 //! Programs whose tasks can be counted beforehand are recorded and counted, under rayon-core 1.13 and 1.12, and behave
 //! as without.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod fixture;
 mod replay;
@@ -9,7 +10,11 @@ use replay::{Made, Replay};
 
 /// Joins of `fib(n)` down to 1 and 0.
 fn joins(n: u32) -> usize {
-    if n < 2 { 0 } else { 1 + joins(n - 1) + joins(n - 2) }
+    if n < 2 {
+        0
+    } else {
+        1 + joins(n - 1) + joins(n - 2)
+    }
 }
 
 #[track_caller]
@@ -33,7 +38,10 @@ fn a_join_is_two_tasks_on_any_number_of_threads() {
             }
             assert_eq!(replay.pools, [threads.parse::<u64>().unwrap()]);
             assert_eq!(replay.by_position().len(), 1);
-            assert_eq!(replay.notes["runtime"], format!("Rayon {}", fixture.version));
+            assert_eq!(
+                replay.notes["runtime"],
+                format!("Rayon {}", fixture.version)
+            );
         }
     }
 }
@@ -44,8 +52,21 @@ fn a_call_from_outside_is_the_same_task_on_a_worker() {
     assert_eq!(output, "55\n");
     assert_eq!(tasks(&replay), [1, joins(10), joins(10), 0]);
     assert_eq!((replay.hops, replay.leaves), (1, 1));
-    let root = replay.tasks.iter().find(|(_, task)| task.made == Made::Root).unwrap().0;
-    assert_eq!(replay.tasks.values().filter(|task| task.parent == Some(*root)).count(), 2, "the first join's");
+    let root = replay
+        .tasks
+        .iter()
+        .find(|(_, task)| task.made == Made::Root)
+        .unwrap()
+        .0;
+    assert_eq!(
+        replay
+            .tasks
+            .values()
+            .filter(|task| task.parent == Some(*root))
+            .count(),
+        2,
+        "the first join's"
+    );
 }
 
 #[test]
@@ -66,14 +87,37 @@ fn scopes_hold_what_is_spawned_into_them() {
         assert_eq!(tasks(&replay), [1, 13, 0, 0]);
         assert_eq!(replay.scopes_waited, 2);
         let mut members: Vec<usize> = Vec::new();
-        for scope in replay.tasks.values().filter_map(|task| task.scope).collect::<std::collections::BTreeSet<_>>() {
-            members.push(replay.tasks.values().filter(|task| task.scope == Some(scope)).count());
+        for scope in replay
+            .tasks
+            .values()
+            .filter_map(|task| task.scope)
+            .collect::<std::collections::BTreeSet<_>>()
+        {
+            members.push(
+                replay
+                    .tasks
+                    .values()
+                    .filter(|task| task.scope == Some(scope))
+                    .count(),
+            );
         }
         members.sort();
         assert_eq!(members, [4, 9], "nested spawns are the outer scope's");
-        let root = replay.tasks.iter().find(|(_, task)| task.made == Made::Root).unwrap().0;
-        let by_root = replay.tasks.values().filter(|task| task.parent == Some(*root)).count();
-        assert_eq!(by_root, 7, "nested spawns are created by the tasks that spawn them");
+        let root = replay
+            .tasks
+            .iter()
+            .find(|(_, task)| task.made == Made::Root)
+            .unwrap()
+            .0;
+        let by_root = replay
+            .tasks
+            .values()
+            .filter(|task| task.parent == Some(*root))
+            .count();
+        assert_eq!(
+            by_root, 7,
+            "nested spawns are created by the tasks that spawn them"
+        );
     }
 }
 
@@ -82,7 +126,10 @@ fn an_in_place_scope_stays_on_its_thread() {
     let (output, replay) = PROGRAMS.record(&["in_place"]);
     assert_eq!(output, "10\n");
     assert_eq!(tasks(&replay), [1, 10, 0, 0]);
-    assert_eq!((replay.hops, replay.scopes_waited, replay.pools_ended), (0, 3, 1));
+    assert_eq!(
+        (replay.hops, replay.scopes_waited, replay.pools_ended),
+        (0, 3, 1)
+    );
 }
 
 #[test]
@@ -107,7 +154,11 @@ fn spawned_tasks_are_detached() {
 fn a_broadcast_is_a_task_a_worker() {
     let (_, replay) = PROGRAMS.record(&["broadcasts", "3"]);
     assert_eq!(tasks(&replay), [1, 0, 9, 3]);
-    for task in replay.tasks.values().filter(|task| task.made == Made::Inline) {
+    for task in replay
+        .tasks
+        .values()
+        .filter(|task| task.made == Made::Inline)
+    {
         assert!(task.scope.is_some());
     }
 }
@@ -134,7 +185,11 @@ fn a_stolen_task_begins_on_the_thief() {
     let (output, replay) = PROGRAMS.record(&["stolen"]);
     assert_eq!(output, "false true\n");
     assert_eq!(tasks(&replay), [1, 1 + joins(4), 1 + joins(4), 0]);
-    let stolen = replay.tasks.iter().filter(|(name, task)| task.made == Made::Deferred && task.begun != [name.0]).count();
+    let stolen = replay
+        .tasks
+        .iter()
+        .filter(|(name, task)| task.made == Made::Deferred && task.begun != [name.0])
+        .count();
     assert!(stolen >= 1);
 }
 
@@ -152,7 +207,12 @@ fn iterators_have_one_site_for_each_call() {
         let (_, replay) = PROGRAMS.record(&["iterators", threads]);
         assert!(replay.joins > 100);
         let sites = replay.by_position();
-        assert!(sites.keys().all(|position| position.starts_with("stack of")), "{sites:?}");
+        assert!(
+            sites
+                .keys()
+                .all(|position| position.starts_with("stack of")),
+            "{sites:?}"
+        );
     }
 }
 
@@ -168,7 +228,17 @@ fn a_program_sees_the_same_rayon() {
     for fixture in [&PROGRAMS, &PROGRAMS_1_12] {
         let bare = Fixture::bare(fixture).run(&["behaviour"]);
         assert!(bare.contains("outside the pool (true, true)"), "{bare}");
-        assert_eq!(bare, fixture.run(&["behaviour"]), "not recorded, {}", fixture.version);
-        assert_eq!(bare, fixture.record(&["behaviour"]).0, "recorded, {}", fixture.version);
+        assert_eq!(
+            bare,
+            fixture.run(&["behaviour"]),
+            "not recorded, {}",
+            fixture.version
+        );
+        assert_eq!(
+            bare,
+            fixture.record(&["behaviour"]).0,
+            "recorded, {}",
+            fixture.version
+        );
     }
 }

@@ -70,10 +70,22 @@ impl Replay {
         for chunk in trace.chunks(Tolerance::Strict) {
             let chunk = chunk.expect("an undamaged recording");
             match chunk.kind {
-                ChunkKind::Events => threads.entry(chunk.thread).or_default().push((chunk.seq, chunk.base_ticks, chunk.payload)),
-                ChunkKind::Sites => replay.sites.extend(entries(chunk.payload).filter_map(Site::decode).map(|site| (site.id, site))),
+                ChunkKind::Events => threads.entry(chunk.thread).or_default().push((
+                    chunk.seq,
+                    chunk.base_ticks,
+                    chunk.payload,
+                )),
+                ChunkKind::Sites => replay.sites.extend(
+                    entries(chunk.payload)
+                        .filter_map(Site::decode)
+                        .map(|site| (site.id, site)),
+                ),
                 ChunkKind::Notes => {
-                    replay.notes.extend(entries(chunk.payload).filter_map(Note::decode).map(|note| (note.key, note.value)));
+                    replay.notes.extend(
+                        entries(chunk.payload)
+                            .filter_map(Note::decode)
+                            .map(|note| (note.key, note.value)),
+                    );
                 }
                 _ => {}
             }
@@ -83,34 +95,77 @@ impl Replay {
         let mut begun = Vec::new();
         for (&thread, chunks) in &mut threads {
             chunks.sort_unstable();
-            let mut walk = Thread { number: thread, stack: Vec::new(), next_task: 0, next_scope: 0, next_yield: 0, last: 0 };
+            let mut walk = Thread {
+                number: thread,
+                stack: Vec::new(),
+                next_task: 0,
+                next_scope: 0,
+                next_yield: 0,
+                last: 0,
+            };
             for &(seq, base, payload) in chunks.iter() {
                 replay.event_bytes += payload.len();
                 let mut events = Events::new(payload, base);
                 while let Some((time, event)) = events.next() {
-                    assert!(time >= walk.last, "time goes back in thread {thread}, chunk {seq}");
+                    assert!(
+                        time >= walk.last,
+                        "time goes back in thread {thread}, chunk {seq}"
+                    );
                     walk.last = time;
-                    let at = format!("thread {thread} chunk {seq} before {}: {event:?} on {:?}", events.offset(), walk.stack);
-                    walk.step(event, &mut replay, &mut yielded, &mut parents, &mut begun, &at);
+                    let at = format!(
+                        "thread {thread} chunk {seq} before {}: {event:?} on {:?}",
+                        events.offset(),
+                        walk.stack
+                    );
+                    walk.step(
+                        event,
+                        &mut replay,
+                        &mut yielded,
+                        &mut parents,
+                        &mut begun,
+                        &at,
+                    );
                 }
-                assert!(!events.is_bad(), "thread {thread} chunk {seq}: bad bytes at {}", events.offset());
+                assert!(
+                    !events.is_bad(),
+                    "thread {thread} chunk {seq}: bad bytes at {}",
+                    events.offset()
+                );
             }
             let left = walk.stack.iter().filter(|(name, _)| !matches!(name, Name::Task(task) if replay.tasks[task].made == Made::Root));
-            assert_eq!(left.count(), 0, "thread {thread} ends with {:?}", walk.stack);
+            assert_eq!(
+                left.count(),
+                0,
+                "thread {thread} ends with {:?}",
+                walk.stack
+            );
         }
         for (task, parent) in parents {
             let parent = resolve(parent, &yielded);
-            assert!(replay.tasks.contains_key(&parent), "{task:?} has an unknown parent {parent:?}");
+            assert!(
+                replay.tasks.contains_key(&parent),
+                "{task:?} has an unknown parent {parent:?}"
+            );
             replay.tasks.get_mut(&task).unwrap().parent = Some(parent);
         }
         for (name, thread, ended) in begun {
             let name = resolve(name, &yielded);
-            let task = replay.tasks.get_mut(&name).unwrap_or_else(|| panic!("{name:?} begins and nobody created it"));
-            if ended { task.ended += 1 } else { task.begun.push(thread) }
+            let task = replay
+                .tasks
+                .get_mut(&name)
+                .unwrap_or_else(|| panic!("{name:?} begins and nobody created it"));
+            if ended {
+                task.ended += 1
+            } else {
+                task.begun.push(thread)
+            }
         }
         for (name, task) in &replay.tasks {
             assert_eq!(task.begun.len(), 1, "{name:?} {task:?}");
-            assert!(task.ended == 1 || task.made == Made::Root, "{name:?} {task:?}");
+            assert!(
+                task.ended == 1 || task.made == Made::Root,
+                "{name:?} {task:?}"
+            );
         }
         replay
     }
@@ -130,7 +185,9 @@ impl Replay {
 
     pub fn position(&self, site: u32) -> String {
         match &self.sites[&site].position {
-            SitePosition::Location { file, line, .. } => format!("{}:{line}", file.rsplit('/').next().unwrap()),
+            SitePosition::Location { file, line, .. } => {
+                format!("{}:{line}", file.rsplit('/').next().unwrap())
+            }
             SitePosition::Stack { addresses, .. } => format!("stack of {}", addresses.len()),
             other => panic!("{other:?}"),
         }
@@ -141,7 +198,11 @@ fn resolve(mut name: Name, yielded: &BTreeMap<(u32, u64), Name>) -> TaskRef {
     loop {
         match name {
             Name::Task(task) => return task,
-            Name::Yielded(thread, count) => name = *yielded.get(&(thread, count)).expect("a yield that somebody goes on from"),
+            Name::Yielded(thread, count) => {
+                name = *yielded
+                    .get(&(thread, count))
+                    .expect("a yield that somebody goes on from")
+            }
         }
     }
 }
@@ -158,7 +219,10 @@ struct Thread {
 impl Thread {
     #[track_caller]
     fn running(&mut self, at: &str) -> &mut (Name, State) {
-        let top = self.stack.last_mut().unwrap_or_else(|| panic!("no current task: {at}"));
+        let top = self
+            .stack
+            .last_mut()
+            .unwrap_or_else(|| panic!("no current task: {at}"));
         assert_eq!(top.1, State::Running, "{at}");
         top
     }
@@ -186,8 +250,18 @@ impl Thread {
     ) {
         let thread = self.number;
         let mut add = |name: TaskRef, made, parent: Option<Name>, site, scope| {
-            let task = Task { made, parent: None, site, scope, begun: Vec::new(), ended: 0 };
-            assert!(replay.tasks.insert(name, task).is_none(), "{name:?} is created twice: {at}");
+            let task = Task {
+                made,
+                parent: None,
+                site,
+                scope,
+                begun: Vec::new(),
+                ended: 0,
+            };
+            assert!(
+                replay.tasks.insert(name, task).is_none(),
+                "{name:?} is created twice: {at}"
+            );
             parents.extend(parent.map(|parent| (name, parent)));
         };
         match event {
@@ -207,7 +281,10 @@ impl Thread {
                 begun.push((name, thread, true));
                 self.stack.pop();
                 if event == Event::EndResume {
-                    let below = self.stack.last_mut().unwrap_or_else(|| panic!("nothing below: {at}"));
+                    let below = self
+                        .stack
+                        .last_mut()
+                        .unwrap_or_else(|| panic!("nothing below: {at}"));
                     assert!(matches!(below.1, State::Joining(_)), "{at}");
                     below.1 = State::Running;
                     replay.resumed_with_end += 1;
@@ -225,7 +302,9 @@ impl Thread {
                 replay.joins += 1;
             }
             Event::Next => {
-                let Some(&(_, State::Joining(b))) = self.stack.last() else { panic!("{at}") };
+                let Some(&(_, State::Joining(b))) = self.stack.last() else {
+                    panic!("{at}")
+                };
                 begun.push((Name::Task(b), thread, false));
                 self.push(Name::Task(b), at);
                 replay.next += 1;
@@ -249,13 +328,18 @@ impl Thread {
             }
             Event::Wait { site, what } => {
                 assert!(site.is_some(), "{at}");
-                let WaitFor::Scope(opener, count) = what else { panic!("{at}") };
+                let WaitFor::Scope(opener, count) = what else {
+                    panic!("{at}")
+                };
                 assert!(opener == thread && count < self.next_scope, "{at}");
                 self.running(at).1 = State::Waiting;
                 replay.scopes_waited += 1;
             }
             Event::Resume => {
-                let top = self.stack.last_mut().unwrap_or_else(|| panic!("no current task: {at}"));
+                let top = self
+                    .stack
+                    .last_mut()
+                    .unwrap_or_else(|| panic!("no current task: {at}"));
                 assert_ne!(top.1, State::Running, "{at}");
                 top.1 = State::Running;
             }
