@@ -316,6 +316,11 @@ const TABLE: &[(&str, &str, &str)] = &[
         "line 7: task 1: depends on itself, through the tasks it depends on or waits for (a depend cycle)",
     ),
     (
+        "a task that waits for itself",
+        "begin 0 0 0\nwait 0 5 0 \"of\":[0]\nresume 0 5 0\nend 0 5 0",
+        "line 2: task 0: depends on itself, through the tasks it depends on or waits for (a depend cycle)",
+    ),
+    (
         "depend after begin",
         "begin 0 0 0\n{\"ev\":\"depend\",\"task\":0,\"on\":1}",
         "line 3: task 0: `depend` after the task's begin at line 2; expected it before",

@@ -26,7 +26,9 @@ pub(super) fn clamp(graph: &mut Graph<'_>, ticks_per_second: u64, repairs: &mut 
         repairs.note(LATE);
     }
     let (start, end) = (graph.strands.start.clone(), graph.strands.end.clone());
-    retain(graph, repairs, |p, s| end[p as usize] <= start[s as usize]);
+    retain(graph, repairs, |p, s| {
+        p != s && end[p as usize] <= start[s as usize]
+    });
 }
 
 /// Drops the waits and dependences among strands of no length at one tick.

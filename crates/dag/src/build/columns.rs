@@ -31,6 +31,12 @@ pub(super) fn fill(
         rank[s as usize] = i as u32;
     }
     let at = |s: u32| if s == NONE { NONE } else { rank[s as usize] };
+    let mut closed_by = vec![NONE; scopes.raw_of_id.len()];
+    for (&scope, &before) in waits.scope.iter().zip(&waits.before) {
+        if scope != NONE {
+            closed_by[scope as usize] = before;
+        }
+    }
     let mut dag = Dag {
         waits: sorted_waits(&waits, &rank),
         ..Dag::default()
@@ -41,22 +47,22 @@ pub(super) fn fill(
         columns: &columns,
         rank: &rank,
     };
-    dag.scopes = scopes
-        .raw_of_id
-        .iter()
-        .map(|&i| {
-            let s = &raw.scopes[i as usize];
-            let opener = tasks.id_of_raw[s.opener as usize];
-            let (strand, creates_before) = place_of.strand(s.strand, opener);
-            Scope {
-                number: s.number,
-                kind: s.kind,
-                opener,
-                strand,
-                creates_before,
-            }
-        })
-        .collect();
+    let scope = |(&i, &closed_by): (&u32, &u32)| {
+        let s = &raw.scopes[i as usize];
+        let opener = tasks.id_of_raw[s.opener as usize];
+        let (mut strand, mut creates_before) = place_of.unsorted(s.strand, opener);
+        if strand > closed_by {
+            (strand, creates_before) = (columns.first[opener as usize], 0);
+        }
+        Scope {
+            number: s.number,
+            kind: s.kind,
+            opener,
+            strand: rank[strand as usize],
+            creates_before,
+        }
+    };
+    dag.scopes = scopes.raw_of_id.iter().zip(&closed_by).map(scope).collect();
     let (labels, label_ids) = label_table(&raw);
     dag.regions = place_of.regions(&raw.regions, tasks, &label_ids, repairs);
     dag.parts = place_of.regions(&raw.parts, tasks, &label_ids, repairs);
@@ -244,11 +250,6 @@ impl Placing<'_> {
         }
     }
 
-    fn strand(&self, raw: u32, task: u32) -> (u32, u32) {
-        let (s, creates) = self.unsorted(raw, task);
-        (self.rank[s as usize], creates)
-    }
-
     fn regions(
         &self,
         told: &[RawRegion],
@@ -269,11 +270,16 @@ impl Placing<'_> {
         }
         for r in told {
             let task = tasks.id_of_raw[r.task as usize];
-            let inside = |s: u32, t: u64| {
-                t.clamp(self.strands.start[s as usize], self.strands.end[s as usize])
+            let inside = |s: u32, creates: u32, t: u64| {
+                let (start, end) = (self.strands.start[s as usize], self.strands.end[s as usize]);
+                if creates > 0 {
+                    end
+                } else {
+                    t.clamp(start, end)
+                }
             };
             let (b, begin_creates_before) = self.unsorted(r.begin.0, task);
-            let begin_t = inside(b, r.begin.1);
+            let begin_t = inside(b, begin_creates_before, r.begin.1);
             let (mut e, mut end_creates_before, mut end_t);
             if r.end.0 == NONE {
                 e = self.columns.last(task);
@@ -281,7 +287,7 @@ impl Placing<'_> {
                 end_t = self.strands.end[e as usize];
             } else {
                 (e, end_creates_before) = self.unsorted(r.end.0, task);
-                end_t = inside(e, r.end.1);
+                end_t = inside(e, end_creates_before, r.end.1);
             }
             if (e, end_creates_before, end_t) < (b, begin_creates_before, begin_t) {
                 repairs.note("Regions that closed before they opened, emptied");

@@ -130,7 +130,7 @@ impl Graph<'_> {
     /// Where times contradict an edge: (predecessor, strand, edge), the first in (task, program) order.
     pub(super) fn first_contradiction(&self) -> Option<(u32, u32, Edge)> {
         let (start, end) = (&self.strands.start, &self.strands.end);
-        let bad = |p: u32, s: u32| end[p as usize] > start[s as usize];
+        let bad = |p: u32, s: u32| p == s || end[p as usize] > start[s as usize];
         for (t, &creator) in self.tasks.creator.iter().enumerate() {
             let s = self.tasks.first[t];
             if creator != NONE && bad(creator, s) {
@@ -172,24 +172,34 @@ pub(super) fn order(
     repairs: &mut Repairs,
 ) -> Result<Vec<u32>, Fault> {
     if let Some((p, s, edge)) = graph.first_contradiction() {
+        if repairs.mode == Mode::Strict && p == s {
+            return Err(cycle(tasks, graph.strands.task[s as usize]));
+        }
         if repairs.mode == Mode::Strict {
             return Err(contradiction(&graph, p, s, edge, signals, tasks));
         }
         clamp::clamp(&mut graph, ticks_per_second, repairs);
     }
-    match sort(&graph) {
-        Ok(sorted)
-            if repairs.mode == Mode::Repair
-                && clamp::cut_overlaps(&mut graph, &sorted, repairs) =>
-        {
-            sort(&graph).map_err(|_| circle())
-        }
+    let sorted = sort_or_untie(&mut graph, tasks, repairs)?;
+    if repairs.mode == Mode::Repair && clamp::cut_overlaps(&mut graph, &sorted, repairs) {
+        return sort_or_untie(&mut graph, tasks, repairs);
+    }
+    Ok(sorted)
+}
+
+/// Sorts; a circle among strands of no length is an error, or cut in repair mode.
+fn sort_or_untie(
+    graph: &mut Graph<'_>,
+    tasks: &Tasks,
+    repairs: &mut Repairs,
+) -> Result<Vec<u32>, Fault> {
+    match sort(graph) {
         Ok(sorted) => Ok(sorted),
         Err(s) if repairs.mode == Mode::Strict => Err(cycle(tasks, graph.strands.task[s as usize])),
         Err(_) => {
-            clamp::drop_ties(&mut graph, repairs);
+            clamp::drop_ties(graph, repairs);
             // Nothing but creates and program order is left between strands of one tick, and those have no cycle.
-            sort(&graph).map_err(|_| circle())
+            sort(graph).map_err(|_| circle())
         }
     }
 }

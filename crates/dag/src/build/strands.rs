@@ -123,7 +123,7 @@ pub(super) fn merge(
     for t in 0..n as u32 {
         columns.first.push(out.len() as u32);
         pending.clear();
-        let (mut rank, mut mergeable, mut now) = (0, false, 0);
+        let (mut rank, mut mergeable, mut now, mut started) = (0, false, 0, false);
         for &r in &order[offsets[t as usize] as usize..offsets[t as usize + 1] as usize] {
             let s = told[r as usize];
             let (mut start, mut end) = (s.start, s.end);
@@ -135,14 +135,29 @@ pub(super) fn merge(
                 start = start.max(now);
                 end = end.max(start);
             }
+            let mut thread = s.thread;
+            let cut_at = out.end_kind.last().filter(|_| started) == Some(&EndKind::Signal);
+            if let Some(&before) = out.thread.last().filter(|_| cut_at)
+                && (start, thread) != (now, before)
+            {
+                repairs.or(
+                    "Strands that did not go on at once after a signal, moved there",
+                    || {
+                        let what = "a strand that sets a signal goes on at once on its thread";
+                        Fault::new(At::Start(r), tasks.number(t), what)
+                    },
+                )?;
+                (start, thread) = (now, before);
+            }
+            started = true;
             let merge = mergeable
                 && !s.keep
                 && start == end
                 && start == now
-                && out.thread.last() == Some(&s.thread);
+                && out.thread.last() == Some(&thread);
             if !merge {
                 out.task.push(t);
-                out.thread.push(s.thread);
+                out.thread.push(thread);
                 out.start.push(start);
                 out.end.push(end);
                 out.end_kind.push(EndKind::End);
