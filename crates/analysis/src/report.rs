@@ -18,6 +18,9 @@ use crate::work_span::{WorkSpan, work_span};
 /// Bins of a report's profile: enough to halve and halve again down to a strip of text.
 const PROFILE_BINS: usize = 240;
 
+/// From so many strands on, what depends on times and what doesn't are measured side by side.
+const WORTH_A_THREAD: usize = 100_000;
+
 /// Everything `workspan report` shows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
@@ -45,7 +48,6 @@ pub struct Report {
 /// See [`Error`].
 pub fn report(dag: &Dag, options: &Options) -> Result<Report, Error> {
     let weights = Weights::new(dag, options)?;
-    let timeline = of_weights(dag, weights.recording, PROFILE_BINS);
     let differs = options.metric == Metric::Time && !options.count_blocked && weights.blocked > 0;
     let with_blocked = if differs {
         let counted = Options {
@@ -56,15 +58,19 @@ pub fn report(dag: &Dag, options: &Options) -> Result<Report, Error> {
     } else {
         None
     };
-    let heaviest = Heaviest::unburdened(dag, &weights);
-    let work_span = work_span(
-        dag,
-        &weights,
-        &heaviest,
-        with_blocked.as_ref(),
-        timeline.steals,
-    );
-    let sites = sites(dag, &weights, &heaviest, &work_span.critical_path);
+    let in_time = || of_weights(dag, weights.recording, PROFILE_BINS);
+    let logical = || {
+        let heaviest = Heaviest::unburdened(dag, &weights);
+        let work_span = work_span(dag, &weights, &heaviest, with_blocked.as_ref());
+        let sites = sites(dag, &weights, &heaviest, &work_span.critical_path);
+        (work_span, sites, regions(dag, &weights, options))
+    };
+    let (timeline, (mut work_span, sites, regions)) = if dag.strands.len() < WORTH_A_THREAD {
+        (in_time(), logical())
+    } else {
+        both(in_time, logical)
+    };
+    work_span.steals = timeline.steals;
     let warnings = warnings(dag, options, &work_span, &timeline.breakdown, sites.bounded);
     Ok(Report {
         sites: sites.rows,
@@ -72,8 +78,20 @@ pub fn report(dag: &Dag, options: &Options) -> Result<Report, Error> {
         profile: timeline.profile,
         low_parallelism: timeline.low_parallelism,
         alone: timeline.alone,
-        regions: regions(dag, &weights, options),
+        regions,
         warnings,
         work_span,
+    })
+}
+
+/// Does both, the first on a thread of its own.
+fn both<A: Send, B>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B) -> (A, B) {
+    std::thread::scope(|scope| {
+        let other = scope.spawn(a);
+        let second = b();
+        match other.join() {
+            Ok(first) => (first, second),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
     })
 }

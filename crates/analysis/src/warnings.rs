@@ -31,6 +31,7 @@ pub(crate) fn warnings(
     if options.metric == Metric::Time {
         warn(short_strands(dag, options, work_span, breakdown));
         warn(blocked(work_span, options));
+        warn(no_burden(dag, options, work_span));
     }
     if bounded > 0 {
         warn(Some(format!(
@@ -114,22 +115,24 @@ fn short_strands(
 }
 
 fn blocked(work_span: &WorkSpan, options: &Options) -> Option<String> {
-    if options.count_blocked || work_span.span_with_blocked == work_span.span {
+    let more = work_span.span_with_blocked.saturating_sub(work_span.span);
+    if options.count_blocked || more == 0 {
         return None;
     }
-    let more = percent(
-        work_span.span_with_blocked.saturating_sub(work_span.span),
-        work_span.span,
-    );
-    let more_work = percent(
-        work_span.work_with_blocked.saturating_sub(work_span.work),
-        work_span.work,
-    );
-    let notable = work_span.span == 0 || more > NOTABLE_PERCENT;
-    notable.then(|| {
-        format!(
-            "Blocked time (I/O, locks, channels) is not counted as work: with it the span is {more:.0} % and the work \
-             {more_work:.0} % longer (--count-blocked)."
-        )
+    let share = percent(more, work_span.span);
+    let longer = match work_span.span {
+        0 => "counting it is all there is of the span".to_owned(),
+        _ => format!("counting it makes the span {share:.0} % longer"),
+    };
+    (work_span.span == 0 || share > NOTABLE_PERCENT).then(|| {
+        format!("Blocked time (I/O, locks, channels) is not counted as work; {longer} (--count-blocked).")
+    })
+}
+
+fn no_burden(dag: &Dag, options: &Options, work_span: &WorkSpan) -> Option<String> {
+    let unknown = dag.meta.recorded && dag.meta.burden == 0 && options.burden.is_none();
+    (unknown && work_span.spawns > 0).then(|| {
+        "What a steal costs was not measured for this run, so the burdened numbers carry no burden; --burden N sets it."
+            .to_owned()
     })
 }

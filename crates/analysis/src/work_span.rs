@@ -77,13 +77,12 @@ fn ratio(a: u128, b: u128) -> f64 {
 }
 
 /// Measures the whole run. `heaviest` is of `weights`; `with_blocked` are the weights with blocked time counted, where
-/// those differ. `steals` is filled in by whoever looked at the times.
+/// those differ. `steals`, which depends on times, is left 0.
 pub(crate) fn work_span(
     dag: &Dag,
     weights: &Weights,
     heaviest: &Heaviest,
     with_blocked: Option<&Weights>,
-    steals: u64,
 ) -> WorkSpan {
     let folded = |count: fn(&workspan_dag::Folded) -> u64| -> u64 {
         let counts = dag.folded.iter().map(|f| count(&f.1));
@@ -103,7 +102,7 @@ pub(crate) fn work_span(
         tasks: (dag.tasks.len() as u64).saturating_add(folded(|f| f.tasks)),
         spawns: (deferred.count() as u64).saturating_add(folded(|f| f.spawns)),
         syncs: (dag.waits.after.len() as u64).saturating_add(folded(|f| f.syncs)),
-        steals,
+        steals: 0,
         work_with_blocked,
         span_with_blocked,
         critical_path: heaviest.critical_path(dag),
