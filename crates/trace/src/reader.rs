@@ -60,6 +60,7 @@ impl<'a> Trace<'a> {
             bytes: self.bytes,
             at: HEADER_SIZE as u64,
             length: self.header.length,
+            finished: self.header.length != 0,
             tolerance,
             done: false,
             damage: Vec::new(),
@@ -82,6 +83,8 @@ pub struct Chunks<'a> {
     bytes: &'a [u8],
     at: u64,
     length: u64,
+    /// All chunks must be sealed.
+    finished: bool,
     tolerance: Tolerance,
     done: bool,
     /// What was left out so far, the first 16 ([`Tolerance::Tolerant`]).
@@ -149,6 +152,11 @@ impl<'a> Chunks<'a> {
         let Some(kind) = ChunkKind::from_code(header.kind) else {
             return Ok(None);
         };
+        if self.finished && !header.is_sealed() {
+            let what = "a chunk is not sealed, in a file that is complete: it is damaged; copy the file again, or read the \
+                        rest with --allow-truncated";
+            return self.report(FormatError::new(offset, what)).map_or(Ok(None), Err);
+        }
         let committed = usize::try_from(header.committed).unwrap_or(usize::MAX);
         if header.committed > u64::from(header.capacity) {
             let what = format!(

@@ -66,9 +66,12 @@ struct Replay<'a, 'r> {
     origin: u64,
     end: u64,
     states: Vec<State>,
-    /// Per yield: the task that stopped there, and the task's yield that counts now.
+    /// Per yield: the task that stopped there.
     yielded: Vec<u32>,
-    latest: BTreeMap<u32, u32>,
+    /// Per task: the yield after which another thread goes on with it, but has not told so yet.
+    handed: BTreeMap<u32, u32>,
+    /// Per task: threads that took it over and have not left it, last one on top.
+    holders: BTreeMap<u32, Vec<u32>>,
     parked: BTreeMap<Until, Vec<usize>>,
     ready: VecDeque<usize>,
     /// No thread can go on by itself: the next one does, whatever it waits for.
@@ -119,7 +122,8 @@ pub(super) fn replay(
         end: end_of(gathered),
         states: vec![State::Created; counts.total()],
         yielded: vec![NONE; counts.taken.len()],
-        latest: BTreeMap::new(),
+        handed: BTreeMap::new(),
+        holders: BTreeMap::new(),
         parked: BTreeMap::new(),
         ready: (0..gathered.threads.len()).collect(),
         forced: false,
@@ -509,16 +513,11 @@ impl<'a> Replay<'a, '_> {
         };
         let task = top.task;
         // It may have gone on elsewhere meanwhile; then it must have stopped there first.
-        let elsewhere = match self.latest.get(&task) {
-            Some(&last) => {
-                self.counts.taken[last as usize] || self.states[task as usize] != State::Stopped
-            }
-            None => self.states[task as usize] != State::Stopped,
-        };
-        if elsewhere
-            && self.states[task as usize] != State::Ended
-            && !std::mem::take(&mut self.forced)
-        {
+        let holder = self.holders.get(&task).and_then(|threads| threads.last());
+        let elsewhere = self.handed.contains_key(&task)
+            || self.states[task as usize] != State::Stopped
+            || holder.is_some_and(|&thread| thread != lane.told.index);
+        if elsewhere && self.states[task as usize] != State::Ended && !std::mem::take(&mut self.forced) {
             return Err(Until::Stopped(task));
         }
         if self.states[task as usize] == State::Stopped {
@@ -542,8 +541,19 @@ impl<'a> Replay<'a, '_> {
         let task = lane.stack[frame].task;
         self.states[task as usize] = State::Stopped;
         self.yielded[at as usize] = task;
-        self.latest.insert(task, at);
+        let handed = self.counts.taken[at as usize];
+        if handed {
+            self.handed.insert(task, at);
+        }
         if leave {
+            if let Some(threads) = self.holders.get_mut(&task)
+                && threads.last() == Some(&lane.told.index)
+            {
+                threads.pop();
+                if threads.is_empty() {
+                    self.holders.remove(&task);
+                }
+            }
             lane.stack.pop();
             if let Some(below) = lane.stack.last_mut()
                 && below.interrupted
@@ -556,7 +566,7 @@ impl<'a> Replay<'a, '_> {
             lane.stack[frame].stopped = true;
         }
         self.wake(Until::Yielded(at));
-        if !self.counts.taken[at as usize] {
+        if !handed {
             self.wake(Until::Stopped(task));
         }
     }
@@ -581,6 +591,8 @@ impl<'a> Replay<'a, '_> {
             self.begin(lane, None, t);
             return Ok(());
         }
+        self.handed.remove(&task);
+        self.holders.entry(task).or_default().push(lane.told.index);
         if let Some(top) = lane.stack.last()
             && !top.stopped
         {
@@ -706,8 +718,6 @@ impl<'a> Replay<'a, '_> {
         self.strand(lane, frame, t, op, place);
         lane.stack[frame].stopped = true;
         self.states[task as usize] = State::Stopped;
-        // A task that waits here goes on here.
-        self.latest.remove(&task);
     }
 
     fn wait_tasks(&mut self, list: Option<References<'a>>) -> RawEnd {

@@ -170,6 +170,9 @@ impl<'a> Replay<'a, '_> {
             }
         }
         self.told.open = open;
+        // Opened in a strand that turned out to be nobody's.
+        self.raw.regions.retain(|r| r.begin.0 != NONE);
+        self.raw.parts.retain(|r| r.begin.0 != NONE);
         self.drop_unopened_scopes();
     }
 

@@ -1,0 +1,84 @@
+//! Writes recorded traces by hand.
+
+use std::io::Cursor;
+
+use workspan_trace::entry::{ClockPair, Finished, Label, Note, Site, SitePosition, push_varint};
+use workspan_trace::wire::{Kind, put_head};
+use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
+
+/// A thread's records, at times of its own choice.
+#[derive(Default, Clone)]
+pub struct Lane {
+    pub bytes: Vec<u8>,
+    now: u64,
+}
+
+impl Lane {
+    /// A record at `t`.
+    pub fn at(&mut self, t: u64, kind: Kind, operands: &[u64]) -> &mut Lane {
+        let mut room = [0u8; 16];
+        // SAFETY: a head takes 8 bytes at most.
+        let end = unsafe { put_head(room.as_mut_ptr(), kind, t - self.now) };
+        let length = end as usize - room.as_ptr() as usize;
+        self.bytes.extend_from_slice(&room[..length]);
+        for &v in operands {
+            push_varint(&mut self.bytes, v);
+        }
+        self.now = t;
+        self
+    }
+}
+
+/// A file of these threads. Sites 1 and 2 are a.rs:1 and a.rs:2; labels 0 and 1 are x and y.
+pub struct File {
+    pub lanes: Vec<Lane>,
+    /// End of the process; none: it was killed.
+    pub end: Option<u64>,
+    /// Pieces each thread's records are cut into.
+    pub pieces: usize,
+}
+
+impl File {
+    pub fn new(lanes: impl IntoIterator<Item = Lane>, end: Option<u64>) -> File {
+        File { lanes: lanes.into_iter().collect(), end, pieces: 1 }
+    }
+
+    pub fn bytes(&self) -> Vec<u8> {
+        let header = FileHeader { clock: ClockKind::Tsc, pid: 1, start_ns: 1_000, ..FileHeader::default() };
+        let mut writer = TraceWriter::new(Cursor::new(Vec::new()), header).unwrap();
+        for (thread, lane) in (0..).zip(&self.lanes) {
+            if self.pieces == 1 {
+                writer.events(thread, 0, (0, 0), &lane.bytes).unwrap();
+                continue;
+            }
+            // Cut between records: each chunk counts from the last record of the one before.
+            let (mut walk, mut cuts) = (workspan_trace::event::Events::new(&lane.bytes, 0), vec![(0, 0)]);
+            while let Some((t, _)) = walk.next() {
+                cuts.push((t, walk.offset()));
+            }
+            let size = cuts.len().div_ceil(self.pieces).max(1);
+            let last = *cuts.last().unwrap();
+            for (seq, piece) in (0..).zip(cuts.chunks(size)) {
+                let next = cuts.get((seq as usize + 1) * size).unwrap_or(&last);
+                writer.events(thread, seq, (piece[0].0, 0), &lane.bytes[piece[0].1..next.1]).unwrap();
+            }
+        }
+        let positions = [
+            SitePosition::Label("?".into()),
+            SitePosition::Location { file: "a.rs".into(), line: 1, column: 1 },
+            SitePosition::Location { file: "a.rs".into(), line: 2, column: 1 },
+        ];
+        let sites = (0..).zip(positions).map(|(id, position)| Site { id, primitive: 1, position });
+        writer.all_entries(ChunkKind::Sites, sites, Site::encode).unwrap();
+        let labels = (0..).zip(["x", "y"]).map(|(id, text)| Label { id, text: text.into() });
+        writer.all_entries(ChunkKind::Labels, labels, Label::encode).unwrap();
+        writer.all_entries(ChunkKind::Notes, [Note::new("name", "hand")], Note::encode).unwrap();
+        let pairs = [ClockPair { ticks: 0, ns: 1_000 }, ClockPair { ticks: 2_000_000, ns: 1_001_000 }];
+        writer.all_entries(ChunkKind::Clock, pairs, ClockPair::encode).unwrap();
+        if let Some(ticks) = self.end {
+            let finished = Finished { ticks, ns: 1_000 + ticks / 2, dropped: 0, threads: self.lanes.len() as u64 };
+            writer.all_entries(ChunkKind::Finished, [finished], Finished::encode).unwrap();
+        }
+        writer.finish().unwrap().into_inner()
+    }
+}
