@@ -2,10 +2,10 @@
 
 #![expect(clippy::unwrap_used, reason = "a failing helper fails the test")]
 
-mod random;
+mod dice;
 
+use dice::Dice;
 use proptest::prelude::*;
-use random::Dice;
 use workspan_dag::build::{Mode, build};
 use workspan_dag::raw::{RawEnd, RawRegion, RawScope, RawStrand, RawTask, RawTrace};
 use workspan_dag::{Dag, Lists, NONE, Off, OffWhy, Place, ScopeKind, TaskKind, TimeUnit, text};
@@ -181,6 +181,12 @@ proptest! {
         let again = text::read(&out);
         let shown = String::from_utf8_lossy(&out).into_owned();
         prop_assert!(again.is_ok(), "{:?}\n{}", again.err(), shown);
-        check(&again.unwrap());
+        let again = again.unwrap();
+        check(&again);
+        // The text can't tell a gap after a signal, nor which of a wait's tasks were not joined by it.
+        let told = dag.meta.warnings.iter().all(|w| !w.contains("times contradict"));
+        if told && dag.signals.is_empty() {
+            prop_assert_eq!(&dag, &again, "{}", shown);
+        }
     }
 }

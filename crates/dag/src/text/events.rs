@@ -24,6 +24,8 @@ pub(super) struct TaskState {
     t: u64,
     /// Thread of its last strand.
     thread: u32,
+    /// Its last strand with a fold, or `NONE`.
+    folded: u32,
     /// Scopes it opened, innermost last; closed ones are dropped when they come on top.
     scopes: Vec<u32>,
 }
@@ -177,6 +179,7 @@ impl Events {
             begun: 0,
             ended: 0,
             open: NONE,
+            folded: NONE,
             t: 0,
             thread: 0,
             scopes: Vec::new(),
@@ -330,7 +333,12 @@ impl Events {
         }
         let t = self.time(line, task)?;
         let thread = self.thread(line, "w")?;
-        self.start_strand(line, task, thread, t)
+        let keep = line.flag("keep")?;
+        self.start_strand(line, task, thread, t)?;
+        if keep && let Some(strand) = self.raw.strands.last_mut() {
+            strand.keep = true;
+        }
+        Ok(())
     }
 
     /// A line that ends a strand; `op` may look things up.
@@ -619,13 +627,15 @@ impl Events {
 
     fn folded(&mut self, line: &mut Line<'_>) -> Result<(), Error> {
         let (task, strand, t) = self.inside(line)?;
-        if self.raw.strands[strand as usize].keep {
+        if self.task_states[task as usize].folded == strand {
             return line.fail("a second `folded` line in one strand; expected at most one");
         }
         let fold = folded::read(line, &mut self.places)?;
         self.raw.folded.push((strand, fold));
         self.raw.strands[strand as usize].keep = true;
-        self.task_states[task as usize].t = t;
+        let state = &mut self.task_states[task as usize];
+        state.folded = strand;
+        state.t = t;
         Ok(())
     }
 

@@ -9,6 +9,8 @@
 //!   where known, the root's first. Places are then named by index where their label is not enough: `site_place` beside
 //!   `site`, `at_place` beside `at`.
 //! * `"scope":null` in a `create`: in no scope, though the task has one open. `"victim":null` and `"task":null` in a `steal`: unknown.
+//! * `"keep":true` in a `resume` after a create: a strand of no length that is not merged into the one before (as it comes of
+//!   a repaired trace).
 //! * a `folded` line (MODEL.md §7) stands inside an open strand and says that this strand stands for a whole subtree:
 //!   `t`, `w`, `task`; `work`, `span`, `ready_integral` in ticks; `envelope`, a list of `[path weight, burdened edges on it]`;
 //!   `tasks`, `spawns`, `syncs`, `strands`, `levels`; `sites`, a list of `{"site":…,"count":…,"work":…,"span":…,

@@ -266,6 +266,14 @@ impl<'a> Writer<'a> {
             }
             StartKind::AfterCreate | StartKind::AfterWait | StartKind::AfterYield => {
                 self.event("resume", start, s);
+                let prev = dag.strands.prev[i] as usize;
+                // Else a reader would merge it into the strand before.
+                let mergeable = start == end
+                    && end == dag.strands.end[prev]
+                    && dag.strands.thread[prev] == dag.strands.thread[i];
+                if mergeable && dag.strands.start_kind[i] == StartKind::AfterCreate {
+                    self.put(",\"keep\":true");
+                }
                 self.close();
             }
             StartKind::AfterSignal => {}

@@ -1,5 +1,9 @@
 //! Random valid runs as text: every form of create, scope, wait and mark, on one to four threads.
 
+#[path = "../dice/mod.rs"]
+mod dice;
+
+pub use dice::Dice;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -32,17 +36,7 @@ impl Run {
     }
 }
 
-/// A small generator of numbers (splitmix64), so that a run is a function of its seed.
-pub struct Dice(pub u64);
-
 impl Dice {
-    pub fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % sides
-    }
     fn one_in(&mut self, sides: u64) -> bool {
         self.roll(sides) == 0
     }
