@@ -1,4 +1,5 @@
 //! The commands as a user meets them: outputs, exit codes, and one clear line for whatever is wrong.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -154,7 +155,11 @@ fn every_command_helps_with_examples() {
     for command in ["record", "report", "info", "export", "help"] {
         let help = succeeds(&[command, "--help"]);
         assert!(help.contains("Examples:\n  workspan "), "{help}");
-        assert_eq!(succeeds(&[command, "-h"]), succeeds(&["help", command]), "both ways say the same");
+        assert_eq!(
+            succeeds(&[command, "-h"]),
+            succeeds(&["help", command]),
+            "both ways say the same"
+        );
     }
     assert!(succeeds(&["--help"]).contains("cargo workspan run"));
     assert!(succeeds(&["--version"]).starts_with("workspan 0."));

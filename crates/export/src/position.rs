@@ -110,7 +110,9 @@ fn ends(dag: &Dag, block: &Ends, short: bool) -> String {
             return word.to_string();
         };
         let position = match (p.file.as_deref(), p.line) {
-            (Some(file), Some(line)) if known == Some(file) => format!(":{line}"),
+            (Some(file), Some(line)) if known.is_some_and(|k| same_file(k, file)) => {
+                format!(":{line}")
+            }
             (Some(file), Some(line)) if short => {
                 format!("{}:{line}", file.rsplit('/').next().unwrap_or(file))
             }
@@ -128,6 +130,13 @@ fn ends(dag: &Dag, block: &Ends, short: bool) -> String {
         kind => at(block.to, end_word(kind), known),
     };
     format!("{start} -> {end}")
+}
+
+/// One may be relative to the workspace and the other not.
+fn same_file(a: &str, b: &str) -> bool {
+    a == b
+        || a.strip_suffix(b).is_some_and(|p| p.ends_with('/'))
+        || b.strip_suffix(a).is_some_and(|p| p.ends_with('/'))
 }
 
 /// Whose a strand is: "the root task", "the task created at src/sort.rs:37".

@@ -1,5 +1,6 @@
 //! Trace in, report out: every trace under `golden/` has its text report (ASCII, 80 columns) and its JSON report beside
 //! it. A change of either is looked at before it is accepted (`cargo insta review`, or INSTA_UPDATE=always).
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,98 @@
+//! The demonstration, as `cargo xtask demo` gives it: on a real run the report names the strand that holds the serial
+//! merge, and does not on the version with the parallel merge.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::path::Path;
+use std::process::Command;
+
+const SOURCE: &str = "bench/src/bin/msort.rs";
+
+/// The text of the report that `cargo workspan run` prints, in one line, and its JSON.
+fn record(merge: &str) -> (String, serde_json::Value) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("msort.wspan");
+    let run = Command::new(env!("CARGO_BIN_EXE_cargo-workspan"))
+        .current_dir(&root)
+        .arg("workspan")
+        .arg("-o")
+        .arg(&trace)
+        .args([
+            "run",
+            "--release",
+            "--package",
+            "workspan-bench",
+            "--bin",
+            "msort",
+            "--",
+            "--merge",
+            merge,
+        ])
+        .output()
+        .unwrap();
+    let text = String::from_utf8(run.stderr).unwrap();
+    assert!(run.status.success(), "{text}");
+    assert_eq!(
+        String::from_utf8(run.stdout).unwrap(),
+        "sorted 10000000 numbers\n"
+    );
+    let json = Command::new(env!("CARGO_BIN_EXE_workspan"))
+        .args(["report", "--json"])
+        .arg(&trace)
+        .output()
+        .unwrap();
+    assert!(json.status.success());
+    (
+        text.split_whitespace().collect::<Vec<_>>().join(" "),
+        serde_json::from_slice(&json.stdout).unwrap(),
+    )
+}
+
+#[test]
+#[ignore = "builds a kernel in release and sorts ten million numbers twice"]
+fn the_report_names_the_serial_merge_and_only_that() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let source = std::fs::read_to_string(root.join(SOURCE)).unwrap();
+    let line = 1 + source
+        .lines()
+        .position(|l| l.trim_start().starts_with("rayon::join("))
+        .unwrap();
+    let after_the_join = format!("from the join at {SOURCE}:{line} (`msort`)");
+
+    let (text, json) = record("serial");
+    assert!(text.contains(&after_the_join), "{text}");
+    assert!(
+        text.contains("ran alone for") && text.contains("of what was lost"),
+        "{text}"
+    );
+    let verdict = &json["verdict"];
+    assert!(
+        verdict["limit"] == "serial_strand" || verdict["also"] == "serial_strand",
+        "{verdict:#}"
+    );
+    let block = &verdict["serial"][0];
+    assert_eq!(block["from"]["line"], line);
+    assert_eq!(block["from"]["primitive"], "join");
+    assert!(block["alone"].as_u64().unwrap() > 0);
+    // The share is what the other workers lost while it ran alone.
+    let lost: u64 = [
+        "descheduled",
+        "blocked",
+        "recording",
+        "delay",
+        "no_work_sched",
+        "no_work_app",
+    ]
+    .iter()
+    .map(|key| json["breakdown"][key].as_u64().unwrap())
+    .sum();
+    let others = json["workers"].as_u64().unwrap() - 1;
+    let share = (block["alone"].as_u64().unwrap() * others) as f64 * 100.0 / lost as f64;
+    assert!(
+        (block["lost_percent"].as_f64().unwrap() - share).abs() < 0.01,
+        "{block:#}"
+    );
+
+    let (text, _) = record("parallel");
+    assert!(!text.contains(&after_the_join), "{text}");
+}
