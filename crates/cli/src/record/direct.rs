@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::SystemTime;
@@ -13,7 +14,7 @@ use super::cargo_line::CargoLine;
 use super::metadata::Metadata;
 use super::outcome::Outcome;
 use super::{child, environment, facts, program};
-use crate::embedded;
+use crate::embedded::{self, RUNNER_ROLE};
 
 /// Runs `command`, records it, and reports.
 ///
@@ -24,7 +25,7 @@ pub fn record(
     output: Option<&Path>,
     report: bool,
 ) -> anyhow::Result<ExitCode> {
-    let Some((name, args)) = command.split_first() else {
+    let Some(name) = command.first() else {
         anyhow::bail!("no program given; for example: workspan record -- ./sort 1000000");
     };
     let path = program::find(name).map_err(anyhow::Error::msg)?;
@@ -42,9 +43,13 @@ pub fn record(
     let tools = embedded::unpack(None)?;
     let date = SystemTime::now();
 
-    let mut run = Command::new(name);
-    run.args(args);
-    environment::preload(&mut run, tools.library.as_os_str(), spool.as_os_str());
+    // Through the runner, as the kernel's watcher has to be set up in the process that becomes the program.
+    let mut run = Command::new(&tools.runner);
+    run.arg0(RUNNER_ROLE).args(command);
+    run.env(environment::LIBRARY, &tools.library)
+        .env(environment::SPOOL_DIR, &spool);
+    run.env_remove(environment::USER_RUNNER)
+        .env_remove(environment::RESTORE);
     let status = child::run(&mut run).inspect_err(|_| {
         // Nothing ran, so nothing is in there.
         let _ = std::fs::remove_dir(&spool);

@@ -15,6 +15,7 @@ use workspan_trace::reader::Tolerance;
 use workspan_trace::wire::primitive;
 use workspan_trace::{Trace, TraceWriter};
 
+use super::off_cpu::OffCpu;
 use super::runs::program_name;
 
 /// A trace that was finalised.
@@ -39,6 +40,7 @@ pub fn finalize(
     output: &Path,
     workspace: &Workspace,
     facts: &[Note],
+    off_cpu: &OffCpu,
 ) -> anyhow::Result<Finalized> {
     let bytes = std::fs::read(spool).with_context(|| spool.display().to_string())?;
     let trace = Trace::open(&bytes).with_context(|| spool.display().to_string())?;
@@ -56,6 +58,11 @@ pub fn finalize(
     let rewritten = [ChunkKind::Places, ChunkKind::Notes];
     let sealed =
         workspan_trace::seal::copy_sealed(&trace, &rewritten, &mut writer).with_context(written)?;
+    for chunk in off_cpu.chunks(&trace) {
+        writer
+            .events(chunk.thread, chunk.seq, (chunk.base, 0), &chunk.payload)
+            .with_context(written)?;
+    }
     let told = Told::read(&trace);
     let (places, mut warnings) = told.resolve(workspace);
     warnings.extend(
@@ -70,6 +77,7 @@ pub fn finalize(
         .iter()
         .chain(facts)
         .cloned()
+        .chain(off_cpu.notes())
         .chain(warnings.iter().map(|w| Note::new("warning", w.clone())));
     writer
         .all_entries(ChunkKind::Notes, notes, Note::encode)

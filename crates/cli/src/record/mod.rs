@@ -9,6 +9,7 @@ mod direct;
 mod environment;
 mod finalize;
 mod metadata;
+mod off_cpu;
 mod outcome;
 mod program;
 mod progress;

@@ -9,6 +9,7 @@ use workspan_symbols::Workspace;
 use workspan_trace::entry::Note;
 
 use super::finalize::{Finalized, finalize};
+use super::off_cpu::OffCpu;
 use super::progress::Progress;
 use super::runner::UNRECORDED;
 use super::runs;
@@ -88,6 +89,7 @@ impl Outcome<'_> {
             .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
             .unwrap_or_default();
         spools.sort();
+        let off_cpu = OffCpu::take(self.spool);
         let mut recorded = Vec::new();
         let mut failed = None;
         for (number, spool) in spools.iter().enumerate() {
@@ -100,7 +102,7 @@ impl Outcome<'_> {
             let half = self
                 .folder
                 .join(format!(".workspan-{}-{number}", std::process::id()));
-            match finalize(spool, &half, &self.workspace, &self.facts) {
+            match finalize(spool, &half, &self.workspace, &self.facts, &off_cpu) {
                 Ok(trace) => {
                     for warning in &trace.warnings {
                         eprintln!("workspan: {warning}");

@@ -1,14 +1,15 @@
-//! The role of cargo's target runner: starts one built program with the library preloaded, through the user's own
-//! runner where there is one. It is the only place where the library is set, so cargo, rustc and build scripts run bare.
+//! The role of cargo's target runner, and of `workspan record` itself: starts one built program with the library preloaded
+//! and the kernel watching, through the user's own runner where there is one. It is the only place where the library is
+//! set, so cargo, rustc and build scripts run bare.
 
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use super::environment::{self, LIBRARY, PROGRAM, SPOOL_DIR, USER_RUNNER};
-use super::program;
+use super::{off_cpu, program};
 
 /// In the spool directory: what the runner could not have recorded, one sentence a line.
 pub const UNRECORDED: &str = "unrecorded.txt";
@@ -32,13 +33,15 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
     let (library, spool) = (std::env::var_os(LIBRARY), std::env::var_os(SPOOL_DIR));
     if let (Some(library), Some(spool)) = (library, spool) {
-        let path = Path::new(&file);
-        match program::refusal(path) {
+        // What can't be found is for the exec to say.
+        let path = program::find(&file).unwrap_or_else(|_| PathBuf::from(&file));
+        match program::refusal(&path) {
             None => {
                 environment::preload(&mut command, &library, &spool);
                 if let Ok(path) = path.canonicalize() {
                     command.env(PROGRAM, path);
                 }
+                off_cpu::watch(Path::new(&spool));
             }
             Some(reason) => {
                 eprintln!("workspan: {reason}");

@@ -1,0 +1,313 @@
+//! When the recorded threads were off the CPU (MODEL.md §2): what the kernel's watcher left beside the spool files, as
+//! records of the trace.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use workspan_perf::{OffInterval, off_intervals, read_switches};
+use workspan_trace::chunk::ChunkKind;
+use workspan_trace::entry::{self, ClockPair, Finished, Note, ThreadEntry, push_varint};
+use workspan_trace::reader::Tolerance;
+use workspan_trace::wire::{self, Kind};
+use workspan_trace::{ClockKind, Trace};
+
+/// Extension of a watcher's file in the spool directory.
+const SWITCHES: &str = "switches";
+/// Extension of the file that says why a program is not watched.
+const UNWATCHED: &str = "unwatched";
+/// The watcher sees the program's end at once, so only a stopped or overloaded one takes this long.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Has the kernel's context switches of this process written to the spool directory from its next exec on; the reason when
+/// the kernel refuses is left there instead. Must be called with one thread, last before the exec.
+pub fn watch(spool: &Path) {
+    let file = |extension: &str| spool.join(format!("{}.{extension}", std::process::id()));
+    if let Err(refused) = workspan_perf::watch_from_exec(&file(SWITCHES)) {
+        // Without the file the trace only says less.
+        let _ = std::fs::write(file(UNWATCHED), refused.to_string());
+    }
+}
+
+/// What is known of all processes of a run.
+#[derive(Debug, Default)]
+pub struct OffCpu {
+    /// By the kernel's thread id, in time order.
+    intervals: BTreeMap<u32, Vec<OffInterval>>,
+    /// Why it is not all.
+    missing: Vec<String>,
+    watched: bool,
+}
+
+impl OffCpu {
+    /// Takes what is in the spool directory, and removes it there.
+    pub fn take(spool: &Path) -> Self {
+        let mut all = Self::default();
+        let files =
+            std::fs::read_dir(spool).map(|entries| entries.flatten().map(|e| e.path()).collect());
+        let mut files: Vec<PathBuf> = files.unwrap_or_default();
+        files.sort();
+        for file in files {
+            match file.extension().and_then(|extension| extension.to_str()) {
+                Some(SWITCHES) => match read_switches(&file, PATIENCE) {
+                    Ok(told) => {
+                        all.watched = true;
+                        if told.lost > 0 {
+                            all.missing.push(format!(
+                                "the kernel had no room for {} context switches",
+                                told.lost
+                            ));
+                        }
+                        for interval in off_intervals(&told.switches) {
+                            all.intervals
+                                .entry(interval.tid)
+                                .or_default()
+                                .push(interval);
+                        }
+                    }
+                    Err(error) => all
+                        .missing
+                        .push(format!("the context switches can't be read: {error}")),
+                },
+                Some(UNWATCHED) => all.missing.extend(std::fs::read_to_string(&file)),
+                _ => continue,
+            }
+            // A file that stays keeps the spool directory, nothing more.
+            let _ = std::fs::remove_file(&file);
+        }
+        all.missing.sort();
+        all.missing.dedup();
+        all
+    }
+
+    /// What `workspan info` says about it.
+    pub fn notes(&self) -> Vec<Note> {
+        let mut notes = Vec::new();
+        if self.watched {
+            notes.push(Note::new(
+                "off-CPU times",
+                "from the kernel's context switches",
+            ));
+        }
+        if !self.missing.is_empty() {
+            let what = if self.watched {
+                "not complete"
+            } else {
+                "not known"
+            };
+            notes.push(Note::new(
+                "warning",
+                format!("Off-CPU times are {what}: {}.", self.missing.join("; ")),
+            ));
+        }
+        notes
+    }
+
+    /// The trace's threads with one more chunk each: thread, seq, base time in ticks, records.
+    pub fn chunks(&self, trace: &Trace<'_>) -> Vec<OffChunk> {
+        let threads = Threads::of(trace);
+        let mut chunks = Vec::new();
+        for thread in &threads.entries {
+            let (Some(intervals), Some(&seq)) = (
+                self.intervals.get(&thread.tid),
+                threads.next_seq.get(&thread.thread),
+            ) else {
+                continue;
+            };
+            let mut payload = Vec::new();
+            let mut last = thread.start_ticks;
+            for interval in intervals {
+                let begin = threads
+                    .clock
+                    .ticks(interval.begin_ns)
+                    .max(thread.start_ticks);
+                let end = threads.clock.ticks(interval.end_ns).min(threads.end);
+                // Of another thread with the same number, before or after this one; or not in the recorded time.
+                if begin >= end || end <= last {
+                    continue;
+                }
+                push_off(&mut payload, end - last, end - begin, !interval.preempted);
+                last = end;
+            }
+            if !payload.is_empty() {
+                chunks.push(OffChunk {
+                    thread: thread.thread,
+                    seq,
+                    base: thread.start_ticks,
+                    payload,
+                });
+            }
+        }
+        chunks
+    }
+}
+
+/// Off-CPU records of one thread.
+pub struct OffChunk {
+    /// The thread's number in the trace.
+    pub thread: u32,
+    /// Follows the thread's other chunks.
+    pub seq: u32,
+    /// Ticks the first record counts from.
+    pub base: u64,
+    /// [`Kind::Off`] records.
+    pub payload: Vec<u8>,
+}
+
+fn push_off(payload: &mut Vec<u8>, delta: u64, ticks: u64, blocked: bool) {
+    // The head's length stands in its first byte, so the shortest that holds the ticks is made by hand here: the wire's own
+    // writer stores past the end.
+    let delta = delta.min((1 << 56) - 1);
+    let bytes = delta.to_le_bytes();
+    let length = (64 - delta.leading_zeros() as usize).div_ceil(8);
+    payload.push(Kind::Off as u8 | (length as u8) << 5);
+    payload.extend_from_slice(&bytes[..length]);
+    push_varint(payload, u64::from(blocked));
+    push_varint(payload, ticks);
+    debug_assert!(length <= 7 && wire::SLACK > 8);
+}
+
+/// Nanoseconds to ticks, by two moments far apart.
+struct Clock {
+    first: ClockPair,
+    last: ClockPair,
+}
+
+impl Clock {
+    fn ticks(&self, ns: u64) -> u64 {
+        let (ticks, span) = (
+            self.last.ticks.saturating_sub(self.first.ticks),
+            self.last.ns.saturating_sub(self.first.ns),
+        );
+        let scaled = |ns: u64| {
+            if span == 0 {
+                0
+            } else {
+                u64::try_from(u128::from(ns) * u128::from(ticks) / u128::from(span))
+                    .unwrap_or(u64::MAX)
+            }
+        };
+        match ns.checked_sub(self.first.ns) {
+            Some(after) => self.first.ticks.saturating_add(scaled(after)),
+            None => self.first.ticks.saturating_sub(scaled(self.first.ns - ns)),
+        }
+    }
+}
+
+/// What the trace says of its threads and its clock.
+struct Threads {
+    entries: Vec<ThreadEntry>,
+    next_seq: BTreeMap<u32, u32>,
+    clock: Clock,
+    /// Last moment known.
+    end: u64,
+}
+
+impl Threads {
+    fn of(trace: &Trace<'_>) -> Self {
+        let header = &trace.header;
+        let mut threads = Self {
+            entries: Vec::new(),
+            next_seq: BTreeMap::new(),
+            clock: Clock {
+                first: ClockPair {
+                    ticks: header.start_ticks,
+                    ns: header.start_ns,
+                },
+                last: ClockPair {
+                    ticks: header.start_ticks,
+                    ns: header.start_ns,
+                },
+            },
+            end: u64::MAX,
+        };
+        for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
+            let bodies = || entry::entries(chunk.payload);
+            let mut see = |pair: ClockPair| {
+                if pair.ns > threads.clock.last.ns {
+                    threads.clock.last = pair;
+                }
+            };
+            match chunk.kind {
+                ChunkKind::Events => {
+                    see(ClockPair {
+                        ticks: chunk.base_ticks,
+                        ns: chunk.base_ns,
+                    });
+                    let next = threads.next_seq.entry(chunk.thread).or_default();
+                    *next = (*next).max(chunk.seq.saturating_add(1));
+                }
+                ChunkKind::Clock => bodies().filter_map(ClockPair::decode).for_each(see),
+                ChunkKind::Threads => threads
+                    .entries
+                    .extend(bodies().filter_map(ThreadEntry::decode)),
+                ChunkKind::Finished => {
+                    for finished in bodies().filter_map(Finished::decode) {
+                        see(ClockPair {
+                            ticks: finished.ticks,
+                            ns: finished.ns,
+                        });
+                        threads.end = finished.ticks;
+                    }
+                }
+                _ => {}
+            }
+        }
+        if header.clock == ClockKind::Nanoseconds {
+            threads.clock.last = ClockPair {
+                ticks: threads.clock.first.ticks + 1,
+                ns: threads.clock.first.ns + 1,
+            };
+        }
+        threads
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use workspan_trace::event::{Event, Events};
+
+    #[test]
+    fn records_are_those_the_reader_knows() {
+        let mut payload = Vec::new();
+        let given = [
+            (0u64, 1u64, true),
+            (255, 256, false),
+            (1 << 20, 77, true),
+            ((1 << 56) - 1, 5, false),
+        ];
+        for (delta, ticks, blocked) in given {
+            push_off(&mut payload, delta, ticks, blocked);
+        }
+        let mut now = 1000;
+        let expected = given.map(|(delta, ticks, blocked)| {
+            now += delta;
+            (now, Event::Off { blocked, ticks })
+        });
+        assert_eq!(Events::new(&payload, 1000).collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn ticks_of_a_moment() {
+        let clock = Clock {
+            first: ClockPair {
+                ticks: 1000,
+                ns: 100,
+            },
+            last: ClockPair {
+                ticks: 4000,
+                ns: 1100,
+            },
+        };
+        assert_eq!(
+            [0, 100, 101, 1100, 2100].map(|ns| clock.ticks(ns)),
+            [700, 1000, 1003, 4000, 7000]
+        );
+        let one = Clock {
+            last: clock.first,
+            first: clock.first,
+        };
+        assert_eq!(one.ticks(u64::MAX), 1000);
+    }
+}
