@@ -5,7 +5,7 @@
 //! pushed along. An edge that would move a strand by more than a millisecond is damage, not skew: it is dropped.
 
 use super::Repairs;
-use super::order::{Edge, Graph};
+use super::graph::{Edge, Graph};
 use crate::dag::Lists;
 
 const LATE: &str = "Strands that started before what they waited for had ended, clamped";
@@ -121,7 +121,7 @@ fn retain(graph: &mut Graph<'_>, repairs: &mut Repairs, keep: impl Fn(u32, u32) 
     graph.waits.tasks = joins;
     graph.waits.signals = signals;
     let kept: Vec<usize> = (0..on.len()).filter(|&d| !on.get(d).is_empty()).collect();
-    let mut depends = super::order::Depends::default();
+    let mut depends = super::graph::Depends::default();
     for d in kept {
         depends.tasks.push(graph.depends.tasks[d]);
         depends.on.push(on.get(d).iter().copied());

@@ -1,14 +1,13 @@
 //! The last stage: everything under its final index.
 
 use super::Repairs;
+use super::graph::Depends;
+use super::marks::{Placing, label_table};
 use super::members::Scopes;
-use super::order::Depends;
 use super::strands::{Strands, TaskColumns, Waits};
-use super::structure::Tasks;
-use crate::dag::{
-    self, Counter, Dag, EndKind, NONE, Off, PlaceId, Region, Scope, StartKind, ThreadEvent,
-};
-use crate::raw::{RawRegion, RawTrace};
+use super::tasks::Tasks;
+use crate::dag::{self, Counter, Dag, EndKind, NONE, Off, PlaceId, Scope, StartKind, ThreadEvent};
+use crate::raw::RawTrace;
 
 /// Fills the DAG; `sorted` lists the strands in final order.
 #[expect(
@@ -206,107 +205,6 @@ fn sorted_waits(waits: &Waits, rank: &[u32]) -> dag::Waits {
         out.signals.push(setters.iter().copied());
     }
     out
-}
-
-/// Labels in use, sorted, and the new index of each old one.
-fn label_table(raw: &RawTrace) -> (Vec<String>, Vec<u32>) {
-    let mut used: Vec<u32> = raw
-        .regions
-        .iter()
-        .chain(&raw.parts)
-        .map(|r| r.label)
-        .collect();
-    used.sort_unstable();
-    used.dedup();
-    let mut labels: Vec<String> = used
-        .iter()
-        .map(|&l| raw.labels[l as usize].clone())
-        .collect();
-    labels.sort_unstable();
-    labels.dedup();
-    let ids = raw
-        .labels
-        .iter()
-        .map(|l| labels.binary_search(l).map_or(NONE, |i| i as u32))
-        .collect();
-    (labels, ids)
-}
-
-/// From raw strands to final ones.
-struct Placing<'a> {
-    strands: &'a Strands,
-    columns: &'a TaskColumns,
-    rank: &'a [u32],
-}
-
-impl Placing<'_> {
-    /// The unsorted strand a raw strand of `task` went into and its create count; the task's first when there is none.
-    fn unsorted(&self, raw: u32, task: u32) -> (u32, u32) {
-        match self.strands.of_raw.get(raw as usize) {
-            Some(&s) if s != NONE && self.strands.task[s as usize] == task => {
-                (s, self.strands.rank_of_raw[raw as usize])
-            }
-            _ => (self.columns.first[task as usize], 0),
-        }
-    }
-
-    fn regions(
-        &self,
-        told: &[RawRegion],
-        tasks: &Tasks,
-        labels: &[u32],
-        repairs: &mut Repairs,
-    ) -> Vec<Region> {
-        let mut out = Vec::with_capacity(told.len());
-        // Creates at each strand's end that came before what ended it; only for regions left open.
-        let mut creates = Vec::new();
-        if told.iter().any(|r| r.end.0 == NONE) {
-            creates = vec![0; self.rank.len()];
-            for (&s, &n) in self.strands.of_raw.iter().zip(&self.strands.rank_of_raw) {
-                if s != NONE {
-                    creates[s as usize] = n.max(creates[s as usize]);
-                }
-            }
-        }
-        for r in told {
-            let task = tasks.id_of_raw[r.task as usize];
-            let inside = |s: u32, creates: u32, t: u64| {
-                let (start, end) = (self.strands.start[s as usize], self.strands.end[s as usize]);
-                if creates > 0 {
-                    end
-                } else {
-                    t.clamp(start, end)
-                }
-            };
-            let (b, begin_creates_before) = self.unsorted(r.begin.0, task);
-            let begin_t = inside(b, begin_creates_before, r.begin.1);
-            let (mut e, mut end_creates_before, mut end_t);
-            if r.end.0 == NONE {
-                e = self.columns.last(task);
-                end_creates_before = creates[e as usize];
-                end_t = self.strands.end[e as usize];
-            } else {
-                (e, end_creates_before) = self.unsorted(r.end.0, task);
-                end_t = inside(e, end_creates_before, r.end.1);
-            }
-            if (e, end_creates_before, end_t) < (b, begin_creates_before, begin_t) {
-                repairs.note("Regions that closed before they opened, emptied");
-                (e, end_creates_before, end_t) = (b, begin_creates_before, begin_t);
-            }
-            let region = Region {
-                label: labels[r.label as usize],
-                task,
-                tree: r.tree,
-                begin: (self.rank[b as usize], begin_t),
-                end: (self.rank[e as usize], end_t),
-                begin_creates_before,
-                end_creates_before,
-            };
-            out.push(((task, b, begin_creates_before, begin_t), region));
-        }
-        out.sort_by_key(|r| r.0);
-        out.into_iter().map(|r| r.1).collect()
-    }
 }
 
 fn counters(told: Vec<(String, Vec<(u32, u64)>)>, strands: &Strands, rank: &[u32]) -> Vec<Counter> {

@@ -5,7 +5,7 @@
 //! outer scope's list when that opener is itself in the outer list with a smaller number, since its end comes no
 //! later and loses every tie (MODEL.md §3). So lists stay linear in the number of tasks in all but contrived traces.
 
-use super::structure::Tasks;
+use super::tasks::Tasks;
 use super::{At, Fault, Mode, Repairs};
 use crate::dag::{Lists, NONE, ScopeKind, TaskKind};
 use crate::raw::{RawEnd, RawTrace};

@@ -1,16 +1,20 @@
 //! From a run as told ([`RawTrace`]) to the [`Dag`].
 //!
-//! The stages, in order: [`structure`] (every task has strands, a creator and an end), [`members`] (who is in which
-//! scope), [`strands`] (zero-length strands merged, waits resolved), [`order`] (a topological order; [`clamp`] first
+//! The stages, in order: [`indices`] and [`structure`] (every task has strands, a creator and an end), [`tasks`] (number
+//! order), [`members`] (who is in which scope), [`strands`] (zero-length strands merged, waits resolved), [`order`] (a topological order; [`clamp`] first
 //! bends times that contradict the edges, in recorded traces) and [`columns`]. All but the sort are linear passes over
 //! vectors. The result depends on task numbers, never on the order in which a reader met tasks.
 
 mod clamp;
 mod columns;
+mod graph;
+mod indices;
+mod marks;
 mod members;
 mod order;
 mod strands;
 mod structure;
+mod tasks;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -130,15 +134,15 @@ pub(crate) fn assemble(mut raw: RawTrace, mode: Mode) -> Result<Dag, Fault> {
         mode,
         counts: BTreeMap::new(),
     };
-    structure::check_indices(&mut raw, mode)?;
+    indices::check_indices(&mut raw, mode)?;
     structure::complete(&mut raw, &mut repairs)?;
-    let tasks = structure::in_number_order(&mut raw)?;
+    let tasks = tasks::in_number_order(&mut raw)?;
     let scopes = members::Scopes::new(&raw, &tasks, &mut repairs)?;
     let (mut columns, mut strands, mut waits) =
         strands::merge(&mut raw, &tasks, &scopes, &mut repairs)?;
-    let mut depends = order::depends(&raw, &tasks, mode)?;
+    let mut depends = graph::depends(&raw, &tasks, mode)?;
     let sorted = order::order(
-        order::Graph {
+        graph::Graph {
             tasks: &mut columns,
             strands: &mut strands,
             waits: &mut waits,

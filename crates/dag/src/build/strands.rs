@@ -1,7 +1,7 @@
 //! Strands in (task, program) order: zero-length ones after a create merged, waits resolved to the tasks they join.
 
 use super::members::Scopes;
-use super::structure::Tasks;
+use super::tasks::Tasks;
 use super::{At, Fault, Repairs};
 use crate::dag::{EndKind, Lists, NONE, TaskKind};
 use crate::meta::Steals;
