@@ -205,7 +205,7 @@ fn text(info: &Info) -> String {
         format!("{}, {} threads in all", info.workers, info.threads),
     );
     let rate = thousands(info.ticks_per_second.into());
-    line("clock", format!("{}, {rate} ticks a second", info.clock));
+    line("ticks", format!("{}, {rate} a second", info.clock));
     let length = info.end.saturating_sub(info.begin);
     let seconds = length as f64 / info.ticks_per_second.max(1) as f64;
     line(
@@ -213,14 +213,7 @@ fn text(info: &Info) -> String {
         format!("{} ticks, {seconds:.6} s", thousands(length.into())),
     );
     line("tasks", thousands(info.tasks.into()));
-    let per_task = info.bytes as f64 / info.tasks.max(1) as f64;
-    line(
-        "strands",
-        format!(
-            "{}, {per_task:.1} bytes a task",
-            thousands(info.strands.into())
-        ),
-    );
+    line("strands", thousands(info.strands.into()));
     let known = |v: u64| {
         if v == 0 {
             "not known".to_string()
@@ -230,7 +223,8 @@ fn text(info: &Info) -> String {
     };
     line("steal costs", known(info.burden));
     line("probe costs", known(info.probe_cost));
-    for (key, value) in &info.facts {
+    // The first line has the size already.
+    for (key, value) in info.facts.iter().filter(|f| f.0 != "size") {
         line(key, (*value).to_string());
     }
     out.push_str("captured\n");

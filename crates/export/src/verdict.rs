@@ -8,6 +8,9 @@ use crate::quantity::percent_of;
 /// Below this share of W · elapsed what was lost is not worth a cause.
 const WORTH_NAMING: f64 = 5.0;
 
+/// A serial block is named before the interval it lies in when it explains this part of what the interval lost.
+const WORTH_BLAMING: f64 = 0.25;
+
 /// The main cause of what was lost, with the numbers that show it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Limit {
@@ -133,7 +136,7 @@ fn low_parallelism(dag: &Dag, report: &Report, percent: f64) -> (f64, Limit) {
         .into_iter()
         .next()
         && serial.lost_percent >= WORTH_NAMING
-        && serial.lost_percent * 2.0 >= interval.unwrap_or(0.0)
+        && serial.lost_percent >= interval.unwrap_or(0.0) * WORTH_BLAMING
     {
         return (serial.lost_percent, Limit::Serial(serial));
     }

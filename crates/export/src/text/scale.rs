@@ -21,7 +21,7 @@ pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
             with_blocked(view)
         )),
         strong("parallelism "),
-        plain(format!("{}, ", ratio(ws.parallelism()))),
+        plain(ratio(ws.parallelism())),
     ];
     if ws.burden > 0 {
         let origin = match (view.measured.burden, view.counter()) {
@@ -29,14 +29,15 @@ pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
             (None, Some(_)) => "assumed",
             (None, None) => "from the trace",
         };
-        facts.push(strong("burdened "));
+        facts.push(strong(", burdened "));
         facts.push(plain(format!(
             "{} ({} a steal, {origin})",
             ratio(ws.burdened_parallelism()),
             view.amount(ws.burden as f64)
         )));
-    } else {
-        facts.push(plain("no cost of a steal known"));
+    } else if !view.dag.meta.recorded {
+        // Of a recorded run a warning says so.
+        facts.push(plain(", no cost of a steal known"));
     }
     page.prose("  ", 4, &facts);
     let counts = format!(
