@@ -87,41 +87,59 @@ fn of_task(dag: &Dag, task: TaskId) -> &[Region] {
     &dag.regions[first..first + count]
 }
 
-/// For every task the tree region it was created in: the outermost one, as an index into `dag.regions`.
+/// For every task the tree region it lies in: the outermost one, as an index into `dag.regions`.
 fn around(dag: &Dag) -> Vec<u32> {
     let mut around = vec![NONE; dag.tasks.len()];
     if !dag.regions.iter().any(|r| r.tree) {
         return around;
     }
+    created_inside(dag, &mut around);
     // Strands are in topological order, so parents come before their children.
     for (s, &kind) in dag.strands.start_kind.iter().enumerate() {
-        let task = dag.strands.task[s];
-        let parent = dag.tasks.parent[task as usize];
-        if kind != StartKind::Begin || parent == NONE {
-            continue;
+        let task = dag.strands.task[s] as usize;
+        let parent = dag.tasks.parent[task];
+        if kind == StartKind::Begin && parent != NONE && around[parent as usize] != NONE {
+            around[task] = around[parent as usize];
         }
-        around[task as usize] = match around[parent as usize] {
-            NONE => {
-                let first = dag.regions.partition_point(|r| r.task < parent);
-                let own = of_task(dag, parent).iter();
-                let open = own
-                    .enumerate()
-                    .find(|(_, r)| r.tree && covers_create(dag, r, task));
-                open.map_or(NONE, |(i, _)| (first + i) as u32)
-            }
-            inherited => inherited,
-        };
     }
     around
 }
 
-/// True when region `r` was open where its task created `child`.
-fn covers_create(dag: &Dag, r: &Region, child: TaskId) -> bool {
-    let create = (
-        dag.tasks.creator[child as usize],
-        dag.tasks.create_rank[child as usize],
-    );
-    (r.begin.0, r.begin_creates_before) <= create && create < (r.end.0, r.end_creates_before)
+/// Notes for every task the outermost tree region of its own parent that was open where it was created.
+fn created_inside(dag: &Dag, around: &mut [u32]) {
+    let mut has_tree = vec![false; dag.tasks.len()];
+    for region in dag.regions.iter().filter(|r| r.tree) {
+        has_tree[region.task as usize] = true;
+    }
+    let tasks = &dag.tasks;
+    let wanted = |&t: &usize| tasks.parent[t] != NONE && has_tree[tasks.parent[t] as usize];
+    let created = (0..tasks.len()).filter(wanted);
+    let place = |t: usize| (tasks.parent[t], (tasks.creator[t], tasks.create_rank[t]), t);
+    let mut created: Vec<(TaskId, (StrandId, u32), usize)> = created.map(place).collect();
+    created.sort_unstable();
+    for children in created.chunk_by(|a, b| a.0 == b.0) {
+        let first = dag.regions.partition_point(|r| r.task < children[0].0);
+        let mut changes = Vec::new();
+        for (i, r) in (first..).zip(of_task(dag, children[0].0)) {
+            if r.tree {
+                changes.push(((r.begin.0, r.begin_creates_before), false, i));
+                changes.push(((r.end.0, r.end_creates_before), true, i));
+            }
+        }
+        changes.sort_unstable();
+        let mut changes = changes.into_iter().peekable();
+        let mut open = BTreeSet::new();
+        for &(_, create, child) in children {
+            while let Some((_, closes, i)) = changes.next_if(|c| c.0 <= create) {
+                if closes {
+                    open.remove(&i)
+                } else {
+                    open.insert(i)
+                };
+            }
+            around[child] = open.first().map_or(NONE, |&i| i as u32);
+        }
+    }
 }
 
 struct Sums<'a> {

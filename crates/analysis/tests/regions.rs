@@ -1,0 +1,63 @@
+//! Weight of a region that holds part of a strand (MODEL.md §4).
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use workspan_analysis::{Metric, Options, report};
+
+/// One strand of 100 ticks, 10 of them preempted and 20 blocked, probes of 3 ticks, in three regions one after another.
+fn work(options: &Options) -> (u128, Vec<u128>) {
+    let trace = r#"{"workspan_trace":1,"workers":1,"time_unit":"ns","steals":"child","probe_cost":3}
+{"ev":"begin","t":0,"w":0,"task":0}
+{"ev":"region_begin","t":0,"w":0,"task":0,"region":"first"}
+{"ev":"off","t":20,"w":0,"why":"preempted"}
+{"ev":"on","t":30,"w":0}
+{"ev":"region_end","t":40,"w":0,"task":0,"region":"first"}
+{"ev":"region_begin","t":40,"w":0,"task":0,"region":"second"}
+{"ev":"off","t":55,"w":0,"why":"blocked"}
+{"ev":"region_end","t":60,"w":0,"task":0,"region":"second"}
+{"ev":"region_begin","t":60,"w":0,"task":0,"region":"third"}
+{"ev":"on","t":75,"w":0}
+{"ev":"end","t":100,"w":0,"task":0,"counters":{"instructions":700}}
+"#;
+    let dag = workspan_dag::text::read(trace.as_bytes()).unwrap();
+    let report = report(&dag, options).unwrap();
+    let labels: Vec<&str> = report
+        .regions
+        .iter()
+        .map(|r| dag.labels[r.label as usize].as_str())
+        .collect();
+    assert_eq!(labels, ["first", "second", "third"]);
+    (
+        report.work_span.work,
+        report.regions.iter().map(|r| r.work).collect(),
+    )
+}
+
+#[test]
+fn a_probe_counts_where_it_lies() {
+    // 100 less 30 off the CPU, less two probes: one in the first region, one in the third.
+    assert_eq!(work(&Options::default()), (64, vec![27, 15, 22]));
+}
+
+#[test]
+fn raw_and_with_blocked() {
+    let options = Options {
+        raw: true,
+        ..Options::default()
+    };
+    assert_eq!(work(&options), (70, vec![30, 15, 25]));
+    let options = Options {
+        raw: true,
+        count_blocked: true,
+        ..Options::default()
+    };
+    assert_eq!(work(&options), (90, vec![30, 20, 40]));
+}
+
+#[test]
+fn a_counter_is_shared_by_time() {
+    let options = Options {
+        metric: Metric::Counter("instructions".into()),
+        ..Options::default()
+    };
+    assert_eq!(work(&options), (700, vec![300, 150, 250]));
+}
