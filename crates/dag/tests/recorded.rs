@@ -1,5 +1,7 @@
 //! Recorded traces written by hand, and what is read from them.
 
+#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+
 use std::path::Path;
 
 use workspan_dag::open::read;
@@ -26,7 +28,18 @@ fn lane(records: &[(u64, Kind, &[u64])]) -> Lane {
 /// (task, thread, start, end, why it starts, how it ends) of every strand.
 fn strands(dag: &Dag) -> Vec<(u32, u32, u64, u64, StartKind, EndKind)> {
     let s = &dag.strands;
-    (0..s.len()).map(|i| (s.task[i], s.thread[i], s.start[i], s.end[i], s.start_kind[i], s.end_kind[i])).collect()
+    (0..s.len())
+        .map(|i| {
+            (
+                s.task[i],
+                s.thread[i],
+                s.start[i],
+                s.end[i],
+                s.start_kind[i],
+                s.end_kind[i],
+            )
+        })
+        .collect()
 }
 
 use EndKind as E;
@@ -44,7 +57,10 @@ fn an_unstolen_join_is_four_records_and_four_strands() {
     ]);
     assert!(main.bytes.len() <= 12, "{} bytes", main.bytes.len());
     let dag = dag(&File::new([main], Some(180)));
-    assert_eq!(dag.tasks.kind, [TaskKind::Root, TaskKind::Deferred, TaskKind::Inline]);
+    assert_eq!(
+        dag.tasks.kind,
+        [TaskKind::Root, TaskKind::Deferred, TaskKind::Inline]
+    );
     assert_eq!(dag.tasks.parent, [NONE, 0, 0]);
     assert_eq!(
         strands(&dag),
@@ -57,9 +73,20 @@ fn an_unstolen_join_is_four_records_and_four_strands() {
     );
     assert_eq!(dag.waits.tasks.get(0), [1, 2]);
     let site = &dag.places[dag.tasks.site[1] as usize];
-    assert_eq!((site.label.as_str(), site.line, site.primitive.as_deref()), ("a.rs:1", Some(1), Some("join")));
-    assert_eq!((dag.meta.time_unit, dag.meta.ticks_per_second), (TimeUnit::Cycles, 2_000_000_000));
-    assert_eq!((dag.meta.workers, dag.meta.warnings.len()), (1, 0), "{:?}", dag.meta.warnings);
+    assert_eq!(
+        (site.label.as_str(), site.line, site.primitive.as_deref()),
+        ("a.rs:1", Some(1), Some("join"))
+    );
+    assert_eq!(
+        (dag.meta.time_unit, dag.meta.ticks_per_second),
+        (TimeUnit::Cycles, 2_000_000_000)
+    );
+    assert_eq!(
+        (dag.meta.workers, dag.meta.warnings.len()),
+        (1, 0),
+        "{:?}",
+        dag.meta.warnings
+    );
 }
 
 /// The main thread installs into a pool of two; its join's first half is stolen.
@@ -108,7 +135,14 @@ fn an_installed_task_goes_on_on_a_worker_and_comes_back() {
             (0, 2, 90, 100, S::AfterYield, E::End),
         ]
     );
-    assert_eq!((dag.steals[0].thief, dag.steals[0].victim, dag.steals[0].task), (1, 0, 1));
+    assert_eq!(
+        (
+            dag.steals[0].thief,
+            dag.steals[0].victim,
+            dag.steals[0].task
+        ),
+        (1, 0, 1)
+    );
     assert!(dag.meta.warnings.is_empty(), "{:?}", dag.meta.warnings);
 }
 
@@ -148,7 +182,10 @@ fn the_order_of_threads_in_the_file_does_not_matter() {
 fn chunks_of_any_size_tell_the_same() {
     let whole = dag(&File::new(installed(), Some(100)));
     for pieces in 2..8 {
-        let cut = dag(&File { pieces, ..File::new(installed(), Some(100)) });
+        let cut = dag(&File {
+            pieces,
+            ..File::new(installed(), Some(100))
+        });
         assert_eq!(strands(&cut), strands(&whole), "{pieces} pieces");
         assert_eq!(cut.meta.warnings, whole.meta.warnings);
     }
@@ -176,7 +213,15 @@ fn scopes_take_members_from_any_thread() {
         (65, Kind::End, &[]),
     ]);
     let dag = dag(&File::new([main, other], Some(80)));
-    assert_eq!(dag.tasks.kind, [TaskKind::Root, TaskKind::Deferred, TaskKind::Deferred, TaskKind::Detached]);
+    assert_eq!(
+        dag.tasks.kind,
+        [
+            TaskKind::Root,
+            TaskKind::Deferred,
+            TaskKind::Deferred,
+            TaskKind::Detached
+        ]
+    );
     assert_eq!(dag.tasks.scope, [NONE, 0, 0, NONE]);
     assert_eq!(dag.waits.tasks.get(0), [1, 2]);
     assert!(dag.meta.warnings.is_empty(), "{:?}", dag.meta.warnings);
@@ -211,14 +256,26 @@ fn a_killed_process_ends_at_its_last_record() {
         (20, Kind::Join, &[2]),
         (40, Kind::End, &[]),
     ]);
-    let thief = lane(&[(30, Kind::Begin, &[0, 1]), (66, Kind::Create, &[1, 1]), (70, Kind::RegionBegin, &[0, 0])]);
+    let thief = lane(&[
+        (30, Kind::Begin, &[0, 1]),
+        (66, Kind::Create, &[1, 1]),
+        (70, Kind::RegionBegin, &[0, 0]),
+    ]);
     let dag = dag(&File::new([first, thief], None));
     assert_eq!(dag.tasks.len(), 4);
     let end = |task: usize| dag.strands.end[dag.tasks.last[task] as usize];
     assert_eq!([end(0), end(1), end(2), end(3)], [70, 70, 40, 66]);
     let says = |what: &str| dag.meta.warnings.iter().any(|w| w.contains(what));
-    assert!(says("did not end in an orderly way") && says("2 task(s) open"), "{:?}", dag.meta.warnings);
-    assert!(says("1 task(s) were created and never began"), "{:?}", dag.meta.warnings);
+    assert!(
+        says("did not end in an orderly way") && says("2 task(s) open"),
+        "{:?}",
+        dag.meta.warnings
+    );
+    assert!(
+        says("1 task(s) were created and never began"),
+        "{:?}",
+        dag.meta.warnings
+    );
     assert_eq!(dag.regions.len(), 1);
 }
 
@@ -256,12 +313,19 @@ fn pools_that_come_one_after_the_other_share_their_workers_numbers() {
     let dag = dag(&File::new(std::iter::once(main).chain(workers), Some(400)));
     assert_eq!((dag.meta.workers, dag.meta.threads), (2, 3));
     let thread = |task: usize| dag.strands.thread[dag.tasks.first[task] as usize];
-    assert_eq!((0..7).map(thread).collect::<Vec<_>>(), [2, 0, 1, 0, 1, 0, 1]);
+    assert_eq!(
+        (0..7).map(thread).collect::<Vec<_>>(),
+        [2, 0, 1, 0, 1, 0, 1]
+    );
 }
 
 #[test]
 fn an_announced_pool_counts_even_if_its_workers_sleep() {
-    let main = lane(&[(0, Kind::Root, &[]), (5, Kind::Pool, &[0, 8]), (10, Kind::End, &[])]);
+    let main = lane(&[
+        (0, Kind::Root, &[]),
+        (5, Kind::Pool, &[0, 8]),
+        (10, Kind::End, &[]),
+    ]);
     let dag = dag(&File::new([main], Some(10)));
     assert_eq!((dag.meta.workers, dag.meta.threads), (8, 9));
 }
@@ -285,7 +349,11 @@ fn what_contradicts_itself_is_repaired_and_told() {
         (13, Kind::End, &[]),
         (14, Kind::End, &[]),
     ]);
-    let worker = lane(&[(0, Kind::Worker, &[0, 0]), (3, Kind::RegionBegin, &[0, 0]), (4, Kind::End, &[])]);
+    let worker = lane(&[
+        (0, Kind::Worker, &[0, 0]),
+        (3, Kind::RegionBegin, &[0, 0]),
+        (4, Kind::End, &[]),
+    ]);
     let dag = dag(&File::new([main, worker], Some(20)));
     for said in [
         "Tasks said to go on that had not stopped: 1.",
@@ -298,16 +366,35 @@ fn what_contradicts_itself_is_repaired_and_told() {
         "Signals set twice; the first time counts: 1.",
         "Records of a worker that ran no task, left out: 2.",
     ] {
-        assert!(dag.meta.warnings.iter().any(|w| w == said), "{said}\n{:#?}", dag.meta.warnings);
+        assert!(
+            dag.meta.warnings.iter().any(|w| w == said),
+            "{said}\n{:#?}",
+            dag.meta.warnings
+        );
     }
 }
 
 #[test]
 fn a_circle_of_threads_that_wait_for_each_other_comes_to_an_end() {
-    let a = lane(&[(0, Kind::Root, &[]), (1, Kind::ResumeYielded, &[1, 0]), (2, Kind::Yield, &[0]), (9, Kind::End, &[])]);
-    let b = lane(&[(0, Kind::Root, &[]), (1, Kind::ResumeYielded, &[0, 0]), (2, Kind::Yield, &[0]), (9, Kind::End, &[])]);
+    let a = lane(&[
+        (0, Kind::Root, &[]),
+        (1, Kind::ResumeYielded, &[1, 0]),
+        (2, Kind::Yield, &[0]),
+        (9, Kind::End, &[]),
+    ]);
+    let b = lane(&[
+        (0, Kind::Root, &[]),
+        (1, Kind::ResumeYielded, &[0, 0]),
+        (2, Kind::Yield, &[0]),
+        (9, Kind::End, &[]),
+    ]);
     let dag = dag(&File::new([a, b], Some(9)));
-    assert!(dag.meta.warnings.iter().any(|w| w.starts_with("Tasks that went on before they had stopped elsewhere")));
+    assert!(
+        dag.meta
+            .warnings
+            .iter()
+            .any(|w| w.starts_with("Tasks that went on before they had stopped elsewhere"))
+    );
 }
 
 #[test]
@@ -322,43 +409,104 @@ fn a_folded_subtree_comes_with_its_strand() {
         strands: 10,
         levels: 2,
         ready_integral: 17,
-        sites: vec![workspan_trace::folded::FoldedSite { site: 2, count: 4, work: 80, span: 30, ..Default::default() }],
+        sites: vec![workspan_trace::folded::FoldedSite {
+            site: 2,
+            count: 4,
+            work: 80,
+            span: 30,
+            ..Default::default()
+        }],
         blocks: vec![(0, 3, 90)],
     };
     let mut bytes = Vec::new();
     record.encode(&mut bytes);
-    let mut main = lane(&[(0, Kind::Root, &[]), (10, Kind::Yield, &[0]), (10, Kind::Resume, &[])]);
+    let mut main = lane(&[
+        (0, Kind::Root, &[]),
+        (10, Kind::Yield, &[0]),
+        (10, Kind::Resume, &[]),
+    ]);
     main.at(100, Kind::Folded, &[bytes.len() as u64]);
     main.bytes.extend_from_slice(&bytes);
-    main.at(100, Kind::Yield, &[0]).at(100, Kind::Resume, &[]).at(120, Kind::End, &[]);
+    main.at(100, Kind::Yield, &[0])
+        .at(100, Kind::Resume, &[])
+        .at(120, Kind::End, &[]);
     let dag = dag(&File::new([main], Some(120)));
-    let [(strand, folded)] = &dag.folded[..] else { panic!("{:?}", dag.folded) };
-    assert_eq!((dag.strands.start[*strand as usize], dag.strands.end[*strand as usize]), (10, 100));
-    assert_eq!((folded.work, folded.tasks, folded.ready_integral), (90, 4, 17));
+    let [(strand, folded)] = &dag.folded[..] else {
+        panic!("{:?}", dag.folded)
+    };
+    assert_eq!(
+        (
+            dag.strands.start[*strand as usize],
+            dag.strands.end[*strand as usize]
+        ),
+        (10, 100)
+    );
+    assert_eq!(
+        (folded.work, folded.tasks, folded.ready_integral),
+        (90, 4, 17)
+    );
     assert_eq!(dag.places[folded.sites[0].site as usize].label, "a.rs:2");
-    assert_eq!((folded.blocks[0].0, dag.places[folded.blocks[0].1 as usize].label.as_str()), (NONE, "a.rs:2"));
+    assert_eq!(
+        (
+            folded.blocks[0].0,
+            dag.places[folded.blocks[0].1 as usize].label.as_str()
+        ),
+        (NONE, "a.rs:2")
+    );
 }
 
 #[test]
 fn damage_is_an_error_that_says_where_and_can_be_read_around() {
-    let file = File { pieces: 3, ..File::new(installed(), Some(100)) };
+    let file = File {
+        pieces: 3,
+        ..File::new(installed(), Some(100))
+    };
     let good = file.bytes();
-    let tolerant = OpenOptions { allow_truncated: true };
+    let tolerant = OpenOptions {
+        allow_truncated: true,
+    };
     // The second chunk of the first thread.
     let mut bytes = good.clone();
     let second = 4096 + 64 + 64;
-    let at = (4096 + 64..good.len()).find(|&i| good[i..].starts_with(b"WSck")).unwrap() + 64;
+    let at = (4096 + 64..good.len())
+        .find(|&i| good[i..].starts_with(b"WSck"))
+        .unwrap()
+        + 64;
     assert!(at >= second);
     bytes[at] ^= 1;
-    let error = read(Path::new("t.wspan"), &bytes, &OpenOptions::default()).unwrap_err().to_string();
-    assert!(error.contains(&format!("byte {}: the checksum", at - 64)), "{error}");
+    let error = read(Path::new("t.wspan"), &bytes, &OpenOptions::default())
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains(&format!("byte {}: the checksum", at - 64)),
+        "{error}"
+    );
     let dag = read(Path::new("t"), &bytes, &tolerant).unwrap();
-    assert!(dag.meta.warnings.iter().any(|w| w.contains("damaged in 1 place")), "{:?}", dag.meta.warnings);
-    assert!(dag.meta.warnings.iter().any(|w| w.contains("a chunk is missing")), "{:?}", dag.meta.warnings);
+    assert!(
+        dag.meta
+            .warnings
+            .iter()
+            .any(|w| w.contains("damaged in 1 place")),
+        "{:?}",
+        dag.meta.warnings
+    );
+    assert!(
+        dag.meta
+            .warnings
+            .iter()
+            .any(|w| w.contains("a chunk is missing")),
+        "{:?}",
+        dag.meta.warnings
+    );
 
     for cut in (4096..good.len()).step_by(7) {
-        let error = read(Path::new("t"), &good[..cut], &OpenOptions::default()).unwrap_err().to_string();
-        assert!(error.contains("the file is cut off") && error.contains("--allow-truncated"), "{error}");
+        let error = read(Path::new("t"), &good[..cut], &OpenOptions::default())
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("the file is cut off") && error.contains("--allow-truncated"),
+            "{error}"
+        );
         if let Err(error) = read(Path::new("t"), &good[..cut], &tolerant) {
             assert!(error.to_string().contains("no task"), "{error}");
         }
@@ -370,14 +518,20 @@ struct Numbers(u64);
 
 impl Numbers {
     fn next(&mut self, below: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % below
     }
 }
 
 #[test]
 fn no_sequence_of_records_and_no_bytes_break_the_reader() {
-    let cases = std::env::var("WORKSPAN_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(4000);
+    let cases = std::env::var("WORKSPAN_CASES")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(4000);
     let mut numbers = Numbers(7);
     for case in 0..cases {
         let lanes = 1 + numbers.next(4);
@@ -386,32 +540,74 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
             let mut lane = Lane::default();
             let mut t = 0;
             if numbers.next(10) == 0 {
-                lane.bytes = (0..numbers.next(200)).map(|_| numbers.next(256) as u8).collect();
+                lane.bytes = (0..numbers.next(200))
+                    .map(|_| numbers.next(256) as u8)
+                    .collect();
             } else {
                 for _ in 0..numbers.next(60) {
-                    t += if numbers.next(200) == 0 { 1 << 62 } else { numbers.next(20) };
+                    t += if numbers.next(200) == 0 {
+                        1 << 62
+                    } else {
+                        numbers.next(20)
+                    };
                     let kind = Kind::from_code(1 + numbers.next(30) as u8).unwrap();
                     let operands: Vec<u64> = match kind {
-                        Kind::Begin | Kind::ResumeYielded => vec![numbers.next(lanes + 1), numbers.next(8)],
-                        Kind::Join | Kind::Scope | Kind::Yield | Kind::Leave | Kind::PartBegin | Kind::PartEnd => {
+                        Kind::Begin | Kind::ResumeYielded => {
+                            vec![numbers.next(lanes + 1), numbers.next(8)]
+                        }
+                        Kind::Join
+                        | Kind::Scope
+                        | Kind::Yield
+                        | Kind::Leave
+                        | Kind::PartBegin
+                        | Kind::PartEnd => {
                             vec![numbers.next(3)]
                         }
-                        Kind::RegionEnd | Kind::StealFailed | Kind::PoolEnd => vec![numbers.next(3)],
+                        Kind::RegionEnd | Kind::StealFailed | Kind::PoolEnd => {
+                            vec![numbers.next(3)]
+                        }
                         Kind::Create if numbers.next(2) == 0 => {
-                            vec![4 + numbers.next(4), numbers.next(4), numbers.next(lanes), numbers.next(3)]
+                            vec![
+                                4 + numbers.next(4),
+                                numbers.next(4),
+                                numbers.next(lanes),
+                                numbers.next(3),
+                            ]
                         }
                         Kind::Create => vec![numbers.next(4), numbers.next(4)],
                         Kind::Wait => match numbers.next(4) {
                             0 => vec![0, 0],
                             1 => vec![1, 1, numbers.next(lanes), numbers.next(3)],
-                            2 => vec![2, 2, 2, numbers.next(lanes), numbers.next(5), 0, numbers.next(5)],
+                            2 => vec![
+                                2,
+                                2,
+                                2,
+                                numbers.next(lanes),
+                                numbers.next(5),
+                                0,
+                                numbers.next(5),
+                            ],
                             _ => vec![2, 3, 1, numbers.next(4)],
                         },
                         Kind::Depend => {
-                            vec![numbers.next(lanes), numbers.next(6), numbers.next(lanes), numbers.next(6)]
+                            vec![
+                                numbers.next(lanes),
+                                numbers.next(6),
+                                numbers.next(lanes),
+                                numbers.next(6),
+                            ]
                         }
-                        Kind::Steal => vec![numbers.next(5), numbers.next(2), numbers.next(lanes), numbers.next(5)],
-                        Kind::Signal | Kind::RegionBegin | Kind::Worker | Kind::Off | Kind::Counter => {
+                        Kind::Steal => vec![
+                            numbers.next(5),
+                            numbers.next(2),
+                            numbers.next(lanes),
+                            numbers.next(5),
+                        ],
+                        Kind::Signal
+                        | Kind::RegionBegin
+                        | Kind::Worker
+                        | Kind::Off
+                        | Kind::Counter => {
                             vec![numbers.next(3), numbers.next(6)]
                         }
                         Kind::Pool => vec![numbers.next(3), numbers.next(5)],
@@ -424,7 +620,13 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
             file.lanes.push(lane);
         }
         let bytes = file.bytes();
-        let result = read(Path::new("t"), &bytes, &OpenOptions { allow_truncated: true });
+        let result = read(
+            Path::new("t"),
+            &bytes,
+            &OpenOptions {
+                allow_truncated: true,
+            },
+        );
         match result {
             Ok(dag) => {
                 let s = &dag.strands;
@@ -432,11 +634,17 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
                     assert!(s.start[i] <= s.end[i], "case {case}");
                     dag.for_each_predecessor(i as u32, |p, kind| {
                         let (at, end) = (s.start[i], s.end[p as usize]);
-                        assert!(p < i as u32 && end <= at, "case {case}: {kind:?} {p} → {i}, {end} → {at}");
+                        assert!(
+                            p < i as u32 && end <= at,
+                            "case {case}: {kind:?} {p} → {i}, {end} → {at}"
+                        );
                     });
                 }
             }
-            Err(error) => assert!(error.to_string().contains("no task"), "case {case}: {error}"),
+            Err(error) => assert!(
+                error.to_string().contains("no task"),
+                "case {case}: {error}"
+            ),
         }
     }
 }

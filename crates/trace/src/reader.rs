@@ -155,7 +155,9 @@ impl<'a> Chunks<'a> {
         if self.finished && !header.is_sealed() {
             let what = "a chunk is not sealed, in a file that is complete: it is damaged; copy the file again, or read the \
                         rest with --allow-truncated";
-            return self.report(FormatError::new(offset, what)).map_or(Ok(None), Err);
+            return self
+                .report(FormatError::new(offset, what))
+                .map_or(Ok(None), Err);
         }
         let committed = usize::try_from(header.committed).unwrap_or(usize::MAX);
         if header.committed > u64::from(header.capacity) {

@@ -1,5 +1,7 @@
 //! Files that are not what they should be.
 
+#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+
 use workspan_trace::chunk::{CHUNK_HEADER_SIZE, ChunkHeader};
 use workspan_trace::header::HEADER_SIZE;
 use workspan_trace::seal::copy_sealed;
@@ -35,14 +37,35 @@ fn headers_say_what_is_wrong_with_them() {
         bytes
     };
     let cases: [(Vec<u8>, &str); 8] = [
-        (Vec::new(), "byte 0: the file is empty; expected a recorded trace"),
-        (b"hello world, this is no trace".to_vec(), "byte 0: not a recorded trace"),
+        (
+            Vec::new(),
+            "byte 0: the file is empty; expected a recorded trace",
+        ),
+        (
+            b"hello world, this is no trace".to_vec(),
+            "byte 0: not a recorded trace",
+        ),
         (good[..5].to_vec(), "byte 0: the file ends after 5 bytes"),
-        (good[..100].to_vec(), "byte 100: the file ends after 100 bytes, inside its header of 4096"),
-        (with(8, 2), "byte 8: the trace is of format version 2, this workspan reads version 1; update workspan"),
-        (with(8, 0), "byte 8: the trace is of format version 0, this workspan reads version 1; record again"),
-        (with(12, 1), "byte 12: byte order mark is 0x01020301, expected 0x01020304"),
-        (with(50, 99), "byte 112: the header's checksum does not match"),
+        (
+            good[..100].to_vec(),
+            "byte 100: the file ends after 100 bytes, inside its header of 4096",
+        ),
+        (
+            with(8, 2),
+            "byte 8: the trace is of format version 2, this workspan reads version 1; update workspan",
+        ),
+        (
+            with(8, 0),
+            "byte 8: the trace is of format version 0, this workspan reads version 1; record again",
+        ),
+        (
+            with(12, 1),
+            "byte 12: byte order mark is 0x01020301, expected 0x01020304",
+        ),
+        (
+            with(50, 99),
+            "byte 112: the header's checksum does not match",
+        ),
     ];
     for (bytes, expected) in cases {
         let error = strict(&bytes).unwrap_err().to_string();
@@ -132,7 +155,11 @@ fn what_a_killed_process_left_is_sealed_without_a_loss() {
     spool[64..72].fill(0);
     let sum = workspan_trace::checksum::checksum(&spool[..112], 0);
     spool[112..120].copy_from_slice(&sum.to_le_bytes());
-    for chunk in trace.chunks(Tolerance::Strict).map(Result::unwrap).filter(|c| c.kind != ChunkKind::Finished) {
+    for chunk in trace
+        .chunks(Tolerance::Strict)
+        .map(Result::unwrap)
+        .filter(|c| c.kind != ChunkKind::Finished)
+    {
         let header = ChunkHeader {
             kind: chunk.kind as u8,
             flags: 0,
@@ -154,12 +181,18 @@ fn what_a_killed_process_left_is_sealed_without_a_loss() {
     let left = Trace::open(&spool).unwrap();
     let mut writer = TraceWriter::new(std::io::Cursor::new(Vec::new()), left.header).unwrap();
     let sealed = copy_sealed(&left, &[], &mut writer).unwrap();
-    assert_eq!((sealed.chunks, sealed.finished, sealed.damage.len()), (8, false, 0));
+    assert_eq!(
+        (sealed.chunks, sealed.finished, sealed.damage.len()),
+        (8, false, 0)
+    );
     let file = writer.finish().unwrap().into_inner();
     let read = Trace::open(&file).unwrap();
     let contents = |trace: &Trace<'_>| -> Vec<(ChunkKind, u32, Vec<u8>)> {
         let chunks = trace.chunks(Tolerance::Strict).map(Result::unwrap);
-        chunks.filter(|c| c.kind != ChunkKind::Finished).map(|c| (c.kind, c.thread, c.payload.to_vec())).collect()
+        chunks
+            .filter(|c| c.kind != ChunkKind::Finished)
+            .map(|c| (c.kind, c.thread, c.payload.to_vec()))
+            .collect()
     };
     assert_eq!(contents(&read), contents(&trace));
     assert!(read.chunks(Tolerance::Strict).all(|c| c.unwrap().sealed));

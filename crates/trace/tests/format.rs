@@ -1,6 +1,8 @@
 //! The bytes on disk. A change here is a change of the format: readers of old files must still understand them, or the
 //! version goes up. `WORKSPAN_UPDATE=1 cargo test -p workspan-trace` rewrites the snapshot.
 
+#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+
 use std::fmt::Write;
 
 use workspan_trace::event::{Event, Events, WaitFor};
@@ -15,7 +17,13 @@ fn hex(bytes: &[u8]) -> String {
     for (i, line) in bytes.chunks(16).enumerate() {
         if line.iter().any(|&b| b != 0) {
             let hex: Vec<String> = line.iter().map(|b| format!("{b:02x}")).collect();
-            let shown = |&b: &u8| if b.is_ascii_graphic() || b == b' ' { char::from(b) } else { '.' };
+            let shown = |&b: &u8| {
+                if b.is_ascii_graphic() || b == b' ' {
+                    char::from(b)
+                } else {
+                    '.'
+                }
+            };
             let characters: String = line.iter().map(shown).collect();
             let line = format!("{:06x}  {:<47}  {characters}", i * 16, hex.join(" "));
             let _ = writeln!(text, "{}", line.trim_end());
@@ -43,12 +51,28 @@ fn every_kind_of_record_comes_back() {
     assert_eq!(decoded[0], (1000, Event::Root));
     assert_eq!(decoded[2], (1310, Event::Join { site: 2 }));
     assert_eq!(decoded[5], (20_071_310, Event::EndResume));
-    assert_eq!(decoded[7].1, Event::Create { kind: 1, site: 2, scope: Some((0, 0)) });
-    assert_eq!(decoded[14].1, Event::Counter { label: 2, value: 1 << 60 });
+    assert_eq!(
+        decoded[7].1,
+        Event::Create {
+            kind: 1,
+            site: 2,
+            scope: Some((0, 0))
+        }
+    );
+    assert_eq!(
+        decoded[14].1,
+        Event::Counter {
+            label: 2,
+            value: 1 << 60
+        }
+    );
     let lists: Vec<Vec<(u32, u64)>> = decoded
         .iter()
         .filter_map(|(_, event)| match event {
-            Event::Wait { what: WaitFor::Tasks(list) | WaitFor::Signals(list), .. } => Some(list.iter().collect()),
+            Event::Wait {
+                what: WaitFor::Tasks(list) | WaitFor::Signals(list),
+                ..
+            } => Some(list.iter().collect()),
             _ => None,
         })
         .collect();
@@ -67,7 +91,11 @@ fn a_cut_record_ends_the_walk_and_says_so() {
         let mut walk = Events::new(&events[..cut], 0);
         let read = walk.by_ref().count();
         assert!(walk.offset() <= cut);
-        assert_eq!(walk.is_bad(), walk.offset() != cut, "cut to {cut} after {read} records");
+        assert_eq!(
+            walk.is_bad(),
+            walk.offset() != cut,
+            "cut to {cut} after {read} records"
+        );
     }
 }
 
@@ -75,10 +103,18 @@ fn a_cut_record_ends_the_walk_and_says_so() {
 fn all_chunks_come_back_and_in_order() {
     let file = sample::file();
     let trace = Trace::open(&file).unwrap();
-    let chunks: Vec<_> = trace.chunks(Tolerance::Strict).collect::<Result<_, _>>().unwrap();
+    let chunks: Vec<_> = trace
+        .chunks(Tolerance::Strict)
+        .collect::<Result<_, _>>()
+        .unwrap();
     let kinds: Vec<ChunkKind> = chunks.iter().map(|c| c.kind).collect();
     use ChunkKind::*;
-    assert_eq!(kinds, [Events, Sites, Labels, Notes, Maps, Clock, Places, Threads, Finished]);
+    assert_eq!(
+        kinds,
+        [
+            Events, Sites, Labels, Notes, Maps, Clock, Places, Threads, Finished
+        ]
+    );
     assert!(chunks.iter().all(|c| c.sealed));
     assert_eq!(trace.header.length, file.len() as u64);
 }

@@ -1,5 +1,7 @@
 //! C programs that use workspan.h, run with the library preloaded, and what their traces say.
 
+#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -517,7 +517,10 @@ impl<'a> Replay<'a, '_> {
         let elsewhere = self.handed.contains_key(&task)
             || self.states[task as usize] != State::Stopped
             || holder.is_some_and(|&thread| thread != lane.told.index);
-        if elsewhere && self.states[task as usize] != State::Ended && !std::mem::take(&mut self.forced) {
+        if elsewhere
+            && self.states[task as usize] != State::Ended
+            && !std::mem::take(&mut self.forced)
+        {
             return Err(Until::Stopped(task));
         }
         if self.states[task as usize] == State::Stopped {

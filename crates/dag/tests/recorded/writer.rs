@@ -40,11 +40,20 @@ pub struct File {
 
 impl File {
     pub fn new(lanes: impl IntoIterator<Item = Lane>, end: Option<u64>) -> File {
-        File { lanes: lanes.into_iter().collect(), end, pieces: 1 }
+        File {
+            lanes: lanes.into_iter().collect(),
+            end,
+            pieces: 1,
+        }
     }
 
     pub fn bytes(&self) -> Vec<u8> {
-        let header = FileHeader { clock: ClockKind::Tsc, pid: 1, start_ns: 1_000, ..FileHeader::default() };
+        let header = FileHeader {
+            clock: ClockKind::Tsc,
+            pid: 1,
+            start_ns: 1_000,
+            ..FileHeader::default()
+        };
         let mut writer = TraceWriter::new(Cursor::new(Vec::new()), header).unwrap();
         for (thread, lane) in (0..).zip(&self.lanes) {
             if self.pieces == 1 {
@@ -52,7 +61,10 @@ impl File {
                 continue;
             }
             // Cut between records: each chunk counts from the last record of the one before.
-            let (mut walk, mut cuts) = (workspan_trace::event::Events::new(&lane.bytes, 0), vec![(0, 0)]);
+            let (mut walk, mut cuts) = (
+                workspan_trace::event::Events::new(&lane.bytes, 0),
+                vec![(0, 0)],
+            );
             while let Some((t, _)) = walk.next() {
                 cuts.push((t, walk.offset()));
             }
@@ -60,24 +72,70 @@ impl File {
             let last = *cuts.last().unwrap();
             for (seq, piece) in (0..).zip(cuts.chunks(size)) {
                 let next = cuts.get((seq as usize + 1) * size).unwrap_or(&last);
-                writer.events(thread, seq, (piece[0].0, 0), &lane.bytes[piece[0].1..next.1]).unwrap();
+                writer
+                    .events(
+                        thread,
+                        seq,
+                        (piece[0].0, 0),
+                        &lane.bytes[piece[0].1..next.1],
+                    )
+                    .unwrap();
             }
         }
         let positions = [
             SitePosition::Label("?".into()),
-            SitePosition::Location { file: "a.rs".into(), line: 1, column: 1 },
-            SitePosition::Location { file: "a.rs".into(), line: 2, column: 1 },
+            SitePosition::Location {
+                file: "a.rs".into(),
+                line: 1,
+                column: 1,
+            },
+            SitePosition::Location {
+                file: "a.rs".into(),
+                line: 2,
+                column: 1,
+            },
         ];
-        let sites = (0..).zip(positions).map(|(id, position)| Site { id, primitive: 1, position });
-        writer.all_entries(ChunkKind::Sites, sites, Site::encode).unwrap();
-        let labels = (0..).zip(["x", "y"]).map(|(id, text)| Label { id, text: text.into() });
-        writer.all_entries(ChunkKind::Labels, labels, Label::encode).unwrap();
-        writer.all_entries(ChunkKind::Notes, [Note::new("name", "hand")], Note::encode).unwrap();
-        let pairs = [ClockPair { ticks: 0, ns: 1_000 }, ClockPair { ticks: 2_000_000, ns: 1_001_000 }];
-        writer.all_entries(ChunkKind::Clock, pairs, ClockPair::encode).unwrap();
+        let sites = (0..).zip(positions).map(|(id, position)| Site {
+            id,
+            primitive: 1,
+            position,
+        });
+        writer
+            .all_entries(ChunkKind::Sites, sites, Site::encode)
+            .unwrap();
+        let labels = (0..).zip(["x", "y"]).map(|(id, text)| Label {
+            id,
+            text: text.into(),
+        });
+        writer
+            .all_entries(ChunkKind::Labels, labels, Label::encode)
+            .unwrap();
+        writer
+            .all_entries(ChunkKind::Notes, [Note::new("name", "hand")], Note::encode)
+            .unwrap();
+        let pairs = [
+            ClockPair {
+                ticks: 0,
+                ns: 1_000,
+            },
+            ClockPair {
+                ticks: 2_000_000,
+                ns: 1_001_000,
+            },
+        ];
+        writer
+            .all_entries(ChunkKind::Clock, pairs, ClockPair::encode)
+            .unwrap();
         if let Some(ticks) = self.end {
-            let finished = Finished { ticks, ns: 1_000 + ticks / 2, dropped: 0, threads: self.lanes.len() as u64 };
-            writer.all_entries(ChunkKind::Finished, [finished], Finished::encode).unwrap();
+            let finished = Finished {
+                ticks,
+                ns: 1_000 + ticks / 2,
+                dropped: 0,
+                threads: self.lanes.len() as u64,
+            };
+            writer
+                .all_entries(ChunkKind::Finished, [finished], Finished::encode)
+                .unwrap();
         }
         writer.finish().unwrap().into_inner()
     }

@@ -3,7 +3,8 @@
 use std::io::Cursor;
 
 use workspan_trace::entry::{
-    ClockPair, Finished, Label, Mapping, Note, PlaceEntry, Site, SitePosition, ThreadEntry, push_varint,
+    ClockPair, Finished, Label, Mapping, Note, PlaceEntry, Site, SitePosition, ThreadEntry,
+    push_varint,
 };
 use workspan_trace::folded::{FoldedRecord, FoldedSite};
 use workspan_trace::wire::{Kind, put_head};
@@ -33,7 +34,14 @@ pub fn events() -> Vec<u8> {
         strands: 35,
         levels: 3,
         ready_integral: 1234,
-        sites: vec![FoldedSite { site: 2, count: 14, work: 800, span: 400, critical_work: 390, lengths: vec![0, 6, 8] }],
+        sites: vec![FoldedSite {
+            site: 2,
+            count: 14,
+            work: 800,
+            span: 400,
+            critical_work: 390,
+            lengths: vec![0, 6, 8],
+        }],
         blocks: vec![(0, 3, 100), (3, 3, 800)],
     };
     let mut bytes = Vec::new();
@@ -99,19 +107,50 @@ pub fn file() -> Vec<u8> {
         dropped: 0,
     };
     let mut writer = TraceWriter::new(Cursor::new(Vec::new()), header).unwrap();
-    writer.events(0, 0, (1_000_000, 500_000), &events()).unwrap();
+    writer
+        .events(0, 0, (1_000_000, 500_000), &events())
+        .unwrap();
     let sites = [
         SitePosition::Label("?".into()),
-        SitePosition::Location { file: "src/main.rs".into(), line: 12, column: 5 },
-        SitePosition::Stack { addresses: vec![0x5555_0000_1234, 0x7fff_1234_5678], file: "rayon.rs".into(), line: 410 },
-        SitePosition::Address { address: 0x5555_0000_4321, is_return: true },
+        SitePosition::Location {
+            file: "src/main.rs".into(),
+            line: 12,
+            column: 5,
+        },
+        SitePosition::Stack {
+            addresses: vec![0x5555_0000_1234, 0x7fff_1234_5678],
+            file: "rayon.rs".into(),
+            line: 410,
+        },
+        SitePosition::Address {
+            address: 0x5555_0000_4321,
+            is_return: true,
+        },
     ];
-    let sites = (0..).zip(sites).map(|(id, position)| Site { id, primitive: 1, position });
-    writer.all_entries(ChunkKind::Sites, sites, Site::encode).unwrap();
-    let labels = (0..).zip(["tree", "solve", "instructions"]).map(|(id, text)| Label { id, text: text.into() });
-    writer.all_entries(ChunkKind::Labels, labels, Label::encode).unwrap();
-    let notes = [Note::new("name", "sample"), Note::new("runtime", "Rayon 1.13.0")];
-    writer.all_entries(ChunkKind::Notes, notes, Note::encode).unwrap();
+    let sites = (0..).zip(sites).map(|(id, position)| Site {
+        id,
+        primitive: 1,
+        position,
+    });
+    writer
+        .all_entries(ChunkKind::Sites, sites, Site::encode)
+        .unwrap();
+    let labels = (0..)
+        .zip(["tree", "solve", "instructions"])
+        .map(|(id, text)| Label {
+            id,
+            text: text.into(),
+        });
+    writer
+        .all_entries(ChunkKind::Labels, labels, Label::encode)
+        .unwrap();
+    let notes = [
+        Note::new("name", "sample"),
+        Note::new("runtime", "Rayon 1.13.0"),
+    ];
+    writer
+        .all_entries(ChunkKind::Notes, notes, Note::encode)
+        .unwrap();
     let map = Mapping {
         start: 0x5555_0000_0000,
         end: 0x5555_0001_0000,
@@ -120,9 +159,22 @@ pub fn file() -> Vec<u8> {
         path: "/opt/sample".into(),
         build_id: vec![0xab; 20],
     };
-    writer.all_entries(ChunkKind::Maps, [map], Mapping::encode).unwrap();
-    let pairs = [ClockPair { ticks: 1_000_000, ns: 500_000 }, ClockPair { ticks: 3_000_000, ns: 1_500_000 }];
-    writer.all_entries(ChunkKind::Clock, pairs, ClockPair::encode).unwrap();
+    writer
+        .all_entries(ChunkKind::Maps, [map], Mapping::encode)
+        .unwrap();
+    let pairs = [
+        ClockPair {
+            ticks: 1_000_000,
+            ns: 500_000,
+        },
+        ClockPair {
+            ticks: 3_000_000,
+            ns: 1_500_000,
+        },
+    ];
+    writer
+        .all_entries(ChunkKind::Clock, pairs, ClockPair::encode)
+        .unwrap();
     let place = PlaceEntry {
         site: 2,
         label: "src/main.rs:40".into(),
@@ -132,10 +184,26 @@ pub fn file() -> Vec<u8> {
         primitive: Some("join".into()),
         source: None,
     };
-    writer.all_entries(ChunkKind::Places, [place], PlaceEntry::encode).unwrap();
-    let thread = ThreadEntry { thread: 0, tid: 4711, start_ticks: 1_000_000, name: "main".into() };
-    writer.all_entries(ChunkKind::Threads, [thread], ThreadEntry::encode).unwrap();
-    let end = Finished { ticks: u64::MAX >> 1, ns: 9_000_000, dropped: 0, threads: 1 };
-    writer.all_entries(ChunkKind::Finished, [end], Finished::encode).unwrap();
+    writer
+        .all_entries(ChunkKind::Places, [place], PlaceEntry::encode)
+        .unwrap();
+    let thread = ThreadEntry {
+        thread: 0,
+        tid: 4711,
+        start_ticks: 1_000_000,
+        name: "main".into(),
+    };
+    writer
+        .all_entries(ChunkKind::Threads, [thread], ThreadEntry::encode)
+        .unwrap();
+    let end = Finished {
+        ticks: u64::MAX >> 1,
+        ns: 9_000_000,
+        dropped: 0,
+        threads: 1,
+    };
+    writer
+        .all_entries(ChunkKind::Finished, [end], Finished::encode)
+        .unwrap();
     writer.finish().unwrap().into_inner()
 }

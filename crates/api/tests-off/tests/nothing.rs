@@ -1,0 +1,83 @@
+//! With the feature `off` the API is nothing: no memory in a guard, no question for a recorder in the program.
+
+use workspan_off as workspan;
+use workspan_off::{
+    Label, Part, Pool, Region, Running, Scope, Signal, Stopped, Task, Thread, Worker,
+};
+
+static LABEL: Label = Label::new("label");
+
+/// Every call there is.
+fn everything() -> u32 {
+    let _part = workspan::part(&LABEL);
+    let _region = workspan::region("region");
+    let _tree = workspan::tree_region(&LABEL);
+    workspan::counter("counter", 1);
+    let pool = Pool::new(2);
+    let _worker = pool.worker(0);
+    let scope = Scope::group();
+    let (a, b) = (scope.create(), Scope::tree().create_inline());
+    b.depends_on(a);
+    let signal = Signal::new();
+    {
+        let _running = a.begin();
+        signal.set();
+    }
+    let stopped = b.begin().leave();
+    drop(stopped.resume());
+    drop(workspan::leave());
+    let _ = (
+        Task::create(),
+        Task::create_inline(),
+        Task::create_detached(),
+    );
+    workspan::steal(a, workspan::thread());
+    workspan::steal_failed(workspan::thread());
+    [
+        scope.wait(|| 1),
+        workspan::wait_children(|| 2),
+        workspan::wait_tasks(&[a, b], || 4),
+        workspan::wait_signals(&[signal], || 8),
+        workspan::yield_while(|| 16),
+        workspan::sleep(|| 32),
+    ]
+    .iter()
+    .sum()
+}
+
+#[test]
+fn calls_do_what_they_wrap_and_nothing_else() {
+    assert_eq!(everything(), 63);
+    assert!(!workspan::is_recorded());
+}
+
+#[test]
+fn guards_take_no_memory() {
+    assert_eq!(
+        [
+            size_of::<Region>(),
+            size_of::<Part>(),
+            size_of::<Task>(),
+            size_of::<Running>(),
+            size_of::<Stopped>(),
+            size_of::<Scope>(),
+            size_of::<Signal>(),
+            size_of::<Pool>(),
+            size_of::<Worker>(),
+            size_of::<Thread>(),
+        ],
+        [0; 10]
+    );
+}
+
+#[test]
+fn the_program_does_not_ask_for_a_recorder() {
+    let program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+    let holds = |name: String| program.windows(name.len()).any(|w| w == name.as_bytes());
+    // Put together here, so that this test's own text is no find.
+    assert!(!holds(["workspan", "table", "v1"].join("_")));
+    assert!(
+        holds("guards_take_no_memory".into()),
+        "text in the program is found"
+    );
+}
