@@ -116,11 +116,12 @@ pub fn verdict(dag: &Dag, report: &Report) -> Verdict {
     ]
     .map(|(lost, limit)| (percent_of(lost, b.lost()), limit));
     causes.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let also_named = causes[1].0 >= ALSO_NAMED;
     let [first, second, ..] = causes.map(|(percent, limit)| match limit {
         Limit::LowParallelism(_) => low_parallelism(dag, report, percent),
         limit => (percent, limit),
     });
-    let also = (second.0 >= ALSO_NAMED).then_some((second.1, second.0));
+    let also = also_named.then_some((second.1, second.0));
     Verdict {
         limit: first.1,
         mean_busy,
@@ -129,7 +130,8 @@ pub fn verdict(dag: &Dag, report: &Report) -> Verdict {
     }
 }
 
-/// The serial block behind most of the program's lack of work, or else the interval that lost most, or else the whole.
+/// The serial block behind most of the program's lack of work, or else the interval that lost most, or else the whole. Every
+/// lost tick has one cause, so none of them is blamed for more than that lack, `percent` of what was lost.
 fn low_parallelism(dag: &Dag, report: &Report, percent: f64) -> (f64, Limit) {
     let interval = report.low_parallelism.first().map(|i| i.lost_percent);
     if let Some(serial) = serial_blocks(dag, &report.breakdown, &report.low_parallelism)
@@ -138,10 +140,10 @@ fn low_parallelism(dag: &Dag, report: &Report, percent: f64) -> (f64, Limit) {
         && serial.lost_percent >= WORTH_NAMING
         && serial.lost_percent >= interval.unwrap_or(0.0) * WORTH_BLAMING
     {
-        return (serial.lost_percent, Limit::Serial(serial));
+        return (serial.lost_percent.min(percent), Limit::Serial(serial));
     }
     match interval {
-        Some(percent) => (percent, Limit::LowParallelism(Some(0))),
+        Some(share) => (share.min(percent), Limit::LowParallelism(Some(0))),
         None => (percent, Limit::LowParallelism(None)),
     }
 }
