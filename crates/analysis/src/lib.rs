@@ -2,7 +2,7 @@
 //! only format what is here, so a number can't differ between them. Formulas: MODEL.md, section named at each item.
 //!
 //! One module a question. The logical measures (§2, §3) are forward passes over the strands, which are stored in
-//! topological order; everything about time (§5) hangs on one sweep over the run's events ([`mod@sweep`]), which several
+//! topological order; everything about time (§5) hangs on one sweep over the run's events (`sweep`), which several
 //! observers share. Nothing recurses over task depth, and no result depends on hash order.
 
 mod alone;
@@ -32,7 +32,7 @@ pub use breakdown::Breakdown;
 pub use low_parallelism::{LowParallelism, LowStrand};
 pub use options::{Error, Metric, Options};
 pub use profile::Profile;
-pub use ready_path::{ReadyPath, ready_path};
+pub use ready_path::ReadyPath;
 pub use regions::RegionRow;
 pub use report::{Report, report};
 pub use sites::SiteRow;

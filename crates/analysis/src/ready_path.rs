@@ -20,8 +20,8 @@ pub struct ReadyPath {
 }
 
 /// The path's strands and its `work`; the two delays, which depend on what the workers did in its gaps, are left 0 here
-/// and filled in by [`crate::timeline()`].
-pub fn ready_path(dag: &Dag) -> ReadyPath {
+/// and filled in by the breakdown.
+pub(crate) fn ready_path(dag: &Dag) -> ReadyPath {
     let ends = &dag.strands.end;
     let mut strands = Vec::new();
     let mut at = last_before_sink(dag, |s| ends[s as usize]);
