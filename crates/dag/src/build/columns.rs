@@ -62,6 +62,7 @@ pub(super) fn fill(
         }
     };
     dag.scopes = scopes.raw_of_id.iter().zip(&closed_by).map(scope).collect();
+    raw.scopes = Vec::new();
     let (labels, label_ids) = label_table(&raw);
     dag.regions = place_of.regions(&raw.regions, tasks, &label_ids, repairs);
     dag.parts = place_of.regions(&raw.parts, tasks, &label_ids, repairs);
@@ -157,29 +158,33 @@ fn strand_columns(
             to[s as usize - 1]
         }
     };
+    let prev = sorted
+        .iter()
+        .map(|&s| {
+            if is_first(s) {
+                NONE
+            } else {
+                rank[s as usize - 1]
+            }
+        })
+        .collect();
+    let start_kind = sorted.iter().map(start_kind).collect();
+    let from = sorted.iter().map(from).collect();
     dag::Strands {
-        prev: sorted
-            .iter()
-            .map(|&s| {
-                if is_first(s) {
-                    NONE
-                } else {
-                    rank[s as usize - 1]
-                }
-            })
-            .collect(),
-        start_kind: sorted.iter().map(start_kind).collect(),
-        from: sorted.iter().map(from).collect(),
-        task: gather(&task, sorted),
-        thread: gather(&thread, sorted),
-        start: gather(&start, sorted),
-        end: gather(&end, sorted),
-        end_kind: gather(&end_kind, sorted),
-        to: gather(&to, sorted),
+        prev,
+        start_kind,
+        from,
+        task: gather(task, sorted),
+        thread: gather(thread, sorted),
+        start: gather(start, sorted),
+        end: gather(end, sorted),
+        end_kind: gather(end_kind, sorted),
+        to: gather(to, sorted),
     }
 }
 
-fn gather<T: Copy>(column: &[T], sorted: &[u32]) -> Vec<T> {
+/// A column in final order; the old one is freed at once, since a large run has tens of millions of strands.
+fn gather<T: Copy>(column: Vec<T>, sorted: &[u32]) -> Vec<T> {
     sorted.iter().map(|&s| column[s as usize]).collect()
 }
 

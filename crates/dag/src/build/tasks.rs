@@ -32,15 +32,15 @@ pub(super) fn in_number_order(raw: &mut RawTrace) -> Result<Tasks, Fault> {
     let told = std::mem::take(&mut raw.tasks);
     let n = told.len();
     let mut raw_of_id: Vec<u32> = (0..n as u32).collect();
-    if !told.is_sorted_by_key(|t| t.number) {
-        raw_of_id.sort_unstable_by_key(|&i| told[i as usize].number);
+    let mut id_of_raw = raw_of_id.clone();
+    let mut list = told;
+    if !list.is_sorted_by_key(|t| t.number) {
+        raw_of_id.sort_unstable_by_key(|&i| list[i as usize].number);
+        for (id, &i) in raw_of_id.iter().enumerate() {
+            id_of_raw[i as usize] = id as u32;
+        }
+        list = raw_of_id.iter().map(|&i| list[i as usize]).collect();
     }
-    let mut id_of_raw = vec![0; n];
-    for (id, &i) in raw_of_id.iter().enumerate() {
-        id_of_raw[i as usize] = id as u32;
-    }
-    let mut list: Vec<RawTask> = raw_of_id.iter().map(|&i| told[i as usize]).collect();
-    drop(told);
     for t in &mut list {
         if t.parent != NONE {
             t.parent = id_of_raw[t.parent as usize];
