@@ -216,6 +216,21 @@ fn iterators_have_one_site_for_each_call() {
     }
 }
 
+/// The stack is walked by a table of what unwinding found before: it must find the same, every time, and tell apart
+/// what unwinding tells apart.
+#[test]
+fn a_call_stack_is_one_site_however_often_it_is_seen() {
+    let (output, replay) = PROGRAMS.record(&["again", "1"]);
+    assert_eq!(output, format!("{}\n", 500 * (28 + 5 * 56)));
+    let used: std::collections::BTreeSet<u32> = replay
+        .tasks
+        .values()
+        .filter(|task| task.made == Made::Deferred)
+        .map(|task| task.site)
+        .collect();
+    assert_eq!(used.len(), 6, "{:?}", replay.by_position());
+}
+
 #[test]
 fn a_program_that_never_calls_rayon_says_nothing_of_it() {
     let (output, replay) = PROGRAMS.record(&["untouched"]);
