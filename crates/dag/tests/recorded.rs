@@ -538,18 +538,19 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
         let mut file = File::new([], (numbers.next(2) == 0).then(|| numbers.next(500)));
         for _ in 0..lanes {
             let mut lane = Lane::default();
-            let mut t = 0;
+            let mut t = 0u64;
             if numbers.next(10) == 0 {
                 lane.bytes = (0..numbers.next(200))
                     .map(|_| numbers.next(256) as u8)
                     .collect();
             } else {
                 for _ in 0..numbers.next(60) {
-                    t += if numbers.next(200) == 0 {
+                    let step = if numbers.next(200) == 0 {
                         1 << 62
                     } else {
                         numbers.next(20)
                     };
+                    t = t.saturating_add(step);
                     let kind = Kind::from_code(1 + numbers.next(30) as u8).unwrap();
                     let operands: Vec<u64> = match kind {
                         Kind::Begin | Kind::ResumeYielded => {

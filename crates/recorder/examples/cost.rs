@@ -32,8 +32,13 @@ unsafe fn join(h: *mut Handle) {
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let joins: u32 = arguments.next().and_then(|a| a.parse().ok()).unwrap_or(5_000_000);
-    let folder = arguments.next().map_or_else(std::env::temp_dir, PathBuf::from);
+    let joins: u32 = arguments
+        .next()
+        .and_then(|a| a.parse().ok())
+        .unwrap_or(5_000_000);
+    let folder = arguments
+        .next()
+        .map_or_else(std::env::temp_dir, PathBuf::from);
     if !workspan_recorder::start(&folder, "cost", &[]) {
         eprintln!("{}: no spool file can be made there", folder.display());
         std::process::exit(1);
@@ -65,8 +70,16 @@ fn main() {
     let spool = folder.join(format!("cost.{pid}.0.spool"));
     let size = std::fs::metadata(&spool).map_or(0, |m| m.len());
     let ns = |nanoseconds: u128, count: u32| nanoseconds as f64 / f64::from(count);
-    println!("join: least {:.1} ns, mean {:.1} ns", ns(least, BATCH), ns(all, joins));
-    println!("three clock reads: least {:.1} ns, mean {:.1} ns", ns(least_clock, BATCH), ns(clock, 1000 * BATCH));
+    println!(
+        "join: least {:.1} ns, mean {:.1} ns",
+        ns(least, BATCH),
+        ns(all, joins)
+    );
+    println!(
+        "three clock reads: least {:.1} ns, mean {:.1} ns",
+        ns(least_clock, BATCH),
+        ns(clock, 1000 * BATCH)
+    );
     println!("{:.1} bytes a task", size as f64 / (2.0 * f64::from(joins)));
     println!("{}", spool.display());
 }

@@ -67,8 +67,12 @@ impl Spool {
                     Some(spool)
                 }
                 None => {
-                    // SAFETY: the descriptor is ours and used nowhere else.
-                    unsafe { system::close(fd) };
+                    // No room for so much as the header: an empty file would only raise questions.
+                    // SAFETY: the descriptor is ours and used nowhere else; `path` is a C string.
+                    unsafe {
+                        system::unlink(path.as_ptr());
+                        system::close(fd);
+                    }
                     None
                 }
             };

@@ -64,6 +64,7 @@ pub(crate) type KeyDestructor = unsafe extern "C" fn(*mut c_void);
 
 unsafe extern "C" {
     pub(crate) fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int;
+    pub(crate) fn unlink(path: *const c_char) -> c_int;
     pub(crate) fn close(fd: c_int) -> c_int;
     pub(crate) fn fallocate(fd: c_int, mode: c_int, offset: i64, length: i64) -> c_int;
     pub(crate) fn pwrite(fd: c_int, from: *const c_void, length: usize, offset: i64) -> isize;

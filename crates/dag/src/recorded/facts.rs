@@ -11,7 +11,7 @@ use super::workers::Threads;
 use crate::meta::{Meta, Steals, TimeUnit};
 
 /// Notes that have a place of their own in [`Meta`].
-const TAKEN: [&str; 8] = [
+const TAKEN: [&str; 9] = [
     "name",
     "runtime",
     "command",
@@ -20,7 +20,11 @@ const TAKEN: [&str; 8] = [
     "steals",
     "burden_ticks",
     "probe_cost_ticks",
+    WARNING,
 ];
+
+/// The key of notes that are warnings; there may be several.
+const WARNING: &str = "warning";
 
 /// The run as a whole; `size` is the file's, in bytes.
 pub(super) fn meta(
@@ -41,6 +45,14 @@ pub(super) fn meta(
     let number = |key: &str| note(key).and_then(|value| value.parse::<u64>().ok());
     let rate = clock::ticks_per_second(gathered);
     let mut warnings = gathered.warnings.clone();
+    // What the finaliser could not do.
+    warnings.extend(
+        gathered
+            .notes
+            .iter()
+            .filter(|n| n.key == WARNING)
+            .map(|n| n.value.clone()),
+    );
     if rate.is_none() {
         warnings.push("The clock's rate is not known (the process ended too soon); times are as if it ticked 10^9 times a second.".into());
     }
