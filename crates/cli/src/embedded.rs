@@ -21,6 +21,8 @@ pub const RUNNER_ROLE: &str = "workspan-runner";
 /// The unpacked files.
 #[derive(Debug, Clone)]
 pub struct Tools {
+    /// Where they are.
+    pub folder: PathBuf,
     /// The preloaded library; its path is free of what `LD_PRELOAD` takes for a separator.
     pub library: PathBuf,
     /// The stand-in's `lib.rs`.
@@ -93,6 +95,7 @@ fn unpack_into(place: &Path) -> anyhow::Result<Tools> {
         runner: role(RUNNER_ROLE)?,
         library: undivided(&library)?,
         stand_in,
+        folder,
     })
 }
 

@@ -180,6 +180,33 @@ fn a_killed_program_leaves_its_trace_and_its_signal() {
 }
 
 #[test]
+fn time_off_the_cpu_is_known_or_said_not_to_be() {
+    let project = Project::new("sorter");
+    let output = project
+        .cargo_workspan(&["run", "-q", "--no-report", "nap"])
+        .output()
+        .unwrap();
+    let dag = read(&trace_of(&output, &project.root));
+    if dag
+        .meta
+        .warnings
+        .iter()
+        .any(|w| w.starts_with("Off-CPU times are not known: "))
+    {
+        return;
+    }
+    let nap = dag.meta.ticks_per_second / 1000 * 60;
+    let slept = |off: &workspan_dag::Off| {
+        off.why == workspan_dag::OffWhy::Blocked && off.end - off.start >= nap
+    };
+    assert!(
+        dag.offs.iter().any(slept),
+        "no interval of {nap} ticks in {:?}",
+        dag.offs
+    );
+}
+
+#[test]
 fn the_users_own_runner_stays_in_the_chain() {
     let project = Project::new("sorter");
     let folder = tempfile::tempdir().unwrap();

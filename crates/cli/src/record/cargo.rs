@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::time::SystemTime;
 
 use anyhow::Context;
 use workspan_rayon::{environment as wrapper, notes};
@@ -72,7 +71,6 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
         .mode(0o700)
         .create(&spool)
         .with_context(|| spool.display().to_string())?;
-    let date = SystemTime::now();
 
     let mut command = prepare(&mut request, &tools, &user, &build, &spool)?;
     let status =
@@ -80,7 +78,7 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
 
     let told = notes::read(&build.notes());
     let unrecorded = std::fs::read_to_string(spool.join(UNRECORDED)).unwrap_or_default();
-    let mut facts = facts(date, status);
+    let mut facts = facts(status);
     facts.push(Note::new("cargo", line_text(&given)));
     let profile = if request.keep_profile {
         "as the user has it"
@@ -97,6 +95,7 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
             root: Some(metadata.workspace_root),
         },
         facts,
+        tool: &tools.folder,
         report: request.report,
     }
     .conclude(|names| match names {

@@ -5,7 +5,6 @@ use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::time::SystemTime;
 
 use anyhow::Context;
 use workspan_symbols::Workspace;
@@ -41,7 +40,6 @@ pub fn record(
     };
     let spool = spool_below(&folder)?;
     let tools = embedded::unpack(None)?;
-    let date = SystemTime::now();
 
     // Through the runner, as the kernel's watcher has to be set up in the process that becomes the program.
     let mut run = Command::new(&tools.runner);
@@ -61,7 +59,8 @@ pub fn record(
         folder: &folder,
         output,
         workspace: workspace_of(&path),
-        facts: facts(date, status),
+        facts: facts(status),
+        tool: &tools.folder,
         report,
     }
     .conclude(|names| Some(nothing(names, &path)));

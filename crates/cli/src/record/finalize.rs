@@ -15,6 +15,7 @@ use workspan_trace::reader::Tolerance;
 use workspan_trace::wire::primitive;
 use workspan_trace::{Trace, TraceWriter};
 
+use super::clock::Clock;
 use super::off_cpu::OffCpu;
 use super::runs::program_name;
 
@@ -41,6 +42,7 @@ pub fn finalize(
     workspace: &Workspace,
     facts: &[Note],
     off_cpu: &OffCpu,
+    steal_ns: impl Fn() -> Option<f64>,
 ) -> anyhow::Result<Finalized> {
     let bytes = std::fs::read(spool).with_context(|| spool.display().to_string())?;
     let trace = Trace::open(&bytes).with_context(|| spool.display().to_string())?;
@@ -72,12 +74,14 @@ pub fn finalize(
             .map(|d| format!("{}: {d}", spool.display())),
     );
 
+    let burden = burden(&told, &Clock::of(&trace), steal_ns);
     let notes = told
         .notes
         .iter()
         .chain(facts)
         .cloned()
         .chain(off_cpu.notes())
+        .chain(burden)
         .chain(warnings.iter().map(|w| Note::new("warning", w.clone())));
     writer
         .all_entries(ChunkKind::Notes, notes, Note::encode)
@@ -97,6 +101,19 @@ pub fn finalize(
         started: trace.header.realtime_ns,
         warnings,
     })
+}
+
+/// The cost of a steal as the reader of the trace takes it, for a runtime it was measured for.
+fn burden(told: &Told, clock: &Clock, steal_ns: impl Fn() -> Option<f64>) -> Option<Note> {
+    let rayon = told
+        .notes
+        .iter()
+        .any(|note| note.key == "runtime" && note.value.starts_with("Rayon"));
+    if told.tasks == 0 || !rayon {
+        return None;
+    }
+    let ticks = clock.length(steal_ns()?.round() as u64);
+    (ticks > 0).then(|| Note::new("burden_ticks", ticks.to_string()))
 }
 
 /// What the chunks of other kinds than events say.

@@ -2,9 +2,11 @@
 
 mod args;
 mod build_folder;
+mod burden;
 mod cargo;
 mod cargo_line;
 mod child;
+mod clock;
 mod direct;
 mod environment;
 mod finalize;
@@ -23,7 +25,6 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
-use std::time::SystemTime;
 
 use workspan_trace::entry::Note;
 
@@ -108,14 +109,13 @@ fn checked(output: Option<PathBuf>) -> anyhow::Result<Option<PathBuf>> {
 }
 
 /// What the parent of the recorded process knows of the run.
-fn facts(date: SystemTime, status: ExitStatus) -> Vec<Note> {
+fn facts(status: ExitStatus) -> Vec<Note> {
     let ended = match (status.code(), status.signal()) {
         (Some(code), _) => code.to_string(),
         (None, Some(signal)) => format!("killed by signal {signal}"),
         (None, None) => status.to_string(),
     };
     vec![
-        Note::new("date", runs::date_note(date)),
         Note::new("exit status", ended),
         Note::new("recorder", concat!("workspan ", env!("CARGO_PKG_VERSION"))),
     ]

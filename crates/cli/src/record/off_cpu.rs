@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use workspan_perf::{OffInterval, off_intervals, read_switches};
+use workspan_trace::Trace;
 use workspan_trace::chunk::ChunkKind;
-use workspan_trace::entry::{self, ClockPair, Finished, Note, ThreadEntry, push_varint};
+use workspan_trace::entry::{self, Note, ThreadEntry, push_varint};
 use workspan_trace::reader::Tolerance;
 use workspan_trace::wire::{self, Kind};
-use workspan_trace::{ClockKind, Trace};
+
+use super::clock::Clock;
 
 /// Extension of a watcher's file in the spool directory.
 const SWITCHES: &str = "switches";
@@ -121,7 +123,7 @@ impl OffCpu {
                     .clock
                     .ticks(interval.begin_ns)
                     .max(thread.start_ticks);
-                let end = threads.clock.ticks(interval.end_ns).min(threads.end);
+                let end = threads.clock.ticks(interval.end_ns).min(threads.clock.end);
                 // Of another thread with the same number, before or after this one; or not in the recorded time.
                 if begin >= end || end <= last {
                     continue;
@@ -167,97 +169,33 @@ fn push_off(payload: &mut Vec<u8>, delta: u64, ticks: u64, blocked: bool) {
     debug_assert!(length <= 7 && wire::SLACK > 8);
 }
 
-/// Nanoseconds to ticks, by two moments far apart.
-struct Clock {
-    first: ClockPair,
-    last: ClockPair,
-}
-
-impl Clock {
-    fn ticks(&self, ns: u64) -> u64 {
-        let (ticks, span) = (
-            self.last.ticks.saturating_sub(self.first.ticks),
-            self.last.ns.saturating_sub(self.first.ns),
-        );
-        let scaled = |ns: u64| {
-            if span == 0 {
-                0
-            } else {
-                u64::try_from(u128::from(ns) * u128::from(ticks) / u128::from(span))
-                    .unwrap_or(u64::MAX)
-            }
-        };
-        match ns.checked_sub(self.first.ns) {
-            Some(after) => self.first.ticks.saturating_add(scaled(after)),
-            None => self.first.ticks.saturating_sub(scaled(self.first.ns - ns)),
-        }
-    }
-}
-
-/// What the trace says of its threads and its clock.
+/// What the trace says of its threads.
 struct Threads {
     entries: Vec<ThreadEntry>,
     next_seq: BTreeMap<u32, u32>,
     clock: Clock,
-    /// Last moment known.
-    end: u64,
 }
 
 impl Threads {
     fn of(trace: &Trace<'_>) -> Self {
-        let header = &trace.header;
         let mut threads = Self {
             entries: Vec::new(),
             next_seq: BTreeMap::new(),
-            clock: Clock {
-                first: ClockPair {
-                    ticks: header.start_ticks,
-                    ns: header.start_ns,
-                },
-                last: ClockPair {
-                    ticks: header.start_ticks,
-                    ns: header.start_ns,
-                },
-            },
-            end: u64::MAX,
+            clock: Clock::of(trace),
         };
         for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
-            let bodies = || entry::entries(chunk.payload);
-            let mut see = |pair: ClockPair| {
-                if pair.ns > threads.clock.last.ns {
-                    threads.clock.last = pair;
-                }
-            };
             match chunk.kind {
                 ChunkKind::Events => {
-                    see(ClockPair {
-                        ticks: chunk.base_ticks,
-                        ns: chunk.base_ns,
-                    });
                     let next = threads.next_seq.entry(chunk.thread).or_default();
                     *next = (*next).max(chunk.seq.saturating_add(1));
                 }
-                ChunkKind::Clock => bodies().filter_map(ClockPair::decode).for_each(see),
-                ChunkKind::Threads => threads
-                    .entries
-                    .extend(bodies().filter_map(ThreadEntry::decode)),
-                ChunkKind::Finished => {
-                    for finished in bodies().filter_map(Finished::decode) {
-                        see(ClockPair {
-                            ticks: finished.ticks,
-                            ns: finished.ns,
-                        });
-                        threads.end = finished.ticks;
-                    }
+                ChunkKind::Threads => {
+                    threads
+                        .entries
+                        .extend(entry::entries(chunk.payload).filter_map(ThreadEntry::decode));
                 }
                 _ => {}
             }
-        }
-        if header.clock == ClockKind::Nanoseconds {
-            threads.clock.last = ClockPair {
-                ticks: threads.clock.first.ticks + 1,
-                ns: threads.clock.first.ns + 1,
-            };
         }
         threads
     }
@@ -286,28 +224,5 @@ mod tests {
             (now, Event::Off { blocked, ticks })
         });
         assert_eq!(Events::new(&payload, 1000).collect::<Vec<_>>(), expected);
-    }
-
-    #[test]
-    fn ticks_of_a_moment() {
-        let clock = Clock {
-            first: ClockPair {
-                ticks: 1000,
-                ns: 100,
-            },
-            last: ClockPair {
-                ticks: 4000,
-                ns: 1100,
-            },
-        };
-        assert_eq!(
-            [0, 100, 101, 1100, 2100].map(|ns| clock.ticks(ns)),
-            [700, 1000, 1003, 4000, 7000]
-        );
-        let one = Clock {
-            last: clock.first,
-            first: clock.first,
-        };
-        assert_eq!(one.ticks(u64::MAX), 1000);
     }
 }

@@ -12,7 +12,7 @@ use super::finalize::{Finalized, finalize};
 use super::off_cpu::OffCpu;
 use super::progress::Progress;
 use super::runner::UNRECORDED;
-use super::runs;
+use super::{burden, runs};
 
 /// A run that has ended.
 pub struct Outcome<'a> {
@@ -26,6 +26,8 @@ pub struct Outcome<'a> {
     pub workspace: Workspace,
     /// Notes for every trace.
     pub facts: Vec<Note>,
+    /// Where the tool is unpacked.
+    pub tool: &'a Path,
     /// Print the report.
     pub report: bool,
 }
@@ -102,7 +104,9 @@ impl Outcome<'_> {
             let half = self
                 .folder
                 .join(format!(".workspan-{}-{number}", std::process::id()));
-            match finalize(spool, &half, &self.workspace, &self.facts, &off_cpu) {
+            match finalize(spool, &half, &self.workspace, &self.facts, &off_cpu, || {
+                burden::steal_ns(self.tool)
+            }) {
                 Ok(trace) => {
                     for warning in &trace.warnings {
                         eprintln!("workspan: {warning}");

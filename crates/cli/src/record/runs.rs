@@ -28,15 +28,6 @@ pub fn new_run(target: &Path) -> io::Result<PathBuf> {
 
 /// `2026-11-21T08-30-05Z`: sorts by time, and is a file name everywhere.
 pub fn time_name(time: SystemTime) -> String {
-    date(time, '-')
-}
-
-/// `2026-11-21T08:30:05Z`.
-pub fn date_note(time: SystemTime) -> String {
-    date(time, ':')
-}
-
-fn date(time: SystemTime, between: char) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
     let (days, second) = (seconds / 86_400, seconds % 86_400);
     // Years are counted from March, so that a leap day is the last of its year; 719468 days lie between 0000-03-01 and 1970.
@@ -53,7 +44,7 @@ fn date(time: SystemTime, between: char) -> String {
     };
     let year = era * 400 + year + u64::from(month <= 2);
     let (hour, minute, second) = (second / 3_600, second / 60 % 60, second % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}{between}{minute:02}{between}{second:02}Z")
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}-{minute:02}-{second:02}Z")
 }
 
 /// The program's own name: without what cargo appends to the names of test and benchmark programs.
@@ -106,13 +97,13 @@ mod tests {
     #[test]
     fn dates() {
         for (seconds, text) in [
-            (0, "1970-01-01T00:00:00Z"),
-            (951_782_399, "2000-02-28T23:59:59Z"),
-            (951_782_400, "2000-02-29T00:00:00Z"),
-            (1_795_249_805, "2026-11-21T08:30:05Z"),
-            (4_107_542_400, "2100-03-01T00:00:00Z"),
+            (0, "1970-01-01T00-00-00Z"),
+            (951_782_399, "2000-02-28T23-59-59Z"),
+            (951_782_400, "2000-02-29T00-00-00Z"),
+            (1_795_249_805, "2026-11-21T08-30-05Z"),
+            (4_107_542_400, "2100-03-01T00-00-00Z"),
         ] {
-            assert_eq!(date_note(UNIX_EPOCH + Duration::from_secs(seconds)), text);
+            assert_eq!(time_name(UNIX_EPOCH + Duration::from_secs(seconds)), text);
         }
     }
 
