@@ -110,9 +110,17 @@ fn recorded(program: &Path, trace: &Path) -> Command {
     command
 }
 
-/// Runs the `joins` kernel and reads the two numbers it prints.
+/// Runs the `joins` kernel and reads the two numbers it prints. What `record` says of each trace is of no interest here.
 fn measure(command: &mut Command) -> Result<Run> {
-    let text = output(command)?;
+    let run = command.output().with_context(|| format!("{command:?}"))?;
+    if !run.status.success() {
+        bail!(
+            "{command:?}: {}: {}",
+            run.status,
+            String::from_utf8_lossy(&run.stderr)
+        );
+    }
+    let text = String::from_utf8_lossy(&run.stdout);
     let numbers: Vec<f64> = text
         .split_whitespace()
         .filter_map(|w| w.parse().ok())
