@@ -19,6 +19,7 @@ pub(super) fn finish(
         count: 0,
     };
     resolve(&events, &mut raw, &mut faults);
+    let unexplained = faults.count;
     unfinished(&events, &raw, &mut faults);
     if raw.tasks.is_empty() {
         let what = "no task at all; expected at least one `begin` and `end`";
@@ -28,10 +29,9 @@ pub(super) fn finish(
         raw.meta.warnings.extend(damage);
         close_offs(&mut events, &mut raw);
         let mut dag = assemble(raw, Mode::Repair).map_err(|f| place(&events, f))?;
-        if faults.count > 0 {
+        if unexplained > 0 {
             let what = format!(
-                "Names the lines left unexplained and things they left open, dropped or closed: {}.",
-                faults.count
+                "Tasks, scopes and signals named in what was read but not told of there, left out: {unexplained}."
             );
             dag.meta.warnings.push(what);
         }
