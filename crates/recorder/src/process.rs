@@ -98,7 +98,7 @@ pub fn start(folder: &Path, name: &str, notes: &[(String, String)]) -> bool {
     let page = usize::try_from(unsafe { system::sysconf(system::SC_PAGESIZE) })
         .unwrap_or(4096)
         .max(4096);
-    let Some(spool) = Spool::create(folder, name) else {
+    let Some(spool) = Spool::create(folder, name, page) else {
         return false;
     };
     let start = clock::pair(8);

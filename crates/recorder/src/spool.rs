@@ -39,8 +39,9 @@ pub(crate) struct Mapped {
 }
 
 impl Spool {
-    /// Creates `<folder>/<name>.<pid>.<n>.spool` with the first n that is free.
-    pub(crate) fn create(folder: &Path, name: &str) -> Option<Spool> {
+    /// Creates `<folder>/<name>.<pid>.<n>.spool` with the first n that is free. `page` is the machine's page size: pieces are
+    /// whole pages, and readers skip the zeros behind a header that is smaller.
+    pub(crate) fn create(folder: &Path, name: &str, page: usize) -> Option<Spool> {
         // SAFETY: getpid has no preconditions.
         let pid = unsafe { system::getpid() };
         for n in 0..10_000 {
@@ -61,7 +62,7 @@ impl Spool {
                 full: AtomicBool::new(false),
                 header: ptr::null_mut(),
             };
-            return match spool.map(HEADER_SIZE) {
+            return match spool.map(HEADER_SIZE.max(page)) {
                 Some(page) => {
                     spool.header = page.at;
                     Some(spool)

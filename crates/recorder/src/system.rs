@@ -80,7 +80,7 @@ unsafe extern "C" {
     pub(crate) fn clock_gettime(clock: c_int, out: *mut Timespec) -> c_int;
     pub(crate) fn getrlimit(resource: c_int, out: *mut Limit) -> c_int;
     pub(crate) fn getpid() -> c_int;
-    pub(crate) fn gettid() -> c_int;
+    fn syscall(number: c_long, ...) -> c_long;
     pub(crate) fn sysconf(name: c_int) -> c_long;
     pub(crate) fn prctl(option: c_int, ...) -> c_int;
     pub(crate) fn __errno_location() -> *mut c_int;
@@ -93,6 +93,16 @@ unsafe extern "C" {
         parent: Option<unsafe extern "C" fn()>,
         child: Option<unsafe extern "C" fn()>,
     ) -> c_int;
+}
+
+/// The kernel's number of the calling thread. (C libraries have a function for it only since glibc 2.30.)
+pub(crate) fn thread_id() -> u32 {
+    #[cfg(target_arch = "x86_64")]
+    const GETTID: c_long = 186;
+    #[cfg(not(target_arch = "x86_64"))]
+    const GETTID: c_long = 178;
+    // SAFETY: the call has no arguments and can't fail.
+    unsafe { syscall(GETTID) as u32 }
 }
 
 /// The thread's errno.

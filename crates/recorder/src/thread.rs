@@ -106,8 +106,7 @@ fn new_handle(recording: &'static Recording) -> *mut Handle {
     let length = name.iter().position(|&b| b == 0).unwrap_or(name.len());
     let entry = ThreadEntry {
         thread: number,
-        // SAFETY: gettid has no preconditions.
-        tid: unsafe { system::gettid() } as u32,
+        tid: system::thread_id(),
         start_ticks: now,
         name: String::from_utf8_lossy(&name[..length]).into_owned(),
     };
