@@ -37,6 +37,8 @@ pub(crate) struct Wanted {
 /// What a module told.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
+    /// It has line tables.
+    pub lines: bool,
     /// Frames by file offset, innermost first.
     pub frames: BTreeMap<u64, Vec<Frame>>,
     /// For each wanted position the frame there, where the module has code of that line.
@@ -106,7 +108,14 @@ pub(crate) fn ask(
     let context = Context::from_dwarf(dwarf)
         .map_err(|e| format!("{}: debug information: {e}", path.display()))?;
     let symbols = Symbols::of(&object);
-    let mut told = Told::default();
+    let lines = SECTIONS
+        .iter()
+        .zip(&store)
+        .any(|(name, data)| *name == ".debug_line" && !data.is_empty());
+    let mut told = Told {
+        lines,
+        ..Told::default()
+    };
     for &offset in offsets {
         let frames = match virtual_address(&object, offset) {
             Some(address) => frames(&context, &symbols, address),

@@ -174,6 +174,15 @@ impl Modules {
                             modules.located.insert(*index, frame.clone());
                         }
                     }
+                    // The first module is the program itself.
+                    if !told.lines && !offsets.is_empty() && seen.len() == 1 {
+                        modules.warnings.push(format!(
+                            "{}: has no line tables (stripped, or built without debug information), so calls inside \
+                             libraries are not shown at the lines that made them; build it with debug = \
+                             \"line-tables-only\" and strip = \"none\".",
+                            mapping.path.display()
+                        ));
+                    }
                     modules.told.insert(mapping.path.clone(), told);
                 }
                 Err(warning) => modules.warnings.push(warning),

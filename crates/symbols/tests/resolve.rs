@@ -144,6 +144,19 @@ fn without_debug_information_the_symbol_and_without_symbols_the_offset() {
         inherited: None,
         library: None,
     };
+    let stripped = resolve(
+        std::slice::from_ref(&site),
+        &mappings,
+        &Workspace::default(),
+    );
+    assert!(
+        stripped
+            .warnings
+            .iter()
+            .any(|w| w.contains("has no line tables")),
+        "{:?}",
+        stripped.warnings
+    );
     let bare = one(site, &mappings, &Workspace::default());
     assert!(bare.label.starts_with("stack program+0x"), "{}", bare.label);
 }
