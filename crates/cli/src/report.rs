@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::path::Path;
 
+use anyhow::Context;
 use workspan_analysis::{Metric, Options};
 use workspan_dag::OpenOptions;
 use workspan_export::{TextOptions, report_json, report_text};
@@ -63,7 +64,8 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
         raw: args.raw,
         count_blocked: args.count_blocked,
     };
-    let report = workspan_analysis::report(&dag, &measured)?;
+    let report = workspan_analysis::report(&dag, &measured)
+        .with_context(|| args.trace.file.display().to_string())?;
     if args.json {
         return print(&report_json(&dag, &report, &measured));
     }
