@@ -1,0 +1,174 @@
+//! Creates, scopes, and what waits for them.
+
+use workspan_trace::event::{References, WaitFor};
+use workspan_trace::wire::create;
+
+use super::frame::Pending;
+use super::{Lane, Replay, State};
+use crate::dag::{NONE, ScopeKind, TaskKind};
+use crate::raw::{RawEnd, RawScope};
+
+impl<'a> Replay<'a, '_> {
+    pub(super) fn join(&mut self, lane: &mut Lane<'a>, number: usize, t: u64, site: u32) {
+        let first = lane.tasks;
+        lane.tasks += 2;
+        let Some(frame) = self.current(lane, t) else {
+            return;
+        };
+        let (parent, base) = (lane.stack[frame].task, self.counts.tasks[number]);
+        let (deferred, inline) = (self.nth(base + first), self.nth(base + first + 1));
+        let place = self.places.of(site);
+        let scope = self.raw.scopes.len() as u32;
+        let strand = self.strand(lane, frame, t, RawEnd::Create(deferred), place);
+        self.strand(lane, frame, t, RawEnd::Create(inline), place);
+        self.strand(lane, frame, t, RawEnd::WaitScope(scope), place);
+        self.raw.scopes.push(RawScope {
+            number: u64::from(scope),
+            kind: ScopeKind::Group,
+            opener: parent,
+            strand,
+        });
+        for (task, kind) in [(deferred, TaskKind::Deferred), (inline, TaskKind::Inline)] {
+            let task = &mut self.raw.tasks[task as usize];
+            (task.parent, task.kind, task.site, task.scope) = (parent, kind, place, scope);
+        }
+        self.states[parent as usize] = State::Stopped;
+        let top = &mut lane.stack[frame];
+        (top.stopped, top.next) = (true, Some(deferred));
+        self.begin(lane, Some(inline), t);
+    }
+
+    /// The task at this place of the list by thread and count.
+    pub(super) fn nth(&self, at: u32) -> u32 {
+        self.counts.index[at as usize]
+    }
+
+    pub(super) fn create(
+        &mut self,
+        lane: &mut Lane<'a>,
+        number: usize,
+        t: u64,
+        kind: u64,
+        site: u32,
+        scope: Option<(u32, u64)>,
+    ) {
+        let task = self.nth(self.counts.tasks[number] + lane.tasks);
+        lane.tasks += 1;
+        let Some(frame) = self.current(lane, t) else {
+            return;
+        };
+        let place = self.places.of(site);
+        let parent = lane.stack[frame].task;
+        self.strand(lane, frame, t, RawEnd::Create(task), place);
+        let scope = match scope {
+            None => NONE,
+            Some(name) => {
+                let known = self
+                    .counts
+                    .resolve(&self.gathered.threads, &self.counts.scopes, name);
+                if known.is_none() {
+                    self.told
+                        .repair("Tasks created into scopes that are not in the trace");
+                }
+                known.unwrap_or(NONE)
+            }
+        };
+        let kind = match kind {
+            create::INLINE => TaskKind::Inline,
+            create::DETACHED => TaskKind::Detached,
+            _ => TaskKind::Deferred,
+        };
+        let created = &mut self.raw.tasks[task as usize];
+        (created.parent, created.kind, created.site, created.scope) = (parent, kind, place, scope);
+    }
+
+    pub(super) fn scope(&mut self, lane: &mut Lane<'a>, number: usize, t: u64, tree: bool) {
+        let scope = self.counts.scopes[number] + lane.scopes;
+        lane.scopes += 1;
+        let Some(frame) = self.current(lane, t) else {
+            return;
+        };
+        let task = lane.stack[frame].task;
+        let raw = &mut self.raw.scopes[scope as usize];
+        raw.opener = task;
+        raw.kind = if tree {
+            ScopeKind::Tree
+        } else {
+            ScopeKind::Group
+        };
+        self.pend(lane, frame, Pending::Scope(scope));
+    }
+
+    pub(super) fn wait(
+        &mut self,
+        lane: &mut Lane<'a>,
+        t: u64,
+        site: Option<u32>,
+        what: WaitFor<'a>,
+    ) {
+        let Some(frame) = self.current(lane, t) else {
+            return;
+        };
+        let task = lane.stack[frame].task;
+        let op = match what {
+            WaitFor::Children => RawEnd::WaitChildren,
+            WaitFor::Scope(thread, seq) => {
+                let scope =
+                    self.counts
+                        .resolve(&self.gathered.threads, &self.counts.scopes, (thread, seq));
+                let own = scope.filter(|&s| {
+                    self.raw.scopes[s as usize].opener == task && self.closed.insert(s)
+                });
+                match own {
+                    Some(scope) => RawEnd::WaitScope(scope),
+                    None => {
+                        self.told
+                            .repair("Waits for scopes that the task has not open, left out");
+                        self.wait_tasks(None)
+                    }
+                }
+            }
+            WaitFor::Tasks(list) => self.wait_tasks(Some(list)),
+            WaitFor::Signals(list) => {
+                let numbers: Vec<u32> = list.iter().map(|(_, id)| self.signal_index(id)).collect();
+                self.raw.wait_signals.push(numbers);
+                RawEnd::WaitSignals(self.raw.wait_signals.len() as u32 - 1)
+            }
+        };
+        let place = self.places.of_optional(site);
+        self.strand(lane, frame, t, op, place);
+        lane.stack[frame].stopped = true;
+        self.states[task as usize] = State::Stopped;
+    }
+
+    pub(super) fn wait_tasks(&mut self, list: Option<References<'a>>) -> RawEnd {
+        let mut tasks = Vec::new();
+        for name in list.iter().flat_map(References::iter) {
+            match self.counts.task(&self.gathered.threads, name) {
+                Some(task) => tasks.push(task),
+                None => self
+                    .told
+                    .repair("Waits for tasks that are not in the trace, left out"),
+            }
+        }
+        self.raw.wait_tasks.push(tasks);
+        RawEnd::WaitTasks(self.raw.wait_tasks.len() as u32 - 1)
+    }
+
+    pub(super) fn signal_index(&mut self, id: u64) -> u32 {
+        *self.signals.entry(id).or_insert_with(|| {
+            self.raw.signals.push(id);
+            self.raw.signals.len() as u32 - 1
+        })
+    }
+
+    pub(super) fn signal(&mut self, id: u64) -> RawEnd {
+        let index = self.signal_index(id);
+        if self.set.insert(index) {
+            RawEnd::Signal(index)
+        } else {
+            self.told.repair("Signals set twice; the first time counts");
+            RawEnd::Yield
+        }
+    }
+}
