@@ -21,9 +21,10 @@ fn built(project: &Project) -> PathBuf {
         .find(|l| l.contains("record a program from there with"))
         .unwrap();
     let (_, path) = line.rsplit_once("workspan record -- ").unwrap();
-    project
-        .root
-        .join(path.replace("…/PROGRAM", "debug/sorter").trim_matches('\''))
+    project.root.join(
+        path.replace("debug/PROGRAM", "debug/sorter")
+            .trim_matches('\''),
+    )
 }
 
 /// A small program of this system.

@@ -207,8 +207,8 @@ fn not_run(line: &CargoLine, success: bool, unrecorded: &str, build: &Path) -> O
     }
     match line.subcommand_name()? {
         "build" | "b" | "rustc" => Some(format!(
-            "built with recording compiled in; record a program from there with: workspan record -- {}/…/PROGRAM",
-            shown(build)
+            "built with recording compiled in; record a program from there with: workspan record -- {}",
+            shown(&build.join(programs_folder(line)).join("PROGRAM"))
         )),
         "run" | "r" | "test" | "t" | "bench" => Some(
             "nothing was recorded: cargo started no program (doctests are not recorded). A runner of your own that starts \
@@ -218,6 +218,22 @@ fn not_run(line: &CargoLine, success: bool, unrecorded: &str, build: &Path) -> O
         ),
         _ => None,
     }
+}
+
+/// Where in the build folder cargo puts programs.
+fn programs_folder(line: &CargoLine) -> PathBuf {
+    let release = line.has("--release") || line.has("-r");
+    let profile = line.values("--profile").pop();
+    let profile = match profile.as_ref().and_then(|name| name.to_str()) {
+        // Two profiles share the folder of the one they build on.
+        Some("dev" | "test") => "debug",
+        Some("bench") => "release",
+        Some(name) => name,
+        None if release => "release",
+        None => "debug",
+    };
+    let target = line.values("--target").pop().unwrap_or_default();
+    Path::new(&target).join(profile)
 }
 
 /// Why what was recorded has no task.

@@ -108,7 +108,8 @@ impl Outcome<'_> {
                 burden::steal_ns(self.tool)
             }) {
                 Ok(trace) => {
-                    for warning in &trace.warnings {
+                    // The report has them too.
+                    for warning in trace.warnings.iter().filter(|_| !self.report) {
                         eprintln!("workspan: {warning}");
                     }
                     std::fs::remove_file(spool).with_context(|| spool.display().to_string())?;
