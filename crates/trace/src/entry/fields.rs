@@ -1,0 +1,66 @@
+//! How entries and their fields are put into bytes.
+
+use crate::wire::{get_varint, put_varint};
+
+/// Appends a varint.
+pub fn push_varint(out: &mut Vec<u8>, v: u64) {
+    let mut room = [0u8; 16];
+    // SAFETY: 16 bytes are more than the 9 a varint may touch.
+    let end = unsafe { put_varint(room.as_mut_ptr(), v) };
+    let length = end as usize - room.as_ptr() as usize;
+    out.extend_from_slice(&room[..length]);
+}
+
+/// Appends a byte string with its length before it.
+pub fn push_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
+    push_varint(out, bytes.len() as u64);
+    out.extend_from_slice(bytes);
+}
+
+/// Appends an entry with this body.
+pub(crate) fn push_entry(out: &mut Vec<u8>, body: &[u8]) {
+    push_bytes(out, body);
+}
+
+/// The bodies of the entries in a payload; ends at the first that is cut off.
+pub fn entries(payload: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut fields = Fields::new(payload);
+    std::iter::from_fn(move || fields.bytes())
+}
+
+/// Reads the fields of an entry.
+#[derive(Debug, Clone)]
+pub struct Fields<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Fields<'a> {
+    /// Over this body.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Fields { bytes, at: 0 }
+    }
+    /// The next varint.
+    pub fn number(&mut self) -> Option<u64> {
+        get_varint(self.bytes, &mut self.at)
+    }
+    /// The next varint, as 32 bits.
+    pub fn number32(&mut self) -> Option<u32> {
+        u32::try_from(self.number()?).ok()
+    }
+    /// The next byte string.
+    pub fn bytes(&mut self) -> Option<&'a [u8]> {
+        let length = usize::try_from(self.number()?).ok()?;
+        let bytes = self.bytes.get(self.at..self.at.checked_add(length)?)?;
+        self.at += length;
+        Some(bytes)
+    }
+    /// The next text; what is no UTF-8 is replaced.
+    pub fn text(&mut self) -> Option<String> {
+        Some(String::from_utf8_lossy(self.bytes()?).into_owned())
+    }
+    /// Bytes not yet read.
+    pub fn left(&self) -> usize {
+        self.bytes.len().saturating_sub(self.at)
+    }
+}

@@ -1,0 +1,133 @@
+//! Sites as recorded: not yet names, files and lines, but what the recorder could have at once.
+
+use super::fields::{Fields, push_bytes, push_entry, push_varint};
+
+/// Where a site is, as recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SitePosition {
+    /// A position in the source.
+    Location {
+        /// File, as the compiler was given it.
+        file: String,
+        /// 1-based line.
+        line: u32,
+        /// 1-based column; 0 when not known.
+        column: u32,
+    },
+    /// Return addresses, innermost first, and the position of the library's own call.
+    Stack {
+        /// Return addresses.
+        addresses: Vec<u64>,
+        /// For when no frame is the user's.
+        file: String,
+        /// See `file`.
+        line: u32,
+    },
+    /// An address in the code.
+    Address {
+        /// It.
+        address: u64,
+        /// True when it is where a call returns to; false when it is a function's own.
+        is_return: bool,
+    },
+    /// A text given by the program.
+    Label(String),
+}
+
+/// A site as recorded: a position and the primitive called there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Site {
+    /// The number that records name it by.
+    pub id: u32,
+    /// Code in [`crate::wire::primitive`].
+    pub primitive: u8,
+    /// Where.
+    pub position: SitePosition,
+}
+
+impl Site {
+    /// Appends the entry.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut body = Vec::new();
+        push_varint(&mut body, u64::from(self.id));
+        self.position.encode(self.primitive, &mut body);
+        push_entry(out, &body);
+    }
+
+    /// Reads an entry's body.
+    pub fn decode(body: &[u8]) -> Option<Site> {
+        let mut f = Fields::new(body);
+        let id = f.number32()?;
+        let primitive = u8::try_from(f.number()?).ok()?;
+        let position = match f.number()? {
+            1 => SitePosition::Location {
+                line: f.number32()?,
+                column: f.number32()?,
+                file: f.text()?,
+            },
+            2 => {
+                let (line, file) = (f.number32()?, f.text()?);
+                let count = f.number()?;
+                if count > f.left() as u64 {
+                    return None;
+                }
+                let addresses = (0..count)
+                    .map(|_| f.number())
+                    .collect::<Option<Vec<u64>>>()?;
+                SitePosition::Stack {
+                    addresses,
+                    file,
+                    line,
+                }
+            }
+            3 => SitePosition::Address {
+                address: f.number()?,
+                is_return: f.number()? != 0,
+            },
+            4 => SitePosition::Label(f.text()?),
+            _ => return None,
+        };
+        Some(Site {
+            id,
+            primitive,
+            position,
+        })
+    }
+}
+
+impl SitePosition {
+    /// Appends primitive and position: the part of a site's entry that does not depend on its number.
+    pub fn encode(&self, primitive: u8, body: &mut Vec<u8>) {
+        push_varint(body, u64::from(primitive));
+        match self {
+            SitePosition::Location { file, line, column } => {
+                push_varint(body, 1);
+                push_varint(body, u64::from(*line));
+                push_varint(body, u64::from(*column));
+                push_bytes(body, file.as_bytes());
+            }
+            SitePosition::Stack {
+                addresses,
+                file,
+                line,
+            } => {
+                push_varint(body, 2);
+                push_varint(body, u64::from(*line));
+                push_bytes(body, file.as_bytes());
+                push_varint(body, addresses.len() as u64);
+                for &address in addresses {
+                    push_varint(body, address);
+                }
+            }
+            SitePosition::Address { address, is_return } => {
+                push_varint(body, 3);
+                push_varint(body, *address);
+                push_varint(body, u64::from(*is_return));
+            }
+            SitePosition::Label(text) => {
+                push_varint(body, 4);
+                push_bytes(body, text.as_bytes());
+            }
+        }
+    }
+}
