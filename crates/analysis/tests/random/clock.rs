@@ -114,7 +114,10 @@ impl Slow<'_> {
                 continue;
             };
             let (from, to) = (self.strands[by].w, self.strands[s].w);
-            if from != to && from < run.workers && to < run.workers {
+            let stays = self.strands[s]
+                .waited_in
+                .is_some_and(|before| self.strands[before].w == to);
+            if from != to && !stays && from < run.workers && to < run.workers {
                 out.steals += 1;
             }
             readied[s] = Some((ready, kind));
