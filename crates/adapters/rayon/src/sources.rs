@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// File names and texts; `lib.rs` is the crate's root. `wire.rs` and `front.rs` are the recorder's contract as it stands.
-pub const FILES: [(&str, &str); 16] = [
+pub const FILES: [(&str, &str); 17] = [
     ("lib.rs", include_str!("../stand-in/lib.rs")),
     ("broadcast.rs", include_str!("../stand-in/broadcast.rs")),
     ("builder.rs", include_str!("../stand-in/builder.rs")),
@@ -21,6 +21,7 @@ pub const FILES: [(&str, &str); 16] = [
     ("spawn.rs", include_str!("../stand-in/spawn.rs")),
     ("stack.rs", include_str!("../stand-in/stack.rs")),
     ("task.rs", include_str!("../stand-in/task.rs")),
+    ("worker.rs", include_str!("../stand-in/worker.rs")),
     ("yielding.rs", include_str!("../stand-in/yielding.rs")),
     ("wire.rs", include_str!("../../../trace/src/wire.rs")),
     ("front.rs", include_str!("../../../recorder/src/front.rs")),

@@ -1,9 +1,10 @@
 //! `broadcast` and `spawn_broadcast`: one task a worker, which nobody else may take.
 
-use crate::recording::{ensure_global_pool, here, Here};
+use crate::recording::{here, Here};
 use crate::scope::Open;
 use crate::task::{Child, Seat};
 use crate::wire::{create, primitive};
+use crate::worker::ensure_global_pool;
 use rayon_core_real as real;
 use rayon_core_real::BroadcastContext;
 use std::panic::Location;

@@ -2,8 +2,8 @@
 //! real builder holds place-holders, so that its `Debug` shows what the user set.
 
 use crate::pool::ThreadPool;
-use crate::recording::{self, here, InHandler};
-use crate::wire::Kind;
+use crate::recording::here;
+use crate::worker::{worker_ends, worker_starts, InHandler};
 use rayon_core_real as real;
 use rayon_core_real::{ThreadBuilder, ThreadPoolBuildError};
 use std::any::Any;
@@ -129,10 +129,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         spawn.build_global(builder)?;
         announce_current_thread(number, on_this_thread);
         if let (Some(number), Some(here)) = (number, here()) {
-            here.event(
-                Kind::Pool,
-                [u64::from(number), real::current_num_threads() as u64],
-            );
+            here.announce_pool(number, real::current_num_threads());
         }
         Ok(())
     }
@@ -150,22 +147,22 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         let number = here().map(|here| (here.table().pool)());
         if let Some(number) = number {
             real = real.start_handler(move |index| {
-                recording::worker_starts(number, index);
+                worker_starts(number, index);
                 if let Some(handler) = &start_handler {
-                    let _in = InHandler;
+                    let _in = InHandler::enter();
                     handler(index);
                 }
             });
             real = real.exit_handler(move |index| {
                 let _leaving = Leaving;
                 if let Some(handler) = &exit_handler {
-                    let _in = InHandler;
+                    let _in = InHandler::enter();
                     handler(index);
                 }
             });
             if let Some(handler) = panic_handler {
                 real = real.panic_handler(move |payload| {
-                    let _in = InHandler;
+                    let _in = InHandler::enter();
                     handler(payload);
                 });
             }
@@ -189,7 +186,7 @@ struct Leaving;
 
 impl Drop for Leaving {
     fn drop(&mut self) {
-        recording::worker_ends();
+        worker_ends();
     }
 }
 

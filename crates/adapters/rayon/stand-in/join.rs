@@ -5,9 +5,10 @@
 //! at entry.
 
 use crate::hop;
-use crate::recording::{ensure_global_pool, here, Here};
+use crate::recording::{here, Here};
 use crate::task::{Child, Seat, Shared, Task};
 use crate::wire::{primitive, Kind};
+use crate::worker::ensure_global_pool;
 use rayon_core_real as real;
 use rayon_core_real::FnContext;
 use std::cell::Cell;

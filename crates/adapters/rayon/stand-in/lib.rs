@@ -6,7 +6,8 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `recording` | finding the recorder, this thread's handle, pools and workers |
+//! | `recording` | finding the recorder, this thread's handle, writing records |
+//! | `worker` | workers and pools as the trace knows them |
 //! | `task` | the tasks on this thread's stack: which is current, how one begins and ends |
 //! | `site`, `stack` | where a call stands: a source position, or a call stack for parallel iterators |
 //! | `join` `scope` `spawn` `broadcast` `hop` `yielding` | a primitive each; `hop` is `install` and calls from outside a pool |
@@ -33,6 +34,7 @@ mod site;
 mod spawn;
 mod stack;
 mod task;
+mod worker;
 mod yielding;
 
 pub use rayon_core_real::{

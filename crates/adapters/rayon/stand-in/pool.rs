@@ -3,11 +3,12 @@
 use crate::broadcast;
 use crate::hop;
 use crate::join;
-use crate::recording::{ensure_global_pool, here, Here};
+use crate::recording::{here, Here};
 use crate::scope;
 use crate::scope::{Scope, ScopeFifo};
 use crate::spawn;
 use crate::wire::{primitive, Kind};
+use crate::worker::ensure_global_pool;
 use crate::yielding;
 use crate::{BroadcastContext, Yield};
 use rayon_core_real as real;
@@ -40,10 +41,7 @@ impl ThreadPool {
 
     pub(crate) fn over(real: real::ThreadPool, number: Option<u32>) -> Self {
         if let (Some(here), Some(number)) = (here(), number) {
-            here.event(
-                Kind::Pool,
-                [u64::from(number), real.current_num_threads() as u64],
-            );
+            here.announce_pool(number, real.current_num_threads());
         }
         ThreadPool { real, number }
     }

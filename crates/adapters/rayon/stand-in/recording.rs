@@ -1,13 +1,11 @@
 //! Whether somebody records, and this thread's place in the recording.
 
-use crate::front::{Handle, Table, HAS_ROOT, IS_WORKER, TABLE_SYMBOL};
+use crate::front::{Handle, Table, HAS_ROOT, TABLE_SYMBOL};
 use crate::task::{Task, ROOT};
 use crate::wire::{self, Kind};
-use rayon_core_real as real;
 use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
-use std::sync::Once;
 
 /// Nobody has asked yet; nobody records; somebody does.
 const UNKNOWN: u8 = 0;
@@ -150,7 +148,7 @@ fn ask_for_table() -> *const Table {
 
 impl Here {
     #[inline(always)]
-    pub(crate) fn handle(&self) -> &Handle {
+    fn handle(&self) -> &Handle {
         // SAFETY: this thread's live handle; the reference is never held over a write through it.
         unsafe { &*self.handle }
     }
@@ -259,95 +257,24 @@ impl Here {
         unsafe { &*task }
     }
 
+    /// Sets or clears flags of the handle.
+    pub(crate) fn set_flags(&self, flags: u32, on: bool) {
+        // SAFETY: only this thread touches its handle.
+        unsafe {
+            let old = (*self.handle).flags;
+            (*self.handle).flags = if on { old | flags } else { old & !flags };
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn begin_root(&self) -> *const Task {
-        // SAFETY: only this thread touches its handle.
-        unsafe {
-            if (*self.handle).flags & HAS_ROOT == 0 {
-                (*self.handle).flags |= HAS_ROOT;
-                self.take_tasks(1);
-                self.event(Kind::Root, []);
-            }
+        if self.handle().flags & HAS_ROOT == 0 {
+            self.set_flags(HAS_ROOT, true);
+            self.take_tasks(1);
+            self.event(Kind::Root, []);
         }
         self.thread().task.set(&ROOT);
         &ROOT
-    }
-
-    /// Ends the root that a worker's handler (thread start, exit, panic) may have begun by calling Rayon.
-    fn end_root(&self) {
-        if self.thread().task.get() != &ROOT as *const Task {
-            return;
-        }
-        self.event(Kind::End, []);
-        self.thread().task.set(ptr::null());
-        // SAFETY: only this thread touches its handle.
-        unsafe { (*self.handle).flags &= !HAS_ROOT };
-    }
-
-    /// Says that this thread is worker `index` of `pool` from now on.
-    pub(crate) fn become_worker(&self, pool: u32, index: usize) {
-        self.thread().worker.set(true);
-        // SAFETY: only this thread touches its handle.
-        unsafe { (*self.handle).flags |= IS_WORKER };
-        self.event(Kind::Worker, [u64::from(pool), index as u64]);
-    }
-
-    /// Says that it no longer is.
-    pub(crate) fn leave_pool(&self) {
-        self.event(Kind::WorkerEnd, []);
-        self.thread().worker.set(false);
-        // SAFETY: only this thread touches its handle.
-        unsafe { (*self.handle).flags &= !IS_WORKER };
-    }
-}
-
-/// Ends a root begun in a worker's handler, on return and on panic.
-pub(crate) struct InHandler;
-
-impl Drop for InHandler {
-    fn drop(&mut self) {
-        if let Some(here) = here() {
-            if here.is_worker() {
-                here.end_root();
-            }
-        }
-    }
-}
-
-/// Called before whatever would make Rayon start its global pool: starts it as Rayon would, with our handlers, so that
-/// its workers are known from the start. Does nothing on a worker, or when there is a global pool already.
-pub(crate) fn ensure_global_pool(here: Here) {
-    static STARTED: Once = Once::new();
-    if here.is_worker() || STARTED.is_completed() {
-        return;
-    }
-    STARTED.call_once(|| {
-        let pool = (here.table().pool)();
-        let built = real::ThreadPoolBuilder::new()
-            .start_handler(move |index| worker_starts(pool, index))
-            .exit_handler(|_| worker_ends())
-            .build_global();
-        // An error is not lost: Rayon meets it again at the call we stand before.
-        if built.is_ok() {
-            here.event(
-                Kind::Pool,
-                [u64::from(pool), real::current_num_threads() as u64],
-            );
-        }
-    });
-}
-
-/// A worker's first act.
-pub(crate) fn worker_starts(pool: u32, index: usize) {
-    if let Some(here) = here() {
-        here.become_worker(pool, index);
-    }
-}
-
-/// A worker's last.
-pub(crate) fn worker_ends() {
-    if let Some(here) = here() {
-        here.leave_pool();
     }
 }

@@ -1,9 +1,10 @@
 //! Scopes: group scopes of the task that opens them. Whoever spawns into one, from whatever task, creates a member.
 
 use crate::hop;
-use crate::recording::{ensure_global_pool, here, Here};
+use crate::recording::{here, Here};
 use crate::task::{Seat, Shared};
 use crate::wire::{create, primitive, wait, Kind};
+use crate::worker::ensure_global_pool;
 use rayon_core_real as real;
 use rayon_core_real::BroadcastContext;
 use std::fmt;

@@ -182,7 +182,7 @@ fn intern_stack(
     }
     let bucket = &KNOWN[(hash >> 7) as usize % BUCKETS];
     let mut at = bucket.load(Ordering::Acquire) as *const Known;
-    // SAFETY: entries are published whole, never change but for nothing, and are never freed.
+    // SAFETY: entries are published whole, do not change after that, and are never freed.
     while let Some(known) = unsafe { at.as_ref() } {
         let same = known.hash == hash && known.location == location && known.primitive == primitive;
         if same && *known.frames == *frames {

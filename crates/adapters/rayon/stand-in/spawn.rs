@@ -1,8 +1,9 @@
 //! `spawn` and `spawn_fifo`: tasks that nobody waits for.
 
-use crate::recording::{ensure_global_pool, here, Here};
+use crate::recording::{here, Here};
 use crate::task::{Child, Seat};
 use crate::wire::{create, primitive};
+use crate::worker::ensure_global_pool;
 use rayon_core_real as real;
 use std::panic::Location;
 

@@ -194,6 +194,14 @@ fn a_stolen_task_begins_on_the_thief() {
 }
 
 #[test]
+fn a_thread_that_is_a_worker_stays_the_root_it_was() {
+    let (output, replay) = PROGRAMS.record(&["current"]);
+    assert_eq!(output, "caught\nSome(Executed) Some(Idle)\n(1, 2)\n");
+    assert_eq!(tasks(&replay), [2, 1, 1, 1]);
+    assert_eq!((replay.hops, replay.yields), (0, 1));
+}
+
+#[test]
 fn the_global_pool_is_known_when_nobody_builds_it() {
     let (output, replay) = PROGRAMS.record(&["implicit"]);
     assert_eq!(output, "499500\n");
@@ -240,9 +248,10 @@ fn a_program_that_never_calls_rayon_says_nothing_of_it() {
 
 #[test]
 fn a_program_sees_the_same_rayon() {
+    // Both versions print the same.
+    let bare = Fixture::bare(&PROGRAMS).run(&["behaviour"]);
+    assert!(bare.contains("outside the pool (true, true)"), "{bare}");
     for fixture in [&PROGRAMS, &PROGRAMS_1_12] {
-        let bare = Fixture::bare(fixture).run(&["behaviour"]);
-        assert!(bare.contains("outside the pool (true, true)"), "{bare}");
         assert_eq!(
             bare,
             fixture.run(&["behaviour"]),

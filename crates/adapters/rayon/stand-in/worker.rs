@@ -1,0 +1,85 @@
+//! Workers and their pools: when they start and end, and what the user's handlers do on them.
+
+use crate::front::{HAS_ROOT, IS_WORKER};
+use crate::recording::{here, Here};
+use crate::task::ROOT;
+use crate::wire::Kind;
+use rayon_core_real as real;
+use std::ptr;
+use std::sync::Once;
+
+impl Here {
+    /// Says that this thread is worker `index` of `pool` from now on.
+    pub(crate) fn become_worker(&self, pool: u32, index: usize) {
+        self.thread().worker.set(true);
+        self.set_flags(IS_WORKER, true);
+        self.event(Kind::Worker, [u64::from(pool), index as u64]);
+    }
+
+    /// Says that it no longer is.
+    fn leave_pool(&self) {
+        self.event(Kind::WorkerEnd, []);
+        self.thread().worker.set(false);
+        self.set_flags(IS_WORKER, false);
+    }
+
+    /// Says that a pool of so many workers exists.
+    pub(crate) fn announce_pool(&self, pool: u32, workers: usize) {
+        self.event(Kind::Pool, [u64::from(pool), workers as u64]);
+    }
+}
+
+/// While one of the user's handlers (thread start, exit, panic) runs on an idle worker: the root that it begins when it
+/// calls Rayon ends with it.
+pub(crate) struct InHandler(Option<Here>);
+
+impl InHandler {
+    pub(crate) fn enter() -> Self {
+        InHandler(here().filter(|here| here.thread().task.get().is_null()))
+    }
+}
+
+impl Drop for InHandler {
+    fn drop(&mut self) {
+        let Some(here) = self.0 else { return };
+        if here.thread().task.get() == &ROOT as *const _ {
+            here.event(Kind::End, []);
+            here.thread().task.set(ptr::null());
+            here.set_flags(HAS_ROOT, false);
+        }
+    }
+}
+
+/// Called before whatever would make Rayon start its global pool: starts it as Rayon would, with our handlers, so that
+/// its workers are known from the start. Does nothing on a worker, or when there is a global pool already.
+pub(crate) fn ensure_global_pool(here: Here) {
+    static STARTED: Once = Once::new();
+    if here.is_worker() || STARTED.is_completed() {
+        return;
+    }
+    STARTED.call_once(|| {
+        let pool = (here.table().pool)();
+        let built = real::ThreadPoolBuilder::new()
+            .start_handler(move |index| worker_starts(pool, index))
+            .exit_handler(|_| worker_ends())
+            .build_global();
+        // An error is not lost: Rayon meets it again at the call we stand before.
+        if built.is_ok() {
+            here.announce_pool(pool, real::current_num_threads());
+        }
+    });
+}
+
+/// A worker's first act.
+pub(crate) fn worker_starts(pool: u32, index: usize) {
+    if let Some(here) = here() {
+        here.become_worker(pool, index);
+    }
+}
+
+/// A worker's last.
+pub(crate) fn worker_ends() {
+    if let Some(here) = here() {
+        here.leave_pool();
+    }
+}
