@@ -649,3 +649,32 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
         }
     }
 }
+
+#[test]
+fn no_changed_byte_breaks_the_reader() {
+    let mut numbers = Numbers(11);
+    let good = File {
+        pieces: 2,
+        ..File::new(installed(), Some(100))
+    }
+    .bytes();
+    for case in 0..3000 {
+        let mut bytes = good.clone();
+        for _ in 0..1 + numbers.next(4) {
+            let at = numbers.next(good.len() as u64) as usize;
+            // Most of the header page is empty.
+            let at = if at < 4096 { at % 136 } else { at };
+            bytes[at] = numbers.next(256) as u8;
+        }
+        bytes.truncate(good.len() - numbers.next(2) as usize * numbers.next(2000) as usize);
+        for allow_truncated in [false, true] {
+            match read(Path::new("t"), &bytes, &OpenOptions { allow_truncated }) {
+                Ok(dag) => assert!(
+                    dag.tasks.len() <= 3,
+                    "case {case}: more tasks than were written"
+                ),
+                Err(error) => assert!(error.to_string().len() < 400, "case {case}: {error}"),
+            }
+        }
+    }
+}

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use workspan_trace::event::{Event, Events};
 
 use self::frame::{Frame, Pending};
-pub(super) use self::told::{ThreadTold, Told};
+pub(super) use self::told::{PoolTold, ThreadTold, Told};
 use super::count::{Counts, LATEST, end_of};
 use super::gather::{Gathered, Thread};
 use super::places::Places;

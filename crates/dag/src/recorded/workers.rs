@@ -7,9 +7,9 @@
 //! hand-made tasks: every thread that runs some is a worker.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
-use super::replay::{ThreadTold, Told};
+use super::replay::{PoolTold, ThreadTold, Told};
 use crate::dag::{NONE, ThreadEvent};
 use crate::raw::RawTrace;
 
@@ -105,37 +105,18 @@ impl Threads {
 
 /// The largest number of workers alive at one moment.
 fn alive(told: &Told, last: u64) -> u32 {
-    // (size, from, to) of each pool announced.
-    let mut pools: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
-    for &(pool, size, from, to) in &told.pools {
-        let known = pools.entry(pool).or_insert((0, u64::MAX, 0));
-        known.0 = known.0.max(if size <= LARGEST_POOL { size } else { 0 });
-        known.1 = known.1.min(from);
-        known.2 = if to.is_some() && known.2 != u64::MAX {
-            known.2.max(to.unwrap_or(0))
-        } else {
-            u64::MAX
-        };
-    }
-    // A pool's end may be told before its beginning; then the beginning has none.
-    for &(pool, size, _, to) in &told.pools {
-        if size == 0
-            && let (Some(to), Some(known)) = (to, pools.get_mut(&pool))
-        {
-            known.2 = to;
-        }
-    }
     let mut changes: Vec<(u64, i64)> = Vec::new();
     let mut interval = |from: u64, to: u64, size: u64| {
         changes.push((from, size as i64));
         changes.push((to.max(from).saturating_add(1), -(size as i64)));
     };
-    for &(size, from, to) in pools.values().filter(|p| p.0 > 0) {
-        interval(from, to.min(last), size);
+    let announced = |pool: &PoolTold| (1..=LARGEST_POOL).contains(&pool.size);
+    for pool in told.pools.values().filter(|pool| announced(pool)) {
+        interval(pool.from, pool.to.unwrap_or(last).min(last), pool.size);
     }
     for thread in &told.threads {
         for &(pool, from, to) in &thread.worker {
-            if pools.get(&pool).is_none_or(|p| p.0 == 0) {
+            if !told.pools.get(&pool).is_some_and(announced) {
                 interval(from, to.unwrap_or(last), 1);
             }
         }
@@ -180,6 +161,12 @@ fn slots(threads: &mut [(u64, u64, u32)], limit: u32) -> Vec<(u32, u32)> {
 
 /// Puts the numbers in.
 pub(super) fn renumber(threads: &Threads, raw: &mut RawTrace) {
+    if (0..)
+        .zip(&threads.number)
+        .all(|(place, &number)| place == number)
+    {
+        return;
+    }
     let number = |thread: u32| threads.number.get(thread as usize).copied().unwrap_or(NONE);
     for strand in &mut raw.strands {
         strand.thread = number(strand.thread);

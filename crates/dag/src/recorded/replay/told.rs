@@ -12,14 +12,35 @@ use crate::recorded::places::Places;
 pub(in crate::recorded) struct Told {
     /// By file order, as the threads.
     pub threads: Vec<ThreadTold>,
-    /// (pool, size, from, to).
-    pub pools: Vec<(u32, u64, u64, Option<u64>)>,
+    /// By number.
+    pub pools: BTreeMap<u32, PoolTold>,
     /// Sentence without its end → how often.
     pub repairs: BTreeMap<&'static str, u64>,
     /// Tasks still open at the end of the trace.
     pub open: u64,
     /// Tasks that never began.
     pub never_began: u64,
+}
+
+/// A pool that was announced.
+#[derive(Debug)]
+pub(in crate::recorded) struct PoolTold {
+    /// Its workers; 0 when only its end was told.
+    pub size: u64,
+    /// When it began.
+    pub from: u64,
+    /// When it ended; `None` = it did not.
+    pub to: Option<u64>,
+}
+
+impl Default for PoolTold {
+    fn default() -> Self {
+        PoolTold {
+            size: 0,
+            from: u64::MAX,
+            to: None,
+        }
+    }
 }
 
 /// A thread.
@@ -39,21 +60,15 @@ impl Told {
     }
 
     pub(super) fn pool_begins(&mut self, pool: u32, size: u64, t: u64) {
-        self.pools.push((pool, size, t, None));
+        let known = self.pools.entry(pool).or_default();
+        known.size = known.size.max(size);
+        known.from = known.from.min(t);
     }
 
+    /// Its beginning may be told by a thread that comes later in the file.
     pub(super) fn pool_ends(&mut self, pool: u32, t: u64) {
-        if let Some(open) = self
-            .pools
-            .iter_mut()
-            .rev()
-            .find(|p| p.0 == pool && p.3.is_none())
-        {
-            open.3 = Some(t);
-        } else {
-            // Its beginning is told by a thread that comes later in the file.
-            self.pools.push((pool, 0, t, Some(t)));
-        }
+        let known = self.pools.entry(pool).or_default();
+        known.to = known.to.max(Some(t));
     }
 }
 
