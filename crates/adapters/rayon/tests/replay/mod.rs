@@ -6,6 +6,9 @@ use workspan_trace::event::{Event, Events, WaitFor};
 use workspan_trace::wire::{TaskRef, create};
 use workspan_trace::{ChunkKind, Tolerance, Trace};
 
+/// A thread's chunk: its number in the thread, base time and records.
+type EventChunk<'a> = (u32, u64, &'a [u8]);
+
 /// How a task came to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Made {
@@ -65,7 +68,7 @@ impl Replay {
     /// Reads and replays the recording in `bytes`; panics at the first record that may not stand where it stands.
     pub fn of(bytes: &[u8]) -> Replay {
         let trace = Trace::open(bytes).expect("a recording");
-        let mut threads: BTreeMap<u32, Vec<(u32, u64, &[u8])>> = BTreeMap::new();
+        let mut threads: BTreeMap<u32, Vec<EventChunk<'_>>> = BTreeMap::new();
         let mut replay = Replay::default();
         for chunk in trace.chunks(Tolerance::Strict) {
             let chunk = chunk.expect("an undamaged recording");
