@@ -21,7 +21,7 @@ pub struct HelpArgs {
 }
 
 /// The terms, each with what it means for a reader of the report.
-const TERMS: [(&str, &str); 21] = [
+const TERMS: [(&str, &str); 24] = [
     (
         "strand",
         "A stretch of one task on one thread without any task-parallel primitive in it. Strands are what the\n\
@@ -107,6 +107,22 @@ const TERMS: [(&str, &str); 21] = [
     (
         "critical",
         "The share of the span that belongs to strands of the site's tasks. The shares add up to 100 %.",
+    ),
+    (
+        "edge",
+        "What made a strand ready. create: the task was created; create continuation, wait continuation, yield\n\
+         continuation: the task's own strand before; end: the last task it waited for ended; depend: the last task\n\
+         it depends on ended; signal: the signal was set.",
+    ),
+    (
+        "code block",
+        "The strands of a site's tasks that lie between the same two positions, as `join sort.rs:37 -> end`: from\n\
+         the return of that join to the end of the task. `start` is the task's start.",
+    ),
+    (
+        "root",
+        "The program's main thread as a task, from the start of recording to its end, so that serial parts count.\n\
+         Other threads that enter the runtime by themselves are roots too.",
     ),
     (
         "ready path",

@@ -13,7 +13,7 @@ use workspan_analysis::{Metric, Options, Report};
 use workspan_dag::Dag;
 
 use crate::TextOptions;
-use crate::page::Page;
+use crate::page::{Page, Tone};
 use crate::quantity::amount;
 
 /// What every section formats from.
@@ -74,5 +74,10 @@ pub fn report_text(
     notes.show(&mut page, notes::About::Sites);
     low::intervals(&view, &mut page);
     breakdown::taken_out(&view, &mut page);
+    page.blank();
+    page.line(&[(
+        Tone::Faint,
+        "  What a word here means: workspan help WORD".into(),
+    )]);
     page.finish()
 }
