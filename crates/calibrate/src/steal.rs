@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 const WANTED: u32 = 2000;
-const PATIENCE: Duration = Duration::from_millis(250);
+const PATIENCE: Duration = Duration::from_millis(300);
+const ONE_STEAL: Duration = Duration::from_millis(2);
 
 pub(crate) struct Steals {
     pub(crate) median_ns: f64,
@@ -42,17 +43,21 @@ fn forced_steals() -> Vec<u64> {
         }
         let begun_at = AtomicU64::new(0);
         let entry = Instant::now();
-        rayon::join(
+        let (gave_up, ()) = rayon::join(
             || {
-                // A thief that never comes (its CPU was taken away) must not hang the calibration: b then runs here.
-                while begun_at.load(Ordering::Acquire) == 0 && entry.elapsed() < PATIENCE {
+                while begun_at.load(Ordering::Acquire) == 0 {
+                    // The thief's CPU was taken away: b then runs here, and is no steal.
+                    if entry.elapsed() > ONE_STEAL {
+                        return true;
+                    }
                     std::hint::spin_loop();
                 }
+                false
             },
             || begun_at.store(entry.elapsed().as_nanos() as u64 | 1, Ordering::Release),
         );
         // The first ones wake the other worker.
-        if round >= 20 {
+        if round >= 20 && !gave_up {
             costs.push(begun_at.load(Ordering::Acquire));
         }
     }

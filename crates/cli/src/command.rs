@@ -4,13 +4,14 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::calibrate::CalibrateArgs;
 use crate::export::ExportArgs;
 use crate::help::HelpArgs;
 use crate::info::InfoArgs;
 use crate::output::is_broken_pipe;
 use crate::record::RecordArgs;
 use crate::report::ReportArgs;
-use crate::{export, help, info, record, report};
+use crate::{calibrate, export, help, info, record, report};
 
 /// Where did the speedup of a task-parallel program go, and which line to change to get it back?
 #[derive(Debug, Parser)]
@@ -39,6 +40,7 @@ enum Command {
     Report(ReportArgs),
     Info(InfoArgs),
     Export(ExportArgs),
+    Calibrate(CalibrateArgs),
     Help(HelpArgs),
 }
 
@@ -61,6 +63,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Report(args) => report::run(&args)?,
         Command::Info(args) => info::run(&args)?,
         Command::Export(args) => export::run(&args)?,
+        Command::Calibrate(args) => calibrate::run(&args)?,
         Command::Help(args) => help::run(&args)?,
     }
     Ok(ExitCode::SUCCESS)

@@ -6,6 +6,7 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use workspan_calibrate::Calibration;
 use workspan_recorder::front::INHERITED;
 use workspan_symbols::{Mapping, Position, Site, Workspace};
 use workspan_trace::chunk::ChunkKind;
@@ -42,7 +43,7 @@ pub fn finalize(
     workspace: &Workspace,
     facts: &[Note],
     off_cpu: &OffCpu,
-    steal_ns: impl Fn() -> Option<f64>,
+    calibration: impl Fn() -> Calibration,
 ) -> anyhow::Result<Finalized> {
     let bytes = std::fs::read(spool).with_context(|| spool.display().to_string())?;
     let trace = Trace::open(&bytes).with_context(|| spool.display().to_string())?;
@@ -74,14 +75,14 @@ pub fn finalize(
             .map(|d| format!("{}: {d}", spool.display())),
     );
 
-    let burden = burden(&told, &Clock::of(&trace), steal_ns);
+    let costs = costs(&told, &Clock::of(&trace), calibration);
     let notes = told
         .notes
         .iter()
         .chain(facts)
         .cloned()
         .chain(off_cpu.notes())
-        .chain(burden)
+        .chain(costs)
         .chain(warnings.iter().map(|w| Note::new("warning", w.clone())));
     writer
         .all_entries(ChunkKind::Notes, notes, Note::encode)
@@ -103,17 +104,27 @@ pub fn finalize(
     })
 }
 
-/// The cost of a steal as the reader of the trace takes it, for a runtime it was measured for.
-fn burden(told: &Told, clock: &Clock, steal_ns: impl Fn() -> Option<f64>) -> Option<Note> {
+/// What probes and, for a runtime it was measured for, steals cost, in ticks, as the reader of the trace takes them.
+fn costs(told: &Told, clock: &Clock, calibration: impl Fn() -> Calibration) -> Vec<Note> {
+    if told.tasks == 0 {
+        return Vec::new();
+    }
+    let calibration = calibration();
     let rayon = told
         .notes
         .iter()
         .any(|note| note.key == "runtime" && note.value.starts_with("Rayon"));
-    if told.tasks == 0 || !rayon {
-        return None;
-    }
-    let ticks = clock.length(steal_ns()?.round() as u64);
-    (ticks > 0).then(|| Note::new("burden_ticks", ticks.to_string()))
+    let ticks = |ns: f64| clock.length((ns * 1000.0).round() as u64) / 1000;
+    [
+        ("probe_cost_ticks", Some(calibration.probe_ns)),
+        ("burden_ticks", calibration.steal_ns.filter(|_| rayon)),
+    ]
+    .into_iter()
+    .filter_map(|(key, ns)| {
+        let ticks = ticks(ns.filter(|ns| ns.is_finite() && *ns > 0.0)?);
+        (ticks > 0).then(|| Note::new(key, ticks.to_string()))
+    })
+    .collect()
 }
 
 /// What the chunks of other kinds than events say.

@@ -2,7 +2,7 @@
 
 mod args;
 mod build_folder;
-mod burden;
+pub mod calibration;
 mod cargo;
 mod cargo_line;
 mod child;

@@ -12,7 +12,7 @@ use super::finalize::{Finalized, finalize};
 use super::off_cpu::OffCpu;
 use super::progress::Progress;
 use super::runner::UNRECORDED;
-use super::{burden, runs};
+use super::{calibration, runs};
 
 /// A run that has ended.
 pub struct Outcome<'a> {
@@ -105,7 +105,7 @@ impl Outcome<'_> {
                 .folder
                 .join(format!(".workspan-{}-{number}", std::process::id()));
             match finalize(spool, &half, &self.workspace, &self.facts, &off_cpu, || {
-                burden::steal_ns(self.tool)
+                calibration::of_this_machine(self.tool)
             }) {
                 Ok(trace) => {
                     // The report has them too.
