@@ -53,16 +53,9 @@ pub fn run(long: bool) -> Result<()> {
         "--ignored",
     ]);
     count(&mut tally, "slow tests", &mut slow)?;
-    // The crates' prose names their private modules: those pages are for who works on them.
     let mut docs = cargo();
-    docs.args([
-        "doc",
-        "--quiet",
-        "--workspace",
-        "--no-deps",
-        "--document-private-items",
-    ])
-    .env("RUSTDOCFLAGS", "-D warnings");
+    docs.args(["doc", "--quiet", "--workspace", "--no-deps"])
+        .env("RUSTDOCFLAGS", "-D warnings");
     check(&mut tally, "docs", &mut docs)?;
     for name in &tally.failed {
         println!("failed: {name}");
