@@ -1,8 +1,8 @@
 //! From a run as told ([`RawTrace`]) to the [`Dag`].
 //!
-//! The stages, in order: [`indices`] and [`structure`] (every task has strands, a creator and an end), [`tasks`] (number
-//! order), [`members`] (who is in which scope), [`strands`] (zero-length strands merged, waits resolved), [`order`] (a topological order; [`clamp`] first
-//! bends times that contradict the edges, in recorded traces) and [`columns`]. All but the sort are linear passes over
+//! The stages, in order: `indices` and `structure` (every task has strands, a creator and an end), `tasks` (number
+//! order), `members` (who is in which scope), `strands` (zero-length strands merged, waits resolved), `order` (a topological order; `clamp` first
+//! bends times that contradict the edges, in recorded traces) and `columns`. All but the sort are linear passes over
 //! vectors. The result depends on task numbers, never on the order in which a reader met tasks.
 
 mod clamp;
