@@ -63,6 +63,16 @@ pub(crate) fn ask(
     offsets: &[u64],
     wanted: &[Wanted],
 ) -> Result<Told, String> {
+    // The parsers are not ours, and a damaged file can take them where their arithmetic is checked.
+    std::panic::catch_unwind(|| read(path, build_id, offsets, wanted)).unwrap_or_else(|_| {
+        Err(format!(
+            "{}: its debug information is damaged",
+            path.display()
+        ))
+    })
+}
+
+fn read(path: &Path, build_id: &[u8], offsets: &[u64], wanted: &[Wanted]) -> Result<Told, String> {
     let file = File::open(path)
         .map_err(|e| format!("{}: can't be opened any more: {e}", path.display()))?;
     if !file.metadata().is_ok_and(|facts| facts.is_file()) {
