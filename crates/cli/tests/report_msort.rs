@@ -59,7 +59,14 @@ fn the_report_names_the_serial_merge_and_only_that() {
         .unwrap();
     let after_the_join = format!("from the join at {SOURCE}:{line} (`msort`)");
 
-    let (text, json) = record("serial");
+    // Under load from elsewhere preemption is what limits the run; the merge is to be named when the machine is ours.
+    let (text, json) = (0..5)
+        .map(|_| record("serial"))
+        .find(|(_, json)| {
+            let share = |key: &str| json["breakdown"][key].as_f64().unwrap();
+            share("descheduled") < 0.2 * share("work")
+        })
+        .expect("a run of five that other programs left alone");
     assert!(text.contains(&after_the_join), "{text}");
     assert!(
         text.contains("ran alone for") && text.contains("of what was lost"),

@@ -22,6 +22,8 @@ pub(super) struct Threads {
     pub total: u32,
     /// By the thread's place in the file.
     pub number: Vec<u32>,
+    /// By the thread's place: when it ran tasks, for those that share their number with others.
+    shared: Vec<Option<(u64, u64)>>,
 }
 
 /// No pool is larger than this; a size beyond is damage.
@@ -37,6 +39,7 @@ pub(super) fn assign(told: &Told, last: u64) -> Threads {
         workers: alive(told, last),
         total: 0,
         number: vec![NONE; threads.len()],
+        shared: Vec::new(),
     };
     let busy = |t: &ThreadTold| t.busy.map(|(from, to)| (from, to, t.index));
     if threads_of.workers == 0 {
@@ -92,6 +95,17 @@ pub(super) fn assign(told: &Told, last: u64) -> Threads {
         .max()
         .unwrap_or(0)
         .max(workers);
+    let mut sharers = vec![0u32; threads_of.total as usize];
+    for &number in &threads_of.number {
+        sharers[number as usize] += 1;
+    }
+    threads_of.shared = threads
+        .iter()
+        .map(|t| {
+            let number = threads_of.number[t.index as usize];
+            (sharers[number as usize] > 1).then(|| t.busy.unwrap_or((last, last)))
+        })
+        .collect();
     threads_of
 }
 
@@ -159,7 +173,8 @@ fn slots(threads: &mut [(u64, u64, u32)], limit: u32) -> Vec<(u32, u32)> {
     found
 }
 
-/// Puts the numbers in.
+/// Puts the numbers in. What a thread was off the CPU before or after its own tasks is left out where its number is also
+/// another thread's: a worker of a pool that has ended may still be waiting to exit while the next pool's has its number.
 pub(super) fn renumber(threads: &Threads, raw: &mut RawTrace) {
     if (0..)
         .zip(&threads.number)
@@ -171,9 +186,14 @@ pub(super) fn renumber(threads: &Threads, raw: &mut RawTrace) {
     for strand in &mut raw.strands {
         strand.thread = number(strand.thread);
     }
-    for off in &mut raw.offs {
+    raw.offs.retain_mut(|off| {
+        if let Some(&Some((from, to))) = threads.shared.get(off.thread as usize) {
+            off.start = off.start.max(from);
+            off.end = off.end.min(to);
+        }
         off.thread = number(off.thread);
-    }
+        off.start < off.end
+    });
     for steal in &mut raw.steals {
         (steal.thief, steal.victim) = (number(steal.thief), number(steal.victim));
     }
