@@ -51,6 +51,16 @@ impl Project {
         succeeded(self.cargo(arguments).output().unwrap())
     }
 
+    /// Takes all sources from a folder of the project from now on.
+    fn vendor(&self) {
+        let config = self.ok(&["vendor", "--locked"]);
+        assert!(config.contains("[source.crates-io]"), "{config}");
+        std::fs::create_dir_all(self.place.join(".cargo")).unwrap();
+        let source =
+            "[source.crates-io]\nreplace-with = \"here\"\n[source.here]\ndirectory = \"vendor\"\n";
+        std::fs::write(self.place.join(".cargo/config.toml"), source).unwrap();
+    }
+
     fn notes(&self) -> Vec<(String, String)> {
         notes::read(&self.place.join("notes"))
     }
@@ -101,6 +111,67 @@ fn every_profile_builds_locked_and_offline_and_once() {
     );
     let recorded = (notes::RECORDED.to_owned(), "1.13.0".to_owned());
     assert_eq!(project.notes(), vec![recorded; 5]);
+    // Panics and debuggers name the user's source, not the copy with hooks that was compiled, and that is gone.
+    let program = std::fs::read(project.place.join("target/debug/small")).unwrap();
+    let names = |text: &str| {
+        let mut windows = program.windows(text.len());
+        windows.any(|bytes| bytes == text.as_bytes())
+    };
+    assert!(names("workspan_hooks") && names("/rayon-core-1.13.0/src/registry.rs"));
+    assert!(
+        !names("rayon_core_real-") || !names(".source/"),
+        "the copy's path shows"
+    );
+    assert!(!project.has_artifact("debug", "rayon_core_real", ".source"));
+}
+
+#[test]
+fn a_source_without_the_places_for_hooks_is_recorded_without_and_says_so() {
+    let project = Project::new();
+    project.vendor();
+    let folder = project.place.join("vendor/rayon-core");
+    let path = folder.join("src/sleep/mod.rs");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let changed = text.replace("*is_blocked = true;", "*is_blocked = !false;");
+    assert_ne!(text, changed);
+    std::fs::write(&path, changed).unwrap();
+    // Says of no file what is in it, so that cargo takes the change.
+    let sums = std::fs::read_to_string(folder.join(".cargo-checksum.json")).unwrap();
+    let package = sums.find("\"package\"").unwrap();
+    let sums = format!("{{\"files\":{{}},{}", &sums[package..]);
+    std::fs::write(folder.join(".cargo-checksum.json"), sums).unwrap();
+    project.ok(&["build", "--release", "--frozen"]);
+    let notes = project.notes();
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert_eq!(notes[0].0, notes::UNHOOKED);
+    assert!(
+        notes[0].1.contains("rayon-core 1.13.0 differs")
+            && notes[0]
+                .1
+                .contains("src/sleep/mod.rs has `*is_blocked = true;` 0 times"),
+        "{notes:?}"
+    );
+    assert_eq!(notes[1].0, notes::RECORDED);
+
+    // The trace says it too.
+    let beside = std::env::current_exe().unwrap();
+    let spool = project.place.join("spool");
+    std::fs::create_dir(&spool).unwrap();
+    let output = Command::new(project.place.join("target/release/small"))
+        .env("WORKSPAN_SPOOL_DIR", &spool)
+        .env(
+            "LD_PRELOAD",
+            beside.with_file_name("libworkspan_preload.so"),
+        )
+        .output()
+        .unwrap();
+    assert_eq!(succeeded(output), "(1, 2)\n");
+    let trace = std::fs::read_dir(&spool).unwrap().next().unwrap().unwrap();
+    let trace = std::fs::read(trace.path()).unwrap();
+    let said = String::from_utf8_lossy(&trace);
+    assert!(said.contains(
+        "Steals by victim, failed attempts and sleep are not recorded: rayon-core 1.13.0"
+    ));
 }
 
 #[test]
@@ -125,12 +196,7 @@ fn line_tables_are_there_unless_the_profile_is_kept() {
 #[test]
 fn vendored_sources_are_recorded_and_patched_ones_said_not_to_be() {
     let project = Project::new();
-    let config = project.ok(&["vendor", "--locked"]);
-    assert!(config.contains("[source.crates-io]"), "{config}");
-    std::fs::create_dir_all(project.place.join(".cargo")).unwrap();
-    let source =
-        "[source.crates-io]\nreplace-with = \"here\"\n[source.here]\ndirectory = \"vendor\"\n";
-    std::fs::write(project.place.join(".cargo/config.toml"), source).unwrap();
+    project.vendor();
     project.ok(&["build", "--release", "--frozen"]);
     assert_eq!(
         project.notes(),
@@ -163,7 +229,12 @@ fn the_users_own_wrapper_and_errors_come_through() {
     use std::os::unix::fs::PermissionsExt;
     let project = Project::new();
     let wrapper = project.place.join("own wrapper");
-    std::fs::write(&wrapper, "#!/bin/sh\necho \"$@\" >> calls\nexec \"$@\"\n").unwrap();
+    std::fs::write(
+        &wrapper,
+        // cargo compiles a registry's crate in that crate's own folder.
+        "#!/bin/sh\necho \"$@\" >> \"${0%/*}/calls\"\nexec \"$@\"\n",
+    )
+    .unwrap();
     std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut build = project.cargo(&["build", "--release", "--locked"]);
     succeeded(
