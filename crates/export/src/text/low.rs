@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use workspan_analysis::{LowParallelism, LowStrand};
-use workspan_dag::PlaceId;
+use workspan_dag::{PlaceId, ROOT_PLACE};
 
 use super::View;
 use crate::page::{Page, Tone, plain, strong};
@@ -102,24 +102,35 @@ fn groups(view: &View, interval: &LowParallelism) -> Vec<Group> {
 fn row(view: &View, page: &mut Page, group: &Group) {
     let dag = view.dag;
     let words = cell(dag, &group.ends, page.width() / 2);
-    let who = if group.strands > 1 {
-        plain(format!("{} strands of ", group.strands))
+    let mut pieces = if group.strands > 1 {
+        vec![plain(format!("{} strands of ", group.strands))]
     } else {
-        let worker = if dag.is_worker(group.first.thread) {
+        let thread = group.first.thread;
+        let worker = if dag.is_worker(thread) {
             "worker"
         } else {
             "thread"
         };
         let task = dag.tasks.number[group.first.task as usize];
-        plain(format!("{worker} {}, task {task} of ", group.first.thread))
+        let name = if group.site == ROOT_PLACE {
+            "root task"
+        } else {
+            "task"
+        };
+        let of = if group.site == ROOT_PLACE { "" } else { " of " };
+        vec![plain(format!("{worker} {thread}, {name} {task}{of}"))]
     };
-    let mut pieces = vec![
-        who,
-        (Tone::Path, label(dag, group.site).to_string()),
-        plain(format!(", {words}: ran {}", view.time(group.ticks as f64))),
-    ];
-    if group.alone > 0 {
-        pieces.push(plain(format!(", alone {}", view.time(group.alone as f64))));
+    if group.strands > 1 || group.site != ROOT_PLACE {
+        pieces.push((Tone::Path, label(dag, group.site).to_string()));
     }
+    let ran = view.time(group.ticks as f64);
+    pieces.push(plain(if group.alone == group.ticks {
+        format!(", {words}: ran alone for {ran}")
+    } else if group.alone > 0 {
+        let alone = view.time(group.alone as f64);
+        format!(", {words}: ran {ran}, alone for {alone}")
+    } else {
+        format!(", {words}: ran {ran}")
+    }));
     page.prose("      ", 8, &pieces);
 }
