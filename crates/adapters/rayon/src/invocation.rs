@@ -10,7 +10,7 @@ pub struct Invocation {
 }
 
 /// Options whose value is the next argument when it is not part of this one; all that cargo passes.
-const WITH_VALUE: [&str; 17] = [
+const WITH_VALUE: [&str; 18] = [
     "--crate-name",
     "--crate-type",
     "--edition",
@@ -28,6 +28,7 @@ const WITH_VALUE: [&str; 17] = [
     "--print",
     "--color",
     "--diagnostic-width",
+    "--remap-path-prefix",
 ];
 
 impl Invocation {

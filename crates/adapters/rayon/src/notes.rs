@@ -10,6 +10,10 @@ pub const RECORDED: &str = "recorded";
 /// Key: a rayon-core was compiled as it is, so Rayon is not recorded; the text says which, why, and what to do.
 pub const UNRECORDED: &str = "unrecorded";
 
+/// Key: a rayon-core was compiled without hooks, so that steals by victim, failed attempts and sleep are not recorded; the
+/// text says which and why.
+pub const UNHOOKED: &str = "unhooked";
+
 /// Appends a note. Without a file to write to, or when it cannot be written, nothing happens: a note is no reason to
 /// fail the user's build.
 pub fn leave(key: &str, text: &str) {

@@ -1,10 +1,11 @@
 //! The stand-in's source text, carried inside the tool.
 
+use crate::hooks;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// File names and texts; `lib.rs` is the crate's root. `wire.rs` and `front.rs` are the recorder's contract as it stands.
-pub const FILES: [(&str, &str); 17] = [
+pub const FILES: [(&str, &str); 18] = [
     ("lib.rs", include_str!("../stand-in/lib.rs")),
     ("broadcast.rs", include_str!("../stand-in/broadcast.rs")),
     ("builder.rs", include_str!("../stand-in/builder.rs")),
@@ -12,6 +13,7 @@ pub const FILES: [(&str, &str); 17] = [
         "configuration.rs",
         include_str!("../stand-in/configuration.rs"),
     ),
+    ("hooks.rs", include_str!("../stand-in/hooks.rs")),
     ("hop.rs", include_str!("../stand-in/hop.rs")),
     ("join.rs", include_str!("../stand-in/join.rs")),
     ("pool.rs", include_str!("../stand-in/pool.rs")),
@@ -27,11 +29,12 @@ pub const FILES: [(&str, &str); 17] = [
     ("front.rs", include_str!("../../../recorder/src/front.rs")),
 ];
 
-/// A number that changes with the stand-in's text (FNV-1a, 64 bits): part of the name of whatever is built with it.
+/// A number that changes with the stand-in's text and the hooks' (FNV-1a, 64 bits): part of the name of whatever is built
+/// with them.
 #[must_use]
 pub fn fingerprint() -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for (name, text) in FILES {
+    for (name, text) in FILES.into_iter().chain(hooks::texts()) {
         for byte in name.bytes().chain([0]).chain(text.bytes()).chain([0]) {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
         }

@@ -1,17 +1,19 @@
 //! Compiling the stand-in over the user's own rayon-core.
 //!
 //! The call that compiles `rayon_core` becomes two: the real source as crate `rayon_core_real` (other metadata, other
-//! file name, so that the two can be linked side by side), then the stand-in as `rayon_core` with `--extern` to the
-//! first. All flags, features and cfgs are those of the original call in both; so are the version and the other
+//! file name, so that the two can be linked side by side; from a copy with hooks in it where that can be), then the
+//! stand-in as `rayon_core` with `--extern` to the first. All flags, features and cfgs are those of the original call in both; so are the version and the other
 //! `CARGO_PKG_*` variables. cargo sees one crate compiled, and `Cargo.lock` is never involved.
 
 use crate::environment;
+use crate::hooks;
 use crate::invocation::Invocation;
 use crate::notes;
 use crate::wrapper::{command, exit_code, run, with_profile};
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Output;
 
 /// The versions of rayon-core whose public items the stand-in mirrors.
 pub const VERSIONS: &str = "1.12 and 1.13";
@@ -130,7 +132,10 @@ pub fn compile(
     if call.codegen("metadata").is_none() {
         real = real.with(["-C".into(), OsString::from(format!("metadata={suffix}"))]);
     }
-    let output = command(program, &real).output()?;
+    let folder = call
+        .out_dir()
+        .join(format!("rayon_core_real{extra}.source"));
+    let (output, hooked) = compile_real(program, &real, folder, version)?;
     if !output.status.success() {
         // cargo must not hear of files it did not ask for; everything else is for it to show.
         let said = output
@@ -146,12 +151,45 @@ pub fn compile(
         call.out_dir()
             .join(format!("librayon_core_real{extra}.{extension}")),
     );
-    let stand_in = call.with_source(stand_in).with(["--extern".into(), file]);
+    let mut stand_in = call.with_source(stand_in).with(["--extern".into(), file]);
+    if hooked {
+        stand_in = stand_in.with(["--cfg", "workspan_hooks"].map(OsString::from));
+    }
     let status = run(program, &stand_in)?;
     if status.success() {
         notes::leave(notes::RECORDED, version);
     }
     Ok(exit_code(status))
+}
+
+/// Compiles the real rayon-core with hooks, put into a copy in `folder`, or as it is where that does not work: then a note
+/// says so ([`notes::UNHOOKED`]). Returns what rustc said, and whether there are hooks.
+fn compile_real(
+    program: &OsStr,
+    real: &Invocation,
+    folder: PathBuf,
+    version: &str,
+) -> std::io::Result<(Output, bool)> {
+    let why = match hooks::Copy::make(real, folder) {
+        Ok(copy) => {
+            let output = command(program, &copy.instead(real)).output()?;
+            if output.status.success() {
+                return Ok((output, true));
+            }
+            "it does not compile with hooks in it".to_owned()
+        }
+        Err(why) => why,
+    };
+    let output = command(program, real).output()?;
+    if output.status.success() {
+        notes::leave(
+            notes::UNHOOKED,
+            &format!(
+                "steals by victim, failed attempts and sleep are not recorded: rayon-core {version} differs from the versions workspan knows: {why}"
+            ),
+        );
+    }
+    Ok((output, false))
 }
 
 /// Whether a line of rustc's JSON output announces a file.

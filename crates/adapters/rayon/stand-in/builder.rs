@@ -3,12 +3,13 @@
 
 use crate::pool::ThreadPool;
 use crate::recording::here;
-use crate::worker::{worker_ends, worker_starts, InHandler};
+use crate::worker::{worker_ends, worker_starts, InHandler, Pool};
 use rayon_core_real as real;
 use rayon_core_real::{ThreadBuilder, ThreadPoolBuildError};
 use std::any::Any;
 use std::fmt;
 use std::io;
+use std::sync::Arc;
 
 type ThreadHandler = dyn Fn(usize) + Send + Sync;
 type PanicHandler = dyn Fn(Box<dyn Any + Send>) + Send + Sync;
@@ -117,25 +118,25 @@ impl ThreadPoolBuilder {
 impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     /// As the real one's.
     pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
-        let (number, builder, spawn, on_this_thread) = self.prepared();
+        let (pool, builder, spawn, on_this_thread) = self.prepared();
         let real = spawn.build(builder)?;
-        announce_current_thread(number, on_this_thread);
-        Ok(ThreadPool::over(real, number))
+        announce_current_thread(&pool, on_this_thread);
+        Ok(ThreadPool::over(real, pool.map(|pool| pool.number)))
     }
 
     /// As the real one's.
     pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
-        let (number, builder, spawn, on_this_thread) = self.prepared();
+        let (pool, builder, spawn, on_this_thread) = self.prepared();
         spawn.build_global(builder)?;
-        announce_current_thread(number, on_this_thread);
-        if let (Some(number), Some(here)) = (number, here()) {
-            here.announce_pool(number, real::current_num_threads());
+        announce_current_thread(&pool, on_this_thread);
+        if let (Some(pool), Some(here)) = (pool, here()) {
+            here.announce_pool(pool.number, real::current_num_threads());
         }
         Ok(())
     }
 
-    /// The pool's number if somebody records, and the real builder with every handler in its place.
-    fn prepared(self) -> (Option<u32>, real::ThreadPoolBuilder, S, bool) {
+    /// The pool if somebody records, and the real builder with every handler in its place.
+    fn prepared(self) -> (Option<Arc<Pool>>, real::ThreadPoolBuilder, S, bool) {
         let ThreadPoolBuilder {
             mut real,
             start_handler,
@@ -144,10 +145,10 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             use_current_thread,
             spawn_handler,
         } = self;
-        let number = here().map(|here| (here.table().pool)());
-        if let Some(number) = number {
+        let pool = here().map(|here| Pool::new((here.table().pool)()));
+        if let Some(pool) = pool.clone() {
             real = real.start_handler(move |index| {
-                worker_starts(number, index);
+                worker_starts(&pool, index);
                 if let Some(handler) = &start_handler {
                     let _in = InHandler::enter();
                     handler(index);
@@ -177,7 +178,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
                 real = real.panic_handler(handler);
             }
         }
-        (number, real, spawn_handler, use_current_thread)
+        (pool, real, spawn_handler, use_current_thread)
     }
 }
 
@@ -191,11 +192,11 @@ impl Drop for Leaving {
 }
 
 /// The building thread has become worker 0 without starting as one.
-fn announce_current_thread(number: Option<u32>, on_this_thread: bool) {
-    if let (true, Some(number), Some(here)) = (on_this_thread, number, here()) {
+fn announce_current_thread(pool: &Option<Arc<Pool>>, on_this_thread: bool) {
+    if let (true, Some(pool), Some(here)) = (on_this_thread, pool, here()) {
         // It was somebody before, and stays so: the root that it is waits for nothing.
         here.task();
-        here.become_worker(number, 0);
+        here.become_worker(pool, 0);
     }
 }
 

@@ -9,12 +9,14 @@
 //! | `recording` | finding the recorder, this thread's handle, writing records |
 //! | `worker` | workers and pools as the trace knows them |
 //! | `task` | the tasks on this thread's stack: which is current, how one begins and ends |
+//! | `hooks` | steals, failed attempts and sleep, where the real crate tells them |
 //! | `site`, `stack` | where a call stands: a source position, or a call stack for parallel iterators |
 //! | `join` `scope` `spawn` `broadcast` `hop` `yielding` | a primitive each; `hop` is `install` and calls from outside a pool |
 //! | `pool` `builder` `configuration` | thread pools |
 //! | `wire` `front` | the recorder's contract, as it stands there |
 
 #![deny(unsafe_op_in_unsafe_fn)]
+#![allow(unknown_lints, unexpected_cfgs)]
 #![warn(missing_debug_implementations)]
 
 #[allow(dead_code)]
@@ -25,6 +27,8 @@ mod wire;
 mod broadcast;
 mod builder;
 mod configuration;
+#[cfg(workspan_hooks)]
+mod hooks;
 mod hop;
 mod join;
 mod pool;

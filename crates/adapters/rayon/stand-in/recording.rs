@@ -3,6 +3,7 @@
 use crate::front::{Handle, Table, HAS_ROOT, TABLE_SYMBOL};
 use crate::task::{Task, ROOT};
 use crate::wire::{self, Kind};
+use crate::worker::Pool;
 use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
@@ -31,6 +32,12 @@ pub(crate) struct Thread {
     pub(crate) task: Cell<*const Task>,
     /// This thread is a worker of one of Rayon's pools.
     pub(crate) worker: Cell<bool>,
+    /// Its pool while it is one (`Arc::into_raw`), else null.
+    pub(crate) pool: Cell<*const Pool>,
+    /// A job has been stolen and has not begun: its victim's index + 1 and the time; else 0.
+    pub(crate) stolen: Cell<(usize, u64)>,
+    /// Attempts to steal that have failed since this thread became idle, or woke.
+    pub(crate) missed: Cell<u64>,
     /// Inside `yield_now` or `yield_local`, while nothing has run there: the call's site + 1; else 0.
     pub(crate) yielding: Cell<u32>,
     /// Position of a call (its address + primitive) → site.
@@ -45,6 +52,9 @@ thread_local! {
             handle: Cell::new(ptr::null_mut()),
             task: Cell::new(ptr::null()),
             worker: Cell::new(false),
+            pool: Cell::new(ptr::null()),
+            stolen: Cell::new((0, 0)),
+            missed: Cell::new(0),
             yielding: Cell::new(0),
             positions: [const { Cell::new((0, 0)) }; POSITIONS],
             stack_top: Cell::new(0),
@@ -110,6 +120,18 @@ fn find_table() {
     // SAFETY: a table of our version; key and value are read during the call.
     unsafe { ((*table).note)(b"runtime".as_ptr(), 7, version.as_ptr(), version.len()) };
     MODE.store(ON, Ordering::Release);
+    #[cfg(workspan_hooks)]
+    crate::hooks::install();
+    #[cfg(not(workspan_hooks))]
+    {
+        let text = concat!(
+            "Steals by victim, failed attempts and sleep are not recorded: rayon-core ",
+            env!("CARGO_PKG_VERSION"),
+            " differs from the versions that workspan knows."
+        );
+        // SAFETY: as above.
+        unsafe { ((*table).note)(b"warning".as_ptr(), 7, text.as_ptr(), text.len()) };
+    }
 }
 
 #[cfg(all(target_os = "linux", not(target_feature = "crt-static")))]

@@ -149,6 +149,8 @@ impl Seat {
     pub(crate) fn begin(&mut self, child: Child) {
         let Some(here) = here() else { return };
         let now = here.now();
+        #[cfg(workspan_hooks)]
+        here.stolen_begins(child.name);
         here.interrupt_yield(now);
         here.record(Kind::Begin, now, [u64::from(child.name.0), child.name.1]);
         self.take(here, child.task, Leaving::End);

@@ -6,19 +6,61 @@ use crate::task::ROOT;
 use crate::wire::Kind;
 use rayon_core_real as real;
 use std::ptr;
-use std::sync::Once;
+use std::sync::{Arc, Once, RwLock};
+
+/// A pool that is recorded.
+pub(crate) struct Pool {
+    /// Its number in the trace.
+    pub(crate) number: u32,
+    /// By worker: the number of its thread + 1; 0 or beyond the end while it has not started.
+    threads: RwLock<Vec<u32>>,
+}
+
+impl Pool {
+    pub(crate) fn new(number: u32) -> Arc<Self> {
+        let threads = RwLock::default();
+        Arc::new(Pool { number, threads })
+    }
+
+    fn add(&self, index: usize, thread: u32) {
+        if let Ok(mut threads) = self.threads.write() {
+            if threads.len() <= index {
+                threads.resize(index + 1, 0);
+            }
+            threads[index] = thread + 1;
+        }
+    }
+
+    /// The number of that worker's thread + 1; 0 when it is not known.
+    #[cfg(workspan_hooks)]
+    pub(crate) fn thread(&self, index: usize) -> u32 {
+        let threads = self.threads.read();
+        threads.map_or(0, |threads| threads.get(index).copied().unwrap_or(0))
+    }
+}
 
 impl Here {
     /// Says that this thread is worker `index` of `pool` from now on.
-    pub(crate) fn become_worker(&self, pool: u32, index: usize) {
+    pub(crate) fn become_worker(&self, pool: &Arc<Pool>, index: usize) {
+        pool.add(index, self.number());
+        self.leave(self.thread().pool.replace(Arc::into_raw(pool.clone())));
         self.thread().worker.set(true);
         self.set_flags(IS_WORKER, true);
-        self.event(Kind::Worker, [u64::from(pool), index as u64]);
+        self.event(Kind::Worker, [u64::from(pool.number), index as u64]);
+    }
+
+    /// Gives up this thread's share of a pool.
+    fn leave(&self, pool: *const Pool) {
+        if !pool.is_null() {
+            // SAFETY: of `become_worker`, and no longer in the thread's cell.
+            drop(unsafe { Arc::from_raw(pool) });
+        }
     }
 
     /// Says that it no longer is.
     fn leave_pool(&self) {
         self.event(Kind::WorkerEnd, []);
+        self.leave(self.thread().pool.replace(ptr::null()));
         self.thread().worker.set(false);
         self.set_flags(IS_WORKER, false);
     }
@@ -58,20 +100,21 @@ pub(crate) fn ensure_global_pool(here: Here) {
         return;
     }
     STARTED.call_once(|| {
-        let pool = (here.table().pool)();
+        let pool = Pool::new((here.table().pool)());
+        let number = pool.number;
         let built = real::ThreadPoolBuilder::new()
-            .start_handler(move |index| worker_starts(pool, index))
+            .start_handler(move |index| worker_starts(&pool, index))
             .exit_handler(|_| worker_ends())
             .build_global();
         // An error is not lost: Rayon meets it again at the call we stand before.
         if built.is_ok() {
-            here.announce_pool(pool, real::current_num_threads());
+            here.announce_pool(number, real::current_num_threads());
         }
     });
 }
 
 /// A worker's first act.
-pub(crate) fn worker_starts(pool: u32, index: usize) {
+pub(crate) fn worker_starts(pool: &Arc<Pool>, index: usize) {
     if let Some(here) = here() {
         here.become_worker(pool, index);
     }

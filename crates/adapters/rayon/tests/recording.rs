@@ -191,6 +191,52 @@ fn a_stolen_task_begins_on_the_thief() {
         .filter(|(name, task)| task.made == Made::Deferred && task.begun != [name.0])
         .count();
     assert!(stolen >= 1);
+    let reported = replay.steals.len();
+    assert_eq!(
+        reported, stolen,
+        "every task that began elsewhere was stolen"
+    );
+}
+
+/// A barrier in both halves of the only join forces one steal, and lets no other happen.
+#[test]
+fn one_forced_steal_is_one_steal_with_its_thief_and_victim() {
+    for fixture in [&PROGRAMS, &PROGRAMS_1_12] {
+        let (output, replay) = fixture.record(&["one_steal"]);
+        assert_eq!(output, "stolen\n");
+        assert!(!replay.notes.contains_key("warning"), "{:?}", replay.notes);
+        let [(thief, Some(victim), stolen, leap)] = replay.steals[..] else {
+            panic!("{:?}", replay.steals)
+        };
+        assert!(thief != victim && !leap, "{:?}", replay.steals);
+        let task = &replay.tasks[&stolen];
+        assert_eq!((task.made, &task.begun[..]), (Made::Deferred, &[thief][..]));
+        assert_eq!(stolen.0, victim, "the victim made it");
+        // Both look at each other's deque, and fall asleep in the end or before.
+        assert!(
+            replay
+                .missed
+                .iter()
+                .all(|(by, of)| of.is_none() || *of == Some(thief + victim - by))
+        );
+    }
+}
+
+#[test]
+fn idle_workers_sleep_and_write_little() {
+    for fixture in [&PROGRAMS, &PROGRAMS_1_12] {
+        let (_, replay) = fixture.record(&["asleep", "3"]);
+        assert!(replay.sleeps >= 2, "{}", replay.sleeps);
+        assert!(replay.steals.is_empty());
+        // Each of them gives up after 33 rounds with two victims: that is no more than 7 doublings each time.
+        assert!(!replay.missed.is_empty());
+        assert!(
+            replay.missed.len() <= 7 * (replay.sleeps + 6),
+            "{} for {} sleeps",
+            replay.missed.len(),
+            replay.sleeps
+        );
+    }
 }
 
 #[test]

@@ -43,6 +43,11 @@ pub struct Replay {
     pub workers_ended: usize,
     pub pools: Vec<u64>,
     pub pools_ended: usize,
+    /// (thief, victim, task, leap).
+    pub steals: Vec<(u32, Option<u32>, TaskRef, bool)>,
+    /// (thread, victim).
+    pub missed: Vec<(u32, Option<u32>)>,
+    pub sleeps: usize,
     pub event_bytes: usize,
     pub sites: BTreeMap<u32, Site>,
     pub notes: BTreeMap<String, String>,
@@ -105,6 +110,8 @@ impl Replay {
                 next_scope: 0,
                 next_yield: 0,
                 last: 0,
+                stolen: None,
+                asleep: false,
             };
             for &(seq, base, payload) in chunks.iter() {
                 replay.event_bytes += payload.len();
@@ -217,6 +224,9 @@ struct Thread {
     next_scope: u64,
     next_yield: u64,
     last: u64,
+    /// Stolen, and to begin with the next record but a yield's.
+    stolen: Option<TaskRef>,
+    asleep: bool,
 }
 
 impl Thread {
@@ -252,6 +262,11 @@ impl Thread {
         at: &str,
     ) {
         let thread = self.number;
+        if let (Some(task), false) = (self.stolen, matches!(event, Event::Yield { .. })) {
+            assert_eq!(event, Event::Begin(task), "{at}");
+            self.stolen = None;
+        }
+        assert!(!self.asleep || event == Event::Wake, "{at}");
         let mut add = |name: TaskRef, made, parent: Option<Name>, site, scope| {
             let task = Task {
                 made,
@@ -367,6 +382,30 @@ impl Thread {
             Event::WorkerEnd => replay.workers_ended += 1,
             Event::Pool { size, .. } => replay.pools.push(size),
             Event::PoolEnd { .. } => replay.pools_ended += 1,
+            Event::Steal { victim, leap, task } => {
+                assert_ne!(victim, Some(thread), "{at}");
+                assert_eq!(
+                    leap,
+                    self.stack
+                        .last()
+                        .is_some_and(|top| matches!(top.1, State::Waiting | State::Joining(_))),
+                    "{at}"
+                );
+                replay.steals.push((thread, victim, task, leap));
+                self.stolen = Some(task);
+            }
+            Event::StealFailed { victim } => {
+                assert_ne!(victim, Some(thread), "{at}");
+                replay.missed.push((thread, victim));
+            }
+            Event::Sleep => {
+                self.asleep = true;
+                replay.sleeps += 1;
+            }
+            Event::Wake => {
+                assert!(self.asleep, "{at}");
+                self.asleep = false;
+            }
             other => panic!("Rayon's stand-in writes no {other:?}"),
         }
     }
