@@ -3,10 +3,11 @@
 //! `gather` sorts the file's chunks by what they are; `count` walks all events once to learn how many tasks, scopes
 //! and yields each thread has, and numbers the tasks by creation; `replay` walks them again with each thread's stack of
 //! tasks and tells the run; `workers` gives threads their numbers, `places` sites their names, `clock` ticks their
-//! rate. What is inconsistent is repaired, counted and told in the warnings; times start at 0.
+//! rate, [`estimate`] off-CPU times their strands. What is inconsistent is repaired, counted and told in the warnings; times start at 0.
 
 mod clock;
 mod count;
+mod estimate;
 mod facts;
 mod gather;
 mod places;
@@ -28,6 +29,7 @@ pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<RawTrace, Error> {
     let places = places::places(&gathered);
     let mut raw = RawTrace::default();
     let told = replay::replay(&gathered, &counts, &places, &mut raw);
+    estimate::spread(&gathered, &counts, &mut raw);
     let threads = workers::assign(&told, counts.last - counts.first);
     raw.meta = facts::meta(&gathered, &counts, &told, &threads, &places, bytes.len());
     workers::renumber(&threads, &mut raw);

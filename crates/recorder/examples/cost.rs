@@ -39,7 +39,12 @@ fn main() {
     let folder = arguments
         .next()
         .map_or_else(std::env::temp_dir, PathBuf::from);
-    if !workspan_recorder::start(&folder, "cost", &[]) {
+    if !workspan_recorder::start(
+        &folder,
+        "cost",
+        &[],
+        workspan_recorder::OffCpuTimes::Elsewhere,
+    ) {
         eprintln!("{}: no spool file can be made there", folder.display());
         std::process::exit(1);
     }

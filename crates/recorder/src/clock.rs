@@ -8,7 +8,7 @@ use crate::system::{self, Timespec};
 static TSC: AtomicBool = AtomicBool::new(false);
 
 /// Ticks and nanoseconds at one moment.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Pair {
     pub(crate) ticks: u64,
     pub(crate) ns: u64,

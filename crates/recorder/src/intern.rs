@@ -13,7 +13,7 @@ use workspan_trace::wire::primitive;
 
 /// Least size of a chunk of entries.
 const ENTRIES: usize = 16 << 10;
-const KINDS: usize = 10;
+const KINDS: usize = 11;
 
 /// What was seen so far, and the chunks it is written to.
 pub(crate) struct Interned {
@@ -61,7 +61,7 @@ impl Interned {
             None => {
                 let small = matches!(
                     kind,
-                    ChunkKind::Clock | ChunkKind::Labels | ChunkKind::Notes
+                    ChunkKind::Clock | ChunkKind::Labels | ChunkKind::Notes | ChunkKind::OffCpu
                 );
                 let least = if small { 4 << 10 } else { ENTRIES };
                 let size = (bytes.len() + 1024)

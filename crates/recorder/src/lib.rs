@@ -13,11 +13,12 @@ pub mod front;
 mod intern;
 mod objects;
 mod process;
+mod schedstat;
 mod spool;
 mod system;
 mod table;
 mod thread;
 
-pub use process::{finish, is_on, start};
+pub use process::{OffCpuTimes, finish, is_on, start};
 pub use table::TABLE;
 pub use workspan_trace::wire;

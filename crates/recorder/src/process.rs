@@ -9,6 +9,7 @@ use std::sync::Mutex;
 
 use crate::clock;
 use crate::intern::Interned;
+use crate::schedstat::{self, Readings};
 use crate::spool::{Mapped, Spool};
 use crate::system;
 use crate::thread::{self, Owner};
@@ -27,9 +28,20 @@ pub(crate) struct Recording {
     /// Threads that ended; their memory serves new ones.
     pub(crate) ended: Mutex<Vec<Ended>>,
     pub(crate) interned: Mutex<Interned>,
+    /// When nobody watches the threads from outside.
+    pub(crate) readings: Option<Readings>,
     start: clock::Pair,
     /// Set aside at the start, so that a full disk does not hide an orderly end.
     finished: Option<Mapped>,
+}
+
+/// Who sees to the threads' off-CPU times (MODEL.md §2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OffCpuTimes {
+    /// The kernel is asked from outside, or nobody wants to know.
+    Elsewhere,
+    /// The recorder reads the threads' scheduling statistics at the ends of their chunks.
+    FromSchedstat,
 }
 
 /// An ended thread's memory.
@@ -87,8 +99,9 @@ impl Recording {
 }
 
 /// Starts recording this process into a new spool file in `folder`; the calling thread becomes thread 0 with the main
-/// root task. `notes` are facts to store. Returns false when the file can't be made or recording is on or over already.
-pub fn start(folder: &Path, name: &str, notes: &[(String, String)]) -> bool {
+/// root task. `notes` are facts to store. Where the kernel keeps the statistics for [`OffCpuTimes::FromSchedstat`], the note
+/// `off-CPU times` says that they are used. Returns false when the file can't be made or recording is on or over already.
+pub fn start(folder: &Path, name: &str, notes: &[(String, String)], off_cpu: OffCpuTimes) -> bool {
     let _errno = system::KeepErrno::new();
     if STATE.load(Ordering::Acquire) != OFF || any_recording().is_some() {
         return false;
@@ -125,6 +138,7 @@ pub fn start(folder: &Path, name: &str, notes: &[(String, String)]) -> bool {
     if unsafe { system::pthread_key_create(&mut key, Some(thread::thread_ends)) } != 0 {
         return false;
     }
+    let reads = off_cpu == OffCpuTimes::FromSchedstat && schedstat::is_there();
     let recording = Box::new(Recording {
         spool,
         page,
@@ -134,6 +148,7 @@ pub fn start(folder: &Path, name: &str, notes: &[(String, String)]) -> bool {
         pools: AtomicU32::new(0),
         ended: Mutex::new(Vec::new()),
         interned: Mutex::new(Interned::new()),
+        readings: reads.then(Readings::default),
         start,
         finished,
     });
@@ -144,6 +159,10 @@ pub fn start(folder: &Path, name: &str, notes: &[(String, String)]) -> bool {
     if let Some(recording) = any_recording() {
         recording.write_clock(start);
         crate::intern::note_all(recording, notes);
+        if reads {
+            let note = ("off-CPU times".into(), "from schedstat, per chunk".into());
+            crate::intern::note_all(recording, &[note]);
+        }
         crate::intern::note_mappings(recording);
         crate::intern::note_all(
             recording,
@@ -189,6 +208,9 @@ pub fn finish() {
     }
     let end = clock::pair(8);
     recording.write_clock(end);
+    if let Some(readings) = &recording.readings {
+        readings.end_all(recording);
+    }
     let Some(chunk) = recording.finished else {
         return;
     };

@@ -2,6 +2,7 @@
 
 use core::ffi::{c_char, c_int, c_long, c_uint, c_void};
 
+pub(crate) const O_RDONLY: c_int = 0;
 pub(crate) const O_RDWR: c_int = 2;
 pub(crate) const O_CREAT: c_int = 0o100;
 pub(crate) const O_EXCL: c_int = 0o200;
@@ -65,6 +66,7 @@ pub(crate) type KeyDestructor = unsafe extern "C" fn(*mut c_void);
 unsafe extern "C" {
     pub(crate) fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int;
     pub(crate) fn unlink(path: *const c_char) -> c_int;
+    fn read(fd: c_int, to: *mut c_void, length: usize) -> isize;
     pub(crate) fn close(fd: c_int) -> c_int;
     pub(crate) fn fallocate(fd: c_int, mode: c_int, offset: i64, length: i64) -> c_int;
     pub(crate) fn pwrite(fd: c_int, from: *const c_void, length: usize, offset: i64) -> isize;
@@ -103,6 +105,34 @@ pub(crate) fn thread_id() -> u32 {
     const GETTID: c_long = 178;
     // SAFETY: the call has no arguments and can't fail.
     unsafe { syscall(GETTID) as u32 }
+}
+
+/// Nanoseconds a thread of this process has run; `None` when it is gone.
+pub(crate) fn thread_cpu_ns(tid: u32) -> Option<u64> {
+    // The kernel's number for the CPU clock of a thread: its id inverted, then 4 (of a thread) and 2 (as scheduled).
+    let clock = (!tid << 3 | 6) as c_int;
+    let mut t = Timespec {
+        seconds: 0,
+        nanoseconds: 0,
+    };
+    // SAFETY: `t` is a timespec to write to.
+    let failed = unsafe { clock_gettime(clock, &mut t) } != 0;
+    (!failed).then(|| t.seconds as u64 * 1_000_000_000 + t.nanoseconds as u64)
+}
+
+/// Reads the beginning of a file, as much as one call gives; the number of bytes.
+pub(crate) fn read_file(path: &core::ffi::CStr, to: &mut [u8]) -> Option<usize> {
+    // SAFETY: `path` is a C string; the descriptor is used here alone and closed; `to` may be written to its end.
+    let length = unsafe {
+        let fd = open(path.as_ptr(), O_RDONLY | O_CLOEXEC, 0);
+        if fd < 0 {
+            return None;
+        }
+        let length = read(fd, to.as_mut_ptr().cast::<c_void>(), to.len());
+        close(fd);
+        length
+    };
+    usize::try_from(length).ok()
 }
 
 /// The thread's errno.

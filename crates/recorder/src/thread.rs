@@ -100,6 +100,9 @@ fn new_handle(recording: &'static Recording) -> *mut Handle {
         }
         next_chunk(recording, owner);
     }
+    if let Some(readings) = &recording.readings {
+        readings.begin(number);
+    }
     let mut name = [0u8; 16];
     // SAFETY: PR_GET_NAME writes up to 16 bytes, ended by 0.
     unsafe { system::prctl(system::PR_GET_NAME, name.as_mut_ptr()) };
@@ -171,6 +174,9 @@ pub(crate) extern "C" fn refill(handle: *mut Handle) {
             (Some(recording), Some(chunk)) => {
                 (*owner).chunk = None;
                 recording.spool.seal(chunk, false);
+                if let Some(readings) = &recording.readings {
+                    readings.read(recording, (*handle).thread);
+                }
                 next_chunk(recording, owner);
             }
             (state, _) => {
@@ -288,6 +294,9 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
         }
         if (*handle).flags & IS_WORKER != 0 {
             Handle::event(handle, Kind::WorkerEnd);
+        }
+        if let Some(readings) = &recording.readings {
+            readings.end(recording, (*handle).thread);
         }
         if let Some(chunk) = (*owner).chunk.take() {
             recording.spool.seal(chunk, true);

@@ -41,6 +41,8 @@ pub enum ChunkKind {
     Threads = 8,
     /// The process came to its end in an orderly way ([`crate::entry::Finished`]).
     Finished = 9,
+    /// Off-CPU times by the threads' statistics ([`crate::entry::OffCpu`]).
+    OffCpu = 10,
 }
 
 impl ChunkKind {
@@ -56,6 +58,7 @@ impl ChunkKind {
             7 => ChunkKind::Places,
             8 => ChunkKind::Threads,
             9 => ChunkKind::Finished,
+            10 => ChunkKind::OffCpu,
             _ => return None,
         })
     }

@@ -4,9 +4,11 @@
 //! length before them. A reader ignores what follows the fields it knows, so a later version can append some.
 
 mod fields;
+mod off_cpu;
 mod site;
 
 pub use fields::{Fields, entries, push_bytes, push_varint};
+pub use off_cpu::OffCpu;
 pub use site::{Site, SitePosition};
 
 use fields::push_entry;

@@ -183,7 +183,7 @@ fn what_a_killed_process_left_is_sealed_without_a_loss() {
     let sealed = copy_sealed(&left, &[], &mut writer).unwrap();
     assert_eq!(
         (sealed.chunks, sealed.finished, sealed.damage.len()),
-        (8, false, 0)
+        (9, false, 0)
     );
     let file = writer.finish().unwrap().into_inner();
     let read = Trace::open(&file).unwrap();

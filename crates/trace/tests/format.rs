@@ -112,7 +112,7 @@ fn all_chunks_come_back_and_in_order() {
     assert_eq!(
         kinds,
         [
-            Events, Sites, Labels, Notes, Maps, Clock, Places, Threads, Finished
+            Events, Sites, Labels, Notes, Maps, Clock, Places, Threads, Finished, OffCpu
         ]
     );
     assert!(chunks.iter().all(|c| c.sealed));

@@ -11,6 +11,7 @@
 //! | `WORKSPAN_SPOOL_DIR` | folder for the spool file; unset or empty: nothing is recorded, nothing is touched |
 //! | `WORKSPAN_USER_LD_PRELOAD` | what `LD_PRELOAD` was before this library was put there; unset: it was not set |
 //! | `WORKSPAN_PROGRAM` | the program to record, as `/proc/self/exe` names it: in any other on the way there (a user's own cargo runner) nothing is touched; unset or empty: any |
+//! | `WORKSPAN_SCHEDSTAT` | not empty: the recorder reads the threads' scheduling statistics, as nobody watches them from outside |
 //! | any other `WORKSPAN_…` | for other parts; taken out likewise |
 
 use std::ffi::{OsStr, OsString};
@@ -18,6 +19,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
+use workspan_recorder::OffCpuTimes;
 use workspan_recorder::front::Table;
 
 /// The functions front ends record with; null when this process is not recorded.
@@ -49,8 +51,17 @@ extern "C" fn loaded() {
     {
         return;
     }
+    let off_cpu = match std::env::var_os("WORKSPAN_SCHEDSTAT") {
+        Some(value) if !value.is_empty() => OffCpuTimes::FromSchedstat,
+        _ => OffCpuTimes::Elsewhere,
+    };
     restore_environment();
-    workspan_recorder::start(&PathBuf::from(folder), &spool_name(&exe), &facts(&exe));
+    workspan_recorder::start(
+        &PathBuf::from(folder),
+        &spool_name(&exe),
+        &facts(&exe),
+        off_cpu,
+    );
 }
 
 extern "C" fn unloaded() {

@@ -22,6 +22,9 @@ pub struct RecordArgs {
     /// Leave cargo's profile as it is: no line tables and stripping as it says (sites may lose their lines)
     #[arg(long)]
     pub keep_profile: bool,
+    /// Don't have the kernel watch context switches: off-CPU times are estimates then (also: WORKSPAN_NO_PERF=1)
+    #[arg(long)]
+    pub no_perf: bool,
     /// The program and its arguments, or a cargo command
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
@@ -50,6 +53,9 @@ pub struct CargoWorkspanArgs {
     /// Leave the profile as it is: no line tables and stripping as it says (sites may lose their lines)
     #[arg(long)]
     pub keep_profile: bool,
+    /// Don't have the kernel watch context switches: off-CPU times are estimates then (also: WORKSPAN_NO_PERF=1)
+    #[arg(long)]
+    pub no_perf: bool,
     /// cargo's subcommand with its flags: run, test, bench, build, …
     #[arg(
         trailing_var_arg = true,

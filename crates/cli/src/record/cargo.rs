@@ -32,6 +32,8 @@ pub struct Request {
     pub report: bool,
     /// Leave the profile alone.
     pub keep_profile: bool,
+    /// Leave the kernel's watch out.
+    pub no_perf: bool,
 }
 
 /// Runs cargo so that what it starts is recorded, and reports.
@@ -142,6 +144,9 @@ fn prepare(
     command
         .env(environment::LIBRARY, &tools.library)
         .env(environment::SPOOL_DIR, spool);
+    if request.no_perf {
+        command.env(environment::NO_PERF, "1");
+    }
     if user.runner.is_empty() {
         command.env_remove(environment::USER_RUNNER);
     } else {

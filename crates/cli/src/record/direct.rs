@@ -23,6 +23,7 @@ pub fn record(
     command: &[OsString],
     output: Option<&Path>,
     report: bool,
+    no_perf: bool,
 ) -> anyhow::Result<ExitCode> {
     let Some(name) = command.first() else {
         anyhow::bail!("no program given; for example: workspan record -- ./sort 1000000");
@@ -48,6 +49,9 @@ pub fn record(
         .env(environment::SPOOL_DIR, &spool);
     run.env_remove(environment::USER_RUNNER)
         .env_remove(environment::RESTORE);
+    if no_perf {
+        run.env(environment::NO_PERF, "1");
+    }
     let status = child::run(&mut run).inspect_err(|_| {
         // Nothing ran, so nothing is in there.
         let _ = std::fs::remove_dir(&spool);

@@ -15,6 +15,10 @@ pub const USER_LD_PRELOAD: &str = "WORKSPAN_USER_LD_PRELOAD";
 pub const PROGRAM: &str = "WORKSPAN_PROGRAM";
 /// For the runner: the preloaded library.
 pub const LIBRARY: &str = "WORKSPAN_LIBRARY";
+/// For the runner, from the user as well: not empty, the kernel is not asked to watch the program.
+pub const NO_PERF: &str = "WORKSPAN_NO_PERF";
+/// For the preloaded library: not empty, it reads the threads' scheduling statistics.
+pub const SCHEDSTAT: &str = "WORKSPAN_SCHEDSTAT";
 /// For the runner: the user's own runner with its arguments ([`join`]).
 pub const USER_RUNNER: &str = "WORKSPAN_USER_RUNNER";
 /// For the runner: the variables that were changed for cargo, as the user has them ([`Changed`]).
@@ -86,7 +90,7 @@ pub fn restore(command: &mut Command) {
             None => command.env_remove(&part),
         };
     }
-    for name in [SPOOL_DIR, LIBRARY, USER_RUNNER, RESTORE] {
+    for name in [SPOOL_DIR, LIBRARY, NO_PERF, USER_RUNNER, RESTORE] {
         command.env_remove(name);
     }
 }

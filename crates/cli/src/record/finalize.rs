@@ -81,7 +81,7 @@ pub fn finalize(
         .iter()
         .chain(facts)
         .cloned()
-        .chain(off_cpu.notes())
+        .chain(off_cpu.notes(told.estimated))
         .chain(costs)
         .chain(warnings.iter().map(|w| Note::new("warning", w.clone())));
     writer
@@ -134,6 +134,8 @@ struct Told {
     mappings: Vec<Mapping>,
     notes: Vec<Note>,
     tasks: u64,
+    /// There are readings of the threads' statistics.
+    estimated: bool,
 }
 
 impl Told {
@@ -143,6 +145,7 @@ impl Told {
             let bodies = || entry::entries(chunk.payload);
             match chunk.kind {
                 ChunkKind::Events => told.tasks += count_tasks(chunk.payload),
+                ChunkKind::OffCpu => told.estimated = true,
                 ChunkKind::Sites => told.sites.extend(bodies().filter_map(entry::Site::decode)),
                 ChunkKind::Maps => told
                     .mappings

@@ -71,9 +71,15 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
                 output,
                 report: !args.no_report,
                 keep_profile: args.keep_profile,
+                no_perf: args.no_perf,
             })
         }
-        _ => direct::record(&args.command, output.as_deref(), !args.no_report),
+        _ => direct::record(
+            &args.command,
+            output.as_deref(),
+            !args.no_report,
+            args.no_perf,
+        ),
     }
 }
 
@@ -84,6 +90,7 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
 pub fn cargo_workspan(args: CargoWorkspanArgs) -> anyhow::Result<ExitCode> {
     let mut line = CargoLine::parse(&args.cargo);
     let keep_profile = line.take_flag("--keep-profile") || args.keep_profile;
+    let no_perf = line.take_flag("--no-perf") || args.no_perf;
     let no_report = line.take_flag("--no-report") || args.no_report;
     let given = [line.take("--output"), line.take("-o")]
         .into_iter()
@@ -98,6 +105,7 @@ pub fn cargo_workspan(args: CargoWorkspanArgs) -> anyhow::Result<ExitCode> {
         output,
         report: !no_report,
         keep_profile,
+        no_perf,
     })
 }
 

@@ -13,6 +13,7 @@ use workspan_trace::reader::Tolerance;
 use workspan_trace::wire::{self, Kind};
 
 use super::clock::Clock;
+use super::environment::NO_PERF;
 
 /// Extension of a watcher's file in the spool directory.
 const SWITCHES: &str = "switches";
@@ -22,13 +23,21 @@ const UNWATCHED: &str = "unwatched";
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Has the kernel's context switches of this process written to the spool directory from its next exec on; the reason when
-/// the kernel refuses is left there instead. Must be called with one thread, last before the exec.
-pub fn watch(spool: &Path) {
+/// the kernel refuses, or the user does not want it, is left there instead, and false returned. Must be called with one thread, last before the exec.
+pub fn watch(spool: &Path) -> bool {
     let file = |extension: &str| spool.join(format!("{}.{extension}", std::process::id()));
-    if let Err(refused) = workspan_perf::watch_from_exec(&file(SWITCHES)) {
-        // Without the file the trace only says less.
-        let _ = std::fs::write(file(UNWATCHED), refused.to_string());
-    }
+    let unwanted = std::env::var_os(NO_PERF).is_some_and(|value| !value.is_empty());
+    let refused = if unwanted {
+        "--no-perf (or WORKSPAN_NO_PERF) was given".to_owned()
+    } else {
+        match workspan_perf::watch_from_exec(&file(SWITCHES)) {
+            Ok(()) => return true,
+            Err(refused) => refused.to_string(),
+        }
+    };
+    // Without the file the trace only says less.
+    let _ = std::fs::write(file(UNWATCHED), refused);
+    false
 }
 
 /// What is known of all processes of a run.
@@ -82,8 +91,8 @@ impl OffCpu {
         all
     }
 
-    /// What `workspan info` says about it.
-    pub fn notes(&self) -> Vec<Note> {
+    /// What `workspan info` says about it; `estimated` when the trace has the threads' own statistics.
+    pub fn notes(&self, estimated: bool) -> Vec<Note> {
         let mut notes = Vec::new();
         if self.watched {
             notes.push(Note::new(
@@ -91,12 +100,15 @@ impl OffCpu {
                 "from the kernel's context switches",
             ));
         }
+        let what = match (self.watched, estimated) {
+            (true, _) => "not complete",
+            (false, true) => {
+                "estimates: sums per chunk of records from schedstat, spread over its strands, as the kernel's switches \
+                 were not watched"
+            }
+            (false, false) => "not known, and count as work",
+        };
         if !self.missing.is_empty() {
-            let what = if self.watched {
-                "not complete"
-            } else {
-                "not known"
-            };
             notes.push(Note::new(
                 "warning",
                 format!("Off-CPU times are {what}: {}.", self.missing.join("; ")),

@@ -41,7 +41,9 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
                 if let Ok(path) = path.canonicalize() {
                     command.env(PROGRAM, path);
                 }
-                off_cpu::watch(Path::new(&spool));
+                if !off_cpu::watch(Path::new(&spool)) {
+                    command.env(environment::SCHEDSTAT, "1");
+                }
             }
             Some(reason) => {
                 eprintln!("workspan: {reason}");

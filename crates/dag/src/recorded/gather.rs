@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use workspan_trace::chunk::CHUNK_HEADER_SIZE;
-use workspan_trace::entry::{ClockPair, Finished, Label, Note, PlaceEntry, Site, entries};
+use workspan_trace::entry::{ClockPair, Finished, Label, Note, OffCpu, PlaceEntry, Site, entries};
 use workspan_trace::{ChunkKind, FileHeader, FormatError, Tolerance, Trace};
 
 use crate::error::Error;
@@ -21,6 +21,7 @@ pub(super) struct Gathered<'a> {
     pub labels: Vec<String>,
     pub notes: Vec<Note>,
     pub pairs: Vec<ClockPair>,
+    pub readings: Vec<OffCpu>,
     pub finished: Option<Finished>,
     pub warnings: Vec<String>,
     /// Damage is left out and told, not an error.
@@ -114,6 +115,9 @@ pub(super) fn gather<'a>(bytes: &'a [u8], options: &OpenOptions) -> Result<Gathe
             ChunkKind::Clock => gathered
                 .pairs
                 .extend(bodies().filter_map(ClockPair::decode)),
+            ChunkKind::OffCpu => gathered
+                .readings
+                .extend(bodies().filter_map(OffCpu::decode)),
             ChunkKind::Finished => {
                 gathered.finished = bodies().find_map(Finished::decode).or(gathered.finished)
             }

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use workspan_trace::entry::{
-    ClockPair, Finished, Label, Mapping, Note, PlaceEntry, Site, SitePosition, ThreadEntry,
+    ClockPair, Finished, Label, Mapping, Note, OffCpu, PlaceEntry, Site, SitePosition, ThreadEntry,
     push_varint,
 };
 use workspan_trace::folded::{FoldedRecord, FoldedSite};
@@ -204,6 +204,16 @@ pub fn file() -> Vec<u8> {
     };
     writer
         .all_entries(ChunkKind::Finished, [end], Finished::encode)
+        .unwrap();
+    let off = OffCpu {
+        thread: 0,
+        from: 1_000,
+        to: 9_000,
+        preempted_ns: 300,
+        blocked_ns: 70_000,
+    };
+    writer
+        .all_entries(ChunkKind::OffCpu, [off], OffCpu::encode)
         .unwrap();
     writer.finish().unwrap().into_inner()
 }

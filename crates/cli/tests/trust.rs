@@ -1,0 +1,288 @@
+//! Time off the CPU is not work (MODEL.md §2): real programs, recorded as root and as an ordinary user, with the kernel's
+//! context switches and with the threads' own statistics.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod project;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, OnceLock};
+
+use project::{Project, WORKSPAN, bare, printed, said};
+use serde_json::Value;
+
+/// An ordinary user's number; nobody's, on most systems.
+const USER: &str = "65534";
+/// Other programs share the machine: a run they spoiled is repeated.
+const TRIES: usize = 3;
+
+/// How a program is recorded.
+#[derive(Clone, Copy)]
+struct Case {
+    name: &'static str,
+    user: bool,
+    perf: bool,
+}
+
+/// What the cases share: copies of the tool and the program that any user may start.
+struct Place {
+    _folder: tempfile::TempDir,
+    tool: PathBuf,
+    program: PathBuf,
+}
+
+impl Place {
+    /// Where the trace and the tool's cache go.
+    fn home(&self, user: bool) -> PathBuf {
+        self.program.with_file_name(if user { "1" } else { "0" })
+    }
+}
+
+fn place() -> &'static Place {
+    static PLACE: OnceLock<Place> = OnceLock::new();
+    PLACE.get_or_init(|| {
+        let project = Project::new("waiter");
+        let output = project.cargo_workspan(&["build", "-q"]).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        let text = said(&output);
+        let line = text.lines().find(|l| l.contains("record a program from"));
+        let (_, path) = line.unwrap().rsplit_once("workspan record -- ").unwrap();
+        let built = path.trim_matches('\'').replace("PROGRAM", "waiter");
+        let folder = tempfile::tempdir().unwrap();
+        allow(folder.path());
+        let (tool, program) = (folder.path().join("workspan"), folder.path().join("waiter"));
+        fs::copy(WORKSPAN, &tool).unwrap();
+        fs::copy(project.root.join(built), &program).unwrap();
+        for user in ["0", "1"] {
+            fs::create_dir(folder.path().join(user)).unwrap();
+        }
+        if is_root() {
+            let user = USER.parse().ok();
+            std::os::unix::fs::chown(folder.path().join("1"), user, user).unwrap();
+        }
+        Place {
+            _folder: folder,
+            tool,
+            program,
+        }
+    })
+}
+
+fn allow(folder: &Path) {
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn is_root() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    status
+        .lines()
+        .any(|l| l.starts_with("Uid:") && l.split_whitespace().nth(2) == Some("0"))
+}
+
+/// A recorded run: the trace, and the report that was printed, in one line.
+struct Run {
+    trace: PathBuf,
+    text: String,
+}
+
+impl Case {
+    /// Records one of the program's ways, started by the words in `before`.
+    fn record(self, before: &[&str], way: &str) -> Run {
+        let place = place();
+        let mut words: Vec<&str> = Vec::new();
+        if is_root() {
+            // Other programs' work is not what is looked at.
+            words.extend(["nice", "-n", "-19"]);
+            if self.user {
+                words.extend([
+                    "setpriv",
+                    "--reuid",
+                    USER,
+                    "--regid",
+                    USER,
+                    "--clear-groups",
+                ]);
+            }
+        }
+        words.extend(before.iter().copied().chain(place.tool.to_str()));
+        words.push("record");
+        if !self.perf {
+            words.push("--no-perf");
+        }
+        let home = place.home(self.user);
+        let trace = home.join("t.wspan");
+        let mut command = bare(words[0]);
+        command.args(&words[1..]).arg("-o").arg(&trace).arg("--");
+        command.arg(&place.program).arg(way).current_dir(&home);
+        let output = command.env("XDG_CACHE_HOME", &home).output().unwrap();
+        assert!(output.status.success(), "{}: {}", self.name, said(&output));
+        assert_eq!(printed(&output), format!("{way} done\n"));
+        let text = said(&output);
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        Run { trace, text }
+    }
+}
+
+impl Run {
+    fn json(&self, options: &[&str]) -> Value {
+        let output = bare(WORKSPAN)
+            .args(["report", "--json"])
+            .args(options)
+            .arg(&self.trace)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+}
+
+fn number(report: &Value, path: &str) -> f64 {
+    let value = report.pointer(path).and_then(Value::as_f64);
+    value.unwrap_or_else(|| panic!("no {path} in {report:#}"))
+}
+
+/// Tries again when other programs were in the way.
+fn settles(mut attempt: impl FnMut() -> Result<(), String>) {
+    let failures: Vec<String> = (0..TRIES).map_while(|_| attempt().err()).collect();
+    assert!(failures.len() < TRIES, "{failures:#?}");
+}
+
+fn holds(condition: bool, what: impl Fn() -> String) -> Result<(), String> {
+    if condition { Ok(()) } else { Err(what()) }
+}
+
+/// All that must be seen in one case, or why it can't be.
+fn check(case: Case) {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+    if !case.user && !is_root() {
+        println!("skipped: {}: the tests do not run as root", case.name);
+        return;
+    }
+    let first = case.record(&[], "receive");
+    let estimates = "Off-CPU times are estimates: sums per chunk of records from schedstat";
+    if case.perf && first.text.contains("context switches can't be watched") {
+        assert!(
+            first
+                .text
+                .contains("kernel.perf_event_paranoid of 2 or less, or CAP_PERFMON, allows it")
+                || !first.text.contains("Permission denied"),
+            "{}",
+            first.text
+        );
+        println!("skipped: {}: the kernel refuses perf events", case.name);
+        return;
+    }
+    if !case.perf && first.text.contains("Off-CPU times are not known") {
+        println!("skipped: {}: this kernel keeps no schedstat", case.name);
+        return;
+    }
+    assert_eq!(first.text.contains(estimates), !case.perf, "{}", first.text);
+    settles(|| waiting_for_messages_is_no_work(case));
+    settles(|| a_slow_reader_has_two_spans(case));
+    settles(|| two_workers_on_one_cpu(case));
+}
+
+fn waiting_for_messages_is_no_work(case: Case) -> Result<(), String> {
+    let report = case.record(&[], "receive").json(&[]);
+    let work = number(&report, "/work");
+    let blocked = number(&report, "/work_with_blocked") - work;
+    // Two tasks of a length; the main thread waits for one of them at least.
+    holds(blocked > 0.4 * work, || {
+        format!("work {work}, blocked {blocked}")
+    })?;
+    let span = number(&report, "/span");
+    holds(span < 0.75 * work, || format!("work {work}, span {span}"))
+}
+
+fn a_slow_reader_has_two_spans(case: Case) -> Result<(), String> {
+    let run = case.record(&[], "read");
+    let report = run.json(&[]);
+    let (span, with_blocked) = (
+        number(&report, "/span"),
+        number(&report, "/span_with_blocked"),
+    );
+    holds(with_blocked > 2.0 * span, || {
+        format!("spans {span}, {with_blocked}")
+    })?;
+    let work = number(&report, "/work");
+    let all = number(&report, "/work_with_blocked");
+    // 300 ms of pauses, less what the reader computes meanwhile.
+    let pauses = 0.2 * number(&report, "/ticks_per_second");
+    holds(all - work > pauses, || format!("work {work}, {all}"))?;
+    holds(run.text.contains("with blocked time)"), || run.text.clone())?;
+
+    let counted = run.json(&["--count-blocked"]);
+    assert_eq!(counted["span"], report["span_with_blocked"]);
+    assert_eq!(counted["work"], report["work_with_blocked"]);
+    assert!(number(&report, "/breakdown/recording") > 0.0);
+    let raw = run.json(&["--raw"]);
+    assert!(number(&raw, "/work") > work, "{raw:#}");
+    assert_eq!(number(&raw, "/breakdown/recording"), 0.0);
+    Ok(())
+}
+
+fn two_workers_on_one_cpu(case: Case) -> Result<(), String> {
+    if !Path::new("/usr/bin/taskset").exists() {
+        println!("skipped: {}, on one CPU: no taskset", case.name);
+        return Ok(());
+    }
+    let seconds = |before: &[&str]| -> Vec<(f64, f64)> {
+        let mut runs: Vec<(f64, f64)> = (0..3)
+            .map(|_| {
+                let report = case.record(before, "pinned").json(&[]);
+                let off = number(&report, "/breakdown/descheduled");
+                let rate = number(&report, "/ticks_per_second");
+                let share = off / (off + number(&report, "/breakdown/work"));
+                (number(&report, "/span") / rate, share)
+            })
+            .collect();
+        runs.sort_by(|a, b| a.0.total_cmp(&b.0));
+        runs
+    };
+    let (free, pinned) = (seconds(&[]), seconds(&["taskset", "-c", "0"]));
+    let (free, (span, share)) = (free[1].0, pinned[1]);
+    holds((span / free - 1.0).abs() < 0.1, || {
+        format!("span {span} s on one CPU, {free} s on all")
+    })?;
+    holds((0.3..0.7).contains(&share), || {
+        format!("descheduled for {share} of the strands' time")
+    })
+}
+
+#[test]
+fn as_root_with_perf() {
+    check(Case {
+        name: "as_root_with_perf",
+        user: false,
+        perf: true,
+    });
+}
+
+#[test]
+fn as_root_without_perf() {
+    check(Case {
+        name: "as_root_without_perf",
+        user: false,
+        perf: false,
+    });
+}
+
+#[test]
+fn as_an_ordinary_user_with_perf() {
+    check(Case {
+        name: "as_an_ordinary_user_with_perf",
+        user: true,
+        perf: true,
+    });
+}
+
+#[test]
+fn as_an_ordinary_user_without_perf() {
+    check(Case {
+        name: "as_an_ordinary_user_without_perf",
+        user: true,
+        perf: false,
+    });
+}
