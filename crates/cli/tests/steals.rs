@@ -17,7 +17,7 @@ fn workspan(args: &[&str], trace: &Path) -> String {
 #[test]
 fn one_forced_steal_is_reported_with_its_thief_and_victim() {
     let project = Project::new("sorter");
-    let mut run = project.cargo_workspan(&["run", "--locked", "--", "one-steal"]);
+    let mut run = project.cargo_workspan(&["run", "--locked", "--", "steals", "1"]);
     let output = run.output().unwrap();
     assert!(output.status.success(), "{}", said(&output));
     let trace = trace_of(&output, &project.root);
@@ -71,12 +71,17 @@ fn one_forced_steal_is_reported_with_its_thief_and_victim() {
 #[test]
 fn steals_told_are_steals_inferred() {
     let project = Project::new("sorter");
-    let mut run = project.cargo_workspan(&["run", "--locked"]);
-    let output = run.env("RAYON_NUM_THREADS", "3").output().unwrap();
+    let mut run = project.cargo_workspan(&["run", "--locked", "--", "steals", "40"]);
+    let output = run.output().unwrap();
     let trace = trace_of(&output, &project.root);
     let dag = read(&trace);
+    assert_eq!(dag.steals.len(), 40);
+    for steal in &dag.steals {
+        let first = dag.tasks.first[steal.task as usize] as usize;
+        assert_eq!(dag.strands.thread[first], steal.thief);
+        assert!(steal.t <= dag.strands.start[first], "{steal:?}");
+    }
     let report: serde_json::Value =
         serde_json::from_str(&workspan(&["report", "--json"], &trace)).unwrap();
-    println!("{} told, {} inferred", dag.steals.len(), report["steals"]);
-    assert_eq!(report["steals"], dag.steals.len());
+    assert_eq!(report["steals"], 40);
 }

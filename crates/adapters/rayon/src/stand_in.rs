@@ -45,8 +45,10 @@ pub fn recognise(call: &Invocation) -> RayonCore {
     let Some(source) = call.source() else {
         return RayonCore::No;
     };
-    let version = std::env::var("CARGO_PKG_VERSION").unwrap_or_default();
-    match refusal(source, &version) {
+    let variable = |name| std::env::var(name).unwrap_or_default();
+    let (package, version) = (variable("CARGO_PKG_NAME"), variable("CARGO_PKG_VERSION"));
+    let target = call.option("--target").unwrap_or_default();
+    match refusal(source, &package, &version, target) {
         None => RayonCore::Replace {
             version,
             stand_in: PathBuf::from(stand_in),
@@ -58,8 +60,19 @@ pub fn recognise(call: &Invocation) -> RayonCore {
     }
 }
 
-/// Why the rayon-core at `source` is not replaced; `None` when it is.
-fn refusal(source: &Path, version: &str) -> Option<String> {
+/// Why the rayon-core at `source`, of the package of that name and version, is not replaced for `target` (empty: the
+/// host); `None` when it is. Each is looked at by itself, so one that is not replaced may be linked beside one that is.
+fn refusal(source: &Path, package_name: &str, version: &str, target: &str) -> Option<String> {
+    if package_name != "rayon-core" {
+        return Some(format!(
+            "the package {package_name} {version}, whose library is called rayon_core, is not recorded: workspan knows rayon-core alone"
+        ));
+    }
+    if target.starts_with("wasm") {
+        return Some(format!(
+            "rayon-core {version} for {target} is not recorded: no recorder can be loaded there; build for this machine to record Rayon"
+        ));
+    }
     let mut parts = version.split('.');
     let known = parts.next() == Some("1") && matches!(parts.next(), Some("12" | "13"));
     if !known {
@@ -208,16 +221,16 @@ mod tests {
         let package = folder.path().join("with space").join("rayon-core-1.13.0");
         std::fs::create_dir_all(package.join("src")).unwrap();
         let source = package.join("src/lib.rs");
-        let text = refusal(&source, "1.13.0").expect("a path checkout");
+        let text = refusal(&source, "rayon-core", "1.13.0", "").expect("a path checkout");
         assert!(text.contains("git or path dependency"), "{text}");
         std::fs::write(package.join(".cargo-ok"), "").unwrap();
-        assert_eq!(refusal(&source, "1.13.0"), None);
+        assert_eq!(refusal(&source, "rayon-core", "1.13.0", ""), None);
         assert!(
-            refusal(&source, "1.12.1").is_some(),
+            refusal(&source, "rayon-core", "1.12.1", "").is_some(),
             "the folder is another version's"
         );
         for version in ["1.11.0", "1.14.0", "2.12.0", "", "1", "1.130.0"] {
-            let text = refusal(&source, version).expect(version);
+            let text = refusal(&source, "rayon-core", version, "").expect(version);
             assert!(
                 text.contains("1.12 and 1.13") && text.contains("cargo update"),
                 "{text}"
@@ -226,12 +239,48 @@ mod tests {
     }
 
     #[test]
+    fn a_git_checkout_is_no_release() {
+        // cargo marks a checkout's root as it marks what it unpacks.
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().join("git/checkouts/rayon-9e1a2b/1a2b3c4");
+        for package in [root.join("rayon-core"), root.clone()] {
+            std::fs::create_dir_all(package.join("src")).unwrap();
+            std::fs::write(root.join(".cargo-ok"), "").unwrap();
+            let source = package.join("src/lib.rs");
+            let text = refusal(&source, "rayon-core", "1.13.0", "").expect("a checkout");
+            assert!(
+                text.contains("git or path dependency") && text.contains("1a2b3c4"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn forks_and_targets_without_a_recorder_are_refused_by_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let package = folder.path().join("vendor/rayon-core");
+        std::fs::create_dir_all(package.join("src")).unwrap();
+        std::fs::write(package.join(".cargo-checksum.json"), "{}").unwrap();
+        let source = package.join("src/lib.rs");
+        let here = "x86_64-unknown-linux-gnu";
+        assert_eq!(refusal(&source, "rayon-core", "1.13.0", here), None);
+        let text = refusal(&source, "rayon-core-ng", "1.13.0", here).unwrap();
+        assert!(text.contains("rayon-core-ng 1.13.0"), "{text}");
+        // What the feature `web_spin_lock` is for.
+        let text = refusal(&source, "rayon-core", "1.13.0", "wasm32-unknown-unknown").unwrap();
+        assert!(text.contains("for wasm32-unknown-unknown"), "{text}");
+    }
+
+    #[test]
     fn vendored_sources_are_released_ones() {
         let folder = tempfile::tempdir().unwrap();
         let package = folder.path().join("vendor/rayon-core");
         std::fs::create_dir_all(package.join("src")).unwrap();
         std::fs::write(package.join(".cargo-checksum.json"), "{}").unwrap();
-        assert_eq!(refusal(&package.join("src/lib.rs"), "1.12.1"), None);
+        assert_eq!(
+            refusal(&package.join("src/lib.rs"), "rayon-core", "1.12.1", ""),
+            None
+        );
     }
 
     #[test]

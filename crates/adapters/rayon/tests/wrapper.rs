@@ -263,6 +263,83 @@ fn the_users_own_wrapper_and_errors_come_through() {
     );
 }
 
+/// cargo itself allows one rayon-core in a program, as all of them claim to link the same library; a fork may not.
+#[test]
+fn of_two_rayon_cores_each_is_replaced_or_named() {
+    let project = Project::new();
+    project.vendor();
+    let fork = project.place.join("fork");
+    succeeded(
+        Command::new("cp")
+            .arg("-r")
+            .arg(project.place.join("vendor/rayon-core"))
+            .arg(&fork)
+            .output()
+            .unwrap(),
+    );
+    std::fs::remove_file(fork.join(".cargo-checksum.json")).unwrap();
+    let manifest = "[package]\nname = \"rayon-core\"\nversion = \"1.12.9\"\nedition = \"2021\"\nlinks = \"rayon-core\"\n\
+                    [dependencies]\ncrossbeam-deque = \"0.8\"\ncrossbeam-utils = \"0.8\"\n";
+    std::fs::write(fork.join("Cargo.toml"), manifest).unwrap();
+    let own = std::fs::read_to_string(project.place.join("Cargo.toml")).unwrap();
+    let own = own.replace(
+        "[dependencies]",
+        "[dependencies]\nfork = { package = \"rayon-core\", path = \"fork\" }",
+    );
+    std::fs::write(project.place.join("Cargo.toml"), own).unwrap();
+    let main = "fn main() {\n    println!(\"{:?}\", rayon_core::join(|| 1, || fork::join(|| 2, || 3)));\n}\n";
+    std::fs::write(project.place.join("src/main.rs"), main).unwrap();
+    let build = ["run", "--release", "--offline"];
+    let output = project.cargo(&build).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        !output.status.success() && said.contains("native library `rayon-core`"),
+        "{said}"
+    );
+    assert_eq!(project.notes(), []);
+
+    std::fs::write(
+        fork.join("Cargo.toml"),
+        manifest.replace("links = \"rayon-core\"\n", ""),
+    )
+    .unwrap();
+    let output = project.cargo(&build).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "(1, (2, 3))\n");
+    let mut notes = project.notes();
+    notes.sort();
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    assert_eq!(notes[0], (notes::RECORDED.to_owned(), "1.13.0".to_owned()));
+    assert!(
+        notes[1].0 == notes::UNRECORDED && notes[1].1.contains("rayon-core 1.12.9 at"),
+        "{notes:?}"
+    );
+}
+
+/// The feature is for browsers; elsewhere it changes what locks are made of.
+#[test]
+fn web_spin_lock_is_recorded_with_hooks() {
+    let project = Project::new();
+    let own = std::fs::read_to_string(project.place.join("Cargo.toml")).unwrap();
+    let own = own.replace(
+        "rayon-core = \"1.12\"",
+        "rayon-core = { version = \"1.12\", features = [\"web_spin_lock\"] }",
+    );
+    std::fs::write(project.place.join("Cargo.toml"), own).unwrap();
+    if !project.cargo(&["fetch"]).output().unwrap().status.success() {
+        println!(
+            "skipped: web_spin_lock: cargo could not fetch wasm_sync, which that feature needs"
+        );
+        return;
+    }
+    assert!(project.ok(&["run", "--release"]).ends_with("(1, 2)\n"));
+    assert_eq!(
+        project.notes(),
+        [(notes::RECORDED.to_owned(), "1.13.0".to_owned())]
+    );
+}
+
 #[test]
 fn without_a_compiler_it_says_what_it_is_for() {
     let output = Command::new(env!("CARGO_BIN_EXE_workspan-rustc"))
