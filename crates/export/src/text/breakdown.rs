@@ -82,11 +82,16 @@ pub(super) fn table(view: &View, page: &mut Page) {
     row("blocked", b.blocked, false, Tone::Bad);
     row("recording", b.recording, false, Tone::Bad);
     if b.buried > 0 {
-        let text = format!(
-            "{} waits were over while their thread ran an unrelated task above them, for {} in all.",
-            thousands(b.buried.into()),
-            view.time(b.buried_ticks as f64)
-        );
+        let (count, time) = (thousands(b.buried.into()), view.time(b.buried_ticks as f64));
+        let text = if b.buried == 1 {
+            format!(
+                "buried: 1 wait was over while its thread ran an unrelated task above it, for {time}."
+            )
+        } else {
+            format!(
+                "buried: {count} waits were over while their thread ran an unrelated task above them, for {time} in all."
+            )
+        };
         page.prose("    ", 4, &[plain(text)]);
     }
 }
