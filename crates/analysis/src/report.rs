@@ -42,6 +42,24 @@ pub struct Report {
     pub warnings: Vec<String>,
 }
 
+/// A correction for probes of more than this share of the work is stated as the uncertainty it is.
+const UNCERTAIN_SHARE: f64 = 0.1;
+
+impl Report {
+    /// What work and span are uncertain by, in ticks, when more than 10 % of the work was taken out for probes: calibrated
+    /// costs are those of a quiet moment, so the correction can be off by its own size. The span's part is the work's share
+    /// of it. `None` below that; meaningful for the metric time.
+    pub fn uncertainty(&self) -> Option<(u128, u128)> {
+        let (recording, ws) = (self.breakdown.recording, &self.work_span);
+        if recording as f64 <= UNCERTAIN_SHARE * ws.work as f64 {
+            return None;
+        }
+        let share = recording as f64 / ws.work.max(1) as f64;
+        let span = (ws.span as f64 * share).round() as u128;
+        Some((recording, span))
+    }
+}
+
 /// All of it. O(n log n) in strands and off-CPU intervals.
 ///
 /// # Errors

@@ -58,9 +58,10 @@ fn no_time(breakdown: &Breakdown) -> Option<String> {
 fn too_few_cpus(dag: &Dag) -> Option<String> {
     let cpus = dag.meta.cpus.filter(|&c| c < dag.meta.workers)?;
     let workers = dag.meta.workers;
+    let s = if cpus == 1 { "" } else { "s" };
     Some(format!(
-        "{workers} workers shared {cpus} CPUs: delay and no-work include waiting for a CPU; run with at most {cpus} \
-         workers to trust them."
+        "{workers} workers shared {cpus} CPU{s}: delay and no-work include waiting for a CPU; run with at most {cpus} \
+         worker{s} to trust them."
     ))
 }
 

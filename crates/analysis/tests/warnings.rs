@@ -58,7 +58,7 @@ fn the_traces_own_come_first() {
     let warnings = warnings(&dag, &Options::default());
     assert_eq!(warnings.len(), 2);
     assert_eq!(warnings[0], "Half of it is missing.");
-    assert!(warnings[1].starts_with("2 workers shared 1 CPUs"));
+    assert!(warnings[1].starts_with("2 workers shared 1 CPU"));
 }
 
 #[test]

@@ -90,7 +90,8 @@ const TERMS: [(&str, &str); 24] = [
     ),
     (
         "recording",
-        "Time the recorder's own probes took inside strands.",
+        "Time the recorder's own probes took inside strands: their number times what one costs. Where it is more\n\
+         than 10 % of the work, work and span carry it as ±: the correction can be off by its own size.",
     ),
     (
         "oversubscribed",

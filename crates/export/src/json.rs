@@ -31,7 +31,11 @@ struct Root<'a> {
     workers: u32,
     elapsed: u64,
     work: u128,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    work_uncertainty: Option<u128>,
     span: u128,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    span_uncertainty: Option<u128>,
     parallelism: Ratio,
     burden: u64,
     burdened_span: u128,
@@ -207,6 +211,9 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options) -> Root<'a>
             .push("Parts are not available: this version does not compute their measures.".into());
     }
     let elapsed = b.end.saturating_sub(b.begin);
+    let uncertainty = report
+        .uncertainty()
+        .filter(|_| measured.metric == Metric::Time);
     Root {
         workspan_report: 1,
         metric,
@@ -215,7 +222,9 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options) -> Root<'a>
         workers: b.workers,
         elapsed,
         work: ws.work,
+        work_uncertainty: uncertainty.map(|u| u.0),
         span: ws.span,
+        span_uncertainty: uncertainty.map(|u| u.1),
         parallelism: Ratio(ws.parallelism()),
         burden: ws.burden,
         burdened_span: ws.burdened_span,

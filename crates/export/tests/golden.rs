@@ -261,6 +261,43 @@ fn a_balanced_run_is_not_blamed() {
     assert!(text.contains("nothing to gain"), "{text}");
 }
 
+/// Each stands beside the number it spoils: what spoils all before all of them, the others right after theirs.
+#[test]
+fn warnings_stand_beside_the_numbers_they_spoil() {
+    let text = shown("doubtful", &Options::default(), &looks("doubtful"));
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let in_order = [
+        "! The program was built without optimisation",
+        "! 4096 bytes or more of records were lost",
+        "Where 2 x 800 ns went",
+        "! Off-CPU times are estimates",
+        "kernel.perf_event_paranoid of 2 or less, or CAP_PERFMON, allows it.",
+        "! 2 workers shared 1 CPU:",
+        "! More strands ran at once than the 2 workers",
+        "Running over time",
+        "Work 1.24 us +/- 420 ns, span 740 ns +/- 251 ns,",
+        "! Strands of 177 ticks on average are close to the cost of a probe (30 ticks)",
+        "Speedup, workers",
+    ];
+    let mut from = 0;
+    for part in in_order {
+        let at = words[from..].find(part);
+        from += at.unwrap_or_else(|| panic!("{part}: not there, or not in its place in\n{text}"));
+    }
+    let json = json("doubtful");
+    // 1660 ticks on the CPU less 14 probes of 30.
+    assert_eq!(json["work"], 1240, "{json:#}");
+    assert_eq!(json["work_uncertainty"], 420);
+    assert_eq!(json["span_uncertainty"], 251);
+    // Where nothing is corrected, no correction is uncertain.
+    let raw = Options {
+        raw: true,
+        ..Options::default()
+    };
+    let text = shown("doubtful", &raw, &looks("doubtful"));
+    assert!(text.contains("Work 1.66 us, span 800 ns, "), "{text}");
+}
+
 #[test]
 fn what_does_not_exist_yet_is_not_suggested() {
     for name in names() {

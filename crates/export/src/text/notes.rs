@@ -59,7 +59,9 @@ fn said_already(warning: &str) -> bool {
 fn about(warning: &str) -> About {
     let text = warning.to_ascii_lowercase();
     let has = |words: &[&str]| words.iter().any(|w| text.contains(w));
-    if has(&[
+    if text.starts_with("off-cpu times") {
+        About::Breakdown
+    } else if has(&[
         "truncated",
         "damage",
         "dropped",
@@ -78,6 +80,8 @@ fn about(warning: &str) -> About {
         "off-cpu",
         "blocked",
         "oversubscribed",
+        "ran at once",
+        "shared",
     ]) {
         About::Breakdown
     } else if has(&["span", "parallelism", "burden", "steal"]) {

@@ -11,13 +11,27 @@ pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
     let unit = view
         .counter()
         .map_or_else(String::new, |name| format!(" {name}"));
+    let uncertain = view
+        .report
+        .uncertainty()
+        .filter(|_| view.counter().is_none());
+    let sign = if page.unicode() { "±" } else { "+/-" };
+    let give_or_take = |which: usize| match uncertain {
+        Some((work, span)) => format!(" {sign} {}", view.amount([work, span][which] as f64)),
+        None => String::new(),
+    };
     let mut facts = vec![
         strong("Work "),
-        plain(format!("{}{unit}, ", view.amount(ws.work as f64))),
+        plain(format!(
+            "{}{unit}{}, ",
+            view.amount(ws.work as f64),
+            give_or_take(0)
+        )),
         strong("span "),
         plain(format!(
-            "{}{}, ",
+            "{}{}{}, ",
             view.amount(ws.span as f64),
+            give_or_take(1),
             with_blocked(view)
         )),
         strong("parallelism "),
