@@ -1,8 +1,10 @@
-//! `cargo xtask bench`: what recording costs on the smallest task there is, as ratios measured side by side.
+//! `cargo xtask bench`: what recording costs, as ratios measured side by side: per join where a task does nothing else,
+//! and where a task does 1, 10 and 100 µs of work; the bytes of a task; the memory held.
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
@@ -12,68 +14,161 @@ use crate::workspace::{build_release, cargo, cargo_workspan, output, target, wor
 /// How often each variant runs; they take turns, so that a slow moment of the machine meets all of them.
 const ROUNDS: usize = 7;
 
-/// ns per join of one run.
+const VARIANTS: [&str; 3] = ["bare", "stand-in, unrecorded", "recorded"];
+
+/// What one run of the `joins` kernel printed.
 #[derive(Clone, Copy)]
 struct Run {
+    /// ns per join in its fastest batch.
     least: f64,
+    /// ns per join in the middle one.
     median: f64,
+    /// The most memory the process held at once.
+    peak_kib: f64,
 }
 
-/// Measures uncut fib bare, with the stand-in unrecorded, and recorded, on one and two threads.
+/// A size of the kernel.
+struct Size {
+    /// The work in every task.
+    label: &'static str,
+    strand_us: f64,
+    n: &'static str,
+    batches: &'static str,
+}
+
+/// Batches of about a millisecond and less, which a busy machine lets through undisturbed now and then.
+const SIZES: [Size; 4] = [
+    size("none (uncut fib)", 0.0, "16", "200"),
+    size("1 µs", 1.0, "13", "300"),
+    size("10 µs", 10.0, "8", "400"),
+    size("100 µs", 100.0, "5", "300"),
+];
+
+const fn size(label: &'static str, strand_us: f64, n: &'static str, batches: &'static str) -> Size {
+    Size {
+        label,
+        strand_us,
+        n,
+        batches,
+    }
+}
+
+/// The programs and the place of the trace.
+struct Kernel {
+    bare: PathBuf,
+    stand_in: PathBuf,
+    trace: PathBuf,
+    /// Rounds of its work in a µs, at the speed of the machine's best moments.
+    rounds_per_us: f64,
+}
+
+/// Measures the kernel bare, with the stand-in unrecorded, and recorded, on one and two threads.
 pub fn run() -> Result<()> {
     build_release()?;
     let bare = executable(cargo().args(["build"]).args(BUILD))?;
-    let stand_in = executable(cargo_workspan()?.args(["build"]).args(BUILD))?;
+    let stand_in = executable(cargo_workspan("release")?.args(["build"]).args(BUILD))?;
     let folder = target().join("workspan/bench");
     fs::create_dir_all(&folder)?;
-    let trace = folder.join("joins.wspan");
-    println!("uncut fib, ns per join; {ROUNDS} rounds of each, taking turns");
+    let work = output(Command::new(&bare).args(["--work", "10000"]))?;
+    let ns: f64 = work.trim().parse().context("joins --work")?;
+    let kernel = Kernel {
+        bare,
+        stand_in,
+        trace: folder.join("joins.wspan"),
+        rounds_per_us: 10_000.0 * 1_000.0 / ns,
+    };
+    println!("ns per join inside the pool; {ROUNDS} runs of each variant, taking turns");
+    println!("minimum: of all batches; median: of the runs' medians; spread: of those medians");
     if let Some(clock) = clock_ns() {
         println!("a clock read here: {clock:.1} ns");
     }
-    println!(
-        "{:<10}{:<22}{:>9}{:>9}{:>12}{:>12}",
-        "threads", "variant", "minimum", "median", "min - bare", "min / bare"
-    );
-    for threads in ["1", "2"] {
-        let mut runs: [Vec<Run>; 3] = Default::default();
-        for _ in 0..ROUNDS {
-            runs[0].push(measure(
-                Command::new(&bare).env("RAYON_NUM_THREADS", threads),
-            )?);
-            runs[1].push(measure(
-                Command::new(&stand_in).env("RAYON_NUM_THREADS", threads),
-            )?);
-            runs[2].push(measure(
-                recorded(&stand_in, &trace).env("RAYON_NUM_THREADS", threads),
-            )?);
+    for size in &SIZES {
+        println!("\nwork in every task: {}", size.label);
+        println!(
+            "{:<9}{:<22}{:>9}{:>9}{:>18}{:>12}{:>12}{:>12}{:>10}",
+            "threads",
+            "variant",
+            "minimum",
+            "median",
+            "spread",
+            "min - bare",
+            "min / bare",
+            "med / bare",
+            "peak MiB"
+        );
+        for threads in ["1", "2"] {
+            measure_size(&kernel, size, threads)?;
         }
-        let least = |runs: &[Run]| runs.iter().map(|r| r.least).fold(f64::INFINITY, f64::min);
-        let base = least(&runs[0]);
-        for (name, runs) in ["bare", "stand-in, unrecorded", "recorded"]
-            .into_iter()
-            .zip(&runs)
-        {
-            let mut medians: Vec<f64> = runs.iter().map(|r| r.median).collect();
-            medians.sort_by(f64::total_cmp);
-            let (low, middle) = (least(runs), medians[medians.len() / 2]);
-            println!(
-                "{threads:<10}{name:<22}{low:>9.1}{middle:>9.1}{:>12.1}{:>12.2}",
-                low - base,
-                low / base
-            );
+        if size.strand_us == 0.0 {
+            trace_size(&kernel.trace)?;
         }
     }
-    let info: Value =
-        serde_json::from_str(&output(workspan().args(["info", "--json"]).arg(&trace))?)?;
-    let (bytes, tasks) = (info["bytes"].as_f64(), info["tasks"].as_f64());
-    let (Some(bytes), Some(tasks)) = (bytes, tasks) else {
+    Ok(())
+}
+
+/// One block of the table.
+fn measure_size(kernel: &Kernel, size: &Size, threads: &str) -> Result<()> {
+    let work = (size.strand_us * kernel.rounds_per_us).round().to_string();
+    let ready = |mut command: Command| {
+        command
+            .args([size.n, size.batches, &work])
+            .env("RAYON_NUM_THREADS", threads);
+        command
+    };
+    let mut runs: [Vec<Run>; 3] = Default::default();
+    for _ in 0..ROUNDS {
+        runs[0].push(measure(&mut ready(Command::new(&kernel.bare)))?);
+        runs[1].push(measure(&mut ready(Command::new(&kernel.stand_in)))?);
+        runs[2].push(measure(&mut ready(recorded(
+            &kernel.stand_in,
+            &kernel.trace,
+        )))?);
+    }
+    let least = |runs: &[Run]| runs.iter().map(|r| r.least).fold(f64::INFINITY, f64::min);
+    let peak = |runs: &[Run]| runs.iter().map(|r| r.peak_kib).fold(0.0, f64::max);
+    let medians = |runs: &[Run]| {
+        let mut medians: Vec<f64> = runs.iter().map(|r| r.median).collect();
+        medians.sort_by(f64::total_cmp);
+        medians
+    };
+    let (base, base_median) = (least(&runs[0]), medians(&runs[0])[ROUNDS / 2]);
+    for (name, runs) in VARIANTS.into_iter().zip(&runs) {
+        let (low, medians) = (least(runs), medians(runs));
+        let middle = medians[ROUNDS / 2];
+        let spread = format!("{:.1}-{:.1}", medians[0], medians[ROUNDS - 1]);
+        println!(
+            "{threads:<9}{name:<22}{low:>9.1}{middle:>9.1}{spread:>18}{:>12.1}{:>12.3}{:>12.3}{:>10.1}",
+            low - base,
+            low / base,
+            middle / base_median,
+            peak(runs) / 1024.0
+        );
+    }
+    Ok(())
+}
+
+/// The trace's bytes a task, and the memory that its report takes.
+fn trace_size(trace: &Path) -> Result<()> {
+    let info: Value = serde_json::from_str(&output(
+        workspan("release").args(["info", "--json"]).arg(trace),
+    )?)?;
+    let (Some(bytes), Some(tasks)) = (info["bytes"].as_f64(), info["tasks"].as_f64()) else {
         bail!("workspan info said no size")
     };
     println!(
-        "recorded, 2 threads: {tasks} tasks in {bytes} bytes, {:.1} bytes a task",
+        "the last trace: {tasks} tasks in {bytes} bytes, {:.1} bytes a task",
         bytes / tasks
     );
+    let mut report = workspan("release");
+    report.args(["report", "--json"]).arg(trace);
+    match peak_kib(&mut report)? {
+        Some(kib) => println!(
+            "its report: {:.0} MiB at most, {:.0} bytes a task",
+            kib / 1024.0,
+            kib * 1024.0 / tasks
+        ),
+        None => println!("its report's memory: the kernel does not say"),
+    }
     Ok(())
 }
 
@@ -101,7 +196,7 @@ fn executable(command: &mut Command) -> Result<PathBuf> {
 fn recorded(program: &Path, trace: &Path) -> Command {
     // A trace is never overwritten; the last one is the one whose bytes count.
     let _ = fs::remove_file(trace);
-    let mut command = workspan();
+    let mut command = workspan("release");
     command
         .args(["record", "--no-report", "-o"])
         .arg(trace)
@@ -110,7 +205,7 @@ fn recorded(program: &Path, trace: &Path) -> Command {
     command
 }
 
-/// Runs the `joins` kernel and reads the two numbers it prints. What `record` says of each trace is of no interest here.
+/// Runs the `joins` kernel and reads the three numbers it prints. What `record` says of each trace is of no interest here.
 fn measure(command: &mut Command) -> Result<Run> {
     let run = command.output().with_context(|| format!("{command:?}"))?;
     if !run.status.success() {
@@ -126,12 +221,38 @@ fn measure(command: &mut Command) -> Result<Run> {
         .filter_map(|w| w.parse().ok())
         .collect();
     match numbers.as_slice() {
-        [least, median] => Ok(Run {
+        [least, median, peak_kib] => Ok(Run {
             least: *least,
             median: *median,
+            peak_kib: *peak_kib,
         }),
-        _ => bail!("{command:?} printed `{text}`, not two numbers"),
+        _ => bail!("{command:?} printed `{text}`, not three numbers"),
     }
+}
+
+/// The most memory a command held, as its `VmHWM` said in the last look before it ended; looked at every few ms.
+fn peak_kib(command: &mut Command) -> Result<Option<f64>> {
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .with_context(|| format!("{command:?}"))?;
+    let file = format!("/proc/{}/status", child.id());
+    let mut peak = None;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let now = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse().ok());
+        peak = now.or(peak);
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    if !status.success() {
+        bail!("{command:?}: {status}");
+    }
+    Ok(peak)
 }
 
 /// The least time of a read of the clock the recorder uses, over many batches.

@@ -18,7 +18,7 @@ pub fn run() -> Result<()> {
         let trace = folder.join(format!("msort-{merge}.wspan"));
         // `-o` never overwrites; the demo's own files are made anew.
         let _ = fs::remove_file(&trace);
-        let mut record = cargo_workspan()?;
+        let mut record = cargo_workspan("release")?;
         record.arg("--no-report").arg("-o").arg(&trace).args([
             "run",
             "--release",
@@ -26,12 +26,12 @@ pub fn run() -> Result<()> {
             "workspan-bench",
         ]);
         succeed(record.args(["--bin", "msort", "--", "--merge", merge]))?;
-        let text = output(workspan().arg("report").arg(&trace))?;
-        let json = output(workspan().args(["report", "--json"]).arg(&trace))?;
+        let text = output(workspan("release").arg("report").arg(&trace))?;
+        let json = output(workspan("release").args(["report", "--json"]).arg(&trace))?;
         fs::write(folder.join(format!("msort-{merge}.txt")), &text)?;
         fs::write(folder.join(format!("msort-{merge}.json")), &json)?;
         if merge == "serial" {
-            succeed(workspan().arg("report").arg(&trace))?;
+            succeed(workspan("release").arg("report").arg(&trace))?;
         }
         let named = names_merge(&serde_json::from_str(&json)?);
         if named != (merge == "serial") {

@@ -25,9 +25,10 @@ pub fn cargo() -> Command {
     command
 }
 
-/// `cargo` with our own `cargo-workspan` on the path, as an installed one would be.
-pub fn cargo_workspan() -> Result<Command> {
-    let mut path = OsString::from(target().join("release"));
+/// `cargo` with our own `cargo-workspan` of a profile (`debug`, `release`) on the path, as an installed one would be.
+/// What goes into the recorded program is optimised in either.
+pub fn cargo_workspan(profile: &str) -> Result<Command> {
+    let mut path = OsString::from(target().join(profile));
     if let Some(rest) = std::env::var_os("PATH") {
         path.push(":");
         path.push(rest);
@@ -37,9 +38,9 @@ pub fn cargo_workspan() -> Result<Command> {
     Ok(command)
 }
 
-/// Our own `workspan`.
-pub fn workspan() -> Command {
-    let mut command = Command::new(target().join("release/workspan"));
+/// Our own `workspan` of a profile.
+pub fn workspan(profile: &str) -> Command {
+    let mut command = Command::new(target().join(profile).join("workspan"));
     command.current_dir(root());
     command
 }
