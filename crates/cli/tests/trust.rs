@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
-use project::{Project, WORKSPAN, bare, printed, said};
+use project::{Project, WORKSPAN, bare, printed, read, said, trace_of};
 use serde_json::Value;
 
 /// An ordinary user's number; nobody's, on most systems.
@@ -91,19 +91,15 @@ impl Case {
     fn record(self, before: &[&str], way: &str) -> Run {
         let place = place();
         let mut words: Vec<&str> = Vec::new();
-        if is_root() {
-            // Other programs' work is not what is looked at.
-            words.extend(["nice", "-n", "-19"]);
-            if self.user {
-                words.extend([
-                    "setpriv",
-                    "--reuid",
-                    USER,
-                    "--regid",
-                    USER,
-                    "--clear-groups",
-                ]);
-            }
+        if self.user && is_root() {
+            words.extend([
+                "setpriv",
+                "--reuid",
+                USER,
+                "--regid",
+                USER,
+                "--clear-groups",
+            ]);
         }
         words.extend(before.iter().copied().chain(place.tool.to_str()));
         words.push("record");
@@ -242,12 +238,14 @@ fn two_workers_on_one_cpu(case: Case) -> Result<(), String> {
         runs
     };
     let (free, pinned) = (seconds(&[]), seconds(&["taskset", "-c", "0"]));
-    let (free, (span, share)) = (free[1].0, pinned[1]);
+    let ((free, free_share), (span, share)) = (free[1], pinned[1]);
     holds((span / free - 1.0).abs() < 0.1, || {
         format!("span {span} s on one CPU, {free} s on all")
     })?;
-    holds((0.3..0.7).contains(&share), || {
-        format!("descheduled for {share} of the strands' time")
+    // On one CPU each has half of what it has on two: half of the time on a quiet machine, less where others compute.
+    let expected = 1.0 - (1.0 - free_share) / 2.0;
+    holds((share - expected).abs() < 0.2, || {
+        format!("descheduled for {share} of the strands' time, {free_share} of it on all CPUs")
     })
 }
 
@@ -285,4 +283,35 @@ fn as_an_ordinary_user_without_perf() {
         user: true,
         perf: false,
     });
+}
+
+#[test]
+fn an_unoptimised_program_is_said_to_be_one() {
+    let said_of = |fixture: &str, way: &[&str]| {
+        let project = Project::new(fixture);
+        let mut command = project.cargo_workspan(&["run", "-q", "--"]);
+        let output = command.args(way).output().unwrap();
+        let text = said(&output);
+        let trace = trace_of(&output, &project.root);
+        let warnings = read(&trace).meta.warnings;
+        fs::remove_file(trace).unwrap();
+        (
+            text.split_whitespace().collect::<Vec<_>>().join(" "),
+            warnings,
+        )
+    };
+    let expected = "The program was built without optimisation (profile dev, opt-level 0)";
+    let (text, warnings) = said_of("sorter", &["exit", "0"]);
+    assert!(text.contains(expected), "{text}");
+    assert!(
+        warnings.iter().any(|w| w.starts_with(expected)),
+        "{warnings:?}"
+    );
+    // Its dev profile has opt-level 1.
+    let (text, warnings) = said_of("waiter", &["receive"]);
+    assert!(!text.contains("optimisation"), "{text}");
+    assert!(
+        !warnings.iter().any(|w| w.contains("optimisation")),
+        "{warnings:?}"
+    );
 }

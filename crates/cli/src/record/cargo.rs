@@ -17,7 +17,7 @@ use super::metadata::Metadata;
 use super::outcome::{Outcome, shown};
 use super::runner::UNRECORDED;
 use super::user_config::UserConfig;
-use super::{child, facts, runs};
+use super::{child, facts, optimisation, runs};
 use crate::embedded::{self, Tools};
 
 /// What to do.
@@ -87,7 +87,11 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
     } else {
         "line tables added, not stripped"
     };
-    facts.push(Note::new("profile", profile));
+    let name = optimisation::profile(&given);
+    facts.push(Note::new("profile", format!("{name}, {profile}")));
+    let unoptimised =
+        optimisation::warning(&name, &metadata.workspace_root, &given.values("--config"));
+    facts.extend(unoptimised.map(|text| Note::new("warning", text)));
     let concluded = Outcome {
         spool: &spool,
         folder: &run,

@@ -8,11 +8,12 @@ use std::process::{Command, ExitCode};
 
 use anyhow::Context;
 use workspan_symbols::Workspace;
+use workspan_trace::entry::Note;
 
 use super::cargo_line::CargoLine;
 use super::metadata::Metadata;
 use super::outcome::Outcome;
-use super::{child, environment, facts, program};
+use super::{child, environment, facts, optimisation, program};
 use crate::embedded::{self, RUNNER_ROLE};
 
 /// Runs `command`, records it, and reports.
@@ -58,12 +59,18 @@ pub fn record(
     });
     let status = status.with_context(|| format!("{}: could not be started", path.display()))?;
 
+    let workspace = workspace_of(&path);
+    let mut facts = facts(status);
+    if let (Some(root), Some(profile)) = (&workspace.root, optimisation::profile_of(&path)) {
+        let unoptimised = optimisation::warning(&profile, root, &[]);
+        facts.extend(unoptimised.map(|text| Note::new("warning", text)));
+    }
     let concluded = Outcome {
         spool: &spool,
         folder: &folder,
         output,
-        workspace: workspace_of(&path),
-        facts: facts(status),
+        workspace,
+        facts,
         tool: &tools.folder,
         report,
     }

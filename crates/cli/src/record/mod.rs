@@ -12,6 +12,7 @@ mod environment;
 mod finalize;
 mod metadata;
 mod off_cpu;
+mod optimisation;
 mod outcome;
 mod program;
 mod progress;
