@@ -3,7 +3,8 @@
 //! `gather` sorts the file's chunks by what they are; `count` walks all events once to learn how many tasks, scopes
 //! and yields each thread has, and numbers the tasks by creation; `replay` walks them again with each thread's stack of
 //! tasks and tells the run; `workers` gives threads their numbers, `places` sites their names, `clock` ticks their
-//! rate, [`estimate`] off-CPU times their strands. What is inconsistent is repaired, counted and told in the warnings; times start at 0.
+//! rate, `estimate` off-CPU times their strands. What is inconsistent is repaired, counted and told in the warnings; times
+//! start at 0.
 
 mod clock;
 mod count;
