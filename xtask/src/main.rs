@@ -6,6 +6,10 @@
 
 mod bench;
 mod demo;
+mod outcomes;
+mod picture;
+mod rayon_tests;
+mod real_programs;
 mod test;
 mod workspace;
 
@@ -13,7 +17,10 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: cargo xtask demo            build workspan, record the merge sort of bench/, print the report
-       cargo xtask test [--long]   format, lints, tests, docs, installation; --long tests more random cases
+       cargo xtask test [--long]   format, lints, tests, docs, installation, Rayon's own tests; --long tests
+                                  more random cases, and oxipng and tokei
+       cargo xtask test rayon     Rayon's own tests alone, bare and recorded
+       cargo xtask test programs  oxipng and tokei alone, bare and recorded
        cargo xtask bench           what a recorded join costs, and its bytes";
 
 fn main() -> ExitCode {
@@ -23,6 +30,7 @@ fn main() -> ExitCode {
         ["demo"] => demo::run(),
         ["test"] => test::run(false),
         ["test", "--long"] => test::run(true),
+        ["test", part @ ("rayon" | "programs")] => test::part(part),
         ["bench"] => bench::run(),
         _ => {
             eprintln!("{USAGE}");

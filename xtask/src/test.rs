@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-use crate::workspace::cargo;
+use crate::rayon_tests;
+use crate::real_programs::{self, Outcome};
+use crate::workspace::{cargo, succeed};
 
 /// What the checks came to.
 #[derive(Default)]
@@ -16,7 +18,19 @@ struct Tally {
     skipped: Vec<String>,
 }
 
-/// Runs all checks; `long` gives random tests twenty times the cases.
+/// Runs one of the parts that start programs, by its name, alone.
+pub fn part(name: &str) -> Result<()> {
+    let started = Instant::now();
+    let mut tally = Tally::default();
+    match name {
+        "rayon" => rayons_own(&mut tally)?,
+        "programs" => programs(&mut tally)?,
+        other => bail!("no part of the tests is called `{other}`"),
+    }
+    sum_up(&tally, started)
+}
+
+/// Runs all checks; `long` gives random tests twenty times the cases and adds programs from the registry.
 pub fn run(long: bool) -> Result<()> {
     let started = Instant::now();
     let mut tally = Tally::default();
@@ -53,10 +67,18 @@ pub fn run(long: bool) -> Result<()> {
         "--ignored",
     ]);
     count(&mut tally, "slow tests", &mut slow)?;
+    rayons_own(&mut tally)?;
+    if long {
+        programs(&mut tally)?;
+    }
     let mut docs = cargo();
     docs.args(["doc", "--quiet", "--workspace", "--no-deps"])
         .env("RUSTDOCFLAGS", "-D warnings");
     check(&mut tally, "docs", &mut docs)?;
+    sum_up(&tally, started)
+}
+
+fn sum_up(tally: &Tally, started: Instant) -> Result<()> {
     for name in &tally.failed {
         println!("failed: {name}");
     }
@@ -75,6 +97,34 @@ pub fn run(long: bool) -> Result<()> {
     } else {
         bail!("not everything passed")
     }
+}
+
+/// Rayon's own tests bare and recorded. The tool is the one that the tests before have built.
+fn rayons_own(tally: &mut Tally) -> Result<()> {
+    println!("== rayon's own tests, bare and recorded");
+    succeed(cargo().args(["build", "--quiet", "--package", "workspan"]))?;
+    match rayon_tests::run("debug") {
+        Ok(compared) => {
+            tally.passed += compared.equal;
+            tally.failed.extend(compared.differences);
+            tally.skipped.extend(compared.skipped);
+        }
+        Err(error) => tally.failed.push(format!("rayon's own tests: {error:#}")),
+    }
+    Ok(())
+}
+
+/// Programs from the registry, bare and recorded.
+fn programs(tally: &mut Tally) -> Result<()> {
+    println!("== programs from the registry, bare and recorded");
+    for (name, outcome) in real_programs::run()? {
+        match outcome {
+            Outcome::Same => tally.passed += 1,
+            Outcome::Differs(how) => tally.failed.push(format!("{name}: {how}")),
+            Outcome::Skipped(why) => tally.skipped.push(format!("{name}: {why}")),
+        }
+    }
+    Ok(())
 }
 
 /// A check that passes or fails as a whole.
