@@ -152,7 +152,9 @@ mod tests {
     fn a_sleeping_thread_is_blocked_and_a_spinning_one_is_not() {
         let tid = system::thread_id();
         let Some(before) = Reading::now(tid) else {
-            println!("skipped: schedstat: this kernel keeps no scheduling statistics");
+            // Past the test harness, which keeps what passing tests print to itself.
+            let line = b"skipped: schedstat: this kernel keeps no scheduling statistics\n";
+            let _ = std::io::Write::write_all(&mut std::io::stdout(), line);
             return;
         };
         std::thread::sleep(std::time::Duration::from_millis(100));
