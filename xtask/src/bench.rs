@@ -1,5 +1,5 @@
 //! `cargo xtask bench`: what recording costs, as ratios measured side by side: per join where a task does nothing else,
-//! and where a task does 1, 10 and 100 µs of work; the bytes of a task; the memory held.
+//! and where a task does 1, 10 and 100 µs of work; rayon_logs beside it; the bytes of a task; the memory held.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use crate::rival;
 use crate::workspace::{build_release, cargo, cargo_workspan, output, target, workspan};
 
 /// How often each variant runs; they take turns, so that a slow moment of the machine meets all of them.
 const ROUNDS: usize = 7;
 
-const VARIANTS: [&str; 3] = ["bare", "stand-in, unrecorded", "recorded"];
+const VARIANTS: [&str; 4] = ["bare", "stand-in, unrecorded", "recorded", "rayon_logs"];
 
 /// What one run of the `joins` kernel printed.
 #[derive(Clone, Copy)]
@@ -58,6 +59,8 @@ struct Kernel {
     bare: PathBuf,
     stand_in: PathBuf,
     trace: PathBuf,
+    /// The same joins over rayon_logs, where it builds.
+    rival: Option<PathBuf>,
     /// Rounds of its work in a µs, at the speed of the machine's best moments.
     rounds_per_us: f64,
 }
@@ -67,6 +70,9 @@ pub fn run() -> Result<()> {
     build_release()?;
     let bare = executable(cargo().args(["build"]).args(BUILD))?;
     let stand_in = executable(cargo_workspan("release")?.args(["build"]).args(BUILD))?;
+    let rival = rival::build()
+        .inspect_err(|why| println!("not measured: rayon_logs does not build: {why}"))
+        .ok();
     let folder = target().join("workspan/bench");
     fs::create_dir_all(&folder)?;
     let work = output(Command::new(&bare).args(["--work", "10000"]))?;
@@ -75,6 +81,7 @@ pub fn run() -> Result<()> {
         bare,
         stand_in,
         trace: folder.join("joins.wspan"),
+        rival,
         rounds_per_us: 10_000.0 * 1_000.0 / ns,
     };
     println!("ns per join inside the pool; {ROUNDS} runs of each variant, taking turns");
@@ -115,7 +122,9 @@ fn measure_size(kernel: &Kernel, size: &Size, threads: &str) -> Result<()> {
             .env("RAYON_NUM_THREADS", threads);
         command
     };
-    let mut runs: [Vec<Run>; 3] = Default::default();
+    // rayon_logs has a kernel of joins without work only.
+    let rival = kernel.rival.as_ref().filter(|_| size.strand_us == 0.0);
+    let mut runs: [Vec<Run>; 4] = Default::default();
     for _ in 0..ROUNDS {
         runs[0].push(measure(&mut ready(Command::new(&kernel.bare)))?);
         runs[1].push(measure(&mut ready(Command::new(&kernel.stand_in)))?);
@@ -123,6 +132,11 @@ fn measure_size(kernel: &Kernel, size: &Size, threads: &str) -> Result<()> {
             &kernel.stand_in,
             &kernel.trace,
         )))?);
+        if let Some(rival) = rival {
+            runs[3].push(measure(
+                Command::new(rival).env("RAYON_NUM_THREADS", threads),
+            )?);
+        }
     }
     let least = |runs: &[Run]| runs.iter().map(|r| r.least).fold(f64::INFINITY, f64::min);
     let peak = |runs: &[Run]| runs.iter().map(|r| r.peak_kib).fold(0.0, f64::max);
@@ -132,7 +146,8 @@ fn measure_size(kernel: &Kernel, size: &Size, threads: &str) -> Result<()> {
         medians
     };
     let (base, base_median) = (least(&runs[0]), medians(&runs[0])[ROUNDS / 2]);
-    for (name, runs) in VARIANTS.into_iter().zip(&runs) {
+    let measured = VARIANTS.into_iter().zip(&runs);
+    for (name, runs) in measured.filter(|(_, runs)| !runs.is_empty()) {
         let (low, medians) = (least(runs), medians(runs));
         let middle = medians[ROUNDS / 2];
         let spread = format!("{:.1}-{:.1}", medians[0], medians[ROUNDS - 1]);

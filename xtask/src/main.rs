@@ -10,6 +10,7 @@ mod outcomes;
 mod picture;
 mod rayon_tests;
 mod real_programs;
+mod rival;
 mod test;
 mod workspace;
 
