@@ -22,6 +22,7 @@ mod sites;
 mod sweep;
 mod task_tree;
 mod timeline;
+pub mod verdict;
 mod warnings;
 mod weight;
 mod work_span;

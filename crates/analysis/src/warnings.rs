@@ -42,7 +42,7 @@ pub(crate) fn warnings(
     warnings
 }
 
-fn percent(part: u128, whole: u128) -> f64 {
+pub(crate) fn percent(part: u128, whole: u128) -> f64 {
     if whole == 0 {
         0.0
     } else {

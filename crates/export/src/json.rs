@@ -6,7 +6,7 @@ use workspan_dag::{Dag, EndKind, NONE, PlaceId, StartKind, TimeUnit};
 
 use crate::position::{label, place};
 use crate::text::shown_workers;
-use crate::verdict::{Limit, serial_blocks, verdict};
+use workspan_analysis::verdict::{Limit, serial_blocks, verdict};
 
 /// A ratio: four decimals say all that its inputs are good for.
 #[derive(Debug, Clone, Copy)]

@@ -1,6 +1,6 @@
 //! What people and programs read: the report as text and as JSON.
 //!
-//! Both take `&Dag` and the [`workspan_analysis::Report`] of it and only format what is there; [`verdict`] chooses which
+//! Both take `&Dag` and the [`workspan_analysis::Report`] of it and only format what is there; [`workspan_analysis::verdict`] chooses which
 //! of those numbers is said first.
 
 mod json;
@@ -8,7 +8,6 @@ mod page;
 mod position;
 mod quantity;
 mod text;
-pub mod verdict;
 
 pub use json::report_json;
 pub use quantity::{bytes, thousands};

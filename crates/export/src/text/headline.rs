@@ -6,7 +6,7 @@ use super::View;
 use crate::page::{Page, Piece, Tone, columns, plain, strong};
 use crate::position::{end_words, label, owner_words, place, short_function, start_words};
 use crate::quantity::{bytes, ratio, share, thousands};
-use crate::verdict::{Limit, SerialBlock, Verdict, verdict as decide};
+use workspan_analysis::verdict::{Limit, SerialBlock, Verdict, verdict as decide};
 
 pub(super) fn title(view: &View, page: &mut Page) {
     let meta = &view.dag.meta;

@@ -1,9 +1,9 @@
 //! What limits the program: which of the analyses' numbers the report says first.
 
-use workspan_analysis::{Breakdown, LowParallelism, Report};
 use workspan_dag::{Dag, EndKind, PlaceId, StartKind, StrandId};
 
-use crate::quantity::percent_of;
+use crate::warnings::percent as percent_of;
+use crate::{Breakdown, LowParallelism, Report};
 
 /// Below this share of W · elapsed what was lost is not worth a cause.
 const WORTH_NAMING: f64 = 5.0;
