@@ -7,6 +7,7 @@
 //! Nothing here panics, allocates on the hot path, or changes errno. The recorder never ends the program: where it can't
 //! go on, it writes to scratch memory and counts what is lost.
 
+pub mod adapter;
 mod calls;
 mod clock;
 pub mod front;

@@ -13,9 +13,11 @@ pub enum WaitFor<'a> {
     Tasks(References<'a>),
     /// These signals, by number (each reference's second part; the first is 0).
     Signals(References<'a>),
+    /// Children that a task with these dependences ([`wire::dependence`] kind, address) would depend on.
+    Dependences(References<'a>),
 }
 
-/// A list of tasks or signals in a record, decoded as it is walked.
+/// A list of tasks, signals or dependences in a record, decoded as it is walked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct References<'a> {
     bytes: &'a [u8],
@@ -32,7 +34,7 @@ impl References<'_> {
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
-    /// The items: (thread, count) of tasks, (0, number) of signals.
+    /// The items: (thread, count) of tasks, (0, number) of signals, (kind, address) of dependences.
     pub fn iter(&self) -> impl Iterator<Item = TaskRef> + '_ {
         let mut at = 0;
         (0..self.count).map_while(move |_| {
@@ -135,6 +137,18 @@ pub enum Event<'a> {
     Counter {
         label: u32,
         value: u64,
+    },
+    Team {
+        site: u32,
+    },
+    Member {
+        team: TaskRef,
+        phase: u64,
+        index: u64,
+    },
+    Depends {
+        task: TaskRef,
+        on: References<'a>,
     },
 }
 
@@ -249,6 +263,7 @@ impl<'a> Events<'a> {
                     }
                     wire::wait::TASKS => WaitFor::Tasks(self.references(at, true)?),
                     wire::wait::SIGNALS => WaitFor::Signals(self.references(at, false)?),
+                    wire::wait::DEPENDENCES => WaitFor::Dependences(self.references(at, true)?),
                     _ => return None,
                 };
                 Event::Wait { site, what }
@@ -322,6 +337,18 @@ impl<'a> Events<'a> {
             k if k == Kind::Counter as u8 => Event::Counter {
                 label: thread_of(self.number(at)?),
                 value: self.number(at)?,
+            },
+            k if k == Kind::Team as u8 => Event::Team {
+                site: thread_of(self.number(at)?),
+            },
+            k if k == Kind::Member as u8 => Event::Member {
+                team: self.pair(at)?,
+                phase: self.number(at)?,
+                index: self.number(at)?,
+            },
+            k if k == Kind::Depends as u8 => Event::Depends {
+                task: self.pair(at)?,
+                on: self.references(at, true)?,
             },
             _ => return None,
         };

@@ -87,14 +87,28 @@ pub enum Kind {
     Folded = 29,
     /// Operands counter label, value: the current strand's delta, written just before the record that ends it.
     Counter = 30,
-    /// The next byte is the real kind (none defined in version 1).
+    /// The byte after the head is the real kind, one of those below.
     Extended = 31,
+    /// Operand site: the current task opens a parallel region: a tree scope (it takes the thread's next scope count, which
+    /// names the *team*) whose members, inline tasks of the site, are told by [`Kind::Member`] on the threads that run
+    /// them. The current task's strand ends: it waits for phase 0, goes on for an instant between two phases, and with
+    /// [`Kind::Resume`] after the last. A region without barriers has one phase (MODEL.md §1, barrier).
+    Team = 32,
+    /// Operands the team's thread and scope count, phase, index: this thread begins, on top of its stack, the index-th task of
+    /// that phase of that team. No other record creates it. Ends as any task; its children belong to the phase.
+    Member = 33,
+    /// Operands thread, seq of a task its creator just created, n, n × ([`dependence`] kind, address): it depends on tasks
+    /// created before by the same parent, as OpenMP's `depend` clauses say.
+    Depends = 34,
 }
+
+/// The largest code of a kind.
+const LAST: u8 = Kind::Depends as u8;
 
 impl Kind {
     /// The kind of this code; `None` for those that are not one of version 1.
     pub const fn from_code(code: u8) -> Option<Kind> {
-        const KINDS: [Kind; 32] = [
+        const KINDS: [Kind; LAST as usize + 1] = [
             Kind::Pad,
             Kind::Root,
             Kind::Begin,
@@ -127,8 +141,11 @@ impl Kind {
             Kind::Folded,
             Kind::Counter,
             Kind::Extended,
+            Kind::Team,
+            Kind::Member,
+            Kind::Depends,
         ];
-        if code < 32 {
+        if code <= LAST {
             Some(KINDS[code as usize])
         } else {
             None
@@ -160,12 +177,29 @@ pub mod wait {
     pub const TASKS: u64 = 2;
     /// Operands n, n × id.
     pub const SIGNALS: u64 = 3;
+    /// Operands n, n × ([`super::dependence`] kind, address): those children, created before and not yet joined, that a task
+    /// with these dependences would depend on.
+    pub const DEPENDENCES: u64 = 4;
+}
+
+/// Kinds of OpenMP's dependences, as in [`Kind::Depends`].
+pub mod dependence {
+    /// After the last that is not `in`.
+    pub const IN: u64 = 1;
+    /// `out` and `inout`: after all before.
+    pub const OUT: u64 = 2;
+    /// Not at the same time as others of its kind, in any order; else like `out`.
+    pub const MUTEX: u64 = 3;
+    /// Unordered among its kind; else like `out`.
+    pub const INOUT_SET: u64 = 4;
+    /// `omp_all_memory`: `out` on everything; the address is 0.
+    pub const ALL: u64 = 5;
 }
 
 /// Primitives a site can be a call of, as stored with the site.
 pub mod primitive {
     /// Names by code; code 0 is unknown.
-    pub const NAMES: [&str; 12] = [
+    pub const NAMES: [&str; 31] = [
         "?",
         "join",
         "scope",
@@ -178,6 +212,25 @@ pub mod primitive {
         "barrier",
         "loop",
         "api",
+        "section",
+        "taskgroup",
+        "taskloop",
+        "taskyield",
+        "single",
+        "critical",
+        "ordered",
+        "detach",
+        "parallel_for",
+        "parallel_reduce",
+        "parallel_scan",
+        "parallel_for_each",
+        "parallel_invoke",
+        "parallel_sort",
+        "parallel_pipeline",
+        "flow graph",
+        "enqueue",
+        "execute",
+        "suspend",
     ];
     /// Unknown.
     pub const UNKNOWN: u8 = 0;
@@ -191,6 +244,56 @@ pub mod primitive {
     pub const INSTALL: u8 = 4;
     /// `broadcast`.
     pub const BROADCAST: u8 = 5;
+    /// A task created by OpenMP's `task`, a task group's `run`, or the API.
+    pub const TASK: u8 = 6;
+    /// OpenMP's `taskwait`, or a wait for children.
+    pub const TASKWAIT: u8 = 7;
+    /// A parallel region.
+    pub const PARALLEL: u8 = 8;
+    /// A barrier, explicit or implied.
+    pub const BARRIER: u8 = 9;
+    /// A loop shared by a team: its chunks are tasks of this site.
+    pub const LOOP: u8 = 10;
+    /// A call of `workspan.h` or the Rust API.
+    pub const API: u8 = 11;
+    /// OpenMP's `sections`.
+    pub const SECTION: u8 = 12;
+    /// OpenMP's `taskgroup`, or oneTBB's `task_group`.
+    pub const TASKGROUP: u8 = 13;
+    /// OpenMP's `taskloop`.
+    pub const TASKLOOP: u8 = 14;
+    /// OpenMP's `taskyield`.
+    pub const TASKYIELD: u8 = 15;
+    /// OpenMP's `single`.
+    pub const SINGLE: u8 = 16;
+    /// A critical section or lock.
+    pub const CRITICAL: u8 = 17;
+    /// OpenMP's `ordered`.
+    pub const ORDERED: u8 = 18;
+    /// A detached task's event.
+    pub const DETACH: u8 = 19;
+    /// oneTBB's `parallel_for`.
+    pub const PARALLEL_FOR: u8 = 20;
+    /// oneTBB's `parallel_reduce`.
+    pub const PARALLEL_REDUCE: u8 = 21;
+    /// oneTBB's `parallel_scan`.
+    pub const PARALLEL_SCAN: u8 = 22;
+    /// oneTBB's `parallel_for_each`.
+    pub const PARALLEL_FOR_EACH: u8 = 23;
+    /// oneTBB's `parallel_invoke`.
+    pub const PARALLEL_INVOKE: u8 = 24;
+    /// oneTBB's `parallel_sort`.
+    pub const PARALLEL_SORT: u8 = 25;
+    /// oneTBB's `parallel_pipeline`.
+    pub const PARALLEL_PIPELINE: u8 = 26;
+    /// oneTBB's flow graph.
+    pub const FLOW_GRAPH: u8 = 27;
+    /// oneTBB's `enqueue`.
+    pub const ENQUEUE: u8 = 28;
+    /// oneTBB's `task_arena::execute`.
+    pub const EXECUTE: u8 = 29;
+    /// oneTBB's `suspend`.
+    pub const SUSPEND: u8 = 30;
 }
 
 /// Bytes needed for `v` as little-endian without leading zeros: 0 to 8.
@@ -202,7 +305,7 @@ const fn byte_length(v: u64) -> usize {
 /// Writes a record's head at `p` and returns where its operands go. Stores 8 bytes whatever the length.
 ///
 /// # Safety
-/// At least 8 bytes from `p` must be writable.
+/// At least 9 bytes from `p` must be writable.
 #[inline(always)]
 pub unsafe fn put_head(p: *mut u8, kind: Kind, delta: u64) -> *mut u8 {
     let delta = if delta < 1 << 56 {
@@ -211,11 +314,18 @@ pub unsafe fn put_head(p: *mut u8, kind: Kind, delta: u64) -> *mut u8 {
         (1 << 56) - 1
     };
     let n = byte_length(delta);
-    let word = kind as u64 | (n as u64) << 5 | delta << 8;
-    // SAFETY: the caller grants 8 bytes from `p`; n is at most 7.
+    let extended = kind as u8 > Kind::Extended as u8;
+    let code = if extended { Kind::Extended } else { kind };
+    let word = code as u64 | (n as u64) << 5 | delta << 8;
+    // SAFETY: the caller grants 9 bytes from `p`; n is at most 7.
     unsafe {
         p.cast::<u64>().write_unaligned(word.to_le());
-        p.add(1 + n)
+        let p = p.add(1 + n);
+        if extended {
+            *p = kind as u8;
+            return p.add(1);
+        }
+        p
     }
 }
 
@@ -279,7 +389,7 @@ pub fn get_varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
     Some(u64::from_le_bytes(word) >> n)
 }
 
-/// Reads a record's head at `*at`: kind (5 bits, not checked) and ticks since the record before; `None` when the bytes end first.
+/// Reads a record's head at `*at`: code of its kind (not checked; [`Kind::Extended`] for an extended kind that is not one) and ticks since the record before; `None` when the bytes end first.
 #[inline]
 pub fn get_head(bytes: &[u8], at: &mut usize) -> Option<(u8, u64)> {
     let rest = bytes.get(*at..)?;
@@ -295,5 +405,11 @@ pub fn get_head(bytes: &[u8], at: &mut usize) -> Option<(u8, u64)> {
             u64::from_le_bytes(word)
         }
     };
-    Some((first & 31, delta))
+    let code = first & 31;
+    if code == Kind::Extended as u8 {
+        let real = *bytes.get(*at)?;
+        *at += 1;
+        return Some((real.max(code), delta));
+    }
+    Some((code, delta))
 }

@@ -14,6 +14,11 @@
 //! | `WORKSPAN_SCHEDSTAT` | not empty: the recorder reads the threads' scheduling statistics, as nobody watches them from outside |
 //! | any other `WORKSPAN_…` | for other parts; taken out likewise |
 
+mod gomp;
+mod ompt;
+mod sites;
+mod tbb;
+
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};

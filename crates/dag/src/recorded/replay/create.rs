@@ -129,6 +129,7 @@ impl<'a> Replay<'a, '_> {
                 }
             }
             WaitFor::Tasks(list) => self.wait_tasks(Some(list)),
+            WaitFor::Dependences(_) => self.wait_tasks(None),
             WaitFor::Signals(list) => {
                 let numbers: Vec<u32> = list.iter().map(|(_, id)| self.signal_index(id)).collect();
                 self.raw.wait_signals.push(numbers);

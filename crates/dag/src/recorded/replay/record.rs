@@ -108,6 +108,9 @@ impl<'a> Replay<'a, '_> {
             Event::WorkerEnd => lane.told.worker_ends(t),
             Event::Pool { pool, size } => self.told.pool_begins(pool, size, t),
             Event::PoolEnd { pool } => self.told.pool_ends(pool, t),
+            Event::Team { .. } | Event::Member { .. } | Event::Depends { .. } => {
+                self.told.repair("Parallel regions, left out")
+            }
             Event::Off { blocked, ticks } => {
                 let why = if blocked {
                     OffWhy::Blocked

@@ -1,0 +1,1 @@
+//! GNU OpenMP (libgomp), by standing in front of its entry points.

@@ -1,0 +1,1 @@
+//! LLVM OpenMP (libomp, libiomp5), told by its tools interface, OMPT.

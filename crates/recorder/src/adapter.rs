@@ -1,0 +1,411 @@
+//! What the adapters in the preloaded library record with: the general path of `calls`, on a handle the adapter has at
+//! hand, and the records only adapters write (teams, dependences, lock waits).
+//!
+//! Every function takes the calling thread's live handle ([`handle`]), which is the one safety condition of all of them:
+//! never a null one, never another thread's. A function that needs a current task gives a thread that runs none, and is no
+//! worker, a root ([`root`]) first.
+
+use crate::front::{HAS_ROOT, Handle, IS_WORKER, id};
+use crate::system::KeepErrno;
+use crate::thread;
+use crate::wire::{Kind, create, wait};
+use workspan_trace::entry::push_varint;
+
+/// The calling thread's handle, made on first use; null when this process is not recorded (any more).
+#[inline]
+pub fn handle() -> *mut Handle {
+    thread::handle()
+}
+
+/// A site as records that may not know theirs have it: 0 = unknown, else site + 1.
+#[inline]
+fn optional(site: u32) -> u64 {
+    if site == 0 { 0 } else { u64::from(site) + 1 }
+}
+
+/// Gives the thread a root where a current task is needed and there is none.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn root(h: *mut Handle) {
+    // SAFETY: the caller's.
+    unsafe {
+        if (*h).flags & (HAS_ROOT | IS_WORKER) == 0 && thread::depth(h) == 0 {
+            thread::ensure_root(h);
+        }
+    }
+}
+
+/// The calling thread is a worker of this pool from now on (`TABLE.pool` gives numbers).
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+pub unsafe fn worker(h: *mut Handle, pool: u32, index: u32) {
+    // SAFETY: the caller's.
+    unsafe {
+        (*h).flags |= IS_WORKER;
+        Handle::event_with(h, Kind::Worker, [u64::from(pool), u64::from(index)]);
+    }
+}
+
+/// The current task creates one ([`create`] kind, into a scope if not 0) and goes on; the task's number.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn task_create(h: *mut Handle, kind: u64, site: u32, scope: u64) -> u64 {
+    // SAFETY: the caller's.
+    unsafe {
+        root(h);
+        match id::split(scope) {
+            Some((thread, seq)) => Handle::event_with(
+                h,
+                Kind::Create,
+                [
+                    kind | create::SCOPED,
+                    u64::from(site),
+                    u64::from(thread),
+                    seq,
+                ],
+            ),
+            None => Handle::event_with(h, Kind::Create, [kind, u64::from(site)]),
+        };
+        let count = (*h).next_task;
+        (*h).next_task = count + 1;
+        id::new((*h).thread, count)
+    }
+}
+
+/// A task begins on top of the thread's stack. Returns the time.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn task_begin(h: *mut Handle, task: u64) -> u64 {
+    let (thread, seq) = id::split(task).unwrap_or((u32::MAX, 0));
+    // SAFETY: the caller's.
+    unsafe {
+        thread::deepen(h, 1);
+        Handle::event_with(h, Kind::Begin, [u64::from(thread), seq])
+    }
+}
+
+/// The task on top of the thread's stack ends. Returns the time.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn task_end(h: *mut Handle) -> u64 {
+    // SAFETY: the caller's.
+    unsafe {
+        thread::deepen(h, -1);
+        Handle::event(h, Kind::End)
+    }
+}
+
+/// The current task opens a scope, a tree or a group; the scope's number.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn scope_open(h: *mut Handle, tree: bool) -> u64 {
+    // SAFETY: the caller's.
+    unsafe {
+        root(h);
+        Handle::event_with(h, Kind::Scope, [u64::from(tree)]);
+        next_scope(h)
+    }
+}
+
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+unsafe fn next_scope(h: *mut Handle) -> u64 {
+    // SAFETY: the caller's.
+    unsafe {
+        let count = (*h).next_scope;
+        (*h).next_scope = count + 1;
+        id::new((*h).thread, count)
+    }
+}
+
+/// The current task waits for all its children; it goes on with [`resume`].
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn wait_children(h: *mut Handle, site: u32) {
+    // SAFETY: the caller's.
+    unsafe {
+        root(h);
+        Handle::event_with(h, Kind::Wait, [optional(site), wait::CHILDREN]);
+    }
+}
+
+/// The current task waits for the members of a scope, which is closed by that; it goes on with [`resume`].
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn wait_scope(h: *mut Handle, site: u32, scope: u64) {
+    let (thread, seq) = id::split(scope).unwrap_or((u32::MAX, 0));
+    // SAFETY: the caller's.
+    unsafe {
+        root(h);
+        Handle::event_with(
+            h,
+            Kind::Wait,
+            [optional(site), wait::SCOPE, u64::from(thread), seq],
+        );
+    }
+}
+
+/// The current task waits for this task (an undeferred child, say); it goes on with [`resume`].
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn wait_task(h: *mut Handle, site: u32, task: u64) {
+    let (thread, seq) = id::split(task).unwrap_or((u32::MAX, 0));
+    // SAFETY: the caller's; 5 operands.
+    unsafe {
+        root(h);
+        Handle::event_with(
+            h,
+            Kind::Wait,
+            [optional(site), wait::TASKS, 1, u64::from(thread), seq],
+        );
+    }
+}
+
+/// The current task waits for these tasks; it goes on with [`resume`].
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+pub unsafe fn wait_tasks(h: *mut Handle, site: u32, tasks: &[u64]) {
+    let named = tasks.iter().filter_map(|&task| id::split(task));
+    let pairs = named.map(|(thread, seq)| (u64::from(thread), seq));
+    // SAFETY: the caller's.
+    unsafe {
+        root(h);
+        wait_list(h, site, wait::TASKS, pairs);
+    }
+}
+
+/// The current task waits for this signal; it goes on with [`resume`].
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn wait_signal(h: *mut Handle, site: u32, signal: u64) {
+    // SAFETY: the caller's.
+    unsafe {
+        root(h);
+        Handle::event_with(h, Kind::Wait, [optional(site), wait::SIGNALS, 1, signal]);
+    }
+}
+
+/// The current task waits for those of its children that a task with these dependences ([`crate::wire::dependence`] kind,
+/// address) would depend on; it goes on with [`resume`].
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+pub unsafe fn wait_dependences(h: *mut Handle, site: u32, on: &[(u64, u64)]) {
+    // SAFETY: the caller's.
+    unsafe {
+        root(h);
+        wait_list(h, site, wait::DEPENDENCES, on.iter().copied());
+    }
+}
+
+/// # Safety
+/// `h` is the calling thread's live handle.
+unsafe fn wait_list(
+    h: *mut Handle,
+    site: u32,
+    what: u64,
+    pairs: impl Iterator<Item = (u64, u64)> + Clone,
+) {
+    let _errno = KeepErrno::new();
+    let mut bytes = Vec::with_capacity(64);
+    push_varint(&mut bytes, optional(site));
+    push_varint(&mut bytes, what);
+    push_pairs(&mut bytes, pairs);
+    // SAFETY: the caller's handle; the bytes are as many as said.
+    unsafe { thread::long_record(h, Kind::Wait, Handle::now(h), bytes.as_ptr(), bytes.len()) }
+}
+
+fn push_pairs(bytes: &mut Vec<u8>, pairs: impl Iterator<Item = (u64, u64)> + Clone) {
+    push_varint(bytes, pairs.clone().count() as u64);
+    for (first, second) in pairs {
+        push_varint(bytes, first);
+        push_varint(bytes, second);
+    }
+}
+
+/// The task on top goes on after a wait or a yield. Returns the time.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn resume(h: *mut Handle) -> u64 {
+    // SAFETY: the caller's.
+    unsafe { Handle::event(h, Kind::Resume) }
+}
+
+/// The current task stops for nobody and stays on this stack, to go on with [`resume`].
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn yield_task(h: *mut Handle, site: u32) -> u64 {
+    // SAFETY: the caller's.
+    unsafe {
+        root(h);
+        Handle::event_with(h, Kind::Yield, [optional(site)]);
+        next_yield(h)
+    }
+}
+
+/// The current task leaves this thread: it stops for nobody, or, right after a wait, goes on waiting. It goes on where
+/// [`resume_left`] names the number returned.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn leave(h: *mut Handle, site: u32) -> u64 {
+    // SAFETY: the caller's.
+    unsafe {
+        Handle::event_with(h, Kind::Leave, [optional(site)]);
+        if thread::depth(h) > 0 {
+            thread::deepen(h, -1);
+        } else {
+            (*h).flags &= !HAS_ROOT;
+        }
+        next_yield(h)
+    }
+}
+
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+unsafe fn next_yield(h: *mut Handle) -> u64 {
+    // SAFETY: the caller's.
+    unsafe {
+        let count = (*h).next_yield;
+        (*h).next_yield = count + 1;
+        id::new((*h).thread, count)
+    }
+}
+
+/// A task that left a thread goes on here, on top of the stack.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn resume_left(h: *mut Handle, stop: u64) {
+    let (thread, count) = id::split(stop).unwrap_or((u32::MAX, 0));
+    // SAFETY: the caller's.
+    unsafe {
+        thread::deepen(h, 1);
+        Handle::event_with(h, Kind::ResumeYielded, [u64::from(thread), count]);
+    }
+}
+
+/// The current task sets a signal (`TABLE.signal_new` gives numbers).
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+pub unsafe fn signal(h: *mut Handle, site: u32, signal: u64) {
+    // SAFETY: the caller's.
+    unsafe {
+        root(h);
+        Handle::event_with(h, Kind::Signal, [optional(site), signal]);
+    }
+}
+
+/// The first task cannot begin before the second has ended.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+pub unsafe fn depend(h: *mut Handle, task: u64, on: u64) {
+    if let (Some((a, b)), Some((c, d))) = (id::split(task), id::split(on)) {
+        // SAFETY: the caller's.
+        unsafe { Handle::event_with(h, Kind::Depend, [u64::from(a), b, u64::from(c), d]) };
+    }
+}
+
+/// The dependences ([`crate::wire::dependence`] kind, address) of a task, told by its creator before it can begin.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+pub unsafe fn depends(h: *mut Handle, task: u64, on: &[(u64, u64)]) {
+    let Some((thread, seq)) = id::split(task) else {
+        return;
+    };
+    let _errno = KeepErrno::new();
+    let mut bytes = Vec::with_capacity(64);
+    push_varint(&mut bytes, u64::from(thread));
+    push_varint(&mut bytes, seq);
+    push_pairs(&mut bytes, on.iter().copied());
+    // SAFETY: the caller's handle; the bytes are as many as said.
+    unsafe {
+        thread::long_record(
+            h,
+            Kind::Depends,
+            Handle::now(h),
+            bytes.as_ptr(),
+            bytes.len(),
+        )
+    }
+}
+
+/// The current task opens a parallel region and waits for it ([`Kind::Team`]); the team's number. It goes on with
+/// [`resume`].
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+pub unsafe fn team(h: *mut Handle, site: u32) -> u64 {
+    // SAFETY: the caller's.
+    unsafe {
+        root(h);
+        Handle::event_with(h, Kind::Team, [u64::from(site)]);
+        next_scope(h)
+    }
+}
+
+/// This thread begins, at time `now`, the index-th task of a phase of a team ([`Kind::Member`]); [`task_end`] ends it. `now` may lie
+/// before this moment, but not before the thread's last record: a thread that leaves a barrier does not know yet
+/// whether its region goes on.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+pub unsafe fn member(h: *mut Handle, team: u64, phase: u64, index: u64, now: u64) {
+    let (thread, seq) = id::split(team).unwrap_or((u32::MAX, 0));
+    // SAFETY: the caller's; four operands.
+    unsafe {
+        thread::deepen(h, 1);
+        let mut p = Handle::head(h, Kind::Member, now);
+        for v in [u64::from(thread), seq, phase, index] {
+            p = crate::wire::put_varint(p, v);
+        }
+        Handle::commit(h, p);
+    }
+}
+
+/// The current strand waited for a lock from `since` (in ticks, [`Handle::now`]) until now: that time is blocked, not work.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+pub unsafe fn blocked(h: *mut Handle, since: u64) {
+    // SAFETY: the caller's.
+    unsafe {
+        let now = Handle::now(h);
+        let mut p = Handle::head(h, Kind::Off, now);
+        for v in [1, now.saturating_sub(since)] {
+            p = crate::wire::put_varint(p, v);
+        }
+        Handle::commit(h, p);
+    }
+}
