@@ -8,32 +8,35 @@ use std::path::Path;
 
 use perf_event_open_sys::bindings::{
     PERF_RECORD_LOST, PERF_RECORD_MISC_SWITCH_OUT, PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
-    PERF_RECORD_SWITCH,
+    PERF_RECORD_SAMPLE, PERF_RECORD_SWITCH,
 };
 
 use crate::event::{Refused, online_cpus, open_switches};
 use crate::ring::Ring;
-use crate::switch_file::{Switch, lost};
+use crate::switch_file::{self, Switch};
 
 /// Milliseconds between two looks at the rings when none calls for one.
 const LOOK_MS: i32 = 100;
 
-/// Watches the calling process from its next exec on, into a new file at `path` (0600). Call it last before the exec, in
-/// a process with one thread. The watcher is a grandchild in a session of its own, adopted by init: the program can
-/// neither wait for it nor signal it by its group.
+/// Watches the calling process from its next exec on, into a new file at `path` (0600): its threads' context switches and,
+/// with `hertz`, call chains at that rate of CPU time. Call it last before the exec, in a process with one thread. The
+/// watcher is a grandchild in a session of its own, adopted by init: the program can neither wait for it nor signal it by
+/// its group. Returns why there will be no samples although they were asked for.
 ///
 /// # Errors
 /// The kernel refuses ([`Refused`]); nothing is left behind then, and the program can run as well without.
-pub fn watch_from_exec(path: &Path) -> Result<(), Refused> {
-    let mut events = Vec::new();
-    for cpu in online_cpus() {
-        match open_switches(cpu) {
-            Ok(event) => events.push(event),
-            // A CPU went offline between the list and the call.
-            Err(error) if error.raw_os_error() == Some(libc::ENODEV) => {}
-            Err(error) => return Err(Refused::new("context switches can't be watched", &error)),
+pub fn watch_from_exec(path: &Path, hertz: Option<u32>) -> Result<Option<Refused>, Refused> {
+    let (events, unsampled) = match hertz.map(|hertz| open_all(Some(hertz))) {
+        Some(Ok(events)) => (events, None),
+        sampled => {
+            let refused = sampled
+                .and_then(Result::err)
+                .map(|error| Refused::new("code can't be sampled", &error));
+            let events = open_all(None)
+                .map_err(|error| Refused::new("context switches can't be watched", &error))?;
+            (events, refused)
         }
-    }
+    };
     let pid = std::process::id();
     let process =
         pidfd(pid).map_err(|e| Refused::new("the process can't be watched for its end", &e))?;
@@ -46,14 +49,35 @@ pub fn watch_from_exec(path: &Path) -> Result<(), Refused> {
     // The lock belongs to the open file, which the watcher inherits: readers wait until the watcher is gone.
     // SAFETY: a plain system call on a descriptor we own.
     unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) };
-    start_watcher(events, process, pid, file).map_err(|error| {
+    let hertz = hertz.filter(|_| unsampled.is_none());
+    start_watcher(events, process, (pid, hertz), file).map_err(|error| {
         let _ = std::fs::remove_file(path);
         Refused::new("the watcher can't be started", &error)
-    })
+    })?;
+    Ok(unsampled)
+}
+
+/// One event for each CPU.
+fn open_all(hertz: Option<u32>) -> io::Result<Vec<OwnedFd>> {
+    let mut events = Vec::new();
+    for cpu in online_cpus() {
+        match open_switches(cpu, hertz) {
+            Ok(event) => events.push(event),
+            // A CPU went offline between the list and the call.
+            Err(error) if error.raw_os_error() == Some(libc::ENODEV) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(events)
 }
 
 /// Forks the watcher and returns when its rings are mapped. (They are mapped there: a fork does not copy such mappings.)
-fn start_watcher(events: Vec<OwnedFd>, process: OwnedFd, pid: u32, file: File) -> io::Result<()> {
+fn start_watcher(
+    events: Vec<OwnedFd>,
+    process: OwnedFd,
+    (pid, hertz): (u32, Option<u32>),
+    file: File,
+) -> io::Result<()> {
     let (mut answer, mut answering) = io::pipe()?;
     // SAFETY: this process has one thread, so the child may go on running ordinary code.
     match unsafe { libc::fork() } {
@@ -77,7 +101,7 @@ fn start_watcher(events: Vec<OwnedFd>, process: OwnedFd, pid: u32, file: File) -
             drop(answering);
             if let Ok(mut rings) = rings {
                 detach();
-                drain(&mut rings, &process, pid, file);
+                drain(&mut rings, &process, (pid, hertz), file);
             }
             // SAFETY: ends this process without running the runner's exit handlers.
             unsafe { libc::_exit(0) }
@@ -157,8 +181,11 @@ fn close_others() {
 }
 
 /// Until the program has ended. A write that fails (disk full) ends the watching; the program is not concerned.
-fn drain(rings: &mut [Ring], process: &OwnedFd, pid: u32, mut file: File) {
+fn drain(rings: &mut [Ring], process: &OwnedFd, (pid, hertz): (u32, Option<u32>), mut file: File) {
     let mut buffer = Vec::with_capacity(1 << 16);
+    if let Some(hertz) = hertz {
+        buffer.extend_from_slice(&switch_file::rate(hertz));
+    }
     let mut polled: Vec<libc::pollfd> = std::iter::once(process.as_raw_fd())
         .chain(rings.iter().map(Ring::raw_fd))
         .map(|fd| libc::pollfd {
@@ -173,9 +200,7 @@ fn drain(rings: &mut [Ring], process: &OwnedFd, pid: u32, mut file: File) {
         let is_over = polled[0].revents != 0;
         for (ring, entry) in rings.iter_mut().zip(&mut polled[1..]) {
             ring.drain(|kind, misc, body| {
-                if let Some(bytes) = kept(kind, misc, body, pid) {
-                    buffer.extend_from_slice(&bytes);
-                }
+                keep(kind, misc, body, pid, &mut buffer);
             });
             // The event's own thread has ended; its ring still fills from inherited ones, but would poll ready for ever.
             if entry.revents & (libc::POLLHUP | libc::POLLERR) != 0 {
@@ -189,28 +214,35 @@ fn drain(rings: &mut [Ring], process: &OwnedFd, pid: u32, mut file: File) {
     }
 }
 
-/// What of a record is kept: switches of the program's own threads, and counts of lost ones.
-fn kept(kind: u32, misc: u16, body: &[u8], pid: u32) -> Option<[u8; 16]> {
+/// Keeps of a record what is wanted: switches and samples of the program's own threads, and counts of lost ones.
+fn keep(kind: u32, misc: u16, body: &[u8], pid: u32, out: &mut Vec<u8>) -> Option<()> {
     let word32 = |at: usize| Some(u32::from_le_bytes(body.get(at..at + 4)?.try_into().ok()?));
     let word64 = |at: usize| Some(u64::from_le_bytes(body.get(at..at + 8)?.try_into().ok()?));
     match kind {
-        PERF_RECORD_SWITCH => (word32(0)? == pid)
-            .then(|| {
-                let is = |bit: u32| u32::from(misc) & bit != 0;
-                let out = is(PERF_RECORD_MISC_SWITCH_OUT);
-                let preempted = out && is(PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
-                Some(
-                    Switch {
-                        tid: word32(4)?,
-                        ns: word64(8)?,
-                        out,
-                        preempted,
-                    }
-                    .encode(),
-                )
-            })
-            .flatten(),
-        PERF_RECORD_LOST => Some(lost(word64(8)?)),
-        _ => None,
+        PERF_RECORD_SWITCH if word32(0)? == pid => {
+            let is = |bit: u32| u32::from(misc) & bit != 0;
+            let gone = is(PERF_RECORD_MISC_SWITCH_OUT);
+            let switch = Switch {
+                tid: word32(4)?,
+                ns: word64(8)?,
+                out: gone,
+                preempted: gone && is(PERF_RECORD_MISC_SWITCH_OUT_PREEMPT),
+            };
+            out.extend_from_slice(&switch.encode());
+        }
+        // Instruction pointer, process, thread, time, CPU, number of addresses, addresses.
+        PERF_RECORD_SAMPLE if word32(8)? == pid => {
+            let count = usize::try_from(word64(32)?).ok()?.min(1 << 10);
+            let chain = (0..count).filter_map(|i| word64(40 + 8 * i));
+            // Marks of the kernel's that say in what mode the addresses after them are.
+            let chain = chain.filter(|&address| address < PERF_CONTEXT_MARKS);
+            switch_file::sample(word32(12)?, word64(16)?, word64(0)?, chain, out);
+        }
+        PERF_RECORD_LOST => out.extend_from_slice(&switch_file::lost(word64(8)?)),
+        _ => {}
     }
+    Some(())
 }
+
+/// From here on, entries of a call chain are the kernel's marks.
+const PERF_CONTEXT_MARKS: u64 = u64::MAX - 4095;

@@ -5,8 +5,8 @@ use std::os::fd::{FromRawFd, OwnedFd};
 
 use perf_event_open_sys as sys;
 use sys::bindings::{
-    PERF_COUNT_SW_DUMMY, PERF_SAMPLE_CPU, PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_TYPE_SOFTWARE,
-    perf_event_attr,
+    PERF_COUNT_SW_DUMMY, PERF_COUNT_SW_TASK_CLOCK, PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_CPU,
+    PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_TYPE_SOFTWARE, perf_event_attr,
 };
 
 /// Why the kernel does not let us watch; the text says what would allow it.
@@ -32,13 +32,25 @@ impl Refused {
     }
 }
 
-/// Opens context-switch records for the calling process on `cpu`, off until its next exec, inherited by its threads.
-pub(crate) fn open_switches(cpu: i32) -> io::Result<OwnedFd> {
+/// Return addresses kept of a sample, at most: deeper stacks lose their outermost part, which lies in the runtime.
+const DEEPEST_SAMPLE: u16 = 96;
+
+/// Opens context-switch records for the calling process on `cpu`, off until its next exec, inherited by its threads; with
+/// `hertz`, user call chains as well, so many times a second of CPU time, in the same ring.
+pub(crate) fn open_switches(cpu: i32, hertz: Option<u32>) -> io::Result<OwnedFd> {
     let mut attr = perf_event_attr::default();
     attr.type_ = PERF_TYPE_SOFTWARE;
     attr.size = size_of::<perf_event_attr>() as u32;
     attr.config = u64::from(PERF_COUNT_SW_DUMMY);
     attr.sample_type = u64::from(PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU);
+    if let Some(hertz) = hertz {
+        attr.config = u64::from(PERF_COUNT_SW_TASK_CLOCK);
+        attr.sample_type |= u64::from(PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
+        attr.__bindgen_anon_1.sample_freq = u64::from(hertz);
+        attr.set_freq(1);
+        attr.set_exclude_callchain_kernel(1);
+        attr.sample_max_stack = DEEPEST_SAMPLE;
+    }
     attr.clockid = libc::CLOCK_MONOTONIC_RAW;
     attr.set_disabled(1);
     attr.set_enable_on_exec(1);

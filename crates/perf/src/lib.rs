@@ -5,7 +5,7 @@
 //! detached process behind that empties the rings into a file (`switch_file`) until the program is gone. The program
 //! keeps its process id and gets no child it does not know of. After the run [`read_switches`] waits for the file to be
 //! complete and [`off_intervals`] turns switches into intervals (MODEL.md §2: *descheduled* when preempted, *blocked* when
-//! the thread gave up the CPU itself).
+//! the thread gave up the CPU itself). The same events can sample the threads' call chains.
 
 mod drain;
 mod event;
@@ -16,4 +16,4 @@ mod switch_file;
 pub use drain::watch_from_exec;
 pub use event::Refused;
 pub use off::{OffInterval, off_intervals};
-pub use switch_file::{Switch, Switches, read_switches};
+pub use switch_file::{Sample, Switch, Switches, read_switches};

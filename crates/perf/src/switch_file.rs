@@ -1,5 +1,6 @@
-//! The file that switches are kept in until the trace is finalised: 16 bytes each, little-endian, in the order drained
-//! (by time within a CPU only): thread id, flags, `CLOCK_MONOTONIC_RAW` in ns. It lies beside the spool and goes with it.
+//! The file that switches and samples are kept in until the trace is finalised: 16 bytes each, little-endian, in the order
+//! drained (by time within a CPU only): thread id, flags, `CLOCK_MONOTONIC_RAW` in ns. A sample is followed by its addresses,
+//! 8 bytes each, innermost first; their number stands in the flags from bit 8 on. It lies beside the spool and goes with it.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -10,6 +11,10 @@ use std::time::{Duration, Instant};
 pub(crate) const OUT: u32 = 1;
 pub(crate) const PREEMPTED: u32 = 2;
 pub(crate) const LOST: u32 = 4;
+pub(crate) const SAMPLE: u32 = 8;
+pub(crate) const RATE: u32 = 16;
+/// Where in a sample's flags the number of its addresses stands.
+const COUNT_SHIFT: u32 = 8;
 
 /// A thread went off a CPU or came onto one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +40,32 @@ pub(crate) fn lost(count: u64) -> [u8; 16] {
     entry(0, LOST, count)
 }
 
+/// How often a second of CPU time samples are taken.
+pub(crate) fn rate(hertz: u32) -> [u8; 16] {
+    entry(0, RATE, u64::from(hertz))
+}
+
+/// A sample: the instruction pointer, then the chain of return addresses (which starts with the pointer again).
+pub(crate) fn sample(
+    tid: u32,
+    ns: u64,
+    pointer: u64,
+    chain: impl Iterator<Item = u64>,
+    out: &mut Vec<u8>,
+) {
+    let at = out.len();
+    out.extend_from_slice(&[0; 16]);
+    out.extend_from_slice(&pointer.to_le_bytes());
+    let mut count = 1u32;
+    for (i, address) in chain.enumerate() {
+        if i > 0 || address != pointer {
+            out.extend_from_slice(&address.to_le_bytes());
+            count += 1;
+        }
+    }
+    out[at..at + 16].copy_from_slice(&entry(tid, SAMPLE | count << COUNT_SHIFT, ns));
+}
+
 fn entry(tid: u32, flags: u32, word: u64) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..4].copy_from_slice(&tid.to_le_bytes());
@@ -50,6 +81,21 @@ pub struct Switches {
     pub switches: Vec<Switch>,
     /// Records the kernel had no room for.
     pub lost: u64,
+    /// Samples by time.
+    pub samples: Vec<Sample>,
+    /// Samples a second of CPU time; 0 when none were taken.
+    pub hertz: u32,
+}
+
+/// Where a thread was in its code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sample {
+    /// The kernel's id of the thread.
+    pub tid: u32,
+    /// `CLOCK_MONOTONIC_RAW`, in ns.
+    pub ns: u64,
+    /// The instruction pointer, then the return addresses of its callers, as far as frame pointers led.
+    pub addresses: Vec<u64>,
 }
 
 /// Reads a switch file, after waiting up to `patience` for its writer to be done with it. Bytes of a cut-off entry at
@@ -79,7 +125,23 @@ pub fn read_switches(path: &Path, patience: Duration) -> io::Result<Switches> {
         let mut word = [0; 8];
         word.copy_from_slice(&bytes[8..]);
         let word = u64::from_le_bytes(word);
-        if flags & LOST != 0 {
+        if flags & SAMPLE != 0 {
+            let mut addresses = Vec::new();
+            let mut address = [0u8; 8];
+            for _ in 0..flags >> COUNT_SHIFT {
+                if reader.read_exact(&mut address).is_err() {
+                    break;
+                }
+                addresses.push(u64::from_le_bytes(address));
+            }
+            all.samples.push(Sample {
+                tid,
+                ns: word,
+                addresses,
+            });
+        } else if flags & RATE != 0 {
+            all.hertz = u32::try_from(word).unwrap_or(0);
+        } else if flags & LOST != 0 {
             all.lost = all.lost.saturating_add(word);
         } else {
             all.switches.push(Switch {
@@ -91,5 +153,6 @@ pub fn read_switches(path: &Path, patience: Duration) -> io::Result<Switches> {
         }
     }
     all.switches.sort_by_key(|s| s.ns);
+    all.samples.sort_by_key(|s| s.ns);
     Ok(all)
 }

@@ -40,7 +40,9 @@ fn driver() {
     // SAFETY: the closure only makes system calls and opens files in the forked child, which has one thread.
     unsafe {
         command.pre_exec(move || {
-            workspan_perf::watch_from_exec(Path::new(&file)).map_err(std::io::Error::other)
+            workspan_perf::watch_from_exec(Path::new(&file), Some(997))
+                .map(|_| ())
+                .map_err(std::io::Error::other)
         });
     }
     let _ = command.status();
@@ -105,5 +107,25 @@ fn two_spinners_on_one_cpu_are_preempted() {
             assert!(preempted > 150_000_000, "{preempted} ns of {off:?}");
         }
         Err(why) => skipped("two_spinners_on_one_cpu_are_preempted", &why),
+    }
+}
+
+#[test]
+fn a_busy_program_is_sampled_as_long_as_it_is_busy() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+    match watch(script, &folder.path().join("switches")) {
+        Ok(watched) if watched.hertz == 997 => {
+            assert!(watched.samples.len() > 20, "{}", watched.samples.len());
+            let tid = watched.samples[0].tid;
+            assert!(watched.samples.iter().all(|s| s.tid == tid));
+            assert!(watched.samples.iter().all(|s| !s.addresses.is_empty()));
+            assert!(watched.samples.is_sorted_by_key(|s| s.ns));
+        }
+        Ok(_) => skipped(
+            "a busy program is sampled",
+            "the kernel takes no samples here",
+        ),
+        Err(why) => skipped("a busy program is sampled", &why),
     }
 }

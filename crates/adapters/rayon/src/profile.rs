@@ -1,16 +1,20 @@
-//! Line tables for the user's crates, so that sites have a file and a line under any profile.
+//! Line tables for the user's crates, so that sites have a file and a line under any profile, and frame pointers, so that
+//! samples have a call chain.
 
 use crate::environment;
 use crate::invocation::Invocation;
 use std::ffi::OsString;
 
-/// What to append to a call of rustc: line tables where the profile asks for none, and no stripping. Nothing for crates
+/// What to append to a call of rustc: line tables where the profile asks for none, no stripping, and frame pointers. Nothing for crates
 /// that run in the compiler (build scripts, macros) and when the user wants the profile kept.
 #[must_use]
 pub fn additions(call: &Invocation) -> Vec<OsString> {
     let keep = std::env::var_os(environment::KEEP_PROFILE).is_some_and(|value| !value.is_empty());
     if keep { Vec::new() } else { wanted(call) }
 }
+
+/// The kernel follows call chains by frame pointers (`--sample`).
+const FRAME_POINTERS: &str = "force-frame-pointers=yes";
 
 fn wanted(call: &Invocation) -> Vec<OsString> {
     let Some(name) = call.option("--crate-name") else {
@@ -33,6 +37,9 @@ fn wanted(call: &Invocation) -> Vec<OsString> {
     if call.codegen("strip").is_some_and(|value| value != "none") {
         more.extend(["-C", "strip=none"].map(OsString::from));
     }
+    if call.codegen("force-frame-pointers").is_none() {
+        more.extend(["-C", FRAME_POINTERS].map(OsString::from));
+    }
     more
 }
 
@@ -47,6 +54,20 @@ mod tests {
             .map(|word| word.to_string_lossy().into_owned())
             .collect::<Vec<_>>()
             .join(" ")
+            .replace("-C force-frame-pointers=yes", "")
+            .trim_end()
+            .to_owned()
+    }
+
+    #[test]
+    fn frame_pointers_are_the_users_choice() {
+        let of = |words: &[&str]| {
+            let call = Invocation::new(words.iter().map(OsString::from).collect());
+            wanted(&call).iter().any(|word| word == FRAME_POINTERS)
+        };
+        assert!(of(&["--crate-name", "a", "a.rs"]));
+        assert!(!of(&["--crate-name", "a", "-C", "force-frame-pointers=no"]));
+        assert!(!of(&["--crate-name", "build_script_build", "build.rs"]));
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use super::watch::Sampling;
+
 /// Runs a program, records it, and reports.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
@@ -25,6 +27,10 @@ pub struct RecordArgs {
     /// Don't have the kernel watch context switches: off-CPU times are estimates then (also: WORKSPAN_NO_PERF=1)
     #[arg(long)]
     pub no_perf: bool,
+    /// How often a second of CPU time the program's code is sampled, or `off`: for function and line inside strands, and
+    /// flame graphs (default 997; also: WORKSPAN_SAMPLE)
+    #[arg(long, value_name = "off|HZ")]
+    pub sample: Option<Sampling>,
     /// The program and its arguments, or a cargo command
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
@@ -56,6 +62,10 @@ pub struct CargoWorkspanArgs {
     /// Don't have the kernel watch context switches: off-CPU times are estimates then (also: WORKSPAN_NO_PERF=1)
     #[arg(long)]
     pub no_perf: bool,
+    /// How often a second of CPU time the program's code is sampled, or `off`: for function and line inside strands, and
+    /// flame graphs (default 997; also: WORKSPAN_SAMPLE)
+    #[arg(long, value_name = "off|HZ")]
+    pub sample: Option<Sampling>,
     /// cargo's subcommand with its flags: run, test, bench, build, …
     #[arg(
         trailing_var_arg = true,

@@ -17,6 +17,7 @@ use super::metadata::Metadata;
 use super::outcome::{Outcome, shown};
 use super::runner::UNRECORDED;
 use super::user_config::UserConfig;
+use super::watch::Watch;
 use super::{child, facts, optimisation, runs};
 use crate::embedded::{self, Tools};
 
@@ -33,7 +34,7 @@ pub struct Request {
     /// Leave the profile alone.
     pub keep_profile: bool,
     /// Leave the kernel's watch out.
-    pub no_perf: bool,
+    pub watch: Watch,
 }
 
 /// Runs cargo so that what it starts is recorded, and reports.
@@ -148,9 +149,7 @@ fn prepare(
     command
         .env(environment::LIBRARY, &tools.library)
         .env(environment::SPOOL_DIR, spool);
-    if request.no_perf {
-        command.env(environment::NO_PERF, "1");
-    }
+    request.watch.tell(&mut command);
     if user.runner.is_empty() {
         command.env_remove(environment::USER_RUNNER);
     } else {

@@ -13,6 +13,7 @@ use workspan_trace::entry::Note;
 use super::cargo_line::CargoLine;
 use super::metadata::Metadata;
 use super::outcome::Outcome;
+use super::watch::Watch;
 use super::{child, environment, facts, optimisation, program};
 use crate::embedded::{self, RUNNER_ROLE};
 
@@ -24,7 +25,7 @@ pub fn record(
     command: &[OsString],
     output: Option<&Path>,
     report: bool,
-    no_perf: bool,
+    watch: &Watch,
 ) -> anyhow::Result<ExitCode> {
     let Some(name) = command.first() else {
         anyhow::bail!("no program given; for example: workspan record -- ./sort 1000000");
@@ -50,9 +51,7 @@ pub fn record(
         .env(environment::SPOOL_DIR, &spool);
     run.env_remove(environment::USER_RUNNER)
         .env_remove(environment::RESTORE);
-    if no_perf {
-        run.env(environment::NO_PERF, "1");
-    }
+    watch.tell(&mut run);
     let status = child::run(&mut run).inspect_err(|_| {
         // Nothing ran, so nothing is in there.
         let _ = std::fs::remove_dir(&spool);

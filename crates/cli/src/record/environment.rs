@@ -17,6 +17,8 @@ pub const PROGRAM: &str = "WORKSPAN_PROGRAM";
 pub const LIBRARY: &str = "WORKSPAN_LIBRARY";
 /// For the runner, from the user as well: not empty, the kernel is not asked to watch the program.
 pub const NO_PERF: &str = "WORKSPAN_NO_PERF";
+/// For the runner, from the user as well: samples a second of CPU time, or `off`.
+pub const SAMPLE: &str = "WORKSPAN_SAMPLE";
 /// For the preloaded library: not empty, it reads the threads' scheduling statistics.
 pub const SCHEDSTAT: &str = "WORKSPAN_SCHEDSTAT";
 /// For the runner: the user's own runner with its arguments ([`join`]).
@@ -90,7 +92,7 @@ pub fn restore(command: &mut Command) {
             None => command.env_remove(&part),
         };
     }
-    for name in [SPOOL_DIR, LIBRARY, NO_PERF, USER_RUNNER, RESTORE] {
+    for name in [SPOOL_DIR, LIBRARY, NO_PERF, SAMPLE, USER_RUNNER, RESTORE] {
         command.env_remove(name);
     }
 }

@@ -19,6 +19,7 @@ mod progress;
 mod runner;
 mod runs;
 mod user_config;
+mod watch;
 
 pub use args::{CargoWorkspanArgs, RecordArgs};
 
@@ -58,6 +59,10 @@ pub fn dispatch_role() -> Option<ExitCode> {
 /// What could not be started, built, recorded or written, and what to do.
 pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
     let output = checked(args.output)?;
+    let watch = watch::Watch {
+        no_perf: args.no_perf,
+        sample: args.sample,
+    };
     match args.command.split_first() {
         Some((program, rest)) if Path::new(program).file_name() == Some(OsStr::new("cargo")) => {
             let mut line = CargoLine::parse(rest);
@@ -72,15 +77,10 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
                 output,
                 report: !args.no_report,
                 keep_profile: args.keep_profile,
-                no_perf: args.no_perf,
+                watch,
             })
         }
-        _ => direct::record(
-            &args.command,
-            output.as_deref(),
-            !args.no_report,
-            args.no_perf,
-        ),
+        _ => direct::record(&args.command, output.as_deref(), !args.no_report, &watch),
     }
 }
 
@@ -91,7 +91,15 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
 pub fn cargo_workspan(args: CargoWorkspanArgs) -> anyhow::Result<ExitCode> {
     let mut line = CargoLine::parse(&args.cargo);
     let keep_profile = line.take_flag("--keep-profile") || args.keep_profile;
-    let no_perf = line.take_flag("--no-perf") || args.no_perf;
+    let sample = line.take("--sample").map(|value| {
+        let value = value.to_string_lossy();
+        let told = value.parse::<watch::Sampling>();
+        told.map_err(|what| anyhow::anyhow!("--sample {value}: {what}"))
+    });
+    let watch = watch::Watch {
+        no_perf: line.take_flag("--no-perf") || args.no_perf,
+        sample: sample.transpose()?.or(args.sample),
+    };
     let no_report = line.take_flag("--no-report") || args.no_report;
     let given = [line.take("--output"), line.take("-o")]
         .into_iter()
@@ -106,7 +114,7 @@ pub fn cargo_workspan(args: CargoWorkspanArgs) -> anyhow::Result<ExitCode> {
         output,
         report: !no_report,
         keep_profile,
-        no_perf,
+        watch,
     })
 }
 

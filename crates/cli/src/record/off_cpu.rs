@@ -14,11 +14,14 @@ use workspan_trace::wire::{self, Kind};
 
 use super::clock::Clock;
 use super::environment::NO_PERF;
+use super::watch::Sampling;
 
 /// Extension of a watcher's file in the spool directory.
 const SWITCHES: &str = "switches";
 /// Extension of the file that says why a program is not watched.
 const UNWATCHED: &str = "unwatched";
+/// Extension of the file that says why its code is not sampled.
+const UNSAMPLED: &str = "unsampled";
 /// The watcher sees the program's end at once, so only a stopped or overloaded one takes this long.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -30,8 +33,15 @@ pub fn watch(spool: &Path) -> bool {
     let refused = if unwanted {
         "--no-perf (or WORKSPAN_NO_PERF) was given".to_owned()
     } else {
-        match workspan_perf::watch_from_exec(&file(SWITCHES)) {
-            Ok(()) => return true,
+        match workspan_perf::watch_from_exec(&file(SWITCHES), Sampling::from_environment().hertz())
+        {
+            Ok(unsampled) => {
+                if let Some(refused) = unsampled {
+                    // Without the file the trace only says less.
+                    let _ = std::fs::write(file(UNSAMPLED), refused.to_string());
+                }
+                return true;
+            }
             Err(refused) => refused.to_string(),
         }
     };
@@ -80,6 +90,7 @@ impl OffCpu {
                         .missing
                         .push(format!("the context switches can't be read: {error}")),
                 },
+                Some(UNSAMPLED) => {}
                 Some(UNWATCHED) => all.missing.extend(std::fs::read_to_string(&file)),
                 _ => continue,
             }

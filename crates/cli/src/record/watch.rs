@@ -1,0 +1,82 @@
+//! What the kernel is asked to watch of the recorded program, from the flags to the runner.
+
+use std::process::Command;
+use std::str::FromStr;
+
+use super::environment::{NO_PERF, SAMPLE};
+
+/// The flags that say how the program is watched.
+#[derive(Debug, Clone, Default)]
+pub struct Watch {
+    /// `--no-perf`.
+    pub no_perf: bool,
+    /// `--sample`; `None` when it was not given.
+    pub sample: Option<Sampling>,
+}
+
+impl Watch {
+    /// Tells the runner below `command`.
+    pub fn tell(&self, command: &mut Command) {
+        if self.no_perf {
+            command.env(NO_PERF, "1");
+        }
+        if let Some(sampling) = self.sample {
+            command.env(SAMPLE, sampling.0.to_string());
+        }
+    }
+}
+
+/// Samples a second of CPU time; 0 = none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sampling(u32);
+
+/// A prime, so that sampling keeps in step with nothing.
+const DEFAULT_HERTZ: u32 = 997;
+/// More would be a load rather than a sample.
+const MOST_HERTZ: u32 = 20_000;
+
+impl Sampling {
+    /// The rate, when samples are wanted.
+    pub fn hertz(self) -> Option<u32> {
+        (self.0 > 0).then_some(self.0)
+    }
+
+    /// What the runner was told, or the user set; the default when that is nothing.
+    pub fn from_environment() -> Self {
+        std::env::var(SAMPLE)
+            .ok()
+            .and_then(|value| value.parse().ok())
+            .unwrap_or(Sampling(DEFAULT_HERTZ))
+    }
+}
+
+impl FromStr for Sampling {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "off" {
+            return Ok(Sampling(0));
+        }
+        match text.parse() {
+            Ok(hertz) if hertz <= MOST_HERTZ => Ok(Sampling(hertz)),
+            _ => Err(format!(
+                "expected `off` or samples a second, up to {MOST_HERTZ}"
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Sampling;
+
+    #[test]
+    fn rates() {
+        let hertz = |text: &str| text.parse::<Sampling>().map(Sampling::hertz);
+        assert_eq!(hertz("off"), Ok(None));
+        assert_eq!(hertz("0"), Ok(None));
+        assert_eq!(hertz("499"), Ok(Some(499)));
+        assert!(hertz("1000000").is_err());
+        assert!(hertz("fast").is_err());
+    }
+}
