@@ -2,6 +2,7 @@
 
 use crate::folded::Folded;
 use crate::meta::Meta;
+use crate::samples::Samples;
 
 /// Index of a task: `0..dag.tasks.len()`. Smaller index = smaller task number (creation order when recorded).
 pub type TaskId = u32;
@@ -377,6 +378,8 @@ pub struct Dag {
     pub counters: Vec<Counter>,
     /// Folded strands, ascending: a strand that stands for a whole subtree (MODEL.md §7).
     pub folded: Vec<(StrandId, Folded)>,
+    /// Samples of the code.
+    pub samples: Samples,
     /// Numbers of signals, by the strand that set them, ascending.
     pub signals: Vec<(StrandId, u64)>,
 }

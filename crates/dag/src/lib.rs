@@ -12,6 +12,7 @@ pub mod meta;
 pub mod open;
 pub mod raw;
 pub mod recorded;
+pub mod samples;
 pub mod text;
 
 pub use dag::*;
@@ -19,3 +20,4 @@ pub use error::Error;
 pub use folded::Folded;
 pub use meta::{Meta, Steals, TimeUnit};
 pub use open::{OpenOptions, open};
+pub use samples::{Frame, Samples};

@@ -6,6 +6,7 @@
 use crate::dag::{Lists, Off, Place, ScopeKind, Steal, TaskKind, ThreadEvent};
 use crate::folded::Folded;
 use crate::meta::Meta;
+use crate::samples::RawSamples;
 
 /// A task as told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -125,6 +126,8 @@ pub struct RawTrace {
     pub thread_events: Vec<(u64, u32, ThreadEvent)>,
     /// (counter name, values by raw strand).
     pub counters: Vec<(String, Vec<(u32, u64)>)>,
+    /// Samples of the code.
+    pub samples: RawSamples,
     /// Folded strands by raw strand.
     pub folded: Vec<(u32, Folded)>,
 }

@@ -1,9 +1,9 @@
 //! Reads a recorded trace (`.wspan`, or the spool file a process left behind).
 //!
 //! `gather` sorts the file's chunks by what they are; `count` walks all events once to learn how many tasks, scopes
-//! and yields each thread has, and numbers the tasks by creation; `replay` walks them again with each thread's stack of
+//! and yields each thread has and who was in which team (`teams`), and numbers the tasks by creation; `replay` walks them again with each thread's stack of
 //! tasks and tells the run; `workers` gives threads their numbers, `places` sites their names, `clock` ticks their
-//! rate, `estimate` off-CPU times their strands. What is inconsistent is repaired, counted and told in the warnings; times
+//! rate, `estimate` off-CPU times their strands, and `off_cpu` makes one of those told twice. What is inconsistent is repaired, counted and told in the warnings; times
 //! start at 0.
 
 mod clock;
@@ -13,6 +13,7 @@ mod facts;
 mod gather;
 mod places;
 mod replay;
+mod samples;
 mod workers;
 
 use crate::error::Error;
@@ -30,7 +31,9 @@ pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<RawTrace, Error> {
     let places = places::places(&gathered);
     let mut raw = RawTrace::default();
     let told = replay::replay(&gathered, &counts, &places, &mut raw);
+    raw.offs = off_cpu::unite(std::mem::take(&mut raw.offs));
     estimate::spread(&gathered, &counts, &mut raw);
+    samples::samples(&gathered, &counts, &mut raw);
     let threads = workers::assign(&told, counts.last - counts.first);
     raw.meta = facts::meta(&gathered, &counts, &told, &threads, &places, bytes.len());
     workers::renumber(&threads, &mut raw);

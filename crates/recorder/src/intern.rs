@@ -13,7 +13,7 @@ use workspan_trace::wire::primitive;
 
 /// Least size of a chunk of entries.
 const ENTRIES: usize = 16 << 10;
-const KINDS: usize = 11;
+const KINDS: usize = 14;
 
 /// What was seen so far, and the chunks it is written to.
 pub(crate) struct Interned {

@@ -43,6 +43,12 @@ pub enum ChunkKind {
     Finished = 9,
     /// Off-CPU times by the threads' statistics ([`crate::entry::OffCpu`]).
     OffCpu = 10,
+    /// Functions on stacks ([`crate::entry::FrameEntry`]).
+    Frames = 11,
+    /// Stacks ([`crate::entry::StackEntry`]).
+    Stacks = 12,
+    /// Samples ([`crate::entry::SamplesEntry`]).
+    Samples = 13,
 }
 
 impl ChunkKind {
@@ -59,6 +65,9 @@ impl ChunkKind {
             8 => ChunkKind::Threads,
             9 => ChunkKind::Finished,
             10 => ChunkKind::OffCpu,
+            11 => ChunkKind::Frames,
+            12 => ChunkKind::Stacks,
+            13 => ChunkKind::Samples,
             _ => return None,
         })
     }

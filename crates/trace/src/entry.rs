@@ -5,10 +5,12 @@
 
 mod fields;
 mod off_cpu;
+mod sample;
 mod site;
 
 pub use fields::{Fields, entries, push_bytes, push_varint};
 pub use off_cpu::OffCpu;
+pub use sample::{FrameEntry, SamplesEntry, StackEntry};
 pub use site::{Site, SitePosition};
 
 use fields::push_entry;

@@ -8,6 +8,7 @@ use super::strands::{Strands, TaskColumns, Waits};
 use super::tasks::Tasks;
 use crate::dag::{self, Counter, Dag, EndKind, NONE, Off, PlaceId, Scope, StartKind, ThreadEvent};
 use crate::raw::RawTrace;
+use crate::samples;
 
 /// Fills the DAG; `sorted` lists the strands in final order.
 #[expect(
@@ -117,6 +118,8 @@ pub(super) fn fill(
             .collect(),
     };
     dag.strands = strand_columns(strands, &columns, tasks, sorted, &rank);
+    let samples = std::mem::take(&mut raw.samples);
+    dag.samples = samples::place(samples, &dag.strands, raw.meta.threads);
     dag.places = raw.places;
     dag.meta = raw.meta;
     dag

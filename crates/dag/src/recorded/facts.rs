@@ -11,7 +11,8 @@ use super::workers::Threads;
 use crate::meta::{Meta, Steals, TimeUnit};
 
 /// Notes that have a place of their own in [`Meta`].
-const TAKEN: [&str; 9] = [
+const TAKEN: [&str; 10] = [
+    "sample_hz",
     "name",
     "runtime",
     "command",

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use workspan_trace::chunk::CHUNK_HEADER_SIZE;
-use workspan_trace::entry::{ClockPair, Finished, Label, Note, OffCpu, PlaceEntry, Site, entries};
+use workspan_trace::entry::{
+    ClockPair, Finished, FrameEntry, Label, Note, OffCpu, PlaceEntry, SamplesEntry, Site,
+    StackEntry, entries,
+};
 use workspan_trace::{ChunkKind, FileHeader, FormatError, Tolerance, Trace};
 
 use crate::error::Error;
@@ -22,6 +25,11 @@ pub(super) struct Gathered<'a> {
     pub notes: Vec<Note>,
     pub pairs: Vec<ClockPair>,
     pub readings: Vec<OffCpu>,
+    /// By number.
+    pub frames: BTreeMap<u32, FrameEntry>,
+    /// By number.
+    pub stacks: BTreeMap<u32, StackEntry>,
+    pub samples: Vec<SamplesEntry>,
     pub finished: Option<Finished>,
     pub warnings: Vec<String>,
     /// Damage is left out and told, not an error.
@@ -121,6 +129,15 @@ pub(super) fn gather<'a>(bytes: &'a [u8], options: &OpenOptions) -> Result<Gathe
             ChunkKind::Finished => {
                 gathered.finished = bodies().find_map(Finished::decode).or(gathered.finished)
             }
+            ChunkKind::Frames => gathered
+                .frames
+                .extend(bodies().filter_map(FrameEntry::decode).map(|f| (f.id, f))),
+            ChunkKind::Stacks => gathered
+                .stacks
+                .extend(bodies().filter_map(StackEntry::decode).map(|s| (s.id, s))),
+            ChunkKind::Samples => gathered
+                .samples
+                .extend(bodies().filter_map(SamplesEntry::decode)),
             ChunkKind::Maps | ChunkKind::Threads => {}
         }
     }

@@ -194,6 +194,9 @@ pub(super) fn renumber(threads: &Threads, raw: &mut RawTrace) {
         off.thread = number(off.thread);
         off.start < off.end
     });
+    for sample in &mut raw.samples.list {
+        sample.thread = number(sample.thread);
+    }
     for steal in &mut raw.steals {
         (steal.thief, steal.victim) = (number(steal.thief), number(steal.victim));
     }

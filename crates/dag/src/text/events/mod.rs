@@ -1,6 +1,7 @@
 //! Every line but the first: what it says, and all that can be checked without having seen the rest.
 
 mod marks;
+mod samples;
 mod tasks;
 mod threads;
 mod waits;
@@ -85,6 +86,9 @@ pub(super) struct Events {
     open_regions: HashMap<(u32, u32, bool), Vec<u32>>,
     pub open_offs: BTreeMap<u32, OpenOff>,
     last_off: HashMap<u32, u64>,
+    /// Frames and stacks by number.
+    frames: HashMap<u64, u32>,
+    stacks: HashMap<u64, u32>,
     /// Lines of each raw strand's start and end.
     pub strand_lines: Vec<(u32, u32)>,
     pub unresolved: Unresolved,
@@ -100,12 +104,16 @@ impl Events {
         }
         let mut line = Line::parse(first, 1)?;
         let meta = header::read(&mut line)?;
+        let mut raw = RawTrace {
+            meta,
+            ..RawTrace::default()
+        };
+        if line.given("sample_hz").is_some() {
+            raw.samples.hertz = line.small("sample_hz")?;
+        }
         Ok(Events {
             places: Places::new(&line)?,
-            raw: RawTrace {
-                meta,
-                ..RawTrace::default()
-            },
+            raw,
             labels: HashMap::new(),
             counters: BTreeMap::new(),
             tasks: HashMap::new(),
@@ -117,6 +125,8 @@ impl Events {
             open_regions: HashMap::new(),
             open_offs: BTreeMap::new(),
             last_off: HashMap::new(),
+            frames: HashMap::new(),
+            stacks: HashMap::new(),
             strand_lines: Vec::new(),
             unresolved: Unresolved::default(),
             lines: 1,
@@ -158,11 +168,14 @@ impl Events {
             "folded" => self.folded(&mut line),
             "off" => self.off(&line),
             "on" => self.on(&line),
+            "frame" => self.frame(&line),
+            "stack" => self.stack(&line),
+            "sample" => self.sample(&line),
             "steal" => self.steal(&line),
             "steal_failed" | "sleep" | "wake" | "cpu" | "queue" => self.thread_event(&line),
             other => line.fail(format!(
                 "unknown event {other:?}; expected begin, create, resume, scope, wait, yield, end, depend, signal, region_begin, \
-                 region_end, part_begin, part_end, off, on, steal, steal_failed, sleep, wake, cpu, queue or folded"
+                 region_end, part_begin, part_end, off, on, steal, steal_failed, sleep, wake, cpu, queue, frame, stack, sample or folded"
             )),
         }
     }

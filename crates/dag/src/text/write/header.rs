@@ -44,6 +44,9 @@ impl Writer<'_> {
         if let Some(cpus) = meta.cpus {
             self.number("cpus", cpus);
         }
+        if self.dag.samples.hertz != 0 {
+            self.number("sample_hz", self.dag.samples.hertz);
+        }
         if meta.recorded {
             self.put(",\"recorded\":true");
         }

@@ -2,6 +2,7 @@
 
 mod folded;
 mod header;
+mod samples;
 mod strands;
 mod threads;
 
@@ -25,6 +26,7 @@ pub fn write(dag: &Dag, out: &mut impl Write) -> io::Result<()> {
         }
     }
     writer.thread_lines();
+    writer.sample_lines();
     out.write_all(&writer.text)?;
     out.flush()
 }

@@ -1,0 +1,58 @@
+//! Samples of the program's code, as the file has them.
+
+use std::collections::BTreeMap;
+
+use super::count::{Counts, slot};
+use super::gather::Gathered;
+use crate::raw::RawTrace;
+use crate::samples::{Frame, RawSample};
+
+/// Puts samples, stacks and frames into `raw`. A frame or stack that the file does not have is a "?"; stacks keep the order
+/// of their numbers.
+pub(super) fn samples(gathered: &Gathered<'_>, counts: &Counts, raw: &mut RawTrace) {
+    let mut frames: BTreeMap<u32, u32> = BTreeMap::new();
+    for (&id, entry) in &gathered.frames {
+        frames.insert(id, raw.samples.frames.len() as u32);
+        raw.samples.frames.push(Frame {
+            function: entry.function.clone(),
+            file: entry.file.clone(),
+            line: entry.line,
+            runtime: entry.runtime,
+        });
+    }
+    let mut unknown = None;
+    let mut stacks: BTreeMap<u32, u32> = BTreeMap::new();
+    for (&id, entry) in &gathered.stacks {
+        stacks.insert(id, raw.samples.stacks.len() as u32);
+        let frames: Vec<u32> = entry
+            .frames
+            .iter()
+            .map(|id| match frames.get(id) {
+                Some(&frame) => frame,
+                None => *unknown.get_or_insert_with(|| {
+                    raw.samples.frames.push(Frame::unknown());
+                    raw.samples.frames.len() as u32 - 1
+                }),
+            })
+            .collect();
+        raw.samples.stacks.push(frames);
+    }
+    let note = gathered.notes.iter().find(|n| n.key == "sample_hz");
+    raw.samples.hertz = note.and_then(|n| n.value.parse().ok()).unwrap_or(0);
+    for entry in &gathered.samples {
+        let Some(thread) = slot(&gathered.threads, entry.thread) else {
+            continue;
+        };
+        for (ticks, stack) in &entry.samples {
+            if let Some(&stack) = stacks.get(stack)
+                && (counts.first..=counts.last).contains(ticks)
+            {
+                raw.samples.list.push(RawSample {
+                    t: ticks - counts.first,
+                    thread: thread as u32,
+                    stack,
+                });
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Where threads were in their code: samples taken by a clock, joined to strands by thread and time.
+
+use crate::dag::{Lists, NONE, StrandId, Strands, ThreadId};
+
+/// A function on a stack; one inlined into another is a frame of its own.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Frame {
+    /// Readable name.
+    pub function: String,
+    /// Source file, relative to the workspace where it lies inside.
+    pub file: Option<String>,
+    /// 1-based line.
+    pub line: Option<u32>,
+    /// It belongs to the task-parallel runtime or to what starts threads, not to the program.
+    pub runtime: bool,
+}
+
+impl Frame {
+    /// One of which nothing is known.
+    pub fn unknown() -> Frame {
+        Frame {
+            function: "?".into(),
+            ..Frame::default()
+        }
+    }
+}
+
+/// The samples of a run, by time, then thread.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Samples {
+    /// Samples taken a second of CPU time, so each stands for 1/hertz seconds; 0 when none were taken.
+    pub hertz: u32,
+    /// When, in ticks.
+    pub t: Vec<u64>,
+    /// On which thread.
+    pub thread: Vec<ThreadId>,
+    /// Index into [`Samples::stacks`].
+    pub stack: Vec<u32>,
+    /// The strand that ran; [`NONE`] for a time in which the thread ran none (the runtime's own).
+    pub strand: Vec<StrandId>,
+    /// Frames, each once.
+    pub frames: Vec<Frame>,
+    /// Stacks: indices into [`Samples::frames`], innermost first.
+    pub stacks: Lists,
+}
+
+impl Samples {
+    /// Number of samples.
+    pub fn len(&self) -> usize {
+        self.t.len()
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.t.is_empty()
+    }
+
+    /// The frames that belong to the strand itself, innermost first: those above the runtime's innermost frame, which called
+    /// the task. When the innermost frame is the runtime's, that one stands for what it does.
+    pub fn own_frames(&self, stack: u32) -> impl Iterator<Item = &Frame> {
+        let frames = self.stacks.get(stack as usize);
+        let own = frames
+            .iter()
+            .position(|&f| self.frames[f as usize].runtime)
+            .unwrap_or(frames.len())
+            .max(usize::from(!frames.is_empty()));
+        frames[..own].iter().map(|&f| &self.frames[f as usize])
+    }
+}
+
+/// A sample as told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RawSample {
+    /// When.
+    pub t: u64,
+    /// Thread.
+    pub thread: u32,
+    /// Index into the stacks.
+    pub stack: u32,
+}
+
+/// Samples as told, in any order.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RawSamples {
+    /// As [`Samples::hertz`].
+    pub hertz: u32,
+    /// The samples.
+    pub list: Vec<RawSample>,
+    /// As [`Samples::frames`].
+    pub frames: Vec<Frame>,
+    /// As [`Samples::stacks`].
+    pub stacks: Lists,
+}
+
+/// Finds each sample's strand: O(n + m log m) for n strands and m samples. Samples of stacks or threads that are none are left
+/// out.
+pub(crate) fn place(mut raw: RawSamples, strands: &Strands, threads: u32) -> Samples {
+    let stacks = raw.stacks.len() as u32;
+    raw.list
+        .retain(|sample| sample.stack < stacks && sample.thread < threads);
+    raw.list.sort_unstable();
+    let frames = raw.frames.len() as u32;
+    let mut samples = Samples {
+        hertz: raw.hertz,
+        frames: raw.frames,
+        stacks: raw.stacks,
+        ..Samples::default()
+    };
+    if samples.stacks.items.iter().any(|&frame| frame >= frames) {
+        samples.frames.push(Frame::unknown());
+        let unknown = |frame: &mut u32| *frame = (*frame).min(frames);
+        samples.stacks.items.iter_mut().for_each(unknown);
+    }
+    // The strand that began last on each thread; strands of one thread do not overlap.
+    let mut running = vec![
+        NONE;
+        if raw.list.is_empty() {
+            0
+        } else {
+            threads as usize
+        }
+    ];
+    let mut next = 0;
+    for sample in raw.list {
+        while next < strands.len() && strands.start[next] <= sample.t {
+            if strands.end[next] > strands.start[next] {
+                running[strands.thread[next] as usize] = next as u32;
+            }
+            next += 1;
+        }
+        let strand = running[sample.thread as usize];
+        let inside = strand != NONE && sample.t < strands.end[strand as usize];
+        samples.t.push(sample.t);
+        samples.thread.push(sample.thread);
+        samples.stack.push(sample.stack);
+        samples.strand.push(if inside { strand } else { NONE });
+    }
+    samples
+}

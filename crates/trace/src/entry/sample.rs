@@ -1,0 +1,183 @@
+//! Where threads were in their code: samples, the stacks they name, and the frames those are made of.
+
+use super::fields::push_entry;
+use super::{Fields, push_bytes, push_varint};
+
+/// A function that was on a stack, resolved after the run; functions inlined into others are frames of their own.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FrameEntry {
+    /// Its number.
+    pub id: u32,
+    /// Readable name; of a module without symbols, module and offset.
+    pub function: String,
+    /// Source file.
+    pub file: Option<String>,
+    /// 1-based line.
+    pub line: Option<u32>,
+    /// It belongs to the runtime, not to the program.
+    pub runtime: bool,
+}
+
+impl FrameEntry {
+    /// Appends the entry.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut body = Vec::new();
+        push_varint(&mut body, u64::from(self.id));
+        push_bytes(&mut body, self.function.as_bytes());
+        push_varint(&mut body, self.line.map_or(0, |l| u64::from(l) + 1));
+        push_varint(&mut body, u64::from(self.runtime));
+        match &self.file {
+            None => push_varint(&mut body, 0),
+            Some(file) => {
+                push_varint(&mut body, 1);
+                push_bytes(&mut body, file.as_bytes());
+            }
+        }
+        push_entry(out, &body);
+    }
+    /// Reads an entry's body.
+    pub fn decode(body: &[u8]) -> Option<FrameEntry> {
+        let mut f = Fields::new(body);
+        Some(FrameEntry {
+            id: f.number32()?,
+            function: f.text()?,
+            line: match f.number()? {
+                0 => None,
+                line => Some(u32::try_from(line - 1).ok()?),
+            },
+            runtime: f.number()? != 0,
+            file: match f.number()? {
+                0 => None,
+                _ => Some(f.text()?),
+            },
+        })
+    }
+}
+
+/// A stack, as frames from the innermost outwards.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StackEntry {
+    /// Its number.
+    pub id: u32,
+    /// Numbers of its frames.
+    pub frames: Vec<u32>,
+}
+
+impl StackEntry {
+    /// Appends the entry.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut body = Vec::new();
+        push_varint(&mut body, u64::from(self.id));
+        push_varint(&mut body, self.frames.len() as u64);
+        for &frame in &self.frames {
+            push_varint(&mut body, u64::from(frame));
+        }
+        push_entry(out, &body);
+    }
+    /// Reads an entry's body.
+    pub fn decode(body: &[u8]) -> Option<StackEntry> {
+        let mut f = Fields::new(body);
+        let id = f.number32()?;
+        let count = f.number()?;
+        if count > f.left() as u64 {
+            return None;
+        }
+        let frames = (0..count).map(|_| f.number32()).collect::<Option<_>>()?;
+        Some(StackEntry { id, frames })
+    }
+}
+
+/// Samples of one thread, by time.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SamplesEntry {
+    /// The thread's number in the trace.
+    pub thread: u32,
+    /// Ticks and number of the stack.
+    pub samples: Vec<(u64, u32)>,
+}
+
+impl SamplesEntry {
+    /// Appends the entry.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut body = Vec::new();
+        push_varint(&mut body, u64::from(self.thread));
+        push_varint(&mut body, self.samples.len() as u64);
+        let mut last = 0;
+        for &(ticks, stack) in &self.samples {
+            push_varint(&mut body, ticks.saturating_sub(last));
+            push_varint(&mut body, u64::from(stack));
+            last = last.max(ticks);
+        }
+        push_entry(out, &body);
+    }
+    /// Reads an entry's body.
+    pub fn decode(body: &[u8]) -> Option<SamplesEntry> {
+        let mut f = Fields::new(body);
+        let thread = f.number32()?;
+        let count = f.number()?;
+        if count > f.left() as u64 {
+            return None;
+        }
+        let mut ticks = 0u64;
+        let mut samples = Vec::with_capacity(count as usize);
+        for _ in 0..count {
+            ticks = ticks.checked_add(f.number()?)?;
+            samples.push((ticks, f.number32()?));
+        }
+        Some(SamplesEntry { thread, samples })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::entries;
+    use super::*;
+
+    #[test]
+    fn entries_read_back() {
+        let frame = FrameEntry {
+            id: 7,
+            function: "merge".into(),
+            file: Some("src/sort.rs".into()),
+            line: Some(43),
+            runtime: false,
+        };
+        let bare = FrameEntry {
+            runtime: true,
+            ..FrameEntry::default()
+        };
+        let mut bytes = Vec::new();
+        frame.encode(&mut bytes);
+        bare.encode(&mut bytes);
+        let back: Vec<_> = entries(&bytes).filter_map(FrameEntry::decode).collect();
+        assert_eq!(back, [frame, bare]);
+
+        let stack = StackEntry {
+            id: 3,
+            frames: vec![7, 0, 7],
+        };
+        let samples = SamplesEntry {
+            thread: 2,
+            samples: vec![(1 << 40, 3), ((1 << 40) + 5, 0)],
+        };
+        let mut bytes = Vec::new();
+        stack.encode(&mut bytes);
+        assert_eq!(entries(&bytes).find_map(StackEntry::decode), Some(stack));
+        let mut bytes = Vec::new();
+        samples.encode(&mut bytes);
+        assert_eq!(
+            entries(&bytes).find_map(SamplesEntry::decode),
+            Some(samples)
+        );
+    }
+
+    #[test]
+    fn counts_beyond_the_bytes_are_refused() {
+        assert_eq!(StackEntry::decode(&[3, 255, 255]), None);
+        let mut body = Vec::new();
+        push_varint(&mut body, 0);
+        push_varint(&mut body, 1 << 50);
+        assert_eq!(SamplesEntry::decode(&body), None);
+        assert_eq!(StackEntry::decode(&body), None);
+    }
+}
