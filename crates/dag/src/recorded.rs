@@ -11,9 +11,11 @@ mod count;
 mod estimate;
 mod facts;
 mod gather;
+mod off_cpu;
 mod places;
 mod replay;
 mod samples;
+mod teams;
 mod workers;
 
 use crate::error::Error;

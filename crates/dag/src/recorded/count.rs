@@ -6,13 +6,15 @@ use std::collections::BinaryHeap;
 use workspan_trace::event::{Event, Events};
 
 use super::gather::{Gathered, Thread};
+use super::teams::Teams;
 use crate::dag::NONE;
 use crate::error::Error;
 
 /// What the first walk learnt.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
-    /// Where each thread's tasks, scopes and yields begin in the lists of all; one more than there are threads.
+    /// Where each thread's tasks, scopes and yields begin in the lists of all; one more than there are threads. Behind all
+    /// threads' tasks come the members of regions, which no thread creates.
     pub tasks: Vec<u32>,
     pub scopes: Vec<u32>,
     pub yields: Vec<u32>,
@@ -21,6 +23,8 @@ pub(super) struct Counts {
     pub created: Vec<u64>,
     /// Yields that some thread says it took over.
     pub taken: Vec<bool>,
+    /// Parallel regions.
+    pub teams: Teams,
     /// Strands, about.
     pub strands: usize,
     /// Records.
@@ -80,13 +84,14 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
     let mut resumed: Vec<(u32, u64)> = Vec::new();
     let end = end_of(gathered);
     let (mut tasks, mut scopes, mut yields) = (0u64, 0u64, 0u64);
-    for thread in &gathered.threads {
+    for (place, thread) in gathered.threads.iter().enumerate() {
         counts.tasks.push(tasks as u32);
         counts.scopes.push(scopes as u32);
         counts.yields.push(yields as u32);
         let mut times: Vec<u64> = Vec::new();
         let (first, last) = (&mut counts.first, &mut counts.last);
         let (events, strands) = (&mut counts.events, &mut counts.strands);
+        let teams = &mut counts.teams;
         let bad = walk(thread, end, |t, event| {
             *first = (*first).min(t);
             *last = (*last).max(t);
@@ -103,6 +108,15 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
                     *strands += 1;
                 }
                 Event::Scope { .. } => scopes += 1,
+                Event::Team { .. } => {
+                    teams.open(scopes.min(u64::from(NONE)) as u32, place, t);
+                    scopes += 1;
+                    *strands += 1;
+                }
+                Event::Member { team, phase, index } => {
+                    teams.member(team, phase, index, place, t);
+                    *strands += 2;
+                }
                 Event::Yield { .. } | Event::Leave { .. } => {
                     yields += 1;
                     *strands += 1;
@@ -126,7 +140,8 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
             counts.bad += 1;
         }
         tasks += times.len() as u64;
-        if tasks.max(scopes).max(yields) >= u64::from(NONE) - 1 {
+        let members = counts.teams.told() as u64;
+        if (tasks + members).max(scopes + members).max(yields) >= u64::from(NONE) - 1 {
             return Err(Error::Trace(
                 "the trace has 2^32 tasks or more, which is more than workspan can take".into(),
             ));
@@ -147,12 +162,20 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
             counts.taken[y as usize] = true;
         }
     }
-    number(&mut counts, created);
+    let mut teams = std::mem::take(&mut counts.teams);
+    let members = teams.settle(&counts, &gathered.threads, tasks as u32);
+    if !members.is_empty() {
+        counts.tasks.push((tasks + members.len() as u64) as u32);
+        created.push(members);
+    }
+    counts.teams = teams;
+    number(&mut counts, created, gathered.threads.len());
     Ok(counts)
 }
 
-/// Numbers the tasks by time of creation, then thread, then count.
-fn number(counts: &mut Counts, created: Vec<Vec<u64>>) {
+/// Numbers the tasks by time of creation, then thread, then count; the members of regions, which come behind the `threads`,
+/// before all that is created at the same tick.
+fn number(counts: &mut Counts, created: Vec<Vec<u64>>, threads: usize) {
     let total = counts.tasks.last().copied().unwrap_or(0) as usize;
     counts.created = Vec::with_capacity(total);
     if let [only] = &created[..] {
@@ -161,12 +184,14 @@ fn number(counts: &mut Counts, created: Vec<Vec<u64>>) {
         return;
     }
     counts.index = vec![0; total];
+    let turn_of = |list: usize| if list == threads { 0 } else { list + 1 };
     let mut heads: BinaryHeap<Reverse<(u64, usize, usize)>> = created
         .iter()
         .enumerate()
-        .filter_map(|(i, times)| Some(Reverse((*times.first()?, i, 0))))
+        .filter_map(|(i, times)| Some(Reverse((*times.first()?, turn_of(i), 0))))
         .collect();
-    while let Some(Reverse((mut time, thread, mut at))) = heads.pop() {
+    while let Some(Reverse((mut time, mine, mut at))) = heads.pop() {
+        let thread = mine.checked_sub(1).unwrap_or(threads);
         // One thread's run, up to the next one's turn.
         let turn = heads.peek().map(|Reverse(next)| (next.0, next.1));
         loop {
@@ -177,8 +202,8 @@ fn number(counts: &mut Counts, created: Vec<Vec<u64>>) {
                 None => break,
                 Some(&next) => {
                     time = next;
-                    if turn.is_some_and(|turn| (time, thread) > turn) {
-                        heads.push(Reverse((time, thread, at)));
+                    if turn.is_some_and(|turn| (time, mine) > turn) {
+                        heads.push(Reverse((time, mine, at)));
                         break;
                     }
                 }

@@ -3,18 +3,22 @@
 //! Threads are replayed one after the other. Strands of one task must be told in program order, so a thread that goes on
 //! with a task another thread stopped is *parked* until that other thread has told of the stop.
 
+mod borrow;
 mod create;
+mod dependence;
 mod frame;
 mod hop;
 mod marks;
 mod record;
 mod stack;
+mod team;
 mod told;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use workspan_trace::event::{Event, Events};
 
+use self::dependence::Siblings;
 use self::frame::{Frame, Pending};
 pub(super) use self::told::{PoolTold, ThreadTold, Told};
 use super::count::{Counts, LATEST, end_of};
@@ -45,6 +49,8 @@ struct Lane<'a> {
     tasks: u32,
     scopes: u32,
     yields: u32,
+    /// Records of members.
+    members: u32,
     now: u64,
     told: ThreadTold,
 }
@@ -83,8 +89,19 @@ struct Replay<'a, 'r> {
     set: BTreeSet<u32>,
     counters: BTreeMap<u32, usize>,
     closed: BTreeSet<u32>,
+    /// Scopes that another task than their opener waited for, and the list of tasks that wait has.
+    borrowed: Vec<(u32, usize)>,
+    /// Per task: dependences among its children.
+    siblings: BTreeMap<u32, Siblings>,
+    /// Dependences among siblings that may still be told.
+    room: usize,
     told: Told,
 }
+
+/// Sets of unordered tasks one after the other have as many dependences as the product of their sizes: so many a record of the
+/// trace, and so many on top, are taken.
+const DEPENDENCES_A_RECORD: u64 = 32;
+const DEPENDENCES: u64 = 1 << 24;
 
 /// Tells the run into `raw`.
 pub(super) fn replay(
@@ -134,6 +151,9 @@ pub(super) fn replay(
         set: BTreeSet::new(),
         counters: BTreeMap::new(),
         closed: BTreeSet::new(),
+        borrowed: Vec::new(),
+        siblings: BTreeMap::new(),
+        room: (counts.events * DEPENDENCES_A_RECORD + DEPENDENCES) as usize,
         told: Told::default(),
     };
     let mut lanes: Vec<Lane<'_>> = gathered
@@ -160,6 +180,7 @@ impl<'a> Lane<'a> {
             tasks: 0,
             scopes: 0,
             yields: 0,
+            members: 0,
             now: 0,
             told: ThreadTold::new(index as u32),
         }

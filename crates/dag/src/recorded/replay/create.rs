@@ -119,17 +119,28 @@ impl<'a> Replay<'a, '_> {
                 let own = scope.filter(|&s| {
                     self.raw.scopes[s as usize].opener == task && self.closed.insert(s)
                 });
-                match own {
-                    Some(scope) => RawEnd::WaitScope(scope),
-                    None => {
+                match (own, scope) {
+                    (Some(scope), _) => RawEnd::WaitScope(scope),
+                    // Another task's: it closes it too, but who is in it is known at the end only.
+                    (None, Some(scope)) if self.closed.insert(scope) => {
+                        let list = self.wait_tasks(None);
+                        self.borrowed.push((scope, self.raw.wait_tasks.len() - 1));
+                        list
+                    }
+                    _ => {
                         self.told
-                            .repair("Waits for scopes that the task has not open, left out");
+                            .repair("Waits for scopes that are not open, left out");
                         self.wait_tasks(None)
                     }
                 }
             }
             WaitFor::Tasks(list) => self.wait_tasks(Some(list)),
-            WaitFor::Dependences(_) => self.wait_tasks(None),
+            WaitFor::Dependences(list) => {
+                let before = self.siblings.get(&task);
+                let tasks = before.map_or_else(Vec::new, |s| s.before(list.iter()));
+                self.raw.wait_tasks.push(tasks);
+                RawEnd::WaitTasks(self.raw.wait_tasks.len() as u32 - 1)
+            }
             WaitFor::Signals(list) => {
                 let numbers: Vec<u32> = list.iter().map(|(_, id)| self.signal_index(id)).collect();
                 self.raw.wait_signals.push(numbers);

@@ -173,6 +173,7 @@ impl<'a> Replay<'a, '_> {
         // Opened in a strand that turned out to be nobody's.
         self.raw.regions.retain(|r| r.begin.0 != NONE);
         self.raw.parts.retain(|r| r.begin.0 != NONE);
+        self.lend_scopes();
         self.drop_unopened_scopes();
     }
 

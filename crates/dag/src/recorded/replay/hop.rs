@@ -44,11 +44,22 @@ impl<'a> Replay<'a, '_> {
     ) {
         let at = self.counts.yields[number] + lane.yields;
         lane.yields += 1;
-        let Some(frame) = self.current(lane, t) else {
-            return;
+        // It may leave while it waits: then it goes on waiting, on no thread's stack.
+        let waiting = lane.stack.last().filter(|top| {
+            let here = leave && top.stopped && !top.interrupted;
+            here && self.states[top.task as usize] == State::Stopped
+        });
+        let frame = match waiting {
+            Some(_) => lane.stack.len() - 1,
+            None => {
+                let Some(frame) = self.current(lane, t) else {
+                    return;
+                };
+                let place = self.places.of_optional(site);
+                self.strand(lane, frame, t, RawEnd::Yield, place);
+                frame
+            }
         };
-        let place = self.places.of_optional(site);
-        self.strand(lane, frame, t, RawEnd::Yield, place);
         let task = lane.stack[frame].task;
         self.states[task as usize] = State::Stopped;
         self.yielded[at as usize] = task;

@@ -108,9 +108,9 @@ impl<'a> Replay<'a, '_> {
             Event::WorkerEnd => lane.told.worker_ends(t),
             Event::Pool { pool, size } => self.told.pool_begins(pool, size, t),
             Event::PoolEnd { pool } => self.told.pool_ends(pool, t),
-            Event::Team { .. } | Event::Member { .. } | Event::Depends { .. } => {
-                self.told.repair("Parallel regions, left out")
-            }
+            Event::Team { site } => self.team(lane, number, t, site),
+            Event::Member { .. } => self.member(lane, number, t),
+            Event::Depends { task, on } => self.depends(task, on),
             Event::Off { blocked, ticks } => {
                 let why = if blocked {
                     OffWhy::Blocked

@@ -111,6 +111,7 @@ impl<'a> Replay<'a, '_> {
         let last = self.strand(lane, frame, t, RawEnd::End, NONE);
         self.states[task as usize] = State::Ended;
         self.shut_all(task, last, t);
+        self.siblings.remove(&task);
         lane.stack.pop();
         if let Some(below) = lane.stack.last_mut()
             && below.interrupted
