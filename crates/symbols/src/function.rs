@@ -81,6 +81,33 @@ fn crate_of(name: &str) -> &str {
         .unwrap_or(rest.len())]
 }
 
+/// What starts a thread.
+const STARTS: [&str; 8] = [
+    "_start",
+    "__libc_start_main",
+    "__libc_start_call_main",
+    "start_thread",
+    "clone",
+    "clone3",
+    "__clone",
+    "__clone3",
+];
+
+/// Whether the name is one of the task runtime's own, or of what starts programs and threads.
+pub(crate) fn is_task_runtime(name: &str) -> bool {
+    const CRATES: [&str; 5] = [
+        "rayon",
+        "rayon_core",
+        "rayon_core_real",
+        "crossbeam_deque",
+        "workspan",
+    ];
+    const THREADS: [&str; 3] = ["std::rt::", "std::thread::", "std::sys::thread"];
+    STARTS.contains(&name.split('@').next().unwrap_or(name))
+        || THREADS.iter().any(|start| name.starts_with(start))
+        || (name.contains("::") && CRATES.contains(&crate_of(name)))
+}
+
 /// Whether the name is one of the task runtime's, the standard library's or the C library's start of a thread: never
 /// the place where a user called something.
 pub(crate) fn is_runtime(name: &str) -> bool {
@@ -93,16 +120,6 @@ pub(crate) fn is_runtime(name: &str) -> bool {
         "alloc",
         "crossbeam_deque",
         "workspan",
-    ];
-    const STARTS: [&str; 8] = [
-        "_start",
-        "__libc_start_main",
-        "__libc_start_call_main",
-        "start_thread",
-        "clone",
-        "clone3",
-        "__clone",
-        "__clone3",
     ];
     name.is_empty()
         || name.starts_with("__rust_")

@@ -4,6 +4,7 @@
 //! [`resolve()`] goes through the modules one at a time, so that only one module's debug information is in memory, and
 //! nothing in a module file is trusted: what can't be read is left out and named in [`Resolution::warnings`].
 
+mod code;
 mod function;
 mod mapping;
 mod module;
@@ -11,6 +12,7 @@ mod resolve;
 mod source;
 mod workspace;
 
+pub use code::{CodeFrame, stacks};
 pub use mapping::Mapping;
 pub use resolve::{Position, Resolution, Site, resolve};
 pub use workspace::Workspace;

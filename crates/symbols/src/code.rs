@@ -1,0 +1,222 @@
+//! From sampled call chains to frames: functions with file and line, those inlined as frames of their own, the runtime's
+//! told from the program's.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use crate::function;
+use crate::mapping::{self, Mapping};
+use crate::module::{self, Frame};
+use crate::workspace::{self, Workspace};
+
+/// A function on a stack.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct CodeFrame {
+    /// Readable name; without symbols module and offset.
+    pub function: String,
+    /// Source file, relative to the workspace where it lies inside.
+    pub file: Option<String>,
+    /// 1-based.
+    pub line: Option<u32>,
+    /// It belongs to the task-parallel runtime, to what starts threads, or it is glue that the runtime called the program
+    /// through. What the program itself calls of the standard library is the program's.
+    pub runtime: bool,
+}
+
+/// Frames of call chains, each an instruction pointer followed by return addresses, innermost first; the frames come out
+/// innermost first. Time is linear in the distinct addresses and in the debug information of their modules.
+pub fn stacks(
+    chains: &[Vec<u64>],
+    mappings: &[Mapping],
+    workspace: &Workspace,
+) -> Vec<Vec<CodeFrame>> {
+    let mut wanted: BTreeMap<&Path, BTreeSet<u64>> = BTreeMap::new();
+    for chain in chains {
+        for (_, offset, mapping) in located(chain, mappings) {
+            wanted.entry(&mapping.path).or_default().insert(offset);
+        }
+    }
+    let mut known: BTreeMap<PathBuf, BTreeMap<u64, Vec<Frame>>> = BTreeMap::new();
+    for (path, offsets) in &wanted {
+        if !path.is_absolute() {
+            continue;
+        }
+        let Some(mapping) = mappings.iter().find(|m| m.path == **path) else {
+            continue;
+        };
+        let offsets: Vec<u64> = offsets.iter().copied().collect();
+        // A module that can't be read is told of with the sites; its frames are module and offset.
+        if let Ok(told) = module::ask(path, &mapping.build_id, &offsets, &[]) {
+            known.insert(path.to_path_buf(), told.frames);
+        }
+    }
+    let root = workspace.root.as_deref();
+    chains
+        .iter()
+        .map(|chain| {
+            let mut frames = Vec::new();
+            for (_, offset, mapping) in located(chain, mappings) {
+                let of_runtime = is_runtime_module(&mapping.path);
+                let found = known.get(&mapping.path).and_then(|m| m.get(&offset));
+                match found.filter(|frames| !frames.is_empty()) {
+                    Some(found) => frames.extend(
+                        found
+                            .iter()
+                            .map(|frame| named(frame, of_runtime, mapping, offset, root)),
+                    ),
+                    None => frames.push(unnamed(of_runtime, mapping, offset)),
+                }
+            }
+            let mut called_by_runtime = false;
+            for frame in frames.iter_mut().rev() {
+                frame.runtime |= called_by_runtime && is_glue(&frame.function);
+                called_by_runtime = frame.runtime;
+            }
+            frames
+        })
+        .collect()
+}
+
+/// The chain's addresses that lie in a module, with the offset of the call there.
+fn located<'a>(
+    chain: &'a [u64],
+    mappings: &'a [Mapping],
+) -> impl Iterator<Item = (usize, u64, &'a Mapping)> {
+    chain.iter().enumerate().filter_map(|(depth, &address)| {
+        // All but the first are where calls return to.
+        let code = if depth == 0 {
+            address
+        } else {
+            address.checked_sub(1)?
+        };
+        let (index, offset) = mapping::find(mappings, code)?;
+        Some((depth, offset, &mappings[index]))
+    })
+}
+
+fn named(
+    frame: &Frame,
+    of_runtime: bool,
+    mapping: &Mapping,
+    offset: u64,
+    root: Option<&Path>,
+) -> CodeFrame {
+    let Some(function) = frame.function.as_ref().filter(|name| !name.is_empty()) else {
+        return CodeFrame {
+            file: frame.file.as_deref().map(|f| workspace::shown(f, root)),
+            line: frame.line,
+            ..unnamed(of_runtime, mapping, offset)
+        };
+    };
+    CodeFrame {
+        runtime: of_runtime
+            || function::is_task_runtime(function)
+            || frame.file.as_deref().is_some_and(is_runtime_file),
+        function: function.clone(),
+        file: frame.file.as_deref().map(|f| workspace::shown(f, root)),
+        line: frame.line,
+    }
+}
+
+fn unnamed(runtime: bool, mapping: &Mapping, offset: u64) -> CodeFrame {
+    let module = mapping.path.file_name().unwrap_or_default();
+    // Without symbols every address would be a function of its own; a page is near enough.
+    let page = offset & !0xfff;
+    CodeFrame {
+        function: format!("{}+{page:#x}", module.to_string_lossy()),
+        runtime,
+        ..CodeFrame::default()
+    }
+}
+
+/// Shared objects of task-parallel runtimes, and ours.
+fn is_runtime_module(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    [
+        "libgomp",
+        "libomp",
+        "libiomp5",
+        "libtbb",
+        "libworkspan_preload",
+    ]
+    .iter()
+    .any(|runtime| name.starts_with(runtime))
+}
+
+/// Headers of oneTBB, whose code is compiled into the program, and sources of Rayon.
+fn is_runtime_file(file: &str) -> bool {
+    file.contains("/oneapi/tbb/")
+        || file.contains("/include/tbb/")
+        || file.contains("/stand-in/")
+        || file.split('/').any(|part| {
+            ["rayon-", "rayon-core-", "crossbeam-deque-"]
+                .iter()
+                .any(|name| {
+                    part.strip_prefix(name)
+                        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+                })
+        })
+}
+
+/// What runtimes call the program's code through.
+fn is_glue(function: &str) -> bool {
+    const GLUE: [&str; 6] = [
+        "core::ops::function",
+        "core::panic",
+        "std::panic",
+        "std::panicking",
+        "alloc::boxed",
+        "std::sys::backtrace",
+    ];
+    // Short names of line tables lack the path.
+    const SHORT: [&str; 7] = [
+        "call_once",
+        "call_mut",
+        "call",
+        "do_call",
+        "try",
+        "catch_unwind",
+        "__rust_begin_short_backtrace",
+    ];
+    GLUE.iter().any(|glue| {
+        function
+            .strip_prefix(glue)
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+    }) || SHORT.contains(&function.rsplit("::").next().unwrap_or(function))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runtimes_are_known_by_module_file_and_name() {
+        assert!(is_runtime_module(Path::new("/usr/lib/libgomp.so.1")));
+        assert!(is_runtime_module(Path::new("/x/libtbb.so.12.8")));
+        assert!(!is_runtime_module(Path::new("/usr/lib/libgompertz/sort")));
+        assert!(is_runtime_file("/usr/include/oneapi/tbb/task_group.h"));
+        assert!(is_runtime_file("/r/rayon-core-1.13.0/src/join/mod.rs"));
+        assert!(!is_runtime_file("/home/me/rayon-demo/src/main.rs"));
+        assert!(is_glue("core::ops::function::FnOnce::call_once"));
+        assert!(!is_glue("core::slice::sort"));
+    }
+
+    #[test]
+    fn addresses_outside_of_all_modules_are_left_out() {
+        let mapping = Mapping {
+            start: 0x1000,
+            end: 0x2000,
+            offset: 0,
+            path: PathBuf::from("not/absolute.so"),
+            build_id: Vec::new(),
+        };
+        let stacks = stacks(
+            &[vec![0x10, 0x1804, u64::MAX], vec![]],
+            &[mapping],
+            &Workspace::default(),
+        );
+        assert_eq!(stacks[0].len(), 1);
+        assert_eq!(stacks[0][0].function, "absolute.so+0x0");
+        assert!(stacks[1].is_empty());
+    }
+}
