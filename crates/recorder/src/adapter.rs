@@ -58,10 +58,23 @@ pub unsafe fn task_create(h: *mut Handle, kind: u64, site: u32, scope: u64) -> u
     // SAFETY: the caller's.
     unsafe {
         root(h);
+        task_create_at(h, kind, site, scope, Handle::now(h))
+    }
+}
+
+/// [`task_create`] at time `now`, by a task that is surely there.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn task_create_at(h: *mut Handle, kind: u64, site: u32, scope: u64, now: u64) -> u64 {
+    // SAFETY: the caller's.
+    unsafe {
         match id::split(scope) {
-            Some((thread, seq)) => Handle::event_with(
+            Some((thread, seq)) => record_at(
                 h,
                 Kind::Create,
+                now,
                 [
                     kind | create::SCOPED,
                     u64::from(site),
@@ -69,11 +82,28 @@ pub unsafe fn task_create(h: *mut Handle, kind: u64, site: u32, scope: u64) -> u
                     seq,
                 ],
             ),
-            None => Handle::event_with(h, Kind::Create, [kind, u64::from(site)]),
-        };
+            None => record_at(h, Kind::Create, now, [kind, u64::from(site)]),
+        }
         let count = (*h).next_task;
         (*h).next_task = count + 1;
         id::new((*h).thread, count)
+    }
+}
+
+/// A record at time `now`, which may lie before this moment (several records of one event share a reading of the clock),
+/// but not before the thread's last record: that one's time is taken then.
+///
+/// # Safety
+/// `h` is the calling thread's live handle; at most 5 operands below 2^56.
+#[inline]
+pub unsafe fn record_at<const N: usize>(h: *mut Handle, kind: Kind, now: u64, operands: [u64; N]) {
+    // SAFETY: the caller's.
+    unsafe {
+        let mut p = Handle::head(h, kind, now);
+        for v in operands {
+            p = crate::wire::put_varint(p, v);
+        }
+        Handle::commit(h, p);
     }
 }
 
@@ -83,11 +113,25 @@ pub unsafe fn task_create(h: *mut Handle, kind: u64, site: u32, scope: u64) -> u
 /// `h` is the calling thread's live handle.
 #[inline]
 pub unsafe fn task_begin(h: *mut Handle, task: u64) -> u64 {
+    // SAFETY: the caller's.
+    unsafe {
+        let now = Handle::now(h);
+        task_begin_at(h, task, now);
+        now
+    }
+}
+
+/// [`task_begin`] at time `now`.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn task_begin_at(h: *mut Handle, task: u64, now: u64) {
     let (thread, seq) = id::split(task).unwrap_or((u32::MAX, 0));
     // SAFETY: the caller's.
     unsafe {
         thread::deepen(h, 1);
-        Handle::event_with(h, Kind::Begin, [u64::from(thread), seq])
+        record_at(h, Kind::Begin, now, [u64::from(thread), seq]);
     }
 }
 
@@ -99,8 +143,35 @@ pub unsafe fn task_begin(h: *mut Handle, task: u64) -> u64 {
 pub unsafe fn task_end(h: *mut Handle) -> u64 {
     // SAFETY: the caller's.
     unsafe {
+        let now = Handle::now(h);
+        task_end_at(h, now);
+        now
+    }
+}
+
+/// [`task_end`] at time `now`.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn task_end_at(h: *mut Handle, now: u64) {
+    // SAFETY: the caller's.
+    unsafe {
         thread::deepen(h, -1);
-        Handle::event(h, Kind::End)
+        record_at(h, Kind::End, now, []);
+    }
+}
+
+/// The task on top ends, and the one below, which waited for it, goes on at the same tick.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn task_end_resume(h: *mut Handle) {
+    // SAFETY: the caller's.
+    unsafe {
+        thread::deepen(h, -1);
+        Handle::event(h, Kind::EndResume);
     }
 }
 
@@ -113,7 +184,19 @@ pub unsafe fn scope_open(h: *mut Handle, tree: bool) -> u64 {
     // SAFETY: the caller's.
     unsafe {
         root(h);
-        Handle::event_with(h, Kind::Scope, [u64::from(tree)]);
+        scope_open_at(h, tree, Handle::now(h))
+    }
+}
+
+/// [`scope_open`] at time `now`, by a task that is surely there.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn scope_open_at(h: *mut Handle, tree: bool, now: u64) -> u64 {
+    // SAFETY: the caller's.
+    unsafe {
+        record_at(h, Kind::Scope, now, [u64::from(tree)]);
         next_scope(h)
     }
 }
@@ -149,16 +232,23 @@ pub unsafe fn wait_children(h: *mut Handle, site: u32) {
 /// `h` is the calling thread's live handle.
 #[inline]
 pub unsafe fn wait_scope(h: *mut Handle, site: u32, scope: u64) {
-    let (thread, seq) = id::split(scope).unwrap_or((u32::MAX, 0));
     // SAFETY: the caller's.
     unsafe {
         root(h);
-        Handle::event_with(
-            h,
-            Kind::Wait,
-            [optional(site), wait::SCOPE, u64::from(thread), seq],
-        );
+        wait_scope_at(h, site, scope, Handle::now(h));
     }
+}
+
+/// [`wait_scope`] at time `now`, by a task that is surely there.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn wait_scope_at(h: *mut Handle, site: u32, scope: u64, now: u64) {
+    let (thread, seq) = id::split(scope).unwrap_or((u32::MAX, 0));
+    let operands = [optional(site), wait::SCOPE, u64::from(thread), seq];
+    // SAFETY: the caller's.
+    unsafe { record_at(h, Kind::Wait, now, operands) }
 }
 
 /// The current task waits for this task (an undeferred child, say); it goes on with [`resume`].
@@ -167,16 +257,23 @@ pub unsafe fn wait_scope(h: *mut Handle, site: u32, scope: u64) {
 /// `h` is the calling thread's live handle.
 #[inline]
 pub unsafe fn wait_task(h: *mut Handle, site: u32, task: u64) {
-    let (thread, seq) = id::split(task).unwrap_or((u32::MAX, 0));
-    // SAFETY: the caller's; 5 operands.
+    // SAFETY: the caller's.
     unsafe {
         root(h);
-        Handle::event_with(
-            h,
-            Kind::Wait,
-            [optional(site), wait::TASKS, 1, u64::from(thread), seq],
-        );
+        wait_task_at(h, site, task, Handle::now(h));
     }
+}
+
+/// [`wait_task`] at time `now`, by a task that is surely there.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn wait_task_at(h: *mut Handle, site: u32, task: u64, now: u64) {
+    let (thread, seq) = id::split(task).unwrap_or((u32::MAX, 0));
+    let operands = [optional(site), wait::TASKS, 1, u64::from(thread), seq];
+    // SAFETY: the caller's; 5 operands.
+    unsafe { record_at(h, Kind::Wait, now, operands) }
 }
 
 /// The current task waits for these tasks; it goes on with [`resume`].
