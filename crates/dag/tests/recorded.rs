@@ -360,7 +360,7 @@ fn what_contradicts_itself_is_repaired_and_told() {
         "Tasks that nobody in the trace created, made roots: 3.",
         "Tasks that began twice, made roots: 1.",
         "Regions and parts closed that were not open: 1.",
-        "Waits for scopes that the task has not open, left out: 1.",
+        "Waits for scopes that are not open, left out: 1.",
         "Tasks that went on without saying so: 1.",
         "Tasks created into scopes that are not in the trace: 1.",
         "Signals set twice; the first time counts: 1.",
@@ -551,12 +551,29 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
                         numbers.next(20)
                     };
                     t = t.saturating_add(step);
-                    let kind = Kind::from_code(1 + numbers.next(30) as u8).unwrap();
+                    let kind = Kind::from_code(1 + numbers.next(34) as u8).unwrap();
                     let operands: Vec<u64> = match kind {
                         Kind::Begin | Kind::ResumeYielded => {
                             vec![numbers.next(lanes + 1), numbers.next(8)]
                         }
+                        // The reader of heads would take it for the kind in its first operand.
+                        Kind::Extended => vec![0],
+                        Kind::Member => vec![
+                            numbers.next(lanes),
+                            numbers.next(3),
+                            match numbers.next(20) {
+                                0 => numbers.next(1 << 40),
+                                _ => numbers.next(3),
+                            },
+                            numbers.next(3),
+                        ],
+                        Kind::Depends => {
+                            let mut list = vec![numbers.next(lanes), numbers.next(8), 2];
+                            list.extend((0..2).flat_map(|_| [numbers.next(7), numbers.next(3)]));
+                            list
+                        }
                         Kind::Join
+                        | Kind::Team
                         | Kind::Scope
                         | Kind::Yield
                         | Kind::Leave
@@ -576,7 +593,7 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
                             ]
                         }
                         Kind::Create => vec![numbers.next(4), numbers.next(4)],
-                        Kind::Wait => match numbers.next(4) {
+                        Kind::Wait => match numbers.next(5) {
                             0 => vec![0, 0],
                             1 => vec![1, 1, numbers.next(lanes), numbers.next(3)],
                             2 => vec![
@@ -588,6 +605,7 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
                                 0,
                                 numbers.next(5),
                             ],
+                            3 => vec![0, 4, 1, numbers.next(6), numbers.next(3)],
                             _ => vec![2, 3, 1, numbers.next(4)],
                         },
                         Kind::Depend => {

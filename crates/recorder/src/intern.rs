@@ -14,11 +14,14 @@ use workspan_trace::wire::primitive;
 /// Least size of a chunk of entries.
 const ENTRIES: usize = 16 << 10;
 const KINDS: usize = 14;
+/// Keys of notes that a trace may have several of: a program may use more than one runtime.
+const REPEATED: [&str; 2] = ["runtime", "warning"];
 
 /// What was seen so far, and the chunks it is written to.
 pub(crate) struct Interned {
     sites: BTreeMap<Vec<u8>, u32>,
     labels: BTreeMap<String, u32>,
+    /// Keys; key and value of those in [`REPEATED`].
     notes: BTreeSet<String>,
     mapped: Vec<(u64, u64)>,
     streams: [Stream; KINDS],
@@ -197,7 +200,7 @@ pub(crate) fn label(text: String) -> u32 {
     id
 }
 
-/// Stores a fact, unless one of this key is there.
+/// Stores a fact, unless one of this key is there; of those in [`REPEATED`] unless it is there with this value.
 pub(crate) fn note(key: String, value: String) {
     let _errno = KeepErrno::new();
     if let Some(recording) = crate::process::recording() {
@@ -211,7 +214,12 @@ pub(crate) fn note_all(recording: &Recording, notes: &[(String, String)]) {
         return;
     };
     for (key, value) in notes {
-        if interned.notes.insert(key.clone()) {
+        let known = if REPEATED.contains(&key.as_str()) {
+            format!("{key}={value}")
+        } else {
+            key.clone()
+        };
+        if interned.notes.insert(known) {
             let mut bytes = Vec::new();
             Note::new(key.as_str(), value.as_str()).encode(&mut bytes);
             interned.append(recording, ChunkKind::Notes, &bytes);

@@ -3,7 +3,7 @@
 //!
 //! A reading says how long, not when. Blocked time is taken to lie outside the thread's strands first, where workers
 //! sleep for want of work, and only what does not fit there lies inside them; preempted time lies wherever the thread was
-//! not blocked. Each strand gets of both in proportion to its length in that stretch, as intervals at its end. So sums
+//! not blocked. Waits for locks that an adapter told of are known, and count as outside of strands here. Each strand gets of both in proportion to its length in that stretch, as intervals at its end. So sums
 //! over a chunk are as good as the kernel's; which strand of the chunk was off the CPU is not known.
 
 use std::collections::BTreeMap;
@@ -16,9 +16,10 @@ use super::gather::Gathered;
 use crate::dag::{Off, OffWhy};
 use crate::raw::{RawStrand, RawTrace};
 
-/// Adds the off-CPU intervals that the readings stand for; none where the trace has measured ones.
+/// Adds the off-CPU intervals that the readings stand for, beside those known, which are sorted and without overlaps. A trace with
+/// readings has no switches seen by the kernel (ARCHITECTURE.md), so the latter are waits for locks.
 pub(super) fn spread(gathered: &Gathered<'_>, counts: &Counts, raw: &mut RawTrace) {
-    if gathered.readings.is_empty() || !raw.offs.is_empty() {
+    if gathered.readings.is_empty() {
         return;
     }
     let rate = clock::ticks_per_second(gathered).unwrap_or(1_000_000_000);
@@ -30,6 +31,11 @@ pub(super) fn spread(gathered: &Gathered<'_>, counts: &Counts, raw: &mut RawTrac
         }
     }
     let mut strands = by_thread(&raw.strands, &stretches);
+    for of_thread in raw.offs.chunk_by(|a, b| a.thread == b.thread) {
+        if let Some(strands) = strands.get_mut(&of_thread[0].thread) {
+            *strands = without(strands, of_thread);
+        }
+    }
     for (thread, mut stretches) in stretches {
         let strands = strands.remove(&thread).unwrap_or_default();
         stretches.sort_by_key(|s| (s.from, s.to));
@@ -81,6 +87,28 @@ fn by_thread(
         }
     }
     strands
+}
+
+/// What is left of a thread's strands outside of the intervals; both sorted and without overlap.
+fn without(strands: &[(u64, u64)], holes: &[Off]) -> Vec<(u64, u64)> {
+    let mut left = Vec::with_capacity(strands.len());
+    let mut next = 0;
+    for &(mut start, end) in strands {
+        while let Some(hole) = holes.get(next).filter(|hole| hole.start < end) {
+            if start < hole.start {
+                left.push((start, hole.start));
+            }
+            start = start.max(hole.end);
+            if hole.end > end {
+                break;
+            }
+            next += 1;
+        }
+        if start < end {
+            left.push((start, end));
+        }
+    }
+    left
 }
 
 /// A reading in ticks of the run.
@@ -181,6 +209,23 @@ mod tests {
         assert_eq!(divided((0, 400), (0, 340), &strands), [(0, 20), (0, 20)]);
         // Awake for 100 outside and 100 inside, and preempted alike in both.
         assert_eq!(divided((0, 400), (80, 200), &strands), [(20, 0), (20, 0)]);
+    }
+
+    #[test]
+    fn known_waits_are_outside_of_strands() {
+        let hole = |(start, end)| Off {
+            thread: 0,
+            start,
+            end,
+            why: OffWhy::Blocked,
+            on: None,
+        };
+        let holes = [(5, 20), (25, 30), (40, 60), (100, 110)].map(hole);
+        let strands = [(0, 10), (15, 35), (35, 50), (55, 58), (90, 120)];
+        assert_eq!(
+            without(&strands, &holes),
+            [(0, 5), (20, 25), (30, 35), (35, 40), (90, 100), (110, 120)]
+        );
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What is known of the run as a whole.
 
 use workspan_trace::ClockKind;
+use workspan_trace::entry::Note;
 
 use super::clock;
 use super::count::Counts;
@@ -14,7 +15,7 @@ use crate::meta::{Meta, Steals, TimeUnit};
 const TAKEN: [&str; 10] = [
     "sample_hz",
     "name",
-    "runtime",
+    RUNTIME,
     "command",
     "host",
     "cpus",
@@ -26,6 +27,10 @@ const TAKEN: [&str; 10] = [
 
 /// The key of notes that are warnings; there may be several.
 const WARNING: &str = "warning";
+/// The key of notes that name a runtime; there may be several.
+const RUNTIME: &str = "runtime";
+/// No program has more.
+const MOST_RUNTIMES: usize = 16;
 
 /// The run as a whole; `size` is the file's, in bytes.
 pub(super) fn meta(
@@ -74,7 +79,7 @@ pub(super) fn meta(
         burden: number("burden_ticks").unwrap_or(0),
         probe_cost: number("probe_cost_ticks").unwrap_or(0),
         name: note("name"),
-        runtime: note("runtime"),
+        runtime: runtimes(&gathered.notes),
         command: note("command"),
         host: note("host"),
         cpus: number("cpus").and_then(|n| u32::try_from(n).ok()),
@@ -82,6 +87,17 @@ pub(super) fn meta(
         warnings,
         recorded: true,
     }
+}
+
+/// All the runtimes that were caught, in the order in which they were.
+fn runtimes(notes: &[Note]) -> Option<String> {
+    let mut all: Vec<&str> = Vec::new();
+    for note in notes.iter().filter(|n| n.key == RUNTIME) {
+        if !all.contains(&note.value.as_str()) && all.len() < MOST_RUNTIMES {
+            all.push(&note.value);
+        }
+    }
+    (!all.is_empty()).then(|| all.join(" + "))
 }
 
 fn facts(gathered: &Gathered<'_>, counts: &Counts, size: usize) -> Vec<(String, String)> {

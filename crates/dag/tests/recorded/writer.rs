@@ -36,6 +36,8 @@ pub struct File {
     pub end: Option<u64>,
     /// Pieces each thread's records are cut into.
     pub pieces: usize,
+    /// From this byte on the first thread's records are a chunk of their own, which counts from 0 again.
+    pub cut: Option<usize>,
 }
 
 impl File {
@@ -44,6 +46,7 @@ impl File {
             lanes: lanes.into_iter().collect(),
             end,
             pieces: 1,
+            cut: None,
         }
     }
 
@@ -56,6 +59,12 @@ impl File {
         };
         let mut writer = TraceWriter::new(Cursor::new(Vec::new()), header).unwrap();
         for (thread, lane) in (0..).zip(&self.lanes) {
+            if let Some(cut) = self.cut.filter(|_| thread == 0) {
+                let (first, rest) = lane.bytes.split_at(cut);
+                writer.events(thread, 0, (0, 0), first).unwrap();
+                writer.events(thread, 1, (0, 0), rest).unwrap();
+                continue;
+            }
             if self.pieces == 1 {
                 writer.events(thread, 0, (0, 0), &lane.bytes).unwrap();
                 continue;

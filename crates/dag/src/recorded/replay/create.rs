@@ -122,7 +122,10 @@ impl<'a> Replay<'a, '_> {
                 match (own, scope) {
                     (Some(scope), _) => RawEnd::WaitScope(scope),
                     // Another task's: it closes it too, but who is in it is known at the end only.
-                    (None, Some(scope)) if self.closed.insert(scope) => {
+                    (None, Some(scope))
+                        if self.counts.teams.phases(scope).is_empty()
+                            && self.closed.insert(scope) =>
+                    {
                         let list = self.wait_tasks(None);
                         self.borrowed.push((scope, self.raw.wait_tasks.len() - 1));
                         list
