@@ -1,0 +1,258 @@
+//! Flame graphs over *logical* stacks: the spawn sites from the root, across steals, then the sampled strand's own frames.
+//!
+//! A stolen task's physical stack starts in a worker's loop; its logical one starts where the program did. The runtime's
+//! frames are folded away, and tasks that create tasks of the same site (recursion) stand as one level unless
+//! [`FlameOptions::recursion`] asks for all. Restricted to the critical path, a flame graph shows what a faster run would
+//! have to do less of, which no profile of CPU time does.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use workspan_dag::{Dag, Frame, NONE, Place, StrandId, TaskId};
+
+use crate::no_work::no_work_shares;
+use crate::options::{Error, Options};
+use crate::weight::Weights;
+use crate::{heaviest::Heaviest, ready_path::ready_path};
+
+/// Which samples, and what each stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FlameOf {
+    /// All: CPU time.
+    All,
+    /// Those in strands of the critical path (MODEL.md §3).
+    CriticalPath,
+    /// Those in strands of the ready path (MODEL.md §5).
+    ReadyPath,
+    /// All while workers had nothing to do because of the program (no-work-app, MODEL.md §5): each stands for its share of the
+    /// idle workers' time.
+    NoWorkApp,
+    /// Those in tasks of these spawn sites and in what they created: sites whose label contains the text.
+    Site(String),
+    /// All, each for the part of it by which its code block was slower than in a serial run: (site it starts at, site it
+    /// ends at) → share of its time, 0 to 1.
+    Stretch(BTreeMap<(u32, u32), f64>),
+}
+
+/// How stacks are made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FlameOptions {
+    /// Keep every level of tasks that create tasks of their own site.
+    pub recursion: bool,
+}
+
+/// A stack and the time it stands for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FlameStack {
+    /// What is called, outermost first.
+    pub frames: Vec<String>,
+    /// Nanoseconds.
+    pub ns: u64,
+}
+
+/// Levels of tasks shown at most: of deeper ones the innermost.
+const LEVELS: usize = 200;
+
+/// The stacks, by frames. Empty when no sample is asked for. O(n + samples · depth).
+///
+/// # Errors
+/// See [`Error`].
+pub fn flame(
+    dag: &Dag,
+    options: &Options,
+    of: &FlameOf,
+    how: FlameOptions,
+) -> Result<Vec<FlameStack>, Error> {
+    let samples = &dag.samples;
+    let wanted = Wanted::new(dag, options, of)?;
+    let mut logical = Logical::new(dag, how);
+    let mut times: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    let each = 1e9 / f64::from(samples.hertz.max(1));
+    for i in 0..samples.len() {
+        let share = wanted.share(dag, i);
+        if share > 0.0 {
+            let strand = samples.strand[i];
+            let node = match dag.strands.task.get(strand as usize) {
+                Some(&task) => logical.node(task),
+                None => NONE,
+            };
+            *times.entry((node, samples.stack[i])).or_default() += each * share;
+        }
+    }
+    let mut stacks: BTreeMap<Vec<String>, f64> = BTreeMap::new();
+    for ((node, stack), ns) in times {
+        let mut frames = logical.labels(node);
+        let own: Vec<&Frame> = samples.own_frames(stack).collect();
+        frames.extend(own.into_iter().rev().map(shown));
+        *stacks.entry(frames).or_default() += ns;
+    }
+    Ok(stacks
+        .into_iter()
+        .map(|(frames, ns)| FlameStack {
+            frames,
+            ns: ns.round() as u64,
+        })
+        .collect())
+}
+
+fn shown(frame: &Frame) -> String {
+    if frame.runtime {
+        format!("[runtime] {}", frame.function)
+    } else {
+        frame.function.clone()
+    }
+}
+
+/// What share of a sample is asked for.
+enum Wanted<'a> {
+    All,
+    Strands(BTreeSet<StrandId>),
+    /// By task.
+    Tasks(Vec<bool>),
+    /// By sample.
+    Shares(Vec<f64>),
+    Blocks(&'a BTreeMap<(u32, u32), f64>),
+}
+
+impl<'a> Wanted<'a> {
+    fn new(dag: &Dag, options: &Options, of: &'a FlameOf) -> Result<Self, Error> {
+        Ok(match of {
+            FlameOf::All => Wanted::All,
+            FlameOf::CriticalPath => {
+                let weights = Weights::new(dag, options)?;
+                let path = Heaviest::unburdened(dag, &weights).critical_path(dag);
+                Wanted::Strands(path.into_iter().collect())
+            }
+            FlameOf::ReadyPath => {
+                Wanted::Strands(ready_path(dag).strands.into_iter().map(|s| s.0).collect())
+            }
+            FlameOf::NoWorkApp => Wanted::Shares(no_work_shares(dag, &dag.samples.t)),
+            FlameOf::Site(text) => {
+                let matches: Vec<bool> = dag
+                    .places
+                    .iter()
+                    .map(|place| named(place).contains(text) || place.label.contains(text))
+                    .collect();
+                let mut tasks = vec![false; dag.tasks.len()];
+                for task in 0..tasks.len() {
+                    // Parents come before their children.
+                    let parent = dag.tasks.parent[task];
+                    let inherited = tasks.get(parent as usize).copied().unwrap_or(false);
+                    tasks[task] = inherited || matches[dag.tasks.site[task] as usize];
+                }
+                Wanted::Tasks(tasks)
+            }
+            FlameOf::Stretch(blocks) => Wanted::Blocks(blocks),
+        })
+    }
+
+    fn share(&self, dag: &Dag, sample: usize) -> f64 {
+        let strand = dag.samples.strand[sample];
+        let yes = match self {
+            Wanted::All => true,
+            Wanted::Strands(strands) => strands.contains(&strand),
+            Wanted::Tasks(tasks) => {
+                let task = dag.strands.task.get(strand as usize);
+                task.is_some_and(|&task| tasks[task as usize])
+            }
+            // An idle worker's own search for work is no cause of its idleness.
+            Wanted::Shares(_) if strand == NONE => false,
+            Wanted::Shares(shares) => return shares[sample],
+            Wanted::Blocks(blocks) => {
+                let (from, to) = (&dag.strands.from, &dag.strands.to);
+                return match from.get(strand as usize).zip(to.get(strand as usize)) {
+                    Some((&from, &to)) => blocks.get(&(from, to)).copied().unwrap_or(0.0),
+                    None => 0.0,
+                };
+            }
+        };
+        f64::from(u8::from(yes))
+    }
+}
+
+/// What a spawn site is called on a stack.
+fn named(place: &Place) -> String {
+    let what = match (&place.primitive, &place.function) {
+        (Some(primitive), Some(function)) => format!("{function}: {primitive}"),
+        (Some(name), None) | (None, Some(name)) => name.clone(),
+        (None, None) => return place.label.clone(),
+    };
+    if what == place.label {
+        what
+    } else {
+        format!("{what} ({})", place.label)
+    }
+}
+
+/// Paths of spawn sites from the roots, as a tree of nodes.
+struct Logical<'a> {
+    dag: &'a Dag,
+    how: FlameOptions,
+    /// (node of the parent, site).
+    nodes: Vec<(u32, u32)>,
+    by_key: BTreeMap<(u32, u32), u32>,
+    of_task: BTreeMap<TaskId, u32>,
+}
+
+impl<'a> Logical<'a> {
+    fn new(dag: &'a Dag, how: FlameOptions) -> Self {
+        Logical {
+            dag,
+            how,
+            nodes: Vec::new(),
+            by_key: BTreeMap::new(),
+            of_task: BTreeMap::new(),
+        }
+    }
+
+    /// The node of a task; those of its ancestors are made as needed.
+    fn node(&mut self, task: TaskId) -> u32 {
+        let mut path = Vec::new();
+        let mut at = task;
+        let mut node = NONE;
+        while at != NONE {
+            if let Some(&known) = self.of_task.get(&at) {
+                node = known;
+                break;
+            }
+            path.push(at);
+            at = self.dag.tasks.parent[at as usize];
+        }
+        for task in path.into_iter().rev() {
+            let site = self.dag.tasks.site[task as usize];
+            let same = |node: u32| self.nodes.get(node as usize).is_some_and(|n| n.1 == site);
+            if self.how.recursion || !same(node) {
+                let key = (node, site);
+                node = match self.by_key.get(&key) {
+                    Some(&known) => known,
+                    None => {
+                        let new = self.nodes.len() as u32;
+                        self.nodes.push(key);
+                        self.by_key.insert(key, new);
+                        new
+                    }
+                };
+            }
+            self.of_task.insert(task, node);
+        }
+        node
+    }
+
+    /// From the root.
+    fn labels(&self, node: u32) -> Vec<String> {
+        if node == NONE {
+            return vec!["[no task]".into()];
+        }
+        let mut labels = Vec::new();
+        let mut at = node;
+        while let Some(&(parent, site)) = self.nodes.get(at as usize) {
+            if labels.len() == LEVELS {
+                labels.push("[more levels]".into());
+                break;
+            }
+            labels.push(named(&self.dag.places[site as usize]));
+            at = parent;
+        }
+        labels.reverse();
+        labels
+    }
+}

@@ -1,0 +1,220 @@
+//! Where in the code time went, by samples: lines and functions, of the whole run or of some strands in some time.
+//!
+//! A sample stands for 1/hertz seconds of CPU time of its thread. It counts for the *line* of the innermost frame that is the
+//! program's own (what a library function was called for), and for the *function* it was in.
+
+use std::collections::BTreeMap;
+
+use workspan_dag::{Dag, Frame, NONE, StrandId};
+
+/// A line of the program and how often it was met.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineHeat {
+    /// Source file.
+    pub file: String,
+    /// 1-based line.
+    pub line: u32,
+    /// Function the line stands in.
+    pub function: String,
+    /// Samples there.
+    pub samples: u64,
+    /// Of those, on the critical path.
+    pub critical: u64,
+}
+
+/// A function and how often it was met.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FunctionHeat {
+    /// Its name.
+    pub function: String,
+    /// Source file, where one is known.
+    pub file: Option<String>,
+    /// Samples in it itself.
+    pub own: u64,
+    /// Samples in it or in what it called, within one strand.
+    pub total: u64,
+    /// Of `own`, on the critical path.
+    pub critical: u64,
+}
+
+/// All samples, by line and by function.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Heat {
+    /// Samples a second of CPU time; 0 when none were taken.
+    pub hertz: u32,
+    /// Samples inside strands.
+    pub inside: u64,
+    /// Samples while their thread ran no strand.
+    pub outside: u64,
+    /// Lines, hottest first; ties by file and line.
+    pub lines: Vec<LineHeat>,
+    /// Functions, hottest (own) first; ties by name.
+    pub functions: Vec<FunctionHeat>,
+}
+
+impl Heat {
+    /// Ticks that so many samples stand for.
+    pub fn ticks(&self, samples: u64, ticks_per_second: u64) -> u64 {
+        let ticks = u128::from(samples) * u128::from(ticks_per_second);
+        ticks.checked_div(u128::from(self.hertz)).unwrap_or(0) as u64
+    }
+}
+
+/// The hottest place of some strands in some time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hottest {
+    /// Function of the hottest line.
+    pub function: String,
+    /// Its file.
+    pub file: Option<String>,
+    /// The hottest line of it.
+    pub line: Option<u32>,
+    /// Samples in that function.
+    pub samples: u64,
+    /// Samples that were looked at.
+    pub of: u64,
+}
+
+/// Whether a frame is the program's own code, not a library's, as far as its file tells.
+pub fn is_program(frame: &Frame) -> bool {
+    let Some(file) = &frame.file else {
+        return false;
+    };
+    let package = |part: &str| {
+        part.rsplit_once('-')
+            .is_some_and(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    !frame.runtime
+        && !file.starts_with("/usr/")
+        && !file.starts_with("/rustc/")
+        && !file.starts_with("library/")
+        && !file.contains("/registry/src/")
+        && !file.contains("/rustlib/src/")
+        && !file.split('/').next().is_some_and(package)
+}
+
+/// The frame a sample's line is taken from: the innermost of the program's own, else the innermost with a line, else the
+/// innermost.
+fn line_of(dag: &Dag, stack: u32) -> Option<&Frame> {
+    let own = || dag.samples.own_frames(stack);
+    own()
+        .find(|frame| is_program(frame))
+        .or_else(|| own().find(|frame| frame.line.is_some() && !frame.runtime))
+        .or_else(|| own().next())
+}
+
+/// All samples of the run; `critical_path` are its strands. O(samples · depth).
+pub fn heat(dag: &Dag, critical_path: &[StrandId]) -> Heat {
+    let samples = &dag.samples;
+    let mut critical = critical_path.to_vec();
+    critical.sort_unstable();
+    let mut heat = Heat {
+        hertz: samples.hertz,
+        ..Heat::default()
+    };
+    // (own, critical) by stack: many samples share one.
+    let mut stacks = vec![(0u64, 0u64); samples.stacks.len()];
+    for (&stack, &strand) in samples.stack.iter().zip(&samples.strand) {
+        if strand == NONE {
+            heat.outside += 1;
+            continue;
+        }
+        heat.inside += 1;
+        let on = &mut stacks[stack as usize];
+        on.0 += 1;
+        on.1 += u64::from(critical.binary_search(&strand).is_ok());
+    }
+    let mut lines: BTreeMap<(&str, u32), LineHeat> = BTreeMap::new();
+    let mut functions: BTreeMap<(&str, Option<&str>), FunctionHeat> = BTreeMap::new();
+    for (stack, &(count, critical)) in (0u32..).zip(&stacks) {
+        if count == 0 {
+            continue;
+        }
+        if let Some(frame) = line_of(dag, stack)
+            && let (Some(file), Some(line)) = (&frame.file, frame.line)
+        {
+            let row = lines.entry((file, line)).or_insert_with(|| LineHeat {
+                file: file.clone(),
+                line,
+                function: frame.function.clone(),
+                samples: 0,
+                critical: 0,
+            });
+            row.samples += count;
+            row.critical += critical;
+        }
+        let mut met: Vec<(&str, Option<&str>)> = Vec::new();
+        for (depth, frame) in samples.own_frames(stack).enumerate() {
+            let key = (frame.function.as_str(), frame.file.as_deref());
+            let row = functions.entry(key).or_insert_with(|| FunctionHeat {
+                function: frame.function.clone(),
+                file: frame.file.clone(),
+                own: 0,
+                total: 0,
+                critical: 0,
+            });
+            if depth == 0 {
+                row.own += count;
+                row.critical += critical;
+            }
+            if !met.contains(&key) {
+                row.total += count;
+                met.push(key);
+            }
+        }
+    }
+    heat.lines = lines.into_values().collect();
+    heat.lines
+        .sort_by(|a, b| (b.samples, &a.file, a.line).cmp(&(a.samples, &b.file, b.line)));
+    heat.functions = functions.into_values().collect();
+    heat.functions.sort_by(|a, b| {
+        (b.own, b.total, &a.function, &a.file).cmp(&(a.own, a.total, &b.function, &b.file))
+    });
+    heat
+}
+
+/// Samples in a function, by line.
+#[derive(Default)]
+struct Hits {
+    samples: u64,
+    lines: BTreeMap<Option<u32>, u64>,
+}
+
+/// The hottest function, and in it the hottest line, of the samples that `wanted` takes, of those taken in [`from`, `to`).
+/// `None` when there is no such sample. O(log n + samples in that time).
+pub fn hottest(
+    dag: &Dag,
+    (from, to): (u64, u64),
+    wanted: impl Fn(StrandId) -> bool,
+) -> Option<Hottest> {
+    let samples = &dag.samples;
+    let first = samples.t.partition_point(|&t| t < from);
+    let last = samples.t.partition_point(|&t| t < to).max(first);
+    let mut functions: BTreeMap<(&str, Option<&str>), Hits> = BTreeMap::new();
+    let mut of = 0;
+    for i in first..last {
+        let strand = samples.strand[i];
+        if strand == NONE || !wanted(strand) {
+            continue;
+        }
+        of += 1;
+        if let Some(frame) = line_of(dag, samples.stack[i]) {
+            let function = functions
+                .entry((&frame.function, frame.file.as_deref()))
+                .or_default();
+            function.samples += 1;
+            *function.lines.entry(frame.line).or_default() += 1;
+        }
+    }
+    let most = functions.values().map(|f| f.samples).max()?;
+    let (&(function, file), hits) = functions.iter().find(|(_, f)| f.samples == most)?;
+    let hottest = hits.lines.values().copied().max()?;
+    let line = hits.lines.iter().find(|(_, n)| **n == hottest)?.0;
+    Some(Hottest {
+        function: function.to_owned(),
+        file: file.map(str::to_owned),
+        line: *line,
+        samples: hits.samples,
+        of,
+    })
+}

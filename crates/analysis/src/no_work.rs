@@ -1,0 +1,51 @@
+//! How much idle time, for want of work in the program, each moment of running code stands for.
+
+use workspan_dag::{Dag, StrandId};
+
+use crate::ready::Readiness;
+use crate::ready_path::{Gaps, ready_path};
+use crate::sweep::{Moment, Observer, sweep};
+
+/// For each of these times, ascending: workers idle for want of work in the program (no-work-app, MODEL.md §5) for each strand
+/// that works then. Summed over what works, it is the no-work-app there is. O(n log n).
+pub(crate) fn no_work_shares(dag: &Dag, times: &[u64]) -> Vec<f64> {
+    let path = ready_path(dag);
+    let mut finder = Shares {
+        workers: u64::from(dag.meta.workers.max(1)),
+        gaps: Gaps::new(dag, &path),
+        times,
+        shares: Vec::with_capacity(times.len()),
+    };
+    sweep(dag, &Readiness::new(dag), &mut finder);
+    finder.shares.resize(times.len(), 0.0);
+    finder.shares
+}
+
+struct Shares<'a> {
+    workers: u64,
+    gaps: Gaps<'a>,
+    times: &'a [u64],
+    shares: Vec<f64>,
+}
+
+impl Observer for Shares<'_> {
+    fn start(&mut self, _: StrandId, _: usize) {}
+    fn end(&mut self, _: StrandId, _: usize, _: u64) {}
+
+    fn moment(&mut self, moment: &Moment) {
+        let free = self.workers - moment.running().min(self.workers);
+        let idle = free.saturating_sub(moment.ready);
+        let in_gap = self.gaps.contain(moment.begin);
+        let share = if idle == 0 || in_gap || moment.working == 0 {
+            0.0
+        } else {
+            idle as f64 / moment.working as f64
+        };
+        while let Some(&time) = self.times.get(self.shares.len())
+            && time < moment.end
+        {
+            self.shares
+                .push(if time < moment.begin { 0.0 } else { share });
+        }
+    }
+}
