@@ -1,9 +1,82 @@
 //! Names of functions as people read them.
 
-/// The demangled name without hash and generic arguments, closures named as the function they stand in.
-pub(crate) fn readable(raw: &str) -> String {
-    let demangled = format!("{:#}", rustc_demangle::demangle(raw));
-    let plain = without_generics(&demangled);
+use crate::cplusplus;
+
+/// What a name was written in, where the debug information or the module tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Language {
+    /// Names are written small, with an underscore appended, or `__module_MOD_procedure`.
+    Fortran,
+    /// Any other: its names tell what they are.
+    Other,
+}
+
+impl Language {
+    /// By DWARF's number.
+    pub(crate) fn of(number: gimli::DwLang) -> Self {
+        match number {
+            gimli::DW_LANG_Fortran77
+            | gimli::DW_LANG_Fortran90
+            | gimli::DW_LANG_Fortran95
+            | gimli::DW_LANG_Fortran03
+            | gimli::DW_LANG_Fortran08
+            | gimli::DW_LANG_Fortran18 => Self::Fortran,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// The demangled name without hash, parameters and generic arguments; closures, and what a compiler made of a part of a
+/// function (`main._omp_fn.0`, `main.omp_outlined`, `f.part.1`, `f.cold`), named as the function they stand in. Empty
+/// where the name does not tell which that is ([`is_anonymous`]).
+pub(crate) fn readable(raw: &str, language: Option<Language>) -> String {
+    if is_anonymous(raw) {
+        return String::new();
+    }
+    if let Ok(demangled) = rustc_demangle::try_demangle(raw) {
+        return rust(&format!("{demangled:#}"));
+    }
+    // gfortran's name of a main program without a name of its own.
+    if raw == "MAIN__" || raw.starts_with("MAIN__.") {
+        return "main program".to_owned();
+    }
+    let whole = raw
+        .split('.')
+        .next()
+        .filter(|name| !name.is_empty() && !name.contains(['<', '(', ' ', ':']))
+        .unwrap_or(raw);
+    if whole.starts_with("_Z")
+        && let Some(name) = cplusplus::readable(whole)
+    {
+        return name;
+    }
+    if let Some((module, procedure)) = whole
+        .strip_prefix("__")
+        .and_then(|name| name.split_once("_MOD_"))
+    {
+        return format!("{module}::{procedure}");
+    }
+    if language == Some(Language::Fortran) {
+        // Two for a name that has an underscore inside, with -fsecond-underscore.
+        return whole.trim_end_matches('_').to_owned();
+    }
+    rust(whole)
+}
+
+/// Whether this is the part of a function that an OpenMP compiler put into a function of its own.
+pub(crate) fn is_outlined(raw: &str) -> bool {
+    is_anonymous(raw) || raw.contains("._omp_fn.") || raw.contains(".omp_outlined")
+}
+
+/// Part of a function by a name that does not tell of which (Clang's `.omp_outlined.` and `.omp_task_entry.`; GCC's
+/// lambdas, whose names stand for nothing outside of their unit).
+pub(crate) fn is_anonymous(raw: &str) -> bool {
+    raw.starts_with(".omp_") || raw.starts_with("operator()") || raw.starts_with("<lambda")
+}
+
+/// A Rust name, or any name that is plain already.
+fn rust(demangled: &str) -> String {
+    let plain = without_generics(demangled);
     let mut name = String::with_capacity(plain.len());
     for part in plain.split("::") {
         if part.is_empty() {
@@ -108,10 +181,18 @@ pub(crate) fn is_task_runtime(name: &str) -> bool {
         || (name.contains("::") && CRATES.contains(&crate_of(name)))
 }
 
-/// Whether the name is one of the task runtime's, the standard library's or the C library's start of a thread: never
+/// Whether the name is one of a task runtime's, a standard library's or the C library's start of a thread: never
 /// the place where a user called something.
 pub(crate) fn is_runtime(name: &str) -> bool {
-    const CRATES: [&str; 8] = [
+    // Crates, and namespaces of C++.
+    const CRATES: [&str; 15] = [
+        "tbb",
+        "oneapi",
+        "__pstl",
+        "pstl",
+        "__gnu_cxx",
+        "__gnu_parallel",
+        "__cxxabiv1",
         "rayon",
         "rayon_core",
         "rayon_core_real",
@@ -124,40 +205,79 @@ pub(crate) fn is_runtime(name: &str) -> bool {
     name.is_empty()
         || name.starts_with("__rust_")
         || name.starts_with("_rust_")
+        || ["GOMP_", "gomp_", "__kmp", "kmp_"]
+            .iter()
+            .any(|start| name.starts_with(start))
         || STARTS.contains(&name.split('@').next().unwrap_or(name))
         || (name.contains("::") && CRATES.contains(&crate_of(name)))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{is_runtime, readable, short};
+    use super::{Language, is_outlined, is_runtime, readable, short};
 
     #[test]
     fn closures_hashes_and_generics_go() {
         assert_eq!(
-            readable("_ZN4sort5merge17h0123456789abcdefE"),
+            readable("_ZN4sort5merge17h0123456789abcdefE", None),
             "sort::merge"
         );
         assert_eq!(
-            readable("_ZN4sort4main28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE"),
+            readable(
+                "_ZN4sort4main28_$u7b$$u7b$closure$u7d$$u7d$17h0123456789abcdefE",
+                None
+            ),
             "sort::main"
         );
         assert_eq!(
-            readable("sort::msort::<u32, alloc::vec::Vec<u8>>::{closure#0}::{closure#1}"),
+            readable(
+                "sort::msort::<u32, alloc::vec::Vec<u8>>::{closure#0}::{closure#1}",
+                None
+            ),
             "sort::msort"
         );
         assert_eq!(
-            readable("<sort::Sorter<u8> as core::ops::FnOnce<()>>::call_once"),
+            readable(
+                "<sort::Sorter<u8> as core::ops::FnOnce<()>>::call_once",
+                None
+            ),
             "sort::Sorter::call_once"
         );
-        assert_eq!(readable("msort<u32, fn(u8) -> u8>"), "msort");
-        assert_eq!(readable("{closure#0}"), "{closure#0}");
+        assert_eq!(readable("msort<u32, fn(u8) -> u8>", None), "msort");
+        assert_eq!(readable("{closure#0}", None), "{closure#0}");
         assert_eq!(
-            readable("<&mut sort::A as core::fmt::Debug>::fmt"),
+            readable("<&mut sort::A as core::fmt::Debug>::fmt", None),
             "sort::A::fmt"
         );
-        assert_eq!(readable("<<<<"), "");
-        assert_eq!(readable(">>>"), ">>>");
+        assert_eq!(readable("<<<<", None), "");
+        assert_eq!(readable(">>>", None), ">>>");
+    }
+
+    #[test]
+    fn what_openmp_compilers_cut_out_is_named_as_its_function() {
+        for (raw, name) in [
+            ("main._omp_fn.0", "main"),
+            ("fib._omp_fn.12", "fib"),
+            ("main.omp_outlined", "main"),
+            ("main.omp_outlined_debug__", "main"),
+            ("_ZZN12_GLOBAL__N_12goEiENKUlvE_clEv._omp_fn.0", "go"),
+            ("_ZN3app4TreeIlE4walkEl.omp_outlined", "app::Tree::walk"),
+            (".omp_task_entry..3", ""),
+            (".omp_outlined._debug__", ""),
+            ("__tree_MOD_walk._omp_fn.2", "tree::walk"),
+            ("MAIN__._omp_fn.0", "main program"),
+        ] {
+            assert_eq!(readable(raw, None), name, "{raw}");
+            assert!(is_outlined(raw), "{raw}");
+        }
+        assert_eq!(readable("fib.part.3", None), "fib");
+        assert_eq!(
+            readable("outside_._omp_fn.1", Some(Language::Fortran)),
+            "outside"
+        );
+        assert_eq!(readable("outside_", Some(Language::Other)), "outside_");
+        assert_eq!(readable("inner.0", Some(Language::Fortran)), "inner");
+        assert!(!is_outlined("main"));
     }
 
     #[test]
@@ -177,6 +297,9 @@ mod tests {
         assert!(is_runtime("__libc_start_main@@GLIBC_2.34"));
         assert!(!is_runtime("sort::core::merge"));
         assert!(!is_runtime("main"));
+        assert!(is_runtime("tbb::detail::d1::task_group::run"));
+        assert!(is_runtime("GOMP_parallel"));
+        assert!(!is_runtime("tbb_like"));
         assert!(!is_runtime("corekit::f"));
     }
 }

@@ -5,11 +5,17 @@
 //! nothing in a module file is trusted: what can't be read is left out and named in [`Resolution::warnings`].
 
 mod code;
+mod cplusplus;
+mod debug_file;
+mod enclosing;
 mod function;
 mod mapping;
 mod module;
+mod object_file;
 mod resolve;
 mod source;
+mod split;
+mod symbol_table;
 mod workspace;
 
 pub use code::{CodeFrame, stacks};

@@ -174,12 +174,18 @@ impl Modules {
                             modules.located.insert(*index, frame.clone());
                         }
                     }
-                    // The first module is the program itself.
-                    if !told.lines && !offsets.is_empty() && seen.len() == 1 {
+                    modules.warnings.extend(told.warning.clone());
+                    // The first module is the program itself; a library counts when sites lie in it.
+                    if !told.lines
+                        && !offsets.is_empty()
+                        && (seen.len() == 1
+                            || !workspace::is_system_library(&mapping.path)
+                                && !workspace::is_runtime_library(&mapping.path))
+                    {
                         modules.warnings.push(format!(
-                            "{}: has no line tables (stripped, or built without debug information), so calls inside \
-                             libraries are not shown at the lines that made them; build it with debug = \
-                             \"line-tables-only\" and strip = \"none\".",
+                            "{}: has no line tables (stripped, or built without debug information), so what it calls is \
+                             shown by function or address, not by line; compile it with -g (cargo: debug = \
+                             \"line-tables-only\", strip = \"none\"), or put its debug file beside it.",
                             mapping.path.display()
                         ));
                     }
@@ -190,6 +196,11 @@ impl Modules {
         }
         modules
     }
+}
+
+fn is_runtime(frame: &Frame) -> bool {
+    frame.file.as_deref().is_some_and(workspace::is_runtime)
+        || frame.function.as_deref().is_some_and(function::is_runtime)
 }
 
 struct Resolver<'a> {
@@ -229,8 +240,8 @@ impl Resolver<'_> {
             }
             Site::Address { address, returns } => {
                 let frames = self.frames(call(*address, *returns));
-                let user = frames.iter().find(|f| self.is_users(f)).or(frames.first());
-                self.frame(user, *address)
+                let at = self.callers(&frames);
+                self.frame(at.map(|at| &frames[at]), *address)
             }
             Site::Label(label) => Position {
                 label: label.clone(),
@@ -256,10 +267,25 @@ impl Resolver<'_> {
 
     fn is_users(&mut self, frame: &Frame) -> bool {
         frame.line.is_some()
+            && !is_runtime(frame)
             && frame
                 .file
                 .as_deref()
                 .is_some_and(|file| self.ownership.owns(file, frame.relative))
+    }
+
+    /// Of the frames at one address, innermost first, the one that people wrote: the runtime's headers and the standard
+    /// library's are walked outwards, as they are inlined into what uses them.
+    fn callers(&mut self, frames: &[Frame]) -> Option<usize> {
+        let is_users = frames.iter().position(|f| self.is_users(f));
+        let has_line = |f: &Frame| f.file.is_some() && f.line.is_some();
+        let installed = |f: &Frame| f.file.as_deref().is_some_and(workspace::is_foreign);
+        let first = |good: &dyn Fn(&Frame) -> bool| frames.iter().position(good);
+        is_users
+            .or_else(|| first(&|f| has_line(f) && !is_runtime(f) && !installed(f)))
+            .or_else(|| first(&|f| has_line(f) && !is_runtime(f)))
+            .or_else(|| first(&|f| f.function.is_some() && !is_runtime(f)))
+            .or_else(|| frames.len().checked_sub(1))
     }
 
     /// The innermost frame in the user's workspace and `true`; else the innermost outside of the runtime, or the library's
@@ -271,9 +297,9 @@ impl Resolver<'_> {
                 if self.is_users(&frame) {
                     return (self.frame(Some(&frame), address), true);
                 }
-                let runtime = frame.file.as_deref().is_some_and(workspace::is_runtime)
-                    || frame.function.as_deref().is_some_and(function::is_runtime);
-                if other.is_none() && !runtime && (frame.line.is_some() || frame.function.is_some())
+                if other.is_none()
+                    && !is_runtime(&frame)
+                    && (frame.line.is_some() || frame.function.is_some())
                 {
                     other = Some((frame, address));
                 }

@@ -59,17 +59,57 @@ impl<'a> Ownership<'a> {
     }
 }
 
-/// Whether a path is one of the standard library's, or of a package that cargo downloaded.
+/// Whether a path is one of a standard library's, of a package that cargo downloaded, or of a header that is installed.
 pub(crate) fn is_foreign(file: &str) -> bool {
     file.starts_with("/rustc/")
+        || ["/usr/include/", "/usr/local/include/", "/usr/lib/", "/opt/"]
+            .iter()
+            .any(|start| file.starts_with(start))
         || file.contains("/registry/src/")
         || file.contains("/git/checkouts/")
         || file.contains("/lib/rustlib/src/")
 }
 
-/// Whether a path is one of the task runtime's or the standard library's: no user calls anything there.
+/// Whether a module is installed with the system: its sources are not the user's.
+pub(crate) fn is_system_library(path: &Path) -> bool {
+    ["/lib", "/lib64", "/usr/lib", "/usr/lib64"]
+        .iter()
+        .any(|folder| path.starts_with(folder))
+}
+
+/// Whether a module is a task runtime or a language's library, of which nobody wants lines.
+pub(crate) fn is_runtime_library(path: &Path) -> bool {
+    const NAMES: [&str; 12] = [
+        "ld-linux",
+        "libc.",
+        "libc-",
+        "libpthread",
+        "libstdc++",
+        "libgcc_s",
+        "libgfortran",
+        "libgomp",
+        "libomp",
+        "libiomp5",
+        "libtbb",
+        "libworkspan_preload",
+    ];
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    NAMES.iter().any(|start| name.starts_with(start))
+}
+
+/// Whether a path is one of a task runtime's or a standard library's: no user calls anything there.
 pub(crate) fn is_runtime(file: &str) -> bool {
     file.starts_with("/rustc/")
+        || [
+            "/include/c++/",
+            "/include/tbb/",
+            "/include/oneapi/",
+            "/oneapi/tbb/",
+            "/oneapi/dpl/",
+            "/pstl/",
+        ]
+        .iter()
+        .any(|part| file.contains(part))
         || file.contains("/lib/rustlib/src/")
         || file.contains("/stand-in/")
         || file.split('/').any(|part| {

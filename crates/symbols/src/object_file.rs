@@ -1,0 +1,116 @@
+//! Opening object files, none of which is trusted, and reading sections of them.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::path::Path;
+
+use gimli::{EndianSlice, RunTimeEndian};
+use object::read::ReadCache;
+use object::{Object as _, ObjectSection};
+use typed_arena::Arena;
+
+/// An open object file; what is read of it lives in a [`Store`].
+pub(crate) type Object<'a> = object::File<'a, &'a ReadCache<File>>;
+/// Part of a section.
+pub(crate) type Slice<'a> = EndianSlice<'a, RunTimeEndian>;
+
+/// Sections above this are refused: no program has debug information of that size, but a broken header may say so.
+const LARGEST_SECTION: u64 = 4 << 30;
+
+/// What is read of a module and of the files that hold its debug information.
+#[derive(Default)]
+pub(crate) struct Store {
+    files: Arena<ReadCache<File>>,
+    unpacked: Arena<Vec<u8>>,
+}
+
+impl Store {
+    /// Opens an object file. Nothing but its headers is read.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong with the file.
+    pub(crate) fn open(&self, path: &Path) -> Result<Object<'_>, String> {
+        // Asked first: opening a pipe would wait.
+        match std::fs::metadata(path) {
+            Ok(facts) if !facts.is_file() => {
+                return Err(format!("{}: is no file any more", path.display()));
+            }
+            Err(error) => {
+                return Err(format!(
+                    "{}: can't be opened any more: {error}",
+                    path.display()
+                ));
+            }
+            Ok(_) => {}
+        }
+        let file = File::open(path)
+            .map_err(|e| format!("{}: can't be opened any more: {e}", path.display()))?;
+        let cache: &ReadCache<File> = self.files.alloc(ReadCache::new(file));
+        object::File::parse(cache).map_err(|e| {
+            format!(
+                "{}: is no object file that can be read ({e})",
+                path.display()
+            )
+        })
+    }
+
+    /// A section's content, decompressed; empty when the file has none of that name.
+    ///
+    /// # Errors
+    /// It is damaged.
+    pub(crate) fn section<'a>(
+        &'a self,
+        object: &Object<'a>,
+        name: Option<&str>,
+    ) -> Result<Slice<'a>, String> {
+        let endian = if object.is_little_endian() {
+            RunTimeEndian::Little
+        } else {
+            RunTimeEndian::Big
+        };
+        let Some(section) = name.and_then(|name| object.section_by_name(name)) else {
+            return Ok(EndianSlice::new(&[], endian));
+        };
+        let name = name.unwrap_or_default();
+        // A separate debug file keeps the headers of sections whose content stayed in the module.
+        if section.file_range().is_none() {
+            return Ok(EndianSlice::new(&[], endian));
+        }
+        let data = section
+            .compressed_data()
+            .map_err(|e| format!("section {name}: {e}"))?;
+        // A compressed section states its size: believed as far as the best compression goes.
+        let packed = data.data.len() as u64;
+        let compressed = data.format != object::CompressionFormat::None;
+        if data.uncompressed_size > LARGEST_SECTION
+            || compressed && data.uncompressed_size > packed.saturating_mul(1100).max(1 << 16)
+        {
+            return Err(format!(
+                "section {name}: states {} bytes, out of {packed} in the file",
+                data.uncompressed_size
+            ));
+        }
+        let bytes = match data
+            .decompress()
+            .map_err(|e| format!("section {name}: {e}"))?
+        {
+            Cow::Borrowed(bytes) => bytes,
+            Cow::Owned(bytes) => self.unpacked.alloc(bytes),
+        };
+        Ok(EndianSlice::new(bytes, endian))
+    }
+}
+
+/// Whether the file has line tables or the skeletons that lead to them.
+pub(crate) fn has_lines(object: &Object<'_>) -> bool {
+    [".debug_line", ".zdebug_line"].iter().any(|name| {
+        object
+            .section_by_name(name)
+            .is_some_and(|section| section.size() > 0 && section.file_range().is_some())
+    })
+}
+
+/// The file's GNU build id.
+pub(crate) fn build_id<'a>(object: &Object<'a>) -> Option<&'a [u8]> {
+    object.build_id().ok().flatten().filter(|id| id.len() > 1)
+}

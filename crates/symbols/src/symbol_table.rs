@@ -1,0 +1,47 @@
+//! Function symbols by address.
+
+use object::{Object as _, ObjectSymbol};
+
+use crate::function::{self, Language};
+use crate::object_file::Object;
+
+/// Of a module and its separate debug file.
+#[derive(Default)]
+pub(crate) struct Symbols<'a> {
+    sorted: Vec<(u64, u64, &'a str)>,
+    language: Option<Language>,
+}
+
+impl<'a> Symbols<'a> {
+    pub(crate) fn of(objects: &[&Object<'a>]) -> Self {
+        let mut symbols = Self::default();
+        for object in objects {
+            for symbol in object.symbols().chain(object.dynamic_symbols()) {
+                let Ok(name) = symbol.name() else { continue };
+                // The one sign of Fortran without debug information: names of C may end in an underscore too.
+                if name.starts_with("_gfortran_set_args") || name == "MAIN__" {
+                    symbols.language = Some(Language::Fortran);
+                }
+                if symbol.kind() == object::SymbolKind::Text && symbol.is_definition() {
+                    symbols.sorted.push((symbol.address(), symbol.size(), name));
+                }
+            }
+        }
+        symbols.sorted.sort_unstable();
+        symbols.sorted.dedup();
+        symbols
+    }
+
+    /// The name of the function that covers an address as linked.
+    pub(crate) fn name(&self, address: u64) -> Option<&'a str> {
+        let after = self.sorted.partition_point(|&(start, ..)| start <= address);
+        let &(start, size, name) = self.sorted.get(after.checked_sub(1)?)?;
+        (size == 0 || address - start < size).then_some(name)
+    }
+
+    /// The same as people read it.
+    pub(crate) fn readable(&self, address: u64) -> Option<String> {
+        let name = function::readable(self.name(address)?, self.language);
+        (!name.is_empty()).then_some(name)
+    }
+}
