@@ -47,7 +47,7 @@ fn is_the_committed_one() {
 fn every_kind_of_record_comes_back() {
     let events = sample::events();
     let decoded: Vec<(u64, Event<'_>)> = Events::new(&events, 1000).collect();
-    assert_eq!(decoded.len(), 41);
+    assert_eq!(decoded.len(), 48);
     assert_eq!(decoded[0], (1000, Event::Root));
     assert_eq!(decoded[2], (1310, Event::Join { site: 2 }));
     assert_eq!(decoded[5], (20_071_310, Event::EndResume));
@@ -77,9 +77,25 @@ fn every_kind_of_record_comes_back() {
         })
         .collect();
     assert_eq!(lists, [vec![(0, 3), (0, 4)], vec![(0, 77)]]);
+    assert_eq!(decoded[40].1, Event::Team { site: 2 });
+    let (team, phase, index) = ((0, 1), 0, 3);
+    assert_eq!(decoded[41].1, Event::Member { team, phase, index });
+    let Event::Depends { task: (0, 5), on } = decoded[43].1 else {
+        panic!("{:?}", decoded[43]);
+    };
+    let accesses: Vec<(u32, u64)> = on.iter().collect();
+    assert_eq!(accesses, [(1, 1 << 46), (2, 0x7ffe_0000_1234)]);
+    let Event::Wait {
+        site: None,
+        what: WaitFor::Dependences(on),
+    } = decoded[44].1
+    else {
+        panic!("{:?}", decoded[44]);
+    };
+    assert_eq!(on.iter().collect::<Vec<_>>(), [(2, 1 << 46)]);
     let (last, before) = (decoded[decoded.len() - 1].0, decoded[decoded.len() - 2].0);
     assert_eq!(last - before, (1 << 55) + 1);
-    for code in 0..32 {
+    for code in 0..35 {
         assert_eq!(Kind::from_code(code).map(|k| k as u8), Some(code));
     }
 }

@@ -13,7 +13,7 @@ use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
 /// Appends a record.
 pub fn record(out: &mut Vec<u8>, kind: Kind, delta: u64, operands: &[u64]) {
     let mut room = [0u8; 16];
-    // SAFETY: a head takes 8 bytes at most.
+    // SAFETY: a head takes 9 bytes at most.
     let end = unsafe { put_head(room.as_mut_ptr(), kind, delta) };
     let length = end as usize - room.as_ptr() as usize;
     out.extend_from_slice(&room[..length]);
@@ -90,6 +90,17 @@ pub fn events() -> Vec<u8> {
     put(Kind::WorkerEnd, 1, &[]);
     put(Kind::PoolEnd, 1, &[0]);
     put(Kind::Off, 1, &[1, 500]);
+    put(Kind::Team, 300, &[2]);
+    put(Kind::Member, 1, &[0, 1, 0, 3]);
+    put(Kind::Create, 1, &[1, 2]);
+    put(
+        Kind::Depends,
+        0,
+        &[0, 5, 2, 1, 1 << 46, 2, 0x7ffe_0000_1234],
+    );
+    put(Kind::Wait, 1, &[0, 4, 1, 2, 1 << 46]);
+    put(Kind::Leave, 1, &[0]);
+    put(Kind::Resume, 1, &[]);
     put(Kind::End, (1 << 55) + 1, &[]);
     out
 }
