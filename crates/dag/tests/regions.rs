@@ -383,6 +383,33 @@ fn a_scope_may_be_waited_for_by_another_task() {
 }
 
 #[test]
+fn a_tree_scope_takes_what_its_opener_creates() {
+    let main = lane(&[
+        (0, Kind::Root, &[]),
+        (1, Kind::Create, &[1, 1]),
+        (1, Kind::Begin, &[0, 1]),
+        (2, Kind::End, &[]),
+        (3, Kind::Scope, &[1]),
+        (4, Kind::Create, &[1, 1]),
+        (4, Kind::Begin, &[0, 2]),
+        (5, Kind::Create, &[1, 1]),
+        (6, Kind::End, &[]),
+        (7, Kind::Wait, &[0, 1, 0, 0]),
+        (7, Kind::Begin, &[0, 3]),
+        (8, Kind::End, &[]),
+        (9, Kind::Resume, &[]),
+        (10, Kind::Create, &[1, 1]),
+        (10, Kind::Begin, &[0, 4]),
+        (11, Kind::End, &[]),
+        (12, Kind::End, &[]),
+    ]);
+    let dag = dag(&File::new([main], Some(12)));
+    assert!(dag.meta.warnings.is_empty(), "{:?}", dag.meta.warnings);
+    assert_eq!(dag.waits.tasks.get(0), [2, 3]);
+    reads_back(&dag);
+}
+
+#[test]
 fn a_lock_waited_for_is_blocked_once() {
     let mut main = lane(&[
         (0, Kind::Root, &[]),

@@ -89,6 +89,8 @@ struct Replay<'a, 'r> {
     set: BTreeSet<u32>,
     counters: BTreeMap<u32, usize>,
     closed: BTreeSet<u32>,
+    /// Per task: the tree scopes it has open.
+    open_trees: BTreeMap<u32, Vec<u32>>,
     /// Scopes that another task than their opener waited for, and the list of tasks that wait has.
     borrowed: Vec<(u32, usize)>,
     /// Per task: dependences among its children.
@@ -151,6 +153,7 @@ pub(super) fn replay(
         set: BTreeSet::new(),
         counters: BTreeMap::new(),
         closed: BTreeSet::new(),
+        open_trees: BTreeMap::new(),
         borrowed: Vec::new(),
         siblings: BTreeMap::new(),
         room: (counts.events * DEPENDENCES_A_RECORD + DEPENDENCES) as usize,

@@ -8,6 +8,9 @@ use super::{Lane, Replay, State};
 use crate::dag::{NONE, ScopeKind, TaskKind};
 use crate::raw::{RawEnd, RawScope};
 
+/// Tree scopes a task may have open at once and still create into the innermost one without naming it.
+const DEEPEST: usize = 1000;
+
 impl<'a> Replay<'a, '_> {
     pub(super) fn join(&mut self, lane: &mut Lane<'a>, number: usize, t: u64, site: u32) {
         let first = lane.tasks;
@@ -60,19 +63,7 @@ impl<'a> Replay<'a, '_> {
         let place = self.places.of(site);
         let parent = lane.stack[frame].task;
         self.strand(lane, frame, t, RawEnd::Create(task), place);
-        let scope = match scope {
-            None => NONE,
-            Some(name) => {
-                let known = self
-                    .counts
-                    .resolve(&self.gathered.threads, &self.counts.scopes, name);
-                if known.is_none() {
-                    self.told
-                        .repair("Tasks created into scopes that are not in the trace");
-                }
-                known.unwrap_or(NONE)
-            }
-        };
+        let scope = self.scope_for(parent, scope);
         let kind = match kind {
             create::INLINE => TaskKind::Inline,
             create::DETACHED => TaskKind::Detached,
@@ -80,6 +71,22 @@ impl<'a> Replay<'a, '_> {
         };
         let created = &mut self.raw.tasks[task as usize];
         (created.parent, created.kind, created.site, created.scope) = (parent, kind, place, scope);
+    }
+
+    /// The scope a task is created into; one that names none is in the innermost tree scope its parent has open.
+    fn scope_for(&mut self, parent: u32, name: Option<(u32, u64)>) -> u32 {
+        let Some(name) = name else {
+            let open = self.open_trees.get(&parent).and_then(|open| open.last());
+            return open.copied().unwrap_or(NONE);
+        };
+        let known = self
+            .counts
+            .resolve(&self.gathered.threads, &self.counts.scopes, name);
+        if known.is_none() {
+            self.told
+                .repair("Tasks created into scopes that are not in the trace");
+        }
+        known.unwrap_or(NONE)
     }
 
     pub(super) fn scope(&mut self, lane: &mut Lane<'a>, number: usize, t: u64, tree: bool) {
@@ -96,6 +103,12 @@ impl<'a> Replay<'a, '_> {
         } else {
             ScopeKind::Group
         };
+        if tree {
+            let open = self.open_trees.entry(task).or_default();
+            if open.len() < DEEPEST {
+                open.push(scope);
+            }
+        }
         self.pend(lane, frame, Pending::Scope(scope));
     }
 
@@ -120,7 +133,12 @@ impl<'a> Replay<'a, '_> {
                     self.raw.scopes[s as usize].opener == task && self.closed.insert(s)
                 });
                 match (own, scope) {
-                    (Some(scope), _) => RawEnd::WaitScope(scope),
+                    (Some(scope), _) => {
+                        if let Some(open) = self.open_trees.get_mut(&task) {
+                            open.retain(|&s| s != scope);
+                        }
+                        RawEnd::WaitScope(scope)
+                    }
                     // Another task's: it closes it too, but who is in it is known at the end only.
                     (None, Some(scope))
                         if self.counts.teams.phases(scope).is_empty()

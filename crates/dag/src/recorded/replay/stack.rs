@@ -112,6 +112,7 @@ impl<'a> Replay<'a, '_> {
         self.states[task as usize] = State::Ended;
         self.shut_all(task, last, t);
         self.siblings.remove(&task);
+        self.open_trees.remove(&task);
         lane.stack.pop();
         if let Some(below) = lane.stack.last_mut()
             && below.interrupted
