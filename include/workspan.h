@@ -87,14 +87,16 @@ struct workspan_table_ {
     void (*worker_end)(void);
 };
 
+/* dlsym under a name of our own: what <dlfcn.h> says of it (noexcept, in C++) can't be repeated without that header. */
 #if defined(__GNUC__) || defined(__clang__)
-extern void *dlsym(void *, const char *) __attribute__((weak));
+extern void *workspan_dlsym_(void *, const char *) __asm__("dlsym") __attribute__((weak));
 #define WORKSPAN_LOAD_(p) __atomic_load_n(&(p), __ATOMIC_ACQUIRE)
 #define WORKSPAN_STORE_(p, v) __atomic_store_n(&(p), (v), __ATOMIC_RELEASE)
 #define WORKSPAN_COLD_ __attribute__((cold, noinline, unused))
 #define WORKSPAN_CALL_ static inline __attribute__((unused))
 #else
 extern void *dlsym(void *, const char *);
+#define workspan_dlsym_ dlsym
 #define WORKSPAN_LOAD_(p) (p)
 #define WORKSPAN_STORE_(p, v) ((p) = (v))
 #define WORKSPAN_COLD_
@@ -109,9 +111,9 @@ WORKSPAN_COLD_ static const struct workspan_table_ *workspan_ask_(void) {
     union { void *object; const void *(*function)(void); } found;
     found.object = NULL;
 #if defined(__GNUC__) || defined(__clang__)
-    if (&dlsym != NULL)
+    if (&workspan_dlsym_ != NULL)
 #endif
-        found.object = dlsym(NULL, "workspan_table_v1");
+        found.object = workspan_dlsym_(NULL, "workspan_table_v1");
     if (found.object != NULL) {
         table = (const struct workspan_table_ *)found.function();
         if (table != NULL && (table->version != 1 || table->size < sizeof *table))
@@ -237,7 +239,9 @@ WORKSPAN_CALL_ void workspan_wait_signals(workspan_site *site, const workspan_si
 WORKSPAN_CALL_ void workspan_resume(void) { WORKSPAN_DO_(resume()); }
 
 /* Yields. The current task stops, waiting for nobody. After workspan_yield it goes on with workspan_resume, on this thread;
- * after workspan_leave it is gone from this thread, and goes on where workspan_resume_stopped is called. */
+ * after workspan_leave it is gone from this thread, and goes on where workspan_resume_stopped is called. Right after a
+ * wait, workspan_leave takes the waiting task off this thread: it goes on, on whatever thread, with
+ * workspan_resume_stopped in place of workspan_resume. */
 WORKSPAN_CALL_ workspan_stop workspan_yield(workspan_site *site) { (void)site; WORKSPAN_GET_(yield_task(WORKSPAN_SITE_)); }
 WORKSPAN_CALL_ workspan_stop workspan_leave(workspan_site *site) { (void)site; WORKSPAN_GET_(leave_task(WORKSPAN_SITE_)); }
 WORKSPAN_CALL_ void workspan_resume_stopped(workspan_stop stop) { (void)stop; WORKSPAN_DO_(resume_yielded(stop)); }
@@ -284,6 +288,49 @@ WORKSPAN_CALL_ void workspan_worker_begin(workspan_pool pool, uint32_t index) {
     WORKSPAN_DO_(worker_begin(pool, index));
 }
 WORKSPAN_CALL_ void workspan_worker_end(void) { WORKSPAN_DO_(worker_end()); }
+
+/* Six calls for a fork-join program, in the terms of the work time stretch profiler, for marking up a recursive program or the
+ * macros of a runtime. Each is one step of the above:
+ *
+ *     spawn     workspan_create: the current task creates a child, which goes to workspan_task_begin
+ *     begin     workspan_begin, at the start of the task's body; of a plain recursive call that shall count as a task (no
+ *               task is given), workspan_create_inline and workspan_begin
+ *     end       workspan_end, given what begin returned; of a plain call also the caller's wait for it
+ *     sync      workspan_wait_children
+ *     pause     workspan_leave: the current task stops, or goes on waiting, and this thread does something else
+ *     resume    goes on after a sync (given 0), or, on this thread or another, after a pause (given what pause returned)
+ *
+ *     void body(workspan_task task) {
+ *         workspan_task call = workspan_task_begin(&AT, task);
+ *         workspan_task child = workspan_task_spawn(&SPAWN);
+ *         start(child); body(0);
+ *         workspan_task_sync(&SYNC); block_until_done(); workspan_task_resume(0);
+ *         workspan_task_end(call);
+ *     }
+ */
+WORKSPAN_CALL_ workspan_task workspan_task_spawn(workspan_site *site) { return workspan_create(site, 0); }
+WORKSPAN_CALL_ workspan_task workspan_task_begin(workspan_site *site, workspan_task task) {
+    workspan_task call = 0;
+    if (task == 0)
+        task = call = workspan_create_inline(site, 0);
+    workspan_begin(task);
+    return call;
+}
+WORKSPAN_CALL_ void workspan_task_end(workspan_task call) {
+    workspan_end();
+    if (call != 0) {
+        workspan_wait_tasks(NULL, &call, 1);
+        workspan_resume();
+    }
+}
+WORKSPAN_CALL_ void workspan_task_sync(workspan_site *site) { workspan_wait_children(site); }
+WORKSPAN_CALL_ workspan_stop workspan_task_pause(workspan_site *site) { return workspan_leave(site); }
+WORKSPAN_CALL_ void workspan_task_resume(workspan_stop stop) {
+    if (stop == 0)
+        workspan_resume();
+    else
+        workspan_resume_stopped(stop);
+}
 
 #undef WORKSPAN_DO_
 #undef WORKSPAN_GET_

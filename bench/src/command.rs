@@ -1,6 +1,7 @@
 //! What the kernels' command lines have in common: numbers in order, with defaults.
 
 use std::process::ExitCode;
+use std::time::Instant;
 
 /// A kernel's arguments: positional numbers, and `--name value` pairs.
 #[derive(Debug, Clone, Default)]
@@ -51,6 +52,17 @@ impl Arguments {
             .find(|o| o.0 == name)
             .map_or(default, |o| o.1.as_str())
     }
+}
+
+/// Runs `work`; with `--time yes` says on stderr how long it took, as the kernels in C++ do.
+pub fn timed<R>(arguments: &Arguments, work: impl FnOnce() -> R) -> R {
+    let started = Instant::now();
+    let result = work();
+    let took = started.elapsed().as_nanos();
+    if arguments.option("time", "") == "yes" {
+        eprintln!("kernel took {took} ns");
+    }
+    result
 }
 
 /// Prints the result line and turns a failed check into exit code 1.

@@ -12,3 +12,15 @@ pub fn mixed(i: u64) -> u64 {
 pub fn mixed_float(i: u64) -> f64 {
     (mixed(i) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
 }
+
+/// A chain of `rounds` numbers in which each needs the one before: work that no compiler shortens.
+pub fn chain(seed: u64, rounds: usize) -> u64 {
+    (0..rounds).fold(seed, |x, _| mixed(x))
+}
+
+/// All bits of all numbers: equal for equal numbers alone.
+pub fn checksum<'a>(numbers: impl IntoIterator<Item = &'a f64>) -> u64 {
+    (0..).zip(numbers).fold(0, |sum, (i, number)| {
+        sum.wrapping_add(mixed(number.to_bits().wrapping_add(i)))
+    })
+}

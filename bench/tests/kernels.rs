@@ -57,6 +57,16 @@ fn kernels_check_their_results() {
         &["8", "6"],
         "factorised 8 x 8 blocks",
     );
+    succeeds(
+        env!("CARGO_BIN_EXE_align"),
+        &["30", "4", "40"],
+        "aligned 30 sequences",
+    );
+    succeeds(
+        env!("CARGO_BIN_EXE_fft"),
+        &["9", "16"],
+        "transformed 512 numbers",
+    );
     succeeds(env!("CARGO_BIN_EXE_pipeline"), &["20000", "16"], "kept ");
     succeeds(
         env!("CARGO_BIN_EXE_treesum"),

@@ -3,12 +3,12 @@
 
 use std::process::ExitCode;
 
-use workspan_bench::command::{Arguments, finish};
+use workspan_bench::command::{Arguments, finish, timed};
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse("fib [N=32] [GRAIN=2]");
     let (n, grain) = (arguments.number(0, 32).min(90), arguments.number(1, 2));
-    let found = fib(n, grain.max(2));
+    let found = timed(&arguments, || fib(n, grain.max(2)));
     finish(&format!("fib({n}) = {found}"), found == by_loop(n))
 }
 

@@ -4,8 +4,8 @@
 use std::process::ExitCode;
 
 use rayon::prelude::*;
-use workspan_bench::command::{Arguments, finish};
-use workspan_bench::numbers::mixed_float;
+use workspan_bench::command::{Arguments, finish, timed};
+use workspan_bench::numbers::{checksum, mixed_float};
 
 /// A block of a row-major matrix that is only read.
 #[derive(Clone, Copy)]
@@ -71,13 +71,15 @@ fn main() -> ExitCode {
     };
     let (a, b) = (filled(0), filled((n * n) as u64));
     let mut c = vec![vec![0.0; n]; n];
-    multiply(
-        Block::of(&a),
-        Block::of(&b),
-        c.iter_mut().map(Vec::as_mut_slice).collect(),
-        grain,
-    );
-    finish(&format!("multiplied {n} x {n}"), agrees(&a, &b, &c))
+    let rows = c.iter_mut().map(Vec::as_mut_slice).collect();
+    timed(&arguments, || {
+        multiply(Block::of(&a), Block::of(&b), rows, grain)
+    });
+    let sum = checksum(c.iter().flatten());
+    finish(
+        &format!("multiplied {n} x {n}, checksum {sum:016x}"),
+        agrees(&a, &b, &c),
+    )
 }
 
 /// Freivalds' check: C·x = A·(B·x) for a vector x of -1 … 1.

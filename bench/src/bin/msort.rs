@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use rayon::prelude::*;
-use workspan_bench::command::{Arguments, finish};
+use workspan_bench::command::{Arguments, finish, timed};
 use workspan_bench::numbers::mixed;
 
 const USAGE: &str = "msort [N=10000000] [GRAIN=20000] [--merge serial|parallel]";
@@ -29,7 +29,9 @@ fn main() -> ExitCode {
     let mut numbers: Vec<u64> = (0..n as u64).into_par_iter().map(mixed).collect();
     let mut scratch: Vec<u64> = (0..n as u64).into_par_iter().map(|_| 0).collect();
     let before = fingerprint(&numbers);
-    msort(&mut numbers, &mut scratch, grain, merge);
+    timed(&arguments, || {
+        msort(&mut numbers, &mut scratch, grain, merge)
+    });
     let sorted = numbers.par_windows(2).all(|w| w[0] <= w[1]) && fingerprint(&numbers) == before;
     finish(&format!("sorted {n} numbers"), sorted)
 }

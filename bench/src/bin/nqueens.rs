@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use workspan_bench::command::{Arguments, finish};
+use workspan_bench::command::{Arguments, finish, timed};
 
 /// Solutions for 0 … 16 queens.
 const SOLUTIONS: [u64; 17] = [
@@ -37,7 +37,9 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse("nqueens [N=12] [GRAIN=4]");
     let (n, grain) = (arguments.number(0, 12).clamp(1, 16), arguments.number(1, 4));
     let found = AtomicU64::new(0);
-    rayon::scope(|scope| place(scope, Board::default(), n, 0, grain, &found));
+    timed(&arguments, || {
+        rayon::scope(|scope| place(scope, Board::default(), n, 0, grain, &found))
+    });
     let found = found.into_inner();
     finish(&format!("nqueens({n}) = {found}"), found == SOLUTIONS[n])
 }

@@ -5,8 +5,8 @@
 use std::process::ExitCode;
 
 use rayon::prelude::*;
-use workspan_bench::command::{Arguments, finish};
-use workspan_bench::numbers::{mixed, mixed_float};
+use workspan_bench::command::{Arguments, finish, timed};
+use workspan_bench::numbers::{checksum, mixed, mixed_float};
 
 type Block = Option<Vec<f64>>;
 
@@ -21,10 +21,15 @@ fn main() -> ExitCode {
         .map(|i| (0..blocks).map(|j| fill(i, j, size)).collect())
         .collect();
     let mut factors = matrix.clone();
-    factorise(&mut factors, size);
+    timed(&arguments, || factorise(&mut factors, size));
     let filled = factors.iter().flatten().flatten().count();
+    let sum = factors
+        .iter()
+        .flatten()
+        .flatten()
+        .fold(0u64, |sum, block| sum.wrapping_add(checksum(block)));
     finish(
-        &format!("factorised {blocks} x {blocks} blocks, {filled} filled"),
+        &format!("factorised {blocks} x {blocks} blocks, {filled} filled, checksum {sum:016x}"),
         agrees(&matrix, &factors, size),
     )
 }

@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use workspan_bench::command::{Arguments, finish};
+use workspan_bench::command::{Arguments, finish, timed};
 use workspan_bench::numbers::mixed;
 
 struct Node {
@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse("treesum [DEPTH=20] [GRAIN=10]");
     let (depth, grain) = (arguments.number(0, 20).min(28), arguments.number(1, 10));
     let tree = create_tree(depth, 1);
-    let found = tree_sum(&tree, depth, grain);
+    let found = timed(&arguments, || tree_sum(&tree, depth, grain));
     let expected = (1..1u64 << (depth + 1)).fold(0u64, |sum, i| sum.wrapping_add(mixed(i)));
     finish(
         &format!("sum of {} nodes: {found}", (1u64 << (depth + 1)) - 1),
