@@ -68,6 +68,10 @@ pub fn finalize(
     }
     let told = Told::read(&trace);
     let (places, mut warnings) = told.resolve(workspace);
+    off_cpu
+        .samples
+        .write(&trace, &told.mappings, workspace, &mut writer)
+        .with_context(written)?;
     warnings.extend(
         sealed
             .damage
@@ -82,6 +86,7 @@ pub fn finalize(
         .chain(facts)
         .cloned()
         .chain(off_cpu.notes(told.estimated))
+        .chain(off_cpu.samples.notes())
         .chain(costs)
         .chain(warnings.iter().map(|w| Note::new("warning", w.clone())));
     writer
@@ -201,7 +206,7 @@ fn count_tasks(payload: &[u8]) -> u64 {
     Events::new(payload, 0)
         .map(|(_, event)| match event {
             Event::Join { .. } => 2,
-            Event::Create { .. } => 1,
+            Event::Create { .. } | Event::Member { .. } => 1,
             _ => 0,
         })
         .sum()

@@ -15,9 +15,12 @@ mod off_cpu;
 mod optimisation;
 mod outcome;
 mod program;
-mod progress;
+pub(crate) mod progress;
 mod runner;
 mod runs;
+mod runtimes;
+mod samples;
+mod swap;
 mod user_config;
 mod watch;
 
@@ -65,6 +68,11 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
     };
     match args.command.split_first() {
         Some((program, rest)) if Path::new(program).file_name() == Some(OsStr::new("cargo")) => {
+            if args.swap_runtime {
+                anyhow::bail!(
+                    "--swap-runtime is for a program that is built already: give it instead of a cargo command"
+                );
+            }
             let mut line = CargoLine::parse(rest);
             // `workspan record -- cargo workspan run` means the same as without.
             if line.subcommand_name() == Some("workspan") {
@@ -78,9 +86,17 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
                 report: !args.no_report,
                 keep_profile: args.keep_profile,
                 watch,
+                follow: args.follow,
             })
         }
-        _ => direct::record(&args.command, output.as_deref(), !args.no_report, &watch),
+        _ => direct::record(&direct::Request {
+            command: &args.command,
+            output: output.as_deref(),
+            report: !args.no_report,
+            watch,
+            follow: args.follow,
+            swap_runtime: args.swap_runtime,
+        }),
     }
 }
 
@@ -101,6 +117,7 @@ pub fn cargo_workspan(args: CargoWorkspanArgs) -> anyhow::Result<ExitCode> {
         sample: sample.transpose()?.or(args.sample),
     };
     let no_report = line.take_flag("--no-report") || args.no_report;
+    let follow = line.take_flag("--follow") || args.follow;
     let given = [line.take("--output"), line.take("-o")]
         .into_iter()
         .flatten()
@@ -115,6 +132,7 @@ pub fn cargo_workspan(args: CargoWorkspanArgs) -> anyhow::Result<ExitCode> {
         report: !no_report,
         keep_profile,
         watch,
+        follow,
     })
 }
 

@@ -14,6 +14,7 @@ use workspan_trace::wire::{self, Kind};
 
 use super::clock::Clock;
 use super::environment::NO_PERF;
+use super::samples::Samples;
 use super::watch::Sampling;
 
 /// Extension of a watcher's file in the spool directory.
@@ -58,6 +59,8 @@ pub struct OffCpu {
     /// Why it is not all.
     missing: Vec<String>,
     watched: bool,
+    /// What the same watchers saw of the code.
+    pub samples: Samples,
 }
 
 impl OffCpu {
@@ -79,6 +82,7 @@ impl OffCpu {
                                 told.lost
                             ));
                         }
+                        all.samples.add(told.samples, told.hertz);
                         for interval in off_intervals(&told.switches) {
                             all.intervals
                                 .entry(interval.tid)
@@ -90,7 +94,7 @@ impl OffCpu {
                         .missing
                         .push(format!("the context switches can't be read: {error}")),
                 },
-                Some(UNSAMPLED) => {}
+                Some(UNSAMPLED) => all.samples.refused.extend(std::fs::read_to_string(&file)),
                 Some(UNWATCHED) => all.missing.extend(std::fs::read_to_string(&file)),
                 _ => continue,
             }
