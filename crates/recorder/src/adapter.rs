@@ -9,7 +9,7 @@ use crate::front::{HAS_ROOT, Handle, IS_WORKER, id};
 use crate::system::KeepErrno;
 use crate::thread;
 use crate::wire::{Kind, create, wait};
-use workspan_trace::entry::push_varint;
+use workspan_trace::entry::{SitePosition, push_varint};
 
 /// The calling thread's handle, made on first use; null when this process is not recorded (any more).
 #[inline]
@@ -351,6 +351,16 @@ pub unsafe fn resume(h: *mut Handle) -> u64 {
     unsafe { Handle::event(h, Kind::Resume) }
 }
 
+/// [`resume`] at time `now`.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[inline]
+pub unsafe fn resume_at(h: *mut Handle, now: u64) {
+    // SAFETY: the caller's.
+    unsafe { record_at(h, Kind::Resume, now, []) }
+}
+
 /// The current task stops for nobody and stays on this stack, to go on with [`resume`].
 ///
 /// # Safety
@@ -505,4 +515,15 @@ pub unsafe fn blocked(h: *mut Handle, since: u64) {
         }
         Handle::commit(h, p);
     }
+}
+
+/// The site of a call by return addresses, innermost first, and a name (a mangled symbol, or empty) for when no line is known
+/// of any; 0 when nothing is recorded. Takes a lock: adapters keep the numbers.
+pub fn site_calls(addresses: &[usize], name: &str, primitive: u8) -> u32 {
+    if !crate::process::is_on() {
+        return 0;
+    }
+    let addresses = addresses.iter().map(|&address| address as u64).collect();
+    let name = name.to_owned();
+    crate::intern::site(primitive, SitePosition::Calls { addresses, name })
 }
