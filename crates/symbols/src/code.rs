@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use crate::function;
 use crate::mapping::{self, Mapping};
 use crate::module::{self, Frame};
+use crate::source::Sources;
 use crate::workspace::{self, Workspace};
 
 /// A function on a stack.
@@ -24,7 +25,7 @@ pub struct CodeFrame {
 }
 
 /// Frames of call chains, each an instruction pointer followed by return addresses, innermost first; the frames come out
-/// innermost first. Time is linear in the distinct addresses and in the debug information of their modules.
+/// innermost first, up to the first of the runtime, that one included: the strand's own, and what it was called by. Time is linear in the distinct addresses and in the debug information of their modules.
 pub fn stacks(
     chains: &[Vec<u64>],
     mappings: &[Mapping],
@@ -51,6 +52,7 @@ pub fn stacks(
         }
     }
     let root = workspace.root.as_deref();
+    let mut sources = Sources::default();
     chains
         .iter()
         .map(|chain| {
@@ -59,11 +61,9 @@ pub fn stacks(
                 let of_runtime = is_runtime_module(&mapping.path);
                 let found = known.get(&mapping.path).and_then(|m| m.get(&offset));
                 match found.filter(|frames| !frames.is_empty()) {
-                    Some(found) => frames.extend(
-                        found
-                            .iter()
-                            .map(|frame| named(frame, of_runtime, mapping, offset, root)),
-                    ),
+                    Some(found) => frames.extend(found.iter().map(|frame| {
+                        named(frame, of_runtime, (mapping, offset), root, &mut sources)
+                    })),
                     None => frames.push(unnamed(of_runtime, mapping, offset)),
                 }
             }
@@ -71,6 +71,12 @@ pub fn stacks(
             for frame in frames.iter_mut().rev() {
                 frame.runtime |= called_by_runtime && is_glue(&frame.function);
                 called_by_runtime = frame.runtime;
+            }
+            // Beyond stands what called another task, or the runtime.
+            if let Some(runtime) = frames.iter().position(|frame| frame.runtime) {
+                frames.truncate(runtime + 1);
+                // Where in the runtime is no matter of the program's.
+                (frames[runtime].file, frames[runtime].line) = (None, None);
             }
             frames
         })
@@ -97,9 +103,9 @@ fn located<'a>(
 fn named(
     frame: &Frame,
     of_runtime: bool,
-    mapping: &Mapping,
-    offset: u64,
+    (mapping, offset): (&Mapping, u64),
     root: Option<&Path>,
+    sources: &mut Sources,
 ) -> CodeFrame {
     let Some(function) = frame.function.as_ref().filter(|name| !name.is_empty()) else {
         return CodeFrame {
@@ -108,11 +114,24 @@ fn named(
             ..unnamed(of_runtime, mapping, offset)
         };
     };
+    let runtime = of_runtime
+        || function::is_task_runtime(function)
+        || frame.file.as_deref().is_some_and(is_runtime_file);
+    // Line tables name an inlined closure as one; the function around it says more.
+    let around = match (&frame.file, frame.line) {
+        (Some(file), Some(line)) if function.starts_with('{') => {
+            sources.function(Path::new(file), line)
+        }
+        _ => None,
+    };
+    let function = match (around, &frame.file) {
+        (Some(around), _) => around,
+        (None, Some(_)) if !runtime => function::short(function).to_owned(),
+        (None, _) => function.clone(),
+    };
     CodeFrame {
-        runtime: of_runtime
-            || function::is_task_runtime(function)
-            || frame.file.as_deref().is_some_and(is_runtime_file),
-        function: function.clone(),
+        runtime,
+        function,
         file: frame.file.as_deref().map(|f| workspace::shown(f, root)),
         line: frame.line,
     }
