@@ -1,1 +1,21 @@
-//! LLVM OpenMP (libomp, libiomp5), told by its tools interface, OMPT.
+//! LLVM OpenMP (libomp, libiomp5), told by its tools interface, OMPT (OpenMP 5.2, chapter 19).
+//!
+//! The runtime looks for `ompt_start_tool` when it starts and finds the one in this library; from then on it calls back at
+//! each event. A callback finds its thread's [`lane::Lane`] and writes the records of MODEL.md §1's table through the
+//! recorder's handle. What a task is known by to the recorder lies in the word the runtime keeps for tools with each task
+//! ([`word`]), so nothing has to be looked up.
+//!
+//! Three functions of the runtime are also stood in front of ([`entry`]), as their events lack what they know: where a
+//! `taskloop` is called from, and that an undeferred task was written as such.
+
+mod detach;
+mod entry;
+mod ffi;
+mod lane;
+mod locks;
+mod loops;
+mod region;
+mod start;
+mod sync;
+mod tasks;
+mod word;

@@ -1,0 +1,55 @@
+//! Detached tasks, and other rare things kept for a task by the address of its word: such a task ends by its event, told
+//! by whatever thread, before or after its body ends.
+
+use core::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Mutex;
+
+use super::ffi::Data;
+use super::sync::Group;
+
+/// A kind of thing kept for tasks. Asking costs one load while nothing is kept.
+pub(super) struct Kept<T> {
+    count: AtomicUsize,
+    list: Mutex<Vec<(usize, T)>>,
+}
+
+/// Signals of events fulfilled before their task's body ended.
+pub(super) static FULFILLED: Kept<u64> = Kept::new();
+/// Signal and stop of tasks whose body ended before their event was fulfilled.
+pub(super) static DETACHED: Kept<(u64, u64)> = Kept::new();
+/// Task groups of untied tasks that left their thread inside of them, innermost first.
+pub(super) static GROUPS: Kept<Group> = Kept::new();
+
+impl<T> Kept<T> {
+    const fn new() -> Self {
+        Kept {
+            count: AtomicUsize::new(0),
+            list: Mutex::new(Vec::new()),
+        }
+    }
+
+    pub(super) fn put(&self, task: *mut Data, value: T) {
+        if let Ok(mut list) = self.list.lock() {
+            list.push((task as usize, value));
+            self.count.store(list.len(), Ordering::Release);
+        }
+    }
+
+    /// What was put last for this task.
+    #[inline]
+    pub(super) fn take(&self, task: *mut Data) -> Option<T> {
+        if self.count.load(Ordering::Acquire) == 0 {
+            return None;
+        }
+        self.search(task)
+    }
+
+    #[cold]
+    fn search(&self, task: *mut Data) -> Option<T> {
+        let mut list = self.list.lock().ok()?;
+        let at = list.iter().rposition(|(of, _)| *of == task as usize)?;
+        let (_, value) = list.remove(at);
+        self.count.store(list.len(), Ordering::Release);
+        Some(value)
+    }
+}

@@ -1,0 +1,265 @@
+//! What is kept for each thread the runtime tells of.
+
+use core::ptr;
+use core::sync::atomic::{AtomicU32, Ordering};
+use std::sync::OnceLock;
+
+use workspan_recorder::TABLE;
+use workspan_recorder::adapter;
+use workspan_recorder::front::Handle;
+
+use super::ffi::Data;
+use super::region::Member;
+use super::sync::Group;
+use super::word::{IMPLICIT, LASTING, ON_STACK, unpack};
+use crate::sites;
+
+const SITES: usize = 64;
+
+/// A begin that is written only when it is known to be one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Late {
+    /// Nothing is owed.
+    No,
+    /// The implicit task left a barrier at this time; perhaps its region is over.
+    Member(u64),
+    /// The current task, an untied one, began at this time; its first part is often empty, and another thread begins it
+    /// again.
+    Task(u64),
+}
+
+/// A thread, as its callbacks know it.
+pub(super) struct Lane {
+    pub(super) h: *mut Handle,
+    pub(super) late: Late,
+    /// An undeferred task is about to be created because the program says so.
+    pub(super) said_if: bool,
+    is_worker: bool,
+    /// Threads of the innermost team; 1 outside of all.
+    pub(super) team_size: u32,
+    /// The task that runs on this thread, as the runtime says.
+    pub(super) current: *mut Data,
+    /// The innermost implicit task of this thread.
+    pub(super) member: *mut Member,
+    /// The call of a `taskloop` that this thread is about to make.
+    pub(super) taskloop_call: usize,
+    /// When it began to wait for a lock.
+    pub(super) lock_wait: u64,
+    /// Site of a `taskwait` with dependences, between its two events.
+    pub(super) dependence_wait: u32,
+    /// Task groups open on this thread's stack.
+    pub(super) groups: Vec<Group>,
+    /// Members of before, for reuse.
+    pub(super) spare: Vec<*mut Member>,
+    sites: [(u64, u32); SITES],
+}
+
+/// The calling thread's lane, made on first use; `None` when this process is not recorded. The callbacks of one thread do not
+/// interrupt each other, so the reference is the only one while a callback runs.
+#[inline]
+pub(super) fn of_thread() -> Option<&'static mut Lane> {
+    let lane = slot::get();
+    if lane.is_null() {
+        return make();
+    }
+    // SAFETY: the slot holds this thread's lane until its end.
+    unsafe { lane.as_mut() }
+}
+
+#[cold]
+fn make() -> Option<&'static mut Lane> {
+    let h = adapter::handle();
+    if h.is_null() {
+        return None;
+    }
+    let lane = Box::into_raw(Box::new(Lane {
+        h,
+        late: Late::No,
+        said_if: false,
+        is_worker: false,
+        team_size: 1,
+        current: ptr::null_mut(),
+        member: ptr::null_mut(),
+        taskloop_call: 0,
+        lock_wait: 0,
+        dependence_wait: 0,
+        groups: Vec::new(),
+        spare: Vec::new(),
+        sites: [(0, 0); SITES],
+    }));
+    slot::set(lane);
+    // SAFETY: just made.
+    unsafe { lane.as_mut() }
+}
+
+/// The runtime is done with this thread (`ompt_callback_thread_end_t`); its handle may soon be another's.
+pub(super) extern "C" fn thread_end(_data: *mut Data) {
+    let lane = slot::get();
+    if lane.is_null() {
+        return;
+    }
+    slot::set(ptr::null_mut());
+    // SAFETY: the lane came from a box and nobody else knows it; its members are its own, and no task of theirs runs.
+    unsafe {
+        let mut lane = Box::from_raw(lane);
+        lane.free_members();
+    }
+}
+
+impl Lane {
+    /// Declares the thread a worker, which all are that run tasks or belong to a team.
+    #[inline]
+    pub(super) fn work_here(&mut self) {
+        if !self.is_worker {
+            self.become_worker();
+        }
+    }
+
+    #[cold]
+    fn become_worker(&mut self) {
+        static POOL: OnceLock<u32> = OnceLock::new();
+        static WORKERS: AtomicU32 = AtomicU32::new(0);
+        self.is_worker = true;
+        let pool = *POOL.get_or_init(|| (TABLE.pool)());
+        // SAFETY: the lane's handle is the calling thread's. One that came from outside has its root first.
+        unsafe {
+            if self.member.is_null() {
+                adapter::root(self.h);
+            }
+            adapter::worker(self.h, pool, WORKERS.fetch_add(1, Ordering::Relaxed));
+        }
+    }
+
+    /// Writes the begin that is owed: something shows that it was one.
+    #[inline]
+    pub(super) fn settle(&mut self) {
+        if self.late != Late::No {
+            self.settle_late();
+        }
+    }
+
+    #[cold]
+    fn settle_late(&mut self) {
+        match core::mem::replace(&mut self.late, Late::No) {
+            Late::No => {}
+            // SAFETY: the member is this thread's innermost, and lives until its implicit task ends.
+            Late::Member(since) => unsafe {
+                if let Some(member) = self.member.as_mut() {
+                    member.enter_phase(self.h, since);
+                }
+            },
+            // SAFETY: the runtime says that this task runs here, so its word is this thread's to write.
+            Late::Task(since) => unsafe {
+                let word = (*self.current).value;
+                (*self.current).value = word & LASTING | ON_STACK;
+                adapter::task_begin_at(self.h, unpack(word), since);
+            },
+        }
+    }
+
+    /// The site of a call by its return address.
+    #[inline]
+    pub(super) fn site(&mut self, return_address: usize, primitive: u8) -> u32 {
+        let key = (return_address as u64) << 8 | u64::from(primitive);
+        let slot = &mut self.sites[(return_address ^ return_address >> 6) % SITES];
+        if slot.0 == key && key != 0 {
+            return slot.1;
+        }
+        let site = sites::at(return_address, primitive, true);
+        *slot = (key, site);
+        site
+    }
+
+    /// The implicit task of this word, when it is the innermost of this thread.
+    #[inline]
+    pub(super) fn own_member(&mut self, word: u64) -> Option<&mut Member> {
+        if word & IMPLICIT == 0 {
+            return None;
+        }
+        // SAFETY: the innermost member lives until its implicit task ends.
+        unsafe { self.member.as_mut() }
+    }
+
+    /// # Safety
+    /// No implicit task of this thread will be told of again.
+    unsafe fn free_members(&mut self) {
+        // SAFETY: members came from boxes, and each is either open or spare.
+        unsafe {
+            while let Some(open) = self.member.as_mut() {
+                self.member = open.outer;
+                drop(Box::from_raw(open));
+            }
+            for member in self.spare.drain(..) {
+                drop(Box::from_raw(member));
+            }
+        }
+    }
+}
+
+/// Where a thread's lane is found. A preloaded library's thread-local storage is set aside at the start of the program, at
+/// a distance from the thread pointer that the loader fills in, so that reading it takes two moves; the compiler, which
+/// can't know, would call `__tls_get_addr` at each event.
+#[cfg(target_arch = "x86_64")]
+mod slot {
+    use super::Lane;
+    use core::arch::{asm, global_asm};
+
+    global_asm!(
+        ".pushsection .tbss.workspan_ompt_lane,\"awT\",@nobits",
+        ".p2align 3",
+        ".globl workspan_ompt_lane",
+        ".hidden workspan_ompt_lane",
+        ".type workspan_ompt_lane,@object",
+        ".size workspan_ompt_lane,8",
+        "workspan_ompt_lane:",
+        ".zero 8",
+        ".popsection",
+    );
+
+    #[inline(always)]
+    pub(super) fn get() -> *mut Lane {
+        let lane: *mut Lane;
+        // SAFETY: reads the calling thread's copy of the word declared above.
+        unsafe {
+            asm!(
+                "mov {0}, qword ptr [rip + workspan_ompt_lane@GOTTPOFF]",
+                "mov {0}, qword ptr fs:[{0}]",
+                out(reg) lane,
+                options(nostack, preserves_flags, readonly),
+            );
+        }
+        lane
+    }
+
+    pub(super) fn set(lane: *mut Lane) {
+        // SAFETY: writes the calling thread's copy of the word declared above.
+        unsafe {
+            asm!(
+                "mov {0}, qword ptr [rip + workspan_ompt_lane@GOTTPOFF]",
+                "mov qword ptr fs:[{0}], {1}",
+                out(reg) _,
+                in(reg) lane,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+mod slot {
+    use super::Lane;
+    use core::cell::Cell;
+    use core::ptr;
+
+    thread_local! {
+        static LANE: Cell<*mut Lane> = const { Cell::new(ptr::null_mut()) };
+    }
+
+    pub(super) fn get() -> *mut Lane {
+        LANE.with(Cell::get)
+    }
+
+    pub(super) fn set(lane: *mut Lane) {
+        LANE.with(|slot| slot.set(lane));
+    }
+}

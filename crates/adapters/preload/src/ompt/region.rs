@@ -1,0 +1,203 @@
+//! Parallel regions and the implicit tasks of their teams.
+
+use core::ffi::{c_int, c_uint, c_void};
+use core::ptr;
+use core::sync::atomic::AtomicU32;
+
+use workspan_recorder::adapter;
+use workspan_recorder::front::Handle;
+use workspan_recorder::wire::primitive;
+
+use super::ffi::{Data, endpoint};
+use super::lane::{self, Lane, Late};
+use super::loops::Loop;
+use super::word::IMPLICIT;
+
+/// An implicit task: one thread's part in a team. The runtime tells of the end of a worker's only when its next region
+/// begins, without naming the region, so all that is needed is kept here.
+pub(super) struct Member {
+    team: u64,
+    index: u64,
+    phase: u64,
+    /// Its task of this phase has begun and not ended.
+    running: bool,
+    pub(super) size: u32,
+    /// The loop it shares.
+    pub(super) shared: Loop,
+    /// Site of the `taskloop` it called last: other threads ask for it when they create its tasks.
+    pub(super) taskloop: AtomicU32,
+    /// The next outer implicit task of this thread.
+    pub(super) outer: *mut Member,
+}
+
+impl Member {
+    /// Begins its task of the next phase, which it entered at time `since`.
+    ///
+    /// # Safety
+    /// `h` is the calling thread's live handle.
+    pub(super) unsafe fn enter_phase(&mut self, h: *mut Handle, since: u64) {
+        self.phase += 1;
+        self.running = true;
+        // SAFETY: the caller's.
+        unsafe { adapter::member(h, self.team, self.phase, self.index, since) };
+    }
+
+    /// Ends its task of this phase, and with it what cancellation left open.
+    ///
+    /// # Safety
+    /// `h` is the calling thread's live handle.
+    unsafe fn leave_phase(&mut self, h: *mut Handle) {
+        if self.running {
+            self.running = false;
+            // SAFETY: the caller's.
+            unsafe {
+                let now = Handle::now(h);
+                self.shared.close(h, now);
+                adapter::task_end_at(h, now);
+            }
+        }
+        self.shared.strays.clear();
+    }
+}
+
+impl Lane {
+    /// A barrier of the team begins: the thread's implicit task ends.
+    pub(super) fn enter_barrier(&mut self) {
+        self.settle();
+        // SAFETY: the innermost member lives until its implicit task ends; the handle is this thread's.
+        unsafe {
+            if let Some(member) = self.member.as_mut() {
+                member.leave_phase(self.h);
+            }
+        }
+    }
+
+    /// A barrier ends: the implicit task goes on, unless the region is over.
+    pub(super) fn leave_barrier(&mut self) {
+        // SAFETY: as above.
+        unsafe {
+            if let Some(member) = self.member.as_mut()
+                && !member.running
+            {
+                self.late = Late::Member(Handle::now(self.h));
+            }
+        }
+    }
+}
+
+/// `ompt_callback_parallel_begin_t`.
+pub(super) extern "C" fn parallel_begin(
+    _encountering: *mut Data,
+    _frame: *const c_void,
+    parallel: *mut Data,
+    _requested: c_uint,
+    _flags: c_int,
+    return_address: usize,
+) {
+    let Some(lane) = lane::of_thread() else {
+        return;
+    };
+    lane.settle();
+    let site = lane.site(return_address, primitive::PARALLEL);
+    // SAFETY: the handle is this thread's; the region's word is the tool's to write.
+    unsafe {
+        let team = adapter::team(lane.h, site);
+        if let Some(parallel) = parallel.as_mut() {
+            parallel.value = team;
+        }
+    }
+}
+
+/// `ompt_callback_parallel_end_t`.
+pub(super) extern "C" fn parallel_end(
+    _parallel: *mut Data,
+    encountering: *mut Data,
+    _flags: c_int,
+    _return_address: usize,
+) {
+    let Some(lane) = lane::of_thread() else {
+        return;
+    };
+    lane.current = encountering;
+    // SAFETY: the handle is this thread's.
+    unsafe { adapter::resume(lane.h) };
+}
+
+/// `ompt_callback_implicit_task_t`. A league's initial tasks come here too, as members of the league; a thread's own initial
+/// task belongs to no region that was told.
+pub(super) extern "C" fn implicit_task(
+    which: c_int,
+    parallel: *mut Data,
+    task: *mut Data,
+    size: c_uint,
+    index: c_uint,
+    _flags: c_int,
+) {
+    let Some(lane) = lane::of_thread() else {
+        return;
+    };
+    if which != endpoint::BEGIN {
+        return end(lane);
+    }
+    lane.current = task;
+    // SAFETY: what the runtime hands out is valid during the call, or null.
+    let (team, Some(task)) = (unsafe {
+        (
+            parallel.as_ref().map_or(0, |parallel| parallel.value),
+            task.as_mut(),
+        )
+    }) else {
+        return;
+    };
+    if team == 0 {
+        return;
+    }
+    let fresh = Member {
+        team,
+        index: u64::from(index),
+        phase: 0,
+        running: true,
+        size,
+        shared: Loop::new(),
+        taskloop: AtomicU32::new(0),
+        outer: lane.member,
+    };
+    let member = match lane.spare.pop() {
+        Some(spare) => {
+            // SAFETY: a spare member came from a box and is nobody's.
+            unsafe { *spare = fresh };
+            spare
+        }
+        None => Box::into_raw(Box::new(fresh)),
+    };
+    lane.member = member;
+    lane.team_size = size;
+    task.value = IMPLICIT | member as u64;
+    lane.work_here();
+    // SAFETY: the handle is this thread's.
+    unsafe {
+        let now = Handle::now(lane.h);
+        adapter::member(lane.h, team, 0, u64::from(index), now);
+    }
+}
+
+/// The innermost implicit task of this thread ends.
+fn end(lane: &mut Lane) {
+    let at = lane.member;
+    // SAFETY: the innermost member lives until here.
+    let Some(member) = (unsafe { at.as_mut() }) else {
+        return;
+    };
+    if member.size == 1 {
+        // A team of one has no barrier at its end: what came after its last one was told by nothing.
+        lane.settle();
+    }
+    lane.late = Late::No;
+    // SAFETY: the handle is this thread's.
+    unsafe { member.leave_phase(lane.h) };
+    lane.member = member.outer;
+    lane.current = ptr::null_mut();
+    // SAFETY: the outer member, if any, has not ended.
+    lane.team_size = unsafe { lane.member.as_ref() }.map_or(1, |outer| outer.size);
+    lane.spare.push(at);
+}

@@ -1,0 +1,165 @@
+//! The tool's start: the runtime asks once, and is told what to call.
+
+use core::cell::UnsafeCell;
+use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use core::ptr;
+use core::sync::atomic::Ordering;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use workspan_recorder::TABLE;
+
+use super::ffi::{self, Data, Lookup, ObjectInfo, SetCallback, StartToolResult, event};
+use super::{lane, locks, loops, region, sync, tasks};
+
+/// What the runtime gets; it writes `tool_data` itself.
+struct Result(UnsafeCell<StartToolResult>);
+
+// SAFETY: after the start only the runtime touches it.
+unsafe impl Sync for Result {}
+
+static RESULT: Result = Result(UnsafeCell::new(StartToolResult {
+    initialize,
+    finalize,
+    tool_data: 0,
+}));
+
+/// Called by the runtime at its start (OpenMP 5.2, 19.2.1); null: no tool.
+#[unsafe(no_mangle)]
+extern "C" fn ompt_start_tool(
+    _omp_version: c_uint,
+    runtime_version: *const c_char,
+) -> *mut StartToolResult {
+    if !workspan_recorder::is_on() {
+        return ptr::null_mut();
+    }
+    if let Some(why) = another_tool() {
+        note(
+            "warning",
+            &format!(
+                "What LLVM OpenMP does was not recorded: {why}, and a process has room for one OMPT tool"
+            ),
+        );
+        return ptr::null_mut();
+    }
+    let version = if runtime_version.is_null() {
+        "version unknown".into()
+    } else {
+        // SAFETY: the runtime gives its version as a C string.
+        unsafe { CStr::from_ptr(runtime_version) }.to_string_lossy()
+    };
+    let vendor = if version.starts_with("Intel") {
+        "Intel"
+    } else {
+        "LLVM"
+    };
+    let file = file_of(runtime_version.cast()).map_or(String::new(), |file| format!(", {file}"));
+    note(
+        "runtime",
+        &format!("{vendor} OpenMP (OMPT), {version}{file}"),
+    );
+    note("steals", "child");
+    RESULT.0.get()
+}
+
+/// A tool that the bare run would have, which must not lose its place to the recording.
+fn another_tool() -> Option<&'static str> {
+    if std::env::var_os("OMP_TOOL_LIBRARIES").is_some_and(|list| !list.is_empty()) {
+        return Some("OMP_TOOL_LIBRARIES names another tool (unset it to record)");
+    }
+    // SAFETY: the name is a C string.
+    let sanitized = unsafe { !ffi::dlsym(ffi::RTLD_DEFAULT, c"__tsan_init".as_ptr()).is_null() };
+    sanitized
+        .then_some("the program is built with ThreadSanitizer, which needs the runtime's archer")
+}
+
+/// The file that holds this address, by its name without links and folders.
+fn file_of(address: *const c_void) -> Option<String> {
+    let mut info = ObjectInfo {
+        file: ptr::null(),
+        base: ptr::null_mut(),
+        symbol: ptr::null(),
+        address: ptr::null_mut(),
+    };
+    // SAFETY: `info` may be written; the name in it is a C string that lives as long as the object.
+    let path = unsafe {
+        if ffi::dladdr(address, &raw mut info) == 0 || info.file.is_null() {
+            return None;
+        }
+        CStr::from_ptr(info.file)
+    };
+    let path = Path::new(OsStr::from_bytes(path.to_bytes()));
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    Some(path.file_name()?.to_string_lossy().into_owned())
+}
+
+fn note(key: &str, value: &str) {
+    (TABLE.note)(key.as_ptr(), key.len(), value.as_ptr(), value.len());
+}
+
+/// Sets the callbacks; 1 keeps the tool.
+extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_int {
+    // SAFETY: the runtime's function, called with a C string; what it gives is of the type the name stands for.
+    let set = unsafe {
+        let found = lookup(c"ompt_set_callback".as_ptr());
+        if found.is_null() {
+            note(
+                "warning",
+                "What LLVM OpenMP does was not recorded: it takes no callbacks",
+            );
+            return 0;
+        }
+        core::mem::transmute::<*mut c_void, SetCallback>(found)
+    };
+    // Each function has the signature of its event.
+    let callbacks: [(c_int, *const c_void); 13] = [
+        (event::THREAD_END, lane::thread_end as *const c_void),
+        (
+            event::PARALLEL_BEGIN,
+            region::parallel_begin as *const c_void,
+        ),
+        (event::PARALLEL_END, region::parallel_end as *const c_void),
+        (event::IMPLICIT_TASK, region::implicit_task as *const c_void),
+        (event::TASK_CREATE, tasks::task_create as *const c_void),
+        (event::TASK_SCHEDULE, tasks::task_schedule as *const c_void),
+        (event::DEPENDENCES, tasks::dependences as *const c_void),
+        (event::SYNC_REGION, sync::sync_region as *const c_void),
+        (
+            event::SYNC_REGION_WAIT,
+            sync::sync_region_wait as *const c_void,
+        ),
+        (event::WORK, loops::work as *const c_void),
+        (event::DISPATCH, loops::dispatched as *const c_void),
+        (event::MUTEX_ACQUIRE, locks::acquire as *const c_void),
+        (event::MUTEX_ACQUIRED, locks::acquired as *const c_void),
+    ];
+    let mut never = Vec::new();
+    for (number, callback) in callbacks {
+        // SAFETY: the runtime's function; the callback is of this event's type.
+        let result = unsafe { set(number, callback) };
+        if result != ffi::SET_ALWAYS {
+            never.push(number);
+        }
+    }
+    if never.contains(&event::DISPATCH) {
+        loops::CHUNKS_TOLD.store(false, Ordering::Relaxed);
+        note(
+            "warning",
+            "This version of LLVM OpenMP does not tell of loop chunks: a thread's share of a loop shows as one",
+        );
+    }
+    never.retain(|&number| number != event::DISPATCH);
+    if !never.is_empty() {
+        note(
+            "warning",
+            &format!(
+                "This version of LLVM OpenMP does not tell of all that happens (events {never:?})"
+            ),
+        );
+    }
+    1
+}
+
+/// Nothing waits for this: it does not come when the program ends inside a parallel region.
+extern "C" fn finalize(_tool: *mut Data) {}

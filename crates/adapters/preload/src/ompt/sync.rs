@@ -1,0 +1,122 @@
+//! Barriers, `taskwait`, task groups.
+
+use core::ffi::c_int;
+
+use workspan_recorder::adapter;
+use workspan_recorder::wire::primitive;
+
+use super::ffi::{Data, endpoint, sync};
+use super::lane::{self, Lane};
+
+/// A task group open on a thread's stack.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Group {
+    scope: u64,
+    site: u32,
+    /// The task that opened it.
+    pub(super) owner: *mut Data,
+    waiting: bool,
+}
+
+// SAFETY: the owner is compared, never followed.
+unsafe impl Send for Group {}
+
+/// `ompt_callback_sync_region_t`.
+pub(super) extern "C" fn sync_region(
+    kind: c_int,
+    which: c_int,
+    _parallel: *mut Data,
+    task: *mut Data,
+    return_address: usize,
+) {
+    let Some(lane) = lane::of_thread() else {
+        return;
+    };
+    let begins = which == endpoint::BEGIN;
+    match kind {
+        sync::TASKWAIT if begins => begin_taskwait(lane, task, return_address),
+        // SAFETY: the handle is this thread's.
+        sync::TASKWAIT => unsafe {
+            adapter::resume(lane.h);
+        },
+        sync::TASKGROUP if begins => open_group(lane, return_address),
+        sync::TASKGROUP => close_group(lane),
+        sync::REDUCTION => {}
+        _ if begins => lane.enter_barrier(),
+        _ => lane.leave_barrier(),
+    }
+}
+
+/// `ompt_callback_sync_region_t`, for the wait inside of a region: it is where a task group's body ends.
+pub(super) extern "C" fn sync_region_wait(
+    kind: c_int,
+    which: c_int,
+    _parallel: *mut Data,
+    _task: *mut Data,
+    _return_address: usize,
+) {
+    if kind != sync::TASKGROUP || which != endpoint::BEGIN {
+        return;
+    }
+    let Some(lane) = lane::of_thread() else {
+        return;
+    };
+    lane.settle();
+    if let Some(group) = lane.groups.last_mut() {
+        group.waiting = true;
+        // SAFETY: the handle is this thread's.
+        unsafe { adapter::wait_scope(lane.h, group.site, group.scope) };
+    }
+}
+
+#[inline]
+fn begin_taskwait(lane: &mut Lane, task: *mut Data, return_address: usize) {
+    lane.settle();
+    let site = lane.site(return_address, primitive::TASKWAIT);
+    let h = lane.h;
+    // SAFETY: the runtime's task is valid during the call; the handle is this thread's.
+    unsafe {
+        adapter::wait_children(h, site);
+        let word = task.as_ref().map_or(0, |task| task.value);
+        if let Some(member) = lane.own_member(word)
+            && !member.shared.strays.is_empty()
+        {
+            let strays = member.shared.take_strays();
+            if !strays.is_empty() {
+                adapter::resume(h);
+                adapter::wait_tasks(h, site, &strays);
+            }
+        }
+    }
+}
+
+fn open_group(lane: &mut Lane, return_address: usize) {
+    lane.settle();
+    // A `taskloop` opens one of its own.
+    let primitive = match lane.taskloop_call {
+        0 => primitive::TASKGROUP,
+        _ => primitive::TASKLOOP,
+    };
+    let site = lane.site(return_address, primitive);
+    // SAFETY: the handle is this thread's.
+    let scope = unsafe { adapter::scope_open(lane.h, true) };
+    lane.groups.push(Group {
+        scope,
+        site,
+        owner: lane.current,
+        waiting: false,
+    });
+}
+
+fn close_group(lane: &mut Lane) {
+    if let Some(group) = lane.groups.pop() {
+        // SAFETY: the handle is this thread's.
+        unsafe {
+            if !group.waiting {
+                lane.settle();
+                adapter::wait_scope(lane.h, group.site, group.scope);
+            }
+            adapter::resume(lane.h);
+        }
+    }
+}
