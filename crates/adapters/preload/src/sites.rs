@@ -34,3 +34,32 @@ pub(crate) fn at(address: usize, primitive: u8, is_return: bool) -> u32 {
         site
     })
 }
+
+/// Of those that [`looked_up`] keeps.
+const LOOKED_UP: usize = 1 << 49;
+
+/// The site of a place that `look` finds for a return address: a code address, and true if a call returns there. `None` when it finds one
+/// beyond all code ([`workspan_recorder::front::INHERITED`]).
+#[allow(dead_code, reason = "not used on every architecture")]
+pub(crate) fn looked_up(
+    address: usize,
+    primitive: u8,
+    look: impl FnOnce() -> (usize, bool),
+) -> Option<u32> {
+    const NONE: u32 = u32::MAX;
+    let key = address ^ usize::from(primitive) << 56 ^ LOOKED_UP;
+    let hash = (key ^ key >> 20).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
+    let slot = hash % SLOTS;
+    let (known, site) = SEEN.with(|seen| seen[slot].get());
+    if known == key {
+        return (site != NONE).then_some(site);
+    }
+    let found = match look() {
+        (workspan_recorder::front::INHERITED.., _) => NONE,
+        (address, is_return) => at(address, primitive, is_return),
+    };
+    if workspan_recorder::is_on() {
+        SEEN.with(|seen| seen[slot].set((key, found)));
+    }
+    (found != NONE).then_some(found)
+}

@@ -1,0 +1,96 @@
+//! Barriers, explicit and at the ends of constructs: each thread's implicit task ends at the barrier's begin and that of the
+//! next phase begins at its end, so that explicit tasks which run in between lie on an empty stack. The barrier at a region's
+//! end comes after the outlined function ([`super::region`]).
+
+use workspan_recorder::adapter;
+use workspan_recorder::front::Handle;
+
+use super::frame::{self, Share};
+use super::real::Entry;
+use super::shim::{Call, entries};
+
+/// Entry forms.
+const ALWAYS: u8 = 0;
+/// A barrier unless the argument is true.
+const UNLESS: u8 = 1;
+
+entries! { barrier:
+    GOMP_barrier = ALWAYS,
+    GOMP_barrier_cancel = ALWAYS,
+    GOMP_single_copy_end = ALWAYS,
+    GOMP_workshare_task_reduction_unregister = UNLESS,
+}
+
+entries! { single_copy: GOMP_single_copy_start = ALWAYS }
+
+unsafe extern "C-unwind" fn barrier(call: &mut Call, entry: &Entry) -> usize {
+    let h = entry.handle();
+    // SAFETY: the arguments are the entry point's; the handle is this thread's.
+    unsafe {
+        if h.is_null() || entry.form == UNLESS && call.argument(0) as u8 != 0 {
+            return call.forward(entry.real());
+        }
+        pass(h, call, entry)
+    }
+}
+
+/// Calls the real function, which is a barrier for the team.
+///
+/// # Safety
+/// `h` is the calling thread's live handle, the call one of the entry's.
+pub(super) unsafe fn pass(h: *mut Handle, call: &Call, entry: &Entry) -> usize {
+    // SAFETY: the caller's; a share lies in a frame below this one on the same thread.
+    unsafe {
+        let share = (*frame::current()).share;
+        if share.is_null() || (*share).team == 0 {
+            return call.forward(entry.real());
+        }
+        adapter::task_end(h);
+        let result = call.forward(entry.real());
+        next_phase(h, &mut *share);
+        result
+    }
+}
+
+/// # Safety
+/// `h` is the calling thread's live handle.
+unsafe fn next_phase(h: *mut Handle, share: &mut Share) {
+    share.phase += 1;
+    // SAFETY: the caller's.
+    unsafe { adapter::member(h, share.team, share.phase, share.index, Handle::now(h)) };
+}
+
+/// `single` with `copyprivate`: the thread that is first gets null and goes on to the block; for the others this is a barrier,
+/// which they leave when that thread comes to `GOMP_single_copy_end`. Who is who is known only afterwards.
+unsafe extern "C-unwind" fn single_copy(call: &mut Call, entry: &Entry) -> usize {
+    let h = entry.handle();
+    // SAFETY: as in `pass`.
+    unsafe {
+        let share = (*frame::current()).share;
+        if h.is_null() || share.is_null() || (*share).team == 0 {
+            return call.forward(entry.real());
+        }
+        (*share).arrived = Handle::now(h).max(1);
+        let result = call.forward(entry.real());
+        if result != 0 {
+            settle(h, &mut *share);
+            next_phase(h, &mut *share);
+        }
+        (*share).arrived = 0;
+        result
+    }
+}
+
+/// It is a barrier: a task begins in it, or it is over. The implicit task ended when it came there.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+#[cold]
+pub(super) unsafe fn settle(h: *mut Handle, share: &mut Share) {
+    if share.arrived == 0 {
+        return;
+    }
+    // SAFETY: the caller's; nothing was recorded since.
+    unsafe { adapter::task_end_at(h, share.arrived) };
+    share.arrived = 0;
+}

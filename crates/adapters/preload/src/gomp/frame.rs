@@ -1,0 +1,122 @@
+//! What each thread is doing: the implicit or explicit task that the program's code runs in, as a chain of frames that lie
+//! in the stack frames of the functions that libgomp calls. libgomp's tasks never move to another thread.
+
+use core::cell::{Cell, UnsafeCell};
+use core::ptr;
+
+/// A task that runs, or is interrupted by one above it.
+pub(super) struct Frame {
+    pub(super) below: *mut Frame,
+    /// The outlined function.
+    pub(super) function: usize,
+    /// The place in the team; null in explicit tasks, which share no work.
+    pub(super) share: *mut Share,
+    /// What it creates runs at once.
+    pub(super) is_final: bool,
+    /// There is a team, so that what it creates may run on other threads.
+    pub(super) in_team: bool,
+    /// The region that it runs was opened by `GOMP_parallel_start` and its kin, and is closed by `GOMP_parallel_end`.
+    pub(super) is_open: bool,
+}
+
+/// An implicit task's place in its team, and in the loop or the sections that the team shares.
+pub(super) struct Share {
+    /// 0 outside of all regions.
+    pub(super) team: u64,
+    pub(super) phase: u64,
+    pub(super) index: u64,
+    /// The group scope of the chunks of the loop it is in; 0 in none.
+    pub(super) scope: u64,
+    pub(super) chunk_site: u32,
+    /// A chunk's task has begun.
+    pub(super) in_chunk: bool,
+    /// When it came to what may turn out to be a barrier; 0 when it is at none.
+    pub(super) arrived: u64,
+}
+
+impl Share {
+    pub(super) const fn new(team: u64, index: u64) -> Self {
+        Share {
+            team,
+            phase: 0,
+            index,
+            scope: 0,
+            chunk_site: 0,
+            in_chunk: false,
+            arrived: 0,
+        }
+    }
+}
+
+struct Local {
+    /// Null: outside of all regions and tasks.
+    current: Cell<*mut Frame>,
+    /// The last deferred task that ended here.
+    last_ended: Cell<u64>,
+    outside: UnsafeCell<Frame>,
+    outside_share: UnsafeCell<Share>,
+}
+
+thread_local! {
+    /// No destructor, so that it can be used to the very end of a thread.
+    static LOCAL: Local = const {
+        Local {
+            current: Cell::new(ptr::null_mut()),
+            last_ended: Cell::new(0),
+            outside: UnsafeCell::new(Frame {
+                below: ptr::null_mut(),
+                function: 0,
+                share: ptr::null_mut(),
+                is_final: false,
+                in_team: false,
+                is_open: false,
+            }),
+            outside_share: UnsafeCell::new(Share::new(0, 0)),
+        }
+    };
+}
+
+/// The calling thread's current frame, never null.
+#[inline]
+pub(super) fn current() -> *mut Frame {
+    LOCAL.with(|local| {
+        let current = local.current.get();
+        if !current.is_null() {
+            return current;
+        }
+        // SAFETY: this thread's own, and nobody holds a reference.
+        unsafe { (*local.outside.get()).share = local.outside_share.get() };
+        local.outside.get()
+    })
+}
+
+/// Makes a frame the current one.
+#[inline]
+pub(super) fn set_current(frame: *mut Frame) {
+    LOCAL.with(|local| local.current.set(frame));
+}
+
+/// The frame leaves; `task` is the deferred task that ended with it.
+#[inline]
+pub(super) fn leave(below: *mut Frame, task: u64) {
+    LOCAL.with(|local| {
+        local.current.set(below);
+        local.last_ended.set(task);
+    });
+}
+
+/// The last deferred task that ended on this thread.
+pub(super) fn last_ended() -> u64 {
+    LOCAL.with(|local| local.last_ended.get())
+}
+
+/// True inside of a region or an explicit task.
+pub(super) fn is_inside() -> bool {
+    LOCAL.with(|local| !local.current.get().is_null())
+}
+
+/// The current task's share; null in an explicit task.
+pub(super) fn current_share() -> *mut Share {
+    // SAFETY: the current frame is this thread's and lives.
+    unsafe { (*current()).share }
+}

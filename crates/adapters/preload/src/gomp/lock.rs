@@ -1,0 +1,67 @@
+//! Waits for locks, critical sections and the ordered part of loops: the strand goes on, and the time is told as blocked where the
+//! function did not return at once. The functions that release a lock need no entry points.
+
+use workspan_recorder::adapter;
+use workspan_recorder::front::{HAS_ROOT, Handle};
+
+use super::frame;
+use super::real::Entry;
+use super::shim::{Call, entries};
+
+/// A wait shorter than this is none: about half a microsecond, some twenty times what a free lock takes.
+const AT_ONCE_TICKS: u64 = 1500;
+
+/// Entry forms.
+const FEW: u8 = 0;
+/// Any number of arguments.
+const MANY: u8 = 1;
+
+entries! { acquire:
+    GOMP_critical_start = FEW,
+    GOMP_critical_name_start = FEW,
+    GOMP_atomic_start = FEW,
+    GOMP_ordered_start = FEW,
+    GOMP_doacross_wait = MANY,
+    GOMP_doacross_ull_wait = MANY,
+    omp_set_lock = FEW,
+    omp_set_nest_lock = FEW,
+    omp_set_lock_ = FEW,
+    omp_set_nest_lock_ = FEW,
+}
+
+unsafe extern "C-unwind" fn acquire(call: &mut Call, entry: &Entry) -> usize {
+    let h = entry.handle();
+    let go_on = || {
+        let real = entry.real();
+        // SAFETY: the arguments are the entry point's.
+        unsafe {
+            match entry.form {
+                MANY => call.forward_long(real),
+                _ => call.forward(real),
+            }
+        }
+    };
+    // SAFETY: the handle is this thread's. A thread without a task has no strand that could be blocked.
+    unsafe {
+        if h.is_null() || !(frame::is_inside() || (*h).flags & HAS_ROOT != 0) {
+            return go_on();
+        }
+        wait(h, go_on)
+    }
+}
+
+/// Calls a function that may wait, and tells how long it did.
+///
+/// # Safety
+/// `h` is the calling thread's live handle, and a task is current.
+pub(super) unsafe fn wait(h: *mut Handle, function: impl FnOnce() -> usize) -> usize {
+    // SAFETY: the caller's.
+    unsafe {
+        let since = Handle::now(h);
+        let result = function();
+        if Handle::now(h).saturating_sub(since) > AT_ONCE_TICKS {
+            adapter::blocked(h, since);
+        }
+        result
+    }
+}

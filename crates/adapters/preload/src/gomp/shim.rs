@@ -1,0 +1,147 @@
+//! Entry points as such: one piece of assembly that keeps all arguments and the return address, for any function of
+//! libgomp's whatever its arguments, and one for those on a hot path that have none or one.
+//!
+//! The compiler may call an entry point by a jump at its own function's end; then the return address is that of the
+//! function's caller ([`super::call`] finds that out where it matters).
+
+/// What an entry point was called with, as it lies on the stack: six registers, the return address, and the arguments
+/// on the stack from there on.
+#[repr(transparent)]
+pub(super) struct Call([usize; 7]);
+
+/// Of the arguments on the stack, how many are passed on: the longest list but one has four.
+const PASSED: usize = 4;
+/// `GOMP_doacross_wait` takes a number for each loop of the nest.
+const LONG: usize = 24;
+
+/// Arguments on the stack: larger than two words, so passed by value where further arguments lie.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Stack<const N: usize>([usize; N]);
+
+impl Call {
+    /// Where the call returns to.
+    pub(super) fn return_address(&self) -> usize {
+        self.0[6]
+    }
+
+    /// The i-th argument of those in registers.
+    pub(super) fn argument(&self, i: usize) -> usize {
+        self.0[i]
+    }
+
+    /// Passes on another one instead.
+    pub(super) fn set_argument(&mut self, i: usize, value: usize) {
+        self.0[i] = value;
+    }
+
+    /// The argument after those in registers.
+    ///
+    /// # Safety
+    /// The call has at least 7.
+    pub(super) unsafe fn seventh(&self) -> usize {
+        // SAFETY: the caller's; it lies behind the return address.
+        unsafe { *self.0.as_ptr().add(7) }
+    }
+
+    /// Calls the real function with these arguments; what it returned.
+    ///
+    /// # Safety
+    /// `self` lies on the stack of a call of an entry point; `real` is the function it stands for.
+    pub(super) unsafe fn forward(&self, real: usize) -> usize {
+        type Real = unsafe extern "C-unwind" fn(
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+            Stack<PASSED>,
+        ) -> usize;
+        let [a, b, c, d, e, f, _] = self.0;
+        // SAFETY: the caller's. An array of more than two words is passed by value on the stack, where further arguments lie;
+        // what is there beyond the real ones is the caller's frame, which is readable.
+        unsafe {
+            let more = *self.0.as_ptr().add(7).cast::<Stack<PASSED>>();
+            let real: Real = core::mem::transmute(real);
+            real(a, b, c, d, e, f, more)
+        }
+    }
+
+    /// The same for a function that takes any number of arguments.
+    ///
+    /// # Safety
+    /// As [`Call::forward`].
+    pub(super) unsafe fn forward_long(&self, real: usize) -> usize {
+        type Real = unsafe extern "C-unwind" fn(
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+            usize,
+            Stack<LONG>,
+        ) -> usize;
+        let [a, b, c, d, e, f, _] = self.0;
+        // SAFETY: as above.
+        unsafe {
+            let more = *self.0.as_ptr().add(7).cast::<Stack<LONG>>();
+            let real: Real = core::mem::transmute(real);
+            real(a, b, c, d, e, f, more)
+        }
+    }
+}
+
+/// Defines entry points that a function `unsafe extern "C-unwind" fn(&mut Call, &Entry) -> usize` serves, each with its
+/// [`form`](super::real::Entry::form).
+macro_rules! entries {
+    ($serve:ident: $($name:ident = $form:expr),+ $(,)?) => { $(
+        const _: () = {
+            static ENTRY: $crate::gomp::real::Entry = {
+                let name = concat!(stringify!($name), "\0").as_bytes();
+                match core::ffi::CStr::from_bytes_with_nul(name) {
+                    Ok(name) => $crate::gomp::real::Entry::new(name, $form),
+                    Err(_) => panic!("a name without a 0 inside"),
+                }
+            };
+
+            #[unsafe(naked)]
+            #[unsafe(no_mangle)]
+            unsafe extern "C-unwind" fn $name() {
+                core::arch::naked_asm!(
+                    ".cfi_startproc",
+                    "push r9",
+                    "push r8",
+                    "push rcx",
+                    "push rdx",
+                    "push rsi",
+                    "push rdi",
+                    "mov rdi, rsp",
+                    "lea rsi, [rip + {entry}]",
+                    "sub rsp, 8",
+                    ".cfi_def_cfa_offset 64",
+                    "call {serve}",
+                    "add rsp, 56",
+                    ".cfi_def_cfa_offset 8",
+                    "ret",
+                    ".cfi_endproc",
+                    entry = sym ENTRY,
+                    serve = sym $serve,
+                )
+            }
+        };
+    )+ };
+}
+
+/// Defines an entry point of at most one argument that only hands its return address on, as a second argument.
+macro_rules! returning {
+    ($($name:ident => $serve:ident),+ $(,)?) => { $(
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        unsafe extern "C-unwind" fn $name() {
+            core::arch::naked_asm!("mov rsi, [rsp]", "jmp {serve}", serve = sym $serve)
+        }
+    )+ };
+}
+
+pub(super) use {entries, returning};

@@ -1,0 +1,368 @@
+//! Explicit tasks. A create is deferred as the program says it, also where libgomp, which has many tasks already, runs the child
+//! within the call: that is the schedule's doing. Inline are children that must run at once: `if(0)`, those of final tasks, and
+//! outside of all regions.
+
+use core::ptr;
+
+use workspan_recorder::adapter;
+use workspan_recorder::front::{Handle, id};
+use workspan_recorder::wire::{Kind, create, primitive, put_varint, wait};
+
+use super::frame::{self, Frame};
+use super::header::{self, AT_ONCE, DETACH, EVENT_WORD, FINAL, Header, IN_TEAM, Shape, WAITED};
+use super::real::Entry;
+use super::region::run;
+use super::{barrier, depend, detach, pool};
+use crate::sites;
+
+/// libgomp's flags of a task.
+pub(super) const FLAG_FINAL: u32 = 1 << 1;
+const FLAG_DEPEND: u32 = 1 << 3;
+const FLAG_DETACH: u32 = 1 << 13;
+
+static TASK: Entry = Entry::new(c"GOMP_task", 0);
+
+type Function = unsafe extern "C-unwind" fn(*mut u8);
+type CopyFunction = unsafe extern "C-unwind" fn(*mut u8, *mut u8);
+type Task = unsafe extern "C-unwind" fn(
+    Function,
+    *mut u8,
+    Option<CopyFunction>,
+    usize,
+    usize,
+    u8,
+    u32,
+    *const usize,
+    i32,
+    *mut usize,
+);
+
+/// The arguments of `GOMP_task`.
+struct Arguments {
+    function: Function,
+    data: *mut u8,
+    copy: Option<CopyFunction>,
+    may_defer: u8,
+    flags: u32,
+    depend: *const usize,
+    priority: i32,
+    event: *mut usize,
+}
+
+impl Arguments {
+    /// Calls the real function with another function and block.
+    #[inline]
+    unsafe fn give(
+        &self,
+        function: Function,
+        block: *mut u8,
+        copy: Option<CopyFunction>,
+        shape: Shape,
+    ) {
+        // SAFETY: the caller's: the block is one of this shape, for this function.
+        unsafe {
+            let real: Task = core::mem::transmute(TASK.real());
+            real(
+                function,
+                block,
+                copy,
+                shape.size,
+                shape.align,
+                self.may_defer,
+                self.flags,
+                self.depend,
+                self.priority,
+                self.event,
+            );
+        }
+    }
+
+    fn site(&self) -> u32 {
+        sites::at(self.function as usize, primitive::TASK, false)
+    }
+
+    fn dependences(&self) -> Option<Vec<(u64, u64)>> {
+        let has = self.flags & FLAG_DEPEND != 0 && !self.depend.is_null();
+        // SAFETY: the flag says that it is a list.
+        has.then(|| unsafe { depend::read(self.depend) })
+    }
+
+    fn header(&self, shape: Shape, task: u64, in_team: bool) -> Header {
+        let mut flags = 0;
+        if self.flags & FLAG_FINAL != 0 {
+            flags |= FINAL;
+        }
+        if in_team {
+            flags |= IN_TEAM;
+        }
+        if self.flags & FLAG_DETACH != 0 {
+            flags |= DETACH;
+            if !self.data.is_null() {
+                flags |= EVENT_WORD;
+            }
+        }
+        Header {
+            words: [0; 3],
+            function: self.function as usize,
+            task,
+            data: ptr::null_mut(),
+            from: self.data,
+            copy: self.copy.map_or(0, |f| f as usize),
+            offset: shape.offset as u32,
+            flags,
+        }
+    }
+}
+
+/// libgomp's entry point for `task`. `data` is the argument block of `size` bytes, `copy` what copies it if not plain bytes.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn GOMP_task(
+    function: Function,
+    data: *mut u8,
+    copy: Option<CopyFunction>,
+    size: usize,
+    align: usize,
+    may_defer: u8,
+    flags: u32,
+    depend: *const usize,
+    priority: i32,
+    event: *mut usize,
+) {
+    let arguments = Arguments {
+        function,
+        data,
+        copy,
+        may_defer,
+        flags,
+        depend,
+        priority,
+        event,
+    };
+    let h = TASK.handle();
+    let shape = Shape::new(size_of::<Header>(), size, align);
+    // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
+    unsafe {
+        if h.is_null() || size > u32::MAX as usize || !align.max(1).is_power_of_two() {
+            let bare = Shape {
+                offset: 0,
+                size,
+                align,
+            };
+            return arguments.give(function, data, copy, bare);
+        }
+        let parent = frame::current();
+        if may_defer == 0 || (*parent).is_final {
+            return at_once(h, &arguments, shape, &*parent);
+        }
+        let in_team = (*parent).in_team;
+        let kind = if in_team {
+            create::DEFERRED
+        } else {
+            pool::number();
+            create::INLINE
+        };
+        let site = arguments.site();
+        let task = adapter::task_create(h, kind, site, 0);
+        if let Some(on) = arguments.dependences() {
+            adapter::depends(h, task, &on);
+        }
+        let mut header = arguments.header(shape, task, in_team);
+        let at = &raw mut header;
+        if copy.is_some() {
+            let copy: CopyFunction = header::copy::<{ size_of::<Header>() }>;
+            arguments.give(body, at.cast(), Some(copy), shape);
+        } else {
+            header::build(at.cast(), size_of::<Header>(), data, shape, |block| {
+                arguments.give(body, block, None, shape);
+            });
+        }
+        if !in_team && frame::last_ended() == task {
+            wait_for(h, site, task, (*h).last);
+            resume_at(h, (*h).last);
+        }
+    }
+}
+
+/// What the creator of a task that runs at once shares with it.
+pub(super) struct AtOnce {
+    has_run: bool,
+    /// The body has run, and waits for an event.
+    waits: bool,
+}
+
+/// The task runs within the call, on this thread, after what it depends on.
+#[cold]
+unsafe fn at_once(h: *mut Handle, arguments: &Arguments, shape: Shape, parent: &Frame) {
+    let mut shared = AtOnce {
+        has_run: false,
+        waits: false,
+    };
+    let shared = &raw mut shared;
+    let mut header = arguments.header(shape, shared as u64, parent.in_team);
+    header.flags |= AT_ONCE;
+    if parent.is_final {
+        header.flags |= FINAL;
+    }
+    // SAFETY: the handle is this thread's; header and `shared` outlive the task.
+    unsafe {
+        pool::number();
+        let waited = arguments.dependences();
+        if let Some(on) = &waited {
+            adapter::wait_dependences(h, arguments.site(), on);
+            header.flags |= WAITED;
+        }
+        let copies = arguments.copy.is_some();
+        if !copies {
+            header.data = arguments.data;
+        }
+        let copy: CopyFunction = header::copy::<{ size_of::<Header>() }>;
+        let at = (&raw mut header).cast::<u8>();
+        arguments.give(body, at, copies.then_some(copy), shape);
+        // One that was cancelled has not run.
+        if (*shared).waits || waited.is_some() && !(*shared).has_run {
+            adapter::resume(h);
+        }
+    }
+}
+
+/// What libgomp calls as the task.
+unsafe extern "C-unwind" fn body(block: *mut u8) {
+    let at = block.cast::<Header>();
+    // SAFETY: libgomp hands over a block made here; the handle and the frames are this thread's.
+    unsafe {
+        let data = header::data(at);
+        let Header {
+            words,
+            function,
+            task,
+            flags,
+            ..
+        } = *at;
+        if flags & EVENT_WORD != 0 {
+            *data.cast::<usize>() = words[0];
+        }
+        let h = adapter::handle();
+        if h.is_null() {
+            return run(function, data);
+        }
+        if flags & AT_ONCE != 0 {
+            return body_at_once(h, at, data);
+        }
+        let below = frame::current();
+        settle(h, below);
+        adapter::task_begin(h, task);
+        run_in_frame(function, data, flags, below);
+        if flags & DETACH != 0 {
+            let site = sites::at(function, primitive::DETACH, false);
+            detach::body_has_run(h, words[0], site);
+        } else {
+            adapter::task_end(h);
+        }
+        frame::leave(below, task);
+    }
+}
+
+/// The thread was at what may be a barrier: with a task that begins there, it is one.
+///
+/// # Safety
+/// `h` is the calling thread's live handle, `below` its current frame.
+#[inline]
+pub(super) unsafe fn settle(h: *mut Handle, below: *mut Frame) {
+    // SAFETY: the caller's; a share lives as long as its frame.
+    unsafe {
+        let share = (*below).share;
+        if !share.is_null() && (*share).arrived != 0 {
+            barrier::settle(h, &mut *share);
+        }
+    }
+}
+
+/// Runs an outlined function as an explicit task in a frame of its own.
+///
+/// # Safety
+/// As [`run`]; `below` is the current frame.
+#[inline]
+pub(super) unsafe fn run_in_frame(function: usize, data: *mut u8, flags: u32, below: *mut Frame) {
+    let mut here = Frame {
+        below,
+        function,
+        share: ptr::null_mut(),
+        is_final: flags & FINAL != 0,
+        in_team: flags & IN_TEAM != 0,
+        is_open: false,
+    };
+    frame::set_current(&raw mut here);
+    // SAFETY: the caller's.
+    unsafe { run(function, data) };
+}
+
+/// The body of a task that runs within its creator's call.
+#[cold]
+unsafe fn body_at_once(h: *mut Handle, header: *mut Header, data: *mut u8) {
+    // SAFETY: as in `body`; the creator waits below on this thread's stack.
+    unsafe {
+        let Header {
+            words,
+            function,
+            flags,
+            ..
+        } = *header;
+        let shared = (*header).task as *mut AtOnce;
+        (*shared).has_run = true;
+        if flags & WAITED != 0 {
+            adapter::resume(h);
+        }
+        let site = sites::at(function, primitive::TASK, false);
+        let task = adapter::task_create(h, create::INLINE, site, 0);
+        adapter::task_begin(h, task);
+        let below = frame::current();
+        run_in_frame(function, data, flags, below);
+        frame::set_current(below);
+        if flags & DETACH != 0 {
+            let site = sites::at(function, primitive::DETACH, false);
+            if detach::body_has_run(h, words[0], site) {
+                (*shared).waits = true;
+                wait_for(h, site, task, (*h).last);
+                return;
+            }
+        } else {
+            adapter::task_end(h);
+        }
+        wait_for(h, site, task, (*h).last);
+        resume_at(h, (*h).last);
+    }
+}
+
+/// The current task waits for one that has run on top of it, from `now` on.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+pub(super) unsafe fn wait_for(h: *mut Handle, site: u32, task: u64, now: u64) {
+    let (thread, count) = id::split(task).unwrap_or((u32::MAX, 0));
+    // SAFETY: the caller's; five operands.
+    unsafe {
+        let mut p = Handle::head(h, Kind::Wait, now);
+        for v in [
+            u64::from(site) + 1,
+            wait::TASKS,
+            1,
+            u64::from(thread),
+            count,
+        ] {
+            p = put_varint(p, v);
+        }
+        Handle::commit(h, p);
+    }
+}
+
+/// The current task goes on at `now`.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+pub(super) unsafe fn resume_at(h: *mut Handle, now: u64) {
+    // SAFETY: the caller's.
+    unsafe {
+        let p = Handle::head(h, Kind::Resume, now);
+        Handle::commit(h, p);
+    }
+}

@@ -1,0 +1,407 @@
+//! `taskloop`: how many tasks libgomp will make of it, and which iterations each gets, follows from the clauses alone, so the
+//! chunks' tasks are created ahead of the call, one after the other, and each knows its own number by the bounds it is given.
+//! The parent waits from then on, in the group that libgomp opens inside of the call, unless there is `nogroup`.
+
+use core::ptr;
+
+use workspan_recorder::adapter;
+use workspan_recorder::wire::{create, primitive};
+
+use super::frame;
+use super::header::{self, AT_ONCE, FINAL, Header, IN_TEAM, Shape};
+use super::pool;
+use super::real::Entry;
+use super::region::{run, threads};
+use super::task::{FLAG_FINAL, resume_at, run_in_frame, settle, wait_for};
+use crate::sites;
+
+/// libgomp's flags of a `taskloop`.
+const FLAG_UP: u32 = 1 << 8;
+const FLAG_GRAINSIZE: u32 = 1 << 9;
+const FLAG_IF: u32 = 1 << 10;
+const FLAG_NOGROUP: u32 = 1 << 11;
+const FLAG_STRICT: u32 = 1 << 14;
+
+static TASKLOOP: Entry = Entry::new(c"GOMP_taskloop", 0);
+static TASKLOOP_ULL: Entry = Entry::new(c"GOMP_taskloop_ull", 0);
+
+type Function = unsafe extern "C-unwind" fn(*mut u8);
+type CopyFunction = unsafe extern "C-unwind" fn(*mut u8, *mut u8);
+type Taskloop = unsafe extern "C-unwind" fn(
+    Function,
+    *mut u8,
+    Option<CopyFunction>,
+    usize,
+    usize,
+    u32,
+    u64,
+    i32,
+    u64,
+    u64,
+    u64,
+);
+
+/// How a loop is divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Division {
+    /// Iterations.
+    count: u64,
+    tasks: u64,
+    /// Iterations of all tasks but the first `larger`, which have one more (and, if strict, the last, which has the rest).
+    each: u64,
+    larger: u64,
+}
+
+impl Division {
+    /// Of `count` iterations, at least one, by the clauses.
+    fn new(count: u64, flags: u32, clause: u64, threads: impl FnOnce() -> u64) -> Division {
+        let equal = |tasks: u64| Division {
+            count,
+            tasks,
+            each: count / tasks,
+            larger: count % tasks,
+        };
+        if flags & FLAG_GRAINSIZE == 0 {
+            let tasks = if clause == 0 { threads() } else { clause };
+            return equal(tasks.clamp(1, count));
+        }
+        let grain = clause.max(1);
+        if flags & FLAG_STRICT != 0 {
+            return Division {
+                count,
+                tasks: count.div_ceil(grain),
+                each: grain,
+                larger: 0,
+            };
+        }
+        equal((count / grain).max(1))
+    }
+
+    /// Which task the one is that begins with this iteration.
+    fn task_of(&self, iteration: u64) -> u64 {
+        let of_larger = self.larger.saturating_mul(self.each + 1);
+        let task = if iteration < of_larger {
+            iteration / (self.each + 1)
+        } else {
+            self.larger + (iteration - of_larger) / self.each.max(1)
+        };
+        task.min(self.tasks - 1)
+    }
+}
+
+/// Iterations of a loop of `long` (wrapped) or of `unsigned long long`, which says by a flag whether it counts up.
+fn iterations(unsigned: bool, flags: u32, start: u64, end: u64, step: u64) -> u64 {
+    let up = counts_up(unsigned, flags, step);
+    let size = if up { step } else { step.wrapping_neg() };
+    let (least, most) = if up { (start, end) } else { (end, start) };
+    let empty = if unsigned {
+        least >= most
+    } else {
+        least as i64 >= most as i64
+    };
+    if empty || size == 0 {
+        0
+    } else {
+        (most.wrapping_sub(least) - 1) / size + 1
+    }
+}
+
+fn counts_up(unsigned: bool, flags: u32, step: u64) -> bool {
+    if unsigned {
+        flags & FLAG_UP != 0
+    } else {
+        step as i64 > 0
+    }
+}
+
+/// A chunk's header.
+#[repr(C)]
+struct Chunk {
+    header: Header,
+    division: Division,
+    start: u64,
+    /// Of one iteration, positive.
+    step: u64,
+    up: bool,
+    site: u32,
+}
+
+struct Arguments {
+    unsigned: bool,
+    function: Function,
+    data: *mut u8,
+    copy: Option<CopyFunction>,
+    size: usize,
+    align: usize,
+    flags: u32,
+    clause: u64,
+    priority: i32,
+    start: u64,
+    end: u64,
+    step: u64,
+}
+
+impl Arguments {
+    fn entry(&self) -> &'static Entry {
+        if self.unsigned {
+            &TASKLOOP_ULL
+        } else {
+            &TASKLOOP
+        }
+    }
+
+    /// Calls the real function with another function and block.
+    unsafe fn give(
+        &self,
+        function: Function,
+        block: *mut u8,
+        copy: Option<CopyFunction>,
+        shape: Shape,
+    ) {
+        // SAFETY: the caller's: the block is one of this shape, for this function.
+        unsafe {
+            let real: Taskloop = core::mem::transmute(self.entry().real());
+            real(
+                function,
+                block,
+                copy,
+                shape.size,
+                shape.align,
+                self.flags,
+                self.clause,
+                self.priority,
+                self.start,
+                self.end,
+                self.step,
+            );
+        }
+    }
+}
+
+/// Defines one of the two entry points.
+macro_rules! taskloop {
+    ($name:ident, $unsigned:expr) => {
+        #[unsafe(no_mangle)]
+        unsafe extern "C-unwind" fn $name(
+            function: Function,
+            data: *mut u8,
+            copy: Option<CopyFunction>,
+            size: usize,
+            align: usize,
+            flags: u32,
+            clause: u64,
+            priority: i32,
+            start: u64,
+            end: u64,
+            step: u64,
+        ) {
+            let arguments = Arguments {
+                unsigned: $unsigned,
+                function,
+                data,
+                copy,
+                size,
+                align,
+                flags,
+                clause,
+                priority,
+                start,
+                end,
+                step,
+            };
+            // SAFETY: the arguments are the entry point's.
+            unsafe { taskloop(&arguments) }
+        }
+    };
+}
+
+taskloop!(GOMP_taskloop, false);
+taskloop!(GOMP_taskloop_ull, true);
+
+unsafe fn taskloop(a: &Arguments) {
+    let h = a.entry().handle();
+    let count = iterations(a.unsigned, a.flags, a.start, a.end, a.step);
+    let shape = Shape::new(size_of::<Chunk>(), a.size, a.align);
+    // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
+    unsafe {
+        if h.is_null()
+            || count == 0
+            || a.data.is_null()
+            || a.size > u32::MAX as usize
+            || !a.align.max(1).is_power_of_two()
+        {
+            let bare = Shape {
+                offset: 0,
+                size: a.size,
+                align: a.align,
+            };
+            return a.give(a.function, a.data, a.copy, bare);
+        }
+        pool::number();
+        let parent = frame::current();
+        let in_team = (*parent).in_team;
+        let at_once = a.flags & FLAG_IF == 0 || (*parent).is_final;
+        let up = counts_up(a.unsigned, a.flags, a.step);
+        let site = sites::at(a.function as usize, primitive::TASKLOOP, false);
+        let division = Division::new(count, a.flags, a.clause, || {
+            if in_team { threads() } else { 1 }
+        });
+        let group = if a.flags & FLAG_NOGROUP == 0 {
+            adapter::scope_open(h, true)
+        } else {
+            0
+        };
+        let mut flags = 0;
+        if a.flags & FLAG_FINAL != 0 || (*parent).is_final {
+            flags |= FINAL;
+        }
+        if in_team {
+            flags |= IN_TEAM;
+        }
+        let mut first = 0;
+        if at_once {
+            flags |= AT_ONCE;
+        } else {
+            let kind = if in_team {
+                create::DEFERRED
+            } else {
+                create::INLINE
+            };
+            first = adapter::task_create(h, kind, site, 0);
+            for _ in 1..division.tasks {
+                adapter::task_create(h, kind, site, 0);
+            }
+            if group != 0 {
+                adapter::wait_scope(h, site, group);
+            }
+        }
+        let words = a.data.cast::<usize>();
+        let third = if a.size >= 24 { *words.add(2) } else { 0 };
+        let mut chunk = Chunk {
+            header: Header {
+                words: [0, 0, third],
+                function: a.function as usize,
+                task: first,
+                data: ptr::null_mut(),
+                from: a.data,
+                copy: a.copy.map_or(0, |f| f as usize),
+                offset: shape.offset as u32,
+                flags,
+            },
+            division,
+            start: a.start,
+            step: if up { a.step } else { a.step.wrapping_neg() },
+            up,
+            site,
+        };
+        let at = (&raw mut chunk).cast::<u8>();
+        if a.copy.is_some() {
+            let copy: CopyFunction = header::copy::<{ size_of::<Chunk>() }>;
+            a.give(body, at, Some(copy), shape);
+        } else {
+            header::build(at, size_of::<Chunk>(), a.data, shape, |block| {
+                a.give(body, block, None, shape);
+            });
+        }
+        if group != 0 {
+            if at_once {
+                adapter::wait_scope(h, site, group);
+            }
+            adapter::resume(h);
+        }
+    }
+}
+
+/// What libgomp calls for each chunk; it has written the bounds to the first two words.
+unsafe extern "C-unwind" fn body(block: *mut u8) {
+    let at = block.cast::<Chunk>();
+    // SAFETY: libgomp hands over a block made here; the program's begins with the bounds as well. The handle and the frames are
+    // this thread's.
+    unsafe {
+        let data = header::data(block.cast());
+        let [begin, end, _] = (*at).header.words;
+        *data.cast::<[usize; 2]>() = [begin, end];
+        let Header {
+            function,
+            task: first,
+            flags,
+            ..
+        } = (*at).header;
+        let h = adapter::handle();
+        if h.is_null() {
+            return run(function, data);
+        }
+        let below = frame::current();
+        settle(h, below);
+        let task = if flags & AT_ONCE != 0 {
+            adapter::task_create(h, create::INLINE, (*at).site, 0)
+        } else {
+            let (start, begin) = ((*at).start, begin as u64);
+            let distance = if (*at).up {
+                begin.wrapping_sub(start)
+            } else {
+                start.wrapping_sub(begin)
+            };
+            first + (*at).division.task_of(distance / (*at).step)
+        };
+        adapter::task_begin(h, task);
+        // The block may serve the next chunk, on this thread.
+        let site = (*at).site;
+        run_in_frame(function, data, flags, below);
+        adapter::task_end(h);
+        frame::leave(below, task);
+        if flags & AT_ONCE != 0 {
+            wait_for(h, site, task, (*h).last);
+            resume_at(h, (*h).last);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn iterations_are_counted_in_both_directions_and_types() {
+        let down = |start: i64, end: i64, step: i64| {
+            iterations(false, 0, start as u64, end as u64, step as u64)
+        };
+        assert_eq!(down(0, 10, 3), 4);
+        assert_eq!(down(10, 0, -3), 4);
+        assert_eq!(down(-5, 5, 5), 2);
+        assert_eq!(down(5, 5, 1), 0);
+        assert_eq!(down(6, 5, 1), 0);
+        assert_eq!(down(i64::MIN, i64::MAX, 1), u64::MAX);
+        assert_eq!(iterations(true, FLAG_UP, 0, u64::MAX, 2), 1 << 63);
+        assert_eq!(
+            iterations(true, 0, u64::MAX, 1, 2_u64.wrapping_neg()),
+            (1 << 63) - 1
+        );
+    }
+
+    /// What libgomp does: `sizes` of the tasks in order.
+    fn check(division: Division, sizes: &[u64]) {
+        assert_eq!(division.tasks, sizes.len() as u64);
+        let mut begin = 0;
+        for (i, size) in sizes.iter().enumerate() {
+            assert_eq!(division.task_of(begin), i as u64, "{division:?}");
+            begin += size;
+        }
+        assert_eq!(begin, division.count);
+    }
+
+    #[test]
+    fn a_loop_is_divided_as_libgomp_does() {
+        let none = || 4;
+        check(Division::new(10, 0, 0, none), &[3, 3, 2, 2]);
+        check(Division::new(3, 0, 0, none), &[1, 1, 1]);
+        check(Division::new(10, 0, 3, none), &[4, 3, 3]);
+        check(Division::new(10, FLAG_GRAINSIZE, 4, none), &[5, 5]);
+        check(Division::new(11, FLAG_GRAINSIZE, 3, none), &[4, 4, 3]);
+        check(Division::new(3, FLAG_GRAINSIZE, 100, none), &[3]);
+        let strict = FLAG_GRAINSIZE | FLAG_STRICT;
+        check(Division::new(10, strict, 4, none), &[4, 4, 2]);
+        check(Division::new(8, strict, 4, none), &[4, 4]);
+        check(Division::new(3, strict, 4, none), &[3]);
+    }
+}
