@@ -155,7 +155,7 @@ pub(crate) fn site(primitive: u8, position: SitePosition) -> u32 {
         return id;
     }
     let addresses: &[u64] = match &position {
-        SitePosition::Stack { addresses, .. } => addresses,
+        SitePosition::Stack { addresses, .. } | SitePosition::Calls { addresses, .. } => addresses,
         SitePosition::Address { address, .. } => core::slice::from_ref(address),
         _ => &[],
     };

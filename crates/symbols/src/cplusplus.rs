@@ -23,6 +23,39 @@ pub(crate) fn readable(mangled: &str) -> Option<String> {
     (!name.is_empty()).then_some(name)
 }
 
+/// Longer names of types are cut.
+const LONGEST_TYPE: usize = 120;
+
+/// A type by the symbol of its name (`_ZTS…`), with its template arguments but without oneTBB's own namespaces; a text that
+/// is no such symbol as it is. `None` for an empty one.
+pub(crate) fn type_name(symbol: &str) -> Option<String> {
+    if symbol.is_empty() {
+        return None;
+    }
+    let mut text = Bounded(String::new());
+    if symbol.starts_with("_Z")
+        && let Ok((symbol, _)) = BorrowedSymbol::with_tail(symbol.as_bytes())
+    {
+        let _ = symbol.structured_demangle(&mut text, &DemangleOptions::new());
+    }
+    let mut name = match text.0.strip_prefix("typeinfo name for ") {
+        Some(name) => name.to_owned(),
+        None => symbol.to_owned(),
+    };
+    for own in [
+        "tbb::detail::d0::",
+        "tbb::detail::d1::",
+        "tbb::detail::d2::",
+        "tbb::detail::r1::",
+    ] {
+        name = name.replace(own, "");
+    }
+    if name.chars().count() > LONGEST_TYPE {
+        name = name.chars().take(LONGEST_TYPE).chain(['…']).collect();
+    }
+    Some(name)
+}
+
 struct Bounded(String);
 
 impl DemangleWrite for Bounded {
@@ -123,7 +156,21 @@ fn after_bracket(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{plain, readable};
+    use super::{plain, readable, type_name};
+
+    #[test]
+    fn types_keep_their_arguments_but_not_the_runtimes_namespaces() {
+        assert_eq!(
+            type_name("_ZTSN3tbb6detail2d113function_taskIZ3fibiEUlvE_EE").as_deref(),
+            Some("function_task<fib(int)::{lambda()#1}>")
+        );
+        assert_eq!(type_name("_ZTS6MyTask").as_deref(), Some("MyTask"));
+        assert_eq!(type_name("plain text").as_deref(), Some("plain text"));
+        assert_eq!(type_name("_ZTSN3").as_deref(), Some("_ZTSN3"));
+        assert_eq!(type_name(""), None);
+        let long = format!("_ZTS{}{}", 500, "x".repeat(500));
+        assert_eq!(type_name(&long).map(|n| n.chars().count()), Some(121));
+    }
 
     #[test]
     fn parameters_arguments_and_lambdas_go() {

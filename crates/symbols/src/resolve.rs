@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use crate::cplusplus;
 use crate::function;
 use crate::mapping::{self, Mapping};
 use crate::module::{self, Frame, Told, Wanted};
@@ -37,6 +38,13 @@ pub enum Site {
     },
     /// A text given by the program.
     Label(String),
+    /// A call, by itself and its callers.
+    Calls {
+        /// Return addresses, innermost first; there may be none.
+        addresses: Vec<u64>,
+        /// A mangled C++ symbol or a text for when no line is known of any; empty for none.
+        name: String,
+    },
 }
 
 /// What people read of a site.
@@ -144,7 +152,9 @@ impl Modules {
                         },
                     ));
                 }
-                Site::Stack { addresses, .. } => addresses.iter().for_each(|&a| add(call(a, true))),
+                Site::Stack { addresses, .. } | Site::Calls { addresses, .. } => {
+                    addresses.iter().for_each(|&a| add(call(a, true)));
+                }
                 Site::Address { address, returns } => add(call(*address, *returns)),
                 Site::Label(_) => {}
             }
@@ -247,8 +257,33 @@ impl Resolver<'_> {
                 label: label.clone(),
                 ..Position::default()
             },
+            Site::Calls { addresses, name } => self.calls(addresses, name),
         };
         (position, None)
+    }
+
+    /// The innermost line that people wrote; else the name; else the innermost function outside of the runtime.
+    fn calls(&mut self, addresses: &[u64], name: &str) -> Position {
+        let frames: Vec<Frame> = addresses
+            .iter()
+            .flat_map(|&address| self.frames(call(address, true)))
+            .collect();
+        let at = self.callers(&frames).map(|at| &frames[at]);
+        let innermost = addresses.first().copied().unwrap_or(0);
+        if at.is_some_and(|f| f.line.is_some() && !is_runtime(f)) {
+            return self.frame(at, innermost);
+        }
+        match cplusplus::type_name(name) {
+            Some(label) => Position {
+                label,
+                ..Position::default()
+            },
+            None if addresses.is_empty() => Position {
+                label: "?".to_owned(),
+                ..Position::default()
+            },
+            None => self.frame(at, innermost),
+        }
     }
 
     /// Frames at an address, innermost first.

@@ -249,6 +249,10 @@ fn raw(position: &SitePosition, at: impl Fn(u32) -> Option<usize>) -> Site {
             returns: *is_return,
         },
         SitePosition::Label(label) => Site::Label(label.clone()),
+        SitePosition::Calls { addresses, name } => Site::Calls {
+            addresses: addresses.clone(),
+            name: name.clone(),
+        },
     }
 }
 

@@ -105,7 +105,9 @@ fn resolved_place(entry: &PlaceEntry) -> Place {
 
 fn needs_symbols(site: &Site) -> bool {
     match &site.position {
-        SitePosition::Stack { addresses, .. } => !addresses.is_empty(),
+        SitePosition::Stack { addresses, .. } | SitePosition::Calls { addresses, .. } => {
+            !addresses.is_empty()
+        }
         SitePosition::Address { .. } => true,
         SitePosition::Location { .. } | SitePosition::Label(_) => false,
     }
@@ -144,6 +146,15 @@ fn raw_place(site: &Site) -> Place {
         },
         SitePosition::Label(text) => Place {
             label: text.clone(),
+            primitive,
+            ..Place::default()
+        },
+        SitePosition::Calls { addresses, name } => Place {
+            label: match addresses.first() {
+                Some(address) => format!("{address:#x}"),
+                None if name.is_empty() => "?".to_owned(),
+                None => name.clone(),
+            },
             primitive,
             ..Place::default()
         },

@@ -32,6 +32,13 @@ pub enum SitePosition {
     },
     /// A text given by the program.
     Label(String),
+    /// A call, by the addresses it and its callers return to, and a name for when no line is known of any.
+    Calls {
+        /// Return addresses, innermost first; there may be none.
+        addresses: Vec<u64>,
+        /// A mangled symbol (of a task's type, say) or a text; empty for none.
+        name: String,
+    },
 }
 
 /// A site as recorded: a position and the primitive called there.
@@ -85,6 +92,17 @@ impl Site {
                 is_return: f.number()? != 0,
             },
             4 => SitePosition::Label(f.text()?),
+            5 => {
+                let name = f.text()?;
+                let count = f.number()?;
+                if count > f.left() as u64 {
+                    return None;
+                }
+                let addresses = (0..count)
+                    .map(|_| f.number())
+                    .collect::<Option<Vec<u64>>>()?;
+                SitePosition::Calls { addresses, name }
+            }
             _ => return None,
         };
         Some(Site {
@@ -127,6 +145,14 @@ impl SitePosition {
             SitePosition::Label(text) => {
                 push_varint(body, 4);
                 push_bytes(body, text.as_bytes());
+            }
+            SitePosition::Calls { addresses, name } => {
+                push_varint(body, 5);
+                push_bytes(body, name.as_bytes());
+                push_varint(body, addresses.len() as u64);
+                for &address in addresses {
+                    push_varint(body, address);
+                }
             }
         }
     }

@@ -137,6 +137,10 @@ pub fn file() -> Vec<u8> {
             address: 0x5555_0000_4321,
             is_return: true,
         },
+        SitePosition::Calls {
+            addresses: vec![0x5555_0000_4400, 0x5555_0000_4500],
+            name: "_ZTS6MyTask".into(),
+        },
     ];
     let sites = (0..).zip(sites).map(|(id, position)| Site {
         id,
