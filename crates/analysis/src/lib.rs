@@ -23,6 +23,7 @@ mod regions;
 mod report;
 mod site_span;
 mod sites;
+pub mod stretch;
 mod sweep;
 mod task_tree;
 mod timeline;

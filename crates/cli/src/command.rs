@@ -5,13 +5,15 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use crate::calibrate::CalibrateArgs;
+use crate::check::CheckArgs;
+use crate::compare::CompareArgs;
 use crate::export::ExportArgs;
 use crate::help::HelpArgs;
 use crate::info::InfoArgs;
 use crate::output::is_broken_pipe;
 use crate::record::RecordArgs;
 use crate::report::ReportArgs;
-use crate::{calibrate, export, help, info, record, report};
+use crate::{calibrate, check, compare, export, help, info, record, report};
 
 /// Where did the speedup of a task-parallel program go, and which line to change to get it back?
 #[derive(Debug, Parser)]
@@ -25,9 +27,11 @@ Examples:
   cargo workspan run --release -- input.txt     # build, run, record, report
   workspan record -o run.wspan -- cargo run --release -- input.txt
   workspan report run.wspan
+  workspan compare before.wspan after.wspan
   workspan help span                            # what a term of the report means
 
-Exit codes: 0 done, 1 it failed (one line says why), 2 wrong usage; `record` returns the program's own."
+Exit codes: 0 done, 1 it failed (one line says why), 2 wrong usage, 3 a limit of `check` is \
+broken; `record` returns the program's own."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -39,6 +43,8 @@ enum Command {
     Record(RecordArgs),
     Report(ReportArgs),
     Info(InfoArgs),
+    Compare(CompareArgs),
+    Check(Box<CheckArgs>),
     Export(ExportArgs),
     Calibrate(CalibrateArgs),
     Help(HelpArgs),
@@ -62,6 +68,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Record(args) => return record::run(args),
         Command::Report(args) => report::run(&args)?,
         Command::Info(args) => info::run(&args)?,
+        Command::Compare(args) => compare::run(&args)?,
+        Command::Check(args) => return check::run(&args),
         Command::Export(args) => export::run(&args)?,
         Command::Calibrate(args) => calibrate::run(&args)?,
         Command::Help(args) => help::run(&args)?,

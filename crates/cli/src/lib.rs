@@ -2,7 +2,9 @@
 //! under two names, and so are the two roles it plays for cargo (rustc wrapper, target runner), told apart by `argv[0]`.
 
 pub mod calibrate;
+pub mod check;
 pub mod command;
+pub mod compare;
 pub mod embedded;
 pub mod export;
 pub mod help;

@@ -3,12 +3,14 @@
 //! Both take `&Dag` and the [`workspan_analysis::Report`] of it and only format what is there; [`workspan_analysis::verdict`] chooses which
 //! of those numbers is said first.
 
+mod compare;
 mod json;
 mod page;
 mod position;
 mod quantity;
 mod text;
 
+pub use compare::{CompareOptions, check_json, check_text, compare_json, compare_text};
 pub use json::report_json;
 pub use quantity::{bytes, thousands};
 pub use text::report_text;

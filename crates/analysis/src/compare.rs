@@ -1,0 +1,301 @@
+//! Runs side by side: what changed between two versions, two runtimes or several core counts, and whether the change is
+//! more than the runs of one side differ among themselves.
+//!
+//! Each run is reduced to [`RunMeasures`] on its own, so the traces need not be in memory at once. Times are nanoseconds,
+//! as two recordings' clocks tick at different rates. The first side is the base, the others are compared with it.
+
+mod limits;
+mod measures;
+mod noise;
+pub(crate) mod places;
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use workspan_dag::{EndKind, Place, PlaceId, StartKind};
+
+pub use limits::{Amount, Checked, Limit, LimitKind, Reason, Where, check};
+pub(crate) use measures::ns_per_tick;
+pub use measures::{BlockMeasure, Quantity, RunMeasures, SiteMeasure, measure};
+pub use noise::{Difference, Noise, Value};
+use places::PlaceTable;
+
+/// The runs of one version, runtime or core count.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Side {
+    /// What people call it.
+    pub name: String,
+    /// Its runs, at least one.
+    pub runs: Vec<RunMeasures>,
+}
+
+/// One quantity of the run on every side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct QuantityRow {
+    /// Which.
+    pub quantity: Quantity,
+    /// Per side.
+    pub values: Vec<Value>,
+    /// Per side after the base: that side less the base.
+    pub differences: Vec<Difference>,
+}
+
+/// One spawn site on every side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SiteDifference {
+    /// Index into [`Comparison::places`].
+    pub site: PlaceId,
+    /// Work of its tasks' own strands, in ns, per side.
+    pub work: Vec<Value>,
+    /// See `work`; per side after the base.
+    pub work_differences: Vec<Difference>,
+    /// Critical work, in ns, per side.
+    pub critical_work: Vec<Value>,
+    /// See `critical_work`; per side after the base.
+    pub critical_differences: Vec<Difference>,
+    /// Task instances per side.
+    pub count: Vec<Value>,
+}
+
+/// One code block on every side.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlockDifference {
+    /// Which; its places are indices into [`Comparison::places`].
+    pub block: BlockPlace,
+    /// Its strands' weight, in ns, per side.
+    pub work: Vec<Value>,
+    /// See `work`; per side after the base.
+    pub work_differences: Vec<Difference>,
+    /// Its strands' weight on the critical path, in ns, per side.
+    pub critical_work: Vec<Value>,
+    /// See `critical_work`; per side after the base.
+    pub critical_differences: Vec<Difference>,
+    /// Strands per side.
+    pub count: Vec<Value>,
+}
+
+/// Which code block: whose, from where to where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct BlockPlace {
+    /// Spawn site of the tasks.
+    pub site: PlaceId,
+    /// Where its strands start (`NONE` = unknown).
+    pub from: PlaceId,
+    /// Why they start there.
+    pub from_kind: StartKind,
+    /// Where they end (`NONE` = unknown).
+    pub to: PlaceId,
+    /// How they end.
+    pub to_kind: EndKind,
+}
+
+/// The sides of a comparison and what differs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// Positions of all runs under common numbers; 0 is the root's.
+    pub places: Vec<Place>,
+    /// Positions that stand on other lines in some run and were recognised by their source text.
+    pub moved: usize,
+    /// Per side: name, number of runs, workers (of its first run), runtime.
+    pub sides: Vec<SideFacts>,
+    /// All quantities, in [`Quantity::ALL`]'s order.
+    pub quantities: Vec<QuantityRow>,
+    /// Spawn sites, the largest change of work or critical work first.
+    pub sites: Vec<SiteDifference>,
+    /// Code blocks, in the same order.
+    pub blocks: Vec<BlockDifference>,
+    /// What makes the comparison doubtful, each a full sentence.
+    pub warnings: Vec<String>,
+}
+
+/// What is said of a side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SideFacts {
+    /// Its name.
+    pub name: String,
+    /// Number of runs.
+    pub runs: usize,
+    /// Workers of its first run.
+    pub workers: u32,
+    /// Runtime of its first run.
+    pub runtime: Option<String>,
+}
+
+impl Comparison {
+    /// The row of `quantity`.
+    pub fn quantity(&self, quantity: Quantity) -> Option<&QuantityRow> {
+        self.quantities.iter().find(|row| row.quantity == quantity)
+    }
+
+    /// True when no side has several runs, so that nothing is known of the noise.
+    pub fn noise_unknown(&self) -> bool {
+        self.sides.iter().any(|side| side.runs < 2)
+    }
+}
+
+/// Compares `sides`; the first is the base. Sides without a run count for nothing. O(rows · runs).
+pub fn compare(sides: &[Side]) -> Comparison {
+    let mut table = PlaceTable::new();
+    let mut sites = Rows::new(sides);
+    let mut blocks = Rows::new(sides);
+    for (i, side) in sides.iter().enumerate() {
+        for (j, run) in side.runs.iter().enumerate() {
+            let map = table.add(&run.places);
+            let at = |place: PlaceId| map.get(place as usize).copied().unwrap_or(place);
+            for site in &run.sites {
+                let m = [site.own_work, site.critical_work, site.count as f64];
+                sites.add(at(site.site), (i, j), m);
+            }
+            for block in &run.blocks {
+                let place = BlockPlace {
+                    site: at(block.place.site),
+                    from: at(block.place.from),
+                    to: at(block.place.to),
+                    ..block.place
+                };
+                let m = [block.work, block.critical_work, block.count as f64];
+                blocks.add(place, (i, j), m);
+            }
+        }
+    }
+    let quantities = Quantity::ALL.map(|quantity| {
+        let values: Vec<Value> = sides
+            .iter()
+            .map(|s| Value::of(s.runs.iter().map(|r| r.get(quantity))))
+            .collect();
+        QuantityRow {
+            quantity,
+            differences: differences(&values),
+            values,
+        }
+    });
+    let mut sites: Vec<SiteDifference> = sites
+        .finish()
+        .map(|(site, [work, critical_work, count])| SiteDifference {
+            site,
+            work_differences: differences(&work),
+            critical_differences: differences(&critical_work),
+            work,
+            critical_work,
+            count,
+        })
+        .collect();
+    let mut blocks: Vec<BlockDifference> = blocks
+        .finish()
+        .map(|(block, [work, critical_work, count])| BlockDifference {
+            block,
+            work_differences: differences(&work),
+            critical_differences: differences(&critical_work),
+            work,
+            critical_work,
+            count,
+        })
+        .collect();
+    // Stable: rows of equal size stay in the order the base has them.
+    sites.sort_by(|a, b| {
+        let size = |r: &SiteDifference| size(&r.work_differences, &r.critical_differences);
+        size(b).total_cmp(&size(a))
+    });
+    blocks.sort_by(|a, b| {
+        let size = |r: &BlockDifference| size(&r.work_differences, &r.critical_differences);
+        size(b).total_cmp(&size(a))
+    });
+    Comparison {
+        moved: table.moved(),
+        places: table.finish(),
+        sides: sides.iter().map(facts).collect(),
+        quantities: quantities.into(),
+        sites,
+        blocks,
+        warnings: warnings(sides),
+    }
+}
+
+fn facts(side: &Side) -> SideFacts {
+    let first = side.runs.first();
+    SideFacts {
+        name: side.name.clone(),
+        runs: side.runs.len(),
+        workers: first.map_or(0, |r| r.workers),
+        runtime: first.and_then(|r| r.runtime.clone()),
+    }
+}
+
+fn differences(values: &[Value]) -> Vec<Difference> {
+    match values.split_first() {
+        Some((base, others)) => others.iter().map(|v| Difference::of(base, v)).collect(),
+        None => Vec::new(),
+    }
+}
+
+/// The largest change of a row, in ns.
+fn size(work: &[Difference], critical: &[Difference]) -> f64 {
+    let changes = work.iter().chain(critical).map(|d| d.absolute.abs());
+    changes.fold(0.0, f64::max)
+}
+
+/// What differs between the runs of one side besides their times, and what was doubtful in single runs.
+fn warnings(sides: &[Side]) -> Vec<String> {
+    let mut warnings = Vec::new();
+    for side in sides {
+        let mut workers: Vec<u32> = side.runs.iter().map(|r| r.workers).collect();
+        workers.sort_unstable();
+        workers.dedup();
+        if let [few, .., many] = workers[..] {
+            warnings.push(format!(
+                "The runs of {} had from {few} to {many} workers, so their spread is not noise alone.",
+                side.name
+            ));
+        }
+        for run in &side.runs {
+            let share = run.descheduled_share();
+            if share > 0.05 {
+                warnings.push(format!(
+                    "{}: other programs held the CPUs for {:.0} % of the workers' time, so its times are longer than they would be.",
+                    run.label,
+                    share * 100.0
+                ));
+            }
+        }
+    }
+    warnings
+}
+
+/// Three measures of each row for each run of each side.
+struct Rows<K> {
+    shape: Vec<usize>,
+    keys: Vec<K>,
+    index: HashMap<K, usize>,
+    values: Vec<[Vec<Vec<f64>>; 3]>,
+}
+
+impl<K: Copy + Eq + Hash> Rows<K> {
+    fn new(sides: &[Side]) -> Rows<K> {
+        Rows {
+            shape: sides.iter().map(|s| s.runs.len()).collect(),
+            keys: Vec::new(),
+            index: HashMap::new(),
+            values: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, key: K, (side, run): (usize, usize), measures: [f64; 3]) {
+        let next = self.keys.len();
+        let row = *self.index.entry(key).or_insert(next);
+        if row == next {
+            self.keys.push(key);
+            // A row that a run doesn't have is 0 there.
+            let none: Vec<Vec<f64>> = self.shape.iter().map(|&n| vec![0.0; n]).collect();
+            self.values.push([none.clone(), none.clone(), none]);
+        }
+        for (values, measure) in self.values[row].iter_mut().zip(measures) {
+            values[side][run] += measure;
+        }
+    }
+
+    fn finish(self) -> impl Iterator<Item = (K, [Vec<Value>; 3])> {
+        let of = |sides: Vec<Vec<f64>>| sides.into_iter().map(Value::of).collect();
+        let rows = self.keys.into_iter().zip(self.values);
+        rows.map(move |(key, values)| (key, values.map(of)))
+    }
+}

@@ -1,0 +1,327 @@
+//! Limits a run must keep, alone or against a baseline, and the place to look at when it doesn't.
+
+use workspan_dag::{NONE, Place, PlaceId};
+
+use crate::compare::{BlockPlace, Comparison, Difference, Noise, Quantity, RunMeasures, Side};
+use crate::work_span::speedup_bounds;
+
+/// An amount of worker time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Amount {
+    /// A share of W · elapsed.
+    Share(f64),
+    /// Worker-ns.
+    Time(f64),
+}
+
+/// What must hold. Shares and growths are fractions: 0.05 is 5 %.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Limit {
+    /// T1/T∞ at least.
+    MinParallelism(f64),
+    /// T1 / burdened span at least.
+    MinBurdenedParallelism(f64),
+    /// The lower bound of the speedup (MODEL.md §2) on so many workers (the run's own when `None`) at least.
+    MinSpeedupBound(Option<u32>, f64),
+    /// Wall-clock time, ns, at most.
+    MaxElapsed(f64),
+    /// Delay at most.
+    MaxDelay(Amount),
+    /// No-work of both kinds at most.
+    MaxNoWork(Amount),
+    /// The share of the elapsed time that was longer than the baseline's at most.
+    MaxRegression(f64),
+    /// Growth of the work over the baseline's at most.
+    MaxWorkGrowth(f64),
+    /// Growth of the span over the baseline's at most.
+    MaxSpanGrowth(f64),
+}
+
+/// Which limit, without its bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LimitKind {
+    /// The quantity itself is bounded from below.
+    AtLeast,
+    /// It is bounded from above.
+    AtMost,
+    /// Its growth over the baseline is bounded from above.
+    Growth(Quantity),
+}
+
+impl Limit {
+    /// How it bounds.
+    pub fn kind(self) -> LimitKind {
+        match self {
+            Limit::MinParallelism(_)
+            | Limit::MinBurdenedParallelism(_)
+            | Limit::MinSpeedupBound(..) => LimitKind::AtLeast,
+            Limit::MaxElapsed(_) | Limit::MaxDelay(_) | Limit::MaxNoWork(_) => LimitKind::AtMost,
+            Limit::MaxRegression(_) => LimitKind::Growth(Quantity::Elapsed),
+            Limit::MaxWorkGrowth(_) => LimitKind::Growth(Quantity::Work),
+            Limit::MaxSpanGrowth(_) => LimitKind::Growth(Quantity::Span),
+        }
+    }
+
+    /// A stable name: the flag without its dashes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Limit::MinParallelism(_) => "min-parallelism",
+            Limit::MinBurdenedParallelism(_) => "min-burdened-parallelism",
+            Limit::MinSpeedupBound(..) => "min-speedup-bound",
+            Limit::MaxElapsed(_) => "max-elapsed",
+            Limit::MaxDelay(_) => "max-delay",
+            Limit::MaxNoWork(_) => "max-no-work",
+            Limit::MaxRegression(_) => "max-regression",
+            Limit::MaxWorkGrowth(_) => "max-work-growth",
+            Limit::MaxSpanGrowth(_) => "max-span-growth",
+        }
+    }
+
+    /// The bound as a number: a ratio, ns, or a fraction.
+    pub fn bound(self) -> f64 {
+        match self {
+            Limit::MinParallelism(v)
+            | Limit::MinBurdenedParallelism(v)
+            | Limit::MinSpeedupBound(_, v)
+            | Limit::MaxElapsed(v)
+            | Limit::MaxDelay(Amount::Share(v) | Amount::Time(v))
+            | Limit::MaxNoWork(Amount::Share(v) | Amount::Time(v))
+            | Limit::MaxRegression(v)
+            | Limit::MaxWorkGrowth(v)
+            | Limit::MaxSpanGrowth(v) => v,
+        }
+    }
+
+    /// True when it can't be checked without a baseline.
+    pub fn needs_baseline(self) -> bool {
+        matches!(self.kind(), LimitKind::Growth(_))
+    }
+}
+
+/// Why a place is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// Most of the critical path is there.
+    Critical,
+    /// It ran alone longest.
+    Alone,
+    /// Its tasks stood ready longest.
+    Ready,
+    /// Its critical work grew most.
+    CriticalGrowth,
+    /// Its work grew most.
+    WorkGrowth,
+}
+
+/// The place to look at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Where {
+    /// The positions named below.
+    pub places: Vec<Place>,
+    /// Spawn site of the tasks, an index into `places`.
+    pub site: PlaceId,
+    /// The code block, where it is one; its places are indices into `places`.
+    pub block: Option<BlockPlace>,
+    /// Why it is named.
+    pub reason: Reason,
+    /// How much, ns.
+    pub amount: f64,
+    /// Of what, ns: the span, the elapsed time, the base's value; 0 when there is nothing to take a share of.
+    pub whole: f64,
+}
+
+/// A limit and what was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Checked {
+    /// The limit.
+    pub limit: Limit,
+    /// What was measured, in the limit's unit; the mean over the runs.
+    pub measured: f64,
+    /// True when it is beyond the bound; a growth that is noise breaks nothing.
+    pub broken: bool,
+    /// For a growth beyond the bound whether it may be noise.
+    pub noise: Option<Noise>,
+    /// Where to look, when it is broken.
+    pub place: Option<Where>,
+}
+
+/// Checks the limits of `side`, those of growth against `base`. A limit that needs a baseline there is none of is left out.
+pub fn check(base: Option<&Side>, side: &Side, limits: &[Limit]) -> Vec<Checked> {
+    let comparison = base.map(|base| super::compare(&[base.clone(), side.clone()]));
+    let checked = |&limit: &Limit| match limit.kind() {
+        LimitKind::Growth(quantity) => comparison.as_ref().map(|c| growth(c, limit, quantity)),
+        kind => Some(own(side, limit, kind)),
+    };
+    limits.iter().filter_map(checked).collect()
+}
+
+fn growth(comparison: &Comparison, limit: Limit, quantity: Quantity) -> Checked {
+    let difference = comparison
+        .quantity(quantity)
+        .and_then(|row| row.differences.first().copied());
+    let (measured, noise) = match difference {
+        None => (0.0, Noise::Unknown),
+        // From nothing to something is beyond every bound.
+        Some(d) if d.relative.is_none() && d.absolute > 0.0 => (f64::INFINITY, d.noise),
+        Some(d) => (d.relative.unwrap_or(0.0), d.noise),
+    };
+    let beyond = measured > limit.bound();
+    let broken = beyond && noise != Noise::Within;
+    Checked {
+        limit,
+        measured,
+        broken,
+        noise: beyond.then_some(noise),
+        place: if broken {
+            grown(comparison, quantity)
+        } else {
+            None
+        },
+    }
+}
+
+/// The block whose weight grew most: on the critical path for elapsed and span, anywhere for work. Elapsed time that
+/// grew without a longer path is searched for in the work.
+fn grown(comparison: &Comparison, quantity: Quantity) -> Option<Where> {
+    let most = |reason: Reason| {
+        let change = |b: &super::BlockDifference| -> (f64, f64) {
+            let (d, values): (Option<&Difference>, _) = match reason {
+                Reason::WorkGrowth => (b.work_differences.first(), &b.work),
+                _ => (b.critical_differences.first(), &b.critical_work),
+            };
+            (
+                d.map_or(0.0, |d| d.absolute),
+                values.first().map_or(0.0, |v| v.mean),
+            )
+        };
+        let rows = comparison.blocks.iter().map(|b| (b, change(b)));
+        let (row, (amount, whole)) = rows
+            .filter(|(_, (amount, _))| *amount > 0.0)
+            .max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
+        Some(place(
+            &comparison.places,
+            row.block.site,
+            Some(row.block),
+            (reason, amount, whole),
+        ))
+    };
+    match quantity {
+        Quantity::Work => most(Reason::WorkGrowth),
+        Quantity::Span => most(Reason::CriticalGrowth),
+        _ => most(Reason::CriticalGrowth).or_else(|| most(Reason::WorkGrowth)),
+    }
+}
+
+fn own(side: &Side, limit: Limit, kind: LimitKind) -> Checked {
+    let values = side.runs.iter().map(|run| value(run, limit));
+    let measured = values.sum::<f64>() / side.runs.len().max(1) as f64;
+    let broken = match kind {
+        LimitKind::AtLeast => measured < limit.bound(),
+        _ => measured > limit.bound(),
+    };
+    // The run that is worst is the one to look into.
+    let worst = side.runs.iter().max_by(|a, b| {
+        let badness = |r: &RunMeasures| match kind {
+            LimitKind::AtLeast => -value(r, limit),
+            _ => value(r, limit),
+        };
+        badness(a).total_cmp(&badness(b))
+    });
+    Checked {
+        limit,
+        measured,
+        broken,
+        noise: None,
+        place: worst.filter(|_| broken).and_then(|run| look(run, limit)),
+    }
+}
+
+fn value(run: &RunMeasures, limit: Limit) -> f64 {
+    let amount = |worker_ns: f64, amount: Amount| match amount {
+        Amount::Time(_) => worker_ns,
+        Amount::Share(_) if run.total() > 0.0 => worker_ns / run.total(),
+        Amount::Share(_) => 0.0,
+    };
+    match limit {
+        Limit::MinParallelism(_) => run.get(Quantity::Parallelism),
+        Limit::MinBurdenedParallelism(_) => run.get(Quantity::BurdenedParallelism),
+        Limit::MinSpeedupBound(workers, _) => {
+            let (work, span, burdened) = run.work_span;
+            let whole = |ns: f64| ns.round() as u128;
+            let workers = workers.unwrap_or(run.workers);
+            speedup_bounds(whole(work), whole(span), whole(burdened), workers).0
+        }
+        Limit::MaxElapsed(_) => run.get(Quantity::Elapsed),
+        Limit::MaxDelay(of) => amount(run.get(Quantity::Delay), of),
+        Limit::MaxNoWork(of) => {
+            let both = run.get(Quantity::NoWorkScheduler) + run.get(Quantity::NoWorkProgram);
+            amount(both, of)
+        }
+        Limit::MaxRegression(_) | Limit::MaxWorkGrowth(_) | Limit::MaxSpanGrowth(_) => 0.0,
+    }
+}
+
+fn look(run: &RunMeasures, limit: Limit) -> Option<Where> {
+    let critical = || {
+        let most = run.blocks.iter().filter(|b| b.critical_work > 0.0);
+        let block = most.max_by(|a, b| a.critical_work.total_cmp(&b.critical_work))?;
+        let why = (Reason::Critical, block.critical_work, run.work_span.1);
+        Some(place(&run.places, block.place.site, Some(block.place), why))
+    };
+    match limit {
+        Limit::MaxDelay(_) => {
+            let most = run.sites.iter().filter(|s| s.ready > 0.0);
+            let site = most.max_by(|a, b| a.ready.total_cmp(&b.ready))?;
+            let all: f64 = run.sites.iter().map(|s| s.ready).sum();
+            Some(place(
+                &run.places,
+                site.site,
+                None,
+                (Reason::Ready, site.ready, all),
+            ))
+        }
+        Limit::MaxNoWork(_) => {
+            let Some(&(block, ns)) = run.alone.first() else {
+                return critical();
+            };
+            let why = (Reason::Alone, ns, run.get(Quantity::Elapsed));
+            Some(place(&run.places, block.site, Some(block), why))
+        }
+        _ => critical(),
+    }
+}
+
+/// Takes the named positions out of the run's.
+fn place(
+    places: &[Place],
+    site: PlaceId,
+    block: Option<BlockPlace>,
+    (reason, amount, whole): (Reason, f64, f64),
+) -> Where {
+    let mut named = Vec::new();
+    let mut take = |id: PlaceId| match places.get(id as usize) {
+        Some(place) => {
+            named.push(place.clone());
+            named.len() as PlaceId - 1
+        }
+        None => NONE,
+    };
+    // Position 0 is shown as the root, so it stays free for it.
+    take(0);
+    let mut at = |id: PlaceId| if id == 0 { 0 } else { take(id) };
+    let site = at(site);
+    let block = block.map(|b| BlockPlace {
+        site,
+        from: at(b.from),
+        to: at(b.to),
+        ..b
+    });
+    Where {
+        places: named,
+        site,
+        block,
+        reason,
+        amount,
+        whole,
+    }
+}

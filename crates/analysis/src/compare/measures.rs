@@ -1,0 +1,279 @@
+//! One run, reduced to what is compared.
+
+use std::collections::HashMap;
+
+use workspan_dag::{Dag, Place, PlaceId, TimeUnit};
+
+use crate::alone::AloneRow;
+use crate::compare::BlockPlace;
+use crate::ready::Readiness;
+use crate::report::Report;
+
+/// A quantity of a run as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Quantity {
+    /// Wall-clock time, ns.
+    Elapsed,
+    /// T1, ns.
+    Work,
+    /// T∞, ns.
+    Span,
+    /// T1/T∞.
+    Parallelism,
+    /// T1 / burdened span.
+    BurdenedParallelism,
+    /// Mean number of workers at work.
+    MeanBusy,
+    /// Worker-ns, as are the following (MODEL.md §5).
+    Delay,
+    /// See there.
+    NoWorkScheduler,
+    /// See there.
+    NoWorkProgram,
+    /// See there.
+    Descheduled,
+    /// See there.
+    Blocked,
+    /// See there.
+    Recording,
+    /// All tasks.
+    Tasks,
+    /// Strands started by another worker than the one that made them ready.
+    Steals,
+    /// Average maximal strand, ns.
+    AverageStrand,
+}
+
+impl Quantity {
+    /// All, in the order they are shown.
+    pub const ALL: [Quantity; 15] = [
+        Quantity::Elapsed,
+        Quantity::Work,
+        Quantity::Span,
+        Quantity::Parallelism,
+        Quantity::BurdenedParallelism,
+        Quantity::MeanBusy,
+        Quantity::Delay,
+        Quantity::NoWorkScheduler,
+        Quantity::NoWorkProgram,
+        Quantity::Descheduled,
+        Quantity::Blocked,
+        Quantity::Recording,
+        Quantity::Tasks,
+        Quantity::Steals,
+        Quantity::AverageStrand,
+    ];
+
+    /// The parts of W · elapsed that are lost.
+    pub const LOST: [Quantity; 6] = [
+        Quantity::Delay,
+        Quantity::NoWorkScheduler,
+        Quantity::NoWorkProgram,
+        Quantity::Descheduled,
+        Quantity::Blocked,
+        Quantity::Recording,
+    ];
+
+    /// A stable key for programs.
+    pub fn key(self) -> &'static str {
+        match self {
+            Quantity::Elapsed => "elapsed",
+            Quantity::Work => "work",
+            Quantity::Span => "span",
+            Quantity::Parallelism => "parallelism",
+            Quantity::BurdenedParallelism => "burdened_parallelism",
+            Quantity::MeanBusy => "mean_busy",
+            Quantity::Delay => "delay",
+            Quantity::NoWorkScheduler => "no_work_sched",
+            Quantity::NoWorkProgram => "no_work_app",
+            Quantity::Descheduled => "descheduled",
+            Quantity::Blocked => "blocked",
+            Quantity::Recording => "recording",
+            Quantity::Tasks => "tasks",
+            Quantity::Steals => "steals",
+            Quantity::AverageStrand => "average_maximal_strand",
+        }
+    }
+
+    /// True for times; the others are ratios and counts.
+    pub fn is_time(self) -> bool {
+        !matches!(
+            self,
+            Quantity::Parallelism
+                | Quantity::BurdenedParallelism
+                | Quantity::MeanBusy
+                | Quantity::Tasks
+                | Quantity::Steals
+        )
+    }
+}
+
+/// A spawn site of one run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SiteMeasure {
+    /// Index into [`RunMeasures::places`].
+    pub site: PlaceId,
+    /// Task instances.
+    pub count: u64,
+    /// Work of its tasks' own strands, ns: over all sites they add up to the work.
+    pub own_work: f64,
+    /// Critical work, ns: over all sites they add up to the span.
+    pub critical_work: f64,
+    /// Time its tasks' strands stood ready, ns.
+    pub ready: f64,
+}
+
+/// A code block of one run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BlockMeasure {
+    /// Which; its places are indices into [`RunMeasures::places`].
+    pub place: BlockPlace,
+    /// Strands.
+    pub count: u64,
+    /// Weight, ns.
+    pub work: f64,
+    /// Weight on the critical path, ns.
+    pub critical_work: f64,
+}
+
+/// One run, reduced to what is compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunMeasures {
+    /// What people call the run: its file.
+    pub label: String,
+    /// W.
+    pub workers: u32,
+    /// The runtime.
+    pub runtime: Option<String>,
+    /// By [`Quantity`].
+    quantities: [f64; Quantity::ALL.len()],
+    /// Work, span and burdened span, ns.
+    pub work_span: (f64, f64, f64),
+    /// Its positions.
+    pub places: Vec<Place>,
+    /// Its spawn sites.
+    pub sites: Vec<SiteMeasure>,
+    /// Its code blocks.
+    pub blocks: Vec<BlockMeasure>,
+    /// The code blocks that ran alone, longest first, with the time, ns.
+    pub alone: Vec<(BlockPlace, f64)>,
+    /// Delay by the edge that made the strand ready, worker-ns, by `EdgeKind as usize`.
+    pub delay_by_edge: [f64; 7],
+}
+
+impl RunMeasures {
+    /// The value of `quantity`.
+    pub fn get(&self, quantity: Quantity) -> f64 {
+        self.quantities[quantity as usize]
+    }
+
+    /// W · elapsed, ns.
+    pub fn total(&self) -> f64 {
+        f64::from(self.workers) * self.get(Quantity::Elapsed)
+    }
+
+    /// The share of W · elapsed in which the system ran something else.
+    pub fn descheduled_share(&self) -> f64 {
+        let total = self.total();
+        if total > 0.0 {
+            self.get(Quantity::Descheduled) / total
+        } else {
+            0.0
+        }
+    }
+}
+
+/// Nanoseconds in a tick of the trace.
+pub(crate) fn ns_per_tick(dag: &Dag) -> f64 {
+    let rate = match (dag.meta.ticks_per_second, dag.meta.time_unit) {
+        (0, TimeUnit::Us) => 1_000_000,
+        (0, TimeUnit::Ms) => 1_000,
+        (0, _) => 1_000_000_000,
+        (rate, _) => rate,
+    };
+    1e9 / rate as f64
+}
+
+/// Reduces a run; `label` is what people call it. `report` must be of the metric time.
+pub fn measure(dag: &Dag, report: &Report, label: String) -> RunMeasures {
+    let tick = ns_per_tick(dag);
+    let ns = |ticks: u128| ticks as f64 * tick;
+    let (ws, b) = (&report.work_span, &report.breakdown);
+    let elapsed = b.elapsed();
+    let busy = b.work as f64 / elapsed.max(1) as f64;
+    let mut quantities = [0.0; Quantity::ALL.len()];
+    for quantity in Quantity::ALL {
+        quantities[quantity as usize] = match quantity {
+            Quantity::Elapsed => ns(elapsed.into()),
+            Quantity::Work => ns(ws.work),
+            Quantity::Span => ns(ws.span),
+            Quantity::Parallelism => ws.parallelism(),
+            Quantity::BurdenedParallelism => ws.burdened_parallelism(),
+            Quantity::MeanBusy => busy,
+            Quantity::Delay => ns(b.delay),
+            Quantity::NoWorkScheduler => ns(b.no_work_sched),
+            Quantity::NoWorkProgram => ns(b.no_work_app),
+            Quantity::Descheduled => ns(b.descheduled),
+            Quantity::Blocked => ns(b.blocked),
+            Quantity::Recording => ns(b.recording),
+            Quantity::Tasks => ws.tasks as f64,
+            Quantity::Steals => ws.steals as f64,
+            Quantity::AverageStrand => ws.average_maximal_strand() * tick,
+        };
+    }
+    let ready = ready_by_site(dag);
+    let sites = report.sites.iter().map(|row| SiteMeasure {
+        site: row.site,
+        count: row.count,
+        own_work: ns(row.blocks.iter().map(|block| block.work).sum()),
+        critical_work: ns(row.critical_work),
+        ready: ns(ready.get(&row.site).copied().unwrap_or(0)),
+    });
+    let blocks = report.sites.iter().flat_map(|row| {
+        row.blocks.iter().map(move |block| BlockMeasure {
+            place: BlockPlace {
+                site: row.site,
+                from: block.from,
+                from_kind: block.from_kind,
+                to: block.to,
+                to_kind: block.to_kind,
+            },
+            count: block.count,
+            work: ns(block.work),
+            critical_work: ns(block.critical_work),
+        })
+    });
+    RunMeasures {
+        label,
+        workers: b.workers,
+        runtime: dag.meta.runtime.clone(),
+        quantities,
+        work_span: (ns(ws.work), ns(ws.span), ns(ws.burdened_span)),
+        places: dag.places.clone(),
+        sites: sites.collect(),
+        blocks: blocks.collect(),
+        alone: report.alone.iter().map(|row| alone(row, tick)).collect(),
+        delay_by_edge: b.delay_by_edge.map(ns),
+    }
+}
+
+fn ready_by_site(dag: &Dag) -> HashMap<PlaceId, u128> {
+    let mut sites: HashMap<PlaceId, u128> = HashMap::new();
+    for waiting in Readiness::new(dag).waiting {
+        let i = waiting.strand as usize;
+        let site = dag.tasks.site[dag.strands.task[i] as usize];
+        *sites.entry(site).or_default() += u128::from(dag.strands.start[i] - waiting.ready);
+    }
+    sites
+}
+
+fn alone(row: &AloneRow, tick: f64) -> (BlockPlace, f64) {
+    let place = BlockPlace {
+        site: row.site,
+        from: row.from,
+        from_kind: row.from_kind,
+        to: row.to,
+        to_kind: row.to_kind,
+    };
+    (place, row.ticks as f64 * tick)
+}

@@ -1,0 +1,338 @@
+//! Times and counters of both runs, by code block, spawn site, level and subtree.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use workspan_dag::{Dag, NONE, PlaceId, StrandId};
+
+use crate::blocks::{BlockKey, BlockTable};
+use crate::stretch::matching::Pairs;
+use crate::stretch::{Pair, RowKey, SUBTREES, StretchRow, convert};
+use crate::weight::Weights;
+
+/// Strands, ticks and counters.
+#[derive(Debug, Clone, Default)]
+struct Sum {
+    strands: u128,
+    ticks: u128,
+    counters: Vec<u128>,
+}
+
+impl Sum {
+    fn none(counters: usize) -> Sum {
+        Sum {
+            counters: vec![0; counters],
+            ..Sum::default()
+        }
+    }
+
+    fn add(&mut self, other: &Sum) {
+        self.strands += other.strands;
+        self.ticks += other.ticks;
+        for (sum, more) in self.counters.iter_mut().zip(&other.counters) {
+            *sum += more;
+        }
+    }
+}
+
+/// Strands, ticks and counters of every task.
+#[derive(Clone)]
+struct TaskSums {
+    strands: Vec<u64>,
+    ticks: Vec<u64>,
+    counters: Vec<Vec<u64>>,
+}
+
+impl TaskSums {
+    fn of_task(&self, task: usize) -> Sum {
+        Sum {
+            strands: self.strands[task].into(),
+            ticks: self.ticks[task].into(),
+            counters: self.counters.iter().map(|c| c[task].into()).collect(),
+        }
+    }
+
+    /// Adds a task's to another's.
+    fn add_to(&mut self, task: usize, to: usize) {
+        for sums in [&mut self.strands, &mut self.ticks]
+            .into_iter()
+            .chain(&mut self.counters)
+        {
+            sums[to] = sums[to].saturating_add(sums[task]);
+        }
+    }
+}
+
+/// What one run has, by its own block numbers and tasks; converted to ticks of the parallel run when read.
+struct RunSums {
+    blocks: Vec<(BlockKey, Sum)>,
+    /// Per task, of its own strands.
+    tasks: TaskSums,
+    from: f64,
+    to: f64,
+}
+
+impl RunSums {
+    fn new(dag: &Dag, weights: &Weights, (from, to): (f64, f64), counters: &[String]) -> RunSums {
+        let mut run = RunSums {
+            blocks: Vec::new(),
+            tasks: TaskSums {
+                strands: vec![0; dag.tasks.len()],
+                ticks: vec![0; dag.tasks.len()],
+                counters: vec![vec![0; dag.tasks.len()]; counters.len()],
+            },
+            from,
+            to,
+        };
+        let mut table = BlockTable::new();
+        let mut sums: Vec<Sum> = Vec::new();
+        let mut of = |key: BlockKey, sums: &mut Vec<Sum>| {
+            let number = table.number(key);
+            if number == sums.len() {
+                sums.push(Sum::none(counters.len()));
+            }
+            number
+        };
+        let mut folds = dag.folded.iter().peekable();
+        for s in 0..dag.strands.len() as StrandId {
+            let key = BlockKey::of(dag, s);
+            let mut own = weights.work(s);
+            let task = dag.strands.task[s as usize] as usize;
+            run.tasks.strands[task] += 1;
+            let ticks = &mut run.tasks.ticks[task];
+            *ticks = ticks.saturating_add(own);
+            if let Some((_, fold)) = folds.next_if(|f| f.0 == s) {
+                for &(from, to, work) in &fold.blocks {
+                    let work = work.min(own);
+                    own -= work;
+                    let inner = of(BlockKey { from, to, ..key }, &mut sums);
+                    sums[inner].ticks += u128::from(work);
+                }
+            }
+            let block = of(key, &mut sums);
+            sums[block].strands += 1;
+            sums[block].ticks += u128::from(own);
+        }
+        for (i, name) in counters.iter().enumerate() {
+            let Some(counter) = dag.counters.iter().find(|c| c.name == *name) else {
+                continue;
+            };
+            for &(s, value) in &counter.values {
+                let block = of(BlockKey::of(dag, s), &mut sums);
+                sums[block].counters[i] += u128::from(value);
+                let task = dag.strands.task[s as usize] as usize;
+                let sum = &mut run.tasks.counters[i][task];
+                *sum = sum.saturating_add(value);
+            }
+        }
+        run.blocks = table.keys.iter().copied().zip(sums).collect();
+        run
+    }
+
+    fn converted(&self, sum: &Sum) -> Sum {
+        Sum {
+            ticks: convert(sum.ticks, self.from, self.to),
+            ..sum.clone()
+        }
+    }
+}
+
+/// Both runs.
+pub(super) struct Sums<'a> {
+    dags: [&'a Dag; 2],
+    maps: &'a [Vec<PlaceId>; 2],
+    counters: usize,
+    runs: Vec<RunSums>,
+}
+
+impl<'a> Sums<'a> {
+    pub(super) fn new(
+        dags: [&'a Dag; 2],
+        maps: &'a [Vec<PlaceId>; 2],
+        weights: &[Weights; 2],
+        rates: [f64; 2],
+        counters: &[String],
+    ) -> Sums<'a> {
+        let runs = [0, 1].map(|side| {
+            RunSums::new(
+                dags[side],
+                &weights[side],
+                (rates[side], rates[1]),
+                counters,
+            )
+        });
+        Sums {
+            dags,
+            maps,
+            counters: counters.len(),
+            runs: runs.into(),
+        }
+    }
+
+    fn at(&self, side: usize, place: PlaceId) -> PlaceId {
+        match place {
+            NONE => NONE,
+            place => self.maps[side].get(place as usize).copied().unwrap_or(NONE),
+        }
+    }
+
+    /// Both runs as a whole.
+    pub(super) fn total(&self) -> StretchRow {
+        let sums = [0, 1].map(|side| {
+            let mut all = Sum::none(self.counters);
+            for (_, sum) in &self.runs[side].blocks {
+                all.add(sum);
+            }
+            self.runs[side].converted(&all)
+        });
+        row(RowKey::Level(0), [&sums[0], &sums[1]])
+    }
+
+    /// Blocks and sites by stretch, and levels from the root.
+    pub(super) fn rows(&self) -> (Vec<StretchRow>, Vec<StretchRow>, Vec<StretchRow>) {
+        let mut blocks = Table::new(self.counters);
+        let mut sites = Table::new(self.counters);
+        let mut levels = Table::new(self.counters);
+        for side in 0..2 {
+            let tasks = &self.dags[side].tasks;
+            for (key, sum) in &self.runs[side].blocks {
+                let common = BlockKey {
+                    site: self.at(side, key.site),
+                    from: self.at(side, key.from),
+                    to: self.at(side, key.to),
+                    ..*key
+                };
+                blocks.add(common, side, sum);
+                sites.add(common.site, side, sum);
+            }
+            let mut by_level: Vec<Sum> = Vec::new();
+            for task in 0..tasks.len() {
+                let level = tasks.level[task] as usize;
+                if by_level.len() <= level {
+                    by_level.resize_with(level + 1, || Sum::none(self.counters));
+                }
+                by_level[level].add(&self.runs[side].tasks.of_task(task));
+            }
+            for (level, sum) in by_level.iter().enumerate() {
+                levels.add(level as u32, side, sum);
+            }
+        }
+        let block = |key: BlockKey| RowKey::Block {
+            site: key.site,
+            from: key.from,
+            from_kind: key.from_kind,
+            to: key.to,
+            to_kind: key.to_kind,
+        };
+        let mut blocks = blocks.finish(&self.runs, block);
+        let mut sites = sites.finish(&self.runs, RowKey::Site);
+        let levels = levels.finish(&self.runs, RowKey::Level);
+        for rows in [&mut blocks, &mut sites] {
+            rows.sort_by_key(|r| Reverse((r.time.surplus(), r.time.parallel)));
+        }
+        (blocks, sites, levels)
+    }
+
+    /// Tasks matched by path with their descendants, most stretch first; the first root, which is everything, left out.
+    pub(super) fn subtrees(&self, pairs: &Pairs) -> Vec<StretchRow> {
+        let inclusive = [0, 1].map(|side| self.inclusive(side));
+        let ticks = |side: usize, task: u32| {
+            let run = &self.runs[side];
+            let own = inclusive[side].ticks[task as usize];
+            convert(own.into(), run.from, run.to)
+        };
+        let mut ranked: Vec<(i128, u32, u32)> = pairs
+            .pairs
+            .iter()
+            .skip(1)
+            .map(|&(s, p)| (ticks(1, p) as i128 - ticks(0, s) as i128, s, p))
+            .collect();
+        let order = |r: &(i128, u32, u32)| (Reverse(r.0.unsigned_abs()), r.2);
+        if ranked.len() > SUBTREES {
+            ranked.select_nth_unstable_by_key(SUBTREES, order);
+            ranked.truncate(SUBTREES);
+        }
+        ranked.sort_by_key(|r| (Reverse(r.0), r.2));
+        let [serial, parallel] = self.dags;
+        let row_of = |&(_, s, p): &(i128, u32, u32)| {
+            let key = RowKey::Subtree {
+                task: parallel.tasks.number[p as usize],
+                serial_task: serial.tasks.number[s as usize],
+                site: self.at(1, parallel.tasks.site[p as usize]),
+                level: parallel.tasks.level[p as usize],
+            };
+            let sum = |side: usize, task: u32| {
+                let run: &RunSums = &self.runs[side];
+                run.converted(&inclusive[side].of_task(task as usize))
+            };
+            let sums = [sum(0, s), sum(1, p)];
+            row(key, [&sums[0], &sums[1]])
+        };
+        ranked.iter().map(row_of).collect()
+    }
+
+    /// Every task with its descendants. Sums beyond 2^64 stay there.
+    fn inclusive(&self, side: usize) -> TaskSums {
+        let dag = self.dags[side];
+        let mut sums = self.runs[side].tasks.clone();
+        // A task's first strand comes after its parent's, so backwards children are complete before their parents.
+        for s in (0..dag.strands.len()).rev() {
+            let task = dag.strands.task[s] as usize;
+            let parent = dag.tasks.parent[task];
+            if dag.tasks.first[task] as usize == s && parent != NONE {
+                sums.add_to(task, parent as usize);
+            }
+        }
+        sums
+    }
+}
+
+/// Rows of both runs by common keys.
+struct Table<K> {
+    keys: Vec<K>,
+    index: HashMap<K, usize>,
+    sums: Vec<[Sum; 2]>,
+    counters: usize,
+}
+
+impl<K: Copy + Eq + std::hash::Hash> Table<K> {
+    fn new(counters: usize) -> Table<K> {
+        Table {
+            keys: Vec::new(),
+            index: HashMap::new(),
+            sums: Vec::new(),
+            counters,
+        }
+    }
+
+    fn add(&mut self, key: K, side: usize, sum: &Sum) {
+        let next = self.keys.len();
+        let number = *self.index.entry(key).or_insert(next);
+        if number == next {
+            self.keys.push(key);
+            self.sums
+                .push([Sum::none(self.counters), Sum::none(self.counters)]);
+        }
+        self.sums[number][side].add(sum);
+    }
+
+    fn finish(self, runs: &[RunSums], of: impl Fn(K) -> RowKey) -> Vec<StretchRow> {
+        let rows = self.keys.into_iter().zip(self.sums);
+        rows.map(|(key, sums)| {
+            let serial = runs[0].converted(&sums[0]);
+            row(of(key), [&serial, &sums[1]])
+        })
+        .collect()
+    }
+}
+
+fn row(key: RowKey, [serial, parallel]: [&Sum; 2]) -> StretchRow {
+    let pair = |serial: u128, parallel: u128| Pair { serial, parallel };
+    let counters = serial.counters.iter().zip(&parallel.counters);
+    StretchRow {
+        key,
+        strands: pair(serial.strands, parallel.strands),
+        time: pair(serial.ticks, parallel.ticks),
+        counters: counters.map(|(&s, &p)| pair(s, p)).collect(),
+    }
+}

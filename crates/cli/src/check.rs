@@ -1,0 +1,202 @@
+//! `workspan check`: limits a run must keep, for continuous integration.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use workspan_analysis::compare::{Amount, Limit, check};
+use workspan_export::{check_json, check_text};
+
+use crate::compare::{Looks, Measured, names};
+use crate::output::print;
+use crate::record::progress::Progress;
+
+/// What the process ends with when a limit is broken: neither a failure (1) nor wrong usage (2).
+pub const BROKEN: u8 = 3;
+
+/// Checks limits, alone or against a baseline, and says where a broken one comes from
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    group = clap::ArgGroup::new("limit").required(true).multiple(true).args([
+        "min_parallelism", "min_burdened_parallelism", "min_speedup_bound", "max_elapsed", "max_delay", "max_no_work",
+        "max_regression", "max_work_growth", "max_span_growth",
+    ]),
+    long_about = "Checks limits, alone or against a baseline, and says where a broken one comes from.
+
+Exit codes: 0 all limits are kept, 3 one is broken, 1 it could not be checked, 2 wrong usage.
+
+Several runs count with their mean. A growth over the baseline that is within the noise of several runs a side breaks no \
+limit; with one run a side the noise is not known, so leave room for it.",
+    after_help = "\
+Examples:
+  workspan check run.wspan --min-parallelism 8 --max-delay 5%
+  workspan check run.wspan --baseline base.wspan --max-regression 10% --max-span-growth 5%
+  workspan check run1.wspan run2.wspan run3.wspan --baseline base1.wspan --baseline base2.wspan --max-regression 5%
+  workspan check run.wspan --min-speedup-bound 16:6.5 --max-elapsed 2s --json"
+)]
+pub struct CheckArgs {
+    /// The run's traces; several for the spread
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// What growth is measured against; once a trace, several times for several runs
+    #[arg(long, value_name = "FILE")]
+    baseline: Vec<PathBuf>,
+    /// Work divided by span must be at least this
+    #[arg(long, value_name = "X", value_parser = positive)]
+    min_parallelism: Option<f64>,
+    /// Work divided by the burdened span must be at least this
+    #[arg(long, value_name = "X", value_parser = positive)]
+    min_burdened_parallelism: Option<f64>,
+    /// The lower bound of the speedup must be at least X, on the run's workers or on N
+    #[arg(long, value_name = "[N:]X", value_parser = bound)]
+    min_speedup_bound: Vec<(Option<u32>, f64)>,
+    /// Most wall-clock time
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    max_elapsed: Option<f64>,
+    /// Most delay (workers free while strands were ready): a share of the workers' time, or a time
+    #[arg(long, value_name = "5%|TIME", value_parser = amount)]
+    max_delay: Option<Amount>,
+    /// Most time without work (nothing ready for a free worker): a share of the workers' time, or a time
+    #[arg(long, value_name = "5%|TIME", value_parser = amount)]
+    max_no_work: Option<Amount>,
+    /// Most growth of the elapsed time over the baseline
+    #[arg(long, value_name = "10%", value_parser = share, requires = "baseline")]
+    max_regression: Option<f64>,
+    /// Most growth of the work over the baseline
+    #[arg(long, value_name = "10%", value_parser = share, requires = "baseline")]
+    max_work_growth: Option<f64>,
+    /// Most growth of the span over the baseline
+    #[arg(long, value_name = "10%", value_parser = share, requires = "baseline")]
+    max_span_growth: Option<f64>,
+    /// Print one JSON object with stable keys instead of text
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    measured: Measured,
+    #[command(flatten)]
+    looks: Looks,
+}
+
+/// `workspan check`.
+///
+/// # Errors
+/// A trace can't be read, or stdout can't be written.
+pub fn run(args: &CheckArgs) -> anyhow::Result<ExitCode> {
+    let limits = limits(args);
+    let progress = Progress::new("workspan: reading the traces …");
+    let sides = [args.baseline.clone(), args.files.clone()];
+    let mut names = names(&sides, &[]).into_iter();
+    let (base_name, name) = (names.next(), names.next());
+    let base = if args.baseline.is_empty() {
+        None
+    } else {
+        let name = base_name.unwrap_or_default();
+        Some(args.measured.side(name, &args.baseline)?)
+    };
+    let side = args.measured.side(name.unwrap_or_default(), &args.files)?;
+    let checked = check(base.as_ref(), &side, &limits);
+    drop(progress);
+    if args.json {
+        print(&check_json(&checked))?;
+    } else {
+        print(&check_text(&checked, &args.looks.options(0)))?;
+    }
+    Ok(if checked.iter().any(|c| c.broken) {
+        ExitCode::from(BROKEN)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+fn limits(args: &CheckArgs) -> Vec<Limit> {
+    let mut limits = Vec::new();
+    limits.extend(args.min_parallelism.map(Limit::MinParallelism));
+    limits.extend(
+        args.min_burdened_parallelism
+            .map(Limit::MinBurdenedParallelism),
+    );
+    let bounds = args.min_speedup_bound.iter();
+    limits.extend(bounds.map(|&(workers, bound)| Limit::MinSpeedupBound(workers, bound)));
+    limits.extend(args.max_elapsed.map(Limit::MaxElapsed));
+    limits.extend(args.max_delay.map(Limit::MaxDelay));
+    limits.extend(args.max_no_work.map(Limit::MaxNoWork));
+    limits.extend(args.max_regression.map(Limit::MaxRegression));
+    limits.extend(args.max_work_growth.map(Limit::MaxWorkGrowth));
+    limits.extend(args.max_span_growth.map(Limit::MaxSpanGrowth));
+    limits
+}
+
+fn number(text: &str) -> Result<f64, String> {
+    match text.trim().parse::<f64>() {
+        Ok(v) if v.is_finite() && v >= 0.0 => Ok(v),
+        _ => Err(format!("`{text}` is no number of 0 or more")),
+    }
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    number(text)
+}
+
+fn bound(text: &str) -> Result<(Option<u32>, f64), String> {
+    match text.split_once(':') {
+        None => Ok((None, number(text)?)),
+        Some((workers, bound)) => match workers.trim().parse::<u32>() {
+            Ok(n) if n > 0 => Ok((Some(n), number(bound)?)),
+            _ => Err(format!("`{workers}` is no number of workers")),
+        },
+    }
+}
+
+/// A time as people write it: `2s`, `20ms`, `373ns`, in nanoseconds.
+pub(crate) fn time(text: &str) -> Result<f64, String> {
+    let units = [
+        ("ns", 1.0),
+        ("us", 1e3),
+        ("µs", 1e3),
+        ("ms", 1e6),
+        ("s", 1e9),
+    ];
+    for (unit, ns) in units {
+        if let Some(value) = text.trim().strip_suffix(unit) {
+            return Ok(number(value)? * ns);
+        }
+    }
+    Err(format!(
+        "`{text}` is no time; expected a number with a unit, as 2s, 20ms, 15us or 373ns"
+    ))
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    match text.trim().strip_suffix('%') {
+        Some(percent) => Ok(number(percent)? / 100.0),
+        None => Err(format!(
+            "`{text}` is no share; expected a percentage, as 5%"
+        )),
+    }
+}
+
+fn amount(text: &str) -> Result<Amount, String> {
+    if text.trim().ends_with('%') {
+        return Ok(Amount::Share(share(text)?));
+    }
+    Ok(Amount::Time(time(text)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_as_people_write_them() {
+        assert_eq!(time("2s"), Ok(2e9));
+        assert_eq!(time("1.5 ms"), Ok(1.5e6));
+        assert_eq!(time("373ns"), Ok(373.0));
+        assert_eq!(amount("5%"), Ok(Amount::Share(0.05)));
+        assert_eq!(amount("20us"), Ok(Amount::Time(2e4)));
+        assert_eq!(bound("16:6.5"), Ok((Some(16), 6.5)));
+        assert_eq!(bound("3"), Ok((None, 3.0)));
+        for wrong in ["", "5", "%", "-1ms", "infs", "NaN%", "0:2", "x:2"] {
+            assert!(amount(wrong).is_err() && share(wrong).is_err(), "{wrong}");
+        }
+        assert!(bound("0:2").is_err() && bound("x:2").is_err() && bound("-1").is_err());
+    }
+}

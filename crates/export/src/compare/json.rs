@@ -1,0 +1,154 @@
+//! A comparison as JSON. Times are in nanoseconds.
+
+use serde_json::{Value as Json, json};
+use workspan_analysis::compare::{Comparison, Difference, Quantity, Value};
+use workspan_dag::{Dag, EndKind, NONE, PlaceId, StartKind};
+
+use super::change::noise_key;
+use super::names::names;
+use crate::position::{label, place};
+
+/// A ratio to six decimals; `null` when it is none.
+pub(crate) fn ratio_json(v: f64) -> Json {
+    if v.is_finite() {
+        json!((v * 1e6).round() / 1e6)
+    } else {
+        Json::Null
+    }
+}
+
+/// A time to a thousandth of a nanosecond.
+pub(super) fn ns_json(v: f64) -> Json {
+    if v.is_finite() {
+        json!((v * 1e3).round() / 1e3)
+    } else {
+        Json::Null
+    }
+}
+
+fn value_json(v: &Value) -> Json {
+    json!({
+        "mean": ns_json(v.mean), "min": ns_json(v.min), "max": ns_json(v.max),
+        "deviation": v.deviation.map(ns_json), "runs": v.runs,
+    })
+}
+
+fn difference_json(d: &Difference) -> Json {
+    json!({
+        "absolute": ns_json(d.absolute),
+        "relative": d.relative.map(ratio_json),
+        "interval": d.interval.map(|(low, high)| [ns_json(low), ns_json(high)]),
+        "noise": noise_key(d.noise),
+    })
+}
+
+fn values(values: &[Value]) -> Json {
+    values.iter().map(value_json).collect()
+}
+
+fn differences(differences: &[Difference]) -> Json {
+    differences.iter().map(difference_json).collect()
+}
+
+/// A position: label, file, line, function; `null` when it is unknown.
+pub(crate) fn place_json(dag: &Dag, id: PlaceId) -> Json {
+    let Some(at) = place(dag, id).filter(|_| id != NONE) else {
+        return Json::Null;
+    };
+    json!({
+        "at": label(dag, id), "file": at.file, "line": at.line, "function": at.function, "primitive": at.primitive,
+    })
+}
+
+/// Where a block begins and ends, with the kinds.
+pub(crate) fn position_json(
+    dag: &Dag,
+    (from, from_kind): (PlaceId, StartKind),
+    (to, to_kind): (PlaceId, EndKind),
+) -> Json {
+    let from_kind = match from_kind {
+        StartKind::Begin => "begin",
+        StartKind::AfterCreate => "after_create",
+        StartKind::AfterWait => "after_wait",
+        StartKind::AfterYield => "after_yield",
+        StartKind::AfterSignal => "after_signal",
+    };
+    let to_kind = match to_kind {
+        EndKind::Create => "create",
+        EndKind::Wait => "wait",
+        EndKind::Yield => "yield",
+        EndKind::Signal => "signal",
+        EndKind::End => "end",
+    };
+    json!({
+        "from_kind": from_kind, "from": place_json(dag, from),
+        "to_kind": to_kind, "to": place_json(dag, to),
+    })
+}
+
+/// The comparison as one JSON object and a line end. The first side is the base; `differences` has an entry for each
+/// other side.
+pub fn compare_json(comparison: &Comparison) -> String {
+    let dag = names(&comparison.places);
+    let sides: Vec<Json> = comparison
+        .sides
+        .iter()
+        .map(
+            |s| json!({"name": s.name, "runs": s.runs, "workers": s.workers, "runtime": s.runtime}),
+        )
+        .collect();
+    let unit = |q: Quantity| {
+        if q.is_time() { "ns" } else { "count" }
+    };
+    let quantities: serde_json::Map<String, Json> = comparison
+        .quantities
+        .iter()
+        .map(|row| {
+            let body = json!({
+                "unit": unit(row.quantity),
+                "values": values(&row.values),
+                "differences": differences(&row.differences),
+            });
+            (row.quantity.key().to_string(), body)
+        })
+        .collect();
+    let sites: Vec<Json> = comparison
+        .sites
+        .iter()
+        .map(|s| {
+            json!({
+                "site": place_json(&dag, s.site),
+                "work": values(&s.work), "work_differences": differences(&s.work_differences),
+                "critical_work": values(&s.critical_work),
+                "critical_differences": differences(&s.critical_differences),
+                "count": values(&s.count),
+            })
+        })
+        .collect();
+    let blocks: Vec<Json> = comparison
+        .blocks
+        .iter()
+        .map(|b| {
+            let (from, to) = (
+                (b.block.from, b.block.from_kind),
+                (b.block.to, b.block.to_kind),
+            );
+            json!({
+                "site": place_json(&dag, b.block.site), "block": position_json(&dag, from, to),
+                "work": values(&b.work), "work_differences": differences(&b.work_differences),
+                "critical_work": values(&b.critical_work),
+                "critical_differences": differences(&b.critical_differences),
+                "count": values(&b.count),
+            })
+        })
+        .collect();
+    let root = json!({
+        "workspan_compare": 1, "sides": sides, "quantities": quantities, "sites": sites, "blocks": blocks,
+        "positions_recognised_by_source": comparison.moved, "noise_known": !comparison.noise_unknown(),
+        "warnings": comparison.warnings,
+    });
+    // Strings, numbers and lists only: nothing in it can fail to be written.
+    let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
+    text.push('\n');
+    text
+}

@@ -1,0 +1,468 @@
+//! A comparison as lines of text: what changed most first, then every quantity, site and block.
+
+use workspan_analysis::compare::{
+    BlockDifference, Comparison, Difference, Noise, Quantity, QuantityRow, SiteDifference, Value,
+};
+use workspan_dag::{Dag, ROOT_PLACE};
+
+use super::change::{change, mark, relative, signed_time, spread, value};
+use super::names::{names, ns};
+use crate::Charset;
+use crate::page::{Page, Tone, plain, strong};
+use crate::position::{Ends, cell, label, site_cell};
+use crate::quantity::{ratio, share};
+
+/// How a comparison looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompareOptions {
+    /// Most columns of a line, at least 60.
+    pub width: usize,
+    /// ANSI colours.
+    pub color: bool,
+    /// How far to stay inside ASCII.
+    pub charset: Charset,
+    /// Most sites and most blocks shown.
+    pub rows: usize,
+}
+
+impl Default for CompareOptions {
+    fn default() -> Self {
+        Self {
+            width: 80,
+            color: false,
+            charset: Charset::Ascii,
+            rows: 10,
+        }
+    }
+}
+
+/// What a row is called.
+pub(super) fn name(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::Elapsed => "elapsed",
+        Quantity::Work => "work",
+        Quantity::Span => "span",
+        Quantity::Parallelism => "parallelism",
+        Quantity::BurdenedParallelism => "burdened",
+        Quantity::MeanBusy => "workers busy",
+        Quantity::Delay => "delay",
+        Quantity::NoWorkScheduler => "no work, scheduler",
+        Quantity::NoWorkProgram => "no work, program",
+        Quantity::Descheduled => "descheduled",
+        Quantity::Blocked => "blocked",
+        Quantity::Recording => "recording",
+        Quantity::Tasks => "tasks",
+        Quantity::Steals => "steals",
+        Quantity::AverageStrand => "average strand",
+    }
+}
+
+/// Columns of the quantities' names.
+const NAME: usize = 22;
+/// Columns of a value with its spread.
+const VALUE: usize = 20;
+/// Columns of one of many values.
+const NARROW: usize = 12;
+
+/// The comparison as text.
+pub fn compare_text(comparison: &Comparison, options: &CompareOptions) -> String {
+    let dag = names(&comparison.places);
+    let view = View {
+        c: comparison,
+        dag: &dag,
+        rows: options.rows.max(1),
+    };
+    let mut page = Page::new(options.width, options.color, options.charset);
+    page.blank();
+    for side in &comparison.sides {
+        let runs = match side.runs {
+            1 => "1 run".to_string(),
+            n => format!("{n} runs"),
+        };
+        let workers = match side.workers {
+            1 => "1 worker".to_string(),
+            n => format!("{n} workers"),
+        };
+        let mut facts = format!("  {runs}, {workers}");
+        if let Some(runtime) = &side.runtime {
+            facts.push_str(&format!(", {runtime}"));
+        }
+        page.line(&[plain("  "), strong(side.name.clone()), plain(facts)]);
+    }
+    page.blank();
+    for i in 0..comparison.sides.len().saturating_sub(1) {
+        headline(&view, &mut page, i);
+    }
+    for warning in &comparison.warnings {
+        page.prose("  ! ", 4, &[(Tone::Bad, warning.clone())]);
+    }
+    page.blank();
+    if comparison.sides.len() <= 2 {
+        pair(&view, &mut page);
+    } else {
+        many(&view, &mut page);
+    }
+    sites(&view, &mut page);
+    blocks(&view, &mut page);
+    footer(&view, &mut page);
+    page.finish()
+}
+
+struct View<'a> {
+    c: &'a Comparison,
+    dag: &'a Dag,
+    rows: usize,
+}
+
+impl View<'_> {
+    fn side(&self, i: usize) -> &str {
+        self.c.sides.get(i).map_or("?", |s| s.name.as_str())
+    }
+
+    fn difference(&self, quantity: Quantity, i: usize) -> Option<(&QuantityRow, &Difference)> {
+        let row = self.c.quantity(quantity)?;
+        Some((row, row.differences.get(i)?))
+    }
+}
+
+/// What side `i + 1` is against the base, in a sentence, and which loss changed most.
+fn headline(view: &View, page: &mut Page, i: usize) {
+    let Some((row, elapsed)) = view.difference(Quantity::Elapsed, i) else {
+        return;
+    };
+    let other = view.side(i + 1);
+    let (before, after) = (row.values[0].mean, row.values[i + 1].mean);
+    let took = match (elapsed.noise, elapsed.relative) {
+        (_, None) | (Noise::Within, _) => format!(
+            "{other} took {} against {} of {}: within the noise of the runs.",
+            ns(after),
+            ns(before),
+            view.side(0)
+        ),
+        (noise, Some(r)) => {
+            let much = if r.abs() < 0.0005 {
+                "as long".to_string()
+            } else if r > 0.0 {
+                format!("{} longer", share(r * 100.0))
+            } else {
+                let times = ratio(before / after.max(f64::MIN_POSITIVE));
+                format!("{} less time ({times}x as fast)", share(-r * 100.0))
+            };
+            let known = if noise == Noise::Beyond || view.c.sides.len() > 2 {
+                ""
+            } else {
+                "; whether that is more than noise, one run can't say"
+            };
+            format!(
+                "{other} took {much}: {} against {} of {}{known}.",
+                ns(after),
+                ns(before),
+                view.side(0)
+            )
+        }
+    };
+    page.prose("  ", 2, &[strong(took)]);
+    let mut parts: Vec<(Quantity, f64)> = Quantity::LOST
+        .into_iter()
+        .chain([Quantity::Work])
+        .filter_map(|q| Some((q, view.difference(q, i)?.1)))
+        .filter(|(_, d)| d.noise != Noise::Within)
+        .map(|(q, d)| (q, d.absolute))
+        .collect();
+    parts.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+    let total = row.values[0].mean * f64::from(view.c.sides[0].workers);
+    let Some(&(quantity, ns)) = parts.first().filter(|p| p.1.abs() > total * 0.005) else {
+        return;
+    };
+    let (much, word) = (super::names::ns(ns.abs()), name(quantity));
+    let direction = if ns > 0.0 { "more" } else { "less" };
+    let mut text = format!("The largest change of the workers' time is {word}: {much} {direction}");
+    if let Some(site) = view.c.sites.first().filter(|_| quantity == Quantity::Work)
+        && let Some(d) = site.work_differences.get(i)
+    {
+        let at = label(view.dag, site.site);
+        text.push_str(&format!(", {} of it at {at}", signed_time(d.absolute)));
+    }
+    text.push('.');
+    page.prose("  > ", 4, &[plain(text)]);
+}
+
+fn shown(row: &QuantityRow) -> bool {
+    row.values.iter().any(|v| v.mean != 0.0)
+}
+
+fn pair(view: &View, page: &mut Page) {
+    let head = |i: usize, page: &Page| right(page, view.side(i), VALUE);
+    let mut line = format!("{:NAME$}{}", "", head(0, page));
+    if view.c.sides.len() > 1 {
+        line.push_str(&head(1, page));
+        line.push_str(&format!("{:>14}", "change"));
+    }
+    page.line(&[(Tone::Faint, line)]);
+    for row in view.c.quantities.iter().filter(|r| shown(r)) {
+        let mut line = format!("    {:<18}", name(row.quantity));
+        for v in &row.values {
+            let spread = spread(v, page.unicode());
+            let wide = if v.runs > 1 { 9 } else { 0 };
+            let number = value(row.quantity, v.mean);
+            line.push_str(&format!("{number:>n$}{spread:>wide$}", n = VALUE - wide));
+        }
+        let d = row.differences.first();
+        let tone = d.map_or(Tone::Plain, |d| tone(row.quantity, d));
+        let changed = d.map_or_else(String::new, |d| change(row.quantity, d));
+        page.line(&[plain(line), (tone, format!("{:>14}", open_end(&changed)))]);
+    }
+}
+
+/// Columns line up at the percent sign: the mark hangs behind it.
+fn open_end(change: &str) -> String {
+    if change.ends_with('~') {
+        change.to_string()
+    } else {
+        format!("{change}  ")
+    }
+}
+
+/// A change for the worse that is no noise is coloured.
+fn tone(quantity: Quantity, d: &Difference) -> Tone {
+    let up_is_good = matches!(
+        quantity,
+        Quantity::Parallelism
+            | Quantity::BurdenedParallelism
+            | Quantity::MeanBusy
+            | Quantity::AverageStrand
+    );
+    let neutral = matches!(quantity, Quantity::Tasks | Quantity::Steals);
+    let worse = (d.absolute > 0.0) != up_is_good && d.absolute != 0.0;
+    if worse && !neutral && d.noise != Noise::Within {
+        Tone::Bad
+    } else {
+        Tone::Plain
+    }
+}
+
+/// Sides that fit beside each other.
+fn columns_of(view: &View, page: &Page, label: usize) -> Vec<Vec<usize>> {
+    let room = ((page.width() - label) / NARROW).max(2) - 1;
+    let others: Vec<usize> = (1..view.c.sides.len()).collect();
+    others
+        .chunks(room)
+        .map(|some| std::iter::once(0).chain(some.iter().copied()).collect())
+        .collect()
+}
+
+fn many(view: &View, page: &mut Page) {
+    for (n, sides) in columns_of(view, page, NAME).into_iter().enumerate() {
+        if n > 0 {
+            page.blank();
+        }
+        let heads: String = sides
+            .iter()
+            .map(|&i| right(page, view.side(i), NARROW))
+            .collect();
+        page.line(&[(Tone::Faint, format!("{:NAME$}{heads}", ""))]);
+        for row in view.c.quantities.iter().filter(|r| shown(r)) {
+            let values: String = sides
+                .iter()
+                .map(|&i| {
+                    let mean = row.values.get(i).map_or(0.0, |v| v.mean);
+                    format!("{:>NARROW$}", value(row.quantity, mean))
+                })
+                .collect();
+            page.line(&[plain(format!("    {:<18}{values}", name(row.quantity)))]);
+            let changes: Vec<String> = sides[1..]
+                .iter()
+                .map(|&i| {
+                    let d = row.differences.get(i - 1);
+                    d.map_or_else(String::new, |d| change(row.quantity, d))
+                })
+                .collect();
+            if changes.iter().any(|c| c != "=") {
+                let cells: String = changes.iter().map(|c| format!("{c:>NARROW$}")).collect();
+                page.line(&[(Tone::Faint, format!("{:w$}{cells}", "", w = NAME + NARROW))]);
+            }
+        }
+    }
+}
+
+/// Rows with a change of at least a thousandth of the base's work in any measure.
+fn worth(view: &View, work: &[Difference], critical: &[Difference]) -> bool {
+    let whole = view
+        .c
+        .quantity(Quantity::Work)
+        .map_or(0.0, |r| r.values[0].mean);
+    let changes = work.iter().chain(critical);
+    changes
+        .into_iter()
+        .any(|d| d.absolute.abs() > whole / 1000.0)
+}
+
+/// Columns of a table's numbers for two sides.
+const NUMBERS: usize = 46;
+
+fn sites(view: &View, page: &mut Page) {
+    let width = page.width() - NUMBERS - 2;
+    let rows: Vec<Row> = view
+        .c
+        .sites
+        .iter()
+        .map(|s: &SiteDifference| Row {
+            name: site_cell(view.dag, s.site, width),
+            work: &s.work,
+            work_differences: &s.work_differences,
+            critical_differences: &s.critical_differences,
+        })
+        .collect();
+    table(view, page, "Spawn sites, own work", &rows);
+}
+
+fn blocks(view: &View, page: &mut Page) {
+    let width = page.width() - NUMBERS - 2;
+    let rows: Vec<Row> = view
+        .c
+        .blocks
+        .iter()
+        .map(|b: &BlockDifference| {
+            let ends = Ends {
+                from: b.block.from,
+                from_kind: b.block.from_kind,
+                to: b.block.to,
+                to_kind: b.block.to_kind,
+            };
+            let root = if b.block.site == ROOT_PLACE {
+                "root: "
+            } else {
+                ""
+            };
+            Row {
+                name: format!("{root}{}", cell(view.dag, &ends, width - root.len())),
+                work: &b.work,
+                work_differences: &b.work_differences,
+                critical_differences: &b.critical_differences,
+            }
+        })
+        .collect();
+    table(view, page, "Code blocks", &rows);
+}
+
+/// A site or a block.
+struct Row<'a> {
+    name: String,
+    work: &'a [Value],
+    work_differences: &'a [Difference],
+    critical_differences: &'a [Difference],
+}
+
+fn table(view: &View, page: &mut Page, title: &str, rows: &[Row]) {
+    let width = page.width() - NUMBERS - 2;
+    let worth: Vec<&Row> = rows
+        .iter()
+        .filter(|r| worth(view, r.work_differences, r.critical_differences))
+        .collect();
+    page.blank();
+    if worth.is_empty() {
+        let text = format!("  {title}: none changed by a thousandth of the work.");
+        page.line(&[(Tone::Faint, text)]);
+        return;
+    }
+    let title = page.fit(title, width);
+    if view.c.sides.len() > 2 {
+        for (n, sides) in columns_of(view, page, width + 2).into_iter().enumerate() {
+            if n > 0 {
+                page.blank();
+            }
+            let heads: String = sides
+                .iter()
+                .map(|&i| right(page, view.side(i), NARROW))
+                .collect();
+            page.line(&[strong(format!("  {title}")), (Tone::Faint, heads)]);
+            for row in worth.iter().take(view.rows) {
+                let values: String = sides
+                    .iter()
+                    .map(|&i| format!("{:>NARROW$}", work(row.work.get(i))))
+                    .collect();
+                let name = page.fit(&row.name, width);
+                page.line(&[(Tone::Path, format!("  {name}")), plain(values)]);
+            }
+        }
+    } else {
+        let head = format!(
+            "{}{}{:>11}  {:>11}",
+            right(page, view.side(0), 11),
+            right(page, view.side(1), 11),
+            "change",
+            "on the span"
+        );
+        page.line(&[strong(format!("  {title}")), (Tone::Faint, head)]);
+        for row in worth.iter().take(view.rows) {
+            let d = row.work_differences.first();
+            let changed = d.map_or_else(String::new, |d| {
+                open_end(&format!("{}{}", relative(d, signed_time), mark(d)))
+            });
+            let span = row
+                .critical_differences
+                .first()
+                .map_or_else(String::new, |d| {
+                    let amount = if d.absolute == 0.0 {
+                        "=".to_string()
+                    } else {
+                        signed_time(d.absolute)
+                    };
+                    format!("{amount}{}", mark(d))
+                });
+            let tone = d.map_or(Tone::Plain, |d| tone(Quantity::Work, d));
+            let name = page.fit(&row.name, width);
+            let before = work(row.work.first());
+            let after = work(row.work.get(1));
+            page.line(&[
+                (Tone::Path, format!("  {name}")),
+                plain(format!("{before:>11}{after:>11}")),
+                (tone, format!("{changed:>13}")),
+                plain(format!("{:>13}", open_end(&span))),
+            ]);
+        }
+    }
+    let rest = worth.len().saturating_sub(view.rows);
+    if rest > 0 {
+        page.line(&[(Tone::Faint, format!("  {rest} more (--rows N)"))]);
+    }
+}
+
+/// Work of a row on a side; `-` where it has none.
+fn work(value: Option<&Value>) -> String {
+    match value {
+        Some(v) if v.mean != 0.0 => ns(v.mean),
+        _ => "-".into(),
+    }
+}
+
+/// A heading at the right end of its column; a long name keeps its end.
+fn right(page: &Page, text: &str, width: usize) -> String {
+    let text = page.fit(text, width - 1);
+    format!("{:>width$}", text.trim_end())
+}
+
+fn footer(view: &View, page: &mut Page) {
+    page.blank();
+    if view.c.moved > 0 {
+        let text = match view.c.moved {
+            1 => "1 position is on another line and was recognised by its source text.".to_string(),
+            n => format!(
+                "{n} positions are on other lines and were recognised by their source text."
+            ),
+        };
+        page.prose("  ", 2, &[(Tone::Faint, text)]);
+    }
+    let text = if view.c.sides.len() < 2 {
+        String::new()
+    } else if view.c.noise_unknown() {
+        "A side has one run only, so what is noise is not known: give several runs a side, as in \
+         `workspan compare a1 a2 -- b1 b2`."
+            .to_string()
+    } else {
+        "Means over the runs, with their standard deviation. ~ is within the noise: the 95 % interval of the \
+         difference holds 0."
+            .to_string()
+    };
+    page.prose("  ", 2, &[(Tone::Faint, text)]);
+}
