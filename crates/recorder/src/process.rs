@@ -59,6 +59,8 @@ const ON: u8 = 1;
 const OVER: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(OFF);
+/// Children forked by this process. Whether one went on by exec can't be seen from here.
+static FORKS: AtomicU32 = AtomicU32::new(0);
 static RECORDING: AtomicPtr<Recording> = AtomicPtr::new(core::ptr::null_mut());
 
 /// The recording, while it is on.
@@ -154,8 +156,8 @@ pub fn start(folder: &Path, name: &str, notes: &[(String, String)], off_cpu: Off
     });
     RECORDING.store(Box::into_raw(recording), Ordering::Release);
     STATE.store(ON, Ordering::Release);
-    // SAFETY: the handler is a plain function that lives as long as the library.
-    unsafe { system::pthread_atfork(None, None, Some(forked)) };
+    // SAFETY: the handlers are plain functions that live as long as the library.
+    unsafe { system::pthread_atfork(None, Some(has_forked), Some(forked)) };
     if let Some(recording) = any_recording() {
         recording.write_clock(start);
         crate::intern::note_all(recording, notes);
@@ -208,6 +210,12 @@ pub fn finish() {
     }
     let end = clock::pair(8);
     recording.write_clock(end);
+    // Libraries that were loaded meanwhile: a runtime among them may have been silent.
+    crate::intern::note_mappings(recording);
+    let forks = FORKS.load(Ordering::Relaxed);
+    if forks > 0 {
+        crate::intern::note_all(recording, &[("forked children".into(), forks.to_string())]);
+    }
     if let Some(readings) = &recording.readings {
         readings.end_all(recording);
     }
@@ -242,6 +250,10 @@ impl Recording {
         .encode(&mut bytes);
         crate::intern::append(self, ChunkKind::Clock, &bytes);
     }
+}
+
+unsafe extern "C" fn has_forked() {
+    FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
 /// In a forked child nothing is recorded: the file is the parent's. The one thread there is stops writing to its chunk,

@@ -9,6 +9,7 @@ mod cplusplus;
 mod debug_file;
 mod enclosing;
 mod function;
+mod linked;
 mod mapping;
 mod module;
 mod object_file;
@@ -19,6 +20,7 @@ mod symbol_table;
 mod workspace;
 
 pub use code::{CodeFrame, stacks};
+pub use linked::{Linked, linked};
 pub use mapping::Mapping;
 pub use resolve::{Position, Resolution, Site, resolve};
 pub use workspace::Workspace;

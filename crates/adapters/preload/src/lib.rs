@@ -4,13 +4,14 @@
 //! It is a whole program of its own for `rustc`: the CLI's build script compiles this file and the two crates below it
 //! without cargo. Nothing but [`workspan_table_v1`] is exported.
 //!
-//! Its environment, all taken out before the program runs:
+//! Its environment, all taken out before the program runs (but with `WORKSPAN_FOLLOW`):
 //!
 //! | variable | meaning |
 //! |---|---|
 //! | `WORKSPAN_SPOOL_DIR` | folder for the spool file; unset or empty: nothing is recorded, nothing is touched |
 //! | `WORKSPAN_USER_LD_PRELOAD` | what `LD_PRELOAD` was before this library was put there; unset: it was not set |
 //! | `WORKSPAN_PROGRAM` | the program to record, as `/proc/self/exe` names it: in any other on the way there (a user's own cargo runner) nothing is touched; unset or empty: any |
+//! | `WORKSPAN_FOLLOW` | not empty: children are recorded too, so the environment stays as it is |
 //! | `WORKSPAN_SCHEDSTAT` | not empty: the recorder reads the threads' scheduling statistics, as nobody watches them from outside |
 //! | any other `WORKSPAN_…` | for other parts; taken out likewise |
 
@@ -60,7 +61,10 @@ extern "C" fn loaded() {
         Some(value) if !value.is_empty() => OffCpuTimes::FromSchedstat,
         _ => OffCpuTimes::Elsewhere,
     };
-    restore_environment();
+    // What the process starts runs unrecorded, unless its children are wanted.
+    if std::env::var_os("WORKSPAN_FOLLOW").is_none_or(|value| value.is_empty()) {
+        restore_environment();
+    }
     workspan_recorder::start(
         &PathBuf::from(folder),
         &spool_name(&exe),
@@ -73,7 +77,7 @@ extern "C" fn unloaded() {
     workspan_recorder::finish();
 }
 
-/// The environment as the user has it, so that what this process starts runs unrecorded.
+/// The environment as the user has it.
 fn restore_environment() {
     let user = std::env::var_os("WORKSPAN_USER_LD_PRELOAD");
     let ours: Vec<OsString> = std::env::vars_os()
@@ -126,6 +130,7 @@ fn facts(exe: &Path) -> Vec<(String, String)> {
     );
     fact("command", words.join(" "));
     fact("exe", exe.to_string_lossy().into_owned());
+    fact("parent process", std::os::unix::process::parent_id().to_string());
     fact(
         "cwd",
         std::env::current_dir()

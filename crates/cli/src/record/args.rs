@@ -11,7 +11,8 @@ use super::watch::Sampling;
 Examples:
   workspan record -- cargo run --release -- input.txt
   workspan record -o run.wspan -- cargo bench --bench sort
-  workspan record -- ./sort 1000000       # built before by `cargo workspan build`
+  workspan record -- ./sort 1000000       # OpenMP, oneTBB; Rayon when built by `cargo workspan build`
+  workspan record --follow -- ./run.sh    # every program that the script starts
 
 The program's output and exit code are its own; the report goes to stderr.")]
 pub struct RecordArgs {
@@ -31,6 +32,14 @@ pub struct RecordArgs {
     /// flame graphs (default 997; also: WORKSPAN_SAMPLE)
     #[arg(long, value_name = "off|HZ")]
     pub sample: Option<Sampling>,
+    /// Record what the program starts as well, each process into a trace of its own: scripts, launchers, workers started by
+    /// exec (children that only fork, setuid and static programs stay unrecorded; the environment keeps LD_PRELOAD)
+    #[arg(long)]
+    pub follow: bool,
+    /// Run a program that GCC compiled on LLVM's libomp instead of its own libgomp: another scheduler, and some programs
+    /// crash there
+    #[arg(long)]
+    pub swap_runtime: bool,
     /// The program and its arguments, or a cargo command
     #[arg(last = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
@@ -66,6 +75,10 @@ pub struct CargoWorkspanArgs {
     /// flame graphs (default 997; also: WORKSPAN_SAMPLE)
     #[arg(long, value_name = "off|HZ")]
     pub sample: Option<Sampling>,
+    /// Record what the program starts as well, each process into a trace of its own (not children that only fork; the
+    /// environment keeps LD_PRELOAD)
+    #[arg(long)]
+    pub follow: bool,
     /// cargo's subcommand with its flags: run, test, bench, build, …
     #[arg(
         trailing_var_arg = true,

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use anyhow::Context;
-use workspan_rayon::{environment as wrapper, notes};
+use workspan_rayon::environment as wrapper;
+use workspan_rayon::notes::{self, Note as Told};
 use workspan_symbols::Workspace;
 use workspan_trace::entry::Note;
 
@@ -18,7 +19,7 @@ use super::outcome::{Outcome, shown};
 use super::runner::UNRECORDED;
 use super::user_config::UserConfig;
 use super::watch::Watch;
-use super::{child, facts, optimisation, runs};
+use super::{child, facts, locked, optimisation, runs, runtimes};
 use crate::embedded::{self, Tools};
 
 /// What to do.
@@ -35,6 +36,8 @@ pub struct Request {
     pub keep_profile: bool,
     /// Leave the kernel's watch out.
     pub watch: Watch,
+    /// Record what programs start too.
+    pub follow: bool,
 }
 
 /// Runs cargo so that what it starts is recorded, and reports.
@@ -79,7 +82,8 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
     let status =
         child::run(&mut command).with_context(|| request.cargo.to_string_lossy().into_owned())?;
 
-    let told = notes::read(&build.notes());
+    let lock = metadata.workspace_root.join("Cargo.lock");
+    let told = locked::current(notes::read(&build.notes()), &lock);
     let unrecorded = std::fs::read_to_string(spool.join(UNRECORDED)).unwrap_or_default();
     let mut facts = facts(status);
     facts.push(Note::new("cargo", line_text(&given)));
@@ -93,6 +97,7 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
     let unoptimised =
         optimisation::warning(&name, &metadata.workspace_root, &given.values("--config"));
     facts.extend(unoptimised.map(|text| Note::new("warning", text)));
+    facts.extend(gaps(&told).map(|text| Note::new("warning", text)));
     let concluded = Outcome {
         spool: &spool,
         folder: &run,
@@ -104,10 +109,17 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
         facts,
         tool: &tools.folder,
         report: request.report,
+        follow: request.follow,
     }
-    .conclude(|names| match names {
+    .conclude(|recorded| match recorded {
         [] => not_run(&given, status.success(), &unrecorded, &build.path),
-        names => Some(no_tasks(names, &told)),
+        [one] if !one.runtimes.is_empty() && !has_rayon(&told) => {
+            runtimes::silence(Path::new(&one.name), one)
+        }
+        recorded => {
+            let names: Vec<String> = recorded.iter().map(|one| one.name.clone()).collect();
+            Some(no_tasks(&names, &told))
+        }
     });
     if let Err(error) = concluded {
         eprintln!("workspan: {error:#}");
@@ -150,6 +162,9 @@ fn prepare(
         .env(environment::LIBRARY, &tools.library)
         .env(environment::SPOOL_DIR, spool);
     request.watch.tell(&mut command);
+    if request.follow {
+        command.env(environment::FOLLOW, "1");
+    }
     if user.runner.is_empty() {
         command.env_remove(environment::USER_RUNNER);
     } else {
@@ -244,28 +259,46 @@ fn programs_folder(line: &CargoLine) -> PathBuf {
     Path::new(&target).join(profile)
 }
 
+fn has_rayon(told: &[Told]) -> bool {
+    told.iter().any(|note| note.key == notes::RECORDED)
+}
+
+/// What of this build is not recorded, or less than the rest, as warnings.
+fn gaps(told: &[Told]) -> impl Iterator<Item = String> {
+    let beside = if has_rayon(told) {
+        "Part of this build's Rayon is not recorded"
+    } else {
+        "Rayon is not recorded"
+    };
+    told.iter().filter_map(move |note| match note.key.as_str() {
+        notes::UNRECORDED => Some(format!("{beside}: {}.", note.text)),
+        notes::UNHOOKED => Some(format!(
+            "Of Rayon's own scheduler less is known: {}.",
+            note.text
+        )),
+        _ => None,
+    })
+}
+
 /// Why what was recorded has no task.
-fn no_tasks(names: &[String], told: &[(String, String)]) -> String {
+fn no_tasks(names: &[String], told: &[Told]) -> String {
     let program = match names {
         [one] => format!("`{one}`"),
         _ => "none of the programs".to_owned(),
     };
-    let last = |key: &str| {
-        told.iter()
-            .rev()
-            .find(|(k, _)| k == key)
-            .map(|(_, text)| text.as_str())
-    };
-    // The wrapper notes each rayon-core it compiles into this folder; the last one is what is linked now.
+    let unrecorded: Vec<&str> = told
+        .iter()
+        .filter(|note| note.key == notes::UNRECORDED)
+        .map(|note| note.text.as_str())
+        .collect();
+    // Of two, the program may use the one that is not recorded.
     match told
         .iter()
-        .rev()
-        .find(|(key, _)| key == notes::RECORDED || key == notes::UNRECORDED)
+        .find(|note| note.key == notes::RECORDED || note.key == notes::UNRECORDED)
     {
-        Some((key, _)) if key == notes::UNRECORDED => format!(
-            "nothing parallel was recorded: {}",
-            last(notes::UNRECORDED).unwrap_or_default()
-        ),
+        Some(_) if !unrecorded.is_empty() => {
+            format!("nothing parallel was recorded: {}", unrecorded.join("; "))
+        }
         Some(_) if names.len() == 1 => format!(
             "{program} is built with Rayon but created no task in this run, so there is nothing to report. Does this input \
              reach its parallel part?"

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::os::unix::fs::DirBuilderExt;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -11,30 +11,45 @@ use workspan_symbols::Workspace;
 use workspan_trace::entry::Note;
 
 use super::cargo_line::CargoLine;
+use super::finalize::Finalized;
 use super::metadata::Metadata;
 use super::outcome::Outcome;
 use super::watch::Watch;
-use super::{child, environment, facts, optimisation, program};
+use super::{child, environment, facts, optimisation, program, runtimes, swap};
 use crate::embedded::{self, RUNNER_ROLE};
 
-/// Runs `command`, records it, and reports.
+/// What to do.
+pub struct Request<'a> {
+    /// The program and its arguments.
+    pub command: &'a [OsString],
+    /// Where the main trace goes, when the user said.
+    pub output: Option<&'a Path>,
+    /// Print the report.
+    pub report: bool,
+    /// How the kernel watches.
+    pub watch: Watch,
+    /// Record what the program starts too.
+    pub follow: bool,
+    /// Put LLVM's OpenMP runtime in place of GCC's.
+    pub swap_runtime: bool,
+}
+
+/// Runs the command, records it, and reports.
 ///
 /// # Errors
 /// The program can't be recorded (said before it starts), or the trace can't be written.
-pub fn record(
-    command: &[OsString],
-    output: Option<&Path>,
-    report: bool,
-    watch: &Watch,
-) -> anyhow::Result<ExitCode> {
-    let Some(name) = command.first() else {
+pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
+    let Some(name) = request.command.first() else {
         anyhow::bail!("no program given; for example: workspan record -- ./sort 1000000");
     };
     let path = program::find(name).map_err(anyhow::Error::msg)?;
-    if let Some(reason) = program::refusal(&path) {
+    if let Some(reason) = program::refusal(&path, request.follow) {
         anyhow::bail!(reason);
     }
-    let folder = match output
+    let runtime = request.swap_runtime.then(|| swap::library(&path));
+    let runtime = runtime.transpose()?;
+    let folder = match request
+        .output
         .and_then(Path::parent)
         .filter(|p| !p.as_os_str().is_empty())
     {
@@ -46,36 +61,59 @@ pub fn record(
 
     // Through the runner, as the kernel's watcher has to be set up in the process that becomes the program.
     let mut run = Command::new(&tools.runner);
-    run.arg0(RUNNER_ROLE).args(command);
+    run.arg0(RUNNER_ROLE).args(request.command);
     run.env(environment::LIBRARY, &tools.library)
         .env(environment::SPOOL_DIR, &spool);
     run.env_remove(environment::USER_RUNNER)
-        .env_remove(environment::RESTORE);
-    watch.tell(&mut run);
+        .env_remove(environment::RESTORE)
+        .env_remove(environment::FOLLOW)
+        .env_remove(environment::SWAP);
+    if request.follow {
+        run.env(environment::FOLLOW, "1");
+    }
+    if let Some(runtime) = &runtime {
+        run.env(environment::SWAP, runtime);
+    }
+    request.watch.tell(&mut run);
     let status = child::run(&mut run).inspect_err(|_| {
         // Nothing ran, so nothing is in there.
         let _ = std::fs::remove_dir(&spool);
     });
     let status = status.with_context(|| format!("{}: could not be started", path.display()))?;
 
-    let workspace = workspace_of(&path);
+    let mut workspace = workspace_of(&path);
     let mut facts = facts(status);
+    if let Some(runtime) = &runtime {
+        facts.push(Note::new("swapped runtime", runtime.to_string_lossy()));
+        facts.push(Note::new("warning", swap::WARNING));
+    }
     if let (Some(root), Some(profile)) = (&workspace.root, optimisation::profile_of(&path)) {
         let unoptimised = optimisation::warning(&profile, root, &[]);
         facts.extend(unoptimised.map(|text| Note::new("warning", text)));
     }
+    if workspace.root.is_none() {
+        // Sources of a program that cargo did not build are shown relative to where one works.
+        workspace.root = std::env::current_dir().ok();
+    }
     let concluded = Outcome {
         spool: &spool,
         folder: &folder,
-        output,
+        output: request.output,
         workspace,
         facts,
         tool: &tools.folder,
-        report,
+        report: request.report,
+        follow: request.follow,
     }
-    .conclude(|names| Some(nothing(names, &path)));
+    .conclude(|recorded| Some(nothing(recorded, &path, request.follow)));
     if let Err(error) = concluded {
         eprintln!("workspan: {error:#}");
+    }
+    if runtime.is_some() && status.signal().is_some() {
+        eprintln!(
+            "workspan: the program may have crashed because of --swap-runtime: {}",
+            swap::WARNING
+        );
     }
     Ok(child::end_like(status))
 }
@@ -126,18 +164,28 @@ fn workspace_of(program: &Path) -> Workspace {
     }
 }
 
-fn nothing(names: &[String], path: &Path) -> String {
-    let path = super::outcome::shown(path);
-    if names.is_empty() {
+/// Why nothing parallel was recorded, and what to do.
+fn nothing(recorded: &[&Finalized], path: &Path, follow: bool) -> String {
+    let program = super::outcome::shown(path);
+    if recorded.is_empty() {
         return format!(
-            "nothing was recorded: {path} ended before the recorder in it could start, or replaced the dynamic loader's \
+            "nothing was recorded: {program} ended before the recorder in it could start, or replaced the dynamic loader's \
              environment. Does it run at all without workspan?"
         );
     }
+    if let Some(silent) = recorded.iter().find_map(|one| runtimes::silence(path, one)) {
+        return silent;
+    }
+    let beyond = if follow {
+        "Nor in what it started, as far as that could be followed: setuid and static programs can't be, children that only \
+         fork are not, and an emptied environment (env -i, sudo) ends it."
+    } else {
+        "What it starts itself (as a shell, python, env, taskset or time does) is recorded with --follow; or put \
+         `workspan record --` right before the program of interest."
+    };
     format!(
-        "{path} ran, but nothing parallel was seen in it. A Rayon program is recorded when it was built with recording \
-         compiled in: `cargo workspan run` does both, and `cargo workspan build` builds a program for `workspan record`. \
-         A program that starts another one (a script's interpreter, env, taskset, time) is not recorded beyond itself: \
-         put `workspan record --` right before the program of interest."
+        "{program} ran, but nothing parallel was seen in it: no OpenMP, no oneTBB, no recorded Rayon. A Rayon program is \
+         recorded when it was built with recording compiled in: `cargo workspan run` does both, and `cargo workspan build` \
+         builds a program for `workspan record`. {beyond}"
     )
 }

@@ -19,6 +19,10 @@ pub const LIBRARY: &str = "WORKSPAN_LIBRARY";
 pub const NO_PERF: &str = "WORKSPAN_NO_PERF";
 /// For the runner, from the user as well: samples a second of CPU time, or `off`.
 pub const SAMPLE: &str = "WORKSPAN_SAMPLE";
+/// For the runner and the preloaded library: not empty, what the program starts is recorded too.
+pub const FOLLOW: &str = "WORKSPAN_FOLLOW";
+/// For the runner: an OpenMP runtime to preload before ours and in place of the program's own.
+pub const SWAP: &str = "WORKSPAN_SWAP";
 /// For the preloaded library: not empty, it reads the threads' scheduling statistics.
 pub const SCHEDSTAT: &str = "WORKSPAN_SCHEDSTAT";
 /// For the runner: the user's own runner with its arguments ([`join`]).
@@ -92,14 +96,37 @@ pub fn restore(command: &mut Command) {
             None => command.env_remove(&part),
         };
     }
-    for name in [SPOOL_DIR, LIBRARY, NO_PERF, SAMPLE, USER_RUNNER, RESTORE] {
+    for name in [
+        SPOOL_DIR,
+        LIBRARY,
+        NO_PERF,
+        SAMPLE,
+        FOLLOW,
+        SWAP,
+        USER_RUNNER,
+        RESTORE,
+    ] {
         command.env_remove(name);
     }
 }
 
+/// Whether what the program starts is recorded too.
+pub fn follows() -> bool {
+    std::env::var_os(FOLLOW).is_some_and(|value| !value.is_empty())
+}
+
 /// Has `command` start with the library preloaded, before whatever the user preloads.
 pub fn preload(command: &mut Command, library: &OsStr, spool: &OsStr) {
-    let mut value = library.to_owned();
+    let mut value = OsString::new();
+    // First, so that it answers before what our library has for the runtime it replaces.
+    if let Some(runtime) = std::env::var_os(SWAP).filter(|path| !path.is_empty()) {
+        value.push(runtime);
+        value.push(":");
+    }
+    value.push(library);
+    if follows() {
+        command.env(FOLLOW, "1");
+    }
     if let Some(user) = std::env::var_os("LD_PRELOAD") {
         command.env(USER_LD_PRELOAD, &user);
         if !user.is_empty() {

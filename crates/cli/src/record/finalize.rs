@@ -16,6 +16,7 @@ use workspan_trace::reader::Tolerance;
 use workspan_trace::wire::primitive;
 use workspan_trace::{Trace, TraceWriter};
 
+use super::EXIT_STATUS;
 use super::clock::Clock;
 use super::off_cpu::OffCpu;
 use super::runs::program_name;
@@ -29,6 +30,14 @@ pub struct Finalized {
     pub name: String,
     /// When recording started, in nanoseconds since 1970.
     pub started: u64,
+    /// The process and the one that started it.
+    pub process: (u32, u32),
+    /// Children it forked, those among them that went on by exec.
+    pub forked: u64,
+    /// The runtimes that were caught.
+    pub runtimes: Vec<String>,
+    /// Files of code that were loaded into it.
+    pub libraries: Vec<PathBuf>,
     /// Damage and modules that could not be read; full sentences.
     pub warnings: Vec<String>,
 }
@@ -43,6 +52,7 @@ pub fn finalize(
     workspace: &Workspace,
     facts: &[Note],
     off_cpu: &OffCpu,
+    follow: bool,
     calibration: impl Fn() -> Calibration,
 ) -> anyhow::Result<Finalized> {
     let bytes = std::fs::read(spool).with_context(|| spool.display().to_string())?;
@@ -80,6 +90,12 @@ pub fn finalize(
     );
 
     let costs = costs(&told, &Clock::of(&trace), calibration);
+    // Of a process that the recorded program started, its end is not known.
+    let own = told.number("parent process") == u64::from(std::process::id());
+    let facts = facts
+        .iter()
+        .filter(|note| own || !follow || note.key != EXIT_STATUS);
+    warnings.extend(told.still_running(trace.header.pid).filter(|_| follow));
     let notes = told
         .notes
         .iter()
@@ -105,6 +121,10 @@ pub fn finalize(
         tasks: told.tasks,
         name: told.name(),
         started: trace.header.realtime_ns,
+        process: (trace.header.pid, told.number("parent process") as u32),
+        forked: told.number("forked children"),
+        runtimes: told.all("runtime"),
+        libraries: told.mappings.iter().map(|m| m.path.clone()).collect(),
         warnings,
     })
 }
@@ -139,6 +159,7 @@ struct Told {
     mappings: Vec<Mapping>,
     notes: Vec<Note>,
     tasks: u64,
+    finished: bool,
     /// There are readings of the threads' statistics.
     estimated: bool,
 }
@@ -151,6 +172,7 @@ impl Told {
             match chunk.kind {
                 ChunkKind::Events => told.tasks += count_tasks(chunk.payload),
                 ChunkKind::OffCpu => told.estimated = true,
+                ChunkKind::Finished => told.finished |= !chunk.payload.is_empty(),
                 ChunkKind::Sites => told.sites.extend(bodies().filter_map(entry::Site::decode)),
                 ChunkKind::Maps => told
                     .mappings
@@ -168,6 +190,33 @@ impl Told {
             }
         }
         told
+    }
+
+    /// The values of a key's notes, each once.
+    fn all(&self, key: &str) -> Vec<String> {
+        let mut values: Vec<String> = Vec::new();
+        for note in self.notes.iter().filter(|note| note.key == key) {
+            if !values.contains(&note.value) {
+                values.push(note.value.clone());
+            }
+        }
+        values
+    }
+
+    /// A warning when the process has not ended yet.
+    fn still_running(&self, pid: u32) -> Option<String> {
+        // A process that ended and that nobody waited for has no program any more.
+        let runs = !self.finished && std::fs::read_link(format!("/proc/{pid}/exe")).is_ok();
+        runs.then(|| {
+            format!(
+                "Process {pid} was still running when the recorded program had ended: its trace stops there."
+            )
+        })
+    }
+
+    fn number(&self, key: &str) -> u64 {
+        let note = self.notes.iter().find(|note| note.key == key);
+        note.and_then(|note| note.value.parse().ok()).unwrap_or(0)
     }
 
     fn name(&self) -> String {

@@ -10,6 +10,7 @@ mod clock;
 mod direct;
 mod environment;
 mod finalize;
+mod locked;
 mod metadata;
 mod off_cpu;
 mod optimisation;
@@ -143,6 +144,9 @@ fn checked(output: Option<PathBuf>) -> anyhow::Result<Option<PathBuf>> {
     Ok(output)
 }
 
+/// The key of the note with how the recorded process ended.
+const EXIT_STATUS: &str = "exit status";
+
 /// What the parent of the recorded process knows of the run.
 fn facts(status: ExitStatus) -> Vec<Note> {
     let ended = match (status.code(), status.signal()) {
@@ -151,7 +155,7 @@ fn facts(status: ExitStatus) -> Vec<Note> {
         (None, None) => status.to_string(),
     };
     vec![
-        Note::new("exit status", ended),
+        Note::new(EXIT_STATUS, ended),
         Note::new("recorder", concat!("workspan ", env!("CARGO_PKG_VERSION"))),
     ]
 }

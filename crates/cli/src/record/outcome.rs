@@ -30,6 +30,8 @@ pub struct Outcome<'a> {
     pub tool: &'a Path,
     /// Print the report.
     pub report: bool,
+    /// What the program started was recorded too.
+    pub follow: bool,
 }
 
 /// A finalised trace that has no name of its own yet.
@@ -41,12 +43,15 @@ struct Recorded {
 }
 
 impl Outcome<'_> {
-    /// Finalises, names, reports. `nothing` says why no process, or none with a task, was recorded, given the names of
-    /// those that were; `None` when that needs no word.
+    /// Finalises, names, reports. `nothing` says why no process, or none with a task, was recorded, given
+    /// what is known of those that were; `None` when that needs no word.
     ///
     /// # Errors
     /// A trace could not be written. What was recorded stays in the spool directory and is said to be there.
-    pub fn conclude(&self, nothing: impl Fn(&[String]) -> Option<String>) -> anyhow::Result<()> {
+    pub fn conclude(
+        &self,
+        nothing: impl Fn(&[&Finalized]) -> Option<String>,
+    ) -> anyhow::Result<()> {
         let progress = Progress::new("workspan: writing the trace …");
         let mut recorded = self.finalize_all()?;
         if recorded.len() > 1 {
@@ -66,11 +71,16 @@ impl Outcome<'_> {
             }
             return Ok(());
         };
-        let names: Vec<String> = recorded.iter().map(|one| one.trace.name.clone()).collect();
-        let parallel = recorded.iter().any(|one| one.trace.tasks > 0);
-        let tasks: Vec<u64> = recorded.iter().map(|one| one.trace.tasks).collect();
+        let (recorded, main, serial) = if self.follow {
+            without_serial(recorded, main)
+        } else {
+            (recorded, main, 0)
+        };
+        let traces: Vec<Finalized> = recorded.iter().map(|one| one.trace.clone()).collect();
         let paths = self.name_all(recorded, main)?;
-        match nothing(&names).filter(|_| !parallel) {
+        let parallel = traces.iter().any(|trace| trace.tasks > 0);
+        let why = nothing(&traces.iter().collect::<Vec<_>>());
+        match why.filter(|_| !parallel) {
             Some(why) => eprintln!("workspan: {why}"),
             None if self.report => {
                 let _progress = Progress::new("workspan: reading the trace …");
@@ -80,9 +90,21 @@ impl Outcome<'_> {
                     eprintln!("workspan: no report: {error:#}");
                 }
             }
+            // The report's title has them.
+            None if !traces[main].runtimes.is_empty() => {
+                eprintln!("workspan: recorded {}", traces[main].runtimes.join(" + "));
+            }
             None => {}
         }
-        say_where(&paths, &tasks, main);
+        say_where(&paths, &traces, main);
+        if serial > 0 {
+            eprintln!("workspan: {}", left_out(serial));
+        }
+        if self.follow {
+            for text in bare_children(&traces) {
+                eprintln!("workspan: {text}");
+            }
+        }
         Ok(())
     }
 
@@ -104,9 +126,15 @@ impl Outcome<'_> {
             let half = self
                 .folder
                 .join(format!(".workspan-{}-{number}", std::process::id()));
-            match finalize(spool, &half, &self.workspace, &self.facts, &off_cpu, || {
-                calibration::of_this_machine(self.tool)
-            }) {
+            match finalize(
+                spool,
+                &half,
+                &self.workspace,
+                &self.facts,
+                &off_cpu,
+                self.follow,
+                || calibration::of_this_machine(self.tool),
+            ) {
                 Ok(trace) => {
                     // The report has them too.
                     for warning in trace.warnings.iter().filter(|_| !self.report) {
@@ -195,7 +223,57 @@ fn work_below_roots(dag: &Dag) -> u128 {
         .sum()
 }
 
-fn say_where(paths: &[PathBuf], tasks: &[u64], main: usize) {
+/// Leaves out the processes with nothing parallel in them, shells and launchers mostly, where there are others: what is
+/// left, where the main one is in it, and how many were left out.
+fn without_serial(recorded: Vec<Recorded>, main: usize) -> (Vec<Recorded>, usize, usize) {
+    let mut kept = Vec::new();
+    let (mut place, mut serial) = (0, 0);
+    for (at, one) in recorded.into_iter().enumerate() {
+        if at == main {
+            place = kept.len();
+        } else if one.trace.tasks == 0 {
+            serial += 1;
+            // A file that stays is one more trace, nothing worse.
+            let _ = std::fs::remove_file(&one.half);
+            continue;
+        }
+        kept.push(one);
+    }
+    (kept, place, serial)
+}
+
+fn left_out(serial: usize) -> String {
+    match serial {
+        1 => "one more process ran nothing parallel; its trace is not kept".to_owned(),
+        n => format!("{n} more processes ran nothing parallel; their traces are not kept"),
+    }
+}
+
+/// For each process with tasks, or with nothing but forks, how many of the children it forked were not recorded.
+fn bare_children(traces: &[Finalized]) -> Vec<String> {
+    let parallel = traces.iter().any(|trace| trace.tasks > 0);
+    let unrecorded = |trace: &Finalized| {
+        let pid = trace.process.0;
+        let recorded = traces.iter().filter(|other| other.process.1 == pid);
+        trace.forked.saturating_sub(recorded.count() as u64)
+    };
+    traces
+        .iter()
+        .filter(|trace| trace.tasks > 0 || !parallel)
+        .map(|trace| (trace, unrecorded(trace)))
+        .filter(|(_, children)| *children > 0)
+        .map(|(trace, children)| {
+            format!(
+                "{} forked {children} {} not recorded: only a child that goes on by exec, into a program that is not static, can \
+                 be (Python: multiprocessing.set_start_method(\"spawn\"))",
+                trace.name,
+                if children == 1 { "child that was" } else { "children that were" }
+            )
+        })
+        .collect()
+}
+
+fn say_where(paths: &[PathBuf], traces: &[Finalized], main: usize) {
     let file = shown(&paths[main]);
     if paths.len() == 1 {
         eprintln!("workspan: the trace is {file}");
@@ -207,7 +285,7 @@ fn say_where(paths: &[PathBuf], tasks: &[u64], main: usize) {
     );
     for (at, path) in paths.iter().enumerate() {
         if at != main {
-            let tasks = match tasks[at] {
+            let tasks = match traces[at].tasks {
                 0 => "no tasks".to_owned(),
                 1 => "1 task".to_owned(),
                 n => format!("{n} tasks"),

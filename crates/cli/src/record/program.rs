@@ -47,8 +47,9 @@ fn runs(path: &Path) -> bool {
         .is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
 }
 
-/// Why the program can't be recorded and what to do; `None` when it can.
-pub fn refusal(path: &Path) -> Option<String> {
+/// Why the program can't be recorded and what to do; `None` when it can. With `follow` a script is no obstacle, as what it
+/// starts is what is wanted.
+pub fn refusal(path: &Path, follow: bool) -> Option<String> {
     let shown = path.display();
     let facts = match std::fs::metadata(path) {
         Ok(facts) => facts,
@@ -62,14 +63,10 @@ pub fn refusal(path: &Path) -> Option<String> {
             "{shown}: is not executable; give a program, or make it one with chmod +x"
         ));
     }
-    let user = rustix::process::geteuid().as_raw();
-    let mode = facts.mode();
-    if (mode & 0o4000 != 0 && facts.uid() != user)
-        || (mode & 0o2000 != 0 && facts.gid() != rustix::process::getegid().as_raw())
-    {
+    if let Some(how) = privileged(path, &facts) {
         return Some(format!(
-            "{shown}: is set-user-id or set-group-id, and the system lets nothing be preloaded into such a program; record a \
-             copy without that bit, as a user with the rights it needs"
+            "{shown}: is {how}, and the system lets nothing be preloaded into such a program; record a copy of it (cp drops \
+             that), as a user with the rights it needs"
         ));
     }
     let mut file = match File::open(path) {
@@ -80,11 +77,14 @@ pub fn refusal(path: &Path) -> Option<String> {
     let mut head = [0u8; 64];
     let read = file.read(&mut head).unwrap_or(0);
     if head.starts_with(b"#!") {
+        if follow {
+            return None;
+        }
         let line = String::from_utf8_lossy(&head[2..read]);
         let interpreter = line.lines().next().unwrap_or_default().trim().to_owned();
         return Some(format!(
-            "{shown}: is a script (for {interpreter}), and `workspan record` records one program: give it the program that the \
-             script starts, or put `workspan record --` before that program inside the script"
+            "{shown}: is a script (for {interpreter}), and `workspan record` records one program: --follow records every \
+             program that the script starts; or put `workspan record --` before the one of interest inside the script"
         ));
     }
     if !head.starts_with(b"\x7fELF") {
@@ -94,17 +94,56 @@ pub fn refusal(path: &Path) -> Option<String> {
     }
     let own = own_machine();
     if own.is_some() && own != machine(&head) {
-        return Some(format!(
-            "{shown}: is built for another kind of machine, where this workspan's recorder does not run"
-        ));
+        return Some(if head[4] == 1 {
+            format!(
+                "{shown}: is a 32-bit program, and workspan records 64-bit ones; build it with -m64"
+            )
+        } else {
+            format!(
+                "{shown}: is built for another kind of machine, where this workspan's recorder does not run; build it for \
+                 this one ({})",
+                std::env::consts::ARCH
+            )
+        });
     }
     if interpreter(&mut file, &head) == Some(false) {
         return Some(format!(
             "{shown}: is linked statically, so nothing can be preloaded into it and it can't be recorded; link it dynamically \
-             (a gnu target instead of musl, no `-C target-feature=+crt-static`)"
+             (C, C++, Fortran: no -static; Rust: a gnu target instead of musl, no `-C target-feature=+crt-static`)"
         ));
     }
     None
+}
+
+/// What makes the system start the program with more rights than its caller has, and so without anything preloaded
+/// (`AT_SECURE`, ld.so(8)); `None` when nothing does.
+fn privileged(path: &Path, facts: &std::fs::Metadata) -> Option<&'static str> {
+    let mode = facts.mode();
+    let other_user = mode & 0o4000 != 0 && facts.uid() != rustix::process::getuid().as_raw();
+    let other_group = mode & 0o2010 == 0o2010 && facts.gid() != rustix::process::getgid().as_raw();
+    // Root has all that a file can give.
+    let capable = !rustix::process::getuid().is_root() && has_capabilities(path);
+    let how = match (other_user, other_group, capable) {
+        (true, ..) => "set-user-id",
+        (_, true, _) => "set-group-id",
+        (.., true) => "given capabilities by its file",
+        _ => return None,
+    };
+    // Where they are ignored: no_new_privs, as in containers, or a mount with nosuid.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let fixed = status.lines().any(|line| {
+        line.strip_prefix("NoNewPrivs:")
+            .is_some_and(|v| v.trim() == "1")
+    });
+    let ignored = rustix::fs::statvfs(path)
+        .is_ok_and(|mount| mount.f_flag.contains(rustix::fs::StatVfsMountFlags::NOSUID));
+    (!fixed && !ignored).then_some(how)
+}
+
+fn has_capabilities(path: &Path) -> bool {
+    let mut value = [0u8; 64];
+    rustix::fs::getxattr(path, c"security.capability", &mut value[..])
+        .is_ok_and(|length| length > 0)
 }
 
 /// Class, byte order and machine of an ELF head.
@@ -154,7 +193,7 @@ mod tests {
             let path = folder.path().join(name);
             std::fs::write(&path, bytes).unwrap();
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
-            refusal(&path).unwrap_or_default()
+            refusal(&path, false).unwrap_or_default()
         };
         assert!(
             file("script", b"#!/bin/sh\nexit 0\n", 0o755).contains("is a script (for /bin/sh)")
@@ -175,8 +214,11 @@ mod tests {
         let mut other = own;
         other[18] ^= 0xff;
         assert!(file("other", &other, 0o755).contains("another kind of machine"));
+        other[4] = 1;
+        assert!(file("small", &other, 0o755).contains("is a 32-bit program"));
+        assert_eq!(refusal(&folder.path().join("script"), true), None);
         assert!(
-            refusal(&folder.path().join("none"))
+            refusal(&folder.path().join("none"), false)
                 .unwrap_or_default()
                 .contains("No such file")
         );

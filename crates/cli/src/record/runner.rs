@@ -35,10 +35,11 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     if let (Some(library), Some(spool)) = (library, spool) {
         // What can't be found is for the exec to say.
         let path = program::find(&file).unwrap_or_else(|_| PathBuf::from(&file));
-        match program::refusal(&path) {
+        let follow = environment::follows();
+        match program::refusal(&path, follow) {
             None => {
                 environment::preload(&mut command, &library, &spool);
-                if let Ok(path) = path.canonicalize() {
+                if let (false, Ok(path)) = (follow, path.canonicalize()) {
                     command.env(PROGRAM, path);
                 }
                 if !off_cpu::watch(Path::new(&spool)) {

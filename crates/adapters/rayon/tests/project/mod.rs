@@ -61,7 +61,8 @@ impl Project {
     }
 
     pub fn notes(&self) -> Vec<(String, String)> {
-        notes::read(&self.place.join("notes"))
+        let notes = notes::read(&self.place.join("notes"));
+        notes.into_iter().map(|n| (n.key, n.text)).collect()
     }
 
     pub fn exists(&self, path: &str) -> bool {
