@@ -35,10 +35,16 @@ impl<T> Kept<T> {
         }
     }
 
+    /// True while nothing is kept.
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.count.load(Ordering::Acquire) == 0
+    }
+
     /// What was put last for this task.
     #[inline]
     pub(super) fn take(&self, task: *mut Data) -> Option<T> {
-        if self.count.load(Ordering::Acquire) == 0 {
+        if self.is_empty() {
             return None;
         }
         self.search(task)

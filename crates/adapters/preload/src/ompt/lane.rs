@@ -34,6 +34,8 @@ pub(super) struct Lane {
     pub(super) late: Late,
     /// An undeferred task is about to be created because the program says so.
     pub(super) said_if: bool,
+    /// The task just created begins here and now.
+    pub(super) at_once: bool,
     is_worker: bool,
     /// Threads of the innermost team; 1 outside of all.
     pub(super) team_size: u32,
@@ -45,6 +47,8 @@ pub(super) struct Lane {
     pub(super) taskloop_call: usize,
     /// When it began to wait for a lock.
     pub(super) lock_wait: u64,
+    /// Where the record after that of the last `taskwait` goes.
+    pub(super) after_wait: *mut u8,
     /// Site of a `taskwait` with dependences, between its two events.
     pub(super) dependence_wait: u32,
     /// Task groups open on this thread's stack.
@@ -76,12 +80,14 @@ fn make() -> Option<&'static mut Lane> {
         h,
         late: Late::No,
         said_if: false,
+        at_once: false,
         is_worker: false,
         team_size: 1,
         current: ptr::null_mut(),
         member: ptr::null_mut(),
         taskloop_call: 0,
         lock_wait: 0,
+        after_wait: ptr::null_mut(),
         dependence_wait: 0,
         groups: Vec::new(),
         spare: Vec::new(),

@@ -3,8 +3,10 @@
 use core::ffi::c_int;
 
 use workspan_recorder::adapter;
+use workspan_recorder::front::Handle;
 use workspan_recorder::wire::primitive;
 
+use super::detach::DETACHED;
 use super::ffi::{Data, endpoint, sync};
 use super::lane::{self, Lane};
 
@@ -35,10 +37,7 @@ pub(super) extern "C" fn sync_region(
     let begins = which == endpoint::BEGIN;
     match kind {
         sync::TASKWAIT if begins => begin_taskwait(lane, task, return_address),
-        // SAFETY: the handle is this thread's.
-        sync::TASKWAIT => unsafe {
-            adapter::resume(lane.h);
-        },
+        sync::TASKWAIT => end_taskwait(lane),
         sync::TASKGROUP if begins => open_group(lane, return_address),
         sync::TASKGROUP => close_group(lane),
         sync::REDUCTION => {}
@@ -87,6 +86,19 @@ fn begin_taskwait(lane: &mut Lane, task: *mut Data, return_address: usize) {
                 adapter::wait_tasks(h, site, &strays);
             }
         }
+        lane.after_wait = (*h).cursor;
+    }
+}
+
+#[inline]
+fn end_taskwait(lane: &mut Lane) {
+    let h = lane.h;
+    // SAFETY: the handle is this thread's.
+    unsafe {
+        // Alone, with nothing run in between and nothing that another may end: there was nothing to wait for.
+        let waited = lane.team_size > 1 || (*h).cursor != lane.after_wait || !DETACHED.is_empty();
+        let now = if waited { Handle::now(h) } else { (*h).last };
+        adapter::resume_at(h, now);
     }
 }
 

@@ -52,8 +52,9 @@ pub(super) extern "C" fn task_create(
     };
     // In a team of one all tasks are undeferred, for the runtime's sake: what the program says counts.
     let said_if = core::mem::take(&mut lane.said_if);
-    let inline = flags & flag::UNDEFERRED != 0
-        && (lane.team_size > 1 || said_if || encountering & FINAL != 0);
+    let undeferred = flags & flag::UNDEFERRED != 0;
+    let inline = undeferred && (lane.team_size > 1 || said_if || encountering & FINAL != 0);
+    lane.at_once = undeferred;
     let (kind, mut lasting) = if inline {
         (create::INLINE, INLINE)
     } else {
@@ -207,7 +208,24 @@ unsafe fn begin(lane: &mut Lane, task: *mut Data) {
             return begin_part(lane, task);
         }
         (*task).value = word & LASTING | ON_STACK;
-        adapter::task_begin(lane.h, word::unpack(word));
+        let now = begin_time(lane);
+        adapter::task_begin_at(lane.h, word::unpack(word), now);
+    }
+}
+
+/// A task that begins where it was created does so at the tick of its create.
+///
+/// # Safety
+/// The lane's handle is this thread's.
+#[inline]
+unsafe fn begin_time(lane: &mut Lane) -> u64 {
+    // SAFETY: the caller's.
+    unsafe {
+        if core::mem::take(&mut lane.at_once) {
+            (*lane.h).last
+        } else {
+            Handle::now(lane.h)
+        }
     }
 }
 
@@ -219,7 +237,7 @@ unsafe fn begin_part(lane: &mut Lane, task: *mut Data) {
     unsafe {
         let word = (*task).value;
         if word & LEFT == 0 {
-            lane.late = Late::Task(Handle::now(lane.h));
+            lane.late = Late::Task(begin_time(lane));
             return;
         }
         (*task).value = word & LASTING | ON_STACK;
@@ -269,7 +287,8 @@ unsafe fn end(lane: &mut Lane, task: *mut Data) {
                 return;
             }
             // Cancelled before it began.
-            adapter::task_begin(lane.h, word::unpack(word));
+            let now = begin_time(lane);
+            adapter::task_begin_at(lane.h, word::unpack(word), now);
         }
         if let Some(signal) = FULFILLED.take(task) {
             adapter::wait_signal(lane.h, 0, signal);
