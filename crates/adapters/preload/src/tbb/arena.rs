@@ -1,0 +1,200 @@
+//! `task_arena::execute`: the current task goes on in the arena, on this thread where the arena has a place for it, else on
+//! another while this one blocks.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use workspan_recorder::adapter;
+use workspan_recorder::front::{Handle, id};
+use workspan_recorder::wire::primitive;
+
+use super::calls::{self, Call};
+use super::frame::{Frame, FrameKind, has_task, here, link, restore, set_top, top};
+use super::{become_worker, real};
+
+/// oneTBB's `delegate_base`: what to run there.
+#[repr(C)]
+pub(super) struct Delegate {
+    table: *const usize,
+}
+
+/// Ours around the user's.
+#[repr(C)]
+struct Carried {
+    base: Delegate,
+    users: *mut Delegate,
+    /// The caller's frame, and the one that stands for its absence.
+    frame: *mut Frame,
+    away: *mut Frame,
+    /// Where the task stopped: first on the caller's thread, then where the delegate ended.
+    stop: u64,
+    site: u32,
+}
+
+type Operator = unsafe extern "C-unwind" fn(*mut Delegate) -> bool;
+
+#[repr(C)]
+struct Table([AtomicUsize; 5]);
+
+/// Offset to top, no type information, `operator()`, two destructors that nobody calls.
+static TABLE: Table = Table([const { AtomicUsize::new(0) }; 5]);
+
+fn table() -> *const usize {
+    let words = &TABLE.0;
+    words[2].store(carried as *const () as usize, Ordering::Relaxed);
+    for destructor in &words[3..] {
+        destructor.store(nothing as *const () as usize, Ordering::Relaxed);
+    }
+    words[2].as_ptr()
+}
+
+extern "C" fn nothing(_: *mut Delegate) {}
+
+/// The task that stopped at `stop` goes on; on the thread where it stopped it lies on top of the stack.
+///
+/// # Safety
+/// `h` is the calling thread's live handle.
+unsafe fn arrive(h: *mut Handle, stop: u64, on_top: bool) {
+    // SAFETY: the caller's.
+    unsafe {
+        let same = id::split(stop).is_some_and(|(thread, _)| thread == (*h).thread);
+        if same && on_top {
+            adapter::resume(h);
+        } else {
+            adapter::resume_left(h, stop);
+        }
+    }
+}
+
+/// Puts things back when the delegate has returned or thrown.
+struct Arrived {
+    carried: *mut Carried,
+    before: *mut Frame,
+    direct: bool,
+}
+
+impl Drop for Arrived {
+    fn drop(&mut self) {
+        let h = adapter::handle();
+        // SAFETY: the caller of `execute` blocks until the delegate has ended; handle and state are this thread's.
+        unsafe {
+            restore(here(), self.before);
+            if h.is_null() {
+                return;
+            }
+            let carried = &mut *self.carried;
+            carried.stop = if self.direct {
+                adapter::yield_task(h, carried.site)
+            } else {
+                adapter::leave(h, carried.site)
+            };
+        }
+    }
+}
+
+/// # Safety
+/// Called by libtbb as the delegate's `operator()`.
+unsafe extern "C-unwind" fn carried(delegate: *mut Delegate) -> bool {
+    let carried = delegate.cast::<Carried>();
+    let h = adapter::handle();
+    // SAFETY: the delegate is a `Carried`, whose owner blocks until this has returned.
+    unsafe {
+        let users = (*carried).users;
+        let body = std::mem::transmute::<usize, Operator>(*(*users).table);
+        if h.is_null() {
+            return body(users);
+        }
+        let here = here();
+        let before = link(here);
+        let direct = before == (*carried).away;
+        arrive(h, (*carried).stop, direct);
+        set_top(here, (*carried).frame);
+        let arrived = Arrived {
+            carried,
+            before,
+            direct,
+        };
+        let result = body(users);
+        drop(arrived);
+        result
+    }
+}
+
+/// The caller's task goes on when `execute` has returned or thrown.
+struct Back<'a> {
+    carried: &'a mut Carried,
+    /// Where its thread's task lies stopped.
+    first: u64,
+}
+
+impl Drop for Back<'_> {
+    fn drop(&mut self) {
+        let h = adapter::handle();
+        // SAFETY: the frame encloses the call; handle and state are this thread's.
+        unsafe {
+            set_top(here(), self.carried.frame);
+            if h.is_null() {
+                return;
+            }
+            // It lies where the first stop was, or, if the whole stack moved since, where the delegate ended.
+            let home = id::split(self.first).is_some_and(|(thread, _)| thread == (*h).thread);
+            if home {
+                adapter::resume(h);
+            } else {
+                arrive(h, self.carried.stop, true);
+            }
+        }
+    }
+}
+
+/// `r1::execute(arena, delegate)`.
+///
+/// # Safety
+/// As oneTBB's; the last two say where the call was made.
+pub(super) unsafe extern "C-unwind" fn execute(
+    arena: *mut c_void,
+    delegate: *mut Delegate,
+    ret: usize,
+    sp: usize,
+) {
+    let real = real::EXECUTE.get();
+    let h = adapter::handle();
+    if h.is_null() {
+        // SAFETY: the caller's.
+        return unsafe { real(arena, delegate) };
+    }
+    // SAFETY: the caller's; handle and state are this thread's.
+    unsafe {
+        let here = here();
+        let frame = top(here);
+        if !has_task(h, frame) {
+            return real(arena, delegate);
+        }
+        if !(*here).worker {
+            become_worker(h, here);
+        }
+        let site = calls::plain(Call { ret, sp }, primitive::EXECUTE);
+        let first = adapter::yield_task(h, site);
+        let mut away = Frame {
+            kind: FrameKind::Away,
+            parent: frame,
+            ..Frame::BOTTOM
+        };
+        let mut carried = Carried {
+            base: Delegate { table: table() },
+            users: delegate,
+            frame,
+            away: &raw mut away,
+            stop: first,
+            site,
+        };
+        set_top(here, &raw mut away);
+        let ours = (&raw mut carried).cast::<Delegate>();
+        let back = Back {
+            carried: &mut carried,
+            first,
+        };
+        real(arena, ours);
+        drop(back);
+    }
+}

@@ -1,0 +1,301 @@
+//! Sites of calls into oneTBB: the return addresses from the call outwards, as far as the user's code reaches, since in
+//! an unoptimised program the innermost ones are oneTBB's headers'.
+//!
+//! A stack is unwound once for each return address: how far the next one lies above it is a constant of that place in the code,
+//! which is kept, so that a call made again is known by a few loads. (A function with a stack of changing size breaks
+//! that; where two unwindings differ, the walk ends there.) Only x86-64 finds return addresses in that way; elsewhere the
+//! innermost address is the site.
+
+use std::cell::Cell;
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+use workspan_recorder::{adapter, is_on};
+
+use super::shape::Shape;
+
+/// Where a call was made.
+#[derive(Clone, Copy)]
+pub(super) struct Call {
+    /// The address it returns to.
+    pub(super) ret: usize,
+    /// The stack pointer it returns with.
+    pub(super) sp: usize,
+}
+
+/// Most addresses of a site: from a header's innermost function to the user's, in an unoptimised program.
+const DEPTH: usize = 8;
+/// Frames that one unwinding looks at.
+const UNWOUND: usize = 64;
+const STEPS: usize = 512;
+const SITES: usize = 256;
+/// A step that no function makes who can be walked.
+const LARGEST_STEP: usize = 64 << 10;
+/// How far below the deepest point that was unwound the walk trusts the stack to go on.
+const BELOW: usize = 1 << 20;
+
+/// What is known of a return address.
+#[derive(Clone, Copy)]
+struct Step {
+    ret: usize,
+    /// From its stack pointer to the caller's; 0: the walk ends.
+    bytes: u32,
+    /// It lies in oneTBB, in this library or in the C library: no user's code.
+    runtime: bool,
+}
+
+struct Seen {
+    steps: [Cell<Step>; STEPS],
+    /// Keys of sites, and their numbers.
+    sites: [Cell<(u64, u32)>; SITES],
+    /// The part of the stack that was unwound.
+    low: Cell<usize>,
+    high: Cell<usize>,
+    /// The call that libtbb's own of the pipeline's stages stand for.
+    stand_in: Cell<Call>,
+}
+
+thread_local! {
+    /// No destructor, so that it can be used to the very end of a thread.
+    static SEEN: Seen = const {
+        Seen {
+            steps: [const { Cell::new(Step { ret: 0, bytes: 0, runtime: false }) }; STEPS],
+            sites: [const { Cell::new((0, 0)) }; SITES],
+            low: Cell::new(usize::MAX),
+            high: Cell::new(0),
+            stand_in: Cell::new(Call { ret: 0, sp: 0 }),
+        }
+    };
+}
+
+/// The site of a call that creates a task of this class.
+#[inline]
+pub(super) fn site(call: Call, shape: &Shape, primitive: u8) -> u32 {
+    SEEN.with(|seen| {
+        let pipeline = primitive == workspan_recorder::wire::primitive::PARALLEL_PIPELINE;
+        let call = if pipeline && seen.stand_in.get().ret != 0 {
+            seen.stand_in.get()
+        } else {
+            call
+        };
+        of(
+            seen,
+            call,
+            primitive,
+            std::ptr::from_ref(shape) as u64,
+            &shape.name,
+        )
+    })
+}
+
+/// The site of another call.
+#[inline]
+pub(super) fn plain(call: Call, primitive: u8) -> u32 {
+    SEEN.with(|seen| of(seen, call, primitive, 0, ""))
+}
+
+/// From now on this call stands for those that libtbb makes for a pipeline on this thread; the one before.
+pub(super) fn stand_in(call: Call) -> Call {
+    SEEN.with(|seen| seen.stand_in.replace(call))
+}
+
+#[inline]
+fn of(seen: &Seen, call: Call, primitive: u8, class: u64, name: &str) -> u32 {
+    let mut addresses = [0; DEPTH];
+    let count = walk(seen, call, &mut addresses);
+    let addresses = &addresses[..count];
+    let mut key = class ^ u64::from(primitive) << 56;
+    for &address in addresses {
+        key = (key.rotate_left(23) ^ address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+    let key = key | 1;
+    let slot = &seen.sites[(key >> 32) as usize % SITES];
+    let (known, site) = slot.get();
+    if known == key {
+        return site;
+    }
+    let site = adapter::site_calls(addresses, name, primitive);
+    if is_on() {
+        slot.set((key, site));
+    }
+    site
+}
+
+fn step_slot(seen: &Seen, ret: usize) -> &Cell<Step> {
+    &seen.steps[ret.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40 & (STEPS - 1)]
+}
+
+/// The return addresses of the user's code from the call outwards; their number.
+#[inline]
+fn walk(seen: &Seen, call: Call, into: &mut [usize; DEPTH]) -> usize {
+    let Call { mut ret, mut sp } = call;
+    if ret == 0 {
+        return 0;
+    }
+    if !cfg!(target_arch = "x86_64") {
+        into[0] = ret;
+        return 1;
+    }
+    let mut count = 0;
+    loop {
+        let step = step_slot(seen, ret).get();
+        if step.ret != ret {
+            return unwind(seen, call, into);
+        }
+        if step.runtime {
+            if count > 0 {
+                return count;
+            }
+        } else {
+            into[count] = ret;
+            count += 1;
+        }
+        let next = sp + step.bytes as usize;
+        let known = sp.saturating_add(BELOW) >= seen.low.get() && next <= seen.high.get();
+        if step.bytes == 0 || count == DEPTH || !known {
+            return count;
+        }
+        // SAFETY: the address lies in the stack, below the end of its outermost frame unwound.
+        ret = unsafe { *((next - size_of::<usize>()) as *const usize) };
+        sp = next;
+    }
+}
+
+#[repr(C)]
+struct Names {
+    file: *const c_char,
+    base: *mut c_void,
+    symbol: *const c_char,
+    address: *mut c_void,
+}
+
+type Each = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
+
+unsafe extern "C" {
+    fn _Unwind_Backtrace(each: Each, with: *mut c_void) -> c_int;
+    fn _Unwind_GetIP(frame: *mut c_void) -> usize;
+    fn _Unwind_GetCFA(frame: *mut c_void) -> usize;
+    fn dladdr(address: *const c_void, names: *mut Names) -> c_int;
+    fn __errno_location() -> *mut c_int;
+}
+
+struct Stack {
+    frames: [(usize, usize); UNWOUND],
+    count: usize,
+}
+
+unsafe extern "C" fn one(frame: *mut c_void, with: *mut c_void) -> c_int {
+    // SAFETY: the unwinder's frame, and the stack handed to it below.
+    unsafe {
+        let stack = &mut *with.cast::<Stack>();
+        if stack.count == UNWOUND {
+            return 5;
+        }
+        stack.frames[stack.count] = (_Unwind_GetIP(frame), _Unwind_GetCFA(frame));
+        stack.count += 1;
+    }
+    0
+}
+
+/// The same as [`walk`], by the unwinder; what it finds is kept.
+#[cold]
+#[inline(never)]
+fn unwind(seen: &Seen, call: Call, into: &mut [usize; DEPTH]) -> usize {
+    let mut stack = Stack {
+        frames: [(0, 0); UNWOUND],
+        count: 0,
+    };
+    // SAFETY: errno has an address on every thread.
+    let errno = unsafe { *__errno_location() };
+    // SAFETY: the callback gets the stack alone.
+    unsafe { _Unwind_Backtrace(one, (&raw mut stack).cast()) };
+    let frames = &stack.frames[..stack.count];
+    let first = frames
+        .iter()
+        .position(|&frame| frame == (call.ret, call.sp));
+    let mut count = 0;
+    match first {
+        None => {
+            keep(seen, call.ret, 0, false);
+            into[0] = call.ret;
+            count = 1;
+        }
+        Some(first) => {
+            let frames = &frames[first..];
+            let outermost = frames.last().map_or(call.sp, |&(_, sp)| sp);
+            seen.low.set(seen.low.get().min(call.sp));
+            seen.high.set(seen.high.get().max(outermost));
+            let mut inside = true;
+            for (at, &(ret, sp)) in frames.iter().enumerate() {
+                let bytes = frames.get(at + 1).map_or(0, |&(above, next)| {
+                    let bytes = next.wrapping_sub(sp);
+                    // SAFETY: the word below an outer frame's stack pointer is in the stack.
+                    let fits = bytes > 0
+                        && bytes <= LARGEST_STEP
+                        && unsafe { *((next - size_of::<usize>()) as *const usize) } == above;
+                    if fits { bytes } else { 0 }
+                });
+                let runtime = is_runtime(ret);
+                keep(seen, ret, bytes, runtime);
+                if runtime && count > 0 {
+                    inside = false;
+                }
+                if inside && !runtime {
+                    into[count] = ret;
+                    count += 1;
+                }
+                if !inside || count == DEPTH || bytes == 0 {
+                    break;
+                }
+            }
+        }
+    }
+    // SAFETY: as above.
+    unsafe { *__errno_location() = errno };
+    count
+}
+
+/// Keeps what is known of a return address; one that lies at two heights is not walked past.
+fn keep(seen: &Seen, ret: usize, bytes: usize, runtime: bool) {
+    let slot = step_slot(seen, ret);
+    let known = slot.get();
+    let bytes = if known.ret == ret && known.bytes as usize != bytes {
+        0
+    } else {
+        bytes as u32
+    };
+    slot.set(Step {
+        ret,
+        bytes,
+        runtime,
+    });
+}
+
+fn is_runtime(address: usize) -> bool {
+    let mut names = Names {
+        file: std::ptr::null(),
+        base: std::ptr::null_mut(),
+        symbol: std::ptr::null(),
+        address: std::ptr::null_mut(),
+    };
+    // SAFETY: any address may be asked for; the file's name lasts as long as the object is loaded.
+    unsafe {
+        if dladdr(address as *const c_void, &raw mut names) == 0 || names.file.is_null() {
+            return false;
+        }
+        let file = CStr::from_ptr(names.file).to_bytes();
+        let name = file.rsplit(|&b| b == b'/').next().unwrap_or(file);
+        let mut own = Names { ..names };
+        dladdr(is_runtime as *const c_void, &raw mut own);
+        own.base == names.base
+            || [
+                &b"libtbb"[..],
+                b"libc.so",
+                b"libc-",
+                b"ld-linux",
+                b"libpthread",
+                b"libstdc++",
+            ]
+            .iter()
+            .any(|runtime| name.starts_with(runtime))
+    }
+}

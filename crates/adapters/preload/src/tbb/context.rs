@@ -1,0 +1,95 @@
+//! The open scope of a context (`task_group_context`): kept in the context's own unused bytes, so that a spawn finds it
+//! without a lock.
+//!
+//! A context is marked when it is made (`r1::initialize`), as its unused bytes hold anything before. One that is not
+//! marked, because it was made before recording or by a libtbb that initialises it without asking, has no scope: tasks
+//! created into it are plain children.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Bytes of a context, and where ours begin: the last two words of its padding.
+const OURS: usize = 128 - 16;
+const MARK: u64 = 0x5753_5041_4e5f_7462;
+
+#[repr(C)]
+struct Slot {
+    scope: AtomicU64,
+    /// [`MARK`] mixed with the context's address.
+    mark: AtomicU64,
+}
+
+fn slot(context: usize) -> *const Slot {
+    (context + OURS) as *const Slot
+}
+
+/// A context was made at this address.
+///
+/// # Safety
+/// `context` is a live context of 128 bytes that no other thread knows yet.
+pub(super) unsafe fn made(context: usize) {
+    // SAFETY: the caller's; these bytes are nobody else's.
+    unsafe {
+        let slot = &*slot(context);
+        slot.scope.store(0, Ordering::Relaxed);
+        slot.mark.store(MARK ^ context as u64, Ordering::Release);
+    }
+}
+
+/// # Safety
+/// `context` is a live context.
+#[inline]
+unsafe fn marked<'a>(context: usize) -> Option<&'a Slot> {
+    // SAFETY: the caller's.
+    let slot = unsafe { &*slot(context) };
+    (slot.mark.load(Ordering::Relaxed) == MARK ^ context as u64).then_some(slot)
+}
+
+/// The open scope; 0 when there is none.
+///
+/// # Safety
+/// `context` is a live context.
+#[inline]
+pub(super) unsafe fn scope(context: usize) -> u64 {
+    // SAFETY: the caller's.
+    unsafe { marked(context) }.map_or(0, |slot| slot.scope.load(Ordering::Acquire))
+}
+
+/// Whether a scope can be kept for it.
+///
+/// # Safety
+/// `context` is a live context.
+#[inline]
+pub(super) unsafe fn keeps(context: usize) -> bool {
+    // SAFETY: the caller's.
+    unsafe { marked(context) }.is_some()
+}
+
+/// Makes `scope` the open one, unless there is one; the open one.
+///
+/// # Safety
+/// `context` is a live context.
+#[inline]
+pub(super) unsafe fn open(context: usize, scope: u64) -> u64 {
+    // SAFETY: the caller's.
+    match unsafe { marked(context) } {
+        Some(slot) => slot
+            .scope
+            .compare_exchange(0, scope, Ordering::AcqRel, Ordering::Acquire)
+            .map_or_else(|other| other, |_| scope),
+        None => scope,
+    }
+}
+
+/// The scope was waited for.
+///
+/// # Safety
+/// `context` is a live context.
+#[inline]
+pub(super) unsafe fn close(context: usize, scope: u64) {
+    // SAFETY: the caller's.
+    if let Some(slot) = unsafe { marked(context) }
+        && slot.scope.load(Ordering::Relaxed) == scope
+    {
+        slot.scope.store(0, Ordering::Release);
+    }
+}

@@ -1,0 +1,320 @@
+//! A task is created (spawned, submitted, enqueued, or returned by the one before it), and runs.
+
+use std::ffi::c_void;
+
+use workspan_recorder::adapter;
+use workspan_recorder::front::Handle;
+use workspan_recorder::wire::create as kind;
+
+use super::calls::{self, Call};
+use super::frame::{Frame, FrameKind, has_task, here, link, restore, set_top, top};
+use super::shape::{CANCEL, EXECUTE, Shape};
+use super::{become_worker, context, late, real};
+
+/// The front of every task of oneTBB.
+#[repr(C)]
+pub(super) struct Task {
+    pub(super) table: *const usize,
+    /// `m_version_and_traits`, then libtbb's first word of `m_reserved`: the context.
+    traits: [u64; 2],
+    /// For what outlives the wait of a part of its algorithm: the whole one's scope. 0: there is no such part.
+    outer: u64,
+    /// libtbb's isolation.
+    isolation: u64,
+    /// The scope it was created into.
+    scope: u64,
+    /// Where it was created.
+    site: u64,
+    /// Its number.
+    number: u64,
+}
+
+const _: () = assert!(size_of::<Task>() == 64);
+
+/// What a task is created into.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Scope {
+    /// 0: into none.
+    pub(super) of: u64,
+    /// See [`Task::outer`].
+    pub(super) outer: u64,
+}
+
+/// `execution_data`, of which we need the first field.
+#[repr(C)]
+pub(super) struct Execution {
+    context: usize,
+}
+
+/// The current task creates `task`; its virtual functions are ours until it runs. At the time of the record before, if
+/// `at_once`.
+///
+/// # Safety
+/// `h` is the calling thread's live handle and its records have a current task; `task` is a live task nobody runs yet.
+#[inline]
+pub(super) unsafe fn adopt(
+    h: *mut Handle,
+    task: *mut Task,
+    shape: &Shape,
+    flags: u64,
+    site: u32,
+    scope: Scope,
+    at_once: bool,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        let now = if at_once { (*h).last } else { Handle::now(h) };
+        let number = adapter::task_create_at(h, flags, site, scope.of, now);
+        (*task).scope = scope.of;
+        (*task).outer = scope.outer;
+        (*task).site = u64::from(site);
+        (*task).number = number;
+        (*task).table = shape.table();
+    }
+}
+
+/// A task is about to be handed to libtbb. `context` 0: nobody waits for it.
+///
+/// # Safety
+/// `task` is a live task nobody runs yet, `context` its live context or 0.
+#[inline]
+unsafe fn told(task: *mut Task, context: usize, call: Call) {
+    let h = adapter::handle();
+    if h.is_null() {
+        return;
+    }
+    // SAFETY: the caller's; the handle is this thread's.
+    unsafe {
+        let here = here();
+        let frame = top(here);
+        if !has_task(h, frame) {
+            return;
+        }
+        let Some(shape) = Shape::of(task) else {
+            return;
+        };
+        let member = (*frame).is_in(context);
+        let site = if member && !shape.users && (*frame).site != 0 {
+            (*frame).site
+        } else {
+            calls::site(call, shape, shape.primitive)
+        };
+        let mut at_once = false;
+        let scope = if context == 0 {
+            Scope::default()
+        } else if member {
+            (*frame).members(shape.outlives)
+        } else if !context::keeps(context) {
+            Scope::default()
+        } else {
+            let mut scope = context::scope(context);
+            if scope == 0 {
+                let fresh = adapter::scope_open(h, false);
+                scope = context::open(context, fresh);
+                if scope == fresh {
+                    (*frame).opened = scope;
+                }
+                at_once = true;
+            }
+            Scope {
+                of: scope,
+                outer: 0,
+            }
+        };
+        let flags = if context == 0 {
+            kind::DETACHED
+        } else {
+            kind::DEFERRED
+        };
+        adopt(h, task, shape, flags, site, scope, at_once);
+    }
+}
+
+/// `r1::spawn(task, context)`.
+///
+/// # Safety
+/// As oneTBB's; the last two say where the call was made.
+pub(super) unsafe extern "C-unwind" fn spawn(
+    task: *mut Task,
+    context: usize,
+    ret: usize,
+    sp: usize,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        told(task, context, Call { ret, sp });
+        real::SPAWN.get()(task, context);
+    }
+}
+
+/// `r1::spawn(task, context, slot)`.
+///
+/// # Safety
+/// As [`spawn`].
+pub(super) unsafe extern "C-unwind" fn spawn_to(
+    task: *mut Task,
+    context: usize,
+    slot: u16,
+    ret: usize,
+    sp: usize,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        told(task, context, Call { ret, sp });
+        real::SPAWN_TO.get()(task, context, slot);
+    }
+}
+
+/// `r1::submit(task, context, arena, critical)`.
+///
+/// # Safety
+/// As [`spawn`].
+pub(super) unsafe extern "C-unwind" fn submit(
+    task: *mut Task,
+    context: usize,
+    arena: *mut c_void,
+    critical: usize,
+    ret: usize,
+    sp: usize,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        told(task, context, Call { ret, sp });
+        real::SUBMIT.get()(task, context, arena, critical);
+    }
+}
+
+/// `r1::enqueue(task, arena)`: nobody waits for it.
+///
+/// # Safety
+/// As [`spawn`].
+pub(super) unsafe extern "C-unwind" fn enqueue(
+    task: *mut Task,
+    arena: *mut c_void,
+    ret: usize,
+    sp: usize,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        told(task, 0, Call { ret, sp });
+        real::ENQUEUE.get()(task, arena);
+    }
+}
+
+/// `r1::enqueue(task, context, arena)`: a task group's, which waits for it.
+///
+/// # Safety
+/// As [`spawn`].
+pub(super) unsafe extern "C-unwind" fn enqueue_in(
+    task: *mut Task,
+    context: usize,
+    arena: *mut c_void,
+    ret: usize,
+    sp: usize,
+) {
+    // SAFETY: the caller's.
+    unsafe {
+        told(task, context, Call { ret, sp });
+        real::ENQUEUE_IN.get()(task, context, arena);
+    }
+}
+
+/// A told task's `execute`.
+///
+/// # Safety
+/// Called by libtbb as the task's own.
+pub(super) unsafe extern "C-unwind" fn execute(task: *mut Task, data: *mut Execution) -> *mut Task {
+    // SAFETY: the caller's.
+    unsafe { run(task, data, EXECUTE) }
+}
+
+/// A told task's `cancel`.
+///
+/// # Safety
+/// Called by libtbb as the task's own.
+pub(super) unsafe extern "C-unwind" fn cancel(task: *mut Task, data: *mut Execution) -> *mut Task {
+    // SAFETY: the caller's.
+    unsafe { run(task, data, CANCEL) }
+}
+
+type Body = unsafe extern "C-unwind" fn(*mut Task, *mut Execution) -> *mut Task;
+
+/// Ends the task of a frame when its body is left, by an exception too.
+struct Running(*mut Frame);
+
+impl Drop for Running {
+    #[inline]
+    fn drop(&mut self) {
+        let h = adapter::handle();
+        // SAFETY: the frame lives until this has run; the stack may have moved to another thread, whose handle and
+        // state these are.
+        unsafe {
+            restore(here(), (*self.0).parent);
+            if !h.is_null() {
+                adapter::task_end_at(h, late::end(h, (*self.0).scope));
+            }
+        }
+    }
+}
+
+/// # Safety
+/// `task` has a copied table; `slot` is one of its entries.
+#[inline]
+unsafe fn run(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
+    // SAFETY: the caller's. What belongs to the task is read before its body runs, which may free it.
+    unsafe {
+        let shape = Shape::behind((*task).table);
+        (*task).table = shape.original;
+        let body = std::mem::transmute::<usize, Body>(*shape.original.add(slot));
+        let h = adapter::handle();
+        if h.is_null() {
+            return body(task, data);
+        }
+        let here = here();
+        if !(*here).worker {
+            become_worker(h, here);
+        }
+        let mut frame = Frame {
+            kind: FrameKind::Task,
+            parent: link(here),
+            context: (*data).context,
+            scope: (*task).scope,
+            outer: (*task).outer,
+            opened: 0,
+            stop: 0,
+            site: (*task).site as u32,
+        };
+        let at = &raw mut frame;
+        adapter::task_begin(h, (*task).number);
+        set_top(here, at);
+        let running = Running(at);
+        let next = body(task, data);
+        if !next.is_null() {
+            returned(next, at);
+        }
+        drop(running);
+        next
+    }
+}
+
+/// A task's body returned another one, which this thread runs next: its last act is to create it.
+///
+/// # Safety
+/// `next` is a live task nobody runs yet; `frame` is the innermost.
+unsafe fn returned(next: *mut Task, frame: *mut Frame) {
+    let h = adapter::handle();
+    // SAFETY: the caller's.
+    unsafe {
+        if h.is_null() {
+            return;
+        }
+        if let Some(shape) = Shape::of(next) {
+            let site = match (*frame).site {
+                0 => calls::site(Call { ret: 0, sp: 0 }, shape, shape.primitive),
+                site => site,
+            };
+            let scope = (*frame).members(shape.outlives);
+            adopt(h, next, shape, kind::INLINE, site, scope, false);
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Waits: each opens or closes the scope of the context it waits for.
+
+use std::ffi::c_void;
+
+use workspan_recorder::adapter;
+use workspan_recorder::wire::{create, primitive};
+
+use super::calls::{self, Call};
+use super::frame::{Frame, FrameKind, go_on, has_task, here, set_top, top};
+use super::shape::Shape;
+use super::task::{self, Scope, Task};
+use super::{become_worker, context, late, real, several_workers};
+
+/// The frame's task goes on when the real wait has returned or thrown.
+struct Waiting {
+    frame: *mut Frame,
+    context: usize,
+    /// What was waited for, to be closed in the context; 0 for nothing.
+    scope: u64,
+    /// A wait was told.
+    told: bool,
+}
+
+impl Drop for Waiting {
+    #[inline]
+    fn drop(&mut self) {
+        let h = adapter::handle();
+        // SAFETY: the frame encloses the wait; the stack may have moved to another thread, whose handle and state
+        // these are; the context outlives the wait.
+        unsafe {
+            set_top(here(), self.frame);
+            if self.scope != 0 {
+                context::close(self.context, self.scope);
+            }
+            if !h.is_null() {
+                if self.scope != 0 && several_workers() {
+                    late::over(h, self.scope);
+                }
+                go_on(h, self.frame, self.told);
+            }
+        }
+    }
+}
+
+/// `r1::wait(wait context, context)`.
+///
+/// # Safety
+/// As oneTBB's; the last two say where the call was made.
+pub(super) unsafe extern "C-unwind" fn wait(
+    waited: *mut c_void,
+    context: usize,
+    ret: usize,
+    sp: usize,
+) {
+    let real = real::WAIT.get();
+    let h = adapter::handle();
+    if h.is_null() {
+        // SAFETY: the caller's.
+        return unsafe { real(waited, context) };
+    }
+    // SAFETY: the caller's; the handle is this thread's.
+    unsafe {
+        let here = here();
+        let frame = top(here);
+        if !has_task(h, frame) {
+            return real(waited, context);
+        }
+        if !(*here).worker {
+            become_worker(h, here);
+        }
+        let site = calls::plain(Call { ret, sp }, primitive::TASKGROUP);
+        let open = context::scope(context);
+        let scope = if open != 0 && !is_inside(frame, open) {
+            adapter::wait_scope(h, site, open);
+            open
+        } else {
+            0
+        };
+        // A task of the context itself waits for what it created: the scope is somebody else's to wait for.
+        let children = scope == 0 && (open != 0 || (*frame).is_in(context));
+        if children {
+            adapter::wait_children(h, site);
+        }
+        let waiting = Waiting {
+            frame,
+            context,
+            scope,
+            told: scope != 0 || children,
+        };
+        real(waited, context);
+        drop(waiting);
+    }
+}
+
+/// Whether a task that runs on this stack, from the frame outwards, is a member of the scope.
+///
+/// # Safety
+/// `frame` is a live chain.
+unsafe fn is_inside(mut frame: *mut Frame, scope: u64) -> bool {
+    // SAFETY: parents outlive their children.
+    unsafe {
+        while !frame.is_null() && (*frame).kind == FrameKind::Task {
+            if (*frame).scope == scope {
+                return true;
+            }
+            // What it opened itself it may wait for.
+            if (*frame).opened == scope {
+                return false;
+            }
+            frame = (*frame).parent;
+        }
+        false
+    }
+}
+
+/// `r1::execute_and_wait(task, its context, wait context, context waited for)`.
+///
+/// # Safety
+/// As [`wait`].
+pub(super) unsafe extern "C-unwind" fn execute_and_wait(
+    task: *mut Task,
+    task_context: usize,
+    waited: *mut c_void,
+    context: usize,
+    ret: usize,
+    sp: usize,
+) {
+    let real = real::EXECUTE_AND_WAIT.get();
+    let h = adapter::handle();
+    if h.is_null() {
+        // SAFETY: the caller's.
+        return unsafe { real(task, task_context, waited, context) };
+    }
+    // SAFETY: the caller's; the handle is this thread's.
+    unsafe {
+        let here = here();
+        let frame = top(here);
+        let shape = if has_task(h, frame) {
+            Shape::of(task)
+        } else {
+            None
+        };
+        let Some(shape) = shape else {
+            return real(task, task_context, waited, context);
+        };
+        if !(*here).worker {
+            become_worker(h, here);
+        }
+        let site = calls::site(Call { ret, sp }, shape, shape.primitive);
+        let open = context::scope(context);
+        // What this task spawned into the context before is waited for here too.
+        let scope = if open != 0 && open == (*frame).opened {
+            open
+        } else {
+            let fresh = adapter::scope_open(h, false);
+            if context::open(context, fresh) == fresh {
+                (*frame).opened = fresh;
+            }
+            fresh
+        };
+        // A part of an algorithm that runs in the same context.
+        let outer = match ((*frame).is_in(task_context), (*frame).outer) {
+            (false, _) => 0,
+            (true, 0) => (*frame).scope,
+            (true, outer) => outer,
+        };
+        let into = Scope { of: scope, outer };
+        task::adopt(h, task, shape, create::INLINE, site, into, true);
+        adapter::wait_scope_at(h, site, scope, (*h).last);
+        let waiting = Waiting {
+            frame,
+            context,
+            scope,
+            told: true,
+        };
+        real(task, task_context, waited, context);
+        drop(waiting);
+    }
+}
+
+/// `r1::parallel_pipeline(context, tokens, filters)`: its stages are spawned by libtbb, for this call.
+///
+/// # Safety
+/// As [`wait`].
+pub(super) unsafe extern "C-unwind" fn pipeline(
+    context: usize,
+    tokens: usize,
+    filters: *mut c_void,
+    ret: usize,
+    sp: usize,
+) {
+    /// Puts back what stood there before, after an exception too.
+    struct Before(Call);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            calls::stand_in(self.0);
+        }
+    }
+    let before = Before(calls::stand_in(Call { ret, sp }));
+    // SAFETY: the caller's.
+    unsafe { real::PIPELINE.get()(context, tokens, filters) };
+    drop(before);
+}
