@@ -1,5 +1,6 @@
 //! Functions of the runtime that compiled programs call, stood in front of for what no event tells: the address a
-//! `taskloop` is called from (its events have one inside of the runtime), and that an `if` clause was false, which a
+//! `taskloop` is called from (its events have one inside of the runtime), the function made of a region (which is named
+//! when the region's call was a tail call, so that it returns into the runtime), and that an `if` clause was false, which a
 //! team of one does not tell from its own undeferred tasks. Each notes that, and jumps to the real one with all
 //! arguments as they were.
 
@@ -19,9 +20,11 @@ struct Real {
 
 static TASKLOOP: Real = Real::new(c"__kmpc_taskloop");
 static TASKLOOP_5: Real = Real::new(c"__kmpc_taskloop_5");
+static FORK: Real = Real::new(c"__kmpc_fork_call");
 static BEGIN_IF0: Real = Real::new(c"__kmpc_omp_task_begin_if0");
 
-/// Defines an exported function that calls `$note` with its return address and jumps where that says.
+/// Defines an exported function that calls `$note` with its return address and third argument, and jumps where that says.
+/// The register in which a caller counts vector arguments is kept too, as some of the functions take any number of arguments.
 #[cfg(target_arch = "x86_64")]
 macro_rules! entry {
     ($name:ident, $note:ident) => {
@@ -35,17 +38,19 @@ macro_rules! entry {
                 "push rcx",
                 "push r8",
                 "push r9",
-                "sub rsp, 8",
+                "push rax",
                 "mov rdi, [rsp + 56]",
+                "mov rsi, rdx",
                 "call {note}",
-                "add rsp, 8",
+                "mov r11, rax",
+                "pop rax",
                 "pop r9",
                 "pop r8",
                 "pop rcx",
                 "pop rdx",
                 "pop rsi",
                 "pop rdi",
-                "jmp rax",
+                "jmp r11",
                 note = sym $note,
             )
         }
@@ -57,7 +62,17 @@ entry!(__kmpc_taskloop, taskloop);
 #[cfg(target_arch = "x86_64")]
 entry!(__kmpc_taskloop_5, taskloop_5);
 #[cfg(target_arch = "x86_64")]
+entry!(__kmpc_fork_call, fork);
+#[cfg(target_arch = "x86_64")]
 entry!(__kmpc_omp_task_begin_if0, begin_if0);
+
+/// `__kmpc_fork_call(location, arguments, function, …)`.
+extern "C" fn fork(return_address: usize, function: usize) -> *mut c_void {
+    if let Some(lane) = lane::of_thread() {
+        lane.region_function = function;
+    }
+    FORK.get(return_address)
+}
 
 extern "C" fn taskloop(return_address: usize) -> *mut c_void {
     note_taskloop(return_address);

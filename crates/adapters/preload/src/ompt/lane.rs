@@ -10,6 +10,7 @@ use workspan_recorder::front::Handle;
 
 use super::ffi::Data;
 use super::region::Member;
+use super::start;
 use super::sync::Group;
 use super::word::{IMPLICIT, LASTING, ON_STACK, unpack};
 use crate::sites;
@@ -45,6 +46,8 @@ pub(super) struct Lane {
     pub(super) member: *mut Member,
     /// The call of a `taskloop` that this thread is about to make.
     pub(super) taskloop_call: usize,
+    /// The function made of the parallel region that this thread is about to open.
+    pub(super) region_function: usize,
     /// When it began to wait for a lock.
     pub(super) lock_wait: u64,
     /// Where the record after that of the last `taskwait` goes.
@@ -56,6 +59,17 @@ pub(super) struct Lane {
     /// Members of before, for reuse.
     pub(super) spare: Vec<*mut Member>,
     sites: [(u64, u32); SITES],
+}
+
+/// Where a call that returns into the runtime was made is not known: it was the last thing its function did, and the compiler
+/// let it return for both.
+#[cold]
+fn site_of(return_address: usize, primitive: u8) -> u32 {
+    const TAIL_CALL: &str = "? (tail call)";
+    if start::is_runtime(return_address) {
+        return (TABLE.site_label)(TAIL_CALL.as_ptr(), TAIL_CALL.len(), primitive);
+    }
+    sites::at(return_address, primitive, true)
 }
 
 /// The calling thread's lane, made on first use; `None` when this process is not recorded. The callbacks of one thread do not
@@ -86,6 +100,7 @@ fn make() -> Option<&'static mut Lane> {
         current: ptr::null_mut(),
         member: ptr::null_mut(),
         taskloop_call: 0,
+        region_function: 0,
         lock_wait: 0,
         after_wait: ptr::null_mut(),
         dependence_wait: 0,
@@ -171,9 +186,8 @@ impl Lane {
         if slot.0 == key && key != 0 {
             return slot.1;
         }
-        let site = sites::at(return_address, primitive, true);
-        *slot = (key, site);
-        site
+        *slot = (key, site_of(return_address, primitive));
+        slot.1
     }
 
     /// The implicit task of this word, when it is the innermost of this thread.

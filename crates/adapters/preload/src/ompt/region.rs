@@ -11,7 +11,9 @@ use workspan_recorder::wire::primitive;
 use super::ffi::{Data, endpoint};
 use super::lane::{self, Lane, Late};
 use super::loops::Loop;
+use super::start;
 use super::word::IMPLICIT;
+use crate::sites;
 
 /// An implicit task: one thread's part in a team. The runtime tells of the end of a worker's only when its next region
 /// begins, without naming the region, so all that is needed is kept here.
@@ -98,7 +100,12 @@ pub(super) extern "C" fn parallel_begin(
         return;
     };
     lane.settle();
-    let site = lane.site(return_address, primitive::PARALLEL);
+    let function = core::mem::take(&mut lane.region_function);
+    let site = if function != 0 && start::is_runtime(return_address) {
+        sites::at(function, primitive::PARALLEL, false)
+    } else {
+        lane.site(return_address, primitive::PARALLEL)
+    };
     // SAFETY: the handle is this thread's; the region's word is the tool's to write.
     unsafe {
         let team = adapter::team(lane.h, site);

@@ -3,7 +3,7 @@
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::ptr;
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -74,6 +74,30 @@ fn another_tool() -> Option<&'static str> {
         .then_some("the program is built with ThreadSanitizer, which needs the runtime's archer")
 }
 
+/// The segments of code of up to four runtimes in a process: first address, and one past the last.
+static CODE: [(AtomicUsize, AtomicUsize); 4] =
+    [const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; 4];
+
+/// True for an address in the code of a runtime that told its start.
+#[inline]
+pub(super) fn is_runtime(address: usize) -> bool {
+    CODE.iter().any(|(start, end)| {
+        (start.load(Ordering::Relaxed)..end.load(Ordering::Relaxed)).contains(&address)
+    })
+}
+
+/// Keeps where the code around this address lies.
+fn note_code(address: usize) {
+    let found = workspan_recorder::adapter::code_around(address);
+    let free = CODE
+        .iter()
+        .find(|(start, _)| start.load(Ordering::Relaxed) == 0);
+    if let (Some(code), Some((start, end))) = (found, free) {
+        end.store(code.end, Ordering::Relaxed);
+        start.store(code.start, Ordering::Relaxed);
+    }
+}
+
 /// The file that holds this address, by its name without links and folders.
 fn file_of(address: *const c_void) -> Option<String> {
     let mut info = ObjectInfo {
@@ -100,6 +124,7 @@ fn note(key: &str, value: &str) {
 
 /// Sets the callbacks; 1 keeps the tool.
 extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_int {
+    note_code(lookup as usize);
     // SAFETY: the runtime's function, called with a C string; what it gives is of the type the name stands for.
     let set = unsafe {
         let found = lookup(c"ompt_set_callback".as_ptr());
