@@ -13,10 +13,12 @@ use super::shim::{Call, entries};
 const ALWAYS: u8 = 0;
 /// A barrier unless the argument is true.
 const UNLESS: u8 = 1;
+/// It says whether the region was cancelled.
+pub(super) const CANCEL: u8 = 2;
 
 entries! { barrier:
     GOMP_barrier = ALWAYS,
-    GOMP_barrier_cancel = ALWAYS,
+    GOMP_barrier_cancel = CANCEL,
     GOMP_single_copy_end = ALWAYS,
     GOMP_workshare_task_reduction_unregister = UNLESS,
 }
@@ -24,7 +26,7 @@ entries! { barrier:
 entries! { single_copy: GOMP_single_copy_start = ALWAYS }
 
 unsafe extern "C-unwind" fn barrier(call: &mut Call, entry: &Entry) -> usize {
-    let h = entry.handle();
+    let h = adapter::handle();
     // SAFETY: the arguments are the entry point's; the handle is this thread's.
     unsafe {
         if h.is_null() || entry.form == UNLESS && call.argument(0) as u8 != 0 {
@@ -45,9 +47,16 @@ pub(super) unsafe fn pass(h: *mut Handle, call: &Call, entry: &Entry) -> usize {
         if share.is_null() || (*share).team == 0 {
             return call.forward(entry.real());
         }
-        adapter::task_end(h);
+        if !(*share).is_over {
+            adapter::task_end(h);
+        }
         let result = call.forward(entry.real());
-        next_phase(h, &mut *share);
+        if entry.form == CANCEL && result as u8 != 0 {
+            // Others may not have come here; the thread goes straight to the region's end.
+            (*share).is_over = true;
+        } else {
+            next_phase(h, &mut *share);
+        }
         result
     }
 }
@@ -56,6 +65,7 @@ pub(super) unsafe fn pass(h: *mut Handle, call: &Call, entry: &Entry) -> usize {
 /// `h` is the calling thread's live handle.
 unsafe fn next_phase(h: *mut Handle, share: &mut Share) {
     share.phase += 1;
+    share.is_over = false;
     // SAFETY: the caller's.
     unsafe { adapter::member(h, share.team, share.phase, share.index, Handle::now(h)) };
 }
@@ -63,7 +73,7 @@ unsafe fn next_phase(h: *mut Handle, share: &mut Share) {
 /// `single` with `copyprivate`: the thread that is first gets null and goes on to the block; for the others this is a barrier,
 /// which they leave when that thread comes to `GOMP_single_copy_end`. Who is who is known only afterwards.
 unsafe extern "C-unwind" fn single_copy(call: &mut Call, entry: &Entry) -> usize {
-    let h = entry.handle();
+    let h = adapter::handle();
     // SAFETY: as in `pass`.
     unsafe {
         let share = (*frame::current()).share;

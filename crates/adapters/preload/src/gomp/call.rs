@@ -10,12 +10,12 @@ use crate::sites;
 
 const PAGE: usize = 4096;
 
-/// The site of a call that returns to `address`, of the entry point at `entry`.
-pub(super) fn site(address: usize, primitive: u8, entry: usize) -> u32 {
+/// The site of a call of an entry point that returns to `address`.
+pub(super) fn site(address: usize, primitive: u8) -> u32 {
     let found = sites::looked_up(address, primitive, || {
         // SAFETY: the address is one that this thread returns to.
         match unsafe { callee(address) } {
-            Callee::Is(function) if function != entry => (function, false),
+            Callee::Is(function) if !is_ours(function) => (function, false),
             Callee::Unknown if is_ours(address) => (INHERITED, false),
             _ => (address, true),
         }

@@ -24,7 +24,7 @@ const IF_SIXTH: u8 = 5;
 const IF_SEVENTH: u8 = 6;
 /// ... of `..._next`: it may wait for its turn.
 const ORDERED: u8 = 1;
-/// ... of `..._end`: with a barrier or without.
+/// ... of `..._end`: with a barrier (or [`barrier::CANCEL`]), or without.
 const BARRIER: u8 = 0;
 const NO_WAIT: u8 = 1;
 
@@ -101,10 +101,10 @@ entries! { next:
 
 entries! { end:
     GOMP_loop_end = BARRIER,
-    GOMP_loop_end_cancel = BARRIER,
+    GOMP_loop_end_cancel = barrier::CANCEL,
     GOMP_loop_end_nowait = NO_WAIT,
     GOMP_sections_end = BARRIER,
-    GOMP_sections_end_cancel = BARRIER,
+    GOMP_sections_end_cancel = barrier::CANCEL,
     GOMP_sections_end_nowait = NO_WAIT,
 }
 
@@ -126,7 +126,7 @@ fn primitive_of(form: u8) -> u8 {
 }
 
 unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
-    let h = entry.handle();
+    let h = adapter::handle();
     let share = frame::current_share();
     // SAFETY: the arguments are the entry point's; the share lies in a frame below on this thread, the handle is this thread's.
     unsafe {
@@ -154,7 +154,7 @@ unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
 }
 
 unsafe extern "C-unwind" fn next(call: &mut Call, entry: &Entry) -> usize {
-    let h = entry.handle();
+    let h = adapter::handle();
     let share = frame::current_share();
     // SAFETY: as in `start`.
     unsafe {
@@ -184,7 +184,7 @@ unsafe extern "C-unwind" fn next(call: &mut Call, entry: &Entry) -> usize {
 }
 
 unsafe extern "C-unwind" fn end(call: &mut Call, entry: &Entry) -> usize {
-    let h = entry.handle();
+    let h = adapter::handle();
     let share = frame::current_share();
     // SAFETY: as in `start`.
     unsafe {

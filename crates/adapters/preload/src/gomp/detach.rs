@@ -9,9 +9,9 @@ use workspan_recorder::front::Handle;
 use workspan_recorder::wire::primitive;
 use workspan_recorder::{TABLE, adapter};
 
+use super::call;
 use super::real::Entry;
 use super::shim::{Call, entries};
-use crate::sites;
 
 enum Event {
     /// The signal was set; the body runs, or has not begun.
@@ -54,10 +54,10 @@ pub(super) unsafe fn body_has_run(h: *mut Handle, event: usize, site: u32) -> bo
 }
 
 unsafe extern "C-unwind" fn fulfill(call: &mut Call, entry: &Entry) -> usize {
-    let h = entry.handle();
+    let h = adapter::handle();
     if !h.is_null() {
         let event = call.argument(0);
-        let site = sites::at(call.return_address(), primitive::DETACH, true);
+        let site = call::site(call.return_address(), primitive::DETACH);
         let mut events = events();
         // SAFETY: the handle is this thread's.
         unsafe {

@@ -32,6 +32,8 @@ pub(super) struct Share {
     pub(super) in_chunk: bool,
     /// When it came to what may turn out to be a barrier; 0 when it is at none.
     pub(super) arrived: u64,
+    /// The region was cancelled, and the last task has ended.
+    pub(super) is_over: bool,
 }
 
 impl Share {
@@ -44,6 +46,7 @@ impl Share {
             chunk_site: 0,
             in_chunk: false,
             arrived: 0,
+            is_over: false,
         }
     }
 }

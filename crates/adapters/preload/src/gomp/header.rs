@@ -95,11 +95,10 @@ struct Small([core::mem::MaybeUninit<u8>; SMALL]);
 /// hands it to libgomp.
 ///
 /// # Safety
-/// `header` has `header_size` bytes, at most `shape.offset`, and `from` has `shape.size - shape.offset`.
+/// `shape.offset` is at least the header's size, and `from` has `shape.size - shape.offset` bytes.
 #[inline]
-pub(super) unsafe fn build(
-    header: *const u8,
-    header_size: usize,
+pub(super) unsafe fn build<T>(
+    header: T,
     from: *const u8,
     shape: Shape,
     give: impl FnOnce(*mut u8),
@@ -109,23 +108,17 @@ pub(super) unsafe fn build(
         // SAFETY: it is large enough.
         unsafe {
             let block = (&raw mut small).cast::<u8>();
-            fill(block, header, header_size, from, shape);
+            fill(block, header, from, shape);
             give(block);
         }
     } else {
         // SAFETY: the caller's.
-        unsafe { build_large(header, header_size, from, shape, give) }
+        unsafe { build_large(header, from, shape, give) }
     }
 }
 
 #[cold]
-unsafe fn build_large(
-    header: *const u8,
-    header_size: usize,
-    from: *const u8,
-    shape: Shape,
-    give: impl FnOnce(*mut u8),
-) {
+unsafe fn build_large<T>(header: T, from: *const u8, shape: Shape, give: impl FnOnce(*mut u8)) {
     let Ok(layout) = Layout::from_size_align(shape.size, shape.align) else {
         return;
     };
@@ -135,29 +128,20 @@ unsafe fn build_large(
         if block.is_null() {
             std::alloc::handle_alloc_error(layout);
         }
-        fill(block, header, header_size, from, shape);
+        fill(block, header, from, shape);
         give(block);
         std::alloc::dealloc(block, layout);
     }
 }
 
 #[inline]
-unsafe fn fill(
-    block: *mut u8,
-    header: *const u8,
-    header_size: usize,
-    from: *const u8,
-    shape: Shape,
-) {
-    // SAFETY: the caller's sizes; the three do not overlap.
+unsafe fn fill<T>(block: *mut u8, header: T, from: *const u8, shape: Shape) {
+    // SAFETY: the caller's sizes; the block is aligned to at least 8.
     unsafe {
-        core::ptr::copy_nonoverlapping(header, block, header_size);
+        block.cast::<T>().write(header);
         if shape.size > shape.offset {
-            core::ptr::copy_nonoverlapping(
-                from,
-                block.add(shape.offset),
-                shape.size - shape.offset,
-            );
+            let to = block.add(shape.offset);
+            core::ptr::copy_nonoverlapping(from, to, shape.size - shape.offset);
         }
     }
 }

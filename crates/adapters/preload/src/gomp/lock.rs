@@ -30,7 +30,7 @@ entries! { acquire:
 }
 
 unsafe extern "C-unwind" fn acquire(call: &mut Call, entry: &Entry) -> usize {
-    let h = entry.handle();
+    let h = adapter::handle();
     let go_on = || {
         let real = entry.real();
         // SAFETY: the arguments are the entry point's.

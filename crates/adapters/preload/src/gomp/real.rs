@@ -6,10 +6,7 @@
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
-use workspan_recorder::adapter;
-use workspan_recorder::front::Handle;
+use core::sync::atomic::{AtomicUsize, Ordering};
 
 const RTLD_LAZY: c_int = 1;
 const RTLD_NOLOAD: c_int = 4;
@@ -45,22 +42,29 @@ unsafe extern "C" {
 }
 
 /// An entry point of ours and the function it stands in front of.
+#[repr(C)]
 pub(super) struct Entry {
-    name: &'static CStr,
+    /// Where an entry point goes, read by its first instructions ([`super::shim`]): [`NOT_LOOKED_FOR`], [`OURS`], or to the real
+    /// function, which is not libgomp's.
+    route: AtomicUsize,
     /// 0 until it was looked for.
     real: AtomicUsize,
-    /// The function is not libgomp's.
-    foreign: AtomicBool,
+    name: &'static CStr,
     /// What tells apart the entries that one function of ours serves; that function says what it means.
     pub(super) form: u8,
 }
 
+/// [`Entry::route`]: the real function was not looked for yet.
+pub(super) const NOT_LOOKED_FOR: usize = 0;
+/// It is libgomp's: our function serves the entry.
+pub(super) const OURS: usize = 1;
+
 impl Entry {
     pub(super) const fn new(name: &'static CStr, form: u8) -> Self {
         Entry {
-            name,
+            route: AtomicUsize::new(NOT_LOOKED_FOR),
             real: AtomicUsize::new(0),
-            foreign: AtomicBool::new(false),
+            name,
             form,
         }
     }
@@ -72,16 +76,6 @@ impl Entry {
             0 => self.find(),
             found => found,
         }
-    }
-
-    /// The calling thread's handle; null when this call is none to be told. Looks for the real function.
-    #[inline]
-    pub(super) fn handle(&self) -> *mut Handle {
-        self.real();
-        if self.foreign.load(Ordering::Relaxed) {
-            return ptr::null_mut();
-        }
-        adapter::handle()
     }
 
     #[cold]
@@ -101,8 +95,10 @@ impl Entry {
             );
             std::process::abort();
         }
-        self.foreign.store(is_of_libomp(found), Ordering::Relaxed);
         self.real.store(found as usize, Ordering::Release);
+        let foreign = is_of_libomp(found);
+        let route = if foreign { found as usize } else { OURS };
+        self.route.store(route, Ordering::Release);
         // SAFETY: as above.
         unsafe { *__errno_location() = errno };
         found as usize
@@ -117,6 +113,11 @@ impl Entry {
         unsafe { dl_iterate_phdr(visit, (&raw mut search).cast()) };
         search.found
     }
+}
+
+/// What an entry point calls while nothing is known of its function.
+pub(super) extern "C" fn look_for(entry: &Entry) {
+    entry.find();
 }
 
 struct Search {

@@ -115,7 +115,7 @@ unsafe fn open(h: *mut Handle, call: &Call) -> Region {
 }
 
 unsafe extern "C-unwind" fn parallel(call: &mut Call, entry: &Entry) -> usize {
-    let h = entry.handle();
+    let h = adapter::handle();
     // SAFETY: the entry point's caller gave the arguments its function takes; the handle is this thread's; libgomp's threads are
     // done with the region when the real function returns.
     unsafe {
@@ -180,8 +180,10 @@ unsafe fn begin(h: *mut Handle, share: &Share) {
 unsafe fn finish(h: *mut Handle, share: &mut Share) {
     // SAFETY: the caller's.
     unsafe {
-        chunk::close(h, share);
-        adapter::task_end(h);
+        if !share.is_over {
+            chunk::close(h, share);
+            adapter::task_end(h);
+        }
     }
 }
 
@@ -194,7 +196,7 @@ struct Open {
 }
 
 unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
-    let h = entry.handle();
+    let h = adapter::handle();
     // SAFETY: as in `parallel`; the box is given up in `end`, when libgomp's threads are done with it.
     unsafe {
         if h.is_null() {
@@ -228,7 +230,7 @@ unsafe extern "C-unwind" fn end(call: &mut Call, entry: &Entry) -> usize {
         }
         let mut open = Box::from_raw(here.cast::<Open>());
         frame::set_current(open.here.below);
-        let h = entry.handle();
+        let h = adapter::handle();
         if !h.is_null() {
             finish(h, &mut open.share);
         }

@@ -92,6 +92,46 @@ impl Call {
     }
 }
 
+/// The first instructions of every entry point, before those given. A function that is not libgomp's is jumped to: it
+/// may look where it returns to. What they use besides, r11, no caller expects to be kept.
+macro_rules! front {
+    ($entry:path, $($rest:tt)*) => {
+        core::arch::naked_asm!(
+            ".cfi_startproc",
+            "2: mov r11, [rip + {entry}]",
+            "cmp r11, {ours}",
+            "je 3f",
+            "jb 4f",
+            "jmp r11",
+            "4:",
+            "push rdi",
+            "push rsi",
+            "push rdx",
+            "push rcx",
+            "push r8",
+            "push r9",
+            "sub rsp, 8",
+            ".cfi_def_cfa_offset 64",
+            "lea rdi, [rip + {entry}]",
+            "call {look_for}",
+            "add rsp, 8",
+            "pop r9",
+            "pop r8",
+            "pop rcx",
+            "pop rdx",
+            "pop rsi",
+            "pop rdi",
+            ".cfi_def_cfa_offset 8",
+            "jmp 2b",
+            "3:",
+            $($rest)*
+            entry = sym $entry,
+            ours = const $crate::gomp::real::OURS,
+            look_for = sym $crate::gomp::real::look_for,
+        )
+    };
+}
+
 /// Defines entry points that a function `unsafe extern "C-unwind" fn(&mut Call, &Entry) -> usize` serves, each with its
 /// [`form`](super::real::Entry::form).
 macro_rules! entries {
@@ -108,8 +148,8 @@ macro_rules! entries {
             #[unsafe(naked)]
             #[unsafe(no_mangle)]
             unsafe extern "C-unwind" fn $name() {
-                core::arch::naked_asm!(
-                    ".cfi_startproc",
+                $crate::gomp::shim::front!(
+                    ENTRY,
                     "push r9",
                     "push r8",
                     "push rcx",
@@ -125,7 +165,6 @@ macro_rules! entries {
                     ".cfi_def_cfa_offset 8",
                     "ret",
                     ".cfi_endproc",
-                    entry = sym ENTRY,
                     serve = sym $serve,
                 )
             }
@@ -135,13 +174,35 @@ macro_rules! entries {
 
 /// Defines an entry point of at most one argument that only hands its return address on, as a second argument.
 macro_rules! returning {
-    ($($name:ident => $serve:ident),+ $(,)?) => { $(
+    ($($name:ident, $entry:path => $serve:ident);+ $(;)?) => { $(
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name() {
-            core::arch::naked_asm!("mov rsi, [rsp]", "jmp {serve}", serve = sym $serve)
+            $crate::gomp::shim::front!(
+                $entry,
+                "mov rsi, [rsp]",
+                "jmp {serve}",
+                ".cfi_endproc",
+                serve = sym $serve,
+            )
         }
     )+ };
 }
 
-pub(super) use {entries, returning};
+/// Defines an entry point whose function takes the same arguments.
+macro_rules! alike {
+    ($($name:ident, $entry:path => $serve:ident);+ $(;)?) => { $(
+        #[unsafe(naked)]
+        #[unsafe(no_mangle)]
+        unsafe extern "C-unwind" fn $name() {
+            $crate::gomp::shim::front!(
+                $entry,
+                "jmp {serve}",
+                ".cfi_endproc",
+                serve = sym $serve,
+            )
+        }
+    )+ };
+}
+
+pub(super) use {alike, entries, front, returning};

@@ -12,6 +12,7 @@ use super::frame::{self, Frame};
 use super::header::{self, AT_ONCE, DETACH, EVENT_WORD, FINAL, Header, IN_TEAM, Shape, WAITED};
 use super::real::Entry;
 use super::region::run;
+use super::shim::alike;
 use super::{barrier, depend, detach, pool};
 use crate::sites;
 
@@ -114,9 +115,10 @@ impl Arguments {
     }
 }
 
-/// libgomp's entry point for `task`. `data` is the argument block of `size` bytes, `copy` what copies it if not plain bytes.
-#[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn GOMP_task(
+alike! { GOMP_task, TASK => task }
+
+/// `task`: `data` is the argument block of `size` bytes, `copy` what copies it if not plain bytes.
+unsafe extern "C-unwind" fn task(
     function: Function,
     data: *mut u8,
     copy: Option<CopyFunction>,
@@ -138,7 +140,7 @@ unsafe extern "C-unwind" fn GOMP_task(
         priority,
         event,
     };
-    let h = TASK.handle();
+    let h = adapter::handle();
     let shape = Shape::new(size_of::<Header>(), size, align);
     // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
     unsafe {
@@ -167,12 +169,11 @@ unsafe extern "C-unwind" fn GOMP_task(
             adapter::depends(h, task, &on);
         }
         let mut header = arguments.header(shape, task, in_team);
-        let at = &raw mut header;
         if copy.is_some() {
             let copy: CopyFunction = header::copy::<{ size_of::<Header>() }>;
-            arguments.give(body, at.cast(), Some(copy), shape);
+            arguments.give(body, (&raw mut header).cast(), Some(copy), shape);
         } else {
-            header::build(at.cast(), size_of::<Header>(), data, shape, |block| {
+            header::build(header, data, shape, |block| {
                 arguments.give(body, block, None, shape);
             });
         }

@@ -19,7 +19,7 @@ entries! { start: GOMP_taskgroup_start = 0 }
 entries! { end: GOMP_taskgroup_end = 0 }
 
 unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
-    let h = entry.handle();
+    let h = adapter::handle();
     if !h.is_null() {
         let site = sites::at(call.return_address(), primitive::TASKGROUP, true);
         // SAFETY: the handle is this thread's.
@@ -32,7 +32,7 @@ unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
 }
 
 unsafe extern "C-unwind" fn end(call: &mut Call, entry: &Entry) -> usize {
-    let h = entry.handle();
+    let h = adapter::handle();
     let group = OPEN.try_with(|open| open.borrow_mut().pop()).ok().flatten();
     // SAFETY: the arguments are the entry point's; the handle is this thread's.
     unsafe {

@@ -12,6 +12,7 @@ use super::header::{self, AT_ONCE, FINAL, Header, IN_TEAM, Shape};
 use super::pool;
 use super::real::Entry;
 use super::region::{run, threads};
+use super::shim::alike;
 use super::task::{FLAG_FINAL, resume_at, run_in_frame, settle, wait_for};
 use crate::sites;
 
@@ -180,9 +181,10 @@ impl Arguments {
 
 /// Defines one of the two entry points.
 macro_rules! taskloop {
-    ($name:ident, $unsigned:expr) => {
-        #[unsafe(no_mangle)]
-        unsafe extern "C-unwind" fn $name(
+    ($name:ident, $entry:ident, $serve:ident, $unsigned:expr) => {
+        alike! { $name, $entry => $serve }
+
+        unsafe extern "C-unwind" fn $serve(
             function: Function,
             data: *mut u8,
             copy: Option<CopyFunction>,
@@ -215,11 +217,11 @@ macro_rules! taskloop {
     };
 }
 
-taskloop!(GOMP_taskloop, false);
-taskloop!(GOMP_taskloop_ull, true);
+taskloop!(GOMP_taskloop, TASKLOOP, of_long, false);
+taskloop!(GOMP_taskloop_ull, TASKLOOP_ULL, of_unsigned, true);
 
 unsafe fn taskloop(a: &Arguments) {
-    let h = a.entry().handle();
+    let h = adapter::handle();
     let count = iterations(a.unsigned, a.flags, a.start, a.end, a.step);
     let shape = Shape::new(size_of::<Chunk>(), a.size, a.align);
     // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
@@ -294,12 +296,11 @@ unsafe fn taskloop(a: &Arguments) {
             up,
             site,
         };
-        let at = (&raw mut chunk).cast::<u8>();
         if a.copy.is_some() {
             let copy: CopyFunction = header::copy::<{ size_of::<Chunk>() }>;
-            a.give(body, at, Some(copy), shape);
+            a.give(body, (&raw mut chunk).cast(), Some(copy), shape);
         } else {
-            header::build(at, size_of::<Chunk>(), a.data, shape, |block| {
+            header::build(chunk, a.data, shape, |block| {
                 a.give(body, block, None, shape);
             });
         }

@@ -11,20 +11,19 @@ static TASKWAIT: Entry = Entry::new(c"GOMP_taskwait", 0);
 static TASKWAIT_DEPEND: Entry = Entry::new(c"GOMP_taskwait_depend", 0);
 
 returning! {
-    GOMP_taskwait => taskwait,
-    GOMP_taskwait_depend => taskwait_depend,
+    GOMP_taskwait, TASKWAIT => taskwait;
+    GOMP_taskwait_depend, TASKWAIT_DEPEND => taskwait_depend;
 }
 
 unsafe extern "C-unwind" fn taskwait(_: usize, return_address: usize) {
     // SAFETY: the real function has no arguments; the handle is this thread's.
     unsafe {
         let real: unsafe extern "C-unwind" fn() = core::mem::transmute(TASKWAIT.real());
-        let h = TASKWAIT.handle();
+        let h = adapter::handle();
         if h.is_null() {
             return real();
         }
-        let entry = GOMP_taskwait as *const () as usize;
-        let site = call::site(return_address, primitive::TASKWAIT, entry);
+        let site = call::site(return_address, primitive::TASKWAIT);
         adapter::wait_children(h, site);
         real();
         adapter::resume(h);
@@ -35,12 +34,11 @@ unsafe extern "C-unwind" fn taskwait_depend(list: usize, return_address: usize) 
     // SAFETY: the real function's argument is the list given; the handle is this thread's.
     unsafe {
         let real: unsafe extern "C-unwind" fn(usize) = core::mem::transmute(TASKWAIT_DEPEND.real());
-        let h = TASKWAIT_DEPEND.handle();
+        let h = adapter::handle();
         if h.is_null() {
             return real(list);
         }
-        let entry = GOMP_taskwait_depend as *const () as usize;
-        let site = call::site(return_address, primitive::TASKWAIT, entry);
+        let site = call::site(return_address, primitive::TASKWAIT);
         adapter::wait_dependences(h, site, &depend::read(list as *const usize));
         real(list);
         adapter::resume(h);

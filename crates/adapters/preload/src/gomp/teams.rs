@@ -21,7 +21,7 @@ struct League {
 entries! { teams: GOMP_teams_reg = 0 }
 
 unsafe extern "C-unwind" fn teams(call: &mut Call, entry: &Entry) -> usize {
-    let h = entry.handle();
+    let h = adapter::handle();
     // SAFETY: the arguments are the entry point's, the handle is this thread's; the league outlives the call.
     unsafe {
         if h.is_null() {
