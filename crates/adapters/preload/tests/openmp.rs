@@ -9,6 +9,10 @@
 
 #[path = "openmp/canonical.rs"]
 mod canonical;
+#[path = "openmp/differences.rs"]
+mod differences;
+#[path = "openmp/ends.rs"]
+mod ends;
 #[path = "openmp/invariants.rs"]
 mod invariants;
 #[path = "openmp/run.rs"]
