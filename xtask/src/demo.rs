@@ -47,16 +47,17 @@ pub fn run() -> Result<()> {
 
 /// Whether a cause the report names is the strand after msort's own join, which holds the last merge.
 fn names_merge(report: &Value) -> bool {
-    let verdict = &report["verdict"];
-    let serial = verdict["limit"] == "serial_strand" || verdict["also"] == "serial_strand";
-    let from = &verdict["serial"][0]["from"];
-    let msort = from["file"]
-        .as_str()
-        .is_some_and(|file| file.ends_with("msort.rs"));
-    serial
-        && msort
-        && from["primitive"] == "join"
-        && from["function"]
+    let findings = report["findings"].as_array().map_or(&[][..], Vec::as_slice);
+    findings.iter().any(|finding| {
+        let from = &finding["place"]["from"];
+        let msort = from["file"]
             .as_str()
-            .is_none_or(|f| f.ends_with("msort"))
+            .is_some_and(|file| file.ends_with("msort.rs"));
+        finding["id"] == "serial-strand"
+            && msort
+            && from["primitive"] == "join"
+            && from["function"]
+                .as_str()
+                .is_none_or(|f| f.ends_with("msort"))
+    })
 }

@@ -8,7 +8,7 @@
 //! A strand after a wait is *buried* when, on the thread that waited and goes on, a strand of another task ran while it
 //! was ready: everything it waited for had ended by then, so that task was unrelated to the wait.
 
-use workspan_dag::{Dag, EdgeKind, NONE, StartKind, StrandId};
+use workspan_dag::{Dag, EdgeKind, EndKind, NONE, StartKind, StrandId, TaskId};
 
 use crate::predecessors::{Chosen, Forward};
 
@@ -28,6 +28,9 @@ pub(crate) struct Readiness {
     /// Number of buried waits and the time they stood ready.
     pub buried: u64,
     pub buried_ticks: u128,
+    /// Strands after a create whose thread, before it came to them, ran a child their task had just created: with that
+    /// child, in start order.
+    pub paused: Vec<(StrandId, TaskId)>,
 }
 
 impl Readiness {
@@ -37,12 +40,15 @@ impl Readiness {
             steals: 0,
             buried: 0,
             buried_ticks: 0,
+            paused: Vec::new(),
         };
         let strands = &dag.strands;
         let mut forward = Forward::new(dag);
         let mut ran = LastRan::new(dag);
+        let mut creators = PausedCreators::new(dag);
         for s in 0..strands.len() as u32 {
             let i = s as usize;
+            let below = creators.add(dag, s);
             let mut last = None;
             forward.each(s, |p, kind| {
                 last = Chosen::or(last, dag, strands.end[p as usize], p, kind);
@@ -58,6 +64,9 @@ impl Readiness {
                     if buried {
                         readiness.buried += 1;
                         readiness.buried_ticks += u128::from(strands.start[i] - last.key);
+                    }
+                    if let Some(child) = below {
+                        readiness.paused.push((s, child));
                     }
                     readiness.waiting.push(Waiting {
                         ready: last.key,
@@ -111,6 +120,49 @@ impl LastRan {
             end
         } else {
             end_before
+        }
+    }
+}
+
+/// Creating strands whose thread began with the child before their own task went on.
+struct PausedCreators {
+    /// Per thread: the strand that started last, and the creators with the child each, ascending; [`NONE`] for a child
+    /// whose creator has gone on.
+    threads: Vec<(StrandId, Vec<(StrandId, TaskId)>)>,
+}
+
+impl PausedCreators {
+    fn new(dag: &Dag) -> PausedCreators {
+        PausedCreators {
+            threads: vec![(NONE, Vec::new()); dag.meta.threads as usize],
+        }
+    }
+
+    /// Strand `s` starts. The child that its thread ran first, if `s` goes on after creating it.
+    fn add(&mut self, dag: &Dag, s: StrandId) -> Option<TaskId> {
+        let (strands, i) = (&dag.strands, s as usize);
+        let (last, creators) = &mut self.threads[strands.thread[i] as usize];
+        let before = std::mem::replace(last, s);
+        match strands.start_kind[i] {
+            StartKind::Begin => {
+                let task = strands.task[i];
+                let creator = dag.tasks.creator[task as usize];
+                let at_once = creator != NONE && creator == before;
+                if at_once && strands.end_kind[creator as usize] == EndKind::Create {
+                    creators.push((creator, task));
+                }
+                None
+            }
+            StartKind::AfterCreate => {
+                let creator = strands.prev[i];
+                let at = creators.binary_search_by_key(&creator, |c| c.0).ok()?;
+                let child = std::mem::replace(&mut creators[at].1, NONE);
+                while creators.last().is_some_and(|c| c.1 == NONE) {
+                    creators.pop();
+                }
+                (child != NONE).then_some(child)
+            }
+            _ => None,
         }
     }
 }

@@ -4,6 +4,7 @@ use workspan_dag::Dag;
 
 use crate::alone::AloneRow;
 use crate::breakdown::Breakdown;
+use crate::causes::{Baseline, Causes, stretch};
 use crate::heaviest::Heaviest;
 use crate::low_parallelism::LowParallelism;
 use crate::options::{Error, Metric, Options};
@@ -36,6 +37,8 @@ pub struct Report {
     pub low_parallelism: Vec<LowParallelism>,
     /// Code blocks whose strands ran alone, longest first, at most 10.
     pub alone: Vec<AloneRow>,
+    /// Why what was lost was lost: every lost tick has one cause.
+    pub causes: Causes,
     /// Regions, by label's first opening.
     pub regions: Vec<RegionRow>,
     /// What makes a number doubtful, each a full sentence; the trace's own warnings come first.
@@ -65,6 +68,19 @@ impl Report {
 /// # Errors
 /// See [`Error`].
 pub fn report(dag: &Dag, options: &Options) -> Result<Report, Error> {
+    report_against(dag, options, None)
+}
+
+/// The same; with a serial run of the program as `baseline`, what it took less counts as lost too (stretch, MODEL.md §6),
+/// where the metric is time.
+///
+/// # Errors
+/// See [`Error`].
+pub fn report_against(
+    dag: &Dag,
+    options: &Options,
+    baseline: Option<&Baseline>,
+) -> Result<Report, Error> {
     let weights = Weights::new(dag, options)?;
     let differs = options.metric == Metric::Time && !options.count_blocked && weights.blocked > 0;
     let with_blocked = if differs {
@@ -76,7 +92,7 @@ pub fn report(dag: &Dag, options: &Options) -> Result<Report, Error> {
     } else {
         None
     };
-    let in_time = || of_weights(dag, weights.recording, PROFILE_BINS);
+    let in_time = || of_weights(dag, options, weights.recording, PROFILE_BINS);
     let logical = || {
         let heaviest = Heaviest::unburdened(dag, &weights);
         let work_span = work_span(dag, &weights, &heaviest, with_blocked.as_ref());
@@ -89,6 +105,10 @@ pub fn report(dag: &Dag, options: &Options) -> Result<Report, Error> {
         both(in_time, logical)
     };
     work_span.steals = timeline.steals;
+    let mut causes = timeline.causes;
+    if let (Some(baseline), Metric::Time) = (baseline, &options.metric) {
+        stretch(&mut causes, dag, &weights, baseline);
+    }
     let warnings = warnings(dag, options, &work_span, &timeline.breakdown, sites.bounded);
     Ok(Report {
         sites: sites.rows,
@@ -96,6 +116,7 @@ pub fn report(dag: &Dag, options: &Options) -> Result<Report, Error> {
         profile: timeline.profile,
         low_parallelism: timeline.low_parallelism,
         alone: timeline.alone,
+        causes,
         regions,
         warnings,
         work_span,

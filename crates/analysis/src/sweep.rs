@@ -49,6 +49,11 @@ pub(crate) trait Observer {
     fn start(&mut self, strand: StrandId, thread: usize);
     /// A strand that took time ends at `time`.
     fn end(&mut self, strand: StrandId, thread: usize, time: u64);
+    /// `thread` goes off the CPU, or comes back.
+    fn off(&mut self, _thread: usize, _time: u64, _why: Option<OffWhy>) {}
+    /// A strand that was ready for some time starts; for `served` ticks of that time a worker was free for it. In start
+    /// order, before [`Observer::start`] of the same strand.
+    fn left(&mut self, _waiting: &Waiting, _served: u64) {}
     /// Time passes. Follows the events at `moment.begin`.
     fn moment(&mut self, moment: &Moment);
 }
@@ -146,6 +151,7 @@ impl<'a> State<'a> {
             && at <= time
         {
             self.change(thread as usize, |now| now.off = why);
+            observer.off(thread as usize, at, why);
             self.next_off += 1;
         }
         while let Some(&Reverse((end, s))) = self.ends.peek()
@@ -162,7 +168,9 @@ impl<'a> State<'a> {
         {
             let s = self.next_start as StrandId;
             self.next_start += 1;
-            self.queue.remove(s);
+            if let Some((waiting, served)) = self.queue.remove(s, start) {
+                observer.left(waiting, served);
+            }
             let end = self.dag.strands.end[s as usize];
             if start < end {
                 let on = self.dag.strands.thread[s as usize];
@@ -203,7 +211,7 @@ impl<'a> State<'a> {
     fn moment(&mut self, begin: u64, end: u64) -> Moment {
         let [working, descheduled, blocked] = self.running;
         let free = self.workers.saturating_sub(working + descheduled + blocked);
-        self.queue.serve(free);
+        self.queue.serve(free, begin);
         Moment {
             begin,
             end,
@@ -231,6 +239,8 @@ struct Queue<'a> {
     /// Neighbours in the list: (before, after).
     links: Vec<(u32, u32)>,
     is_served: Vec<bool>,
+    /// Ticks each was served, less the time it has been served since when it is.
+    served_for: Vec<u64>,
     head: u32,
     tail: u32,
     last_served: u32,
@@ -255,6 +265,7 @@ impl<'a> Queue<'a> {
             next_to_leave: 0,
             links: vec![(NONE, NONE); waiting.len()],
             is_served: vec![false; waiting.len()],
+            served_for: vec![0; waiting.len()],
             head: NONE,
             tail: NONE,
             last_served: NONE,
@@ -286,17 +297,15 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// Strand `s` starts; it leaves if it was here.
-    fn remove(&mut self, s: StrandId) {
+    /// Strand `s` starts at `time`; it leaves if it was here, and how long it was served is returned.
+    fn remove(&mut self, s: StrandId, time: u64) -> Option<(&'a Waiting, u64)> {
         let node = self.next_to_leave;
-        let Some(waiting) = self.waiting.get(node).filter(|w| w.strand == s) else {
-            return;
-        };
+        let waiting = self.waiting.get(node).filter(|w| w.strand == s)?;
         self.next_to_leave += 1;
         self.ready -= 1;
         self.ready_by_kind[waiting.kind as usize] -= 1;
         if self.is_served[node] {
-            self.count_served(node as u32, false);
+            self.count_served(node as u32, false, time);
             if self.last_served == node as u32 {
                 self.last_served = self.links[node].0;
             }
@@ -310,10 +319,18 @@ impl<'a> Queue<'a> {
             NONE => self.tail = before,
             a => self.links[a as usize].0 = before,
         }
+        Some((waiting, self.served_for[node]))
     }
 
-    fn count_served(&mut self, node: u32, more: bool) {
+    fn count_served(&mut self, node: u32, more: bool, time: u64) {
         self.is_served[node as usize] = more;
+        // Modulo 2^64, as the sum is below that whenever it is looked at.
+        let sum = &mut self.served_for[node as usize];
+        *sum = if more {
+            sum.wrapping_sub(time)
+        } else {
+            sum.wrapping_add(time)
+        };
         let waiting = &self.waiting[node as usize];
         let step = |n: &mut u64| *n = if more { *n + 1 } else { *n - 1 };
         step(&mut self.served);
@@ -323,12 +340,12 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// Serves as many as there are free workers.
-    fn serve(&mut self, free: u64) {
+    /// Serves as many as there are free workers, from `time` on.
+    fn serve(&mut self, free: u64, time: u64) {
         let target = free.min(self.ready);
         while self.served > target {
             let node = self.last_served;
-            self.count_served(node, false);
+            self.count_served(node, false, time);
             self.last_served = self.links[node as usize].0;
         }
         while self.served < target {
@@ -336,7 +353,7 @@ impl<'a> Queue<'a> {
                 NONE => self.head,
                 last => self.links[last as usize].1,
             };
-            self.count_served(node, true);
+            self.count_served(node, true, time);
             self.last_served = node;
         }
     }

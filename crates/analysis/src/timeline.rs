@@ -1,13 +1,14 @@
 //! Everything about time, from one sweep over the run (MODEL.md §5).
 
-use workspan_dag::{Dag, StrandId};
+use workspan_dag::{Dag, OffWhy, StrandId};
 
 use crate::alone::{AloneFinder, AloneRow};
 use crate::breakdown::{Breakdown, Sums};
+use crate::causes::{Causes, Costs, Ledger};
 use crate::low_parallelism::{LowFinder, LowParallelism};
-use crate::options::{Error, Options};
+use crate::options::{Error, Metric, Options};
 use crate::profile::{Bins, Profile};
-use crate::ready::Readiness;
+use crate::ready::{Readiness, Waiting};
 use crate::ready_path::ready_path;
 use crate::sweep::{Moment, Observer, extent, sweep};
 use crate::weight::Weights;
@@ -23,6 +24,8 @@ pub struct Timeline {
     pub low_parallelism: Vec<LowParallelism>,
     /// Code blocks whose strands ran alone, longest first, at most 10.
     pub alone: Vec<AloneRow>,
+    /// Why what was lost was lost.
+    pub causes: Causes,
     /// Strands started by another pool thread than the one that made them ready.
     pub steals: u64,
 }
@@ -33,11 +36,23 @@ pub struct Timeline {
 /// See [`Error`].
 pub fn timeline(dag: &Dag, options: &Options, bins: usize) -> Result<Timeline, Error> {
     let weights = Weights::new(dag, options)?;
-    Ok(of_weights(dag, weights.recording, bins))
+    Ok(of_weights(dag, options, weights.recording, bins))
+}
+
+/// The costs in ticks, whatever the metric is.
+fn costs(dag: &Dag, options: &Options) -> Costs {
+    let own = match options.metric {
+        Metric::Time => options.burden,
+        Metric::Counter(_) => None,
+    };
+    Costs {
+        steal: own.unwrap_or(dag.meta.burden),
+        probe: if options.raw { 0 } else { dag.meta.probe_cost },
+    }
 }
 
 /// The same where the probes' time inside strands is known.
-pub(crate) fn of_weights(dag: &Dag, recording: u128, bins: usize) -> Timeline {
+pub(crate) fn of_weights(dag: &Dag, options: &Options, recording: u128, bins: usize) -> Timeline {
     let readiness = Readiness::new(dag);
     let path = ready_path(dag);
     let (begin, end) = extent(dag);
@@ -46,6 +61,7 @@ pub(crate) fn of_weights(dag: &Dag, recording: u128, bins: usize) -> Timeline {
         bins: Bins::new((begin, end), bins),
         low: LowFinder::new(dag),
         alone: AloneFinder::new(dag),
+        ledger: Ledger::new(dag, costs(dag, options), &readiness, &path),
     };
     sweep(dag, &readiness, &mut all);
     let All {
@@ -53,11 +69,13 @@ pub(crate) fn of_weights(dag: &Dag, recording: u128, bins: usize) -> Timeline {
         bins,
         low,
         alone,
+        ledger,
     } = all;
     let mut breakdown = sums.finish(recording);
     (breakdown.begin, breakdown.end) = (begin, end);
     (breakdown.buried, breakdown.buried_ticks) = (readiness.buried, readiness.buried_ticks);
     breakdown.ready_path.work = path.work;
+    let causes = ledger.finish(&breakdown);
     let lost = breakdown.lost();
     let (low_parallelism, alone) = (low.finish(lost, end), alone.finish(lost));
     breakdown.ready_path.strands = path.strands;
@@ -66,6 +84,7 @@ pub(crate) fn of_weights(dag: &Dag, recording: u128, bins: usize) -> Timeline {
         profile: bins.finish(),
         low_parallelism,
         alone,
+        causes,
         steals: readiness.steals,
     }
 }
@@ -75,17 +94,28 @@ struct All<'a> {
     bins: Bins,
     low: LowFinder<'a>,
     alone: AloneFinder<'a>,
+    ledger: Ledger<'a>,
 }
 
 impl Observer for All<'_> {
     fn start(&mut self, strand: StrandId, thread: usize) {
         self.low.start(strand, thread);
         self.alone.start(strand, thread);
+        self.ledger.start(strand, thread);
     }
 
     fn end(&mut self, strand: StrandId, thread: usize, time: u64) {
         self.low.end(strand, thread, time);
         self.alone.end(strand, thread, time);
+        self.ledger.end(strand, thread, time);
+    }
+
+    fn off(&mut self, thread: usize, time: u64, why: Option<OffWhy>) {
+        self.ledger.off(thread, time, why);
+    }
+
+    fn left(&mut self, waiting: &Waiting, served: u64) {
+        self.ledger.left(waiting, served);
     }
 
     fn moment(&mut self, moment: &Moment) {
@@ -93,5 +123,6 @@ impl Observer for All<'_> {
         self.bins.moment(moment);
         self.low.moment(moment);
         self.alone.moment(moment);
+        self.ledger.moment(moment);
     }
 }

@@ -148,7 +148,8 @@ pub(crate) fn on_cpu(dag: &Dag, s: usize, off: OffCpu) -> u64 {
         .saturating_sub(off.blocked)
 }
 
-fn probe_count(dag: &Dag, s: usize, fold: Option<&Folded>) -> u64 {
+/// Probes inside strand `s`, of which `fold` is the record if it is a folded one.
+pub(crate) fn probe_count(dag: &Dag, s: usize, fold: Option<&Folded>) -> u64 {
     match fold {
         Some(fold) => fold.strands.max(1).saturating_mul(2),
         None => 1 + u64::from(starts_with_probe(dag, s)),

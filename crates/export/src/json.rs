@@ -1,12 +1,13 @@
 //! The report as JSON: stable keys (TEXT_TRACE.md, "The report as JSON"), whole numbers kept whole.
 
+mod findings;
+
 use serde::{Serialize, Serializer};
 use workspan_analysis::{Metric, Options, Report};
 use workspan_dag::{Dag, EndKind, NONE, PlaceId, StartKind, TimeUnit};
 
 use crate::position::{label, place};
 use crate::text::shown_workers;
-use workspan_analysis::verdict::{Limit, serial_blocks, verdict};
 
 /// A ratio: four decimals say all that its inputs are good for.
 #[derive(Debug, Clone, Copy)]
@@ -52,10 +53,12 @@ struct Root<'a> {
     breakdown: BreakdownJson,
     delay_by_edge: Edges,
     ready_path: ReadyPathJson,
-    verdict: VerdictJson<'a>,
+    verdict: findings::VerdictJson,
+    findings: Vec<findings::FindingJson<'a>>,
+    causes: Vec<findings::CauseJson>,
+    alone: Vec<findings::AloneJson<'a>>,
     sites: Vec<Site<'a>>,
     regions: Vec<Region<'a>>,
-    findings: [(); 0],
     parts: Option<[(); 0]>,
     low_parallelism: Vec<Low<'a>>,
     warnings: Vec<String>,
@@ -166,24 +169,6 @@ struct LowStrandJson<'a> {
     to: Position<'a>,
 }
 
-#[derive(Serialize)]
-struct VerdictJson<'a> {
-    limit: &'static str,
-    lost_percent: Option<Ratio>,
-    also: Option<&'static str>,
-    serial: Vec<Serial<'a>>,
-}
-
-#[derive(Serialize)]
-struct Serial<'a> {
-    site: &'a str,
-    from: Position<'a>,
-    to: Position<'a>,
-    strands: usize,
-    alone: u64,
-    lost_percent: Ratio,
-}
-
 /// The report of `report`, made from `dag` with the options `measured`, as one JSON object and a line end.
 pub fn report_json(dag: &Dag, report: &Report, measured: &Options) -> String {
     let root = root(dag, report, measured);
@@ -269,10 +254,12 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options) -> Root<'a>
             busy_delay: b.ready_path.busy_delay,
             scheduler_delay: b.ready_path.scheduler_delay,
         },
-        verdict: verdict_json(dag, report),
+        verdict: findings::verdict(report),
+        findings: findings::findings(dag, report),
+        causes: findings::causes(report),
+        alone: findings::alone(dag, report),
         sites: report.sites.iter().map(|row| site(dag, row)).collect(),
         regions: report.regions.iter().map(|row| region(dag, row)).collect(),
-        findings: [],
         parts: if dag.parts.is_empty() { Some([]) } else { None },
         low_parallelism: report.low_parallelism.iter().map(|i| low(dag, i)).collect(),
         warnings,
@@ -372,43 +359,6 @@ fn low<'a>(dag: &'a Dag, interval: &workspan_analysis::LowParallelism) -> Low<'a
         lost: interval.lost,
         lost_percent: Ratio(interval.lost_percent),
         strands: strands.collect(),
-    }
-}
-
-fn verdict_json<'a>(dag: &'a Dag, report: &Report) -> VerdictJson<'a> {
-    let verdict = verdict(dag, report);
-    let serial = serial_blocks(dag, &report.breakdown, &report.low_parallelism);
-    VerdictJson {
-        limit: limit_name(&verdict.limit),
-        lost_percent: verdict.lost_percent.map(Ratio),
-        also: verdict.also.as_ref().map(|(limit, _)| limit_name(limit)),
-        serial: serial
-            .into_iter()
-            .take(5)
-            .map(|s| Serial {
-                site: label(dag, s.site),
-                from: start(dag, s.from, s.from_kind),
-                to: end(dag, s.to, s.to_kind),
-                strands: s.strands.len(),
-                alone: s.alone,
-                lost_percent: Ratio(s.lost_percent),
-            })
-            .collect(),
-    }
-}
-
-fn limit_name(limit: &Limit) -> &'static str {
-    match limit {
-        Limit::NoTime => "no_time",
-        Limit::OneTask => "one_task",
-        Limit::Nothing { .. } => "nothing",
-        Limit::Serial(_) => "serial_strand",
-        Limit::LowParallelism(_) => "low_parallelism",
-        Limit::Delay => "delay",
-        Limit::Scheduler => "no_work_sched",
-        Limit::Descheduled => "descheduled",
-        Limit::Blocked => "blocked",
-        Limit::Recording => "recording",
     }
 }
 

@@ -1,6 +1,6 @@
 //! What people and programs read: the report as text and as JSON.
 //!
-//! Both take `&Dag` and the [`workspan_analysis::Report`] of it and only format what is there; [`workspan_analysis::verdict`] chooses which
+//! Both take `&Dag` and the [`workspan_analysis::Report`] of it and only format what is there; [`workspan_analysis::causes`] chooses which
 //! of those numbers is said first.
 
 mod compare;

@@ -1,6 +1,7 @@
 //! The report as text: what limits the program first, then the evidence.
 
 mod breakdown;
+mod findings;
 mod headline;
 mod low;
 mod notes;

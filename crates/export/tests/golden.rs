@@ -159,11 +159,24 @@ fn example_a_has_the_numbers_of_the_paper() {
         "delay_by_edge": {"create": 2, "create_continuation": 0, "wait_continuation": 0, "yield_continuation": 0, "end": 0,
                           "depend": 0, "signal": 0},
         "ready_path": {"work": 145, "busy_delay": 0, "scheduler_delay": 0},
-        "findings": [], "parts": []
+        "parts": []
     });
     for (key, value) in expected.as_object().unwrap() {
         assert_eq!(&report[key], value, "{key}");
     }
+    let ids: Vec<_> = report["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|f| (&f["id"], &f["lost"]))
+        .collect();
+    assert_eq!(
+        ids,
+        [
+            (&"serial-strand".into(), &80.into()),
+            (&"grain-coarse".into(), &13.into())
+        ]
+    );
     for (key, value) in [
         ("work", 175),
         ("descheduled", 0),
@@ -226,12 +239,18 @@ fn large_numbers_stay_whole() {
 #[test]
 fn the_verdict_names_the_strand_that_holds_the_merge() {
     let report = json("serial_merge");
-    assert_eq!(report["verdict"]["limit"], "serial_strand");
-    let first = &report["verdict"]["serial"][0];
-    assert_eq!(first["from"]["kind"], "after_wait");
-    assert_eq!(first["from"]["at"], "src/sort.rs:37");
-    assert_eq!(first["to"]["kind"], "end");
-    assert_eq!(first["alone"], 16_000);
+    assert_eq!(report["verdict"]["state"], "lost");
+    let first = &report["findings"][0];
+    assert_eq!(first["id"], "serial-strand");
+    let place = &first["place"];
+    assert_eq!(place["from"]["kind"], "after_wait");
+    assert_eq!(
+        (&place["file"], &place["line"]),
+        (&"src/sort.rs".into(), &37.into())
+    );
+    assert_eq!(place["from"]["at"], "src/sort.rs:37");
+    assert_eq!(place["to"]["kind"], "end");
+    assert_eq!(first["evidence"]["alone"], 16_000);
     let lost = &report["breakdown"];
     let lost: u64 = [
         "descheduled",
@@ -256,7 +275,7 @@ fn the_verdict_names_the_strand_that_holds_the_merge() {
 
 #[test]
 fn a_balanced_run_is_not_blamed() {
-    assert_eq!(json("balanced")["verdict"]["limit"], "nothing");
+    assert_eq!(json("balanced")["verdict"]["state"], "nothing");
     let text = shown("balanced", &Options::default(), &TextOptions::default());
     assert!(text.contains("nothing to gain"), "{text}");
 }

@@ -1,0 +1,63 @@
+//! The closed list.
+
+/// Why a worker-tick was lost. docs/causes.md defines each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Cause {
+    /// A serial part of the program: everything waited for this strand.
+    SerialStrand,
+    /// One task creates the tasks one after the other, slower than the workers run them.
+    SpawnLoop,
+    /// The tasks are so small that taking or recording one costs about what it does.
+    GrainFine,
+    /// Too few or too long tasks: at the end of a phase workers have none while the last ones run.
+    GrainCoarse,
+    /// A strand was ready and a worker free for longer than a few steals take.
+    SlowThief,
+    /// A wait was over, but its thread ran an unrelated task above it.
+    BuriedWait,
+    /// The runtime ran a new task on its creator's thread at once, so the creator stopped creating.
+    BoundedQueue,
+    /// The same work took longer than in a serial run.
+    Stretch,
+    /// A strand could have run, but the system ran something else.
+    Descheduled,
+    /// A strand gave up the CPU: I/O, a lock, a channel.
+    Blocked,
+    /// None of these.
+    None,
+}
+
+impl Cause {
+    /// All of them, in the order of `Cause as usize`.
+    pub const ALL: [Cause; 11] = [
+        Cause::SerialStrand,
+        Cause::SpawnLoop,
+        Cause::GrainFine,
+        Cause::GrainCoarse,
+        Cause::SlowThief,
+        Cause::BuriedWait,
+        Cause::BoundedQueue,
+        Cause::Stretch,
+        Cause::Descheduled,
+        Cause::Blocked,
+        Cause::None,
+    ];
+
+    /// The name that JSON and `workspan help` know it by.
+    pub fn id(self) -> &'static str {
+        match self {
+            Cause::SerialStrand => "serial-strand",
+            Cause::SpawnLoop => "spawn-loop",
+            Cause::GrainFine => "grain-fine",
+            Cause::GrainCoarse => "grain-coarse",
+            Cause::SlowThief => "slow-thief",
+            Cause::BuriedWait => "buried-wait",
+            Cause::BoundedQueue => "bounded-queue",
+            Cause::Stretch => "stretch",
+            Cause::Descheduled => "descheduled",
+            Cause::Blocked => "blocked",
+            Cause::None => "none",
+        }
+    }
+}

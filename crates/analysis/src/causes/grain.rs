@@ -1,0 +1,77 @@
+//! How large tasks are: the running time and the number of tasks in each task with all its descendants.
+
+use workspan_dag::{Dag, StrandId, TaskId};
+
+use super::Costs;
+
+/// A task that takes less than this many steals, with all its descendants, is not worth being stolen: a thief would
+/// spend a third of its time or more on getting it.
+const STEALS_A_TASK: u128 = 2;
+/// Where an average task takes less than this part of a steal, creating and fetching it even on its own thread (a
+/// queue's push and pop, a latch: an eighth of a steal and less, as measured on Rayon) is a sizeable part of it.
+const TASKS_A_STEAL: u128 = 8;
+
+pub(crate) struct Grain {
+    /// Time in strands of the task and its descendants, off the CPU or not.
+    work: Vec<u64>,
+    /// Number of these tasks.
+    tasks: Vec<u32>,
+    steal: u128,
+}
+
+impl Grain {
+    pub(crate) fn new(dag: &Dag, costs: Costs) -> Grain {
+        let count = dag.tasks.len();
+        let mut grain = Grain {
+            work: vec![0; count],
+            tasks: vec![1; count],
+            steal: u128::from(costs.steal),
+        };
+        let strands = &dag.strands;
+        let mut folds = dag.folded.iter().rev().peekable();
+        // Backwards, all strands of a task's descendants come before its first.
+        for s in (0..strands.len()).rev() {
+            let task = strands.task[s] as usize;
+            grain.work[task] = grain.work[task].saturating_add(strands.end[s] - strands.start[s]);
+            if let Some((_, fold)) = folds.next_if(|f| f.0 as usize == s) {
+                let more = u32::try_from(fold.tasks).unwrap_or(u32::MAX);
+                grain.tasks[task] = grain.tasks[task].saturating_add(more);
+            }
+            let parent = dag.tasks.parent[task] as usize;
+            if dag.tasks.first[task] == s as StrandId && parent < count {
+                grain.work[parent] = grain.work[parent].saturating_add(grain.work[task]);
+                grain.tasks[parent] = grain.tasks[parent].saturating_add(grain.tasks[task]);
+            }
+        }
+        grain
+    }
+
+    /// True for a task that created none.
+    pub(crate) fn is_leaf(&self, task: TaskId) -> bool {
+        self.tasks[task as usize] == 1
+    }
+
+    pub(crate) fn work(&self, task: TaskId) -> u64 {
+        self.work[task as usize]
+    }
+
+    pub(crate) fn tasks(&self, task: TaskId) -> u64 {
+        u64::from(self.tasks[task as usize])
+    }
+
+    /// A thief gains nothing by taking `task`.
+    pub(crate) fn is_not_worth_a_steal(&self, task: TaskId) -> bool {
+        Self::too_small(u128::from(self.work(task)), 1, self.steal)
+    }
+
+    /// `count` tasks that take `work` in all are on average not worth a steal each.
+    pub(crate) fn too_small(work: u128, count: u128, steal: u128) -> bool {
+        work < STEALS_A_TASK * steal * count
+    }
+
+    /// An average task of `task` and its descendants is small against what a runtime does for each.
+    pub(crate) fn is_dust(&self, task: TaskId) -> bool {
+        let (work, tasks) = (u128::from(self.work(task)), u128::from(self.tasks(task)));
+        work * TASKS_A_STEAL < self.steal * tasks
+    }
+}

@@ -1,0 +1,89 @@
+//! Descheduled and blocked time by strand, as the sweep goes.
+//!
+//! Where more strands run than there are workers, part of this time is none of the breakdown's (MODEL.md §5 clamps at
+//! every moment); the places then share what is left in proportion.
+
+use workspan_dag::{NONE, OffWhy, StrandId};
+
+use super::Cause;
+use super::ledger::Book;
+use super::ready_strand::whole_site;
+use crate::blocks::BlockKey;
+use workspan_dag::Dag;
+
+/// What a thread does.
+#[derive(Debug, Clone, Copy)]
+struct Now {
+    strand: StrandId,
+    off: Option<OffWhy>,
+    /// Since when both hold.
+    since: u64,
+}
+
+/// Follows all threads.
+pub(super) struct OffCpu<'a> {
+    dag: &'a Dag,
+    now: Vec<Now>,
+    /// Ticks by place.
+    pub(super) descheduled: Book,
+    pub(super) blocked: Book,
+}
+
+impl<'a> OffCpu<'a> {
+    pub(super) fn new(dag: &'a Dag) -> OffCpu<'a> {
+        let idle = Now {
+            strand: NONE,
+            off: None,
+            since: 0,
+        };
+        OffCpu {
+            dag,
+            now: vec![idle; dag.meta.threads as usize],
+            descheduled: Book::new(),
+            blocked: Book::new(),
+        }
+    }
+
+    /// Whether and why `thread` is off the CPU.
+    pub(super) fn why(&self, thread: usize) -> Option<OffWhy> {
+        self.now[thread].off
+    }
+
+    pub(super) fn change(&mut self, thread: usize, time: u64, why: Option<OffWhy>) {
+        self.settle(thread, time);
+        self.now[thread].off = why;
+    }
+
+    pub(super) fn start(&mut self, thread: usize, strand: StrandId) {
+        let time = self.dag.strands.start[strand as usize];
+        self.settle(thread, time);
+        self.now[thread].strand = strand;
+    }
+
+    pub(super) fn end(&mut self, thread: usize, time: u64) {
+        self.settle(thread, time);
+        self.now[thread].strand = NONE;
+    }
+
+    fn settle(&mut self, thread: usize, time: u64) {
+        let now = &mut self.now[thread];
+        let ticks = time - now.since;
+        now.since = time;
+        if now.strand == NONE || ticks == 0 {
+            return;
+        }
+        let (book, cause, key) = match now.off {
+            None => return,
+            Some(OffWhy::Preempted) => {
+                (&mut self.descheduled, Cause::Descheduled, whole_site(NONE))
+            }
+            // Outside the pool that is no worker's time.
+            Some(OffWhy::Blocked) if !self.dag.is_worker(thread as u32) => return,
+            Some(OffWhy::Blocked) => {
+                let key = BlockKey::of(self.dag, now.strand);
+                (&mut self.blocked, Cause::Blocked, key)
+            }
+        };
+        book.add(cause, key, u128::from(ticks), now.strand, ticks);
+    }
+}

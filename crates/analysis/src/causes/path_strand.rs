@@ -1,0 +1,96 @@
+//! The cause of no work while a strand of the ready path ran: what kind of strand it was that everything waited for.
+
+use workspan_dag::{Dag, EdgeKind, NONE, StartKind, StrandId, TaskId};
+
+use super::Cause;
+use super::grain::Grain;
+use super::ledger::Entry;
+use super::ready_strand::whole_site;
+use super::spawn_loop::SpawnLoops;
+use crate::blocks::BlockKey;
+use crate::predecessors::joined_tasks;
+
+/// Decides on strands of the ready path in its order.
+pub(super) struct PathStrands<'a> {
+    dag: &'a Dag,
+    path: &'a [(StrandId, Option<EdgeKind>)],
+    /// The task asked for last, and the number of tasks of the phase it ended.
+    last: Option<(TaskId, Option<u64>)>,
+}
+
+impl<'a> PathStrands<'a> {
+    pub(super) fn new(dag: &'a Dag, path: &'a [(StrandId, Option<EdgeKind>)]) -> Self {
+        PathStrands {
+            dag,
+            path,
+            last: None,
+        }
+    }
+
+    /// What it is that nothing was ready while strand `at` of the path ran.
+    pub(super) fn cause(&mut self, at: usize, grain: &Grain, loops: &SpawnLoops) -> Entry {
+        let s = self.path[at].0;
+        let task = self.dag.strands.task[s as usize];
+        if let Some(run) = loops.of(self.dag, s) {
+            return run.entry();
+        }
+        if grain.is_leaf(task) {
+            let ended = match self.last {
+                Some((last, ended)) if last == task => ended,
+                _ => self.phase_ended_by(at, task),
+            };
+            self.last = Some((task, ended));
+            if let Some(tasks) = ended {
+                let key = whole_site(self.dag.tasks.site[task as usize]);
+                return Entry {
+                    tasks: Some(tasks),
+                    ..Entry::new(Cause::GrainCoarse, key)
+                };
+            }
+        }
+        Entry::new(Cause::SerialStrand, BlockKey::of(self.dag, s))
+    }
+
+    /// The tasks of a phase are those one wait joins, or those of one parent that nobody joins. When `task`, of which the
+    /// path's strand `at` is one, is on the path to its end, and no other task of its phase was still to start then: how
+    /// many there are, if more than one.
+    fn phase_ended_by(&self, at: usize, task: TaskId) -> Option<u64> {
+        let (dag, strands) = (self.dag, &self.dag.strands);
+        let of_task = |p: &&(StrandId, _)| strands.task[p.0 as usize] == task;
+        let last = at + self.path[at..].iter().take_while(of_task).count() - 1;
+        if self.path[last].0 != dag.tasks.last[task as usize] {
+            return None;
+        }
+        let (mut tasks, mut last_started) = (0, 0);
+        let mut add = |member: TaskId| {
+            let first = dag.tasks.first[member as usize] as usize;
+            tasks += 1;
+            last_started = last_started.max(strands.start[first]);
+        };
+        match self.path.get(last + 1) {
+            Some(&(next, _)) => {
+                if strands.start_kind[next as usize] != StartKind::AfterWait {
+                    return None;
+                }
+                let members = dag.waits.tasks.get(dag.waits.index_of(next)?);
+                if members.binary_search(&task).is_err() {
+                    return None;
+                }
+                members.iter().for_each(|&m| add(m));
+            }
+            None => {
+                let parent = dag.tasks.parent[task as usize];
+                if parent == NONE {
+                    return None;
+                }
+                let joined = joined_tasks(dag);
+                let same = |t: &usize| !joined[*t] && dag.tasks.parent[*t] == parent;
+                (0..dag.tasks.len())
+                    .filter(same)
+                    .for_each(|t| add(t as TaskId));
+            }
+        }
+        let end = strands.end[dag.tasks.last[task as usize] as usize];
+        (tasks > 1 && last_started < end).then_some(tasks)
+    }
+}

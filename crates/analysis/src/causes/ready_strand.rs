@@ -1,0 +1,112 @@
+//! The cause of a strand's delay: it was ready, a worker was free for it, and it did not start.
+
+use workspan_dag::{Dag, EdgeKind, EndKind, NONE, PlaceId, StartKind, Steals, TaskKind};
+
+use super::grain::Grain;
+use super::ledger::Entry;
+use super::spawn_loop::SpawnLoops;
+use super::{Cause, Costs};
+use crate::blocks::BlockKey;
+use crate::ready::Waiting;
+use crate::weight::off_between;
+
+/// A thief that is looking for work takes a task within one steal; up to this many are still the price of stealing.
+const STEALS_TO_GET_IT: u64 = 4;
+
+/// All strands of the tasks of `site`, as a place.
+pub(super) fn whole_site(site: PlaceId) -> BlockKey {
+    BlockKey {
+        site,
+        from: NONE,
+        to: NONE,
+        from_kind: StartKind::Begin,
+        to_kind: EndKind::End,
+    }
+}
+
+/// Decides on strands in start order.
+pub(super) struct ReadyStrands<'a> {
+    dag: &'a Dag,
+    costs: Costs,
+    /// Strands whose thread ran a child just created instead, with that child; in start order.
+    paused: &'a [(u32, u32)],
+    next_paused: usize,
+}
+
+impl<'a> ReadyStrands<'a> {
+    pub(super) fn new(dag: &'a Dag, costs: Costs, paused: &'a [(u32, u32)]) -> Self {
+        ReadyStrands {
+            dag,
+            costs,
+            paused,
+            next_paused: 0,
+        }
+    }
+
+    /// The cause of the delay of `waiting`, for which a worker was free for `served` ticks.
+    pub(super) fn cause(
+        &mut self,
+        waiting: &Waiting,
+        served: u64,
+        grain: &Grain,
+        loops: &SpawnLoops,
+    ) -> Entry {
+        let (dag, s) = (self.dag, waiting.strand as usize);
+        let strands = &dag.strands;
+        let task = strands.task[s];
+        let site = dag.tasks.site[task as usize];
+        let starts = BlockKey {
+            from: strands.from[s],
+            from_kind: strands.start_kind[s],
+            ..whole_site(site)
+        };
+        if waiting.buried {
+            return Entry::new(Cause::BuriedWait, starts);
+        }
+        if let Some(child) = self.below(waiting.strand) {
+            let key = whole_site(dag.tasks.site[child as usize]);
+            match dag.tasks.kind[child as usize] {
+                // Nobody could take the child: as long as it runs, its creator as good as runs.
+                TaskKind::Inline => return Entry::new(Cause::GrainCoarse, key),
+                _ if dag.meta.steals == Steals::Child => {
+                    return Entry::new(Cause::BoundedQueue, key);
+                }
+                _ => {}
+            }
+        }
+        let start = strands.start[s];
+        if !dag.offs.is_empty() {
+            let off = off_between(dag, waiting.strand, waiting.ready, start);
+            if u128::from(off.descheduled) * 2 >= u128::from(start - waiting.ready) {
+                return Entry::new(Cause::Descheduled, whole_site(NONE));
+            }
+        }
+        let is_new = matches!(waiting.kind, EdgeKind::Create | EdgeKind::Depend);
+        if (is_new && grain.is_not_worth_a_steal(task)) || grain.is_dust(task) {
+            return Entry::new(Cause::GrainFine, whole_site(site));
+        }
+        let few_steals = u128::from(self.costs.steal) * u128::from(STEALS_TO_GET_IT);
+        if u128::from(served) <= few_steals || dag.meta.workers == 1 {
+            let creator = dag.tasks.creator[task as usize];
+            return match loops.of(dag, creator) {
+                Some(spawn) if is_new && dag.meta.workers > 1 => spawn.entry(),
+                _ => Entry::new(Cause::None, whole_site(NONE)),
+            };
+        }
+        let key = if is_new { whole_site(site) } else { starts };
+        Entry::new(Cause::SlowThief, key)
+    }
+
+    /// The child just created that the thread of `strand` ran before it.
+    fn below(&mut self, strand: u32) -> Option<u32> {
+        while let Some(&(paused, child)) = self.paused.get(self.next_paused)
+            && paused <= strand
+        {
+            self.next_paused += 1;
+            if paused == strand {
+                return Some(child);
+            }
+        }
+        None
+    }
+}

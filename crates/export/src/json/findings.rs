@@ -1,0 +1,184 @@
+//! Why worker time was lost, as JSON: `verdict`, `findings`, `causes`, `alone`.
+
+use serde::Serialize;
+use workspan_analysis::Report;
+use workspan_analysis::causes::{Cause, Evidence, Finding, Headline, Place, headline};
+use workspan_dag::{Dag, NONE, PlaceId, ROOT_PLACE, StartKind};
+
+use super::{Position, Ratio, end, start};
+use crate::position::{label, place};
+
+#[derive(Serialize)]
+pub(super) struct VerdictJson {
+    state: &'static str,
+    enough_for: Option<u32>,
+}
+
+pub(super) fn verdict(report: &Report) -> VerdictJson {
+    let (state, enough_for) = match headline(report) {
+        Headline::NoTime => ("no_time", None),
+        Headline::OneTask => ("one_task", None),
+        Headline::Nothing { enough_for } => ("nothing", Some(enough_for)),
+        Headline::Lost => ("lost", None),
+    };
+    VerdictJson { state, enough_for }
+}
+
+#[derive(Serialize)]
+pub(super) struct FindingJson<'a> {
+    id: &'static str,
+    place: PlaceJson<'a>,
+    lost: u128,
+    lost_percent: Ratio,
+    evidence: EvidenceJson<'a>,
+}
+
+/// `site` is whose strands or tasks they are, `file` and `line` where to look first, `task` to `end` the strand that shows it
+/// best.
+#[derive(Serialize)]
+struct PlaceJson<'a> {
+    site: Option<&'a str>,
+    file: Option<&'a str>,
+    line: Option<u32>,
+    function: Option<&'a str>,
+    from: Option<Position<'a>>,
+    to: Option<Position<'a>>,
+    strand: Option<StrandJson>,
+}
+
+#[derive(Serialize)]
+struct StrandJson {
+    task: u64,
+    worker: u32,
+    start: u64,
+    end: u64,
+}
+
+#[derive(Serialize)]
+struct EvidenceJson<'a> {
+    strands: u64,
+    ticks: u64,
+    longest: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    alone: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tasks: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_ticks: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    steal_ticks: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    probe_ticks: Option<u64>,
+    /// Site of the task that ran above.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    above: Option<&'a str>,
+}
+
+pub(super) fn findings<'a>(dag: &'a Dag, report: &Report) -> Vec<FindingJson<'a>> {
+    let causes = &report.causes;
+    let json = |finding: &Finding| FindingJson {
+        id: finding.cause.id(),
+        place: place_json(dag, finding),
+        lost: finding.lost,
+        lost_percent: Ratio(causes.percent(finding.lost)),
+        evidence: evidence(dag, &finding.evidence),
+    };
+    causes.findings().iter().map(json).collect()
+}
+
+fn place_json<'a>(dag: &'a Dag, finding: &Finding) -> PlaceJson<'a> {
+    let at = &finding.place;
+    let telling = place(dag, telling(at));
+    let i = at.strand as usize;
+    // Other places are whole sites, or what follows a position.
+    let is_block = matches!(finding.cause, Cause::SerialStrand | Cause::Blocked);
+    PlaceJson {
+        site: (at.site != NONE).then(|| label(dag, at.site)),
+        file: telling.and_then(|p| p.file.as_deref()),
+        line: telling.and_then(|p| p.line),
+        function: telling.and_then(|p| p.function.as_deref()),
+        from: (is_block || at.from_kind != StartKind::Begin)
+            .then(|| start(dag, at.from, at.from_kind)),
+        to: is_block.then(|| end(dag, at.to, at.to_kind)),
+        strand: dag.strands.task.get(i).map(|&task| StrandJson {
+            task: dag.tasks.number[task as usize],
+            worker: dag.strands.thread[i],
+            start: dag.strands.start[i],
+            end: dag.strands.end[i],
+        }),
+    }
+}
+
+/// The position to look at first: where the strands start, else where their tasks are created, else where they end.
+fn telling(at: &Place) -> PlaceId {
+    if at.from_kind != StartKind::Begin && at.from != NONE {
+        at.from
+    } else if at.site != ROOT_PLACE && at.site != NONE {
+        at.site
+    } else {
+        at.to
+    }
+}
+
+fn evidence<'a>(dag: &'a Dag, e: &Evidence) -> EvidenceJson<'a> {
+    let site = |s: u32| {
+        let task = dag.strands.task[s as usize];
+        label(dag, dag.tasks.site[task as usize])
+    };
+    EvidenceJson {
+        strands: e.strands,
+        ticks: e.ticks,
+        longest: e.longest,
+        alone: e.alone,
+        tasks: e.tasks,
+        task_ticks: e.task_ticks,
+        steal_ticks: e.steal_ticks,
+        probe_ticks: e.probe_ticks,
+        above: e.above.map(site),
+    }
+}
+
+#[derive(Serialize)]
+pub(super) struct CauseJson {
+    id: &'static str,
+    lost: u128,
+    lost_percent: Ratio,
+}
+
+/// All that lost something, most first.
+pub(super) fn causes(report: &Report) -> Vec<CauseJson> {
+    let all = &report.causes;
+    let mut lost: Vec<(Cause, u128)> = Cause::ALL.into_iter().zip(all.by_cause).collect();
+    lost.retain(|c| c.1 > 0);
+    lost.sort_by_key(|c| (std::cmp::Reverse(c.1), c.0));
+    let json = |(cause, lost): (Cause, u128)| CauseJson {
+        id: cause.id(),
+        lost,
+        lost_percent: Ratio(all.percent(lost)),
+    };
+    lost.into_iter().map(json).collect()
+}
+
+#[derive(Serialize)]
+pub(super) struct AloneJson<'a> {
+    site: &'a str,
+    from: Position<'a>,
+    to: Position<'a>,
+    strands: u64,
+    ticks: u64,
+    lost: u128,
+    lost_percent: Ratio,
+}
+
+pub(super) fn alone<'a>(dag: &'a Dag, report: &Report) -> Vec<AloneJson<'a>> {
+    let json = |row: &workspan_analysis::AloneRow| AloneJson {
+        site: label(dag, row.site),
+        from: start(dag, row.from, row.from_kind),
+        to: end(dag, row.to, row.to_kind),
+        strands: row.count,
+        ticks: row.ticks,
+        lost: row.lost,
+        lost_percent: Ratio(row.lost_percent),
+    };
+    report.alone.iter().map(json).collect()
+}

@@ -1,0 +1,256 @@
+//! What was lost most, why, at which line, and what to do about it.
+
+use workspan_analysis::causes::{Cause, Finding, Place};
+use workspan_dag::{EndKind, NONE, ROOT_PLACE, StartKind};
+
+use super::View;
+use crate::page::{Page, Piece, Tone, plain, strong};
+use crate::position::{end_words, label, owner_words, place, short_function, start_words};
+use crate::quantity::{ratio, share, thousands};
+
+/// The findings that lead the report, a paragraph each.
+pub(super) fn show(view: &View, page: &mut Page) {
+    let causes = &view.report.causes;
+    let findings = causes.findings();
+    for finding in findings {
+        let mut words = what(view, finding);
+        if let Some(first) = words.first_mut() {
+            first.1 = capital(&first.1);
+        }
+        let lost = share(causes.percent(finding.lost));
+        words.push(strong(format!(": {lost} of what was lost. ")));
+        words.push(plain(advice(finding.cause)));
+        page.prose("  > ", 4, &words);
+    }
+    if findings.is_empty() {
+        let text = "What was lost has none of the causes this report knows; the tables below say what is known of it.";
+        page.prose("  > ", 4, &[plain(text)]);
+    }
+}
+
+fn advice(cause: Cause) -> &'static str {
+    match cause {
+        Cause::SerialStrand => "Make it parallel or shorter, or let it run beside something else.",
+        Cause::SpawnLoop => {
+            "Let tasks create tasks (a parallel iterator, halving the range), or give each task more to do."
+        }
+        Cause::GrainFine => "Give each task more to do: a cutoff, a chunk size, fewer tasks.",
+        Cause::GrainCoarse => "Split the work into more and more even tasks, the longest first.",
+        Cause::SlowThief => {
+            "Keep workers awake between phases, or create the tasks on more than one thread."
+        }
+        Cause::BuriedWait => {
+            "Make the tasks that run while something waits shorter, or wait in fewer places."
+        }
+        Cause::BoundedQueue => "Create fewer and larger tasks, or create them from several tasks.",
+        Cause::Stretch => "Its tasks share caches, memory or locks: look at what they touch.",
+        Cause::Descheduled => "Run it alone on the machine, or on as many workers as it has CPUs.",
+        Cause::Blocked => "Do the waiting outside the tasks, or beside other work.",
+        Cause::None => "",
+    }
+}
+
+fn what(view: &View, finding: &Finding) -> Vec<Piece> {
+    let (at, e) = (&finding.place, &finding.evidence);
+    let time = |ticks: u64| strong(view.time(ticks as f64));
+    let site = || (Tone::Path, label(view.dag, at.site).to_string());
+    match finding.cause {
+        Cause::SerialStrand => serial(view, finding),
+        Cause::SpawnLoop => vec![
+            plain("one task creates all tasks of "),
+            site(),
+            plain(format!(", {}", counted(e.tasks))),
+            plain(each(view, e.task_ticks)),
+            plain(", one after the other, and for "),
+            time(e.ticks),
+            plain(idle(view, finding)),
+        ],
+        Cause::GrainFine
+            if e.probe_ticks
+                .is_some_and(|t| u128::from(t) * 2 > finding.lost) =>
+        {
+            let mut words = vec![plain("strands of ")];
+            words.extend(owner_words(view.dag, at.site, true));
+            words.push(plain(" are so short that recording them took "));
+            words.push(time(e.probe_ticks.unwrap_or(0)));
+            words
+        }
+        Cause::GrainFine => {
+            let mut words = vec![plain("the tasks created at "), site()];
+            words.push(plain(" are too small"));
+            words.push(plain(match e.task_ticks {
+                Some(task) => format!(": {} each", view.time(task as f64)),
+                None => String::new(),
+            }));
+            if let Some(steal) = e.steal_ticks {
+                let cost = view.time(steal as f64);
+                words.push(plain(format!(", where a steal costs {cost}")));
+            }
+            words
+        }
+        Cause::GrainCoarse => {
+            let few = view.report.breakdown.workers;
+            let too_few = e.tasks.is_some_and(|tasks| tasks < u64::from(few));
+            let tasks = match (e.tasks, too_few) {
+                (Some(tasks), true) => {
+                    format!("only {} tasks created at ", thousands(tasks.into()))
+                }
+                _ if e.strands == 1 => "the last task created at ".into(),
+                _ => "the last tasks created at ".into(),
+            };
+            vec![
+                plain(tasks),
+                site(),
+                plain(if too_few {
+                    ": they ran for "
+                } else {
+                    " ran for "
+                }),
+                time(e.ticks),
+                plain(idle(view, finding)),
+            ]
+        }
+        Cause::SlowThief => {
+            let mut words = if at.from_kind == StartKind::Begin {
+                owner_words(view.dag, at.site, e.strands > 1)
+            } else {
+                after(view, at, e.strands > 1)
+            };
+            let were = if e.strands > 1 { "were" } else { "was" };
+            words.push(plain(format!(
+                " {were} ready while workers were free, for "
+            )));
+            words.push(time(e.ticks));
+            if e.strands > 1 {
+                words.push(plain(format!(", {} at worst", view.time(e.longest as f64))));
+            }
+            words
+        }
+        Cause::BuriedWait => {
+            let mut words = after(view, at, e.strands > 1);
+            words.push(plain(" could go on but stood below an unrelated task"));
+            if let Some(above) = e.above {
+                let task = view.dag.strands.task[above as usize];
+                let site = view.dag.tasks.site[task as usize];
+                words.push(plain(" created at "));
+                words.push((Tone::Path, label(view.dag, site).to_string()));
+            }
+            words.push(plain(" on the same thread for "));
+            words.push(time(e.ticks));
+            words
+        }
+        Cause::BoundedQueue => vec![
+            plain("the runtime ran tasks created at "),
+            site(),
+            plain(" at once, on the thread that creates them, which created no more for "),
+            time(e.ticks),
+        ],
+        Cause::Stretch => {
+            let more = strong(view.time(finding.lost as f64));
+            let mut words = owner_words(view.dag, at.site, true);
+            words.push(plain(" took "));
+            words.push(more);
+            words.push(plain(" more than in the serial run"));
+            words
+        }
+        Cause::Descheduled => vec![
+            plain(
+                "other programs held the CPUs: workers were preempted, and what waited for them lost ",
+            ),
+            strong(view.time(finding.lost as f64)),
+            plain(" of worker time"),
+        ],
+        Cause::Blocked => {
+            let mut words = block(view, at, e.strands > 1);
+            words.push(plain(" gave up the CPU (I/O, locks, channels) for "));
+            words.push(time(e.ticks));
+            words
+        }
+        Cause::None => Vec::new(),
+    }
+}
+
+/// `, 40,000 tasks`
+fn counted(tasks: Option<u64>) -> String {
+    tasks.map_or("many".into(), |n| thousands(n.into()))
+}
+
+/// ` of 3.2 us each`
+fn each(view: &View, ticks: Option<u64>) -> String {
+    ticks.map_or(String::new(), |t| {
+        format!(" of {} each", view.time(t as f64))
+    })
+}
+
+fn serial(view: &View, finding: &Finding) -> Vec<Piece> {
+    let e = &finding.evidence;
+    let mut words = block(view, &finding.place, e.strands > 1);
+    let alone = e.alone == Some(e.ticks);
+    words.push(plain(if alone {
+        " ran alone for "
+    } else {
+        " ran for "
+    }));
+    words.push(strong(view.time(e.ticks as f64)));
+    words.push(plain(idle(view, finding)));
+    words
+}
+
+/// " while 7 workers had nothing to do"
+fn idle(view: &View, finding: &Finding) -> String {
+    let e = &finding.evidence;
+    let others = view.report.breakdown.workers.saturating_sub(1);
+    let mean = finding.lost as f64 / e.ticks.max(1) as f64;
+    match others {
+        0 => String::new(),
+        1 => " while the other worker had nothing to do".into(),
+        n if e.alone == Some(e.ticks) => format!(" while {n} workers had nothing to do"),
+        _ => format!(
+            " while {} workers had nothing to do on average",
+            ratio(mean)
+        ),
+    }
+}
+
+/// The task with the code block in it.
+fn block(view: &View, at: &Place, many: bool) -> Vec<Piece> {
+    let dag = view.dag;
+    let mut words = owner_words(dag, at.site, many);
+    if (at.from_kind, at.to_kind) == (StartKind::Begin, EndKind::End) {
+        return words;
+    }
+    words.push(plain(", from "));
+    words.extend(start_words(dag, at.from, at.from_kind));
+    let inside = place(dag, at.from).or(place(dag, at.to));
+    if let Some(f) = inside.and_then(|p| p.function.as_deref()) {
+        words.push(plain(format!(" (`{}`)", short_function(f))));
+    }
+    words.push(plain(" to "));
+    words.extend(end_words(dag, at.to, at.to_kind));
+    words.push(plain(","));
+    words
+}
+
+/// Strands that follow a position.
+fn after(view: &View, at: &Place, many: bool) -> Vec<Piece> {
+    let dag = view.dag;
+    let strands = if many {
+        "strands after "
+    } else {
+        "the strand after "
+    };
+    let mut words = vec![plain(strands)];
+    words.extend(start_words(dag, at.from, at.from_kind));
+    if at.site != ROOT_PLACE && at.site != NONE {
+        words.push(plain(" in "));
+        words.extend(owner_words(dag, at.site, many));
+    }
+    words
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars
+        .next()
+        .map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
+}
