@@ -21,7 +21,15 @@ struct Declared {
     name: String,
 }
 
-type Key = (Option<u64>, usize);
+/// Tells a module's units apart, those of split files too.
+pub(crate) type Key = (Option<u64>, usize);
+
+pub(crate) fn key(unit: UnitRef<'_, Slice<'_>>) -> Key {
+    (
+        unit.dwo_id.map(|DwoId(id)| id),
+        unit.header.debug_info_offset().map_or(0, |offset| offset.0),
+    )
+}
 
 /// Functions by unit, each unit read once.
 #[derive(Default)]
@@ -37,12 +45,8 @@ impl Enclosing {
         file: &str,
         line: u32,
     ) -> Option<String> {
-        let key = (
-            unit.dwo_id.map(|DwoId(id)| id),
-            unit.header.debug_info_offset().map_or(0, |offset| offset.0),
-        );
         let mut units = self.units.borrow_mut();
-        let declared = units.entry(key).or_insert_with(|| functions(unit));
+        let declared = units.entry(key(unit)).or_insert_with(|| functions(unit));
         let name = Path::new(file).file_name()?.to_string_lossy();
         declared
             .iter()

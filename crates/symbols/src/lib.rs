@@ -8,6 +8,7 @@ mod code;
 mod cplusplus;
 mod debug_file;
 mod enclosing;
+mod entry_line;
 mod function;
 mod linked;
 mod mapping;

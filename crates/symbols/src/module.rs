@@ -8,6 +8,7 @@ use object::{Object as _, ObjectSegment};
 
 use crate::debug_file;
 use crate::enclosing::Enclosing;
+use crate::entry_line::EntryLines;
 use crate::function::{self, Language};
 use crate::object_file::{Object, Slice, Store, build_id as build_id_of, has_lines};
 use crate::split::Split;
@@ -99,6 +100,12 @@ fn read(path: &Path, build_id: &[u8], offsets: &[u64], wanted: &[Wanted]) -> Res
         }),
         split: Split::of(&store, path, debug_path),
         enclosing: Enclosing::default(),
+        entry_lines: EntryLines::of(
+            offsets
+                .iter()
+                .filter_map(|&offset| virtual_address(&object, offset))
+                .collect(),
+        ),
     };
     let mut told = Told {
         lines: has_lines(debug),
@@ -166,6 +173,7 @@ struct Module<'a> {
     symbols: Symbols<'a>,
     split: Split<'a>,
     enclosing: Enclosing,
+    entry_lines: EntryLines,
 }
 
 impl Module<'_> {
@@ -224,6 +232,14 @@ impl Module<'_> {
                 function: Some(symbol),
                 ..Frame::default()
             })),
+        }
+        // What may be inlined at the first instruction is not the site; the pragma is.
+        if let Some(unit) = unit.filter(|_| self.symbols.begins_outlined(address))
+            && let Some(line) = self.entry_lines.line(unit, address)
+            && let Some(mut outlined) = frames.pop()
+        {
+            outlined.line = Some(line);
+            frames = vec![outlined];
         }
         if let (true, Some(unit)) = (anonymous, unit) {
             for frame in frames.iter_mut().filter(|f| f.function.is_none()) {

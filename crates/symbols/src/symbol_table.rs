@@ -39,6 +39,14 @@ impl<'a> Symbols<'a> {
         (size == 0 || address - start < size).then_some(name)
     }
 
+    /// Whether the address is the first of a function that an OpenMP compiler made of a part of another.
+    pub(crate) fn begins_outlined(&self, address: u64) -> bool {
+        let from = self.sorted.partition_point(|&(start, ..)| start < address);
+        let here = self.sorted[from..].iter().take_while(|s| s.0 == address);
+        here.into_iter()
+            .any(|(.., name)| function::is_outlined(name))
+    }
+
     /// The same as people read it.
     pub(crate) fn readable(&self, address: u64) -> Option<String> {
         let name = function::readable(self.name(address)?, self.language);

@@ -91,10 +91,14 @@ fn resolved(program: &Path) -> Resolution {
         .collect();
     let sites: Vec<Site> = text
         .lines()
-        .filter_map(|l| l.strip_prefix("pc "))
-        .map(|l| Site::Address {
-            address: l.parse().unwrap(),
-            returns: true,
+        .filter_map(|l| match l.split_once(' ')? {
+            ("pc", address) => Some((address, true)),
+            ("function", address) => Some((address, false)),
+            _ => None,
+        })
+        .map(|(address, returns)| Site::Address {
+            address: address.parse().unwrap(),
+            returns,
         })
         .collect();
     let workspace = Workspace {
@@ -352,6 +356,22 @@ fn a_runtimes_headers_are_walked_outwards() {
                 "{compiler} {flags:?}"
             );
         }
+    }
+}
+
+#[test]
+fn a_block_is_shown_at_its_pragma() {
+    if !there("a_block_is_shown_at_its_pragma", "gcc") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    for flags in [&["-g"][..], &["-g1"], &["-g", "-O0"]] {
+        let program = build(folder.path(), "gcc", "block.c", flags).unwrap();
+        assert_eq!(
+            told(&resolved(&program).positions),
+            expected("block.c", &[("/* pragma */", "main")]),
+            "{flags:?}"
+        );
     }
 }
 
