@@ -108,7 +108,7 @@ pub fn build(runtime: Runtime, file: &str) -> Result<Program, String> {
 }
 
 /// The library as cargo built it for this test.
-fn library() -> PathBuf {
+pub fn library() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().unwrap();
     ["libworkspan_preload.so", "../libworkspan_preload.so"]
@@ -119,6 +119,11 @@ fn library() -> PathBuf {
 }
 
 impl Program {
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     fn command(&self, threads: usize, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.path);
         command
@@ -141,16 +146,26 @@ impl Program {
 
     /// Runs it with the library; the traces of it and its children.
     pub fn recorded(&self, threads: usize, arguments: &[&str]) -> (Output, Vec<Vec<u8>>) {
+        self.recorded_with(threads, arguments, |_| {})
+    }
+
+    /// Likewise, once `change` has been at the command.
+    pub fn recorded_with(
+        &self,
+        threads: usize,
+        arguments: &[&str],
+        change: impl FnOnce(&mut Command),
+    ) -> (Output, Vec<Vec<u8>>) {
         let spool = self.folder.path().join("spool");
         // Of the run before.
         let _ = std::fs::remove_dir_all(&spool);
         std::fs::create_dir(&spool).unwrap();
-        let output = self
-            .command(threads, arguments)
+        let mut command = self.command(threads, arguments);
+        command
             .env("LD_PRELOAD", library())
-            .env("WORKSPAN_SPOOL_DIR", &spool)
-            .output()
-            .unwrap();
+            .env("WORKSPAN_SPOOL_DIR", &spool);
+        change(&mut command);
+        let output = command.output().unwrap();
         let files = std::fs::read_dir(&spool).unwrap();
         let mut files: Vec<PathBuf> = files.map(|e| e.unwrap().path()).collect();
         files.sort();
