@@ -1,7 +1,7 @@
 //! Flame graphs over *logical* stacks: the spawn sites from the root, across steals, then the sampled strand's own frames.
 //!
 //! A stolen task's physical stack starts in a worker's loop; its logical one starts where the program did. The runtime's
-//! frames are folded away, and tasks that create tasks of the same site (recursion) stand as one level unless
+//! frames are folded away, and so is recursion, of tasks over any number of sites and of functions in themselves, unless
 //! [`FlameOptions::recursion`] asks for all. Restricted to the critical path, a flame graph shows what a faster run would
 //! have to do less of, which no profile of CPU time does.
 
@@ -36,7 +36,7 @@ pub enum FlameOf {
 /// How stacks are made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FlameOptions {
-    /// Keep every level of tasks that create tasks of their own site.
+    /// Keep every level: else a task of a site that an ancestor is of already stands where that ancestor stands.
     pub recursion: bool,
 }
 
@@ -81,8 +81,12 @@ pub fn flame(
     let mut stacks: BTreeMap<Vec<String>, f64> = BTreeMap::new();
     for ((node, stack), ns) in times {
         let mut frames = logical.labels(node);
-        let own: Vec<&Frame> = samples.own_frames(stack).collect();
-        frames.extend(own.into_iter().rev().map(shown));
+        let own: Vec<&Frame> = samples.own_frames(stack).filter(|f| !is_glue(f)).collect();
+        let own = own.into_iter().rev().map(shown);
+        frames.extend(own);
+        if !how.recursion {
+            frames.dedup();
+        }
         *stacks.entry(frames).or_default() += ns;
     }
     Ok(stacks
@@ -92,6 +96,12 @@ pub fn flame(
             ns: ns.round() as u64,
         })
         .collect())
+}
+
+/// The standard library's calls of closures: a level that says nothing.
+fn is_glue(frame: &Frame) -> bool {
+    let file = frame.file.as_deref().unwrap_or("");
+    file.ends_with("core/src/ops/function.rs") || frame.function.starts_with("core::ops::function")
 }
 
 fn shown(frame: &Frame) -> String {
@@ -219,8 +229,14 @@ impl<'a> Logical<'a> {
         }
         for task in path.into_iter().rev() {
             let site = self.dag.tasks.site[task as usize];
-            let same = |node: u32| self.nodes.get(node as usize).is_some_and(|n| n.1 == site);
-            if self.how.recursion || !same(node) {
+            let above = if self.how.recursion {
+                None
+            } else {
+                self.above(node, site)
+            };
+            if let Some(above) = above {
+                node = above;
+            } else {
                 let key = (node, site);
                 node = match self.by_key.get(&key) {
                     Some(&known) => known,
@@ -235,6 +251,17 @@ impl<'a> Logical<'a> {
             self.of_task.insert(task, node);
         }
         node
+    }
+
+    /// The node of that site at or above a node. Without recursion a path has each site once, so this is short.
+    fn above(&self, mut node: u32, site: u32) -> Option<u32> {
+        while let Some(&(parent, of)) = self.nodes.get(node as usize) {
+            if of == site {
+                return Some(node);
+            }
+            node = parent;
+        }
+        None
     }
 
     /// From the root.

@@ -1,0 +1,143 @@
+//! `workspan flame`.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use workspan_analysis::{FlameOf, FlameOptions, FlameStack, Options, flame};
+use workspan_dag::Dag;
+use workspan_export::flame::{folded, svg};
+
+use crate::trace::TraceArgs;
+
+/// A flame graph over logical stacks: spawn sites from the root, then the code
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Examples:
+  workspan flame run.wspan -o flame.svg                        # all CPU time
+  workspan flame run.wspan --of critical-path -o critical.svg  # what bounds the speedup
+  workspan flame run.wspan --of no-work-app                    # folded text: what ran while workers idled
+  workspan flame run.wspan --of site=sort.rs:37 -o sort.svg
+
+What can be shown:
+  all            CPU time
+  critical-path  the heaviest path: less of this makes any number of workers faster
+  ready-path     what the run waited for, as it was scheduled
+  no-work-app    workers idle for want of work, given to the code that ran meanwhile
+  site=TEXT      tasks of the spawn sites that TEXT names, with what they created
+
+Stacks go from the root through the spawn sites of a task's ancestors, wherever it was stolen to, and end in the sampled
+code; the runtime's own frames are left out. A file that ends in .svg is a picture, any other is folded text.")]
+pub struct FlameArgs {
+    #[command(flatten)]
+    trace: TraceArgs,
+    /// Which samples: all, critical-path, ready-path, no-work-app, site=TEXT
+    #[arg(long, value_name = "WHAT", default_value = "all", value_parser = what)]
+    of: FlameOf,
+    /// Keep each level of tasks that create tasks of their own site
+    #[arg(long)]
+    recursion: bool,
+    /// Where to write (default: folded text to stdout)
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+}
+
+fn what(text: &str) -> Result<FlameOf, String> {
+    Ok(match text {
+        "all" => FlameOf::All,
+        "critical-path" => FlameOf::CriticalPath,
+        "ready-path" => FlameOf::ReadyPath,
+        "no-work-app" => FlameOf::NoWorkApp,
+        other => match other.strip_prefix("site=") {
+            Some(site) if !site.is_empty() => FlameOf::Site(site.to_owned()),
+            _ => {
+                return Err(
+                    "expected all, critical-path, ready-path, no-work-app or site=TEXT".to_owned(),
+                );
+            }
+        },
+    })
+}
+
+/// What the picture is headed by.
+fn title(of: &FlameOf) -> String {
+    match of {
+        FlameOf::All => "CPU time".to_owned(),
+        FlameOf::CriticalPath => "Critical path".to_owned(),
+        FlameOf::ReadyPath => "Ready path".to_owned(),
+        FlameOf::NoWorkApp => "Idle workers, by what ran meanwhile".to_owned(),
+        FlameOf::Site(site) => format!("Tasks of {site}"),
+        FlameOf::Stretch(_) => "Stretch".to_owned(),
+    }
+}
+
+/// `workspan flame`.
+///
+/// # Errors
+/// The trace can't be read or has no samples, nothing is found, or the output can't be written.
+pub fn run(args: &FlameArgs) -> anyhow::Result<()> {
+    let dag = args.trace.open()?;
+    let stacks = stacks(&dag, args)?;
+    let is_svg = |path: &PathBuf| {
+        path.extension()
+            .is_some_and(|e| e.eq_ignore_ascii_case("svg"))
+    };
+    let subtitle = subtitle(&dag, &stacks);
+    match &args.output {
+        None => {
+            let mut out = BufWriter::new(std::io::stdout().lock());
+            folded(&stacks, &mut out)?;
+        }
+        Some(path) => {
+            let name = || format!("{}: can't be written", path.display());
+            let mut out = BufWriter::new(File::create(path).with_context(name)?);
+            if is_svg(path) {
+                svg(&stacks, &title(&args.of), &subtitle, &mut out).with_context(name)?;
+            } else {
+                folded(&stacks, &mut out).with_context(name)?;
+            }
+            out.flush().with_context(name)?;
+        }
+    }
+    Ok(())
+}
+
+fn stacks(dag: &Dag, args: &FlameArgs) -> anyhow::Result<Vec<FlameStack>> {
+    let file = args.trace.file.display();
+    if dag.samples.is_empty() {
+        let why = if dag.samples.hertz > 0 {
+            "the run was too short for one; record a longer one, or more often with --sample 9973"
+        } else {
+            "it was recorded with --sample off or where the kernel takes none; record it again (`workspan info` shows the \
+             reason)"
+        };
+        bail!("{file}: has no samples of the code: {why}");
+    }
+    let how = FlameOptions {
+        recursion: args.recursion,
+    };
+    let stacks = flame(dag, &Options::default(), &args.of, how)?;
+    if stacks.iter().all(|stack| stack.ns == 0) {
+        let hint = match &args.of {
+            FlameOf::Site(_) => "; `workspan report` lists the spawn sites",
+            _ => "",
+        };
+        bail!(
+            "{file}: none of its {} samples fell there{hint}",
+            dag.samples.len()
+        );
+    }
+    Ok(stacks)
+}
+
+fn subtitle(dag: &Dag, stacks: &[FlameStack]) -> String {
+    let total: u64 = stacks.iter().map(|stack| stack.ns).sum();
+    let name = dag.meta.name.as_deref().unwrap_or("run");
+    format!(
+        "{name}: {:.1} ms, {} samples at {} Hz",
+        total as f64 / 1e6,
+        dag.samples.len(),
+        dag.samples.hertz
+    )
+}
