@@ -13,7 +13,8 @@ use crate::info::InfoArgs;
 use crate::output::is_broken_pipe;
 use crate::record::RecordArgs;
 use crate::report::ReportArgs;
-use crate::{calibrate, check, compare, export, help, info, record, report};
+use crate::stretch::StretchArgs;
+use crate::{calibrate, check, compare, export, help, info, record, report, stretch};
 
 /// Where did the speedup of a task-parallel program go, and which line to change to get it back?
 #[derive(Debug, Parser)]
@@ -45,6 +46,7 @@ enum Command {
     Info(InfoArgs),
     Compare(CompareArgs),
     Check(Box<CheckArgs>),
+    Stretch(StretchArgs),
     Export(ExportArgs),
     Calibrate(CalibrateArgs),
     Help(HelpArgs),
@@ -70,6 +72,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Info(args) => info::run(&args)?,
         Command::Compare(args) => compare::run(&args)?,
         Command::Check(args) => return check::run(&args),
+        Command::Stretch(args) => stretch::run(&args)?,
         Command::Export(args) => export::run(&args)?,
         Command::Calibrate(args) => calibrate::run(&args)?,
         Command::Help(args) => help::run(&args)?,

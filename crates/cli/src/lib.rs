@@ -12,4 +12,5 @@ pub mod info;
 pub mod output;
 pub mod record;
 pub mod report;
+pub mod stretch;
 pub mod trace;

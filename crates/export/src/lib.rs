@@ -8,11 +8,13 @@ mod json;
 mod page;
 mod position;
 mod quantity;
+mod stretch;
 mod text;
 
 pub use compare::{CompareOptions, check_json, check_text, compare_json, compare_text};
 pub use json::report_json;
 pub use quantity::{bytes, thousands};
+pub use stretch::{StretchTables, stretch_json, stretch_text};
 pub use text::report_text;
 
 /// The trace file a report is of, as its first line names it.

@@ -83,6 +83,26 @@ pub(crate) fn cell(dag: &Dag, block: &Ends, width: usize) -> String {
     }
 }
 
+/// A code block in a table's cell where blocks of all sites stand below each other: the root's say so, and one that begins
+/// with its task or has no position of its own names the task's site.
+pub(crate) fn owned_cell(dag: &Dag, site: PlaceId, block: &Ends, width: usize) -> String {
+    let owner = match block.from_kind {
+        _ if site == ROOT_PLACE => "root: ".to_string(),
+        StartKind::Begin => {
+            let at = place(dag, site).map(|p| (p.file.as_deref(), p.line));
+            match at {
+                Some((Some(file), Some(line))) => {
+                    format!("{}:{line}: ", file.rsplit('/').next().unwrap_or(file))
+                }
+                _ => format!("{}: ", label(dag, site)),
+            }
+        }
+        _ => String::new(),
+    };
+    let room = width.saturating_sub(columns(&owner));
+    format!("{owner}{}", cell(dag, block, room))
+}
+
 /// Where a strand starts and ends, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ends {

@@ -44,6 +44,7 @@ pub(super) fn relative(d: &Difference, absolute: impl Fn(f64) -> String) -> Stri
     match d.relative {
         _ if d.absolute == 0.0 => "=".into(),
         Some(r) if r.abs() < 0.0005 => "=".into(),
+        Some(r) if r >= 9.995 => format!("x{NBSP}{}", ratio(r + 1.0)),
         Some(r) => format!("{:+.1}{NBSP}%", r * 100.0),
         None => absolute(d.absolute),
     }

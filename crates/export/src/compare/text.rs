@@ -3,13 +3,13 @@
 use workspan_analysis::compare::{
     BlockDifference, Comparison, Difference, Noise, Quantity, QuantityRow, SiteDifference, Value,
 };
-use workspan_dag::{Dag, ROOT_PLACE};
+use workspan_dag::Dag;
 
 use super::change::{change, mark, relative, signed_time, spread, value};
 use super::names::{names, ns};
 use crate::Charset;
 use crate::page::{Page, Tone, plain, strong};
-use crate::position::{Ends, cell, label, site_cell};
+use crate::position::{Ends, label, owned_cell, site_cell};
 use crate::quantity::{ratio, share};
 
 /// How a comparison looks.
@@ -329,13 +329,8 @@ fn blocks(view: &View, page: &mut Page) {
                 to: b.block.to,
                 to_kind: b.block.to_kind,
             };
-            let root = if b.block.site == ROOT_PLACE {
-                "root: "
-            } else {
-                ""
-            };
             Row {
-                name: format!("{root}{}", cell(view.dag, &ends, width - root.len())),
+                name: owned_cell(view.dag, b.block.site, &ends, width),
                 work: &b.work,
                 work_differences: &b.work_differences,
                 critical_differences: &b.critical_differences,

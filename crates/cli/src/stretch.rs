@@ -1,0 +1,219 @@
+//! `workspan stretch`: one worker against many.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use workspan_analysis::Options;
+use workspan_analysis::stretch::{Latency, StretchOptions, stretch};
+use workspan_dag::OpenOptions;
+use workspan_export::{StretchTables, stretch_json, stretch_text};
+
+use crate::check::time;
+use crate::compare::Looks;
+use crate::output::print;
+use crate::record::progress::Progress;
+use crate::trace::open;
+
+/// The variables that say how many workers a runtime starts.
+const WORKERS: [&str; 4] = [
+    "RAYON_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "CILK_NWORKERS",
+    "MYTH_NUM_WORKERS",
+];
+
+/// A table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Table {
+    /// Code blocks
+    Block,
+    /// Spawn sites
+    Site,
+    /// Levels
+    Level,
+    /// Subtrees
+    Subtree,
+}
+
+/// Says how much longer the same work takes on many workers than on one, and where
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    long_about = "Says how much longer the same work takes on many workers than on one, and where.
+
+Compares a run on one worker with a parallel one, or, after `--`, records both: the parallel one first, then one with \
+RAYON_NUM_THREADS, OMP_NUM_THREADS and the like set to 1. The program runs twice and prints twice.
+
+Tasks are matched by their path where the trees are alike, else by spawn site and level; the output says how much was matched \
+how. The performance loss, workers x elapsed - serial work, is divided to the tick.",
+    after_help = "\
+Examples:
+  workspan stretch serial.wspan parallel.wspan
+  workspan stretch -- cargo run --release -- input.txt
+  workspan stretch --workers 8 -o runs -- ./sort 1000000
+  workspan stretch --latency cache_misses=90ns --by level serial.wspan parallel.wspan"
+)]
+pub struct StretchArgs {
+    /// The serial run's trace and the parallel run's
+    #[arg(value_names = ["SERIAL", "PARALLEL"], num_args = 2, conflicts_with = "command", required_unless_present = "command")]
+    files: Vec<PathBuf>,
+    /// The program to record twice, or a cargo command
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+    /// Workers of the parallel run that is recorded (default: the program's own number)
+    #[arg(long, value_name = "N", requires = "command")]
+    workers: Option<u32>,
+    /// Record the serial run on one CPU: for oneTBB, and what else asks the system for the number of CPUs
+    #[arg(long, requires = "command")]
+    pin: bool,
+    /// Where the recorded traces go, as serial.wspan and parallel.wspan
+    #[arg(
+        short,
+        long,
+        value_name = "FOLDER",
+        default_value = "workspan-stretch",
+        requires = "command"
+    )]
+    output: PathBuf,
+    /// What an event of a counter costs, to say what its surplus explains
+    #[arg(long, value_name = "COUNTER=TIME", value_parser = latency)]
+    latency: Vec<Latency>,
+    /// The tables shown
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "WHAT,...")]
+    by: Vec<Table>,
+    /// Most rows of a table
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    rows: usize,
+    /// Print one JSON object with stable keys instead of text
+    #[arg(long)]
+    json: bool,
+    /// Leave the recorder's own time in the measures
+    #[arg(long)]
+    raw: bool,
+    /// Read what is intact before the damage of truncated or corrupted traces
+    #[arg(long)]
+    allow_truncated: bool,
+    #[command(flatten)]
+    looks: Looks,
+}
+
+/// `workspan stretch`.
+///
+/// # Errors
+/// A run can't be recorded or read, has no counter of that name, or stdout can't be written.
+pub fn run(args: &StretchArgs) -> anyhow::Result<()> {
+    let (serial, parallel) = match &args.files[..] {
+        [serial, parallel] => (serial.clone(), parallel.clone()),
+        _ => record_both(args)?,
+    };
+    let progress = Progress::new("workspan: reading the traces …");
+    let opening = OpenOptions {
+        allow_truncated: args.allow_truncated,
+    };
+    let measured = Options {
+        raw: args.raw,
+        ..Options::default()
+    };
+    let (one, many) = (open(&serial, &opening)?, open(&parallel, &opening)?);
+    let report = workspan_analysis::report(&many, &measured)
+        .with_context(|| parallel.display().to_string())?;
+    let options = StretchOptions {
+        measured,
+        latencies: args.latency.clone(),
+    };
+    let result = stretch(&one, &many, &report, &options)?;
+    drop(progress);
+    if args.json {
+        return print(&stretch_json(&result));
+    }
+    let name = many.meta.name.as_deref().filter(|n| !n.is_empty());
+    let shown = |table: Table| args.by.is_empty() || args.by.contains(&table);
+    let tables = StretchTables {
+        block: shown(Table::Block),
+        site: shown(Table::Site),
+        level: shown(Table::Level),
+        subtree: shown(Table::Subtree),
+    };
+    let looks = args.looks.options(args.rows);
+    print(&stretch_text(
+        &result,
+        name.unwrap_or("program"),
+        tables,
+        &looks,
+    ))
+}
+
+/// Records the program on many workers and on one. The parallel run comes first, so that what cargo builds is built on all
+/// CPUs.
+fn record_both(args: &StretchArgs) -> anyhow::Result<(PathBuf, PathBuf)> {
+    let folder = &args.output;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("{}: can't be made", folder.display()))?;
+    let parallel = folder.join("parallel.wspan");
+    let workers = args.workers.map(|n| n.to_string());
+    eprintln!("workspan: recording the parallel run …");
+    record(&args.command, &parallel, workers.as_deref())?;
+    let serial = folder.join("serial.wspan");
+    eprintln!("workspan: recording the serial run …");
+    let all = if args.pin { Some(pin()?) } else { None };
+    let recorded = record(&args.command, &serial, Some("1"));
+    if let Some(all) = all {
+        // Only the rest of this process would stay slow.
+        let _ = sched_setaffinity(None, &all);
+    }
+    recorded?;
+    Ok((serial, parallel))
+}
+
+fn record(command: &[OsString], output: &Path, workers: Option<&str>) -> anyhow::Result<()> {
+    // A trace of another run must not be taken for this one's.
+    match std::fs::remove_file(output) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+            return Err(e).with_context(|| format!("{}: can't be replaced", output.display()));
+        }
+        _ => {}
+    }
+    let tool = std::env::current_exe().context("this program's own file can't be found")?;
+    let mut run = Command::new(tool);
+    run.arg("record").arg("--no-report").arg("-o").arg(output);
+    run.arg("--").args(command);
+    if let Some(workers) = workers {
+        for variable in WORKERS {
+            run.env(variable, workers);
+        }
+    }
+    let status = run.status().context("the recorder could not be started")?;
+    if !output.is_file() {
+        bail!("the run left no trace ({status})");
+    }
+    if !status.success() {
+        eprintln!("workspan: the run ended with {status}; its trace is used all the same");
+    }
+    Ok(())
+}
+
+/// Keeps this thread, and so what it starts, on one of its CPUs; returns those it had.
+fn pin() -> anyhow::Result<CpuSet> {
+    let all = sched_getaffinity(None).context("the CPUs of this process can't be asked")?;
+    let first = (0..CpuSet::MAX_CPU)
+        .find(|&cpu| all.is_set(cpu))
+        .unwrap_or(0);
+    let mut one = CpuSet::new();
+    one.set(first);
+    sched_setaffinity(None, &one).context("the process can't be kept on one CPU")?;
+    Ok(all)
+}
+
+fn latency(text: &str) -> Result<Latency, String> {
+    match text.split_once('=') {
+        Some((counter, cost)) if !counter.trim().is_empty() => Ok(Latency {
+            counter: counter.trim().to_owned(),
+            ns: time(cost)?,
+        }),
+        _ => Err(format!(
+            "`{text}` is no latency; expected a counter and a time, as cache_misses=373ns"
+        )),
+    }
+}

@@ -1,0 +1,99 @@
+//! Work time stretch as JSON: ticks are whole numbers, `tick_ns` says what one is.
+
+use serde_json::{Value as Json, json};
+use workspan_analysis::stretch::{Pair, RowKey, Stretch, StretchRow};
+use workspan_dag::Dag;
+
+use crate::compare::{names, place_json, position_json, ratio_json};
+
+/// The comparison as one JSON object and a line end.
+pub fn stretch_json(stretch: &Stretch) -> String {
+    let dag = names(&stretch.places);
+    let rows =
+        |rows: &[StretchRow]| -> Json { rows.iter().map(|r| row(stretch, &dag, r)).collect() };
+    let loss = &stretch.loss;
+    let parts = json!({
+        "stretch": whole(loss.stretch), "delay": whole(loss.delay), "no_work_sched": whole(loss.no_work_sched),
+        "no_work_app": whole(loss.no_work_app), "descheduled": whole(loss.descheduled),
+        "blocked": whole(loss.blocked), "recording": whole(loss.recording),
+        "oversubscribed": whole(loss.oversubscribed),
+    });
+    let matched = &stretch.matched;
+    let root = json!({
+        "workspan_stretch": 1,
+        "tick_ns": ratio_json(stretch.tick),
+        "workers": loss.workers, "serial_workers": stretch.serial_workers, "elapsed": loss.elapsed,
+        "serial_work": count(loss.serial_work), "loss": whole(loss.total), "loss_parts": parts,
+        "matched": {
+            "path": pair(matched.path), "site_and_level": pair(matched.site_and_level),
+            "site": pair(matched.site), "none": pair(matched.none),
+        },
+        "latencies": stretch.latencies.iter().map(|&(i, ns)| json!({"counter": stretch.counters[i], "ns": ratio_json(ns)}))
+            .collect::<Vec<_>>(),
+        "total": row(stretch, &dag, &stretch.total),
+        "blocks": rows(&stretch.blocks), "sites": rows(&stretch.sites), "levels": rows(&stretch.levels),
+        "subtrees": rows(&stretch.subtrees), "warnings": stretch.warnings,
+    });
+    // Strings, numbers and lists only: nothing in it can fail to be written.
+    let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+/// A whole number; beyond what JSON's readers take whole, the nearest real one.
+fn whole(v: i128) -> Json {
+    i64::try_from(v).map_or_else(|_| json!(v as f64), |v| json!(v))
+}
+
+fn count(v: u128) -> Json {
+    u64::try_from(v).map_or_else(|_| json!(v as f64), |v| json!(v))
+}
+
+fn pair(pair: Pair) -> Json {
+    json!({"serial": count(pair.serial), "parallel": count(pair.parallel)})
+}
+
+fn row(stretch: &Stretch, dag: &Dag, row: &StretchRow) -> Json {
+    let mut out = match row.key {
+        RowKey::Block {
+            site,
+            from,
+            from_kind,
+            to,
+            to_kind,
+        } => json!({
+            "site": place_json(dag, site), "block": position_json(dag, (from, from_kind), (to, to_kind)),
+        }),
+        RowKey::Site(site) => json!({"site": place_json(dag, site)}),
+        RowKey::Level(level) => json!({"level": level}),
+        RowKey::Subtree {
+            task,
+            serial_task,
+            site,
+            level,
+        } => json!({
+            "task": task, "serial_task": serial_task, "level": level, "site": place_json(dag, site),
+        }),
+    };
+    let counters: serde_json::Map<String, Json> = stretch
+        .counters
+        .iter()
+        .zip(&row.counters)
+        .map(|(name, &c)| (name.clone(), pair(c)))
+        .collect();
+    let explains: serde_json::Map<String, Json> = stretch
+        .latencies
+        .iter()
+        .map(|&(i, ns)| {
+            let times = row.explains(i, ns, stretch.tick).map(ratio_json);
+            (stretch.counters[i].clone(), json!(times))
+        })
+        .collect();
+    out["strands"] = pair(row.strands);
+    out["time"] = pair(row.time);
+    out["stretch"] = whole(row.time.surplus());
+    out["relative"] = json!(row.time.relative().map(ratio_json));
+    out["counters"] = Json::Object(counters);
+    out["explains"] = Json::Object(explains);
+    out
+}

@@ -1,0 +1,303 @@
+//! Where the parallel run's time went beyond the serial work, then what stretched, by block, site, level and subtree.
+
+use workspan_analysis::stretch::{Pair, RowKey, Stretch, StretchRow};
+use workspan_dag::Dag;
+
+use crate::CompareOptions;
+use crate::compare::{names, ns, signed_time};
+use crate::page::{Page, Tone, columns, plain, strong};
+use crate::position::{Ends, label, owned_cell, site_cell};
+use crate::quantity::{NBSP, percent_of, share};
+
+/// Which tables are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StretchTables {
+    /// By code block.
+    pub block: bool,
+    /// By spawn site.
+    pub site: bool,
+    /// By level.
+    pub level: bool,
+    /// By subtree.
+    pub subtree: bool,
+}
+
+impl Default for StretchTables {
+    fn default() -> Self {
+        Self {
+            block: true,
+            site: true,
+            level: true,
+            subtree: true,
+        }
+    }
+}
+
+struct View<'a> {
+    s: &'a Stretch,
+    dag: &'a Dag,
+    rows: usize,
+}
+
+impl View<'_> {
+    fn time(&self, ticks: u128) -> String {
+        ns(ticks as f64 * self.s.tick)
+    }
+
+    fn signed(&self, ticks: i128) -> String {
+        signed_time(ticks as f64 * self.s.tick)
+    }
+}
+
+/// The comparison as text. `program` is the parallel run's name.
+pub fn stretch_text(
+    stretch: &Stretch,
+    program: &str,
+    tables: StretchTables,
+    options: &CompareOptions,
+) -> String {
+    let dag = names(&stretch.places);
+    let view = View {
+        s: stretch,
+        dag: &dag,
+        rows: options.rows.max(1),
+    };
+    let mut page = Page::new(options.width, options.color, options.charset);
+    headline(&view, &mut page, program);
+    loss(&view, &mut page);
+    matched(&view, &mut page);
+    let shown = [
+        (tables.block, "Code blocks", &stretch.blocks),
+        (tables.site, "Spawn sites", &stretch.sites),
+        (tables.level, "Levels", &stretch.levels),
+        (tables.subtree, "Subtrees", &stretch.subtrees),
+    ];
+    for (_, title, rows) in shown.into_iter().filter(|t| t.0) {
+        table(&view, &mut page, title, rows);
+    }
+    if !stretch.latencies.is_empty() {
+        let costs: Vec<String> = stretch
+            .latencies
+            .iter()
+            .map(|&(i, cost)| format!("{} at {}", stretch.counters[i], ns(cost)))
+            .collect();
+        let text = format!(
+            "N x: what the surplus of {} costs is N times the stretch.",
+            costs.join(", ")
+        );
+        page.blank();
+        page.prose("  ", 2, &[(Tone::Faint, text)]);
+    }
+    page.finish()
+}
+
+fn headline(view: &View, page: &mut Page, program: &str) {
+    let loss = &view.s.loss;
+    let workers = |n: u32| match n {
+        1 => "1 worker".to_string(),
+        n => format!("{n} workers"),
+    };
+    page.blank();
+    page.line(&[
+        plain("  "),
+        strong(program),
+        plain(format!(
+            "  {} against {}",
+            workers(loss.workers),
+            workers(view.s.serial_workers)
+        )),
+    ]);
+    page.blank();
+    let total = view.s.total.time;
+    let stretched = match total.relative() {
+        Some(r) if r.abs() < 0.005 => {
+            "The same work took as long as in the serial run.".to_string()
+        }
+        Some(r) if r > 0.0 => format!(
+            "The same work took {} longer than in the serial run: {} of {} that {} cost beyond it.",
+            share(r * 100.0),
+            view.time(loss.stretch.unsigned_abs()),
+            view.signed(loss.total).trim_start_matches('+'),
+            workers(loss.workers)
+        ),
+        Some(r) => format!(
+            "The same work took {} less than in the serial run: {}.",
+            share(-r * 100.0),
+            view.signed(loss.stretch)
+        ),
+        None => "The serial run did no work that could be compared.".to_string(),
+    };
+    page.prose("  ", 2, &[strong(stretched)]);
+    if let Some(first) = view.s.blocks.first()
+        && first.time.surplus() > 0
+        && loss.stretch > 0
+    {
+        let words = vec![
+            plain("Most of it in "),
+            (Tone::Path, name(view, first, 60)),
+            plain(match first.time.relative() {
+                Some(r) => format!(
+                    ": {}, {} longer.",
+                    view.signed(first.time.surplus()),
+                    share(r * 100.0)
+                ),
+                None => format!(
+                    ": {}, which the serial run has nothing like.",
+                    view.signed(first.time.surplus())
+                ),
+            }),
+        ];
+        page.prose("  > ", 4, &words);
+    }
+    for warning in &view.s.warnings {
+        page.prose("  ! ", 4, &[(Tone::Bad, warning.clone())]);
+    }
+}
+
+fn loss(view: &View, page: &mut Page) {
+    let loss = &view.s.loss;
+    let elapsed = view.time(loss.elapsed.into());
+    page.blank();
+    let head = format!(
+        "  {} x {elapsed} - {} serial work",
+        loss.workers,
+        view.time(loss.serial_work)
+    );
+    let total = view.signed(loss.total);
+    let total = total.trim_start_matches('+');
+    let pad = 33usize
+        .saturating_sub(columns(&head) + columns(total))
+        .max(2);
+    page.line(&[strong(format!("{head}{}{total}", " ".repeat(pad)))]);
+    let all = loss.total.unsigned_abs();
+    for (name, ticks) in loss.parts() {
+        let always = matches!(
+            name,
+            "stretch" | "delay" | "no work, scheduler" | "no work, program"
+        );
+        if ticks == 0 && !always {
+            continue;
+        }
+        let part = if loss.total > 0 {
+            let sign = if ticks < 0 { "-" } else { "" };
+            format!("{sign}{:.0}{NBSP}%", percent_of(ticks.unsigned_abs(), all))
+        } else {
+            String::new()
+        };
+        let amount = view.signed(ticks);
+        let amount = amount.trim_start_matches('+');
+        page.line(&[plain(format!("    {name:<18}{amount:>11}{part:>8}"))]);
+    }
+}
+
+fn matched(view: &View, page: &mut Page) {
+    let m = &view.s.matched;
+    let both = |p: Pair| p.serial + p.parallel;
+    let parts = [
+        (m.path, "by path"),
+        (m.site_and_level, "by spawn site and level"),
+        (m.site, "by spawn site alone"),
+        (m.none, "not at all"),
+    ];
+    let all: u128 = parts.iter().map(|p| both(p.0)).sum();
+    if all == 0 {
+        return;
+    }
+    let words: Vec<String> = parts
+        .iter()
+        .filter(|p| both(p.0) > 0)
+        .map(|(pair, how)| format!("{how} {}", share(percent_of(both(*pair), all))))
+        .collect();
+    page.blank();
+    let text = format!(
+        "Matched, as shares of both runs' work: {}.",
+        words.join(", ")
+    );
+    page.prose("  ", 2, &[(Tone::Faint, text)]);
+}
+
+fn relative(time: Pair) -> String {
+    match time.relative() {
+        None if time.parallel > 0 => "new".into(),
+        None => "-".into(),
+        Some(_) if time.parallel == 0 => "gone".into(),
+        Some(r) if r >= 9.995 => format!("x{NBSP}{:.0}", r + 1.0),
+        Some(r) => format!("{:+.1}{NBSP}%", r * 100.0),
+    }
+}
+
+/// Columns of a latency.
+const EXPLAINS: usize = 13;
+
+fn table(view: &View, page: &mut Page, title: &str, rows: &[StretchRow]) {
+    let with_time: Vec<&StretchRow> = rows
+        .iter()
+        .filter(|r| r.time != Pair::default() || r.counters.iter().any(|c| *c != Pair::default()))
+        .collect();
+    if with_time.is_empty() {
+        return;
+    }
+    let latencies = &view.s.latencies;
+    let width = page
+        .width()
+        .saturating_sub(2 + 40 + EXPLAINS * latencies.len())
+        .max(16);
+    page.blank();
+    let mut head = format!(
+        "{:>10}{:>10}{:>11}{:>9}",
+        "serial", "parallel", "stretch", ""
+    );
+    for &(i, _) in latencies {
+        let counter = page.fit(&view.s.counters[i], EXPLAINS - 2);
+        head.push_str(&format!("{:>EXPLAINS$}", counter.trim_end()));
+    }
+    let title = page.fit(title, width);
+    page.line(&[strong(format!("  {title}")), (Tone::Faint, head)]);
+    for row in with_time.iter().take(view.rows) {
+        let title = page.fit(&name(view, row, width), width);
+        let mut numbers = format!(
+            "{:>10}{:>10}{:>11}{:>9}",
+            view.time(row.time.serial),
+            view.time(row.time.parallel),
+            view.signed(row.time.surplus()),
+            relative(row.time)
+        );
+        for &(i, ns) in latencies {
+            let text = match row.explains(i, ns, view.s.tick) {
+                Some(times) => format!("{times:.1} x"),
+                None => "-".into(),
+            };
+            numbers.push_str(&format!("{text:>EXPLAINS$}"));
+        }
+        page.line(&[(Tone::Path, format!("  {title}")), plain(numbers)]);
+    }
+    let rest = with_time.len().saturating_sub(view.rows);
+    if rest > 0 {
+        page.line(&[(Tone::Faint, format!("  {rest} more (--rows N)"))]);
+    }
+}
+
+fn name(view: &View, row: &StretchRow, width: usize) -> String {
+    match row.key {
+        RowKey::Block {
+            site,
+            from,
+            from_kind,
+            to,
+            to_kind,
+        } => {
+            let ends = Ends {
+                from,
+                from_kind,
+                to,
+                to_kind,
+            };
+            owned_cell(view.dag, site, &ends, width)
+        }
+        RowKey::Site(site) => site_cell(view.dag, site, width),
+        RowKey::Level(level) => format!("level {level}"),
+        RowKey::Subtree {
+            task, site, level, ..
+        } => format!("task {task}, level {level}, {}", label(view.dag, site)),
+    }
+}
