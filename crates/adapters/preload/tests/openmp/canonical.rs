@@ -238,9 +238,7 @@ impl Canonical<'_> {
                 }
             });
         }
-        counted(told, |text| {
-            text.starts_with(['t', 'i', 'd']) && text.ends_with('}')
-        })
+        counted(told, |text| text.ends_with('}'))
     }
 
     fn child(&self, child: u32, included: bool, scope: Option<u32>, depth: usize) -> String {

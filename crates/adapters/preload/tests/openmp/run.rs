@@ -119,11 +119,6 @@ pub fn library() -> PathBuf {
 }
 
 impl Program {
-    /// Where it is.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     fn command(&self, threads: usize, arguments: &[&str]) -> Command {
         let mut command = Command::new(&self.path);
         command
