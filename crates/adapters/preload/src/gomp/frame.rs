@@ -4,9 +4,14 @@
 use core::cell::{Cell, UnsafeCell};
 use core::ptr;
 
+use workspan_recorder::adapter;
+use workspan_recorder::front::Handle;
+
 /// A task that runs, or is interrupted by one above it.
 pub(super) struct Frame {
     pub(super) below: *mut Frame,
+    /// The thread's handle when the frame was made; null in the frame outside of all.
+    pub(super) h: *mut Handle,
     /// The outlined function.
     pub(super) function: usize,
     /// The place in the team; null in explicit tasks, which share no work.
@@ -68,6 +73,7 @@ thread_local! {
             last_ended: Cell::new(0),
             outside: UnsafeCell::new(Frame {
                 below: ptr::null_mut(),
+                h: ptr::null_mut(),
                 function: 0,
                 share: ptr::null_mut(),
                 is_final: false,
@@ -91,6 +97,20 @@ pub(super) fn current() -> *mut Frame {
         unsafe { (*local.outside.get()).share = local.outside_share.get() };
         local.outside.get()
     })
+}
+
+/// The calling thread's current frame and its handle; null when it is not recorded. A handle outlives all frames of its
+/// thread, also when recording ends in between.
+#[inline]
+pub(super) fn here() -> (*mut Handle, *mut Frame) {
+    let frame = current();
+    // SAFETY: the current frame is this thread's and lives.
+    let h = unsafe { (*frame).h };
+    if h.is_null() {
+        (adapter::handle(), frame)
+    } else {
+        (h, frame)
+    }
 }
 
 /// Makes a frame the current one.

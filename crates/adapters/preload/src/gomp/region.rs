@@ -146,7 +146,7 @@ unsafe extern "C-unwind" fn member(region: *mut Region) {
         let mut share = Share::new((*region).team, thread_number());
         begin(h, &share);
         let below = frame::current();
-        let mut here = implicit(function, &raw mut share, below);
+        let mut here = implicit(h, function, &raw mut share, below);
         frame::set_current(&raw mut here);
         run(function, data);
         frame::set_current(below);
@@ -154,9 +154,10 @@ unsafe extern "C-unwind" fn member(region: *mut Region) {
     }
 }
 
-fn implicit(function: usize, share: *mut Share, below: *mut Frame) -> Frame {
+fn implicit(h: *mut Handle, function: usize, share: *mut Share, below: *mut Frame) -> Frame {
     Frame {
         below,
+        h,
         function,
         share,
         is_final: false,
@@ -204,7 +205,7 @@ unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
         }
         let region = open(h, call);
         let share = Share::new(region.team, 0);
-        let here = implicit(region.function, core::ptr::null_mut(), frame::current());
+        let here = implicit(h, region.function, core::ptr::null_mut(), frame::current());
         let open = Box::into_raw(Box::new(Open {
             here,
             share,

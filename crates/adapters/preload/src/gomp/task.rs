@@ -140,7 +140,7 @@ unsafe extern "C-unwind" fn task(
         priority,
         event,
     };
-    let h = adapter::handle();
+    let (h, parent) = frame::here();
     let shape = Shape::new(size_of::<Header>(), size, align);
     // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
     unsafe {
@@ -152,7 +152,6 @@ unsafe extern "C-unwind" fn task(
             };
             return arguments.give(function, data, copy, bare);
         }
-        let parent = frame::current();
         if may_defer == 0 || (*parent).is_final {
             return at_once(h, &arguments, shape, &*parent);
         }
@@ -242,17 +241,16 @@ unsafe extern "C-unwind" fn body(block: *mut u8) {
         if flags & EVENT_WORD != 0 {
             *data.cast::<usize>() = words[0];
         }
-        let h = adapter::handle();
+        let (h, below) = frame::here();
         if h.is_null() {
             return run(function, data);
         }
         if flags & AT_ONCE != 0 {
             return body_at_once(h, at, data);
         }
-        let below = frame::current();
         settle(h, below);
         adapter::task_begin(h, task);
-        run_in_frame(function, data, flags, below);
+        run_in_frame(h, function, data, flags, below);
         if flags & DETACH != 0 {
             let site = sites::at(function, primitive::DETACH, false);
             detach::body_has_run(h, words[0], site);
@@ -281,11 +279,18 @@ pub(super) unsafe fn settle(h: *mut Handle, below: *mut Frame) {
 /// Runs an outlined function as an explicit task in a frame of its own.
 ///
 /// # Safety
-/// As [`run`]; `below` is the current frame.
+/// As [`run`]; `h` is the calling thread's live handle, `below` the current frame.
 #[inline]
-pub(super) unsafe fn run_in_frame(function: usize, data: *mut u8, flags: u32, below: *mut Frame) {
+pub(super) unsafe fn run_in_frame(
+    h: *mut Handle,
+    function: usize,
+    data: *mut u8,
+    flags: u32,
+    below: *mut Frame,
+) {
     let mut here = Frame {
         below,
+        h,
         function,
         share: ptr::null_mut(),
         is_final: flags & FINAL != 0,
@@ -317,7 +322,7 @@ unsafe fn body_at_once(h: *mut Handle, header: *mut Header, data: *mut u8) {
         let task = adapter::task_create(h, create::INLINE, site, 0);
         adapter::task_begin(h, task);
         let below = frame::current();
-        run_in_frame(function, data, flags, below);
+        run_in_frame(h, function, data, flags, below);
         frame::set_current(below);
         if flags & DETACH != 0 {
             let site = sites::at(function, primitive::DETACH, false);

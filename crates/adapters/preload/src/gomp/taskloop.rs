@@ -328,11 +328,10 @@ unsafe extern "C-unwind" fn body(block: *mut u8) {
             flags,
             ..
         } = (*at).header;
-        let h = adapter::handle();
+        let (h, below) = frame::here();
         if h.is_null() {
             return run(function, data);
         }
-        let below = frame::current();
         settle(h, below);
         let task = if flags & AT_ONCE != 0 {
             adapter::task_create(h, create::INLINE, (*at).site, 0)
@@ -348,7 +347,7 @@ unsafe extern "C-unwind" fn body(block: *mut u8) {
         adapter::task_begin(h, task);
         // The block may serve the next chunk, on this thread.
         let site = (*at).site;
-        run_in_frame(function, data, flags, below);
+        run_in_frame(h, function, data, flags, below);
         adapter::task_end(h);
         frame::leave(below, task);
         if flags & AT_ONCE != 0 {

@@ -5,7 +5,7 @@ use workspan_recorder::wire::primitive;
 
 use super::real::Entry;
 use super::shim::returning;
-use super::{call, depend};
+use super::{call, depend, frame};
 
 static TASKWAIT: Entry = Entry::new(c"GOMP_taskwait", 0);
 static TASKWAIT_DEPEND: Entry = Entry::new(c"GOMP_taskwait_depend", 0);
@@ -19,7 +19,7 @@ unsafe extern "C-unwind" fn taskwait(_: usize, return_address: usize) {
     // SAFETY: the real function has no arguments; the handle is this thread's.
     unsafe {
         let real: unsafe extern "C-unwind" fn() = core::mem::transmute(TASKWAIT.real());
-        let h = adapter::handle();
+        let (h, _) = frame::here();
         if h.is_null() {
             return real();
         }

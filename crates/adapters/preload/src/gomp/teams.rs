@@ -60,6 +60,7 @@ unsafe extern "C-unwind" fn team(league: *mut League) {
         let mut share = Share::new(0, 0);
         let mut here = Frame {
             below,
+            h,
             function: league.function,
             share: &raw mut share,
             is_final: false,
