@@ -127,6 +127,7 @@ pub fn check(run: &Run, dice: &mut Dice) {
     check_ready_path(&dag, &fast, &slow, &times, &context);
     check_profile(&dag, &options, &times, &context);
     check_low(&dag, &fast, &slow, &times, &context);
+    crate::causes::check(&dag, &options, &fast.causes, &context);
     if run.probe_cost == 0 && !m.counter {
         let mut regions = BTreeMap::new();
         for r in &fast.regions {
@@ -355,6 +356,7 @@ pub fn properties(run: &Run, dice: &mut Dice) {
     );
     assert_eq!(late.work_span, first.work_span);
     assert_eq!(late.sites, first.sites);
+    assert_eq!(late.causes, first.causes);
     scaled(run, &options, &first);
 }
 
@@ -390,6 +392,7 @@ fn scaled(run: &Run, options: &Options, first: &Report) {
     assert_eq!(small, sums(&large));
     let (a, b) = (&first.breakdown, &large.breakdown);
     assert_eq!(a.delay_by_edge.map(times), b.delay_by_edge);
+    assert_eq!(first.causes.by_cause.map(times), large.causes.by_cause);
     assert_eq!(
         [
             a.work,

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod causes;
 mod clock;
 mod compare;
 mod dice;
@@ -18,6 +19,7 @@ use dice::Dice;
 use run::Run;
 use simulate::simulate;
 use slow::{Measure, Slow};
+use workspan_analysis::causes::Cause;
 
 fn cases(default: u64) -> u64 {
     std::env::var("WORKSPAN_CASES")
@@ -53,6 +55,27 @@ fn properties_hold() {
     });
 }
 
+#[test]
+fn loops_of_creates() {
+    let mut seen = BTreeSet::new();
+    each_case(1000, |_, dice| {
+        let text = causes::loop_of_creates(dice);
+        let causes = causes::check_loop(&text);
+        let lost = Cause::ALL
+            .iter()
+            .filter(|&&c| causes.by_cause[c as usize] > 0);
+        seen.extend(lost.map(|c| c.id()));
+    });
+    for cause in [
+        Cause::SpawnLoop,
+        Cause::GrainFine,
+        Cause::GrainCoarse,
+        Cause::SlowThief,
+    ] {
+        assert!(seen.contains(cause.id()), "{} never occurs", cause.id());
+    }
+}
+
 /// The generator is worth its name: over the cases all that the model knows occurs.
 #[test]
 fn everything_occurs() {
@@ -69,6 +92,12 @@ fn everything_occurs() {
             }
         }
         outcomes(&run, &mut seen);
+        lost_to(&run, &mut seen);
+    }
+    for cause in Cause::ALL {
+        let elsewhere = matches!(cause, Cause::SpawnLoop | Cause::Stretch);
+        let occurs = seen.contains(&format!("cause {}", cause.id()));
+        assert!(elsewhere || occurs, "{} never occurs", cause.id());
     }
     let wanted = "Root Deferred Inline Detached Begin Create Resume Scope Wait(Children Wait(Scope( Wait(Tasks( \
         Wait(Signals( Yield End Depend Signal( RegionBegin RegionEnd oversubscribed recording blocked descheduled \
@@ -88,6 +117,15 @@ fn everything_occurs() {
     for workers in 1..=8 {
         assert!(seen.contains(&format!("workers {workers}")));
     }
+}
+
+/// The causes of what a run lost.
+fn lost_to(run: &Run, seen: &mut BTreeSet<String>) {
+    let dag = workspan_dag::text::read(run.text(None).as_bytes()).unwrap();
+    let report = workspan_analysis::report(&dag, &workspan_analysis::Options::default()).unwrap();
+    let causes = Cause::ALL.iter().zip(report.causes.by_cause);
+    let lost = causes.filter(|c| c.1 > 0);
+    seen.extend(lost.map(|c| format!("cause {}", c.0.id())));
 }
 
 /// What the measures show of a run.
