@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::bench::BenchArgs;
 use crate::calibrate::CalibrateArgs;
 use crate::check::CheckArgs;
 use crate::compare::CompareArgs;
@@ -14,7 +15,7 @@ use crate::output::is_broken_pipe;
 use crate::record::RecordArgs;
 use crate::report::ReportArgs;
 use crate::stretch::StretchArgs;
-use crate::{calibrate, check, compare, export, help, info, record, report, stretch};
+use crate::{bench, calibrate, check, compare, export, help, info, record, report, stretch};
 
 /// Where did the speedup of a task-parallel program go, and which line to change to get it back?
 #[derive(Debug, Parser)]
@@ -49,6 +50,7 @@ enum Command {
     Stretch(StretchArgs),
     Export(ExportArgs),
     Calibrate(CalibrateArgs),
+    Bench(BenchArgs),
     Help(HelpArgs),
 }
 
@@ -75,6 +77,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Stretch(args) => stretch::run(&args)?,
         Command::Export(args) => export::run(&args)?,
         Command::Calibrate(args) => calibrate::run(&args)?,
+        Command::Bench(args) => return bench::run(&args),
         Command::Help(args) => help::run(&args)?,
     }
     Ok(ExitCode::SUCCESS)

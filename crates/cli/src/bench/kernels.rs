@@ -1,0 +1,179 @@
+//! The kernels: what each is asked to do, and their sources, which the tool carries inside.
+
+/// A kernel: the same program in C++ over tp.h and in Rust over Rayon.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kernel {
+    /// Its name.
+    pub name: &'static str,
+    /// Arguments that give it about a tenth of a second.
+    pub arguments: &'static [&'static str],
+    /// What it asks, in a line.
+    pub about: &'static str,
+    /// One of the questions of Huynh's thesis rather than a computation.
+    pub question: bool,
+    /// tp.h C++.
+    pub cpp: &'static str,
+    /// Rayon.
+    pub rust: &'static str,
+}
+
+macro_rules! kernel {
+    ($name:literal, [$($argument:literal),*], $question:literal, $about:literal) => {
+        Kernel {
+            name: $name,
+            arguments: &[$($argument),*],
+            about: $about,
+            question: $question,
+            cpp: include_str!(concat!("../../../../bench/tp/", $name, ".cpp")),
+            rust: include_str!(concat!("../../../../bench/src/bin/", $name, ".rs")),
+        }
+    };
+}
+
+/// All of them, in the order they run.
+pub const KERNELS: [Kernel; 12] = [
+    kernel!(
+        "fib",
+        ["38", "20"],
+        false,
+        "a balanced binary tree of tasks"
+    ),
+    kernel!("nqueens", ["13", "4"], false, "an irregular tree of tasks"),
+    kernel!(
+        "msort",
+        ["2000000", "20000"],
+        false,
+        "a tree whose root is a serial merge"
+    ),
+    kernel!(
+        "matmul",
+        ["640", "64"],
+        false,
+        "a balanced tree over memory"
+    ),
+    kernel!("sparselu", ["24", "32"], false, "steps of uneven tasks"),
+    kernel!(
+        "treesum",
+        ["21", "10"],
+        false,
+        "a tree that fetches from memory"
+    ),
+    kernel!(
+        "align",
+        ["120", "1", "250"],
+        false,
+        "a loop of very uneven rounds"
+    ),
+    kernel!(
+        "fft",
+        ["20", "4096"],
+        false,
+        "a tree with loops in it, over memory"
+    ),
+    kernel!(
+        "holder",
+        ["20000", "1000"],
+        true,
+        "one worker holds all tasks"
+    ),
+    kernel!(
+        "queue",
+        ["20000", "400", "2000"],
+        true,
+        "a long child where the queue is full"
+    ),
+    kernel!(
+        "deep",
+        ["20", "100", "20000"],
+        true,
+        "a wait while the child makes the work"
+    ),
+    kernel!(
+        "late",
+        ["100", "200000"],
+        true,
+        "a child that could run beside its parent"
+    ),
+];
+
+/// Files all C++ kernels include, by path below the include folder.
+pub const HEADERS: [(&str, &str); 3] = [
+    ("kernel.h", include_str!("../../../../bench/tp/kernel.h")),
+    (
+        "workspan/tp.h",
+        include_str!("../../../../include/workspan/tp.h"),
+    ),
+    ("workspan.h", include_str!("../../../../include/workspan.h")),
+];
+
+/// What all Rust kernels use, by path in their package.
+pub const RUST_LIBRARY: [(&str, &str); 3] = [
+    ("src/lib.rs", include_str!("../../../../bench/src/lib.rs")),
+    (
+        "src/command.rs",
+        include_str!("../../../../bench/src/command.rs"),
+    ),
+    (
+        "src/numbers.rs",
+        include_str!("../../../../bench/src/numbers.rs"),
+    ),
+];
+
+/// The kernels of a list of names; `all`, `kernels` (those that compute something) and `questions` are names, too.
+///
+/// # Errors
+/// An unknown name, with the known ones.
+pub fn chosen(names: &[String]) -> anyhow::Result<Vec<Kernel>> {
+    let names: Vec<&str> = names
+        .iter()
+        .map(|n| n.trim())
+        .filter(|n| !n.is_empty())
+        .collect();
+    let names = if names.is_empty() {
+        vec!["kernels"]
+    } else {
+        names
+    };
+    for name in &names {
+        if !["all", "kernels", "questions"].contains(name)
+            && KERNELS.iter().all(|k| k.name != *name)
+        {
+            let known: Vec<&str> = KERNELS.iter().map(|k| k.name).collect();
+            anyhow::bail!(
+                "no kernel `{name}`; there are {}, and all, kernels, questions",
+                known.join(", ")
+            );
+        }
+    }
+    let wanted = |kernel: &Kernel| {
+        names.iter().any(|&name| match name {
+            "all" => true,
+            "kernels" => !kernel.question,
+            "questions" => kernel.question,
+            name => kernel.name == name,
+        })
+    };
+    Ok(KERNELS.into_iter().filter(wanted).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_choose_kernels_once_and_in_order() {
+        let names = |list: &[&str]| -> Vec<&str> {
+            let list: Vec<String> = list.iter().map(ToString::to_string).collect();
+            chosen(&list).unwrap().iter().map(|k| k.name).collect()
+        };
+        assert_eq!(names(&["fft", "fib", "fft"]), ["fib", "fft"]);
+        assert_eq!(names(&["questions"]), ["holder", "queue", "deep", "late"]);
+        assert_eq!(names(&[]).len(), 8);
+        assert_eq!(names(&["all"]).len(), KERNELS.len());
+        let unknown = chosen(&["sort".into()]).unwrap_err().to_string();
+        assert!(
+            unknown.contains("`sort`") && unknown.contains("msort"),
+            "{unknown}"
+        );
+    }
+}

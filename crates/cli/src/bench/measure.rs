@@ -1,0 +1,207 @@
+//! Runs one kernel's programs in turns, bare and recorded, and reads the traces.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail};
+use workspan_analysis::Options;
+use workspan_dag::{Dag, OpenOptions};
+
+use super::kernels::Kernel;
+use super::result::{Group, Parts, Recorded, Row, median};
+use super::runtime::Runtime;
+use crate::trace;
+
+/// Why there is no breakdown.
+const UNSEEN: &str = "nothing parallel was seen in it";
+
+/// The programs of a kernel for one runtime.
+#[derive(Debug, Clone)]
+pub struct Variant {
+    /// The runtime.
+    pub runtime: Runtime,
+    /// Runs bare.
+    pub bare: PathBuf,
+    /// Is recorded.
+    pub recorded: PathBuf,
+}
+
+/// How to measure.
+pub struct Plan<'a> {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// Workers to ask for.
+    pub workers: usize,
+    /// Runs of each variant.
+    pub repeat: usize,
+    /// Record, too.
+    pub record: bool,
+    /// Where traces go.
+    pub folder: &'a Path,
+    /// Asked before each run.
+    pub stop: &'a dyn Fn() -> bool,
+}
+
+/// Runs the variants in turns, so that a slow moment of the machine meets all of them. A variant that fails stays with what it
+/// has and a warning; `None` when it was stopped.
+pub fn measure(plan: &Plan, variants: &[Variant], warnings: &mut Vec<String>) -> Option<Group> {
+    let mut rows: Vec<Row> = Vec::new();
+    let mut traces: Vec<Vec<(u64, Result<Recorded, String>)>> = vec![Vec::new(); variants.len()];
+    let mut failed = vec![false; variants.len()];
+    let mut printed: Option<String> = None;
+    rows.extend(variants.iter().map(|variant| Row {
+        runtime: variant.runtime,
+        bare: Vec::new(),
+        recorded: Vec::new(),
+        trace: Err("not recorded".into()),
+    }));
+    for _ in 0..plan.repeat {
+        for (i, variant) in variants.iter().enumerate() {
+            let mut once = || -> anyhow::Result<()> {
+                let run = run(plan, &variant.bare, None)?;
+                agree(&mut printed, run.printed)?;
+                rows[i].bare.push(run.took);
+                if plan.record && !(plan.stop)() {
+                    let file = plan.folder.join("trace.wspan");
+                    // `record` never overwrites; this one is ours.
+                    let _ = std::fs::remove_file(&file);
+                    let run = self::run(plan, &variant.recorded, Some(&file))?;
+                    agree(&mut printed, run.printed)?;
+                    rows[i].recorded.push(run.took);
+                    let told = read(&file).and_then(|trace| {
+                        // The main thread's root alone: whatever ran the tasks is not one that is recorded.
+                        let blind = trace.tasks <= 1 && variant.runtime != Runtime::Serial;
+                        if blind { Err(UNSEEN.into()) } else { Ok(trace) }
+                    });
+                    traces[i].push((run.took, told));
+                }
+                Ok(())
+            };
+            if failed[i] {
+                continue;
+            }
+            if let Err(error) = once() {
+                if (plan.stop)() {
+                    return None;
+                }
+                failed[i] = true;
+                let title = variant.runtime.title();
+                warnings.push(format!("{} on {title}: {error:#}.", plan.kernel.name));
+            }
+            if (plan.stop)() {
+                return None;
+            }
+        }
+    }
+    for (row, mut traces) in rows.iter_mut().zip(traces) {
+        row.bare.sort_unstable();
+        row.recorded.sort_unstable();
+        traces.sort_by_key(|t| t.0);
+        let middle = median(&row.recorded);
+        if let Some((_, trace)) = traces.into_iter().find(|t| Some(t.0) == middle) {
+            row.trace = trace;
+        }
+    }
+    rows.retain(|row| !row.bare.is_empty());
+    Some(Group {
+        kernel: plan.kernel,
+        workers: plan.workers,
+        rows,
+    })
+}
+
+/// All print the same, or something is wrong with the work that was measured.
+fn agree(printed: &mut Option<String>, line: String) -> anyhow::Result<()> {
+    match printed {
+        Some(first) if *first != line => bail!("it printed `{line}`, the first one `{first}`"),
+        _ => *printed = Some(line),
+    }
+    Ok(())
+}
+
+/// A run of a program.
+struct Run {
+    /// The kernel's own time, in ns.
+    took: u64,
+    /// Its result line.
+    printed: String,
+}
+
+fn run(plan: &Plan, program: &Path, trace: Option<&Path>) -> anyhow::Result<Run> {
+    let mut command = match trace {
+        None => Command::new(program),
+        Some(trace) => {
+            let mut record = Command::new(std::env::current_exe()?);
+            record
+                .args(["record", "--no-report", "-o"])
+                .arg(trace)
+                .arg("--")
+                .arg(program);
+            record
+        }
+    };
+    let workers = plan.workers.to_string();
+    command
+        .args(plan.kernel.arguments)
+        .args(["--workers", &workers, "--time", "yes"]);
+    command
+        .env("RAYON_NUM_THREADS", &workers)
+        .env("OMP_NUM_THREADS", &workers);
+    command.stdin(Stdio::null());
+    let output = command
+        .output()
+        .with_context(|| program.display().to_string())?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    if !output.status.success() {
+        let last = said.lines().last().unwrap_or("it says nothing");
+        bail!("it ended with {}: {last}", output.status);
+    }
+    let took = said.lines().find_map(|line| {
+        line.strip_prefix("kernel took ")?
+            .strip_suffix(" ns")?
+            .parse()
+            .ok()
+    });
+    Ok(Run {
+        took: took.context("it did not say how long it took")?,
+        printed: String::from_utf8_lossy(&output.stdout).trim().to_string(),
+    })
+}
+
+/// What a trace says; or why it says nothing, as a sentence's part.
+fn read(file: &Path) -> Result<Recorded, String> {
+    if !file.exists() {
+        return Err(UNSEEN.into());
+    }
+    let dag = trace::open(file, &OpenOptions::default()).map_err(|e| format!("{e:#}"))?;
+    let report = workspan_analysis::report(&dag, &Options::default()).map_err(|e| e.to_string())?;
+    let (b, ws) = (&report.breakdown, &report.work_span);
+    let ns = |ticks: u128| nanos(&dag, ticks);
+    Ok(Recorded {
+        parts: Parts {
+            workers: b.workers,
+            elapsed: ns(u128::from(b.elapsed())),
+            work: ns(b.work),
+            delay: ns(b.delay),
+            no_work_sched: ns(b.no_work_sched),
+            no_work_app: ns(b.no_work_app),
+            descheduled: ns(b.descheduled),
+            blocked: ns(b.blocked),
+            recording: ns(b.recording),
+            oversubscribed: ns(b.oversubscribed),
+        },
+        work: ns(ws.work),
+        span: ns(ws.span),
+        tasks: ws.tasks,
+        spawns: ws.spawns,
+        steals: ws.steals,
+        delay_create: ns(b.delay_by_edge[0]),
+        delay_buried: ns(b.delay_buried),
+        runtime: dag.meta.runtime.clone().unwrap_or_default(),
+    })
+}
+
+fn nanos(dag: &Dag, ticks: u128) -> u64 {
+    let per_second = u128::from(dag.meta.ticks_per_second.max(1));
+    u64::try_from(ticks.saturating_mul(1_000_000_000) / per_second).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,44 @@
+//! `workspan bench`: measures made by running programs the tool brings along.
+
+mod build;
+mod csv;
+mod folder;
+mod kernels;
+mod measure;
+mod picture;
+mod rayon;
+mod result;
+mod runtime;
+mod runtimes;
+mod table;
+mod verdict;
+
+use std::process::ExitCode;
+
+pub use runtimes::RuntimesArgs;
+
+/// Measures what the tool brings along: the same programs on every task runtime of this machine
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Examples:
+  workspan bench runtimes
+  workspan bench runtimes --help      # kernels, and what is built how")]
+pub struct BenchArgs {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Clone, clap::Subcommand)]
+enum What {
+    Runtimes(RuntimesArgs),
+}
+
+/// `workspan bench`.
+///
+/// # Errors
+/// As [`runtimes::run`].
+pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
+    match &args.what {
+        What::Runtimes(args) => runtimes::run(args),
+    }
+}

@@ -1,0 +1,197 @@
+//! The task runtimes, and how a program is compiled for each here.
+
+use std::process::{Command, Stdio};
+
+/// What runs the tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Runtime {
+    /// Nothing: the serial elision of the C++ source. Recorded, it tells its tasks through workspan.h.
+    Serial,
+    /// Rayon.
+    Rayon,
+    /// LLVM's OpenMP runtime.
+    Libomp,
+    /// GNU's OpenMP runtime.
+    Libgomp,
+    /// oneTBB.
+    OneTbb,
+}
+
+/// In the order they are shown and run.
+pub const RUNTIMES: [Runtime; 5] = [
+    Runtime::Serial,
+    Runtime::Rayon,
+    Runtime::Libomp,
+    Runtime::Libgomp,
+    Runtime::OneTbb,
+];
+
+impl Runtime {
+    /// Its name, which never changes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Runtime::Serial => "serial",
+            Runtime::Rayon => "rayon",
+            Runtime::Libomp => "libomp",
+            Runtime::Libgomp => "libgomp",
+            Runtime::OneTbb => "onetbb",
+        }
+    }
+
+    /// How people call it.
+    pub fn title(self) -> &'static str {
+        match self {
+            Runtime::Serial => "serial elision",
+            Runtime::Rayon => "Rayon",
+            Runtime::Libomp => "LLVM OpenMP",
+            Runtime::Libgomp => "GNU OpenMP",
+            Runtime::OneTbb => "oneTBB",
+        }
+    }
+
+    /// C++ compilers that give programs this runtime, the one to prefer first.
+    fn compilers(self) -> &'static [&'static str] {
+        const CLANG: &[&str] = &[
+            "clang++",
+            "clang++-21",
+            "clang++-20",
+            "clang++-19",
+            "clang++-18",
+            "clang++-17",
+            "clang++-16",
+            "clang++-15",
+            "clang++-14",
+        ];
+        match self {
+            Runtime::Rayon => &[],
+            Runtime::Libomp => CLANG,
+            Runtime::Libgomp => &["g++"],
+            Runtime::Serial | Runtime::OneTbb => &["g++", "clang++", "c++"],
+        }
+    }
+
+    /// What its compiler is given for the program that runs bare.
+    pub fn flags(self) -> &'static [&'static str] {
+        match self {
+            Runtime::Serial => &["-DTP_SERIAL"],
+            Runtime::Rayon => &[],
+            Runtime::Libomp => &["-DTP_OPENMP", "-fopenmp=libomp"],
+            Runtime::Libgomp => &["-DTP_OPENMP", "-fopenmp"],
+            Runtime::OneTbb => &["-DTP_TBB", "-ltbb"],
+        }
+    }
+
+    /// The same for the program that is recorded, where it is another one.
+    pub fn recorded_flags(self) -> Option<&'static [&'static str]> {
+        (self == Runtime::Serial).then_some(&["-DTP_WORKSPAN"])
+    }
+
+    fn header(self) -> &'static str {
+        match self {
+            Runtime::OneTbb => "oneapi/tbb/task_group.h",
+            Runtime::Libomp | Runtime::Libgomp => "omp.h",
+            Runtime::Serial | Runtime::Rayon => "limits",
+        }
+    }
+
+    /// What a user does to have it.
+    fn remedy(self) -> &'static str {
+        match self {
+            Runtime::Serial | Runtime::Libgomp => "install g++",
+            Runtime::Rayon => "install Rust",
+            Runtime::Libomp => "install clang and libomp-dev",
+            Runtime::OneTbb => "install g++ and libtbb-dev (oneTBB 2021 or newer)",
+        }
+    }
+}
+
+/// A compiler that was found for a runtime.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Toolchain {
+    /// Its command.
+    pub compiler: String,
+    /// The first line it says of its version.
+    pub version: String,
+}
+
+/// The compiler for a C++ runtime.
+///
+/// # Errors
+/// Why there is none, with the remedy; a sentence's part.
+pub fn toolchain(runtime: Runtime) -> Result<Toolchain, String> {
+    let found = runtime.compilers().iter().find_map(|&compiler| {
+        let version = version(compiler)?;
+        Some(Toolchain {
+            compiler: compiler.to_string(),
+            version,
+        })
+    });
+    let remedy = runtime.remedy();
+    let toolchain = found.ok_or_else(|| {
+        let tried = runtime.compilers().join(", ");
+        format!("no compiler ({tried}); {remedy}")
+    })?;
+    match probe(runtime, &toolchain.compiler) {
+        Ok(()) => Ok(toolchain),
+        Err(why) => Err(format!(
+            "{} builds no program for it ({why}); {remedy}",
+            toolchain.compiler
+        )),
+    }
+}
+
+/// The first line a command says of its version; `None` when it can't be run.
+pub fn version(command: &str) -> Option<String> {
+    let output = Command::new(command)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let first = text.lines().next().unwrap_or_default().trim().to_string();
+    output.status.success().then_some(first)
+}
+
+/// Whether header and library are there.
+fn probe(runtime: Runtime, compiler: &str) -> Result<(), String> {
+    let program = format!(
+        "#include <{}>\nint main() {{ return 0; }}\n",
+        runtime.header()
+    );
+    let mut compile = Command::new(compiler);
+    compile
+        .args([
+            "-std=c++11",
+            "-x",
+            "c++",
+            "-",
+            "-x",
+            "none",
+            "-o",
+            "/dev/null",
+        ])
+        .args(runtime.flags());
+    compile
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    let mut child = compile.spawn().map_err(|e| e.to_string())?;
+    if let Some(mut input) = child.stdin.take() {
+        use std::io::Write;
+        // A compiler that does not read says itself why.
+        let _ = input.write_all(program.as_bytes());
+    }
+    let output = child.wait_with_output().map_err(|e| e.to_string())?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let line = said
+        .lines()
+        .find(|l| l.contains("error") || l.contains("cannot find"));
+    Err(line
+        .or(said.lines().next())
+        .unwrap_or("it says nothing")
+        .trim()
+        .to_string())
+}
