@@ -23,7 +23,9 @@ pub(super) struct Call {
 }
 
 /// Most addresses of a site: from a header's innermost function to the user's, in an unoptimised program.
-const DEPTH: usize = 8;
+const DEPTH: usize = 16;
+/// Likewise for calls whose headers are thin.
+const SHALLOW: usize = 6;
 /// Frames that one unwinding looks at.
 const UNWOUND: usize = 64;
 const STEPS: usize = 512;
@@ -83,6 +85,7 @@ pub(super) fn site(call: Call, shape: &Shape, primitive: u8) -> u32 {
             primitive,
             std::ptr::from_ref(shape) as u64,
             &shape.name,
+            if shape.users { SHALLOW } else { DEPTH },
         )
     })
 }
@@ -90,7 +93,7 @@ pub(super) fn site(call: Call, shape: &Shape, primitive: u8) -> u32 {
 /// The site of another call.
 #[inline]
 pub(super) fn plain(call: Call, primitive: u8) -> u32 {
-    SEEN.with(|seen| of(seen, call, primitive, 0, ""))
+    SEEN.with(|seen| of(seen, call, primitive, 0, "", SHALLOW))
 }
 
 /// From now on this call stands for those that libtbb makes for a pipeline on this thread; the one before.
@@ -99,9 +102,9 @@ pub(super) fn stand_in(call: Call) -> Call {
 }
 
 #[inline]
-fn of(seen: &Seen, call: Call, primitive: u8, class: u64, name: &str) -> u32 {
+fn of(seen: &Seen, call: Call, primitive: u8, class: u64, name: &str, depth: usize) -> u32 {
     let mut addresses = [0; DEPTH];
-    let count = walk(seen, call, &mut addresses);
+    let count = walk(seen, call, &mut addresses[..depth]);
     let addresses = &addresses[..count];
     let mut key = class ^ u64::from(primitive) << 56;
     for &address in addresses {
@@ -126,7 +129,7 @@ fn step_slot(seen: &Seen, ret: usize) -> &Cell<Step> {
 
 /// The return addresses of the user's code from the call outwards; their number.
 #[inline]
-fn walk(seen: &Seen, call: Call, into: &mut [usize; DEPTH]) -> usize {
+fn walk(seen: &Seen, call: Call, into: &mut [usize]) -> usize {
     let Call { mut ret, mut sp } = call;
     if ret == 0 {
         return 0;
@@ -151,7 +154,7 @@ fn walk(seen: &Seen, call: Call, into: &mut [usize; DEPTH]) -> usize {
         }
         let next = sp + step.bytes as usize;
         let known = sp.saturating_add(BELOW) >= seen.low.get() && next <= seen.high.get();
-        if step.bytes == 0 || count == DEPTH || !known {
+        if step.bytes == 0 || count == into.len() || !known {
             return count;
         }
         // SAFETY: the address lies in the stack, below the end of its outermost frame unwound.
@@ -199,7 +202,7 @@ unsafe extern "C" fn one(frame: *mut c_void, with: *mut c_void) -> c_int {
 /// The same as [`walk`], by the unwinder; what it finds is kept.
 #[cold]
 #[inline(never)]
-fn unwind(seen: &Seen, call: Call, into: &mut [usize; DEPTH]) -> usize {
+fn unwind(seen: &Seen, call: Call, into: &mut [usize]) -> usize {
     let mut stack = Stack {
         frames: [(0, 0); UNWOUND],
         count: 0,
@@ -243,7 +246,7 @@ fn unwind(seen: &Seen, call: Call, into: &mut [usize; DEPTH]) -> usize {
                     into[count] = ret;
                     count += 1;
                 }
-                if !inside || count == DEPTH || bytes == 0 {
+                if !inside || count == into.len() || bytes == 0 {
                     break;
                 }
             }

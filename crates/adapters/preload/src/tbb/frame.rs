@@ -36,6 +36,8 @@ pub(super) struct Frame {
     pub(super) stop: u64,
     /// Where it was created.
     pub(super) site: u32,
+    /// [`super::shape::Shape::inside`].
+    pub(super) inside: bool,
 }
 
 impl Frame {
@@ -48,6 +50,7 @@ impl Frame {
         opened: 0,
         stop: 0,
         site: 0,
+        inside: false,
     };
 
     /// What tasks that the frame's task creates in its own context go into; those that outlive the wait of a part go

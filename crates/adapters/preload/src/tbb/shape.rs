@@ -27,6 +27,8 @@ pub(super) struct Shape {
     pub(super) users: bool,
     /// A part of an algorithm spawns it, but only the whole one waits for it: items that a `parallel_for_each` is fed.
     pub(super) outlives: bool,
+    /// What it runs in its own context is a part of its own algorithm.
+    pub(super) inside: bool,
     /// Mangled symbol of its type's name; empty without run-time type information.
     pub(super) name: String,
     table: [usize; BEFORE + AFTER],
@@ -156,6 +158,13 @@ unsafe fn read(table: *const usize) -> Shape {
         original: table,
         primitive,
         users,
+        inside: [
+            "for_each_root_task",
+            "block_handling_task",
+            "quick_sort_range",
+        ]
+        .iter()
+        .any(|class| name.contains(class)),
         outlives: name.contains("16feeder_item_task"),
         name,
         table: copy,
@@ -174,7 +183,9 @@ fn told_by(name: &str) -> (u8, bool) {
         return (primitive::TASK, true);
     };
     match class {
-        "start_for" if name.contains("quick_sort") => (primitive::PARALLEL_SORT, false),
+        "start_for" | "start_reduce" if name.contains("quick_sort") => {
+            (primitive::PARALLEL_SORT, false)
+        }
         "start_for" => (primitive::PARALLEL_FOR, false),
         "start_reduce" | "start_deterministic_reduce" => (primitive::PARALLEL_REDUCE, false),
         "start_scan" | "finish_scan" | "final_sum" | "sum_node" => {

@@ -283,6 +283,7 @@ unsafe fn run(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
             opened: 0,
             stop: 0,
             site: (*task).site as u32,
+            inside: shape.inside,
         };
         let at = &raw mut frame;
         adapter::task_begin(h, (*task).number);

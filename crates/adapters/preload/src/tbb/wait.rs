@@ -146,7 +146,11 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
         if !(*here).worker {
             become_worker(h, here);
         }
-        let site = calls::site(Call { ret, sp }, shape, shape.primitive);
+        let site = if (*frame).inside && (*frame).is_in(task_context) && (*frame).site != 0 {
+            (*frame).site
+        } else {
+            calls::site(Call { ret, sp }, shape, shape.primitive)
+        };
         let open = context::scope(context);
         // What this task spawned into the context before is waited for here too.
         let scope = if open != 0 && open == (*frame).opened {
