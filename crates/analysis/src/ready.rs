@@ -3,12 +3,14 @@
 //! ready(v) is the latest end of v's predecessors, and the edge that counts is the last predecessor's (ties as in §3). A
 //! root's first strand has no predecessor and is never ready. A *steal* is a strand that a pool thread started and
 //! another pool thread made ready, unless the task only goes on where it stopped: the owner of a join whose other half was
-//! stolen has taken nothing from the thief when it resumes, and one stolen join is one steal, not two.
+//! stolen has taken nothing from the thief when it resumes, and one stolen join is one steal, not two. Nor is a strand stolen
+//! that the runtime puts where it is: the first of an inline task (a region's on the team's threads), or the instant for which
+//! a region's task goes on between two barriers.
 //!
 //! A strand after a wait is *buried* when, on the thread that waited and goes on, a strand of another task ran while it
 //! was ready: everything it waited for had ended by then, so that task was unrelated to the wait.
 
-use workspan_dag::{Dag, EdgeKind, EndKind, NONE, StartKind, StrandId, TaskId};
+use workspan_dag::{Dag, EdgeKind, EndKind, NONE, StartKind, StrandId, TaskId, TaskKind};
 
 use crate::predecessors::{Chosen, Forward};
 
@@ -57,7 +59,15 @@ impl Readiness {
                 let (by, on) = (strands.thread[last.strand as usize], strands.thread[i]);
                 let prev = strands.prev[i];
                 let stays = prev != NONE && strands.thread[prev as usize] == on;
-                let stolen = by != on && !stays && dag.is_worker(by) && dag.is_worker(on);
+                let put = match prev {
+                    NONE => dag.tasks.kind[strands.task[i] as usize] == TaskKind::Inline,
+                    _ => {
+                        strands.start_kind[i] == StartKind::AfterWait
+                            && strands.start[i] == strands.end[i]
+                    }
+                };
+                let moved = by != on && !stays && !put;
+                let stolen = moved && dag.is_worker(by) && dag.is_worker(on);
                 readiness.steals += u64::from(stolen);
                 if last.key < strands.start[i] {
                     let buried = is_buried(dag, s, last.key, &ran);

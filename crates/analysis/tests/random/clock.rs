@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::run::{Event, Line};
+use crate::run::{Event, Kind, Line};
 use crate::slow::{Measure, Slow};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -117,7 +117,13 @@ impl Slow<'_> {
             let stays = self.strands[s]
                 .waited_in
                 .is_some_and(|before| self.strands[before].w == to);
-            if from != to && !stays && from < run.workers && to < run.workers {
+            let strand = &self.strands[s];
+            let first = self.of_task[strand.task][0] == s;
+            // Put there by the runtime: an inline task, or the instant between two phases of a region.
+            let put = (first && run.tasks[strand.task].kind == Kind::Inline)
+                || (strand.waited_in.is_some() && strand.start == strand.end);
+            let moved = from != to && !stays && !put;
+            if moved && from < run.workers && to < run.workers {
                 out.steals += 1;
             }
             readied[s] = Some((ready, kind));
