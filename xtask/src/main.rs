@@ -7,6 +7,7 @@
 mod bench;
 mod demo;
 mod outcomes;
+mod packages;
 mod picture;
 mod rayon_tests;
 mod real_programs;

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
+use crate::packages;
 use crate::rayon_tests;
 use crate::real_programs::{self, Outcome};
 use crate::workspace::{cargo, succeed};
@@ -34,7 +35,7 @@ pub fn part(name: &str) -> Result<()> {
 pub fn run(long: bool) -> Result<()> {
     let started = Instant::now();
     let mut tally = Tally::default();
-    prepare()?;
+    packages::prepare()?;
     check(
         &mut tally,
         "format",
@@ -182,55 +183,4 @@ fn count(tally: &mut Tally, name: &str, command: &mut Command) -> Result<()> {
         tally.failed.push(format!("{name} ({status})"));
     }
     Ok(())
-}
-
-/// Installs what the checks need and this machine lacks, where that may be done (as root, or in CI); says what to do
-/// elsewhere.
-fn prepare() -> Result<()> {
-    let there = |program: &str, argument: &str| {
-        let quiet = Command::new(program)
-            .arg(argument)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
-        quiet.is_ok_and(|s| s.success())
-    };
-    let may = std::env::var_os("CI").is_some() || is_root();
-    let needs: [(&str, &str, &[&str]); 3] = [
-        (
-            "cargo-fmt",
-            "--version",
-            &["rustup", "component", "add", "rustfmt"],
-        ),
-        (
-            "cargo-clippy",
-            "--version",
-            &["rustup", "component", "add", "clippy"],
-        ),
-        (
-            "cc",
-            "--version",
-            &["apt-get", "install", "-y", "gcc", "libc6-dev"],
-        ),
-    ];
-    for (program, argument, install) in needs {
-        if there(program, argument) {
-            continue;
-        }
-        let how = install.join(" ");
-        if !may {
-            bail!("`{program}` is missing: {how}");
-        }
-        println!("== {how}");
-        let status = Command::new(install[0]).args(&install[1..]).status();
-        if !status.as_ref().is_ok_and(|s| s.success()) {
-            bail!("`{program}` is missing and could not be installed: {how}");
-        }
-    }
-    Ok(())
-}
-
-fn is_root() -> bool {
-    let id = Command::new("id").arg("-u").output();
-    id.is_ok_and(|out| out.stdout.trim_ascii() == b"0")
 }

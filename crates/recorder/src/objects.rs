@@ -35,8 +35,13 @@ unsafe extern "C" fn visit(object: *mut LoadedObject, _size: usize, data: *mut c
             std::fs::read_link("/proc/self/exe")
                 .map(|p| p.to_string_lossy().into_owned())
                 .unwrap_or_default()
-        } else {
+        } else if name.starts_with(b"/") {
             String::from_utf8_lossy(name).into_owned()
+        } else {
+            // Loaded by a path relative to where the process was then; the kernel knows the whole one.
+            let code = headers.iter().find(|h| h.kind == PT_LOAD);
+            code.and_then(|h| file_at((object.bias as u64).wrapping_add(h.address)))
+                .unwrap_or_else(|| String::from_utf8_lossy(name).into_owned())
         };
         let build_id = headers
             .iter()
@@ -58,6 +63,19 @@ unsafe extern "C" fn visit(object: *mut LoadedObject, _size: usize, data: *mut c
         }
     }
     0
+}
+
+/// The path of the file that is mapped at an address, as the kernel has it.
+fn file_at(address: u64) -> Option<String> {
+    let maps = std::fs::read("/proc/self/maps").ok()?;
+    let maps = String::from_utf8_lossy(&maps);
+    maps.lines().find_map(|line| {
+        let (start, rest) = line.split_once('-')?;
+        let (end, rest) = rest.split_once(' ')?;
+        let number = |text| u64::from_str_radix(text, 16).ok();
+        let inside = (number(start)?..number(end)?).contains(&address);
+        inside.then(|| rest.find('/').map(|at| rest[at..].to_owned()))?
+    })
 }
 
 /// The build id in a note segment.

@@ -1,0 +1,170 @@
+//! What the checks need of the machine: cargo's own parts, and the compilers and runtimes of the programs that tests build.
+
+use std::process::{Command, Stdio};
+
+use anyhow::{Result, bail};
+
+/// Of Clang and its OpenMP runtime, the versions there are packages of; one of them will do.
+const LLVM: [u32; 6] = [19, 18, 17, 16, 15, 14];
+
+/// Installs what this machine lacks where that may be done (as root, or in CI), and says what to do elsewhere. Without a
+/// C compiler or a part of cargo nothing goes; what else is missing makes tests skip, by name.
+pub fn prepare() -> Result<()> {
+    let may = std::env::var_os("CI").is_some() || is_root();
+    for (program, part) in [("cargo-fmt", "rustfmt"), ("cargo-clippy", "clippy")] {
+        if works(program, &["--version"]) {
+            continue;
+        }
+        let how = format!("rustup component add {part}");
+        if !may || !run("rustup", &["component", "add", part]) {
+            bail!("`{program}` is missing: {how}");
+        }
+    }
+    let missing = missing();
+    if !missing.is_empty() {
+        install(&missing, may);
+    }
+    if !works("cc", &["--version"]) {
+        bail!("a C compiler is missing: apt-get install gcc libc6-dev");
+    }
+    Ok(())
+}
+
+/// Debian packages of what is not there.
+fn missing() -> Vec<String> {
+    let mut packages: Vec<String> = Vec::new();
+    for (program, package) in [("cc", "gcc"), ("g++", "g++"), ("gfortran", "gfortran")] {
+        if !works(program, &["--version"]) {
+            packages.push(package.into());
+        }
+    }
+    if packages.iter().any(|package| package == "gcc") {
+        packages.push("libc6-dev".into());
+    }
+    packages.extend(clang());
+    if !compiles(
+        "g++",
+        "-xc++",
+        "#include <tbb/task_group.h>\nint main() {}\n",
+        &["-ltbb"],
+    ) {
+        packages.push("libtbb-dev".into());
+    }
+    packages
+}
+
+/// Clang with a runtime of its own version. Runtimes of two versions can't be installed side by side, so one that is there
+/// decides.
+fn clang() -> Vec<String> {
+    let program = "#include <omp.h>\nint main(void) { return omp_get_level(); }\n";
+    let names = std::iter::once("clang".to_owned()).chain(LLVM.map(|v| format!("clang-{v}")));
+    if names
+        .into_iter()
+        .any(|name| compiles(&name, "-xc", program, &["-fopenmp"]))
+    {
+        return Vec::new();
+    }
+    let installed = |package: &str| works("dpkg", &["-s", package]);
+    let known = |package: &str| {
+        let output = Command::new("apt-cache").args(["policy", package]).output();
+        output.is_ok_and(|o| String::from_utf8_lossy(&o.stdout).contains("Candidate: "))
+    };
+    let pair = |version: u32| vec![format!("clang-{version}"), format!("libomp-{version}-dev")];
+    let runtime = LLVM
+        .into_iter()
+        .find(|v| installed(&format!("libomp5-{v}")));
+    let newest = || LLVM.into_iter().find(|v| known(&format!("libomp-{v}-dev")));
+    match runtime.or_else(newest) {
+        Some(version) => pair(version),
+        None => vec!["clang".into(), "libomp-dev".into()],
+    }
+}
+
+fn install(packages: &[String], may: bool) {
+    let line = format!(
+        "apt-get install --no-install-recommends {}",
+        packages.join(" ")
+    );
+    let here = may && works("apt-get", &["--version"]);
+    if here {
+        println!("== {line}");
+        // Nothing that somebody else installed is taken away for it.
+        let mut words = vec![
+            "install",
+            "-y",
+            "-qq",
+            "--no-remove",
+            "--no-install-recommends",
+        ];
+        words.extend(packages.iter().map(String::as_str));
+        // The lists may be missing, or too old.
+        if apt_get(&words) || (apt_get(&["update", "-qq"]) && apt_get(&words)) {
+            return;
+        }
+    }
+    println!(
+        "== tests are skipped for want of packages{}; on Debian or Ubuntu: {line}",
+        if here {
+            ", which could not be installed"
+        } else {
+            ""
+        }
+    );
+}
+
+fn apt_get(words: &[&str]) -> bool {
+    let mut command = if is_root() {
+        Command::new("apt-get")
+    } else {
+        let mut sudo = Command::new("sudo");
+        sudo.args(["-n", "apt-get"]);
+        sudo
+    };
+    let status = command
+        .args(words)
+        .env("DEBIAN_FRONTEND", "noninteractive")
+        .status();
+    status.is_ok_and(|s| s.success())
+}
+
+fn run(program: &str, words: &[&str]) -> bool {
+    println!("== {program} {}", words.join(" "));
+    Command::new(program)
+        .args(words)
+        .status()
+        .is_ok_and(|s| s.success())
+}
+
+/// Whether the program is there and does this without complaint.
+fn works(program: &str, words: &[&str]) -> bool {
+    let mut command = Command::new(program);
+    command
+        .args(words)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command.status().is_ok_and(|s| s.success())
+}
+
+/// Whether the compiler makes a program of this text.
+fn compiles(compiler: &str, language: &str, text: &str, flags: &[&str]) -> bool {
+    use std::io::Write;
+    let spawned = Command::new(compiler)
+        .args([language, "-", "-o", "/dev/null"])
+        .args(flags)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let Ok(mut child) = spawned else { return false };
+    if let Some(mut stdin) = child.stdin.take() {
+        // A compiler that stops reading says so by its exit code.
+        let _ = stdin.write_all(text.as_bytes());
+    }
+    child.wait().is_ok_and(|s| s.success())
+}
+
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output();
+    id.is_ok_and(|out| out.stdout.trim_ascii() == b"0")
+}
