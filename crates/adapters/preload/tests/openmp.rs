@@ -182,7 +182,8 @@ rows! {
         llvm one: parallel region x$N { loop sections 1 * { task task { } } }";
 
     barrier: "barrier.c" by gnu llvm => "
-        parallel region x$N { $N * { task a { } } / 1 * { task b { } } / 1 * { task c { } } / 1 * { task d { } } }";
+        parallel region x$N { $N * { task a { } } / 1 * { task b { } } / 1 * { task c { } } / 1 * { task d { } } }",
+        steals_are_of_tasks;
 
     locks: "locks.c" by gnu llvm => "
         parallel region x$N { }", locks_are_blocked;
@@ -275,6 +276,14 @@ fn run_is_known(dag: &Dag, threads: usize) {
     let one = known.iter().filter(|name| runtime.contains(**name)).count();
     assert_eq!(one, 1, "{runtime}");
     assert!(!runtime.contains(" + "), "{runtime}");
+}
+
+/// Neither the tasks of the region, which the runtime puts on its threads, nor the region's own between two barriers are stolen.
+fn steals_are_of_tasks(dag: &Dag, _threads: usize) {
+    let report = workspan_analysis::report(dag, &workspan_analysis::Options::default()).unwrap();
+    let tasks = dag.tasks.kind.iter().filter(|&&k| k == TaskKind::Deferred);
+    let (steals, tasks) = (report.work_span.steals, tasks.count() as u64);
+    assert!(steals <= tasks, "{steals} steals of {tasks} tasks");
 }
 
 /// fib(18) has two tasks a call but for those that return at once, and each waits for its two.
