@@ -21,7 +21,7 @@ pub struct HelpArgs {
 }
 
 /// The terms, each with what it means for a reader of the report.
-const TERMS: [(&str, &str); 24] = [
+const TERMS: [(&str, &str); 33] = [
     (
         "strand",
         "A stretch of one task on one thread without any task-parallel primitive in it. Strands are what the\n\
@@ -134,6 +134,48 @@ const TERMS: [(&str, &str); 24] = [
         "low parallelism",
         "The times in which fewer strands ran than there are workers, those that lost most first, with\n\
       the strands that ran in them. `alone`: nothing else ran.",
+    ),
+    (
+        "cause",
+        "Why worker time was lost. Every lost tick has exactly one: serial-strand, spawn-loop, grain-fine, grain-coarse,\n\
+         slow-thief, buried-wait, bounded-queue, stretch, descheduled, blocked, or none of these. docs/causes.md\n\
+         defines them.",
+    ),
+    (
+        "serial-strand",
+        "A cause: everything waited for one strand, a serial part of the program. Make it parallel or shorter, or let it\n\
+         run beside something else.",
+    ),
+    (
+        "spawn-loop",
+        "A cause: one task creates the tasks one after the other, slower than the workers run them. Let tasks create tasks.",
+    ),
+    (
+        "grain-fine",
+        "A cause: the tasks are so small that getting or recording one costs about what it does. A cutoff or a chunk size\n\
+         helps.",
+    ),
+    (
+        "grain-coarse",
+        "A cause: at the end of a phase workers have nothing to do while the last, long tasks run. Smaller, more even\n\
+         tasks help.",
+    ),
+    (
+        "slow-thief",
+        "A cause: a strand was ready and a worker free for longer than four steals take.",
+    ),
+    (
+        "buried-wait",
+        "A cause: a wait was over, but its thread ran an unrelated task above it. See also: buried.",
+    ),
+    (
+        "bounded-queue",
+        "A cause: the runtime ran a new task on its creator's thread at once, as when its queue is full, and the creator\n\
+         created no more meanwhile.",
+    ),
+    (
+        "stretch",
+        "A cause: the same code took longer than in a serial run, which must be given to compare with.",
     ),
 ];
 
