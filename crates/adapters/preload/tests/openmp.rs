@@ -226,6 +226,14 @@ rows! {
         llvm one: parallel region x$N { loop loop 1 * { } }
         llvm many: parallel region x$N { loop loop 4 * { } }";
 
+    chunk_tasks: "chunk_tasks.c" by gnu llvm => "
+        gnu: parallel region x1 {
+        gnu: loop loop 1 * { task a after 1 { } } 1 * { task a { } }
+        gnu: 1 * { task b after 1 { } wait await 1,1 } }
+        llvm: parallel region x1 {
+        llvm: loop loop 1 * { task a { } task a after 1 { } }
+        llvm: 1 * { task b after 2 { } wait await 1,2 } }";
+
     fib: "fib.c" by gnu llvm => "...", fib_is_whole;
 
     spawner: "spawner.c" by gnu llvm => "

@@ -4,6 +4,7 @@
 //! with a task another thread stopped is *parked* until that other thread has told of the stop.
 
 mod borrow;
+mod chunk;
 mod create;
 mod dependence;
 mod frame;
@@ -95,6 +96,8 @@ struct Replay<'a, 'r> {
     borrowed: Vec<(u32, usize)>,
     /// Per task: dependences among its children.
     siblings: BTreeMap<u32, Siblings>,
+    /// Per implicit task: what the chunks of its loops created since it last waited for its children.
+    of_chunks: BTreeMap<u32, Vec<u32>>,
     /// Dependences among siblings that may still be told.
     room: usize,
     told: Told,
@@ -156,6 +159,7 @@ pub(super) fn replay(
         open_trees: BTreeMap::new(),
         borrowed: Vec::new(),
         siblings: BTreeMap::new(),
+        of_chunks: BTreeMap::new(),
         room: (counts.events * DEPENDENCES_A_RECORD + DEPENDENCES) as usize,
         told: Told::default(),
     };

@@ -71,6 +71,7 @@ impl<'a> Replay<'a, '_> {
         };
         let created = &mut self.raw.tasks[task as usize];
         (created.parent, created.kind, created.site, created.scope) = (parent, kind, place, scope);
+        self.note_chunk_child(task, parent);
     }
 
     /// The scope a task is created into; one that names none is in the innermost tree scope its parent has open.
@@ -157,7 +158,7 @@ impl<'a> Replay<'a, '_> {
             }
             WaitFor::Tasks(list) => self.wait_tasks(Some(list)),
             WaitFor::Dependences(list) => {
-                let before = self.siblings.get(&task);
+                let before = self.siblings.get(&self.owner(task));
                 let tasks = before.map_or_else(Vec::new, |s| s.before(list.iter()));
                 self.raw.wait_tasks.push(tasks);
                 RawEnd::WaitTasks(self.raw.wait_tasks.len() as u32 - 1)
@@ -170,7 +171,8 @@ impl<'a> Replay<'a, '_> {
         };
         let place = self.places.of_optional(site);
         self.strand(lane, frame, t, op, place);
-        lane.stack[frame].stopped = true;
+        let top = &mut lane.stack[frame];
+        (top.stopped, top.all) = (true, op == RawEnd::WaitChildren);
         self.states[task as usize] = State::Stopped;
     }
 

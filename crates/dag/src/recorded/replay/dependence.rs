@@ -130,7 +130,7 @@ impl<'a> Replay<'a, '_> {
                 .repair("Dependences of tasks that are not in the trace, left out");
             return;
         };
-        let siblings = self.siblings.entry(parent).or_default();
+        let siblings = self.siblings.entry(self.owner(parent)).or_default();
         let before = siblings.before(on.iter());
         siblings.add(on.iter(), task);
         let kept = before.len().min(self.room);

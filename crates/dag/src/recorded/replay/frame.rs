@@ -19,6 +19,10 @@ pub(super) struct Frame {
     pub interrupted: bool,
     /// Something is told of the open strand.
     pub pending: bool,
+    /// It waits for all its children.
+    pub all: bool,
+    /// It has waited for all its children, and not yet for those of its chunks.
+    pub due: bool,
     /// The deferred child of the join it waits for.
     pub next: Option<u32>,
 }
@@ -31,6 +35,8 @@ impl Frame {
             stopped: false,
             interrupted: false,
             pending: false,
+            all: false,
+            due: false,
             next: None,
         }
     }

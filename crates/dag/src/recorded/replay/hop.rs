@@ -27,6 +27,7 @@ impl<'a> Replay<'a, '_> {
         if self.states[task as usize] == State::Stopped {
             (top.stopped, top.interrupted, top.start) = (false, false, t);
             self.states[task as usize] = State::Running;
+            top.due = std::mem::take(&mut top.all);
         } else {
             self.told
                 .repair("Tasks said to go on that had ended or ran elsewhere");

@@ -42,6 +42,9 @@ impl<'a> Replay<'a, '_> {
         end_op: RawEnd,
         at: u32,
     ) -> u32 {
+        if std::mem::take(&mut lane.stack[frame].due) {
+            self.wait_for_chunks(lane, frame, end_op);
+        }
         let frame = &mut lane.stack[frame];
         let index = self.raw.strands.len() as u32;
         let end = t.max(frame.start);
@@ -113,6 +116,7 @@ impl<'a> Replay<'a, '_> {
         self.shut_all(task, last, t);
         self.siblings.remove(&task);
         self.open_trees.remove(&task);
+        self.of_chunks.remove(&task);
         lane.stack.pop();
         if let Some(below) = lane.stack.last_mut()
             && below.interrupted
