@@ -2,7 +2,7 @@
 //! the table of functions to every front end in the process.
 //!
 //! It is a whole program of its own for `rustc`: the CLI's build script compiles this file and the two crates below it
-//! without cargo. Nothing but [`workspan_table_v1`] is exported.
+//! without cargo. Exported are [`workspan_table_v1`] and the entry points of the runtimes it stands in front of.
 //!
 //! Its environment, all taken out before the program runs (but with `WORKSPAN_FOLLOW`):
 //!

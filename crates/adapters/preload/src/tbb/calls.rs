@@ -103,22 +103,43 @@ pub(super) fn stand_in(call: Call) -> Call {
 
 #[inline]
 fn of(seen: &Seen, call: Call, primitive: u8, class: u64, name: &str, depth: usize) -> u32 {
+    let start = class ^ u64::from(primitive) << 56;
+    let mut key = start;
+    if walk(seen, call, depth, |address| key = mix(key, address)) {
+        let slot = &seen.sites[(key >> 32) as usize % SITES];
+        let (known, site) = slot.get();
+        if known == key {
+            return site;
+        }
+    }
+    look_up(seen, call, primitive, start, name, depth)
+}
+
+fn mix(key: u64, address: usize) -> u64 {
+    // Never 0, which an unused slot has.
+    (key.rotate_left(23) ^ address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1
+}
+
+/// The same, for a call not seen lately.
+#[cold]
+#[inline(never)]
+fn look_up(seen: &Seen, call: Call, primitive: u8, start: u64, name: &str, depth: usize) -> u32 {
     let mut addresses = [0; DEPTH];
-    let count = walk(seen, call, &mut addresses[..depth]);
+    let mut count = 0;
+    let known = walk(seen, call, depth, |address| {
+        addresses[count] = address;
+        count += 1;
+    });
+    if !known {
+        count = unwind(seen, call, &mut addresses[..depth]);
+    }
     let addresses = &addresses[..count];
-    let mut key = class ^ u64::from(primitive) << 56;
-    for &address in addresses {
-        key = (key.rotate_left(23) ^ address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    }
-    let key = key | 1;
-    let slot = &seen.sites[(key >> 32) as usize % SITES];
-    let (known, site) = slot.get();
-    if known == key {
-        return site;
-    }
+    let key = addresses
+        .iter()
+        .fold(start, |key, &address| mix(key, address));
     let site = adapter::site_calls(addresses, name, primitive);
     if is_on() {
-        slot.set((key, site));
+        seen.sites[(key >> 32) as usize % SITES].set((key, site));
     }
     site
 }
@@ -127,35 +148,36 @@ fn step_slot(seen: &Seen, ret: usize) -> &Cell<Step> {
     &seen.steps[ret.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40 & (STEPS - 1)]
 }
 
-/// The return addresses of the user's code from the call outwards; their number.
-#[inline]
-fn walk(seen: &Seen, call: Call, into: &mut [usize]) -> usize {
+/// Tells the return addresses of the user's code from the call outwards, at most `depth`. False when it comes to one of
+/// which nothing is known.
+#[inline(always)]
+fn walk(seen: &Seen, call: Call, depth: usize, mut tell: impl FnMut(usize)) -> bool {
     let Call { mut ret, mut sp } = call;
     if ret == 0 {
-        return 0;
+        return true;
     }
     if !cfg!(target_arch = "x86_64") {
-        into[0] = ret;
-        return 1;
+        tell(ret);
+        return true;
     }
     let mut count = 0;
     loop {
         let step = step_slot(seen, ret).get();
         if step.ret != ret {
-            return unwind(seen, call, into);
+            return false;
         }
         if step.runtime {
             if count > 0 {
-                return count;
+                return true;
             }
         } else {
-            into[count] = ret;
+            tell(ret);
             count += 1;
         }
         let next = sp + step.bytes as usize;
         let known = sp.saturating_add(BELOW) >= seen.low.get() && next <= seen.high.get();
-        if step.bytes == 0 || count == into.len() || !known {
-            return count;
+        if step.bytes == 0 || count == depth || !known {
+            return true;
         }
         // SAFETY: the address lies in the stack, below the end of its outermost frame unwound.
         ret = unsafe { *((next - size_of::<usize>()) as *const usize) };
@@ -199,7 +221,7 @@ unsafe extern "C" fn one(frame: *mut c_void, with: *mut c_void) -> c_int {
     0
 }
 
-/// The same as [`walk`], by the unwinder; what it finds is kept.
+/// The same as [`walk`], by the unwinder, into a list; their number. What it finds is kept.
 #[cold]
 #[inline(never)]
 fn unwind(seen: &Seen, call: Call, into: &mut [usize]) -> usize {
