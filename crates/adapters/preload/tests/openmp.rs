@@ -20,7 +20,7 @@ mod run;
 
 use canonical::{canonical, squeezed};
 use run::{Program, Runtime, build, dag, skipped};
-use workspan_dag::{Dag, OffWhy, Steals, TaskKind};
+use workspan_dag::{Dag, NONE, OffWhy, Steals, TaskKind};
 
 /// What a run of this many threads is expected to be.
 fn expected(text: &str, runtime: Runtime, threads: usize) -> String {
@@ -234,6 +234,8 @@ rows! {
         llvm: loop loop 1 * { task a { } task a after 1 { } }
         llvm: 1 * { task b after 2 { } wait await 1,2 } }";
 
+    chunk_tasks_team: "chunk_tasks_team.c" by gnu llvm => "...", twelve_tasks_are_joined;
+
     fib: "fib.c" by gnu llvm => "...", fib_is_whole;
 
     spawner: "spawner.c" by gnu llvm => "
@@ -292,6 +294,18 @@ fn steals_are_of_tasks(dag: &Dag, _threads: usize) {
     let tasks = dag.tasks.kind.iter().filter(|&&k| k == TaskKind::Deferred);
     let (steals, tasks) = (report.work_span.steals, tasks.count() as u64);
     assert!(steals <= tasks, "{steals} steals of {tasks} tasks");
+}
+
+/// Each of the twelve tasks is waited for by a thread of the team, before the region's end.
+fn twelve_tasks_are_joined(dag: &Dag, _threads: usize) {
+    let scopes = (0..dag.waits.after.len()).filter(|&w| dag.waits.scope[w] == NONE);
+    let mut joined: Vec<u32> = scopes
+        .flat_map(|w| dag.waits.tasks.get(w).to_vec())
+        .filter(|&t| dag.tasks.kind[t as usize] == TaskKind::Deferred)
+        .collect();
+    joined.sort_unstable();
+    joined.dedup();
+    assert_eq!(joined.len(), 12);
 }
 
 /// fib(18) has two tasks a call but for those that return at once, and each waits for its two.
