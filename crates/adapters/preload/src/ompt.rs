@@ -8,9 +8,9 @@
 //! Three functions of the runtime are also stood in front of ([`entry`]), as their events lack what they know: where a
 //! `taskloop` is called from, and that an undeferred task was written as such.
 
-mod detach;
 mod entry;
 mod ffi;
+mod kept;
 mod lane;
 mod locks;
 mod loops;

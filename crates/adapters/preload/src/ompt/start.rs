@@ -4,13 +4,10 @@ use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicUsize, Ordering};
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 
 use workspan_recorder::TABLE;
 
-use super::ffi::{self, Data, Lookup, ObjectInfo, SetCallback, StartToolResult, event};
+use super::ffi::{self, Data, Lookup, SetCallback, StartToolResult, event};
 use super::{lane, locks, loops, region, sync, tasks};
 
 /// What the runtime gets; it writes `tool_data` itself.
@@ -44,7 +41,7 @@ extern "C" fn ompt_start_tool(
         return ptr::null_mut();
     }
     let version = if runtime_version.is_null() {
-        "version unknown".into()
+        "unknown".into()
     } else {
         // SAFETY: the runtime gives its version as a C string.
         unsafe { CStr::from_ptr(runtime_version) }.to_string_lossy()
@@ -54,10 +51,11 @@ extern "C" fn ompt_start_tool(
     } else {
         "LLVM"
     };
-    let file = file_of(runtime_version.cast()).map_or(String::new(), |file| format!(", {file}"));
+    // `LLVM OMP version: 5.0.20140926`
+    let number = version.rsplit(": ").next().unwrap_or(&version);
     note(
         "runtime",
-        &format!("{vendor} OpenMP (OMPT), {version}{file}"),
+        &format!("{vendor} OpenMP (OMPT), version {number}"),
     );
     note("steals", "child");
     RESULT.0.get()
@@ -96,26 +94,6 @@ fn note_code(address: usize) {
         end.store(code.end, Ordering::Relaxed);
         start.store(code.start, Ordering::Relaxed);
     }
-}
-
-/// The file that holds this address, by its name without links and folders.
-fn file_of(address: *const c_void) -> Option<String> {
-    let mut info = ObjectInfo {
-        file: ptr::null(),
-        base: ptr::null_mut(),
-        symbol: ptr::null(),
-        address: ptr::null_mut(),
-    };
-    // SAFETY: `info` may be written; the name in it is a C string that lives as long as the object.
-    let path = unsafe {
-        if ffi::dladdr(address, &raw mut info) == 0 || info.file.is_null() {
-            return None;
-        }
-        CStr::from_ptr(info.file)
-    };
-    let path = Path::new(OsStr::from_bytes(path.to_bytes()));
-    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    Some(path.file_name()?.to_string_lossy().into_owned())
 }
 
 fn note(key: &str, value: &str) {

@@ -6,8 +6,8 @@ use workspan_recorder::adapter;
 use workspan_recorder::front::Handle;
 use workspan_recorder::wire::primitive;
 
-use super::detach::DETACHED;
 use super::ffi::{Data, endpoint, sync};
+use super::kept::DETACHED;
 use super::lane::{self, Lane};
 
 /// A task group open on a thread's stack.

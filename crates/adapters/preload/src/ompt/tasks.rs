@@ -7,8 +7,8 @@ use workspan_recorder::adapter;
 use workspan_recorder::front::Handle;
 use workspan_recorder::wire::{create, dependence, primitive};
 
-use super::detach::{DETACHED, FULFILLED, GROUPS};
 use super::ffi::{self, Data, Dependence, Flags, flag, status};
+use super::kept::{DETACHED, FULFILLED, GROUPS};
 use super::lane::{self, Lane, Late};
 use super::loops;
 use super::word::{self, FINAL, IMPLICIT, INLINE, LASTING, LEFT, ON_STACK, UNTIED};
@@ -146,8 +146,13 @@ pub(super) extern "C" fn task_schedule(prior: *mut Data, how: c_int, next: *mut 
     // SAFETY: the runtime's tasks are valid during the call, and the words of those that run here this thread's to write.
     unsafe {
         match how {
-            status::COMPLETE | status::CANCEL => {
+            status::COMPLETE => {
                 end(lane, prior);
+                lane.current = next;
+            }
+            status::CANCEL => {
+                end(lane, prior);
+                lane.groups.retain(|group| group.owner != prior);
                 lane.current = next;
             }
             status::SWITCH | status::YIELD if !next.is_null() => {
@@ -283,12 +288,16 @@ unsafe fn end(lane: &mut Lane, task: *mut Data) {
     unsafe {
         let word = (*task).value;
         if word & ON_STACK == 0 {
-            if word == 0 || word & (IMPLICIT | LEFT) != 0 {
+            if word == 0 || word & IMPLICIT != 0 {
                 return;
             }
-            // Cancelled before it began.
-            let now = begin_time(lane);
-            adapter::task_begin_at(lane.h, word::unpack(word), now);
+            // Cancelled before it, or its next part, began.
+            if word & LEFT != 0 {
+                begin_part(lane, task);
+            } else {
+                let now = begin_time(lane);
+                adapter::task_begin_at(lane.h, word::unpack(word), now);
+            }
         }
         if let Some(signal) = FULFILLED.take(task) {
             adapter::wait_signal(lane.h, 0, signal);

@@ -1,5 +1,4 @@
-//! Detached tasks, and other rare things kept for a task by the address of its word: such a task ends by its event, told
-//! by whatever thread, before or after its body ends.
+//! Rare things kept for a task by the address of its word, as another thread will ask for them.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
@@ -13,9 +12,9 @@ pub(super) struct Kept<T> {
     list: Mutex<Vec<(usize, T)>>,
 }
 
-/// Signals of events fulfilled before their task's body ended.
+/// Signals of detached tasks whose event was fulfilled, by whatever thread, before their body ended.
 pub(super) static FULFILLED: Kept<u64> = Kept::new();
-/// Signal and stop of tasks whose body ended before their event was fulfilled.
+/// Signal and stop of detached tasks whose body ended before their event was fulfilled.
 pub(super) static DETACHED: Kept<(u64, u64)> = Kept::new();
 /// Task groups of untied tasks that left their thread inside of them, innermost first.
 pub(super) static GROUPS: Kept<Group> = Kept::new();
