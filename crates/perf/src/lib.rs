@@ -5,14 +5,17 @@
 //! detached process behind that empties the rings into a file (`switch_file`) until the program is gone. The program
 //! keeps its process id and gets no child it does not know of. After the run [`read_switches`] waits for the file to be
 //! complete and [`off_intervals`] turns switches into intervals (MODEL.md §2: *descheduled* when preempted, *blocked* when
-//! the thread gave up the CPU itself). The same events can sample the threads' call chains.
+//! the thread gave up the CPU itself). [`Counter`] names what the recorder can count in
+//! each thread. The same events can sample the threads' call chains.
 
+mod counter;
 mod drain;
 mod event;
 mod off;
 mod ring;
 mod switch_file;
 
+pub use counter::Counter;
 pub use drain::watch_from_exec;
 pub use event::Refused;
 pub use off::{OffInterval, off_intervals};

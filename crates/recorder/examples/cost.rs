@@ -44,6 +44,7 @@ fn main() {
         "cost",
         &[],
         workspan_recorder::OffCpuTimes::Elsewhere,
+        &[],
     ) {
         eprintln!("{}: no spool file can be made there", folder.display());
         std::process::exit(1);

@@ -179,9 +179,11 @@ pub(crate) fn site(primitive: u8, position: SitePosition) -> u32 {
 /// The number of a text.
 pub(crate) fn label(text: String) -> u32 {
     let _errno = KeepErrno::new();
-    let Some(recording) = crate::process::recording() else {
-        return 0;
-    };
+    crate::process::recording().map_or(0, |recording| label_of(recording, text))
+}
+
+/// The number of a text in a recording.
+pub(crate) fn label_of(recording: &Recording, text: String) -> u32 {
     let Ok(mut interned) = recording.interned.lock() else {
         return 0;
     };

@@ -10,6 +10,7 @@
 pub mod adapter;
 mod calls;
 mod clock;
+mod counters;
 pub mod front;
 mod intern;
 mod objects;
@@ -20,6 +21,7 @@ mod system;
 mod table;
 mod thread;
 
+pub use counters::{CounterEvent, MOST_COUNTERS};
 pub use process::{OffCpuTimes, finish, is_on, start};
 pub use table::TABLE;
 pub use workspan_trace::wire;

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::Mutex;
 
 use crate::clock;
+use crate::counters::{self, CounterEvent, Counters};
 use crate::intern::Interned;
 use crate::schedstat::{self, Readings};
 use crate::spool::{Mapped, Spool};
@@ -30,6 +31,7 @@ pub(crate) struct Recording {
     pub(crate) interned: Mutex<Interned>,
     /// When nobody watches the threads from outside.
     pub(crate) readings: Option<Readings>,
+    pub(crate) counters: Counters,
     start: clock::Pair,
     /// Set aside at the start, so that a full disk does not hide an orderly end.
     finished: Option<Mapped>,
@@ -102,8 +104,14 @@ impl Recording {
 
 /// Starts recording this process into a new spool file in `folder`; the calling thread becomes thread 0 with the main
 /// root task. `notes` are facts to store. Where the kernel keeps the statistics for [`OffCpuTimes::FromSchedstat`], the note
-/// `off-CPU times` says that they are used. Returns false when the file can't be made or recording is on or over already.
-pub fn start(folder: &Path, name: &str, notes: &[(String, String)], off_cpu: OffCpuTimes) -> bool {
+/// `off-CPU times` says that they are used. `counters` are read at every record. Returns false when the file can't be made or recording is on or over already.
+pub fn start(
+    folder: &Path,
+    name: &str,
+    notes: &[(String, String)],
+    off_cpu: OffCpuTimes,
+    counters: &[CounterEvent],
+) -> bool {
     let _errno = system::KeepErrno::new();
     if STATE.load(Ordering::Acquire) != OFF || any_recording().is_some() {
         return false;
@@ -141,7 +149,7 @@ pub fn start(folder: &Path, name: &str, notes: &[(String, String)], off_cpu: Off
         return false;
     }
     let reads = off_cpu == OffCpuTimes::FromSchedstat && schedstat::is_there();
-    let recording = Box::new(Recording {
+    let mut recording = Box::new(Recording {
         spool,
         page,
         key,
@@ -151,9 +159,13 @@ pub fn start(folder: &Path, name: &str, notes: &[(String, String)], off_cpu: Off
         ended: Mutex::new(Vec::new()),
         interned: Mutex::new(Interned::new()),
         readings: reads.then(Readings::default),
+        counters: Counters::default(),
         start,
         finished,
     });
+    let mut wanted = Counters::new(counters);
+    wanted.name(|name| crate::intern::label_of(&recording, name.to_owned()));
+    recording.counters = wanted;
     RECORDING.store(Box::into_raw(recording), Ordering::Release);
     STATE.store(ON, Ordering::Release);
     // SAFETY: the handlers are plain functions that live as long as the library.
@@ -201,6 +213,11 @@ pub fn finish() {
     // SAFETY: getpid has no preconditions.
     if recording.pid != unsafe { system::getpid() } {
         return;
+    }
+    thread::last_counts();
+    if counters::were_scaled() {
+        let what = "There were more counters than the CPU has: their values are estimates, scaled up from part of the time.";
+        crate::intern::note_all(recording, &[("warning".into(), what.into())]);
     }
     if STATE
         .compare_exchange(ON, OVER, Ordering::AcqRel, Ordering::Acquire)

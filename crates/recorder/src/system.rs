@@ -135,6 +135,32 @@ pub(crate) fn read_file(path: &core::ffi::CStr, to: &mut [u8]) -> Option<usize> 
     usize::try_from(length).ok()
 }
 
+/// Opens a performance event: attributes, process, CPU, group leader, flags.
+///
+/// # Safety
+/// `attributes` is a `perf_event_attr` of the size it states.
+pub(crate) unsafe fn perf_event_open(
+    attributes: *const c_void,
+    process: c_int,
+    cpu: c_int,
+    leader: c_int,
+    flags: u64,
+) -> c_long {
+    #[cfg(target_arch = "x86_64")]
+    const NUMBER: c_long = 298;
+    #[cfg(not(target_arch = "x86_64"))]
+    const NUMBER: c_long = 241;
+    // SAFETY: the caller's.
+    unsafe { syscall(NUMBER, attributes, process, cpu, leader, flags) }
+}
+
+/// Reads words from a descriptor; how many it gave.
+pub(crate) fn read_words(fd: c_int, to: &mut [u64]) -> usize {
+    // SAFETY: `to` may be written to its end.
+    let bytes = unsafe { read(fd, to.as_mut_ptr().cast::<c_void>(), size_of_val(to)) };
+    usize::try_from(bytes).unwrap_or(0) / size_of::<u64>()
+}
+
 /// The thread's errno.
 pub(crate) fn errno() -> c_int {
     // SAFETY: the location is the calling thread's own.

@@ -9,6 +9,8 @@ use core::ptr;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::clock;
+use crate::counters::MOST_COUNTERS;
+use crate::counters::Open;
 use crate::front::{CLOCK_TSC, HAS_ROOT, Handle, IS_WORKER};
 use crate::process::{self, Ended, Recording};
 use crate::spool::Mapped;
@@ -30,6 +32,9 @@ const SCRATCH: usize = 1024;
 pub(crate) struct Owner {
     handle: Handle,
     chunk: Option<Mapped>,
+    /// As the handle's, which with counters is null, so that every record comes by [`refill`].
+    limit: *mut u8,
+    counters: Option<Box<Open>>,
     chunks: u32,
     rounds: u8,
     /// Tasks on top of the root that the general path began (front ends that write themselves are not counted).
@@ -77,6 +82,8 @@ fn new_handle(recording: &'static Recording) -> *mut Handle {
             owner: ptr::null_mut(),
         },
         chunk: None,
+        limit: ptr::null_mut(),
+        counters: recording.counters.open(recording),
         chunks: 0,
         rounds: 0,
         depth: 0,
@@ -146,8 +153,9 @@ unsafe fn next_chunk(recording: &Recording, owner: *mut Owner) {
             h.base = chunk.payload();
             h.cursor = h.base;
             // SAFETY: within the chunk, which is larger than SLACK.
-            h.limit = unsafe { h.base.add(chunk.capacity() - wire::SLACK) };
+            let limit = unsafe { h.base.add(chunk.capacity() - wire::SLACK) };
             h.committed = chunk.committed();
+            set_limit(owner, limit);
         }
         None => use_scratch(owner),
     }
@@ -160,12 +168,85 @@ fn use_scratch(owner: &mut Owner) {
     h.base = base;
     h.cursor = base;
     // SAFETY: within the scratch memory.
-    h.limit = unsafe { base.add(SCRATCH - wire::SLACK) };
+    let limit = unsafe { base.add(SCRATCH - wire::SLACK) };
     h.committed = &raw const owner.scratch_committed;
+    set_limit(owner, limit);
+}
+
+/// The last place a record may begin at; and the counters' records count from here.
+fn set_limit(owner: &mut Owner, limit: *mut u8) {
+    owner.limit = limit;
+    owner.handle.limit = match &mut owner.counters {
+        None => limit,
+        Some(open) => {
+            open.written = owner.handle.last;
+            ptr::null_mut()
+        }
+    };
 }
 
 /// [`crate::front::Table::refill`].
 pub(crate) extern "C" fn refill(handle: *mut Handle) {
+    // SAFETY: the handle is the calling thread's and the first field of its owner, which `owner` points to.
+    unsafe {
+        let owner = (*handle).owner.cast::<Owner>();
+        if (*owner).counters.is_none() {
+            renew(handle);
+            return;
+        }
+        // Room for the readings, and after them for what is to be written.
+        if (*handle).cursor > (*owner).limit.wrapping_sub(READINGS) {
+            renew(handle);
+        }
+        write_readings(&mut *owner);
+    }
+}
+
+/// Most bytes of a record of readings, over-long stores included.
+const READINGS: usize = 160;
+
+/// What the counters rose by since the thread's last record, as a record at the handle's last time.
+fn write_readings(owner: &mut Owner) {
+    let _errno = KeepErrno::new();
+    let (h, Some(open)) = (&mut owner.handle, &mut owner.counters) else {
+        return;
+    };
+    let mut increases = [(0u32, 0u64); MOST_COUNTERS];
+    let mut count = 0;
+    open.increases(|label, increase| {
+        if let Some(slot) = increases.get_mut(count) {
+            *slot = (label, increase);
+            count += 1;
+        }
+    });
+    let since = h.last.saturating_sub(open.written);
+    open.written = h.last;
+    // SAFETY: there are READINGS bytes from the cursor, and SLACK beyond the limit.
+    unsafe {
+        let mut p = wire::put_head(h.cursor, Kind::Readings, since);
+        p = wire::put_varint(p, count as u64);
+        for &(label, increase) in &increases[..count] {
+            p = wire::put_varint(p, u64::from(label));
+            p = wire::put_varint(p, increase);
+        }
+        Handle::commit(h, p);
+    }
+}
+
+/// The counters' increases up to now, of the calling thread.
+pub(crate) fn last_counts() {
+    let h = handle();
+    // SAFETY: the handle is the calling thread's or null.
+    unsafe {
+        if !h.is_null() && (*(*h).owner.cast::<Owner>()).counters.is_some() {
+            (*h).last = (*h).last.max(Handle::now(h));
+            refill(h);
+        }
+    }
+}
+
+/// Gives the handle another chunk.
+fn renew(handle: *mut Handle) {
     let _errno = KeepErrno::new();
     // SAFETY: the handle is the calling thread's and the first field of its owner, which `owner` points to.
     unsafe {
@@ -207,7 +288,7 @@ pub(crate) unsafe fn long_record(
     operands: *const u8,
     length: usize,
 ) {
-    if length > SIZES[SIZES.len() - 1] - CHUNK_HEADER_SIZE - 2 * wire::SLACK {
+    if length > SIZES[SIZES.len() - 1] - CHUNK_HEADER_SIZE - 2 * wire::SLACK - READINGS {
         return;
     }
     // SAFETY: the caller's; room is made before anything is written.
@@ -215,9 +296,9 @@ pub(crate) unsafe fn long_record(
         let owner = (*handle).owner.cast::<Owner>();
         // A thread's first chunks may be too small for it.
         for _ in 0..SIZES.len() {
-            let room = (*handle).limit as usize
-                - ((*handle).cursor as usize).min((*handle).limit as usize);
-            if room >= length || (*owner).chunk.is_none() {
+            let limit = (*owner).limit as usize;
+            let room = limit - ((*handle).cursor as usize).min(limit);
+            if room >= length + READINGS || (*owner).chunk.is_none() {
                 break;
             }
             refill_at(handle, now);
@@ -235,7 +316,7 @@ pub(crate) unsafe fn long_record(
 unsafe fn refill_at(handle: *mut Handle, now: u64) {
     // SAFETY: the caller's handle.
     unsafe { (*handle).last = (*handle).last.max(now) };
-    refill(handle);
+    renew(handle);
 }
 
 /// Begins a root task on the thread, unless it has one.
@@ -307,6 +388,7 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
                 .dropped()
                 .fetch_add(bytes as u64, Ordering::Relaxed);
         }
+        (*owner).counters = None;
         use_scratch(&mut *owner);
         if let Ok(mut ended) = recording.ended.lock() {
             ended.push(Ended(owner));
@@ -322,6 +404,8 @@ pub(crate) unsafe fn abandon(owner: *mut Owner) {
     // SAFETY: the caller's.
     if let Some(owner) = unsafe { owner.as_mut() } {
         owner.chunk = None;
+        // The events are the parent's as well; their descriptors go with the next exec.
+        core::mem::forget(owner.counters.take());
         use_scratch(owner);
     }
 }
@@ -346,6 +430,8 @@ pub(crate) fn probe_cost() -> u64 {
             owner: ptr::null_mut(),
         },
         chunk: None,
+        limit: ptr::null_mut(),
+        counters: None,
         chunks: 0,
         rounds: 0,
         depth: 0,

@@ -34,7 +34,7 @@ impl References<'_> {
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
-    /// The items: (thread, count) of tasks, (0, number) of signals, (kind, address) of dependences.
+    /// The items: (thread, count) of tasks, (0, number) of signals, (kind, address) of dependences, (label, increase) of readings.
     pub fn iter(&self) -> impl Iterator<Item = TaskRef> + '_ {
         let mut at = 0;
         (0..self.count).map_while(move |_| {
@@ -150,6 +150,8 @@ pub enum Event<'a> {
         task: TaskRef,
         on: References<'a>,
     },
+    /// (Counter label, increase).
+    Readings(References<'a>),
 }
 
 /// Walks the records of one chunk.
@@ -350,6 +352,7 @@ impl<'a> Events<'a> {
                 task: self.pair(at)?,
                 on: self.references(at, true)?,
             },
+            k if k == Kind::Readings as u8 => Event::Readings(self.references(at, true)?),
             _ => return None,
         };
         Some((self.now.saturating_add(delta), event))

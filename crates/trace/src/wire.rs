@@ -100,10 +100,13 @@ pub enum Kind {
     /// Operands thread, seq of a task its creator just created, n, n × ([`dependence`] kind, address): it depends on tasks
     /// created before by the same parent, as OpenMP's `depend` clauses say.
     Depends = 34,
+    /// Operands n, n × (counter label, increase): what counters rose by since this thread's record before; of the strand that
+    /// ran until now, if one did. Written before each record where counters are read.
+    Readings = 35,
 }
 
 /// The largest code of a kind.
-const LAST: u8 = Kind::Depends as u8;
+const LAST: u8 = Kind::Readings as u8;
 
 impl Kind {
     /// The kind of this code; `None` for those that are not one of version 1.
@@ -144,6 +147,7 @@ impl Kind {
             Kind::Team,
             Kind::Member,
             Kind::Depends,
+            Kind::Readings,
         ];
         if code <= LAST {
             Some(KINDS[code as usize])

@@ -13,6 +13,7 @@
 //! | `WORKSPAN_PROGRAM` | the program to record, as `/proc/self/exe` names it: in any other on the way there (a user's own cargo runner) nothing is touched; unset or empty: any |
 //! | `WORKSPAN_FOLLOW` | not empty: children are recorded too, so the environment stays as it is |
 //! | `WORKSPAN_SCHEDSTAT` | not empty: the recorder reads the threads' scheduling statistics, as nobody watches them from outside |
+//! | `WORKSPAN_COUNTERS` | performance counters to read at every record: `name:type:config:kernel`, with commas between |
 //! | any other `WORKSPAN_…` | for other parts; taken out likewise |
 
 mod gomp;
@@ -25,8 +26,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 
-use workspan_recorder::OffCpuTimes;
 use workspan_recorder::front::Table;
+use workspan_recorder::{CounterEvent, OffCpuTimes};
 
 /// The functions front ends record with; null when this process is not recorded.
 #[unsafe(no_mangle)]
@@ -61,6 +62,7 @@ extern "C" fn loaded() {
         Some(value) if !value.is_empty() => OffCpuTimes::FromSchedstat,
         _ => OffCpuTimes::Elsewhere,
     };
+    let counters = counters();
     // What the process starts runs unrecorded, unless its children are wanted.
     if std::env::var_os("WORKSPAN_FOLLOW").is_none_or(|value| value.is_empty()) {
         restore_environment();
@@ -70,7 +72,26 @@ extern "C" fn loaded() {
         &spool_name(&exe),
         &facts(&exe),
         off_cpu,
+        &counters,
     );
+}
+
+/// The counters asked for; what is none is left out.
+fn counters() -> Vec<CounterEvent> {
+    let told = std::env::var("WORKSPAN_COUNTERS").unwrap_or_default();
+    told.split(',')
+        .filter_map(|event| {
+            let mut parts = event.rsplitn(4, ':');
+            let (kernel, config) = (parts.next()? == "1", parts.next()?.parse().ok()?);
+            let kind = parts.next()?.parse().ok()?;
+            Some(CounterEvent {
+                name: parts.next()?.to_owned(),
+                kind,
+                config,
+                kernel,
+            })
+        })
+        .collect()
 }
 
 extern "C" fn unloaded() {
@@ -130,7 +151,10 @@ fn facts(exe: &Path) -> Vec<(String, String)> {
     );
     fact("command", words.join(" "));
     fact("exe", exe.to_string_lossy().into_owned());
-    fact("parent process", std::os::unix::process::parent_id().to_string());
+    fact(
+        "parent process",
+        std::os::unix::process::parent_id().to_string(),
+    );
     fact(
         "cwd",
         std::env::current_dir()

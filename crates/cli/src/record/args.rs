@@ -32,6 +32,10 @@ pub struct RecordArgs {
     /// flame graphs (default 997; also: WORKSPAN_SAMPLE)
     #[arg(long, value_name = "off|HZ")]
     pub sample: Option<Sampling>,
+    /// Performance counters to read at every strand's ends, as instructions,cache-misses,page-faults (each reading takes
+    /// time: `--metric` weighs by them)
+    #[arg(long, value_name = "NAMES")]
+    pub counters: Option<String>,
     /// Record what the program starts as well, each process into a trace of its own: scripts, launchers, workers started by
     /// exec (children that only fork, setuid and static programs stay unrecorded; the environment keeps LD_PRELOAD)
     #[arg(long)]
@@ -75,6 +79,10 @@ pub struct CargoWorkspanArgs {
     /// flame graphs (default 997; also: WORKSPAN_SAMPLE)
     #[arg(long, value_name = "off|HZ")]
     pub sample: Option<Sampling>,
+    /// Performance counters to read at every strand's ends, as instructions,cache-misses,page-faults (each reading takes
+    /// time: `--metric` weighs by them)
+    #[arg(long, value_name = "NAMES")]
+    pub counters: Option<String>,
     /// Record what the program starts as well, each process into a trace of its own (not children that only fork; the
     /// environment keeps LD_PRELOAD)
     #[arg(long)]

@@ -23,6 +23,8 @@ pub const SAMPLE: &str = "WORKSPAN_SAMPLE";
 pub const FOLLOW: &str = "WORKSPAN_FOLLOW";
 /// For the runner: an OpenMP runtime to preload before ours and in place of the program's own.
 pub const SWAP: &str = "WORKSPAN_SWAP";
+/// For the preloaded library: performance counters, as it takes them.
+pub const COUNTERS: &str = "WORKSPAN_COUNTERS";
 /// For the preloaded library: not empty, it reads the threads' scheduling statistics.
 pub const SCHEDSTAT: &str = "WORKSPAN_SCHEDSTAT";
 /// For the runner: the user's own runner with its arguments ([`join`]).
@@ -103,6 +105,7 @@ pub fn restore(command: &mut Command) {
         SAMPLE,
         FOLLOW,
         SWAP,
+        COUNTERS,
         USER_RUNNER,
         RESTORE,
     ] {
@@ -135,6 +138,9 @@ pub fn preload(command: &mut Command, library: &OsStr, spool: &OsStr) {
         }
     } else {
         command.env_remove(USER_LD_PRELOAD);
+    }
+    if let Some(counters) = std::env::var_os(COUNTERS) {
+        command.env(COUNTERS, counters);
     }
     command.env("LD_PRELOAD", value).env(SPOOL_DIR, spool);
 }

@@ -63,10 +63,7 @@ pub fn dispatch_role() -> Option<ExitCode> {
 /// What could not be started, built, recorded or written, and what to do.
 pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
     let output = checked(args.output)?;
-    let watch = watch::Watch {
-        no_perf: args.no_perf,
-        sample: args.sample,
-    };
+    let watch = watch::Watch::new(args.no_perf, args.sample, args.counters.as_deref())?;
     match args.command.split_first() {
         Some((program, rest)) if Path::new(program).file_name() == Some(OsStr::new("cargo")) => {
             if args.swap_runtime {
@@ -113,10 +110,14 @@ pub fn cargo_workspan(args: CargoWorkspanArgs) -> anyhow::Result<ExitCode> {
         let told = value.parse::<watch::Sampling>();
         told.map_err(|what| anyhow::anyhow!("--sample {value}: {what}"))
     });
-    let watch = watch::Watch {
-        no_perf: line.take_flag("--no-perf") || args.no_perf,
-        sample: sample.transpose()?.or(args.sample),
-    };
+    let counters = line
+        .take("--counters")
+        .and_then(|value| value.into_string().ok());
+    let watch = watch::Watch::new(
+        line.take_flag("--no-perf") || args.no_perf,
+        sample.transpose()?.or(args.sample),
+        counters.or(args.counters).as_deref(),
+    )?;
     let no_report = line.take_flag("--no-report") || args.no_report;
     let follow = line.take_flag("--follow") || args.follow;
     let given = [line.take("--output"), line.take("-o")]

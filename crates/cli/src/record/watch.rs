@@ -3,7 +3,10 @@
 use std::process::Command;
 use std::str::FromStr;
 
-use super::environment::{NO_PERF, SAMPLE};
+use workspan_perf::Counter;
+use workspan_trace::entry::Note;
+
+use super::environment::{COUNTERS, NO_PERF, SAMPLE};
 
 /// The flags that say how the program is watched.
 #[derive(Debug, Clone, Default)]
@@ -12,9 +15,64 @@ pub struct Watch {
     pub no_perf: bool,
     /// `--sample`; `None` when it was not given.
     pub sample: Option<Sampling>,
+    /// `--counters`: those the kernel counts.
+    counters: Vec<Counter>,
+    /// And why it does not count the others.
+    uncounted: Vec<String>,
 }
 
 impl Watch {
+    /// From the flags; says on stderr which counters there are not.
+    ///
+    /// # Errors
+    /// A counter that is none.
+    pub fn new(
+        no_perf: bool,
+        sample: Option<Sampling>,
+        counters: Option<&str>,
+    ) -> anyhow::Result<Self> {
+        let mut watch = Watch {
+            no_perf,
+            sample,
+            ..Watch::default()
+        };
+        let names = counters.unwrap_or_default().split(',').map(str::trim);
+        for name in names.filter(|name| !name.is_empty()) {
+            let counter =
+                Counter::named(name).map_err(|what| anyhow::anyhow!("--counters: {what}"))?;
+            if watch
+                .counters
+                .iter()
+                .any(|known| known.name == counter.name)
+            {
+                continue;
+            }
+            if watch.counters.len() == MOST_COUNTERS {
+                anyhow::bail!(
+                    "--counters: at most {MOST_COUNTERS} can be read at once; record twice"
+                );
+            }
+            match counter.probe() {
+                Ok(counter) => watch.counters.push(counter),
+                Err(refused) => {
+                    eprintln!("workspan: {refused}");
+                    watch.uncounted.push(refused.to_string());
+                }
+            }
+        }
+        Ok(watch)
+    }
+
+    /// What the trace says about it.
+    pub fn notes(&self) -> impl Iterator<Item = Note> {
+        let names: Vec<&str> = self.counters.iter().map(|c| c.name.as_str()).collect();
+        let counted = (!names.is_empty()).then(|| Note::new("counters", names.join(", ")));
+        let uncounted = self.uncounted.iter();
+        let uncounted =
+            uncounted.map(|why| Note::new("warning", format!("Without a counter: {why}.")));
+        counted.into_iter().chain(uncounted)
+    }
+
     /// Tells the runner below `command`.
     pub fn tell(&self, command: &mut Command) {
         if self.no_perf {
@@ -23,8 +81,18 @@ impl Watch {
         if let Some(sampling) = self.sample {
             command.env(SAMPLE, sampling.0.to_string());
         }
+        if !self.counters.is_empty() {
+            let told = self.counters.iter().map(|c| {
+                let kernel = u8::from(c.kernel);
+                format!("{}:{}:{}:{kernel}", c.name, c.kind, c.config)
+            });
+            command.env(COUNTERS, told.collect::<Vec<_>>().join(","));
+        }
     }
 }
+
+/// As many as the recorder reads.
+const MOST_COUNTERS: usize = workspan_recorder::MOST_COUNTERS;
 
 /// Samples a second of CPU time; 0 = none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -73,6 +73,16 @@ impl<'a> Replay<'a, '_> {
                     self.pend(lane, frame, Pending::Counter(label, value));
                 }
             }
+            Event::Readings(list) => {
+                // Between strands the counters count the runtime's own doings.
+                if let Some(frame) = lane.stack.len().checked_sub(1)
+                    && !lane.stack[frame].stopped
+                {
+                    for (label, value) in list.iter() {
+                        self.pend(lane, frame, Pending::Counter(label, value));
+                    }
+                }
+            }
             Event::Folded(bytes) => match workspan_trace::folded::FoldedRecord::decode(bytes) {
                 Some(record) => {
                     if let Some(frame) = self.current(lane, t) {

@@ -1,0 +1,318 @@
+//! Performance counters of the recorded threads, read at every record, so that each strand knows its own increase.
+//!
+//! A thread opens the events for itself when it is first seen, in groups of up to four, so that those of a group are counted at
+//! the same time when there are more than the CPU has counters; what was counted part of the time is scaled up. They are
+//! read in user space (`rdpmc`) where the kernel allows it for all of a group, else with one system call a group. Where the
+//! kernel opens none, the thread is recorded without.
+
+use core::ffi::{c_int, c_void};
+use core::ptr;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use crate::process::Recording;
+use crate::system;
+
+/// An event to count, as the kernel numbers it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CounterEvent {
+    /// What the trace calls it.
+    pub name: String,
+    /// `perf_event_attr.type`.
+    pub kind: u32,
+    /// `perf_event_attr.config`.
+    pub config: u64,
+    /// Count in the kernel too (where that is allowed).
+    pub kernel: bool,
+}
+
+/// Most counters of a recording: their increases fit one record.
+pub const MOST_COUNTERS: usize = 8;
+const GROUP: usize = 4;
+
+/// A group's events were counted only part of the time.
+static SCALED: AtomicBool = AtomicBool::new(false);
+
+/// Whether some value is an estimate, as there were more events than counters.
+pub(crate) fn were_scaled() -> bool {
+    SCALED.load(Ordering::Relaxed)
+}
+
+/// What the recording counts, with the labels it is written under.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    events: Vec<(CounterEvent, u32)>,
+}
+
+impl Counters {
+    pub(crate) fn new(events: &[CounterEvent]) -> Self {
+        Counters {
+            events: events
+                .iter()
+                .take(MOST_COUNTERS)
+                .map(|event| (event.clone(), 0))
+                .collect(),
+        }
+    }
+
+    /// Gives each its label; must come before any thread opens them.
+    pub(crate) fn name(&mut self, label: impl Fn(&str) -> u32) {
+        for (event, number) in &mut self.events {
+            *number = label(&event.name);
+        }
+    }
+
+    /// Opens them for the calling thread; `None` when there are none, or the kernel opens none.
+    pub(crate) fn open(&self, recording: &Recording) -> Option<Box<Open>> {
+        let mut groups = Vec::new();
+        for events in self.events.chunks(GROUP) {
+            let mut group = Group {
+                events: Vec::new(),
+                last: [0; GROUP],
+            };
+            for (event, label) in events {
+                let leader = group.events.first().map_or(-1, |e| e.fd);
+                if let Some(fd) = open_event(event, leader) {
+                    group.events.push(Event {
+                        fd,
+                        page: map(fd, recording.page),
+                        label: *label,
+                    });
+                }
+            }
+            if !group.events.is_empty() {
+                group.last = group.read();
+                groups.push(group);
+            }
+        }
+        (!groups.is_empty()).then(|| {
+            Box::new(Open {
+                groups,
+                written: 0,
+                page: recording.page,
+            })
+        })
+    }
+}
+
+/// A thread's open events.
+pub(crate) struct Open {
+    groups: Vec<Group>,
+    /// Time of the last record, which the next one's ticks count from.
+    pub(crate) written: u64,
+    page: usize,
+}
+
+struct Group {
+    events: Vec<Event>,
+    /// Values at the last reading.
+    last: [u64; GROUP],
+}
+
+struct Event {
+    fd: c_int,
+    page: *mut Page,
+    label: u32,
+}
+
+impl Open {
+    /// Calls `f` with label and increase since the last reading of each that rose.
+    pub(crate) fn increases(&mut self, mut f: impl FnMut(u32, u64)) {
+        for group in &mut self.groups {
+            let now = group.read();
+            for ((event, &now), last) in group.events.iter().zip(&now).zip(&mut group.last) {
+                // Scaled values may fall back.
+                if now > *last {
+                    f(event.label, now - *last);
+                    *last = now;
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        for event in self.groups.iter().flat_map(|group| &group.events) {
+            // SAFETY: our own mapping and descriptor, used no more.
+            unsafe {
+                if !event.page.is_null() {
+                    system::munmap(event.page.cast(), self.page);
+                }
+                system::close(event.fd);
+            }
+        }
+    }
+}
+
+impl Group {
+    fn read(&self) -> [u64; GROUP] {
+        let mut values = [0; GROUP];
+        if self.read_here(&mut values) {
+            return values;
+        }
+        // Count, times enabled and running, values.
+        let mut words = [0u64; 3 + GROUP];
+        let Some(leader) = self.events.first() else {
+            return values;
+        };
+        let got = system::read_words(leader.fd, &mut words);
+        let [count, enabled, running, ref read @ ..] = words;
+        if got < 3 || running == 0 {
+            return self.last;
+        }
+        let scaled = running < enabled;
+        if scaled {
+            SCALED.store(true, Ordering::Relaxed);
+        }
+        for (value, &word) in values.iter_mut().zip(read).take(count as usize) {
+            *value = if scaled {
+                (u128::from(word) * u128::from(enabled) / u128::from(running)) as u64
+            } else {
+                word
+            };
+        }
+        values
+    }
+
+    /// Reads all events in user space; false where one can't be.
+    fn read_here(&self, values: &mut [u64; GROUP]) -> bool {
+        self.events
+            .iter()
+            .zip(values)
+            .all(|(event, value)| match read_counter(event.page) {
+                Some(now) => {
+                    *value = now;
+                    true
+                }
+                None => false,
+            })
+    }
+}
+
+/// `perf_event_attr`, as much of it as the kernel's first version had.
+#[repr(C)]
+struct Attributes {
+    kind: u32,
+    size: u32,
+    config: u64,
+    sample_period: u64,
+    sample_type: u64,
+    read_format: u64,
+    flags: u64,
+    wakeup: u32,
+    breakpoint: u32,
+    config1: u64,
+}
+
+const EXCLUDE_KERNEL: u64 = 1 << 5;
+const EXCLUDE_HYPERVISOR: u64 = 1 << 6;
+/// Total times enabled and running, all of the group.
+const READ_FORMAT: u64 = 1 | 2 | 8;
+const CLOSE_ON_EXEC: u64 = 8;
+
+fn open_event(event: &CounterEvent, leader: c_int) -> Option<c_int> {
+    let mut attributes = Attributes {
+        kind: event.kind,
+        size: size_of::<Attributes>() as u32,
+        config: event.config,
+        sample_period: 0,
+        sample_type: 0,
+        read_format: READ_FORMAT,
+        flags: EXCLUDE_HYPERVISOR,
+        wakeup: 0,
+        breakpoint: 0,
+        config1: 0,
+    };
+    if !event.kernel {
+        attributes.flags |= EXCLUDE_KERNEL;
+    }
+    // SAFETY: the attributes are as large as they say and live through the call; 0 and -1: this thread, on any CPU.
+    let fd = unsafe {
+        system::perf_event_open(
+            (&raw const attributes).cast::<c_void>(),
+            0,
+            -1,
+            leader,
+            CLOSE_ON_EXEC,
+        )
+    };
+    c_int::try_from(fd).ok().filter(|&fd| fd >= 0)
+}
+
+/// The front of `perf_event_mmap_page`.
+#[repr(C)]
+struct Page {
+    version: u32,
+    compatible: u32,
+    lock: u32,
+    index: u32,
+    offset: i64,
+    enabled: u64,
+    running: u64,
+    capabilities: u64,
+    width: u16,
+}
+
+/// The event's control page; null where it can't be mapped.
+fn map(fd: c_int, length: usize) -> *mut Page {
+    // SAFETY: a new shared mapping of a descriptor we own, at an address the kernel picks.
+    let page = unsafe {
+        system::mmap(
+            ptr::null_mut(),
+            length,
+            system::PROT_READ_WRITE,
+            system::MAP_SHARED,
+            fd,
+            0,
+        )
+    };
+    if page as isize == -1 {
+        ptr::null_mut()
+    } else {
+        page.cast()
+    }
+}
+
+/// Bit of the capabilities: the counter may be read in user space.
+const USER_READS: u64 = 1 << 2;
+
+/// A counter's value by `rdpmc`, as the comment at the page's declaration in the kernel's headers says it has to be read;
+/// `None` where it can't be, or was not counted all the time.
+#[cfg(target_arch = "x86_64")]
+fn read_counter(page: *mut Page) -> Option<u64> {
+    use core::sync::atomic::{AtomicU32, compiler_fence};
+    if page.is_null() {
+        return None;
+    }
+    // SAFETY: the page is mapped while the event is open; its lock is a word that the kernel changes around what it writes.
+    unsafe {
+        let lock = AtomicU32::from_ptr(&raw mut (*page).lock);
+        loop {
+            let before = lock.load(Ordering::Acquire);
+            let index = (&raw const (*page).index).read_volatile();
+            let capabilities = (&raw const (*page).capabilities).read_volatile();
+            let enabled = (&raw const (*page).enabled).read_volatile();
+            let running = (&raw const (*page).running).read_volatile();
+            if capabilities & USER_READS == 0 || index == 0 || enabled != running {
+                return None;
+            }
+            let offset = (&raw const (*page).offset).read_volatile();
+            let width = (&raw const (*page).width).read_volatile().clamp(1, 64);
+            let (low, high): (u32, u32);
+            core::arch::asm!("rdpmc", in("ecx") index - 1, out("eax") low, out("edx") high, options(nostack, nomem));
+            let raw = (u64::from(high) << 32 | u64::from(low)) as i64;
+            // The counter has fewer bits than the register: its sign is put where the register's is.
+            let shift = 64 - u32::from(width);
+            let count = raw.wrapping_shl(shift).wrapping_shr(shift);
+            compiler_fence(Ordering::Acquire);
+            if lock.load(Ordering::Acquire) == before {
+                return Some(offset.wrapping_add(count) as u64);
+            }
+        }
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn read_counter(_: *mut Page) -> Option<u64> {
+    None
+}
