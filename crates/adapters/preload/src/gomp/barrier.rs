@@ -16,14 +16,14 @@ const UNLESS: u8 = 1;
 /// It says whether the region was cancelled.
 pub(super) const CANCEL: u8 = 2;
 
-entries! { barrier:
+entries! { barriers, barrier:
     GOMP_barrier = ALWAYS,
     GOMP_barrier_cancel = CANCEL,
     GOMP_single_copy_end = ALWAYS,
     GOMP_workshare_task_reduction_unregister = UNLESS,
 }
 
-entries! { single_copy: GOMP_single_copy_start = ALWAYS }
+entries! { single_copies, single_copy: GOMP_single_copy_start = ALWAYS }
 
 unsafe extern "C-unwind" fn barrier(call: &mut Call, entry: &Entry) -> usize {
     let h = adapter::handle();

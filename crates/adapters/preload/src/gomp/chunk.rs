@@ -28,7 +28,7 @@ const ORDERED: u8 = 1;
 const BARRIER: u8 = 0;
 const NO_WAIT: u8 = 1;
 
-entries! { start:
+entries! { starts, start:
     GOMP_loop_static_start = LOOP,
     GOMP_loop_dynamic_start = LOOP,
     GOMP_loop_guided_start = LOOP,
@@ -71,7 +71,7 @@ entries! { start:
     GOMP_sections2_start = SECTIONS,
 }
 
-entries! { next:
+entries! { nexts, next:
     GOMP_loop_static_next = 0,
     GOMP_loop_dynamic_next = 0,
     GOMP_loop_guided_next = 0,
@@ -99,7 +99,7 @@ entries! { next:
     GOMP_sections_next = SECTIONS,
 }
 
-entries! { end:
+entries! { ends, end:
     GOMP_loop_end = BARRIER,
     GOMP_loop_end_cancel = barrier::CANCEL,
     GOMP_loop_end_nowait = NO_WAIT,

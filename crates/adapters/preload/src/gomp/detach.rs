@@ -26,7 +26,7 @@ fn events() -> MutexGuard<'static, BTreeMap<usize, Event>> {
     EVENTS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-entries! { fulfill:
+entries! { events, fulfill:
     omp_fulfill_event = 0,
     omp_fulfill_event_ = 0,
 }

@@ -16,7 +16,7 @@ const FEW: u8 = 0;
 /// Any number of arguments.
 const MANY: u8 = 1;
 
-entries! { acquire:
+entries! { locks, acquire:
     GOMP_critical_start = FEW,
     GOMP_critical_name_start = FEW,
     GOMP_atomic_start = FEW,

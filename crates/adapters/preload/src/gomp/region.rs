@@ -15,7 +15,7 @@ use workspan_recorder::wire::primitive;
 use super::frame::{self, Frame, Share};
 use super::real::Entry;
 use super::shim::{Call, entries};
-use super::{chunk, pool};
+use super::{chunk, pool, real};
 use crate::sites;
 
 /// What libgomp's threads get instead of the outlined function's argument. It is the master's, which waits for them.
@@ -31,14 +31,14 @@ pub(super) struct Region {
 /// An outlined function.
 pub(super) type Outlined = unsafe extern "C-unwind" fn(*mut u8);
 
-static THREAD_NUMBER: Entry = Entry::new(c"omp_get_thread_num", 0);
-static THREADS: Entry = Entry::new(c"omp_get_num_threads", 0);
+pub(super) static THREAD_NUMBER: Entry = Entry::new(c"omp_get_thread_num", 0);
+pub(super) static THREADS: Entry = Entry::new(c"omp_get_num_threads", 0);
 
 /// Entry forms.
 const PLAIN: u8 = 0;
 const REDUCTIONS: u8 = 1;
 
-entries! { parallel:
+entries! { regions, parallel:
     GOMP_parallel = PLAIN,
     GOMP_parallel_loop_static = PLAIN,
     GOMP_parallel_loop_dynamic = PLAIN,
@@ -52,7 +52,7 @@ entries! { parallel:
     GOMP_parallel_reductions = REDUCTIONS,
 }
 
-entries! { start:
+entries! { starts, start:
     GOMP_parallel_start = PLAIN,
     GOMP_parallel_loop_static_start = PLAIN,
     GOMP_parallel_loop_dynamic_start = PLAIN,
@@ -61,7 +61,7 @@ entries! { start:
     GOMP_parallel_sections_start = PLAIN,
 }
 
-entries! { end: GOMP_parallel_end = PLAIN }
+entries! { ends, end: GOMP_parallel_end = PLAIN }
 
 /// The calling thread's number in its team.
 pub(super) fn thread_number() -> u64 {
@@ -101,6 +101,7 @@ pub(super) unsafe fn run(function: usize, data: *mut u8) {
 /// # Safety
 /// `h` is the calling thread's live handle, the call one of an entry point for regions.
 unsafe fn open(h: *mut Handle, call: &Call) -> Region {
+    real::look_for_all();
     pool::number();
     let (function, data) = (call.argument(0), call.argument(1) as *mut u8);
     let site = sites::at(function, primitive::PARALLEL, false);

@@ -95,10 +95,10 @@ impl Call {
 /// The first instructions of every entry point, before those given. A function that is not libgomp's is jumped to: it
 /// may look where it returns to. What they use besides, r11, no caller expects to be kept.
 macro_rules! front {
-    ($entry:path, $($rest:tt)*) => {
+    ($entry:path, $offset:expr, $($rest:tt)*) => {
         core::arch::naked_asm!(
             ".cfi_startproc",
-            "2: mov r11, [rip + {entry}]",
+            "2: mov r11, [rip + {entry} + {offset}]",
             "cmp r11, {ours}",
             "je 3f",
             "jb 4f",
@@ -112,7 +112,7 @@ macro_rules! front {
             "push r9",
             "sub rsp, 8",
             ".cfi_def_cfa_offset 64",
-            "lea rdi, [rip + {entry}]",
+            "lea rdi, [rip + {entry} + {offset}]",
             "call {look_for}",
             "add rsp, 8",
             "pop r9",
@@ -126,50 +126,60 @@ macro_rules! front {
             "3:",
             $($rest)*
             entry = sym $entry,
+            offset = const $offset,
             ours = const $crate::gomp::real::OURS,
             look_for = sym $crate::gomp::real::look_for,
         )
     };
 }
 
-/// Defines entry points that a function `unsafe extern "C-unwind" fn(&mut Call, &Entry) -> usize` serves, each with its
-/// [`form`](super::real::Entry::form).
+/// Defines, in a module, entry points that a function `unsafe extern "C-unwind" fn(&mut Call, &Entry) -> usize` serves,
+/// each with its [`form`](super::real::Entry::form), and the table of them.
 macro_rules! entries {
-    ($serve:ident: $($name:ident = $form:expr),+ $(,)?) => { $(
-        const _: () = {
-            static ENTRY: $crate::gomp::real::Entry = {
-                let name = concat!(stringify!($name), "\0").as_bytes();
-                match core::ffi::CStr::from_bytes_with_nul(name) {
-                    Ok(name) => $crate::gomp::real::Entry::new(name, $form),
-                    Err(_) => panic!("a name without a 0 inside"),
-                }
-            };
+    ($module:ident, $serve:ident: $($name:ident = $form:expr),+ $(,)?) => {
+        pub(super) mod $module {
+            #[allow(unused_imports, reason = "not all have forms")]
+            use super::*;
 
-            #[unsafe(naked)]
-            #[unsafe(no_mangle)]
-            unsafe extern "C-unwind" fn $name() {
-                $crate::gomp::shim::front!(
-                    ENTRY,
-                    "push r9",
-                    "push r8",
-                    "push rcx",
-                    "push rdx",
-                    "push rsi",
-                    "push rdi",
-                    "mov rdi, rsp",
-                    "lea rsi, [rip + {entry}]",
-                    "sub rsp, 8",
-                    ".cfi_def_cfa_offset 64",
-                    "call {serve}",
-                    "add rsp, 56",
-                    ".cfi_def_cfa_offset 8",
-                    "ret",
-                    ".cfi_endproc",
-                    serve = sym $serve,
-                )
+            #[allow(non_camel_case_types, reason = "libgomp's names")]
+            enum Index {
+                $($name),+
             }
-        };
-    )+ };
+
+            const COUNT: usize = [$(stringify!($name)),+].len();
+
+            pub(in crate::gomp) static TABLE: [$crate::gomp::real::Entry; COUNT] = [
+                $($crate::gomp::real::Entry::named(concat!(stringify!($name), "\0"), $form)),+
+            ];
+
+            $(
+                #[unsafe(naked)]
+                #[unsafe(no_mangle)]
+                unsafe extern "C-unwind" fn $name() {
+                    $crate::gomp::shim::front!(
+                        TABLE,
+                        Index::$name as usize * size_of::<$crate::gomp::real::Entry>(),
+                        "push r9",
+                        "push r8",
+                        "push rcx",
+                        "push rdx",
+                        "push rsi",
+                        "push rdi",
+                        "mov rdi, rsp",
+                        "lea rsi, [rip + {entry} + {offset}]",
+                        "sub rsp, 8",
+                        ".cfi_def_cfa_offset 64",
+                        "call {serve}",
+                        "add rsp, 56",
+                        ".cfi_def_cfa_offset 8",
+                        "ret",
+                        ".cfi_endproc",
+                        serve = sym $serve,
+                    )
+                }
+            )+
+        }
+    };
 }
 
 /// Defines an entry point of at most one argument that only hands its return address on, as a second argument.
@@ -180,6 +190,7 @@ macro_rules! returning {
         unsafe extern "C-unwind" fn $name() {
             $crate::gomp::shim::front!(
                 $entry,
+                0,
                 "mov rsi, [rsp]",
                 "jmp {serve}",
                 ".cfi_endproc",
@@ -197,6 +208,7 @@ macro_rules! alike {
         unsafe extern "C-unwind" fn $name() {
             $crate::gomp::shim::front!(
                 $entry,
+                0,
                 "jmp {serve}",
                 ".cfi_endproc",
                 serve = sym $serve,

@@ -21,7 +21,7 @@ pub(super) const FLAG_FINAL: u32 = 1 << 1;
 const FLAG_DEPEND: u32 = 1 << 3;
 const FLAG_DETACH: u32 = 1 << 13;
 
-static TASK: Entry = Entry::new(c"GOMP_task", 0);
+pub(super) static TASK: Entry = Entry::new(c"GOMP_task", 0);
 
 type Function = unsafe extern "C-unwind" fn(*mut u8);
 type CopyFunction = unsafe extern "C-unwind" fn(*mut u8, *mut u8);

@@ -15,8 +15,8 @@ thread_local! {
     static OPEN: RefCell<Vec<(u64, u32)>> = const { RefCell::new(Vec::new()) };
 }
 
-entries! { start: GOMP_taskgroup_start = 0 }
-entries! { end: GOMP_taskgroup_end = 0 }
+entries! { starts, start: GOMP_taskgroup_start = 0 }
+entries! { ends, end: GOMP_taskgroup_end = 0 }
 
 unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
     let h = adapter::handle();

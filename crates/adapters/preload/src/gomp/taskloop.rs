@@ -23,8 +23,8 @@ const FLAG_IF: u32 = 1 << 10;
 const FLAG_NOGROUP: u32 = 1 << 11;
 const FLAG_STRICT: u32 = 1 << 14;
 
-static TASKLOOP: Entry = Entry::new(c"GOMP_taskloop", 0);
-static TASKLOOP_ULL: Entry = Entry::new(c"GOMP_taskloop_ull", 0);
+pub(super) static TASKLOOP: Entry = Entry::new(c"GOMP_taskloop", 0);
+pub(super) static TASKLOOP_ULL: Entry = Entry::new(c"GOMP_taskloop_ull", 0);
 
 type Function = unsafe extern "C-unwind" fn(*mut u8);
 type CopyFunction = unsafe extern "C-unwind" fn(*mut u8, *mut u8);

@@ -7,8 +7,8 @@ use super::real::Entry;
 use super::shim::returning;
 use super::{call, depend, frame};
 
-static TASKWAIT: Entry = Entry::new(c"GOMP_taskwait", 0);
-static TASKWAIT_DEPEND: Entry = Entry::new(c"GOMP_taskwait_depend", 0);
+pub(super) static TASKWAIT: Entry = Entry::new(c"GOMP_taskwait", 0);
+pub(super) static TASKWAIT_DEPEND: Entry = Entry::new(c"GOMP_taskwait_depend", 0);
 
 returning! {
     GOMP_taskwait, TASKWAIT => taskwait;

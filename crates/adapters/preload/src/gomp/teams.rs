@@ -18,7 +18,7 @@ struct League {
     scope: u64,
 }
 
-entries! { teams: GOMP_teams_reg = 0 }
+entries! { leagues, teams: GOMP_teams_reg = 0 }
 
 unsafe extern "C-unwind" fn teams(call: &mut Call, entry: &Entry) -> usize {
     let h = adapter::handle();
