@@ -92,6 +92,7 @@ struct workspan_table_ {
 extern void *workspan_dlsym_(void *, const char *) __asm__("dlsym") __attribute__((weak));
 #define WORKSPAN_LOAD_(p) __atomic_load_n(&(p), __ATOMIC_ACQUIRE)
 #define WORKSPAN_STORE_(p, v) __atomic_store_n(&(p), (v), __ATOMIC_RELEASE)
+#define WORKSPAN_SELDOM_(condition) __builtin_expect(!!(condition), 0)
 #define WORKSPAN_COLD_ __attribute__((cold, noinline, unused))
 #define WORKSPAN_CALL_ static inline __attribute__((unused))
 #else
@@ -99,6 +100,7 @@ extern void *dlsym(void *, const char *);
 #define workspan_dlsym_ dlsym
 #define WORKSPAN_LOAD_(p) (p)
 #define WORKSPAN_STORE_(p, v) ((p) = (v))
+#define WORKSPAN_SELDOM_(condition) (condition)
 #define WORKSPAN_COLD_
 #define WORKSPAN_CALL_ static inline
 #endif
@@ -125,7 +127,7 @@ WORKSPAN_COLD_ static const struct workspan_table_ *workspan_ask_(void) {
 
 WORKSPAN_CALL_ const struct workspan_table_ *workspan_table_(void) {
     const void *found = WORKSPAN_LOAD_(workspan_found_);
-    if (found == NULL)
+    if (!WORKSPAN_SELDOM_(found != NULL))
         return NULL;
     if (found == (const void *)&workspan_found_)
         return workspan_ask_();
@@ -139,16 +141,20 @@ WORKSPAN_CALL_ size_t workspan_length_(const char *text) {
     return length;
 }
 
+/* The first call at a site. */
+WORKSPAN_COLD_ static uint32_t workspan_new_site_(const struct workspan_table_ *table, workspan_site *site) {
+    uint32_t number;
+    number = table->site_location((const unsigned char *)site->file, workspan_length_(site->file), site->line, 0, 6);
+    WORKSPAN_STORE_(site->number, number);
+    return number;
+}
+
 WORKSPAN_CALL_ uint32_t workspan_site_(const struct workspan_table_ *table, workspan_site *site) {
     uint32_t number;
     if (site == NULL)
         return 0;
     number = WORKSPAN_LOAD_(site->number);
-    if (number == 0) {
-        number = table->site_location((const unsigned char *)site->file, workspan_length_(site->file), site->line, 0, 6);
-        WORKSPAN_STORE_(site->number, number);
-    }
-    return number;
+    return number != 0 ? number : workspan_new_site_(table, site);
 }
 
 WORKSPAN_CALL_ uint32_t workspan_label_(const struct workspan_table_ *table, workspan_label *label) {
@@ -160,8 +166,8 @@ WORKSPAN_CALL_ uint32_t workspan_label_(const struct workspan_table_ *table, wor
     return number - 1;
 }
 
-#define WORKSPAN_DO_(call) do { const struct workspan_table_ *t_ = workspan_table_(); if (t_ != NULL) t_->call; } while (0)
-#define WORKSPAN_GET_(call) const struct workspan_table_ *t_ = workspan_table_(); return t_ != NULL ? t_->call : 0
+#define WORKSPAN_DO_(call) do { const struct workspan_table_ *t_ = workspan_table_(); if (WORKSPAN_SELDOM_(t_ != NULL)) t_->call; } while (0)
+#define WORKSPAN_GET_(call) const struct workspan_table_ *t_ = workspan_table_(); return WORKSPAN_SELDOM_(t_ != NULL) ? t_->call : 0
 #define WORKSPAN_SITE_ workspan_site_(t_, site)
 #define WORKSPAN_LABEL_ workspan_label_(t_, label)
 
