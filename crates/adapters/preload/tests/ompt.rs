@@ -148,7 +148,11 @@ fn a_thread_of_the_programs_own_has_a_root_and_may_end_a_detached_task() {
     let signals = (0..dag.strands.len()).filter(|&s| dag.strands.end_kind[s] == EndKind::Signal);
     let by: Vec<u32> = signals.map(|s| dag.strands.task[s]).collect();
     assert_eq!(by, [root]);
-    assert_eq!(dag.meta.workers, 4, "two masters with a worker each");
+    let workers = dag.meta.workers;
+    assert!(
+        workers == 3 || workers == 4,
+        "two masters, with a worker each or one after the other: {workers}"
+    );
 }
 
 #[test]

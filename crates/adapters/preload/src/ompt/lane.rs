@@ -12,7 +12,7 @@ use super::ffi::Data;
 use super::region::Member;
 use super::start;
 use super::sync::Group;
-use super::word::{IMPLICIT, LASTING, ON_STACK, unpack};
+use super::word::{LASTING, ON_STACK, unpack};
 use crate::sites;
 
 const SITES: usize = 64;
@@ -188,16 +188,6 @@ impl Lane {
         }
         *slot = (key, site_of(return_address, primitive));
         slot.1
-    }
-
-    /// The implicit task of this word, when it is the innermost of this thread.
-    #[inline]
-    pub(super) fn own_member(&mut self, word: u64) -> Option<&mut Member> {
-        if word & IMPLICIT == 0 {
-            return None;
-        }
-        // SAFETY: the innermost member lives until its implicit task ends.
-        unsafe { self.member.as_mut() }
     }
 
     /// # Safety

@@ -11,23 +11,17 @@ use super::ffi::{Chunk, Data, dispatch, endpoint, work};
 use super::lane::{self, Lane};
 use super::word::{IMPLICIT, LASTING, ON_STACK};
 
-/// Tasks created in chunks that are remembered for a later `taskwait`; the rest wait for the barrier alone.
-const MOST_STRAYS: usize = 1 << 16;
-
 /// The runtime tells of chunks (before LLVM 15 it does not).
 pub(super) static CHUNKS_TOLD: AtomicBool = AtomicBool::new(true);
 
-/// One thread's share of a loop: chunks are inline tasks of the loop's site in one group scope.
+/// One thread's share of a loop: chunks are inline tasks of the loop's site in one group scope. What a chunk creates is, to
+/// OpenMP, the implicit task's child; the reader of the trace sees to that.
 pub(super) struct Loop {
     site: u32,
     scope: u64,
     chunk: bool,
     /// The open chunk was begun ahead of the event that tells of it, if one does.
     ahead: bool,
-    /// Tasks created in chunks: OpenMP has them as the implicit task's children, so its `taskwait` is for them too.
-    pub(super) strays: Vec<u64>,
-    /// Where those of the open chunk begin.
-    own: usize,
 }
 
 impl Loop {
@@ -37,8 +31,6 @@ impl Loop {
             scope: 0,
             chunk: false,
             ahead: false,
-            strays: Vec::new(),
-            own: 0,
         }
     }
 
@@ -61,7 +53,6 @@ impl Loop {
         }
         self.chunk = true;
         self.ahead = false;
-        self.own = self.strays.len();
     }
 
     /// The loop is over for this thread.
@@ -80,25 +71,6 @@ impl Loop {
             }
         }
         (self.scope, self.chunk, self.ahead) = (0, false, false);
-        self.own = self.strays.len();
-    }
-
-    /// The implicit task created an explicit one.
-    #[inline]
-    pub(super) fn created(&mut self, task: u64) {
-        if self.chunk && self.strays.len() < MOST_STRAYS {
-            self.strays.push(task);
-        }
-    }
-
-    /// Tasks that a wait for the children of the task now current leaves out; they count as waited for after this.
-    pub(super) fn take_strays(&mut self) -> Vec<u64> {
-        let mut strays = core::mem::take(&mut self.strays);
-        if self.chunk {
-            strays.truncate(self.own);
-        }
-        self.own = 0;
-        strays
     }
 }
 

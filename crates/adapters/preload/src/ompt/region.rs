@@ -58,7 +58,6 @@ impl Member {
                 adapter::task_end_at(h, now);
             }
         }
-        self.shared.strays.clear();
     }
 }
 

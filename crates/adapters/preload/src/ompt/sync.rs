@@ -28,7 +28,7 @@ pub(super) extern "C" fn sync_region(
     kind: c_int,
     which: c_int,
     _parallel: *mut Data,
-    task: *mut Data,
+    _task: *mut Data,
     return_address: usize,
 ) {
     let Some(lane) = lane::of_thread() else {
@@ -36,7 +36,7 @@ pub(super) extern "C" fn sync_region(
     };
     let begins = which == endpoint::BEGIN;
     match kind {
-        sync::TASKWAIT if begins => begin_taskwait(lane, task, return_address),
+        sync::TASKWAIT if begins => begin_taskwait(lane, return_address),
         sync::TASKWAIT => end_taskwait(lane),
         sync::TASKGROUP if begins => open_group(lane, return_address),
         sync::TASKGROUP => close_group(lane),
@@ -69,24 +69,13 @@ pub(super) extern "C" fn sync_region_wait(
 }
 
 #[inline]
-fn begin_taskwait(lane: &mut Lane, task: *mut Data, return_address: usize) {
+fn begin_taskwait(lane: &mut Lane, return_address: usize) {
     lane.settle();
     let site = lane.site(return_address, primitive::TASKWAIT);
-    let h = lane.h;
-    // SAFETY: the runtime's task is valid during the call; the handle is this thread's.
+    // SAFETY: the handle is this thread's.
     unsafe {
-        adapter::wait_children(h, site);
-        let word = task.as_ref().map_or(0, |task| task.value);
-        if let Some(member) = lane.own_member(word)
-            && !member.shared.strays.is_empty()
-        {
-            let strays = member.shared.take_strays();
-            if !strays.is_empty() {
-                adapter::resume(h);
-                adapter::wait_tasks(h, site, &strays);
-            }
-        }
-        lane.after_wait = (*h).cursor;
+        adapter::wait_children(lane.h, site);
+        lane.after_wait = (*lane.h).cursor;
     }
 }
 

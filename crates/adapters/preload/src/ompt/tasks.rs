@@ -72,8 +72,6 @@ pub(super) extern "C" fn task_create(
         if inline {
             // The wait shares the tick of the create, as the resume will that of the end.
             adapter::wait_task_at(lane.h, site, number, (*lane.h).last);
-        } else if let Some(member) = lane.own_member(encountering) {
-            member.shared.created(number);
         }
         task.value = word::pack(number) | lasting;
     }
