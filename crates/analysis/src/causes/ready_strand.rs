@@ -82,7 +82,10 @@ impl<'a> ReadyStrands<'a> {
             }
         }
         let is_new = matches!(waiting.kind, EdgeKind::Create | EdgeKind::Depend);
-        if (is_new && grain.is_not_worth_a_steal(task)) || grain.is_dust(task) {
+        // Nobody steals an inline task: where another thread is to run it (a region's), its size is no matter.
+        let is_put = is_new && dag.tasks.kind[task as usize] == TaskKind::Inline;
+        let is_small = (is_new && grain.is_not_worth_a_steal(task)) || grain.is_dust(task);
+        if is_small && !is_put {
             return Entry::new(Cause::GrainFine, whole_site(site));
         }
         let few_steals = u128::from(self.costs.steal) * u128::from(STEALS_TO_GET_IT);

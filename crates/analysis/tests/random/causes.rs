@@ -241,7 +241,8 @@ impl<'a> Slow<'a> {
         let is_new = matches!(kind, EdgeKind::Create | EdgeKind::Depend);
         let (work, size) = (u128::from(self.work[task]), u128::from(self.size[task]));
         let steal = u128::from(self.steal);
-        if (is_new && work < 2 * steal) || work * 8 < steal * size {
+        let is_put = is_new && self.dag.tasks.kind[task] == TaskKind::Inline;
+        if !is_put && ((is_new && work < 2 * steal) || work * 8 < steal * size) {
             return whole(Cause::GrainFine, site);
         }
         if u128::from(served) <= 4 * steal || self.workers == 1 {
