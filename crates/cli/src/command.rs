@@ -9,13 +9,20 @@ use crate::calibrate::CalibrateArgs;
 use crate::check::CheckArgs;
 use crate::compare::CompareArgs;
 use crate::export::ExportArgs;
+use crate::flame::FlameArgs;
 use crate::help::HelpArgs;
 use crate::info::InfoArgs;
 use crate::output::is_broken_pipe;
+use crate::plot::PlotArgs;
 use crate::record::RecordArgs;
 use crate::report::ReportArgs;
+use crate::sql::SqlArgs;
 use crate::stretch::StretchArgs;
-use crate::{bench, calibrate, check, compare, export, help, info, record, report, stretch};
+use crate::timeline::TimelineArgs;
+use crate::{
+    bench, calibrate, check, compare, export, flame, help, info, plot, record, report, sql, stretch,
+    timeline,
+};
 
 /// Where did the speedup of a task-parallel program go, and which line to change to get it back?
 #[derive(Debug, Parser)]
@@ -48,7 +55,11 @@ enum Command {
     Compare(CompareArgs),
     Check(Box<CheckArgs>),
     Stretch(StretchArgs),
+    Timeline(TimelineArgs),
+    Sql(SqlArgs),
+    Plot(PlotArgs),
     Export(ExportArgs),
+    Flame(FlameArgs),
     Calibrate(CalibrateArgs),
     Bench(BenchArgs),
     Help(HelpArgs),
@@ -75,7 +86,11 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Compare(args) => compare::run(&args)?,
         Command::Check(args) => return check::run(&args),
         Command::Stretch(args) => stretch::run(&args)?,
+        Command::Timeline(args) => timeline::run(&args)?,
+        Command::Sql(args) => sql::run(&args)?,
+        Command::Plot(args) => plot::run(&args)?,
         Command::Export(args) => export::run(&args)?,
+        Command::Flame(args) => flame::run(&args)?,
         Command::Calibrate(args) => calibrate::run(&args)?,
         Command::Bench(args) => return bench::run(&args),
         Command::Help(args) => help::run(&args)?,

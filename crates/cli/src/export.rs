@@ -13,6 +13,8 @@ use crate::trace::TraceArgs;
 pub enum Format {
     /// The text trace: JSON Lines that every command reads back.
     Text,
+    /// A SQLite database, as `workspan sql --schema` describes it; an existing one gets the run as a further one.
+    Sqlite,
 }
 
 /// Writes a trace in another format
@@ -21,6 +23,7 @@ pub enum Format {
 Examples:
   workspan export --format text run.wspan > run.jsonl
   workspan export --format text run.wspan -o run.jsonl
+  workspan export --format sqlite -o runs.db run.wspan
   workspan export --format text run.wspan | grep '\"ev\":\"steal\"' | wc -l")]
 pub struct ExportArgs {
     #[command(flatten)]
@@ -39,8 +42,10 @@ pub struct ExportArgs {
 /// The trace can't be read, or the output not written.
 pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
     let dag = args.trace.open()?;
-    let Format::Text = args.format;
     match &args.output {
+        None if args.format == Format::Sqlite => {
+            bail!("a database is a file; name it with -o");
+        }
         None => {
             let mut out = BufWriter::new(std::io::stdout().lock());
             workspan_dag::text::write(&dag, &mut out)?;
@@ -53,6 +58,9 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
                     "{}: would be written over itself; choose another name",
                     path.display()
                 );
+            }
+            if args.format == Format::Sqlite {
+                return crate::sql::export(dag, &args.trace.file, path);
             }
             let name = || format!("{}: can't be written", path.display());
             let mut out = BufWriter::new(File::create(path).with_context(name)?);

@@ -4,18 +4,22 @@
 //! of those numbers is said first.
 
 mod compare;
+pub mod flame;
 mod json;
 mod page;
+pub mod plot;
 mod position;
 mod quantity;
 mod stretch;
 mod text;
+mod timeline;
 
 pub use compare::{CompareOptions, check_json, check_text, compare_json, compare_text};
 pub use json::report_json;
 pub use quantity::{bytes, thousands};
 pub use stretch::{StretchTables, stretch_json, stretch_text};
 pub use text::report_text;
+pub use timeline::{Cells, TimelineOptions, timeline_bins, timeline_text};
 
 /// The trace file a report is of, as its first line names it.
 #[derive(Debug, Clone, PartialEq, Eq)]

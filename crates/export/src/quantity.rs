@@ -56,6 +56,11 @@ impl TimeScale {
             .unwrap_or(&SCALES[3])
     }
 
+    /// The number of this unit in `seconds`.
+    pub(crate) fn of_seconds(self, seconds: f64) -> f64 {
+        seconds / self.seconds
+    }
+
     /// The value in this unit, with as many decimals as leave `largest` three digits.
     pub(crate) fn value(self, seconds: f64, largest: f64) -> String {
         let decimals = match largest / self.seconds {

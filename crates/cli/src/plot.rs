@@ -1,0 +1,188 @@
+//! `workspan plot`: figures for papers and pages.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use workspan_analysis::{Options, Report};
+use workspan_dag::{Dag, OpenOptions};
+use workspan_export::plot::{self, Figure, PlotRun};
+
+use crate::compare::names;
+use crate::output::print;
+use crate::record::progress::Progress;
+use crate::trace::open;
+
+/// What is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Kind {
+    /// Where workers x elapsed went; a bar a trace
+    Breakdown,
+    /// Strands running and ready over time; one trace
+    Profile,
+    /// Bounds of the speedup by the first trace, and what the traces reached
+    Speedup,
+    /// Spawn sites by their part of the critical path and of the work; one trace
+    Sites,
+}
+
+/// A file format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// Vector graphics
+    Svg,
+    /// A bitmap
+    Png,
+    /// The numbers
+    Csv,
+    /// A script with the numbers inside
+    Gnuplot,
+}
+
+/// Draws a figure fit for a paper, or gives its numbers
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Examples:
+  workspan plot --kind breakdown one.wspan two.wspan four.wspan -o breakdown.svg
+  workspan plot --kind profile run.wspan -o profile.png
+  workspan plot --kind speedup one.wspan two.wspan four.wspan -o speedup.svg
+  workspan plot --kind sites run.wspan --format csv")]
+pub struct PlotArgs {
+    /// Traces
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// What is drawn
+    #[arg(long, value_enum)]
+    kind: Kind,
+    /// Where to write (default: stdout); the ending says the format
+    #[arg(short, long, value_name = "OUT")]
+    output: Option<PathBuf>,
+    /// The format (default: by the ending of OUT, else svg)
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// Names of the traces, in their order (default: the files' names)
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
+    name: Vec<String>,
+    /// Width and height in points
+    #[arg(long, value_name = "WxH", default_value = "640x400", value_parser = size)]
+    size: (f64, f64),
+    /// Most spawn sites drawn
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    rows: usize,
+    /// Read what is intact before the damage of truncated or corrupted traces
+    #[arg(long)]
+    allow_truncated: bool,
+}
+
+/// `workspan plot`.
+///
+/// # Errors
+/// A trace can't be read, the kind takes one trace only, or the output can't be written.
+pub fn run(args: &PlotArgs) -> anyhow::Result<()> {
+    let format = format(args)?;
+    if matches!(args.kind, Kind::Profile | Kind::Sites) && args.files.len() > 1 {
+        bail!(
+            "this kind of figure is of one trace; {} were given",
+            args.files.len()
+        );
+    }
+    if !args.name.is_empty() && args.name.len() != args.files.len() {
+        bail!(
+            "--name has {} names for {} traces",
+            args.name.len(),
+            args.files.len()
+        );
+    }
+    let progress = Progress::new("workspan: reading the traces …");
+    let opening = OpenOptions {
+        allow_truncated: args.allow_truncated,
+    };
+    let read = |path: &PathBuf| -> anyhow::Result<(Dag, Report)> {
+        let dag = open(path, &opening)?;
+        let report = workspan_analysis::report(&dag, &Options::default())
+            .with_context(|| path.display().to_string())?;
+        Ok((dag, report))
+    };
+    let read: Vec<(Dag, Report)> = args.files.iter().map(read).collect::<anyhow::Result<_>>()?;
+    let sides: Vec<Vec<PathBuf>> = args.files.iter().map(|f| vec![f.clone()]).collect();
+    let runs: Vec<PlotRun> = read
+        .iter()
+        .zip(names(&sides, &args.name))
+        .map(|((dag, report), name)| PlotRun { name, dag, report })
+        .collect();
+    let figure = match args.kind {
+        Kind::Breakdown => plot::breakdown(&runs),
+        Kind::Profile => plot::profile(&runs[0]),
+        Kind::Speedup => plot::speedup(&runs),
+        Kind::Sites => plot::sites(&runs[0], args.rows.max(1)),
+    };
+    drop(progress);
+    write(args, &figure, format)
+}
+
+fn write(args: &PlotArgs, figure: &Figure, format: Format) -> anyhow::Result<()> {
+    let (width, height) = args.size;
+    let bytes = match format {
+        Format::Svg => plot::svg(figure, width, height).into_bytes(),
+        Format::Csv => plot::csv(figure).into_bytes(),
+        Format::Gnuplot => plot::gnuplot(figure).into_bytes(),
+        // Two pixels a point are sharp on paper and on today's screens.
+        Format::Png => plot::png(figure, width, height, 2.0)
+            .context("the picture could not be made; try another --size")?,
+    };
+    match (&args.output, String::from_utf8(bytes)) {
+        (None, Ok(text)) => print(&text),
+        (None, Err(_)) => bail!("a bitmap is no text for stdout; name a file with -o"),
+        (Some(path), text) => {
+            let bytes = match text {
+                Ok(text) => text.into_bytes(),
+                Err(bytes) => bytes.into_bytes(),
+            };
+            let name = || format!("{}: can't be written", path.display());
+            refuse_trace(path)?;
+            std::fs::write(path, bytes).with_context(name)
+        }
+    }
+}
+
+/// A trace is not to be lost to a mixed-up argument.
+fn refuse_trace(path: &Path) -> anyhow::Result<()> {
+    let mut start = [0; 8];
+    let read = std::fs::File::open(path).and_then(|mut f| std::io::Read::read(&mut f, &mut start));
+    let magic = &workspan_trace::header::MAGIC;
+    if matches!(read, Ok(n) if n > 0 && start.starts_with(&magic[..magic.len().min(n)])) {
+        bail!("{}: is a trace; choose another name", path.display());
+    }
+    Ok(())
+}
+
+fn format(args: &PlotArgs) -> anyhow::Result<Format> {
+    if let Some(format) = args.format {
+        return Ok(format);
+    }
+    let Some(path) = &args.output else {
+        return Ok(Format::Svg);
+    };
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("svg") => Ok(Format::Svg),
+        Some("png") => Ok(Format::Png),
+        Some("csv") => Ok(Format::Csv),
+        Some("gnuplot" | "gp" | "plt") => Ok(Format::Gnuplot),
+        _ => bail!(
+            "{}: the ending says no format; use .svg, .png, .csv or .gnuplot, or --format",
+            path.display()
+        ),
+    }
+}
+
+fn size(text: &str) -> Result<(f64, f64), String> {
+    let parsed = text.split_once('x').and_then(|(w, h)| {
+        let side = |v: &str| {
+            v.trim()
+                .parse::<f64>()
+                .ok()
+                .filter(|v| (100.0..=5000.0).contains(v))
+        };
+        Some((side(w)?, side(h)?))
+    });
+    parsed.ok_or_else(|| format!("`{text}` is no size; expected 100x100 to 5000x5000"))
+}

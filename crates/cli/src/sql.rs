@@ -1,0 +1,165 @@
+//! `workspan sql`: questions to runs in SQL.
+
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use workspan_analysis::Options;
+use workspan_dag::OpenOptions;
+use workspan_sql::{Database, Format, Limits, Run, append, is_database, queries, schema};
+
+use crate::output::print;
+use crate::record::progress::Progress;
+use crate::trace::open;
+
+/// How the answer is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+enum Answer {
+    /// Columns for people
+    #[default]
+    Table,
+    /// Comma-separated values with a heading
+    Csv,
+    /// A list of objects
+    Json,
+}
+
+/// Asks runs in SQL: strands, tasks, sites, edges, threads, steals, regions, counters, samples
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    long_about = "Asks runs in SQL: strands, tasks, sites, edges, threads, steals, regions, counters, samples.
+
+Several traces are several runs, told apart by the column `run`. Times are whole nanoseconds. A query may only read: it can \
+write no file. Instead of traces, a database that `workspan export --format sqlite` made may be asked.",
+    after_help = "\
+Examples:
+  workspan sql run.wspan \"select level, sum(time) from strands group by level\"
+  workspan sql run.wspan --query critical-sites
+  workspan sql before.wspan after.wspan --query stretch --format csv > stretch.csv
+  workspan sql --list      # the ready queries and their questions
+  workspan sql --schema    # the tables and their columns"
+)]
+pub struct SqlArgs {
+    /// Traces or one database, then the query
+    #[arg(value_names = ["FILE", "QUERY"], required_unless_present_any = ["list", "schema"])]
+    given: Vec<String>,
+    /// Ask a ready query
+    #[arg(long, value_name = "NAME")]
+    query: Option<String>,
+    /// List the ready queries
+    #[arg(long, conflicts_with_all = ["schema", "given", "query"])]
+    list: bool,
+    /// Show the tables and their columns
+    #[arg(long, conflicts_with_all = ["given", "query"])]
+    schema: bool,
+    /// With --schema: as Markdown
+    #[arg(long, requires = "schema")]
+    markdown: bool,
+    /// How the answer is written
+    #[arg(long, value_enum, default_value_t)]
+    format: Answer,
+    /// Most rows of a table
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    rows: usize,
+    /// Leave the recorder's own time in the measures
+    #[arg(long)]
+    raw: bool,
+    /// Read what is intact before the damage of truncated or corrupted traces
+    #[arg(long)]
+    allow_truncated: bool,
+}
+
+/// `workspan sql`.
+///
+/// # Errors
+/// A trace can't be read, the query is wrong or does more than read, or stdout can't be written.
+pub fn run(args: &SqlArgs) -> anyhow::Result<()> {
+    if args.list {
+        return print(&queries::list());
+    }
+    if args.schema {
+        return print(&if args.markdown {
+            schema::markdown()
+        } else {
+            schema::schema()
+        });
+    }
+    let (files, query) = parts(args)?;
+    let progress = Progress::new("workspan: reading the traces …");
+    let database = match &files[..] {
+        [file] if is_database(file) => {
+            Database::read_only(file).with_context(|| file.display().to_string())?
+        }
+        files => load(args, files, &query)?,
+    };
+    drop(progress);
+    let format = match args.format {
+        Answer::Table => Format::Table,
+        Answer::Csv => Format::Csv,
+        Answer::Json => Format::Json,
+    };
+    let limits = Limits {
+        rows: args.rows,
+        ..Limits::default()
+    };
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    database.ask(&query, format, &limits, &mut out)?;
+    out.flush()?;
+    Ok(())
+}
+
+fn parts(args: &SqlArgs) -> anyhow::Result<(Vec<PathBuf>, String)> {
+    let mut files = args.given.clone();
+    let query = match &args.query {
+        Some(name) => queries::named(name)?.sql.to_owned(),
+        None => files.pop().unwrap_or_default(),
+    };
+    if files.is_empty() {
+        let what = if args.query.is_none() && Path::new(&query).exists() {
+            "no query given"
+        } else {
+            "no trace given"
+        };
+        bail!(
+            "{what}; for example: workspan sql run.wspan \"select level, sum(time) from strands group by level\""
+        );
+    }
+    Ok((files.into_iter().map(PathBuf::from).collect(), query))
+}
+
+fn load(args: &SqlArgs, files: &[PathBuf], query: &str) -> anyhow::Result<Database> {
+    let mut database = Database::in_memory()?;
+    // Before anything is read: a wrong query needs no trace.
+    let wanted = database.wanted(query)?;
+    let opening = OpenOptions {
+        allow_truncated: args.allow_truncated,
+    };
+    let measured = Options {
+        raw: args.raw,
+        ..Options::default()
+    };
+    for (file, number) in files.iter().zip(1..) {
+        let dag = open(file, &opening)?;
+        let run = Run::new(number, file.display().to_string(), dag, &measured)?;
+        database.load(&run, &wanted)?;
+    }
+    Ok(database)
+}
+
+/// `workspan export --format sqlite`: appends the run to a database.
+///
+/// # Errors
+/// The output is there and is no database of ours, or can't be written.
+pub(crate) fn export(dag: workspan_dag::Dag, trace: &Path, output: &Path) -> anyhow::Result<()> {
+    let _progress = Progress::new("workspan: writing the database …");
+    let mut dag = Some(dag);
+    let numbers = append::<anyhow::Error>(output, 1, |_, number| {
+        let dag = dag.take().context("one run only")?;
+        let name = trace.display().to_string();
+        Ok(Run::new(number, name, dag, &Options::default())?)
+    })?;
+    for number in numbers {
+        eprintln!("workspan: run {number} of {}", output.display());
+    }
+    Ok(())
+}

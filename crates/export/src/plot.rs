@@ -1,0 +1,18 @@
+//! Figures for papers and pages: SVG, PNG, and the numbers behind them as CSV or a gnuplot script.
+//!
+//! A kind of figure ([`breakdown`](figures::breakdown), …) turns runs into a [`Figure`]: titled axes with bars, areas and
+//! lines in data units. The formats draw the same figure, so they can't differ.
+
+mod axis;
+mod data;
+mod draw;
+mod figure;
+mod figures;
+mod png;
+mod svg;
+
+pub use data::{csv, gnuplot};
+pub use figure::Figure;
+pub use figures::{PlotRun, breakdown, profile, sites, speedup};
+pub use png::png;
+pub use svg::svg;

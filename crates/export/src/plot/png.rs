@@ -1,0 +1,173 @@
+//! A figure as PNG, with the letters' outlines taken from a font that comes with the program.
+
+use tiny_skia::{
+    FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, StrokeDash,
+    Transform,
+};
+use ttf_parser::{Face, OutlineBuilder};
+
+use super::draw::{Anchor, Shape, draw, text_width};
+use super::figure::{BLACK, Color, Figure};
+
+/// The figure as a file of `width` x `height` points, each `scale` pixels large. `None` when that is no size for a picture.
+pub fn png(figure: &Figure, width: f64, height: f64, scale: f64) -> Option<Vec<u8>> {
+    let drawing = draw(figure, width, height);
+    let size = |v: f64| (v * scale).round().clamp(1.0, 20_000.0) as u32;
+    let mut pixels = Pixmap::new(size(width), size(height))?;
+    let face = Face::parse(dejavu::sans::regular(), 0).ok()?;
+    let zoom = Transform::from_scale(scale as f32, scale as f32);
+    for shape in &drawing.shapes {
+        paint(&mut pixels, &face, zoom, shape);
+    }
+    pixels.encode_png().ok()
+}
+
+fn ink(color: Color) -> Paint<'static> {
+    let [_, red, green, blue] = color.0.to_be_bytes();
+    let mut paint = Paint::default();
+    paint.set_color_rgba8(red, green, blue, 255);
+    paint
+}
+
+fn polygon(points: &[(f64, f64)], closed: bool) -> Option<Path> {
+    let mut path = PathBuilder::new();
+    for (i, &(x, y)) in points.iter().enumerate() {
+        if i == 0 {
+            path.move_to(x as f32, y as f32);
+        } else {
+            path.line_to(x as f32, y as f32);
+        }
+    }
+    if closed {
+        path.close();
+    }
+    path.finish()
+}
+
+fn paint(pixels: &mut Pixmap, face: &Face, zoom: Transform, shape: &Shape) {
+    match shape {
+        Shape::Box {
+            x,
+            y,
+            width,
+            height,
+            color,
+        } => {
+            let rect = Rect::from_xywh(*x as f32, *y as f32, *width as f32, *height as f32);
+            if let Some(rect) = rect {
+                pixels.fill_rect(rect, &ink(*color), zoom, None);
+            }
+        }
+        Shape::Area { points, color } => {
+            if let Some(path) = polygon(points, true) {
+                pixels.fill_path(&path, &ink(*color), FillRule::Winding, zoom, None);
+            }
+        }
+        Shape::Line {
+            points,
+            color,
+            width,
+            dashed,
+        } => {
+            let stroke = Stroke {
+                width: *width as f32,
+                line_cap: LineCap::Butt,
+                line_join: LineJoin::Round,
+                dash: if *dashed {
+                    StrokeDash::new(vec![5.0, 3.0], 0.0)
+                } else {
+                    None
+                },
+                ..Stroke::default()
+            };
+            if let Some(path) = polygon(points, false) {
+                pixels.stroke_path(&path, &ink(*color), &stroke, zoom, None);
+            }
+        }
+        Shape::Dot {
+            x,
+            y,
+            radius,
+            color,
+        } => {
+            if let Some(path) = PathBuilder::from_circle(*x as f32, *y as f32, *radius as f32) {
+                pixels.fill_path(&path, &ink(*color), FillRule::Winding, zoom, None);
+            }
+        }
+        Shape::Text {
+            x,
+            y,
+            size,
+            text,
+            anchor,
+            turned,
+        } => {
+            let width = text_width(text, *size);
+            let back = match anchor {
+                Anchor::Start => 0.0,
+                Anchor::Middle => width / 2.0,
+                Anchor::End => width,
+            };
+            let mut place = zoom.pre_translate(*x as f32, *y as f32);
+            if *turned {
+                place = place.pre_rotate(-90.0);
+            }
+            if let Some(path) = letters(face, text, *size) {
+                let place = place.pre_translate(-back as f32, 0.0);
+                pixels.fill_path(&path, &ink(BLACK), FillRule::Winding, place, None);
+            }
+        }
+    }
+}
+
+/// The outlines of a line of text that begins at 0, 0.
+fn letters(face: &Face, text: &str, size: f64) -> Option<Path> {
+    let scale = size as f32 / f32::from(face.units_per_em());
+    let mut outline = Outline {
+        path: PathBuilder::new(),
+        scale,
+        x: 0.0,
+    };
+    for c in text.chars() {
+        let glyph = face.glyph_index(c).unwrap_or_default();
+        // A blank has no outline.
+        let _ = face.outline_glyph(glyph, &mut outline);
+        outline.x += f32::from(face.glyph_hor_advance(glyph).unwrap_or(0)) * scale;
+    }
+    outline.path.finish()
+}
+
+struct Outline {
+    path: PathBuilder,
+    scale: f32,
+    x: f32,
+}
+
+impl Outline {
+    /// Fonts count upwards.
+    fn at(&self, x: f32, y: f32) -> (f32, f32) {
+        (self.x + x * self.scale, -y * self.scale)
+    }
+}
+
+impl OutlineBuilder for Outline {
+    fn move_to(&mut self, x: f32, y: f32) {
+        let (x, y) = self.at(x, y);
+        self.path.move_to(x, y);
+    }
+    fn line_to(&mut self, x: f32, y: f32) {
+        let (x, y) = self.at(x, y);
+        self.path.line_to(x, y);
+    }
+    fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
+        let ((x1, y1), (x, y)) = (self.at(x1, y1), self.at(x, y));
+        self.path.quad_to(x1, y1, x, y);
+    }
+    fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
+        let ((x1, y1), (x2, y2), (x, y)) = (self.at(x1, y1), self.at(x2, y2), self.at(x, y));
+        self.path.cubic_to(x1, y1, x2, y2, x, y);
+    }
+    fn close(&mut self) {
+        self.path.close();
+    }
+}

@@ -1,0 +1,190 @@
+//! A range of the run drawn in characters: a row a thread, running and ready above.
+
+use workspan_analysis::{Lane, Lanes};
+use workspan_dag::Dag;
+
+use crate::Charset;
+use crate::page::{Page, Piece, Tone, columns, plain, strong};
+use crate::position::site_cell;
+use crate::quantity::{ratio, time};
+
+/// What the cells of a thread's row show.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Cells {
+    /// How much of the time the thread worked.
+    #[default]
+    Load,
+    /// Whose strands ran longest, as a letter.
+    Site,
+}
+
+/// How the timeline looks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimelineOptions {
+    /// Columns of a line, at least 60.
+    pub width: usize,
+    /// ANSI colours.
+    pub color: bool,
+    /// How far to stay inside ASCII.
+    pub charset: Charset,
+    /// What the cells show.
+    pub cells: Cells,
+}
+
+/// Columns of the names before the cells, and of the numbers after them.
+const NAME: usize = 12;
+const AFTER: usize = 10;
+
+const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const ASCII: [char; 9] = [' ', '.', ':', '-', '=', '+', '*', '%', '#'];
+
+/// How many columns of cells fit into `width`: the number of bins to ask for.
+pub fn timeline_bins(width: usize) -> usize {
+    width.max(60) - NAME - AFTER - 2
+}
+
+/// The timeline of `lanes`, which has at most [`timeline_bins`] bins.
+pub fn timeline_text(dag: &Dag, lanes: &Lanes, options: &TimelineOptions) -> String {
+    let mut page = Page::new(options.width, options.color, options.charset);
+    let name = dag.meta.name.as_deref().filter(|n| !n.is_empty());
+    let begin = dag.strands.start.iter().copied().min().unwrap_or(0);
+    let at = |t: u64| time(&dag.meta, t.saturating_sub(begin) as f64);
+    let bins = lanes.running.len();
+    if bins == 0 {
+        page.line(&[plain("  Nothing ran in this range.")]);
+        return page.finish();
+    }
+    let column = (lanes.to - lanes.from) as f64 / bins as f64;
+    page.line(&[
+        plain("  "),
+        strong(name.unwrap_or("program")),
+        plain(format!(
+            "  {} to {}, {} a column",
+            at(lanes.from),
+            at(lanes.to),
+            time(&dag.meta, column)
+        )),
+    ]);
+    page.blank();
+    let workers = f64::from(dag.meta.workers.max(1));
+    strip(&mut page, "running", &lanes.running, workers, Tone::Bar);
+    let most = lanes.ready.iter().copied().fold(0.0, f64::max);
+    strip(&mut page, "ready", &lanes.ready, most, Tone::Bad);
+    page.blank();
+    for lane in &lanes.threads {
+        let kind = if dag.is_worker(lane.thread) {
+            "worker"
+        } else {
+            "thread"
+        };
+        let mut pieces = vec![plain(row_name(&format!("{kind} {}", lane.thread)))];
+        pieces.extend(cells(&page, lanes, lane, options.cells));
+        let busy = lane.working.iter().sum::<f64>() / bins as f64;
+        pieces.push(plain(format!("  {:.0} %", busy * 100.0)));
+        page.line(&pieces);
+    }
+    axis(&mut page, bins, &at(lanes.from), &at(lanes.to));
+    page.blank();
+    legend(dag, &mut page, lanes, options.cells);
+    page.finish()
+}
+
+fn row_name(name: &str) -> String {
+    format!("  {name:<w$}", w = NAME - 2)
+}
+
+/// A row of marks, each as high as its part of `full`, with the mean behind.
+fn strip(page: &mut Page, name: &str, values: &[f64], full: f64, tone: Tone) {
+    let levels = if page.unicode() { BLOCKS } else { ASCII };
+    let marks: String = values.iter().map(|&v| level(v, full, &levels)).collect();
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    page.line(&[
+        plain(row_name(name)),
+        (tone, marks),
+        plain(format!("  {}", ratio(mean))),
+    ]);
+}
+
+fn level(v: f64, full: f64, levels: &[char; 9]) -> char {
+    if v <= 0.0 || full <= 0.0 {
+        return levels[0];
+    }
+    levels[((v / full * 8.0).round() as usize).clamp(1, 8)]
+}
+
+/// A thread's cells, neighbours of one tone together.
+fn cells(page: &Page, lanes: &Lanes, lane: &Lane, what: Cells) -> Vec<Piece> {
+    let mut pieces: Vec<Piece> = Vec::new();
+    for bin in 0..lane.working.len() {
+        let (tone, mark) = cell(page, lanes, lane, what, bin);
+        match pieces.last_mut() {
+            Some((last, text)) if *last == tone => text.push(mark),
+            _ => pieces.push((tone, mark.to_string())),
+        }
+    }
+    pieces
+}
+
+fn cell(page: &Page, lanes: &Lanes, lane: &Lane, what: Cells, bin: usize) -> (Tone, char) {
+    let working = lane.working[bin];
+    let off = lane.descheduled[bin] + lane.blocked[bin];
+    if off > working {
+        let mark = if lane.descheduled[bin] >= lane.blocked[bin] {
+            'd'
+        } else {
+            'b'
+        };
+        return (Tone::Bad, mark);
+    }
+    match (what, lane.site[bin]) {
+        (Cells::Site, Some(site)) if working > 0.0 => {
+            let rank = lanes.sites.iter().position(|s| s.0 == site);
+            (Tone::Bar, letter(rank))
+        }
+        (Cells::Site, _) => (Tone::Plain, ' '),
+        (Cells::Load, _) => {
+            let levels = if page.unicode() { BLOCKS } else { ASCII };
+            (Tone::Bar, level(working, 1.0, &levels))
+        }
+    }
+}
+
+/// The sites that took longest have letters: d and b are taken.
+const LETTERS: &str = "ACEFGHIJKLMNOPQRSTUVWXYZ";
+
+fn letter(rank: Option<usize>) -> char {
+    rank.and_then(|r| LETTERS.chars().nth(r)).unwrap_or('*')
+}
+
+fn axis(page: &mut Page, bins: usize, from: &str, to: &str) {
+    let gap = bins.saturating_sub(columns(from) + columns(to)).max(1);
+    let text = format!("{}{from}{}{to}", " ".repeat(NAME), " ".repeat(gap));
+    page.line(&[(Tone::Faint, text)]);
+}
+
+fn legend(dag: &Dag, page: &mut Page, lanes: &Lanes, what: Cells) {
+    let any =
+        |of: fn(&Lane) -> &[f64]| lanes.threads.iter().any(|l| of(l).iter().any(|&v| v > 0.0));
+    let mut words =
+        vec!["a row's height: its part of the time (running: of the workers)".to_string()];
+    if any(|l| &l.descheduled) {
+        words.push("d: mostly descheduled".into());
+    }
+    if any(|l| &l.blocked) {
+        words.push("b: mostly blocked".into());
+    }
+    page.prose("  ", 2, &[(Tone::Faint, format!("{}.", words.join("; ")))]);
+    if what == Cells::Site {
+        for (rank, &(site, ticks)) in lanes.sites.iter().take(LETTERS.len()).enumerate() {
+            let width = page.width() - 20;
+            page.line(&[
+                strong(format!("  {} ", letter(Some(rank)))),
+                (Tone::Path, page.fit(&site_cell(dag, site, width), width)),
+                plain(format!("{:>12}", time(&dag.meta, ticks as f64))),
+            ]);
+        }
+        if lanes.sites.len() > LETTERS.len() {
+            page.line(&[(Tone::Faint, "  * others".to_string())]);
+        }
+    }
+}

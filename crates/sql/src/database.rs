@@ -1,0 +1,179 @@
+//! A database in memory that holds what a query reads, or a database file that is only read.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use rusqlite::functions::FunctionFlags;
+use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::cell::Cell;
+use crate::error::Error;
+use crate::print::{Format, Limits, print};
+use crate::run::Run;
+use crate::schema::{TABLES, Table, schema};
+
+/// The columns a query reads: (table, column), with an empty column for a table of which it only counts the rows.
+pub type Wanted = BTreeSet<(String, String)>;
+
+/// A place to ask queries.
+pub struct Database {
+    connection: Connection,
+}
+
+impl Database {
+    /// An empty one in memory, with all tables.
+    ///
+    /// # Errors
+    /// SQLite failed.
+    pub fn in_memory() -> Result<Database, Error> {
+        let connection = Connection::open_in_memory()?;
+        connection.execute_batch(&schema())?;
+        with_functions(connection)
+    }
+
+    /// A database file, which stays as it is.
+    ///
+    /// # Errors
+    /// It can't be opened.
+    pub fn read_only(path: &Path) -> Result<Database, Error> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        with_functions(Connection::open_with_flags(path, flags)?)
+    }
+
+    /// What `query` reads.
+    ///
+    /// # Errors
+    /// The query is wrong, or does something else than read.
+    pub fn wanted(&self, query: &str) -> Result<Wanted, Error> {
+        let seen = Arc::new(Mutex::new(Wanted::new()));
+        let note = Arc::clone(&seen);
+        self.connection
+            .authorizer(Some(move |context: AuthContext<'_>| {
+                if let AuthAction::Read {
+                    table_name,
+                    column_name,
+                } = context.action
+                    && let Ok(mut seen) = note.lock()
+                {
+                    seen.insert((table_name.to_lowercase(), column_name.to_lowercase()));
+                }
+                allowed(&context)
+            }))?;
+        let prepared = self.connection.prepare(query);
+        let prepared = prepared.map(|statement| statement.column_count());
+        self.open_for_writing()?;
+        if prepared? == 0 {
+            return Err(Error::Sql(
+                "the query gives no rows; expected a SELECT".into(),
+            ));
+        }
+        let wanted = seen.lock().map(|seen| seen.clone());
+        Ok(wanted.unwrap_or_default())
+    }
+
+    fn open_for_writing(&self) -> Result<(), Error> {
+        let none: Option<fn(AuthContext<'_>) -> Authorization> = None;
+        Ok(self.connection.authorizer(none)?)
+    }
+
+    /// Loads what is wanted of a run; other columns stay NULL. O(rows).
+    ///
+    /// # Errors
+    /// SQLite failed.
+    pub fn load(&mut self, run: &Run, wanted: &Wanted) -> Result<(), Error> {
+        for table in TABLES {
+            let columns: Vec<usize> = (0..table.columns.len())
+                .filter(|&c| wanted.contains(&(table.name.into(), table.columns[c].name.into())))
+                .collect();
+            if !columns.is_empty() {
+                insert(&mut self.connection, table, &columns, run)?;
+            } else if wanted.iter().any(|(name, _)| name == table.name) {
+                // `count(*)`: the rows are there, with their run.
+                insert(&mut self.connection, table, &[0], run)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks `query` and writes its rows to `out`. Nothing but reading the tables is allowed.
+    ///
+    /// # Errors
+    /// The query is wrong or not allowed, or `out` can't be written.
+    pub fn ask(
+        &self,
+        query: &str,
+        format: Format,
+        limits: &Limits,
+        out: &mut impl Write,
+    ) -> Result<(), Error> {
+        self.connection
+            .authorizer(Some(|context: AuthContext<'_>| allowed(&context)))?;
+        let result = print(&self.connection, query, format, limits, out);
+        self.open_for_writing()?;
+        result
+    }
+}
+
+/// `log2(x)`, which SQLite's bundled build leaves out: of a number above 0; NULL of anything else.
+fn with_functions(connection: Connection) -> Result<Database, Error> {
+    let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
+    connection.create_scalar_function("log2", 1, flags, |context| {
+        let value = match context.get_raw(0) {
+            ValueRef::Integer(v) => v as f64,
+            ValueRef::Real(v) => v,
+            _ => return Ok(None),
+        };
+        Ok((value > 0.0).then(|| value.log2()))
+    })?;
+    Ok(Database { connection })
+}
+
+/// Reading tables, calling functions, recursion: nothing that changes a file, this process or the database.
+fn allowed(context: &AuthContext<'_>) -> Authorization {
+    match context.action {
+        AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => {
+            Authorization::Allow
+        }
+        AuthAction::Function { function_name }
+            if !function_name.eq_ignore_ascii_case("load_extension") =>
+        {
+            Authorization::Allow
+        }
+        _ => Authorization::Deny,
+    }
+}
+
+/// Inserts the rows of a run with the given columns.
+pub(crate) fn insert(
+    connection: &mut Connection,
+    table: &Table,
+    columns: &[usize],
+    run: &Run,
+) -> Result<(), Error> {
+    let names: Vec<String> = columns
+        .iter()
+        .map(|&c| format!("\"{}\"", table.columns[c].name))
+        .collect();
+    let marks = vec!["?"; columns.len()].join(",");
+    let sql = format!(
+        "INSERT INTO {} ({}) VALUES ({marks})",
+        table.name,
+        names.join(",")
+    );
+    let transaction = connection.transaction()?;
+    {
+        let mut statement = transaction.prepare(&sql)?;
+        let mut cells: Vec<Cell> = Vec::with_capacity(columns.len());
+        for row in 0..(table.rows)(run) {
+            cells.clear();
+            cells.extend(columns.iter().map(|&c| (table.columns[c].value)(run, row)));
+            statement.execute(rusqlite::params_from_iter(&cells))?;
+        }
+    }
+    transaction.commit()?;
+    Ok(())
+}

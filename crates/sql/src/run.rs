@@ -1,0 +1,176 @@
+//! A run, and what its tables need of it, made when it is asked for.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+use workspan_analysis::{Options, Report, SiteRow, StrandFacts, report, strand_facts};
+use workspan_dag::{Dag, EdgeKind, NONE, StrandId, TaskId, TimeUnit};
+
+use crate::error::Error;
+
+/// A run to be loaded.
+pub struct Run {
+    /// Its number in the `run` column.
+    pub(crate) number: i64,
+    /// Its file, as people call it.
+    pub(crate) file: String,
+    pub(crate) dag: Dag,
+    pub(crate) facts: StrandFacts,
+    pub(crate) report: Report,
+    pub(crate) begin: u64,
+    rate: u128,
+    edges: OnceCell<Vec<(StrandId, StrandId, EdgeKind)>>,
+    tasks: OnceCell<TaskSums>,
+    threads: OnceCell<Vec<ThreadSums>>,
+    sites: OnceCell<HashMap<u32, usize>>,
+    counters: OnceCell<Vec<(usize, usize)>>,
+}
+
+/// Sums over the strands of every task.
+pub(crate) struct TaskSums {
+    /// Own weight.
+    pub own: Vec<u64>,
+    /// With descendants.
+    pub work: Vec<u128>,
+    pub strands: Vec<u32>,
+    pub children: Vec<u32>,
+}
+
+/// Sums over the strands of a thread.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ThreadSums {
+    pub strands: u64,
+    pub work: u128,
+    pub descheduled: u128,
+    pub blocked: u128,
+    pub first: Option<u64>,
+    pub last: u64,
+    pub steals: u64,
+}
+
+impl Run {
+    /// Measures a run. `number` is what stands in the `run` column, `file` what people call it.
+    ///
+    /// # Errors
+    /// A measure failed.
+    pub fn new(number: i64, file: String, dag: Dag, options: &Options) -> Result<Run, Error> {
+        let report = report(&dag, options)?;
+        let facts = strand_facts(&dag, options)?;
+        let rate = match (dag.meta.ticks_per_second, dag.meta.time_unit) {
+            (0, TimeUnit::Us) => 1_000_000,
+            (0, TimeUnit::Ms) => 1_000,
+            (0, _) => 1_000_000_000,
+            (rate, _) => u128::from(rate),
+        };
+        Ok(Run {
+            number,
+            file,
+            begin: report.breakdown.begin,
+            dag,
+            facts,
+            report,
+            rate,
+            edges: OnceCell::new(),
+            tasks: OnceCell::new(),
+            threads: OnceCell::new(),
+            sites: OnceCell::new(),
+            counters: OnceCell::new(),
+        })
+    }
+
+    /// Ticks in whole nanoseconds.
+    pub(crate) fn ns(&self, ticks: u128) -> u128 {
+        (ticks * 1_000_000_000 + self.rate / 2) / self.rate
+    }
+
+    /// A moment, in ns after the run's beginning. Off-CPU times may begin before it.
+    pub(crate) fn at(&self, t: u64) -> i64 {
+        let ns = |ticks: u64| i64::try_from(self.ns(ticks.into())).unwrap_or(i64::MAX);
+        if t >= self.begin {
+            ns(t - self.begin)
+        } else {
+            -ns(self.begin - t)
+        }
+    }
+
+    pub(crate) fn edges(&self) -> &[(StrandId, StrandId, EdgeKind)] {
+        self.edges.get_or_init(|| {
+            let mut edges = Vec::new();
+            for s in 0..self.dag.strands.len() as StrandId {
+                self.dag
+                    .for_each_predecessor(s, |p, kind| edges.push((p, s, kind)));
+            }
+            edges
+        })
+    }
+
+    pub(crate) fn tasks(&self) -> &TaskSums {
+        self.tasks.get_or_init(|| {
+            let (strands, tasks) = (&self.dag.strands, &self.dag.tasks);
+            let mut sums = TaskSums {
+                own: vec![0; tasks.len()],
+                work: vec![0; tasks.len()],
+                strands: vec![0; tasks.len()],
+                children: vec![0; tasks.len()],
+            };
+            // A task's first strand comes after its parent's, so backwards children are complete before their parents.
+            for s in (0..strands.len()).rev() {
+                let task = strands.task[s] as usize;
+                let weight = self.facts.weight[s];
+                sums.own[task] = sums.own[task].saturating_add(weight);
+                sums.work[task] += u128::from(weight);
+                sums.strands[task] += 1;
+                let parent: TaskId = tasks.parent[task];
+                if tasks.first[task] as usize == s && parent != NONE {
+                    sums.work[parent as usize] += sums.work[task];
+                    sums.children[parent as usize] += 1;
+                }
+            }
+            sums
+        })
+    }
+
+    pub(crate) fn threads(&self) -> &[ThreadSums] {
+        self.threads.get_or_init(|| {
+            let strands = &self.dag.strands;
+            let mut sums = vec![ThreadSums::default(); self.dag.meta.threads as usize];
+            for s in 0..strands.len() {
+                let sum = &mut sums[strands.thread[s] as usize];
+                sum.strands += 1;
+                sum.work += u128::from(self.facts.weight[s]);
+                sum.descheduled += u128::from(self.facts.descheduled[s]);
+                sum.blocked += u128::from(self.facts.blocked[s]);
+                sum.first = Some(
+                    sum.first
+                        .map_or(strands.start[s], |f| f.min(strands.start[s])),
+                );
+                sum.last = sum.last.max(strands.end[s]);
+            }
+            for steal in &self.dag.steals {
+                if let Some(sum) = sums.get_mut(steal.thief as usize) {
+                    sum.steals += 1;
+                }
+            }
+            sums
+        })
+    }
+
+    /// The report's row of a place that is a spawn site.
+    pub(crate) fn site(&self, place: usize) -> Option<&SiteRow> {
+        let index = self.sites.get_or_init(|| {
+            let rows = self.report.sites.iter().enumerate();
+            rows.map(|(i, row)| (row.site, i)).collect()
+        });
+        index.get(&(place as u32)).map(|&i| &self.report.sites[i])
+    }
+
+    /// All counters' values: (counter, index of its value).
+    pub(crate) fn counters(&self) -> &[(usize, usize)] {
+        self.counters.get_or_init(|| {
+            let counters = self.dag.counters.iter().enumerate();
+            counters
+                .flat_map(|(c, counter)| (0..counter.values.len()).map(move |v| (c, v)))
+                .collect()
+        })
+    }
+}

@@ -1,0 +1,329 @@
+//! Every column of every table, with where its value comes from.
+
+use workspan_dag::{EdgeKind, EndKind, OffWhy, Region, StartKind, TaskKind, ThreadEvent};
+
+use crate::cell::Cell;
+use crate::run::Run;
+use crate::schema::{Column, Table};
+
+macro_rules! columns {
+    ($($name:literal $kind:ident $about:literal $value:expr;)*) => {
+        &[$(Column { name: $name, kind: stringify!($kind), about: $about, value: $value }),*]
+    };
+}
+
+/// The tables.
+pub static TABLES: &[Table] = &[
+    Table {
+        name: "runs",
+        about: "A row a run: the machine, and the measures of the whole.",
+        index: &[],
+        rows: |_| 1,
+        columns: columns! {
+            "run" INTEGER "Number of the run: 1 for the first file" |r, _| Cell::Int(r.number);
+            "file" TEXT "The trace" |r, _| Cell::Text(&r.file);
+            "name" TEXT "The program" |r, _| Cell::text(r.dag.meta.name.as_deref());
+            "runtime" TEXT "The runtime with its version" |r, _| Cell::text(r.dag.meta.runtime.as_deref());
+            "command" TEXT "The command line" |r, _| Cell::text(r.dag.meta.command.as_deref());
+            "host" TEXT "The machine's name" |r, _| Cell::text(r.dag.meta.host.as_deref());
+            "cpus" INTEGER "CPUs the process could use" |r, _| r.dag.meta.cpus.map_or(Cell::Null, |n| Cell::Int(n.into()));
+            "workers" INTEGER "W: most pool workers alive at one moment" |r, _| Cell::Int(r.report.breakdown.workers.into());
+            "threads" INTEGER "Threads seen" |r, _| Cell::Int(r.dag.meta.threads.into());
+            "elapsed" INTEGER "From the first start to the last end" |r, _| Cell::whole(r.ns(r.report.breakdown.elapsed().into()));
+            "work" INTEGER "T1: all strands together" |r, _| Cell::whole(r.ns(r.report.work_span.work));
+            "span" INTEGER "The heaviest path" |r, _| Cell::whole(r.ns(r.report.work_span.span));
+            "burden" INTEGER "What a steal costs" |r, _| Cell::whole(r.ns(r.report.work_span.burden.into()));
+            "burdened_span" INTEGER "The heaviest path when every edge a thief can take costs the burden" |r, _| Cell::whole(r.ns(r.report.work_span.burdened_span));
+            "parallelism" REAL "work / span" |r, _| Cell::Real(r.report.work_span.parallelism());
+            "burdened_parallelism" REAL "work / burdened span" |r, _| Cell::Real(r.report.work_span.burdened_parallelism());
+            "tasks" INTEGER "Tasks" |r, _| Cell::whole(r.report.work_span.tasks.into());
+            "spawns" INTEGER "Deferred creates" |r, _| Cell::whole(r.report.work_span.spawns.into());
+            "syncs" INTEGER "Waits" |r, _| Cell::whole(r.report.work_span.syncs.into());
+            "steals" INTEGER "Strands started by another worker than the one that made them ready" |r, _| Cell::whole(r.report.work_span.steals.into());
+            "average_strand" REAL "Average maximal strand" |r, _| Cell::Real(ns_real(r, r.report.work_span.average_maximal_strand()));
+            "working" INTEGER "Worker time at work; this and the next six add up to workers x elapsed" |r, _| Cell::whole(r.ns(r.report.breakdown.work));
+            "delay" INTEGER "Worker time free while strands were ready" |r, _| Cell::whole(r.ns(r.report.breakdown.delay));
+            "no_work_sched" INTEGER "Worker time free with nothing ready, because the ready path waited for the scheduler" |r, _| Cell::whole(r.ns(r.report.breakdown.no_work_sched));
+            "no_work_app" INTEGER "Worker time free with nothing ready, because the program offered nothing" |r, _| Cell::whole(r.ns(r.report.breakdown.no_work_app));
+            "descheduled" INTEGER "Worker time preempted inside strands" |r, _| Cell::whole(r.ns(r.report.breakdown.descheduled));
+            "blocked" INTEGER "Worker time blocked inside strands" |r, _| Cell::whole(r.ns(r.report.breakdown.blocked));
+            "recording" INTEGER "Worker time of the recorder's probes" |r, _| Cell::whole(r.ns(r.report.breakdown.recording));
+            "oversubscribed" INTEGER "Strand time beyond the workers" |r, _| Cell::whole(r.ns(r.report.breakdown.oversubscribed));
+            "path_work" INTEGER "Of elapsed: a strand of the ready path ran" |r, _| Cell::whole(r.ns(r.report.breakdown.ready_path.work.into()));
+            "path_busy_delay" INTEGER "Of elapsed: the ready path waited, no worker was free" |r, _| Cell::whole(r.ns(r.report.breakdown.ready_path.busy_delay.into()));
+            "path_scheduler_delay" INTEGER "Of elapsed: the ready path waited, some worker was free" |r, _| Cell::whole(r.ns(r.report.breakdown.ready_path.scheduler_delay.into()));
+        },
+    },
+    Table {
+        name: "delays",
+        about: "A row a run and kind of edge: the delay by what made the delayed strands ready.",
+        index: &[],
+        rows: |_| EDGES.len(),
+        columns: columns! {
+            "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
+            "edge" TEXT "create, create_continuation, wait_continuation, yield_continuation, end, depend or signal" |_, i| Cell::Text(EDGES[i]);
+            "delay" INTEGER "Worker time" |r, i| Cell::whole(r.ns(r.report.breakdown.delay_by_edge[i]));
+        },
+    },
+    Table {
+        name: "threads",
+        about: "A row a thread.",
+        index: &[],
+        rows: |r| r.threads().len(),
+        columns: columns! {
+            "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
+            "thread" INTEGER "Its number" |_, i| Cell::whole(i as u128);
+            "worker" INTEGER "1 for a thread of a pool" |r, i| Cell::flag(r.dag.is_worker(i as u32));
+            "strands" INTEGER "Strands it ran" |r, i| Cell::whole(r.threads()[i].strands.into());
+            "work" INTEGER "Their weight" |r, i| Cell::whole(r.ns(r.threads()[i].work));
+            "descheduled" INTEGER "Preempted inside them" |r, i| Cell::whole(r.ns(r.threads()[i].descheduled));
+            "blocked" INTEGER "Blocked inside them" |r, i| Cell::whole(r.ns(r.threads()[i].blocked));
+            "first_start" INTEGER "When its first strand started" |r, i| r.threads()[i].first.map_or(Cell::Null, |t| Cell::Int(r.at(t)));
+            "last_end" INTEGER "When its last strand ended" |r, i| r.threads()[i].first.map_or(Cell::Null, |_| Cell::Int(r.at(r.threads()[i].last)));
+            "steals" INTEGER "Steals the runtime told of, as thief" |r, i| Cell::whole(r.threads()[i].steals.into());
+        },
+    },
+    Table {
+        name: "sites",
+        about: "A row a position in the program: spawn sites (those have tasks), and where strands start and end.",
+        index: &["site"],
+        rows: |r| r.dag.places.len(),
+        columns: columns! {
+            "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
+            "site" INTEGER "Its number in the run; 0 is the root's" |_, i| Cell::whole(i as u128);
+            "label" TEXT "What people are shown" |r, i| Cell::Text(&r.dag.places[i].label);
+            "file" TEXT "Source file" |r, i| Cell::text(r.dag.places[i].file.as_deref());
+            "line" INTEGER "Line" |r, i| r.dag.places[i].line.map_or(Cell::Null, |n| Cell::Int(n.into()));
+            "function" TEXT "Function around it" |r, i| Cell::text(r.dag.places[i].function.as_deref());
+            "primitive" TEXT "The primitive called there, as join or taskwait" |r, i| Cell::text(r.dag.places[i].primitive.as_deref());
+            "source" TEXT "The source line" |r, i| Cell::text(r.dag.places[i].source.as_deref());
+            "tasks" INTEGER "Tasks created there" |r, i| r.site(i).map_or(Cell::Int(0), |s| Cell::whole(s.count.into()));
+            "work" INTEGER "Work of its outermost tasks with all their descendants" |r, i| r.site(i).map_or(Cell::Null, |s| Cell::whole(r.ns(s.work)));
+            "own_work" INTEGER "Work of its tasks' own strands" |r, i| r.site(i).map_or(Cell::Null, |s| Cell::whole(r.ns(s.blocks.iter().map(|b| b.work).sum())));
+            "span" INTEGER "Sum of the heaviest paths inside its outermost tasks" |r, i| r.site(i).map_or(Cell::Null, |s| Cell::whole(r.ns(s.span)));
+            "parallelism" REAL "work / span" |r, i| r.site(i).map_or(Cell::Null, |s| Cell::Real(s.parallelism()));
+            "critical_work" INTEGER "Its tasks' part of the critical path" |r, i| r.site(i).map_or(Cell::Null, |s| Cell::whole(r.ns(s.critical_work)));
+            "critical_percent" REAL "The same in percent of the span" |r, i| r.site(i).map_or(Cell::Null, |s| Cell::Real(s.critical_percent));
+        },
+    },
+    Table {
+        name: "tasks",
+        about: "A row a task.",
+        index: &["task", "site"],
+        rows: |r| r.dag.tasks.len(),
+        columns: columns! {
+            "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
+            "task" INTEGER "Its index" |_, i| Cell::whole(i as u128);
+            "number" INTEGER "Its number as the report shows it" |r, i| Cell::whole(r.dag.tasks.number[i].into());
+            "parent" INTEGER "Index of its parent; NULL for a root" |r, i| Cell::id(r.dag.tasks.parent[i]);
+            "kind" TEXT "root, deferred, inline or detached" |r, i| Cell::Text(task_kind(r.dag.tasks.kind[i]));
+            "site" INTEGER "Spawn site" |r, i| Cell::id(r.dag.tasks.site[i]);
+            "level" INTEGER "Creates from the root" |r, i| Cell::Int(r.dag.tasks.level[i].into());
+            "creator" INTEGER "The strand at whose end it was created" |r, i| Cell::id(r.dag.tasks.creator[i]);
+            "scope" INTEGER "Number of the scope it was created into" |r, i| r.dag.scopes.get(r.dag.tasks.scope[i] as usize).map_or(Cell::Null, |s| Cell::whole(s.number.into()));
+            "thread" INTEGER "The thread it started on" |r, i| Cell::id(r.dag.strands.thread[r.dag.tasks.first[i] as usize]);
+            "start" INTEGER "When it started" |r, i| Cell::Int(r.at(r.dag.strands.start[r.dag.tasks.first[i] as usize]));
+            "end" INTEGER "When it ended" |r, i| Cell::Int(r.at(r.dag.strands.end[r.dag.tasks.last[i] as usize]));
+            "time" INTEGER "Weight of its own strands" |r, i| Cell::whole(r.ns(r.tasks().own[i].into()));
+            "work" INTEGER "The same with its descendants'" |r, i| Cell::whole(r.ns(r.tasks().work[i]));
+            "strands" INTEGER "Its strands" |r, i| Cell::Int(r.tasks().strands[i].into());
+            "children" INTEGER "Tasks it created" |r, i| Cell::Int(r.tasks().children[i].into());
+        },
+    },
+    Table {
+        name: "strands",
+        about: "A row a strand: a stretch of one task on one thread without a task-parallel primitive.",
+        index: &["strand", "task"],
+        rows: |r| r.dag.strands.len(),
+        columns: columns! {
+            "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
+            "strand" INTEGER "Its index, in start order" |_, i| Cell::whole(i as u128);
+            "task" INTEGER "Its task" |r, i| Cell::id(r.dag.strands.task[i]);
+            "site" INTEGER "Its task's spawn site" |r, i| Cell::id(r.dag.tasks.site[r.dag.strands.task[i] as usize]);
+            "level" INTEGER "Its task's level" |r, i| Cell::Int(r.dag.tasks.level[r.dag.strands.task[i] as usize].into());
+            "thread" INTEGER "The thread it ran on" |r, i| Cell::id(r.dag.strands.thread[i]);
+            "start" INTEGER "When it started" |r, i| Cell::Int(r.at(r.dag.strands.start[i]));
+            "end" INTEGER "When it ended" |r, i| Cell::Int(r.at(r.dag.strands.end[i]));
+            "time" INTEGER "Its weight: end - start without what follows" |r, i| Cell::whole(r.ns(r.facts.weight[i].into()));
+            "descheduled" INTEGER "Preempted" |r, i| Cell::whole(r.ns(r.facts.descheduled[i].into()));
+            "blocked" INTEGER "Blocked" |r, i| Cell::whole(r.ns(r.facts.blocked[i].into()));
+            "recording" INTEGER "The recorder's probes" |r, i| Cell::whole(r.ns(r.facts.recording[i].into()));
+            "ready" INTEGER "When it was ready: its start, unless it had to stand by" |r, i| Cell::Int(r.at(r.facts.ready(i as u32).map_or(r.dag.strands.start[i], |(t, _)| t)));
+            "waited" INTEGER "start - ready" |r, i| Cell::whole(r.facts.ready(i as u32).map_or(0, |(t, _)| r.ns(u128::from(r.dag.strands.start[i] - t))));
+            "ready_edge" TEXT "The edge that made it ready, where it had to stand by" |r, i| Cell::text(r.facts.ready(i as u32).map(|(_, kind)| EDGES[kind as usize]));
+            "critical" INTEGER "1 on the critical path" |r, i| Cell::flag(r.facts.critical[i]);
+            "previous" INTEGER "The strand of its task before it" |r, i| Cell::id(r.dag.strands.prev[i]);
+            "start_kind" TEXT "begin, create, wait, yield or signal: what it follows" |r, i| Cell::Text(start_kind(r.dag.strands.start_kind[i]));
+            "end_kind" TEXT "create, wait, yield, signal or end: what ended it" |r, i| Cell::Text(end_kind(r.dag.strands.end_kind[i]));
+            "from_site" INTEGER "Where it started" |r, i| Cell::id(r.dag.strands.from[i]);
+            "to_site" INTEGER "Where it ended" |r, i| Cell::id(r.dag.strands.to[i]);
+        },
+    },
+    Table {
+        name: "edges",
+        about: "A row an edge between strands.",
+        index: &["target"],
+        rows: |r| r.edges().len(),
+        columns: columns! {
+            "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
+            "source" INTEGER "The strand before" |r, i| Cell::id(r.edges()[i].0);
+            "target" INTEGER "The strand after" |r, i| Cell::id(r.edges()[i].1);
+            "kind" TEXT "create, create_continuation, wait_continuation, yield_continuation, end, depend or signal" |r, i| Cell::Text(EDGES[r.edges()[i].2 as usize]);
+        },
+    },
+    Table {
+        name: "steals",
+        about: "A row a steal the runtime told of.",
+        index: &[],
+        rows: |r| r.dag.steals.len(),
+        columns: columns! {
+            "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
+            "t" INTEGER "When" |r, i| Cell::Int(r.at(r.dag.steals[i].t));
+            "thief" INTEGER "The thread that took it" |r, i| Cell::id(r.dag.steals[i].thief);
+            "victim" INTEGER "From whom" |r, i| Cell::id(r.dag.steals[i].victim);
+            "task" INTEGER "What" |r, i| Cell::id(r.dag.steals[i].task);
+            "leap" INTEGER "1 when taken while waiting for a stolen child" |r, i| Cell::flag(r.dag.steals[i].leap);
+        },
+    },
+    Table {
+        name: "events",
+        about: "A row an event of the scheduler, or a sample of a thread's load or queue.",
+        index: &[],
+        rows: |r| r.dag.thread_events.len(),
+        columns: columns! {
+            "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
+            "t" INTEGER "When" |r, i| Cell::Int(r.at(r.dag.thread_events[i].0));
+            "thread" INTEGER "Which thread" |r, i| Cell::id(r.dag.thread_events[i].1);
+            "kind" TEXT "steal_failed, sleep, wake, cpu or queue" |r, i| Cell::Text(event_kind(&r.dag.thread_events[i].2));
+            "victim" INTEGER "Of a failed steal" |r, i| match r.dag.thread_events[i].2 { ThreadEvent::StealFailed(v) => Cell::id(v), _ => Cell::Null };
+            "value" REAL "Load from 0 to 1, or ready tasks in the thread's queue" |r, i| match r.dag.thread_events[i].2 { ThreadEvent::Cpu(load) => Cell::Real(load), ThreadEvent::Queue(n) => Cell::Real(n as f64), _ => Cell::Null };
+        },
+    },
+    Table {
+        name: "offs",
+        about: "A row a time in which a thread was off the CPU.",
+        index: &[],
+        rows: |r| r.dag.offs.len(),
+        columns: columns! {
+            "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
+            "thread" INTEGER "Which thread" |r, i| Cell::id(r.dag.offs[i].thread);
+            "start" INTEGER "From when" |r, i| Cell::Int(r.at(r.dag.offs[i].start));
+            "end" INTEGER "Till when" |r, i| Cell::Int(r.at(r.dag.offs[i].end));
+            "why" TEXT "preempted or blocked" |r, i| Cell::Text(match r.dag.offs[i].why { OffWhy::Preempted => "preempted", OffWhy::Blocked => "blocked" });
+            "on_what" TEXT "What it was blocked on" |r, i| Cell::text(r.dag.offs[i].on.as_deref());
+        },
+    },
+    Table {
+        name: "regions",
+        about: "A row a time a region or a labelled part was open.",
+        index: &[],
+        rows: |r| r.dag.regions.len() + r.dag.parts.len(),
+        columns: columns! {
+            "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
+            "label" TEXT "Its name" |r, i| Cell::text(r.dag.labels.get(region(r, i).label as usize).map(String::as_str));
+            "kind" TEXT "region, tree (tasks created inside belong to it) or part" |r, i| Cell::Text(if i >= r.dag.regions.len() { "part" } else if region(r, i).tree { "tree" } else { "region" });
+            "task" INTEGER "The task that opened it" |r, i| Cell::id(region(r, i).task);
+            "start" INTEGER "When it was opened" |r, i| Cell::Int(r.at(region(r, i).begin.1));
+            "end" INTEGER "When it was closed" |r, i| Cell::Int(r.at(region(r, i).end.1));
+        },
+    },
+    Table {
+        name: "counters",
+        about: "A row a strand and counter: the strand's own delta.",
+        index: &["strand"],
+        rows: |r| r.counters().len(),
+        columns: columns! {
+            "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
+            "counter" TEXT "Its name" |r, i| Cell::Text(&r.dag.counters[r.counters()[i].0].name);
+            "strand" INTEGER "The strand" |r, i| Cell::id(counted(r, i).0);
+            "value" INTEGER "By how much it grew" |r, i| Cell::whole(counted(r, i).1.into());
+        },
+    },
+    Table {
+        name: "samples",
+        about: "A row a sample of the code.",
+        index: &["strand"],
+        rows: |r| r.dag.samples.len(),
+        columns: columns! {
+            "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
+            "t" INTEGER "When" |r, i| Cell::Int(r.at(r.dag.samples.t[i]));
+            "thread" INTEGER "On which thread" |r, i| Cell::id(r.dag.samples.thread[i]);
+            "strand" INTEGER "The strand that ran; NULL in the runtime's own code" |r, i| Cell::id(r.dag.samples.strand[i]);
+            "function" TEXT "Innermost function of the strand" |r, i| Cell::text(r.dag.samples.own_frames(r.dag.samples.stack[i]).next().map(|f| f.function.as_str()));
+            "file" TEXT "Its file" |r, i| Cell::text(r.dag.samples.own_frames(r.dag.samples.stack[i]).next().and_then(|f| f.file.as_deref()));
+            "line" INTEGER "The line there" |r, i| r.dag.samples.own_frames(r.dag.samples.stack[i]).next().and_then(|f| f.line).map_or(Cell::Null, |n| Cell::Int(n.into()));
+            "time" REAL "CPU time it stands for" |r, _| match r.dag.samples.hertz { 0 => Cell::Null, hertz => Cell::Real(1e9 / f64::from(hertz)) };
+        },
+    },
+];
+
+/// Kinds of edges by `EdgeKind as usize`.
+const EDGES: [&str; 7] = {
+    let mut names = [""; 7];
+    names[EdgeKind::Create as usize] = "create";
+    names[EdgeKind::CreateContinuation as usize] = "create_continuation";
+    names[EdgeKind::WaitContinuation as usize] = "wait_continuation";
+    names[EdgeKind::YieldContinuation as usize] = "yield_continuation";
+    names[EdgeKind::End as usize] = "end";
+    names[EdgeKind::Depend as usize] = "depend";
+    names[EdgeKind::Signal as usize] = "signal";
+    names
+};
+
+fn ns_real(run: &Run, ticks: f64) -> f64 {
+    const MANY: f64 = 1e6;
+    // Through the run's own rate, with six digits more than whole nanoseconds have.
+    run.ns((ticks * MANY).max(0.0) as u128) as f64 / MANY
+}
+
+fn task_kind(kind: TaskKind) -> &'static str {
+    match kind {
+        TaskKind::Root => "root",
+        TaskKind::Deferred => "deferred",
+        TaskKind::Inline => "inline",
+        TaskKind::Detached => "detached",
+    }
+}
+
+fn start_kind(kind: StartKind) -> &'static str {
+    match kind {
+        StartKind::Begin => "begin",
+        StartKind::AfterCreate => "create",
+        StartKind::AfterWait => "wait",
+        StartKind::AfterYield => "yield",
+        StartKind::AfterSignal => "signal",
+    }
+}
+
+fn end_kind(kind: EndKind) -> &'static str {
+    match kind {
+        EndKind::Create => "create",
+        EndKind::Wait => "wait",
+        EndKind::Yield => "yield",
+        EndKind::Signal => "signal",
+        EndKind::End => "end",
+    }
+}
+
+fn event_kind(event: &ThreadEvent) -> &'static str {
+    match event {
+        ThreadEvent::StealFailed(_) => "steal_failed",
+        ThreadEvent::Sleep => "sleep",
+        ThreadEvent::Wake => "wake",
+        ThreadEvent::Cpu(_) => "cpu",
+        ThreadEvent::Queue(_) => "queue",
+    }
+}
+
+fn region(run: &Run, i: usize) -> &Region {
+    let regions = &run.dag.regions;
+    match regions.get(i) {
+        Some(region) => region,
+        None => &run.dag.parts[i - regions.len()],
+    }
+}
+
+fn counted(run: &Run, i: usize) -> (u32, u64) {
+    let (counter, value) = run.counters()[i];
+    run.dag.counters[counter].values[value]
+}

@@ -1,0 +1,300 @@
+//! Queries over known runs: their numbers are the report's, and nothing but reading is possible.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use workspan_analysis::Options;
+use workspan_sql::{Database, Error, Format, Limits, Run, append, is_database, queries, schema};
+
+fn golden(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../export/tests/golden")
+        .join(name)
+}
+
+fn run(name: &str, number: i64) -> Run {
+    let dag = workspan_dag::open(&golden(name), &workspan_dag::OpenOptions::default()).unwrap();
+    Run::new(number, name.into(), dag, &Options::default()).unwrap()
+}
+
+fn text(traces: &[&str], query: &str, format: Format) -> Result<String, Error> {
+    let mut database = Database::in_memory()?;
+    let wanted = database.wanted(query)?;
+    for (trace, number) in traces.iter().zip(1..) {
+        database.load(&run(trace, number), &wanted)?;
+    }
+    let mut out = Vec::new();
+    database.ask(query, format, &Limits::default(), &mut out)?;
+    Ok(String::from_utf8(out).unwrap())
+}
+
+fn rows(traces: &[&str], query: &str) -> Value {
+    serde_json::from_str(&text(traces, query, Format::Json).unwrap()).unwrap()
+}
+
+const A: &[&str] = &["example_a.jsonl"];
+
+/// MODEL.md §8, example A.
+#[test]
+fn example_a_by_sql() {
+    assert_eq!(
+        rows(
+            A,
+            "select level, sum(time) as t from strands group by level order by level"
+        ),
+        json!([{"level": 0, "t": 85}, {"level": 1, "t": 20}, {"level": 2, "t": 70}])
+    );
+    assert_eq!(
+        rows(
+            A,
+            "select work, span, elapsed, workers, tasks, spawns, syncs, steals, delay, no_work_app from runs"
+        ),
+        json!([{"work": 175, "span": 145, "elapsed": 145, "workers": 2, "tasks": 4, "spawns": 3, "syncs": 2, "steals": 1,
+                "delay": 2, "no_work_app": 113}])
+    );
+    assert_eq!(
+        rows(
+            A,
+            "select label, work, span, critical_work from sites order by critical_work desc"
+        ),
+        json!([{"label": "root", "work": 175, "span": 145, "critical_work": 85},
+               {"label": "L13", "work": 40, "span": 40, "critical_work": 40},
+               {"label": "L25", "work": 90, "span": 60, "critical_work": 20},
+               {"label": "L10", "work": 30, "span": 30, "critical_work": 0}])
+    );
+    assert_eq!(
+        rows(
+            A,
+            "select sum(time) as critical, (select sum(waited) from strands) as waited from strands where critical"
+        ),
+        json!([{"critical": 145, "waited": 2}])
+    );
+    assert_eq!(
+        rows(
+            A,
+            "select number, parent, kind, work, time, children from tasks where level < 2"
+        ),
+        json!([{"number": 0, "parent": null, "kind": "root", "work": 175, "time": 85, "children": 1},
+               {"number": 1, "parent": 0, "kind": "deferred", "work": 90, "time": 20, "children": 2}])
+    );
+    assert_eq!(
+        rows(A, "select count(*) as n from tasks"),
+        json!([{"n": 4}])
+    );
+    assert_eq!(
+        rows(A, "select count(*) as n from steals where leap"),
+        json!([{"n": 0}])
+    );
+    assert_eq!(
+        rows(A, "select thief, victim, task, t from steals"),
+        json!([{"thief": 1, "victim": 0, "task": 2, "t": 92}])
+    );
+    assert_eq!(
+        rows(A, "select label, start, end from regions"),
+        json!([{"label": "create_tree", "start": 0, "end": 80}])
+    );
+}
+
+#[test]
+fn every_edge_leads_from_an_end_to_a_later_start() {
+    for trace in [
+        "serial_merge.jsonl",
+        "buried.jsonl",
+        "counters_and_off.jsonl",
+    ] {
+        assert_eq!(
+            rows(
+                &[trace],
+                "select count(*) as n from edges e join strands a on a.strand = e.source
+                            join strands b on b.strand = e.target where b.start < a.end"
+            ),
+            json!([{"n": 0}]),
+            "{trace}"
+        );
+        // All strands but the roots' first have a predecessor.
+        assert_eq!(
+            rows(
+                &[trace],
+                "select (select count(*) from strands) - (select count(distinct target) from edges)
+                            - (select count(*) from tasks where kind = 'root') as n"
+            ),
+            json!([{"n": 0}]),
+            "{trace}"
+        );
+    }
+}
+
+#[test]
+fn several_runs_and_off_cpu_times() {
+    let both = ["example_a.jsonl", "counters_and_off.jsonl"];
+    assert_eq!(
+        rows(&both, "select run, count(*) as n from tasks group by run"),
+        json!([{"run": 1, "n": 4}, {"run": 2, "n": 2}])
+    );
+    // Microseconds there, nanoseconds here.
+    assert_eq!(
+        rows(
+            &both,
+            "select thread, why, on_what, start, \"end\" from offs where run = 2 order by start"
+        ),
+        json!([{"thread": 1, "why": "blocked", "on_what": "read", "start": 150_000, "end": 900_000},
+               {"thread": 0, "why": "preempted", "on_what": null, "start": 200_000, "end": 320_000}])
+    );
+    assert_eq!(
+        rows(
+            &both,
+            "select counter, sum(value) as v from counters group by counter"
+        ),
+        json!([{"counter": "instructions", "v": 620_000}])
+    );
+}
+
+#[test]
+fn every_ready_query_runs_and_is_of_some_use() {
+    let traces = [
+        "serial_merge.jsonl",
+        "counters_and_off.jsonl",
+        "example_a.jsonl",
+    ];
+    let empty: Vec<&str> = queries::QUERIES
+        .iter()
+        .filter(|q| rows(&traces, q.sql) == json!([]))
+        .map(|q| q.name)
+        .collect();
+    // Nothing in these traces: no samples, no queue depths, no leapfrogs, no events of the scheduler.
+    let expected = [
+        "leapfrogs",
+        "queue-depth",
+        "scheduler",
+        "hot-lines",
+        "hot-critical-lines",
+    ];
+    assert_eq!(empty, expected);
+    assert!(matches!(
+        queries::named("nonsense"),
+        Err(Error::NoSuchQuery(_))
+    ));
+}
+
+#[test]
+fn a_query_can_only_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("written.db");
+    let file = path.to_str().unwrap();
+    for query in [
+        format!("attach database '{file}' as x"),
+        format!("vacuum into '{file}'"),
+        "delete from strands".into(),
+        "insert into strands(run) values (1)".into(),
+        "create table x(a)".into(),
+        "create temp table x(a)".into(),
+        "drop table strands".into(),
+        "pragma journal_mode = wal".into(),
+        "pragma temp_store_directory = '/'".into(),
+        "select load_extension('x.so')".into(),
+        "begin".into(),
+        format!("select 1; attach database '{file}' as x"),
+        "select * from nothing".into(),
+        "".into(),
+        "selec".into(),
+    ] {
+        assert!(text(A, &query, Format::Table).is_err(), "{query}");
+    }
+    assert!(!path.exists());
+    let error = text(A, "delete from strands", Format::Table)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("may only read"), "{error}");
+    let error = text(A, "select nonsense from strands", Format::Table)
+        .unwrap_err()
+        .to_string();
+    assert!(
+        error.contains("nonsense") && error.contains("--schema"),
+        "{error}"
+    );
+}
+
+#[test]
+fn tables_csv_and_json() {
+    let query =
+        "select label, critical_percent, line, 'a,\"b\"' as q from sites order by site limit 2";
+    assert_eq!(
+        text(A, query, Format::Table).unwrap(),
+        "label  critical_percent  line  q\n-----  ----------------  ----  -----\nroot             58.621        a,\"b\"\nL10                   0        a,\"b\"\n"
+    );
+    let csv = text(A, query, Format::Csv).unwrap();
+    assert_eq!(csv.lines().next(), Some("label,critical_percent,line,q"));
+    assert!(csv.ends_with(",,\"a,\"\"b\"\"\"\r\n"), "{csv}");
+    assert_eq!(rows(A, "select label from sites where 0"), json!([]));
+    let hostile = text(
+        &["hostile_names.jsonl"],
+        "select label, name from sites, runs",
+        Format::Table,
+    )
+    .unwrap();
+    assert!(
+        !hostile.chars().any(|c| c.is_control() && c != '\n'),
+        "{hostile:?}"
+    );
+}
+
+#[test]
+fn numbers_beyond_64_bits_are_the_nearest_real() {
+    let work = &rows(&["near_2_63.jsonl"], "select work from runs")[0]["work"];
+    let exact = 3.0 * ((1u64 << 63) - 1) as f64;
+    assert!(
+        (work.as_f64().unwrap() / exact - 1.0).abs() < 1e-9,
+        "{work}"
+    );
+}
+
+#[test]
+fn a_database_file_takes_run_after_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let add =
+        |names: &[&str]| append::<Error>(&path, names.len(), |i, number| Ok(run(names[i], number)));
+    assert_eq!(add(&["example_a.jsonl"]).unwrap(), [1]);
+    assert_eq!(
+        add(&["serial_merge.jsonl", "example_a.jsonl"]).unwrap(),
+        [2, 3]
+    );
+    assert!(is_database(&path));
+    let before = std::fs::read(&path).unwrap();
+    let database = Database::read_only(&path).unwrap();
+    let ask = |query: &str| {
+        let mut out = Vec::new();
+        database.ask(query, Format::Csv, &Limits::default(), &mut out)?;
+        Ok::<_, Error>(String::from_utf8(out).unwrap())
+    };
+    assert_eq!(
+        ask("select run, work from runs where name = 'tree_sum'").unwrap(),
+        "run,work\r\n1,175\r\n3,175\r\n"
+    );
+    assert!(ask("delete from runs").is_err());
+    drop(database);
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    let other = folder.path().join("notes.txt");
+    std::fs::write(&other, "notes").unwrap();
+    let error = append::<Error>(&other, 0, |_, n| Ok(run("example_a.jsonl", n))).unwrap_err();
+    assert!(error.to_string().contains("is no database"), "{error}");
+}
+
+/// docs/sql.md has the tables as they are: `workspan sql --schema --markdown` prints that part.
+#[test]
+fn the_documentation_is_the_schema() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/sql.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(
+        page.contains(schema::markdown().trim_end()),
+        "docs/sql.md is not what `workspan sql --schema --markdown` prints"
+    );
+    for query in queries::QUERIES {
+        assert!(
+            page.contains(&format!("`{}`", query.name)),
+            "docs/sql.md lacks {}",
+            query.name
+        );
+    }
+}
