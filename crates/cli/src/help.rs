@@ -21,7 +21,7 @@ pub struct HelpArgs {
 }
 
 /// The terms, each with what it means for a reader of the report.
-const TERMS: [(&str, &str); 33] = [
+const TERMS: [(&str, &str); 35] = [
     (
         "strand",
         "A stretch of one task on one thread without any task-parallel primitive in it. Strands are what the\n\
@@ -129,6 +129,16 @@ const TERMS: [(&str, &str); 33] = [
         "ready path",
         "From the strand that ended last back to the strand that made it ready, and so on: what the run\n\
       waited for. It splits the elapsed time into work, waiting for a busy worker, and waiting for the scheduler.",
+    ),
+    (
+        "stretch",
+        "What the same work took longer in a run on many workers than in a run on one: caches and memory are\n\
+         shared. `workspan stretch` says where.",
+    ),
+    (
+        "noise",
+        "What runs of one program differ by. A difference between two sides of several runs is within the noise\n\
+         when the 95 % interval of the difference of their means holds 0.",
     ),
     (
         "low parallelism",
