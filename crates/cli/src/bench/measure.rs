@@ -8,7 +8,7 @@ use workspan_analysis::Options;
 use workspan_dag::{Dag, OpenOptions};
 
 use super::kernels::Kernel;
-use super::result::{Group, Parts, Recorded, Row, median};
+use super::result::{Group, Parts, Recorded, Row};
 use super::runtime::Runtime;
 use crate::trace;
 
@@ -97,8 +97,8 @@ pub fn measure(plan: &Plan, variants: &[Variant], warnings: &mut Vec<String>) ->
         row.bare.sort_unstable();
         row.recorded.sort_unstable();
         traces.sort_by_key(|t| t.0);
-        let middle = median(&row.recorded);
-        if let Some((_, trace)) = traces.into_iter().find(|t| Some(t.0) == middle) {
+        // The one that other programs disturbed least.
+        if let Some((_, trace)) = traces.into_iter().next() {
             row.trace = trace;
         }
     }

@@ -94,7 +94,7 @@ pub struct Row {
     pub bare: Vec<u64>,
     /// The same of the recorded runs.
     pub recorded: Vec<u64>,
-    /// Of the recorded run with the median time; or why there is none.
+    /// Of the fastest recorded run; or why there is none.
     pub trace: Result<Recorded, String>,
 }
 

@@ -9,8 +9,8 @@ use super::verdict;
 const WIDTH: usize = 120;
 
 const LEGEND: &str = "elapsed: the kernel alone, without its input, bare; speedup: over the serial elision of the C++ source; \
-                      recorded: what recording adds. The shares are those of workers x time of the whole recorded \
-                      program, its input included: work, delay (a strand ready and a worker free), no work because of the \
+                      recorded: what recording adds. The shares are those of workers x time of the fastest \
+                      recorded run, the whole program with its input: work, delay (a strand ready and a worker free), no work because of the \
                       scheduler and of the program, descheduled, blocked, recording.";
 
 /// A time with three digits and its unit.
