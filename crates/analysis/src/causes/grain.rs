@@ -7,9 +7,9 @@ use super::Costs;
 /// A task that takes less than this many steals, with all its descendants, is not worth being stolen: a thief would
 /// spend a third of its time or more on getting it.
 const STEALS_A_TASK: u128 = 2;
-/// Where an average task takes less than this part of a steal, creating and fetching it even on its own thread (a
-/// queue's push and pop, a latch: an eighth of a steal and less, as measured on Rayon) is a sizeable part of it.
-const TASKS_A_STEAL: u128 = 8;
+/// Where an average task takes less than this part of a steal, what a runtime does for it even on its own thread (memory
+/// for it, a queue's push and pop, a latch) is a sizeable part of it.
+const TASKS_A_STEAL: u128 = 4;
 
 pub(crate) struct Grain {
     /// Time in strands of the task and its descendants, off the CPU or not.

@@ -242,7 +242,7 @@ impl<'a> Slow<'a> {
         let (work, size) = (u128::from(self.work[task]), u128::from(self.size[task]));
         let steal = u128::from(self.steal);
         let is_put = is_new && self.dag.tasks.kind[task] == TaskKind::Inline;
-        if !is_put && ((is_new && work < 2 * steal) || work * 8 < steal * size) {
+        if !is_put && ((is_new && work < 2 * steal) || work * 4 < steal * size) {
             return whole(Cause::GrainFine, site);
         }
         if u128::from(served) <= 4 * steal || self.workers == 1 {
@@ -315,9 +315,9 @@ impl<'a> Slow<'a> {
             };
             *sums.entry(key).or_default() += idle;
         }
-        for s in 0..count {
-            if served[s] > 0 {
-                *sums.entry(self.delayed(s, served[s])).or_default() += u128::from(served[s]);
+        for (s, &served) in served.iter().enumerate() {
+            if served > 0 {
+                *sums.entry(self.delayed(s, served)).or_default() += u128::from(served);
             }
             let on_cpu = (strands.start[s]..strands.end[s]).filter(|&t| self.off(s, t).is_none());
             let on_cpu = on_cpu.count() as u64;
@@ -411,7 +411,7 @@ pub fn loop_of_creates(dice: &mut Dice) -> String {
         "{{\"workspan_trace\":1,\"workers\":{workers},\"time_unit\":\"ns\",\"steals\":\"child\",\"burden\":{steal}}}\n"
     );
     let mut t = dice.below(30);
-    let mut free = vec![0; workers as usize];
+    let mut free = vec![0; workers];
     let mut tasks = String::new();
     let mut last = 0;
     writeln!(out, "{{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}}").unwrap();
@@ -422,7 +422,7 @@ pub fn loop_of_creates(dice: &mut Dice) -> String {
              {{\"ev\":\"resume\",\"t\":{t},\"w\":0,\"task\":0}}"
         )
         .unwrap();
-        let w = (1..workers as usize).min_by_key(|&w| free[w]).unwrap();
+        let w = (1..workers).min_by_key(|&w| free[w]).unwrap();
         let start = free[w].max(t) + dice.below(2 * steal + 2);
         free[w] = start + task + dice.below(3);
         last = last.max(free[w]);
