@@ -185,8 +185,7 @@ fn nothing(recorded: &[&Finalized], path: &Path, follow: bool) -> String {
          `workspan record --` right before the program of interest."
     };
     format!(
-        "{program} ran, but nothing parallel was seen in it: no OpenMP, no oneTBB, no recorded Rayon. A Rayon program is \
-         recorded when it was built with recording compiled in: `cargo workspan run` does both, and `cargo workspan build` \
-         builds a program for `workspan record`. {beyond}"
+        "{program} ran, but nothing parallel was seen in it: no OpenMP, no oneTBB, no Rayon that was built for recording (as \
+         `cargo workspan run` and `cargo workspan build` do). {beyond}"
     )
 }

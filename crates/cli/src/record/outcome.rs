@@ -137,7 +137,11 @@ impl Outcome<'_> {
             ) {
                 Ok(trace) => {
                     // The report has them too.
-                    for warning in trace.warnings.iter().filter(|_| !self.report) {
+                    let known = self.facts.iter().filter(|note| note.key == "warning");
+                    let known = known
+                        .map(|note| &note.value)
+                        .filter(|_| recorded.is_empty());
+                    for warning in trace.warnings.iter().chain(known).filter(|_| !self.report) {
                         eprintln!("workspan: {warning}");
                     }
                     std::fs::remove_file(spool).with_context(|| spool.display().to_string())?;

@@ -52,10 +52,12 @@ impl Runtime {
     /// Why its library was there and nothing of it was recorded.
     fn silence(self) -> &'static str {
         match self.name {
+            "LLVM OpenMP" if std::env::var("OMP_TOOL").is_ok_and(|v| v.trim() == "disabled") => {
+                "OMP_TOOL=disabled is set, which turns off the interface (OMPT) it tells of itself by; unset it"
+            }
             "LLVM OpenMP" => {
-                "either this run reached no parallel region and no task, or its tools interface (OMPT) is off: \
-                 OMP_TOOL=disabled in the environment, another tool that was there first, or a libomp built without it; \
-                 unset OMP_TOOL, or run on a libomp of LLVM 14 or later"
+                "either this run reached no parallel region and no task, or its tools interface (OMPT) is not \
+                 there: another tool came first, or libomp was built without it; run on a libomp of LLVM 14 or later"
             }
             "GNU OpenMP" => {
                 "either this run reached no parallel region and no task, or the calls don't go through the dynamic linker \
