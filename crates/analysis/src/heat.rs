@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use workspan_dag::{Dag, Frame, NONE, StrandId};
 
+use crate::causes::{Cause, Finding};
+
 /// A line of the program and how often it was met.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineHeat {
@@ -60,10 +62,10 @@ impl Heat {
     }
 }
 
-/// The hottest place of some strands in some time.
+/// A function that some strands were in, in some time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hottest {
-    /// Function of the hottest line.
+    /// Its name.
     pub function: String,
     /// Its file.
     pub file: Option<String>,
@@ -71,6 +73,8 @@ pub struct Hottest {
     pub line: Option<u32>,
     /// Samples in that function.
     pub samples: u64,
+    /// Of those, on the critical path (where that was asked for).
+    pub critical: u64,
     /// Samples that were looked at.
     pub of: u64,
 }
@@ -177,16 +181,18 @@ pub fn heat(dag: &Dag, critical_path: &[StrandId]) -> Heat {
 #[derive(Default)]
 struct Hits {
     samples: u64,
+    critical: u64,
     lines: BTreeMap<Option<u32>, u64>,
 }
 
-/// The hottest function, and in it the hottest line, of the samples that `wanted` takes, of those taken in [`from`, `to`).
-/// `None` when there is no such sample. O(log n + samples in that time).
-pub fn hottest(
+/// The functions of the samples that `wanted` takes, of those taken in [`from`, `to`), hottest first (ties by name), each with
+/// its hottest line. Empty when there is no such sample. O(log n + samples in that time).
+pub fn functions(
     dag: &Dag,
     (from, to): (u64, u64),
+    critical_path: &[StrandId],
     wanted: impl Fn(StrandId) -> bool,
-) -> Option<Hottest> {
+) -> Vec<Hottest> {
     let samples = &dag.samples;
     let first = samples.t.partition_point(|&t| t < from);
     let last = samples.t.partition_point(|&t| t < to).max(first);
@@ -203,18 +209,51 @@ pub fn hottest(
                 .entry((&frame.function, frame.file.as_deref()))
                 .or_default();
             function.samples += 1;
+            // The path's strands are in start order, as all strands are.
+            function.critical += u64::from(critical_path.binary_search(&strand).is_ok());
             *function.lines.entry(frame.line).or_default() += 1;
         }
     }
-    let most = functions.values().map(|f| f.samples).max()?;
-    let (&(function, file), hits) = functions.iter().find(|(_, f)| f.samples == most)?;
-    let hottest = hits.lines.values().copied().max()?;
-    let line = hits.lines.iter().find(|(_, n)| **n == hottest)?.0;
-    Some(Hottest {
-        function: function.to_owned(),
-        file: file.map(str::to_owned),
-        line: *line,
-        samples: hits.samples,
-        of,
-    })
+    let mut rows: Vec<Hottest> = functions
+        .into_iter()
+        .map(|((function, file), hits)| {
+            let most = hits.lines.values().copied().max();
+            let line = hits.lines.iter().find(|(_, n)| Some(**n) == most);
+            Hottest {
+                function: function.to_owned(),
+                file: file.map(str::to_owned),
+                line: line.and_then(|(line, _)| *line),
+                samples: hits.samples,
+                critical: hits.critical,
+                of,
+            }
+        })
+        .collect();
+    rows.sort_by(|a, b| (b.samples, &a.function, &a.file).cmp(&(a.samples, &b.function, &b.file)));
+    rows
+}
+
+/// The first of [`functions`].
+pub fn hottest(dag: &Dag, time: (u64, u64), wanted: impl Fn(StrandId) -> bool) -> Option<Hottest> {
+    functions(dag, time, &[], wanted).into_iter().next()
+}
+
+/// Where the code of a finding spends its time: in the block or the tasks that it names. `None` for a cause that is not about
+/// what runs, and without samples.
+pub fn inside(dag: &Dag, finding: &Finding) -> Option<Hottest> {
+    let at = &finding.place;
+    let strands = &dag.strands;
+    let of_site = |s: StrandId| dag.tasks.site[strands.task[s as usize] as usize] == at.site;
+    let of_block = |s: StrandId| {
+        let i = s as usize;
+        of_site(s)
+            && (strands.from[i], strands.start_kind[i]) == (at.from, at.from_kind)
+            && (strands.to[i], strands.end_kind[i]) == (at.to, at.to_kind)
+    };
+    let all = (0, u64::MAX);
+    match finding.cause {
+        Cause::SerialStrand | Cause::Blocked => hottest(dag, all, of_block),
+        Cause::GrainCoarse | Cause::Stretch => hottest(dag, all, of_site),
+        _ => None,
+    }
 }

@@ -38,7 +38,9 @@ pub use alone::AloneRow;
 pub use blocks::BlockRow;
 pub use breakdown::Breakdown;
 pub use flame::{FlameOf, FlameOptions, FlameStack, flame};
-pub use heat::{FunctionHeat, Heat, Hottest, LineHeat, heat, hottest, is_program};
+pub use heat::{
+    FunctionHeat, Heat, Hottest, LineHeat, functions, heat, hottest, inside, is_program,
+};
 pub use lanes::{Lane, Lanes, lanes};
 pub use low_parallelism::{LowParallelism, LowStrand};
 pub use options::{Error, Metric, Options};

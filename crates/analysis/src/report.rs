@@ -5,6 +5,7 @@ use workspan_dag::Dag;
 use crate::alone::AloneRow;
 use crate::breakdown::Breakdown;
 use crate::causes::{Baseline, Causes, stretch};
+use crate::heat::{Heat, heat};
 use crate::heaviest::Heaviest;
 use crate::low_parallelism::LowParallelism;
 use crate::options::{Error, Metric, Options};
@@ -39,6 +40,8 @@ pub struct Report {
     pub alone: Vec<AloneRow>,
     /// Why what was lost was lost: every lost tick has one cause.
     pub causes: Causes,
+    /// Lines and functions of the code, by samples.
+    pub heat: Heat,
     /// Regions, by label's first opening.
     pub regions: Vec<RegionRow>,
     /// What makes a number doubtful, each a full sentence; the trace's own warnings come first.
@@ -117,6 +120,7 @@ pub fn report_against(
         low_parallelism: timeline.low_parallelism,
         alone: timeline.alone,
         causes,
+        heat: heat(dag, &work_span.critical_path),
         regions,
         warnings,
         work_span,

@@ -2,13 +2,14 @@
 //! merge, and does not on the version with the parallel merge.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use std::io::Write;
 use std::path::Path;
 use std::process::Command;
 
 const SOURCE: &str = "bench/src/bin/msort.rs";
 
-/// The text of the report that `cargo workspan run` prints, in one line, and its JSON.
-fn record(merge: &str) -> (String, serde_json::Value) {
+/// The text of the report that `cargo workspan run` prints, in one line, its JSON, and the critical path's stacks.
+fn record(merge: &str) -> (String, serde_json::Value, String) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("msort.wspan");
@@ -42,9 +43,15 @@ fn record(merge: &str) -> (String, serde_json::Value) {
         .output()
         .unwrap();
     assert!(json.status.success());
+    let flame = Command::new(env!("CARGO_BIN_EXE_workspan"))
+        .args(["flame", "--of", "critical-path"])
+        .arg(&trace)
+        .output()
+        .unwrap();
     (
         text.split_whitespace().collect::<Vec<_>>().join(" "),
         serde_json::from_slice(&json.stdout).unwrap(),
+        String::from_utf8(flame.stdout).unwrap(),
     )
 }
 
@@ -60,9 +67,9 @@ fn the_report_names_the_serial_merge_and_only_that() {
     let after_the_join = format!("from the join at {SOURCE}:{line} (`msort`)");
 
     // Under load from elsewhere preemption is what limits the run; the merge is to be named when the machine is ours.
-    let (text, json) = (0..5)
+    let (text, json, flame) = (0..5)
         .map(|_| record("serial"))
-        .find(|(_, json)| {
+        .find(|(_, json, _)| {
             let share = |key: &str| json["breakdown"][key].as_f64().unwrap();
             share("descheduled") < 0.2 * share("work")
         })
@@ -108,6 +115,25 @@ fn the_report_names_the_serial_merge_and_only_that() {
         "{block:#}"
     );
 
-    let (text, _) = record("parallel");
+    // What the samples say: the function and a line of it, also as a flame graph of the critical path alone.
+    if json["samples"].is_null() {
+        let line = "skipped: samples of the merge sort: the kernel takes none here\n";
+        std::io::stdout().write_all(line.as_bytes()).unwrap();
+    } else {
+        assert_eq!(block["inside"]["function"], "merge_serial", "{block:#}");
+        let inside = block["inside"]["line"].as_u64().unwrap() as usize;
+        let declared = 1 + source
+            .lines()
+            .position(|l| l.starts_with("fn merge_serial("))
+            .unwrap();
+        assert!((declared..declared + 20).contains(&inside), "{block:#}");
+        assert!(text.contains("`merge_serial`"), "{text}");
+        let of_root = |l: &&str| l.starts_with("root;main;") && l.contains(";merge_serial");
+        assert!(flame.lines().any(|l| of_root(&l)), "{flame}");
+        let of_tasks = |l: &&str| l.contains("msort: join (") && l.contains("merge_serial");
+        assert!(flame.lines().any(|l| of_tasks(&l)), "{flame}");
+    }
+
+    let (text, ..) = record("parallel");
     assert!(!text.contains(&after_the_join), "{text}");
 }

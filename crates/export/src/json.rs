@@ -1,5 +1,6 @@
 //! The report as JSON: stable keys (TEXT_TRACE.md, "The report as JSON"), whole numbers kept whole.
 
+mod code;
 mod findings;
 
 use serde::{Serialize, Serializer};
@@ -58,6 +59,8 @@ struct Root<'a> {
     causes: Vec<findings::CauseJson>,
     alone: Vec<findings::AloneJson<'a>>,
     sites: Vec<Site<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    samples: Option<code::SamplesJson<'a>>,
     regions: Vec<Region<'a>>,
     parts: Option<[(); 0]>,
     low_parallelism: Vec<Low<'a>>,
@@ -259,6 +262,7 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options) -> Root<'a>
         causes: findings::causes(report),
         alone: findings::alone(dag, report),
         sites: report.sites.iter().map(|row| site(dag, row)).collect(),
+        samples: code::samples(report),
         regions: report.regions.iter().map(|row| region(dag, row)).collect(),
         parts: if dag.parts.is_empty() { Some([]) } else { None },
         low_parallelism: report.low_parallelism.iter().map(|i| low(dag, i)).collect(),

@@ -1,6 +1,7 @@
 //! The report as text: what limits the program first, then the evidence.
 
 mod breakdown;
+mod code;
 mod findings;
 mod headline;
 mod low;
@@ -72,6 +73,7 @@ pub fn report_text(
     scale::work_and_span(&view, &mut page, &mut notes);
     scale::bounds(&view, &mut page);
     sites::table(&view, &mut page);
+    code::lines(&view, &mut page);
     notes.show(&mut page, notes::About::Sites);
     low::intervals(&view, &mut page);
     breakdown::taken_out(&view, &mut page);

@@ -1,8 +1,8 @@
 //! Why worker time was lost, as JSON: `verdict`, `findings`, `causes`, `alone`.
 
 use serde::Serialize;
-use workspan_analysis::Report;
 use workspan_analysis::causes::{Cause, Evidence, Finding, Headline, Place, headline};
+use workspan_analysis::{Report, inside};
 use workspan_dag::{Dag, NONE, PlaceId, ROOT_PLACE, StartKind};
 
 use super::{Position, Ratio, end, start};
@@ -31,6 +31,9 @@ pub(super) struct FindingJson<'a> {
     lost: u128,
     lost_percent: Ratio,
     evidence: EvidenceJson<'a>,
+    /// The function and line that the samples there were in most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inside: Option<super::code::InsideJson>,
 }
 
 /// `site` is whose strands or tasks they are, `file` and `line` where to look first, `task` to `end` the strand that shows it
@@ -82,6 +85,7 @@ pub(super) fn findings<'a>(dag: &'a Dag, report: &Report) -> Vec<FindingJson<'a>
         lost: finding.lost,
         lost_percent: Ratio(causes.percent(finding.lost)),
         evidence: evidence(dag, &finding.evidence),
+        inside: inside(dag, finding).map(super::code::inside),
     };
     causes.findings().iter().map(json).collect()
 }

@@ -1,9 +1,10 @@
 //! What was lost most, why, at which line, and what to do about it.
 
 use workspan_analysis::causes::{Cause, Finding, Place};
+use workspan_analysis::inside;
 use workspan_dag::{EndKind, NONE, ROOT_PLACE, StartKind};
 
-use super::View;
+use super::{View, code};
 use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::position::{end_words, label, owner_words, place, short_function, start_words};
 use crate::quantity::{ratio, share, thousands};
@@ -21,6 +22,11 @@ pub(super) fn show(view: &View, page: &mut Page) {
         words.push(strong(format!(": {lost} of what was lost. ")));
         words.push(plain(advice(finding.cause)));
         page.prose("  > ", 4, &words);
+        let code = inside(view.dag, finding);
+        let words = code.map(|hot| code::sentence(&hot)).unwrap_or_default();
+        if !words.is_empty() {
+            page.prose("    ", 4, &words);
+        }
     }
     if findings.is_empty() {
         let text = "What was lost has none of the causes this report knows; the tables below say what is known of it.";

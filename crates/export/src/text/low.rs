@@ -2,10 +2,10 @@
 
 use std::cmp::Reverse;
 
-use workspan_analysis::{LowParallelism, LowStrand};
+use workspan_analysis::{LowParallelism, LowStrand, hottest};
 use workspan_dag::{PlaceId, ROOT_PLACE};
 
-use super::View;
+use super::{View, code};
 use crate::page::{Page, Tone, plain, strong};
 use crate::position::{Ends, cell, label};
 use crate::quantity::{percent_of, ratio, share};
@@ -57,7 +57,7 @@ fn one(view: &View, page: &mut Page, interval: &LowParallelism) {
         ],
     );
     for group in groups(view, interval).iter().take(STRANDS) {
-        row(view, page, group);
+        row(view, page, interval, group);
     }
 }
 
@@ -99,7 +99,7 @@ fn groups(view: &View, interval: &LowParallelism) -> Vec<Group> {
     groups
 }
 
-fn row(view: &View, page: &mut Page, group: &Group) {
+fn row(view: &View, page: &mut Page, interval: &LowParallelism, group: &Group) {
     let dag = view.dag;
     let words = cell(dag, &group.ends, page.width() / 2);
     let mut pieces = if group.strands > 1 {
@@ -132,5 +132,13 @@ fn row(view: &View, page: &mut Page, group: &Group) {
     } else {
         format!(", {words}: ran {ran}")
     }));
+    let code = hottest(dag, (interval.begin, interval.end), |s| {
+        let task = dag.strands.task[s as usize];
+        dag.tasks.site[task as usize] == group.site && Ends::of(dag, s) == group.ends
+    });
+    if let Some(hot) = code.filter(|hot| hot.of >= code::FEWEST && 2 * hot.samples > hot.of) {
+        pieces.push(plain(", mostly in "));
+        pieces.extend(code::named(&hot));
+    }
     page.prose("      ", 8, &pieces);
 }

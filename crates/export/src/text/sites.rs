@@ -1,8 +1,8 @@
 //! Spawn sites by critical percent, their code blocks, the source line.
 
-use workspan_analysis::{BlockRow, SiteRow};
+use workspan_analysis::{BlockRow, SiteRow, functions};
 
-use super::View;
+use super::{View, code};
 use crate::page::{Page, Tone, plain, strong};
 use crate::position::{Ends, cell, place, site_cell};
 use crate::quantity::{percent, percent_of, ratio, thousands};
@@ -11,6 +11,10 @@ use crate::quantity::{percent, percent_of, ratio, thousands};
 const NUMBERS: usize = 44;
 /// Most code blocks shown under a site.
 const BLOCKS: usize = 3;
+/// Most functions shown under a block.
+const FUNCTIONS: usize = 2;
+/// A function with less than this part of its block's samples is not shown.
+const WORTH_A_LINE: f64 = 0.2;
 
 pub(super) fn table(view: &View, page: &mut Page) {
     let rows = &view.report.sites;
@@ -89,12 +93,55 @@ fn site(view: &View, page: &mut Page, row: &SiteRow, label: usize) {
             percent(percent_of(block.critical_work, span)),
             view.amount(block.work as f64)
         ))]);
+        inside(view, page, row, block, label);
     }
     if let Some(place) = place(view.dag, row.site)
         && let (Some(line), Some(source)) = (place.line, place.source.as_deref())
         && !source.is_empty()
     {
         page.line(&[(Tone::Faint, format!("    {line} |  {source}"))]);
+    }
+}
+
+/// The functions that the block's samples were in; what they took is the block's, divided by samples.
+fn inside(view: &View, page: &mut Page, row: &SiteRow, block: &BlockRow, label: usize) {
+    let dag = view.dag;
+    if dag.samples.is_empty() || view.counter().is_some() {
+        return;
+    }
+    let path = &view.report.work_span.critical_path;
+    let found = functions(dag, (0, u64::MAX), path, |s| {
+        let ends = Ends::of(dag, s);
+        let task = dag.strands.task[s as usize];
+        dag.tasks.site[task as usize] == row.site
+            && (ends.from, ends.from_kind) == (block.from, block.from_kind)
+            && (ends.to, ends.to_kind) == (block.to, block.to_kind)
+    });
+    let critical: u64 = found.iter().map(|f| f.critical).sum();
+    let span = view.report.work_span.span;
+    for function in found.iter().take(FUNCTIONS) {
+        let part = function.samples as f64 / function.of.max(1) as f64;
+        if function.of < code::FEWEST || part < WORTH_A_LINE {
+            break;
+        }
+        let on_path = function.critical as f64 / critical.max(1) as f64;
+        let on_path = percent_of((block.critical_work as f64 * on_path) as u128, span);
+        let name = match (&function.file, function.line) {
+            (Some(file), Some(line)) => {
+                let file = file.rsplit('/').next().unwrap_or(file);
+                format!("{}  {file}:{line}", function.function)
+            }
+            _ => function.function.clone(),
+        };
+        let name = page.fit(&name, label - 4);
+        page.line(&[(
+            Tone::Faint,
+            format!(
+                "      {name}{:>10}{:>11}",
+                percent(on_path),
+                view.amount(block.work as f64 * part)
+            ),
+        )]);
     }
 }
 

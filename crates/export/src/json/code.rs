@@ -1,0 +1,92 @@
+//! What the samples say, as JSON.
+
+use serde::Serialize;
+use workspan_analysis::{FunctionHeat, Hottest, LineHeat, Report};
+
+/// Lines and functions given at most.
+const ROWS: usize = 1000;
+
+#[derive(Serialize)]
+pub(super) struct SamplesJson<'a> {
+    /// Samples a second of CPU time.
+    hertz: u32,
+    /// Taken inside strands, and while the thread ran none.
+    inside: u64,
+    outside: u64,
+    lines: Vec<LineJson<'a>>,
+    functions: Vec<FunctionJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct LineJson<'a> {
+    file: &'a str,
+    line: u32,
+    function: &'a str,
+    samples: u64,
+    critical: u64,
+}
+
+#[derive(Serialize)]
+struct FunctionJson<'a> {
+    function: &'a str,
+    file: Option<&'a str>,
+    own: u64,
+    total: u64,
+    critical: u64,
+}
+
+/// `None` without samples.
+pub(super) fn samples(report: &Report) -> Option<SamplesJson<'_>> {
+    let heat = &report.heat;
+    if heat.inside + heat.outside == 0 {
+        return None;
+    }
+    Some(SamplesJson {
+        hertz: heat.hertz,
+        inside: heat.inside,
+        outside: heat.outside,
+        lines: heat
+            .lines
+            .iter()
+            .take(ROWS)
+            .map(|row: &LineHeat| LineJson {
+                file: &row.file,
+                line: row.line,
+                function: &row.function,
+                samples: row.samples,
+                critical: row.critical,
+            })
+            .collect(),
+        functions: heat.functions.iter().take(ROWS).map(function).collect(),
+    })
+}
+
+fn function(row: &FunctionHeat) -> FunctionJson<'_> {
+    FunctionJson {
+        function: &row.function,
+        file: row.file.as_deref(),
+        own: row.own,
+        total: row.total,
+        critical: row.critical,
+    }
+}
+
+/// Where the code of a finding was met.
+#[derive(Serialize)]
+pub(super) struct InsideJson {
+    function: String,
+    file: Option<String>,
+    line: Option<u32>,
+    samples: u64,
+    of: u64,
+}
+
+pub(super) fn inside(hot: Hottest) -> InsideJson {
+    InsideJson {
+        function: hot.function,
+        file: hot.file,
+        line: hot.line,
+        samples: hot.samples,
+        of: hot.of,
+    }
+}

@@ -1,0 +1,95 @@
+//! What the samples say: functions inside strands, and the hottest lines.
+
+use workspan_analysis::{Hottest, LineHeat};
+
+use super::View;
+use crate::page::{Page, Piece, Tone, plain, strong};
+use crate::quantity::{percent_of, share, thousands};
+
+/// Lines shown.
+const LINES: usize = 5;
+/// Lines with less than this share of the samples are left out, in percent.
+const WORTH_SHOWING: f64 = 2.0;
+/// Fewer samples say nothing.
+pub(super) const FEWEST: u64 = 5;
+
+/// The hottest lines of the program.
+pub(super) fn lines(view: &View, page: &mut Page) {
+    let heat = &view.report.heat;
+    let worth =
+        |line: &&LineHeat| line.samples >= FEWEST && of(line.samples, heat.inside) >= WORTH_SHOWING;
+    let shown: Vec<&LineHeat> = heat.lines.iter().filter(worth).take(LINES).collect();
+    if shown.is_empty() {
+        return;
+    }
+    let on_path: u64 = heat.functions.iter().map(|f| f.critical).sum();
+    page.blank();
+    page.line(&[
+        strong("  Lines, by samples"),
+        (
+            Tone::Faint,
+            format!(
+                "  ({} in strands, {} Hz)",
+                thousands(heat.inside.into()),
+                heat.hertz
+            ),
+        ),
+    ]);
+    let width = page.width().saturating_sub(36);
+    page.line(&[(
+        Tone::Faint,
+        format!("  {:>8}{:>12}", "of all", "of critical"),
+    )]);
+    for line in shown {
+        let critical = if on_path == 0 {
+            "-".to_owned()
+        } else {
+            share(of(line.critical, on_path))
+        };
+        let at = page.fit(&format!("{}:{}", line.file, line.line), width);
+        page.line(&[
+            plain(format!(
+                "  {:>8}{critical:>12}  ",
+                share(of(line.samples, heat.inside))
+            )),
+            (Tone::Path, at.trim_end().to_owned()),
+            plain("  "),
+            (
+                Tone::Faint,
+                page.fit(&line.function, 30).trim_end().to_owned(),
+            ),
+        ]);
+    }
+}
+
+fn of(part: u64, all: u64) -> f64 {
+    percent_of(part.into(), all.into())
+}
+
+/// `merge (src/sort.rs:43)`
+pub(super) fn named(hot: &Hottest) -> Vec<Piece> {
+    let mut words = vec![plain(format!("`{}`", hot.function))];
+    if let Some(file) = &hot.file {
+        let at = match hot.line {
+            Some(line) => format!("{file}:{line}"),
+            None => file.clone(),
+        };
+        words.extend([plain(" ("), (Tone::Path, at), plain(")")]);
+    }
+    words
+}
+
+/// `Of 33 samples there 92 % were in `merge` (src/sort.rs:43).`; nothing where there are too few.
+pub(super) fn sentence(hot: &Hottest) -> Vec<Piece> {
+    if hot.of < FEWEST {
+        return Vec::new();
+    }
+    let mut words = vec![plain(format!(
+        "Of {} samples there {} were in ",
+        thousands(hot.of.into()),
+        share(of(hot.samples, hot.of))
+    ))];
+    words.extend(named(hot));
+    words.push(plain("."));
+    words
+}
