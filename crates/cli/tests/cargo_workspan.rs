@@ -417,6 +417,53 @@ fn why_nothing_parallel_was_recorded_is_said() {
 }
 
 #[test]
+fn an_unrecorded_rayon_core_beside_a_recorded_one_is_said_while_it_is_there() {
+    let project = Project::named("sorter", "sorter and fork");
+    let fork = project.root.join("fork");
+    fs::create_dir_all(fork.join("src")).unwrap();
+    fs::write(fork.join("src/lib.rs"), "pub fn one() {}\n").unwrap();
+    let manifest = "[package]\nname = \"rayon-core\"\nversion = \"1.12.9\"\nedition = \"2021\"\n";
+    fs::write(fork.join("Cargo.toml"), manifest).unwrap();
+    let own = fs::read_to_string(project.root.join("Cargo.toml")).unwrap();
+    let lock = fs::read_to_string(project.root.join("Cargo.lock")).unwrap();
+    let with = "[dependencies]\nfork = { package = \"rayon-core\", path = \"fork\" }";
+    let run = |report: &[&str]| {
+        let args = [&["run", "-q", "--offline"], report, &["--", "exit", "0"]].concat();
+        let output = project.cargo_workspan(&args).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        let warnings = read(&trace_of(&output, &project.root)).meta.warnings;
+        let text = said(&output)
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ");
+        (text, warnings)
+    };
+    let expected = "Part of this build's Rayon is not recorded: rayon-core 1.12.9 at";
+    fs::write(
+        project.root.join("Cargo.toml"),
+        own.replace("[dependencies]", with),
+    )
+    .unwrap();
+    for report in [&[][..], &["--no-report"]] {
+        let (text, warnings) = run(report);
+        assert!(text.contains(expected), "{report:?}: {text}");
+        assert!(
+            warnings.iter().any(|w| w.starts_with(expected)),
+            "{warnings:?}"
+        );
+    }
+    // The build folder still has the note.
+    fs::write(project.root.join("Cargo.toml"), own).unwrap();
+    fs::write(project.root.join("Cargo.lock"), lock).unwrap();
+    let (text, warnings) = run(&[]);
+    assert!(!text.contains("1.12.9"), "{text}");
+    assert!(
+        !warnings.iter().any(|w| w.contains("1.12.9")),
+        "{warnings:?}"
+    );
+}
+
+#[test]
 fn cargos_own_failures_are_cargos() {
     let project = Project::named("sorter", "sorter, failing");
     let output = project
