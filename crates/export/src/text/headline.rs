@@ -35,7 +35,12 @@ pub(super) fn title(view: &View, page: &mut Page) {
             (Tone::Faint, format!("{gap}{file}")),
         ]);
     } else {
-        page.line(&[plain("  "), strong(name), plain(facts)]);
+        // Several runtimes with their versions may take more than a line.
+        if used - columns(&page.clean(&file)) <= page.width() {
+            page.line(&[plain("  "), strong(name), plain(facts)]);
+        } else {
+            page.prose("  ", 4, &[strong(name), plain(facts)]);
+        }
         if !file.is_empty() {
             page.prose("  ", 2, &[(Tone::Faint, file)]);
         }

@@ -55,14 +55,24 @@ pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
     }
     page.prose("  ", 4, &facts);
     let counts = format!(
-        "{}, {}, {}, average maximal strand {}",
+        "{}, {}, {}{}, average maximal strand {}",
         number(ws.tasks, "task", "tasks"),
         number(ws.spawns, "spawn", "spawns"),
         number(ws.steals, "steal", "steals"),
+        told_steals(view),
         view.amount(ws.average_maximal_strand())
     );
     page.prose("  ", 4, &[plain(counts)]);
     notes.show(page, About::Span);
+}
+
+/// The runtime's own count of steals where it has one and it differs from the one by who ran what: it counts takes of what
+/// was never begun too, and no hand-over after a wait.
+fn told_steals(view: &View) -> String {
+    match view.dag.steals.len() as u64 {
+        told if told == 0 || told == view.report.work_span.steals => String::new(),
+        told => format!(" ({} by the runtime's own count)", thousands(told.into())),
+    }
 }
 
 /// MODEL.md §2: both spans are shown when they differ by more than 5 %.
