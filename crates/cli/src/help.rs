@@ -21,7 +21,7 @@ pub struct HelpArgs {
 }
 
 /// The terms, each with what it means for a reader of the report.
-const TERMS: [(&str, &str); 35] = [
+const TERMS: [(&str, &str); 34] = [
     (
         "strand",
         "A stretch of one task on one thread without any task-parallel primitive in it. Strands are what the\n\
@@ -182,10 +182,6 @@ const TERMS: [(&str, &str); 35] = [
         "bounded-queue",
         "A cause: the runtime ran a new task on its creator's thread at once, as when its queue is full, and the creator\n\
          created no more meanwhile.",
-    ),
-    (
-        "stretch",
-        "A cause: the same code took longer than in a serial run, which must be given to compare with.",
     ),
 ];
 
