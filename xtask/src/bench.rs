@@ -1,14 +1,16 @@
 //! `cargo xtask bench`: what recording costs, as ratios measured side by side: per join where a task does nothing else,
-//! and where a task does 1, 10 and 100 µs of work; rayon_logs beside it; the bytes of a task; the memory held.
+//! and where a task does 1, 10 and 100 µs of work; rayon_logs beside it; the bytes of a task; the memory held; the report of
+//! 10^7 tasks; tasks of the C and C++ runtimes (`native_bench`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use crate::native_bench;
 use crate::rival;
 use crate::workspace::{build_release, cargo, cargo_workspan, output, target, workspan};
 
@@ -110,6 +112,24 @@ pub fn run() -> Result<()> {
             trace_size(&kernel.trace)?;
         }
     }
+    large(&kernel)?;
+    native_bench::run()
+}
+
+/// A trace of more than 10^7 tasks: what its report takes.
+fn large(kernel: &Kernel) -> Result<()> {
+    let mut command = recorded(&kernel.stand_in, &kernel.trace);
+    output(command.args(["33", "1", "0"]).env("RAYON_NUM_THREADS", "2"))?;
+    println!("\na run of fib(33) in full detail:");
+    let started = Instant::now();
+    output(workspan("release").arg("report").arg(&kernel.trace))?;
+    let took = started.elapsed();
+    trace_size(&kernel.trace)?;
+    println!(
+        "its report took {:.2} s on this machine's CPUs",
+        took.as_secs_f64()
+    );
+    let _ = fs::remove_file(&kernel.trace);
     Ok(())
 }
 

@@ -6,6 +6,7 @@
 
 mod bench;
 mod demo;
+mod native_bench;
 mod outcomes;
 mod packages;
 mod picture;
@@ -23,7 +24,7 @@ usage: cargo xtask demo            build workspan, record the merge sort of benc
                                   more random cases, and oxipng and tokei
        cargo xtask test rayon     Rayon's own tests alone, bare and recorded
        cargo xtask test programs  oxipng and tokei alone, bare and recorded
-       cargo xtask bench           what a recorded join costs, and its bytes";
+       cargo xtask bench           what a recorded join or task costs on each runtime, its bytes, its report";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

@@ -1,0 +1,203 @@
+//! The part of `cargo xtask bench` about C++: what a recorded task costs on each runtime, and what sampling costs.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::workspace::{root, target, workspan};
+
+const ROUNDS: usize = 9;
+
+/// A runtime: its name, compilers to try, what it is compiled with.
+struct Runtime {
+    name: &'static str,
+    compilers: &'static [&'static str],
+    flags: &'static [&'static str],
+}
+
+const RUNTIMES: [Runtime; 3] = [
+    Runtime {
+        name: "libgomp",
+        compilers: &["g++"],
+        flags: &["-DTP_OPENMP", "-fopenmp"],
+    },
+    Runtime {
+        name: "libomp",
+        compilers: &[
+            "clang++",
+            "clang++-19",
+            "clang++-18",
+            "clang++-17",
+            "clang++-16",
+            "clang++-15",
+            "clang++-14",
+        ],
+        flags: &["-DTP_OPENMP", "-fopenmp"],
+    },
+    Runtime {
+        name: "oneTBB",
+        compilers: &["g++"],
+        flags: &["-DTP_TBB", "-ltbb"],
+    },
+];
+
+/// (label, N, grain): fib without a cut, where a task does nothing else, and with one.
+const SIZES: [(&str, u64, u64); 2] = [("uncut", 23, 2), ("cut", 34, 18)];
+
+/// Builds the kernel for every runtime there is and measures it bare and recorded, in turns.
+pub fn run() -> Result<()> {
+    println!(
+        "\nfib in C++ (bench/tp/fib.cpp), ns a task; {ROUNDS} runs of each variant, taking turns"
+    );
+    println!(
+        "{:<9}{:<8}{:<9}{:>9}{:>12}{:>12}{:>12}{:>12}{:>22}",
+        "runtime",
+        "tasks",
+        "threads",
+        "count",
+        "bare, min",
+        "recorded",
+        "added",
+        "min / bare",
+        "med / bare (spread)"
+    );
+    let folder = target().join("workspan/bench");
+    std::fs::create_dir_all(&folder)?;
+    let mut for_samples = None;
+    for runtime in &RUNTIMES {
+        let program = match build(runtime, &folder) {
+            Ok(program) => program,
+            Err(why) => {
+                println!("not measured: {}: {why:#}", runtime.name);
+                continue;
+            }
+        };
+        for (label, n, grain) in SIZES {
+            for threads in ["1", "2"] {
+                measure(runtime, &program, &folder, (label, n, grain), threads)?;
+            }
+        }
+        for_samples.get_or_insert(program);
+    }
+    match for_samples {
+        Some(program) => samples(&program, &folder),
+        None => Ok(()),
+    }
+}
+
+fn build(runtime: &Runtime, folder: &Path) -> Result<PathBuf> {
+    let program = folder.join(format!("fib-{}", runtime.name));
+    let mut last = String::from("no compiler");
+    for compiler in runtime.compilers {
+        let mut command = Command::new(compiler);
+        command
+            .args(["-std=c++17", "-O2", "-g", "-fno-omit-frame-pointer", "-I"])
+            .arg(root().join("include"))
+            .arg(root().join("bench/tp/fib.cpp"))
+            .arg("-o")
+            .arg(&program)
+            .args(runtime.flags);
+        match command.output() {
+            Ok(done) if done.status.success() => return Ok(program),
+            Ok(done) => last = String::from_utf8_lossy(&done.stderr).into_owned(),
+            Err(_) => {}
+        }
+    }
+    bail!("{}", last.lines().next().unwrap_or("the compiler failed"))
+}
+
+/// Creates of fib(n) cut below `grain`: each call of n >= grain creates one.
+fn tasks(n: u64, grain: u64) -> u64 {
+    if n < grain {
+        0
+    } else {
+        1 + tasks(n - 1, grain) + tasks(n - 2, grain)
+    }
+}
+
+fn measure(
+    runtime: &Runtime,
+    program: &Path,
+    folder: &Path,
+    (label, n, grain): (&str, u64, u64),
+    threads: &str,
+) -> Result<()> {
+    let arguments = [n.to_string(), grain.to_string()];
+    let (mut bare, mut recorded) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        bare.push(seconds(Command::new(program), &arguments, threads)?);
+        recorded.push(seconds(record(program, folder, &[]), &arguments, threads)?);
+    }
+    let count = tasks(n, grain);
+    let ns = |runs: &[f64]| runs[0] * 1e9 / count as f64;
+    bare.sort_by(f64::total_cmp);
+    recorded.sort_by(f64::total_cmp);
+    let (low, high) = (ns(&bare), ns(&recorded));
+    let middle = bare[ROUNDS / 2];
+    let (first, half, last) = (recorded[0], recorded[ROUNDS / 2], recorded[ROUNDS - 1]);
+    println!(
+        "{:<9}{label:<8}{threads:<9}{count:>9}{low:>12.1}{high:>12.1}{:>12.1}{:>12.3}{:>22}",
+        runtime.name,
+        high - low,
+        high / low,
+        format!(
+            "{:.2} ({:.2}-{:.2})",
+            half / middle,
+            first / middle,
+            last / middle
+        ),
+    );
+    Ok(())
+}
+
+/// The same program recorded with and without samples, long enough that a per cent is milliseconds.
+fn samples(program: &Path, folder: &Path) -> Result<()> {
+    let arguments = ["36".to_owned(), "24".to_owned()];
+    let (mut without, mut with) = (Vec::new(), Vec::new());
+    for _ in 0..2 * ROUNDS {
+        without.push(seconds(
+            record(program, folder, &["--sample", "off"]),
+            &arguments,
+            "1",
+        )?);
+        with.push(seconds(record(program, folder, &[]), &arguments, "1")?);
+    }
+    without.sort_by(f64::total_cmp);
+    with.sort_by(f64::total_cmp);
+    let percent = |a: f64, b: f64| (b / a - 1.0) * 100.0;
+    println!(
+        "\nsamples at the default rate add {:.2} % to {:.0} ms (minima; medians {:.2} %), on one thread",
+        percent(without[0], with[0]),
+        without[0] * 1e3,
+        percent(without[ROUNDS], with[ROUNDS])
+    );
+    Ok(())
+}
+
+fn record(program: &Path, folder: &Path, flags: &[&str]) -> Command {
+    let trace = folder.join("fib.wspan");
+    let _ = std::fs::remove_file(&trace);
+    let mut command = workspan("release");
+    command.args(["record", "--no-report"]).args(flags);
+    command.arg("-o").arg(trace).arg("--").arg(program);
+    command
+}
+
+/// Seconds the kernel says its work took.
+fn seconds(mut command: Command, arguments: &[String], threads: &str) -> Result<f64> {
+    command
+        .args(arguments)
+        .args(["--workers", threads, "--time", "yes"]);
+    let run = command.output().with_context(|| format!("{command:?}"))?;
+    let text = String::from_utf8_lossy(&run.stderr);
+    if !run.status.success() {
+        bail!("{command:?}: {}: {text}", run.status);
+    }
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("kernel took "));
+    let ns: Option<f64> = line.and_then(|line| line.strip_suffix(" ns")?.parse().ok());
+    ns.map(|ns| ns / 1e9)
+        .with_context(|| format!("{command:?} said no time"))
+}
