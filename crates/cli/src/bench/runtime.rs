@@ -1,5 +1,6 @@
 //! The task runtimes, and how a program is compiled for each here.
 
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// What runs the tasks.
@@ -114,11 +115,11 @@ pub struct Toolchain {
     pub version: String,
 }
 
-/// The compiler for a C++ runtime.
+/// The compiler for a C++ runtime; tried out in `folder`.
 ///
 /// # Errors
 /// Why there is none, with the remedy; a sentence's part.
-pub fn toolchain(runtime: Runtime) -> Result<Toolchain, String> {
+pub fn toolchain(runtime: Runtime, folder: &Path) -> Result<Toolchain, String> {
     let found = runtime.compilers().iter().find_map(|&compiler| {
         let version = version(compiler)?;
         Some(Toolchain {
@@ -131,7 +132,7 @@ pub fn toolchain(runtime: Runtime) -> Result<Toolchain, String> {
         let tried = runtime.compilers().join(", ");
         format!("no compiler ({tried}); {remedy}")
     })?;
-    match probe(runtime, &toolchain.compiler) {
+    match probe(runtime, &toolchain.compiler, &folder.join("probe")) {
         Ok(()) => Ok(toolchain),
         Err(why) => Err(format!(
             "{} builds no program for it ({why}); {remedy}",
@@ -152,24 +153,16 @@ pub fn version(command: &str) -> Option<String> {
     output.status.success().then_some(first)
 }
 
-/// Whether header and library are there.
-fn probe(runtime: Runtime, compiler: &str) -> Result<(), String> {
+/// Whether header and library are there; leaves a program at `output`.
+fn probe(runtime: Runtime, compiler: &str, output: &Path) -> Result<(), String> {
     let program = format!(
         "#include <{}>\nint main() {{ return 0; }}\n",
         runtime.header()
     );
     let mut compile = Command::new(compiler);
     compile
-        .args([
-            "-std=c++11",
-            "-x",
-            "c++",
-            "-",
-            "-x",
-            "none",
-            "-o",
-            "/dev/null",
-        ])
+        .args(["-std=c++11", "-x", "c++", "-", "-x", "none", "-o"])
+        .arg(output)
         .args(runtime.flags());
     compile
         .stdin(Stdio::piped())

@@ -90,7 +90,7 @@ pub fn run(args: &RuntimesArgs) -> anyhow::Result<ExitCode> {
     let programs = prepare(
         &kernels,
         &wanted,
-        &folder,
+        (&folder, &runs),
         &mut comparison,
         &progress,
         &stopped,
@@ -199,7 +199,7 @@ fn interrupted() -> ExitCode {
 fn prepare(
     kernels: &[Kernel],
     wanted: &[Runtime],
-    folder: &Path,
+    (folder, runs): (&Path, &RunFolder),
     comparison: &mut Comparison,
     progress: &Progress,
     stopped: &(impl Fn() -> bool + Sync),
@@ -237,7 +237,7 @@ fn prepare(
             }
             continue;
         }
-        match toolchain(runtime) {
+        match toolchain(runtime, &runs.path) {
             Ok(toolchain) => {
                 for (kernel, variants) in kernels.iter().zip(&mut variants) {
                     let bare = builder.add(kernel, runtime, &toolchain, runtime.flags())?;
