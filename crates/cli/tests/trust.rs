@@ -2,6 +2,7 @@
 //! context switches and with the threads' own statistics.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod native;
 mod project;
 
 use std::fs;
@@ -155,9 +156,10 @@ fn skipped(case: Case, why: &str) {
     std::io::stdout().write_all(line.as_bytes()).unwrap();
 }
 
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
 /// All that must be seen in one case, or why it can't be.
 fn check(case: Case) {
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
     if !case.user && !is_root() {
         skipped(case, ": the tests do not run as root");
@@ -290,6 +292,95 @@ fn as_an_ordinary_user_without_perf() {
         user: true,
         perf: false,
     });
+}
+
+/// The kernel refuses perf events, whoever asks: the threads' own statistics stand in, and all worker time is still
+/// accounted for.
+fn refused(name: &'static str, user: bool) {
+    if !user && !is_root() {
+        native::skipped(name, "the tests do not run as root");
+        return;
+    }
+    let folder = place().program.parent().unwrap();
+    let Some(program) = native::try_compile("gcc", "refuses.c", folder, &[]) else {
+        native::skipped(name, "no gcc, or no headers of the kernel");
+        return;
+    };
+    let wrapper = folder.join(name);
+    fs::rename(program, &wrapper).unwrap();
+    // EACCES, EPERM, ENOSYS: as by kernel.perf_event_paranoid, in a container, in a kernel without.
+    for (error, remedy) in [
+        (
+            "13",
+            "kernel.perf_event_paranoid of 2 or less, or CAP_PERFMON, allows it",
+        ),
+        (
+            "1",
+            "kernel.perf_event_paranoid of 2 or less, or CAP_PERFMON, allows it",
+        ),
+        ("38", "this kernel or container has no perf events"),
+    ] {
+        let case = Case {
+            name,
+            user,
+            perf: true,
+        };
+        let run = {
+            let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(|e| e.into_inner());
+            case.record(&[wrapper.to_str().unwrap(), error], "receive")
+        };
+        if run.text.contains("Off-CPU times are not known") {
+            native::skipped(name, "this kernel keeps no schedstat");
+            return;
+        }
+        assert!(
+            run.text.contains("Off-CPU times are estimates")
+                && run.text.contains("context switches can't be watched")
+                && run.text.contains(remedy),
+            "{error}: {}",
+            run.text
+        );
+        let report = run.json(&[]);
+        let parts = report["breakdown"].as_object().unwrap();
+        let sum: u64 = [
+            "work",
+            "descheduled",
+            "blocked",
+            "recording",
+            "delay",
+            "no_work_sched",
+            "no_work_app",
+        ]
+        .iter()
+        .map(|part| {
+            parts[*part]
+                .as_u64()
+                .unwrap_or_else(|| panic!("{part} of {parts:?}"))
+        })
+        .sum();
+        let elapsed = number(&report, "/elapsed") as u64;
+        assert_eq!(
+            sum,
+            number(&report, "/workers") as u64 * elapsed,
+            "{report:#}"
+        );
+        // Its main thread waits for the others, which the statistics know.
+        assert!(
+            number(&report, "/work_with_blocked") > number(&report, "/work"),
+            "{report:#}"
+        );
+        fs::remove_file(&run.trace).unwrap();
+    }
+}
+
+#[test]
+fn as_root_with_perf_refused() {
+    refused("as_root_with_perf_refused", false);
+}
+
+#[test]
+fn as_an_ordinary_user_with_perf_refused() {
+    refused("as_an_ordinary_user_with_perf_refused", true);
 }
 
 #[test]
