@@ -20,8 +20,8 @@ use crate::sql::SqlArgs;
 use crate::stretch::StretchArgs;
 use crate::timeline::TimelineArgs;
 use crate::{
-    bench, calibrate, check, compare, export, flame, help, info, plot, record, report, sql, stretch,
-    timeline,
+    bench, calibrate, check, compare, export, flame, help, info, plot, record, report, sql,
+    stretch, timeline,
 };
 
 /// Where did the speedup of a task-parallel program go, and which line to change to get it back?
