@@ -7,10 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use workspan_dag::{Dag, Frame, NONE, Place, StrandId, TaskId};
+use workspan_dag::{Dag, Frame, NONE, Place, PlaceId, StrandId, TaskId};
 
 use crate::no_work::no_work_shares;
 use crate::options::{Error, Options};
+use crate::stretch::{RowKey, Stretch};
 use crate::weight::Weights;
 use crate::{heaviest::Heaviest, ready_path::ready_path};
 
@@ -28,9 +29,39 @@ pub enum FlameOf {
     NoWorkApp,
     /// Those in tasks of these spawn sites and in what they created: sites whose label contains the text.
     Site(String),
-    /// All, each for the part of it by which its code block was slower than in a serial run: (site it starts at, site it
-    /// ends at) → share of its time, 0 to 1.
-    Stretch(BTreeMap<(u32, u32), f64>),
+    /// All, each for the part of it by which its code block took longer than in a serial run ([`stretched`]).
+    Stretch(Stretched),
+}
+
+/// Code blocks that took longer than in a serial run: (spawn site, where it starts, where it ends) → the longer part of their
+/// time, 0 to 1.
+pub type Stretched = BTreeMap<(PlaceId, PlaceId, PlaceId), f64>;
+
+/// The blocks of `parallel` that `stretch` (of it and a serial run) found stretched.
+pub fn stretched(stretch: &Stretch, parallel: &Dag) -> Stretched {
+    // Places of both runs have numbers of their own there.
+    let mut numbers: BTreeMap<&str, PlaceId> = BTreeMap::new();
+    for (place, number) in parallel.places.iter().zip(0..) {
+        numbers.entry(&place.label).or_insert(number);
+    }
+    let number = |id: PlaceId| match stretch.places.get(id as usize) {
+        Some(place) => numbers.get(place.label.as_str()).copied(),
+        None => Some(NONE),
+    };
+    let mut blocks = Stretched::new();
+    for row in &stretch.blocks {
+        let RowKey::Block { site, from, to, .. } = row.key else {
+            continue;
+        };
+        let longer = row.time.surplus();
+        if longer > 0
+            && let (Some(site), Some(from), Some(to)) = (number(site), number(from), number(to))
+        {
+            let share = longer as f64 / row.time.parallel.max(1) as f64;
+            blocks.insert((site, from, to), share.min(1.0));
+        }
+    }
+    blocks
 }
 
 /// How stacks are made.
@@ -120,7 +151,7 @@ enum Wanted<'a> {
     Tasks(Vec<bool>),
     /// By sample.
     Shares(Vec<f64>),
-    Blocks(&'a BTreeMap<(u32, u32), f64>),
+    Blocks(&'a Stretched),
 }
 
 impl<'a> Wanted<'a> {
@@ -168,11 +199,16 @@ impl<'a> Wanted<'a> {
             Wanted::Shares(_) if strand == NONE => false,
             Wanted::Shares(shares) => return shares[sample],
             Wanted::Blocks(blocks) => {
-                let (from, to) = (&dag.strands.from, &dag.strands.to);
-                return match from.get(strand as usize).zip(to.get(strand as usize)) {
-                    Some((&from, &to)) => blocks.get(&(from, to)).copied().unwrap_or(0.0),
-                    None => 0.0,
+                let (i, strands) = (strand as usize, &dag.strands);
+                let Some(&task) = strands.task.get(i) else {
+                    return 0.0;
                 };
+                let key = (
+                    dag.tasks.site[task as usize],
+                    strands.from[i],
+                    strands.to[i],
+                );
+                return blocks.get(&key).copied().unwrap_or(0.0);
             }
         };
         f64::from(u8::from(yes))

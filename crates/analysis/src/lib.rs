@@ -37,7 +37,7 @@ mod work_span;
 pub use alone::AloneRow;
 pub use blocks::BlockRow;
 pub use breakdown::Breakdown;
-pub use flame::{FlameOf, FlameOptions, FlameStack, flame};
+pub use flame::{FlameOf, FlameOptions, FlameStack, Stretched, flame, stretched};
 pub use heat::{
     FunctionHeat, Heat, Hottest, LineHeat, functions, heat, hottest, inside, is_program,
 };

@@ -136,3 +136,25 @@ fn the_hottest_place_of_a_time() {
         "the runtime's own is no strand's"
     );
 }
+
+#[test]
+fn stretch_is_what_took_longer_than_in_the_serial_run() {
+    use workspan_analysis::stretch::{StretchOptions, stretch};
+    use workspan_analysis::stretched;
+    let parallel = dag();
+    // On one worker task 2 takes 5 ms, not 25.
+    let serial = RUN
+        .lines()
+        .filter(|l| !l.contains("sample\"") && !l.contains("stack\"") && !l.contains("frame\""))
+        .map(|l| match l {
+            l if l.contains("\"ev\":\"end\",\"t\":45,") => l.replace(":45,", ":25,") + "\n",
+            l => l.to_owned() + "\n",
+        })
+        .collect::<String>();
+    let serial = text::read_str(&serial).unwrap();
+    let report = report(&parallel, &Options::default()).unwrap();
+    let found = stretch(&serial, &parallel, &report, &StretchOptions::default()).unwrap();
+    let of = FlameOf::Stretch(stretched(&found, &parallel));
+    // Two samples of a block of which 20 of 25 ms are new.
+    assert_eq!(folded(&of, false), ["root;a.rs:1;leaf;sort 1600"]);
+}

@@ -5,8 +5,11 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use workspan_analysis::{FlameOf, FlameOptions, FlameStack, Options, flame};
-use workspan_dag::Dag;
+use workspan_analysis::stretch::{StretchOptions, stretch};
+use workspan_analysis::{
+    FlameOf, FlameOptions, FlameStack, Options, Stretched, flame, report, stretched,
+};
+use workspan_dag::{Dag, OpenOptions};
 use workspan_export::flame::{folded, svg};
 
 use crate::trace::TraceArgs;
@@ -19,6 +22,7 @@ Examples:
   workspan flame run.wspan --of critical-path -o critical.svg  # what bounds the speedup
   workspan flame run.wspan --of no-work-app                    # folded text: what ran while workers idled
   workspan flame run.wspan --of site=sort.rs:37 -o sort.svg
+  workspan flame run.wspan --of stretch --serial one.wspan -o stretch.svg
 
 What can be shown:
   all            CPU time
@@ -26,15 +30,19 @@ What can be shown:
   ready-path     what the run waited for, as it was scheduled
   no-work-app    workers idle for want of work, given to the code that ran meanwhile
   site=TEXT      tasks of the spawn sites that TEXT names, with what they created
+  stretch        what took longer than in the serial run of --serial (memory, caches, locks)
 
 Stacks go from the root through the spawn sites of a task's ancestors, wherever it was stolen to, and end in the sampled
 code; the runtime's own frames are left out. A file that ends in .svg is a picture, any other is folded text.")]
 pub struct FlameArgs {
     #[command(flatten)]
     trace: TraceArgs,
-    /// Which samples: all, critical-path, ready-path, no-work-app, site=TEXT
+    /// Which samples: all, critical-path, ready-path, no-work-app, site=TEXT, stretch
     #[arg(long, value_name = "WHAT", default_value = "all", value_parser = what)]
     of: FlameOf,
+    /// A run of the same program on one worker, for --of stretch
+    #[arg(long, value_name = "FILE")]
+    serial: Option<PathBuf>,
     /// Keep each level of tasks that create tasks of their own site
     #[arg(long)]
     recursion: bool,
@@ -49,11 +57,13 @@ fn what(text: &str) -> Result<FlameOf, String> {
         "critical-path" => FlameOf::CriticalPath,
         "ready-path" => FlameOf::ReadyPath,
         "no-work-app" => FlameOf::NoWorkApp,
+        "stretch" => FlameOf::Stretch(Stretched::new()),
         other => match other.strip_prefix("site=") {
             Some(site) if !site.is_empty() => FlameOf::Site(site.to_owned()),
             _ => {
                 return Err(
-                    "expected all, critical-path, ready-path, no-work-app or site=TEXT".to_owned(),
+                    "expected all, critical-path, ready-path, no-work-app, site=TEXT or stretch"
+                        .to_owned(),
                 );
             }
         },
@@ -68,7 +78,7 @@ fn title(of: &FlameOf) -> String {
         FlameOf::ReadyPath => "Ready path".to_owned(),
         FlameOf::NoWorkApp => "Idle workers, by what ran meanwhile".to_owned(),
         FlameOf::Site(site) => format!("Tasks of {site}"),
-        FlameOf::Stretch(_) => "Stretch".to_owned(),
+        FlameOf::Stretch(_) => "Longer than in the serial run".to_owned(),
     }
 }
 
@@ -117,7 +127,8 @@ fn stacks(dag: &Dag, args: &FlameArgs) -> anyhow::Result<Vec<FlameStack>> {
     let how = FlameOptions {
         recursion: args.recursion,
     };
-    let stacks = flame(dag, &Options::default(), &args.of, how)?;
+    let of = of(dag, args)?;
+    let stacks = flame(dag, &Options::default(), &of, how)?;
     if stacks.iter().all(|stack| stack.ns == 0) {
         let hint = match &args.of {
             FlameOf::Site(_) => "; `workspan report` lists the spawn sites",
@@ -129,6 +140,25 @@ fn stacks(dag: &Dag, args: &FlameArgs) -> anyhow::Result<Vec<FlameStack>> {
         );
     }
     Ok(stacks)
+}
+
+/// What is asked for, with the serial run where that is needed.
+fn of(dag: &Dag, args: &FlameArgs) -> anyhow::Result<FlameOf> {
+    if !matches!(args.of, FlameOf::Stretch(_)) {
+        return Ok(args.of.clone());
+    }
+    let Some(serial) = &args.serial else {
+        bail!(
+            "--of stretch needs a run of the same program on one worker: give it with --serial FILE"
+        );
+    };
+    let options = OpenOptions {
+        allow_truncated: args.trace.allow_truncated,
+    };
+    let serial = crate::trace::open(serial, &options)?;
+    let report = report(dag, &Options::default())?;
+    let found = stretch(&serial, dag, &report, &StretchOptions::default())?;
+    Ok(FlameOf::Stretch(stretched(&found, dag)))
 }
 
 fn subtitle(dag: &Dag, stacks: &[FlameStack]) -> String {
