@@ -33,9 +33,9 @@ pub enum FlameOf {
     Stretch(Stretched),
 }
 
-/// Code blocks that took longer than in a serial run: (spawn site, where it starts, where it ends) → the longer part of their
-/// time, 0 to 1.
-pub type Stretched = BTreeMap<(PlaceId, PlaceId, PlaceId), f64>;
+/// Code blocks that took longer than in a serial run: (spawn site, where and how it starts, where and how it ends) → the longer
+/// part of their time, 0 to 1. How: `StartKind as u8`, `EndKind as u8`.
+pub type Stretched = BTreeMap<(PlaceId, (PlaceId, u8), (PlaceId, u8)), f64>;
 
 /// The blocks of `parallel` that `stretch` (of it and a serial run) found stretched.
 pub fn stretched(stretch: &Stretch, parallel: &Dag) -> Stretched {
@@ -50,7 +50,14 @@ pub fn stretched(stretch: &Stretch, parallel: &Dag) -> Stretched {
     };
     let mut blocks = Stretched::new();
     for row in &stretch.blocks {
-        let RowKey::Block { site, from, to, .. } = row.key else {
+        let RowKey::Block {
+            site,
+            from,
+            from_kind,
+            to,
+            to_kind,
+        } = row.key
+        else {
             continue;
         };
         let longer = row.time.surplus();
@@ -58,7 +65,8 @@ pub fn stretched(stretch: &Stretch, parallel: &Dag) -> Stretched {
             && let (Some(site), Some(from), Some(to)) = (number(site), number(from), number(to))
         {
             let share = longer as f64 / row.time.parallel.max(1) as f64;
-            blocks.insert((site, from, to), share.min(1.0));
+            let key = (site, (from, from_kind as u8), (to, to_kind as u8));
+            blocks.insert(key, share.min(1.0));
         }
     }
     blocks
@@ -203,11 +211,9 @@ impl<'a> Wanted<'a> {
                 let Some(&task) = strands.task.get(i) else {
                     return 0.0;
                 };
-                let key = (
-                    dag.tasks.site[task as usize],
-                    strands.from[i],
-                    strands.to[i],
-                );
+                let from = (strands.from[i], strands.start_kind[i] as u8);
+                let to = (strands.to[i], strands.end_kind[i] as u8);
+                let key = (dag.tasks.site[task as usize], from, to);
                 return blocks.get(&key).copied().unwrap_or(0.0);
             }
         };
