@@ -32,11 +32,16 @@ pub struct Lanes {
     pub running: Vec<f64>,
     /// Mean number of ready strands per bin.
     pub ready: Vec<f64>,
-    /// The threads that have a strand in the run, ascending.
+    /// The threads that have a strand in the run, ascending, at most [`MOST_LANES`].
     pub threads: Vec<Lane>,
+    /// Further threads that have a strand; they count in `running`.
+    pub more_threads: usize,
     /// Time of each spawn site's strands in the range, longest first.
     pub sites: Vec<(PlaceId, u64)>,
 }
+
+/// Most threads that have a lane of their own: a trace may tell of any number.
+pub const MOST_LANES: usize = 256;
 
 /// The range [from, to) of the run, clamped to it, in at most `bins` bins and never more than ticks. O(n log n).
 pub fn lanes(dag: &Dag, (from, to): (u64, u64), bins: usize) -> Lanes {
@@ -46,12 +51,26 @@ pub fn lanes(dag: &Dag, (from, to): (u64, u64), bins: usize) -> Lanes {
     let bins = bins.min(usize::try_from(to - from).unwrap_or(usize::MAX));
     let grid = Grid { from, to, bins };
     let strands = &dag.strands;
-    let mut sums: Vec<Option<Sums>> = vec![None; dag.meta.threads as usize];
+    let mut seen = vec![false; dag.meta.threads as usize];
+    for &thread in &strands.thread {
+        seen[thread as usize] = true;
+    }
+    let shown: Vec<usize> = (0..seen.len()).filter(|&t| seen[t]).collect();
+    let more_threads = shown.len().saturating_sub(MOST_LANES);
+    let mut sums: Vec<Option<Sums>> = vec![None; seen.len()];
+    for &thread in shown.iter().take(MOST_LANES) {
+        sums[thread] = Some(Sums::new(bins));
+    }
+    let mut running = vec![0u128; bins];
     let mut sites = vec![0u64; dag.places.len()];
     for s in 0..strands.len() {
-        let thread = sums[strands.thread[s] as usize].get_or_insert_with(|| Sums::new(bins));
+        let mut thread = sums[strands.thread[s] as usize].as_mut();
         let site = dag.tasks.site[strands.task[s] as usize];
         grid.each(strands.start[s], strands.end[s], |bin, a, b| {
+            running[bin] += u128::from(b - a);
+            let sum = &mut sites[site as usize];
+            *sum = sum.saturating_add(b - a);
+            let Some(thread) = &mut thread else { return };
             let off = off_between(dag, s as StrandId, a, b);
             let cell = &mut thread.cells[bin];
             cell.inside += b - a;
@@ -61,7 +80,6 @@ pub fn lanes(dag: &Dag, (from, to): (u64, u64), bins: usize) -> Lanes {
                 Some(known) => known.1 += b - a,
                 None => cell.sites.push((site, b - a)),
             }
-            sites[site as usize] += b - a;
         });
     }
     let mut ready = vec![0u128; bins];
@@ -90,24 +108,18 @@ pub fn lanes(dag: &Dag, (from, to): (u64, u64), bins: usize) -> Lanes {
         covering += whole[bin];
         ready[bin] += u128::from(grid.length(bin)) * covering.max(0) as u128;
     }
-    let mut running = vec![0.0; bins];
-    let mut threads = Vec::new();
-    for (thread, sums) in sums.into_iter().enumerate() {
-        let Some(sums) = sums else { continue };
-        for (bin, cell) in sums.cells.iter().enumerate() {
-            running[bin] += cell.inside as f64 / grid.length(bin) as f64;
-        }
-        threads.push(sums.lane(thread as ThreadId, &grid));
-    }
+    let lane = |(thread, sums): (usize, Option<Sums>)| Some(sums?.lane(thread as ThreadId, &grid));
+    let threads = sums.into_iter().enumerate().filter_map(lane).collect();
     let mut sites: Vec<(PlaceId, u64)> = (0..).zip(sites).filter(|s| s.1 > 0).collect();
     sites.sort_by_key(|s| (std::cmp::Reverse(s.1), s.0));
     let mean = |(bin, sum): (usize, &u128)| *sum as f64 / grid.length(bin) as f64;
     Lanes {
         from,
         to,
-        running,
+        running: running.iter().enumerate().map(mean).collect(),
         ready: ready.iter().enumerate().map(mean).collect(),
         threads,
+        more_threads,
         sites,
     }
 }

@@ -41,7 +41,7 @@ pub use flame::{FlameOf, FlameOptions, FlameStack, Stretched, flame, stretched};
 pub use heat::{
     FunctionHeat, Heat, Hottest, LineHeat, functions, heat, hottest, inside, is_program,
 };
-pub use lanes::{Lane, Lanes, lanes};
+pub use lanes::{Lane, Lanes, MOST_LANES, lanes};
 pub use low_parallelism::{LowParallelism, LowStrand};
 pub use options::{Error, Metric, Options};
 pub use profile::Profile;

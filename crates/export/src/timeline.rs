@@ -83,6 +83,10 @@ pub fn timeline_text(dag: &Dag, lanes: &Lanes, options: &TimelineOptions) -> Str
         pieces.push(plain(format!("  {:.0} %", busy * 100.0)));
         page.line(&pieces);
     }
+    if lanes.more_threads > 0 {
+        let text = format!("  {} more threads", lanes.more_threads);
+        page.line(&[(Tone::Faint, text)]);
+    }
     axis(&mut page, bins, &at(lanes.from), &at(lanes.to));
     page.blank();
     legend(dag, &mut page, lanes, options.cells);
