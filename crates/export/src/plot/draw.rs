@@ -133,7 +133,7 @@ pub(super) fn draw(figure: &Figure, width: f64, height: f64) -> Drawing {
     let lying = matches!(&figure.across, Across::Categories { lying: true, .. });
     let top_value = figure.top();
     let values = if figure.up_log2 {
-        powers(1.0, top_value)
+        powers(figure.bottom(), top_value)
     } else {
         ticks(top_value, if lying { 6 } else { 5 })
     };
@@ -170,11 +170,7 @@ pub(super) fn draw(figure: &Figure, width: f64, height: f64) -> Drawing {
             Across::Numbers { from, to, log2, .. } => (*from, *to, *log2),
             Across::Categories { .. } => (0.0, names.len().max(1) as f64, false),
         },
-        y: (
-            if figure.up_log2 { 1.0 } else { 0.0 },
-            top_value,
-            figure.up_log2,
-        ),
+        y: (figure.bottom(), top_value, figure.up_log2),
     };
     text(
         &mut shapes,

@@ -68,6 +68,20 @@ pub struct Figure {
 }
 
 impl Figure {
+    /// Where the axis upwards begins: 0, or on a logarithmic one the power of two at or below the least value, at most 1 and
+    /// at least 1/1024.
+    pub(crate) fn bottom(&self) -> f64 {
+        if !self.up_log2 {
+            return 0.0;
+        }
+        let values = self
+            .series
+            .iter()
+            .flat_map(|s| s.points.iter().map(|p| p.1));
+        let least = values.filter(|v| *v > 0.0).fold(1.0, f64::min);
+        2f64.powf(least.log2().floor()).max(1.0 / 1024.0)
+    }
+
     /// The largest value that is drawn: of a stack, its top.
     pub(crate) fn top(&self) -> f64 {
         // Lying bars stand below each other.
