@@ -25,6 +25,7 @@ mod regions;
 mod report;
 mod site_span;
 mod sites;
+pub mod statistics;
 mod strand_facts;
 pub mod stretch;
 mod sweep;

@@ -10,7 +10,7 @@
 //! A strand after a wait is *buried* when, on the thread that waited and goes on, a strand of another task ran while it
 //! was ready: everything it waited for had ended by then, so that task was unrelated to the wait.
 
-use workspan_dag::{Dag, EdgeKind, EndKind, NONE, StartKind, StrandId, TaskId, TaskKind};
+use workspan_dag::{Dag, EdgeKind, EndKind, NONE, StartKind, StrandId, TaskId, TaskKind, ThreadId};
 
 use crate::predecessors::{Chosen, Forward};
 
@@ -51,35 +51,19 @@ impl Readiness {
         for s in 0..strands.len() as u32 {
             let i = s as usize;
             let below = creators.add(dag, s);
-            let mut last = None;
-            forward.each(s, |p, kind| {
-                last = Chosen::or(last, dag, strands.end[p as usize], p, kind);
-            });
-            if let Some(last) = last {
-                let (by, on) = (strands.thread[last.strand as usize], strands.thread[i]);
-                let prev = strands.prev[i];
-                let stays = prev != NONE && strands.thread[prev as usize] == on;
-                let put = match prev {
-                    NONE => dag.tasks.kind[strands.task[i] as usize] == TaskKind::Inline,
-                    _ => {
-                        strands.start_kind[i] == StartKind::AfterWait
-                            && strands.start[i] == strands.end[i]
-                    }
-                };
-                let moved = by != on && !stays && !put;
-                let stolen = moved && dag.is_worker(by) && dag.is_worker(on);
-                readiness.steals += u64::from(stolen);
-                if last.key < strands.start[i] {
-                    let buried = is_buried(dag, s, last.key, &ran);
+            if let Some(last) = readied(dag, &mut forward, s) {
+                readiness.steals += u64::from(last.stolen_from.is_some());
+                if last.at < strands.start[i] {
+                    let buried = is_buried(dag, s, last.at, &ran);
                     if buried {
                         readiness.buried += 1;
-                        readiness.buried_ticks += u128::from(strands.start[i] - last.key);
+                        readiness.buried_ticks += u128::from(strands.start[i] - last.at);
                     }
                     if let Some(child) = below {
                         readiness.paused.push((s, child));
                     }
                     readiness.waiting.push(Waiting {
-                        ready: last.key,
+                        ready: last.at,
                         strand: s,
                         kind: last.kind,
                         buried,
@@ -90,6 +74,40 @@ impl Readiness {
         }
         readiness
     }
+}
+
+/// What made a strand ready.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Readied {
+    /// ready(v): the latest end of a predecessor.
+    pub at: u64,
+    pub kind: EdgeKind,
+    /// The thread that made it ready, where another one started it and that is a steal.
+    pub stolen_from: Option<ThreadId>,
+}
+
+/// When and by what strand `s` was made ready; `None` for a root's first. Strands are asked for in ascending order.
+pub(crate) fn readied(dag: &Dag, forward: &mut Forward, s: StrandId) -> Option<Readied> {
+    let (strands, i) = (&dag.strands, s as usize);
+    let mut last = None;
+    forward.each(s, |p, kind| {
+        last = Chosen::or(last, dag, strands.end[p as usize], p, kind);
+    });
+    let last = last?;
+    let (by, on) = (strands.thread[last.strand as usize], strands.thread[i]);
+    let prev = strands.prev[i];
+    let stays = prev != NONE && strands.thread[prev as usize] == on;
+    let put = match prev {
+        NONE => dag.tasks.kind[strands.task[i] as usize] == TaskKind::Inline,
+        _ => strands.start_kind[i] == StartKind::AfterWait && strands.start[i] == strands.end[i],
+    };
+    let moved = by != on && !stays && !put;
+    let stolen = moved && dag.is_worker(by) && dag.is_worker(on);
+    Some(Readied {
+        at: last.key,
+        kind: last.kind,
+        stolen_from: stolen.then_some(by),
+    })
 }
 
 fn is_buried(dag: &Dag, s: StrandId, ready: u64, ran: &LastRan) -> bool {

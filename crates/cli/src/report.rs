@@ -1,12 +1,14 @@
 //! `workspan report`.
 
 use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use anyhow::Context;
-use workspan_analysis::{Metric, Options};
+use anyhow::{Context, bail};
+use workspan_analysis::causes::Baseline;
+use workspan_analysis::statistics::statistics;
+use workspan_analysis::{Metric, Options, report_against};
 use workspan_dag::OpenOptions;
-use workspan_export::{TextOptions, report_json, report_text};
+use workspan_export::{TextOptions, report_json_with, report_text, statistics_text};
 
 use crate::output::{Color, charset, print};
 use crate::trace::{TraceArgs, describe, open};
@@ -18,6 +20,8 @@ Examples:
   workspan report run.wspan
   workspan report --json run.wspan | jq .parallelism
   workspan report --burden 2000 --sites 30 run.wspan
+  workspan report --statistics run.wspan                  # lengths, ready times, queues, who stole from whom
+  workspan report --serial serial.wspan run.wspan         # what took longer than in a run on one worker, too
   workspan report --metric instructions simulated.jsonl   # a text trace's counter")]
 pub struct ReportArgs {
     #[command(flatten)]
@@ -40,6 +44,12 @@ pub struct ReportArgs {
     /// Count time blocked (I/O, locks) as work
     #[arg(long)]
     count_blocked: bool,
+    /// After the report: lengths of strands and tasks, ready times, queue depth, steals (JSON: the key `statistics`)
+    #[arg(long)]
+    statistics: bool,
+    /// A run of the program on one worker: what the same code took less there counts as lost, cause `stretch`
+    #[arg(long, value_name = "FILE")]
+    serial: Option<PathBuf>,
     /// Nothing but ASCII
     #[arg(long)]
     ascii: bool,
@@ -51,8 +61,11 @@ pub struct ReportArgs {
 /// `workspan report`.
 ///
 /// # Errors
-/// The trace can't be read, has no such metric, or stdout can't be written.
+/// A trace can't be read or has no such metric, a serial run is given for a metric other than time, or stdout can't be written.
 pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
+    if args.serial.is_some() && args.metric != "time" {
+        bail!("--serial compares times; leave --metric out");
+    }
     let dag = args.trace.open()?;
     let metric = match args.metric.as_str() {
         "time" => Metric::Time,
@@ -64,10 +77,20 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
         raw: args.raw,
         count_blocked: args.count_blocked,
     };
-    let report = workspan_analysis::report(&dag, &measured)
-        .with_context(|| args.trace.file.display().to_string())?;
+    let of_file = || args.trace.file.display().to_string();
+    let baseline = match &args.serial {
+        Some(serial) => Some(baseline(serial, args, &measured)?),
+        None => None,
+    };
+    let report = report_against(&dag, &measured, baseline.as_ref()).with_context(of_file)?;
+    let statistics = if args.statistics {
+        Some(statistics(&dag, &measured).with_context(of_file)?)
+    } else {
+        None
+    };
     if args.json {
-        return print(&report_json(&dag, &report, &measured));
+        let json = report_json_with(&dag, &report, &measured, statistics.as_ref());
+        return print(&json);
     }
     let stdout = std::io::stdout();
     let options = TextOptions {
@@ -77,7 +100,20 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
         trace: Some(describe(&args.trace.file)?),
         ..TextOptions::default()
     };
-    print(&report_text(&dag, &report, &measured, &options))
+    let mut text = report_text(&dag, &report, &measured, &options);
+    if let Some(statistics) = &statistics {
+        text.push_str(&statistics_text(&dag, statistics, &measured, &options));
+    }
+    print(&text)
+}
+
+/// What the serial run at `path` worked; it is let go of before the run itself is measured.
+fn baseline(path: &Path, args: &ReportArgs, measured: &Options) -> anyhow::Result<Baseline> {
+    let opening = OpenOptions {
+        allow_truncated: args.trace.allow_truncated,
+    };
+    let serial = open(path, &opening)?;
+    Baseline::of(&serial, measured).with_context(|| path.display().to_string())
 }
 
 /// The text report of the trace at `path` as `record` shows it after a run: default measures, looks by what `out` is.

@@ -4,15 +4,17 @@ mod code;
 mod findings;
 
 use serde::{Serialize, Serializer};
+use workspan_analysis::statistics::Statistics;
 use workspan_analysis::{Metric, Options, Report};
 use workspan_dag::{Dag, EndKind, NONE, PlaceId, StartKind, TimeUnit};
 
 use crate::position::{label, place};
+use crate::statistics::json::StatisticsJson;
 use crate::text::shown_workers;
 
 /// A ratio: four decimals say all that its inputs are good for.
 #[derive(Debug, Clone, Copy)]
-struct Ratio(f64);
+pub(crate) struct Ratio(pub(crate) f64);
 
 impl Serialize for Ratio {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -64,6 +66,8 @@ struct Root<'a> {
     regions: Vec<Region<'a>>,
     parts: Option<[(); 0]>,
     low_parallelism: Vec<Low<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statistics: Option<StatisticsJson<'a>>,
     warnings: Vec<String>,
 }
 
@@ -174,7 +178,18 @@ struct LowStrandJson<'a> {
 
 /// The report of `report`, made from `dag` with the options `measured`, as one JSON object and a line end.
 pub fn report_json(dag: &Dag, report: &Report, measured: &Options) -> String {
-    let root = root(dag, report, measured);
+    report_json_with(dag, report, measured, None)
+}
+
+/// The same, with the key `statistics` where there are some.
+pub fn report_json_with(
+    dag: &Dag,
+    report: &Report,
+    measured: &Options,
+    statistics: Option<&Statistics>,
+) -> String {
+    let mut root = root(dag, report, measured);
+    root.statistics = statistics.map(|s| StatisticsJson::of(dag, s));
     // Strings, numbers and lists only: nothing in it can fail to be written.
     let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
     text.push('\n');
@@ -266,6 +281,7 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options) -> Root<'a>
         regions: report.regions.iter().map(|row| region(dag, row)).collect(),
         parts: if dag.parts.is_empty() { Some([]) } else { None },
         low_parallelism: report.low_parallelism.iter().map(|i| low(dag, i)).collect(),
+        statistics: None,
         warnings,
     }
 }

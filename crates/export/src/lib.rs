@@ -10,13 +10,15 @@ mod page;
 pub mod plot;
 mod position;
 mod quantity;
+mod statistics;
 mod stretch;
 mod text;
 mod timeline;
 
 pub use compare::{CompareOptions, check_json, check_text, compare_json, compare_text};
-pub use json::report_json;
+pub use json::{report_json, report_json_with};
 pub use quantity::{bytes, thousands};
+pub use statistics::statistics_text;
 pub use stretch::{StretchTables, stretch_json, stretch_text};
 pub use text::report_text;
 pub use timeline::{Cells, TimelineOptions, timeline_bins, timeline_text};

@@ -6,7 +6,7 @@ mod findings;
 mod headline;
 mod low;
 mod notes;
-mod running;
+pub(crate) mod running;
 mod scale;
 mod sites;
 

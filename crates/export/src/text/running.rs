@@ -5,8 +5,10 @@ use super::breakdown::mean_of;
 use crate::page::{Page, Tone, plain, strong};
 use crate::quantity::ratio;
 
-const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-const ASCII: [char; 9] = [' ', '.', ':', '-', '=', '+', '*', '%', '#'];
+/// Nine marks from nothing to full, for a terminal and for ASCII.
+pub(crate) const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// See [`BLOCKS`].
+pub(crate) const ASCII: [char; 9] = [' ', '.', ':', '-', '=', '+', '*', '%', '#'];
 
 pub(super) fn strip(view: &View, page: &mut Page) {
     let profile = &view.report.profile;
@@ -35,7 +37,7 @@ pub(super) fn strip(view: &View, page: &mut Page) {
 }
 
 /// A share of the workers as one of nine marks; anything running at all shows.
-fn level(share: f64, levels: &[char; 9]) -> char {
+pub(crate) fn level(share: f64, levels: &[char; 9]) -> char {
     if share <= 0.0 {
         return levels[0];
     }
@@ -43,7 +45,7 @@ fn level(share: f64, levels: &[char; 9]) -> char {
 }
 
 /// Equal bins of `bins` as the means of at most `room` equal stretches of them.
-fn resample(bins: &[f64], room: usize) -> Vec<f64> {
+pub(crate) fn resample(bins: &[f64], room: usize) -> Vec<f64> {
     if bins.len() <= room {
         return bins.to_vec();
     }

@@ -1,0 +1,116 @@
+//! How long strands stood ready, and how many of them were stolen (MODEL.md §5).
+
+use workspan_dag::{Dag, EdgeKind, ThreadId};
+
+use super::distribution::{Distribution, Groups};
+use crate::predecessors::Forward;
+use crate::ready::{Readiness, readied};
+
+/// How long strands stood ready.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ReadyTimes {
+    /// Strands that something made ready.
+    pub starts: u64,
+    /// Of those, steals by the rule of MODEL.md §5, whatever the runtime told.
+    pub steals: u64,
+    /// start − ready of those that stood ready for some time. The others are left out: how many of them a trace has is
+    /// up to its writer (MODEL.md §1).
+    pub times: Distribution,
+}
+
+/// The strands that something made ready, counted.
+pub(super) struct Starts {
+    /// (starts, steals) by site and kind of edge: entry 7·site + kind.
+    pub counts: Vec<(u64, u64)>,
+    /// (time, thief, victim) of every steal, by time.
+    pub steals: Vec<(u64, ThreadId, ThreadId)>,
+}
+
+impl Starts {
+    pub(super) fn new(dag: &Dag) -> Starts {
+        let mut starts = Starts {
+            counts: vec![(0, 0); 7 * dag.places.len()],
+            steals: Vec::new(),
+        };
+        let mut forward = Forward::new(dag);
+        for s in 0..dag.strands.len() {
+            let Some(ready) = readied(dag, &mut forward, s as u32) else {
+                continue;
+            };
+            let site = dag.tasks.site[dag.strands.task[s] as usize];
+            let count = &mut starts.counts[key(site as usize, ready.kind)];
+            count.0 += 1;
+            if let Some(victim) = ready.stolen_from {
+                count.1 += 1;
+                let steal = (dag.strands.start[s], dag.strands.thread[s], victim);
+                starts.steals.push(steal);
+            }
+        }
+        starts
+    }
+}
+
+fn key(site: usize, kind: EdgeKind) -> usize {
+    7 * site + kind as usize
+}
+
+/// Ready times by site and kind of edge.
+pub(super) struct BySite<'a> {
+    starts: &'a Starts,
+    times: Groups,
+}
+
+impl<'a> BySite<'a> {
+    pub(super) fn new(dag: &Dag, readiness: &Readiness, starts: &'a Starts) -> BySite<'a> {
+        let strands = &dag.strands;
+        let times = readiness.waiting.iter().map(|w| {
+            let s = w.strand as usize;
+            let site = dag.tasks.site[strands.task[s] as usize];
+            (key(site as usize, w.kind), strands.start[s] - w.ready)
+        });
+        BySite {
+            starts,
+            times: Groups::new(7 * dag.places.len(), times),
+        }
+    }
+
+    /// Of the strands of a site's tasks: by kind of edge, and all.
+    pub(super) fn of(&mut self, site: usize) -> ([ReadyTimes; 7], ReadyTimes) {
+        let all = 7 * site..7 * site + 7;
+        let kinds = std::array::from_fn(|kind| {
+            let at = all.start + kind;
+            let (starts, steals) = self.starts.counts[at];
+            ReadyTimes {
+                starts,
+                steals,
+                times: Distribution::of(self.times.of(at..at + 1)),
+            }
+        });
+        let together = ReadyTimes {
+            starts: kinds.iter().map(|k: &ReadyTimes| k.starts).sum(),
+            steals: kinds.iter().map(|k| k.steals).sum(),
+            // The values of a site's kinds lie next to each other.
+            times: Distribution::of(self.times.of(all)),
+        };
+        (kinds, together)
+    }
+}
+
+/// Ready times of all strands by the kind of edge.
+pub(super) fn by_edge(dag: &Dag, readiness: &Readiness, starts: &Starts) -> [ReadyTimes; 7] {
+    let start = &dag.strands.start;
+    let times = readiness
+        .waiting
+        .iter()
+        .map(|w| (w.kind as usize, start[w.strand as usize] - w.ready));
+    let mut times = Groups::new(7, times);
+    std::array::from_fn(|kind| {
+        let counts = starts.counts.iter().skip(kind).step_by(7);
+        let (starts, steals) = counts.fold((0, 0), |sum, c| (sum.0 + c.0, sum.1 + c.1));
+        ReadyTimes {
+            starts,
+            steals,
+            times: Distribution::of(times.of(kind..kind + 1)),
+        }
+    })
+}

@@ -1,0 +1,232 @@
+//! Who stole from whom, when each worker first did, and what the workers did without work.
+
+use std::collections::BTreeMap;
+
+use workspan_dag::{Dag, NONE, TaskKind, ThreadEvent, ThreadId, TimeUnit};
+
+use super::distribution::Distribution;
+use super::ready_times::Starts;
+use super::waiting::Waits;
+use crate::sweep::extent;
+
+/// Most workers with a row of their own.
+pub const MOST_WORKERS: usize = 64;
+
+/// What a thread took, lost and slept.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WorkerSteals {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Steals by it.
+    pub steals: u64,
+    /// Of those, from a victim nobody told.
+    pub unknown_victim: u64,
+    /// Of its steals, marked by the runtime as leapfrogs, or taken while a task of the thread was in a wait.
+    pub leapfrogs: u64,
+    /// Steals from it.
+    pub stolen: u64,
+    /// Ticks from [`StealStatistics::first_spawn`] to its first steal.
+    pub first: Option<u64>,
+    /// Failed attempts, where the runtime tells of them.
+    pub failed: u64,
+    /// How often it went to sleep, where the runtime tells.
+    pub sleeps: u64,
+    /// Ticks asleep inside the run.
+    pub asleep: u64,
+}
+
+/// Who stole from whom, and what the workers did without work.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct StealStatistics {
+    /// True: the runtime told of them. False: inferred from the strands (MODEL.md §5), the victim being the thread that
+    /// made the strand ready.
+    pub told: bool,
+    /// Number of steals.
+    pub count: u64,
+    /// Steals a second of the run; 0 when there is no time at all.
+    pub per_second: f64,
+    /// When the first deferred task was created; the run's begin when none was. Nothing was there to be stolen before.
+    pub first_spawn: u64,
+    /// Times to the first steal of the threads that stole.
+    pub first: Distribution,
+    /// Pool workers that never stole.
+    pub never: u64,
+    /// Sums over all threads.
+    pub leapfrogs: u64,
+    /// See [`WorkerSteals::failed`].
+    pub failed: u64,
+    /// See [`WorkerSteals::sleeps`].
+    pub sleeps: u64,
+    /// See [`WorkerSteals::asleep`].
+    pub asleep: u128,
+    /// The pool's workers, and what other threads stole or slept, ascending, at most [`MOST_WORKERS`].
+    pub workers: Vec<WorkerSteals>,
+    /// Further such threads.
+    pub more_workers: usize,
+    /// `matrix[i][j]`: steals by `workers[i]` from `workers[j]`.
+    pub matrix: Vec<Vec<u64>>,
+    /// Steals in which a thread without a row took part.
+    pub beyond: u64,
+}
+
+/// A steal of either source.
+struct Taken {
+    t: u64,
+    thief: ThreadId,
+    victim: ThreadId,
+    leap: bool,
+}
+
+pub(super) fn steals(dag: &Dag, starts: &Starts) -> StealStatistics {
+    let told = !dag.steals.is_empty();
+    let taken: Vec<Taken> = if told {
+        let steals = dag.steals.iter();
+        let taken = steals.map(|s| Taken {
+            t: s.t,
+            thief: s.thief,
+            victim: s.victim,
+            leap: s.leap,
+        });
+        taken.collect()
+    } else {
+        let steals = starts.steals.iter();
+        let taken = steals.map(|&(t, thief, victim)| Taken {
+            t,
+            thief,
+            victim,
+            leap: false,
+        });
+        taken.collect()
+    };
+    let mut all = StealStatistics {
+        told,
+        count: taken.len() as u64,
+        per_second: per_second(dag, taken.len()),
+        first_spawn: first_spawn(dag),
+        ..StealStatistics::default()
+    };
+    let mut threads: Vec<WorkerSteals> = (0..dag.meta.threads)
+        .map(|thread| WorkerSteals {
+            thread,
+            ..WorkerSteals::default()
+        })
+        .collect();
+    let mut pairs: BTreeMap<(ThreadId, ThreadId), u64> = BTreeMap::new();
+    take(dag, &taken, all.first_spawn, &mut threads, &mut pairs);
+    idle(dag, &mut threads);
+    sum_up(dag, &mut all, &threads);
+    let is_shown = |w: &&WorkerSteals| dag.is_worker(w.thread) || **w != idle_thread(w.thread);
+    let mut rows: Vec<WorkerSteals> = threads.iter().filter(is_shown).cloned().collect();
+    all.more_workers = rows.len().saturating_sub(MOST_WORKERS);
+    rows.truncate(MOST_WORKERS);
+    all.matrix = vec![vec![0; rows.len()]; rows.len()];
+    let row = |thread| rows.binary_search_by_key(&thread, |w| w.thread);
+    for ((thief, victim), n) in pairs {
+        match (row(thief), row(victim)) {
+            (Ok(i), Ok(j)) => all.matrix[i][j] = n,
+            (Ok(_), Err(_)) if victim == NONE => {}
+            _ => all.beyond += n,
+        }
+    }
+    all.workers = rows;
+    all
+}
+
+/// A thread that did nothing of what is counted here.
+fn idle_thread(thread: ThreadId) -> WorkerSteals {
+    WorkerSteals {
+        thread,
+        ..WorkerSteals::default()
+    }
+}
+
+/// Counts the steals at thief and victim.
+fn take(
+    dag: &Dag,
+    taken: &[Taken],
+    first_spawn: u64,
+    threads: &mut [WorkerSteals],
+    pairs: &mut BTreeMap<(ThreadId, ThreadId), u64>,
+) {
+    if taken.is_empty() {
+        return;
+    }
+    let waits = Waits::new(dag);
+    for steal in taken {
+        *pairs.entry((steal.thief, steal.victim)).or_default() += 1;
+        if let Some(thief) = threads.get_mut(steal.thief as usize) {
+            thief.steals += 1;
+            thief.unknown_victim += u64::from(steal.victim == NONE);
+            thief.leapfrogs += u64::from(steal.leap || waits.at(steal.thief, steal.t));
+            let after = steal.t.saturating_sub(first_spawn);
+            thief.first = Some(thief.first.map_or(after, |first| first.min(after)));
+        }
+        if let Some(victim) = threads.get_mut(steal.victim as usize) {
+            victim.stolen += 1;
+        }
+    }
+}
+
+/// Counts failed attempts and sleep.
+fn idle(dag: &Dag, threads: &mut [WorkerSteals]) {
+    let (begin, end) = extent(dag);
+    let mut asleep: Vec<Option<u64>> = vec![None; threads.len()];
+    let inside = |from: u64, to: u64| to.min(end).saturating_sub(from.max(begin));
+    for &(t, thread, what) in &dag.thread_events {
+        let i = thread as usize;
+        let Some(of) = threads.get_mut(i) else {
+            continue;
+        };
+        match what {
+            ThreadEvent::StealFailed(_) => of.failed += 1,
+            ThreadEvent::Sleep if asleep[i].is_none() => {
+                of.sleeps += 1;
+                asleep[i] = Some(t);
+            }
+            ThreadEvent::Wake => {
+                if let Some(since) = asleep[i].take() {
+                    of.asleep += inside(since, t);
+                }
+            }
+            _ => {}
+        }
+    }
+    for (of, since) in threads.iter_mut().zip(asleep) {
+        if let Some(since) = since {
+            of.asleep += inside(since, end);
+        }
+    }
+}
+
+fn sum_up(dag: &Dag, all: &mut StealStatistics, threads: &[WorkerSteals]) {
+    let mut firsts: Vec<u64> = threads.iter().filter_map(|w| w.first).collect();
+    all.first = Distribution::of(&mut firsts);
+    for worker in threads {
+        all.never += u64::from(dag.is_worker(worker.thread) && worker.steals == 0);
+        all.leapfrogs += worker.leapfrogs;
+        all.failed += worker.failed;
+        all.sleeps += worker.sleeps;
+        all.asleep += u128::from(worker.asleep);
+    }
+}
+
+fn first_spawn(dag: &Dag) -> u64 {
+    let (tasks, ends) = (&dag.tasks, &dag.strands.end);
+    let deferred = (0..tasks.len()).filter(|&t| tasks.kind[t] == TaskKind::Deferred);
+    let created = deferred.filter_map(|t| ends.get(tasks.creator[t] as usize));
+    created.min().copied().unwrap_or(extent(dag).0)
+}
+
+fn per_second(dag: &Dag, steals: usize) -> f64 {
+    let (begin, end) = extent(dag);
+    if begin == end {
+        return 0.0;
+    }
+    let rate = match (dag.meta.ticks_per_second, dag.meta.time_unit) {
+        (0, TimeUnit::Us) => 1_000_000,
+        (0, TimeUnit::Ms) => 1_000,
+        (0, _) => 1_000_000_000,
+        (rate, _) => rate,
+    };
+    steals as f64 * rate as f64 / (end - begin) as f64
+}

@@ -1,0 +1,212 @@
+//! The key `statistics` of the report's JSON (docs/statistics.md).
+
+use serde::Serialize;
+use workspan_analysis::statistics::{
+    Depth, Distribution, ReadyTimes, SiteStatistics, Statistics, StealStatistics, WorkerSteals,
+};
+use workspan_dag::{Dag, PlaceId};
+
+use super::EDGES;
+use crate::json::Ratio;
+use crate::position::label;
+use crate::quantity::percent_of;
+
+#[derive(Serialize)]
+pub(crate) struct StatisticsJson<'a> {
+    sites: Vec<SiteJson<'a>>,
+    more_sites: usize,
+    folded_strands: u64,
+    ready_by_edge: Vec<EdgeJson<'a>>,
+    ready: DepthJson<'a>,
+    queues: Option<DepthJson<'a>>,
+    steals: StealsJson<'a>,
+}
+
+#[derive(Serialize)]
+struct DistributionJson<'a> {
+    count: u64,
+    estimated: u64,
+    sum: u128,
+    mean: Option<Ratio>,
+    min: Option<u64>,
+    median: Option<u64>,
+    p90: Option<u64>,
+    p99: Option<u64>,
+    max: Option<u64>,
+    /// Entry i: values in [2^i, 2^(i+1)).
+    histogram: &'a [u64],
+}
+
+#[derive(Serialize)]
+struct SiteJson<'a> {
+    id: PlaceId,
+    site: &'a str,
+    tasks: u64,
+    strand_lengths: DistributionJson<'a>,
+    task_lengths: DistributionJson<'a>,
+    ready: ReadyJson<'a>,
+    ready_by_edge: Vec<EdgeJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct ReadyJson<'a> {
+    starts: u64,
+    steals: u64,
+    /// Share of all steals by the same rule.
+    steals_percent: Ratio,
+    times: DistributionJson<'a>,
+}
+
+#[derive(Serialize)]
+struct EdgeJson<'a> {
+    edge: &'static str,
+    #[serde(flatten)]
+    ready: ReadyJson<'a>,
+}
+
+#[derive(Serialize)]
+struct DepthJson<'a> {
+    begin: u64,
+    end: u64,
+    mean: Ratio,
+    max: u64,
+    bin_mean: Vec<Ratio>,
+    bin_max: &'a [u64],
+}
+
+#[derive(Serialize)]
+struct StealsJson<'a> {
+    source: &'static str,
+    count: u64,
+    per_second: Ratio,
+    leapfrogs: u64,
+    failed: u64,
+    sleeps: u64,
+    asleep: u128,
+    first_spawn: u64,
+    time_to_first: DistributionJson<'a>,
+    never_stole: u64,
+    workers: Vec<WorkerJson>,
+    more_workers: usize,
+    matrix: &'a [Vec<u64>],
+    beyond: u64,
+}
+
+#[derive(Serialize)]
+struct WorkerJson {
+    worker: u32,
+    steals: u64,
+    unknown_victim: u64,
+    leapfrogs: u64,
+    stolen: u64,
+    first_steal: Option<u64>,
+    failed: u64,
+    sleeps: u64,
+    asleep: u64,
+}
+
+impl<'a> StatisticsJson<'a> {
+    pub(crate) fn of(dag: &'a Dag, all: &'a Statistics) -> StatisticsJson<'a> {
+        let steals = all.ready_by_edge.iter().map(|r| r.steals).sum();
+        StatisticsJson {
+            sites: all.sites.iter().map(|s| site(dag, s, steals)).collect(),
+            more_sites: all.more_sites,
+            folded_strands: all.folded_strands,
+            ready_by_edge: edges(&all.ready_by_edge, steals),
+            ready: depth(&all.ready),
+            queues: all.queues.as_ref().map(depth),
+            steals: taken(&all.steals),
+        }
+    }
+}
+
+fn distribution(d: &Distribution) -> DistributionJson<'_> {
+    let known = |v: u64| (d.count > 0).then_some(v);
+    DistributionJson {
+        count: d.count,
+        estimated: d.estimated,
+        sum: d.sum,
+        mean: (d.count > 0).then(|| Ratio(d.mean())),
+        min: known(d.minimum),
+        median: known(d.median),
+        p90: known(d.p90),
+        p99: known(d.p99),
+        max: known(d.maximum),
+        histogram: &d.histogram,
+    }
+}
+
+fn site<'a>(dag: &'a Dag, row: &'a SiteStatistics, steals: u64) -> SiteJson<'a> {
+    SiteJson {
+        id: row.site,
+        site: label(dag, row.site),
+        tasks: row.tasks,
+        strand_lengths: distribution(&row.strand_lengths),
+        task_lengths: distribution(&row.task_lengths),
+        ready: ready(&row.ready, steals),
+        ready_by_edge: edges(&row.ready_by_edge, steals),
+    }
+}
+
+fn ready(of: &ReadyTimes, steals: u64) -> ReadyJson<'_> {
+    ReadyJson {
+        starts: of.starts,
+        steals: of.steals,
+        steals_percent: Ratio(percent_of(of.steals.into(), steals.into())),
+        times: distribution(&of.times),
+    }
+}
+
+/// The kinds of edge that made any strand ready.
+fn edges(of: &[ReadyTimes; 7], steals: u64) -> Vec<EdgeJson<'_>> {
+    let kinds = EDGES.iter().zip(of).filter(|(_, r)| r.starts > 0);
+    let rows = kinds.map(|(edge, r)| EdgeJson {
+        edge,
+        ready: ready(r, steals),
+    });
+    rows.collect()
+}
+
+fn depth(of: &Depth) -> DepthJson<'_> {
+    DepthJson {
+        begin: of.begin,
+        end: of.end,
+        mean: Ratio(of.mean_all),
+        max: of.maximum_all,
+        bin_mean: of.mean.iter().map(|&m| Ratio(m)).collect(),
+        bin_max: &of.maximum,
+    }
+}
+
+fn taken(of: &StealStatistics) -> StealsJson<'_> {
+    StealsJson {
+        source: if of.told { "runtime" } else { "strands" },
+        count: of.count,
+        per_second: Ratio(of.per_second),
+        leapfrogs: of.leapfrogs,
+        failed: of.failed,
+        sleeps: of.sleeps,
+        asleep: of.asleep,
+        first_spawn: of.first_spawn,
+        time_to_first: distribution(&of.first),
+        never_stole: of.never,
+        workers: of.workers.iter().map(worker).collect(),
+        more_workers: of.more_workers,
+        matrix: &of.matrix,
+        beyond: of.beyond,
+    }
+}
+
+fn worker(of: &WorkerSteals) -> WorkerJson {
+    WorkerJson {
+        worker: of.thread,
+        steals: of.steals,
+        unknown_victim: of.unknown_victim,
+        leapfrogs: of.leapfrogs,
+        stolen: of.stolen,
+        first_steal: of.first,
+        failed: of.failed,
+        sleeps: of.sleeps,
+        asleep: of.asleep,
+    }
+}

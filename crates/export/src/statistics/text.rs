@@ -1,0 +1,351 @@
+//! The statistics as text, to stand after the report.
+
+use workspan_analysis::statistics::{
+    Depth, Distribution, ReadyTimes, Statistics, StealStatistics, WorkerSteals,
+};
+use workspan_analysis::{Metric, Options};
+use workspan_dag::Dag;
+
+use super::EDGES;
+use crate::TextOptions;
+use crate::page::{Page, Tone, plain, strong};
+use crate::position::site_cell;
+use crate::quantity::{amount, percent_of, ratio, share, thousands};
+use crate::text::running::{ASCII, BLOCKS, level, resample};
+
+/// Most marks of a strip over time.
+const STRIP: usize = 48;
+/// From so many workers on, the matrix has a mark instead of a number for each pair.
+const NUMBERS: usize = 8;
+
+/// The statistics of `dag`, made with the options `measured`, as lines of at most `options.width` columns; at most
+/// `options.sites` spawn sites.
+pub fn statistics_text(
+    dag: &Dag,
+    statistics: &Statistics,
+    measured: &Options,
+    options: &TextOptions,
+) -> String {
+    let mut page = Page::new(options.width, options.color, options.charset);
+    let view = View {
+        dag,
+        counter: match &measured.metric {
+            Metric::Time => None,
+            Metric::Counter(name) => Some(name),
+        },
+    };
+    sites(&view, &mut page, statistics, options.sites.max(1));
+    edges(&view, &mut page, statistics);
+    over_time(&mut page, "Ready strands", &statistics.ready);
+    if let Some(queues) = &statistics.queues {
+        over_time(&mut page, "Tasks in queues", queues);
+    }
+    steals(&view, &mut page, &statistics.steals);
+    workers(&view, &mut page, &statistics.steals);
+    matrix(&mut page, &statistics.steals);
+    page.finish()
+}
+
+struct View<'a> {
+    dag: &'a Dag,
+    counter: Option<&'a str>,
+}
+
+impl View<'_> {
+    fn amount(&self, v: f64) -> String {
+        amount(&self.dag.meta, self.counter, v)
+    }
+    fn time(&self, ticks: f64) -> String {
+        amount(&self.dag.meta, None, ticks)
+    }
+}
+
+fn head(page: &mut Page, title: &str, width: usize, columns: &[(&str, usize)]) {
+    page.blank();
+    let words: String = columns.iter().map(|(c, w)| format!("{c:>w$}")).collect();
+    page.line(&[strong(format!("  {title:<width$}")), (Tone::Faint, words)]);
+}
+
+const SPREAD: [(&str, usize); 7] = [
+    ("count", 11),
+    ("min", 9),
+    ("median", 9),
+    ("90 %", 9),
+    ("99 %", 9),
+    ("max", 9),
+    ("mean", 9),
+];
+
+fn sites(view: &View, page: &mut Page, statistics: &Statistics, most: usize) {
+    head(page, "Lengths", 11, &SPREAD);
+    for row in statistics.sites.iter().take(most) {
+        let room = page.width() - 2;
+        let name = page.fit(&site_cell(view.dag, row.site, room), room);
+        page.line(&[(Tone::Path, format!("  {name}"))]);
+        let metric = |v: f64| view.amount(v);
+        spread(page, "strands", &row.strand_lengths, metric);
+        spread(page, "tasks", &row.task_lengths, metric);
+        if row.ready.times.count > 0 {
+            spread(page, "ready", &row.ready.times, |v| view.time(v));
+        }
+        if row.task_lengths.count > 1 {
+            powers(page, &row.task_lengths, metric);
+        }
+    }
+    let more = statistics.sites.len().saturating_sub(most) + statistics.more_sites;
+    if more > 0 {
+        let plural = if more == 1 { "" } else { "s" };
+        let text = format!("  {more} more site{plural} (--sites N)");
+        page.line(&[(Tone::Faint, text)]);
+    }
+    if statistics.folded_strands > 0 {
+        let text = format!(
+            "{} strands are inside folded records: their tasks count by powers of two.",
+            thousands(statistics.folded_strands.into())
+        );
+        page.prose("  ", 2, &[(Tone::Faint, text)]);
+    }
+}
+
+fn spread(page: &mut Page, name: &str, d: &Distribution, show: impl Fn(f64) -> String) {
+    let mut line = format!("    {name:<9}{:>11}", thousands(d.count.into()));
+    if d.count > 0 {
+        let values = [d.minimum, d.median, d.p90, d.p99, d.maximum];
+        for v in values.map(|v| v as f64).into_iter().chain([d.mean()]) {
+            line.push_str(&format!(" {:>8}", show(v)));
+        }
+    }
+    page.line(&[plain(line)]);
+}
+
+/// A mark for each power of two from the shortest task to the longest.
+fn powers(page: &mut Page, d: &Distribution, show: impl Fn(f64) -> String) {
+    let first = d.histogram.iter().position(|&n| n > 0).unwrap_or(0);
+    let used = &d.histogram[first..];
+    let most = used.iter().copied().max().unwrap_or(0).max(1);
+    let marks = marks(page);
+    let strip = used.iter().map(|&n| level(n as f64 / most as f64, &marks));
+    let end = (d.histogram.len() as f64).exp2();
+    page.line(&[
+        (
+            Tone::Faint,
+            format!(
+                "    tasks by powers of 2, {} |",
+                show((first as f64).exp2())
+            ),
+        ),
+        (Tone::Bar, strip.collect()),
+        (Tone::Faint, format!("| {}", show(end))),
+    ]);
+}
+
+fn marks(page: &Page) -> [char; 9] {
+    if page.unicode() { BLOCKS } else { ASCII }
+}
+
+fn edges(view: &View, page: &mut Page, statistics: &Statistics) {
+    let rows = &statistics.ready_by_edge;
+    let steals: u64 = rows.iter().map(|r| r.steals).sum();
+    if rows.iter().all(|r| r.starts == 0) {
+        return;
+    }
+    let columns = [
+        ("strands", 10),
+        ("stolen", 9),
+        ("waited", 10),
+        ("median", 9),
+        ("90 %", 9),
+        ("99 %", 9),
+    ];
+    head(page, "Ready, made so by", 20, &columns);
+    for (name, row) in EDGES.iter().zip(rows).filter(|r| r.1.starts > 0) {
+        edge(view, page, &name.replace('_', " "), row, steals);
+    }
+}
+
+fn edge(view: &View, page: &mut Page, name: &str, row: &ReadyTimes, steals: u64) {
+    let d = &row.times;
+    let stolen = share(percent_of(row.steals.into(), steals.into()));
+    let mut line = format!(
+        "  {name:<20}{:>10}{:>9}{:>10}",
+        thousands(row.starts.into()),
+        if row.steals == 0 { "-".into() } else { stolen },
+        thousands(d.count.into()),
+    );
+    if d.count > 0 {
+        for v in [d.median, d.p90, d.p99] {
+            line.push_str(&format!(" {:>8}", view.time(v as f64)));
+        }
+    }
+    page.line(&[plain(line)]);
+}
+
+fn over_time(page: &mut Page, what: &str, depth: &Depth) {
+    if depth.mean.is_empty() {
+        return;
+    }
+    let facts = format!(
+        "  mean {}, most {}",
+        ratio(depth.mean_all),
+        thousands(depth.maximum_all.into())
+    );
+    let room = page.width().saturating_sub(20 + facts.len()).min(STRIP);
+    let bins = resample(&depth.mean, room);
+    let most = bins.iter().copied().fold(0.0, f64::max);
+    let marks = marks(page);
+    let strip = bins
+        .into_iter()
+        .map(|v| level(if most > 0.0 { v / most } else { 0.0 }, &marks));
+    page.blank();
+    page.line(&[
+        strong(format!("  {what:<16}  ")),
+        (Tone::Bar, strip.collect()),
+        plain(facts),
+    ]);
+}
+
+fn steals(view: &View, page: &mut Page, all: &StealStatistics) {
+    page.blank();
+    let mut words = vec![strong("Steals: ")];
+    let source = if all.told {
+        "told by the runtime"
+    } else {
+        "inferred from the strands"
+    };
+    let mut facts = format!("{}, {source}", thousands(all.count.into()));
+    if all.count > 0 {
+        facts.push_str(&format!("; {} a second", ratio(all.per_second)));
+        if all.leapfrogs > 0 {
+            let leaps = thousands(all.leapfrogs.into());
+            facts.push_str(&format!("; {leaps} of them while waiting (leapfrogs)"));
+        }
+    }
+    if all.failed > 0 {
+        let failed = thousands(all.failed.into());
+        facts.push_str(&format!("; {failed} failed attempts"));
+    }
+    words.push(plain(facts + "."));
+    page.prose("  ", 4, &words);
+    let first = &all.first;
+    if first.count > 0 {
+        let mut text = format!(
+            "First steal: {} after the first task was created",
+            view.time(first.minimum as f64)
+        );
+        if first.count > 1 {
+            text.push_str(&format!(
+                "; each worker's first by {}, half of them by {}",
+                view.time(first.maximum as f64),
+                view.time(first.median as f64)
+            ));
+        }
+        if all.never > 0 {
+            text.push_str(&format!("; {} of the pool never stole", all.never));
+        }
+        page.prose("  ", 4, &[plain(text + ".")]);
+    }
+}
+
+fn workers(view: &View, page: &mut Page, all: &StealStatistics) {
+    let idle = all.failed == 0 && all.sleeps == 0;
+    if all.count == 0 && idle {
+        return;
+    }
+    let columns = [
+        ("steals", 10),
+        ("leapfrogs", 11),
+        ("stolen", 10),
+        ("first", 10),
+        ("failed", 11),
+        ("sleeps", 9),
+        ("asleep", 9),
+    ];
+    let columns = if idle { &columns[..4] } else { &columns[..] };
+    head(page, "Worker", 7, columns);
+    for worker in &all.workers {
+        let thread = name(view, worker);
+        let first = worker
+            .first
+            .map_or("-".into(), |first| view.time(first as f64));
+        let mut line = format!(
+            "  {thread:<7}{:>10}{:>11}{:>10}{first:>10}",
+            thousands(worker.steals.into()),
+            thousands(worker.leapfrogs.into()),
+            thousands(worker.stolen.into()),
+        );
+        if !idle {
+            line.push_str(&format!(
+                "{:>11}{:>9}{:>9}",
+                thousands(worker.failed.into()),
+                thousands(worker.sleeps.into()),
+                view.time(worker.asleep as f64)
+            ));
+        }
+        page.line(&[plain(line)]);
+    }
+    if all.more_workers > 0 {
+        let text = format!("  {} more workers", all.more_workers);
+        page.line(&[(Tone::Faint, text)]);
+    }
+}
+
+/// A thread outside the pool says so.
+fn name(view: &View, worker: &WorkerSteals) -> String {
+    let number = worker.thread;
+    if view.dag.is_worker(number) {
+        number.to_string()
+    } else {
+        format!("({number})")
+    }
+}
+
+fn matrix(page: &mut Page, all: &StealStatistics) {
+    let known = all.matrix.iter().flatten().copied();
+    let most = known.max().unwrap_or(0);
+    if most == 0 {
+        return;
+    }
+    let unknown = all.workers.iter().any(|w| w.unknown_victim > 0);
+    if all.workers.len() <= NUMBERS {
+        let mut victims: Vec<String> = all.workers.iter().map(|w| w.thread.to_string()).collect();
+        if unknown {
+            victims.push("?".into());
+        }
+        let columns: Vec<(&str, usize)> = victims.iter().map(|v| (v.as_str(), 7)).collect();
+        head(page, "Thief, victim", 14, &columns);
+        for (row, worker) in all.matrix.iter().zip(&all.workers) {
+            let mut line = format!("  {:<14}", worker.thread);
+            let more = unknown.then_some(&worker.unknown_victim);
+            for &n in row.iter().chain(more) {
+                let cell = if n == 0 {
+                    "-".into()
+                } else {
+                    thousands(n.into())
+                };
+                line.push_str(&format!(" {cell:>6}"));
+            }
+            page.line(&[plain(line)]);
+        }
+    } else {
+        head(page, "Thief, and a mark for each victim", 33, &[]);
+        let marks = marks(page);
+        for (row, worker) in all.matrix.iter().zip(&all.workers) {
+            let strip = row.iter().map(|&n| level(n as f64 / most as f64, &marks));
+            page.line(&[
+                plain(format!("  {:>7}  |", worker.thread)),
+                (Tone::Bar, strip.collect()),
+                plain("|"),
+            ]);
+        }
+        let text = format!(
+            "  {} stands for {} steals",
+            marks[8],
+            thousands(most.into())
+        );
+        page.line(&[(Tone::Faint, text)]);
+    }
+    if all.beyond > 0 {
+        let text = format!("  {} more by or from others", thousands(all.beyond.into()));
+        page.line(&[(Tone::Faint, text)]);
+    }
+}
