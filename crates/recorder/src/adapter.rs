@@ -14,7 +14,7 @@ use workspan_trace::entry::{SitePosition, push_varint};
 /// The calling thread's handle, made on first use; null when this process is not recorded (any more).
 #[inline]
 pub fn handle() -> *mut Handle {
-    thread::handle()
+    thread::of_thread()
 }
 
 /// A site as records that may not know theirs have it: 0 = unknown, else site + 1.
@@ -99,11 +99,31 @@ pub unsafe fn task_create_at(h: *mut Handle, kind: u64, site: u32, scope: u64, n
 pub unsafe fn record_at<const N: usize>(h: *mut Handle, kind: Kind, now: u64, operands: [u64; N]) {
     // SAFETY: the caller's.
     unsafe {
-        let mut p = Handle::head(h, kind, now);
-        for v in operands {
-            p = crate::wire::put_varint(p, v);
+        let p = Handle::head(h, kind, now);
+        Handle::commit(h, put_operands(p, operands));
+    }
+}
+
+/// Writes varints at `p` and returns the end. Mostly all but the last one, a running count, fit a byte each: those are stored
+/// together.
+///
+/// # Safety
+/// There is room for them, and 8 bytes more, from `p`.
+#[inline(always)]
+unsafe fn put_operands<const N: usize>(p: *mut u8, operands: [u64; N]) -> *mut u8 {
+    // A varint of one byte.
+    const SMALL: u64 = 1 << 7;
+    let front = &operands[..N.saturating_sub(1)];
+    // SAFETY: the caller's.
+    unsafe {
+        if N > 1 && N <= 9 && front.iter().fold(0, |all, v| all | v) < SMALL {
+            let word = front.iter().rev().fold(0, |word, v| word << 8 | v << 1 | 1);
+            p.cast::<u64>().write_unaligned(word.to_le());
+            return crate::wire::put_varint(p.add(N - 1), operands[N - 1]);
         }
-        Handle::commit(h, p);
+        operands
+            .into_iter()
+            .fold(p, |p, v| crate::wire::put_varint(p, v))
     }
 }
 
@@ -493,11 +513,7 @@ pub unsafe fn member(h: *mut Handle, team: u64, phase: u64, index: u64, now: u64
     // SAFETY: the caller's; four operands.
     unsafe {
         thread::deepen(h, 1);
-        let mut p = Handle::head(h, Kind::Member, now);
-        for v in [u64::from(thread), seq, phase, index] {
-            p = crate::wire::put_varint(p, v);
-        }
-        Handle::commit(h, p);
+        record_at(h, Kind::Member, now, [u64::from(thread), seq, phase, index]);
     }
 }
 

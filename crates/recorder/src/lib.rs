@@ -20,6 +20,7 @@ mod spool;
 mod system;
 mod table;
 mod thread;
+mod thread_word;
 
 pub use counters::{CounterEvent, MOST_COUNTERS};
 pub use process::{OffCpuTimes, finish, is_on, start};

@@ -82,6 +82,7 @@ pub(crate) fn any_recording() -> Option<&'static Recording> {
 }
 
 /// True while this process records.
+#[inline]
 pub fn is_on() -> bool {
     STATE.load(Ordering::Acquire) == ON
 }
@@ -277,8 +278,5 @@ unsafe extern "C" fn has_forked() {
 /// which it shares with the parent.
 unsafe extern "C" fn forked() {
     STATE.store(OVER, Ordering::Release);
-    if let Some(recording) = any_recording() {
-        // SAFETY: the key was made at the start; its value is this thread's owner or null.
-        unsafe { thread::abandon(system::pthread_getspecific(recording.key).cast()) };
-    }
+    thread::abandon();
 }

@@ -16,12 +16,18 @@ use workspan_trace::chunk::{
 };
 use workspan_trace::header::HEADER_SIZE;
 
+/// Pieces from this size on are made writable at once (Linux 5.14): `MAP_POPULATE` maps a shared page for reading only, so that
+/// the first record in each would fault. Smaller ones, which may stay empty for the most part, are left clean.
+const MADE_WRITABLE: usize = 256 << 10;
+
 /// An open spool file.
 pub(crate) struct Spool {
     fd: c_int,
     next: AtomicU64,
     /// No room was left once: nothing more is set aside, so that no thread records on while others do not.
     full: AtomicBool,
+    /// See [`MADE_WRITABLE`]; false once the kernel refused.
+    makes_writable: AtomicBool,
     header: *mut u8,
 }
 
@@ -60,6 +66,7 @@ impl Spool {
                 fd,
                 next: AtomicU64::new(0),
                 full: AtomicBool::new(false),
+                makes_writable: AtomicBool::new(true),
                 header: ptr::null_mut(),
             };
             return match spool.map(HEADER_SIZE.max(page)) {
@@ -115,26 +122,35 @@ impl Spool {
             return None;
         }
         let offset = self.next.fetch_add(size as u64, Ordering::Relaxed);
+        let to_write = size >= MADE_WRITABLE && self.makes_writable.load(Ordering::Relaxed);
         let mapped = self.allocate(offset, size).then(|| {
-            let flags = system::MAP_SHARED | system::MAP_POPULATE;
+            let populate = if to_write { 0 } else { system::MAP_POPULATE };
             // SAFETY: a fresh mapping of our own file; the kernel picks the address.
             unsafe {
                 system::mmap(
                     ptr::null_mut(),
                     size,
                     system::PROT_READ_WRITE,
-                    flags,
+                    system::MAP_SHARED | populate,
                     self.fd,
                     offset as i64,
                 )
             }
         });
         match mapped {
-            Some(at) if at as isize != -1 => Some(Mapped {
-                at: at.cast(),
-                size,
-                offset,
-            }),
+            Some(at) if at as isize != -1 => {
+                // SAFETY: the mapping is ours alone; its contents stay as they are.
+                let made = !to_write
+                    || unsafe { system::madvise(at, size, system::MADV_POPULATE_WRITE) } == 0;
+                if !made {
+                    self.makes_writable.store(false, Ordering::Relaxed);
+                }
+                Some(Mapped {
+                    at: at.cast(),
+                    size,
+                    offset,
+                })
+            }
             _ => {
                 self.full.store(true, Ordering::Relaxed);
                 None

@@ -10,6 +10,7 @@ pub(crate) const O_CLOEXEC: c_int = 0o2_000_000;
 pub(crate) const PROT_READ_WRITE: c_int = 3;
 pub(crate) const MAP_SHARED: c_int = 1;
 pub(crate) const MAP_POPULATE: c_int = 0x8000;
+pub(crate) const MADV_POPULATE_WRITE: c_int = 23;
 pub(crate) const CLOCK_REALTIME: c_int = 0;
 pub(crate) const CLOCK_MONOTONIC_RAW: c_int = 4;
 pub(crate) const RLIMIT_FSIZE: c_int = 1;
@@ -70,6 +71,7 @@ unsafe extern "C" {
     pub(crate) fn close(fd: c_int) -> c_int;
     pub(crate) fn fallocate(fd: c_int, mode: c_int, offset: i64, length: i64) -> c_int;
     pub(crate) fn pwrite(fd: c_int, from: *const c_void, length: usize, offset: i64) -> isize;
+    pub(crate) fn madvise(at: *mut c_void, length: usize, advice: c_int) -> c_int;
     pub(crate) fn mmap(
         at: *mut c_void,
         length: usize,
@@ -88,7 +90,6 @@ unsafe extern "C" {
     pub(crate) fn __errno_location() -> *mut c_int;
     pub(crate) fn dl_iterate_phdr(visit: ObjectVisitor, data: *mut c_void) -> c_int;
     pub(crate) fn pthread_key_create(key: *mut c_uint, destructor: Option<KeyDestructor>) -> c_int;
-    pub(crate) fn pthread_getspecific(key: c_uint) -> *mut c_void;
     pub(crate) fn pthread_setspecific(key: c_uint, value: *const c_void) -> c_int;
     pub(crate) fn pthread_atfork(
         prepare: Option<unsafe extern "C" fn()>,

@@ -43,21 +43,32 @@ pub(crate) struct Owner {
     scratch: [u8; SCRATCH],
 }
 
-/// The calling thread's handle, made on first use; null when nothing is recorded.
+crate::thread_word!(Own: Handle, "workspan_thread_handle");
+
+/// [`crate::front::Table::thread`].
 pub(crate) extern "C" fn handle() -> *mut Handle {
-    let Some(recording) = process::recording() else {
+    of_thread()
+}
+
+/// The calling thread's handle, made on first use; null when nothing is recorded.
+#[inline]
+pub(crate) fn of_thread() -> *mut Handle {
+    if !process::is_on() {
         return ptr::null_mut();
-    };
-    // SAFETY: the key lives as long as the recording; its value is this thread's owner or null.
-    let owner = unsafe { system::pthread_getspecific(recording.key) }.cast::<Owner>();
-    if !owner.is_null() {
-        return owner.cast();
     }
-    new_handle(recording)
+    let handle = Own::get();
+    if !handle.is_null() {
+        return handle;
+    }
+    new_handle()
 }
 
 #[cold]
-fn new_handle(recording: &'static Recording) -> *mut Handle {
+#[inline(never)]
+fn new_handle() -> *mut Handle {
+    let Some(recording) = process::recording() else {
+        return ptr::null_mut();
+    };
     let _errno = KeepErrno::new();
     let reused = recording
         .ended
@@ -105,6 +116,7 @@ fn new_handle(recording: &'static Recording) -> *mut Handle {
             drop(Box::from_raw(owner));
             return ptr::null_mut();
         }
+        Own::set(owner.cast());
         next_chunk(recording, owner);
     }
     if let Some(readings) = &recording.readings {
@@ -390,19 +402,17 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
         }
         (*owner).counters = None;
         use_scratch(&mut *owner);
+        Own::set(ptr::null_mut());
         if let Ok(mut ended) = recording.ended.lock() {
             ended.push(Ended(owner));
         }
     }
 }
 
-/// The handle writes to scratch memory from now on.
-///
-/// # Safety
-/// `owner` is the calling thread's or null.
-pub(crate) unsafe fn abandon(owner: *mut Owner) {
-    // SAFETY: the caller's.
-    if let Some(owner) = unsafe { owner.as_mut() } {
+/// The calling thread's handle writes to scratch memory from now on.
+pub(crate) fn abandon() {
+    // SAFETY: the handle is the first field of its owner; both are the calling thread's or null.
+    if let Some(owner) = unsafe { Own::get().cast::<Owner>().as_mut() } {
         owner.chunk = None;
         // The events are the parent's as well; their descriptors go with the next exec.
         core::mem::forget(owner.counters.take());

@@ -7,7 +7,8 @@
 //! by a chain of [`frame`]s on the machine stack, which moves with the stack when oneTBB suspends it ([`suspend`]).
 //!
 //! The layouts relied on are part of oneTBB's binary interface since 2021.1 and compared up to 2023.2: a task is a virtual
-//! table pointer and seven words, of which libtbb uses the first, second and fourth; a context has 128 bytes, of which it uses 72.
+//! table pointer and seven words, of which libtbb uses the first, second and fourth; a context has 128 bytes, of which it uses 72;
+//! what a wait counts is the second word of its `wait_context`.
 
 mod arena;
 mod calls;

@@ -72,11 +72,14 @@ fn site_of(return_address: usize, primitive: u8) -> u32 {
     sites::at(return_address, primitive, true)
 }
 
+// Where a thread's lane is found.
+workspan_recorder::thread_word!(Slot: Lane, "workspan_ompt_lane");
+
 /// The calling thread's lane, made on first use; `None` when this process is not recorded. The callbacks of one thread do not
 /// interrupt each other, so the reference is the only one while a callback runs.
 #[inline]
 pub(super) fn of_thread() -> Option<&'static mut Lane> {
-    let lane = slot::get();
+    let lane = Slot::get();
     if lane.is_null() {
         return make();
     }
@@ -108,18 +111,18 @@ fn make() -> Option<&'static mut Lane> {
         spare: Vec::new(),
         sites: [(0, 0); SITES],
     }));
-    slot::set(lane);
+    Slot::set(lane);
     // SAFETY: just made.
     unsafe { lane.as_mut() }
 }
 
 /// The runtime is done with this thread (`ompt_callback_thread_end_t`); its handle may soon be another's.
 pub(super) extern "C" fn thread_end(_data: *mut Data) {
-    let lane = slot::get();
+    let lane = Slot::get();
     if lane.is_null() {
         return;
     }
-    slot::set(ptr::null_mut());
+    Slot::set(ptr::null_mut());
     // SAFETY: the lane came from a box and nobody else knows it; its members are its own, and no task of theirs runs.
     unsafe {
         let mut lane = Box::from_raw(lane);
@@ -203,73 +206,5 @@ impl Lane {
                 drop(Box::from_raw(member));
             }
         }
-    }
-}
-
-/// Where a thread's lane is found. A preloaded library's thread-local storage is set aside at the start of the program, at
-/// a distance from the thread pointer that the loader fills in, so that reading it takes two moves; the compiler, which
-/// can't know, would call `__tls_get_addr` at each event.
-#[cfg(target_arch = "x86_64")]
-mod slot {
-    use super::Lane;
-    use core::arch::{asm, global_asm};
-
-    global_asm!(
-        ".pushsection .tbss.workspan_ompt_lane,\"awT\",@nobits",
-        ".p2align 3",
-        ".globl workspan_ompt_lane",
-        ".hidden workspan_ompt_lane",
-        ".type workspan_ompt_lane,@object",
-        ".size workspan_ompt_lane,8",
-        "workspan_ompt_lane:",
-        ".zero 8",
-        ".popsection",
-    );
-
-    #[inline(always)]
-    pub(super) fn get() -> *mut Lane {
-        let lane: *mut Lane;
-        // SAFETY: reads the calling thread's copy of the word declared above.
-        unsafe {
-            asm!(
-                "mov {0}, qword ptr [rip + workspan_ompt_lane@GOTTPOFF]",
-                "mov {0}, qword ptr fs:[{0}]",
-                out(reg) lane,
-                options(nostack, preserves_flags, readonly),
-            );
-        }
-        lane
-    }
-
-    pub(super) fn set(lane: *mut Lane) {
-        // SAFETY: writes the calling thread's copy of the word declared above.
-        unsafe {
-            asm!(
-                "mov {0}, qword ptr [rip + workspan_ompt_lane@GOTTPOFF]",
-                "mov qword ptr fs:[{0}], {1}",
-                out(reg) _,
-                in(reg) lane,
-                options(nostack, preserves_flags),
-            );
-        }
-    }
-}
-
-#[cfg(not(target_arch = "x86_64"))]
-mod slot {
-    use super::Lane;
-    use core::cell::Cell;
-    use core::ptr;
-
-    thread_local! {
-        static LANE: Cell<*mut Lane> = const { Cell::new(ptr::null_mut()) };
-    }
-
-    pub(super) fn get() -> *mut Lane {
-        LANE.with(Cell::get)
-    }
-
-    pub(super) fn set(lane: *mut Lane) {
-        LANE.with(|slot| slot.set(lane));
     }
 }

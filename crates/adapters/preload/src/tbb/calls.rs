@@ -11,6 +11,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 
 use workspan_recorder::{adapter, is_on};
 
+use super::frame::here;
 use super::shape::Shape;
 
 /// Where a call was made.
@@ -45,7 +46,8 @@ struct Step {
     runtime: bool,
 }
 
-struct Seen {
+/// What a thread knows of calls.
+pub(super) struct Seen {
     steps: [Cell<Step>; STEPS],
     /// Keys of sites, and their numbers.
     sites: [Cell<(u64, u32)>; SITES],
@@ -69,36 +71,49 @@ thread_local! {
     };
 }
 
+impl Seen {
+    pub(super) fn of_thread() -> *const Seen {
+        SEEN.with(std::ptr::from_ref)
+    }
+
+    /// The calling thread's.
+    #[inline(always)]
+    fn here<'a>() -> &'a Seen {
+        // SAFETY: a thread's state has its own from the start, and it lives as long as the thread. No call in this file
+        // returns on another one.
+        unsafe { &*(*here()).seen }
+    }
+}
+
 /// The site of a call that creates a task of this class.
 #[inline]
 pub(super) fn site(call: Call, shape: &Shape, primitive: u8) -> u32 {
-    SEEN.with(|seen| {
-        let pipeline = primitive == workspan_recorder::wire::primitive::PARALLEL_PIPELINE;
-        let call = if pipeline && seen.stand_in.get().ret != 0 {
-            seen.stand_in.get()
-        } else {
-            call
-        };
-        of(
-            seen,
-            call,
-            primitive,
-            std::ptr::from_ref(shape) as u64,
-            &shape.name,
-            if shape.users { SHALLOW } else { DEPTH },
-        )
-    })
+    let seen = Seen::here();
+    let pipeline = primitive == workspan_recorder::wire::primitive::PARALLEL_PIPELINE;
+    let call = if pipeline && seen.stand_in.get().ret != 0 {
+        seen.stand_in.get()
+    } else {
+        call
+    };
+    of(
+        seen,
+        call,
+        primitive,
+        std::ptr::from_ref(shape) as u64,
+        &shape.name,
+        if shape.users { SHALLOW } else { DEPTH },
+    )
 }
 
 /// The site of another call.
 #[inline]
 pub(super) fn plain(call: Call, primitive: u8) -> u32 {
-    SEEN.with(|seen| of(seen, call, primitive, 0, "", SHALLOW))
+    of(Seen::here(), call, primitive, 0, "", SHALLOW)
 }
 
 /// From now on this call stands for those that libtbb makes for a pipeline on this thread; the one before.
 pub(super) fn stand_in(call: Call) -> Call {
-    SEEN.with(|seen| seen.stand_in.replace(call))
+    Seen::here().stand_in.replace(call)
 }
 
 #[inline]

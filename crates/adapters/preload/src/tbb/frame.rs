@@ -2,12 +2,14 @@
 //! between threads, and the chain moves along.
 
 use std::cell::UnsafeCell;
-use std::hint::black_box;
 use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use workspan_recorder::adapter;
 use workspan_recorder::front::Handle;
 
+use super::calls::Seen;
+use super::several_workers;
 use super::task::Scope;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +40,8 @@ pub(super) struct Frame {
     pub(super) site: u32,
     /// [`super::shape::Shape::inside`].
     pub(super) inside: bool,
+    /// What its task waits for in a call on this stack; null for nothing.
+    pub(super) waits: *const WaitContext,
 }
 
 impl Frame {
@@ -51,6 +55,7 @@ impl Frame {
         stop: 0,
         site: 0,
         inside: false,
+        waits: ptr::null(),
     };
 
     /// What tasks that the frame's task creates in its own context go into; those that outlive the wait of a part go
@@ -77,29 +82,56 @@ impl Frame {
 
 /// A thread's state.
 pub(super) struct Thread {
+    /// What it knows of calls.
+    pub(super) seen: *const Seen,
     /// Innermost frame; null before first use stands for the bottom.
     top: *mut Frame,
     bottom: Frame,
     /// It was told to be a worker.
     pub(super) worker: bool,
+    /// Where the record after the end that let the wait below go on would lie.
+    over: *mut u8,
+}
+
+/// The front of oneTBB's `wait_context`.
+#[repr(C)]
+pub(super) struct WaitContext {
+    version: u64,
+    /// What the wait is still for.
+    count: AtomicU64,
 }
 
 thread_local! {
     /// No destructor, so that it can be used to the very end of a thread.
     static THREAD: UnsafeCell<Thread> = const {
         UnsafeCell::new(Thread {
+            seen: ptr::null(),
             top: ptr::null_mut(),
             bottom: Frame::BOTTOM,
             worker: false,
+            over: ptr::null_mut(),
         })
     };
 }
 
-/// The calling thread's state. Asked anew after every call that may return on another thread: the barrier keeps the
-/// compiler from taking one answer for the other.
-#[inline(never)]
+// Where a thread's state is found.
+workspan_recorder::thread_word!(Here: Thread, "workspan_tbb_thread");
+
+/// The calling thread's state. Asked anew after every call that may return on another thread.
+#[inline(always)]
 pub(super) fn here() -> *mut Thread {
-    black_box(THREAD.with(UnsafeCell::get))
+    let here = Here::get();
+    if here.is_null() { first() } else { here }
+}
+
+#[cold]
+#[inline(never)]
+fn first() -> *mut Thread {
+    let here = THREAD.with(UnsafeCell::get);
+    // SAFETY: the state is this thread's, and nobody refers to it yet.
+    unsafe { (*here).seen = Seen::of_thread() };
+    Here::set(here);
+    here
 }
 
 /// The innermost frame.
@@ -170,17 +202,53 @@ pub(super) unsafe fn has_task(h: *mut Handle, frame: *mut Frame) -> bool {
     }
 }
 
-/// The frame's task goes on here, after a wait if `waited`, and wherever its stack was meanwhile.
+/// A task's end was told, at the handle's last time; its frame is gone. Where no other thread runs tasks and the wait below has nothing
+/// left to wait for, its task goes on at that time: between the two there is nothing but the way out of libtbb.
+///
+/// # Safety
+/// `h` and `here` are the calling thread's.
+#[inline]
+pub(super) unsafe fn ended(h: *mut Handle, here: *mut Thread) {
+    if several_workers() {
+        return;
+    }
+    // SAFETY: a wait's context lives until the wait is over, which takes it out of its frame.
+    unsafe {
+        if let Some(waits) = (*top(here)).waits.as_ref()
+            && waits.count.load(Ordering::Relaxed) == 0
+        {
+            (*here).over = (*h).cursor;
+        }
+    }
+}
+
+/// The wait of the innermost frame is over. Whether it was by the thread's last record, an end.
+///
+/// # Safety
+/// As [`ended`].
+#[inline]
+pub(super) unsafe fn went_on(h: *mut Handle, here: *mut Thread) -> bool {
+    // SAFETY: the caller's.
+    unsafe {
+        let over = std::mem::replace(&mut (*here).over, ptr::null_mut());
+        over == (*h).cursor && !several_workers()
+    }
+}
+
+/// The frame's task goes on here, after a wait if `waited`, and wherever its stack was meanwhile. At the time of the thread's last
+/// record, if `at_once`.
 ///
 /// # Safety
 /// `h` is the calling thread's live handle; the frame's task waited or left.
 #[inline]
-pub(super) unsafe fn go_on(h: *mut Handle, frame: *mut Frame, waited: bool) {
+pub(super) unsafe fn go_on(h: *mut Handle, frame: *mut Frame, waited: bool, at_once: bool) {
     // SAFETY: the caller's.
     unsafe {
         let stop = std::mem::take(&mut (*frame).stop);
         if stop != 0 {
             adapter::resume_left(h, stop);
+        } else if waited && at_once {
+            adapter::resume_at(h, (*h).last);
         } else if waited {
             adapter::resume(h);
         }

@@ -3,13 +3,16 @@
 //! wait was seen to be over, which is no earlier than what released it.
 //!
 //! The waiting thread notes the time, with a full barrier, before it takes the time of its going on; the ending thread
-//! takes its time before it looks. So one that finds no note ended before the other went on. The notes are kept in slots that
+//! takes its time before it looks. So one that finds no note ended before the other went on; and one that finds no other worker,
+//! of which there is one before a wait begins there, likewise. The notes are kept in slots that
 //! scopes share by chance; one that is overwritten in between leaves a late end late, which the reader of the trace sets
 //! right with a warning.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use workspan_recorder::front::Handle;
+
+use super::several_workers;
 
 const SLOTS: usize = 1 << 12;
 
@@ -51,6 +54,9 @@ pub(super) unsafe fn over(h: *mut Handle, scope: u64) {
 pub(super) unsafe fn end(h: *mut Handle, scope: u64) -> u64 {
     // SAFETY: the caller's.
     let now = unsafe { Handle::now(h) };
+    if !several_workers() {
+        return now;
+    }
     let note = note(scope);
     if scope != 0 && note.scope.load(Ordering::SeqCst) == scope {
         now.min(note.over.load(Ordering::Relaxed))

@@ -90,7 +90,7 @@ pub(super) unsafe extern "C-unwind" fn suspend(
         set_top(here(), frame);
         let h = adapter::handle();
         if !h.is_null() {
-            go_on(h, frame, with.told);
+            go_on(h, frame, with.told, false);
         }
     }
 }

@@ -7,7 +7,7 @@ use workspan_recorder::front::Handle;
 use workspan_recorder::wire::create as kind;
 
 use super::calls::{self, Call};
-use super::frame::{Frame, FrameKind, has_task, here, link, restore, set_top, top};
+use super::frame::{Frame, FrameKind, ended, has_task, here, link, restore, set_top, top};
 use super::shape::{CANCEL, EXECUTE, Shape};
 use super::{become_worker, context, late, real};
 
@@ -109,7 +109,7 @@ unsafe fn told(task: *mut Task, context: usize, call: Call) {
         } else {
             let mut scope = context::scope(context);
             if scope == 0 {
-                let fresh = adapter::scope_open(h, false);
+                let fresh = adapter::scope_open_at(h, false, Handle::now(h));
                 scope = context::open(context, fresh);
                 if scope == fresh {
                     (*frame).opened = scope;
@@ -249,9 +249,11 @@ impl Drop for Running {
         // SAFETY: the frame lives until this has run; the stack may have moved to another thread, whose handle and
         // state these are.
         unsafe {
-            restore(here(), (*self.0).parent);
+            let here = here();
+            restore(here, (*self.0).parent);
             if !h.is_null() {
                 adapter::task_end_at(h, late::end(h, (*self.0).scope));
+                ended(h, here);
             }
         }
     }
@@ -284,6 +286,7 @@ unsafe fn run(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
             stop: 0,
             site: (*task).site as u32,
             inside: shape.inside,
+            waits: std::ptr::null(),
         };
         let at = &raw mut frame;
         adapter::task_begin(h, (*task).number);

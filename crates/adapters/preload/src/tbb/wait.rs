@@ -3,10 +3,11 @@
 use std::ffi::c_void;
 
 use workspan_recorder::adapter;
+use workspan_recorder::front::Handle;
 use workspan_recorder::wire::{create, primitive};
 
 use super::calls::{self, Call};
-use super::frame::{Frame, FrameKind, go_on, has_task, here, set_top, top};
+use super::frame::{Frame, FrameKind, go_on, has_task, here, set_top, top, went_on};
 use super::shape::Shape;
 use super::task::{self, Scope, Task};
 use super::{become_worker, context, late, real, several_workers};
@@ -28,7 +29,9 @@ impl Drop for Waiting {
         // SAFETY: the frame encloses the wait; the stack may have moved to another thread, whose handle and state
         // these are; the context outlives the wait.
         unsafe {
-            set_top(here(), self.frame);
+            let here = here();
+            set_top(here, self.frame);
+            (*self.frame).waits = std::ptr::null();
             if self.scope != 0 {
                 context::close(self.context, self.scope);
             }
@@ -36,7 +39,8 @@ impl Drop for Waiting {
                 if self.scope != 0 && several_workers() {
                     late::over(h, self.scope);
                 }
-                go_on(h, self.frame, self.told);
+                let at_once = went_on(h, here);
+                go_on(h, self.frame, self.told, at_once);
             }
         }
     }
@@ -71,7 +75,7 @@ pub(super) unsafe extern "C-unwind" fn wait(
         let site = calls::plain(Call { ret, sp }, primitive::TASKGROUP);
         let open = context::scope(context);
         let scope = if open != 0 && !is_inside(frame, open) {
-            adapter::wait_scope(h, site, open);
+            adapter::wait_scope_at(h, site, open, Handle::now(h));
             open
         } else {
             0
@@ -87,6 +91,7 @@ pub(super) unsafe extern "C-unwind" fn wait(
             scope,
             told: scope != 0 || children,
         };
+        (*frame).waits = waited.cast();
         real(waited, context);
         drop(waiting);
     }
@@ -156,7 +161,7 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
         let scope = if open != 0 && open == (*frame).opened {
             open
         } else {
-            let fresh = adapter::scope_open(h, false);
+            let fresh = adapter::scope_open_at(h, false, Handle::now(h));
             if context::open(context, fresh) == fresh {
                 (*frame).opened = fresh;
             }
@@ -177,6 +182,7 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
             scope,
             told: true,
         };
+        (*frame).waits = waited.cast();
         real(task, task_context, waited, context);
         drop(waiting);
     }

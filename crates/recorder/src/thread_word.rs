@@ -1,0 +1,84 @@
+//! One word for each thread that is read with two moves.
+//!
+//! A preloaded library's thread-local storage is set aside at the start of the program, at a distance from the thread pointer
+//! that the loader fills in (the initial-exec model). The compiler, which can't know that the library is preloaded, would
+//! call `__tls_get_addr` each time.
+
+/// Declares a type whose `get` and `set` read and write the calling thread's pointer, null at first: visibility, name, what it points to,
+/// and a symbol that nothing else in the process has. Each `get` reads anew: code may go on on another thread after a call.
+#[macro_export]
+macro_rules! thread_word {
+    ($visibility:vis $name:ident: $to:ty, $symbol:literal) => {
+        #[derive(Debug, Clone, Copy)]
+        $visibility struct $name;
+
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        ::core::arch::global_asm!(
+            concat!(".pushsection .tbss.", $symbol, ",\"awT\",@nobits"),
+            ".p2align 3",
+            concat!(".globl ", $symbol),
+            concat!(".hidden ", $symbol),
+            concat!(".type ", $symbol, ",@object"),
+            concat!(".size ", $symbol, ",8"),
+            concat!($symbol, ":"),
+            ".zero 8",
+            ".popsection",
+        );
+
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        const _: () = {
+            impl $name {
+                #[inline(always)]
+                $visibility fn get() -> *mut $to {
+                    let word: *mut $to;
+                    // SAFETY: reads the calling thread's copy of the word declared above.
+                    unsafe {
+                        ::core::arch::asm!(
+                            concat!("mov {0}, qword ptr [rip + ", $symbol, "@GOTTPOFF]"),
+                            "mov {0}, qword ptr fs:[{0}]",
+                            out(reg) word,
+                            options(nostack, preserves_flags, readonly),
+                        );
+                    }
+                    word
+                }
+
+                #[inline(always)]
+                $visibility fn set(word: *mut $to) {
+                    // SAFETY: writes the calling thread's copy of the word declared above.
+                    unsafe {
+                        ::core::arch::asm!(
+                            concat!("mov {0}, qword ptr [rip + ", $symbol, "@GOTTPOFF]"),
+                            "mov qword ptr fs:[{0}], {1}",
+                            out(reg) _,
+                            in(reg) word,
+                            options(nostack, preserves_flags),
+                        );
+                    }
+                }
+            }
+        };
+
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        const _: () = {
+            ::std::thread_local! {
+                /// No destructor, so that it can be used to the very end of a thread.
+                static WORD: ::core::cell::Cell<*mut $to> =
+                    const { ::core::cell::Cell::new(::core::ptr::null_mut()) };
+            }
+
+            impl $name {
+                // The barrier keeps the compiler from taking one thread's word for another's.
+                #[inline(never)]
+                $visibility fn get() -> *mut $to {
+                    ::core::hint::black_box(WORD.with(::core::cell::Cell::get))
+                }
+
+                #[inline(never)]
+                $visibility fn set(word: *mut $to) {
+                    WORD.with(|slot| slot.set(word));
+                }
+            }
+        };
+    };
+}
