@@ -96,8 +96,9 @@ fn declared<'a>(
             .ok()?
             .to_string_lossy()
             .into_owned(),
-        // Of split debug information, whose line table stayed behind: the unit's own file has a fixed number.
-        None if file == u64::from(unit.header.version() < 5) => {
+        // Of split debug information, whose line table stayed behind: the unit's own file is the first, from version 5 on
+        // also under 0, which compilers use or don't.
+        None if file <= 1 => {
             unit.name?.to_string_lossy().into_owned()
         }
         None => return None,
