@@ -22,7 +22,7 @@ pub struct SiteStatistics {
     pub tasks: u64,
     /// Weights (MODEL.md §2) of the tasks' own strands, without folded ones.
     pub strand_lengths: Distribution,
-    /// Weights of the tasks, each the sum of its own strands. Where a strand stands for a folded subtree, the outermost work of
+    /// Weights of the tasks, each the sum of its own strands (at most 2^64 - 1). Where a strand stands for a folded subtree, the outermost work of
     /// the sites inside is taken out of it; the tasks inside count by the record's histograms where the metric is time.
     pub task_lengths: Distribution,
     /// Ready times of the tasks' strands.

@@ -73,9 +73,25 @@ impl Slow<'_> {
     }
 
     /// When and by what kind of edge and which strand `s` became ready.
-    fn readied(&self, s: usize) -> Option<(u64, usize, usize)> {
+    pub fn readied(&self, s: usize) -> Option<(u64, usize, usize)> {
         let (p, kind) = self.best_pred(s, |p| u128::from(self.strands[p].end))?;
         Some((self.strands[p].end, kind, p))
+    }
+
+    /// Whether `s`, which `by` made ready, was stolen.
+    pub fn is_steal(&self, s: usize, by: usize) -> bool {
+        let run = self.run;
+        let (from, to) = (self.strands[by].w, self.strands[s].w);
+        let stays = self.strands[s]
+            .waited_in
+            .is_some_and(|before| self.strands[before].w == to);
+        let strand = &self.strands[s];
+        let first = self.of_task[strand.task][0] == s;
+        // Put there by the runtime: an inline task, or the instant between two phases of a region.
+        let put = (first && run.tasks[strand.task].kind == Kind::Inline)
+            || (strand.waited_in.is_some() && strand.start == strand.end);
+        let moved = from != to && !stays && !put;
+        moved && from < run.workers && to < run.workers
     }
 
     fn is_buried(&self, s: usize, ready: u64) -> bool {
@@ -113,19 +129,7 @@ impl Slow<'_> {
             let Some((ready, kind, by)) = self.readied(s) else {
                 continue;
             };
-            let (from, to) = (self.strands[by].w, self.strands[s].w);
-            let stays = self.strands[s]
-                .waited_in
-                .is_some_and(|before| self.strands[before].w == to);
-            let strand = &self.strands[s];
-            let first = self.of_task[strand.task][0] == s;
-            // Put there by the runtime: an inline task, or the instant between two phases of a region.
-            let put = (first && run.tasks[strand.task].kind == Kind::Inline)
-                || (strand.waited_in.is_some() && strand.start == strand.end);
-            let moved = from != to && !stays && !put;
-            if moved && from < run.workers && to < run.workers {
-                out.steals += 1;
-            }
+            out.steals += u64::from(self.is_steal(s, by));
             readied[s] = Some((ready, kind));
             if ready < self.strands[s].start && self.is_buried(s, ready) {
                 buried[s] = true;

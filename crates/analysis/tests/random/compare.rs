@@ -128,6 +128,7 @@ pub fn check(run: &Run, dice: &mut Dice) {
     check_profile(&dag, &options, &times, &context);
     check_low(&dag, &fast, &slow, &times, &context);
     crate::causes::check(&dag, &options, &fast.causes, &context);
+    crate::statistics::check(&dag, &options, &slow, m, &times, &context);
     if run.probe_cost == 0 && !m.counter {
         let mut regions = BTreeMap::new();
         for r in &fast.regions {

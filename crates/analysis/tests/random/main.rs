@@ -10,6 +10,7 @@ mod dice;
 mod run;
 mod simulate;
 mod slow;
+mod statistics;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};

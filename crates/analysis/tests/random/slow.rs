@@ -349,7 +349,7 @@ impl<'a> Slow<'a> {
         path
     }
 
-    fn site(&self, task: usize) -> &'static str {
+    pub fn site(&self, task: usize) -> &'static str {
         match self.run.tasks[task].kind {
             Kind::Root => "root",
             _ => self.run.tasks[task].site.unwrap_or("?"),
