@@ -304,3 +304,84 @@ fn a_reader_that_leaves_early_is_no_error() {
     assert!(output.status.success(), "{:?}", output.status);
     assert_eq!(stderr(&output), "");
 }
+
+#[test]
+fn statistics_follow_the_report() {
+    let path = golden("example_a.jsonl");
+    let path = path.to_str().unwrap();
+    let plain = succeeds(&["report", path]);
+    let more = succeeds(&["report", "--statistics", path]);
+    let statistics = more.strip_prefix(&plain).unwrap();
+    assert!(statistics.contains("Lengths") && statistics.contains("Thief, victim"));
+    let json = |flags: &[&str]| -> serde_json::Value {
+        serde_json::from_str(&succeeds(&[&["report", "--json"], flags, &[path]].concat())).unwrap()
+    };
+    assert_eq!(json(&[]).get("statistics"), None);
+    let steals = &json(&["--statistics"])["statistics"]["steals"];
+    assert_eq!(steals["matrix"], serde_json::json!([[0, 0], [1, 0]]));
+}
+
+/// A root that waits for two tasks of `ticks` each, on one worker or two.
+fn two_tasks(workers: u64, ticks: u64) -> String {
+    let second = if workers == 1 { 10 + ticks } else { 10 };
+    let end = second + ticks;
+    let w = workers - 1;
+    format!(
+        r#"{{"workspan_trace":1,"workers":{workers},"time_unit":"ns","steals":"child","name":"two"}}
+{{"ev":"begin","t":0,"w":0,"task":0}}
+{{"ev":"create","t":10,"w":0,"task":0,"child":1,"site":"two.rs:3"}}
+{{"ev":"resume","t":10,"w":0,"task":0}}
+{{"ev":"create","t":10,"w":0,"task":0,"child":2,"site":"two.rs:3"}}
+{{"ev":"resume","t":10,"w":0,"task":0}}
+{{"ev":"wait","t":10,"w":0,"task":0}}
+{{"ev":"begin","t":10,"w":0,"task":1}}
+{{"ev":"end","t":{one},"w":0,"task":1}}
+{{"ev":"begin","t":{second},"w":{w},"task":2}}
+{{"ev":"end","t":{end},"w":{w},"task":2}}
+{{"ev":"resume","t":{end},"w":0,"task":0}}
+{{"ev":"end","t":{end},"w":0,"task":0}}
+"#,
+        one = 10 + ticks,
+    )
+}
+
+#[test]
+fn a_serial_run_shows_what_was_stretched() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: String| {
+        let path = folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let serial = write("serial.jsonl", two_tasks(1, 1000));
+    let run = write("run.jsonl", two_tasks(2, 1700));
+    let findings = |flags: &[&str]| -> Vec<(String, u64)> {
+        let json = succeeds(&[&["report", "--json"], flags, &[&run]].concat());
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        let causes = json["causes"].as_array().unwrap().iter();
+        let told = causes.map(|c| {
+            let id = c["id"].as_str().unwrap().to_owned();
+            (id, c["lost"].as_u64().unwrap())
+        });
+        told.filter(|c| c.0 == "stretch").collect()
+    };
+    assert_eq!(findings(&[]), []);
+    // Two tasks of 1700 instead of 1000.
+    assert_eq!(
+        findings(&["--serial", &serial]),
+        [("stretch".to_owned(), 1400)]
+    );
+    let text = succeeds(&["report", "--serial", &serial, &run]);
+    assert!(text.contains("two.rs:3"), "{text}");
+    assert_ne!(text, succeeds(&["report", &run]));
+    // Against itself nothing took longer.
+    assert_eq!(findings(&["--serial", &run]), []);
+    fails(
+        &["report", "--serial", "nowhere.wspan", &run],
+        &["nowhere.wspan"],
+    );
+    fails(
+        &["report", "--serial", &serial, "--metric", "cycles", &run],
+        &["--serial", "--metric"],
+    );
+}
