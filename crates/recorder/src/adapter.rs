@@ -552,3 +552,40 @@ pub fn code_around(address: usize) -> Option<core::ops::Range<usize>> {
         .map(|mapping| mapping.start as usize..mapping.end as usize)
         .find(|code| code.contains(&address))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::put_operands;
+
+    fn same<const N: usize>(operands: [u64; N]) {
+        let (mut together, mut one_by_one) = ([0u8; 64], [0u8; 64]);
+        // SAFETY: 64 bytes hold five varints of 9 and what is stored beyond the last.
+        let (n, m) = unsafe {
+            let end = put_operands(together.as_mut_ptr(), operands);
+            let mut p = one_by_one.as_mut_ptr();
+            for v in operands {
+                p = crate::wire::put_varint(p, v);
+            }
+            (
+                end as usize - together.as_ptr() as usize,
+                p as usize - one_by_one.as_ptr() as usize,
+            )
+        };
+        assert_eq!(together[..n], one_by_one[..m], "{operands:?}");
+    }
+
+    #[test]
+    fn operands_stored_together_are_those_stored_one_by_one() {
+        let edges = [0, 1, 127, 128, 16_383, 16_384, (1 << 56) - 1];
+        same([]);
+        for a in edges {
+            same([a]);
+            for b in edges {
+                same([a, b]);
+                same([b, 0, a]);
+                same([1, a, 127, b]);
+                same([127, 126, a, 1, b]);
+            }
+        }
+    }
+}

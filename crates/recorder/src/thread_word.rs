@@ -82,3 +82,24 @@ macro_rules! thread_word {
         };
     };
 }
+
+#[cfg(test)]
+mod tests {
+    crate::thread_word!(Word: u8, "workspan_word_of_a_test");
+
+    #[test]
+    fn each_thread_has_its_own_word() {
+        let mut mine = 1;
+        assert!(Word::get().is_null());
+        Word::set(&raw mut mine);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                assert!(Word::get().is_null());
+                let mut other = 2;
+                Word::set(&raw mut other);
+                assert_eq!(Word::get(), &raw mut other);
+            });
+        });
+        assert_eq!(Word::get(), &raw mut mine);
+    }
+}

@@ -160,7 +160,7 @@ fn look_up(seen: &Seen, call: Call, primitive: u8, start: u64, name: &str, depth
 }
 
 fn step_slot(seen: &Seen, ret: usize) -> &Cell<Step> {
-    &seen.steps[ret.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40 & (STEPS - 1)]
+    &seen.steps[(ret ^ ret >> 9) % STEPS]
 }
 
 /// Tells the return addresses of the user's code from the call outwards, at most `depth`. False when it comes to one of
@@ -175,6 +175,12 @@ fn walk(seen: &Seen, call: Call, depth: usize, mut tell: impl FnMut(usize)) -> b
         tell(ret);
         return true;
     }
+    // Further out it can't be too low.
+    let high = if sp.saturating_add(BELOW) >= seen.low.get() {
+        seen.high.get()
+    } else {
+        0
+    };
     let mut count = 0;
     loop {
         let step = step_slot(seen, ret).get();
@@ -190,8 +196,7 @@ fn walk(seen: &Seen, call: Call, depth: usize, mut tell: impl FnMut(usize)) -> b
             count += 1;
         }
         let next = sp + step.bytes as usize;
-        let known = sp.saturating_add(BELOW) >= seen.low.get() && next <= seen.high.get();
-        if step.bytes == 0 || count == depth || !known {
+        if step.bytes == 0 || count == depth || next > high {
             return true;
         }
         // SAFETY: the address lies in the stack, below the end of its outermost frame unwound.
