@@ -93,6 +93,9 @@ fn everything_occurs() {
             }
         }
         outcomes(&run, &mut seen);
+        if statistics::leapfrogs(&run) > 0 {
+            seen.insert("leapfrogs".into());
+        }
         lost_to(&run, &mut seen);
     }
     for cause in Cause::ALL {
@@ -102,7 +105,7 @@ fn everything_occurs() {
     }
     let wanted = "Root Deferred Inline Detached Begin Create Resume Scope Wait(Children Wait(Scope( Wait(Tasks( \
         Wait(Signals( Yield End Depend Signal( RegionBegin RegionEnd oversubscribed recording blocked descheduled \
-        no_work_sched busy_delay steals buried delay_buried entered";
+        no_work_sched busy_delay steals buried delay_buried entered leapfrogs";
     for wanted in wanted.split_whitespace() {
         assert!(
             seen.iter().any(|s| s.starts_with(wanted)),

@@ -7,6 +7,7 @@ use workspan_analysis::{Options, strand_facts};
 use workspan_dag::Dag;
 
 use crate::clock::Times;
+use crate::run::Run;
 use crate::slow::{Measure, Slow};
 
 /// The smallest value that is not below `percent` of all; 0 of nothing.
@@ -40,6 +41,13 @@ fn same(fast: &Distribution, values: &[u128], what: &str) {
     }
     assert_eq!(fast.histogram.iter().sum::<u64>(), fast.count, "{what}");
     assert_ne!(fast.histogram.last(), Some(&0), "{what}");
+}
+
+/// Leapfrogs of a run.
+pub fn leapfrogs(run: &Run) -> u64 {
+    let dag = workspan_dag::text::read(run.text(None).as_bytes()).unwrap();
+    let all = statistics(&dag, &Options::default()).unwrap();
+    all.steals.leapfrogs
 }
 
 pub fn check(dag: &Dag, options: &Options, slow: &Slow, m: Measure, times: &Times, context: &str) {
