@@ -21,7 +21,7 @@ pub struct HelpArgs {
 }
 
 /// The terms, each with what it means for a reader of the report.
-const TERMS: [(&str, &str); 34] = [
+const TERMS: [(&str, &str); 35] = [
     (
         "strand",
         "A stretch of one task on one thread without any task-parallel primitive in it. Strands are what the\n\
@@ -104,6 +104,10 @@ const TERMS: [(&str, &str); 34] = [
     (
         "steal",
         "A strand started by another worker than the one that made it ready.",
+    ),
+    (
+        "leapfrog",
+        "A steal while a task of the thief was in a wait: it runs something else instead of idling (`report --statistics`).",
     ),
     (
         "critical",
