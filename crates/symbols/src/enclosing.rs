@@ -98,9 +98,7 @@ fn declared<'a>(
             .into_owned(),
         // Of split debug information, whose line table stayed behind: the unit's own file is the first, from version 5 on
         // also under 0, which compilers use or don't.
-        None if file <= 1 => {
-            unit.name?.to_string_lossy().into_owned()
-        }
+        None if file <= 1 => unit.name?.to_string_lossy().into_owned(),
         None => return None,
     };
     Some(Declared {
