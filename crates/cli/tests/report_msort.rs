@@ -124,7 +124,7 @@ fn the_report_names_the_serial_merge_and_only_that() {
         let inside = block["inside"]["line"].as_u64().unwrap() as usize;
         let declared = 1 + source
             .lines()
-            .position(|l| l.starts_with("fn merge_serial("))
+            .position(|l| l.starts_with("fn merge_serial"))
             .unwrap();
         assert!((declared..declared + 20).contains(&inside), "{block:#}");
         assert!(text.contains("`merge_serial`"), "{text}");
