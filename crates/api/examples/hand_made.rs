@@ -20,10 +20,13 @@ fn serve(jobs: &Mutex<Receiver<Job>>) {
         let Ok(Ok((task, upto, result))) = job else {
             return;
         };
-        let _running = task.begin();
-        let _region = workspan::region(&SUM);
-        let sum = (0..upto).fold(0u64, |a, b| std::hint::black_box(a ^ b));
-        workspan::counter(&ITEMS, upto);
+        let sum = {
+            let _running = task.begin();
+            let _region = workspan::region(&SUM);
+            workspan::counter(&ITEMS, upto);
+            (0..upto).fold(0u64, |a, b| std::hint::black_box(a ^ b))
+        };
+        // The task has ended: who waits for it goes on when the result is there.
         let _ = result.send(sum);
     }
 }
