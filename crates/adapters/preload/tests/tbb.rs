@@ -229,7 +229,7 @@ fn suspended_tasks_wait_for_a_signal() {
     });
 }
 
-/// On a quiet machine about one run in six of suspended tasks is told wrong (docs/onetbb.md, "Known to be wrong"): a failure is
+/// On a quiet machine most runs of suspended tasks are told wrong (docs/onetbb.md, "Known to be wrong"): a failure is
 /// counted as skipped, by name, until that is put right.
 fn or_known_race(what: &str, test: impl Fn() + std::panic::UnwindSafe) {
     if std::panic::catch_unwind(test).is_err() {
