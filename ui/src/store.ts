@@ -1,0 +1,93 @@
+/**
+ * What is looked at: one set of signals that all views share. A view reads them, draws, and writes them; it never talks to another view.
+ * `hash.ts` keeps the location's hash equal to them.
+ */
+
+import { batch, signal } from "@preact/signals";
+import type { Meta, RunId, RunMeta } from "./data/contract";
+import type { DataSource } from "./data/source";
+
+export type Tab = "summary" | "timeline" | "dag" | "scalability" | "sites" | "whatif" | "compare";
+export const TABS: Tab[] = ["summary", "timeline", "dag", "scalability", "sites", "whatif", "compare"];
+
+/** What is selected; `task`, `strand`, `site`, `code` are indices of the contract. */
+export type Selection =
+  | { kind: "strand"; run: RunId; id: number; task: number }
+  | { kind: "task"; run: RunId; id: number }
+  | { kind: "site"; run: RunId; site: number }
+  | { kind: "code"; run: RunId; code: number }
+  | { kind: "group"; run: RunId; id: string; task: number }
+  | { kind: "steal"; run: RunId; strand: number; task: number }
+  | { kind: "row"; run: RunId; row: number }
+  | { kind: "range"; run: RunId; t0: number; t1: number }
+  | { kind: "line"; run: RunId; file: string; line: number };
+
+export type ColorBy = "code" | "site" | "worker" | "activity" | "level" | "critical";
+
+/** Layers of the timeline that can be switched. */
+export const LAYERS = ["spawns", "steals", "leaps", "critical", "ready", "delay", "nowork", "cpu", "queue", "regions"] as const;
+export type Layer = (typeof LAYERS)[number];
+
+export type Layout = "structure" | "linear" | "power" | "time";
+
+/** Set once, before the first render. */
+export let source: DataSource;
+export function setSource(s: DataSource): void {
+  source = s;
+}
+
+export const meta = signal<Meta | null>(null);
+export const tab = signal<Tab>("summary");
+/** The run the single-run tabs show, and the one it is compared with. */
+export const run = signal<RunId>("a");
+export const other = signal<RunId | null>(null);
+/** The timeline's window in ticks, shared with DAG and minimap. `null`: the whole run. */
+export const range = signal<{ t0: number; t1: number } | null>(null);
+export const selection = signal<Selection | null>(null);
+/** A weaker selection, under the pointer. */
+export const hover = signal<Selection | null>(null);
+export const colorBy = signal<ColorBy>("code");
+export const layers = signal<ReadonlySet<Layer>>(new Set(["spawns", "steals", "leaps", "critical", "ready", "delay", "nowork", "cpu", "regions"]));
+export const layout = signal<Layout>("structure");
+/** Exponent of the layout `power`, 0.2 to 1. */
+export const power = signal(0.5);
+/** Node ids expanded in the DAG. */
+export const expanded = signal<ReadonlySet<string>>(new Set(["t0"]));
+export const theme = signal<"system" | "light" | "dark">("system");
+/** The drawer is open; which of its pages. */
+export const drawer = signal<boolean>(true);
+/** Timeline and DAG side by side. */
+export const split = signal(false);
+/** Compare: runs on one time scale, or each as a fraction of itself. */
+export const compareBy = signal<"time" | "fraction">("time");
+/** The finding whose callouts are shown, by index, from 0. */
+export const finding = signal<number | null>(null);
+/** What-if: what is looked at (as in the request) and the factor. */
+export const whatif = signal<{ what: string[]; factor: number }>({ what: [], factor: 2 });
+/** What screen readers are told. */
+export const announcement = signal("");
+/** Left part of the status line, set by the view that is shown. */
+export const status = signal("");
+
+/** Facts of a run; the current one by default. */
+export function runMeta(id: RunId = run.value): RunMeta | null {
+  return meta.value?.runs.find((r) => r.id === id) ?? null;
+}
+
+/** Looks at a range with something selected there: what every "Show me" does. */
+export function show(to: Tab, at: { t0: number; t1: number } | null, what: Selection | null): void {
+  batch(() => {
+    tab.value = to;
+    if (at) range.value = at;
+    selection.value = what;
+    if (what) drawer.value = true;
+  });
+}
+
+/** Counted for tests and the status line: primitives of the last frame, frames, requests. */
+export interface Stats { frames: number; primitives: number; mostPrimitives: number; requests: number; nodes: number }
+declare global {
+  interface Window { __stats: Stats }
+}
+export const stats: Stats = { frames: 0, primitives: 0, mostPrimitives: 0, requests: 0, nodes: 0 };
+if (typeof window !== "undefined") window.__stats = stats;
