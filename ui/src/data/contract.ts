@@ -161,7 +161,9 @@ export interface CriticalPath {
 export interface RegionSpan { label: string; task: number; row: number; start: number; end: number; tree: boolean; part: boolean }
 
 /** `dag?run&ids=<comma-separated node ids, at most 64>`: what expanding those nodes shows. A node id is `t<task>` (a task), or
- * `g<task>.<from>.<to>` (children from..to of a task, by creation, folded because there are too many to show one by one). */
+ * `g<task>.<from>.<to>` (children from..to of a task, by creation, folded because there are too many to show one by one), or `r`
+ * (the run: its items are the root tasks, collapsed, the main one first; their own facts come from here). A report carries answers
+ * for one id each, and the page asks a report for one id at a time. */
 export interface DagAnswer { nodes: Record<string, DagInside> }
 /** The inside of an expanded node, in program order. A task is a series of strands and forks. At most 200 items: the rest is
  * folded into groups by the server. */
