@@ -146,8 +146,8 @@ fn install_takes_the_task_along() {
 fn spawned_tasks_are_detached() {
     let (output, replay) = PROGRAMS.record(&["detached"]);
     assert_eq!(output, "[\"detached\", \"global\", \"nested\", \"pool\"]\n");
-    // The panic handler's join is done by a root of its own.
-    assert_eq!(tasks(&replay), [2, 1, 1, 4]);
+    // The panic handler's join is done by a root of its own; the broadcast has one task a worker.
+    assert_eq!(tasks(&replay), [2, 1, 1 + 2, 4]);
 }
 
 #[test]
@@ -226,8 +226,7 @@ fn one_forced_steal_is_one_steal_with_its_thief_and_victim() {
 fn idle_workers_sleep_and_write_little() {
     for fixture in [&PROGRAMS, &PROGRAMS_1_12] {
         let (_, replay) = fixture.record(&["asleep", "3"]);
-        // On a machine under load one of the two may not get so far.
-        assert!(replay.sleeps >= 1, "{}", replay.sleeps);
+        assert!(replay.sleeps >= 2, "{}", replay.sleeps);
         assert!(replay.steals.is_empty());
         // Each of them gives up after 33 rounds with two victims: that is no more than 7 doublings each time.
         assert!(!replay.missed.is_empty());
