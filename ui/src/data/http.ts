@@ -1,0 +1,71 @@
+/** Answers from the server that served the page. */
+
+import { signal } from "@preact/signals";
+import { stats } from "../store";
+import type { Failure } from "./contract";
+import { Answers, sizeOf } from "./kept";
+import { decodePlanes, type Planes } from "./planes";
+import { Unavailable, type DataSource } from "./source";
+
+/** False from the first request that got no answer to the next that did. */
+export const reachable = signal(true);
+
+export class HttpSource implements DataSource {
+  private readonly answers = new Answers();
+  private probing = false;
+
+  json<T>(url: string, wanted?: AbortSignal): Promise<T> {
+    return this.answers.get(url, async () => {
+      const text = await (await this.ask(url)).text();
+      return { value: JSON.parse(text) as T, bytes: text.length * 2 };
+    }, wanted);
+  }
+
+  planes(url: string, wanted?: AbortSignal): Promise<Planes> {
+    return this.answers.get(url, async () => {
+      const value = decodePlanes(await (await this.ask(url)).arrayBuffer());
+      return { value, bytes: sizeOf(value) };
+    }, wanted);
+  }
+
+  have(url: string): unknown | undefined {
+    return this.answers.have(url);
+  }
+
+  private async ask(url: string): Promise<Response> {
+    stats.requests++;
+    let answer: Response;
+    try {
+      answer = await fetch(url, { credentials: "same-origin" });
+    } catch {
+      this.gone();
+      throw new Unavailable("The server does not answer.", "gone", "Start `workspan view` again; this page stays as it is.");
+    }
+    reachable.value = true;
+    if (answer.ok) return answer;
+    let failure: Failure = { error: `The server answered ${answer.status}.`, remedy: null };
+    try {
+      failure = { ...failure, ...((await answer.json()) as Failure) };
+    } catch {
+      // Not JSON: the state alone has to do.
+    }
+    throw new Unavailable(failure.error, failure.loading || answer.status === 503 ? "loading" : answer.status === 404 ? "absent" : "refused", failure.remedy);
+  }
+
+  /** Asks now and then until somebody answers again. */
+  private gone() {
+    reachable.value = false;
+    if (this.probing) return;
+    this.probing = true;
+    const probe = () => {
+      fetch("api/v1/meta", { credentials: "same-origin", cache: "no-store" })
+        .then((r) => {
+          if (!r.ok) throw new Error(String(r.status));
+          this.probing = false;
+          reachable.value = true;
+        })
+        .catch(() => setTimeout(probe, 2000));
+    };
+    setTimeout(probe, 2000);
+  }
+}

@@ -1,0 +1,74 @@
+/** What was answered, for a while: by URL, the least lately used go first once there is too much. */
+
+import type { Planes } from "./planes";
+
+const MOST_BYTES = 192 << 20;
+const MOST_ANSWERS = 4096;
+
+interface Kept { value: unknown; bytes: number }
+
+export class Answers {
+  private readonly kept = new Map<string, Kept>();
+  private readonly flying = new Map<string, Promise<unknown>>();
+  private bytes = 0;
+
+  have(url: string): unknown | undefined {
+    const hit = this.kept.get(url);
+    if (!hit) return undefined;
+    this.kept.delete(url);
+    this.kept.set(url, hit);
+    return hit.value;
+  }
+
+  /**
+   * The answer: kept, in flight, or now asked for. One request in flight is shared, so a caller's signal ends its own waiting and
+   * never the request of another.
+   */
+  get<T>(url: string, ask: () => Promise<{ value: T; bytes: number }>, signal?: AbortSignal): Promise<T> {
+    const hit = this.have(url);
+    if (hit !== undefined) return Promise.resolve(hit as T);
+    let flight = this.flying.get(url) as Promise<T> | undefined;
+    if (!flight) {
+      flight = ask()
+        .then(({ value, bytes }) => {
+          this.put(url, value, bytes);
+          return value;
+        })
+        .finally(() => this.flying.delete(url));
+      // Somebody may have stopped waiting: a failure must not become an unhandled rejection then.
+      flight.catch(() => {});
+      this.flying.set(url, flight);
+    }
+    return signal ? abortable(flight, signal) : flight;
+  }
+
+  private put(url: string, value: unknown, bytes: number) {
+    this.kept.set(url, { value, bytes });
+    this.bytes += bytes;
+    for (const [oldest, { bytes: size }] of this.kept) {
+      if (this.bytes <= MOST_BYTES && this.kept.size <= MOST_ANSWERS) break;
+      if (oldest === url) break;
+      this.kept.delete(oldest);
+      this.bytes -= size;
+    }
+  }
+
+  /** Forgets what depends on how far a run is loaded. */
+  clear() {
+    this.kept.clear();
+    this.bytes = 0;
+  }
+}
+
+function abortable<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stop = () => reject(new DOMException("no longer needed", "AbortError"));
+    if (signal.aborted) return stop();
+    signal.addEventListener("abort", stop, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
+  });
+}
+
+export function sizeOf(planes: Planes): number {
+  return Object.values(planes.planes).reduce((sum, p) => sum + p.byteLength, 256);
+}

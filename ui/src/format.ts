@@ -1,0 +1,128 @@
+/**
+ * Numbers as people read them: three digits, a unit with a no-break space before it. Times come in seconds (or in ticks with
+ * `…Ticks`); areas (workers times time) are worker·s, never plain s.
+ */
+
+import { runMeta } from "./store";
+
+const NB = "\u00a0";
+
+/** 1.90 s · 548 ms · 89.8 ms · 4.63 ms · 963 us · 2.10 us · 51 ns. Three digits; whole nanoseconds. */
+export function time(seconds: number): string {
+  if (!Number.isFinite(seconds)) return "–";
+  const a = Math.abs(seconds);
+  const sign = seconds < 0 ? "−" : "";
+  if (a === 0) return `0${NB}s`;
+  if (a >= 0.9995) return sign + three(a) + NB + "s";
+  if (a >= 0.9995e-3) return sign + three(a * 1e3) + NB + "ms";
+  if (a >= 0.9995e-6) return sign + three(a * 1e6) + NB + "µs";
+  return sign + Math.round(a * 1e9) + NB + "ns";
+}
+
+/** A time in ticks of the current run, or of `perSecond`. */
+export function ticks(n: number, perSecond: number = runMeta()?.ticks_per_second ?? 1e9): string {
+  return time(n / perSecond);
+}
+
+/** Worker-seconds: `7.49 worker·s`. */
+export function area(seconds: number): string {
+  return worker(time(seconds));
+}
+
+/** Worker-ticks as `7.49 worker·s`. */
+export function areaTicks(n: number, perSecond: number = runMeta()?.ticks_per_second ?? 1e9): string {
+  return worker(ticks(n, perSecond));
+}
+
+function worker(text: string): string {
+  return text.replace(NB, `${NB}worker·`);
+}
+
+/** A share from 0 to 1: `49 %`, `0.7 %`, `<0.1 %`; the digits asked for, else what tells something. */
+export function percent(share: number, digits?: number): string {
+  if (!Number.isFinite(share)) return "–";
+  const p = share * 100;
+  const a = Math.abs(p);
+  const d = digits ?? (a >= 9.95 || a === 0 ? 0 : 1);
+  if (a > 0 && a < 0.05 && d <= 1) return `<0.1${NB}%`;
+  return minus(p.toFixed(d)) + NB + "%";
+}
+
+/** A change with its sign: `+8 %`, `−46 %`, `±0 %`. */
+export function change(share: number): string {
+  if (!Number.isFinite(share)) return "–";
+  const p = share * 100;
+  const digits = Math.abs(p) < 9.95 ? 1 : 0;
+  const text = Math.abs(p).toFixed(digits);
+  if (Number(text) === 0) return `±0${NB}%`;
+  return (p > 0 ? "+" : "−") + text + NB + "%";
+}
+
+/** `3.9×`; two digits after the point below 2. */
+export function times(ratio: number): string {
+  return Number.isFinite(ratio) ? `${plain(ratio)}×` : "–";
+}
+
+/** A ratio like parallelism: 1.21, 5.8, 125. */
+export function plain(x: number): string {
+  if (!Number.isFinite(x)) return "–";
+  const a = Math.abs(x);
+  return minus(x.toFixed(a < 1.995 && x % 1 !== 0 ? 2 : a < 99.95 ? 1 : 0));
+}
+
+/** 7,649 */
+export function count(n: number): string {
+  return Number.isFinite(n) ? minus(Math.round(n).toLocaleString("en-US")) : "–";
+}
+
+/** 7.65 k, 1.25 M: for narrow places. */
+export function short(n: number): string {
+  const a = Math.abs(n);
+  for (const [limit, unit] of [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]] as const) {
+    if (a >= limit * 0.9995) return minus(three(n / limit)) + NB + unit;
+  }
+  return minus(String(Math.round(n)));
+}
+
+/** 412 KB, as the report has it: powers of 1000. */
+export function bytes(n: number): string {
+  if (n < 1000) return `${n}${NB}B`;
+  for (const [limit, unit] of [[1e9, "GB"], [1e6, "MB"], [1e3, "KB"]] as const) if (n >= limit * 0.9995) return three(n / limit) + NB + unit;
+  return `1.00${NB}KB`;
+}
+
+/** Three digits, a plain number below 1000. */
+export function three(x: number): string {
+  const a = Math.abs(x);
+  return x.toFixed(a < 9.995 ? 2 : a < 99.95 ? 1 : 0);
+}
+
+/** Round steps (1, 2, 5 times a power of ten) between `from` and `to`, about `n` of them. */
+export function steps(from: number, to: number, n: number): { step: number; at: number[] } {
+  const width = to - from;
+  if (!(width > 0) || !(n > 0)) return { step: 1, at: [] };
+  const raw = width / n;
+  const ten = 10 ** Math.floor(Math.log10(raw));
+  const step = ([1, 2, 5, 10].find((k) => k * ten >= raw * (1 - 1e-9)) ?? 10) * ten;
+  const at: number[] = [];
+  const first = Math.ceil(from / step - 1e-9);
+  for (let i = 0; (first + i) * step <= to + step * 1e-9 && i < 1000; i++) at.push((first + i) * step);
+  return { step, at };
+}
+
+/** A place on a time axis whose marks are `step` seconds apart: all marks of an axis have one unit and one number of decimals. */
+export function axis(seconds: number, step: number): string {
+  const [scale, unit] = step >= 0.0999 ? [1, "s"] : step >= 0.999e-4 ? [1e3, "ms"] : step >= 0.999e-7 ? [1e6, "µs"] : [1e9, "ns"];
+  if (Math.abs(seconds) < step * 1e-6) return "0";
+  const digits = Math.max(0, -Math.floor(Math.log10(step * scale * 1.000001)));
+  return minus((seconds * scale).toFixed(Math.min(digits, 6))) + NB + unit;
+}
+
+/** One worker, 8 workers: the noun in its form. */
+export function many(n: number, one: string, more = `${one}s`): string {
+  return `${count(n)} ${n === 1 ? one : more}`;
+}
+
+function minus(text: string): string {
+  return text.replace("-", "−");
+}

@@ -1,0 +1,31 @@
+/** Starts the page: finds where its data comes from, then shows it. */
+
+import { render } from "preact";
+import { App } from "./app";
+import { EmbeddedSource } from "./data/embedded";
+import { HttpSource } from "./data/http";
+import type { DataSource } from "./data/source";
+import { setSource } from "./store";
+import { startTheme } from "./theme/theme";
+import "./page.css";
+
+async function findSource(): Promise<DataSource> {
+  const script = document.getElementById("workspan-data");
+  if (script) return EmbeddedSource.open(script);
+  if (__INVENTED__) return new (await import("./data/mock")).MockSource();
+  return new HttpSource();
+}
+
+startTheme();
+const root = document.getElementById("app")!;
+findSource().then(
+  (source) => {
+    setSource(source);
+    render(<App />, root);
+  },
+  (e: Error) => {
+    root.setAttribute("role", "alert");
+    root.className = "broken";
+    root.textContent = `This report can't be shown: ${e.message}. Ask for the file again; it may have been changed on its way.`;
+  },
+);

@@ -1,0 +1,1 @@
+export function Timeline() { return <p>The timeline.</p>; }
