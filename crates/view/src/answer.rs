@@ -1,0 +1,170 @@
+//! The one place that knows all requests.
+
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::planes::Planes;
+use crate::run::Run;
+use crate::session::Session;
+use crate::timeline::{self, Tile};
+use crate::{answers, dag_view, detail};
+
+/// What is answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reply {
+    /// JSON, in UTF-8.
+    Json(Vec<u8>),
+    /// Planes (see [`crate::planes`]).
+    Planes(Vec<u8>),
+}
+
+impl Reply {
+    /// `value` as JSON.
+    ///
+    /// # Errors
+    /// It can't be written as JSON (a defect of this program).
+    pub fn json(value: &impl Serialize) -> Result<Reply, Failure> {
+        let json = serde_json::to_vec(value);
+        json.map(Reply::Json)
+            .map_err(|e| Failure::new(500, format!("The answer can't be written: {e}.")))
+    }
+
+    /// The planes.
+    pub fn planes(planes: Planes) -> Reply {
+        Reply::Planes(planes.finish())
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Reply::Json(bytes) | Reply::Planes(bytes) => bytes,
+        }
+    }
+
+    /// Their media type.
+    pub fn media_type(&self) -> &'static str {
+        match self {
+            Reply::Json(_) => "application/json",
+            Reply::Planes(_) => "application/octet-stream",
+        }
+    }
+}
+
+/// What every request starts with.
+const PREFIX: &str = "api/v1/";
+
+/// Longest request: 64 node ids of the DAG and their commas are below it.
+const LONGEST: usize = 8192;
+
+/// Most node ids in one request for the DAG's insides.
+const MOST_NODES: usize = 64;
+
+/// Answers the request `url` (relative, as `requests.ts` writes it; a path begins at `api/`).
+///
+/// # Errors
+/// It is no request, its run is not there or not yet loaded, or what it asks for does not exist.
+pub fn answer(session: &Session, url: &str) -> Result<Reply, Failure> {
+    if url.len() > LONGEST {
+        return Err(Failure::new(414, "The request is too long."));
+    }
+    let request = url
+        .strip_prefix(PREFIX)
+        .ok_or_else(|| Failure::absent("There is no such request."))?;
+    let (name, query) = request.split_once('?').unwrap_or((request, ""));
+    let query = Query::parse(query)?;
+    let run = || session.run(query.text("run")?);
+    match name {
+        "meta" => answers::meta::answer(session),
+        "report" => answers::report::answer(run()?),
+        "summary" => answers::summary::answer(run()?),
+        "profile" => timeline::profile(run()?, query.tile(run()?)?).map(Reply::planes),
+        "rows" => timeline::rows(run()?, query.tile(run()?)?).map(Reply::planes),
+        "strands" => timeline::strands(run()?, query.tile(run()?)?).map(Reply::planes),
+        "arcs" => timeline::arcs(run()?, query.tile(run()?)?).map(Reply::planes),
+        "path" => {
+            let kind = match query.text("kind")? {
+                "critical" => timeline::PathKind::Critical,
+                "ready" => timeline::PathKind::Ready,
+                _ => return Err(Failure::wrong("A path is `critical` or `ready`.")),
+            };
+            timeline::path(run()?, kind, query.tile(run()?)?).map(Reply::planes)
+        }
+        "critical" => detail::critical(run()?),
+        "regions" => detail::regions(run()?),
+        "dag" => {
+            let ids: Vec<&str> = query.text("ids")?.split(',').collect();
+            if ids.len() > MOST_NODES {
+                return Err(Failure::wrong(format!(
+                    "At most {MOST_NODES} nodes can be asked for at once."
+                )));
+            }
+            dag_view::dag(run()?, &ids)
+        }
+        "ancestors" => detail::ancestors(run()?, query.number("task")?),
+        "strand" => detail::strand(run()?, query.number("id")?),
+        "task" => detail::task(run()?, query.number("id")?),
+        "sites" => answers::sites::answer(run()?),
+        "source" => answers::source::answer(session, run()?, query.text("file")?),
+        "scalability" => answers::scalability::answer(session),
+        "compare" => {
+            let of = |name: &str| session.run(query.text(name)?);
+            answers::compare::answer(of("a")?, of("b")?)
+        }
+        "whatif" => answers::whatif::answer(run()?, query.text("what")?, query.text("factors")?),
+        _ => Err(Failure::absent("There is no such request.")),
+    }
+}
+
+/// The parameters of a request, decoded.
+struct Query {
+    pairs: Vec<(String, String)>,
+}
+
+impl Query {
+    fn parse(text: &str) -> Result<Query, Failure> {
+        let mut pairs = Vec::new();
+        for pair in text.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            pairs.push((decode(name)?, decode(value)?));
+        }
+        Ok(Query { pairs })
+    }
+
+    fn text(&self, name: &str) -> Result<&str, Failure> {
+        let found = self.pairs.iter().find(|(n, _)| n == name);
+        found
+            .map(|(_, value)| value.as_str())
+            .ok_or_else(|| Failure::wrong(format!("The request lacks `{name}`.")))
+    }
+
+    fn number<N: std::str::FromStr>(&self, name: &str) -> Result<N, Failure> {
+        let text = self.text(name)?;
+        let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let number = digits.then(|| text.parse().ok()).flatten();
+        number.ok_or_else(|| Failure::wrong(format!("`{name}` is no number in range.")))
+    }
+
+    fn tile(&self, run: &Run) -> Result<Tile, Failure> {
+        let picture = run.picture()?;
+        Tile::new(picture, self.number("level")?, self.number("index")?)
+    }
+}
+
+/// Takes percent escapes out.
+fn decode(text: &str) -> Result<String, Failure> {
+    let wrong = || Failure::wrong("The request has a broken escape.");
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let mut digit = || {
+            let digit = rest.next().and_then(|b| char::from(b).to_digit(16));
+            digit.map(|d| d as u8).ok_or_else(wrong)
+        };
+        bytes.push(digit()? << 4 | digit()?);
+    }
+    String::from_utf8(bytes).map_err(|_| wrong())
+}

@@ -1,0 +1,9 @@
+//! `sites`: what the table has beside the report.
+
+use crate::answer::Reply;
+use crate::failure::Failure;
+use crate::run::Run;
+
+pub(crate) fn answer(_run: &Run) -> Result<Reply, Failure> {
+    Err(Failure::absent("This version can't answer that yet."))
+}

@@ -1,0 +1,73 @@
+//! Why there is no answer, for people.
+
+use serde::Serialize;
+
+/// A request without an answer: the HTTP state, one sentence, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{error}")]
+pub struct Failure {
+    /// HTTP state: 4xx or 5xx.
+    pub state: u16,
+    /// One sentence.
+    pub error: String,
+    /// What the user can do, one sentence.
+    pub remedy: Option<String>,
+    /// It will be there later: the run is still loading.
+    pub loading: bool,
+}
+
+/// The contract's `Failure`.
+#[derive(Serialize)]
+struct Body<'a> {
+    error: &'a str,
+    remedy: Option<&'a str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    loading: bool,
+}
+
+impl Failure {
+    /// A failure of state `state`.
+    pub fn new(state: u16, error: impl Into<String>) -> Failure {
+        Failure {
+            state,
+            error: error.into(),
+            remedy: None,
+            loading: false,
+        }
+    }
+
+    /// The request makes no sense (400).
+    pub fn wrong(error: impl Into<String>) -> Failure {
+        Failure::new(400, error)
+    }
+
+    /// There is no such thing (404).
+    pub fn absent(error: impl Into<String>) -> Failure {
+        Failure::new(404, error)
+    }
+
+    /// Not yet (503): the run is loading.
+    pub fn loading(error: impl Into<String>) -> Failure {
+        Failure {
+            loading: true,
+            ..Failure::new(503, error)
+        }
+    }
+
+    /// The same with what the user can do.
+    pub fn remedy(mut self, remedy: impl Into<String>) -> Failure {
+        self.remedy = Some(remedy.into());
+        self
+    }
+
+    /// As JSON.
+    pub fn body(&self) -> Vec<u8> {
+        let body = Body {
+            error: &self.error,
+            remedy: self.remedy.as_deref(),
+            loading: self.loading,
+        };
+        // Strings only: nothing in it can fail to be written.
+        serde_json::to_vec(&body).unwrap_or_default()
+    }
+}

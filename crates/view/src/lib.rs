@@ -1,0 +1,20 @@
+//! Recorded runs as a page: a server on this machine, or one file to send.
+//!
+//! [`answer()`] knows every request of the page (`ui/src/data/contract.ts`) and gives the same bytes for the same request to the
+//! server ([`server`]) and to the single-file report ([`html`]). A [`Session`] holds the runs; each loads in stages: the timeline
+//! is there before the rest.
+
+pub mod answer;
+mod answers;
+mod dag_view;
+mod detail;
+mod failure;
+pub mod planes;
+pub mod run;
+pub mod session;
+mod timeline;
+
+pub use answer::{Reply, answer};
+pub use failure::Failure;
+pub use run::Run;
+pub use session::Session;
