@@ -99,7 +99,7 @@ pub fn is_program(frame: &Frame) -> bool {
 
 /// The frame a sample's line is taken from: the innermost of the program's own, else the innermost with a line, else the
 /// innermost.
-fn line_of(dag: &Dag, stack: u32) -> Option<&Frame> {
+pub fn line_of(dag: &Dag, stack: u32) -> Option<&Frame> {
     let own = || dag.samples.own_frames(stack);
     own()
         .find(|frame| is_program(frame))

@@ -40,7 +40,7 @@ pub use blocks::BlockRow;
 pub use breakdown::Breakdown;
 pub use flame::{FlameOf, FlameOptions, FlameStack, Stretched, flame, stretched};
 pub use heat::{
-    FunctionHeat, Heat, Hottest, LineHeat, functions, heat, hottest, inside, is_program,
+    FunctionHeat, Heat, Hottest, LineHeat, functions, heat, hottest, inside, is_program, line_of,
 };
 pub use lanes::{Lane, Lanes, MOST_LANES, lanes};
 pub use low_parallelism::{LowParallelism, LowStrand};
@@ -50,6 +50,6 @@ pub use ready_path::ReadyPath;
 pub use regions::RegionRow;
 pub use report::{Report, report, report_against};
 pub use sites::SiteRow;
-pub use strand_facts::{StrandFacts, strand_facts};
+pub use strand_facts::{StrandFacts, strand_facts, strand_facts_and_sites};
 pub use timeline::{Timeline, timeline};
 pub use work_span::{WorkSpan, greedy_speedup, speedup_bounds};

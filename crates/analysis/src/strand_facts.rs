@@ -5,6 +5,7 @@ use workspan_dag::{Dag, EdgeKind, StrandId};
 use crate::heaviest::Heaviest;
 use crate::options::{Error, Options};
 use crate::ready::Readiness;
+use crate::sites::{SiteRow, sites};
 use crate::weight::{OffCursor, Weights, on_cpu};
 
 /// Columns over the strands of a run, in ticks.
@@ -38,6 +39,27 @@ impl StrandFacts {
 /// See [`Error`].
 pub fn strand_facts(dag: &Dag, options: &Options) -> Result<StrandFacts, Error> {
     let weights = Weights::new(dag, options)?;
+    let path = Heaviest::unburdened(dag, &weights).critical_path(dag);
+    Ok(facts(dag, &weights, &path))
+}
+
+/// The same, with the spawn sites as [`crate::report`] has them, for whoever needs both before the report.
+///
+/// # Errors
+/// See [`Error`].
+pub fn strand_facts_and_sites(
+    dag: &Dag,
+    options: &Options,
+) -> Result<(StrandFacts, Vec<SiteRow>), Error> {
+    let weights = Weights::new(dag, options)?;
+    let heaviest = Heaviest::unburdened(dag, &weights);
+    let path = heaviest.critical_path(dag);
+    let sites = sites(dag, &weights, &heaviest, &path).rows;
+    drop(heaviest);
+    Ok((facts(dag, &weights, &path), sites))
+}
+
+fn facts(dag: &Dag, weights: &Weights, critical_path: &[StrandId]) -> StrandFacts {
     let strands = dag.strands.len();
     let mut facts = StrandFacts {
         weight: Vec::with_capacity(strands),
@@ -63,8 +85,8 @@ pub fn strand_facts(dag: &Dag, options: &Options) -> Result<StrandFacts, Error> 
         .iter()
         .map(|w| (w.strand, w.ready, w.kind))
         .collect();
-    for s in Heaviest::unburdened(dag, &weights).critical_path(dag) {
+    for &s in critical_path {
         facts.critical[s as usize] = true;
     }
-    Ok(facts)
+    facts
 }

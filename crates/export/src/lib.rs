@@ -20,7 +20,9 @@ pub use json::{report_json, report_json_with};
 pub use quantity::{bytes, thousands};
 pub use statistics::statistics_text;
 pub use stretch::{StretchTables, stretch_json, stretch_text};
-pub use text::report_text;
+pub use text::{
+    Checked, FindingSaid, State, Summary, Word, WordKind, report_text, summary,
+};
 pub use timeline::{Cells, TimelineOptions, timeline_bins, timeline_text};
 
 /// The trace file a report is of, as its first line names it.

@@ -9,8 +9,10 @@ mod notes;
 pub(crate) mod running;
 mod scale;
 mod sites;
+mod summary;
 
 pub(crate) use scale::shown_workers;
+pub use summary::{Checked, FindingSaid, State, Summary, Word, WordKind, summary};
 use workspan_analysis::{Metric, Options, Report};
 use workspan_dag::Dag;
 

@@ -9,30 +9,52 @@ use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::position::{end_words, label, owner_words, place, short_function, start_words};
 use crate::quantity::{ratio, share, thousands};
 
+/// The words of a finding.
+pub(super) struct FindingWords {
+    /// What happened, where.
+    pub(super) what: Vec<Piece>,
+    /// Its share of what was lost.
+    pub(super) share: String,
+    /// What to do about it.
+    pub(super) advice: &'static str,
+    /// What the samples say of the place, where they say something.
+    pub(super) code: Vec<Piece>,
+}
+
+pub(super) fn words(view: &View, finding: &Finding) -> FindingWords {
+    let mut what = what(view, finding);
+    if let Some(first) = what.first_mut() {
+        first.1 = capital(&first.1);
+    }
+    let code = inside(view.dag, finding);
+    FindingWords {
+        what,
+        share: share(view.report.causes.percent(finding.lost)),
+        advice: advice(finding.cause),
+        code: code.map(|hot| code::sentence(&hot)).unwrap_or_default(),
+    }
+}
+
 /// The findings that lead the report, a paragraph each.
 pub(super) fn show(view: &View, page: &mut Page) {
-    let causes = &view.report.causes;
-    let findings = causes.findings();
+    let findings = view.report.causes.findings();
     for finding in findings {
-        let mut words = what(view, finding);
-        if let Some(first) = words.first_mut() {
-            first.1 = capital(&first.1);
-        }
-        let lost = share(causes.percent(finding.lost));
-        words.push(strong(format!(": {lost} of what was lost. ")));
-        words.push(plain(advice(finding.cause)));
+        let said = words(view, finding);
+        let mut words = said.what;
+        words.push(strong(format!(": {} of what was lost. ", said.share)));
+        words.push(plain(said.advice));
         page.prose("  > ", 4, &words);
-        let code = inside(view.dag, finding);
-        let words = code.map(|hot| code::sentence(&hot)).unwrap_or_default();
-        if !words.is_empty() {
-            page.prose("    ", 4, &words);
+        if !said.code.is_empty() {
+            page.prose("    ", 4, &said.code);
         }
     }
     if findings.is_empty() {
-        let text = "What was lost has none of the causes this report knows; the tables below say what is known of it.";
-        page.prose("  > ", 4, &[plain(text)]);
+        page.prose("  > ", 4, &[plain(NO_CAUSE)]);
     }
 }
+
+/// Said where something was lost to no cause that is known.
+pub(super) const NO_CAUSE: &str = "What was lost has none of the causes this report knows; the tables below say what is known of it.";
 
 fn advice(cause: Cause) -> &'static str {
     match cause {

@@ -3,7 +3,7 @@
 use workspan_analysis::causes::{Headline, headline};
 
 use super::{View, findings};
-use crate::page::{Page, Tone, columns, plain, strong};
+use crate::page::{Page, Piece, Tone, columns, plain, strong};
 use crate::quantity::{bytes, ratio, thousands};
 
 pub(super) fn title(view: &View, page: &mut Page) {
@@ -56,29 +56,52 @@ fn workers(n: u32) -> String {
     }
 }
 
-/// The first sentences.
-pub(super) fn verdict(view: &View, page: &mut Page) {
-    let say = |page: &mut Page, text: String| page.prose("  ", 2, &[strong(text)]);
-    match headline(view.report) {
+/// The first sentences: what limits, and what else is to be said of the whole run.
+pub(super) struct Said {
+    pub(super) verdict: Vec<Piece>,
+    pub(super) more: Vec<Vec<Piece>>,
+    /// The findings stand between the two.
+    pub(super) lost: bool,
+}
+
+/// The same words for terminal and page.
+pub(super) fn said(view: &View) -> Said {
+    let of = |verdict: Vec<Piece>| Said {
+        verdict,
+        more: Vec::new(),
+        lost: false,
+    };
+    let mut said = match headline(view.report) {
         Headline::NoTime => {
             let tasks = thousands(view.report.work_span.tasks.into());
-            let text = format!(
+            return of(vec![strong(format!(
                 "No time passed in this trace: all its tasks ({tasks}) start and end at the same tick, \
                  so there is nothing to divide."
-            );
-            return say(page, text);
+            ))]);
         }
         Headline::OneTask => {
             let text = "The program ran as one task: no task-parallel primitive created another.";
-            return say(page, text.into());
+            return of(vec![strong(text)]);
         }
-        Headline::Nothing { enough_for } => nothing(view, page, enough_for),
-        Headline::Lost => {
-            page.prose("  ", 2, &[strong(busy(view)), strong(allowed(view))]);
-            findings::show(view, page);
-        }
+        Headline::Nothing { enough_for } => nothing(view, enough_for),
+        Headline::Lost => Said {
+            lost: true,
+            ..of(vec![strong(busy(view)), strong(allowed(view))])
+        },
+    };
+    said.more.extend(small_tasks(view));
+    said
+}
+
+pub(super) fn verdict(view: &View, page: &mut Page) {
+    let said = said(view);
+    page.prose("  ", 2, &said.verdict);
+    if said.lost {
+        findings::show(view, page);
     }
-    small_tasks(view, page);
+    for sentence in &said.more {
+        page.prose("  > ", 4, sentence);
+    }
 }
 
 /// `3.9 of 8 workers busy on average;`
@@ -95,34 +118,37 @@ fn allowed(view: &View) -> String {
     format!("the program allows a speedup of at most {limit} on any number.")
 }
 
-fn nothing(view: &View, page: &mut Page, enough_for: u32) {
+fn nothing(view: &View, enough_for: u32) -> Said {
     let w = view.report.breakdown.workers;
     let rest = match enough_for {
         n if n >= 128 => "nothing to gain below 128 workers.".to_string(),
         n if n > w => format!("nothing to gain below {n} workers."),
         _ => format!("nothing to gain on {}.", workers(w)),
     };
-    page.prose("  ", 2, &[strong(busy(view)), strong(rest)]);
+    let mut more = Vec::new();
     if enough_for <= w {
-        let more = format!(
+        more.push(vec![plain(format!(
             "More workers would find little to do: the program allows a speedup of at most {} on any number.",
             ratio(view.report.work_span.parallelism())
-        );
-        page.prose("  > ", 4, &[plain(more)]);
+        ))]);
+    }
+    Said {
+        verdict: vec![strong(busy(view)), strong(rest)],
+        more,
+        lost: false,
     }
 }
 
 /// When a steal costs more than the strands it moves, that is said whatever else limits.
-fn small_tasks(view: &View, page: &mut Page) {
+fn small_tasks(view: &View) -> Option<Vec<Piece>> {
     let ws = &view.report.work_span;
     let strand = ws.average_maximal_strand();
     if ws.spawns == 0 || ws.burden == 0 || strand >= ws.burden as f64 || ws.work == 0 {
-        return;
+        return None;
     }
-    let text = format!(
+    Some(vec![plain(format!(
         "The tasks are small: a strand has {} on average, a steal costs {}.",
         view.amount(strand),
         view.amount(ws.burden as f64)
-    );
-    page.prose("  > ", 4, &[plain(text)]);
+    ))])
 }

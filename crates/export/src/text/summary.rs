@@ -1,0 +1,246 @@
+//! The report's first words in pieces, for a page: what limits, why, and what else was looked at.
+
+use workspan_analysis::causes::Finding;
+use workspan_analysis::{Options, Report};
+use workspan_dag::Dag;
+
+use super::{View, findings, headline};
+use crate::TextOptions;
+use crate::page::{Piece, Tone, plain};
+use crate::quantity::{percent_of, share, thousands};
+
+/// How a piece of text is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WordKind {
+    /// Running text.
+    Text,
+    /// Of weight.
+    Strong,
+    /// A name in the program.
+    Code,
+    /// A position in the program.
+    Place,
+}
+
+/// A piece of text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    /// The text. Names in it are the traced program's: data, whatever they look like.
+    pub text: String,
+    /// How it is meant.
+    pub kind: WordKind,
+}
+
+/// The first words of `workspan report`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Summary {
+    /// What limits the run.
+    pub verdict: String,
+    /// Sentences under it.
+    pub why: Vec<Vec<Word>>,
+    /// In the order of [`workspan_analysis::causes::Causes::findings`].
+    pub findings: Vec<FindingSaid>,
+    /// What else was looked at.
+    pub checked: Vec<Checked>,
+}
+
+/// A finding in words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FindingSaid {
+    /// What happened, where.
+    pub title: Vec<Word>,
+    /// What it lost, what to do, what the samples say.
+    pub evidence: Vec<Word>,
+}
+
+/// Whether something that was looked at is well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// It is.
+    Good,
+    /// It is not.
+    Bad,
+    /// The trace does not tell.
+    Absent,
+}
+
+/// Something that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// How it is.
+    pub state: State,
+    /// What.
+    pub what: &'static str,
+    /// Its number, in words.
+    pub value: String,
+}
+
+/// The words of `report`, made from `dag` with the options `measured`; the same as [`crate::report_text`] says.
+pub fn summary(dag: &Dag, report: &Report, measured: &Options) -> Summary {
+    let options = TextOptions::default();
+    let view = View {
+        dag,
+        report,
+        measured,
+        options: &options,
+    };
+    let said = headline::said(&view);
+    let mut why: Vec<Vec<Word>> = said.more.iter().map(|sentence| words(sentence)).collect();
+    let found: &[Finding] = if said.lost {
+        report.causes.findings()
+    } else {
+        &[]
+    };
+    if said.lost && found.is_empty() {
+        why.insert(0, words(&[plain(findings::NO_CAUSE)]));
+    }
+    Summary {
+        verdict: said.verdict.into_iter().map(|piece| piece.1).collect(),
+        why,
+        findings: found.iter().map(|f| finding(&view, f)).collect(),
+        checked: checked(&view),
+    }
+}
+
+fn finding(view: &View, finding: &Finding) -> FindingSaid {
+    let said = findings::words(view, finding);
+    let mut evidence = words(&[
+        (Tone::Strong, said.share),
+        plain(format!(" of what was lost. {}", said.advice)),
+    ]);
+    if !said.code.is_empty() {
+        evidence.extend(words(&[plain(" ")]));
+        evidence.extend(words(&said.code));
+    }
+    FindingSaid {
+        title: words(&said.what),
+        evidence,
+    }
+}
+
+/// Pieces as words; what stands between backticks is code.
+fn words(pieces: &[Piece]) -> Vec<Word> {
+    let mut words = Vec::new();
+    for (tone, text) in pieces {
+        let kind = match tone {
+            Tone::Strong => WordKind::Strong,
+            Tone::Path => WordKind::Place,
+            _ => WordKind::Text,
+        };
+        if kind == WordKind::Place {
+            words.push(Word {
+                text: text.clone(),
+                kind,
+            });
+            continue;
+        }
+        for (i, part) in text.split('`').enumerate() {
+            if !part.is_empty() {
+                words.push(Word {
+                    text: part.to_owned(),
+                    kind: if i % 2 == 1 { WordKind::Code } else { kind },
+                });
+            }
+        }
+    }
+    words
+}
+
+/// Off-CPU time, delay and oversubscription below this share of the worker time are well, in percent.
+const LITTLE: f64 = 2.0;
+/// Recording that took less than this share of the strands' time leaves the numbers as they are, in percent.
+const LITTLE_RECORDING: f64 = 10.0;
+
+fn checked(view: &View) -> Vec<Checked> {
+    let (dag, b, ws) = (view.dag, &view.report.breakdown, &view.report.work_span);
+    let all = u128::from(b.workers) * u128::from(b.elapsed());
+    let mut list = Vec::new();
+    let mut add = |state: State, what: &'static str, value: String| {
+        list.push(Checked { state, what, value });
+    };
+    let good = |is: bool| if is { State::Good } else { State::Bad };
+    let of_all = |ticks: u128| percent_of(ticks, all);
+    add(
+        good(of_all(b.delay) < LITTLE),
+        "Scheduler delay",
+        format!("{} of worker time", share(of_all(b.delay))),
+    );
+    if ws.spawns > 0 && ws.burden > 0 {
+        let strand = ws.average_maximal_strand();
+        add(
+            good(strand >= ws.burden as f64),
+            "Task size",
+            format!(
+                "{} a strand, {} a steal",
+                view.amount(strand),
+                view.amount(ws.burden as f64)
+            ),
+        );
+    } else {
+        add(
+            State::Absent,
+            "Task size",
+            "the trace has no cost of a steal".into(),
+        );
+    }
+    add(
+        good(b.buried == 0),
+        "Buried waits",
+        match b.buried {
+            0 => "none".into(),
+            n => format!(
+                "{}, {}",
+                thousands(n.into()),
+                view.time(b.buried_ticks as f64)
+            ),
+        },
+    );
+    let off = of_all(b.descheduled);
+    if dag.offs.is_empty() && !dag.meta.recorded {
+        add(
+            State::Absent,
+            "Other programs on the CPUs",
+            "not recorded".into(),
+        );
+    } else {
+        add(
+            good(off < LITTLE),
+            "Other programs on the CPUs",
+            format!("{} of worker time", share(off)),
+        );
+        add(
+            good(of_all(b.blocked) < LITTLE),
+            "Blocked (I/O, locks)",
+            format!("{} of worker time", share(of_all(b.blocked))),
+        );
+    }
+    let strands = b.work + b.descheduled + b.blocked + b.recording;
+    add(
+        good(percent_of(b.recording, strands) < LITTLE_RECORDING),
+        "Recording itself",
+        format!(
+            "{} of the strands' time",
+            share(percent_of(b.recording, strands))
+        ),
+    );
+    if b.oversubscribed > 0 {
+        add(
+            good(of_all(b.oversubscribed) < LITTLE),
+            "More strands than workers",
+            format!("{} of worker time", share(of_all(b.oversubscribed))),
+        );
+    }
+    match dag.samples.len() {
+        0 => add(State::Absent, "Samples of the code", "none taken".into()),
+        n => add(
+            State::Good,
+            "Samples of the code",
+            format!("{} at {} Hz", thousands(n as u128), dag.samples.hertz),
+        ),
+    }
+    match dag.counters.len() {
+        0 => add(State::Absent, "Hardware counters", "none recorded".into()),
+        n => add(State::Good, "Hardware counters", thousands(n as u128)),
+    }
+    list
+}
