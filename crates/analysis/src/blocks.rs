@@ -27,16 +27,22 @@ pub struct BlockRow {
 
 /// What makes two strands one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct BlockKey {
+pub struct BlockKey {
+    /// Spawn site of the strand's task.
     pub site: PlaceId,
+    /// Where it starts (`NONE` = unknown; for a first strand the spawn site).
     pub from: PlaceId,
+    /// Where it ends (`NONE` = unknown or the task's end).
     pub to: PlaceId,
+    /// Why it starts there.
     pub from_kind: StartKind,
+    /// How it ends.
     pub to_kind: EndKind,
 }
 
 impl BlockKey {
-    pub(crate) fn of(dag: &Dag, s: StrandId) -> BlockKey {
+    /// The block of strand `s`.
+    pub fn of(dag: &Dag, s: StrandId) -> BlockKey {
         let (strands, i) = (&dag.strands, s as usize);
         BlockKey {
             site: dag.tasks.site[strands.task[i] as usize],
@@ -48,7 +54,7 @@ impl BlockKey {
     }
 
     /// An order that doesn't depend on how places were numbered, but for places of the same label.
-    pub(crate) fn order<'a>(&self, dag: &'a Dag) -> impl Ord + use<'a> {
+    pub fn order<'a>(&self, dag: &'a Dag) -> impl Ord + use<'a> {
         let label = |p: PlaceId| dag.places.get(p as usize).map_or("", |p| p.label.as_str());
         let kinds = (self.from_kind as u8, self.to_kind as u8);
         let labels = (label(self.site), label(self.from), label(self.to));
@@ -61,14 +67,23 @@ impl BlockKey {
 const RECENT: usize = 256;
 
 /// Numbers blocks as they are met.
-pub(crate) struct BlockTable {
+#[derive(Debug)]
+pub struct BlockTable {
+    /// The blocks by number.
     pub keys: Vec<BlockKey>,
     index: HashMap<BlockKey, u32>,
     recent: Vec<u32>,
 }
 
+impl Default for BlockTable {
+    fn default() -> BlockTable {
+        BlockTable::new()
+    }
+}
+
 impl BlockTable {
-    pub(crate) fn new() -> BlockTable {
+    /// Without any.
+    pub fn new() -> BlockTable {
         BlockTable {
             keys: Vec::new(),
             index: HashMap::new(),
@@ -76,7 +91,8 @@ impl BlockTable {
         }
     }
 
-    pub(crate) fn number(&mut self, key: BlockKey) -> usize {
+    /// The number of a block: the next one when it is new.
+    pub fn number(&mut self, key: BlockKey) -> usize {
         let mix = key
             .site
             .wrapping_mul(31)

@@ -104,16 +104,12 @@ impl Observer for Sums<'_> {
     fn moment(&mut self, moment: &Moment) {
         let ticks = moment.ticks();
         let area = |n: u64| u128::from(n) * u128::from(ticks);
-        let working = moment.working.min(self.workers);
-        let descheduled = moment.descheduled.min(self.workers - working);
-        let blocked = moment.blocked.min(self.workers - working - descheduled);
-        let used = working + descheduled + blocked;
-        let free = self.workers - used;
+        let shares = moment.shares(self.workers);
         let out = &mut self.out;
-        out.work += area(working);
-        out.descheduled += area(descheduled);
-        out.blocked += area(blocked);
-        out.oversubscribed += area(moment.running() - used);
+        out.work += area(shares.work);
+        out.descheduled += area(shares.descheduled);
+        out.blocked += area(shares.blocked);
+        out.oversubscribed += area(shares.oversubscribed);
         if moment.served > 0 {
             out.delay += area(moment.served);
             for (sum, &n) in out.delay_by_edge.iter_mut().zip(&moment.served_by_kind) {
@@ -121,9 +117,9 @@ impl Observer for Sums<'_> {
             }
             out.delay_buried += area(moment.served_buried);
         }
-        let no_work = area(free.saturating_sub(moment.ready));
+        let no_work = area(shares.no_work);
         let in_gap = self.gaps.contain(moment.begin);
-        if in_gap && free > 0 {
+        if in_gap && shares.free > 0 {
             out.ready_path.scheduler_delay += ticks;
             out.no_work_sched += no_work;
         } else {

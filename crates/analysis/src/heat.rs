@@ -238,6 +238,26 @@ pub fn hottest(dag: &Dag, time: (u64, u64), wanted: impl Fn(StrandId) -> bool) -
     functions(dag, time, &[], wanted).into_iter().next()
 }
 
+/// First and last line of a function that samples of the `wanted` strands fell on.
+pub(crate) fn extent(
+    dag: &Dag,
+    hot: &Hottest,
+    wanted: impl Fn(StrandId) -> bool,
+) -> Option<(u32, u32)> {
+    let samples = &dag.samples;
+    let strands = samples.stack.iter().zip(&samples.strand);
+    let inside = strands.filter(|(_, s)| **s != NONE && wanted(**s));
+    let lines = inside.filter_map(|(&stack, _)| {
+        let frame = line_of(dag, stack)?;
+        let same = frame.function == hot.function && frame.file == hot.file;
+        frame.line.filter(|_| same)
+    });
+    lines.fold(None, |range, line| match range {
+        None => Some((line, line)),
+        Some((a, b)) => Some((a.min(line), b.max(line))),
+    })
+}
+
 /// Where the code of a finding spends its time: in the block or the tasks that it names. `None` for a cause that is not about
 /// what runs, and without samples.
 pub fn inside(dag: &Dag, finding: &Finding) -> Option<Hottest> {

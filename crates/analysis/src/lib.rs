@@ -15,6 +15,7 @@ mod heat;
 mod heaviest;
 mod lanes;
 mod low_parallelism;
+mod moments;
 mod no_work;
 mod options;
 mod predecessors;
@@ -28,6 +29,7 @@ mod sites;
 pub mod statistics;
 mod strand_facts;
 pub mod stretch;
+mod subtrees;
 mod sweep;
 mod task_tree;
 mod timeline;
@@ -36,20 +38,23 @@ mod weight;
 mod work_span;
 
 pub use alone::AloneRow;
-pub use blocks::BlockRow;
+pub use blocks::{BlockKey, BlockRow, BlockTable};
 pub use breakdown::Breakdown;
 pub use flame::{FlameOf, FlameOptions, FlameStack, Stretched, flame, stretched};
 pub use heat::{
-    FunctionHeat, Heat, Hottest, LineHeat, functions, heat, hottest, inside, is_program, line_of,
+    FunctionHeat, Heat, Hottest, LineHeat, functions, heat, hottest, inside, is_program, line_of, line_of,
 };
 pub use lanes::{Lane, Lanes, MOST_LANES, lanes};
 pub use low_parallelism::{LowParallelism, LowStrand};
 pub use options::{Error, Metric, Options};
 pub use profile::Profile;
-pub use ready_path::ReadyPath;
+pub use moments::{Changes, Moments, Now};
+pub use ready::{Readied, is_buried, made_ready, stolen_strands};
+pub use ready_path::{ReadyPath, ready_path};
 pub use regions::RegionRow;
 pub use report::{Report, report, report_against};
 pub use sites::SiteRow;
 pub use strand_facts::{StrandFacts, strand_facts, strand_facts_and_sites};
 pub use timeline::{Timeline, timeline};
+pub use weight::{OffCpu, off_between};
 pub use work_span::{WorkSpan, greedy_speedup, speedup_bounds};

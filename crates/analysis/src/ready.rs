@@ -54,7 +54,7 @@ impl Readiness {
             if let Some(last) = readied(dag, &mut forward, s) {
                 readiness.steals += u64::from(last.stolen_from.is_some());
                 if last.at < strands.start[i] {
-                    let buried = is_buried(dag, s, last.at, &ran);
+                    let buried = is_buried(dag, s, last.at, ran.before(dag, i));
                     if buried {
                         readiness.buried += 1;
                         readiness.buried_ticks += u128::from(strands.start[i] - last.at);
@@ -77,23 +77,57 @@ impl Readiness {
 }
 
 /// What made a strand ready.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Readied {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Readied {
     /// ready(v): the latest end of a predecessor.
     pub at: u64,
+    /// By which edge.
     pub kind: EdgeKind,
+    /// That predecessor.
+    pub by: StrandId,
     /// The thread that made it ready, where another one started it and that is a steal.
     pub stolen_from: Option<ThreadId>,
 }
 
 /// When and by what strand `s` was made ready; `None` for a root's first. Strands are asked for in ascending order.
 pub(crate) fn readied(dag: &Dag, forward: &mut Forward, s: StrandId) -> Option<Readied> {
-    let (strands, i) = (&dag.strands, s as usize);
     let mut last = None;
     forward.each(s, |p, kind| {
-        last = Chosen::or(last, dag, strands.end[p as usize], p, kind);
+        last = Chosen::or(last, dag, dag.strands.end[p as usize], p, kind);
     });
-    let last = last?;
+    Some(judge(dag, s, last?))
+}
+
+/// When and by what strand `s` was made ready; `None` for a root's first. O(log n + predecessors).
+pub fn made_ready(dag: &Dag, s: StrandId) -> Option<Readied> {
+    let mut last = None;
+    dag.for_each_predecessor(s, |p, kind| {
+        last = Chosen::or(last, dag, dag.strands.end[p as usize], p, kind);
+    });
+    Some(judge(dag, s, last?))
+}
+
+/// The strands that were stolen, ascending: as many as the run has steals. O(n) where few are.
+pub fn stolen_strands(dag: &Dag) -> Vec<StrandId> {
+    let strands = &dag.strands;
+    let depends = !dag.dependents.is_empty();
+    let could = |&s: &StrandId| {
+        let i = s as usize;
+        let before = match strands.prev[i] {
+            NONE if depends => return true,
+            NONE => dag.tasks.creator[strands.task[i] as usize],
+            prev => prev,
+        };
+        before != NONE && strands.thread[before as usize] != strands.thread[i]
+    };
+    let stolen = |s: &StrandId| made_ready(dag, *s).is_some_and(|r| r.stolen_from.is_some());
+    let all = 0..strands.len() as StrandId;
+    all.filter(could).filter(stolen).collect()
+}
+
+/// `last` is the predecessor of `s` that ended last.
+fn judge(dag: &Dag, s: StrandId, last: Chosen<u64>) -> Readied {
+    let (strands, i) = (&dag.strands, s as usize);
     let (by, on) = (strands.thread[last.strand as usize], strands.thread[i]);
     let prev = strands.prev[i];
     let stays = prev != NONE && strands.thread[prev as usize] == on;
@@ -103,21 +137,24 @@ pub(crate) fn readied(dag: &Dag, forward: &mut Forward, s: StrandId) -> Option<R
     };
     let moved = by != on && !stays && !put;
     let stolen = moved && dag.is_worker(by) && dag.is_worker(on);
-    Some(Readied {
+    Readied {
         at: last.key,
         kind: last.kind,
+        by: last.strand,
         stolen_from: stolen.then_some(by),
-    })
+    }
 }
 
-fn is_buried(dag: &Dag, s: StrandId, ready: u64, ran: &LastRan) -> bool {
+/// Strand `s`, which was `ready` then, stood ready after its wait while its thread ran something else: before `s`, that thread
+/// ran a strand until `ran_until`.
+pub fn is_buried(dag: &Dag, s: StrandId, ready: u64, ran_until: u64) -> bool {
     let i = s as usize;
     let strands = &dag.strands;
     let prev = strands.prev[i];
     strands.start_kind[i] == StartKind::AfterWait
         && prev != NONE
         && strands.thread[prev as usize] == strands.thread[i]
-        && ran.before(dag, i) > ready
+        && ran_until > ready
 }
 
 /// Per thread, when it last ran something.

@@ -20,8 +20,8 @@ pub struct ReadyPath {
 }
 
 /// The path's strands and its `work`; the two delays, which depend on what the workers did in its gaps, are left 0 here
-/// and filled in by the breakdown.
-pub(crate) fn ready_path(dag: &Dag) -> ReadyPath {
+/// and filled in by the breakdown. O(n + path · log n).
+pub fn ready_path(dag: &Dag) -> ReadyPath {
     let ends = &dag.strands.end;
     let mut strands = Vec::new();
     let mut at = last_before_sink(dag, |s| ends[s as usize]);
@@ -61,6 +61,18 @@ impl<'a> Gaps<'a> {
             dag,
             strands: &path.strands,
             next: 0,
+        }
+    }
+
+    /// For times from `time` on.
+    pub(crate) fn from(dag: &'a Dag, path: &'a ReadyPath, time: u64) -> Gaps<'a> {
+        let starts = &dag.strands.start;
+        let next = path
+            .strands
+            .partition_point(|s| starts[s.0 as usize] <= time);
+        Gaps {
+            next,
+            ..Gaps::new(dag, path)
         }
     }
 

@@ -7,8 +7,8 @@ use workspan_dag::{Dag, PlaceId, ROOT_PLACE, TaskId};
 
 use crate::blocks::{BlockRow, blocks};
 use crate::heaviest::Heaviest;
-use crate::site_span::{Entries, Sources, strands_backwards};
-use crate::task_tree::{Step, TaskTree};
+use crate::site_span::strands_backwards;
+use crate::subtrees::{Instances, Whole, each_instance};
 use crate::weight::Weights;
 
 /// One spawn site (MODEL.md §3).
@@ -49,7 +49,7 @@ struct Sum {
     critical_work: u128,
 }
 
-/// All sites, and how many instances have an upper bound in place of their span (see [`Entries::span_inside`]).
+/// All sites, and how many instances have an upper bound in place of their span (see `Entries::span_inside`).
 pub(crate) struct Sites {
     pub rows: Vec<SiteRow>,
     pub bounded: u64,
@@ -96,92 +96,52 @@ pub(crate) fn sites(
     Sites { rows, bounded }
 }
 
-/// A task entered and not yet left.
-struct Open {
-    nested: bool,
-    place: u32,
-    work: u128,
-    /// Largest `through` in the task and its descendants so far.
-    reach: u128,
-    sources: Sources,
-}
-
 /// Counts, and work and span of outermost instances; returns how many spans are only bounded.
 fn outermost(dag: &Dag, weights: &Weights, heaviest: &Heaviest, sums: &mut [Sum]) -> u64 {
-    let tree = TaskTree::new(dag);
-    let mut entries = Entries::new(dag, &tree);
-    let mut active = vec![0u32; dag.places.len()];
-    let mut open: Vec<Open> = Vec::new();
-    let mut entered = 0;
-    let mut bounded = 0;
-    tree.walk(|step| match step {
-        Step::Enter(task) => {
-            let site = dag.tasks.site[task as usize] as usize;
-            sums[site].count += 1;
-            open.push(Open {
-                nested: active[site] > 0,
-                place: entered,
-                work: 0,
-                reach: 0,
-                sources: entries.of(task),
-            });
-            active[site] += 1;
-            entered += 1;
-            if let Some(top) = open.last_mut() {
-                own_strands(dag, weights, heaviest, task, top, &active, sums);
-            }
-        }
-        Step::Leave(task) => {
-            let site = dag.tasks.site[task as usize] as usize;
-            active[site] -= 1;
-            let Some(done) = open.pop() else { return };
-            if let Some(parent) = open.last_mut() {
-                parent.work += done.work;
-                parent.reach = parent.reach.max(done.reach);
-                parent.sources = parent.sources.join(done.sources);
-            }
-            if done.nested {
-                return;
-            }
-            let first = dag.tasks.first[task as usize];
-            let before = heaviest.through(first) - weights.path(first, 0);
-            let mut span = done.reach - before;
-            let set = done.place..=entered - 1;
-            if done.sources.beyond(&set) {
-                match entries.span_inside(dag, weights, &set) {
-                    Some(exact) => span = exact,
-                    None => bounded += 1,
-                }
-            }
-            sums[site].work += done.work;
-            sums[site].span += span;
-        }
-    });
-    bounded
+    let mut outermost = Outermost {
+        dag,
+        active: vec![0; dag.places.len()],
+        sums,
+    };
+    each_instance(dag, weights, heaviest, &mut outermost)
 }
 
-fn own_strands(
-    dag: &Dag,
-    weights: &Weights,
-    heaviest: &Heaviest,
-    task: TaskId,
-    open: &mut Open,
-    active: &[u32],
-    sums: &mut [Sum],
-) {
-    for s in strands_backwards(dag, task) {
-        open.work += u128::from(weights.work(s));
-        open.reach = open.reach.max(heaviest.through(s));
+struct Outermost<'a> {
+    dag: &'a Dag,
+    /// Instances of each site entered and not left.
+    active: Vec<u32>,
+    sums: &'a mut [Sum],
+}
+
+impl Instances for Outermost<'_> {
+    fn enter(&mut self, task: TaskId) -> bool {
+        let dag = self.dag;
+        let site = dag.tasks.site[task as usize] as usize;
+        self.sums[site].count += 1;
+        self.active[site] += 1;
+        let outermost = self.active[site] == 1;
         if dag.folded.is_empty() {
-            continue;
+            return outermost;
         }
-        for inner in dag.fold_of(s).map_or(&[][..], |f| &f.sites) {
-            let sum = &mut sums[inner.site as usize];
-            sum.count += inner.count;
-            if active[inner.site as usize] == 0 {
-                sum.work += u128::from(inner.work);
-                sum.span += u128::from(inner.span);
+        for s in strands_backwards(dag, task) {
+            for inner in dag.fold_of(s).map_or(&[][..], |f| &f.sites) {
+                let sum = &mut self.sums[inner.site as usize];
+                sum.count += inner.count;
+                if self.active[inner.site as usize] == 0 {
+                    sum.work += u128::from(inner.work);
+                    sum.span += u128::from(inner.span);
+                }
             }
+        }
+        outermost
+    }
+
+    fn leave(&mut self, task: TaskId, whole: Option<Whole>) {
+        let site = self.dag.tasks.site[task as usize] as usize;
+        self.active[site] -= 1;
+        if let Some(whole) = whole {
+            self.sums[site].work += whole.work;
+            self.sums[site].span += whole.span;
         }
     }
 }

@@ -41,6 +41,43 @@ impl Moment {
     pub(crate) fn running(&self) -> u64 {
         self.working + self.descheduled + self.blocked
     }
+
+    /// How `workers` workers divide (MODEL.md §5).
+    pub(crate) fn shares(&self, workers: u64) -> Shares {
+        let work = self.working.min(workers);
+        let descheduled = self.descheduled.min(workers - work);
+        let blocked = self.blocked.min(workers - work - descheduled);
+        let used = work + descheduled + blocked;
+        let free = workers - used;
+        Shares {
+            work,
+            descheduled,
+            blocked,
+            delay: self.served,
+            no_work: free.saturating_sub(self.ready),
+            free,
+            oversubscribed: self.running() - used,
+        }
+    }
+}
+
+/// What the workers do at a moment; all but `free` and `oversubscribed` add up to their number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Shares {
+    /// Run strands on the CPU (the probes' time is in here).
+    pub work: u64,
+    /// Preempted inside strands.
+    pub descheduled: u64,
+    /// Blocked inside strands.
+    pub blocked: u64,
+    /// Free while a strand is ready for each.
+    pub delay: u64,
+    /// Free and nothing ready for them.
+    pub no_work: u64,
+    /// `delay` + `no_work`.
+    pub free: u64,
+    /// Running strands beyond the workers.
+    pub oversubscribed: u64,
 }
 
 /// What hears of the events of a sweep, in time order.
@@ -66,7 +103,8 @@ pub(crate) fn extent(dag: &Dag) -> (u64, u64) {
 
 /// Tells `observer` about the whole run.
 pub(crate) fn sweep(dag: &Dag, readiness: &Readiness, observer: &mut impl Observer) {
-    let mut state = State::new(dag, readiness);
+    let offs = off_events(dag);
+    let mut state = State::new(dag, &offs, Queue::new(dag, &readiness.waiting));
     while let Some(time) = state.next_time() {
         state.events_at(time, observer);
         let Some(next) = state.next_time() else { break };
@@ -75,13 +113,43 @@ pub(crate) fn sweep(dag: &Dag, readiness: &Readiness, observer: &mut impl Observ
     }
 }
 
-struct State<'a> {
+/// A thread goes off the CPU or comes back: (time, thread, what it becomes).
+pub(crate) type OffEvent = (u64, u32, Option<OffWhy>);
+
+/// All such events, by time.
+pub(crate) fn off_events(dag: &Dag) -> Vec<OffEvent> {
+    let mut offs = Vec::with_capacity(2 * dag.offs.len());
+    for off in dag.offs.iter().filter(|o| o.start < o.end) {
+        let thread = off.thread;
+        offs.push((off.start, thread, Some(off.why)));
+        offs.push((off.end, thread, None));
+    }
+    // An interval that begins when another ends must begin after it has ended.
+    offs.sort_by_key(|&(time, thread, why)| (time, thread, why.is_some()));
+    offs
+}
+
+/// The ready strands, as far as an observer needs them.
+pub(crate) trait ReadyStrands<'a> {
+    /// When the next strand becomes ready.
+    fn next_time(&self) -> Option<u64>;
+    /// Takes in those ready at `time` or before.
+    fn append_until(&mut self, time: u64);
+    /// Strand `s` starts; what is known of it if it was here: how long it was served.
+    fn remove(&mut self, s: StrandId, time: u64) -> Option<(&'a Waiting, u64)>;
+    /// `free` workers serve from `time` on.
+    fn serve(&mut self, free: u64, time: u64);
+    /// Writes down how many there are and how many are served.
+    fn tell(&self, moment: &mut Moment);
+}
+
+/// What runs and what is ready, at a time.
+pub(crate) struct State<'a, Q> {
     dag: &'a Dag,
     next_start: usize,
     ends: BinaryHeap<Reverse<(u64, StrandId)>>,
-    queue: Queue<'a>,
-    /// (time, thread, what the thread becomes), by time.
-    offs: Vec<(u64, u32, Option<OffWhy>)>,
+    queue: Q,
+    offs: &'a [OffEvent],
     next_off: usize,
     now: Vec<ThreadNow>,
     /// Running strands by what their thread does: working, descheduled, blocked.
@@ -111,21 +179,14 @@ impl ThreadNow {
     }
 }
 
-impl<'a> State<'a> {
-    fn new(dag: &'a Dag, readiness: &'a Readiness) -> State<'a> {
-        let mut offs = Vec::with_capacity(2 * dag.offs.len());
-        for off in dag.offs.iter().filter(|o| o.start < o.end) {
-            let thread = off.thread;
-            offs.push((off.start, thread, Some(off.why)));
-            offs.push((off.end, thread, None));
-        }
-        // An interval that begins when another ends must begin after it has ended.
-        offs.sort_by_key(|&(time, thread, why)| (time, thread, why.is_some()));
+impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
+    /// Before everything.
+    pub(crate) fn new(dag: &'a Dag, offs: &'a [OffEvent], queue: Q) -> State<'a, Q> {
         State {
             dag,
             next_start: 0,
             ends: BinaryHeap::new(),
-            queue: Queue::new(dag, &readiness.waiting),
+            queue,
             offs,
             next_off: 0,
             now: vec![ThreadNow::default(); dag.meta.threads as usize],
@@ -135,7 +196,33 @@ impl<'a> State<'a> {
         }
     }
 
-    fn next_time(&self) -> Option<u64> {
+    /// After everything at `time` and before: `running` are the strands that run then, `queue` those ready.
+    pub(crate) fn at(
+        dag: &'a Dag,
+        offs: &'a [OffEvent],
+        queue: Q,
+        time: u64,
+        running: impl Iterator<Item = StrandId>,
+        observer: &mut impl Observer,
+    ) -> State<'a, Q> {
+        let mut state = State::new(dag, offs, queue);
+        state.next_start = dag.strands.start.partition_point(|&start| start <= time);
+        state.next_off = offs.partition_point(|off| off.0 <= time);
+        let threads = if offs.is_empty() { 0 } else { dag.meta.threads };
+        for thread in 0..threads {
+            let key = (thread, time);
+            let first = dag.offs.partition_point(|o| (o.thread, o.end) <= key);
+            let off = dag.offs.get(first);
+            let off = off.filter(|o| o.thread == thread && o.start <= time);
+            state.now[thread as usize].off = off.map(|o| o.why);
+        }
+        for s in running {
+            state.start(s, observer);
+        }
+        state
+    }
+
+    pub(crate) fn next_time(&self) -> Option<u64> {
         let start = self.dag.strands.start.get(self.next_start).copied();
         let end = self.ends.peek().map(|e| e.0.0);
         // Without a strand running or to come, nothing counts any more.
@@ -146,7 +233,7 @@ impl<'a> State<'a> {
         [Some(strand), ready, off].into_iter().flatten().min()
     }
 
-    fn events_at(&mut self, time: u64, observer: &mut impl Observer) {
+    pub(crate) fn events_at(&mut self, time: u64, observer: &mut impl Observer) {
         while let Some(&(at, thread, why)) = self.offs.get(self.next_off)
             && at <= time
         {
@@ -171,19 +258,23 @@ impl<'a> State<'a> {
             if let Some((waiting, served)) = self.queue.remove(s, start) {
                 observer.left(waiting, served);
             }
-            let end = self.dag.strands.end[s as usize];
-            if start < end {
-                let on = self.dag.strands.thread[s as usize];
-                let thread = on as usize;
-                let outside = !self.dag.is_worker(on);
-                self.change(thread, |now| {
-                    now.strands += 1;
-                    now.outside = outside;
-                });
-                self.ends.push(Reverse((end, s)));
-                observer.start(s, thread);
+            if start < self.dag.strands.end[s as usize] {
+                self.start(s, observer);
             }
         }
+    }
+
+    fn start(&mut self, s: StrandId, observer: &mut impl Observer) {
+        let on = self.dag.strands.thread[s as usize];
+        let thread = on as usize;
+        let outside = !self.dag.is_worker(on);
+        self.change(thread, |now| {
+            now.strands += 1;
+            now.outside = outside;
+        });
+        self.ends
+            .push(Reverse((self.dag.strands.end[s as usize], s)));
+        observer.start(s, thread);
     }
 
     fn change(&mut self, thread: usize, f: impl FnOnce(&mut ThreadNow)) {
@@ -208,23 +299,21 @@ impl<'a> State<'a> {
         }
     }
 
-    fn moment(&mut self, begin: u64, end: u64) -> Moment {
+    pub(crate) fn moment(&mut self, begin: u64, end: u64) -> Moment {
         let [working, descheduled, blocked] = self.running;
         let free = self.workers.saturating_sub(working + descheduled + blocked);
         self.queue.serve(free, begin);
-        Moment {
+        let mut moment = Moment {
             begin,
             end,
             working,
             descheduled,
             blocked,
-            ready: self.queue.ready,
-            ready_by_kind: self.queue.ready_by_kind,
-            served: self.queue.served,
-            served_by_kind: self.queue.served_by_kind,
-            served_buried: self.queue.served_buried,
             only_thread: self.running_threads,
-        }
+            ..Moment::default()
+        };
+        self.queue.tell(&mut moment);
+        moment
     }
 }
 
@@ -277,6 +366,26 @@ impl<'a> Queue<'a> {
         }
     }
 
+    fn count_served(&mut self, node: u32, more: bool, time: u64) {
+        self.is_served[node as usize] = more;
+        // Modulo 2^64, as the sum is below that whenever it is looked at.
+        let sum = &mut self.served_for[node as usize];
+        *sum = if more {
+            sum.wrapping_sub(time)
+        } else {
+            sum.wrapping_add(time)
+        };
+        let waiting = &self.waiting[node as usize];
+        let step = |n: &mut u64| *n = if more { *n + 1 } else { *n - 1 };
+        step(&mut self.served);
+        step(&mut self.served_by_kind[waiting.kind as usize]);
+        if waiting.buried {
+            step(&mut self.served_buried);
+        }
+    }
+}
+
+impl<'a> ReadyStrands<'a> for Queue<'a> {
     fn next_time(&self) -> Option<u64> {
         self.order.get(self.next_in_order).map(|o| o.0)
     }
@@ -322,24 +431,6 @@ impl<'a> Queue<'a> {
         Some((waiting, self.served_for[node]))
     }
 
-    fn count_served(&mut self, node: u32, more: bool, time: u64) {
-        self.is_served[node as usize] = more;
-        // Modulo 2^64, as the sum is below that whenever it is looked at.
-        let sum = &mut self.served_for[node as usize];
-        *sum = if more {
-            sum.wrapping_sub(time)
-        } else {
-            sum.wrapping_add(time)
-        };
-        let waiting = &self.waiting[node as usize];
-        let step = |n: &mut u64| *n = if more { *n + 1 } else { *n - 1 };
-        step(&mut self.served);
-        step(&mut self.served_by_kind[waiting.kind as usize]);
-        if waiting.buried {
-            step(&mut self.served_buried);
-        }
-    }
-
     /// Serves as many as there are free workers, from `time` on.
     fn serve(&mut self, free: u64, time: u64) {
         let target = free.min(self.ready);
@@ -356,5 +447,13 @@ impl<'a> Queue<'a> {
             self.count_served(node, true, time);
             self.last_served = node;
         }
+    }
+
+    fn tell(&self, moment: &mut Moment) {
+        moment.ready = self.ready;
+        moment.ready_by_kind = self.ready_by_kind;
+        moment.served = self.served;
+        moment.served_by_kind = self.served_by_kind;
+        moment.served_buried = self.served_buried;
     }
 }

@@ -16,8 +16,10 @@ const BURDEN_IN_INSTRUCTIONS: u64 = 15_000;
 
 /// Where a strand's ticks went, besides its weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct OffCpu {
+pub struct OffCpu {
+    /// Preempted.
     pub descheduled: u64,
+    /// Blocked.
     pub blocked: u64,
 }
 
@@ -218,7 +220,7 @@ fn off_within(dag: &Dag, range: std::ops::Range<usize>, start: u64, end: u64) ->
 }
 
 /// Off-CPU time of the thread of strand `s` within [start, end), found by search.
-pub(crate) fn off_between(dag: &Dag, s: StrandId, start: u64, end: u64) -> OffCpu {
+pub fn off_between(dag: &Dag, s: StrandId, start: u64, end: u64) -> OffCpu {
     let thread = dag.strands.thread[s as usize];
     let first = dag
         .offs

@@ -1,0 +1,306 @@
+//! The sweep of MODEL.md §5 from any time on: what runs and what is ready, without what came before.
+//!
+//! A sweep from the run's start knows which ready strand a free worker is for; from anywhere else only the numbers are known,
+//! which is all that the breakdown takes. What is ready at a time is what became ready until then less what of it has started,
+//! counted once in steps.
+
+use workspan_dag::{Dag, EdgeKind, StrandId};
+
+use crate::ready::Waiting;
+use crate::ready_path::{Gaps, ReadyPath};
+use crate::sweep::{Moment, Observer, OffEvent, ReadyStrands, Shares, State, extent, off_events};
+
+/// A stretch of time in which nothing changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Now {
+    /// From when, absolute ticks.
+    pub begin: u64,
+    /// To when.
+    pub end: u64,
+    /// Running strands on the CPU, beyond the workers too.
+    pub working: u64,
+    /// Running strands, as the parallelism profile counts them.
+    pub running: u64,
+    /// Ready strands by the edge that made them so (`EdgeKind as usize`).
+    pub ready_by_kind: [u64; 7],
+    /// How the workers divide.
+    pub shares: Shares,
+    /// The no-work is the scheduler's: within the ready path's scheduler delay.
+    pub no_work_sched: bool,
+}
+
+/// What hears of a stretch of time, in its order.
+pub trait Changes {
+    /// A strand that takes time starts on the thread, or runs there when the stretch begins.
+    fn start(&mut self, thread: usize);
+    /// It ends.
+    fn end(&mut self, thread: usize);
+    /// Time passes; follows the changes at `now.begin`.
+    fn pass(&mut self, now: &Now);
+}
+
+/// Ready strands are counted up every so many.
+const STEP: usize = 1024;
+
+/// What stretches of a run are swept from. About 13 bytes a strand.
+#[derive(Debug)]
+pub struct Moments {
+    workers: u64,
+    extent: (u64, u64),
+    offs: Vec<OffEvent>,
+    path: ReadyPath,
+    /// Strands that take time, by thread, then start; where each thread's begin.
+    by_thread: Vec<StrandId>,
+    threads: Vec<u32>,
+    /// When strands became ready, ascending, and by what.
+    ready_at: Vec<u64>,
+    ready_kind: Vec<EdgeKind>,
+    /// By kind, those before every [`STEP`]th.
+    became: Vec<[u64; 7]>,
+    /// The same in the order in which they start.
+    left: Vec<[u64; 7]>,
+}
+
+impl Moments {
+    /// Of a run; `ready` are the strands that stood ready, as [`crate::StrandFacts`] has them, `path` the ready path.
+    /// O(n log n).
+    pub fn new(dag: &Dag, ready: &[(StrandId, u64, EdgeKind)], path: ReadyPath) -> Moments {
+        let mut became: Vec<(u64, EdgeKind)> = ready.iter().map(|r| (r.1, r.2)).collect();
+        became.sort_by_key(|r| (r.0, r.1));
+        let (by_thread, threads) = by_thread(dag);
+        Moments {
+            workers: u64::from(dag.meta.workers.max(1)),
+            extent: extent(dag),
+            offs: off_events(dag),
+            path,
+            by_thread,
+            threads,
+            became: steps(became.iter().map(|r| r.1)),
+            left: steps(ready.iter().map(|r| r.2)),
+            ready_at: became.iter().map(|r| r.0).collect(),
+            ready_kind: became.iter().map(|r| r.1).collect(),
+        }
+    }
+
+    /// The strands of a thread that take time, by start: they do not overlap.
+    pub fn strands_of(&self, thread: usize) -> &[StrandId] {
+        match (self.threads.get(thread), self.threads.get(thread + 1)) {
+            (Some(&a), Some(&b)) => &self.by_thread[a as usize..b as usize],
+            _ => &[],
+        }
+    }
+
+    /// The ready path.
+    pub fn ready_path(&self) -> &ReadyPath {
+        &self.path
+    }
+
+    /// Off-CPU intervals that begin or end in [from, to).
+    pub fn off_events_in(&self, from: u64, to: u64) -> usize {
+        let before = |t: u64| self.offs.partition_point(|off| off.0 < t);
+        before(to).saturating_sub(before(from))
+    }
+
+    /// Strands that become ready in [from, to).
+    pub fn ready_in(&self, from: u64, to: u64) -> usize {
+        let before = |t: u64| self.ready_at.partition_point(|&at| at < t);
+        before(to).saturating_sub(before(from))
+    }
+
+    /// Tells `changes` about [from, to) of the run, clamped to it. `ready` is what [`Moments::new`] was given.
+    /// O(threads · log n + k log threads) for k events inside.
+    pub fn each(
+        &self,
+        dag: &Dag,
+        ready: &[(StrandId, u64, EdgeKind)],
+        (from, to): (u64, u64),
+        changes: &mut impl Changes,
+    ) {
+        let (from, to) = (from.max(self.extent.0), to.min(self.extent.1));
+        if from >= to {
+            return;
+        }
+        let starts = &dag.strands.start;
+        let running = (0..self.threads.len() - 1).filter_map(|thread| {
+            let strands = self.strands_of(thread);
+            let started = strands.partition_point(|&s| starts[s as usize] <= from);
+            let last = *strands.get(started.checked_sub(1)?)?;
+            (dag.strands.end[last as usize] > from).then_some(last)
+        });
+        let mut hears = Hears {
+            workers: self.workers,
+            gaps: Gaps::from(dag, &self.path, from),
+            changes,
+        };
+        let queue = Counted::at(self, dag, ready, from);
+        let mut state = State::at(dag, &self.offs, queue, from, running, &mut hears);
+        let mut time = from;
+        loop {
+            let next = state.next_time();
+            let until = next.unwrap_or(to).min(to);
+            let moment = state.moment(time, until);
+            hears.moment(&moment);
+            match next {
+                Some(next) if next < to => state.events_at(next, &mut hears),
+                _ => break,
+            }
+            time = until;
+        }
+    }
+}
+
+/// The strands that take time, by thread, then start; and where each thread's begin.
+fn by_thread(dag: &Dag) -> (Vec<StrandId>, Vec<u32>) {
+    let strands = &dag.strands;
+    let takes_time = |s: &usize| strands.start[*s] < strands.end[*s];
+    let mut begins = vec![0u32; dag.meta.threads as usize + 1];
+    for s in (0..strands.len()).filter(takes_time) {
+        begins[strands.thread[s] as usize + 1] += 1;
+    }
+    for thread in 1..begins.len() {
+        begins[thread] += begins[thread - 1];
+    }
+    let mut next = begins.clone();
+    let count = begins.last().copied().unwrap_or(0);
+    let mut by_thread = vec![0; count as usize];
+    for s in (0..strands.len()).filter(takes_time) {
+        let at = &mut next[strands.thread[s] as usize];
+        by_thread[*at as usize] = s as StrandId;
+        *at += 1;
+    }
+    (by_thread, begins)
+}
+
+fn steps(kinds: impl Iterator<Item = EdgeKind>) -> Vec<[u64; 7]> {
+    let mut sums = [0; 7];
+    let mut steps = Vec::new();
+    for (i, kind) in kinds.enumerate() {
+        if i % STEP == 0 {
+            steps.push(sums);
+        }
+        sums[kind as usize] += 1;
+    }
+    steps.push(sums);
+    steps
+}
+
+/// By kind, the first `count` of them.
+fn first(
+    steps: &[[u64; 7]],
+    count: usize,
+    len: usize,
+    kind: impl Fn(usize) -> EdgeKind,
+) -> [u64; 7] {
+    if count == len {
+        return steps.last().copied().unwrap_or_default();
+    }
+    let mut sums = steps[count / STEP];
+    for i in count / STEP * STEP..count {
+        sums[kind(i) as usize] += 1;
+    }
+    sums
+}
+
+/// Ready strands as mere numbers.
+struct Counted<'a> {
+    moments: &'a Moments,
+    ready: &'a [(StrandId, u64, EdgeKind)],
+    next_ready: usize,
+    next_to_leave: usize,
+    by_kind: [u64; 7],
+    all: u64,
+    served: u64,
+}
+
+impl<'a> Counted<'a> {
+    fn at(
+        moments: &'a Moments,
+        dag: &Dag,
+        ready: &'a [(StrandId, u64, EdgeKind)],
+        time: u64,
+    ) -> Counted<'a> {
+        let next_ready = moments.ready_at.partition_point(|&at| at <= time);
+        let next_to_leave = ready.partition_point(|r| dag.strands.start[r.0 as usize] <= time);
+        let (kinds, len) = (&moments.ready_kind, ready.len());
+        let became = first(&moments.became, next_ready, len, |i| kinds[i]);
+        let left = first(&moments.left, next_to_leave, len, |i| ready[i].2);
+        let mut by_kind = [0; 7];
+        for (kind, n) in by_kind.iter_mut().enumerate() {
+            *n = became[kind] - left[kind];
+        }
+        Counted {
+            moments,
+            ready,
+            next_ready,
+            next_to_leave,
+            by_kind,
+            all: by_kind.iter().sum(),
+            served: 0,
+        }
+    }
+}
+
+impl<'a> ReadyStrands<'a> for Counted<'a> {
+    fn next_time(&self) -> Option<u64> {
+        self.moments.ready_at.get(self.next_ready).copied()
+    }
+
+    fn append_until(&mut self, time: u64) {
+        while let Some(&at) = self.moments.ready_at.get(self.next_ready)
+            && at <= time
+        {
+            self.by_kind[self.moments.ready_kind[self.next_ready] as usize] += 1;
+            self.all += 1;
+            self.next_ready += 1;
+        }
+    }
+
+    fn remove(&mut self, s: StrandId, _: u64) -> Option<(&'a Waiting, u64)> {
+        let left = self.ready.get(self.next_to_leave).filter(|r| r.0 == s)?;
+        self.next_to_leave += 1;
+        self.by_kind[left.2 as usize] -= 1;
+        self.all -= 1;
+        None
+    }
+
+    fn serve(&mut self, free: u64, _: u64) {
+        self.served = free.min(self.all);
+    }
+
+    fn tell(&self, moment: &mut Moment) {
+        moment.ready = self.all;
+        moment.ready_by_kind = self.by_kind;
+        moment.served = self.served;
+    }
+}
+
+/// Passes on what the sweep tells.
+struct Hears<'a, C> {
+    workers: u64,
+    gaps: Gaps<'a>,
+    changes: &'a mut C,
+}
+
+impl<C: Changes> Observer for Hears<'_, C> {
+    fn start(&mut self, _: StrandId, thread: usize) {
+        self.changes.start(thread);
+    }
+
+    fn end(&mut self, _: StrandId, thread: usize, _: u64) {
+        self.changes.end(thread);
+    }
+
+    fn moment(&mut self, moment: &Moment) {
+        let shares = moment.shares(self.workers);
+        let in_gap = self.gaps.contain(moment.begin);
+        self.changes.pass(&Now {
+            begin: moment.begin,
+            end: moment.end,
+            working: moment.working,
+            running: moment.running(),
+            ready_by_kind: moment.ready_by_kind,
+            shares,
+            no_work_sched: in_gap && shares.free > 0,
+        });
+    }
+}

@@ -1,0 +1,176 @@
+//! Every task with all its descendants: work, span and counts in one walk over the task tree (MODEL.md §3).
+
+use workspan_dag::{Dag, TaskId};
+
+use crate::heaviest::Heaviest;
+use crate::options::{Error, Options};
+use crate::site_span::{Entries, Sources, strands_backwards};
+use crate::task_tree::{Step, TaskTree};
+use crate::weight::Weights;
+
+/// Columns over the tasks, each of a task with all its descendants; at most 2^64 − 1 where a sum is larger.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Subtrees {
+    /// Weight.
+    pub work: Vec<u64>,
+    /// The heaviest path inside, from the task's first strand.
+    pub span: Vec<u64>,
+    /// Weight on the critical path.
+    pub critical_work: Vec<u64>,
+    /// Tasks, itself included; those inside folded records are not.
+    pub tasks: Vec<u32>,
+    /// Strands.
+    pub strands: Vec<u32>,
+    /// Tasks whose span is only bounded, as dependences enter too many subtrees.
+    pub bounded: u64,
+}
+
+/// Measures them. O(n) where no edge enters subtrees from outside.
+///
+/// # Errors
+/// See [`Error`].
+pub fn subtrees(dag: &Dag, options: &Options) -> Result<Subtrees, Error> {
+    let weights = Weights::new(dag, options)?;
+    let heaviest = Heaviest::unburdened(dag, &weights);
+    let mut own = vec![0u128; dag.tasks.len()];
+    for s in heaviest.critical_path(dag) {
+        own[dag.strands.task[s as usize] as usize] += weights.path(s, 0);
+    }
+    let tasks = dag.tasks.len();
+    let mut columns = Columns {
+        critical: own,
+        all: Subtrees {
+            work: vec![0; tasks],
+            span: vec![0; tasks],
+            critical_work: vec![0; tasks],
+            tasks: vec![0; tasks],
+            strands: vec![0; tasks],
+            bounded: 0,
+        },
+        open: Vec::new(),
+    };
+    let bounded = each_instance(dag, &weights, &heaviest, &mut columns);
+    columns.all.bounded = bounded;
+    Ok(columns.all)
+}
+
+struct Columns {
+    critical: Vec<u128>,
+    all: Subtrees,
+    /// Critical work so far of the tasks entered and not left.
+    open: Vec<u128>,
+}
+
+impl Instances for Columns {
+    fn enter(&mut self, task: TaskId) -> bool {
+        self.open.push(self.critical[task as usize]);
+        true
+    }
+
+    fn leave(&mut self, task: TaskId, whole: Option<Whole>) {
+        let critical = self.open.pop().unwrap_or(0);
+        if let Some(parent) = self.open.last_mut() {
+            *parent += critical;
+        }
+        let (all, i) = (&mut self.all, task as usize);
+        let narrow = |sum: u128| u64::try_from(sum).unwrap_or(u64::MAX);
+        all.critical_work[i] = narrow(critical);
+        if let Some(whole) = whole {
+            all.work[i] = narrow(whole.work);
+            all.span[i] = narrow(whole.span);
+            all.tasks[i] = whole.tasks;
+            all.strands[i] = whole.strands;
+        }
+    }
+}
+
+/// A task with all its descendants.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Whole {
+    pub work: u128,
+    pub span: u128,
+    pub tasks: u32,
+    pub strands: u32,
+}
+
+/// What hears of a walk over the tasks.
+pub(crate) trait Instances {
+    /// Before its descendants. True: the task with its descendants shall be measured.
+    fn enter(&mut self, task: TaskId) -> bool;
+    /// After its descendants; what was measured, where that was wanted.
+    fn leave(&mut self, task: TaskId, whole: Option<Whole>);
+}
+
+/// A task entered and not yet left.
+struct Open {
+    wanted: bool,
+    place: u32,
+    work: u128,
+    strands: u32,
+    /// Largest `through` in the task and its descendants so far.
+    reach: u128,
+    sources: Sources,
+}
+
+/// Measures tasks with their descendants; returns how many spans are only bounded (see [`Entries::span_inside`]).
+pub(crate) fn each_instance(
+    dag: &Dag,
+    weights: &Weights,
+    heaviest: &Heaviest,
+    instances: &mut impl Instances,
+) -> u64 {
+    let tree = TaskTree::new(dag);
+    let mut entries = Entries::new(dag, &tree);
+    let mut open: Vec<Open> = Vec::new();
+    let mut entered = 0;
+    let mut bounded = 0;
+    tree.walk(|step| match step {
+        Step::Enter(task) => {
+            let mut top = Open {
+                wanted: instances.enter(task),
+                place: entered,
+                work: 0,
+                strands: 0,
+                reach: 0,
+                sources: entries.of(task),
+            };
+            for s in strands_backwards(dag, task) {
+                top.work += u128::from(weights.work(s));
+                top.reach = top.reach.max(heaviest.through(s));
+                top.strands += 1;
+            }
+            open.push(top);
+            entered += 1;
+        }
+        Step::Leave(task) => {
+            let Some(done) = open.pop() else { return };
+            if let Some(parent) = open.last_mut() {
+                parent.work += done.work;
+                parent.strands += done.strands;
+                parent.reach = parent.reach.max(done.reach);
+                parent.sources = parent.sources.join(done.sources);
+            }
+            if !done.wanted {
+                return instances.leave(task, None);
+            }
+            let first = dag.tasks.first[task as usize];
+            let before = heaviest.through(first) - weights.path(first, 0);
+            let mut span = done.reach - before;
+            let set = done.place..=entered - 1;
+            if done.sources.beyond(&set) {
+                match entries.span_inside(dag, weights, &set) {
+                    Some(exact) => span = exact,
+                    None => bounded += 1,
+                }
+            }
+            let whole = Whole {
+                work: done.work,
+                span,
+                tasks: entered - done.place,
+                strands: done.strands,
+            };
+            instances.leave(task, Some(whole));
+        }
+    });
+    bounded
+}
