@@ -42,7 +42,7 @@ pub use blocks::{BlockKey, BlockRow, BlockTable};
 pub use breakdown::Breakdown;
 pub use flame::{FlameOf, FlameOptions, FlameStack, Stretched, flame, stretched};
 pub use heat::{
-    FunctionHeat, Heat, Hottest, LineHeat, functions, heat, hottest, inside, is_program, line_of, line_of,
+    FunctionHeat, Heat, Hottest, LineHeat, functions, heat, hottest, inside, is_program, line_of,
 };
 pub use lanes::{Lane, Lanes, MOST_LANES, lanes};
 pub use low_parallelism::{LowParallelism, LowStrand};
@@ -55,6 +55,8 @@ pub use regions::RegionRow;
 pub use report::{Report, report, report_against};
 pub use sites::SiteRow;
 pub use strand_facts::{StrandFacts, strand_facts, strand_facts_and_sites};
+pub use subtrees::{Subtrees, subtrees};
+pub use sweep::Shares;
 pub use timeline::{Timeline, timeline};
 pub use weight::{OffCpu, off_between};
 pub use work_span::{WorkSpan, greedy_speedup, speedup_bounds};
