@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::bandwidth::BandwidthArgs;
 use crate::bench::BenchArgs;
 use crate::calibrate::CalibrateArgs;
 use crate::check::CheckArgs;
@@ -20,7 +21,7 @@ use crate::sql::SqlArgs;
 use crate::stretch::StretchArgs;
 use crate::timeline::TimelineArgs;
 use crate::{
-    bench, calibrate, check, compare, export, flame, help, info, plot, record, report, sql,
+    bandwidth, bench, calibrate, check, compare, export, flame, help, info, plot, record, report, sql,
     stretch, timeline,
 };
 
@@ -60,6 +61,7 @@ enum Command {
     Plot(PlotArgs),
     Export(ExportArgs),
     Flame(FlameArgs),
+    Bandwidth(BandwidthArgs),
     Calibrate(CalibrateArgs),
     Bench(BenchArgs),
     Help(HelpArgs),
@@ -91,6 +93,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Plot(args) => plot::run(&args)?,
         Command::Export(args) => export::run(&args)?,
         Command::Flame(args) => flame::run(&args)?,
+        Command::Bandwidth(args) => bandwidth::run(&args)?,
         Command::Calibrate(args) => calibrate::run(&args)?,
         Command::Bench(args) => return bench::run(&args),
         Command::Help(args) => help::run(&args)?,

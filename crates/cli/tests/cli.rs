@@ -385,3 +385,26 @@ fn a_serial_run_shows_what_was_stretched() {
         &["--serial", "--metric"],
     );
 }
+
+#[test]
+fn bandwidth_runs_copies_side_by_side() {
+    let json = Command::new(env!("CARGO_BIN_EXE_workspan"))
+        .args(["bandwidth", "--copies", "2", "--repeat", "2", "--json"])
+        .args(["--", "sh", "-c", "test $RAYON_NUM_THREADS = 1"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&json.stderr);
+    assert!(json.status.success(), "{said}");
+    let json: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(json["alone"].as_array().unwrap().len(), 2);
+    assert_eq!(json["together"].as_array().unwrap().len(), 4);
+
+    let failed = Command::new(env!("CARGO_BIN_EXE_workspan"))
+        .args(["bandwidth", "--copies", "2", "--", "sh", "-c"])
+        .arg("echo no such input >&2; exit 3")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&failed.stderr);
+    assert_eq!(failed.status.code(), Some(1), "{said}");
+    assert!(said.contains("exit status: 3: no such input"), "{said}");
+}
