@@ -110,7 +110,7 @@ impl Measured {
                 ratio(together[0], alone[alone.len() - 1]),
                 ratio(together[together.len() - 1], alone[0]),
             ],
-            at_most: copies.min(cpus) as f64 / (slower * shared(copies, cpus)).max(1.0),
+            at_most: (copies.min(cpus) as f64 / (slower * shared(copies, cpus)).max(1.0)).max(1.0),
             alone,
             together,
         }
