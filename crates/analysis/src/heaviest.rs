@@ -113,21 +113,21 @@ fn distances<D: Distance>(dag: &Dag, weights: &Weights, burden: &Burden) -> Vec<
 /// Which edges carry the burden: where thieves take children, the create edge of deferred children; where they take
 /// continuations, the create-continuation edge after a deferred create. (There the builder keeps that continuation a strand
 /// of its own even when it has no length, so a strand's last create is its only deferred one.)
-struct Burden {
-    cost: u64,
+pub(crate) struct Burden {
+    pub cost: u64,
     /// Per strand, where continuations are stolen: it creates a deferred task.
     spawns: Option<Vec<bool>>,
 }
 
 impl Burden {
-    fn none() -> Burden {
+    pub(crate) fn none() -> Burden {
         Burden {
             cost: 0,
             spawns: None,
         }
     }
 
-    fn new(dag: &Dag, cost: u64) -> Burden {
+    pub(crate) fn new(dag: &Dag, cost: u64) -> Burden {
         let spawns = match dag.meta.steals {
             Steals::Child => None,
             Steals::Continuation => {
@@ -143,7 +143,8 @@ impl Burden {
         Burden { cost, spawns }
     }
 
-    fn on_edge(&self, dag: &Dag, from: StrandId, to: StrandId, kind: EdgeKind) -> u128 {
+    #[inline]
+    pub(crate) fn on_edge(&self, dag: &Dag, from: StrandId, to: StrandId, kind: EdgeKind) -> u128 {
         let carries = match (&self.spawns, kind) {
             (None, EdgeKind::Create) => {
                 let child = dag.strands.task[to as usize];

@@ -18,6 +18,7 @@ mod low_parallelism;
 mod moments;
 mod no_work;
 mod options;
+mod parts;
 mod predecessors;
 mod profile;
 mod ready;
@@ -30,11 +31,13 @@ pub mod statistics;
 mod strand_facts;
 pub mod stretch;
 mod subtrees;
+mod suggestion;
 mod sweep;
 mod task_tree;
 mod timeline;
 mod warnings;
 mod weight;
+mod what_if;
 mod work_span;
 
 pub use alone::AloneRow;
@@ -46,9 +49,10 @@ pub use heat::{
 };
 pub use lanes::{Lane, Lanes, MOST_LANES, lanes};
 pub use low_parallelism::{LowParallelism, LowStrand};
-pub use options::{Error, Metric, Options};
-pub use profile::Profile;
 pub use moments::{Changes, Moments, Now};
+pub use options::{Error, Metric, Options};
+pub use parts::PartRow;
+pub use profile::Profile;
 pub use ready::{Readied, is_buried, made_ready, stolen_strands};
 pub use ready_path::{ReadyPath, ready_path};
 pub use regions::RegionRow;
@@ -57,6 +61,11 @@ pub use sites::SiteRow;
 pub use strand_facts::{StrandFacts, strand_facts, strand_facts_and_sites};
 pub use subtrees::{Subtrees, subtrees};
 pub use sweep::Shares;
+pub use suggestion::Suggestion;
 pub use timeline::{Timeline, timeline};
 pub use weight::{OffCpu, off_between};
+pub use what_if::{
+    DEFAULT_FACTORS, FasterStrand, Outcome, Target, TargetProfile, WhatIf, faster_path, lies_at,
+    what_if,
+};
 pub use work_span::{WorkSpan, greedy_speedup, speedup_bounds};

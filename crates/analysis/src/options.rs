@@ -30,6 +30,9 @@ pub enum Error {
     /// The metric is no counter of this trace; the counters it has.
     #[error("the trace has no counter `{0}`; {hint}", hint = offered(.1))]
     NoSuchCounter(String, Vec<String>),
+    /// A what-if factor that is none.
+    #[error("`{0}` is no factor; expected a positive number, as 2 for twice as fast")]
+    BadFactor(String),
 }
 
 fn offered(counters: &[String]) -> String {

@@ -15,6 +15,7 @@ use workspan_dag::{Dag, NONE, Region, StartKind, StrandId, TaskId};
 use crate::options::{Metric, Options};
 use crate::site_span::strands_backwards;
 use crate::weight::{Weights, off_between, starts_with_probe};
+use crate::what_if::{Outcome, outcomes_of_labels};
 
 /// A region's work (MODEL.md §4), each on its own and outermost only.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +26,8 @@ pub struct RegionRow {
     pub count: u64,
     /// Weight inside.
     pub work: u128,
+    /// What it gives when it alone is faster, for the factors of MODEL.md §4.
+    pub what_if: Vec<Outcome>,
 }
 
 /// One row a label, in the order of first opening in time (ties: by name).
@@ -32,11 +35,46 @@ pub(crate) fn regions(dag: &Dag, weights: &Weights, options: &Options) -> Vec<Re
     if dag.regions.is_empty() {
         return Vec::new();
     }
-    let mut sums = Sums {
+    let mut work = vec![0u128; dag.labels.len()];
+    each_part(dag, weights, options, |part| {
+        work[part.label as usize] += u128::from(part.weight);
+    });
+    let mut rows = rows(dag, &work);
+    let labels: Vec<u32> = rows.iter().map(|r| r.label).collect();
+    let outcomes = outcomes_of_labels(dag, weights, options, &labels);
+    for (row, what_if) in rows.iter_mut().zip(outcomes) {
+        row.what_if = what_if;
+    }
+    rows
+}
+
+/// A strand's weight inside the region that counts there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct StrandPart {
+    /// The region's label.
+    pub label: u32,
+    pub strand: StrandId,
+    /// Weight inside, at most the strand's.
+    pub weight: u64,
+    /// The region covers what the strand's task created meanwhile, too.
+    pub tree: bool,
+}
+
+/// Calls `f` for every strand that lies in a region, once for each stretch of it that does.
+pub(crate) fn each_part(
+    dag: &Dag,
+    weights: &Weights,
+    options: &Options,
+    f: impl FnMut(StrandPart),
+) {
+    if dag.regions.is_empty() {
+        return;
+    }
+    let mut parts = Parts {
         dag,
         weights,
         options,
-        work: vec![0; dag.labels.len()],
+        f,
     };
     let around = around(dag);
     let mut strands = Vec::new();
@@ -44,7 +82,7 @@ pub(crate) fn regions(dag: &Dag, weights: &Weights, options: &Options) -> Vec<Re
         if around[task as usize] != NONE {
             let label = dag.regions[around[task as usize] as usize].label;
             for s in strands_backwards(dag, task) {
-                sums.add_whole(label, s);
+                parts.add_whole(label, true, s);
             }
             continue;
         }
@@ -53,10 +91,9 @@ pub(crate) fn regions(dag: &Dag, weights: &Weights, options: &Options) -> Vec<Re
             strands.clear();
             strands.extend(strands_backwards(dag, task));
             strands.reverse();
-            sums.add_own(own, &strands);
+            parts.add_own(own, &strands);
         }
     }
-    rows(dag, &sums.work)
 }
 
 fn rows(dag: &Dag, work: &[u128]) -> Vec<RegionRow> {
@@ -76,6 +113,7 @@ fn rows(dag: &Dag, work: &[u128]) -> Vec<RegionRow> {
         label: i as u32,
         count,
         work: work[i],
+        what_if: Vec::new(),
     };
     opened.into_iter().map(row).collect()
 }
@@ -142,20 +180,24 @@ fn created_inside(dag: &Dag, around: &mut [u32]) {
     }
 }
 
-struct Sums<'a> {
+struct Parts<'a, F> {
     dag: &'a Dag,
     weights: &'a Weights<'a>,
     options: &'a Options,
-    /// By label.
-    work: Vec<u128>,
+    f: F,
 }
 
 /// Where something lies in a task: which of its strands, and when.
 type Position = (usize, u64);
 
-impl Sums<'_> {
-    fn add_whole(&mut self, label: u32, s: StrandId) {
-        self.work[label as usize] += u128::from(self.weights.work(s));
+impl<F: FnMut(StrandPart)> Parts<'_, F> {
+    fn add_whole(&mut self, label: u32, tree: bool, strand: StrandId) {
+        (self.f)(StrandPart {
+            label,
+            strand,
+            weight: self.weights.work(strand),
+            tree,
+        });
     }
 
     /// Adds the time of a task that is in no other task's region; `strands` are the task's, in order.
@@ -172,7 +214,7 @@ impl Sums<'_> {
         for (at, closes, i) in changes {
             if let Some(&outermost) = open.first() {
                 let region: &Region = &own[outermost];
-                self.add_stretch(region.label, strands, since, at);
+                self.add_stretch(region, strands, since, at);
             }
             since = at;
             if closes {
@@ -184,7 +226,7 @@ impl Sums<'_> {
     }
 
     /// Adds a task's time between two positions.
-    fn add_stretch(&mut self, label: u32, strands: &[StrandId], from: Position, to: Position) {
+    fn add_stretch(&mut self, region: &Region, strands: &[StrandId], from: Position, to: Position) {
         for (i, &s) in strands.iter().enumerate().take(to.0 + 1).skip(from.0) {
             let (start, end) = (
                 self.dag.strands.start[s as usize],
@@ -200,48 +242,62 @@ impl Sums<'_> {
             } else {
                 end
             };
-            self.add_part(label, s, begin, stop);
+            self.add_part(region, s, begin, stop);
         }
     }
 
-    fn add_part(&mut self, label: u32, s: StrandId, begin: u64, stop: u64) {
+    fn add_part(&mut self, region: &Region, s: StrandId, begin: u64, stop: u64) {
         let i = s as usize;
         let (start, end) = (self.dag.strands.start[i], self.dag.strands.end[i]);
         if (begin, stop) == (start, end) {
-            return self.add_whole(label, s);
+            return self.add_whole(region.label, region.tree, s);
         }
         if begin >= stop {
             return;
         }
-        let counted = |begin, end| {
-            let off = off_between(self.dag, s, begin, end);
-            let blocked = if self.options.count_blocked {
-                0
-            } else {
-                off.blocked
-            };
-            (end - begin).saturating_sub(off.descheduled + blocked)
+        (self.f)(StrandPart {
+            label: region.label,
+            strand: s,
+            weight: weight_between(self.dag, self.weights, self.options, s, begin, stop),
+            tree: region.tree,
+        });
+    }
+}
+
+/// The weight of strand `s` between two times inside it, of which `begin` is before `stop`.
+pub(crate) fn weight_between(
+    dag: &Dag,
+    weights: &Weights,
+    options: &Options,
+    s: StrandId,
+    begin: u64,
+    stop: u64,
+) -> u64 {
+    let i = s as usize;
+    let (start, end) = (dag.strands.start[i], dag.strands.end[i]);
+    let counted = |begin, end| {
+        let off = off_between(dag, s, begin, end);
+        let blocked = if options.count_blocked {
+            0
+        } else {
+            off.blocked
         };
-        let inside = counted(begin, stop);
-        let weight = self.weights.work(s);
-        let part = match self.options.metric {
-            Metric::Time => {
-                let probe_cost = if self.options.raw {
-                    0
-                } else {
-                    self.dag.meta.probe_cost
-                };
-                let at_start = begin == start && starts_with_probe(self.dag, i);
-                let probes = u64::from(at_start) + u64::from(stop == end);
-                inside
-                    .saturating_sub(probe_cost.saturating_mul(probes))
-                    .min(weight)
-            }
-            Metric::Counter(_) => {
-                let all = u128::from(counted(start, end)).max(1);
-                (u128::from(weight) * u128::from(inside) / all) as u64
-            }
-        };
-        self.work[label as usize] += u128::from(part);
+        (end - begin).saturating_sub(off.descheduled + blocked)
+    };
+    let inside = counted(begin, stop);
+    let weight = weights.work(s);
+    match options.metric {
+        Metric::Time => {
+            let probe_cost = if options.raw { 0 } else { dag.meta.probe_cost };
+            let at_start = begin == start && starts_with_probe(dag, i);
+            let probes = u64::from(at_start) + u64::from(stop == end);
+            inside
+                .saturating_sub(probe_cost.saturating_mul(probes))
+                .min(weight)
+        }
+        Metric::Counter(_) => {
+            let all = u128::from(counted(start, end)).max(1);
+            (u128::from(weight) * u128::from(inside) / all) as u64
+        }
     }
 }

@@ -9,9 +9,11 @@ use crate::heat::{Heat, heat};
 use crate::heaviest::Heaviest;
 use crate::low_parallelism::LowParallelism;
 use crate::options::{Error, Metric, Options};
+use crate::parts::{PartRow, parts};
 use crate::profile::Profile;
 use crate::regions::{RegionRow, regions};
 use crate::sites::{SiteRow, sites};
+use crate::suggestion::{Suggestion, suggest};
 use crate::timeline::of_weights;
 use crate::warnings::warnings;
 use crate::weight::Weights;
@@ -44,6 +46,10 @@ pub struct Report {
     pub heat: Heat,
     /// Regions, by label's first opening.
     pub regions: Vec<RegionRow>,
+    /// Labelled parts, by label's first start.
+    pub parts: Vec<PartRow>,
+    /// What to try first.
+    pub suggestion: Option<Suggestion>,
     /// What makes a number doubtful, each a full sentence; the trace's own warnings come first.
     pub warnings: Vec<String>,
 }
@@ -100,9 +106,14 @@ pub fn report_against(
         let heaviest = Heaviest::unburdened(dag, &weights);
         let work_span = work_span(dag, &weights, &heaviest, with_blocked.as_ref());
         let sites = sites(dag, &weights, &heaviest, &work_span.critical_path);
-        (work_span, sites, regions(dag, &weights, options))
+        let marked = (
+            regions(dag, &weights, options),
+            parts(dag, &weights, options),
+        );
+        (work_span, sites, marked)
     };
-    let (timeline, (mut work_span, sites, regions)) = if dag.strands.len() < WORTH_A_THREAD {
+    let (timeline, (mut work_span, sites, (regions, parts))) = if dag.strands.len() < WORTH_A_THREAD
+    {
         (in_time(), logical())
     } else {
         both(in_time, logical)
@@ -112,6 +123,7 @@ pub fn report_against(
     if let (Some(baseline), Metric::Time) = (baseline, &options.metric) {
         stretch(&mut causes, dag, &weights, baseline);
     }
+    let suggestion = suggest(dag, &weights, options, &causes);
     let warnings = warnings(dag, options, &work_span, &timeline.breakdown, sites.bounded);
     Ok(Report {
         sites: sites.rows,
@@ -122,6 +134,8 @@ pub fn report_against(
         causes,
         heat: heat(dag, &work_span.critical_path),
         regions,
+        parts,
+        suggestion,
         warnings,
         work_span,
     })

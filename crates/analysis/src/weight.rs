@@ -119,6 +119,26 @@ impl<'a> Weights<'a> {
         }
     }
 
+    /// The same, in floating point, when all of the strand's own weight (and of what is folded into it) is multiplied by
+    /// `factor`.
+    pub(crate) fn path_scaled(&self, s: StrandId, burden: u64, factor: f64) -> f64 {
+        let weight = self.values[s as usize];
+        match self.dag.fold_of(s) {
+            None => weight as f64 * factor,
+            Some(fold) => {
+                let part = match fold.work {
+                    0 => 0.0,
+                    work => weight as f64 / work as f64 * factor,
+                };
+                let points = fold.envelope.iter();
+                points
+                    .map(|&(w, edges)| w as f64 * part + f64::from(edges) * burden as f64)
+                    .reduce(f64::max)
+                    .unwrap_or(fold.span as f64 * part)
+            }
+        }
+    }
+
     /// Sum over all strands.
     pub(crate) fn total(&self) -> u128 {
         self.values.iter().map(|&w| u128::from(w)).sum()

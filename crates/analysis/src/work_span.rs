@@ -53,13 +53,18 @@ impl WorkSpan {
 
 /// Bounds of the speedup on `p` workers (MODEL.md §2): (lower, upper). Both are 1 when there is no work.
 pub fn speedup_bounds(work: u128, span: u128, burdened_span: u128, p: u32) -> (f64, f64) {
-    let (t1, p) = (work as f64, f64::from(p.max(1)));
-    if work == 0 {
+    bounds_of(work as f64, span as f64, burdened_span as f64, p)
+}
+
+/// The same in floating point.
+pub(crate) fn bounds_of(t1: f64, span: f64, burdened_span: f64, p: u32) -> (f64, f64) {
+    let p = f64::from(p.max(1));
+    if t1 <= 0.0 {
         return (1.0, 1.0);
     }
-    let upper = p.min(ratio(work, span));
-    let lower = t1 / (t1 / p + 2.0 * 0.85 * (1.0 - 1.0 / p) * burdened_span as f64);
-    (lower, upper)
+    let parallelism = if span > 0.0 { t1 / span } else { 1.0 };
+    let lower = t1 / (t1 / p + 2.0 * 0.85 * (1.0 - 1.0 / p) * burdened_span);
+    (lower, p.min(parallelism))
 }
 
 /// What a greedy scheduler reaches at least on `p` workers: T1 / (T1/P + T∞) (MODEL.md §8, example D). 1 when there is

@@ -1,0 +1,341 @@
+//! How much of each strand's weight a target holds.
+
+use workspan_dag::{Dag, Frame, NONE, Place, StrandId};
+
+use super::Target;
+use crate::blocks::{BlockKey, BlockTable};
+use crate::options::Options;
+use crate::regions::each_part;
+use crate::weight::Weights;
+
+/// The weight inside a target, by strand.
+pub(crate) struct Cover {
+    /// At most the strand's weight. A folded strand has all of it or nothing.
+    pub inside: Vec<f64>,
+    /// Folded strands that the target may hold a part of: at most so much of the record's own heaviest path. Ascending.
+    pub hidden: Vec<(StrandId, f64)>,
+}
+
+impl Cover {
+    pub(crate) fn nothing(dag: &Dag) -> Cover {
+        Cover {
+            inside: vec![0.0; dag.strands.len()],
+            hidden: Vec::new(),
+        }
+    }
+
+    /// The cover of one target.
+    pub(crate) fn of(dag: &Dag, weights: &Weights, options: &Options, target: &Target) -> Cover {
+        let mut cover = Cover::nothing(dag);
+        match target {
+            Target::Site { places, subtree } => cover.site(dag, weights, places, *subtree),
+            Target::Lines { file, from, to } => {
+                cover.lines(dag, weights, &[(file.as_str(), *from, *to)]);
+            }
+            Target::Region(label) => cover.region(dag, weights, options, *label),
+            Target::Block {
+                site,
+                from,
+                from_kind,
+                to,
+                to_kind,
+            } => {
+                let key = BlockKey {
+                    site: *site,
+                    from: *from,
+                    to: *to,
+                    from_kind: *from_kind,
+                    to_kind: *to_kind,
+                };
+                cover.block(dag, weights, key);
+            }
+            Target::Strands(strands) => {
+                for &s in strands {
+                    if (s as usize) < cover.inside.len() {
+                        cover.inside[s as usize] = weights.work(s) as f64;
+                    }
+                }
+            }
+        }
+        cover
+    }
+
+    /// All targets together: what several hold counts once. Where strands lie in part in a marked region and in part in
+    /// source lines, the parts count as different ones, up to the strand's weight.
+    pub(crate) fn union(
+        dag: &Dag,
+        weights: &Weights,
+        options: &Options,
+        targets: &[Target],
+    ) -> Cover {
+        let lines: Vec<(&str, u32, u32)> = targets
+            .iter()
+            .filter_map(|t| match t {
+                Target::Lines { file, from, to } => Some((file.as_str(), *from, *to)),
+                _ => None,
+            })
+            .collect();
+        let mut all = Cover::nothing(dag);
+        if !lines.is_empty() {
+            all.lines(dag, weights, &lines);
+        }
+        for target in targets {
+            if !matches!(target, Target::Lines { .. }) {
+                all.add(dag, weights, Cover::of(dag, weights, options, target));
+            }
+        }
+        all
+    }
+
+    fn add(&mut self, dag: &Dag, weights: &Weights, other: Cover) {
+        for (s, (sum, more)) in (0u32..).zip(self.inside.iter_mut().zip(other.inside)) {
+            if more > 0.0 {
+                *sum = (*sum + more).min(weights.work(s) as f64);
+            }
+        }
+        self.hidden.extend(other.hidden);
+        self.hidden.sort_unstable_by_key(|h| h.0);
+        let mut merged: Vec<(StrandId, f64)> = Vec::new();
+        for &(s, part) in &self.hidden {
+            match merged.last_mut() {
+                Some(last) if last.0 == s => last.1 += part,
+                _ => merged.push((s, part)),
+            }
+        }
+        for (s, part) in &mut merged {
+            *part = part.min(span_inside(dag, weights, *s));
+        }
+        self.hidden = merged;
+    }
+
+    fn site(&mut self, dag: &Dag, weights: &Weights, places: &[u32], subtree: bool) {
+        let mut wanted = vec![false; dag.places.len()];
+        for &place in places {
+            if let Some(wanted) = wanted.get_mut(place as usize) {
+                *wanted = true;
+            }
+        }
+        let tasks = &dag.tasks;
+        let mut inside: Vec<bool> = tasks.site.iter().map(|&s| wanted[s as usize]).collect();
+        if subtree {
+            // Strands are in topological order, so a parent's first comes before its child's.
+            for s in 0..dag.strands.len() {
+                let task = dag.strands.task[s] as usize;
+                let parent = tasks.parent[task];
+                if parent != NONE && tasks.first[task] == s as u32 && inside[parent as usize] {
+                    inside[task] = true;
+                }
+            }
+        }
+        let mut folds = dag.folded.iter().peekable();
+        for s in 0..dag.strands.len() as u32 {
+            let fold = folds.next_if(|f| f.0 == s).map(|f| &f.1);
+            let own = inside[dag.strands.task[s as usize] as usize];
+            let Some(fold) = fold.filter(|_| !(own && subtree)) else {
+                if own {
+                    self.inside[s as usize] = weights.work(s) as f64;
+                }
+                continue;
+            };
+            let of_sites = |all: bool| -> u128 {
+                let sites = fold.sites.iter().filter(|i| all || wanted[i.site as usize]);
+                sites.map(|i| u128::from(i.critical_work)).sum()
+            };
+            let (others, mut part) = (of_sites(true), of_sites(false));
+            if own {
+                part += u128::from(fold.span).saturating_sub(others);
+            }
+            let below = fold.sites.iter().any(|i| wanted[i.site as usize]);
+            if subtree && below {
+                // Descendants count as well, and the record does not say whose they are.
+                part = u128::from(fold.span);
+            }
+            if own || below {
+                self.hide(dag, weights, s, part);
+            }
+        }
+    }
+
+    fn region(&mut self, dag: &Dag, weights: &Weights, options: &Options, label: u32) {
+        let inside = &mut self.inside;
+        let mut hidden: Vec<StrandId> = Vec::new();
+        each_part(dag, weights, options, |part| {
+            if part.label != label {
+                return;
+            }
+            if !part.tree && !dag.folded.is_empty() && dag.fold_of(part.strand).is_some() {
+                hidden.push(part.strand);
+            } else {
+                // Each stretch takes out its own probes, so together they may come to a little more than the strand.
+                let sum = &mut inside[part.strand as usize];
+                *sum = (*sum + part.weight as f64).min(weights.work(part.strand) as f64);
+            }
+        });
+        hidden.sort_unstable();
+        hidden.dedup();
+        for s in hidden {
+            // The region holds the task's own strands, not those of what is folded below it.
+            if let Some(fold) = dag.fold_of(s) {
+                let below: u128 = fold.sites.iter().map(|i| u128::from(i.critical_work)).sum();
+                self.hide(dag, weights, s, u128::from(fold.span).saturating_sub(below));
+            }
+        }
+    }
+
+    fn block(&mut self, dag: &Dag, weights: &Weights, key: BlockKey) {
+        let mut folds = dag.folded.iter().peekable();
+        for s in 0..dag.strands.len() as u32 {
+            let own = BlockKey::of(dag, s);
+            match folds.next_if(|f| f.0 == s) {
+                None if own == key => self.inside[s as usize] = weights.work(s) as f64,
+                None => {}
+                Some((_, fold)) => {
+                    let (mut rest, mut part) = (fold.work, 0u128);
+                    for &(from, to, work) in &fold.blocks {
+                        let work = work.min(rest);
+                        rest -= work;
+                        if (BlockKey { from, to, ..own }) == key {
+                            part += u128::from(work);
+                        }
+                    }
+                    part += if own == key { u128::from(rest) } else { 0 };
+                    if part > 0 {
+                        self.hide(dag, weights, s, part);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Notes that a folded strand holds some of the target, and at most `part` ticks on its record's heaviest path.
+    fn hide(&mut self, dag: &Dag, weights: &Weights, s: StrandId, part: u128) {
+        let Some(fold) = dag.fold_of(s).filter(|f| f.work > 0) else {
+            return;
+        };
+        let scale = weights.work(s) as f64 / fold.work as f64;
+        let part = (part as f64 * scale).min(span_inside(dag, weights, s));
+        self.hidden.push((s, part));
+    }
+
+    fn lines(&mut self, dag: &Dag, weights: &Weights, ranges: &[(&str, u32, u32)]) {
+        let begins: Vec<bool> = dag
+            .places
+            .iter()
+            .map(|place| ranges.iter().any(|&range| lies_at(place, range)))
+            .collect();
+        let begins_in = |place: u32| begins.get(place as usize).copied().unwrap_or(false);
+        let sampled = Sampled::new(dag, ranges);
+        let mut folds = dag.folded.iter().peekable();
+        for s in 0..dag.strands.len() as u32 {
+            let share = sampled.share(dag, s);
+            let from = dag.strands.from[s as usize];
+            match folds.next_if(|f| f.0 == s) {
+                None => {
+                    let share = share.unwrap_or(if begins_in(from) { 1.0 } else { 0.0 });
+                    self.inside[s as usize] = weights.work(s) as f64 * share;
+                }
+                Some((_, fold)) => {
+                    let (mut rest, mut part) = (fold.work, 0u128);
+                    for &(from, _, work) in &fold.blocks {
+                        let work = work.min(rest);
+                        rest -= work;
+                        part += if begins_in(from) { u128::from(work) } else { 0 };
+                    }
+                    part += if begins_in(from) { u128::from(rest) } else { 0 };
+                    // Where samples fell inside says nothing of the record's own path.
+                    if share.is_some_and(|share| share > 0.0) {
+                        part = u128::from(fold.span);
+                    }
+                    if part > 0 {
+                        self.hide(dag, weights, s, part);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The heaviest path through folded strand `s`.
+fn span_inside(dag: &Dag, weights: &Weights, s: StrandId) -> f64 {
+    debug_assert!(dag.fold_of(s).is_some());
+    weights.path_scaled(s, 0, 1.0)
+}
+
+/// Whether a position lies in lines `from` to `to` of a file given by its path or the end of it.
+pub fn lies_at(place: &Place, (file, from, to): (&str, u32, u32)) -> bool {
+    let in_range = |line: u32| (from..=to).contains(&line);
+    place.line.is_some_and(in_range) && place.file.as_deref().is_some_and(|f| same_file(f, file))
+}
+
+/// One may be relative to the workspace and the other not.
+fn same_file(a: &str, b: &str) -> bool {
+    a == b
+        || a.strip_suffix(b).is_some_and(|p| p.ends_with('/'))
+        || b.strip_suffix(a).is_some_and(|p| p.ends_with('/'))
+}
+
+/// Shares of strands and of code blocks that samples fell into.
+struct Sampled {
+    /// (samples, of those inside) by strand; empty where there are none.
+    strands: Vec<(u32, u32)>,
+    /// The same by number of the code block.
+    blocks: Vec<(u32, u32)>,
+    /// The block of each strand.
+    block: Vec<u32>,
+}
+
+impl Sampled {
+    fn new(dag: &Dag, ranges: &[(&str, u32, u32)]) -> Sampled {
+        let samples = &dag.samples;
+        let mut sampled = Sampled {
+            strands: Vec::new(),
+            blocks: Vec::new(),
+            block: Vec::new(),
+        };
+        if samples.is_empty() {
+            return sampled;
+        }
+        let inside = |frame: &Frame| {
+            let at = frame.file.as_deref().zip(frame.line);
+            let hit = |&(file, from, to): &(&str, u32, u32)| {
+                at.is_some_and(|(f, line)| (from..=to).contains(&line) && same_file(f, file))
+            };
+            ranges.iter().any(hit)
+        };
+        let stacks: Vec<bool> = (0..samples.stacks.len() as u32)
+            .map(|stack| samples.own_frames(stack).any(inside))
+            .collect();
+        sampled.strands = vec![(0, 0); dag.strands.len()];
+        for (&stack, &s) in samples.stack.iter().zip(&samples.strand) {
+            if s != NONE {
+                let (all, hits) = &mut sampled.strands[s as usize];
+                *all += 1;
+                *hits += u32::from(stacks[stack as usize]);
+            }
+        }
+        let mut table = BlockTable::new();
+        for s in 0..dag.strands.len() as u32 {
+            let number = table.number(BlockKey::of(dag, s));
+            if number == sampled.blocks.len() {
+                sampled.blocks.push((0, 0));
+            }
+            let (all, hits) = sampled.strands[s as usize];
+            let block = &mut sampled.blocks[number];
+            *block = (block.0 + all, block.1 + hits);
+            sampled.block.push(number as u32);
+        }
+        sampled
+    }
+
+    /// The share of strand `s` that lies in the lines, as far as samples say.
+    fn share(&self, dag: &Dag, s: StrandId) -> Option<f64> {
+        let of = |(all, hits): (u32, u32)| (all > 0).then(|| f64::from(hits) / f64::from(all));
+        let own = self.strands.get(s as usize).copied().and_then(of);
+        // What a folded strand's block has samples of is other strands.
+        let folded = !dag.folded.is_empty() && dag.fold_of(s).is_some();
+        own.or_else(|| {
+            let block = self.block.get(s as usize).filter(|_| !folded)?;
+            of(self.blocks[*block as usize])
+        })
+    }
+}

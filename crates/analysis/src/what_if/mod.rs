@@ -1,0 +1,61 @@
+//! What if some code were faster? (MODEL.md §4, TaskProf's causal profile.)
+//!
+//! A target is some code: a spawn site, source lines, a region, a code block, or strands picked by hand. For a factor k its
+//! weight *in the span* is divided by k while the work stays, so what comes out is the parallelism the program would have if
+//! that code were spread over k workers. Each factor is one forward pass over the strands, in f64, rounded once when shown.
+//!
+//! Where a folded record hides how its weight lies, the record's path is left as it is, which bounds the answer from above,
+//! and the region's part of the record's own heaviest path is what it may be less by: the answer is an interval.
+
+mod cover;
+mod path;
+mod profile;
+
+pub use cover::lies_at;
+pub use path::{FasterStrand, faster_path};
+pub use profile::{Outcome, TargetProfile, WhatIf, what_if};
+pub(crate) use profile::{outcomes_of_labels, what_if_weighed};
+
+use workspan_dag::{EndKind, PlaceId, StartKind, StrandId};
+
+/// The factors of MODEL.md §4.
+pub const DEFAULT_FACTORS: [f64; 8] = [2.0, 4.0, 8.0, 16.0, 50.0, 100.0, 200.0, 400.0];
+
+/// Code that is to be faster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// Strands of the tasks created at these positions (one site may have several places; 0 is the root).
+    Site {
+        /// The places.
+        places: Vec<PlaceId>,
+        /// Also those of all their descendants.
+        subtree: bool,
+    },
+    /// Source lines: of a strand with samples the share that was taken there or in what was called from there; of one without,
+    /// its code block's share; where there is no sample at all, strands that begin there.
+    Lines {
+        /// Source file, or the end of its path.
+        file: String,
+        /// First line, 1-based.
+        from: u32,
+        /// Last line.
+        to: u32,
+    },
+    /// Regions marked with this label (index into `dag.labels`), where they are the outermost.
+    Region(u32),
+    /// A code block, as [`crate::BlockRow`] has it.
+    Block {
+        /// Spawn site of the tasks.
+        site: PlaceId,
+        /// Where the strands start.
+        from: PlaceId,
+        /// Why they start there.
+        from_kind: StartKind,
+        /// Where they end.
+        to: PlaceId,
+        /// How they end.
+        to_kind: EndKind,
+    },
+    /// These strands, in any order; a folded one with all it stands for.
+    Strands(Vec<StrandId>),
+}

@@ -1,0 +1,119 @@
+//! The heaviest path when a target's weight is divided by a factor.
+
+use workspan_dag::{Dag, StrandId};
+
+use super::Target;
+use super::cover::Cover;
+use crate::heaviest::Burden;
+use crate::options::{Error, Options};
+use crate::predecessors::{Chosen, Forward, last_before_sink};
+use crate::weight::Weights;
+
+/// Weight of the heaviest path through the end of each strand.
+pub(crate) struct Faster {
+    through: Vec<f64>,
+}
+
+/// Weight of strand `s` on a path, with what `cover` holds of it divided by `factor`.
+#[inline]
+fn weight(
+    dag: &Dag,
+    weights: &Weights,
+    cover: &Cover,
+    factor: f64,
+    burden: u64,
+    s: StrandId,
+) -> f64 {
+    let inside = cover.inside[s as usize];
+    if !dag.folded.is_empty() && dag.fold_of(s).is_some() {
+        let scale = if inside > 0.0 { 1.0 / factor } else { 1.0 };
+        return weights.path_scaled(s, burden, scale);
+    }
+    let weight = weights.work(s) as f64;
+    if inside > 0.0 {
+        (weight - inside) + inside / factor
+    } else {
+        weight
+    }
+}
+
+impl Faster {
+    pub(crate) fn new(
+        dag: &Dag,
+        weights: &Weights,
+        cover: &Cover,
+        factor: f64,
+        burden: &Burden,
+    ) -> Faster {
+        let mut forward = Forward::new(dag);
+        let mut through: Vec<f64> = Vec::with_capacity(dag.strands.len());
+        for s in 0..dag.strands.len() as u32 {
+            let mut best = 0f64;
+            forward.each(s, |p, kind| {
+                let mut d = through[p as usize];
+                if burden.cost != 0 {
+                    d += burden.on_edge(dag, p, s, kind) as f64;
+                }
+                best = best.max(d);
+            });
+            through.push(best + weight(dag, weights, cover, factor, burden.cost, s));
+        }
+        Faster { through }
+    }
+
+    pub(crate) fn span(&self, dag: &Dag) -> f64 {
+        last_before_sink(dag, |s| self.key(s)).map_or(0.0, |s| self.through[s as usize])
+    }
+
+    /// None is negative, so their bits are in the order of the numbers.
+    fn key(&self, s: StrandId) -> u64 {
+        self.through[s as usize].to_bits()
+    }
+
+    /// The heaviest path, first to last; without burden.
+    pub(crate) fn critical_path(&self, dag: &Dag) -> Vec<StrandId> {
+        let mut path = Vec::new();
+        let mut at = last_before_sink(dag, |s| self.key(s));
+        while let Some(s) = at {
+            path.push(s);
+            let mut best = None;
+            dag.for_each_predecessor(s, |p, kind| {
+                best = Chosen::or(best, dag, self.key(p), p, kind);
+            });
+            at = best.map(|b| b.strand);
+        }
+        path.reverse();
+        path
+    }
+}
+
+/// A strand of the critical path after a change.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FasterStrand {
+    /// The strand.
+    pub strand: StrandId,
+    /// What it then adds to the path.
+    pub weight: f64,
+}
+
+/// The critical path when all `targets` together are `factor` times as fast, first to last. O(n).
+///
+/// # Errors
+/// See [`Error`]: the metric is no counter of the trace, or the factor is no positive number.
+pub fn faster_path(
+    dag: &Dag,
+    options: &Options,
+    targets: &[Target],
+    factor: f64,
+) -> Result<Vec<FasterStrand>, Error> {
+    super::profile::check_factor(factor)?;
+    let weights = Weights::new(dag, options)?;
+    let cover = Cover::union(dag, &weights, options, targets);
+    let faster = Faster::new(dag, &weights, &cover, factor, &Burden::none());
+    let path = faster.critical_path(dag);
+    let of = |strand| FasterStrand {
+        strand,
+        weight: weight(dag, &weights, &cover, factor, 0, strand),
+    };
+    Ok(path.into_iter().map(of).collect())
+}
