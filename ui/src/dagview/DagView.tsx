@@ -1,1 +1,308 @@
-export function DagView() { return <p>The DAG.</p>; }
+/** The DAG: toolbar, picture, and beside it the critical path, what is selected and how to read it. */
+
+import { useEffect, useMemo, useRef } from "preact/hooks";
+import { signal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
+import { expanded, layout, meta, power, run, runMeta, selection, source, stats, status, tab } from "../store";
+import { count, ticks } from "../format";
+import { dark, still } from "../theme/theme";
+import { ground } from "../patterns";
+import type { RunId } from "../data/contract";
+import { drawStrip, HEAD } from "./axis";
+import { sentence } from "./boxes";
+import { pan, zoom } from "./camera";
+import { registerExport } from "../export/export";
+import { csvOf, pngOf, svgOf } from "./picture";
+import { commandsOf } from "./keys";
+import { hit, frameAt } from "./hit";
+import { drawMinimap, minimapCamera, minimapRoom } from "./minimap";
+import { expandable } from "./model";
+import { paint } from "./paint";
+import { CanvasPen } from "./pen";
+import { Scene } from "./scene";
+import { SidePanel } from "./SidePanel";
+import { NodeTable } from "./NodeTable";
+import { Legend, Toolbar } from "./Toolbar";
+import { Tooltip, type Pointed } from "./Tooltip";
+import { register } from "../commands";
+import type { Where } from "./routes";
+import { GAP_STRUCTURE, GAP_TIMED } from "./layout";
+import "./dag.css";
+
+const scenes = new Map<RunId, Scene>();
+/** Which nodes were expanded in the runs not shown. */
+const before = new Map<RunId, ReadonlySet<string>>();
+
+/** The scene of the run that is shown, once there is one; for exports and tests. */
+export function currentScene(): Scene | null {
+  return scenes.get(run.peek()) ?? null;
+}
+
+/** The table instead of the picture. */
+export const asTable = signal(false);
+
+export function DagView() {
+  const m = meta.value;
+  const r = runMeta(run.value);
+  const scene = useMemo(() => {
+    if (!m || !r) return null;
+    let s = scenes.get(r.id);
+    if (!s || s.meta !== m) {
+      s = new Scene(source, m, r);
+      scenes.set(r.id, s);
+    }
+    return s;
+  }, [m, r]);
+  if (!scene) return <div class="dag-empty">There is no run to show.</div>;
+  return <Shown key={scene.id} scene={scene} />;
+}
+
+function Shown({ scene }: { scene: Scene }) {
+  useEffect(() => {
+    void scene.aside();
+    const taken = register(...commandsOf(scene));
+    const given = registerExport({ tab: "dag", csv: () => csvOf(scene), svg: () => svgOf(scene), png: () => pngOf(scene) });
+    return () => {
+      // Another run has other nodes; this one finds its own again.
+      before.set(scene.id, expanded.peek());
+      if (!scene.current) expanded.value = before.get(run.peek()) ?? new Set(["t0"]);
+      taken();
+      given();
+    };
+  }, [scene]);
+
+  const shape = useRef("");
+  useSignalEffect(() => {
+    expanded.value;
+    void scene.follow();
+  });
+  useSignalEffect(() => {
+    const now = `${layout.value}:${power.value}`;
+    if (shape.current !== "" && shape.current !== now) scene.relayout();
+    shape.current = now;
+  });
+  const there = useComputed(() => scene.model.value.boxes.length > 0);
+  useSignalEffect(() => {
+    const s = selection.value;
+    if (there.value) void scene.seek(s);
+  });
+  useSignalEffect(() => {
+    scene.model.value;
+    scene.arrived();
+  });
+  useSignalEffect(() => {
+    const model = scene.model.value;
+    stats.nodes = model.boxes.length;
+    const folded = model.boxes.filter((n) => n.folded && expandable(n)).length;
+    const parts = [`${count(model.boxes.length)} nodes shown, ${count(folded)} of them folded (${count(model.hidden)} tasks inside)`];
+    if (scene.note.value) parts.push(scene.note.value);
+    if (layout.value === "time") parts.push(`time axis: 1 px = ${ticks((scene.placed.time?.ticksPerUnit ?? 1) / scene.shownScale.value)}`);
+    if (scene.insides.busy.value > 0) parts.push("loading");
+    if (tab.value === "dag") status.value = parts.join(" · ");
+  });
+  const trouble = scene.trouble.value;
+  useEffect(() => {
+    if (!trouble?.again) return;
+    const timer = setTimeout(() => void scene.follow(), 1000);
+    return () => clearTimeout(timer);
+  }, [trouble]);
+  return (
+    <div class="dag" data-view="dag" data-layout={layout.value}>
+      <Toolbar scene={scene} />
+      <div class="dag-main">
+        {trouble ? (
+          <div class="dag-empty" role="status">
+            <p>{trouble.words}</p>
+            {trouble.remedy && <p class="dag-dim">{trouble.remedy}</p>}
+          </div>
+        ) : asTable.value ? (
+          <NodeTable scene={scene} />
+        ) : (
+          <Picture scene={scene} />
+        )}
+      </div>
+      <SidePanel scene={scene} />
+    </div>
+  );
+}
+
+function Picture({ scene }: { scene: Scene }) {
+  const holderRef = useRef<HTMLDivElement>(null);
+  const canvasRef = useRef<HTMLCanvasElement>(null);
+  const where = useRef<Where | null>(null);
+  const pointed = useSignal<Pointed | null>(null);
+  const waiting = useComputed(() => scene.model.value.boxes.length === 0);
+
+  useEffect(() => {
+    const box = holderRef.current!, canvas = canvasRef.current!;
+    let asked = 0;
+    let ended = false;
+    const draw = () => {
+      asked = 0;
+      if (ended) return;
+      const at = performance.now();
+      const ratio = Math.min(3, devicePixelRatio || 1);
+      const width = Math.round(scene.width * ratio), height = Math.round(scene.height * ratio);
+      if (canvas.width !== width || canvas.height !== height) {
+        canvas.width = width;
+        canvas.height = height;
+      }
+      const ctx = canvas.getContext("2d");
+      if (!ctx) return;
+      ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
+      ctx.clearRect(0, 0, scene.width, scene.height);
+      const pen = new CanvasPen(ctx, dark.peek(), {
+        app: ground(ctx, "app", dark.peek()), delay: ground(ctx, "delay", dark.peek(), true), sched: ground(ctx, "sched", dark.peek(), true),
+      });
+      const camera = scene.cameraAt(at);
+      const look = scene.look();
+      const time = scene.placed.time;
+      if (time) drawStrip(pen, { scale: time, camera, height: scene.height, width: scene.width, workers: scene.run.workers, perSecond: scene.run.ticks_per_second, running: scene.running.peek(), t: look.t });
+      where.current = paint(pen, {
+        model: scene.model.peek(), at: scene.rectAt(at), camera, view: time ? { ...scene.view, x: scene.view.x - 12, y: HEAD - 6, w: scene.width - scene.view.x + 12, h: scene.height - HEAD + 6 } : { x: 0, y: 0, w: scene.width, h: scene.height },
+        look, timed: time !== null, gap: layout.peek() === "structure" ? GAP_STRUCTURE : GAP_TIMED, dot: scene.dot,
+        selected: scene.selected.peek(), hovered: scene.hovered.peek(), wanted: scene.wanted(), span: scene.critical.peek()?.span ?? 0,
+      });
+      drawMinimap(pen, scene, camera, look);
+      scene.shownScale.value = camera.ky;
+      stats.frames++;
+      stats.primitives = pen.count;
+      stats.mostPrimitives = Math.max(stats.mostPrimitives, pen.count);
+      if (scene.moving(at)) wake();
+    };
+    const wake = () => {
+      if (!asked && !ended) asked = requestAnimationFrame(draw);
+    };
+    scene.wake = wake;
+    const sizes = new ResizeObserver(() => scene.resize(Math.floor(box.clientWidth), Math.floor(box.clientHeight)));
+    sizes.observe(box);
+    scene.resize(Math.floor(box.clientWidth), Math.floor(box.clientHeight));
+    wake();
+
+    const place = (e: { clientX: number; clientY: number }) => {
+      const r = canvas.getBoundingClientRect();
+      return { x: e.clientX - r.left, y: e.clientY - r.top };
+    };
+    const at = (e: { clientX: number; clientY: number }) => {
+      const p = place(e);
+      return where.current ? hit(scene.model.peek(), where.current, p.x, p.y) : null;
+    };
+    let drag: { x: number; y: number; moved: boolean; map: boolean } | null = null;
+    const map = (e: PointerEvent): boolean => {
+      const p = place(e);
+      const to = minimapCamera(scene, p.x, p.y);
+      if (to) scene.steer(to);
+      return to !== null;
+    };
+    const down = (e: PointerEvent) => {
+      if (e.button !== 0) return;
+      const p = place(e);
+      const inMap = minimapRoom(scene, p.x, p.y) && map(e);
+      drag = { x: e.clientX, y: e.clientY, moved: inMap, map: inMap };
+      canvas.setPointerCapture(e.pointerId);
+      pointed.value = null;
+    };
+    const move = (e: PointerEvent) => {
+      if (!drag) {
+        const n = at(e);
+        if (n !== scene.hovered.peek()) {
+          scene.hovered.value = n;
+          wake();
+        }
+        const p = place(e);
+        pointed.value = n ? { node: n, x: p.x, y: p.y } : null;
+        canvas.style.cursor = n ? "pointer" : "grab";
+        return;
+      }
+      if (drag.map) return void map(e);
+      const dx = e.clientX - drag.x, dy = e.clientY - drag.y;
+      if (!drag.moved && Math.hypot(dx, dy) < 4) return;
+      drag = { ...drag, x: e.clientX, y: e.clientY, moved: true };
+      canvas.style.cursor = "grabbing";
+      scene.steer(pan(scene.camera, dx, dy));
+    };
+    const up = (e: PointerEvent) => {
+      const was = drag;
+      drag = null;
+      canvas.style.cursor = "grab";
+      if (was && !was.moved) {
+        const n = at(e);
+        if (n) scene.select(n);
+        else if (where.current) {
+          const p = place(e);
+          const f = frameAt(scene.model.peek(), where.current, p.x, p.y);
+          // On the ground: nothing, or the group whose frame it is.
+          if (f?.kind === "group") scene.select(f);
+          else if (scene.selected.peek()) scene.select(null);
+        }
+      }
+    };
+    const twice = (e: MouseEvent) => {
+      const n = at(e);
+      if (!n) return;
+      e.preventDefault();
+      if (e.shiftKey) scene.collapse(n);
+      else scene.expand(n);
+    };
+    const wheel = (e: WheelEvent) => {
+      e.preventDefault();
+      const unit = e.deltaMode === 1 ? 16 : e.deltaMode === 2 ? scene.height : 1;
+      const dx = e.deltaX * unit, dy = e.deltaY * unit;
+      if (e.ctrlKey || e.metaKey) {
+        const p = place(e);
+        const f = Math.exp(-Math.max(-120, Math.min(120, dy || dx)) * 0.006);
+        const free = !scene.uniform;
+        scene.steer(zoom(scene.camera, free && e.altKey ? 1 : f, free && e.shiftKey ? 1 : f, p.x, p.y));
+      } else scene.steer(pan(scene.camera, e.shiftKey ? -dy : -dx, e.shiftKey ? 0 : -dy));
+      pointed.value = null;
+    };
+    const leave = () => {
+      pointed.value = null;
+      if (scene.hovered.peek()) {
+        scene.hovered.value = null;
+        wake();
+      }
+    };
+    canvas.addEventListener("pointerdown", down);
+    canvas.addEventListener("pointermove", move);
+    canvas.addEventListener("pointerup", up);
+    canvas.addEventListener("pointercancel", () => (drag = null));
+    canvas.addEventListener("pointerleave", leave);
+    canvas.addEventListener("dblclick", twice);
+    canvas.addEventListener("wheel", wheel, { passive: false });
+    return () => {
+      ended = true;
+      cancelAnimationFrame(asked);
+      sizes.disconnect();
+      scene.wake = () => {};
+    };
+  }, [scene]);
+
+  useSignalEffect(() => {
+    // Whatever the picture shows and is a signal.
+    scene.look();
+    scene.wanted();
+    scene.model.value;
+    scene.selected.value;
+    scene.hovered.value;
+    scene.running.value;
+    scene.critical.value;
+    still.value;
+    scene.wake();
+  });
+
+  const selected = scene.selected.value;
+  return (
+    <div class="dag-picture" ref={holderRef}>
+      <canvas
+        ref={canvasRef}
+        tabIndex={0}
+        role="application"
+        aria-roledescription="graph"
+        aria-label={`DAG of ${scene.run.name}. Arrow keys walk along the edges, Enter expands, Shift Enter collapses. ${selected ? `Selected: ${sentence(selected, scene.run)}` : ""}`}
+      />
+      <Legend scene={scene} />
+      {waiting.value && <div class="dag-empty dag-over" role="status">The DAG is being read</div>}
+      {pointed.value && <Tooltip scene={scene} at={pointed.value} />}
+    </div>
+  );
+}

@@ -1,0 +1,54 @@
+/** The nodes shown, as a table: what the picture says for those who read rather than look. */
+
+import { count, ticks } from "../format";
+import { nameOf, parallelism, rowLabel, siteLabel } from "./boxes";
+import { expandable, type Shown } from "./model";
+import type { Scene } from "./scene";
+
+/** Rows drawn at most; all are in the CSV. */
+const MOST_ROWS = 1000;
+
+export function NodeTable({ scene }: { scene: Scene }) {
+  const model = scene.model.value;
+  const meta = scene.run;
+  const selected = scene.selected.value;
+  // Program order with what is expanded before its inside: the table is the tree.
+  const rows: Shown[] = [];
+  const open: Shown[] = [...(model.top.inside ?? [])].reverse();
+  while (open.length > 0 && rows.length < MOST_ROWS) {
+    const n = open.pop()!;
+    rows.push(n);
+    if (n.inside) for (let i = n.inside.length - 1; i >= 0; i--) open.push(n.inside[i]!);
+  }
+  const all = model.boxes.length + model.frames.length - 1;
+  return (
+    <div class="dag-table" tabIndex={0}>
+      <table>
+        <caption class="dag-hidden">Nodes of the DAG that are shown, in program order</caption>
+        <thead><tr><th>node</th><th>site</th><th class="dag-r">tasks</th><th class="dag-r">work</th><th class="dag-r">span</th><th class="dag-r">parallelism</th><th class="dag-r">start</th><th class="dag-r">end</th><th>ran on</th><th>path</th><th /></tr></thead>
+        <tbody>
+          {rows.map((n) => {
+            const s = n.strand, f = n.folded;
+            const item = s ?? f!;
+            return (
+              <tr key={n.key} class={n === selected ? "dag-on" : ""} onClick={() => scene.select(n)}>
+                <td style={{ paddingLeft: `${8 + Math.min(30, n.depth - 1) * 14}px` }}><button aria-pressed={n === selected}>{s ? "" : n.inside ? "▾ " : expandable(n) ? "▸ " : ""}{nameOf(n, meta)}</button></td>
+                <td class="dag-mono">{siteLabel(meta, item.site)}</td>
+                <td class="dag-r">{f ? count(f.tasks) : ""}</td>
+                <td class="dag-r">{ticks(s ? s.weight : f!.work)}</td>
+                <td class="dag-r">{ticks(s ? s.weight : f!.span)}</td>
+                <td class="dag-r">{f ? parallelism(f.work, f.span) : ""}</td>
+                <td class="dag-r">{ticks(item.start)}</td>
+                <td class="dag-r">{ticks(item.end)}</td>
+                <td>{s ? rowLabel(meta, s.row) : f!.rows.slice(0, 3).map(([r]) => rowLabel(meta, r)).join(", ") + (f!.rows.length > 3 ? ", …" : "")}</td>
+                <td>{item.critical ? "critical" : n.ready ? "ready" : ""}</td>
+                <td>{expandable(n) ? <button onClick={(e) => { e.stopPropagation(); scene.expand(n); }}>Expand</button> : n.inside ? <button onClick={(e) => { e.stopPropagation(); scene.collapse(n); }}>Collapse</button> : null}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+      {all > rows.length && <p class="dag-dim">{count(all - rows.length)} rows more are in the CSV.</p>}
+    </div>
+  );
+}

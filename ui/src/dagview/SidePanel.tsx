@@ -1,0 +1,194 @@
+/** Beside the picture: the critical path, what is selected, how to read it. */
+
+import { useEffect } from "preact/hooks";
+import { useSignal } from "@preact/signals";
+import type { StrandDetail, TaskDetail } from "../data/contract";
+import { requests } from "../data/requests";
+import { colour } from "../colors";
+import { count, percent, plain, ticks } from "../format";
+import { drawer, hover, selection, show } from "../store";
+import { colours, dark } from "../theme/theme";
+import { codeLabel, nameOf, parallelism, rowLabel, siteLabel } from "./boxes";
+import { endOf, expandable, startOf, type Shown } from "./model";
+import type { Scene } from "./scene";
+import { showInTimeline } from "./timeline";
+
+export function SidePanel({ scene }: { scene: Scene }) {
+  return (
+    <aside class="dag-side" aria-label="Critical path and selection">
+      <Critical scene={scene} />
+      <Selected scene={scene} />
+      <HowTo scene={scene} />
+    </aside>
+  );
+}
+
+function Swatch({ scene, code }: { scene: Scene; code: number }) {
+  const c = colour("code", { code, root: scene.look().rootCode(code) }, dark.value);
+  return <i class="dag-swatch" style={{ background: c.fill }} data-texture={c.texture} />;
+}
+
+function Critical({ scene }: { scene: Scene }) {
+  const path = scene.critical.value;
+  if (!path) return null;
+  const most = Math.max(1, ...path.rows.map((r) => r.weight));
+  const selected = selection.value;
+  // The shortest say little: the list ends where nothing is told any more, but never in silence.
+  const told = path.rows.filter((r) => r.weight >= path.span / 2000);
+  const rest = path.rows.length - told.length;
+  const biggest = path.rows.reduce((a, b) => (b.weight > a.weight ? b : a), path.rows[0]!);
+  return (
+    <section>
+      <h2>Critical path <span>{ticks(path.span)} of strands, root first</span></h2>
+      <div class="dag-scroll">
+        <table class="dag-critical">
+          <thead><tr><th>code</th><th><span class="dag-hidden">worker</span></th><th><span class="dag-hidden">share</span></th><th class="dag-r">on CPU</th><th class="dag-r">busy</th></tr></thead>
+          <tbody>
+            {told.map((r) => {
+              const on = selected?.kind === "strand" && selected.run === scene.id && selected.id === r.strand;
+              const name = codeLabel(scene.run, r.code);
+              return (
+                <tr
+                  key={r.strand}
+                  class={on ? "dag-on" : r === biggest ? "dag-most" : ""}
+                  onMouseEnter={() => (hover.value = { kind: "code", run: scene.id, code: r.code })}
+                  onMouseLeave={() => (hover.value = null)}
+                  onClick={() => scene.pick(r.strand, r.code)}
+                >
+                  <td class="dag-code" title={`${name}, ${siteLabel(scene.run, r.site)}`}>
+                    <button aria-pressed={on} aria-label={`${name}, ${ticks(r.weight)} on ${rowLabel(scene.run, r.row)}, ${plain(r.busy)} workers busy`}><Swatch scene={scene} code={r.code} />{name}{r.strands > 1 && <small> {count(r.strands)}</small>}</button>
+                  </td>
+                  <td class="dag-dim">{rowLabel(scene.run, r.row)}</td>
+                  <td><i class="dag-bar" style={{ width: `${Math.max(2, (r.weight / most) * 62)}px`, background: colour("code", { code: r.code, root: scene.look().rootCode(r.code) }, dark.value).fill }} /></td>
+                  <td class="dag-r">{ticks(r.weight)}</td>
+                  <td class="dag-r">{r.busy.toFixed(1)}</td>
+                </tr>
+              );
+            })}
+          </tbody>
+          <tfoot>
+            {rest > 0 && <tr class="dag-dim"><td colSpan={3}>{count(rest)} shorter ones</td><td class="dag-r">{ticks(path.rows.reduce((sum, r) => sum + (r.weight < path.span / 2000 ? r.weight : 0), 0))}</td><td /></tr>}
+            <tr><td colSpan={3}><b>span</b></td><td class="dag-r"><b>{ticks(path.span)}</b></td><td /></tr>
+          </tfoot>
+        </table>
+      </div>
+      <p class="dag-dim">
+        <b>busy</b>: workers running, on average, while it ran. <span class="dag-mono">{codeLabel(scene.run, biggest.code)}</span> is {percent(path.rows.reduce((sum, r) => sum + (r.code === biggest.code ? r.weight : 0), 0) / Math.max(1, path.span))} of the span.
+      </p>
+    </section>
+  );
+}
+
+function Selected({ scene }: { scene: Scene }) {
+  const n = scene.selected.value;
+  const meta = scene.run;
+  if (!n) return <section><h2>Selected</h2><p class="dag-dim">Click a node, or walk with the arrow keys.</p></section>;
+  const s = n.strand;
+  return (
+    <section aria-live="off">
+      <h2>Selected <span>{n.kind === "group" ? "group of tasks" : n.kind}</span></h2>
+      {s ? <StrandFacts scene={scene} n={n} /> : <FoldedFacts scene={scene} n={n} />}
+      <div class="dag-buttons">
+        <button class="dag-main-button" onClick={() => showInTimeline(scene, n)}>Show in timeline</button>
+        {expandable(n) && <button onClick={() => scene.expand(n)}>Expand</button>}
+        {(n.inside || (n.parent && n.parent.kind !== "run")) && <button onClick={() => scene.collapse(n)}>{n.inside ? "Collapse" : `Collapse ${short(nameOf(n.parent!, meta))}`}</button>}
+        <button onClick={() => (drawer.value = true)}>Details</button>
+      </div>
+    </section>
+  );
+}
+
+const short = (name: string): string => (name.length > 22 ? `${name.slice(0, 20)}…` : name);
+
+function Facts({ rows }: { rows: [string, preact.ComponentChildren][] }) {
+  return <dl class="dag-facts">{rows.map(([k, v]) => <><dt>{k}</dt><dd>{v}</dd></>)}</dl>;
+}
+
+/** The answer for what is selected, when it comes. */
+function useDetail<T>(scene: Scene, url: string): T | null {
+  const got = useSignal<{ url: string; value: T } | null>(null);
+  useEffect(() => {
+    const stop = new AbortController();
+    scene.source.json<T>(url, stop.signal).then(
+      (value) => (got.value = { url, value }),
+      // Without it the facts are those of the node.
+      () => {},
+    );
+    return () => stop.abort();
+  }, [url]);
+  return got.value?.url === url ? got.value.value : null;
+}
+
+function Where({ file, line, fallback }: { file: string | null; line: number | null; fallback: string }) {
+  return <span class="dag-mono">{file ? `${file}${line ? `:${line}` : ""}` : fallback}</span>;
+}
+
+function StrandFacts({ scene, n }: { scene: Scene; n: Shown }) {
+  const s = n.strand!;
+  const meta = scene.run;
+  const d = useDetail<StrandDetail>(scene, requests.strand(scene.id, s.id));
+  const joins = scene.model.value.links.filter((l) => l.to === n && l.kind === "end");
+  const length = s.end - s.start;
+  const rows: [string, preact.ComponentChildren][] = [
+    ["node", <><span class="dag-mono">{nameOf(n, meta)}</span>, one strand</>],
+    ["where", d && (d.from.file || d.to.file) ? <><Where file={d.from.file} line={d.from.line} fallback={d.from.at ?? "?"} />{d.to.line && d.to.line !== d.from.line ? `→${d.to.line}` : ""}</> : <span class="dag-mono">{siteLabel(meta, s.site)}</span>],
+    ["runs", `${rowLabel(meta, s.row)}, ${ticks(s.start)} to ${ticks(s.end)}`],
+    ["takes", s.weight < length * 0.995 ? `${ticks(length)}, ${ticks(s.weight)} of it work` : ticks(length)],
+  ];
+  if (d && d.meanwhile > 0) rows.push(["meanwhile", `${plain(d.meanwhile)} of ${count(meta.workers)} workers run`]);
+  if (s.ready !== null && s.start > s.ready) rows.push(["ready", `${ticks(s.start - s.ready)} before it ran`]);
+  if (d?.stolen) rows.push(["stolen", d.stolen.victim === null ? "from another thread" : `from ${rowLabel(meta, d.stolen.victim)}${d.stolen.leap ? ", while it waited" : ""}`]);
+  if (s.creates.length > 0) rows.push(["creates", `${count(s.creates.length)} ${s.creates.length === 1 ? "task" : "tasks"}`]);
+  if (joins.length > 0) {
+    const some = joins.slice(0, 4);
+    rows.push(["waits for", <>{some.map((l, i) => <>{i > 0 && ", "}<span class="dag-mono">{nameOf(l.from, meta)}</span></>)}{joins.length > some.length && ` and ${count(joins.length - some.length)} more`}</>]);
+    const most = Math.max(...joins.map((l) => l.slack));
+    if (most > 0) rows.push(["slack", `${ticks(most)} on ${joins.length > 2 ? "the earliest side" : "one side"}, ${ticks(Math.min(...joins.map((l) => l.slack)))} on ${joins.length > 2 ? "the latest" : "the other"}`]);
+  }
+  rows.push(["path", s.critical ? (s.ready_path ? "critical and ready path" : "critical path") : s.ready_path ? "ready path" : "neither path"]);
+  return <Facts rows={rows} />;
+}
+
+function FoldedFacts({ scene, n }: { scene: Scene; n: Shown }) {
+  const f = n.folded!;
+  const meta = scene.run;
+  const d = useDetail<TaskDetail>(scene, requests.task(scene.id, f.task));
+  const span = scene.critical.value?.span ?? 0;
+  const rows: [string, preact.ComponentChildren][] = [
+    ["node", <><span class="dag-mono">{nameOf(n, meta)}</span>{n.inside ? ", expanded" : ", collapsed"}</>],
+    ["where", <span class="dag-mono">{siteLabel(meta, f.site)}</span>],
+    ["inside", `${count(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}, ${count(f.strands)} strands`],
+    ["work", ticks(f.work)],
+    ["span", ticks(f.span)],
+    ["parallelism", parallelism(f.work, f.span)],
+    ["runs", `${ticks(startOf(n))} to ${ticks(endOf(n))}`],
+    ["workers", f.rows.map(([row, busy]) => `${rowLabel(meta, row)} ${percent(f.work > 0 ? busy / f.work : 0)}`).join(", ")],
+  ];
+  if (n.kind === "task" && d) rows.splice(1, 0, ["task", `${count(d.number)}, ${d.kind}, level ${count(d.level)}`]);
+  if (f.ready !== null && f.start > f.ready) rows.push(["ready", `${ticks(f.start - f.ready)} before it ran`]);
+  rows.push(["path", f.critical ? `${ticks(f.critical_work)} of the critical path${span > 0 ? `, ${percent(f.critical_work / span)}` : ""}` : "not on the critical path"]);
+  return <Facts rows={rows} />;
+}
+
+function HowTo({ scene }: { scene: Scene }) {
+  const t = colours.value;
+  const line = (dash: string, width: number, colour: string) => <svg width="34" height="22" aria-hidden="true"><path d="M4 3H20Q26 3 26 9V20" fill="none" stroke={colour} stroke-width={width} stroke-dasharray={dash} /></svg>;
+  return (
+    <section>
+      <h2>How to read it</h2>
+      <ul class="dag-how">
+        <li>
+          <svg width="34" height="26" aria-hidden="true"><rect x="7" y="6" width="24" height="18" rx="4" fill={t.panel2} stroke={t.line2} /><rect x="3" y="2" width="24" height="18" rx="4" fill={t.panel} stroke={t.line2} /><path d="M4 4h8v4h5v4h-9v4h-4z" fill="#44aa99" /></svg>
+          Collapsed task. Inside: its own running workers over time, downwards; below: which workers ran it. Double click opens it.
+        </li>
+        <li>{line("", 3, t.fg)}Critical path: the heaviest chain of strands.</li>
+        <li>{line("2 3", 2, t.fg)}Ready path: what the last strand waited for, back to the start.</li>
+        <li>{line("1.5 3", 1.1, t.fg3)}Slack: this side ended early and waited for its sibling.</li>
+        {scene.model.value.links.some((l) => l.kind === "depend" || l.kind === "signal") && <li>{line("", 1.3, t.accent)}Dependence between tasks; dashed: a signal.</li>}
+      </ul>
+      <p class="dag-dim dag-keys"><kbd>Enter</kbd> expand <kbd>⇧ Enter</kbd> collapse <kbd>X</kbd> <kbd>C</kbd> a level more, less <kbd>F</kbd> fit <kbd>T</kbd> timeline <kbd>.</kbd> <kbd>,</kbd> along the critical path</p>
+    </section>
+  );
+}
+
+export { show };

@@ -1,0 +1,108 @@
+/** The strip beside the layout `time`: the time of each height, its breaks, and what ran then, on the scale of the nodes. */
+
+import { axis, steps } from "../format";
+import type { Tokens } from "../colors";
+import type { Camera } from "./camera";
+import { cut, type Letters, type Pen } from "./pen";
+import type { TimeScale } from "./scale";
+
+/** Width of the strip with its labels. */
+export const STRIP = 144;
+const X = 54;
+const W = 72;
+export const HEAD = 30;
+
+/** Mean workers in equal bins of the run: running, and of the free ones those with ready work and those of the scheduler. */
+export interface Running { running: ArrayLike<number>; delay: ArrayLike<number>; sched: ArrayLike<number>; ticksPerBin: number; from: number }
+
+export interface Strip {
+  scale: TimeScale; camera: Camera; height: number; width: number;
+  workers: number; perSecond: number;
+  running: Running | null;
+  t: Tokens;
+}
+
+export function drawStrip(pen: Pen, s: Strip): void {
+  const { t, scale, camera } = s;
+  const small: Letters = { size: 11, colour: t.fg3 };
+  const y = (at: number) => scale.y(at) * camera.ky + camera.ty;
+  const top = Math.max(HEAD, y(scale.t0));
+  const bottom = Math.min(s.height, y(scale.t1));
+  pen.clip(0, HEAD - 6, s.width, s.height - HEAD + 6, () => {
+    if (bottom > top) pen.ground(X, top, W, bottom - top, "app");
+    running(pen, s, top, bottom);
+    // Marks, evenly spaced in time; none inside of a break.
+    const from = scale.t(-camera.ty / camera.ky + (HEAD - 20) / camera.ky), to = scale.t((s.height - camera.ty) / camera.ky);
+    const marks = steps(Math.max(scale.t0, from) / s.perSecond, Math.min(scale.t1, to) / s.perSecond, Math.max(2, s.height / 70));
+    for (const at of marks.at) {
+      const tick = at * s.perSecond;
+      if (tick > scale.t1) break;
+      const v = Math.round(y(tick)) + 0.5;
+      if (v < HEAD - 4 || scale.breaks.some((b) => tick > b.from && tick < b.to)) continue;
+      pen.line([X, v, s.width, v], { colour: t.line, width: 1 });
+      pen.text(axis(at, marks.step), X - 8, v + 4, { ...small, align: "right" });
+    }
+    for (const b of scale.breaks) {
+      const y0 = b.y0 * camera.ky + camera.ty + 3, y1 = b.y1 * camera.ky + camera.ty - 3;
+      if (y1 < HEAD || y0 > s.height || y1 - y0 < 8) continue;
+      pen.box(X - 1, y0, W + 2, y1 - y0, 0, t.panel);
+      for (const v of [y0, y1]) {
+        const zig: number[] = [];
+        for (let i = 0; i <= 10; i++) zig.push(X - 1 + (i * (W + 2)) / 10, v + (i % 2 ? 2.5 : -2.5));
+        pen.line(zig, { colour: t.fg3, width: 1 });
+      }
+      if (y1 - y0 > 34) {
+        pen.text(`forks: ${b.levels} ${b.levels === 1 ? "level" : "levels"}`, X, (y0 + y1) / 2 - 3, { ...small, size: 10.5 });
+        pen.text("not to scale", X, (y0 + y1) / 2 + 11, { ...small, size: 10.5 });
+      }
+    }
+  });
+  pen.text("time", 14, 18, small);
+  pen.text(cut(pen, "running", W - 8 - pen.measure(`of ${s.workers}`, small), small), X, 18, small);
+  pen.text(`of ${s.workers}`, X + W, 18, { ...small, align: "right" });
+}
+
+/** A row of pixels at a time: what ran, then what was ready, of all workers. */
+function running(pen: Pen, s: Strip, top: number, bottom: number): void {
+  const r = s.running;
+  if (!r || s.workers <= 0) return;
+  const { scale, camera, t } = s;
+  const unit = W / s.workers;
+  const bins = r.running.length;
+  const mean = (of: ArrayLike<number>, t0: number, t1: number): number => {
+    const a = (t0 - r.from) / r.ticksPerBin, b = Math.max((t1 - r.from) / r.ticksPerBin, a + 1e-9);
+    let sum = 0, width = 0;
+    for (let i = Math.max(0, Math.floor(a)); i < b && i < bins; i++) {
+      const part = Math.min(b, i + 1) - Math.max(a, i);
+      sum += part * of[i]!;
+      width += part;
+    }
+    return width > 0 ? sum / width : 0;
+  };
+  const work: number[] = [X, top];
+  const delay: [number, number, number][] = [];
+  const step = 1;
+  const inBreak = (v: number) => scale.breaks.some((b) => v >= b.y0 && v < b.y1);
+  for (let v = top; v < bottom; v += step) {
+    const h0 = (v - camera.ty) / camera.ky, h1 = (v + step - camera.ty) / camera.ky;
+    if (inBreak(h0)) {
+      work.push(X, v, X, v + step);
+      continue;
+    }
+    const t0 = scale.t(h0), t1 = scale.t(h1);
+    const run = Math.min(s.workers, mean(r.running, t0, t1));
+    work.push(X + run * unit, v, X + run * unit, v + step);
+    const d = mean(r.delay, t0, t1);
+    if (d > 0.05) delay.push([v, run, Math.min(s.workers - run, d)]);
+  }
+  work.push(X, bottom);
+  pen.area(work, t.work);
+  // Delay is rare: rows of one pixel, joined where they are the same.
+  for (let i = 0; i < delay.length; ) {
+    const [v, run, d] = delay[i]!;
+    let k = i + 1;
+    while (k < delay.length && delay[k]![0] - delay[k - 1]![0] <= step && Math.abs(delay[k]![1] - run) < 0.1 && Math.abs(delay[k]![2] - d) < 0.1) k++;
+    pen.ground(X + run * unit, v, d * unit, delay[k - 1]![0] + step - v, "delay");
+    i = k;
+  }
+}

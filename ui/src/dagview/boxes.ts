@@ -1,0 +1,180 @@
+/** How a strand and a collapsed task or group look, from a sliver to a card with everything on it. */
+
+import { alpha, colour, type Colour, type Item, type Tokens } from "../colors";
+import { count, percent, plain, short, ticks } from "../format";
+import type { ColorBy } from "../store";
+import type { RunMeta } from "../data/contract";
+import type { Shown } from "./model";
+import { cut, type Letters, type Pen } from "./pen";
+import type { Box } from "./routes";
+
+export interface Look {
+  t: Tokens;
+  dark: boolean;
+  mode: ColorBy;
+  meta: RunMeta;
+  critical: boolean;
+  ready: boolean;
+  slack: boolean;
+  /** Grey for what the root does by itself (colors.ts). */
+  rootCode: (code: number) => boolean;
+}
+
+export function itemOf(n: Shown, look: Look): Item {
+  const s = n.strand, f = n.folded;
+  const code = s?.code ?? f?.code ?? null;
+  return {
+    code, site: s?.site ?? f?.site ?? null, row: s?.row ?? f?.rows[0]?.[0] ?? null, level: n.level,
+    critical: (s ?? f)?.critical ?? false, readyPath: n.ready, activity: "work", root: code !== null && look.rootCode(code),
+  };
+}
+
+export const colourOf = (n: Shown, look: Look): Colour => colour(look.mode, itemOf(n, look), look.dark);
+
+export const rowLabel = (meta: RunMeta, row: number): string => meta.threads[row]?.label ?? `thread ${row}`;
+export const codeLabel = (meta: RunMeta, code: number): string => meta.codes[code]?.label ?? "?";
+export const siteLabel = (meta: RunMeta, site: number): string => meta.sites[site]?.label ?? "?";
+
+/** What a node is called: the code of a strand, the label of what is collapsed. */
+export function nameOf(n: Shown, meta: RunMeta): string {
+  if (n.strand) return codeLabel(meta, n.strand.code);
+  return n.folded?.label || (n.folded ? codeLabel(meta, n.folded.code) : meta.name);
+}
+
+export const parallelism = (work: number, span: number): string => (span > 0 ? plain(work / span) : "–");
+
+export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
+  const s = n.strand!;
+  const c = colourOf(n, look);
+  const { t } = look;
+  const bold = look.critical && s.critical;
+  if (b.w < 3 || b.h < 3) {
+    pen.box(b.x, b.y, Math.max(b.w, 2), b.h, 0, bold ? t.path : c.fill);
+    return;
+  }
+  const r = Math.min(4, b.h / 3);
+  if (bold) outline(pen, b, r, look);
+  pen.box(b.x, b.y, b.w, b.h, r, c.fill, null, c.texture);
+  const length = s.end - s.start;
+  if (look.mode === "activity" && length > 0 && s.weight < length * 0.98 && b.h > 6) {
+    // Off the CPU or recording: the part of the box that is not weight.
+    const off = b.h * (1 - s.weight / length);
+    pen.box(b.x, b.y + b.h - off, b.w, off, Math.min(r, off / 2), t.panel, { colour: t.desch, width: 1 });
+    for (let y = b.y + b.h - off + 4; y < b.y + b.h - 1; y += 4) pen.line([b.x, y, b.x + b.w, y], { colour: t.desch, width: 1 });
+  }
+  if (bold) pen.box(b.x, b.y, b.w, b.h, r, null, { colour: t.path, width: 2.6 });
+  else if (look.ready && n.ready) pen.box(b.x + 1, b.y + 1, b.w - 2, b.h - 2, r, null, { colour: t.path, width: 1.5, dash: [2, 2.5] });
+  const room = b.w - 10;
+  if (room < 22 || b.h < 13) return;
+  const mid = b.y + b.h / 2;
+  const name: Letters = { size: 12, weight: 650, colour: c.ink, align: "center" };
+  const sub: Letters = { size: 10.5, colour: c.ink, align: "center" };
+  const took = ticks(length);
+  const facts = `${took} · ${rowLabel(look.meta, s.row)}`;
+  if (b.h >= 30) {
+    pen.text(cut(pen, nameOf(n, look.meta), room, name), b.cx, mid - 2, name);
+    pen.text(pen.measure(facts, sub) <= room ? facts : cut(pen, took, room, sub), b.cx, mid + 12, sub);
+  } else {
+    const both = `${nameOf(n, look.meta)} · ${took}`;
+    const one: Letters = { ...sub, size: 11, weight: 600 };
+    pen.text(pen.measure(both, one) <= room ? both : cut(pen, nameOf(n, look.meta), room, one), b.cx, mid + 4, one);
+  }
+}
+
+function outline(pen: Pen, b: Box, r: number, look: Look): void {
+  pen.box(b.x, b.y, b.w, b.h, r, null, { colour: look.t.halo, width: 6 });
+}
+
+/** A fork that takes no time to speak of. */
+export function drawDot(pen: Pen, n: Shown, b: Box, look: Look): void {
+  const bold = look.critical && n.strand!.critical;
+  const r = Math.max(1.5, b.w / 2 - (bold ? 0.4 : 1.6));
+  pen.dot(b.cx, b.y + b.h / 2, r, bold ? look.t.path : look.t.panel, { colour: bold ? look.t.halo : look.t.fg3, width: bold ? 1.6 : 1.3 });
+}
+
+export function drawCard(pen: Pen, n: Shown, b: Box, look: Look): void {
+  const f = n.folded!;
+  const { t } = look;
+  const c = colourOf(n, look);
+  const bold = look.critical && f.critical;
+  if (b.w < 3 || b.h < 3) {
+    pen.box(b.x, b.y, Math.max(b.w, 2), b.h, 0, bold ? t.path : c.fill);
+    return;
+  }
+  const r = Math.min(6, b.h / 3, b.w / 4);
+  if (b.w > 20 && b.h > 20 && f.expandable) {
+    pen.box(b.x + 4, b.y + 4, b.w, b.h, r, t.panel2, { colour: t.line2, width: 1 });
+    if (f.kind === "group") pen.box(b.x + 2, b.y + 2, b.w, b.h, r, t.panel2, { colour: t.line2, width: 1 });
+  }
+  if (bold) outline(pen, b, r, look);
+  pen.box(b.x, b.y, b.w, b.h, r, t.panel);
+  profile(pen, n, b, look, c);
+  pen.box(b.x, b.y, b.w, b.h, r, null, bold ? { colour: t.path, width: 2.6 } : { colour: look.ready && n.ready ? t.path : t.line2, width: look.ready && n.ready ? 1.5 : 1, dash: look.ready && n.ready ? [2, 2.5] : [] });
+  if (b.w < 40 || b.h < 18) return;
+  const bar = b.h > 66 && b.w >= 64;
+  const lines: [string, Letters][] = [
+    [nameOf(n, look.meta), { size: 11.5, weight: 650, colour: t.fg, align: "right" }],
+    [f.kind === "group" ? `▸ ${short(f.children)} children` : `▸ ${short(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}`, { size: 10.5, colour: t.fg2, align: "right" }],
+    [`work ${ticks(f.work)}`, { size: 10.5, colour: t.fg2, align: "right" }],
+    [`span ${ticks(f.span)}`, { size: 10.5, colour: t.fg2, align: "right" }],
+    [`par. ${parallelism(f.work, f.span)}`, { size: 10.5, colour: t.fg2, align: "right" }],
+  ];
+  if (!f.expandable) lines.splice(1, 3, [`${ticks(f.work)} · ${rowLabel(look.meta, f.rows[0]?.[0] ?? 0)}`, { size: 10.5, colour: t.fg2, align: "right" }]), (lines.length = 2);
+  lines.length = Math.max(1, Math.min(lines.length, Math.floor((b.h - (bar ? 40 : 6)) / 15)));
+  const room = b.w - 14;
+  const texts = lines.map(([words, how]) => cut(pen, words, room, how));
+  const width = Math.max(...texts.map((w, i) => pen.measure(w, lines[i]![1])));
+  const top = b.h < 26 ? b.y + (b.h - 15) / 2 : b.y + 6;
+  pen.box(b.x + b.w - width - 11, top - 1, width + 9, lines.length * 15 + 3, 4, alpha(t.panel, 0.88));
+  texts.forEach((w, i) => pen.text(w, b.x + b.w - 7, top + 11 + i * 15, lines[i]![1]));
+  if (bar && f.expandable) share(pen, n, b, look);
+}
+
+/** Its own running strands over time, downwards, a worker at most 14 pixels wide. */
+function profile(pen: Pen, n: Shown, b: Box, look: Look, c: Colour): void {
+  const f = n.folded!;
+  const bins = f.running.length;
+  if (bins === 0) return;
+  const unit = Math.min(14, (b.w * 0.6) / Math.max(1, look.meta.workers));
+  const points = [b.x + 1, b.y + 1];
+  let most = 0;
+  for (let i = 0; i < bins; i++) {
+    const v = Math.max(0, f.running[i]!) * unit;
+    most = Math.max(most, v);
+    const x = b.x + 1 + Math.min(b.w - 2, v);
+    points.push(x, b.y + 1 + ((b.h - 2) * i) / bins, x, b.y + 1 + ((b.h - 2) * (i + 1)) / bins);
+  }
+  if (most <= 0) return;
+  points.push(b.x + 1, b.y + b.h - 1);
+  pen.area(points, alpha(c.fill, 0.85));
+}
+
+/** Which workers ran it. */
+function share(pen: Pen, n: Shown, b: Box, look: Look): void {
+  const f = n.folded!;
+  const { t } = look;
+  const total = f.rows.reduce((sum, [, busy]) => sum + busy, 0);
+  if (!(total > 0)) return;
+  const y = b.y + b.h - 14;
+  const width = b.w - 14;
+  const shown = f.rows.filter(([, busy]) => busy >= total * 0.004);
+  const how: Letters = { size: 10.5, colour: t.fg2 };
+  const words = `${shown.length}${f.rows.length >= 8 && look.meta.workers > 8 ? "+" : ""} ${shown.length === 1 ? "worker" : "workers"}`;
+  pen.box(b.x + 4, y - 16, b.w - 8, 26, 4, alpha(t.panel, 0.9));
+  pen.text(cut(pen, words, width, how), b.x + 7, y - 4, how);
+  let x = b.x + 7;
+  for (const [row, busy] of shown) {
+    const w = (busy / total) * width;
+    const c = colour("worker", { row }, look.dark);
+    pen.box(x, y, Math.max(1, w - 0.5), 6, 0, c.fill, null, c.texture);
+    x += w;
+  }
+}
+
+/** One line about a node, for tooltips, tables and screen readers. */
+export function sentence(n: Shown, meta: RunMeta): string {
+  const s = n.strand, f = n.folded;
+  if (s) return `${nameOf(n, meta)}, a strand of ${ticks(s.end - s.start)} on ${rowLabel(meta, s.row)}${s.critical ? ", on the critical path" : ""}${s.creates.length ? `, creates ${count(s.creates.length)}` : ""}`;
+  if (f) return `${nameOf(n, meta)}, ${n.inside ? "expanded" : f.expandable ? "collapsed" : "one strand"}: ${count(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}, work ${ticks(f.work)}, span ${ticks(f.span)}, parallelism ${parallelism(f.work, f.span)}${f.critical ? `, ${percent(f.span > 0 ? f.critical_work / f.span : 0)} of its span critical` : ""}`;
+  return meta.name;
+}

@@ -1,0 +1,89 @@
+/** Where on the canvas the layout is shown: one factor and one offset an axis. Pure. */
+
+export interface Camera { kx: number; ky: number; tx: number; ty: number }
+
+/** Part of the canvas that the scene has. */
+export interface View { x: number; y: number; w: number; h: number }
+
+export type Fit = "full" | "horizontal" | "vertical";
+
+const MOST = 400;
+const LEAST = 1e-4;
+
+const clamp = (k: number): number => Math.min(MOST, Math.max(LEAST, k));
+
+/**
+ * The whole layout in view, or its width, or its height, the other axis as it is. `uniform` keeps both factors equal. A small layout is not
+ * blown up beyond `most`.
+ */
+export function fit(kind: Fit, size: { width: number; height: number }, view: View, old: Camera, uniform: boolean, most = 1.15): Camera {
+  const kx = Math.min(most, view.w / Math.max(1, size.width));
+  const ky = Math.min(uniform ? most : Infinity, view.h / Math.max(1, size.height));
+  const k = { ...old };
+  if (kind === "full") {
+    k.kx = uniform ? Math.min(kx, ky) : kx;
+    k.ky = uniform ? k.kx : ky;
+  } else if (kind === "horizontal") {
+    k.kx = kx;
+    if (uniform) k.ky = kx;
+  } else {
+    k.ky = ky;
+    if (uniform) k.kx = ky;
+  }
+  k.kx = clamp(k.kx);
+  k.ky = clamp(k.ky);
+  const wide = size.width * k.kx;
+  const high = size.height * k.ky;
+  k.tx = wide <= view.w ? view.x + (view.w - wide) / 2 : kind === "vertical" ? keep(old.tx, old.kx, k.kx, view.x + view.w / 2) : view.x;
+  k.ty = high <= view.h ? view.y + (uniform ? Math.min(24, (view.h - high) / 2) : (view.h - high) / 2) : kind === "horizontal" ? keep(old.ty, old.ky, k.ky, view.y) : view.y;
+  return k;
+}
+
+/** The offset at which what was at `at` on the screen stays there. */
+function keep(t: number, from: number, to: number, at: number): number {
+  return at - ((at - t) / from) * to;
+}
+
+/** Zooms by factors, the point of the screen stays where it is. */
+export function zoom(c: Camera, fx: number, fy: number, x: number, y: number): Camera {
+  const kx = clamp(c.kx * fx);
+  const ky = clamp(c.ky * fy);
+  return { kx, ky, tx: keep(c.tx, c.kx, kx, x), ty: keep(c.ty, c.ky, ky, y) };
+}
+
+export const pan = (c: Camera, dx: number, dy: number): Camera => ({ ...c, tx: c.tx + dx, ty: c.ty + dy });
+
+/** Keeps something of the layout in view. */
+export function hold(c: Camera, size: { width: number; height: number }, view: View): Camera {
+  const rest = 48;
+  return {
+    ...c,
+    tx: Math.min(view.x + view.w - rest, Math.max(view.x + rest - size.width * c.kx, c.tx)),
+    ty: Math.min(view.y + view.h - rest, Math.max(view.y + rest - size.height * c.ky, c.ty)),
+  };
+}
+
+/** Moves as little as shows the rectangle (layout's units) with a margin; the factors stay. */
+export function reveal(c: Camera, r: { x: number; y: number; w: number; h: number }, view: View, margin = 40): Camera {
+  const along = (t: number, k: number, at: number, size: number, from: number, room: number): number => {
+    const a = at * k + t, b = (at + size) * k + t;
+    if (b - a > room - 2 * margin) return a > from + margin || b < from + room - margin ? t + from + margin - a : t;
+    if (a < from + margin) return t + from + margin - a;
+    if (b > from + room - margin) return t + from + room - margin - b;
+    return t;
+  };
+  return { ...c, tx: along(c.tx, c.kx, r.x, r.w, view.x, view.w), ty: along(c.ty, c.ky, r.y, r.h, view.y, view.h) };
+}
+
+/** Between two cameras: factors by their logarithm, so that a zoom has one speed, and what both show moves straight. */
+export function between(a: Camera, b: Camera, at: number): Camera {
+  if (at >= 1) return b;
+  const axis = (ka: number, ta: number, kb: number, tb: number): [number, number] => {
+    const k = ka * Math.pow(kb / ka, at);
+    const u = Math.abs(kb - ka) < 1e-9 ? at : (k - ka) / (kb - ka);
+    return [k, ta + (tb - ta) * u];
+  };
+  const [kx, tx] = axis(a.kx, a.tx, b.kx, b.tx);
+  const [ky, ty] = axis(a.ky, a.ty, b.ky, b.ty);
+  return { kx, ky, tx, ty };
+}

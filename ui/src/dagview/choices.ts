@@ -1,0 +1,19 @@
+/** What the toolbar offers. */
+
+import type { ColorBy, Layout } from "../store";
+
+export const LAYOUTS: readonly { id: Layout; title: string }[] = [
+  { id: "structure", title: "structure" },
+  { id: "linear", title: "duration, linear" },
+  { id: "power", title: "duration, power" },
+  { id: "time", title: "absolute time" },
+];
+
+export const COLOURS: readonly { id: ColorBy; title: string }[] = [
+  { id: "code", title: "code" },
+  { id: "worker", title: "worker" },
+  { id: "site", title: "site" },
+  { id: "activity", title: "activity" },
+  { id: "critical", title: "critical path" },
+  { id: "level", title: "level" },
+];

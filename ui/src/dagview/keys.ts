@@ -1,0 +1,69 @@
+/** What keys do in the DAG; all of it is in the palette and on the `?` page too. */
+
+import type { Command } from "../commands";
+import { colorBy, layers, layout, type ColorBy, type Layer, type Layout } from "../store";
+import { announcement } from "../store";
+import { zoom, pan } from "./camera";
+import { COLOURS, LAYOUTS } from "./choices";
+import { asTable } from "./DagView";
+import { expandable } from "./model";
+import type { Scene } from "./scene";
+import { showInTimeline } from "./timeline";
+
+export function toggleLayer(layer: Layer): void {
+  const on = new Set(layers.peek());
+  if (!on.delete(layer)) on.add(layer);
+  layers.value = on;
+}
+
+function next<T>(list: readonly { id: T; title: string }[], now: T): { id: T; title: string } {
+  return list[(list.findIndex((c) => c.id === now) + 1) % list.length]!;
+}
+
+export function commandsOf(scene: Scene): Command[] {
+  const at = (id: string, title: string, keys: string[], run: () => void): Command => ({ id: `dag.${id}`, title, keys, tabs: ["dag"], group: "DAG", run });
+  const middle = (f: number) => scene.steer(zoom(scene.camera, f, f, scene.view.x + scene.view.w / 2, scene.view.y + scene.view.h / 2));
+  const selected = (then: (n: NonNullable<ReturnType<typeof scene.selected.peek>>) => void) => () => {
+    const n = scene.selected.peek();
+    if (n) then(n);
+    else announcement.value = "Nothing is selected: arrow keys select";
+  };
+  return [
+    at("expand", "Expand the selected node", ["Enter"], selected((n) => scene.expand(n))),
+    at("collapse", "Collapse the selected node, or what it is inside of", ["Shift+Enter"], selected((n) => scene.collapse(n))),
+    at("toggle", "Expand or collapse the selected node", ["Space"], selected((n) => (expandable(n) ? scene.expand(n) : scene.collapse(n)))),
+    at("more", "Expand one level everywhere", ["x"], () => scene.more()),
+    at("less", "Collapse one level everywhere", ["c"], () => scene.less()),
+    at("down", "Along the edge to what comes next", ["ArrowDown"], () => scene.walk("down")),
+    at("up", "Along the edge to what came before", ["ArrowUp"], () => scene.walk("up")),
+    at("left", "To the node on the left", ["ArrowLeft"], () => scene.walk("left")),
+    at("right", "To the node on the right", ["ArrowRight"], () => scene.walk("right")),
+    at("next", "Next strand of the critical path", ["."], () => scene.alongPath(1)),
+    at("previous", "Previous strand of the critical path", [","], () => scene.alongPath(-1)),
+    at("fit", "Fit everything", ["f", "0"], () => scene.fitNow("full")),
+    at("fit-width", "Fit the width", ["h"], () => scene.fitNow("horizontal")),
+    at("fit-height", "Fit the height", ["v"], () => scene.fitNow("vertical")),
+    at("focus", "Fit the selected node", ["Shift+f"], selected((n) => scene.focus(n))),
+    at("zoom-in", "Zoom in", ["+", "=", "w"], () => middle(1.3)),
+    at("zoom-out", "Zoom out", ["-", "s"], () => middle(1 / 1.3)),
+    at("pan-left", "Pan left", ["a", "Shift+ArrowLeft"], () => scene.steer(pan(scene.camera, 90, 0))),
+    at("pan-right", "Pan right", ["d", "Shift+ArrowRight"], () => scene.steer(pan(scene.camera, -90, 0))),
+    at("pan-up", "Pan up", ["Shift+ArrowUp"], () => scene.steer(pan(scene.camera, 0, 90))),
+    at("pan-down", "Pan down", ["Shift+ArrowDown"], () => scene.steer(pan(scene.camera, 0, -90))),
+    at("critical", "Critical path on or off", ["k"], () => toggleLayer("critical")),
+    at("ready", "Ready path on or off", ["r"], () => toggleLayer("ready")),
+    at("slack", "Slack on or off", ["l"], () => (scene.slack.value = !scene.slack.peek())),
+    at("timeline", "Show the selected node in the timeline", ["t"], selected((n) => showInTimeline(scene, n))),
+    at("layout", "Next layout", ["y"], () => {
+      const to = next<Layout>(LAYOUTS, layout.peek());
+      layout.value = to.id;
+      announcement.value = `Layout: ${to.title}`;
+    }),
+    at("colour", "Next colour", ["u"], () => {
+      const to = next<ColorBy>(COLOURS, colorBy.peek());
+      colorBy.value = to.id;
+      announcement.value = `Colour by ${to.title}`;
+    }),
+    at("table", "The nodes shown as a table", ["Shift+t"], () => (asTable.value = !asTable.peek())),
+  ];
+}

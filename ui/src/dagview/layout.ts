@@ -1,0 +1,280 @@
+/**
+ * Places every node. An expanded task is a spine of strands; what they create hangs below (a fork whose creator waits) or beside (a
+ * creator that goes on), in lanes, until the strand that waited for it. Sizes bottom up, then places top down: linear in the nodes shown.
+ *
+ * Lanes of siblings never overlap, so no two boxes do. Earlier children lie further out: their links then cross nothing.
+ */
+
+import type { Layout } from "../store";
+import { criticalOf, endOf, startOf, type Model, type Shown } from "./model";
+import { durationHeight, lengthOf, levelsIn, LEVEL, timeScale, type TimeScale } from "./scale";
+
+export const STRAND_WIDTH = 92;
+export const CARD_WIDTH = 104;
+export const STRAND_HEIGHT = 34;
+export const CARD_HEIGHT = 104;
+/** A strand that only forks. */
+export const DOT = 10;
+export const GAP_X = 16;
+/** Between a node and the next below, by structure and by duration. */
+export const GAP_STRUCTURE = 24;
+export const GAP_TIMED = 14;
+/** More siblings than this share lanes. */
+const ROW = 10;
+/** Strands shorter than this share of the run are dots where their time does not give the height. */
+const MINOR = 1 / 500;
+
+export interface Options {
+  layout: Layout;
+  power: number;
+  /** Ticks of the whole run. */
+  elapsed: number;
+}
+
+export interface Placed {
+  width: number; height: number;
+  /** Layout `time` only. */
+  time: TimeScale | null;
+}
+
+/** What an inside takes, on both sides of its spine. */
+interface Extent { left: number; right: number; height: number }
+
+/** True for a strand drawn as a dot: it forks and does little else. */
+export function isDot(n: Shown, o: Options): boolean {
+  if (!n.strand) return false;
+  return lengthOf(n) < o.elapsed * MINOR && (n.strand.creates.length > 0 || n.strand.end_kind !== 4);
+}
+
+/** Gives x, y, w, h and spine to all nodes of the model. */
+export function place(model: Model, o: Options): Placed {
+  const time = o.layout === "time" ? timeScale(model, 0, Math.max(1, o.elapsed)) : null;
+  const gap = o.layout === "structure" ? GAP_STRUCTURE : GAP_TIMED;
+  const exponent = o.layout === "power" ? o.power : 1;
+
+  for (const n of model.boxes) {
+    n.above = n.below = false;
+    n.w = n.strand ? STRAND_WIDTH : CARD_WIDTH;
+    n.spine = n.w / 2;
+    if (o.layout === "structure") n.h = n.strand ? (isDot(n, o) ? DOT : STRAND_HEIGHT) : CARD_HEIGHT;
+    else n.h = Math.max(0.5, durationHeight(lengthOf(n), o.elapsed, exponent));
+  }
+  for (let i = model.frames.length - 1; i >= 0; i--) {
+    const f = model.frames[i]!;
+    f.above = f.below = false;
+    const e = inside(f, gap, time !== null);
+    f.w = e.left + e.right;
+    f.h = e.height;
+    f.spine = e.left;
+  }
+  const top = model.top;
+  top.x = top.y = 0;
+  for (const f of model.frames) {
+    for (const c of f.inside!) {
+      c.x += f.x;
+      c.y += f.y;
+    }
+  }
+  if (time) byTime(model, time);
+  return { width: top.w, height: time ? time.y(time.t1) : top.h, time };
+}
+
+/** Children between a fork and the strand at which none of them is left, with the strands of the spine in between. */
+interface Section { children: Shown[]; strands: Shown[] }
+
+/** Places the items of `f` relative to it. */
+function inside(f: Shown, gap: number, timed: boolean): Extent {
+  const items = f.inside!;
+  if (items.length === 0) return { left: STRAND_WIDTH / 2, right: STRAND_WIDTH / 2, height: DOT };
+  const byKey = new Map<string, Shown>();
+  for (const n of items) if (n.folded) byKey.set(n.key, n);
+  const joined = new Set<string>();
+  const creator = new Map<Shown, Shown>();
+  for (const n of items) {
+    if (!n.strand) continue;
+    for (const id of n.strand.joins) joined.add(id);
+    for (const id of n.strand.creates) {
+      const c = byKey.get(id);
+      if (c && !creator.has(c)) creator.set(c, n);
+    }
+  }
+
+  // Downwards: each strand below the one before and what it waited for, each child below what created it and what it depends on.
+  const sections: Section[] = [];
+  const free: Shown[] = [];
+  let open: Section | null = null;
+  let loose: Section | null = null;
+  const placed = new Set<Shown>();
+  let pending = 0;
+  let spine = 0;
+  let height = 0;
+  let latest: Shown | null = null;
+  const closed = new Set<string>();
+  for (const n of items) {
+    if (n.strand) {
+      let y = spine;
+      for (const id of n.strand.joins) {
+        const c = byKey.get(id);
+        if (!c || closed.has(id) || !placed.has(c)) continue;
+        closed.add(id);
+        pending--;
+        y = Math.max(y, c.y + c.h);
+      }
+      n.y = latest || y > 0 ? y + gap : 0;
+      spine = n.y + n.h;
+      height = Math.max(height, spine);
+      latest = n;
+      if (open && pending <= 0) open = null;
+      if (open) open.strands.push(n);
+    } else {
+      const by = creator.get(n) ?? latest;
+      let y = by ? by.y + by.h + gap : 0;
+      for (const id of n.folded!.depends) {
+        const d = byKey.get(id);
+        if (d && d !== n && placed.has(d)) y = Math.max(y, d.y + d.h + gap);
+      }
+      n.y = y;
+      height = Math.max(height, y + n.h);
+      placed.add(n);
+      if (!by) {
+        // Roots of the run, tasks of a group: all of one row.
+        if (!loose) sections.push((loose = { children: [], strands: [] }));
+        loose.children.push(n);
+      } else if (!joined.has(n.key)) {
+        free.push(n);
+      } else {
+        if (!open) sections.push((open = { children: [], strands: [] }));
+        open.children.push(n);
+        pending++;
+      }
+    }
+  }
+
+  // Sideways: lanes, relative to the spine at 0.
+  let left = 0;
+  let right = 0;
+  const half = STRAND_WIDTH / 2;
+  if (latest) left = right = half;
+  const top = (n: Shown) => (timed ? startOf(n) : n.y);
+  const bottom = (n: Shown) => (timed ? endOf(n) : n.y + n.h);
+  for (const s of sections) {
+    const beside = s.strands.length > 0;
+    const lanes = s.children.length > ROW ? pack(s.children, top, bottom, timed ? 0 : gap / 2, beside || timed) : s.children.map((c) => [c]);
+    if (beside) lanes.reverse();
+    const total = lanes.reduce((sum, l) => sum + widest(l), 0) + GAP_X * (lanes.length - 1);
+    const first = lanes[0]!, last = lanes[lanes.length - 1]!;
+    const from = beside ? half + GAP_X : -(spineIn(first) + total - widest(last) + spineIn(last)) / 2;
+    put(lanes, from);
+    if (!timed && !beside && s.children.length > ROW) {
+      // Lanes of a fork grow downwards: what is waited for there has to make room.
+      const grown = Math.max(...s.children.map((c) => c.y + c.h));
+      height = Math.max(height, shift(items, s, grown, gap));
+    }
+    left = Math.max(left, -from);
+    right = Math.max(right, from + total);
+  }
+  if (free.length > 0) {
+    const lanes = free.length > ROW ? pack(free, top, bottom, timed ? 0 : gap / 2, true) : free.map((c) => [c]);
+    lanes.reverse();
+    const from = right + (latest || sections.length > 0 ? GAP_X : 0);
+    right = from + lanes.reduce((sum, l) => sum + widest(l), 0) + GAP_X * (lanes.length - 1);
+    put(lanes, from);
+  }
+  for (const n of items) n.x = n.strand ? left - n.w / 2 : n.x + left;
+  return { left, right, height };
+}
+
+const widest = (lane: Shown[]): number => lane.reduce((w, n) => Math.max(w, n.w), 0);
+const spineIn = (lane: Shown[]): number => lane[0]!.spine;
+
+function put(lanes: Shown[][], from: number): void {
+  let x = from;
+  for (const lane of lanes) {
+    const w = widest(lane);
+    lane.forEach((n, i) => {
+      n.x = x;
+      n.above = i > 0;
+      n.below = i < lane.length - 1;
+      n.gutter = w - n.w + GAP_X / 2;
+    });
+    x += w + GAP_X;
+  }
+}
+
+/**
+ * Siblings into as few lanes as don't overlap, in order. With `fixed` false all start at one height, and they are put one below
+ * another in about as many lanes as make a rectangle of screen's shape.
+ */
+function pack(children: Shown[], top: (n: Shown) => number, bottom: (n: Shown) => number, gap: number, fixed: boolean): Shown[][] {
+  if (!fixed) {
+    const area = children.reduce((sum, c) => sum + (c.w + GAP_X) * (c.h + gap), 0);
+    const columns = Math.max(2, Math.min(children.length, Math.round(Math.sqrt(area * 1.6) / (widest(children) + GAP_X))));
+    const lanes: Shown[][] = Array.from({ length: columns }, () => []);
+    const ends = new Array<number>(columns).fill(-Infinity);
+    for (const c of children) {
+      let k = 0;
+      for (let i = 1; i < columns; i++) if (ends[i]! < ends[k]!) k = i;
+      if (ends[k]! > -Infinity) c.y = Math.max(c.y, ends[k]! + gap);
+      ends[k] = c.y + c.h;
+      lanes[k]!.push(c);
+    }
+    return lanes.filter((l) => l.length > 0);
+  }
+  const lanes: Shown[][] = [];
+  const ends: number[] = [];
+  for (const c of [...children].sort((a, b) => top(a) - top(b) || a.index - b.index)) {
+    let k = ends.findIndex((end) => end + gap <= top(c));
+    if (k < 0) {
+      k = lanes.length;
+      lanes.push([]);
+    }
+    lanes[k]!.push(c);
+    ends[k] = bottom(c);
+  }
+  return lanes;
+}
+
+/** Moves everything after a section down so that it starts below `grown`; gives the new height. */
+function shift(items: Shown[], s: Section, grown: number, gap: number): number {
+  const lastIndex = s.children[s.children.length - 1]!.index;
+  const after = items.slice(lastIndex + 1);
+  const next = after.find((n) => n.strand);
+  let height = grown;
+  if (next) {
+    const by = grown + gap - next.y;
+    if (by > 0) for (const n of after) n.y += by;
+  }
+  for (const n of items) height = Math.max(height, n.y + n.h);
+  return height;
+}
+
+/** Heights and places by absolute time; forks in a break by their level. */
+function byTime(model: Model, scale: TimeScale): void {
+  const set = (n: Shown, y0: number, y1: number) => {
+    n.y = y0;
+    n.h = Math.max(0.01, y1 - y0);
+  };
+  for (const f of model.frames) {
+    if (f.kind === "run") set(f, 0, scale.y(scale.t1));
+    else set(f, after(scale, startOf(f)), scale.y(endOf(f)));
+  }
+  for (const n of model.boxes) set(n, after(scale, startOf(n)), Math.max(after(scale, startOf(n)), scale.y(endOf(n))));
+  for (const b of scale.breaks) {
+    for (const [n, level] of levelsIn(model, b)) {
+      const at = Math.min(b.y1 - LEVEL * 0.75, b.y0 + (level + 0.25) * LEVEL);
+      if (startOf(n) >= b.from - (b.to - b.from) || endOf(n) - startOf(n) <= scale.ticksPerUnit * 4) set(n, at, at + 0.01);
+      else set(n, scale.y(startOf(n)), at);
+    }
+  }
+}
+
+/** What starts within a break starts below it. */
+function after(scale: TimeScale, t: number): number {
+  for (const b of scale.breaks) if (t >= b.from && t <= b.to) return b.y1;
+  return scale.y(t);
+}
+
+/** Nodes from most to least worth seeing: critical ones first, then by time inside. */
+export function worth(n: Shown): number {
+  return ((n.folded?.work ?? n.strand?.weight ?? 0) + 1) * (criticalOf(n) ? 1e6 : 1);
+}

@@ -1,0 +1,65 @@
+/** Brings the insides of nodes: many a request from a server, one by one from a report. */
+
+import { signal } from "@preact/signals";
+import type { DagAnswer, DagInside, Meta, RunId } from "../data/contract";
+import { requests } from "../data/requests";
+import { Unavailable, type DataSource } from "../data/source";
+import { RUN } from "./model";
+
+const MOST_IDS = 64;
+/** Items kept in all insides together: some hundred bytes each. */
+const MOST_KEPT = 200_000;
+
+export class Insides {
+  readonly loaded = new Map<string, DagInside>();
+  /** Ids that this source has nothing for, with its words. */
+  readonly missing = new Map<string, string>();
+  /** Requests in flight. */
+  readonly busy = signal(0);
+  /** True for what is shown and has to stay. */
+  holds: (id: string) => boolean = () => false;
+  private items = 0;
+
+  constructor(private readonly source: DataSource, private readonly run: RunId, private readonly meta: Meta) {}
+
+  /** Loads what isn't there. What can't be had is in `missing`; throws when the source is loading or gone. */
+  load = async (ids: string[]): Promise<void> => {
+    const wanted = [...new Set(ids)].filter((id) => !this.loaded.has(id) && !this.missing.has(id));
+    if (wanted.length === 0) return;
+    const batch = this.meta.mode === "report" ? 1 : MOST_IDS;
+    this.busy.value++;
+    try {
+      for (let i = 0; i < wanted.length; i += batch) await this.ask(wanted.slice(i, i + batch));
+    } finally {
+      this.busy.value--;
+    }
+  };
+
+  private async ask(ids: string[]): Promise<void> {
+    try {
+      const answer = await this.source.json<DagAnswer>(requests.dag(this.run, ids));
+      for (const id of ids) {
+        const inside = answer.nodes[id];
+        if (inside) this.keep(id, inside);
+        else this.missing.set(id, "There is nothing inside.");
+      }
+    } catch (e) {
+      if (!(e instanceof Unavailable) || e.why === "loading" || e.why === "gone") throw e;
+      // One that can't be had must not take the others with it.
+      if (ids.length > 1) for (const id of ids) await this.ask([id]);
+      else this.missing.set(ids[0]!, e.remedy ? `${e.message} ${e.remedy}` : e.message);
+    }
+  }
+
+  private keep(id: string, inside: DagInside): void {
+    this.items += inside.items.length - (this.loaded.get(id)?.items.length ?? 0);
+    this.loaded.set(id, inside);
+    if (this.items <= MOST_KEPT) return;
+    for (const [old, { items }] of this.loaded) {
+      if (this.items <= MOST_KEPT * 0.8) break;
+      if (old === RUN || old === id || this.holds(old)) continue;
+      this.loaded.delete(old);
+      this.items -= items.length;
+    }
+  }
+}

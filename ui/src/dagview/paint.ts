@@ -1,0 +1,229 @@
+/** Draws the scene: links below, boxes over them, then what is selected and what wants to be read. */
+
+import { time as seconds } from "../format";
+import { ticks } from "../format";
+import type { Camera, View } from "./camera";
+import { colourOf, drawCard, drawDot, drawStrand, itemOf, nameOf, rowLabel, type Look } from "./boxes";
+import type { Rect } from "./morph";
+import { criticalOf, entry, exit, type Link, type Model, type Shown } from "./model";
+import { cut, type Letters, type Pen, type Stroke } from "./pen";
+import { onScreen, route, type Box, type Route, type Where } from "./routes";
+
+export interface Picture {
+  model: Model;
+  at: (n: Shown) => Rect;
+  camera: Camera;
+  view: View;
+  look: Look;
+  timed: boolean;
+  gap: number;
+  dot: (n: Shown) => boolean;
+  selected: Shown | null;
+  hovered: Shown | null;
+  /** What is not wanted is drawn faintly; null draws all. */
+  wanted: ((n: Shown) => boolean) | null;
+  /** Tells the biggest strand of the path what it is; ticks of the span. */
+  span: number;
+}
+
+/** What stays on the screen of a node: something, one mark for all that is in it, or nothing. */
+type Seen = 0 | 1 | 2;
+
+/** Draws, and tells where everything is. */
+export function paint(pen: Pen, p: Picture): Where {
+  const where = onScreen(p.at, p.camera, p.dot);
+  pen.clip(p.view.x, p.view.y, p.view.w, p.view.h, () => {
+    const seen = visible(p, where);
+    const marked = new Set<number>();
+    groups(pen, p, where, seen);
+    links(pen, p, where, seen);
+    for (const n of p.model.boxes) {
+      if (!inView(p, n, seen)) continue;
+      const b = where(n);
+      if (b.x > p.view.x + p.view.w || b.x + b.w < p.view.x || b.y > p.view.y + p.view.h + 6 || b.y + b.h < p.view.y - 6) continue;
+      if ((b.w < 2 || b.h <= 2) && n !== p.selected) {
+        // Many of them on one spot are one mark.
+        const spot = (Math.floor(b.x / 2) & 0xffff) * 65536 + (Math.floor(b.y / 2) & 0xffff);
+        if (marked.has(spot)) continue;
+        marked.add(spot);
+      }
+      const draw = () => (p.dot(n) ? drawDot(pen, n, b, p.look) : n.strand ? drawStrand(pen, n, b, p.look) : drawCard(pen, n, b, p.look));
+      if (p.wanted && !p.wanted(n)) pen.fade(0.3, draw);
+      else draw();
+    }
+    for (const f of p.model.frames) {
+      if (seen.get(f) !== 1) continue;
+      const b = where(f);
+      pen.box(b.x, b.y, Math.max(2, b.w), Math.max(2, b.h), 0, criticalOf(f) && p.look.critical ? p.look.t.path : colourOf(f, p.look).fill);
+    }
+    names(pen, p, where, seen);
+    callout(pen, p, where);
+    if (p.hovered && p.hovered !== p.selected) ring(pen, p, p.hovered, where, 2.5, { colour: p.look.t.accentLine, width: 2 });
+    if (p.selected) ring(pen, p, p.selected, where, 4.5, { colour: p.look.t.accent, width: 2 });
+  });
+  return where;
+}
+
+function visible(p: Picture, where: Where): Map<Shown, Seen> {
+  const seen = new Map<Shown, Seen>();
+  for (const f of p.model.frames) {
+    const up = f.parent ? seen.get(f.parent)! : 2;
+    if (up !== 2) {
+      seen.set(f, 0);
+      continue;
+    }
+    const b = where(f);
+    const out = b.x > p.view.x + p.view.w + 20 || b.x + b.w < p.view.x - 20 || b.y > p.view.y + p.view.h + 20 || b.y + b.h < p.view.y - 20;
+    seen.set(f, f.kind === "run" ? 2 : out ? 0 : b.w < 2 || b.h < 2 ? 1 : 2);
+  }
+  return seen;
+}
+
+const inView = (_p: Picture, n: Shown, seen: Map<Shown, Seen>): boolean => !n.parent || seen.get(n.parent) === 2;
+
+/** Frames of expanded groups, and a faint one around what is expanded and selected or under the pointer. */
+function groups(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void {
+  const { t } = p.look;
+  for (const f of p.model.frames) {
+    if (f.kind !== "group" || seen.get(f) !== 2) continue;
+    const b = where(f);
+    pen.box(b.x - 6, b.y - 6, b.w + 12, b.h + 12, 8, t.panel2, { colour: t.line2, width: 1, dash: [4, 3] });
+    const how: Letters = { size: 10.5, colour: t.fg3, halo: t.panel };
+    pen.text(cut(pen, nameOf(f, p.look.meta), b.w, how), b.x, b.y - 10, how);
+  }
+}
+
+function links(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void {
+  const { t } = p.look;
+  const thin: Stroke = { colour: t.fg3, width: 1 };
+  const dotted: Stroke = { colour: t.fg3, width: 1.1, dash: [1.5, 3] };
+  const later: [Link, Route][] = [];
+  const drawn = new Set<string>();
+  for (const l of p.model.links) {
+    const inner = l.kind === "signal" ? inView(p, l.from, seen) && inView(p, l.to, seen) : seen.get(l.to.parent!) === 2;
+    if (!inner) continue;
+    const r = route(l, where, p.camera, p.timed, p.gap);
+    if (!r || outside(r.points, p)) continue;
+    if (extent(r.points) < 1.5) continue;
+    const bold = (l.critical && p.look.critical) || (l.ready && p.look.ready);
+    if (bold) {
+      later.push([l, r]);
+      continue;
+    }
+    // Hundreds of children share most of their way: draw what is the same once.
+    const key = `${l.kind[0]}${r.points.map((v) => v | 0).join()}`;
+    if (drawn.has(key)) continue;
+    drawn.add(key);
+    if (l.kind === "depend" || l.kind === "signal") arrow(pen, r.points, { colour: t.accent, width: 1.3, dash: l.kind === "signal" ? [4, 3] : undefined });
+    else if (l.kind === "end" && l.slack > 0 && p.look.slack) slack(pen, p, l, r, thin, dotted);
+    else pen.line(r.points, thin, 6);
+  }
+  later.sort((a, b) => Number(a[0].critical) - Number(b[0].critical));
+  for (const [l, r] of later) {
+    if (l.critical && p.look.critical) {
+      pen.line(r.points, { colour: t.halo, width: 6 }, 6);
+      pen.line(r.points, { colour: t.path, width: 3 }, 6);
+      if (l.kind === "depend" || l.kind === "signal") head(pen, r.points, t.path, 5);
+    } else {
+      pen.line(r.points, { colour: t.halo, width: 4 }, 6);
+      pen.line(r.points, { colour: t.path, width: 2, dash: [2, 3] }, 6);
+    }
+  }
+}
+
+/** One side of a join that ended early: its wait is dotted, with its time along it. */
+function slack(pen: Pen, p: Picture, l: Link, r: Route, thin: Stroke, dotted: Stroke): void {
+  const cutAt = r.slackTo;
+  pen.line(cutAt >= r.points.length ? r.points : r.points.slice(0, cutAt), dotted, 6);
+  if (cutAt < r.points.length) pen.line(r.points.slice(cutAt - 2), p.timed ? dotted : thin, 6);
+  const words = `slack ${ticks(l.slack)}`;
+  const how: Letters = { size: 10.5, colour: p.look.t.fg2, halo: p.look.t.panel, align: "center", up: true };
+  if (r.label && r.label.length > pen.measure(words, how) + 8) pen.text(words, r.label.x - 4, r.label.y, how);
+  else if (r.label && r.label.length > pen.measure(ticks(l.slack), how) + 6) pen.text(ticks(l.slack), r.label.x - 4, r.label.y, how);
+}
+
+function outside(points: readonly number[], p: Picture): boolean {
+  let x0 = Infinity, x1 = -Infinity, y0 = Infinity, y1 = -Infinity;
+  for (let i = 0; i < points.length; i += 2) {
+    x0 = Math.min(x0, points[i]!);
+    x1 = Math.max(x1, points[i]!);
+    y0 = Math.min(y0, points[i + 1]!);
+    y1 = Math.max(y1, points[i + 1]!);
+  }
+  return x1 < p.view.x || x0 > p.view.x + p.view.w || y1 < p.view.y || y0 > p.view.y + p.view.h;
+}
+
+function extent(points: readonly number[]): number {
+  let most = 0;
+  for (let i = 2; i < points.length; i += 2) most = Math.max(most, Math.abs(points[i]! - points[0]!), Math.abs(points[i + 1]! - points[1]!));
+  return most;
+}
+
+function arrow(pen: Pen, points: readonly number[], stroke: Stroke): void {
+  pen.line(points, stroke, 6);
+  head(pen, points, stroke.colour, 4);
+}
+
+/** An arrow's head, downwards: links end at the top of what they lead to. */
+function head(pen: Pen, points: readonly number[], colour: string, size: number): void {
+  const x = points[points.length - 2]!, y = points[points.length - 1]!;
+  pen.area([x, y, x - size, y - size * 1.5, x + size, y - size * 1.5], colour);
+}
+
+/** Names beside the forks that begin expanded tasks, where there is room. */
+function names(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void {
+  const { t, meta } = p.look;
+  const how: Letters = { size: 11, weight: 600, colour: t.fg, halo: t.panel, align: "right" };
+  const sub: Letters = { size: 10.5, colour: t.fg3, halo: t.panel };
+  for (const f of p.model.frames) {
+    if (f.kind !== "task" || seen.get(f) !== 2) continue;
+    const first = entry(f);
+    if (!first.strand || first.parent !== f) continue;
+    const b = where(first), frame = where(f);
+    if (!p.dot(first)) {
+      // A strand too flat for its words has them beside it.
+      if (b.h >= 13 || b.w < 40) continue;
+      const words = cut(pen, nameOf(first, meta), Math.min(140, frame.x + frame.w - (b.x + b.w) - 6), { ...how, align: "left" });
+      if (words) {
+        pen.text(words, b.x + b.w + 6, b.y + b.h / 2 + 4, { ...how, align: "left" });
+        const took = `${ticks(first.strand.end - first.strand.start)} · ${rowLabel(meta, first.strand.row)}`;
+        const x = b.x + b.w + 12 + pen.measure(words, how);
+        if (x + pen.measure(took, sub) < frame.x + frame.w) pen.text(took, x, b.y + b.h / 2 + 4, sub);
+      }
+      continue;
+    }
+    const room = Math.min(150, b.cx - frame.x - 12);
+    const words = cut(pen, nameOf(f, meta), room, how);
+    if (words && frame.h > 30) pen.text(words, b.cx - 9, b.y + b.h / 2 - 5, how);
+  }
+}
+
+/** The strand that is most of the span says so, when there is room beside it. */
+function callout(pen: Pen, p: Picture, where: Where): void {
+  if (!p.timed || !p.look.critical || p.span <= 0) return;
+  let best: Shown | null = null;
+  for (const n of p.model.boxes) if (n.strand?.critical && n.strand.weight > (best?.strand?.weight ?? 0)) best = n;
+  if (!best || best.strand!.weight < p.span * 0.2) return;
+  const b = where(best);
+  const { t } = p.look;
+  const x = b.x + b.w + 16;
+  if (b.h < 60 || x + 280 > p.view.x + p.view.w || b.y < p.view.y - b.h / 2 || b.y + b.h > p.view.y + p.view.h + b.h / 2) return;
+  const mid = b.y + b.h / 2;
+  for (const n of p.model.boxes) {
+    const o = where(n);
+    if (n !== best && o.x < x + 280 && o.x + o.w > x - 4 && o.y < mid + 26 && o.y + o.h > mid - 26) return;
+  }
+  const s = best.strand!;
+  pen.line([x, b.y + 1, x + 6, b.y + 1, x + 6, b.y + b.h - 1, x, b.y + b.h - 1], { colour: t.fg, width: 1.4 });
+  pen.text(`${Math.round((s.weight / p.span) * 100)}\u00a0% of the span is this one strand`, x + 18, mid - 4, { size: 14, weight: 650, colour: t.fg, halo: t.panel });
+  pen.text(`${nameOf(best, p.look.meta)}, ${ticks(s.end - s.start)} on ${rowLabel(p.look.meta, s.row)}`, x + 18, mid + 15, { size: 12, colour: t.fg2, halo: t.panel });
+}
+
+/** The rectangle around a node, also when it is expanded. */
+function ring(pen: Pen, p: Picture, n: Shown, where: Where, by: number, stroke: Stroke): void {
+  const b: Box = where(n);
+  const d = n.inside ? by + 4 : by;
+  pen.box(b.x - d, b.y - d, Math.max(2, b.w) + 2 * d, Math.max(2, b.h) + 2 * d, p.dot(n) ? 12 : 8, null, n.inside ? { ...stroke, dash: [5, 3] } : stroke);
+}
+
+export { exit, itemOf, seconds };

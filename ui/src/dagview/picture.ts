@@ -1,0 +1,58 @@
+/** The DAG as a file: the picture that is on the screen as PNG or SVG, its nodes as CSV. */
+
+import { toPng } from "../export/picture";
+import { renderToSvgDefs } from "./defs";
+import { HEAD, drawStrip } from "./axis";
+import { layout } from "../store";
+import { colours, dark } from "../theme/theme";
+import { nameOf, rowLabel, siteLabel } from "./boxes";
+import { GAP_STRUCTURE, GAP_TIMED } from "./layout";
+import { paint } from "./paint";
+import { SvgPen } from "./pen";
+import type { Scene } from "./scene";
+import type { Shown } from "./model";
+
+/** What is on the screen, as SVG. */
+export function svgOf(scene: Scene): string {
+  const pen = new SvgPen(dark.peek());
+  const look = scene.look();
+  const time = scene.placed.time;
+  const camera = scene.camera;
+  if (time) drawStrip(pen, { scale: time, camera, height: scene.height, width: scene.width, workers: scene.run.workers, perSecond: scene.run.ticks_per_second, running: scene.running.peek(), t: look.t });
+  paint(pen, {
+    model: scene.model.peek(), at: (n) => n, camera, view: time ? { ...scene.view, x: scene.view.x - 12, y: HEAD - 6, w: scene.width - scene.view.x + 12, h: scene.height - HEAD + 6 } : { x: 0, y: 0, w: scene.width, h: scene.height },
+    look, timed: time !== null, gap: layout.peek() === "structure" ? GAP_STRUCTURE : GAP_TIMED, dot: scene.dot,
+    selected: scene.selected.peek(), hovered: null, wanted: scene.wanted(), span: scene.critical.peek()?.span ?? 0,
+  });
+  return pen.finish(scene.width, scene.height, colours.peek().panel, renderToSvgDefs(colours.peek()), `DAG of ${scene.run.name}`);
+}
+
+/** The same as PNG, at twice the size. */
+export async function pngOf(scene: Scene): Promise<Blob> {
+  return toPng({ svg: svgOf(scene), width: scene.width, height: scene.height });
+}
+
+/** The nodes shown, one a line; times in ticks of the run. */
+export function csvOf(scene: Scene): string {
+  const meta = scene.run;
+  const out = [["node", "kind", "name", "site", "depth", "tasks", "work", "span", "start", "end", "ran_on", "critical", "ready_path"]];
+  const open: Shown[] = [...(scene.model.peek().top.inside ?? [])].reverse();
+  while (open.length > 0) {
+    const n = open.pop()!;
+    const s = n.strand, f = n.folded;
+    const item = s ?? f!;
+    out.push([
+      n.key, n.kind + (n.inside ? " (expanded)" : ""), nameOf(n, meta), siteLabel(meta, item.site), String(n.depth - 1), f ? String(f.tasks) : "",
+      String(s ? s.weight : f!.work), String(s ? s.weight : f!.span), String(item.start), String(item.end),
+      s ? rowLabel(meta, s.row) : f!.rows.map(([r]) => rowLabel(meta, r)).join(" "), String(item.critical), String(n.ready),
+    ]);
+    if (n.inside) for (let i = n.inside.length - 1; i >= 0; i--) open.push(n.inside[i]!);
+  }
+  return out.map((row) => row.map(field).join(",")).join("\n") + "\n";
+}
+
+/** Quoted where it must be; a text that a spreadsheet would take for a formula is kept a text. */
+function field(text: string): string {
+  const safe = /^[=+@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

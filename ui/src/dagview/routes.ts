@@ -1,0 +1,77 @@
+/** The way of each link over the screen: down, across, down; from the last box inside of what it leaves to the first of what it enters. */
+
+import type { Camera } from "./camera";
+import type { Rect } from "./morph";
+import { entry, exit, type Link, type Shown } from "./model";
+
+/** A place on the screen. */
+export interface Box { x: number; y: number; w: number; h: number; cx: number }
+
+export interface Route {
+  points: number[];
+  /** End links: where the slack's dotted part ends in `points` (an index), 0 without. */
+  slackTo: number;
+  /** Middle of the slack and its length, for its time. */
+  label: { x: number; y: number; length: number } | null;
+}
+
+export type Where = (n: Shown) => Box;
+
+/** Boxes on the screen: dots keep their size, everything else at least its two pixels. */
+export function onScreen(at: (n: Shown) => Rect, c: Camera, dots: (n: Shown) => boolean): Where {
+  return (n) => {
+    const r = at(n);
+    const x = r.x * c.kx + c.tx, y = r.y * c.ky + c.ty, w = r.w * c.kx, h = r.h * c.ky, cx = (r.x + r.spine) * c.kx + c.tx;
+    if (!dots(n)) return { x, y, w, h: n.inside ? h : Math.max(h, 2), cx };
+    const d = Math.min(10, Math.max(2, w));
+    return { x: cx - d / 2, y: y + h / 2 - d / 2, w: d, h: d, cx };
+  };
+}
+
+export function route(link: Link, where: Where, camera: Camera, timed: boolean, gap: number): Route | null {
+  const a = where(exit(link.from));
+  const b = where(entry(link.to));
+  const half = (gap * camera.ky) / 2;
+  switch (link.kind) {
+    case "continue":
+      return plain([a.cx, a.y + a.h, b.cx, b.y]);
+    case "create": {
+      // Out of a dot: from its middle. The bar is just below; by time it is at the fork's own time.
+      const dot = a.w === a.h && a.w <= 10;
+      const fy = dot ? a.y + a.h / 2 : a.y + a.h;
+      if (link.to.above) {
+        const x = b.x - Math.max(3, (link.to.gutter * camera.kx) / 1);
+        const bar = timed ? fy : fy + half;
+        const stub = b.y + Math.min(10, b.h / 2);
+        return plain([a.cx, fy, a.cx, bar, x, bar, x, stub, b.x, stub]);
+      }
+      if (Math.abs(a.cx - b.cx) < 1) return plain([a.cx, fy, b.cx, b.y]);
+      const bar = timed ? Math.min(fy, b.y) : Math.min(b.y, fy + half);
+      return plain(dot && timed ? [a.cx, fy, b.cx, bar, b.cx, b.y] : [a.cx, fy, a.cx, bar, b.cx, bar, b.cx, b.y]);
+    }
+    case "end": {
+      const dot = b.w === b.h && b.w <= 10;
+      const ty = dot ? b.y + b.h / 2 : b.y;
+      const fy = a.y + a.h;
+      const bar = timed ? Math.max(fy, ty) : Math.max(fy, ty - half);
+      if (link.from.below) {
+        const own = where(link.from);
+        const x = own.x + own.w + Math.max(3, link.from.gutter * camera.kx);
+        const stub = fy - Math.min(10, a.h / 2);
+        return { points: [a.x + a.w, stub, x, stub, x, bar, b.cx, bar, b.cx, ty], slackTo: 6, label: null };
+      }
+      if (Math.abs(a.cx - b.cx) < 1) return { points: [a.cx, fy, b.cx, ty], slackTo: 2, label: { x: a.cx, y: (fy + ty) / 2, length: ty - fy } };
+      return { points: [a.cx, fy, a.cx, bar, b.cx, bar, b.cx, ty], slackTo: 4, label: { x: a.cx, y: (fy + bar) / 2, length: bar - fy } };
+    }
+    case "depend":
+    case "signal": {
+      const fy = a.y + a.h;
+      if (Math.abs(a.cx - b.cx) < 1) return plain([a.cx, fy, b.cx, b.y]);
+      // Below one another: round by the side; else straight across.
+      const mid = b.y > fy + 8 ? b.y - Math.min(12, (b.y - fy) / 2) : (fy + b.y) / 2;
+      return plain([a.cx, fy, a.cx, mid, b.cx, mid, b.cx, b.y]);
+    }
+  }
+}
+
+const plain = (points: number[]): Route => ({ points, slackTo: 0, label: null });

@@ -1,0 +1,139 @@
+/**
+ * Ticks to heights. The layout `time` maps absolute time with at most a few breaks, where forks of microseconds, one in another, get
+ * room that time alone does not give them; the others give a duration its height.
+ */
+
+import { endOf, startOf, type Model, type Shown } from "./model";
+
+/** Height of the whole run in the layouts that have time in them. */
+export const HEIGHT = 1600;
+
+export interface Break {
+  /** Ticks between which the axis is stretched. */
+  from: number; to: number;
+  /** Where it lies in the layout. */
+  y0: number; y1: number;
+  /** Forks one in another that it makes room for. */
+  levels: number;
+}
+
+export interface TimeScale {
+  t0: number; t1: number;
+  breaks: Break[];
+  /** Ticks a unit outside of breaks. */
+  ticksPerUnit: number;
+  y(t: number): number;
+  /** Time at a height; inside of a break that of its start. */
+  t(y: number): number;
+}
+
+/** Room for one level of forks. */
+export const LEVEL = 26;
+
+/** Forks nearer than this share of what is shown have no room of their own. */
+const NEAR = 1 / 90;
+const MOST_BREAKS = 4;
+
+/** Strands that end in a fork which is shown, with how many such forks they are inside of. */
+function forks(model: Model): { t: number; depth: number; node: Shown }[] {
+  const out: { t: number; depth: number; node: Shown }[] = [];
+  for (const n of model.boxes) {
+    if (n.strand && n.strand.creates.length > 0 && n.parent!.inside!.some((c) => c.folded)) out.push({ t: endOf(n), depth: n.depth, node: n });
+  }
+  return out.sort((a, b) => a.t - b.t || a.depth - b.depth);
+}
+
+/** The scale of a model over [t0, t1], ticks. */
+export function timeScale(model: Model, t0: number, t1: number): TimeScale {
+  const width = Math.max(1, t1 - t0);
+  const near = width * NEAR;
+  const found: { from: number; to: number; levels: number }[] = [];
+  const all = forks(model);
+  for (let i = 0; i < all.length; ) {
+    let k = i + 1;
+    // A cluster is as long as a few pixels at most, else it would not be "no time at all".
+    while (k < all.length && all[k]!.t - all[i]!.t <= near) k++;
+    const cluster = all.slice(i, k);
+    const levels = nesting(cluster.map((c) => c.node));
+    if (levels >= 2) found.push({ from: cluster[0]!.t, to: cluster[cluster.length - 1]!.t, levels });
+    i = k;
+  }
+  found.sort((a, b) => b.levels - a.levels || a.from - b.from);
+  found.length = Math.min(found.length, MOST_BREAKS);
+  found.sort((a, b) => a.from - b.from);
+
+  const perTick = HEIGHT / width;
+  const breaks: Break[] = [];
+  let extra = 0;
+  for (const f of found) {
+    const y0 = (f.from - t0) * perTick + extra;
+    const room = Math.min(12, f.levels + 1) * LEVEL;
+    extra += Math.max(0, room - (f.to - f.from) * perTick);
+    breaks.push({ ...f, y0, y1: (f.to - t0) * perTick + extra });
+  }
+  const y = (t: number): number => {
+    let more = 0;
+    for (const b of breaks) {
+      if (t <= b.from) break;
+      if (t < b.to) return b.y0 + ((t - b.from) / (b.to - b.from)) * (b.y1 - b.y0);
+      more = b.y1 - ((b.to - t0) * perTick);
+    }
+    return (t - t0) * perTick + more;
+  };
+  const t = (at: number): number => {
+    let more = 0;
+    for (const b of breaks) {
+      if (at <= b.y0) break;
+      if (at < b.y1) return b.from;
+      more = b.y1 - ((b.to - t0) * perTick);
+    }
+    return t0 + (at - more) / perTick;
+  };
+  return { t0, t1, breaks, ticksPerUnit: width / HEIGHT, y, t };
+}
+
+/** How many of `nodes` lie one in another at most: a fork is inside of another when its task is a child of the other's task, or later. */
+function nesting(nodes: Shown[]): number {
+  const frames = new Set(nodes.map((n) => n.parent!));
+  const depth = new Map<Shown, number>();
+  let most = 0;
+  for (const start of frames) {
+    const way: Shown[] = [];
+    let at: Shown | null = start;
+    while (at && !depth.has(at)) { way.push(at); at = at.parent; }
+    let d = at ? depth.get(at)! : 0;
+    for (let i = way.length - 1; i >= 0; i--) {
+      if (frames.has(way[i]!)) d++;
+      depth.set(way[i]!, d);
+    }
+    most = Math.max(most, depth.get(start)!);
+  }
+  return most;
+}
+
+/** Level of each strand that lies in a break, from 0: where in the break's room it stands. */
+export function levelsIn(model: Model, b: Break): Map<Shown, number> {
+  const out = new Map<Shown, number>();
+  const frame = new Map<Shown, number>();
+  for (const n of model.boxes) {
+    if (!n.strand || endOf(n) > b.to || endOf(n) < b.from || n.strand.creates.length === 0) continue;
+    let at: Shown | null = n.parent!;
+    const way: Shown[] = [];
+    while (at && !frame.has(at)) { way.push(at); at = at.parent; }
+    let d = at ? frame.get(at)! : -1;
+    for (let i = way.length - 1; i >= 0; i--) {
+      const w = way[i]!;
+      if (w.inside!.some((c) => c.strand && c.strand.creates.length > 0 && endOf(c) >= b.from && endOf(c) <= b.to)) d++;
+      frame.set(w, d);
+    }
+    out.set(n, Math.max(0, frame.get(n.parent!)!));
+  }
+  return out;
+}
+
+/** Height of a duration in ticks: `whole` ticks are HEIGHT at exponent 1; smaller exponents make short ones taller. */
+export function durationHeight(ticks: number, whole: number, exponent: number): number {
+  return HEIGHT * Math.pow(Math.max(0, ticks) / Math.max(1, whole), exponent);
+}
+
+export const lengthOf = (n: Shown): number => Math.max(0, endOf(n) - startOf(n));

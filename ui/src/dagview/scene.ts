@@ -1,0 +1,549 @@
+/**
+ * One run's DAG as it is being looked at: what is loaded and expanded, where it lies, the camera, and the change under way. The component
+ * draws it and passes on what the user does; nothing here touches the page.
+ */
+
+import { batch, signal } from "@preact/signals";
+import type { Ancestors, CriticalPath, Meta, RunId, RunMeta, StrandDetail } from "../data/contract";
+import { requests } from "../data/requests";
+import { Unavailable, type DataSource } from "../data/source";
+import { count } from "../format";
+import { announcement, colorBy, expanded, layers, layout, power, run as shownRun, selection, type Selection } from "../store";
+import { dark, colours, still } from "../theme/theme";
+import { nameOf, sentence, type Look } from "./boxes";
+import { between, fit, hold, reveal, type Camera, type Fit, type View } from "./camera";
+import { firstPicture, levelLess, MOST_NODES, nextLevel, withinLimit, without } from "./expand";
+import { CARD_WIDTH, isDot, place, type Options, type Placed } from "./layout";
+import { Insides } from "./load";
+import { build, expandable, holder, RUN, type Model, type Shown } from "./model";
+import { morph, MORPH_MS, rects, type Rect } from "./morph";
+import { HEAD, STRIP, type Running } from "./axis";
+import { neighbours, step, type Neighbours, type Way } from "./walk";
+
+/** Levels that a search may open at once. */
+const MOST_LEVELS = 600;
+
+const EMPTY: Model = build(new Map(), new Set());
+const START: ReadonlySet<string> = new Set(["t0"]);
+const isStart = (s: ReadonlySet<string>): boolean => s.size === START.size && [...s].every((k) => START.has(k));
+
+export class Scene {
+  readonly insides: Insides;
+  readonly model = signal<Model>(EMPTY);
+  /** A full sentence about why there is no picture; with what to do. */
+  readonly trouble = signal<{ words: string; remedy: string | null; again: boolean } | null>(null);
+  /** What the status line says beside the counts, a sentence, until the next change. */
+  readonly note = signal("");
+  readonly selected = signal<Shown | null>(null);
+  readonly hovered = signal<Shown | null>(null);
+  readonly critical = signal<CriticalPath | null>(null);
+  readonly running = signal<Running | null>(null);
+  /** Side paths' waits are drawn. */
+  readonly slack = signal(true);
+  /** Factor of the y axis in the frame that is shown. */
+  readonly shownScale = signal(1);
+  placed: Placed = { width: 1, height: 1, time: null };
+  camera: Camera = { kx: 1, ky: 1, tx: 0, ty: 0 };
+  view: View = { x: 0, y: 0, w: 800, h: 600 };
+  width = 0;
+  height = 0;
+  /** The user has not moved since everything was fitted. */
+  private fitted = true;
+  private pictured = false;
+  private old = new Map<string, Rect>();
+  private oldCamera: Camera | null = null;
+  private began = -Infinity;
+  private links: Neighbours | null = null;
+  private walked: Selection | null = null;
+  /** Counts changes, so that a late answer does not undo a newer one. */
+  private turn = 0;
+  /** Called when there is something new to draw. */
+  wake: () => void = () => {};
+
+  constructor(readonly source: DataSource, readonly meta: Meta, readonly run: RunMeta) {
+    this.insides = new Insides(source, run.id, meta);
+    this.insides.holds = (id) => expanded.peek().has(id);
+  }
+
+  get id(): RunId {
+    return this.run.id;
+  }
+
+  private options(): Options {
+    return { layout: layout.value, power: power.value, elapsed: this.run.elapsed };
+  }
+
+  /** Both axes have one factor: no axis is time. */
+  get uniform(): boolean {
+    return layout.peek() === "structure";
+  }
+
+  get timed(): boolean {
+    return layout.peek() === "time";
+  }
+
+  dot = (n: Shown): boolean => isDot(n, { layout: layout.peek(), power: power.peek(), elapsed: this.run.elapsed }) && n.h * this.scaleNow().ky < 12;
+
+  private cameraNow: Camera | null = null;
+  private scaleNow(): Camera {
+    return this.cameraNow ?? this.camera;
+  }
+
+  look(): Look {
+    const on = layers.value;
+    return {
+      // Here everything lies on the ground of the page: paths are as its text, their rims as the ground.
+      t: { ...colours.value, path: colours.value.fg, halo: colours.value.panel }, dark: dark.value, mode: colorBy.value, meta: this.run,
+      critical: on.has("critical"), ready: on.has("ready"), slack: this.slack.value, rootCode: (code) => this.rootCodes.has(code),
+    };
+  }
+
+  /** Codes that only the root runs are grey in every view. */
+  private get rootCodes(): ReadonlySet<number> {
+    return NO_CODES;
+  }
+
+  /** While a site or a code is selected, what belongs to it stays strong. */
+  wanted(): ((n: Shown) => boolean) | null {
+    const s = selection.value;
+    if (!s || s.run !== this.id) return null;
+    if (s.kind === "site") return (n) => (n.strand ?? n.folded)?.site === s.site;
+    if (s.kind === "code") return (n) => (n.strand ?? n.folded)?.code === s.code;
+    if (s.kind === "row") return (n) => (n.strand ? n.strand.row === s.row : (n.folded?.rows.some(([row]) => row === s.row) ?? false));
+    return null;
+  }
+
+  // ---- size and camera ----
+
+  resize(width: number, height: number): void {
+    if (width === this.width && height === this.height) return;
+    this.width = width;
+    this.height = height;
+    this.room();
+    if (this.fitted) this.fitNow("full", false);
+    else this.camera = hold(this.camera, this.placed, this.view);
+    this.wake();
+  }
+
+  private room(): void {
+    const left = this.timed ? STRIP + 12 : 20, top = this.timed ? HEAD + 10 : 18;
+    this.view = { x: left, y: top, w: Math.max(40, this.width - left - 20), h: Math.max(40, this.height - top - 20) };
+  }
+
+  fitNow(kind: Fit, moving = true): void {
+    const to = this.fitFor(kind);
+    this.fitted = kind === "full";
+    this.moveTo(to, moving);
+  }
+
+  private fitFor(kind: Fit): Camera {
+    const inner = { x: this.view.x + 8, y: this.view.y, w: this.view.w - 16, h: this.view.h };
+    return fit(kind, this.placed, inner, this.camera, this.uniform);
+  }
+
+  moveTo(to: Camera, moving: boolean): void {
+    if (moving && !still.value) {
+      this.oldCamera = this.cameraAt(now());
+      this.old = rects(this.model.peek(), this.rectAt(now()));
+      this.began = now();
+    } else {
+      this.oldCamera = null;
+      this.began = -Infinity;
+    }
+    this.camera = to;
+    this.wake();
+  }
+
+  /** The user moves: at once, and nothing is fitted any more. */
+  steer(to: Camera): void {
+    this.fitted = false;
+    this.oldCamera = null;
+    this.camera = hold(to, this.placed, this.view);
+    this.wake();
+  }
+
+  private share(at: number): number {
+    return still.value ? 1 : Math.min(1, (at - this.began) / MORPH_MS);
+  }
+
+  cameraAt(at: number): Camera {
+    const share = this.share(at);
+    const e = share < 0.5 ? 4 * share ** 3 : 1 - (-2 * share + 2) ** 3 / 2;
+    const c = this.oldCamera && share < 1 ? between(this.oldCamera, this.camera, e) : this.camera;
+    this.cameraNow = c;
+    return c;
+  }
+
+  rectAt(at: number): (n: Shown) => Rect {
+    const share = this.share(at);
+    return share < 1 ? morph(this.old, share) : (n) => n;
+  }
+
+  moving(at: number): boolean {
+    return this.share(at) < 1;
+  }
+
+  // ---- what is shown ----
+
+  /** Brings the model in line with the set of expanded nodes; the first time of a run it chooses that set. */
+  async follow(): Promise<void> {
+    const turn = ++this.turn;
+    try {
+      if (!this.pictured && isStart(expanded.peek())) {
+        const first = await firstPicture(this.insides.loaded, this.insides.load, (m) => this.readable(m));
+        if (turn !== this.turn) return;
+        this.pictured = true;
+        first.delete(RUN);
+        this.trouble.value = null;
+        if (this.insides.missing.has(RUN)) {
+          this.trouble.value = { words: this.insides.missing.get(RUN)!, remedy: null, again: false };
+          return;
+        }
+        this.fitted = true;
+        if (same(first, expanded.peek())) this.show();
+        else expanded.value = first;
+        return;
+      }
+      this.pictured = true;
+      await this.insides.load([RUN, ...expanded.peek()]);
+      if (turn !== this.turn) return;
+      this.trouble.value = this.insides.missing.has(RUN) ? { words: this.insides.missing.get(RUN)!, remedy: null, again: false } : null;
+      this.show();
+    } catch (e) {
+      if (turn !== this.turn) return;
+      if (!(e instanceof Unavailable)) throw e;
+      this.trouble.value = { words: e.message, remedy: e.remedy, again: e.why === "loading" || e.why === "gone" };
+    }
+  }
+
+  /** True when everything can be read at the size there is. */
+  private readable(m: Model): boolean {
+    place(m, this.options());
+    this.links = null;
+    const widest = Math.max(320, this.width - (this.timed ? STRIP : 20) - 40);
+    return m.boxes.length > 0 && widest / topWidth(m) >= 0.8 * (100 / CARD_WIDTH);
+  }
+
+  /** Lays out anew and moves there. `anchor` stays where it is on the screen. */
+  show(anchor: string | null = null): void {
+    const before = this.model.peek();
+    const at = now();
+    const rect = this.rectAt(at);
+    const camera = this.cameraAt(at);
+    this.old = before === EMPTY ? new Map() : rects(before, rect);
+    const first = before === EMPTY || before.boxes.length === 0;
+    const m = build(this.insides.loaded, new Set([RUN, ...expanded.peek()]));
+    this.room();
+    this.placed = place(m, this.options());
+    this.links = null;
+    this.anchored = anchor ?? this.anchored;
+    let to = this.camera;
+    const whole = this.fitFor("full");
+    if (first || (this.fitted && whole.kx >= 0.55)) {
+      to = whole;
+      this.fitted = true;
+    } else {
+      const key = this.anchored;
+      const was = key ? this.old.get(key) : undefined;
+      const is = key ? m.byKey.get(key) : undefined;
+      if (was && is) {
+        // The middle of its upper edge stays.
+        to = { ...camera };
+        to.tx = (was.x + was.spine) * camera.kx + camera.tx - (is.x + is.spine) * to.kx;
+        to.ty = was.y * camera.ky + camera.ty - is.y * to.ky;
+      }
+      if (this.fitted && was === undefined) to = whole;
+      to = hold(to, this.placed, this.view);
+      if (this.fitted) this.fitted = false;
+    }
+    this.anchored = null;
+    this.oldCamera = first ? null : camera;
+    this.began = first || still.value ? -Infinity : at;
+    this.camera = to;
+    batch(() => {
+      this.model.value = m;
+      this.hovered.value = null;
+      this.selected.value = this.find(m, selection.peek());
+    });
+    this.wake();
+  }
+
+  private anchored: string | null = null;
+
+  /** Layout or power changed: same nodes, other places. */
+  relayout(): void {
+    if (this.model.peek() === EMPTY) return;
+    this.fitted = true;
+    this.show();
+  }
+
+  private change(to: Set<string>, anchor: string | null, words: string): void {
+    to.delete(RUN);
+    this.anchored = anchor;
+    this.note.value = "";
+    // What is asked for is loaded before the set changes, so that the picture changes once.
+    const turn = ++this.turn;
+    void this.insides.load([...to]).then(
+      () => {
+        if (turn !== this.turn) return;
+        const kept = new Set<string>();
+        if (anchor) kept.add(anchor);
+        const wanted = build(this.insides.loaded, new Set([RUN, ...to]));
+        let limited = { expanded: to, folded: 0 };
+        if (wanted.boxes.length > MOST_NODES) {
+          place(wanted, this.options());
+          limited = withinLimit(wanted, new Set(to), kept, (n) => this.seen(n));
+          this.note.value = `${count(limited.folded)} ${limited.folded === 1 ? "node" : "nodes"} folded again: at most ${count(MOST_NODES)} are shown`;
+        }
+        const absent = [...to].find((k) => this.insides.missing.has(k));
+        if (absent) this.note.value = this.insides.missing.get(absent)!;
+        announcement.value = words + (this.note.value ? `. ${this.note.value}` : "");
+        if (same(limited.expanded, expanded.peek())) this.show(anchor);
+        else expanded.value = limited.expanded;
+      },
+      (e: unknown) => {
+        if (!(e instanceof Unavailable)) throw e;
+        this.note.value = e.message;
+        announcement.value = e.message;
+      },
+    );
+  }
+
+  /** How much is seen of a node, in square pixels; less the further it is off the screen. */
+  private seen(n: Shown): number {
+    const c = this.camera;
+    const x = n.x * c.kx + c.tx, y = n.y * c.ky + c.ty, w = Math.max(0.01, n.w * c.kx), h = Math.max(0.01, n.h * c.ky);
+    const off = Math.max(0, -x - w, x - this.width, -y - h, y - this.height);
+    return off > 0 ? -off : w * h;
+  }
+
+  expand(n: Shown): void {
+    if (!expandable(n)) {
+      announcement.value = `${nameOf(n, this.run)} has nothing inside`;
+      return;
+    }
+    this.change(new Set(expanded.peek()).add(n.key), n.key, `Expanded ${sentence(n, this.run)}`);
+  }
+
+  /** Collapses the node, or what it is inside of. */
+  collapse(n: Shown): void {
+    const f = n.inside ? n : n.parent;
+    if (!f || f.kind === "run") {
+      announcement.value = "This is the outermost";
+      return;
+    }
+    this.select(f);
+    this.change(without(this.model.peek(), expanded.peek(), f.key), f.key, `Collapsed ${nameOf(f, this.run)}`);
+  }
+
+  more(): void {
+    const m = this.model.peek();
+    const next = nextLevel(m);
+    if (next.length === 0) {
+      announcement.value = this.note.value = "Everything is expanded";
+      return;
+    }
+    // Loading stops when there is certainly enough; what is too much is folded again by `change`.
+    const turn = ++this.turn;
+    const take: string[] = [];
+    const go = async () => {
+      let boxes = m.boxes.length;
+      for (let i = 0; i < next.length && boxes <= MOST_NODES; i += 64) {
+        const some = next.slice(i, i + 64);
+        await this.insides.load(some);
+        if (turn !== this.turn) return;
+        for (const id of some) {
+          const inside = this.insides.loaded.get(id);
+          if (!inside) continue;
+          const grows = inside.items.length - 1;
+          if (boxes + grows > MOST_NODES) continue;
+          boxes += grows;
+          take.push(id);
+        }
+      }
+      const left = next.length - take.length;
+      this.change(new Set([...expanded.peek(), ...take]), this.selected.peek()?.key ?? null, `One level more, ${count(boxes)} nodes`);
+      if (left > 0) this.note.value = `${count(left)} ${left === 1 ? "node stays" : "nodes stay"} folded: at most ${count(MOST_NODES)} are shown`;
+    };
+    void go().catch((e: unknown) => {
+      if (!(e instanceof Unavailable)) throw e;
+      this.note.value = e.message;
+    });
+  }
+
+  less(): void {
+    const m = this.model.peek();
+    this.change(levelLess(m), this.selected.peek()?.key ?? null, "One level less");
+  }
+
+  // ---- selection ----
+
+  /** The node of a selection, when it is shown. */
+  find(m: Model, s: Selection | null): Shown | null {
+    if (!s || s.run !== this.id) return null;
+    if (s.kind === "strand") return m.byKey.get(`s${s.id}`) ?? null;
+    if (s.kind === "steal") return m.byKey.get(`s${s.strand}`) ?? null;
+    if (s.kind === "task") return m.byKey.get(`t${s.id}`) ?? null;
+    if (s.kind === "group") return m.byKey.get(s.id) ?? null;
+    return null;
+  }
+
+  selectionOf(n: Shown): Selection | null {
+    if (n.strand) return { kind: "strand", run: this.id, id: n.strand.id, task: n.strand.task };
+    if (!n.folded) return null;
+    return n.kind === "group" ? { kind: "group", run: this.id, id: n.key, task: n.folded.task } : { kind: "task", run: this.id, id: n.folded.task };
+  }
+
+  select(n: Shown | null): void {
+    const s = n ? this.selectionOf(n) : null;
+    this.walked = s;
+    batch(() => {
+      selection.value = s;
+      this.selected.value = n;
+    });
+    announcement.value = n ? sentence(n, this.run) : "Nothing selected";
+    this.wake();
+  }
+
+  walk(way: Way): void {
+    const m = this.model.peek();
+    this.links ??= neighbours(m);
+    const to = step(m, this.links, this.selected.peek(), way);
+    if (!to) return;
+    this.select(to);
+    this.into(to);
+  }
+
+  /** To the next (1) or previous (-1) strand of the critical path among those of its table. */
+  alongPath(by: 1 | -1): void {
+    const rows = this.critical.peek()?.rows;
+    if (!rows || rows.length === 0) return;
+    const s = selection.peek();
+    const strand = s?.kind === "strand" && s.run === this.id ? s.id : null;
+    const n = this.selected.peek();
+    let i = rows.findIndex((r) => r.strand === strand);
+    if (i < 0) {
+      const at = n?.strand?.start ?? n?.folded?.start ?? (by > 0 ? -1 : Infinity);
+      i = by > 0 ? rows.findIndex((r) => r.start > at) : rows.findLastIndex((r) => r.start < at);
+    } else i += by;
+    const row = rows[Math.min(rows.length - 1, Math.max(0, i))]!;
+    this.pick(row.strand, row.code);
+  }
+
+  /** Selects a strand that may not be shown yet. */
+  pick(strand: number, code: number): void {
+    const shown = this.model.peek().byKey.get(`s${strand}`);
+    if (shown) {
+      this.select(shown);
+      return this.into(shown);
+    }
+    void this.source.json<StrandDetail>(requests.strand(this.id, strand)).then(
+      (d) => (selection.value = { kind: "strand", run: this.id, id: strand, task: d.task }),
+      (e: unknown) => {
+        if (!(e instanceof Unavailable)) throw e;
+        this.note.value = e.message;
+        selection.value = { kind: "code", run: this.id, code };
+      },
+    );
+  }
+
+  /** Moves the camera so that the node is seen. */
+  into(n: Shown): void {
+    const to = reveal(this.camera, n, this.view);
+    if (Math.abs(to.tx - this.camera.tx) + Math.abs(to.ty - this.camera.ty) < 1) return this.wake();
+    this.fitted = false;
+    this.moveTo(to, true);
+  }
+
+  /** Fills the view with a node. */
+  focus(n: Shown): void {
+    const r = n.inside || n.w > 0 ? n : n.parent!;
+    const pad = 60;
+    const kx = Math.min(4, (this.view.w - 2 * pad) / Math.max(1, r.w)), ky = Math.min(this.uniform ? 4 : 400, (this.view.h - 2 * pad) / Math.max(0.05, r.h));
+    const k = !this.uniform ? { kx: Math.min(kx, 1.6), ky } : { kx: Math.min(kx, ky), ky: Math.min(kx, ky) };
+    this.fitted = false;
+    this.moveTo({ ...k, tx: this.view.x + this.view.w / 2 - (r.x + r.w / 2) * k.kx, ty: this.view.y + this.view.h / 2 - (r.y + r.h / 2) * k.ky }, true);
+  }
+
+  /** What was selected elsewhere: shown, after expanding what it is inside of. */
+  async seek(s: Selection | null): Promise<void> {
+    if (s === this.walked && s !== null) return;
+    this.walked = s;
+    const m = this.model.peek();
+    const found = this.find(m, s);
+    this.selected.value = found;
+    this.wake();
+    if (!s || s.run !== this.id || m === EMPTY) return;
+    if (found) return this.into(found);
+    const task = s.kind === "task" ? s.id : s.kind === "strand" || s.kind === "steal" || s.kind === "group" ? s.task : null;
+    if (task === null) return;
+    try {
+      const way = await this.source.json<Ancestors>(requests.ancestors(this.id, task));
+      if (selection.peek() !== s) return;
+      const open = s.kind === "task" ? way.slice(0, -1) : way;
+      const wanted = open.slice(0, MOST_LEVELS);
+      const last = wanted.length < open.length ? (wanted[wanted.length - 1] ?? RUN) : (way[way.length - 1] ?? RUN);
+      const to = new Set([...expanded.peek(), ...wanted]);
+      if (same(to, expanded.peek())) {
+        // Expanded already as far as this source goes: the node that holds it.
+        const near = holder(this.model.peek(), way);
+        if (near) {
+          this.selected.value = near;
+          this.into(near);
+        }
+        return;
+      }
+      this.change(to, last, "Expanded to the task selected");
+      if (wanted.length < open.length) this.note.value = `The task is ${count(open.length)} levels deep; ${count(MOST_LEVELS)} are opened`;
+      this.sought = s;
+    } catch (e) {
+      if (!(e instanceof Unavailable)) throw e;
+      const near = null;
+      this.note.value = `${e.message}${e.remedy ? ` ${e.remedy}` : ""}`;
+      this.selected.value = near;
+    }
+  }
+
+  private sought: Selection | null = null;
+
+  /** After the picture changed: what was sought comes into view. */
+  arrived(): void {
+    const s = this.sought;
+    if (!s || selection.peek() !== s) return;
+    const n = this.find(this.model.peek(), s);
+    if (!n) return;
+    this.sought = null;
+    this.selected.value = n;
+    const to = reveal(this.camera, n, this.view);
+    this.camera = to;
+    this.fitted = false;
+    this.wake();
+  }
+
+  /** Loads what stands beside the picture. */
+  async aside(): Promise<void> {
+    try {
+      this.critical.value = await this.source.json<CriticalPath>(requests.critical(this.id));
+    } catch (e) {
+      if (!(e instanceof Unavailable)) throw e;
+    }
+    try {
+      const { planes } = await this.source.planes(requests.profile(this.id, this.run.top_level, 0));
+      const ticksPerBin = 2 ** this.run.top_level;
+      this.running.value = { running: planes.running!, delay: planes.delay!, sched: planes.no_work_sched!, ticksPerBin, from: 0 };
+    } catch (e) {
+      if (!(e instanceof Unavailable)) throw e;
+    }
+    this.wake();
+  }
+
+  /** True when this scene's run is the one shown. */
+  get current(): boolean {
+    return shownRun.peek() === this.id;
+  }
+}
+
+const NO_CODES: ReadonlySet<number> = new Set();
+const now = (): number => performance.now();
+const same = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean => a.size === b.size && [...a].every((k) => b.has(k));
+const topWidth = (m: Model): number => Math.max(1, m.top.w);
