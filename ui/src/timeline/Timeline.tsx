@@ -1,1 +1,98 @@
-export function Timeline() { return <p>The timeline.</p>; }
+/** The timeline tab: toolbar, picture, tooltip, table. */
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { count, percent, ticks as timeOf } from "../format";
+import { runMeta, selection, source } from "../store";
+import { gestures } from "./gestures";
+import { registerKeys } from "./keys";
+import { StrandTable } from "./Table";
+import { Toolbar } from "./Toolbar";
+import { Tooltip } from "./Tooltip";
+import type { Pointed } from "./Tooltip";
+import { observe } from "./size";
+import { TimelineView } from "./view";
+import type { RunMeta } from "../data/contract";
+import "./timeline.css";
+
+export function Timeline() {
+  const meta = runMeta();
+  // Another run is another view: nothing of the old one's tiles fits.
+  return meta ? <Loaded key={meta.id} meta={meta} /> : null;
+}
+
+function Loaded({ meta }: { meta: RunMeta }) {
+  const host = useRef<HTMLDivElement>(null);
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const view = useRef<TimelineView | null>(null);
+  const [pointed, setPointed] = useState<Pointed | null>(null);
+  const [table, setTable] = useState(false);
+  const [drawn, setDrawn] = useState(0);
+  const tabled = useRef(false);
+  tabled.current = table;
+
+  useEffect(() => {
+    if (!host.current || !canvas.current) return;
+    const made = new TimelineView(canvas.current, meta, source, () => {
+      if (tabled.current) setDrawn((n) => n + 1);
+    });
+    view.current = made;
+    (window as unknown as { __timeline?: TimelineView }).__timeline = made;
+    const ends = [
+      observe(host.current, (w, h, dpr) => made.resize(w, h, dpr)),
+      gestures(made, (hit, x, y) => setPointed(hit ? { hit, x, y } : null)),
+      registerKeys(() => view.current, () => setTable((on) => !on)),
+    ];
+    return () => {
+      for (const end of ends) end();
+      made.close();
+      view.current = null;
+    };
+  }, [meta]);
+
+  return (
+    <section class="tl" aria-label="Timeline">
+      <Toolbar meta={meta} table={table} setTable={setTable} />
+      <Notice meta={meta} />
+      <div class="tl-body">
+        <div class="tl-canvas" ref={host}>
+          <canvas
+            ref={canvas}
+            tabIndex={0}
+            role="application"
+            aria-roledescription="timeline"
+            aria-label={`Timeline of ${meta.name}: ${count(meta.threads.length)} rows over ${timeOf(meta.elapsed, meta.ticks_per_second)}. W and S zoom, A and D move, full stop and comma step through strands, question mark lists all keys.`}
+          />
+          {pointed && view.current && <Tooltip view={view.current} pointed={pointed} />}
+        </div>
+        {table && view.current && <StrandTable view={view.current} drawn={drawn} />}
+      </div>
+    </section>
+  );
+}
+
+/** What is special about a run, in its own words. */
+function Notice({ meta }: { meta: RunMeta }) {
+  const says: string[] = [];
+  if (meta.strands === 0) says.push("This run has no strand: nothing parallel was recorded, so there is nothing to draw.");
+  else if (meta.workers === 1) says.push("One worker: there is nobody to steal from, and no delay or missing work that others could fill.");
+  else if (meta.steals + meta.leaps === 0) says.push("Nothing was stolen: every task ran where it was created.");
+  if (meta.more_threads > 0) says.push(`${count(meta.more_threads)} further threads have no row here; they are in all numbers.`);
+  if (meta.folded_strands > 0) says.push(`${count(meta.folded_strands)} boxes are folded subtrees (two lines at their bottom): one record for many strands.`);
+  const idle = meta.threads.filter((t) => t.worker && t.busy < 0.005).length;
+  if (meta.workers > 1 && idle > 0 && meta.strands > 0) says.push(`${count(idle)} of ${count(meta.workers)} workers ran ${percent(0.005, 1)} of the time or less.`);
+  const chosen = selection.value;
+  const dims = chosen?.run === meta.id && (chosen.kind === "code" || chosen.kind === "site");
+  const label = !dims ? null : chosen.kind === "code" ? meta.codes[chosen.code]?.label : meta.sites[chosen.site]?.label;
+  if (!says.length && !label) return null;
+  return (
+    <p class="tl-notice" role="note">
+      {label && (
+        <span class="tl-chosen">
+          only <b>{label}</b> is bright
+          <button type="button" onClick={() => (selection.value = null)}>show all</button>
+        </span>
+      )}
+      {says.join(" ")}
+    </p>
+  );
+}

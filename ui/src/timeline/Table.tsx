@@ -1,0 +1,47 @@
+/** The strands in view as a table: the same facts as the picture, for those who can't see it or want to copy it. */
+
+import { count } from "../format";
+import { selection } from "../store";
+import { chooseStrand } from "./choose";
+import { LANE_HEADER, strandRows } from "./inview";
+import type { TimelineView } from "./view";
+
+const MOST = 500;
+
+/** `drawn` grows with each frame, so that the table follows the window. */
+export function StrandTable({ view, drawn }: { view: TimelineView; drawn: number }) {
+  void drawn;
+  const all = strandRows(view);
+  const chosen = selection.value;
+  return (
+    <div class="tl-table" tabIndex={0} role="region" aria-label="Strands in view">
+      <table>
+        <caption>
+          {all.length === 0
+            ? "No strand is wide enough here to stand alone: zoom in."
+            : `${count(all.length)} strands that are boxes of their own in this window, by start${all.length > MOST ? `; the first ${count(MOST)}` : ""}.`}
+        </caption>
+        <thead>
+          <tr>
+            {LANE_HEADER.map((h) => (
+              <th key={h} scope="col">{h}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {all.slice(0, MOST).map((r) => {
+            const on = chosen?.kind === "strand" && chosen.id === r.id && chosen.run === view.meta.id;
+            const go = () => void chooseStrand(view, r.id);
+            return (
+              <tr key={r.id} class={on ? "on" : ""} aria-selected={on} tabIndex={0} onClick={go} onKeyDown={(e) => e.key === "Enter" && go()}>
+                {r.cells.map((cell, i) => (
+                  <td key={i} class={typeof cell === "number" ? "n" : ""}>{typeof cell === "number" && i < 2 ? count(cell) : cell}</td>
+                ))}
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}

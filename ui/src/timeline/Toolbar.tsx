@@ -1,0 +1,153 @@
+/** Colour by, a switch for each layer, what the colours mean, the table, the files. */
+
+import { colour, sequential } from "../colors";
+import type { RunMeta } from "../data/contract";
+import { count } from "../format";
+import { colorBy, LAYERS, layers } from "../store";
+import type { ColorBy, Layer } from "../store";
+import { colours, dark } from "../theme/theme";
+import { Glyph } from "./glyphs";
+import { LAYER_NAMES, layerThere, toggle } from "./layers";
+import { Palette } from "./palette";
+
+const MODES: [ColorBy, string][] = [
+  ["code", "code"],
+  ["site", "spawn site"],
+  ["worker", "worker"],
+  ["activity", "activity"],
+  ["level", "level"],
+  ["critical", "critical path"],
+];
+
+/** In the order of the drawing, not of the store. */
+const ORDER: Layer[] = ["spawns", "steals", "leaps", "ready", "critical", "delay", "nowork", "cpu", "queue", "regions"];
+
+export function Toolbar({ meta, table, setTable }: { meta: RunMeta; table: boolean; setTable: (on: boolean) => void }) {
+  const t = colours.value;
+  return (
+    <div class="tl-bar" role="toolbar" aria-label="Timeline: colours and layers">
+      <label class="tl-by">
+        Colour:
+        <select value={colorBy.value} onChange={(e) => (colorBy.value = e.currentTarget.value as ColorBy)} aria-label="Colour boxes by">
+          {MODES.map(([mode, name]) => (
+            <option key={mode} value={mode}>{name}</option>
+          ))}
+        </select>
+      </label>
+      <span class="tl-sep" />
+      {ORDER.filter((l) => LAYERS.includes(l)).map((layer) => {
+        const there = layerThere(meta, layer);
+        const on = layers.value.has(layer) && there;
+        const n = layer === "steals" ? meta.steals : layer === "leaps" ? meta.leaps : 0;
+        return (
+          <button
+            key={layer}
+            type="button"
+            class={on ? "tl-toggle on" : "tl-toggle"}
+            aria-pressed={on}
+            disabled={!there}
+            data-layer={layer}
+            title={there ? titleOf(layer) : missing(layer)}
+            onClick={() => toggle(layer)}
+          >
+            <Glyph layer={layer} t={t} dark={dark.value} />
+            {LAYER_NAMES[layer]}
+            {n > 0 && <span class="tl-n">{count(n)}</span>}
+            {layer === "critical" && <kbd>K</kbd>}
+          </button>
+        );
+      })}
+      <span class="tl-fill" />
+      <Key meta={meta} />
+      <button type="button" class={table ? "tl-toggle on" : "tl-toggle"} aria-pressed={table} title="The strands in view as a table" onClick={() => setTable(!table)}>
+        Table
+      </button>
+    </div>
+  );
+}
+
+function titleOf(layer: Layer): string {
+  switch (layer) {
+    case "spawns":
+      return "Where tasks were created";
+    case "steals":
+      return "From victim to thief, when the stolen task began";
+    case "leaps":
+      return "Steals while their thief waited in a join";
+    case "ready":
+      return "Backwards from the end, always to what made the next strand ready last";
+    case "critical":
+      return "The heaviest path: the span";
+    case "delay":
+      return "Free workers while work was ready. Which of the free rows has the delay is a choice: the lowest ones";
+    case "nowork":
+      return "Free workers with nothing ready: dots, the scheduler was at fault; grey hatch, the application";
+    case "cpu":
+      return "Share of the time each row was on a CPU";
+    case "queue":
+      return "Tasks in each worker's queue, on a log scale";
+    case "regions":
+      return "Regions and parts that the program marked";
+  }
+}
+
+function missing(layer: Layer): string {
+  switch (layer) {
+    case "steals":
+      return "Nothing was stolen in this run";
+    case "leaps":
+      return "No thief stole while it waited in a join, or the runtime doesn't tell";
+    case "queue":
+      return "This run has no queue depths";
+    case "regions":
+      return "The program marked no regions";
+    default:
+      return "This run has none";
+  }
+}
+
+const MOST_KEYS = 6;
+
+/** What the colours of the boxes mean. */
+function Key({ meta }: { meta: RunMeta }) {
+  const d = dark.value;
+  const mode = colorBy.value;
+  const palette = new Palette(mode, meta, d, colours.value.panel);
+  const facts = { code: 0xffff, site: 0xffff, row: 0, level: 0, critical: false, readyPath: false };
+  let entries: { label: string; fill: string }[] = [];
+  let more = 0;
+  if (mode === "code") {
+    entries = meta.codes.slice(0, MOST_KEYS).map((c, code) => ({ label: c.label, fill: palette.of({ ...facts, code }).fill }));
+    more = meta.codes.length - entries.length;
+  } else if (mode === "site") {
+    entries = meta.sites.slice(0, MOST_KEYS).map((s, site) => ({ label: s.label, fill: palette.of({ ...facts, site }).fill }));
+    more = meta.sites.length - entries.length;
+  } else if (mode === "critical") {
+    entries = [
+      { label: "on the critical path", fill: colour("critical", { critical: true }, d).fill },
+      { label: "on the ready path", fill: colour("critical", { readyPath: true }, d).fill },
+      { label: "on neither", fill: colour("critical", {}, d).fill },
+    ];
+  } else if (mode === "activity") {
+    entries = [{ label: "working", fill: colour("activity", { activity: "work" }, d).fill }];
+  } else if (mode === "level") {
+    return (
+      <span class="tl-key">
+        level 0
+        <i class="tl-ramp" style={{ background: `linear-gradient(90deg, ${[0, 0.25, 0.5, 0.75, 1].map((x) => sequential(x, d)).join(",")})` }} />
+        deep
+      </span>
+    );
+  }
+  return (
+    <span class="tl-keys">
+      {entries.map((e) => (
+        <span class="tl-key" key={e.label} title={e.label}>
+          <i style={{ background: e.fill }} />
+          <span>{e.label}</span>
+        </span>
+      ))}
+      {more > 0 && <span class="tl-key">and {count(more)} more</span>}
+    </span>
+  );
+}

@@ -1,0 +1,113 @@
+/** What is under the pointer, in words. Nothing is said here alone: a click says it in the drawer. */
+
+import { count, many, percent, three, ticks as timeOf } from "../format";
+import { FLAG } from "./boxes";
+import type { Hit } from "./hit";
+import { at } from "./profile";
+import type { TimelineView } from "./view";
+
+export interface Pointed {
+  hit: Hit;
+  x: number;
+  y: number;
+}
+
+type Line = [string, string];
+
+export function Tooltip({ view, pointed }: { view: TimelineView; pointed: Pointed }) {
+  const said = words(view, pointed.hit);
+  if (!said) return null;
+  const width = view.canvas.clientWidth;
+  const left = pointed.x > width - 320;
+  const high = pointed.y > view.canvas.clientHeight - 170;
+  return (
+    <div class="tl-tip" aria-hidden="true" style={{ [left ? "right" : "left"]: `${left ? width - pointed.x + 14 : pointed.x + 14}px`, [high ? "bottom" : "top"]: `${high ? view.canvas.clientHeight - pointed.y + 10 : pointed.y + 14}px` }}>
+      <b>{said.title}</b>
+      {said.lines.map(([name, value]) => (
+        <div key={name}>
+          <span>{name}</span> {value}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } | null {
+  const { meta } = view;
+  const time = (n: number) => timeOf(n, meta.ticks_per_second);
+  const code = (i: number) => meta.codes[i]?.label ?? "unknown code";
+  const site = (i: number) => meta.sites[i]?.label ?? "unknown site";
+  const row = (i: number) => meta.threads[i]?.label ?? `thread ${i}`;
+  switch (hit.kind) {
+    case "box": {
+      const b = view.scene?.boxes;
+      if (!b || hit.index >= b.n) return null;
+      const i = hit.index;
+      const flags = b.flags[i]!;
+      const lines: Line[] = [
+        ["time", `${time(b.start[i]!)} + ${time(b.end[i]! - b.start[i]!)}`],
+        ["on", row(b.row[i]!)],
+        ["spawned at", site(b.site[i]!)],
+        ["task", `${count(b.task[i]!)}, level ${b.level[i]}`],
+      ];
+      if (!Number.isNaN(b.ready[i]!) && b.start[i]! > b.ready[i]!) lines.push(["ready", `${time(b.start[i]! - b.ready[i]!)} before it started${flags & FLAG.buried ? ": its thread was inside an unrelated task" : ""}`]);
+      if (flags & FLAG.stolen) lines.push(["stolen", "yes"]);
+      const on = [flags & FLAG.critical ? "critical path" : "", flags & FLAG.ready ? "ready path" : ""].filter(Boolean).join(", ");
+      if (on) lines.push(["on the", on]);
+      if (flags & FLAG.folded) lines.push(["folded", "a whole subtree, recorded as one"]);
+      return { title: code(b.code[i]!), lines };
+    }
+    case "column":
+      return {
+        title: hit.strands > 1 ? `${many(hit.strands, "strand")}${hit.strands >= 65535 ? " or more" : ""} in this column` : code(hit.code),
+        lines: [["longest", code(hit.code)], ["spawned at", site(hit.site)], ["on", row(hit.row)], ["at", time(hit.t)]],
+      };
+    case "free": {
+      if (!hit.what) return null;
+      const kind = { delay: "Delay", sched: "No work, scheduler", app: "No work, application" }[hit.what];
+      const why = {
+        delay: "work was ready while this worker was free; which free row has it is a choice, the lowest ones",
+        sched: "nothing ready, because the next strand of the ready path had not been started",
+        app: "nothing ready: the program had no more parallelism here",
+      }[hit.what];
+      return { title: kind, lines: [["", why], ["on", row(hit.row)], ["at", time(hit.t)]] };
+    }
+    case "strip": {
+      const c = view.drawn?.columns;
+      const s = view.scene;
+      const v = c && s && view.pointer ? at(c, s.scale, view.pointer.x) : null;
+      if (!v) return null;
+      const lines: Line[] = [["running", three(v.running!)]];
+      for (const [name, value] of Object.entries(v)) if (name.startsWith("ready_") && value > 0.005) lines.push([`ready (${name.slice(6).replace(/_/g, " ")})`, three(value)]);
+      for (const [name, key] of [["delay", "delay"], ["no work, scheduler", "no_work_sched"], ["no work, app", "no_work_app"], ["descheduled", "descheduled"], ["blocked", "blocked"]] as const) {
+        if (v[key]! > 0.005) lines.push([name, `${three(v[key]!)} of ${meta.workers}`]);
+      }
+      return { title: time(hit.t), lines };
+    }
+    case "arc": {
+      const a = hit.arc;
+      return {
+        title: a.leap ? "Leapfrog steal" : "Steal",
+        lines: [["thief", row(a.to)], ["victim", row(a.from)], ["at", time(a.toT)], ["ready for", time(Math.max(0, a.toT - a.fromT))]],
+      };
+    }
+    case "dot": {
+      const s = hit.dot.strand === null ? null : view.facts.strand(hit.dot.strand);
+      const to = s && s.end >= hit.dot.t - (view.window.t1 - view.window.t0) / 200 ? s.to : null;
+      const lines: Line[] = [["on", row(hit.dot.row)], ["at", time(hit.dot.t)]];
+      if (to) lines.unshift(["site", to.at ?? to.function ?? "unknown"]);
+      if (to?.function && to.at) lines.push(["in", to.function]);
+      return { title: many(hit.dot.creates, "spawn"), lines };
+    }
+    case "label": {
+      const thread = meta.threads[hit.row];
+      return thread ? { title: thread.label, lines: [["busy", percent(thread.busy)], ["thread", `${thread.thread}${thread.worker ? "" : ", outside of the pool"}`]] } : null;
+    }
+    case "region":
+      return { title: hit.region.label, lines: [[hit.region.part ? "part" : "region", time(hit.region.end - hit.region.start)], ["from", time(hit.region.start)], ["on", row(hit.region.row)]] };
+    case "matrix":
+      return { title: many(hit.n, "steal"), lines: [["thief", row(hit.thief)], ["victim", row(hit.victim)]] };
+    default:
+      return null;
+  }
+}

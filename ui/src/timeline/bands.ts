@@ -1,0 +1,99 @@
+/** Where everything stands from top to bottom: minimap, axis, parallelism, regions, rows. CSS pixels. */
+
+export interface Bands {
+  width: number;
+  height: number;
+  /** Left edge and width of what has a time axis. */
+  x0: number;
+  plot: number;
+  minimap: { y: number; h: number };
+  /** Baseline of the axis' labels. */
+  axis: number;
+  strip: { y: number; h: number; base: number; p: number };
+  regions: { y: number; h: number; lanes: number };
+  rows: Rows;
+}
+
+export interface Rows {
+  y: number;
+  /** Height there is to see rows in. */
+  h: number;
+  count: number;
+  /** Of a row, with all that belongs to it. */
+  pitch: number;
+  lane: number;
+  cpu: number;
+  queue: number;
+  /** How far they are scrolled, and how far they can be. */
+  scroll: number;
+  most: number;
+}
+
+export const LABELS = 136;
+const RIGHT = 14;
+/** Space above a lane, for the dots of spawns. */
+export const ABOVE = 5;
+
+export interface Wanted {
+  width: number;
+  height: number;
+  rows: number;
+  scroll: number;
+  cpu: boolean;
+  queue: boolean;
+  regionLanes: number;
+}
+
+export function bands(w: Wanted): Bands {
+  // Short windows give the strip less, so that rows stay in sight.
+  const strip = w.height > 420 ? 118 : w.height > 300 ? 84 : 54;
+  const minimap = { y: 8, h: w.height > 300 ? 30 : 18 };
+  const axis = minimap.y + minimap.h + 24;
+  const stripY = axis + 8;
+  const regionsY = stripY + strip + 4;
+  const regions = { y: regionsY, h: w.regionLanes ? w.regionLanes * 14 + 2 : 0, lanes: w.regionLanes };
+  const y = regionsY + regions.h + 6;
+  const h = Math.max(24, w.height - y - 4);
+  const extra = ABOVE + (w.cpu ? 6 : 2) + (w.queue ? 11 : 0) + 2;
+  const count = Math.max(1, w.rows);
+  const least = extra + 11;
+  const most = extra + 27;
+  const pitch = Math.floor(Math.min(most, Math.max(least, h / count)));
+  const lane = pitch - extra;
+  const overflow = Math.max(0, pitch * count - h);
+  return {
+    width: w.width,
+    height: w.height,
+    x0: LABELS,
+    plot: Math.max(40, w.width - LABELS - RIGHT),
+    minimap,
+    axis,
+    strip: { y: stripY, h: strip, base: stripY + strip, p: Math.round(strip * 0.61) },
+    regions,
+    rows: { y, h, count, pitch, lane, cpu: w.cpu ? 3 : 0, queue: w.queue ? 8 : 0, scroll: Math.min(Math.max(0, w.scroll), overflow), most: overflow },
+  };
+}
+
+export const rowTop = (r: Rows, row: number): number => r.y + row * r.pitch - r.scroll;
+export const laneTop = (r: Rows, row: number): number => rowTop(r, row) + ABOVE;
+export const laneMiddle = (r: Rows, row: number): number => laneTop(r, row) + r.lane / 2;
+
+/** First and last row that is at least partly seen. */
+export function visibleRows(r: Rows): [number, number] {
+  const first = Math.max(0, Math.floor(r.scroll / r.pitch));
+  return [first, Math.min(r.count - 1, Math.ceil((r.scroll + r.h) / r.pitch) - 1)];
+}
+
+/** The row at a height, or null beside the rows. */
+export function rowAt(r: Rows, y: number): number | null {
+  if (y < r.y || y >= r.y + r.h) return null;
+  const row = Math.floor((y - r.y + r.scroll) / r.pitch);
+  return row >= 0 && row < r.count ? row : null;
+}
+
+/** The scroll that brings a row wholly into sight, moved as little as possible. */
+export function scrollTo(r: Rows, row: number): number {
+  const top = row * r.pitch;
+  if (top < r.scroll) return top;
+  return Math.min(r.most, Math.max(r.scroll, top + r.pitch - r.h));
+}

@@ -1,0 +1,191 @@
+/** Selecting: from what was hit, and by steps along a row, up to the parent, on to the next steal. Each is announced. */
+
+import type { StrandDetail, TaskDetail } from "../data/contract";
+import { requests } from "../data/requests";
+import { count, percent, ticks as timeOf } from "../format";
+import { announcement, drawer, selection } from "../store";
+import type { Selection } from "../store";
+import type { Hit } from "./hit";
+import { steals } from "./steals";
+import type { TimelineView } from "./view";
+
+export function choose(what: Selection | null, said?: string): void {
+  selection.value = what;
+  if (what && what.kind !== "range" && what.kind !== "row") drawer.value = true;
+  if (said) announcement.value = said;
+}
+
+/** What clicking there selects; null where a click selects nothing. */
+export async function chooseHit(view: TimelineView, hit: Hit | null): Promise<void> {
+  const run = view.meta.id;
+  const boxes = view.scene?.boxes;
+  switch (hit?.kind) {
+    case "box":
+      if (boxes) {
+        const [id, task, row, start, end] = [boxes.id[hit.index]!, boxes.task[hit.index]!, boxes.row[hit.index]!, boxes.start[hit.index]!, boxes.end[hit.index]!];
+        choose({ kind: "strand", run, id, task }, strandWords(view, boxes.code[hit.index]!, row, start, end));
+      }
+      return;
+    case "column":
+      return chooseStrand(view, hit.strand);
+    case "arc":
+      return chooseSteal(view, hit.arc.strand);
+    case "dot":
+      if (hit.dot.strand !== null) return chooseStrand(view, hit.dot.strand);
+      return;
+    case "label":
+      return chooseRow(view, hit.row);
+    case "region":
+      choose({ kind: "range", run, t0: hit.region.start, t1: hit.region.end }, `Region ${hit.region.label}, ${time(view, hit.region.end - hit.region.start)}`);
+      return;
+    case "free":
+    case "strip":
+      choose(null, "Nothing selected");
+      return;
+    default:
+  }
+}
+
+export function chooseRow(view: TimelineView, row: number): void {
+  view.cursorRow = row;
+  const thread = view.meta.threads[row];
+  choose({ kind: "row", run: view.meta.id, row }, thread ? `Row ${thread.label}, ${percent(thread.busy, 0)} busy` : undefined);
+  view.revealRow(row);
+}
+
+/** Selects a strand of which only the number is known; shows it when it is elsewhere. */
+export async function chooseStrand(view: TimelineView, id: number, reveal = false): Promise<void> {
+  const s = await view.facts.later<StrandDetail>(requests.strand(view.meta.id, id));
+  if (!s) {
+    announcement.value = "This report carries no details of that strand.";
+    return;
+  }
+  view.cursorRow = s.row;
+  choose({ kind: "strand", run: view.meta.id, id, task: s.task }, strandWords(view, s.code, s.row, s.start, s.end));
+  if (reveal) {
+    view.reveal(s.start, s.end);
+    view.revealRow(s.row);
+  }
+}
+
+export async function chooseSteal(view: TimelineView, id: number, reveal = false): Promise<void> {
+  const s = await view.facts.later<StrandDetail>(requests.strand(view.meta.id, id));
+  if (!s) return;
+  const victim = s.stolen?.victim ?? s.made_ready_by?.row ?? null;
+  const from = victim === null ? "" : ` from ${view.meta.threads[victim]?.label ?? "another thread"}`;
+  view.cursorRow = s.row;
+  choose(
+    { kind: "steal", run: view.meta.id, strand: id, task: s.task },
+    `${s.stolen?.leap ? "Leapfrog steal" : "Steal"} by ${view.meta.threads[s.row]?.label ?? "a thread"}${from} at ${time(view, s.start)}`,
+  );
+  if (reveal) {
+    view.reveal(s.start, Math.min(s.end, s.start + (view.window.t1 - view.window.t0) / 4));
+    view.revealRow(s.row);
+  }
+}
+
+/** The strand selected now, or the longest one in view on the row the keyboard is on. */
+async function current(view: TimelineView): Promise<StrandDetail | null> {
+  const now = selection.value;
+  const ask = (id: number) => view.facts.later<StrandDetail>(requests.strand(view.meta.id, id));
+  if (now?.run === view.meta.id) {
+    if (now.kind === "strand") return ask(now.id);
+    if (now.kind === "steal") return ask(now.strand);
+    if (now.kind === "task") {
+      const task = await view.facts.later<TaskDetail>(requests.task(view.meta.id, now.id));
+      return task ? ask(task.first) : null;
+    }
+  }
+  return null;
+}
+
+/** The longest box of a row in view, or -1. */
+function longest(view: TimelineView, row: number): number {
+  const boxes = view.scene?.boxes;
+  let best = -1;
+  if (boxes) for (let i = 0; i < boxes.n; i++) if (boxes.row[i] === row && (best < 0 || boxes.end[i]! - boxes.start[i]! > boxes.end[best]! - boxes.start[best]!)) best = i;
+  return best;
+}
+
+/** Next (1) or previous (-1) strand on the row; the longest in view when none is selected. */
+export async function step(view: TimelineView, by: 1 | -1): Promise<void> {
+  const now = await current(view);
+  if (!now) {
+    const best = longest(view, view.cursorRow ?? 0);
+    if (best >= 0 && view.scene) await chooseStrand(view, view.scene.boxes.id[best]!, true);
+    else announcement.value = "No strand is wide enough here to step from: zoom in first.";
+    return;
+  }
+  const id = by > 0 ? now.next_on_row : now.previous_on_row;
+  if (id === null) announcement.value = by > 0 ? "The last strand of this row." : "The first strand of this row.";
+  else await chooseStrand(view, id, true);
+}
+
+export async function parent(view: TimelineView): Promise<void> {
+  const now = await current(view);
+  const task = now && (await view.facts.later<TaskDetail>(requests.task(view.meta.id, now.task)));
+  const above = task?.stack[1];
+  if (!above) {
+    announcement.value = now ? "A root task: nobody created it." : "Select a strand first.";
+    return;
+  }
+  const code = view.meta.codes[above.code]?.label ?? "a task";
+  choose({ kind: "task", run: view.meta.id, id: above.task }, `Parent: ${code} on ${view.meta.threads[above.row]?.label ?? "another thread"}`);
+  view.cursorRow = above.row;
+  view.reveal(above.start, above.start);
+  view.revealRow(above.row);
+}
+
+/** The row above or below: its strand at the same time when one is selected, else the row itself. */
+export async function moveRow(view: TimelineView, by: 1 | -1): Promise<void> {
+  const now = await current(view);
+  const rows = view.meta.threads.length;
+  const from = now?.row ?? view.cursorRow ?? (by > 0 ? -1 : rows);
+  const row = Math.min(rows - 1, Math.max(0, from + by));
+  const boxes = view.scene?.boxes;
+  if (now && boxes) {
+    const index = boxes.at(row, (now.start + now.end) / 2);
+    if (index >= 0) {
+      view.cursorRow = row;
+      view.revealRow(row);
+      return chooseHit(view, { kind: "box", index, row, t: now.start });
+    }
+  }
+  chooseRow(view, row);
+}
+
+/** The next steal after the selected one, or after the window's start; looks on to the right, window by window, as long as there are any. */
+export async function nextSteal(view: TimelineView): Promise<void> {
+  const now = await current(view);
+  const { meta } = view;
+  let t = now && selection.value?.kind === "steal" ? now.start : view.window.t0 - 1;
+  if (meta.steals + meta.leaps === 0) {
+    announcement.value = "Nothing was stolen in this run.";
+    return;
+  }
+  const planes = (level: number, index: number) => view.source.planes(requests.arcs(meta.id, level, index)).catch(() => null);
+  // From tiles small enough to tell their steals, on to wider ones the farther it looks.
+  let level = Math.min(meta.top_level, Math.max(0, Math.ceil(Math.log2((view.window.t1 - view.window.t0) / 1024))));
+  for (let tries = 0; tries < 40 && t < meta.elapsed; tries++) {
+    const size = 1024 * 2 ** level;
+    const index = Math.max(0, Math.floor((t + 1) / size));
+    const data = await planes(level, index);
+    if (data?.facts.truncated && level > 0) {
+      level--;
+      continue;
+    }
+    const found = data && steals([{ t0: index * size, t1: (index + 1) * size, tile: { kind: "arcs", level, index, data, made: new Map(), used: 0 } }], { t0: t, t1: meta.elapsed, x0: 0, width: 1 });
+    const next = found?.arcs.filter((a) => a.toT > t).sort((a, b) => a.toT - b.toT)[0];
+    if (next) return chooseSteal(view, next.strand, true);
+    t = (index + 1) * size - 1;
+    level = Math.min(meta.top_level, level + 1);
+  }
+  announcement.value = `No further steal; the run has ${count(meta.steals + meta.leaps)}.`;
+}
+
+function strandWords(view: TimelineView, code: number, row: number, start: number, end: number): string {
+  const label = view.meta.codes[code]?.label ?? "unknown code";
+  return `${label} on ${view.meta.threads[row]?.label ?? "a thread"}, ${time(view, end - start)} from ${time(view, start)}`;
+}
+
+const time = (view: TimelineView, n: number): string => timeOf(n, view.meta.ticks_per_second);

@@ -1,0 +1,61 @@
+/** The view as a file: PNG, SVG, or the strands in it as CSV. */
+
+import { LANE_HEADER, strandRows } from "./inview";
+import { CanvasPen } from "./pen";
+import { SvgPen } from "./svg";
+import { dark } from "../theme/theme";
+import type { TimelineView } from "./view";
+
+export function png(view: TimelineView): void {
+  view.canvas.toBlob((blob) => {
+    if (blob) save(blob, `${name(view)}.png`);
+  }, "image/png");
+}
+
+export function svg(view: TimelineView): void {
+  save(new Blob([svgText(view)], { type: "image/svg+xml" }), `${name(view)}.svg`);
+}
+
+export function csv(view: TimelineView): void {
+  save(new Blob([csvText(view)], { type: "text/csv" }), `${name(view)}.csv`);
+}
+
+export function svgText(view: TimelineView): string {
+  const scratch = document.createElement("canvas");
+  const context = scratch.getContext("2d");
+  if (!context) return "";
+  const picture = (image: CanvasImageSource, sx: number, sy: number, sw: number, sh: number): string => {
+    scratch.width = Math.max(1, Math.min(1024, Math.ceil(sw)));
+    scratch.height = 1;
+    context.drawImage(image, sx, sy, sw, sh, 0, 0, scratch.width, 1);
+    return scratch.toDataURL("image/png");
+  };
+  const measure = document.createElement("canvas").getContext("2d");
+  if (!measure) return "";
+  const pen = new SvgPen(dark.value, new CanvasPen(measure, dark.value), picture);
+  const { width, height } = view.picture(pen);
+  return pen.document(width, height);
+}
+
+export function csvText(view: TimelineView): string {
+  const cell = (v: string | number) => {
+    let text = String(v);
+    // A spreadsheet would run what begins like a formula.
+    if (typeof v === "string" && /^[=+\-@\t]/.test(text)) text = `'${text}`;
+    return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
+  };
+  return [LANE_HEADER, ...strandRows(view).map((r) => r.cells)].map((line) => line.map(cell).join(",")).join("\n") + "\n";
+}
+
+function name(view: TimelineView): string {
+  return `${view.meta.file.replace(/\.[^.]*$/, "").replace(/[^\w.-]+/g, "-") || "run"}-timeline`;
+}
+
+function save(blob: Blob, file: string): void {
+  const url = URL.createObjectURL(blob);
+  const a = document.createElement("a");
+  a.href = url;
+  a.download = file;
+  a.click();
+  setTimeout(() => URL.revokeObjectURL(url), 10000);
+}

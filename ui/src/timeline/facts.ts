@@ -1,0 +1,64 @@
+/** Details of strands, tasks, regions and findings, asked for once each and kept. */
+
+import type { FindingWords, RegionSpan, RunId, StrandDetail, Summary, TaskDetail, Words } from "../data/contract";
+import { requests } from "../data/requests";
+import type { DataSource } from "../data/source";
+
+type Known<T> = { value: T | null; why: string | null };
+
+export class Facts {
+  private known = new Map<string, Known<unknown> | "waiting">();
+
+  constructor(
+    private readonly run: RunId,
+    private readonly source: DataSource,
+    private readonly changed: () => void,
+  ) {}
+
+  /** The answer, undefined while it is on its way, null when there is none. */
+  private ask<T>(url: string): T | null | undefined {
+    const found = this.known.get(url);
+    if (found === "waiting") return undefined;
+    if (found) return found.value as T | null;
+    if (this.known.size > 5000) this.known.clear();
+    this.known.set(url, "waiting");
+    this.source.json<T>(url).then(
+      (value) => this.keep(url, { value, why: null }),
+      (error: unknown) => {
+        const why = (error as { why?: string }).why;
+        // What may come later is asked for again when somebody looks again.
+        if (why === "loading" || why === "gone") setTimeout(() => (this.known.delete(url), this.changed()), 700);
+        else this.keep(url, { value: null, why: error instanceof Error ? error.message : String(error) });
+      },
+    );
+    return undefined;
+  }
+
+  private keep(url: string, value: Known<unknown>): void {
+    this.known.set(url, value);
+    this.changed();
+  }
+
+  strand(id: number): StrandDetail | null | undefined {
+    return this.ask(requests.strand(this.run, id));
+  }
+
+  task(id: number): TaskDetail | null | undefined {
+    return this.ask(requests.task(this.run, id));
+  }
+
+  regions(): RegionSpan[] {
+    return this.ask<RegionSpan[]>(requests.regions(this.run)) ?? [];
+  }
+
+  finding(index: number): FindingWords | null {
+    return this.ask<Summary>(requests.summary(this.run))?.findings?.[index] ?? null;
+  }
+
+  /** As a promise, for steps that need the answer before they go on. */
+  later<T>(url: string): Promise<T | null> {
+    return this.source.json<T>(url).catch(() => null);
+  }
+}
+
+export const plainWords = (words: Words): string => words.map((w) => w.text).join("");

@@ -1,0 +1,183 @@
+/** Pointer, wheel and touch on the canvas. Keys are in commands.ts. */
+
+import { hover, range, selection } from "../store";
+import type { Selection } from "../store";
+import { choose, chooseHit } from "./choose";
+import type { Hit } from "./hit";
+import { time } from "./scale";
+import type { Span } from "./scale";
+import type { TimelineView } from "./view";
+
+/** A press that moves less than this is a click. */
+const SLACK = 4;
+
+type Drag =
+  | { kind: "range"; from: number }
+  | { kind: "pan"; x: number; y: number; window: Span }
+  | { kind: "brush"; part: "start" | "end" | "middle" | "new"; from: number; window: Span };
+
+/** Listens until the function returned is called; `pointed` is told what is under the pointer. */
+export function gestures(view: TimelineView, pointed: (hit: Hit | null, x: number, y: number) => void): () => void {
+  const { canvas } = view;
+  const end = new AbortController();
+  const on = <K extends keyof HTMLElementEventMap>(name: K, f: (e: HTMLElementEventMap[K]) => void, options: AddEventListenerOptions = {}) =>
+    canvas.addEventListener(name, f, { ...options, signal: end.signal });
+  const place = (e: MouseEvent) => {
+    const r = canvas.getBoundingClientRect();
+    return { x: e.clientX - r.left, y: e.clientY - r.top };
+  };
+  const fingers = new Map<number, { x: number; y: number }>();
+  let pressed: { x: number; y: number; hit: Hit | null; drag: Drag; moved: boolean } | null = null;
+  let pinch: { distance: number; middle: number } | null = null;
+
+  const limit = (t: number) => Math.min(Math.max(t, 0), view.meta.elapsed);
+
+  on("pointerdown", (e) => {
+    if (e.button > 1) return;
+    const p = place(e);
+    canvas.focus({ preventScroll: true });
+    canvas.setPointerCapture(e.pointerId);
+    fingers.set(e.pointerId, p);
+    if (fingers.size === 2) {
+      const [a, b] = [...fingers.values()] as [{ x: number; y: number }, { x: number; y: number }];
+      pinch = { distance: Math.hypot(a.x - b.x, a.y - b.y), middle: (a.x + b.x) / 2 };
+      pressed = null;
+      view.dragged = null;
+      return;
+    }
+    const hit = view.at(p.x, p.y);
+    const window = view.window;
+    let drag: Drag;
+    if (hit?.kind === "minimap") drag = { kind: "brush", part: hit.part === "outside" || (hit.part === "middle" && range.value === null) ? "new" : hit.part, from: hit.t, window };
+    else if (e.shiftKey || e.button === 1 || e.pointerType === "touch" || !view.scene || p.x < view.scene.bands.x0) drag = { kind: "pan", ...p, window };
+    else drag = { kind: "range", from: time(view.scene.scale, p.x) };
+    pressed = { ...p, hit, drag, moved: false };
+    if (e.button === 1) e.preventDefault();
+  });
+
+  on("pointermove", (e) => {
+    const p = place(e);
+    if (fingers.has(e.pointerId)) fingers.set(e.pointerId, p);
+    if (pinch && fingers.size === 2) {
+      const [a, b] = [...fingers.values()] as [{ x: number; y: number }, { x: number; y: number }];
+      const distance = Math.max(10, Math.hypot(a.x - b.x, a.y - b.y));
+      const middle = (a.x + b.x) / 2;
+      view.zoom(pinch.distance / distance, middle);
+      const s = view.scene?.scale;
+      if (s) view.panTicks(((pinch.middle - middle) / s.width) * (view.window.t1 - view.window.t0));
+      pinch = { distance, middle };
+      return;
+    }
+    view.pointer = p;
+    const s = view.scene;
+    if (!pressed || !s) {
+      const hit = view.at(p.x, p.y);
+      canvas.style.cursor = cursor(hit, e.shiftKey);
+      point(view, hit);
+      pointed(hit, p.x, p.y);
+      return;
+    }
+    if (!pressed.moved && Math.hypot(p.x - pressed.x, p.y - pressed.y) < SLACK) return;
+    pressed.moved = true;
+    pointed(null, p.x, p.y);
+    const drag = pressed.drag;
+    if (drag.kind === "pan") {
+      const w = drag.window;
+      const to = ((drag.x - p.x) / s.scale.width) * (w.t1 - w.t0) + w.t0;
+      view.panTicks(to - view.window.t0);
+      if (view.scrollRows(drag.y - p.y)) drag.y = p.y;
+    } else if (drag.kind === "range") {
+      const t = limit(time(s.scale, p.x));
+      view.dragged = { t0: Math.min(drag.from, t), t1: Math.max(drag.from, t) };
+      view.invalidate();
+    } else {
+      const t = limit(time(s.overview, p.x));
+      const w = drag.window;
+      const by = t - drag.from;
+      if (drag.part === "middle") view.show({ t0: w.t0 + by, t1: w.t1 + by });
+      else {
+        const [a, b] = drag.part === "new" ? [drag.from, t] : drag.part === "start" ? [t, w.t1] : [w.t0, t];
+        if (a !== b) view.show({ t0: limit(Math.min(a, b)), t1: limit(Math.max(a, b)) });
+      }
+    }
+  });
+
+  const release = (e: PointerEvent, keep: boolean) => {
+    fingers.delete(e.pointerId);
+    if (fingers.size < 2) pinch = null;
+    const was = pressed;
+    pressed = null;
+    if (!was) return;
+    const dragged = view.dragged;
+    view.dragged = null;
+    view.invalidate();
+    if (!keep) return;
+    if (!was.moved) {
+      if (was.hit?.kind === "minimap") {
+        // A click beside the window brings its middle there.
+        const w = view.window;
+        if (was.hit.part === "outside") view.show({ t0: was.hit.t - (w.t1 - w.t0) / 2, t1: was.hit.t + (w.t1 - w.t0) / 2 }, true);
+      } else void chooseHit(view, was.hit);
+    } else if (was.drag.kind === "range" && dragged && dragged.t1 > dragged.t0) {
+      choose({ kind: "range", run: view.meta.id, ...dragged }, "Range selected; R zooms to it");
+    }
+  };
+  on("pointerup", (e) => release(e, true));
+  on("pointercancel", (e) => release(e, false));
+  on("pointerleave", (e) => {
+    if (pressed) return;
+    fingers.delete(e.pointerId);
+    view.pointer = null;
+    if (hover.value) hover.value = null;
+    pointed(null, 0, 0);
+  });
+
+  on("dblclick", (e) => {
+    const p = place(e);
+    const hit = view.at(p.x, p.y);
+    const boxes = view.scene?.boxes;
+    if (hit?.kind === "box" && boxes) view.fit(boxes.start[hit.index]!, boxes.end[hit.index]!);
+    else if (hit?.kind === "minimap") view.fit(0, view.meta.elapsed, 0);
+    else if (hit?.kind === "region") view.fit(hit.region.start, hit.region.end, 0.03);
+    else if (hit?.kind === "column" || hit?.kind === "free" || hit?.kind === "strip") view.zoom(0.25, p.x);
+  });
+
+  on(
+    "wheel",
+    (e) => {
+      const p = place(e);
+      const unit = e.deltaMode === 1 ? 16 : e.deltaMode === 2 ? 400 : 1;
+      // Browsers tell a pinch on a trackpad as a wheel with Ctrl, in small steps.
+      if (e.ctrlKey || e.metaKey) {
+        e.preventDefault();
+        view.zoom(Math.exp(Math.max(-240, Math.min(240, e.deltaY * unit)) * (e.deltaMode === 0 && Math.abs(e.deltaY) < 40 ? 0.01 : 0.0025)), p.x);
+        return;
+      }
+      const across = e.shiftKey && e.deltaX === 0 ? e.deltaY : e.deltaX;
+      const s = view.scene?.scale;
+      if (across && s) view.panTicks(((across * unit) / s.width) * (view.window.t1 - view.window.t0));
+      const down = e.shiftKey ? 0 : e.deltaY * unit;
+      const scrolled = down !== 0 && view.scrollRows(down);
+      if (across || scrolled) e.preventDefault();
+    },
+    { passive: false },
+  );
+  return () => end.abort();
+}
+
+function cursor(hit: Hit | null, shift: boolean): string {
+  if (hit?.kind === "minimap") return hit.part === "start" || hit.part === "end" ? "ew-resize" : hit.part === "middle" ? "grab" : "crosshair";
+  if (shift) return "grab";
+  return hit?.kind === "box" || hit?.kind === "arc" || hit?.kind === "dot" || hit?.kind === "label" || hit?.kind === "column" ? "pointer" : "default";
+}
+
+/** Sets the weak selection, which the other views show too. */
+function point(view: TimelineView, hit: Hit | null): void {
+  const run = view.meta.id;
+  const boxes = view.scene?.boxes;
+  let to: Selection | null = null;
+  if (hit?.kind === "box" && boxes) to = { kind: "strand", run, id: boxes.id[hit.index]!, task: boxes.task[hit.index]! };
+  const same = (a: Selection | null, b: Selection | null) => a === b || (a?.kind === "strand" && b?.kind === "strand" && a.id === b.id && a.run === b.run);
+  if (!same(hover.value, to) && !same(selection.value, to)) hover.value = to;
+  else if (same(selection.value, to) && hover.value) hover.value = null;
+}

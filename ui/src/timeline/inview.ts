@@ -1,0 +1,39 @@
+/** The strands in view as lines of text: for the table and for CSV. */
+
+import { FLAG } from "./boxes";
+import type { TimelineView } from "./view";
+
+export const LANE_HEADER = ["strand", "task", "worker", "code", "spawn site", "start (s)", "duration (s)", "ready before (s)", "level", "critical path", "ready path", "stolen", "folded"];
+
+export interface InView {
+  id: number;
+  task: number;
+  start: number;
+  end: number;
+  cells: (string | number)[];
+}
+
+/** By start; only strands that are boxes of their own, so the table is what is seen. */
+export function strandRows(view: TimelineView): InView[] {
+  const b = view.scene?.boxes;
+  if (!b) return [];
+  const { meta } = view;
+  const seconds = (ticks: number) => Number((ticks / meta.ticks_per_second).toPrecision(9));
+  const yes = (flags: number, flag: number) => (flags & flag ? "yes" : "");
+  const lines: InView[] = [];
+  for (let i = 0; i < b.n; i++) {
+    const flags = b.flags[i]!;
+    lines.push({
+      id: b.id[i]!,
+      task: b.task[i]!,
+      start: b.start[i]!,
+      end: b.end[i]!,
+      cells: [
+        b.id[i]!, b.task[i]!, meta.threads[b.row[i]!]?.label ?? String(b.row[i]!), meta.codes[b.code[i]!]?.label ?? "", meta.sites[b.site[i]!]?.label ?? "",
+        seconds(b.start[i]!), seconds(b.end[i]! - b.start[i]!), Number.isNaN(b.ready[i]!) ? 0 : seconds(b.start[i]! - b.ready[i]!), b.level[i]!,
+        yes(flags, FLAG.critical), yes(flags, FLAG.ready), yes(flags, FLAG.stolen), yes(flags, FLAG.folded),
+      ],
+    });
+  }
+  return lines.sort((x, y) => x.start - y.start || x.id - y.id);
+}

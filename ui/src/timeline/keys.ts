@@ -1,0 +1,98 @@
+/** The timeline's commands: what its keys do, as `?` and the palette list them. */
+
+import type { Command } from "../commands";
+import { register } from "../commands";
+import { requests } from "../data/requests";
+import { announcement, selection } from "../store";
+import type { Layer } from "../store";
+import { ticks as timeOf } from "../format";
+import { moveRow, nextSteal, parent, step } from "./choose";
+import { csv, png, svg } from "./export";
+import { time } from "./scale";
+import { LAYER_NAMES, layerThere, toggle } from "./layers";
+import type { TimelineView } from "./view";
+
+const GROUP = "Timeline";
+
+export function commandsOf(view: () => TimelineView | null, table: () => void): Command[] {
+  const command = (id: string, title: string, keys: string[], run: (v: TimelineView) => unknown): Command => ({
+    id: `timeline.${id}`,
+    title,
+    keys,
+    tabs: ["timeline"],
+    group: GROUP,
+    run: () => {
+      const v = view();
+      if (v) void run(v);
+    },
+  });
+  const layerKeys: Partial<Record<Layer, string[]>> = { critical: ["k"] };
+  return [
+    command("zoom-in", "Zoom in at the pointer", ["w", "+", "="], (v) => v.zoom(0.7)),
+    command("zoom-out", "Zoom out", ["s", "-"], (v) => v.zoom(1 / 0.7)),
+    command("pan-left", "Move left", ["a", "ArrowLeft"], (v) => v.pan(-0.2)),
+    command("pan-right", "Move right", ["d", "ArrowRight"], (v) => v.pan(0.2)),
+    command("row-up", "Row above", ["ArrowUp"], (v) => moveRow(v, -1)),
+    command("row-down", "Row below", ["ArrowDown"], (v) => moveRow(v, 1)),
+    command("fit", "Show the whole run", ["0"], (v) => v.show({ t0: 0, t1: v.meta.elapsed }, true)),
+    command("focus", "Fit the selection", ["f"], focus),
+    command("zoom-range", "Zoom to the selected range", ["r"], focusRange),
+    command("next", "Next strand on the row", ["."], (v) => step(v, 1)),
+    command("previous", "Previous strand on the row", [","], (v) => step(v, -1)),
+    command("parent", "Parent task", ["p"], parent),
+    command("next-steal", "Next steal", ["n"], nextSteal),
+    command("mark", "Set a mark at the pointer, or take it away", ["m"], mark),
+    ...(Object.keys(LAYER_NAMES) as Layer[]).map((layer) =>
+      command(`layer-${layer}`, `${LAYER_NAMES[layer]} on or off`, layerKeys[layer] ?? [], (v) => {
+        if (!layerThere(v.meta, layer)) announcement.value = `${LAYER_NAMES[layer]}: this run has none.`;
+        else toggle(layer);
+      }),
+    ),
+    command("table", "View the timeline as a table", [], table),
+    command("png", "Save the timeline as PNG", [], png),
+    command("svg", "Save the timeline as SVG", [], svg),
+    command("csv", "Save the strands in view as CSV", [], csv),
+  ];
+}
+
+export const registerKeys = (view: () => TimelineView | null, table: () => void): (() => void) => register(...commandsOf(view, table));
+
+/** Fits what is selected into the window. */
+async function focus(v: TimelineView): Promise<void> {
+  const what = selection.value;
+  if (!what || what.run !== v.meta.id) {
+    announcement.value = "Nothing is selected.";
+    return;
+  }
+  if (what.kind === "range") return focusRange(v);
+  if (what.kind === "strand" || what.kind === "steal") {
+    const id = what.kind === "strand" ? what.id : what.strand;
+    const i = v.scene?.boxes.find(id) ?? -1;
+    if (i >= 0 && v.scene) return v.fit(v.scene.boxes.start[i]!, v.scene.boxes.end[i]!);
+    const s = await v.facts.later<{ start: number; end: number; row: number }>(requests.strand(v.meta.id, id));
+    if (s) {
+      v.fit(s.start, s.end);
+      v.revealRow(s.row);
+    }
+  } else if (what.kind === "task") {
+    const task = await v.facts.later<{ start: number; end: number }>(requests.task(v.meta.id, what.id));
+    if (task) v.fit(task.start, task.end);
+  } else announcement.value = "What is selected is all over the run.";
+}
+
+function focusRange(v: TimelineView): void {
+  const what = selection.value;
+  if (what?.kind === "range" && what.run === v.meta.id) v.fit(what.t0, what.t1, 0);
+  else void focus(v);
+}
+
+function mark(v: TimelineView): void {
+  const s = v.scene?.scale;
+  if (!s) return;
+  const inside = v.pointer && v.pointer.x >= s.x0 && v.pointer.x <= s.x0 + s.width;
+  const t = inside && v.pointer ? time(s, v.pointer.x) : (s.t0 + s.t1) / 2;
+  const near = v.marks.findIndex((m) => Math.abs(m - t) < (4 * (s.t1 - s.t0)) / s.width);
+  v.marks = near >= 0 ? v.marks.filter((_, i) => i !== near) : [...v.marks, t].sort((a, b) => a - b);
+  announcement.value = near >= 0 ? "Mark taken away" : `Mark at ${timeOf(t, v.meta.ticks_per_second)}`;
+  v.invalidate();
+}

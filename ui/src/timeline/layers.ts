@@ -1,0 +1,41 @@
+/** The layers that can be switched, by name, and which of them a run has data for. */
+
+import type { RunMeta } from "../data/contract";
+import { announcement, layers } from "../store";
+import type { Layer } from "../store";
+
+export const LAYER_NAMES: Record<Layer, string> = {
+  spawns: "Spawns",
+  steals: "Steals",
+  leaps: "Leapfrog",
+  ready: "Ready path",
+  critical: "Critical path",
+  delay: "Delay",
+  nowork: "No work: scheduler, app",
+  cpu: "CPU",
+  queue: "Queue",
+  regions: "Regions",
+};
+
+export function layerThere(meta: RunMeta, layer: Layer): boolean {
+  switch (layer) {
+    case "steals":
+      return meta.steals > 0;
+    case "leaps":
+      return meta.has.leaps && meta.leaps > 0;
+    case "queue":
+      return meta.has.queue;
+    case "regions":
+      return meta.has.regions;
+    default:
+      return true;
+  }
+}
+
+export function toggle(layer: Layer): void {
+  const next = new Set(layers.value);
+  const on = !next.delete(layer);
+  if (on) next.add(layer);
+  layers.value = next;
+  announcement.value = `${LAYER_NAMES[layer]} ${on ? "on" : "off"}`;
+}

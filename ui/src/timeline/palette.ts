@@ -1,0 +1,95 @@
+/** Colours of boxes in each mode: one table for the rasteriser, one function for exact boxes. */
+
+import { colour } from "../colors";
+import type { Colour } from "../colors";
+import type { RunMeta } from "../data/contract";
+import type { ColorBy } from "../store";
+import { blend, packed } from "./raster";
+import type { RasterBy } from "./raster";
+
+/** What a box is, as far as its colour goes. */
+export interface BoxFacts {
+  code: number;
+  site: number;
+  row: number;
+  level: number;
+  critical: boolean;
+  readyPath: boolean;
+}
+
+/** Levels that are told apart; deeper ones take the last colour. */
+const LEVELS = 64;
+
+export class Palette {
+  private readonly tables: Colour[];
+  private readonly dimmed = new Map<string, string>();
+  readonly by: RasterBy;
+  readonly lut: Uint32Array;
+
+  constructor(
+    readonly mode: ColorBy,
+    meta: RunMeta,
+    readonly dark: boolean,
+    private readonly ground: string,
+  ) {
+    // The root's own code is grey, as in every view: it is where the program is serial, not one of its parts.
+    const rootFunction = meta.sites[0]?.function ?? null;
+    const isRoot = (code: number) => rootFunction !== null && meta.codes[code]?.function === rootFunction;
+    const table = (n: number, of: (i: number) => Colour) => Array.from({ length: n }, (_, i) => of(i));
+    switch (mode) {
+      case "code":
+        this.by = "code";
+        this.tables = [...table(meta.codes.length, (code) => colour("code", { code, root: isRoot(code) }, dark)), colour("code", { code: null }, dark)];
+        break;
+      case "site":
+        this.by = "site";
+        this.tables = [...table(meta.sites.length, (site) => colour("site", { site }, dark)), colour("site", { site: null }, dark)];
+        break;
+      case "worker":
+        this.by = "row";
+        this.tables = table(Math.max(1, meta.threads.length), (row) => colour("worker", { row }, dark));
+        break;
+      case "level":
+        this.by = "level";
+        this.tables = table(LEVELS, (level) => colour("level", { level }, dark));
+        break;
+      case "critical":
+        this.by = "critical";
+        this.tables = [colour("critical", { critical: false }, dark), colour("critical", { critical: true }, dark), colour("critical", { critical: false, readyPath: true }, dark)];
+        break;
+      case "activity":
+        this.by = "plain";
+        this.tables = [colour("activity", { activity: "work" }, dark)];
+        break;
+    }
+    this.lut = Uint32Array.from(this.tables, (c) => packed(c.fill));
+  }
+
+  of(box: BoxFacts): Colour {
+    const last = this.tables.length - 1;
+    switch (this.by) {
+      case "code":
+        return this.tables[Math.min(box.code, last)]!;
+      case "site":
+        return this.tables[Math.min(box.site, last)]!;
+      case "row":
+        return this.tables[box.row % this.tables.length]!;
+      case "level":
+        return this.tables[Math.min(box.level, last)]!;
+      case "critical":
+        return this.tables[box.critical ? 1 : box.readyPath ? 2 : 0]!;
+      default:
+        return this.tables[0]!;
+    }
+  }
+
+  /** A colour of what is not selected while something else is. */
+  dim(fill: string): string {
+    let found = this.dimmed.get(fill);
+    if (!found) {
+      found = "#" + blend(packed(fill), packed(this.ground), 0.22).toString(16).padStart(6, "0");
+      this.dimmed.set(fill, found);
+    }
+    return found;
+  }
+}

@@ -1,0 +1,76 @@
+/** The critical path on the lanes' top and the ready path on their bottom, so that both are seen where they run together. */
+
+import { laneMiddle } from "./bands";
+import type { Pen } from "./pen";
+import { x as pixel } from "./scale";
+import type { Scene } from "./scene";
+
+export interface PathPiece {
+  row: number;
+  start: number;
+  end: number;
+  strand: number;
+  gap: boolean;
+}
+
+/** Pieces in view, by time, from the path's tiles. */
+export function pieces(s: Scene, kind: "critical" | "ready"): PathPiece[] {
+  const all: PathPiece[] = [];
+  const seen = new Set<string>();
+  for (const slot of s.tiles.slots(kind, s.scale)) {
+    const p = slot.tile?.data?.planes as Record<string, Float64Array> | undefined;
+    if (!p?.row || !p.start || !p.end || !p.strand) continue;
+    for (let i = 0; i < p.row.length; i++) {
+      const start = p.start[i]!;
+      const end = p.end[i]!;
+      if (start >= slot.t1 || end < slot.t0) continue;
+      if (start < slot.t0 || end > slot.t1) {
+        // A piece over the border of two tiles is in both.
+        const key = `${p.row[i]} ${start} ${end}`;
+        if (seen.has(key)) continue;
+        seen.add(key);
+      }
+      all.push({ row: p.row[i]!, start, end, strand: p.strand[i]!, gap: (p.gap?.[i] ?? 0) !== 0 });
+    }
+  }
+  return all.sort((a, b) => a.start - b.start || a.end - b.end);
+}
+
+export function path(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
+  const { rows } = s.bands;
+  const t = s.tokens;
+  const critical = kind === "critical";
+  const offset = critical ? -rows.lane / 2 + Math.min(3, rows.lane / 5) : rows.lane / 2 - Math.min(2.5, rows.lane / 6);
+  const runs: number[] = [];
+  const hops: number[] = [];
+  let before: PathPiece | null = null;
+  let last = -Infinity;
+  const left = s.scale.x0 - 20;
+  const right = s.scale.x0 + s.scale.width + 20;
+  for (const piece of pieces(s, kind)) {
+    const y = laneMiddle(rows, piece.row) + offset;
+    const a = Math.min(Math.max(pixel(s.scale, piece.start), left), right);
+    const b = Math.min(Math.max(pixel(s.scale, piece.end), left), right);
+    runs.push(a, y, Math.max(b, a + 0.5), y, NaN, NaN);
+    if (before) {
+      const y0 = laneMiddle(rows, before.row) + offset;
+      const x0 = Math.min(Math.max(pixel(s.scale, before.end), left), right);
+      // Hops closer than a pixel to the last one would only thicken it.
+      if ((before.row !== piece.row && a - last >= 1) || a - x0 > 1.5) {
+        hops.push(x0, y0, x0, y, a, y, NaN, NaN);
+        last = a;
+      }
+    }
+    before = piece;
+  }
+  const halo = critical ? t.halo : "rgba(255,255,255,.85)";
+  pen.line(runs, halo, { width: critical ? 6 : 3.4 });
+  pen.line(hops, halo, { width: critical ? 3.6 : 3.2 });
+  pen.line(runs, t.path, critical ? { width: 3 } : { width: 1.5, dash: [2, 2] });
+  pen.line(hops, t.path, { width: critical ? 1.6 : 1.3, dash: [4, 3] });
+}
+
+/** The piece of a path under the pointer. */
+export function pieceAt(s: Scene, kind: "critical" | "ready", t: number, row: number): PathPiece | null {
+  return pieces(s, kind).find((p) => p.row === row && p.start <= t && t <= p.end) ?? null;
+}

@@ -1,0 +1,101 @@
+/** Where tiles become images: in a worker, or on this thread where none can start (a page from file:// in some browsers, a strict policy). */
+
+import { TILE_BINS } from "../data/contract";
+import { rasterise } from "./raster";
+import type { RasterJob } from "./raster";
+import RasterWorker from "./raster.worker?worker&inline";
+
+export interface TileImage {
+  image: CanvasImageSource;
+  /** As Raster.runs. */
+  runs: Uint16Array;
+  close(): void;
+}
+
+type Done = (image: TileImage | null) => void;
+
+export class Rasteriser {
+  private worker: Worker | null = null;
+  private next = 1;
+  private waiting = new Map<number, { job: RasterJob; done: Done }>();
+  /** What the worker failed at, or all there is without one: a job a frame, so that none holds the page up for long. */
+  private here: number[] = [];
+  private scheduled = false;
+
+  constructor() {
+    try {
+      const worker = new RasterWorker();
+      worker.onmessage = (event: MessageEvent<{ id: number; image?: ImageBitmap; runs?: Uint16Array; error?: string }>) => {
+        const { id, image, runs } = event.data;
+        const job = this.waiting.get(id);
+        if (!job) return image?.close();
+        if (!image || !runs) return this.fallBack(id);
+        this.waiting.delete(id);
+        job.done({ image, runs, close: () => image.close() });
+      };
+      // A worker that may not start says so only now.
+      worker.onerror = (event) => {
+        event.preventDefault();
+        this.worker?.terminate();
+        this.worker = null;
+        for (const id of this.waiting.keys()) this.fallBack(id);
+      };
+      this.worker = worker;
+    } catch {
+      this.worker = null;
+    }
+  }
+
+  get inWorker(): boolean {
+    return this.worker !== null;
+  }
+
+  /** Makes an image of a tile; returns what cancels it. `done` gets null when it could not be made. */
+  make(job: RasterJob, done: Done): () => void {
+    const id = this.next++;
+    this.waiting.set(id, { job, done });
+    if (this.worker) this.worker.postMessage({ id, job });
+    else this.fallBack(id);
+    return () => {
+      this.waiting.delete(id);
+    };
+  }
+
+  private fallBack(id: number): void {
+    this.here.push(id);
+    if (this.scheduled) return;
+    this.scheduled = true;
+    setTimeout(() => this.step());
+  }
+
+  private step(): void {
+    this.scheduled = false;
+    const id = this.here.shift();
+    const entry = id === undefined ? undefined : this.waiting.get(id);
+    if (entry && id !== undefined) {
+      this.waiting.delete(id);
+      entry.done(draw(entry.job));
+    }
+    if (this.here.length && !this.scheduled) {
+      this.scheduled = true;
+      setTimeout(() => this.step());
+    }
+  }
+
+  close(): void {
+    this.worker?.terminate();
+    this.waiting.clear();
+    this.here = [];
+  }
+}
+
+function draw(job: RasterJob): TileImage | null {
+  const { pixels, runs } = rasterise(job);
+  const canvas = document.createElement("canvas");
+  canvas.width = TILE_BINS;
+  canvas.height = job.rows * 2;
+  const context = canvas.getContext("2d");
+  if (!context) return null;
+  context.putImageData(new ImageData(pixels, TILE_BINS, job.rows * 2), 0, 0);
+  return { image: canvas, runs, close: () => {} };
+}

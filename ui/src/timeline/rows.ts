@@ -1,0 +1,253 @@
+/** The rows: labels, columns from tiles, free time by its kind, exact boxes with their names, CPU load, queue depth. */
+
+import { ticks as timeOf, percent } from "../format";
+import { laneMiddle, laneTop, rowTop, visibleRows } from "./bands";
+import { FLAG } from "./boxes";
+import { brightOf } from "./look";
+import type { Pen } from "./pen";
+import { RUN_KINDS } from "./raster";
+import { x as pixel, ticksPerPixel } from "./scale";
+import type { Scene } from "./scene";
+import { binsOf } from "./tiles";
+import type { Look } from "./tiles";
+import { TILE_BINS } from "../data/contract";
+
+export function labels(s: Scene, pen: Pen): void {
+  const { rows, width, x0 } = s.bands;
+  const t = s.tokens;
+  const [first, last] = visibleRows(rows);
+  pen.clip(0, rows.y, width, rows.h, () => {
+    for (let row = first; row <= last; row++) {
+      const thread = s.meta.threads[row];
+      if (!thread) continue;
+      const y = rowTop(rows, row);
+      const chosen = (s.selection?.kind === "row" && s.selection.row === row) || s.cursorRow === row;
+      if (chosen) {
+        pen.rect(0, y, x0 - 4, rows.pitch, t.accentBg);
+        pen.rect(0, y, 3, rows.pitch, t.accent);
+      }
+      pen.rect(0, y, width, 1, t.line);
+      const baseline = Math.round(laneMiddle(rows, row)) + 4;
+      const small = rows.pitch < 20;
+      const busy = `${percent(thread.busy, 0)}${small ? "" : " busy"}`;
+      const room = x0 - 26 - pen.textWidth(busy, 11);
+      pen.text(fit(pen, thread.label, room, small ? 11 : 12, 650), 16, baseline, { size: small ? 11 : 12, weight: 650, colour: t.fg });
+      pen.text(busy, x0 - 10, baseline, { align: "right", colour: t.fg3 });
+    }
+    const bottom = rowTop(rows, rows.count);
+    if (bottom < rows.y + rows.h) pen.rect(0, bottom, width, 1, t.line);
+  });
+}
+
+function fit(pen: Pen, text: string, room: number, size: number, weight: number): string {
+  if (pen.textWidth(text, size, weight) <= room) return text;
+  let n = text.length;
+  while (n > 1 && pen.textWidth(`${text.slice(0, n)}…`, size, weight) > room) n--;
+  return `${text.slice(0, n)}…`;
+}
+
+/** Columns and free time; returns false where something was not there yet. */
+export function columns(s: Scene, pen: Pen, look: Look): boolean {
+  const { rows } = s.bands;
+  const [first, last] = visibleRows(rows);
+  let complete = true;
+  const patterns = RUN_KINDS.map(() => [] as number[]);
+  const wanted = [s.layers.has("delay"), s.layers.has("nowork"), s.layers.has("nowork"), true, true];
+  if (rows.cpu) for (let row = first; row <= last; row++) pen.rect(s.scale.x0, laneTop(rows, row) + rows.lane + 3, s.scale.width, rows.cpu, s.tokens.inset);
+  for (const slot of s.tiles.slots("rows", s.scale)) {
+    const from = Math.max(slot.t0, s.scale.t0, 0);
+    const to = Math.min(slot.t1, s.scale.t1, s.meta.elapsed);
+    if (to <= from) continue;
+    const a = pixel(s.scale, from);
+    const b = pixel(s.scale, to);
+    const made = slot.tile && s.tiles.image(slot.tile, look);
+    if (!slot.tile || !made) {
+      complete = false;
+      checker(pen, s, a, b);
+      continue;
+    }
+    const bins = binsOf(slot.tile);
+    const sx = (from - bins.from) / bins.ticks;
+    const sw = (to - from) / bins.ticks;
+    const n = s.tiles.rowsOf(slot.tile);
+    for (let row = first; row <= Math.min(last, n - 1); row++) {
+      const y = laneTop(rows, row);
+      pen.image(made.image, sx, row * 2, sw, 1, a, y, b - a, rows.lane);
+      if (rows.cpu) pen.image(made.image, sx, row * 2 + 1, sw, 1, a, y + rows.lane + 3, b - a, rows.cpu);
+    }
+    // Runs that are wide enough to show their pattern.
+    const perBin = bins.ticks / ticksPerPixel(s.scale);
+    const runs = made.runs;
+    for (let i = 0; i < runs.length; i += 4) {
+      const row = runs[i]!;
+      if (row < first || row > last || (runs[i + 2]! - runs[i + 1]!) * perBin < 3) continue;
+      const kind = runs[i + 3]!;
+      if (!wanted[kind]) continue;
+      const left = Math.max(a, pixel(s.scale, bins.from + runs[i + 1]! * bins.ticks));
+      const right = Math.min(b, pixel(s.scale, bins.from + runs[i + 2]! * bins.ticks));
+      if (right - left < 1) continue;
+      patterns[kind]!.push(left, laneTop(rows, row), right - left, rows.lane);
+    }
+  }
+  pen.patternShift(pixel(s.scale, 0) - s.scale.x0);
+  RUN_KINDS.forEach((kind, i) => {
+    if (kind === "descheduled" || kind === "blocked") return;
+    pen.rects(patterns[i]!, { ground: kind });
+  });
+  const framed = patterns[0]!;
+  if (framed.length < 4 * 600) for (let i = 0; i < framed.length; i += 4) if (framed[i + 2]! > 5) pen.frame(framed[i]! + 0.5, framed[i + 1]! + 0.5, framed[i + 2]! - 1, framed[i + 3]! - 1, s.tokens.delay, 1);
+  s.offCpu.push(...patterns[3]!.map((v, i) => (i % 4 === 1 ? v + 2 : i % 4 === 3 ? v - 4 : v)));
+  s.blocked.push(...patterns[4]!.map((v, i) => (i % 4 === 1 ? v + 2 : i % 4 === 3 ? v - 4 : v)));
+  return complete;
+}
+
+/** Where nothing is known yet. */
+function checker(pen: Pen, s: Scene, a: number, b: number): void {
+  const { rows } = s.bands;
+  const boxes: number[] = [];
+  const cell = 8;
+  const [first, last] = visibleRows(rows);
+  for (let row = first; row <= last && boxes.length < 4 * 4000; row++) {
+    const y = laneTop(rows, row);
+    for (let i = 0, px = a; px < b; px += cell, i++) boxes.push(px, y + ((i + row) % 2 ? rows.lane / 2 : 0), Math.min(cell, b - px), rows.lane / 2);
+  }
+  pen.rects(boxes, s.tokens.inset);
+}
+
+/** Strands of 1.6 pixels and more, over the columns. */
+export function boxes(s: Scene, pen: Pen): void {
+  const { rows } = s.bands;
+  const b = s.boxes;
+  const left = s.scale.x0 - 4;
+  const right = s.scale.x0 + s.scale.width + 4;
+  const bright = brightOf(s.selection);
+  const ground: number[] = [];
+  const square = new Map<string, number[]>();
+  const round = new Map<string, number[]>();
+  const textured = new Map<string, number[]>();
+  const folded: number[] = [];
+  const facts = { code: 0, site: 0, row: 0, level: 0, critical: false, readyPath: false };
+  for (let i = 0; i < b.n; i++) {
+    const x0 = Math.max(b.x0[i]!, left);
+    const x1 = Math.min(b.x1[i]!, right);
+    const y = laneTop(rows, b.row[i]!);
+    facts.code = b.code[i]!;
+    facts.site = b.site[i]!;
+    facts.row = b.row[i]!;
+    facts.level = b.level[i]!;
+    facts.critical = (b.flags[i]! & FLAG.critical) !== 0;
+    facts.readyPath = (b.flags[i]! & FLAG.ready) !== 0;
+    const colour = s.palette.of(facts);
+    const dimmed = bright !== null && (bright.by === "code" ? facts.code : facts.site) !== bright.index;
+    const fill = dimmed ? s.palette.dim(colour.fill) : colour.fill;
+    const w = x1 - x0;
+    // A pixel between two boxes, where there is room for one.
+    const gap = w > 4 ? 1 : w > 2.5 ? 0.5 : 0;
+    if (gap) ground.push(x0, y, w, rows.lane);
+    const into = w > 12 ? round : square;
+    let list = into.get(fill);
+    if (!list) into.set(fill, (list = []));
+    list.push(x0, y, w - gap, rows.lane);
+    if (colour.texture !== "none" && w > 6) {
+      let marks = textured.get(colour.texture);
+      if (!marks) textured.set(colour.texture, (marks = []));
+      marks.push(x0, y, w - gap, rows.lane);
+    }
+    if (b.flags[i]! & FLAG.folded && w > 6) folded.push(x0 + 1, y + rows.lane - 5, w - gap - 2, 1, x0 + 1, y + rows.lane - 3, w - gap - 2, 1);
+  }
+  pen.rects(ground, s.tokens.panel);
+  for (const [fill, list] of square) pen.rects(list, fill);
+  for (const [fill, list] of round) pen.rects(list, fill, 3);
+  for (const [texture, list] of textured) pen.rects(list, { texture: texture as "diagonal" });
+  // Two lines at the bottom: more than one strand, folded into this box.
+  pen.rects(folded, s.dark ? "rgba(13,16,20,.6)" : "rgba(18,22,29,.55)");
+  pen.rects(s.offCpu, { ground: "descheduled" });
+  pen.rects(s.blocked, { ground: "blocked" });
+}
+
+/** Names: label and time, label, nothing. Drawn last, so that paths don't strike them through. */
+export function names(s: Scene, pen: Pen): void {
+  const { rows } = s.bands;
+  if (rows.lane < 11) return;
+  const b = s.boxes;
+  const right = s.scale.x0 + s.scale.width;
+  const bright = brightOf(s.selection);
+  const size = rows.lane < 15 ? 10 : 11.5;
+  const facts = { code: 0, site: 0, row: 0, level: 0, critical: false, readyPath: false };
+  let left = 1500;
+  for (let i = 0; i < b.n && left > 0; i++) {
+    const x0 = Math.max(b.x0[i]!, s.scale.x0);
+    const w = Math.min(b.x1[i]!, right) - x0;
+    if (w < 24) continue;
+    const bySite = s.colorBy === "site";
+    let name = (bySite ? s.meta.sites[b.site[i]!]?.label : s.meta.codes[b.code[i]!]?.label) ?? "";
+    if (b.flags[i]! & FLAG.folded) name = `${name} (folded)`;
+    const full = `${name} · ${timeOf(b.end[i]! - b.start[i]!, s.meta.ticks_per_second)}`;
+    const text = fits(pen, full, size, w - 14) ? full : fits(pen, name, size, w - 10) ? name : "";
+    if (!text) continue;
+    facts.code = b.code[i]!;
+    facts.site = b.site[i]!;
+    facts.row = b.row[i]!;
+    facts.level = b.level[i]!;
+    facts.critical = (b.flags[i]! & FLAG.critical) !== 0;
+    facts.readyPath = (b.flags[i]! & FLAG.ready) !== 0;
+    const colour = s.palette.of(facts);
+    const dimmed = bright !== null && (bright.by === "code" ? facts.code : facts.site) !== bright.index;
+    const fill = dimmed ? s.palette.dim(colour.fill) : colour.fill;
+    left--;
+    pen.text(text, x0 + 7, laneMiddle(rows, b.row[i]!) + 4.5, { size, weight: 600, colour: dimmed ? s.tokens.fg3 : colour.ink, halo: fill });
+  }
+}
+
+function fits(pen: Pen, text: string, size: number, room: number): boolean {
+  // Six pixels a letter is more than enough to rule most of them out without measuring.
+  return text.length * size * 0.3 < room && pen.textWidth(text, size, 600) <= room;
+}
+
+/** Waits of strands that were ready while their thread ran something else: a bracket below, from ready to start. */
+export function buried(s: Scene, pen: Pen): void {
+  const b = s.boxes;
+  const { rows } = s.bands;
+  const points: number[] = [];
+  for (let i = 0; i < b.n && points.length < 4000; i++) {
+    if (!(b.flags[i]! & FLAG.buried) || Number.isNaN(b.ready[i]!)) continue;
+    const from = Math.max(pixel(s.scale, b.ready[i]!), s.scale.x0);
+    if (b.x0[i]! - from < 4) continue;
+    const y = laneTop(rows, b.row[i]!) + rows.lane + (rows.cpu ? 6.5 : 1.5);
+    points.push(from + 1, y - 3, from + 1, y, b.x0[i]! - 1, y, b.x0[i]! - 1, y - 3, NaN, NaN);
+  }
+  pen.line(points, s.tokens.delay, { width: 2 });
+}
+
+/** Tasks in each worker's queue, on a log scale, below the lane. */
+export function queues(s: Scene, pen: Pen): void {
+  const { rows } = s.bands;
+  const [first, last] = visibleRows(rows);
+  const t = s.tokens;
+  for (let row = first; row <= last; row++) {
+    const base = laneTop(rows, row) + rows.lane + 3 + (rows.cpu ? rows.cpu + 3 : 0) + rows.queue;
+    pen.rect(s.scale.x0, base, s.scale.width, 0.5, t.line2);
+    const points: number[] = [];
+    let deepest = 0;
+    for (const slot of s.tiles.slots("rows", s.scale)) {
+      const plane = slot.tile?.data?.planes.queue;
+      if (!slot.tile || !plane) continue;
+      const bins = binsOf(slot.tile);
+      const from = Math.max(0, Math.floor((Math.max(slot.t0, s.scale.t0) - bins.from) / bins.ticks));
+      const to = Math.min(TILE_BINS, Math.ceil((Math.min(slot.t1, s.scale.t1) - bins.from) / bins.ticks));
+      for (let bin = from; bin < to; bin++) {
+        const depth = plane[row * TILE_BINS + bin]!;
+        deepest = Math.max(deepest, depth);
+        const y = base - (rows.queue * Math.min(1, Math.log2(1 + depth) / 10));
+        const a = Math.max(s.scale.x0, pixel(s.scale, bins.from + bin * bins.ticks));
+        const b = Math.min(s.scale.x0 + s.scale.width, pixel(s.scale, bins.from + (bin + 1) * bins.ticks));
+        if (!points.length) points.push(a, base);
+        points.push(a, y, b, y);
+      }
+    }
+    if (points.length && deepest > 0) {
+      points.push(points[points.length - 2]!, base);
+      pen.area(points, t.fg3, 0.75);
+    }
+  }
+}

@@ -1,0 +1,117 @@
+/** Time to pixels and back: windows, zooming about a point, ticks of the axis. Times are ticks relative to the run's begin. */
+
+/** A stretch of time that is looked at, t0 < t1. */
+export interface Span {
+  t0: number;
+  t1: number;
+}
+
+/** Where a window stands on the canvas, in CSS pixels. */
+export interface Scale extends Span {
+  x0: number;
+  width: number;
+}
+
+export const x = (s: Scale, t: number): number => s.x0 + ((t - s.t0) / (s.t1 - s.t0)) * s.width;
+export const time = (s: Scale, px: number): number => s.t0 + ((px - s.x0) / s.width) * (s.t1 - s.t0);
+export const ticksPerPixel = (s: Scale): number => (s.t1 - s.t0) / s.width;
+
+/** The narrowest window: 20 ns, but never less than four ticks, below which there is nothing more to see. */
+export function narrowest(ticksPerSecond: number): number {
+  return Math.max(4, 20e-9 * ticksPerSecond);
+}
+
+/** The window moved inside of [0, elapsed] and not narrower than `least`; its width is kept when it can be. */
+export function clamp(w: Span, elapsed: number, least: number): Span {
+  const full = Math.max(elapsed, 1);
+  const width = Math.min(Math.max(w.t1 - w.t0, Math.min(least, full)), full);
+  // A window that is too narrow grows about its middle, so that what is looked at stays.
+  const middle = (w.t0 + w.t1) / 2;
+  const t0 = Math.min(Math.max(width === w.t1 - w.t0 ? w.t0 : middle - width / 2, 0), full - width);
+  return { t0, t1: t0 + width };
+}
+
+/** Zooms by `factor` (< 1: in) so that the time `at` keeps its pixel, as long as the run's ends allow it. */
+export function zoom(w: Span, factor: number, at: number, elapsed: number, least: number): Span {
+  const width = w.t1 - w.t0;
+  const to = Math.min(Math.max(width * factor, Math.min(least, elapsed)), Math.max(elapsed, 1));
+  const t0 = at - ((at - w.t0) * to) / width;
+  return clamp({ t0, t1: t0 + to }, elapsed, least);
+}
+
+/** Moves by ticks. */
+export function pan(w: Span, by: number, elapsed: number, least: number): Span {
+  return clamp({ t0: w.t0 + by, t1: w.t1 + by }, elapsed, least);
+}
+
+/** True when the window is the whole run (but for rounding), which the shared signal calls null. */
+export function whole(w: Span, elapsed: number): boolean {
+  return w.t0 <= elapsed * 1e-9 && w.t1 >= elapsed * (1 - 1e-9);
+}
+
+/** A window with room around [t0, t1]: what F and a double click show. */
+export function around(t0: number, t1: number, elapsed: number, least: number, room = 0.15): Span {
+  const width = Math.max(t1 - t0, least / (1 + 2 * room));
+  const middle = (t0 + t1) / 2;
+  const half = width * (0.5 + room);
+  return clamp({ t0: middle - half, t1: middle + half }, elapsed, least);
+}
+
+/** A window on the way from one to another, for animations: widths change by equal ratios, so that the eye sees an even zoom. */
+export function between(a: Span, b: Span, part: number): Span {
+  if (part >= 1) return b;
+  const wa = a.t1 - a.t0;
+  const wb = b.t1 - b.t0;
+  const width = wa * Math.pow(wb / wa, part);
+  // The point that both windows show at the same pixel stays there.
+  const moved = Math.abs(wa - wb) < 1e-12 * wa ? part : (wa - width) / (wa - wb);
+  const t0 = a.t0 + (b.t0 - a.t0) * moved;
+  return { t0, t1: t0 + width };
+}
+
+export interface Axis {
+  /** Distance of two ticks, in seconds. */
+  step: number;
+  ticks: { t: number; label: string }[];
+  /** What the labels are counted from, when they would be too long otherwise: "1.234567 s +". */
+  base: string | null;
+}
+
+const UNITS: [number, string][] = [
+  [1, "s"],
+  [1e-3, "ms"],
+  [1e-6, "µs"],
+  [1e-9, "ns"],
+];
+
+/** Ticks at round times, about `count` of them. */
+export function axis(w: Span, ticksPerSecond: number, count: number): Axis {
+  const from = w.t0 / ticksPerSecond;
+  const to = w.t1 / ticksPerSecond;
+  const raw = (to - from) / Math.max(count, 1);
+  const decade = Math.pow(10, Math.floor(Math.log10(raw)));
+  const step = decade * (raw <= decade ? 1 : raw <= 2 * decade ? 2 : raw <= 5 * decade ? 5 : 10);
+  // More than five digits before the last that moves: count from a base.
+  const far = Math.max(Math.abs(from), Math.abs(to)) / step > 20000;
+  const reach = step * 1000;
+  const origin = far ? Math.floor(from / reach) * reach : 0;
+  const largest = Math.max(to - origin, step);
+  const [unit, name] = UNITS.find(([u]) => (far ? step * 10 >= u : largest >= 0.1 * u && step >= u * 1e-3)) ?? UNITS[3]!;
+  const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(unit / step) - 1e-9)));
+  const ticks: Axis["ticks"] = [];
+  const first = Math.ceil((from - origin) / step - 1e-9);
+  for (let k = first; k <= first + 4 * count + 8; k++) {
+    const s = k * step;
+    if (s + origin > to + step * 1e-9) break;
+    const shown = `${(s / unit).toFixed(digits)}\u00a0${name}`;
+    ticks.push({ t: (s + origin) * ticksPerSecond, label: far ? `+${shown}` : k === 0 ? "0" : shown });
+  }
+  return { step, ticks, base: far ? seconds(origin, reach) : null };
+}
+
+/** An origin with as many digits as its own step needs. */
+function seconds(s: number, step: number): string {
+  const unit = s >= 1 ? UNITS[0]! : s >= 1e-3 ? UNITS[1]! : s >= 1e-6 ? UNITS[2]! : UNITS[3]!;
+  const digits = Math.max(0, Math.min(9, Math.round(Math.log10(unit[0] / step))));
+  return `${(s / unit[0]).toFixed(digits)}\u00a0${unit[1]}`;
+}

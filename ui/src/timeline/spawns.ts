@@ -1,0 +1,109 @@
+/** Where tasks were created: dots on the lanes' top edge; where they would touch, a line whose strength is their density. */
+
+import { contrast, mix } from "../colors";
+import { TILE_BINS } from "../data/contract";
+import { laneTop, visibleRows } from "./bands";
+import type { Pen } from "./pen";
+import { x as pixel } from "./scale";
+import type { Scene } from "./scene";
+import { binsOf } from "./tiles";
+
+/** Pixels in which more than `CROWD` dots become a line. */
+const PITCH = 7;
+const CROWD = 6;
+/** Dots of a frame at most. */
+const MOST = 2500;
+
+/** A dot that can be pointed at. */
+export interface Dot {
+  x: number;
+  y: number;
+  row: number;
+  t: number;
+  /** The strand that creates there, as far as the tile tells. */
+  strand: number | null;
+  creates: number;
+}
+
+const inks = new Map<string, string>();
+
+/** The box's colour, dark enough (or light enough) to be a dot on the panel. */
+function ink(fill: string, panel: string, dark: boolean): string {
+  const key = fill + panel;
+  let found = inks.get(key);
+  if (!found) {
+    found = fill;
+    for (let k = 0; k < 8 && contrast(found, panel) < 4.5; k++) found = mix(found, dark ? "#ffffff" : "#000000", 0.18);
+    inks.set(key, found);
+  }
+  return found;
+}
+
+export function spawns(s: Scene, pen: Pen): Dot[] {
+  const { rows } = s.bands;
+  const [first, last] = visibleRows(rows);
+  const t = s.tokens;
+  const dots: Dot[] = [];
+  const circles = new Map<string, number[]>();
+  const lines = new Map<string, number[]>();
+  const buckets = Math.ceil(s.scale.width / PITCH) + 2;
+  const facts = { code: 0, site: 0, row: 0, level: 0, critical: false, readyPath: false };
+  const slots = s.tiles.slots("rows", s.scale);
+  for (let row = first; row <= last; row++) {
+    const y = laneTop(rows, row) - 1;
+    const amount = new Uint32Array(buckets);
+    const marks: { bucket: number; x: number; t: number; n: number; at: number; slot: number }[] = [];
+    slots.forEach((slot, k) => {
+      const p = slot.tile?.data?.planes;
+      if (!slot.tile || !p?.creates) return;
+      const bins = binsOf(slot.tile);
+      const from = Math.max(0, Math.floor((Math.max(slot.t0, s.scale.t0) - bins.from) / bins.ticks));
+      const to = Math.min(TILE_BINS, Math.ceil((Math.min(slot.t1, s.scale.t1) - bins.from) / bins.ticks));
+      const base = row * TILE_BINS;
+      for (let bin = from; bin < to; bin++) {
+        const n = p.creates[base + bin]!;
+        if (!n) continue;
+        const at = bins.from + (bin + 0.5) * bins.ticks;
+        const px = pixel(s.scale, at);
+        // Buckets stand on the time axis, so that lines don't crawl while it is panned.
+        const bucket = Math.floor((px - s.scale.x0) / PITCH) + 1;
+        if (bucket < 0 || bucket >= buckets) continue;
+        amount[bucket]! += n;
+        if (amount[bucket]! <= CROWD * 4) marks.push({ bucket, x: px, t: at, n, at: base + bin, slot: k });
+      }
+    });
+    const lined = new Set<number>();
+    for (const mark of marks) {
+      const planes = slots[mark.slot]!.tile!.data!.planes;
+      facts.code = planes.code?.[mark.at] ?? 0xffff;
+      facts.site = planes.site?.[mark.at] ?? 0xffff;
+      facts.row = row;
+      facts.level = planes.level?.[mark.at] ?? 0;
+      const colour = ink(s.palette.of(facts).fill, t.panel, s.dark);
+      const n = amount[mark.bucket]!;
+      if (n > CROWD || dots.length >= MOST) {
+        if (lined.has(mark.bucket)) continue;
+        lined.add(mark.bucket);
+        // Five strengths are enough to see, and few to draw.
+        const strength = Math.min(5, 1 + Math.floor(Math.log2(n / CROWD + 1)));
+        const key = `${colour} ${strength}`;
+        let list = lines.get(key);
+        if (!list) lines.set(key, (list = []));
+        list.push(s.scale.x0 + (mark.bucket - 1) * PITCH, laneTop(rows, row) - 3, PITCH, 1.6);
+        continue;
+      }
+      let list = circles.get(colour);
+      if (!list) circles.set(colour, (list = []));
+      list.push(mark.x, y);
+      const strand = planes.strand?.[mark.at] ?? 0xffffffff;
+      dots.push({ x: mark.x, y, row, t: mark.t, strand: strand === 0xffffffff ? null : strand, creates: mark.n });
+    }
+  }
+  for (const [key, list] of lines) {
+    const [colour, strength] = key.split(" ") as [string, string];
+    pen.rects(list, colour, 0, 0.3 + 0.14 * Number(strength));
+  }
+  for (const list of circles.values()) pen.dots(list, 3.1, t.panel);
+  for (const [colour, list] of circles) pen.dots(list, 2.1, colour);
+  return dots;
+}

@@ -1,0 +1,178 @@
+/**
+ * The parallelism strip. Up to the line of P its areas are the breakdown of the workers' time: running, off the CPU, delay by the kind of edge that
+ * was waited for, no work by whose fault it is. Above P stands what was ready beyond the free workers, on a log scale.
+ */
+
+import { three } from "../format";
+import { readyCreate } from "./look";
+import type { Paint, Pen } from "./pen";
+import { READY, columns, stepped } from "./profile";
+import type { Columns } from "./profile";
+import { x as pixel } from "./scale";
+import type { Scene } from "./scene";
+
+/** Heights of the strip for a number of strands. */
+export interface Height {
+  y(n: number): number;
+  /** The number at the top edge. */
+  cap: number;
+}
+
+export function height(s: Scene, most: number): Height {
+  const { strip } = s.bands;
+  const p = Math.max(1, s.meta.workers);
+  let cap = 2 * p;
+  while (cap < most && cap < p * 2 ** 40) cap *= 2;
+  const above = strip.h - strip.p - 6;
+  const line = strip.base - strip.p;
+  return { cap, y: (n) => (n <= p ? strip.base - (Math.max(0, n) / p) * strip.p : line - (Math.log(n / p) / Math.log(cap / p)) * above) };
+}
+
+/** Shown as one: what is ready since it was created, and what is ready after a wait or a dependence. */
+const KINDS: { name: string; of: readonly (typeof READY)[number][]; paint: (dark: boolean) => Paint }[] = [
+  { name: "ready, join", of: ["end", "wait_continuation", "create_continuation", "yield_continuation"], paint: () => ({ ground: "delay", strong: true }) },
+  { name: "ready, depend", of: ["depend", "signal"], paint: () => ({ ground: "delay" }) },
+  { name: "ready, spawn", of: ["create"], paint: (dark) => readyCreate(dark) },
+];
+
+export function strip(s: Scene, pen: Pen): Columns {
+  const { strip: band, x0, plot } = s.bands;
+  const n = Math.max(1, Math.floor(plot));
+  const c = columns(s.tiles.slots("profile", s.scale), s.scale, n);
+  const v = c.values;
+  const p = Math.max(1, s.meta.workers);
+  let most = p;
+  const excess = new Float32Array(n);
+  for (let i = 0; i < n; i++) {
+    let ready = 0;
+    for (const k of READY) ready += v[`ready_${k}`]![i] || 0;
+    excess[i] = Math.max(0, ready - (v.delay![i] || 0));
+    if (excess[i]! > 0.01) most = Math.max(most, p + excess[i]!);
+    if (v.running![i]! > p) most = Math.max(most, v.running![i]!);
+  }
+  const h = height(s, most);
+  legend(s, pen);
+  const t = s.tokens;
+  pen.clip(x0, band.y, plot, band.h + 1, () => {
+    const from = Math.max(x0, pixel(s.scale, 0));
+    const to = Math.min(x0 + plot, pixel(s.scale, s.meta.elapsed));
+    pen.patternShift(pixel(s.scale, 0) - x0);
+    if (s.layers.has("nowork")) pen.rect(from, band.base - band.p, Math.max(0, to - from), band.p, { ground: "app", strong: true });
+    const level = new Float64Array(n);
+    const y = new Float64Array(n).fill(band.base);
+    const stack = (amount: (i: number) => number, paint: Paint, least = 0) => {
+      const top = new Float64Array(n);
+      let any = false;
+      for (let i = 0; i < n; i++) {
+        const a = amount(i);
+        const on = a > least;
+        if (on) level[i]! += a;
+        top[i] = on ? h.y(level[i]!) : y[i]!;
+        any ||= on;
+      }
+      if (any) pen.area(stepped(n, s.scale, y, top), paint);
+      y.set(top);
+    };
+    stack((i) => v.running![i]!, t.work);
+    stack((i) => v.descheduled![i]!, { ground: "descheduled", strong: true }, 0.01);
+    stack((i) => v.blocked![i]!, { ground: "blocked", strong: true }, 0.01);
+    if (s.layers.has("delay")) {
+      for (const kind of KINDS) {
+        stack((i) => {
+          let of = 0;
+          let all = 0;
+          for (const k of READY) {
+            const r = v[`ready_${k}`]![i] || 0;
+            all += r;
+            if (kind.of.includes(k)) of += r;
+          }
+          return all > 0 ? (v.delay![i]! * of) / all : 0;
+        }, kind.paint(s.dark), 0.004);
+      }
+    } else for (let i = 0; i < n; i++) level[i]! += v.delay![i] || 0;
+    if (s.layers.has("nowork")) stack((i) => v.no_work_sched![i]!, { ground: "sched", strong: true }, 0.02);
+    if (s.layers.has("delay")) {
+      // The queue stands on the line of P whatever is below it.
+      for (let i = 0; i < n; i++) {
+        level[i] = Math.max(p, v.running![i] || 0);
+        y[i] = h.y(level[i]!);
+      }
+      for (const kind of KINDS) {
+        stack((i) => {
+          let of = 0;
+          let all = 0;
+          for (const k of READY) {
+            const r = v[`ready_${k}`]![i] || 0;
+            all += r;
+            if (kind.of.includes(k)) of += r;
+          }
+          return all > 0 ? (excess[i]! * of) / all : 0;
+        }, kind.paint(s.dark), 0.01);
+      }
+    }
+    for (let i = 0, from = -1; i <= n; i++) {
+      const unknown = i < n && Number.isNaN(v.running![i]!);
+      if (unknown && from < 0) from = i;
+      if (!unknown && from >= 0) {
+        pen.rect(x0 + (from * plot) / n, band.y, ((i - from) * plot) / n, band.h, t.inset);
+        from = -1;
+      }
+    }
+    levels(s, pen, c, h);
+  });
+  pen.rect(x0, band.base, plot, 1, t.line2);
+  const line = Math.round(h.y(p)) + 0.5;
+  pen.line([x0, line, x0 + plot, line], t.fg, { dash: [6, 3] });
+  pen.text("0", x0 - 6, band.base + 3, { align: "right", size: 10.5, colour: t.fg3 });
+  pen.text(`P ${p}`, x0 - 6, line + 4, { align: "right", size: 10.5, weight: 650, colour: t.fg });
+  if (most > p) {
+    const top = h.y(h.cap);
+    pen.text(String(h.cap), x0 - 6, Math.max(top, band.y) + 8, { align: "right", size: 10.5, colour: t.fg3 });
+    pen.rect(x0, top, plot, 0.5, t.line2);
+    const middle = p * 2 ** Math.round(Math.log2(h.cap / p) / 2);
+    if (middle !== h.cap && middle !== p && Math.abs(h.y(middle) - top) > 14 && line - h.y(middle) > 14) {
+      pen.text(String(middle), x0 - 6, h.y(middle) + 4, { align: "right", size: 10.5, colour: t.fg3 });
+    }
+  }
+  return c;
+}
+
+function legend(s: Scene, pen: Pen): void {
+  const { strip: band, x0 } = s.bands;
+  const t = s.tokens;
+  pen.text("Parallelism", 16, band.y + 13, { size: 11.5, weight: 600, colour: t.fg });
+  const entries: [Paint, string][] = [
+    [{ ground: "delay", strong: true }, "ready, join"],
+    [readyCreate(s.dark), "ready, spawn"],
+    [t.work, "running"],
+    [{ ground: "sched", strong: true }, "no work, sched."],
+    [{ ground: "app", strong: true }, "no work, app"],
+  ];
+  const room = Math.floor((band.h - 24) / 16);
+  entries.slice(0, Math.max(0, room)).forEach(([paint, label], i) => {
+    pen.rect(16, band.y + 24 + i * 16, 9, 9, paint);
+    if (pen.textWidth(label, 11) < x0 - 62) pen.text(label, 30, band.y + 32 + i * 16, { colour: t.fg2 });
+    else pen.text(label, 30, band.y + 32 + i * 16, { colour: t.fg2, size: 10.5 });
+  });
+}
+
+/** "4 running" where the profile stays level for long, below P. */
+function levels(s: Scene, pen: Pen, c: Columns, h: Height): void {
+  const v = c.values.running!;
+  const p = s.meta.workers;
+  let shown = 0;
+  for (let from = 0; from < c.n && shown < 5; ) {
+    const value = v[from]!;
+    let to = from + 1;
+    while (to < c.n && Math.abs(v[to]! - value) < 0.08) to++;
+    const width = ((to - from) * s.scale.width) / c.n;
+    if (width > 110 && value < p - 0.5 && !Number.isNaN(value)) {
+      const label = `${Math.abs(value - Math.round(value)) < 0.08 ? Math.round(value) : three(value)} running`;
+      // Inside of the free part, which begins at what runs.
+      const at = Math.min(h.y(value) - 5, s.bands.strip.base - 4);
+      pen.text(label, s.scale.x0 + (from * s.scale.width) / c.n + 8, at, { size: 11.5, weight: 600, colour: s.tokens.fg, halo: s.layers.has("nowork") ? s.tokens.appBg : s.tokens.panel });
+      shown++;
+    }
+    from = to;
+  }
+}

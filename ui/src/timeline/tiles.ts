@@ -1,0 +1,133 @@
+/** The tiles of one run, with their images: what is wanted for a window, and what there is to draw instead while it loads. */
+
+import { TILE_BINS } from "../data/contract";
+import type { RunMeta } from "../data/contract";
+import type { Planes } from "../data/planes";
+import type { DataSource } from "../data/source";
+import { TileCache } from "./cache";
+import type { Tile } from "./cache";
+import type { RasterJob } from "./raster";
+import type { Rasteriser, TileImage } from "./rasteriser";
+import { indices, levelFor, tileSpan, tileTicks, wanted } from "./tiling";
+import type { TileId, TileKind } from "./tiling";
+import type { Span } from "./scale";
+
+/** A piece of the window and the tile it is drawn from; null where there is nothing yet. */
+export interface Slot extends Span {
+  tile: Tile | null;
+}
+
+/** What the images of rows look like; the key tells two looks apart. */
+export interface Look {
+  key: string;
+  job(planes: Planes): RasterJob;
+}
+
+export class Tiles {
+  readonly cache: TileCache;
+  level = 0;
+  /** Level of the minimap's own tiles. */
+  readonly overviewLevel: number;
+  private making = new Map<Tile, string>();
+
+  constructor(
+    readonly meta: RunMeta,
+    source: DataSource,
+    private readonly rasteriser: Rasteriser,
+    private readonly changed: () => void,
+  ) {
+    this.cache = new TileCache(meta.id, source, changed);
+    this.overviewLevel = Math.max(0, meta.top_level - 1);
+  }
+
+  get top(): number {
+    return this.meta.top_level;
+  }
+
+  /** Asks for what a window needs and forgets the rest. `paths`: which of them are shown. */
+  want(window: Span, plotDevicePixels: number, kinds: TileKind[]): void {
+    const { elapsed } = this.meta;
+    this.level = levelFor((window.t1 - window.t0) / Math.max(1, plotDevicePixels), this.top);
+    const lists = kinds.map((kind) => wanted(kind, this.level, window, elapsed));
+    const overview = wanted("profile", this.overviewLevel, { t0: 0, t1: elapsed }, elapsed).map((t) => t.id);
+    // What is on screen first, of all kinds, and the coarsest picture before all else: it stands in for everything.
+    const top = this.top;
+    const first: TileId[] = kinds.includes("rows") && !this.cache.get({ kind: "rows", level: top, index: 0 }) ? [{ kind: "rows", level: top, index: 0 }] : [];
+    const visible = lists.flatMap((list) => list.filter((t) => t.visible).map((t) => t.id));
+    const skirts = lists.flatMap((list) => list.filter((t) => !t.visible).map((t) => t.id));
+    this.cache.want([...first, ...overview, ...visible, ...skirts], top);
+  }
+
+  /** The window cut at the level's tiles, each with what there is to draw. */
+  slots(kind: TileKind, window: Span, level = this.level): Slot[] {
+    const [from, to] = indices(level, window, this.meta.elapsed);
+    const slots: Slot[] = [];
+    for (let index = from; index <= to; index++) {
+      const span = tileSpan(level, index);
+      const id = { kind, level, index };
+      const own = this.cache.get(id);
+      if (own?.data) {
+        slots.push({ ...span, tile: own });
+        continue;
+      }
+      const parts = this.cache.parts(id);
+      const coarse = this.cache.standIn(id, this.top) ?? null;
+      if (!parts.length) {
+        slots.push({ ...span, tile: coarse });
+        continue;
+      }
+      // Finer tiles cover what they can, the coarser one what is between them.
+      let at = span.t0;
+      for (const part of parts) {
+        const p = tileSpan(part.level, part.index);
+        if (p.t0 > at) slots.push({ t0: at, t1: p.t0, tile: coarse });
+        slots.push({ ...p, tile: part });
+        at = p.t1;
+      }
+      if (at < span.t1) slots.push({ t0: at, t1: span.t1, tile: coarse });
+    }
+    return slots;
+  }
+
+  /** The image of a rows tile in this look; an older look of it meanwhile, or null. */
+  image(tile: Tile, look: Look): TileImage | null {
+    const made = tile.made.get("image") as (TileImage & { key: string }) | undefined;
+    if (made?.key !== look.key && this.making.get(tile) !== look.key && tile.data) {
+      this.making.set(tile, look.key);
+      this.rasteriser.make(look.job(tile.data), (image) => {
+        if (this.making.get(tile) === look.key) this.making.delete(tile);
+        if (!image) return;
+        const old = tile.made.get("image") as TileImage | undefined;
+        tile.made.set("image", { ...image, key: look.key, close: () => image.close() });
+        old?.close();
+        this.changed();
+      });
+    }
+    return made ?? null;
+  }
+
+  /** Rows that a tile of rows has. */
+  rowsOf(tile: Tile): number {
+    return Math.floor((tile.data?.planes.work?.length ?? 0) / TILE_BINS);
+  }
+
+  /** True while the window is not drawn from its own level's tiles. */
+  get loading(): number {
+    return this.cache.loading + this.making.size;
+  }
+
+  /** The finest level a report carries here, or null where it carries what is wanted. */
+  stops(window: Span): number | null {
+    const finest = this.cache.stopsAt("rows", this.level, window.t0, window.t1, this.top);
+    return finest > this.level ? finest : null;
+  }
+
+  close(): void {
+    this.cache.close();
+  }
+}
+
+/** Ticks a bin of a tile has, and where the tile begins. */
+export function binsOf(tile: Tile): { from: number; ticks: number } {
+  return { from: tile.index * tileTicks(tile.level), ticks: tileTicks(tile.level) / TILE_BINS };
+}

@@ -1,0 +1,74 @@
+/** Which tiles a window needs: levels by powers of two, indices by the tile's width, three windows wide. */
+
+import { TILE_BINS } from "../data/contract";
+import type { RunId } from "../data/contract";
+import { requests } from "../data/requests";
+import type { Span } from "./scale";
+
+export type TileKind = "rows" | "strands" | "profile" | "arcs" | "critical" | "ready";
+
+/** Ticks a tile of this level covers. */
+export const tileTicks = (level: number): number => TILE_BINS * Math.pow(2, level);
+
+export const tileSpan = (level: number, index: number): Span => ({
+  t0: index * tileTicks(level),
+  t1: (index + 1) * tileTicks(level),
+});
+
+/** The level whose bins are half a device pixel to one wide; 0 and the run's top bound it. */
+export function levelFor(ticksPerDevicePixel: number, top: number): number {
+  if (!(ticksPerDevicePixel > 1)) return 0;
+  return Math.min(Math.floor(Math.log2(ticksPerDevicePixel)), top);
+}
+
+/** First and last index of the tiles that touch [t0, t1) inside of the run. */
+export function indices(level: number, w: Span, elapsed: number): [number, number] {
+  const size = tileTicks(level);
+  const last = Math.max(0, Math.ceil(Math.max(elapsed, 1) / size) - 1);
+  const first = Math.min(last, Math.max(0, Math.floor(w.t0 / size)));
+  const end = Math.min(last, Math.max(first, Math.ceil(w.t1 / size) - 1));
+  return [first, end];
+}
+
+/** The window and as much again on either side, so that a pan finds its tiles there. */
+export function skirt(w: Span): Span {
+  const width = w.t1 - w.t0;
+  return { t0: w.t0 - width, t1: w.t1 + width };
+}
+
+/** The tile of a coarser level that holds this one. */
+export function ancestor(level: number, index: number, at: number): number {
+  return Math.floor(index / Math.pow(2, at - level));
+}
+
+export interface TileId {
+  kind: TileKind;
+  level: number;
+  index: number;
+}
+
+export function url(run: RunId, { kind, level, index }: TileId): string {
+  switch (kind) {
+    case "rows":
+      return requests.rows(run, level, index);
+    case "strands":
+      return requests.strands(run, level, index);
+    case "profile":
+      return requests.profile(run, level, index);
+    case "arcs":
+      return requests.arcs(run, level, index);
+    default:
+      return requests.path(run, kind, level, index);
+  }
+}
+
+/** Tiles wanted for a window, the visible ones first, from the middle outwards. */
+export function wanted(kind: TileKind, level: number, w: Span, elapsed: number): { id: TileId; visible: boolean }[] {
+  const [from, to] = indices(level, w, elapsed);
+  const [first, last] = indices(level, skirt(w), elapsed);
+  const middle = (w.t0 + w.t1) / 2 / tileTicks(level) - 0.5;
+  const all: { id: TileId; visible: boolean }[] = [];
+  for (let index = first; index <= last; index++) all.push({ id: { kind, level, index }, visible: index >= from && index <= to });
+  const distance = (t: { id: TileId; visible: boolean }) => Math.abs(t.id.index - middle) + (t.visible ? 0 : 1000);
+  return all.sort((a, b) => distance(a) - distance(b));
+}

@@ -1,0 +1,282 @@
+/** The timeline on its canvas: keeps what a frame is made of, draws when something changed, moves the window. */
+
+import { effect } from "@preact/signals";
+import { areaTicks, count, percent, ticks as timeOf } from "../format";
+import type { RunMeta } from "../data/contract";
+import type { DataSource } from "../data/source";
+import { colorBy, finding, hover, layers, range, selection, stats, status } from "../store";
+
+import { colours, dark, still } from "../theme/theme";
+import { bands, laneMiddle, scrollTo } from "./bands";
+import type { Bands } from "./bands";
+import { Boxes } from "./boxes";
+import { frame } from "./draw";
+import type { Drawn } from "./draw";
+import { Facts, plainWords } from "./facts";
+import { hit } from "./hit";
+import type { Hit } from "./hit";
+import { look } from "./look";
+import { Palette } from "./palette";
+import { CanvasPen } from "./pen";
+import type { Pen } from "./pen";
+import { Rasteriser } from "./rasteriser";
+import { laneCount, lanes } from "./regions";
+import { around, between, clamp, narrowest, pan, ticksPerPixel, whole, zoom } from "./scale";
+import type { Span } from "./scale";
+import type { Callout, Scene } from "./scene";
+import { Tiles } from "./tiles";
+import type { TileKind } from "./tiling";
+
+export class TimelineView {
+  readonly facts: Facts;
+  private readonly tiles: Tiles;
+  private readonly rasteriser = new Rasteriser();
+  private readonly boxes = new Boxes();
+  private readonly context: CanvasRenderingContext2D | null;
+  private readonly stop: () => void;
+  private palette: Palette | null = null;
+  private size = { width: 0, height: 0, dpr: 1 };
+  private requested = 0;
+  private animation = 0;
+  private lane: number[] = [];
+  private laneOf: unknown = null;
+  private closed = false;
+  private scroll = 0;
+  /** The last frame, for pointing at it. */
+  scene: Scene | null = null;
+  drawn: Drawn | null = null;
+  marks: number[] = [];
+  dragged: Span | null = null;
+  cursorRow: number | null = null;
+  /** Where the pointer was last seen over the time axis. */
+  pointer: { x: number; y: number } | null = null;
+
+  constructor(
+    readonly canvas: HTMLCanvasElement,
+    readonly meta: RunMeta,
+    readonly source: DataSource,
+    /** Called after each frame. */
+    private readonly painted: (view: TimelineView) => void = () => {},
+  ) {
+    this.context = canvas.getContext("2d", { alpha: false });
+    this.facts = new Facts(meta.id, source, () => this.invalidate());
+    this.tiles = new Tiles(meta, source, this.rasteriser, () => this.invalidate());
+    this.stop = effect(() => {
+      // Whatever a frame reads.
+      void [range.value, selection.value, hover.value, layers.value, colorBy.value, dark.value, finding.value];
+      this.invalidate();
+    });
+  }
+
+  get least(): number {
+    return narrowest(this.meta.ticks_per_second);
+  }
+
+  /** The window that is shown. */
+  get window(): Span {
+    return clamp(range.value ?? { t0: 0, t1: this.meta.elapsed }, this.meta.elapsed, this.least);
+  }
+
+  get busy(): boolean {
+    return this.tiles.loading > 0 || !(this.drawn?.complete ?? false);
+  }
+
+  get inWorker(): boolean {
+    return this.rasteriser.inWorker;
+  }
+
+  resize(width: number, height: number, dpr: number): void {
+    if (width === this.size.width && height === this.size.height && dpr === this.size.dpr) return;
+    this.size = { width, height, dpr };
+    this.canvas.width = Math.max(1, Math.round(width * dpr));
+    this.canvas.height = Math.max(1, Math.round(height * dpr));
+    // A canvas that got another size is empty: draw before anybody sees it.
+    this.render();
+  }
+
+  invalidate(): void {
+    if (this.requested || this.closed) return;
+    this.requested = requestAnimationFrame(() => {
+      this.requested = 0;
+      this.render();
+    });
+  }
+
+  private bandsFor(width: number, height: number): Bands {
+    const regions = layers.value.has("regions") ? this.facts.regions() : [];
+    if (regions !== this.laneOf) {
+      this.laneOf = regions;
+      this.lane = lanes(regions);
+    }
+    const cpu = layers.value.has("cpu");
+    const queue = layers.value.has("queue") && this.meta.has.queue;
+    return bands({ width, height, rows: this.meta.threads.length, scroll: this.scroll, cpu, queue, regionLanes: laneCount(this.lane) });
+  }
+
+  /** Everything a frame of a size shows now. */
+  private compose(width: number, height: number): Scene {
+    const d = dark.value;
+    if (!this.palette || this.palette.mode !== colorBy.value || this.palette.dark !== d) this.palette = new Palette(colorBy.value, this.meta, d, colours.value.panel);
+    const b = this.bandsFor(width, height);
+    const chosen = selection.value?.run === this.meta.id ? selection.value : null;
+    const strandId = chosen?.kind === "strand" ? chosen.id : chosen?.kind === "steal" ? chosen.strand : null;
+    return {
+      meta: this.meta, dark: d, tokens: colours.value, bands: b,
+      scale: { ...this.window, x0: b.x0, width: b.plot },
+      overview: { t0: 0, t1: Math.max(1, this.meta.elapsed), x0: b.x0, width: b.plot },
+      layers: layers.value, colorBy: colorBy.value, palette: this.palette, selection: chosen,
+      hover: hover.value?.run === this.meta.id ? hover.value : null,
+      tiles: this.tiles, boxes: this.boxes,
+      regions: layers.value.has("regions") ? this.facts.regions() : [],
+      strand: strandId !== null ? (this.facts.strand(strandId) ?? null) : null,
+      task: chosen?.kind === "task" ? (this.facts.task(chosen.id) ?? null) : null,
+      callouts: this.callouts(), marks: this.marks, dragged: this.dragged, cursorRow: this.cursorRow, offCpu: [], blocked: [],
+    };
+  }
+
+  private callouts(): Callout[] {
+    const index = finding.value;
+    const words = index === null ? null : this.facts.finding(index);
+    if (index === null || !words) return [];
+    const { show } = words;
+    const strand = show.strand === null ? null : this.facts.strand(show.strand);
+    const detail = `${areaTicks(words.lost, this.meta.ticks_per_second)}, ${percent(words.share)} of what was lost`;
+    return [{ number: index + 1, title: plainWords(words.title), detail, t0: strand?.start ?? show.t0, t1: strand?.end ?? show.t1, row: strand?.row ?? null }];
+  }
+
+  private render(): void {
+    const { width, height, dpr } = this.size;
+    const c = this.context;
+    if (!c || this.closed || width < 60 || height < 60) return;
+    const s = this.compose(width, height);
+    this.scroll = s.bands.rows.scroll;
+    const kinds: TileKind[] = ["rows", "strands", "profile"];
+    if (s.layers.has("critical")) kinds.push("critical");
+    if (s.layers.has("ready")) kinds.push("ready");
+    if (s.layers.has("steals") || s.layers.has("leaps")) kinds.push("arcs");
+    this.tiles.want(s.scale, s.bands.plot * dpr, kinds);
+    this.boxes.gather(this.tiles.slots("strands", s.scale), s.scale, s.bands.rows);
+    c.setTransform(dpr, 0, 0, dpr, 0, 0);
+    c.imageSmoothingEnabled = true;
+    const pen = new CanvasPen(c, s.dark);
+    this.drawn = frame(s, pen, this.lookOf(s), this.lane);
+    this.scene = s;
+    stats.frames++;
+    stats.primitives = pen.primitives;
+    stats.mostPrimitives = Math.max(stats.mostPrimitives, pen.primitives);
+    this.say(s);
+    this.painted(this);
+  }
+
+  private lookOf(s: Scene) {
+    return look(s.palette, s.tokens, s.layers, s.selection, s.dark);
+  }
+
+  /** Draws the same picture with another pen: for export. Images of the tiles must be there already. */
+  picture(pen: Pen): { width: number; height: number } {
+    const { width, height } = this.size;
+    const s = this.compose(width, height);
+    frame({ ...s, hover: null, cursorRow: null }, pen, this.lookOf(s), this.lane);
+    return { width, height };
+  }
+
+  private say(s: Scene): void {
+    const perSecond = this.meta.ticks_per_second;
+    const strands = Math.round(this.boxes.total);
+    const parts = [
+      `view ${timeOf(s.scale.t0, perSecond)} to ${timeOf(s.scale.t1, perSecond)}`,
+      `Δ ${timeOf(s.scale.t1 - s.scale.t0, perSecond)}`,
+      `${this.boxes.truncated || s.scale.t0 > 0 ? "about " : ""}${count(strands)} strands in ${count(Math.floor(s.scale.width))} columns, ${timeOf(ticksPerPixel(s.scale), perSecond)} each`,
+    ];
+    if (this.tiles.cache.trouble) parts.push(this.tiles.cache.trouble.message);
+    else if (this.tiles.loading) parts.push("loading");
+    const text = parts.join("   ");
+    if (status.peek() !== text) queueMicrotask(() => (status.value = text));
+  }
+
+  /** What is at a place of the canvas, in CSS pixels from its corner. */
+  at(px: number, py: number): Hit | null {
+    return this.scene && this.drawn ? hit(this.scene, this.drawn, this.lane, px, py) : null;
+  }
+
+  /** Shows a window; `smooth` for jumps, so that the eye can follow. */
+  show(to: Span, smooth = false): void {
+    cancelAnimationFrame(this.animation);
+    const target = clamp(to, this.meta.elapsed, this.least);
+    if (!smooth || still.value) {
+      this.set(target);
+      return;
+    }
+    const from = this.window;
+    const began = performance.now();
+    const step = (now: number) => {
+      const part = Math.min(1, (now - began) / 180);
+      this.set(between(from, target, 1 - (1 - part) ** 3));
+      if (part < 1 && !this.closed) this.animation = requestAnimationFrame(step);
+    };
+    this.animation = requestAnimationFrame(step);
+  }
+
+  private set(w: Span): void {
+    range.value = whole(w, this.meta.elapsed) ? null : { t0: w.t0, t1: w.t1 };
+  }
+
+  /** Zooms about a pixel, or about the pointer, or the middle. */
+  zoom(factor: number, at: number | null = this.pointer?.x ?? null): void {
+    cancelAnimationFrame(this.animation);
+    const s = this.scene?.scale;
+    const w = this.window;
+    const inside = s && at !== null && at >= s.x0 && at <= s.x0 + s.width;
+    const t = inside ? w.t0 + ((at - s.x0) / s.width) * (w.t1 - w.t0) : (w.t0 + w.t1) / 2;
+    this.set(zoom(w, factor, t, this.meta.elapsed, this.least));
+  }
+
+  /** Moves by a share of the window. */
+  pan(share: number): void {
+    const w = this.window;
+    this.panTicks(share * (w.t1 - w.t0));
+  }
+
+  panTicks(by: number): void {
+    cancelAnimationFrame(this.animation);
+    this.set(pan(this.window, by, this.meta.elapsed, this.least));
+  }
+
+  fit(t0: number, t1: number, room = 0.15): void {
+    this.show(around(t0, t1, this.meta.elapsed, this.least, room), true);
+  }
+
+  /** Moves the window, as little as possible, until a time range is in it. */
+  reveal(t0: number, t1: number): void {
+    const w = this.window;
+    const width = w.t1 - w.t0;
+    if (t1 - t0 > width) this.fit(t0, t1);
+    else if (t0 < w.t0 || t1 > w.t1) this.show(pan(w, (t0 + t1) / 2 - (w.t0 + w.t1) / 2, this.meta.elapsed, this.least), true);
+  }
+
+  revealRow(row: number): void {
+    if (this.scene) this.scrollRows(scrollTo(this.scene.bands.rows, row) - this.scroll);
+  }
+
+  scrollRows(by: number): boolean {
+    const before = this.scroll;
+    this.scroll = Math.min(Math.max(0, this.scroll + by), this.scene?.bands.rows.most ?? 0);
+    if (this.scroll !== before) this.invalidate();
+    return this.scroll !== before;
+  }
+
+  /** Middle of a row's lane, from the canvas' top. */
+  rowMiddle(row: number): number {
+    return this.scene ? laneMiddle(this.scene.bands.rows, row) : 0;
+  }
+
+  close(): void {
+    this.closed = true;
+    cancelAnimationFrame(this.animation);
+    cancelAnimationFrame(this.requested);
+    this.stop();
+    this.tiles.close();
+    this.rasteriser.close();
+  }
+}
+
