@@ -1,19 +1,78 @@
-/** The frame: header, tabs, the tab that is shown, status line. */
+/** The frame: header, tabs, banners, the view of the tab, drawer, status line, and what lies over them. */
 
-import { Timeline } from "./timeline/Timeline";
+import { Component, type ComponentChildren } from "preact";
+import { Compare } from "./compare/Compare";
 import { DagView } from "./dagview/DagView";
-import { meta, source, TABS, tab } from "./store";
-import { requests } from "./data/requests";
-import type { Meta } from "./data/contract";
-import { useEffect } from "preact/hooks";
+import { Drawer } from "./drawer/Drawer";
+import { Banners } from "./frame/Banners";
+import { Header } from "./frame/Header";
+import { Loading } from "./frame/Loading";
+import { overlay, toast } from "./frame/overlay";
+import { StatusLine } from "./frame/StatusLine";
+import { Tabs, TITLES } from "./frame/Tabs";
+import { Help } from "./palette/Help";
+import { Palette } from "./palette/Palette";
+import { PatternDefs } from "./patterns";
+import { Scalability } from "./scalability/Scalability";
+import { Sites } from "./sites/Sites";
+import { announcement, drawer, meta, selection, split, tab, type Tab } from "./store";
+import { Summary } from "./summary/Summary";
+import { dark } from "./theme/theme";
+import { Timeline } from "./timeline/Timeline";
+import { WhatIf } from "./whatif/WhatIf";
+
+const VIEWS: Record<Tab, () => ComponentChildren> = {
+  summary: () => <Summary />, timeline: () => <Timeline />, dag: () => <DagView />, scalability: () => <Scalability />, sites: () => <Sites />, whatif: () => <WhatIf />, compare: () => <Compare />,
+};
 
 export function App() {
-  useEffect(() => { void source.json<Meta>(requests.meta()).then((m) => (meta.value = m)); }, []);
-  if (!meta.value) return <p>Loading</p>;
+  const at = tab.value;
+  const both = split.value && (at === "timeline" || at === "dag");
+  const details = meta.value !== null && drawer.value && selection.value !== null && (at === "timeline" || at === "dag");
   return (
-    <div id="frame">
-      <nav>{TABS.map((t) => <button onClick={() => (tab.value = t)}>{t}</button>)}</nav>
-      <main>{tab.value === "timeline" ? <Timeline /> : tab.value === "dag" ? <DagView /> : <p>{tab.value}</p>}</main>
+    <div class="frame">
+      <PatternDefs dark={dark.value} />
+      <Header />
+      <Tabs />
+      <Banners />
+      <main>
+        {!meta.value ? (
+          <div class="view"><Loading /></div>
+        ) : both ? (
+          <div class="halves" id="view" role="tabpanel" aria-label={TITLES[at]}>
+            <section aria-label="Timeline"><Guard key="timeline">{VIEWS.timeline()}</Guard></section>
+            <section aria-label="DAG"><Guard key="dag">{VIEWS.dag()}</Guard></section>
+          </div>
+        ) : (
+          <div class="view" id="view" role="tabpanel" aria-label={TITLES[at]}><Guard key={at}>{VIEWS[at]()}</Guard></div>
+        )}
+      </main>
+      {details ? <Guard key="drawer"><Drawer /></Guard> : <span />}
+      <StatusLine />
+      {overlay.value === "palette" && <Palette />}
+      {overlay.value === "help" && <Help />}
+      {toast.value && <div class="toast" aria-hidden="true">{toast.value}</div>}
+      <div class="unseen" role="status" aria-live="polite" id="announcer">{announcement.value}</div>
     </div>
   );
+}
+
+/** A view that fails takes neither the page nor the other views with it. */
+class Guard extends Component<{ children?: ComponentChildren }, { broken: Error | null }> {
+  override state = { broken: null as Error | null };
+  override componentDidCatch(e: unknown) {
+    console.error(e);
+    this.setState({ broken: e instanceof Error ? e : new Error(String(e)) });
+  }
+  override render() {
+    if (!this.state.broken) return <>{this.props.children}</>;
+    return (
+      <div class="state" role="alert">
+        <h2>This view failed</h2>
+        <div>{this.state.broken.message}</div>
+        <div>The others go on. Please report it with the address line.</div>
+        <button type="button" class="button" onClick={() => this.setState({ broken: null })}>Try again</button>
+      </div>
+    );
+  }
 }

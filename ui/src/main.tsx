@@ -6,6 +6,10 @@ import { EmbeddedSource } from "./data/embedded";
 import { HttpSource } from "./data/http";
 import type { DataSource } from "./data/source";
 import { setSource } from "./store";
+import { startCommands } from "./frame/everywhere";
+import { load } from "./frame/load";
+import { startHash } from "./hash";
+import { startKeys } from "./keys";
 import { startTheme } from "./theme/theme";
 import "./page.css";
 
@@ -16,11 +20,15 @@ async function findSource(): Promise<DataSource> {
   return new HttpSource();
 }
 
+startHash();
 startTheme();
+startKeys();
+startCommands();
 const root = document.getElementById("app")!;
 findSource().then(
   (source) => {
     setSource(source);
+    load();
     render(<App />, root);
   },
   (e: Error) => {

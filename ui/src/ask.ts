@@ -1,0 +1,66 @@
+/** Answers as components use them: what is known now, and asking again while a run loads or once the server is back. */
+
+import { effect, signal } from "@preact/signals";
+import { useEffect, useState } from "preact/hooks";
+import type { Planes } from "./data/planes";
+import { reachable } from "./data/http";
+import { Unavailable } from "./data/source";
+import { source } from "./store";
+
+export type Asked<T> = { state: "waiting" } | { state: "there"; value: T } | { state: "failed"; error: Unavailable };
+
+/** Loading was stopped by the user: nobody asks again until it is false. */
+export const stopped = signal(false);
+/** Grows when a run got further in loading; what waits asks again then. */
+export const progress = signal(0);
+
+/** The JSON answer to `url`; `null` asks nothing and waits. */
+export function useJson<T>(url: string | null): Asked<T> {
+  return useAnswer(url, (u, s) => source.json<T>(u, s));
+}
+
+/** The planes that answer `url`. */
+export function usePlanes(url: string | null): Asked<Planes> {
+  return useAnswer(url, (u, s) => source.planes(u, s));
+}
+
+function useAnswer<T>(url: string | null, ask: (url: string, signal: AbortSignal) => Promise<T>): Asked<T> {
+  const [answer, setAnswer] = useState<{ url: string | null; asked: Asked<T> }>({ url: null, asked: { state: "waiting" } });
+  useEffect(() => {
+    if (url === null) return;
+    const end = new AbortController();
+    let again: ReturnType<typeof setTimeout> | undefined;
+    let watch: (() => void) | undefined;
+    const go = () => {
+      ask(url, end.signal).then(
+        (value) => { if (!end.signal.aborted) setAnswer({ url, asked: { state: "there", value } }); },
+        (e: unknown) => {
+          if (end.signal.aborted) return;
+          const error = e instanceof Unavailable ? e : new Unavailable(e instanceof Error ? e.message : String(e), "refused");
+          setAnswer({ url, asked: { state: "failed", error } });
+          if (error.why === "loading") again = setTimeout(() => (stopped.value ? waitFor(() => !stopped.value) : go()), 400);
+          if (error.why === "gone") waitFor(() => reachable.value);
+        },
+      );
+    };
+    const waitFor = (ready: () => boolean) => {
+      let started = false;
+      watch?.();
+      watch = effect(() => {
+        if (ready() && !started) { started = true; queueMicrotask(go); }
+      });
+    };
+    go();
+    return () => { end.abort(); clearTimeout(again); watch?.(); };
+  }, [url]);
+  if (url !== null && answer.url !== url) {
+    const have = source.have(url);
+    return have === undefined ? { state: "waiting" } : { state: "there", value: have as T };
+  }
+  return answer.asked;
+}
+
+/** The value, or undefined while it isn't there. */
+export function valueOf<T>(asked: Asked<T>): T | undefined {
+  return asked.state === "there" ? asked.value : undefined;
+}

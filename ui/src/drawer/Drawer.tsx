@@ -1,0 +1,1 @@
+export function Drawer() { return <p class="state">Drawer</p>; }

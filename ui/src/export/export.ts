@@ -1,0 +1,73 @@
+/**
+ * Takes a view out of the page: its numbers as CSV, its picture as SVG or PNG. Any view has a picture (picture.ts); one that knows better
+ * registers its own.
+ */
+
+import { signal } from "@preact/signals";
+import { say } from "../frame/overlay";
+import { runMeta, tab, type Tab } from "../store";
+import { picture, toPng } from "./picture";
+
+export type ExportKind = "png" | "svg" | "csv";
+
+export interface Exporter {
+  tab: Tab;
+  /** The view's numbers; a name is added to the file where there is more than one. */
+  csv?: () => string;
+  /** A whole SVG document, better than a copy of what is on the page. */
+  svg?: () => string | Promise<string>;
+  png?: () => Blob | Promise<Blob>;
+}
+
+const exporters = signal<Exporter[]>([]);
+
+/** Adds what a view can give; the function returned takes it out again. */
+export function registerExport(added: Exporter): () => void {
+  exporters.value = [...exporters.value, added];
+  return () => { exporters.value = exporters.value.filter((e) => e !== added); };
+}
+
+export function exportKinds(at: Tab): { kind: ExportKind; title: string; end?: string }[] {
+  const own = exporters.value.filter((e) => e.tab === at);
+  return [
+    { kind: "png", title: "Picture, PNG" },
+    { kind: "svg", title: "Picture, SVG" },
+    ...(own.some((e) => e.csv) ? [{ kind: "csv" as const, title: "Numbers, CSV" }] : []),
+  ];
+}
+
+export async function exportView(kind: ExportKind): Promise<void> {
+  const at = tab.value;
+  const own = exporters.value.filter((e) => e.tab === at).reverse();
+  try {
+    const blob = await make(kind, own);
+    if (!blob) return say("This view has no numbers to give.");
+    save(blob, `${runMeta()?.name ?? "workspan"}-${at}.${kind}`);
+    say(`Saved ${runMeta()?.name ?? "workspan"}-${at}.${kind}`);
+  } catch (e) {
+    say(`That did not work: ${e instanceof Error ? e.message : String(e)}`);
+  }
+}
+
+async function make(kind: ExportKind, own: Exporter[]): Promise<Blob | null> {
+  if (kind === "csv") {
+    const csv = own.find((e) => e.csv)?.csv?.();
+    return csv === undefined ? null : new Blob([csv], { type: "text/csv" });
+  }
+  const view = document.querySelector<HTMLElement>("main .view, main .halves");
+  if (!view) return null;
+  if (kind === "svg") {
+    const svg = await (own.find((e) => e.svg)?.svg?.() ?? picture(view).svg);
+    return new Blob([svg], { type: "image/svg+xml" });
+  }
+  const png = own.find((e) => e.png)?.png;
+  return png ? await png() : await toPng(picture(view));
+}
+
+export function save(blob: Blob, name: string): void {
+  const a = document.createElement("a");
+  a.href = URL.createObjectURL(blob);
+  a.download = name.replace(/[^\w.-]+/g, "_");
+  a.click();
+  setTimeout(() => URL.revokeObjectURL(a.href), 10_000);
+}

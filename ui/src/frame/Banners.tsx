@@ -1,0 +1,39 @@
+/** What makes numbers less to be trusted, and whether anybody answers: above every view. */
+
+import { useSignal } from "@preact/signals";
+import { reachable } from "../data/http";
+import { meta, run, runMeta } from "../store";
+import { backticks } from "../ui/states";
+import { stages } from "./load";
+
+const hidden = new Set<string>();
+
+export function Banners() {
+  const more = useSignal(false);
+  const drawn = useSignal(0);
+  void drawn.value;
+  const warnings = meta.value ? (runMeta()?.warnings ?? []) : [];
+  const closed = hidden.has(run.value);
+  const errors = Object.values(stages.value).filter((s) => s.error && meta.value);
+  return (
+    <div class="banners">
+      {!reachable.value && meta.value && (
+        <div class="banner" role="alert">
+          <span class="mark" aria-hidden="true">!</span>
+          <span>The server does not answer; trying again. What is on the page stays.</span>
+        </div>
+      )}
+      {errors.map((s) => <div key={s.run} class="banner" role="alert"><span class="mark" aria-hidden="true">!</span><span>Run {s.run.toUpperCase()}: {backticks(s.error!)}</span></div>)}
+      {warnings.length > 0 && !closed && (
+        <div class="banner" role="note" aria-label="Warnings">
+          <span class="mark" aria-hidden="true">!</span>
+          <ul>{(more.value ? warnings : warnings.slice(0, 1)).map((w) => <li key={w}>{backticks(w)}</li>)}</ul>
+          <span class="acts">
+            {warnings.length > 1 && <button type="button" class="link" aria-expanded={more.value} onClick={() => (more.value = !more.value)}>{more.value ? "less" : `${warnings.length - 1} more`}</button>}
+            <button type="button" class="link" onClick={() => { hidden.add(run.value); drawn.value++; }}>Hide</button>
+          </span>
+        </div>
+      )}
+    </div>
+  );
+}

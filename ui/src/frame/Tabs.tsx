@@ -1,0 +1,63 @@
+/** The tabs, and on every tab but Summary and Compare the verdict in short. */
+
+import { useJson, valueOf } from "../ask";
+import { colour } from "../colors";
+import type { Report, Summary } from "../data/contract";
+import { requests } from "../data/requests";
+import { plain, many } from "../format";
+import { meta, run, runMeta, tab, TABS, type Tab } from "../store";
+import { dark } from "../theme/theme";
+import { Place, Swatch } from "../ui/parts";
+
+export const TITLES: Record<Tab, string> = { summary: "Summary", timeline: "Timeline", dag: "DAG", scalability: "Scalability", sites: "Sites", whatif: "What-if", compare: "Compare" };
+
+export function Tabs() {
+  const key = (e: KeyboardEvent) => {
+    if (e.key !== "ArrowLeft" && e.key !== "ArrowRight") return;
+    e.preventDefault();
+    const list = (e.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("[role=tab]");
+    const next = (TABS.indexOf(tab.value) + (e.key === "ArrowRight" ? 1 : -1) + TABS.length) % TABS.length;
+    tab.value = TABS[next]!;
+    list[next]?.focus();
+  };
+  return (
+    <nav class="tabs" aria-label="Views">
+      <div role="tablist" onKeyDown={key}>
+        {TABS.map((t, i) => (
+          <button key={t} type="button" role="tab" id={`tab-${t}`} aria-selected={t === tab.value} aria-controls="view" tabIndex={t === tab.value ? 0 : -1} onClick={() => (tab.value = t)}>
+            {TITLES[t]}
+            <i aria-hidden="true">{i + 1}</i>
+          </button>
+        ))}
+      </div>
+      {meta.value && tab.value !== "summary" && tab.value !== "compare" && <VerdictChip />}
+    </nav>
+  );
+}
+
+function VerdictChip() {
+  const report = valueOf(useJson<Report>(requests.report(run.value)));
+  const summary = valueOf(useJson<Summary>(requests.summary(run.value)));
+  const r = runMeta();
+  if (!report || !r) return null;
+  const first = summary?.findings[0];
+  const place = first && [...first.title, ...first.evidence].find((w) => w.as === "place" && w.file);
+  return (
+    <span class="verdict-chip">
+      <b>{plain(report.mean_busy)}</b> of {many(r.workers, "worker")}
+      <span class="faint">·</span>at most <b>{plain(report.parallelism)}×</b>
+      {place && (
+        <>
+          <span class="faint">·</span>
+          {first.show.code !== null && <Swatch of={colour("code", { code: first.show.code, root: isRoot(r.codes[first.show.code]?.label) }, dark.value)} />}
+          limited by <Place label={place.text} file={place.file} line={place.line} />
+        </>
+      )}
+    </span>
+  );
+}
+
+/** Code that is the root's own is grey in every view. */
+export function isRoot(label: string | undefined): boolean {
+  return label === "root" || label === "main";
+}

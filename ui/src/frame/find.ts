@@ -1,0 +1,59 @@
+/** What a search finds: sites, code, regions and functions by name or place, tasks by number. */
+
+import type { RegionSpan, RunMeta } from "../data/contract";
+import { show, tab, type Selection, type Tab } from "../store";
+
+export interface Found { kind: "task" | "site" | "code" | "region" | "function"; title: string; where: string; go: () => void }
+
+/** Best first, at most `most`. */
+export function search(text: string, run: RunMeta, regions: RegionSpan[], most = 40): Found[] {
+  const query = text.trim().toLowerCase();
+  if (!query) return [];
+  const found: (Found & { rank: number })[] = [];
+  const number = /^(?:task\s*)?#?(\d+)$/.exec(query);
+  if (number && Number(number[1]) < run.tasks) {
+    const id = Number(number[1]);
+    found.push({ kind: "task", title: `task ${id}`, where: "", rank: 0, go: () => go({ kind: "task", run: run.id, id }, "timeline", ["timeline", "dag"]) });
+  }
+  run.sites.forEach((s, site) => {
+    const at = rank(query, [s.function, s.label, s.file && `${s.file}:${s.line}`]);
+    if (at !== null) found.push({ kind: "site", title: s.function ?? s.label, where: s.function ? s.label : "", rank: at + 0.1, go: () => go({ kind: "site", run: run.id, site }, "sites", ["timeline", "dag", "sites"]) });
+  });
+  const functions = new Set<string>();
+  run.codes.forEach((c, code) => {
+    const where = c.file ? `${c.file}:${c.line ?? "?"}` : "";
+    const at = rank(query, [c.label, c.function, where]);
+    if (at === null) return;
+    found.push({ kind: "code", title: c.label, where, rank: at + 0.2, go: () => go({ kind: "code", run: run.id, code }, "sites", ["timeline", "dag", "sites"]) });
+    if (c.function) functions.add(c.function);
+  });
+  for (const c of [...run.codes, ...run.sites]) {
+    if (!c.function || functions.has(c.function) || rank(query, [c.function]) === null || !c.file || c.line === null) continue;
+    functions.add(c.function);
+    const { file, line } = c;
+    found.push({ kind: "function", title: c.function, where: `${file}:${line}`, rank: rank(query, [c.function])! + 0.4, go: () => go({ kind: "line", run: run.id, file, line }, "sites", ["sites"]) });
+  }
+  for (const r of regions) {
+    const at = rank(query, [r.label]);
+    if (at !== null) found.push({ kind: "region", title: r.label, where: r.part ? "part" : r.tree ? "tree" : "region", rank: at + 0.3, go: () => show("timeline", { t0: r.start, t1: r.end }, { kind: "task", run: run.id, id: r.task }) });
+  }
+  return found.sort((a, b) => a.rank - b.rank).slice(0, most);
+}
+
+/** Selects it where the tab can show it, else on the tab that can. */
+function go(what: Selection, to: Tab, stay: Tab[]): void {
+  show(stay.includes(tab.value) ? tab.value : to, null, what);
+}
+
+/** 0 whole, 1 starts with, 2 starts a word, 3 has it; null not at all. */
+function rank(query: string, texts: (string | null | undefined)[]): number | null {
+  let best: number | null = null;
+  for (const t of texts) {
+    if (!t) continue;
+    const low = t.toLowerCase(), at = low.indexOf(query);
+    if (at < 0) continue;
+    const r = low === query ? 0 : at === 0 ? 1 : /[^a-z0-9]/.test(low[at - 1]!) ? 2 : 3;
+    if (best === null || r < best) best = r;
+  }
+  return best;
+}

@@ -1,0 +1,1 @@
+export function Scalability() { return <p class="state">Scalability</p>; }

@@ -1,0 +1,1 @@
+export function Sites() { return <p class="state">Sites</p>; }

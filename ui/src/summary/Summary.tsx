@@ -1,0 +1,226 @@
+/** The first tab: the verdict, where the worker time went, what to change, and the numbers beside it. */
+
+import { useEffect } from "preact/hooks";
+import { useJson, valueOf, type Asked } from "../ask";
+import type { FindingWords, Report, RunMeta, Scalability as Bounds, Source, Summary as Words } from "../data/contract";
+import { requests } from "../data/requests";
+import { registerExport } from "../export/export";
+import { areaTicks, count, percent, plain, ticks, time } from "../format";
+import { announcement, colorBy, finding, run, runMeta, show, tab, type Selection } from "../store";
+import { tokens } from "../colors";
+import { colours, dark } from "../theme/theme";
+import { BoundsChart } from "../ui/Bounds";
+import { breakdown, type Part } from "../ui/breakdown";
+import { Place, plainWords, Section, Sentence } from "../ui/parts";
+import { useWidth } from "../ui/size";
+import { SourceLines } from "../ui/SourceLines";
+import { StackedBar } from "../ui/StackedBar";
+import { Answered, Empty } from "../ui/states";
+import { Strip } from "./Strip";
+import "./summary.css";
+
+export function Summary() {
+  const id = run.value;
+  const meta = runMeta();
+  const summary = useJson<Words>(requests.summary(id));
+  const report = useJson<Report>(requests.report(id));
+  const bounds = useJson<Bounds>(requests.scalability());
+  const r = valueOf(report);
+  useEffect(() => (r ? registerExport({ tab: "summary", csv: () => numbersCsv(r) }) : undefined), [r]);
+  if (!meta) return null;
+  return (
+    <div class="summary">
+      <div class="story scroll">
+        <Answered asked={summary} what="the verdict" height={80}>
+          {(s) => (
+            <>
+              <h1 class="verdict">{s.verdict}</h1>
+              {s.why.map((w, i) => <p key={i} class="why"><Sentence of={w} /></p>)}
+            </>
+          )}
+        </Answered>
+        <Answered asked={report} what="where the time went" height={64}>{(rep) => <Went report={rep} run={meta} />}</Answered>
+        <Strip run={meta} findings={valueOf(summary)?.findings ?? []} />
+        <Answered asked={summary} what="the findings">{(s) => <Findings of={s} report={r} run={meta} />}</Answered>
+      </div>
+      <aside class="scroll" aria-label="Numbers">
+        <Answered asked={report} what="the numbers">{(rep) => <Numbers report={rep} run={meta} />}</Answered>
+        <Small bounds={bounds} run={meta} />
+        {summary.state === "there" && summary.value.checked.length > 0 && <Checked of={summary.value} />}
+        {r && <Critical report={r} run={meta} />}
+      </aside>
+    </div>
+  );
+}
+
+function Went({ report, run: r }: { report: Report; run: RunMeta }) {
+  const parts = breakdown(report), tps = r.ticks_per_second;
+  const total = report.workers * report.elapsed;
+  const lost = total - (report.breakdown?.work ?? 0);
+  const label = (p: Part) => `${p.label} ${ticks(p.ticks, tps)} · ${percent(p.ticks / total)}`;
+  if (!(total > 0)) return <Empty small title="Nothing ran for any time">The trace holds no strand with a length, so there is nothing to divide.</Empty>;
+  const over = Number(report.breakdown?.oversubscribed ?? 0);
+  return (
+    <Section title={`Where ${count(report.workers)} × ${ticks(report.elapsed, tps)} = ${areaTicks(total, tps)} went`} end={<>{lost > 0 ? `${areaTicks(lost, tps)} were not work` : "all of it was work"}{over > total * 0.001 && <span title="More strands ran than there are workers">oversubscribed {areaTicks(over, tps)}</span>}</>}>
+      <StackedBar parts={parts} total={total} label={label} title="Where the worker time went" />
+    </Section>
+  );
+}
+
+/** Opens the view that shows a finding, with its callouts. */
+export function showFinding(f: FindingWords, index: number): void {
+  const id = run.value;
+  const { t0, t1, strand, site, code } = f.show;
+  const what: Selection | null = strand !== null ? { kind: "strand", run: id, id: strand, task: taskOf(strand) } : code !== null ? { kind: "code", run: id, code } : site !== null ? { kind: "site", run: id, site } : null;
+  finding.value = index;
+  colorBy.value = "code";
+  const pad = (t1 - t0) * 0.15, end = runMeta()?.elapsed ?? t1;
+  show("timeline", t1 > t0 ? { t0: Math.max(0, t0 - pad), t1: Math.min(end, t1 + pad) } : null, what);
+  announcement.value = `Finding ${index + 1}: ${plainWords(f.title)}`;
+}
+
+/** The task of a strand is known once its detail was answered; views that need it ask by the strand. */
+function taskOf(_strand: number): number {
+  return 0;
+}
+
+function Findings({ of, report, run: r }: { of: Words; report: Report | undefined; run: RunMeta }) {
+  if (of.findings.length === 0) {
+    const why = report?.verdict?.state;
+    return (
+      <Section title="What to change">
+        <Empty small title="Nothing stands out">
+          {why === "one_task" ? "The run has one task only: no part of it could run beside another." : why === "no_time" ? "No strand has a length." : r.workers === 1 ? "There was one worker, which always had something to do or nothing was left: record with more workers to see what limits them." : "The workers were busy nearly all of the time. More speed comes from less work or more workers."}
+        </Empty>
+      </Section>
+    );
+  }
+  const lost = report ? report.workers * report.elapsed - (report.breakdown?.work ?? 0) : 0;
+  const shown = of.findings.slice(0, 5);
+  return (
+    <Section title="What to change" end={lost > 0 ? <>share of the {areaTicks(lost, r.ticks_per_second)} that were not work</> : undefined}>
+      {shown.map((f, i) => (
+        <div key={i} class="finding">
+          <span class="badge round" aria-hidden="true">{i + 1}</span>
+          <div>
+            <div class="title"><Sentence of={f.title} /></div>
+            <div class="evidence"><Sentence of={f.evidence} /></div>
+          </div>
+          <div class="share">
+            <b>{percent(f.share)}</b> of what was lost
+            <div class="meter"><i style={{ width: `${Math.min(100, 100 * f.share)}%`, background: i === 0 ? "var(--heat)" : "var(--fg2)" }} /></div>
+          </div>
+          <button type="button" class={`button ${i === 0 ? "solid" : ""}`} aria-label={`Show finding ${i + 1} in the timeline`} onClick={() => showFinding(f, i)}>Show me <span aria-hidden="true">→</span></button>
+          {i === 0 && f.source && <Snippet file={f.source.file} line={f.source.line} />}
+        </div>
+      ))}
+    </Section>
+  );
+}
+
+/** The lines around a finding's place that have heat. */
+function Snippet({ file, line }: { file: string; line: number }) {
+  const asked = useJson<Source>(requests.source(run.value, file));
+  const s = valueOf(asked);
+  if (!s || s.missing || s.lines.length === 0) return null;
+  // The seven lines with most heat not far from the place; without samples, those around it.
+  const near = s.lines.filter((l) => Math.abs(l.line - line) <= 20);
+  const heat = (from: number) => near.reduce((n, l) => n + (l.line >= from && l.line < from + 7 ? l.ticks : 0), 0);
+  const hot = near.some((l) => l.ticks > 0);
+  const top = Math.max(...near.map((l) => l.ticks), 0);
+  const from = hot ? near.map((l) => l.line).reduce((best, n) => (heat(n) > heat(best) * 1.001 ? n : best), near[0]!.line) : line - 2;
+  const lines = s.lines.filter((l) => l.line >= from && l.line < from + 7);
+  if (lines.length === 0) return null;
+  return <div class="snippet"><SourceLines lines={lines} top={top} perSecond={runMeta()?.ticks_per_second ?? 1e9} at={hot ? null : line} /></div>;
+}
+
+function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
+  const tps = r.ticks_per_second;
+  const t = (n: number) => {
+    const [value, unit] = ticks(n, tps).split("\u00a0");
+    return <b>{value}<small>{unit}</small></b>;
+  };
+  const burden = Number(rep.burden ?? 0);
+  const time_ = rep.metric === "time";
+  const measure = (n: number) => (time_ ? t(n) : <b>{count(n)}</b>);
+  return (
+    <div class="numbers">
+      <div>{measure(rep.work)}work{!time_ && <span>{rep.metric}</span>}</div>
+      <div>{measure(rep.span)}span</div>
+      <div><b>{plain(rep.parallelism)}</b>parallelism</div>
+      <div><b>{count(rep.tasks)}</b>{rep.tasks === 1 ? "task" : "tasks"}</div>
+      <div><b>{count(rep.steals)}</b>{rep.steals === 1 ? "steal" : "steals"}{r.workers > 1 && rep.steals === 0 && <span>nothing was taken</span>}{r.workers === 1 && <span>one worker</span>}</div>
+      <div title={burden === 0 ? "What a steal costs was not measured for this run" : undefined}><b>{burden > 0 ? plain(rep.burdened_parallelism) : "–"}</b>burdened<span>{burden > 0 ? `${time_ ? time(burden / tps) : count(burden)} a steal` : "steals not measured"}</span></div>
+    </div>
+  );
+}
+
+function Small({ bounds, run: r }: { bounds: Asked<Bounds>; run: RunMeta }) {
+  const [ref, width] = useWidth<HTMLDivElement>(312);
+  const t = tokens(dark.value);
+  return (
+    <Section title="Speedup bounds and measured runs" end={<button type="button" class="link" onClick={() => (tab.value = "scalability")}>more →</button>}>
+      <div ref={ref}>
+        <Answered asked={bounds} what="the bounds" height={210} small>
+          {(b) => {
+            const own = b.runs.find((x) => x.run === r.id);
+            if (!own || !own.points.length) return <Empty small title="No bounds">{own?.note ?? "The run has no work."}</Empty>;
+            return (
+              <BoundsChart
+                compact width={width} height={214} most={64}
+                runs={[{ id: r.id, points: own.points, parallelism: own.span > 0 ? own.work / own.span : 1, burdened: own.burdened_span > own.span ? own.work / own.burdened_span : null, colour: t.work, label: r.name }]}
+                measured={b.measured.filter((m) => m.run === r.id || sameProgram(m.run, r)).map((m) => ({ ...m, colour: colours.value.fg, strong: m.run === r.id }))}
+              />
+            );
+          }}
+        </Answered>
+      </div>
+    </Section>
+  );
+}
+
+/** Other runs of the same program are points of the same curve. */
+function sameProgram(id: string, r: RunMeta): boolean {
+  const x = runMeta(id);
+  return !!x && x.name === r.name && x.workers !== r.workers;
+}
+
+function Checked({ of }: { of: Words }) {
+  const mark = { good: ["✓", "better", "fine"], bad: ["!", "worse", "look at it"], absent: ["–", "faint", "not available"] } as const;
+  return (
+    <Section title="Also checked">
+      {of.checked.map((c) => {
+        const [sign, cls, words] = mark[c.state];
+        return <div key={c.what} class="checked"><span class={cls} title={words} aria-label={words}>{sign}</span><span class="dim">{c.what}</span><span class="value">{c.value}</span></div>;
+      })}
+    </Section>
+  );
+}
+
+function Critical({ report: rep, run: r }: { report: Report; run: RunMeta }) {
+  const rows = (rep.sites as any[]).slice(0, 5);
+  if (rows.length === 0) return null;
+  return (
+    <Section title="Spawn sites on the critical path" end={<button type="button" class="link" onClick={() => (tab.value = "sites")}>all sites →</button>}>
+      {rows.map((s, i) => (
+        <div key={i} class="onpath">
+          <span class="name"><span class="fn">{s.function ?? (s.site === "root" ? "root" : "")}</span> {s.site !== "root" && <Place label={shortPlace(s.site)} file={s.file} line={s.line} />}</span>
+          <span class="meter"><i style={{ width: `${Math.min(100, s.critical_percent)}%` }} /></span>
+          <span class="value">{percent(s.critical_percent / 100, 1)}</span>
+        </div>
+      ))}
+      {r.sites.length > 5 && null}
+    </Section>
+  );
+}
+
+/** `sort.rs:37` of `src/sort.rs:37`. */
+export function shortPlace(label: string): string {
+  return label.replace(/^.*[/\\](?=[^/\\]+$)/, "");
+}
+
+function numbersCsv(rep: Report): string {
+  const rows: [string, unknown][] = ["elapsed", "work", "span", "parallelism", "burden", "burdened_span", "burdened_parallelism", "workers", "tasks", "spawns", "syncs", "steals", "average_maximal_strand", "ticks_per_second", "metric_unit"].map((k) => [k, rep[k]]);
+  for (const [k, v] of Object.entries(rep.breakdown ?? {})) rows.push([`breakdown.${k}`, v]);
+  return "what,value\n" + rows.map(([k, v]) => `${k},${v ?? ""}`).join("\n") + "\n";
+}

@@ -1,0 +1,68 @@
+/** A bar of parts whose labels stand inside where they fit, else below on leader lines. */
+
+import { tokens } from "../colors";
+import { fillOf } from "../patterns";
+import { dark } from "../theme/theme";
+import type { Part } from "./breakdown";
+import { textWidth, useWidth } from "./size";
+
+interface Box { part: Part; x: number; width: number; inside: string | null; below: string | null }
+
+/** Slivers keep a width that can be seen; what they take comes from the widest. */
+export function boxes(parts: Part[], total: number, width: number, label: (p: Part) => string): Box[] {
+  const least = (p: Part) => (p.kind === "descheduled" || p.kind === "recording" ? 2 : 4);
+  const wide = parts.map((p) => Math.max(least(p), (p.ticks / total) * width));
+  const over = wide.reduce((a, b) => a + b, 0) - width * Math.min(1, parts.reduce((a, p) => a + p.ticks, 0) / total);
+  const widest = wide.indexOf(Math.max(...wide));
+  if (over > 0 && widest >= 0) wide[widest] = Math.max(4, wide[widest]! - over);
+  let x = 0;
+  return parts.map((part, i) => {
+    const w = wide[i]!;
+    const text = label(part);
+    const fits = textWidth(text, 12.5, 600) + 24 < w;
+    const box = { part, x, width: w, inside: fits ? text : null, below: fits ? null : text };
+    x += w;
+    return box;
+  });
+}
+
+export function StackedBar(p: { parts: Part[]; total: number; label: (part: Part) => string; height?: number; leaders?: boolean; title: string }) {
+  const [ref, width] = useWidth<HTMLDivElement>(940);
+  const t = tokens(dark.value);
+  const height = p.height ?? 32;
+  const list = boxes(p.parts, p.total, width, p.label);
+  const below = p.leaders === false ? [] : list.filter((b) => b.below);
+  // Labels below: each on the first line on which it does not meet its neighbour; left of its leader in the right half of the bar.
+  const lines: number[][] = [];
+  const placed = below.map((b) => {
+    const middle = b.x + b.width / 2;
+    const w = textWidth(b.below!, 11.5) + 6;
+    const left = middle + 12 + w > width;
+    const from = left ? middle - 10 - w : middle + 10;
+    let line = 0;
+    while ((lines[line] ??= [-1e9])[0]! > from - 8 && line < 6) line++;
+    lines[line] = [from + w];
+    return { b, middle, line, left };
+  });
+  const rows = placed.length ? Math.max(...placed.map((l) => l.line)) + 1 : 0;
+  return (
+    <div ref={ref}>
+      <svg width={width} height={height + (rows ? rows * 15 + 6 : 0)} role="img" aria-label={`${p.title}: ${p.parts.map(p.label).join(", ")}`}>
+        {list.map((b) => (
+          <g key={b.part.kind}>
+            <rect x={b.x} y={0} width={b.width} height={height} fill={b.part.kind === "recording" ? t.fg3 : fillOf(b.part.kind, dark.value)}>
+              <title>{p.label(b.part)}</title>
+            </rect>
+            {b.inside && <text x={b.x + 12} y={height / 2 + 4.5} font-size="12.5" font-weight="600" fill={b.part.kind === "work" ? t.onWork : t.fg} paint-order="stroke" stroke={b.part.kind === "work" ? "none" : t.appBg} stroke-width="4">{b.inside}</text>}
+          </g>
+        ))}
+        {placed.map(({ b, middle, line, left }) => (
+          <g key={b.part.kind}>
+            <path d={`M${middle} ${height + 1} V${height + 10 + line * 15} h${left ? -6 : 6}`} fill="none" stroke={t.fg3} stroke-width="1" />
+            <text x={middle + (left ? -10 : 10)} y={height + 14 + line * 15} font-size="11.5" fill={t.fg2} text-anchor={left ? "end" : "start"}>{b.below}</text>
+          </g>
+        ))}
+      </svg>
+    </div>
+  );
+}

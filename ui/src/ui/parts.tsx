@@ -1,0 +1,88 @@
+/** Small parts that views are made of. */
+
+import type { ComponentChildren, CSSProperties } from "preact";
+import type { Colour } from "../colors";
+import type { Words } from "../data/contract";
+import { keyText } from "../keys";
+import { run, show } from "../store";
+
+/** The letter of a run, in its colour. */
+export function RunBadge({ id, big }: { id: string; big?: boolean }) {
+  return <span class={`badge ${id === "a" ? "" : "b"}`} style={big ? { width: "26px", height: "26px", fontSize: "15px", borderRadius: "6px", verticalAlign: "2px" } : {}}>{id.toUpperCase()}</span>;
+}
+
+export function Key({ of }: { of: string }) {
+  return <kbd>{keyText(of)}</kbd>;
+}
+
+/** A switch of a layer or mode; `mark` is what it switches, so that a row of toggles is the legend. */
+export function Toggle(p: { on: boolean; onChange: (on: boolean) => void; label: string; mark?: ComponentChildren; shortcut?: string; title?: string }) {
+  return (
+    <button type="button" class="toggle" aria-pressed={p.on} title={p.title} onClick={() => p.onChange(!p.on)}>
+      {p.mark}
+      {p.label}
+      {p.shortcut && <Key of={p.shortcut} />}
+    </button>
+  );
+}
+
+/** One of few. */
+export function Choice<T extends string>(p: { value: T; of: readonly { value: T; label: string }[]; onChange: (value: T) => void; label: string }) {
+  return (
+    <span role="radiogroup" aria-label={p.label} style={{ display: "inline-flex", gap: "4px" }}>
+      {p.of.map((o) => (
+        <button key={o.value} type="button" role="radio" class="toggle" aria-checked={o.value === p.value} onClick={() => p.onChange(o.value)}>
+          {o.label}
+        </button>
+      ))}
+    </span>
+  );
+}
+
+/** A colour with its texture, as a square. */
+export function Swatch({ of, size = 10 }: { of: Colour; size?: number }) {
+  const light = "rgba(255,255,255,.6)";
+  const image: Record<Colour["texture"], string> = {
+    none: "none",
+    diagonal: `repeating-linear-gradient(135deg, ${light} 0 1.4px, transparent 1.4px 4px)`,
+    dots: `radial-gradient(${light} 1px, transparent 1.2px)`,
+    lines: `repeating-linear-gradient(0deg, ${light} 0 1.2px, transparent 1.2px 4px)`,
+    cross: `repeating-linear-gradient(135deg, ${light} 0 1px, transparent 1px 4px), repeating-linear-gradient(45deg, ${light} 0 1px, transparent 1px 4px)`,
+  };
+  return <i class="swatch" style={{ width: `${size}px`, height: `${size}px`, background: of.fill, backgroundImage: image[of.texture], backgroundSize: of.texture === "dots" ? "4px 4px" : undefined }} />;
+}
+
+/** A place in a source; where there is a file it leads to Sites. */
+export function Place({ label, file, line }: { label: string; file: string | null | undefined; line: number | null | undefined }) {
+  if (!file || line == null) return <span class="mono dim">{label}</span>;
+  return (
+    <button type="button" class="place link" title={`${file}:${line}, show the source`} onClick={() => show("sites", null, { kind: "line", run: run.value, file, line })}>
+      {label}
+    </button>
+  );
+}
+
+/** Words of a sentence as the server marks them. */
+export function Sentence({ of }: { of: Words }) {
+  return (
+    <>
+      {of.map((w, i) => (w.as === "code" ? <span key={i} class="fn">{w.text}</span> : w.as === "strong" ? <b key={i}>{w.text}</b> : w.as === "place" ? <Place key={i} label={w.text} file={w.file} line={w.line} /> : <span key={i}>{w.text}</span>))}
+    </>
+  );
+}
+
+export function plainWords(of: Words): string {
+  return of.map((w) => w.text).join("");
+}
+
+export function Section(p: { title: ComponentChildren; note?: ComponentChildren; end?: ComponentChildren; children: ComponentChildren; style?: CSSProperties; id?: string }) {
+  return (
+    <section style={{ marginTop: "20px", ...p.style }} aria-label={typeof p.title === "string" ? p.title : undefined} id={p.id}>
+      <div class="head">
+        <h2>{p.title}{p.note && <span>{p.note}</span>}</h2>
+        {p.end && <span class="end">{p.end}</span>}
+      </div>
+      {p.children}
+    </section>
+  );
+}

@@ -1,0 +1,1 @@
+export function WhatIf() { return <p class="state">WhatIf</p>; }
