@@ -45,8 +45,14 @@ export interface Wanted {
 }
 
 export function bands(w: Wanted): Bands {
-  // Short windows give the strip less, so that rows stay in sight.
-  const strip = w.height > 420 ? 118 : w.height > 300 ? 84 : 54;
+  const extra = ABOVE + (w.cpu ? 6 : 2) + (w.queue ? 11 : 0) + 2;
+  const count = Math.max(1, w.rows);
+  const least = extra + 11;
+  const most = extra + 32;
+  // Short windows give the strip less, so that rows stay in sight; what few rows leave over goes to it.
+  const usual = w.height > 420 ? 118 : w.height > 300 ? 84 : 54;
+  const spare = w.height - (62 + 8 + usual + 14 + (w.regionLanes ? w.regionLanes * 14 + 2 : 0) + count * most);
+  const strip = usual + Math.round(Math.min(90, Math.max(0, spare)));
   const minimap = { y: 8, h: w.height > 300 ? 30 : 18 };
   const axis = minimap.y + minimap.h + 24;
   const stripY = axis + 8;
@@ -54,10 +60,6 @@ export function bands(w: Wanted): Bands {
   const regions = { y: regionsY, h: w.regionLanes ? w.regionLanes * 14 + 2 : 0, lanes: w.regionLanes };
   const y = regionsY + regions.h + 6;
   const h = Math.max(24, w.height - y - 4);
-  const extra = ABOVE + (w.cpu ? 6 : 2) + (w.queue ? 11 : 0) + 2;
-  const count = Math.max(1, w.rows);
-  const least = extra + 11;
-  const most = extra + 27;
   const pitch = Math.floor(Math.min(most, Math.max(least, h / count)));
   const lane = pitch - extra;
   const overflow = Math.max(0, pitch * count - h);

@@ -3,6 +3,7 @@
 import { colour } from "../colors";
 import type { Colour } from "../colors";
 import type { RunMeta } from "../data/contract";
+import { isRoot } from "../frame/Tabs";
 import type { ColorBy } from "../store";
 import { blend, packed } from "./raster";
 import type { RasterBy } from "./raster";
@@ -32,14 +33,11 @@ export class Palette {
     readonly dark: boolean,
     private readonly ground: string,
   ) {
-    // The root's own code is grey, as in every view: it is where the program is serial, not one of its parts.
-    const rootFunction = meta.sites[0]?.function ?? null;
-    const isRoot = (code: number) => rootFunction !== null && meta.codes[code]?.function === rootFunction;
     const table = (n: number, of: (i: number) => Colour) => Array.from({ length: n }, (_, i) => of(i));
     switch (mode) {
       case "code":
         this.by = "code";
-        this.tables = [...table(meta.codes.length, (code) => colour("code", { code, root: isRoot(code) }, dark)), colour("code", { code: null }, dark)];
+        this.tables = [...table(meta.codes.length, (code) => colour("code", { code, root: isRoot(meta.codes[code]?.label) }, dark)), colour("code", { code: null }, dark)];
         break;
       case "site":
         this.by = "site";
