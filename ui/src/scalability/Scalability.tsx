@@ -1,1 +1,136 @@
-export function Scalability() { return <p class="state">Scalability</p>; }
+/** How far the program can go: bounds of the speedup over workers, with steals taken into account, and what was measured. */
+
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { useJson } from "../ask";
+import { tokens } from "../colors";
+import { register } from "../commands";
+import type { Scalability as Bounds } from "../data/contract";
+import { requests } from "../data/requests";
+import { registerExport } from "../export/export";
+import { count, many, percent, plain, ticks, times } from "../format";
+import { meta, run, runMeta, status } from "../store";
+import { colours, dark } from "../theme/theme";
+import { BoundsChart, type BoundsRun, type Measured } from "../ui/Bounds";
+import { Choice, RunBadge, Toggle } from "../ui/parts";
+import { useWidth } from "../ui/size";
+import { Answered, Empty } from "../ui/states";
+import "./scalability.css";
+
+/** Lines of runs, told apart by position and label as well; the first is the work's blue. */
+export function runColours(isDark: boolean): string[] {
+  const t = tokens(isDark);
+  return isDark ? [t.work, "#dd9a35", "#44aa99", "#cc6677", "#999933"] : [t.work, "#a34700", "#117733", "#882255", "#332288"];
+}
+
+export function Scalability() {
+  const asked = useJson<Bounds>(requests.scalability());
+  return <Answered asked={asked} what="the bounds" height={420}>{(b) => <Loaded bounds={b} />}</Answered>;
+}
+
+function Loaded({ bounds: b }: { bounds: Bounds }) {
+  const log = useSignal(true), table = useSignal(false), most = useSignal<"64" | "128">("64");
+  const [ref, width] = useWidth<HTMLDivElement>(900);
+  const palette = runColours(dark.value);
+  const order = [...b.runs].sort((x, y) => Number(y.run === run.value) - Number(x.run === run.value));
+  const lines: BoundsRun[] = b.runs.filter((r) => r.points.length > 0).map((r, i) => {
+    const m = runMeta(r.run);
+    return { id: r.run, points: r.points, parallelism: r.span > 0 ? r.work / r.span : 1, burdened: r.burdened_span > r.span ? r.work / r.burdened_span : null, colour: palette[i % palette.length]!, label: b.runs.length > 1 ? `${r.run.toUpperCase()} ${m?.name ?? ""}`.trim().slice(0, 18) : "program" };
+  });
+  const measured: Measured[] = b.measured.map((m) => ({ ...m, colour: lines.find((l) => l.id === m.run)?.colour ?? colours.value.fg, strong: m.run === run.value }));
+  useEffect(() => registerExport({ tab: "scalability", csv: () => toCsv(b) }), [b]);
+  useEffect(() => register({ id: "scalability.table", title: "View as table", keys: ["t"], tabs: ["scalability"], group: "Scalability", run: () => { table.value = !table.value; } }, { id: "scalability.log", title: "Logarithmic speedup", keys: ["l"], tabs: ["scalability"], group: "Scalability", run: () => { log.value = !log.value; } }), []);
+  useEffect(() => { status.value = "Cilkview's bounds: at most min(P, work / span), at least with two steals' burden on every edge of the path"; return () => { status.value = ""; }; }, []);
+  if (lines.length === 0) return <Empty title="No bounds">{b.runs[0]?.note ?? "The run has no work, so nothing bounds it."}</Empty>;
+  const own = b.runs.find((r) => r.run === run.value) ?? b.runs[0]!;
+  return (
+    <div class="scalability">
+      <div class="scroll main">
+        <h1>{headline(own, b.measured.find((m) => m.run === own.run))}</h1>
+        {own.note && <p class="note">{own.note}</p>}
+        <div class="toolbar plain">
+          <Choice label="Scale" value={log.value ? "log" : "linear"} of={[{ value: "log", label: "logarithmic" }, { value: "linear", label: "linear" }]} onChange={(v) => (log.value = v === "log")} />
+          <span class="rule" />
+          <Choice label="Workers" value={most.value} of={[{ value: "64", label: "to 64" }, { value: "128", label: "to 128" }]} onChange={(v) => (most.value = v)} />
+          <span class="rule" />
+          <Toggle on={table.value} onChange={(v) => (table.value = v)} label="View as table" shortcut="t" />
+          <span class="legend apart">
+            <span><Dash kind="solid" />at most</span>
+            {lines.some((l) => l.burdened !== null) && <span><Dash kind="dots" />at most, with steals</span>}
+            <span><Dash kind="dash" />at least</span>
+            <span><Dash kind="linear" />one more worker, one more ×</span>
+            {measured.length > 0 && <span><svg width="10" height="10"><circle cx="5" cy="5" r="3.5" fill="none" stroke={colours.value.fg} stroke-width="2" /></svg>measured</span>}
+          </span>
+        </div>
+        <div ref={ref}>{table.value ? <BoundsTable bounds={b} /> : <BoundsChart runs={lines} measured={measured} width={width} height={440} log={log.value} most={Number(most.value)} />}</div>
+        {meta.value && meta.value.runs.length === 1 && <p class="note">One run is one measured point. Open runs with other numbers of workers beside it and they stand in this picture: <code>workspan view one.wspan two.wspan four.wspan</code></p>}
+      </div>
+      <aside class="scroll" aria-label="Numbers">
+        {order.map((r) => {
+          const m = runMeta(r.run);
+          if (!m) return null;
+          const parallelism = r.span > 0 ? r.work / r.span : 1;
+          const enough = r.points.find((p) => p.upper >= parallelism * 0.999)?.workers;
+          return (
+            <section key={r.run}>
+              <h2>{b.runs.length > 1 && <RunBadge id={r.run} />} {m.name}</h2>
+              <dl class="facts">
+                <dt>work</dt><dd>{ticks(r.work, m.ticks_per_second)}</dd>
+                <dt>span</dt><dd>{ticks(r.span, m.ticks_per_second)}</dd>
+                <dt>parallelism</dt><dd><b>{plain(parallelism)}</b></dd>
+                <dt>burdened</dt><dd>{r.burdened_span > r.span ? <>{plain(r.work / r.burdened_span)} <span class="faint">span {ticks(r.burdened_span, m.ticks_per_second)}</span></> : <span class="faint">what a steal costs was not measured</span>}</dd>
+                <dt>enough workers</dt><dd>{enough ? count(enough) : <span class="faint">more than {count(r.points.at(-1)?.workers ?? 0)}</span>}</dd>
+                {b.measured.filter((x) => x.run === r.run).map((x, i) => [<dt key={`${i}t`}>measured</dt>, <dd key={`${i}d`}>{times(x.speedup)} on {many(x.workers, "worker")} <span class="faint">{x.how}{x.workers > 1 && `, ${percent(x.speedup / Math.min(x.workers, parallelism))} of what is possible there`}</span></dd>])}
+              </dl>
+            </section>
+          );
+        })}
+        <section>
+          <h2>How to read it</h2>
+          <p class="dim">No schedule is faster than the upper line: the workers bound it on the left, the longest chain of work on the right. A work-stealing scheduler stays above the lower one, also when each steal costs what was measured. A point far below its upper line lost time to the scheduler or to memory; one at the line needs a shorter span.</p>
+        </section>
+      </aside>
+    </div>
+  );
+}
+
+function headline(r: Bounds["runs"][number], m: Bounds["measured"][number] | undefined): string {
+  const parallelism = r.span > 0 ? r.work / r.span : 1;
+  if (!(r.work > 0)) return "Nothing ran.";
+  const most = `At most ${times(parallelism)} on any number of workers`;
+  if (!m) return `${most}.`;
+  const here = Math.min(m.workers, parallelism);
+  return `${most}; ${times(m.speedup)} of ${times(here)} reached on ${m.workers}.`;
+}
+
+function Dash({ kind }: { kind: "solid" | "dash" | "dots" | "linear" }) {
+  const t = colours.value;
+  const dash = { solid: undefined, dash: "4 3", dots: "1.5 2.5", linear: "2 3" }[kind];
+  return <svg width="18" height="8" aria-hidden="true"><line x1="0" x2="18" y1="4" y2="4" stroke={kind === "linear" ? t.fg3 : t.work} stroke-width={kind === "solid" ? 2 : 1.3} stroke-dasharray={dash} /></svg>;
+}
+
+function BoundsTable({ bounds: b }: { bounds: Bounds }) {
+  const workers = [...new Set(b.runs.flatMap((r) => r.points.map((p) => p.workers)))].sort((x, y) => x - y);
+  return (
+    <table class="table" aria-label="Speedup bounds by number of workers" style={{ maxWidth: "720px" }}>
+      <thead><tr><th>workers</th>{b.runs.map((r) => [<th key={`${r.run}l`}><RunBadge id={r.run} /> at least</th>, <th key={`${r.run}u`}>at most</th>, <th key={`${r.run}m`}>measured</th>])}</tr></thead>
+      <tbody>
+        {workers.map((n) => (
+          <tr key={n}>
+            <td>{count(n)}</td>
+            {b.runs.map((r) => {
+              const p = r.points.find((x) => x.workers === n), m = b.measured.find((x) => x.run === r.run && x.workers === n);
+              return [<td key={`${r.run}l`}>{p ? times(p.lower) : "–"}</td>, <td key={`${r.run}u`}>{p ? times(p.upper) : "–"}</td>, <td key={`${r.run}m`}>{m ? <b>{times(m.speedup)}</b> : null}</td>];
+            })}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function toCsv(b: Bounds): string {
+  const lines = ["run,workers,at_least,at_most,measured"];
+  for (const r of b.runs) for (const p of r.points) lines.push([r.run, p.workers, p.lower, p.upper, b.measured.find((m) => m.run === r.run && m.workers === p.workers)?.speedup ?? ""].join(","));
+  return lines.join("\n") + "\n";
+}

@@ -33,13 +33,15 @@ export function parse(text: string, known: readonly string[]): Filter {
   return { fits: (f) => { const t = f.text.toLowerCase(); return words.every((w) => (w.startsWith("-") && w.length > 1 ? !t.includes(w.slice(1)) : t.includes(w))) && tests.every((test) => test(f)); } };
 }
 
+/** What people type has fewer digits than what was measured: equal is equal to nine digits. */
 function compare(a: number, sign: string, b: number): boolean {
+  const same = Math.abs(a - b) <= 1e-9 * Math.max(Math.abs(a), Math.abs(b));
   switch (sign) {
-    case ">": return a > b;
-    case "<": return a < b;
-    case ">=": return a >= b;
-    case "<=": return a <= b;
-    case "!=": return a !== b;
-    default: return a === b;
+    case ">": return a > b && !same;
+    case "<": return a < b && !same;
+    case ">=": return a > b || same;
+    case "<=": return a < b || same;
+    case "!=": return !same;
+    default: return same;
   }
 }
