@@ -8,7 +8,7 @@ mod text;
 
 pub use check::{check_json, check_text};
 pub use json::compare_json;
-pub use text::{CompareOptions, compare_text};
+pub use text::{CompareOptions, compare_text, compare_words};
 
 pub(crate) use change::signed_time;
 pub(crate) use json::{place_json, position_json, ratio_json};

@@ -15,14 +15,14 @@ mod stretch;
 mod text;
 mod timeline;
 
-pub use compare::{CompareOptions, check_json, check_text, compare_json, compare_text};
+pub use compare::{
+    CompareOptions, check_json, check_text, compare_json, compare_text, compare_words,
+};
 pub use json::{report_json, report_json_with};
 pub use quantity::{bytes, thousands};
 pub use statistics::statistics_text;
 pub use stretch::{StretchTables, stretch_json, stretch_text};
-pub use text::{
-    Checked, FindingSaid, State, Summary, Word, WordKind, report_text, summary,
-};
+pub use text::{Checked, FindingSaid, State, Summary, Word, WordKind, report_text, summary};
 pub use timeline::{Cells, TimelineOptions, timeline_bins, timeline_text};
 
 /// The trace file a report is of, as its first line names it.

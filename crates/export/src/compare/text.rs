@@ -108,6 +108,28 @@ pub fn compare_text(comparison: &Comparison, options: &CompareOptions) -> String
     page.finish()
 }
 
+/// The sentences of [`compare_text`], without its tables: what took how long against what, which loss changed most, what makes
+/// the numbers doubtful.
+pub fn compare_words(comparison: &Comparison) -> Vec<String> {
+    let dag = names(&comparison.places);
+    let view = View {
+        c: comparison,
+        dag: &dag,
+        rows: 1,
+    };
+    // Wide enough that no sentence is broken.
+    let mut page = Page::new(1 << 20, false, Charset::Unicode);
+    for i in 0..comparison.sides.len().saturating_sub(1) {
+        headline(&view, &mut page, i);
+    }
+    for warning in &comparison.warnings {
+        page.prose("", 0, &[plain(warning.clone())]);
+    }
+    let text = page.finish();
+    let lines = text.lines().map(|line| line.trim_start_matches([' ', '>']));
+    lines.map(str::to_owned).collect()
+}
+
 struct View<'a> {
     c: &'a Comparison,
     dag: &'a Dag,

@@ -1,0 +1,44 @@
+//! Delay by spawn site (MODEL.md §5): whose strands the free workers did not get to.
+
+use workspan_dag::{Dag, StrandId};
+
+use crate::ready::{Readiness, Waiting};
+use crate::sweep::{Moment, Observer, sweep};
+
+/// Delay and buried waits of the tasks created at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SiteDelay {
+    /// Worker-ticks of delay on strands of its tasks; those of all sites add up to the run's delay.
+    pub delay: u128,
+    /// Buried waits of its tasks.
+    pub buried: u64,
+}
+
+/// By place; places that are no site have none. O(n log n).
+pub fn site_delays(dag: &Dag) -> Vec<SiteDelay> {
+    let mut sums = Sums {
+        dag,
+        by_place: vec![SiteDelay::default(); dag.places.len()],
+    };
+    sweep(dag, &Readiness::new(dag), &mut sums);
+    sums.by_place
+}
+
+struct Sums<'a> {
+    dag: &'a Dag,
+    by_place: Vec<SiteDelay>,
+}
+
+impl Observer for Sums<'_> {
+    fn start(&mut self, _: StrandId, _: usize) {}
+    fn end(&mut self, _: StrandId, _: usize, _: u64) {}
+
+    fn left(&mut self, waiting: &Waiting, served: u64) {
+        let task = self.dag.strands.task[waiting.strand as usize];
+        let sum = &mut self.by_place[self.dag.tasks.site[task as usize] as usize];
+        sum.delay += u128::from(served);
+        sum.buried += u64::from(waiting.buried);
+    }
+
+    fn moment(&mut self, _: &Moment) {}
+}
