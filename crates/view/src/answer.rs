@@ -103,7 +103,7 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, Failure> {
         "ancestors" => detail::ancestors(run()?, query.number("task")?),
         "strand" => detail::strand(run()?, query.number("id")?),
         "task" => detail::task(run()?, query.number("id")?),
-        "sites" => answers::sites::answer(run()?),
+        "sites" => answers::sites::answer(session, run()?),
         "source" => answers::source::answer(session, run()?, query.text("file")?),
         "scalability" => answers::scalability::answer(session),
         "compare" => {

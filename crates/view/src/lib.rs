@@ -9,9 +9,12 @@ mod answers;
 mod dag_view;
 mod detail;
 mod failure;
+pub mod page;
 pub mod planes;
 pub mod run;
+pub mod server;
 pub mod session;
+mod source_file;
 mod timeline;
 
 pub use answer::{Reply, answer};

@@ -8,7 +8,8 @@ pub mod sites;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock};
 
-use workspan_analysis::{Options, Report};
+use workspan_analysis::statistics::{Statistics, statistics};
+use workspan_analysis::{Error, Options, Report};
 use workspan_dag::Dag;
 
 use crate::failure::Failure;
@@ -35,6 +36,8 @@ pub struct Picture {
     pub rows: Rows,
     /// Spawn sites in the order of `RunMeta.sites`.
     pub sites: Sites,
+    /// Strands that were stolen, as MODEL.md §5 counts them.
+    pub steals: u64,
     /// Code, in the order of `RunMeta.codes`, and each strand's.
     pub codes: Codes,
 }
@@ -57,6 +60,33 @@ impl Picture {
 pub struct Rest {
     /// The report.
     pub report: Report,
+    statistics: OnceLock<Result<Statistics, Error>>,
+    /// Answers that take long to make.
+    pub(crate) json: OnceLock<String>,
+    pub(crate) sites: OnceLock<Vec<u8>>,
+}
+
+impl Rest {
+    /// Of `report`.
+    pub fn new(report: Report) -> Rest {
+        Rest {
+            report,
+            statistics: OnceLock::new(),
+            json: OnceLock::new(),
+            sites: OnceLock::new(),
+        }
+    }
+
+    /// The statistics, made when first asked for.
+    ///
+    /// # Errors
+    /// As [`statistics`].
+    pub fn statistics(&self, picture: &Picture) -> Result<&Statistics, &Error> {
+        let made = self
+            .statistics
+            .get_or_init(|| statistics(&picture.dag, &picture.measured));
+        made.as_ref()
+    }
 }
 
 /// Where a run's loading is.
@@ -119,6 +149,21 @@ impl Run {
     /// As [`Run::picture`].
     pub fn rest(&self) -> Result<&Rest, Failure> {
         self.rest.get().ok_or_else(|| self.not_yet())
+    }
+
+    /// Short name of the program, else of the file.
+    pub fn name(&self) -> String {
+        let told = self.picture.get().and_then(|p| p.dag.meta.name.clone());
+        let stem = || self.path.file_stem().map(|s| s.to_string_lossy().into());
+        told.filter(|name| !name.is_empty())
+            .or_else(stem)
+            .unwrap_or_else(|| "program".into())
+    }
+
+    /// Name of the trace file, without folders.
+    pub fn file_name(&self) -> String {
+        let name = self.path.file_name();
+        name.map_or_else(String::new, |name| name.to_string_lossy().into())
     }
 
     /// What is being done.

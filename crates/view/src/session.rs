@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use workspan_analysis::{Options, StrandFacts, report, strand_facts};
+use workspan_analysis::{Options, report, stolen_strands, strand_facts_and_sites};
 use workspan_dag::{Dag, OpenOptions};
 
 use crate::failure::Failure;
@@ -31,6 +31,20 @@ pub struct Session {
     pub runs: Vec<Run>,
     /// As given.
     pub settings: Settings,
+    /// Who answers.
+    pub mode: Mode,
+}
+
+/// Who answers: a server everything, a report what it carries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// The server.
+    Server,
+    /// A single-file report.
+    Report {
+        /// The finest tile level it carries for the whole run.
+        finest_level: u32,
+    },
 }
 
 impl Session {
@@ -63,6 +77,7 @@ impl Session {
         Ok(Session {
             runs: runs.collect::<Result<_, Failure>>()?,
             settings,
+            mode: Mode::Server,
         })
     }
 
@@ -102,7 +117,7 @@ impl Session {
         let _ = run.timeline.set(index);
         at(3, "making the report");
         let report = report(&dag, &self.settings.measured).map_err(|e| e.to_string())?;
-        let _ = run.rest.set(Rest { report });
+        let _ = run.rest.set(Rest::new(report));
         at(5, "done");
         Ok(())
     }
@@ -115,18 +130,17 @@ fn open(path: &Path, opening: &OpenOptions) -> Result<Dag, String> {
 /// The first stage of a run.
 ///
 /// # Errors
-/// As [`strand_facts`].
+/// As [`strand_facts_and_sites`].
 pub fn picture(dag: Dag, measured: &Options) -> Result<Picture, workspan_analysis::Error> {
-    let facts: StrandFacts = strand_facts(&dag, measured)?;
+    let (facts, sites) = strand_facts_and_sites(&dag, measured)?;
     let facts = Facts::new(facts);
     let begin = dag.strands.start.first().copied().unwrap_or(0);
     let end = dag.strands.end.iter().copied().max().unwrap_or(begin);
-    let mut sites: Vec<u32> = dag.tasks.site.clone();
-    sites.sort_unstable();
-    sites.dedup();
+    let sites = sites.iter().map(|row| row.site).collect();
     Ok(Picture {
         rows: Rows::new(&dag),
         sites: Sites::new(sites, dag.places.len()),
+        steals: stolen_strands(&dag).len() as u64,
         codes: Codes::new(&dag, &facts),
         facts,
         begin,

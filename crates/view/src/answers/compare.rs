@@ -1,9 +1,47 @@
 //! `compare`: two runs side by side.
 
+use serde::Serialize;
+use serde_json::value::RawValue;
+use workspan_analysis::compare::{Side, compare, measure};
+use workspan_export::{compare_json, compare_words};
+
 use crate::answer::Reply;
 use crate::failure::Failure;
 use crate::run::Run;
 
-pub(crate) fn answer(_a: &Run, _b: &Run) -> Result<Reply, Failure> {
-    Err(Failure::absent("This version can't answer that yet."))
+#[derive(Serialize)]
+struct Compare {
+    words: Words,
+    table: Box<RawValue>,
+}
+
+#[derive(Serialize)]
+struct Words {
+    title: String,
+    lines: Vec<String>,
+}
+
+pub(crate) fn answer(a: &Run, b: &Run) -> Result<Reply, Failure> {
+    let comparison = compare(&[side(a)?, side(b)?]);
+    let mut lines = compare_words(&comparison);
+    let title = match lines.is_empty() {
+        true => String::new(),
+        false => lines.remove(0),
+    };
+    let table = RawValue::from_string(compare_json(&comparison));
+    let table = table.map_err(|e| Failure::new(500, format!("The table can't be read: {e}.")))?;
+    Reply::json(&Compare {
+        words: Words { title, lines },
+        table,
+    })
+}
+
+/// Named by its letter and its file, so that two runs of one name are told apart.
+fn side(run: &Run) -> Result<Side, Failure> {
+    let (picture, rest) = (run.picture()?, run.rest()?);
+    let name = format!("{} ({})", run.id.to_uppercase(), run.file_name());
+    Ok(Side {
+        runs: vec![measure(&picture.dag, &rest.report, name.clone())],
+        name,
+    })
 }

@@ -1,9 +1,224 @@
 //! `meta`: the runs and their tables of names.
 
+use serde::Serialize;
+use workspan_dag::{Dag, ROOT_PLACE, ThreadEvent, ThreadId};
+
 use crate::answer::Reply;
 use crate::failure::Failure;
-use crate::session::Session;
+use crate::run::{Picture, Run};
+use crate::session::{Mode, Session};
 
-pub(crate) fn answer(_session: &Session) -> Result<Reply, Failure> {
-    Err(Failure::absent("This version can't answer that yet."))
+#[derive(Serialize)]
+struct Meta<'a> {
+    workspan_view: u32,
+    version: &'static str,
+    mode: &'static str,
+    runs: Vec<RunMeta<'a>>,
+    finest_level: u32,
+}
+
+#[derive(Serialize)]
+struct RunMeta<'a> {
+    id: &'a str,
+    name: String,
+    file: String,
+    bytes: u64,
+    runtime: Option<&'a str>,
+    command: Option<&'a str>,
+    host: Option<&'a str>,
+    recorded: Option<&'a str>,
+    cpus: Option<u32>,
+    workers: u32,
+    threads: Vec<ThreadMeta>,
+    more_threads: u64,
+    begin: u64,
+    elapsed: u64,
+    ticks_per_second: u64,
+    top_level: u32,
+    tasks: u64,
+    strands: u64,
+    steals: u64,
+    leaps: u64,
+    folded_strands: u64,
+    samples: u64,
+    sites: Vec<SiteName<'a>>,
+    codes: Vec<CodeName<'a>>,
+    has: Has<'a>,
+    warnings: &'a [String],
+    facts: &'a [(String, String)],
+}
+
+#[derive(Serialize)]
+struct ThreadMeta {
+    thread: ThreadId,
+    label: String,
+    worker: bool,
+    busy: f64,
+}
+
+#[derive(Serialize)]
+struct SiteName<'a> {
+    place: u32,
+    label: &'a str,
+    function: Option<&'a str>,
+    file: Option<&'a str>,
+    line: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct CodeName<'a> {
+    label: &'a str,
+    function: Option<&'a str>,
+    file: Option<&'a str>,
+    line: Option<u32>,
+    ticks: u64,
+}
+
+#[derive(Serialize)]
+struct Has<'a> {
+    cpu: bool,
+    queue: bool,
+    samples: bool,
+    regions: bool,
+    counters: Vec<&'a str>,
+    leaps: bool,
+}
+
+pub(crate) fn answer(session: &Session) -> Result<Reply, Failure> {
+    let runs = session.runs.iter().map(run);
+    let (mode, finest_level) = match session.mode {
+        Mode::Server => ("server", 0),
+        Mode::Report { finest_level } => ("report", finest_level),
+    };
+    Reply::json(&Meta {
+        workspan_view: 1,
+        version: env!("CARGO_PKG_VERSION"),
+        mode,
+        runs: runs.collect::<Result<_, _>>()?,
+        finest_level,
+    })
+}
+
+fn run(run: &Run) -> Result<RunMeta<'_>, Failure> {
+    let picture = run.picture()?;
+    let dag = &*picture.dag;
+    let meta = &dag.meta;
+    let fact = |key: &str| meta.facts.iter().find(|f| f.0 == key);
+    let (cpu, queue) = scheduler_events(dag);
+    let leaps = dag.steals.iter().filter(|s| s.leap).count() as u64;
+    let folded = dag.folded.iter().map(|f| f.1.tasks);
+    Ok(RunMeta {
+        id: &run.id,
+        name: run.name(),
+        file: run.file_name(),
+        bytes: run.bytes,
+        runtime: meta.runtime.as_deref(),
+        command: meta.command.as_deref(),
+        host: meta.host.as_deref(),
+        recorded: fact("recorded").map(|f| f.1.as_str()),
+        cpus: meta.cpus,
+        workers: meta.workers,
+        threads: threads(picture),
+        more_threads: picture.rows.more,
+        begin: picture.begin,
+        elapsed: picture.elapsed(),
+        ticks_per_second: meta.ticks_per_second,
+        top_level: picture.top_level(),
+        tasks: folded.fold(dag.tasks.len() as u64, u64::saturating_add),
+        strands: dag.strands.len() as u64,
+        steals: picture.steals,
+        leaps,
+        folded_strands: dag.folded.len() as u64,
+        samples: dag.samples.len() as u64,
+        sites: sites(picture),
+        codes: codes(picture),
+        has: Has {
+            cpu,
+            queue,
+            samples: !dag.samples.is_empty(),
+            regions: !dag.regions.is_empty() || !dag.parts.is_empty(),
+            counters: dag.counters.iter().map(|c| c.name.as_str()).collect(),
+            leaps: leaps > 0,
+        },
+        warnings: &meta.warnings,
+        facts: &meta.facts,
+    })
+}
+
+/// Whether the runtime told of CPU load, and of its queues.
+fn scheduler_events(dag: &Dag) -> (bool, bool) {
+    let mut has = (false, false);
+    for (_, _, event) in &dag.thread_events {
+        has.0 |= matches!(event, ThreadEvent::Cpu(_));
+        has.1 |= matches!(event, ThreadEvent::Queue(_));
+        if has == (true, true) {
+            break;
+        }
+    }
+    has
+}
+
+fn threads(picture: &Picture) -> Vec<ThreadMeta> {
+    let dag = &*picture.dag;
+    let mut busy = vec![0u64; picture.rows.len()];
+    for s in 0..dag.strands.len() {
+        if let Some(busy) = busy.get_mut(usize::from(picture.rows.of(dag.strands.thread[s]))) {
+            let off = picture.facts.descheduled(s as u32) + picture.facts.blocked(s as u32);
+            *busy += (dag.strands.end[s] - dag.strands.start[s]).saturating_sub(off);
+        }
+    }
+    let elapsed = picture.elapsed().max(1) as f64;
+    let main = main_thread(dag);
+    let rows = picture.rows.threads.iter().zip(busy);
+    rows.map(|(&thread, busy)| ThreadMeta {
+        thread,
+        label: match dag.is_worker(thread) {
+            true => format!("W{thread}"),
+            false if Some(thread) == main => "main".into(),
+            false => format!("T{thread}"),
+        },
+        worker: dag.is_worker(thread),
+        busy: (busy as f64 / elapsed).min(1.0),
+    })
+    .collect()
+}
+
+/// The thread that the first root task began on.
+fn main_thread(dag: &Dag) -> Option<ThreadId> {
+    let first = *dag.tasks.first.first()?;
+    dag.strands.thread.get(first as usize).copied()
+}
+
+fn sites(picture: &Picture) -> Vec<SiteName<'_>> {
+    let name = |&place: &u32| {
+        let at = dag_place(&picture.dag, place);
+        SiteName {
+            place,
+            label: match at {
+                _ if place == ROOT_PLACE => "root",
+                Some(at) => at.label.as_str(),
+                None => "?",
+            },
+            function: at.and_then(|p| p.function.as_deref()),
+            file: at.and_then(|p| p.file.as_deref()),
+            line: at.and_then(|p| p.line),
+        }
+    };
+    picture.sites.places.iter().map(name).collect()
+}
+
+fn dag_place(dag: &Dag, place: u32) -> Option<&workspan_dag::Place> {
+    dag.places.get(place as usize)
+}
+
+fn codes(picture: &Picture) -> Vec<CodeName<'_>> {
+    let all = picture.codes.all.iter();
+    all.map(|code| CodeName {
+        label: &code.label,
+        function: code.function.as_deref(),
+        file: code.file.as_deref(),
+        line: code.line,
+        ticks: code.ticks,
+    })
+    .collect()
 }

@@ -1,9 +1,115 @@
 //! `scalability`: bounds and measured points of all runs.
 
+use serde::Serialize;
+
 use crate::answer::Reply;
 use crate::failure::Failure;
+use crate::run::Run;
 use crate::session::Session;
 
-pub(crate) fn answer(_session: &Session) -> Result<Reply, Failure> {
-    Err(Failure::absent("This version can't answer that yet."))
+/// Numbers of workers that bounds are told for.
+pub(crate) const WORKERS: [u32; 14] = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128];
+
+#[derive(Serialize)]
+struct Scalability<'a> {
+    runs: Vec<Bounds<'a>>,
+    measured: Vec<Measured<'a>>,
+}
+
+#[derive(Serialize)]
+struct Bounds<'a> {
+    run: &'a str,
+    work: u128,
+    span: u128,
+    burdened_span: u128,
+    points: Vec<Point>,
+    note: Option<String>,
+}
+
+/// Bounds of the speedup on so many workers (MODEL.md §2).
+#[derive(Serialize)]
+pub(crate) struct Point {
+    pub(crate) workers: u32,
+    pub(crate) lower: f64,
+    pub(crate) upper: f64,
+}
+
+#[derive(Serialize)]
+struct Measured<'a> {
+    run: &'a str,
+    workers: u32,
+    speedup: f64,
+    how: String,
+}
+
+pub(crate) fn answer(session: &Session) -> Result<Reply, Failure> {
+    let runs = session.runs.iter().map(bounds);
+    Reply::json(&Scalability {
+        runs: runs.collect::<Result<_, _>>()?,
+        measured: measured(session)?,
+    })
+}
+
+fn bounds(run: &Run) -> Result<Bounds<'_>, Failure> {
+    let ws = &run.rest()?.report.work_span;
+    let points = WORKERS.map(|workers| {
+        let (lower, upper) = ws.speedup(workers);
+        Point {
+            workers,
+            lower,
+            upper,
+        }
+    });
+    let note = (ws.burden == 0).then(|| {
+        "The trace has no cost of a steal, so the lower bound is that of free steals.".to_owned()
+    });
+    Ok(Bounds {
+        run: &run.id,
+        work: ws.work,
+        span: ws.span,
+        burdened_span: ws.burdened_span,
+        points: points.into(),
+        note,
+    })
+}
+
+/// What the runs reached: against a run on one worker where there is one beside them, else each against its own work.
+fn measured(session: &Session) -> Result<Vec<Measured<'_>>, Failure> {
+    let mut serial = None;
+    for run in &session.runs {
+        if run.picture()?.dag.meta.workers == 1 && serial.is_none() && session.runs.len() > 1 {
+            serial = Some((run, seconds(run)?));
+        }
+    }
+    let mut points = Vec::new();
+    for run in &session.runs {
+        let own = seconds(run)?;
+        let b = &run.rest()?.report.breakdown;
+        if own <= 0.0 {
+            continue;
+        }
+        let (speedup, how) = match serial {
+            Some((base, elapsed)) => (
+                elapsed / own,
+                format!("elapsed time of run {} on one worker over its own", base.id),
+            ),
+            None => (
+                b.work as f64 / b.elapsed() as f64,
+                "its own work over its elapsed time".to_owned(),
+            ),
+        };
+        points.push(Measured {
+            run: &run.id,
+            workers: b.workers,
+            speedup,
+            how,
+        });
+    }
+    Ok(points)
+}
+
+fn seconds(run: &Run) -> Result<f64, Failure> {
+    let picture = run.picture()?;
+    let rate = picture.dag.meta.ticks_per_second.max(1);
+    Ok(picture.elapsed() as f64 / rate as f64)
 }

@@ -1,9 +1,218 @@
 //! `sites`: what the table has beside the report.
 
+use serde::Serialize;
+use workspan_analysis::stretch::{RowKey, Stretch, StretchOptions, stretch};
+use workspan_analysis::{SiteRow, site_delays};
+use workspan_dag::{Dag, PlaceId, StrandId};
+
 use crate::answer::Reply;
 use crate::failure::Failure;
-use crate::run::Run;
+use crate::run::{Picture, Rest, Run};
+use crate::session::Session;
 
-pub(crate) fn answer(_run: &Run) -> Result<Reply, Failure> {
-    Err(Failure::absent("This version can't answer that yet."))
+/// Bins of a spark.
+const BINS: usize = 64;
+/// Instances named of each site.
+const LONGEST: usize = 32;
+
+#[derive(Serialize)]
+struct SiteExtra {
+    place: PlaceId,
+    delay: u128,
+    buried: u64,
+    spark: Vec<f32>,
+    lengths: Lengths,
+    stretch: Option<f64>,
+    longest: Vec<Instance>,
+    blocks: Vec<BlockExtra>,
+}
+
+#[derive(Serialize, Default)]
+struct Lengths {
+    min: u64,
+    median: u64,
+    p90: u64,
+    max: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+struct Instance {
+    task: u32,
+    start: u64,
+    end: u64,
+}
+
+#[derive(Serialize)]
+struct BlockExtra {
+    code: u16,
+    spark: Vec<f32>,
+    stretch: Option<f64>,
+}
+
+pub(crate) fn answer(session: &Session, run: &Run) -> Result<Reply, Failure> {
+    let (picture, rest) = (run.picture()?, run.rest()?);
+    let serial = serial(session, run)?;
+    if let Some(known) = rest.sites.get() {
+        return Ok(Reply::Json(known.clone()));
+    }
+    let rows = rows(picture, rest, serial);
+    let reply = Reply::json(&rows)?;
+    Ok(Reply::Json(
+        rest.sites.get_or_init(|| reply.bytes().to_vec()).clone(),
+    ))
+}
+
+/// Another run on one worker, where this one had more.
+fn serial<'a>(session: &'a Session, run: &Run) -> Result<Option<&'a Picture>, Failure> {
+    let mut found = None;
+    for other in session.runs.iter().filter(|other| other.id != run.id) {
+        let picture = other.picture()?;
+        if picture.dag.meta.workers == 1 && found.is_none() {
+            found = Some(picture);
+        }
+    }
+    let many = run.picture()?.dag.meta.workers > 1;
+    Ok(found.filter(|_| many))
+}
+
+fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExtra> {
+    let dag = &*picture.dag;
+    let delays = site_delays(dag);
+    let mut by_code: Vec<(u16, Spark)> = Vec::new();
+    let (sparks, blocks) = sparks(picture, &mut by_code);
+    let statistics = rest.statistics(picture).ok();
+    let stretched = serial.and_then(|serial| {
+        let options = StretchOptions {
+            measured: picture.measured.clone(),
+            ..StretchOptions::default()
+        };
+        stretch(&serial.dag, dag, &rest.report, &options).ok()
+    });
+    let mut longest = longest(dag, picture.begin);
+    let row = |site: &SiteRow| {
+        let place = site.site as usize;
+        let spread = statistics.and_then(|s| s.sites.iter().find(|r| r.site == site.site));
+        SiteExtra {
+            place: site.site,
+            delay: delays[place].delay,
+            buried: delays[place].buried,
+            spark: sparks[place].mean(picture),
+            lengths: spread.map_or_else(Lengths::default, |s| Lengths {
+                min: s.strand_lengths.minimum,
+                median: s.strand_lengths.median,
+                p90: s.strand_lengths.p90,
+                max: s.strand_lengths.maximum,
+            }),
+            stretch: stretched.as_ref().and_then(|s| site_stretch(s, dag, site)),
+            longest: std::mem::take(&mut longest[place]),
+            blocks: blocks[place]
+                .iter()
+                .map(|&i| BlockExtra {
+                    code: by_code[i].0,
+                    spark: by_code[i].1.mean(picture),
+                    stretch: None,
+                })
+                .collect(),
+        }
+    };
+    rest.report.sites.iter().map(row).collect()
+}
+
+/// Running strand-ticks in equal bins of the run.
+#[derive(Clone)]
+struct Spark([u64; BINS]);
+
+impl Spark {
+    fn add(&mut self, picture: &Picture, start: u64, end: u64) {
+        let elapsed = u128::from(picture.elapsed().max(1));
+        let edge = |i: usize| (elapsed * i as u128 / BINS as u128) as u64;
+        let (start, end) = (start - picture.begin, end - picture.begin);
+        let mut bin = (u128::from(start) * BINS as u128 / elapsed) as usize;
+        // Bins begin at rounded-down ticks.
+        while bin + 1 < BINS && edge(bin + 1) <= start {
+            bin += 1;
+        }
+        let mut at = start;
+        while at < end && bin < BINS {
+            let upto = edge(bin + 1).min(end);
+            self.0[bin] += upto.saturating_sub(at);
+            at = at.max(upto);
+            bin += 1;
+        }
+    }
+
+    fn mean(&self, picture: &Picture) -> Vec<f32> {
+        let width = picture.elapsed().max(1) as f64 / BINS as f64;
+        self.0.iter().map(|&t| (t as f64 / width) as f32).collect()
+    }
+}
+
+/// By place, and for each place the (code, spark) pairs of its blocks, most time first, as indices into `by_code`.
+fn sparks(picture: &Picture, by_code: &mut Vec<(u16, Spark)>) -> (Vec<Spark>, Vec<Vec<usize>>) {
+    let dag = &*picture.dag;
+    let mut sites = vec![Spark([0; BINS]); dag.places.len()];
+    let mut blocks: Vec<Vec<usize>> = vec![Vec::new(); dag.places.len()];
+    let mut index = std::collections::HashMap::new();
+    for s in 0..dag.strands.len() {
+        let (start, end) = (dag.strands.start[s], dag.strands.end[s]);
+        if start == end {
+            continue;
+        }
+        let place = dag.tasks.site[dag.strands.task[s] as usize] as usize;
+        let code = picture.codes.of(s as StrandId);
+        sites[place].add(picture, start, end);
+        let i = *index.entry((place, code)).or_insert_with(|| {
+            by_code.push((code, Spark([0; BINS])));
+            blocks[place].push(by_code.len() - 1);
+            by_code.len() - 1
+        });
+        by_code[i].1.add(picture, start, end);
+    }
+    for list in &mut blocks {
+        list.sort_by_key(|&i| {
+            let ticks: u64 = by_code[i].1.0.iter().sum();
+            (std::cmp::Reverse(ticks), by_code[i].0)
+        });
+    }
+    (sites, blocks)
+}
+
+/// The instances that took longest from first start to last end, by place, longest first.
+fn longest(dag: &Dag, begin: u64) -> Vec<Vec<Instance>> {
+    let mut by_place: Vec<Vec<Instance>> = vec![Vec::new(); dag.places.len()];
+    let length = |i: &Instance| std::cmp::Reverse(i.end - i.start);
+    for task in 0..dag.tasks.len() {
+        let start = dag.strands.start[dag.tasks.first[task] as usize];
+        let end = dag.strands.end[dag.tasks.last[task] as usize].max(start);
+        let list = &mut by_place[dag.tasks.site[task] as usize];
+        let instance = Instance {
+            task: task as u32,
+            start: start - begin,
+            end: end - begin,
+        };
+        if list.len() == 2 * LONGEST {
+            list.sort_by_key(|i| (length(i), i.task));
+            list.truncate(LONGEST);
+        }
+        list.push(instance);
+    }
+    for list in &mut by_place {
+        list.sort_by_key(|i| (length(i), i.task));
+        list.truncate(LONGEST);
+    }
+    by_place
+}
+
+/// The stretch's tables number places of both runs anew; a site is found by what it is called and where it is.
+fn site_stretch(stretch: &Stretch, dag: &Dag, site: &SiteRow) -> Option<f64> {
+    let own = dag.places.get(site.site as usize)?;
+    let row = stretch.sites.iter().find(|row| match row.key {
+        RowKey::Site(place) => {
+            let root = (place == 0) == (site.site == 0);
+            let at = stretch.places.get(place as usize);
+            root && at.is_some_and(|at| at.label == own.label && at.line == own.line)
+        }
+        _ => false,
+    })?;
+    row.time.relative()
 }

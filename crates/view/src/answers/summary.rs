@@ -1,9 +1,188 @@
 //! `summary`: the words of `workspan report`.
 
+use serde::Serialize;
+use workspan_analysis::causes::{Cause, Finding};
+use workspan_analysis::inside;
+use workspan_dag::{Dag, NONE, PlaceId, ROOT_PLACE, StartKind};
+use workspan_export::{State, Word, WordKind, summary};
+
 use crate::answer::Reply;
 use crate::failure::Failure;
-use crate::run::Run;
+use crate::run::codes::Block;
+use crate::run::sites::NO_SITE;
+use crate::run::{Picture, Run};
 
-pub(crate) fn answer(_run: &Run) -> Result<Reply, Failure> {
-    Err(Failure::absent("This version can't answer that yet."))
+#[derive(Serialize)]
+struct Summary {
+    verdict: String,
+    why: Vec<Vec<Piece>>,
+    findings: Vec<FindingWords>,
+    checked: Vec<Checked>,
+}
+
+#[derive(Serialize)]
+struct Piece {
+    text: String,
+    #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct FindingWords {
+    id: &'static str,
+    title: Vec<Piece>,
+    evidence: Vec<Piece>,
+    share: f64,
+    lost: u128,
+    show: Show,
+    source: Option<SourceAt>,
+}
+
+/// What to look at for a finding.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Show {
+    pub(crate) t0: u64,
+    pub(crate) t1: u64,
+    pub(crate) strand: Option<u32>,
+    site: Option<u16>,
+    code: Option<u16>,
+}
+
+#[derive(Serialize)]
+struct SourceAt {
+    file: String,
+    line: u32,
+}
+
+#[derive(Serialize)]
+struct Checked {
+    state: &'static str,
+    what: &'static str,
+    value: String,
+}
+
+pub(crate) fn answer(run: &Run) -> Result<Reply, Failure> {
+    let (picture, rest) = (run.picture()?, run.rest()?);
+    let dag = &*picture.dag;
+    let said = summary(dag, &rest.report, &picture.measured);
+    let found = rest.report.causes.findings();
+    let pieces = |words: &[Word]| words.iter().map(|word| piece(dag, word)).collect();
+    let findings = said.findings.iter().zip(found).map(|(words, finding)| {
+        let share = rest.report.causes.percent(finding.lost) / 100.0;
+        FindingWords {
+            id: finding.cause.id(),
+            title: pieces(&words.title),
+            evidence: pieces(&words.evidence),
+            share,
+            lost: finding.lost,
+            show: show(picture, finding),
+            source: source(dag, finding),
+        }
+    });
+    let checked = said.checked.iter().map(|c| Checked {
+        state: match c.state {
+            State::Good => "good",
+            State::Bad => "bad",
+            State::Absent => "absent",
+        },
+        what: c.what,
+        value: c.value.clone(),
+    });
+    Reply::json(&Summary {
+        verdict: said.verdict.clone(),
+        why: said.why.iter().map(|sentence| pieces(sentence)).collect(),
+        findings: findings.collect(),
+        checked: checked.collect(),
+    })
+}
+
+fn piece(dag: &Dag, word: &Word) -> Piece {
+    let place = match word.kind {
+        WordKind::Place => dag.places.iter().find(|p| p.label == word.text),
+        _ => None,
+    };
+    // A position that samples told of is in no table of places: `src/sort.rs:43`.
+    let told = || {
+        let (file, line) = word.text.rsplit_once(':')?;
+        Some((file.to_owned(), line.parse().ok()?))
+    };
+    let (file, line) = match (word.kind, place) {
+        (WordKind::Place, Some(place)) => (place.file.clone(), place.line),
+        (WordKind::Place, None) => told().map_or((None, None), |(f, l)| (Some(f), Some(l))),
+        _ => (None, None),
+    };
+    Piece {
+        text: word.text.clone(),
+        kind: match word.kind {
+            WordKind::Text => None,
+            WordKind::Strong => Some("strong"),
+            WordKind::Code => Some("code"),
+            WordKind::Place => Some("place"),
+        },
+        file,
+        line,
+    }
+}
+
+/// The strand that shows a finding best with its surroundings: a tenth of its length on both sides.
+pub(crate) fn show(picture: &Picture, finding: &Finding) -> Show {
+    let (dag, at) = (&*picture.dag, &finding.place);
+    let site = picture.sites.of(at.site);
+    let known = (at.strand as usize) < dag.strands.len();
+    let strand = known.then_some(at.strand);
+    let (start, end) = match strand {
+        Some(s) => (dag.strands.start[s as usize], dag.strands.end[s as usize]),
+        None => (picture.begin, picture.end),
+    };
+    // What is shown of a strand that waited begins when it was ready.
+    let start = match strand.and_then(|s| picture.facts.ready(s)) {
+        Some((ready, _)) if is_wait(finding.cause) => ready.min(start),
+        _ => start,
+    };
+    let around = ((end - start) / 8).max(1);
+    let code = match finding.cause {
+        Cause::SerialStrand | Cause::Blocked => {
+            let block = Block::new(at.site, (at.from, at.from_kind), (at.to, at.to_kind));
+            picture.codes.of_block(&block)
+        }
+        _ => strand.map(|s| picture.codes.of(s)),
+    };
+    Show {
+        t0: start.saturating_sub(around).max(picture.begin) - picture.begin,
+        t1: end.saturating_add(around).min(picture.end) - picture.begin,
+        strand,
+        site: (site != NO_SITE).then_some(site),
+        code,
+    }
+}
+
+/// The cause is about strands that stood ready.
+fn is_wait(cause: Cause) -> bool {
+    matches!(cause, Cause::SlowThief | Cause::BuriedWait)
+}
+
+/// The line to look at: where the samples were, else where the strands start, else where their tasks are created.
+fn source(dag: &Dag, finding: &Finding) -> Option<SourceAt> {
+    if let Some(hot) = inside(dag, finding)
+        && let (Some(file), Some(line)) = (hot.file, hot.line)
+    {
+        return Some(SourceAt { file, line });
+    }
+    let at = &finding.place;
+    let telling: PlaceId = if at.from_kind != StartKind::Begin && at.from != NONE {
+        at.from
+    } else if at.site != ROOT_PLACE && at.site != NONE {
+        at.site
+    } else {
+        at.to
+    };
+    let place = dag.places.get(telling as usize)?;
+    Some(SourceAt {
+        file: place.file.clone()?,
+        line: place.line?,
+    })
 }

@@ -1,0 +1,160 @@
+//! The server: this machine only, and only for who knows the address.
+//!
+//! It binds 127.0.0.1 and nothing else. The address carries a random token as its first segment, so no other user's program and no
+//! page in the browser can ask without having been told; the `Host` header must name this machine, so no foreign name that was
+//! pointed here (DNS rebinding) gets an answer either. Nothing is ever requested from elsewhere, which the pages' policy enforces.
+
+mod browser;
+mod headers;
+mod respond;
+mod status;
+mod token;
+
+use std::io::{Error, ErrorKind};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use tower_http::compression::{CompressionLayer, CompressionLevel};
+
+use crate::session::Session;
+pub use browser::open_browser;
+
+/// Asked for when the user names no port; any other when it is taken.
+const USUAL_PORT: u16 = 8417;
+
+/// After a signal to end, answers under way get this long.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// A server that is bound but does not answer yet.
+#[derive(Debug)]
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+/// What every answer needs.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) session: Arc<Session>,
+    pub(crate) token: String,
+}
+
+impl Server {
+    /// Binds `port`, or, without one, the usual port or any free one.
+    ///
+    /// # Errors
+    /// The port asked for is taken or may not be used, or the system has no random numbers.
+    pub fn bind(session: Arc<Session>, port: Option<u16>) -> Result<Server, Error> {
+        let on = |port| TcpListener::bind((Ipv4Addr::LOCALHOST, port));
+        let listener = match port {
+            Some(port) => on(port).map_err(|e| taken(port, e))?,
+            None => on(USUAL_PORT).or_else(|_| on(0))?,
+        };
+        listener.set_nonblocking(true)?;
+        Ok(Server {
+            address: listener.local_addr()?,
+            listener,
+            shared: Arc::new(Shared {
+                session,
+                token: token::random()?,
+            }),
+        })
+    }
+
+    /// Where the page is: `http://127.0.0.1:PORT/TOKEN/`.
+    pub fn url(&self) -> String {
+        format!("http://{}/{}/", self.address, self.shared.token)
+    }
+
+    /// The port.
+    pub fn port(&self) -> u16 {
+        self.address.port()
+    }
+
+    /// Loads the runs in the background and answers until the process is told to end (Ctrl-C, SIGTERM).
+    ///
+    /// # Errors
+    /// The system refuses threads or the socket.
+    pub fn run(self) -> Result<(), Error> {
+        self.run_until(ended())
+    }
+
+    /// The same until `end` comes.
+    ///
+    /// # Errors
+    /// As [`Server::run`].
+    pub fn run_until(self, end: impl Future<Output = ()> + Send + 'static) -> Result<(), Error> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(2)
+            .max_blocking_threads(8)
+            .enable_all()
+            .build()?;
+        let session = self.shared.session.clone();
+        let load = std::thread::Builder::new().name("load".into());
+        load.spawn(move || session.load())?;
+        let served = runtime.block_on(async move {
+            let listener = tokio::net::TcpListener::from_std(self.listener)?;
+            let compression = CompressionLayer::new()
+                .gzip(true)
+                .quality(CompressionLevel::Fastest);
+            let app = Router::new()
+                .fallback(respond::respond)
+                .with_state(self.shared)
+                .layer(compression);
+            let (told, wait) = tokio::sync::oneshot::channel::<()>();
+            let ending = async move {
+                end.await;
+                // Nobody listens once serving has failed.
+                let _ = told.send(());
+            };
+            let serving = axum::serve(listener, app).with_graceful_shutdown(ending);
+            tokio::select! {
+                served = serving.into_future() => served,
+                // Streams of a page that stays open do not hold the end up.
+                _ = async { let _ = wait.await; tokio::time::sleep(GRACE).await } => Ok(()),
+            }
+        });
+        // A run that is still loading is not waited for.
+        runtime.shutdown_background();
+        served
+    }
+}
+
+fn taken(port: u16, error: Error) -> Error {
+    let why = match error.kind() {
+        ErrorKind::AddrInUse => {
+            "another program has it; choose another one with --port, or leave --port out"
+        }
+        ErrorKind::PermissionDenied => {
+            "it may not be used without privileges; choose one above 1023"
+        }
+        _ => return error,
+    };
+    Error::new(error.kind(), format!("port {port}: {why}"))
+}
+
+/// Ctrl-C or SIGTERM.
+async fn ended() {
+    let interrupted = async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            // Without the signal there is nothing to wait for; the default action ends the process.
+            std::future::pending::<()>().await;
+        }
+    };
+    let terminate = tokio::signal::unix::SignalKind::terminate();
+    let terminated = async {
+        match tokio::signal::unix::signal(terminate) {
+            Ok(mut signal) => {
+                signal.recv().await;
+            }
+            Err(_) => std::future::pending::<()>().await,
+        }
+    };
+    tokio::select! {
+        () = interrupted => {}
+        () = terminated => {}
+    }
+}

@@ -1,0 +1,83 @@
+//! `status`: how far loading is, as server-sent events.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::response::Response;
+use futures_util::stream;
+use serde::Serialize;
+
+use super::{Shared, headers};
+use crate::run::Run;
+
+/// How often is looked.
+const TICK: Duration = Duration::from_millis(100);
+
+#[derive(Serialize)]
+struct Status<'a> {
+    run: &'a str,
+    stage: &'static str,
+    done: u32,
+    of: u32,
+    ready: Ready,
+    error: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Ready {
+    timeline: bool,
+    rest: bool,
+}
+
+fn event(run: &Run) -> String {
+    let stage = run.stage();
+    let status = Status {
+        run: &run.id,
+        stage: stage.name,
+        done: stage.done,
+        of: stage.of,
+        ready: Ready {
+            timeline: run.timeline.get().is_some(),
+            rest: run.rest.get().is_some(),
+        },
+        error: run.failed.get().map(String::as_str),
+    };
+    // Strings and numbers only: nothing in it can fail to be written.
+    let json = serde_json::to_string(&status).unwrap_or_default();
+    format!("data: {json}\n\n")
+}
+
+/// An event for every run and every change, until all are loaded or have failed.
+pub(super) fn stream(shared: Arc<Shared>) -> Response {
+    let told: Vec<String> = vec![String::new(); shared.session.runs.len()];
+    let events = stream::unfold(
+        (shared, told, false),
+        |(shared, mut told, over)| async move {
+            if over {
+                return None;
+            }
+            loop {
+                let settled = |run: &Run| run.rest.get().is_some() || run.failed.get().is_some();
+                let over = shared.session.runs.iter().all(settled);
+                let mut news = String::new();
+                for (run, told) in shared.session.runs.iter().zip(&mut told) {
+                    let now = event(run);
+                    if *told != now {
+                        news.push_str(&now);
+                        *told = now;
+                    }
+                }
+                if over || !news.is_empty() {
+                    let bytes = Ok::<_, std::convert::Infallible>(news);
+                    return Some((bytes, (shared, told, over)));
+                }
+                tokio::time::sleep(TICK).await;
+            }
+        },
+    );
+    let mut response = Response::new(Body::from_stream(events));
+    let kind = "text/event-stream";
+    headers::set(response.headers_mut(), kind, headers::NOTHING, "no-store");
+    response
+}

@@ -1,0 +1,199 @@
+//! Source files on this machine, shown only when that is safe.
+//!
+//! A trace may come from anywhere, and what it names is data. A file is read only when it is a plain file with the ending of a
+//! source file, inside the folder that the trace was recorded in or one that the user named, on a way without `..`, hidden
+//! folders or symbolic links.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use workspan_dag::Dag;
+
+/// Larger files are no source that anybody wrote.
+const MOST_BYTES: u64 = 4 << 20;
+
+/// Endings of source files.
+const ENDINGS: [&str; 24] = [
+    "rs", "c", "cc", "cpp", "cxx", "c++", "h", "hh", "hpp", "hxx", "inl", "ipp", "tcc", "cu", "f",
+    "for", "f77", "f90", "f95", "f03", "f08", "ftn", "inc", "zig",
+];
+
+/// A source file's text.
+#[derive(Debug)]
+pub(crate) struct SourceFile {
+    pub(crate) text: String,
+    /// It was written after the run.
+    pub(crate) changed: bool,
+}
+
+/// Reads `file`, as the trace names it; the error is a sentence that says why not.
+pub(crate) fn read(dag: &Dag, allowed: &[PathBuf], file: &str) -> Result<SourceFile, String> {
+    let named = Path::new(file);
+    let extension = named.extension().and_then(|e| e.to_str()).unwrap_or("");
+    let known = ENDINGS.iter().any(|e| e.eq_ignore_ascii_case(extension));
+    let parts = named.components().all(|part| match part {
+        Component::Normal(name) => !name.to_string_lossy().starts_with('.'),
+        Component::RootDir => true,
+        _ => false,
+    });
+    if !known || !parts {
+        return Err("The trace names it in a way that is not opened: no source file's ending, or a hidden or `..` folder on its way.".into());
+    }
+    let mut roots: Vec<PathBuf> = allowed.to_vec();
+    roots.extend(recorded_in(dag));
+    let mut found_elsewhere = false;
+    for root in roots {
+        let Ok(root) = root.canonicalize() else {
+            continue;
+        };
+        let path = root.join(named);
+        let Ok(real) = path.canonicalize() else {
+            continue;
+        };
+        // A symbolic link anywhere below the root makes the two differ.
+        if real != path || !real.starts_with(&root) {
+            found_elsewhere = true;
+            continue;
+        }
+        return open(dag, &real);
+    }
+    Err(if found_elsewhere {
+        "It lies outside of the folder the run was recorded in, or behind a symbolic link; --source-dir FOLDER allows another folder.".into()
+    } else {
+        "It is not on this machine where the trace names it; --source-dir FOLDER says where the sources are.".into()
+    })
+}
+
+/// The folder whose files the trace names relatively: the workspace, else where the program was started. Never the root of
+/// the file system.
+fn recorded_in(dag: &Dag) -> Option<PathBuf> {
+    let fact = |key: &str| dag.meta.facts.iter().find(|f| f.0 == key);
+    let folder = fact("source folder").or_else(|| fact("cwd"))?;
+    let folder = PathBuf::from(&folder.1);
+    (folder.is_absolute() && folder.components().count() > 2).then_some(folder)
+}
+
+fn open(dag: &Dag, path: &Path) -> Result<SourceFile, String> {
+    let unreadable = |e: std::io::Error| format!("It can't be read: {e}.");
+    let about = fs::symlink_metadata(path).map_err(unreadable)?;
+    if !about.is_file() || about.len() > MOST_BYTES {
+        return Err("It is no file of a source file's size.".into());
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    file.take(MOST_BYTES)
+        .read_to_end(&mut bytes)
+        .map_err(unreadable)?;
+    let written = about.modified().ok();
+    let changed = match (written, recorded(dag)) {
+        (Some(written), Some(recorded)) => written > recorded,
+        _ => false,
+    };
+    Ok(SourceFile {
+        text: String::from_utf8_lossy(&bytes).into_owned(),
+        changed,
+    })
+}
+
+/// When the run was recorded, to the end of its second: `2026-11-21 09:44:56 UTC`.
+fn recorded(dag: &Dag) -> Option<SystemTime> {
+    let text = &dag.meta.facts.iter().find(|f| f.0 == "recorded")?.1;
+    let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<u64>().ok();
+    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
+    let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
+    if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) {
+        return None;
+    }
+    let leap = |y: u64| (y.is_multiple_of(4) && !y.is_multiple_of(100)) || y.is_multiple_of(400);
+    let mut days: u64 = (1970..year).map(|y| 365 + u64::from(leap(y))).sum();
+    let lengths = [
+        31,
+        28 + u64::from(leap(year)),
+        31,
+        30,
+        31,
+        30,
+        31,
+        31,
+        30,
+        31,
+        30,
+        31,
+    ];
+    days += lengths[..month as usize - 1].iter().sum::<u64>() + day.saturating_sub(1);
+    let seconds = days * 86_400 + hour * 3600 + minute * 60 + second + 1;
+    Some(UNIX_EPOCH + Duration::from_secs(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+    use super::*;
+
+    fn recorded_at(folder: &Path) -> Dag {
+        let mut dag = Dag::default();
+        let fact = |k: &str, v: String| (k.to_owned(), v);
+        dag.meta.facts = vec![
+            fact("recorded", "2001-09-09 01:46:40 UTC".into()),
+            fact("cwd", folder.display().to_string()),
+        ];
+        dag
+    }
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        let at = recorded(&recorded_at(Path::new("/a"))).unwrap();
+        assert_eq!(at, UNIX_EPOCH + Duration::from_secs(1_000_000_001));
+    }
+
+    /// Only what lies inside, by a plain way, with a source file's ending.
+    #[test]
+    fn files_outside_are_refused() {
+        let all = tempfile::tempdir().unwrap();
+        let folder = all.path().join("work/project");
+        fs::create_dir_all(folder.join("src")).unwrap();
+        fs::create_dir_all(folder.join(".secret")).unwrap();
+        for name in ["src/a.rs", ".secret/k.rs", "notes", "../outside.rs"] {
+            fs::write(folder.join(name), "fn main() {}\n").unwrap();
+        }
+        std::os::unix::fs::symlink(folder.join("../outside.rs"), folder.join("src/link.rs"))
+            .unwrap();
+        std::os::unix::fs::symlink(folder.join(".."), folder.join("up")).unwrap();
+        let dag = recorded_at(&folder);
+        let inside = folder.canonicalize().unwrap();
+        let whole = inside.join("src/a.rs").display().to_string();
+        for good in ["src/a.rs", &whole] {
+            let read = read(&dag, &[], good).unwrap();
+            assert_eq!(read.text, "fn main() {}\n");
+            assert!(read.changed, "written after 2001");
+        }
+        let outside = inside.parent().unwrap().join("outside.rs");
+        for bad in [
+            "../outside.rs",
+            "src/../../outside.rs",
+            "src/link.rs",
+            "up/outside.rs",
+            ".secret/k.rs",
+            "notes",
+            "src",
+            "/etc/passwd",
+            &outside.display().to_string(),
+        ] {
+            assert!(read(&dag, &[], bad).is_err(), "{bad}");
+        }
+        // The user may allow more, and only that.
+        let allowed = [inside.parent().unwrap().to_path_buf()];
+        assert!(read(&dag, &allowed, "outside.rs").is_ok());
+        assert!(read(&dag, &allowed, "project/src/link.rs").is_err());
+    }
+
+    /// A trace that claims to have been recorded in `/` opens nothing.
+    #[test]
+    fn the_whole_file_system_is_no_folder_of_a_run() {
+        for folder in ["/", "/etc", "relative"] {
+            assert_eq!(recorded_in(&recorded_at(Path::new(folder))), None);
+        }
+    }
+}
