@@ -7,7 +7,7 @@
 
 import type { Layout } from "../store";
 import { criticalOf, endOf, startOf, type Model, type Shown } from "./model";
-import { durationHeight, lengthOf, levelsIn, LEVEL, timeScale, type TimeScale } from "./scale";
+import { durationHeight, lengthOf, levelsIn, timeScale, type TimeScale } from "./scale";
 
 export const STRAND_WIDTH = 92;
 export const CARD_WIDTH = 104;
@@ -157,9 +157,14 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
   if (latest) left = right = half;
   const top = (n: Shown) => (timed ? startOf(n) : n.y);
   const bottom = (n: Shown) => (timed ? endOf(n) : n.y + n.h);
+  const after = (n: Shown): number => n.folded!.depends.reduce((y, id) => {
+    const d = byKey.get(id);
+    return d && d !== n ? Math.max(y, d.y + d.h + gap) : y;
+  }, -Infinity);
   for (const s of sections) {
     const beside = s.strands.length > 0;
-    const lanes = s.children.length > ROW ? pack(s.children, top, bottom, timed ? 0 : gap / 2, beside || timed) : s.children.map((c) => [c]);
+    if (!timed) for (const c of s.children) c.y = Math.max(c.y, after(c));
+    const lanes = s.children.length > ROW ? pack(s.children, top, bottom, timed ? 0 : gap / 2, beside || timed, after) : s.children.map((c) => [c]);
     if (beside) lanes.reverse();
     const total = lanes.reduce((sum, l) => sum + widest(l), 0) + GAP_X * (lanes.length - 1);
     const first = lanes[0]!, last = lanes[lanes.length - 1]!;
@@ -174,12 +179,14 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
     right = Math.max(right, from + total);
   }
   if (free.length > 0) {
-    const lanes = free.length > ROW ? pack(free, top, bottom, timed ? 0 : gap / 2, true) : free.map((c) => [c]);
+    if (!timed) for (const c of free) c.y = Math.max(c.y, after(c));
+    const lanes = free.length > ROW ? pack(free, top, bottom, timed ? 0 : gap / 2, true, after) : free.map((c) => [c]);
     lanes.reverse();
     const from = right + (latest || sections.length > 0 ? GAP_X : 0);
     right = from + lanes.reduce((sum, l) => sum + widest(l), 0) + GAP_X * (lanes.length - 1);
     put(lanes, from);
   }
+  for (const n of items) height = Math.max(height, n.y + n.h);
   for (const n of items) n.x = n.strand ? left - n.w / 2 : n.x + left;
   return { left, right, height };
 }
@@ -205,7 +212,7 @@ function put(lanes: Shown[][], from: number): void {
  * Siblings into as few lanes as don't overlap, in order. With `fixed` false all start at one height, and they are put one below
  * another in about as many lanes as make a rectangle of screen's shape.
  */
-function pack(children: Shown[], top: (n: Shown) => number, bottom: (n: Shown) => number, gap: number, fixed: boolean): Shown[][] {
+function pack(children: Shown[], top: (n: Shown) => number, bottom: (n: Shown) => number, gap: number, fixed: boolean, after: (n: Shown) => number): Shown[][] {
   if (!fixed) {
     const area = children.reduce((sum, c) => sum + (c.w + GAP_X) * (c.h + gap), 0);
     const columns = Math.max(2, Math.min(children.length, Math.round(Math.sqrt(area * 1.6) / (widest(children) + GAP_X))));
@@ -214,7 +221,7 @@ function pack(children: Shown[], top: (n: Shown) => number, bottom: (n: Shown) =
     for (const c of children) {
       let k = 0;
       for (let i = 1; i < columns; i++) if (ends[i]! < ends[k]!) k = i;
-      if (ends[k]! > -Infinity) c.y = Math.max(c.y, ends[k]! + gap);
+      c.y = Math.max(c.y, ends[k]! + gap, after(c));
       ends[k] = c.y + c.h;
       lanes[k]!.push(c);
     }
@@ -260,10 +267,11 @@ function byTime(model: Model, scale: TimeScale): void {
   }
   for (const n of model.boxes) set(n, after(scale, startOf(n)), Math.max(after(scale, startOf(n)), scale.y(endOf(n))));
   for (const b of scale.breaks) {
+    const room = (b.y1 - b.y0) / (b.levels + 1);
     for (const [n, level] of levelsIn(model, b)) {
-      const at = Math.min(b.y1 - LEVEL * 0.75, b.y0 + (level + 0.25) * LEVEL);
-      if (startOf(n) >= b.from - (b.to - b.from) || endOf(n) - startOf(n) <= scale.ticksPerUnit * 4) set(n, at, at + 0.01);
-      else set(n, scale.y(startOf(n)), at);
+      const at = Math.min(b.y1 - room * 0.25, b.y0 + (level + 0.25) * room);
+      if (startOf(n) >= b.from) set(n, at, at + 0.01);
+      else set(n, Math.min(after(scale, startOf(n)), at), at);
     }
   }
 }

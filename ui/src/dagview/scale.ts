@@ -33,6 +33,8 @@ export const LEVEL = 26;
 /** Forks nearer than this share of what is shown have no room of their own. */
 const NEAR = 1 / 90;
 const MOST_BREAKS = 4;
+/** Levels with their full room; more share it. */
+const MOST_LEVELS = 16;
 
 /** Strands that end in a fork which is shown, with how many such forks they are inside of. */
 function forks(model: Model): { t: number; depth: number; node: Shown }[] {
@@ -49,10 +51,15 @@ export function timeScale(model: Model, t0: number, t1: number): TimeScale {
   const near = width * NEAR;
   const found: { from: number; to: number; levels: number }[] = [];
   const all = forks(model);
+  // A wait that ends within a cluster would lie below what it waited for only if time went on: clusters end there.
+  const waits = model.boxes.filter((n) => n.strand && n.strand.joins.length > 0).map(startOf).sort((a, b) => a - b);
+  let wait = 0;
   for (let i = 0; i < all.length; ) {
     let k = i + 1;
     // A cluster is as long as a few pixels at most, else it would not be "no time at all".
-    while (k < all.length && all[k]!.t - all[i]!.t <= near) k++;
+    while (wait < waits.length && waits[wait]! <= all[i]!.t) wait++;
+    const until = waits[wait] ?? Infinity;
+    while (k < all.length && all[k]!.t - all[i]!.t <= near && all[k]!.t < until) k++;
     const cluster = all.slice(i, k);
     const levels = nesting(cluster.map((c) => c.node));
     if (levels >= 2) found.push({ from: cluster[0]!.t, to: cluster[cluster.length - 1]!.t, levels });
@@ -67,7 +74,7 @@ export function timeScale(model: Model, t0: number, t1: number): TimeScale {
   let extra = 0;
   for (const f of found) {
     const y0 = (f.from - t0) * perTick + extra;
-    const room = Math.min(12, f.levels + 1) * LEVEL;
+    const room = Math.min(MOST_LEVELS, f.levels + 1) * LEVEL;
     extra += Math.max(0, room - (f.to - f.from) * perTick);
     breaks.push({ ...f, y0, y1: (f.to - t0) * perTick + extra });
   }
@@ -111,22 +118,21 @@ function nesting(nodes: Shown[]): number {
   return most;
 }
 
-/** Level of each strand that lies in a break, from 0: where in the break's room it stands. */
+/**
+ * Level of each strand that ends in a break with a task that forks there, from 0: where in the break's room it stands. Those of one task share a level, one after another
+ * in its upper half.
+ */
 export function levelsIn(model: Model, b: Break): Map<Shown, number> {
   const out = new Map<Shown, number>();
-  const frame = new Map<Shown, number>();
-  for (const n of model.boxes) {
-    if (!n.strand || endOf(n) > b.to || endOf(n) < b.from || n.strand.creates.length === 0) continue;
-    let at: Shown | null = n.parent!;
-    const way: Shown[] = [];
-    while (at && !frame.has(at)) { way.push(at); at = at.parent; }
-    let d = at ? frame.get(at)! : -1;
-    for (let i = way.length - 1; i >= 0; i--) {
-      const w = way[i]!;
-      if (w.inside!.some((c) => c.strand && c.strand.creates.length > 0 && endOf(c) >= b.from && endOf(c) <= b.to)) d++;
-      frame.set(w, d);
-    }
-    out.set(n, Math.max(0, frame.get(n.parent!)!));
+  const level = new Map<Shown, number>();
+  const mine = (c: Shown): boolean => c.strand !== null && endOf(c) >= b.from && endOf(c) <= b.to;
+  for (const f of model.frames) {
+    const up = f.parent ? level.get(f.parent)! : -1;
+    const strands = f.inside!.filter(mine);
+    const forks = strands.some((n) => n.strand!.creates.length > 0);
+    const own = forks ? up + 1 : up;
+    level.set(f, own);
+    if (forks) strands.forEach((n, i) => out.set(n, own + (0.5 * i) / strands.length));
   }
   return out;
 }

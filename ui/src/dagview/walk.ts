@@ -37,7 +37,7 @@ export function step(model: Model, links: Neighbours, from: Shown | null, way: W
 
 const centre = (n: Shown): number => n.x + n.spine;
 
-/** The nearest box in a direction, distance across counting double. */
+/** The nearest box in a direction, distance across counting more. */
 function beside(model: Model, from: Shown, way: Way): Shown | null {
   let best: Shown | null = null;
   let least = Infinity;
@@ -48,7 +48,7 @@ function beside(model: Model, from: Shown, way: Way): Shown | null {
     const along = way === "left" ? -dx : way === "right" ? dx : way === "up" ? -dy : dy;
     if (along <= 0.5) continue;
     const off = way === "left" || way === "right" ? Math.max(0, Math.max(n.y - from.y - from.h, from.y - n.y - n.h)) : Math.abs(dx);
-    const score = along + 2 * off + (way === "left" || way === "right" ? Math.abs(dy) * 0.05 : 0);
+    const score = along + 4 * off + (way === "left" || way === "right" ? Math.abs(dy) * 0.05 : 0);
     if (score < least) {
       least = score;
       best = n;

@@ -1,0 +1,97 @@
+import { describe, expect, it } from "vitest";
+import { between, fit, hold, reveal, zoom, type Camera } from "./camera";
+import { timeScale } from "./scale";
+import { build } from "./model";
+import { folded, strand } from "./invent.test-help";
+import { cut, SvgPen } from "./pen";
+import type { DagInside } from "../data/contract";
+
+const VIEW = { x: 20, y: 10, w: 800, h: 600 };
+const ONE: Camera = { kx: 1, ky: 1, tx: 0, ty: 0 };
+
+describe("camera", () => {
+  it("fits everything, the width, the height", () => {
+    const size = { width: 4000, height: 1000 };
+    const full = fit("full", size, VIEW, ONE, true);
+    expect(full.kx).toBeCloseTo(0.2);
+    expect(full.ky).toBe(full.kx);
+    expect(full.tx).toBeCloseTo(VIEW.x);
+    const free = fit("full", size, VIEW, ONE, false);
+    expect([free.kx, free.ky]).toEqual([0.2, 0.6]);
+    expect(fit("vertical", size, VIEW, ONE, false).kx).toBe(1);
+    expect(fit("horizontal", size, VIEW, ONE, false).ky).toBe(1);
+  });
+
+  it("zooms at a point, which stays", () => {
+    const c = zoom({ kx: 2, ky: 3, tx: 7, ty: -4 }, 1.5, 0.5, 300, 200);
+    const was = [(300 - 7) / 2, (200 + 4) / 3];
+    expect([(300 - c.tx) / c.kx, (200 - c.ty) / c.ky]).toEqual([expect.closeTo(was[0]!), expect.closeTo(was[1]!)]);
+  });
+
+  it("goes from one camera to another without leaving the way", () => {
+    const a = { kx: 1, ky: 1, tx: 0, ty: 0 }, b = { kx: 4, ky: 2, tx: -300, ty: 50 };
+    expect(between(a, b, 0)).toEqual(a);
+    expect(between(a, b, 1)).toBe(b);
+    const m = between(a, b, 0.5);
+    expect(m.kx).toBeCloseTo(2);
+    // The point that both show at one place stays there on the way.
+    const fixed = -300 / (1 - 4);
+    expect(fixed * m.kx + m.tx).toBeCloseTo(fixed);
+  });
+
+  it("reveals a node with as little movement as will do, and never loses the scene", () => {
+    const c = reveal(ONE, { x: 900, y: 20, w: 50, h: 50 }, VIEW);
+    expect(900 * c.kx + c.tx + 50).toBeLessThanOrEqual(VIEW.x + VIEW.w - 39);
+    expect(c.ty).toBeGreaterThanOrEqual(0);
+    const lost = hold({ ...ONE, tx: 1e6, ty: -1e6 }, { width: 100, height: 100 }, VIEW);
+    expect(lost.tx).toBeLessThan(VIEW.x + VIEW.w);
+    expect(lost.ty).toBeGreaterThan(VIEW.y - 100);
+  });
+});
+
+describe("time scale", () => {
+  const forks: Map<string, DagInside> = new Map([
+    ["r", { items: [folded(0, 0, 1000)] }],
+    ["t0", { items: [strand(0, 0, 0, 100, { creates: ["t1", "t2"], end_kind: 0 }), folded(1, 100, 900), folded(2, 101, 800), strand(1, 0, 900, 1000, { joins: ["t1", "t2"] })] }],
+    ["t1", { items: [strand(2, 1, 100, 101, { creates: ["t3", "t4"], end_kind: 0 }), folded(3, 101, 700), folded(4, 103, 600), strand(3, 1, 700, 900, { joins: ["t3", "t4"] })] }],
+  ]);
+
+  it("breaks where forks lie in one another in no time, and is monotone", () => {
+    const s = timeScale(build(forks, new Set(["r", "t0", "t1"])), 0, 1000);
+    expect(s.breaks.length).toBe(1);
+    expect(s.breaks[0]).toMatchObject({ from: 100, to: 101, levels: 2 });
+    let last = -1;
+    for (let t = 0; t <= 1000; t += 0.5) {
+      expect(s.y(t)).toBeGreaterThanOrEqual(last);
+      last = s.y(t);
+    }
+    for (const t of [0, 50, 99, 102, 500, 1000]) expect(s.t(s.y(t))).toBeCloseTo(t, 6);
+  });
+
+  it("has no break where one fork stands alone", () => {
+    const s = timeScale(build(forks, new Set(["r", "t0"])), 0, 1000);
+    expect(s.breaks).toEqual([]);
+    expect(s.y(500)).toBeCloseTo(800);
+  });
+});
+
+describe("pens", () => {
+  it("write hostile names as text", () => {
+    const pen = new SvgPen(false);
+    pen.text('<script>alert("x")</script>\u0000&', 1, 2, { size: 11, colour: "#000" });
+    const svg = pen.finish(10, 10, "#fff", "", "a<b");
+    expect(svg).not.toContain("<script");
+    expect(svg).not.toContain("\u0000");
+    expect(svg).toContain("a&#60;b");
+  });
+
+  it("cut texts to the room there is", () => {
+    const pen = new SvgPen(false);
+    const how = { size: 10, colour: "#000" };
+    expect(cut(pen, "abc", 1000, how)).toBe("abc");
+    const short = cut(pen, "a very long name of a function", 60, how);
+    expect(short.endsWith("…")).toBe(true);
+    expect(pen.measure(short, how)).toBeLessThanOrEqual(60);
+    expect(cut(pen, "abcdefgh", 4, how)).toBe("");
+  });
+});
