@@ -31,6 +31,7 @@ export function Scalability() {
 function Loaded({ bounds: b }: { bounds: Bounds }) {
   const log = useSignal(true), table = useSignal(false), most = useSignal<"64" | "128">("64");
   const [ref, width] = useWidth<HTMLDivElement>(900);
+  const height = Math.max(320, Math.min(620, innerHeight - 300));
   const palette = runColours(dark.value);
   const order = [...b.runs].sort((x, y) => Number(y.run === run.value) - Number(x.run === run.value));
   const lines: BoundsRun[] = b.runs.filter((r) => r.points.length > 0).map((r, i) => {
@@ -62,7 +63,7 @@ function Loaded({ bounds: b }: { bounds: Bounds }) {
             {measured.length > 0 && <span><svg width="10" height="10"><circle cx="5" cy="5" r="3.5" fill="none" stroke={colours.value.fg} stroke-width="2" /></svg>measured</span>}
           </span>
         </div>
-        <div ref={ref}>{table.value ? <BoundsTable bounds={b} /> : <BoundsChart runs={lines} measured={measured} width={width} height={440} log={log.value} most={Number(most.value)} />}</div>
+        <div ref={ref}>{table.value ? <BoundsTable bounds={b} /> : <BoundsChart runs={lines} measured={measured} width={width} height={height} log={log.value} most={Number(most.value)} />}</div>
         {meta.value && meta.value.runs.length === 1 && <p class="note">One run is one measured point. Open runs with other numbers of workers beside it and they stand in this picture: <code>workspan view one.wspan two.wspan four.wspan</code></p>}
       </div>
       <aside class="scroll" aria-label="Numbers">

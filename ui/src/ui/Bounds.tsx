@@ -18,7 +18,7 @@ export interface Measured { run: string; workers: number; speedup: number; how: 
 export function BoundsChart(p: { runs: BoundsRun[]; measured: Measured[]; width: number; height: number; log?: boolean; most?: number; compact?: boolean }) {
   const t = colours.value;
   const most = p.most ?? 64;
-  const left = 34, right = p.compact ? 10 : 110, top = 14, bottom = 30;
+  const left = 34, right = p.compact ? 10 : 124, top = 14, bottom = 30;
   const w = p.width - left - right, h = p.height - top - bottom;
   const reach = Math.max(...p.runs.map((r) => Math.max(...r.points.filter((q) => q.workers <= most).map((q) => q.upper))), ...p.measured.map((m) => m.speedup), 1);
   const high = p.log ? 2 ** Math.ceil(Math.log2(Math.max(2, reach))) : Math.max(2, reach * 1.45);
@@ -60,7 +60,7 @@ export function BoundsChart(p: { runs: BoundsRun[]; measured: Measured[]; width:
         <Halo x={left + w} y={Math.max(11, Y(Math.min(p.runs[0]!.parallelism, most)) - 7)} anchor="end" size={11} weight={600} fill={t.fg} text={`at most ${times(p.runs[0]!.parallelism)} (work / span)`} ground={t.panel2} />
       )}
       {p.compact && p.runs.length === 1 && (() => { const end = p.runs[0]!.points.filter((q) => q.workers <= most).at(-1); return end && Y(end.lower) - Y(p.runs[0]!.parallelism) > 26 ? <Halo x={left + w} y={Y(end.lower) + 14} anchor="end" size={11} fill={t.fg2} text="lower bound" ground={t.panel2} /> : null; })()}
-      {!p.compact && labels(p.runs.map((r) => ({ y: Y(Math.min(r.parallelism, most)), text: `${r.label}, limit ${times(r.parallelism)}`, fill: r.colour }))).map((l) => <text key={l.text} x={left + w + 8} y={l.y + 4} font-size="11.5" font-weight="600" fill={l.fill}>{l.text}</text>)}
+      {!p.compact && labels(p.runs.map((r) => ({ y: Y(Math.min(r.parallelism, most)), text: r.label, limit: `at most ${times(r.parallelism)}`, fill: r.colour }))).map((l, i) => <g key={i} fill={l.fill} font-size="11.5"><text x={left + w + 8} y={l.y + 2} font-weight="600">{l.text}</text><text x={left + w + 8} y={l.y + 16}>{l.limit}</text></g>)}
       {p.measured.filter((m) => m.workers <= most && m.speedup > 0).map((m, i) => (
         <g key={i}>
           <circle cx={X(m.workers)} cy={Y(m.speedup)} r={m.strong ? 5 : 4} fill={m.strong ? m.colour : t.panel} stroke={m.strong ? t.panel : m.colour} stroke-width={m.strong ? 1.5 : 2}>
@@ -90,6 +90,6 @@ function linear(high: number): number[] {
 /** Labels at one edge, moved apart where they would stand in each other. */
 function labels<T extends { y: number }>(list: T[]): T[] {
   const sorted = [...list].sort((a, b) => a.y - b.y);
-  for (let i = 1; i < sorted.length; i++) sorted[i] = { ...sorted[i]!, y: Math.max(sorted[i]!.y, sorted[i - 1]!.y + 15) };
+  for (let i = 1; i < sorted.length; i++) sorted[i] = { ...sorted[i]!, y: Math.max(sorted[i]!.y, sorted[i - 1]!.y + 32) };
   return sorted;
 }
