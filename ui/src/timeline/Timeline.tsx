@@ -2,7 +2,9 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { count, percent, ticks as timeOf } from "../format";
+import { registerExport } from "../export/export";
 import { runMeta, selection, source } from "../store";
+import { csvText, png, svgText } from "./export";
 import { gestures } from "./gestures";
 import { registerKeys } from "./keys";
 import { StrandTable } from "./Table";
@@ -40,6 +42,7 @@ function Loaded({ meta }: { meta: RunMeta }) {
     const ends = [
       observe(host.current, (w, h, dpr) => made.resize(w, h, dpr)),
       gestures(made, (hit, x, y) => setPointed(hit ? { hit, x, y } : null)),
+      registerExport({ tab: "timeline", csv: () => csvText(made), svg: () => svgText(made), png: () => png(made) }),
       registerKeys(() => view.current, () => setTable((on) => !on)),
     ];
     return () => {

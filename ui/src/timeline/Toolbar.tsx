@@ -57,11 +57,11 @@ export function Toolbar({ meta, table, setTable }: { meta: RunMeta; table: boole
           </button>
         );
       })}
-      <span class="tl-fill" />
-      <Key meta={meta} />
       <button type="button" class={table ? "tl-toggle on" : "tl-toggle"} aria-pressed={table} title="The strands in view as a table" onClick={() => setTable(!table)}>
         Table
       </button>
+      <span class="tl-fill" />
+      <Key meta={meta} />
     </div>
   );
 }

@@ -4,6 +4,7 @@ import { count, many, percent, three, ticks as timeOf } from "../format";
 import { FLAG } from "./boxes";
 import type { Hit } from "./hit";
 import { at } from "./profile";
+import { exact } from "./scale";
 import type { TimelineView } from "./view";
 
 export interface Pointed {
@@ -45,7 +46,7 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
       const i = hit.index;
       const flags = b.flags[i]!;
       const lines: Line[] = [
-        ["time", `${time(b.start[i]!)} + ${time(b.end[i]! - b.start[i]!)}`],
+        ["took", `${time(b.end[i]! - b.start[i]!)}, from ${exact(b.start[i]!, view.window, meta.ticks_per_second)}`],
         ["on", row(b.row[i]!)],
         ["spawned at", site(b.site[i]!)],
         ["task", `${count(b.task[i]!)}, level ${b.level[i]}`],

@@ -1,4 +1,4 @@
-/** The view as a file: PNG, SVG, or the strands in it as CSV. */
+/** The view for files: PNG, SVG, or the strands in it as CSV (export/export.ts saves them). */
 
 import { LANE_HEADER, strandRows } from "./inview";
 import { CanvasPen } from "./pen";
@@ -6,18 +6,9 @@ import { SvgPen } from "./svg";
 import { dark } from "../theme/theme";
 import type { TimelineView } from "./view";
 
-export function png(view: TimelineView): void {
-  view.canvas.toBlob((blob) => {
-    if (blob) save(blob, `${name(view)}.png`);
-  }, "image/png");
-}
-
-export function svg(view: TimelineView): void {
-  save(new Blob([svgText(view)], { type: "image/svg+xml" }), `${name(view)}.svg`);
-}
-
-export function csv(view: TimelineView): void {
-  save(new Blob([csvText(view)], { type: "text/csv" }), `${name(view)}.csv`);
+/** The picture as it stands, at the screen's density. */
+export function png(view: TimelineView): Promise<Blob> {
+  return new Promise((done, fail) => view.canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("The browser made no picture."))), "image/png"));
 }
 
 export function svgText(view: TimelineView): string {
@@ -45,17 +36,4 @@ export function csvText(view: TimelineView): string {
     return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
   };
   return [LANE_HEADER, ...strandRows(view).map((r) => r.cells)].map((line) => line.map(cell).join(",")).join("\n") + "\n";
-}
-
-function name(view: TimelineView): string {
-  return `${view.meta.file.replace(/\.[^.]*$/, "").replace(/[^\w.-]+/g, "-") || "run"}-timeline`;
-}
-
-function save(blob: Blob, file: string): void {
-  const url = URL.createObjectURL(blob);
-  const a = document.createElement("a");
-  a.href = url;
-  a.download = file;
-  a.click();
-  setTimeout(() => URL.revokeObjectURL(url), 10000);
 }

@@ -7,7 +7,6 @@ import { announcement, selection } from "../store";
 import type { Layer } from "../store";
 import { ticks as timeOf } from "../format";
 import { moveRow, nextSteal, parent, step } from "./choose";
-import { csv, png, svg } from "./export";
 import { time } from "./scale";
 import { LAYER_NAMES, layerThere, toggle } from "./layers";
 import type { TimelineView } from "./view";
@@ -49,9 +48,6 @@ export function commandsOf(view: () => TimelineView | null, table: () => void): 
       }),
     ),
     command("table", "View the timeline as a table", [], table),
-    command("png", "Save the timeline as PNG", [], png),
-    command("svg", "Save the timeline as SVG", [], svg),
-    command("csv", "Save the strands in view as CSV", [], csv),
   ];
 }
 

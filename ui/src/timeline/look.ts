@@ -10,7 +10,7 @@ import { blend, packed } from "./raster";
 import type { RasterJob } from "./raster";
 import type { Look } from "./tiles";
 
-export function look(palette: Palette, t: Tokens, layers: ReadonlySet<Layer>, selection: Selection | null, dark: boolean): Look {
+export function look(palette: Pick<Palette, "mode" | "by" | "lut">, t: Tokens, layers: ReadonlySet<Layer>, selection: Selection | null, dark: boolean): Look {
   const bright = brightOf(selection);
   const flags = [layers.has("delay"), layers.has("nowork"), layers.has("cpu")];
   const ground = packed(t.panel);

@@ -12,6 +12,10 @@ import { binsOf } from "./tiles";
 import type { Look } from "./tiles";
 import { TILE_BINS } from "../data/contract";
 
+/** A line of an image is taken from its very middle: stretched whole, it would be smoothed into the lines beside it. */
+export const MIDDLE = 0.49;
+export const THIN = 0.02;
+
 export function labels(s: Scene, pen: Pen): void {
   const { rows, width, x0 } = s.bands;
   const t = s.tokens;
@@ -52,6 +56,7 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
   const [first, last] = visibleRows(rows);
   let complete = true;
   const patterns = RUN_KINDS.map(() => [] as number[]);
+  const until = new Map<number, number>();
   const wanted = [s.layers.has("delay"), s.layers.has("nowork"), s.layers.has("nowork"), true, true];
   if (rows.cpu) for (let row = first; row <= last; row++) pen.rect(s.scale.x0, laneTop(rows, row) + rows.lane + 3, s.scale.width, rows.cpu, s.tokens.inset);
   for (const slot of s.tiles.slots("rows", s.scale)) {
@@ -72,8 +77,8 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
     const n = s.tiles.rowsOf(slot.tile);
     for (let row = first; row <= Math.min(last, n - 1); row++) {
       const y = laneTop(rows, row);
-      pen.image(made.image, sx, row * 2, sw, 1, a, y, b - a, rows.lane);
-      if (rows.cpu) pen.image(made.image, sx, row * 2 + 1, sw, 1, a, y + rows.lane + 3, b - a, rows.cpu);
+      pen.image(made.image, sx, row * 2 + MIDDLE, sw, THIN, a, y, b - a, rows.lane);
+      if (rows.cpu) pen.image(made.image, sx, row * 2 + 1 + MIDDLE, sw, THIN, a, y + rows.lane + 3, b - a, rows.cpu);
     }
     // Runs that are wide enough to show their pattern.
     const perBin = bins.ticks / ticksPerPixel(s.scale);
@@ -86,12 +91,22 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
       const left = Math.max(a, pixel(s.scale, bins.from + runs[i + 1]! * bins.ticks));
       const right = Math.min(b, pixel(s.scale, bins.from + runs[i + 2]! * bins.ticks));
       if (right - left < 1) continue;
-      patterns[kind]!.push(left, laneTop(rows, row), right - left, rows.lane);
+      // A run over the border of two tiles is one.
+      const key = kind * 65536 + row;
+      const before = until.get(key);
+      const list = patterns[kind]!;
+      if (before !== undefined && left - (list[before]! + list[before + 2]!) < 0.75) list[before + 2] = right - list[before]!;
+      else {
+        until.set(key, list.length);
+        list.push(left, laneTop(rows, row), right - left, rows.lane);
+      }
     }
   }
   pen.patternShift(pixel(s.scale, 0) - s.scale.x0);
   RUN_KINDS.forEach((kind, i) => {
     if (kind === "descheduled" || kind === "blocked") return;
+    // Patterns let through what is below, which has their flat colour already.
+    pen.rects(patterns[i]!, s.tokens.panel);
     pen.rects(patterns[i]!, { ground: kind });
   });
   const framed = patterns[0]!;

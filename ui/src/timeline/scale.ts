@@ -115,3 +115,10 @@ function seconds(s: number, step: number): string {
   const digits = Math.max(0, Math.min(9, Math.round(Math.log10(unit[0] / step))));
   return `${(s / unit[0]).toFixed(digits)}\u00a0${unit[1]}`;
 }
+
+/** A time with as many digits as its window tells apart: `237.898884 ms` where 20 ns are in view. */
+export function exact(t: number, w: Span, ticksPerSecond: number): string {
+  const s = t / ticksPerSecond;
+  const step = Math.pow(10, Math.floor(Math.log10(Math.max((w.t1 - w.t0) / ticksPerSecond, 1e-9) / 100)));
+  return Math.abs(s) < step / 2 ? "0\u00a0s" : seconds(s, Math.max(1e-10, step));
+}

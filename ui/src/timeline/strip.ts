@@ -138,21 +138,21 @@ export function strip(s: Scene, pen: Pen): Columns {
 }
 
 function legend(s: Scene, pen: Pen): void {
-  const { strip: band, x0 } = s.bands;
+  const { strip: band } = s.bands;
   const t = s.tokens;
   pen.text("Parallelism", 16, band.y + 13, { size: 11.5, weight: 600, colour: t.fg });
-  const entries: [Paint, string][] = [
-    [{ ground: "delay", strong: true }, "ready, join"],
-    [readyCreate(s.dark), "ready, spawn"],
-    [t.work, "running"],
-    [{ ground: "sched", strong: true }, "no work, sched."],
-    [{ ground: "app", strong: true }, "no work, app"],
+  const entries: [Paint, Paint, string][] = [
+    [{ ground: "delay", strong: true }, { ground: "delay", strong: true }, "ready, join"],
+    [readyCreate(s.dark), readyCreate(s.dark), "ready, spawn"],
+    [t.work, t.work, "running"],
+    // One word for both, as in the toolbar: by the scheduler's fault and by the program's.
+    [{ ground: "sched", strong: true }, { ground: "app", strong: true }, "no work"],
   ];
   const room = Math.floor((band.h - 24) / 16);
-  entries.slice(0, Math.max(0, room)).forEach(([paint, label], i) => {
-    pen.rect(16, band.y + 24 + i * 16, 9, 9, paint);
-    if (pen.textWidth(label, 11) < x0 - 62) pen.text(label, 30, band.y + 32 + i * 16, { colour: t.fg2 });
-    else pen.text(label, 30, band.y + 32 + i * 16, { colour: t.fg2, size: 10.5 });
+  entries.slice(0, Math.max(0, room)).forEach(([left, right, label], i) => {
+    pen.rect(16, band.y + 24 + i * 16, 5, 9, left);
+    pen.rect(21, band.y + 24 + i * 16, 5, 9, right);
+    pen.text(label, 31, band.y + 32 + i * 16, { colour: t.fg2 });
   });
 }
 
@@ -166,7 +166,7 @@ function levels(s: Scene, pen: Pen, c: Columns, h: Height): void {
     let to = from + 1;
     while (to < c.n && Math.abs(v[to]! - value) < 0.08) to++;
     const width = ((to - from) * s.scale.width) / c.n;
-    if (width > 110 && value < p - 0.5 && !Number.isNaN(value)) {
+    if (width > 110 && h.y(value) - h.y(p) > 18) {
       const label = `${Math.abs(value - Math.round(value)) < 0.08 ? Math.round(value) : three(value)} running`;
       // Inside of the free part, which begins at what runs.
       const at = Math.min(h.y(value) - 5, s.bands.strip.base - 4);

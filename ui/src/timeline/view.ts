@@ -21,7 +21,7 @@ import { CanvasPen } from "./pen";
 import type { Pen } from "./pen";
 import { Rasteriser } from "./rasteriser";
 import { laneCount, lanes } from "./regions";
-import { around, between, clamp, narrowest, pan, ticksPerPixel, whole, zoom } from "./scale";
+import { around, between, clamp, exact, narrowest, pan, ticksPerPixel, whole, zoom } from "./scale";
 import type { Span } from "./scale";
 import type { Callout, Scene } from "./scene";
 import { Tiles } from "./tiles";
@@ -182,15 +182,15 @@ export class TimelineView {
 
   private say(s: Scene): void {
     const perSecond = this.meta.ticks_per_second;
-    const strands = Math.round(this.boxes.total);
+    const strands = Math.max(Math.round(this.boxes.total), this.boxes.n);
     const parts = [
-      `view ${timeOf(s.scale.t0, perSecond)} to ${timeOf(s.scale.t1, perSecond)}`,
+      `view ${exact(s.scale.t0, s.scale, perSecond)} to ${exact(s.scale.t1, s.scale, perSecond)}`,
       `Δ ${timeOf(s.scale.t1 - s.scale.t0, perSecond)}`,
       `${this.boxes.truncated || s.scale.t0 > 0 ? "about " : ""}${count(strands)} strands in ${count(Math.floor(s.scale.width))} columns, ${timeOf(ticksPerPixel(s.scale), perSecond)} each`,
     ];
     if (this.tiles.cache.trouble) parts.push(this.tiles.cache.trouble.message);
     else if (this.tiles.loading) parts.push("loading");
-    const text = parts.join("   ");
+    const text = parts.join("\u2003");
     if (status.peek() !== text) queueMicrotask(() => (status.value = text));
   }
 

@@ -1,0 +1,195 @@
+/** Two runs one above the other on one time scale, or each as a fraction of itself: what Compare shows. */
+
+import { colour } from "../colors";
+import type { Tokens } from "../colors";
+import type { RunMeta } from "../data/contract";
+import { isRoot } from "../frame/Tabs";
+import { axis as labelAt, percent, time as seconds } from "../format";
+import type { Layer } from "../store";
+import { look } from "./look";
+import { packed, RUN_KINDS } from "./raster";
+import type { Pen } from "./pen";
+import { columns, stepped } from "./profile";
+import { MIDDLE, THIN } from "./rows";
+import { axis, ticksPerPixel, x as pixel } from "./scale";
+import type { Scale, Span } from "./scale";
+import { binsOf } from "./tiles";
+import type { Look, Tiles } from "./tiles";
+
+/** Left of the plots. */
+export const MARGIN = 44;
+const RIGHT = 10;
+const AXIS = 20;
+const GAP = 16;
+const LAYERS: ReadonlySet<Layer> = new Set<Layer>(["delay", "nowork"]);
+
+export interface Half {
+  meta: RunMeta;
+  tiles: Tiles;
+  look: Look;
+  /** "A" or "B". */
+  name: string;
+}
+
+/** What a window means to both runs: seconds, or fractions of each. */
+export type By = "time" | "fraction";
+
+/** All there is to show: seconds of the longer run, or 1. */
+export function extent(halves: Half[], by: By): number {
+  return by === "fraction" ? 1 : Math.max(1e-9, ...halves.map((h) => h.meta.elapsed / h.meta.ticks_per_second));
+}
+
+/** The window in a run's own ticks. */
+export function ticksOf(meta: RunMeta, by: By, w: Span): Span {
+  const unit = by === "fraction" ? Math.max(1, meta.elapsed) : meta.ticks_per_second;
+  return { t0: w.t0 * unit, t1: w.t1 * unit };
+}
+
+/** Looks for both runs in which the same code has the same colour: b's codes take the colours of a's of the same name and file. */
+export function looks(a: RunMeta, b: RunMeta, t: Tokens, dark: boolean): [Look, Look] {
+  const name = (c: { label: string; file: string | null }) => `${c.label}\u0000${c.file ?? ""}`;
+  const place = new Map<string, number>();
+  for (const c of [...a.codes, ...b.codes]) if (!place.has(name(c))) place.set(name(c), place.size);
+  const table = (meta: RunMeta) =>
+    Uint32Array.from([...meta.codes.map((c) => colour("code", { code: place.get(name(c)) ?? null, root: isRoot(c.label) }, dark)), colour("code", { code: null }, dark)], (c) => packed(c.fill));
+  const of = (meta: RunMeta) => {
+    const made = look({ mode: "code", by: "code", lut: table(meta) }, t, LAYERS, null, dark);
+    return { ...made, key: `${made.key} stacked` };
+  };
+  return [of(a), of(b)];
+}
+
+/** Height that shows both well; rows get thinner when there are many. */
+export function heightFor(a: RunMeta, b: RunMeta): number {
+  const rows = (m: RunMeta) => Math.min(16, Math.max(1, m.threads.length)) * 15;
+  return Math.min(560, 2 * 50 + GAP + AXIS + Math.max(rows(a) + rows(b), 120));
+}
+
+export function stacked(pen: Pen, halves: Half[], by: By, w: Span, width: number, height: number, t: Tokens): boolean {
+  pen.rect(0, 0, width, height, t.panel);
+  const plot = Math.max(40, width - MARGIN - RIGHT);
+  const shared: Scale = { ...w, x0: MARGIN, width: plot };
+  const bottom = height - AXIS;
+  timeAxis(pen, shared, by, bottom, t);
+  const h = (bottom - GAP) / 2;
+  let complete = true;
+  halves.forEach((half, i) => {
+    const top = i * (h + GAP);
+    complete = one(pen, half, { ...ticksOf(half.meta, by, w), x0: MARGIN, width: plot }, top, h, t) && complete;
+  });
+  gain(pen, halves, by, shared, h, t);
+  return complete;
+}
+
+function timeAxis(pen: Pen, s: Scale, by: By, bottom: number, t: Tokens): void {
+  const made = axis(s, 1, Math.max(3, s.width / 110));
+  for (const tick of made.ticks) {
+    const at = Math.round(pixel(s, tick.t));
+    pen.rect(at, 0, 1, bottom + 3, t.line);
+    const label = by === "fraction" ? percent(tick.t, made.step < 0.01 ? Math.min(6, Math.ceil(-Math.log10(made.step * 100) + 1e-9)) : 0) : made.base ? tick.label : labelAt(tick.t, made.step);
+    const half = pen.textWidth(label, 11) / 2;
+    const x = Math.min(Math.max(at, s.x0 + half), s.x0 + s.width - half);
+    pen.text(label, x, bottom + 15, { align: "center", colour: t.fg3 });
+  }
+  if (made.base && by === "time") pen.text(`${made.base} +`, s.x0 - 4, bottom + 15, { align: "right", size: 10, colour: t.fg2 });
+}
+
+/** A run: its profile up to P, then its rows. */
+function one(pen: Pen, half: Half, scale: Scale, top: number, h: number, t: Tokens): boolean {
+  const { meta, tiles } = half;
+  const strip = Math.min(44, h * 0.28);
+  const base = top + strip;
+  const n = Math.max(1, Math.floor(scale.width));
+  const c = columns(tiles.slots("profile", scale), scale, n).values;
+  const p = Math.max(1, meta.workers);
+  const y = new Float64Array(n).fill(base);
+  const level = new Float64Array(n);
+  const right = Math.min(scale.x0 + scale.width, pixel(scale, meta.elapsed));
+  const left = Math.max(scale.x0, pixel(scale, 0));
+  pen.patternShift(pixel(scale, 0) - scale.x0);
+  if (right > left) pen.rect(left, top, right - left, strip, { ground: "app", strong: true });
+  const stack = (v: Float32Array, paint: Parameters<Pen["area"]>[1], least: number) => {
+    const next = new Float64Array(n);
+    for (let i = 0; i < n; i++) {
+      if (v[i]! > least) level[i]! += v[i]!;
+      next[i] = base - (Math.min(p, level[i]!) / p) * strip;
+    }
+    pen.area(stepped(n, scale, y, next), paint);
+    y.set(next);
+  };
+  stack(c.running!, t.work, 0);
+  stack(c.delay!, { ground: "delay", strong: true }, 0.01);
+  stack(c.no_work_sched!, { ground: "sched", strong: true }, 0.02);
+  pen.text(`P ${p}`, MARGIN - 6, top + 9, { align: "right", size: 10.5, weight: 600, colour: t.fg2 });
+  pen.rects([6, top + strip / 2 - 2, 16, 16], half.name === "A" ? t.fg : t.accent, 4);
+  pen.text(half.name, 14, top + strip / 2 + 10, { align: "center", size: 10, weight: 700, colour: t.panel });
+
+  const rows = Math.max(1, meta.threads.length);
+  const pitch = Math.min(20, (h - strip - 6) / rows);
+  const lane = pitch > 4 ? pitch - 1.5 : pitch;
+  let complete = true;
+  pen.clip(scale.x0, top, scale.width, h, () => {
+    const runs = RUN_KINDS.map(() => [] as number[]);
+    for (const slot of tiles.slots("rows", scale)) {
+      const from = Math.max(slot.t0, scale.t0, 0);
+      const to = Math.min(slot.t1, scale.t1, meta.elapsed);
+      if (to <= from) continue;
+      const image = slot.tile && tiles.image(slot.tile, half.look);
+      if (!slot.tile || !image) {
+        complete = false;
+        pen.rect(pixel(scale, from), base + 5, pixel(scale, to) - pixel(scale, from), rows * pitch, t.inset);
+        continue;
+      }
+      const bins = binsOf(slot.tile);
+      const a = pixel(scale, from);
+      const b = pixel(scale, to);
+      for (let row = 0; row < Math.min(rows, tiles.rowsOf(slot.tile)); row++) {
+        pen.image(image.image, (from - bins.from) / bins.ticks, row * 2 + MIDDLE, (to - from) / bins.ticks, THIN, a, base + 5 + row * pitch, b - a, lane);
+      }
+      const perBin = bins.ticks / ticksPerPixel(scale);
+      for (let i = 0; i < image.runs.length; i += 4) {
+        const row = image.runs[i]!;
+        const kind = image.runs[i + 3]!;
+        if (row >= rows || kind > 2 || (image.runs[i + 2]! - image.runs[i + 1]!) * perBin < 3) continue;
+        const x0 = Math.max(a, pixel(scale, bins.from + image.runs[i + 1]! * bins.ticks));
+        const x1 = Math.min(b, pixel(scale, bins.from + image.runs[i + 2]! * bins.ticks));
+        if (x1 > x0) runs[kind]!.push(x0, base + 5 + row * pitch, x1 - x0, lane);
+      }
+    }
+    RUN_KINDS.forEach((kind, i) => {
+      if (kind === "descheduled" || kind === "blocked") return;
+      pen.rects(runs[i]!, t.panel);
+      pen.rects(runs[i]!, { ground: kind });
+    });
+  });
+  if (pitch >= 8) {
+    const label = (row: number) => pen.text(meta.threads[row]?.label.slice(0, 6) ?? "", MARGIN - 6, base + 5 + row * pitch + lane / 2 + 4, { align: "right", size: 10.5, colour: t.fg3 });
+    label(0);
+    if (rows > 1) label(rows - 1);
+  }
+  const end = pixel(scale, meta.elapsed);
+  if (end >= scale.x0 && end <= scale.x0 + scale.width + 1) pen.rect(end - 0.5, top, 1.4, strip + 5 + rows * pitch, t.fg);
+  return complete;
+}
+
+/** How much earlier the shorter run ends, in the room it leaves. */
+function gain(pen: Pen, halves: Half[], by: By, s: Scale, h: number, t: Tokens): void {
+  if (by === "fraction" || halves.length < 2) return;
+  const ends = halves.map((half) => half.meta.elapsed / half.meta.ticks_per_second);
+  const [a, b] = ends as [number, number];
+  if (Math.abs(a - b) < 0.005 * Math.max(a, b)) return;
+  const shorter = a < b ? 0 : 1;
+  const from = pixel(s, Math.max(a, b));
+  const to = pixel(s, Math.min(a, b));
+  if (from > s.x0 + s.width + 1 || to < s.x0) return;
+  const text = `${seconds(Math.abs(a - b))} earlier`;
+  const w = pen.textWidth(text, 14, 650) + 16;
+  if (from - to < w + 40) return;
+  // B is what is judged; that A was faster is bad news.
+  const colour = shorter === 1 ? t.good : t.bad;
+  const y = shorter * (h + GAP) + h / 2;
+  pen.line([from, y, to + 8, y], colour, { width: 1.5 });
+  pen.area([to + 5, y, to + 13, y - 4, to + 13, y + 4], colour);
+  pen.rect((from + to) / 2 - w / 2, y - 10, w, 20, t.panel);
+  pen.text(text, (from + to) / 2, y + 5, { align: "center", size: 14, weight: 650, colour });
+}
