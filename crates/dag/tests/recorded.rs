@@ -374,6 +374,79 @@ fn what_contradicts_itself_is_repaired_and_told() {
     }
 }
 
+/// A task waits on one thread, above another that waits, and both go on elsewhere, as the runtime moved the stack.
+#[test]
+fn tasks_go_on_where_their_stack_went_without_a_record() {
+    let main = lane(&[
+        (0, Kind::Root, &[]),
+        (5, Kind::Create, &[1, 1]),
+        (10, Kind::Wait, &[0, 0]),
+        // The root's stack comes back: it is not the top of this thread's.
+        (90, Kind::ResumeStopped, &[1, 80]),
+        (100, Kind::End, &[]),
+    ]);
+    let one = lane(&[
+        (6, Kind::Worker, &[0, 0]),
+        (12, Kind::Begin, &[0, 1]),
+        (20, Kind::Create, &[1, 2]),
+        (25, Kind::Wait, &[0, 0]),
+        (30, Kind::Begin, &[1, 0]),
+        (35, Kind::Wait, &[0, 3, 1, 7]),
+        // Something else comes by.
+        (60, Kind::ResumeStopped, &[0, 8]),
+        (65, Kind::End, &[]),
+    ]);
+    let two = lane(&[
+        (7, Kind::Worker, &[0, 1]),
+        (40, Kind::ResumeStopped, &[0, 7]),
+        (45, Kind::End, &[]),
+        (50, Kind::ResumeStopped, &[2, 25]),
+        (70, Kind::Wait, &[0, 0]),
+        (75, Kind::Resume, &[]),
+        (80, Kind::End, &[]),
+    ]);
+    let other = lane(&[
+        (1, Kind::Root, &[]),
+        (36, Kind::Signal, &[0, 7]),
+        (37, Kind::Wait, &[0, 3, 1, 8]),
+    ]);
+    let lanes = [main, one, two, other];
+    let dag_of = |lanes| dag(&File::new(lanes, Some(100)));
+    let found = dag_of(lanes);
+    let of = |task: u32| -> Vec<_> {
+        let all = strands(&found).into_iter();
+        all.filter(|s| s.0 == task)
+            .map(|s| (s.1, s.2, s.3))
+            .collect()
+    };
+    // The main thread is number 2, the one outside the pool 3; tasks in the order of their creation.
+    assert_eq!(of(0), [(2, 0, 5), (2, 5, 10), (2, 90, 100)]);
+    assert_eq!(of(1), [(3, 1, 36), (3, 36, 37), (0, 60, 65)]);
+    assert_eq!(of(2), [(0, 12, 20), (0, 20, 25), (1, 50, 70), (1, 75, 80)]);
+    assert_eq!(of(3), [(0, 30, 35), (1, 40, 45)]);
+}
+
+#[test]
+fn stops_that_nobody_made_come_to_an_end() {
+    let a = lane(&[
+        (0, Kind::Root, &[]),
+        (3, Kind::ResumeStopped, &[2, 1]),
+        (5, Kind::ResumeStopped, &[9, 1]),
+        (9, Kind::End, &[]),
+    ]);
+    let b = lane(&[
+        (0, Kind::Root, &[]),
+        (1, Kind::ResumeStopped, &[0, 5]),
+        (2, Kind::Wait, &[0, 0]),
+        (9, Kind::Resume, &[]),
+        (10, Kind::End, &[]),
+    ]);
+    let dag = dag(&File::new([a, b], Some(12)));
+    let said = |start: &str| dag.meta.warnings.iter().any(|w| w.starts_with(start));
+    assert!(said("Tasks that went on before they had stopped elsewhere"));
+    assert!(said("Tasks that nobody in the trace created"));
+}
+
 #[test]
 fn a_circle_of_threads_that_wait_for_each_other_comes_to_an_end() {
     let a = lane(&[
@@ -551,7 +624,7 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
                         numbers.next(20)
                     };
                     t = t.saturating_add(step);
-                    let kind = Kind::from_code(1 + numbers.next(34) as u8).unwrap();
+                    let kind = Kind::from_code(1 + numbers.next(36) as u8).unwrap();
                     let operands: Vec<u64> = match kind {
                         Kind::Begin | Kind::ResumeYielded => {
                             vec![numbers.next(lanes + 1), numbers.next(8)]
@@ -630,6 +703,11 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
                             vec![numbers.next(3), numbers.next(6)]
                         }
                         Kind::Pool => vec![numbers.next(3), numbers.next(5)],
+                        Kind::Readings => vec![1, numbers.next(3), numbers.next(9)],
+                        // Mostly of a record shortly before; now and then of a signal.
+                        Kind::ResumeStopped => {
+                            vec![numbers.next(lanes + 2), numbers.next(30)]
+                        }
                         Kind::Folded => vec![0],
                         _ => vec![],
                     };

@@ -169,10 +169,16 @@ pub(crate) fn errno() -> c_int {
 }
 
 /// Puts errno back when dropped: what the recorder does must not be seen by the program around it.
-pub(crate) struct KeepErrno(c_int);
+#[derive(Debug)]
+pub struct KeepErrno(c_int);
 
 impl KeepErrno {
-    pub(crate) fn new() -> Self {
+    /// Notes errno.
+    #[allow(
+        clippy::new_without_default,
+        reason = "it is what errno is now, not a default"
+    )]
+    pub fn new() -> Self {
         KeepErrno(errno())
     }
 }

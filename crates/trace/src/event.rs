@@ -152,6 +152,21 @@ pub enum Event<'a> {
     },
     /// (Counter label, increase).
     Readings(References<'a>),
+    ResumeStopped(Stop),
+}
+
+/// Which stop a task goes on from ([`Kind::ResumeStopped`]).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stop {
+    /// The wait or yield of this thread so many ticks before the record.
+    At {
+        /// The thread.
+        thread: u32,
+        /// How long before.
+        ago: u64,
+    },
+    /// The wait for the signal of this number.
+    Signal(u64),
 }
 
 /// Walks the records of one chunk.
@@ -353,6 +368,17 @@ impl<'a> Events<'a> {
                 on: self.references(at, true)?,
             },
             k if k == Kind::Readings as u8 => Event::Readings(self.references(at, true)?),
+            k if k == Kind::ResumeStopped as u8 => {
+                let thread = optional(self.number(at)?);
+                let number = self.number(at)?;
+                Event::ResumeStopped(match thread {
+                    Some(thread) => Stop::At {
+                        thread,
+                        ago: number,
+                    },
+                    None => Stop::Signal(number),
+                })
+            }
             _ => return None,
         };
         Some((self.now.saturating_add(delta), event))

@@ -103,10 +103,14 @@ pub enum Kind {
     /// Operands n, n × (counter label, increase): what counters rose by since this thread's record before; of the strand that
     /// ran until now, if one did. Written before each record where counters are read.
     Readings = 35,
+    /// Operands thread + 1, ticks: the task that stopped on that thread (by a wait or a yield) so many ticks before this record goes
+    /// on here, pushed on this stack. Or 0, id: the task that waits for that signal does. What it left below or above
+    /// itself on the other stack stays there, and is never spoken of as that stack's top again.
+    ResumeStopped = 36,
 }
 
 /// The largest code of a kind.
-const LAST: u8 = Kind::Readings as u8;
+const LAST: u8 = Kind::ResumeStopped as u8;
 
 impl Kind {
     /// The kind of this code; `None` for those that are not one of version 1.
@@ -148,6 +152,7 @@ impl Kind {
             Kind::Member,
             Kind::Depends,
             Kind::Readings,
+            Kind::ResumeStopped,
         ];
         if code <= LAST {
             Some(KINDS[code as usize])

@@ -18,6 +18,7 @@ mod frame;
 mod late;
 mod real;
 mod shape;
+mod stack;
 mod suspend;
 mod task;
 mod wait;

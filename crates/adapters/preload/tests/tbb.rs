@@ -207,37 +207,35 @@ fn exceptions_and_cancellation() {
     });
 }
 
+/// A program whose graph is known, with so many roots, run again and again: what it shows depends on which stack a thread is on.
+fn suspended(what: &str, expected: &str, threads: usize) {
+    for _ in 0..8 {
+        each("arenas", what, |dag, name| {
+            assert_eq!(canonical(dag, 0), expected, "{name}");
+            assert_eq!(count(dag, TaskKind::Root), threads, "{name}");
+        });
+    }
+}
+
 #[test]
 fn suspended_tasks_wait_for_a_signal() {
     let one = format!("D(s{})", halves(8));
-    or_known_race("suspend", || {
-        each("arenas", "suspend", |dag, name| {
-            assert_eq!(
-                canonical(dag, 0),
-                format!("{}w20", one.repeat(20)),
-                "{name}"
-            );
-            assert_eq!(count(dag, TaskKind::Root), 2, "{name}");
-        })
-    });
-    or_known_race("buried", || {
-        each("arenas", "buried", |dag, name| {
-            let one = "D(D(s)D(s)D(s)w3)";
-            assert_eq!(canonical(dag, 0), format!("{}w4", one.repeat(4)), "{name}");
-            assert_eq!(count(dag, TaskKind::Root), 13, "{name}");
-        })
-    });
+    suspended("suspend", &format!("{}w20", one.repeat(20)), 2);
 }
 
-/// On a quiet machine most runs of suspended tasks are told wrong (docs/onetbb.md, "Known to be wrong"): a failure is
-/// counted as skipped, by name, until that is put right.
-fn or_known_race(what: &str, test: impl Fn() + std::panic::UnwindSafe) {
-    if std::panic::catch_unwind(test).is_err() {
-        machine::skip(
-            &format!("oneTBB {what}"),
-            "told wrong this time, the known race of suspended tasks",
-        );
-    }
+#[test]
+fn waits_below_a_suspended_task_go_on_where_its_stack_does() {
+    let one = "D(D(s)D(s)D(s)w3)";
+    suspended("buried", &format!("{}w4", one.repeat(4)), 13);
+    let inner = format!("I({})w4", split(4, "s"));
+    suspended("inside", &format!("I({})w4", split(4, &inner)), 17);
+}
+
+#[test]
+fn what_a_callback_does_is_its_suspended_tasks() {
+    let first = format!("D(s{})", halves(4)).repeat(10);
+    let second = "D(D()s)".repeat(10);
+    suspended("callback", &format!("{first}w10{second}w20"), 1);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use workspan_trace::event::{Event, Events};
+use workspan_trace::event::{Event, Events, Stop};
 
 use super::gather::{Gathered, Thread};
 use super::teams::Teams;
@@ -23,6 +23,8 @@ pub(super) struct Counts {
     pub created: Vec<u64>,
     /// Yields that some thread says it took over.
     pub taken: Vec<bool>,
+    /// Stops that some thread goes on from by [`Event::ResumeStopped`], ascending, each once.
+    pub named: Vec<Named>,
     /// Parallel regions.
     pub teams: Teams,
     /// Strands, about.
@@ -34,6 +36,28 @@ pub(super) struct Counts {
     pub last: u64,
     /// Chunks that hold bytes that are no record.
     pub bad: u64,
+}
+
+/// A stop that a record on another thread speaks of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Named {
+    /// On this thread (its place in the list), at this time in the file's ticks.
+    At(u32, u64),
+    /// The wait for this signal.
+    Signal(u64),
+}
+
+impl Named {
+    /// What a record at time `t` speaks of; `None` when there is no such thread.
+    pub(super) fn of(stop: Stop, t: u64, threads: &[Thread<'_>]) -> Option<Named> {
+        match stop {
+            Stop::At { thread, ago } => {
+                let slot = slot(threads, thread)?;
+                Some(Named::At(slot as u32, t.saturating_sub(ago)))
+            }
+            Stop::Signal(id) => Some(Named::Signal(id)),
+        }
+    }
 }
 
 /// Times are 63 bits, as in a text trace.
@@ -91,7 +115,7 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
         let mut times: Vec<u64> = Vec::new();
         let (first, last) = (&mut counts.first, &mut counts.last);
         let (events, strands) = (&mut counts.events, &mut counts.strands);
-        let teams = &mut counts.teams;
+        let (teams, named) = (&mut counts.teams, &mut counts.named);
         let bad = walk(thread, end, |t, event| {
             *first = (*first).min(t);
             *last = (*last).max(t);
@@ -122,6 +146,7 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
                     *strands += 1;
                 }
                 Event::ResumeYielded { thread, count } => resumed.push((thread, count)),
+                Event::ResumeStopped(stop) => named.extend(Named::of(stop, t, &gathered.threads)),
                 Event::End | Event::EndResume | Event::Wait { .. } | Event::Signal { .. } => {
                     *strands += 1
                 }
@@ -156,6 +181,8 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
     if let Some(finished) = gathered.finished.filter(|_| gathered.header.dropped == 0) {
         counts.last = counts.last.max(finished.ticks);
     }
+    counts.named.sort_unstable();
+    counts.named.dedup();
     counts.taken = vec![false; yields as usize];
     for (thread, count) in resumed {
         if let Some(y) = counts.resolve(&gathered.threads, &counts.yields, (thread, count)) {
@@ -223,6 +250,12 @@ impl Counts {
         let slot = slot(threads, thread)?;
         let (from, to) = (starts[slot], starts[slot + 1]);
         (count < u64::from(to - from)).then(|| from + count as u32)
+    }
+
+    /// The place of a stop among those that are named.
+    pub(super) fn named(&self, stop: Named) -> Option<u32> {
+        let at = self.named.binary_search(&stop).ok()?;
+        Some(at as u32)
     }
 
     /// A task, by creation order.

@@ -10,6 +10,7 @@ mod dependence;
 mod frame;
 mod hop;
 mod marks;
+mod moved;
 mod record;
 mod stack;
 mod team;
@@ -63,6 +64,8 @@ enum Until {
     Yielded(u32),
     /// This task stopped again, somewhere.
     Stopped(u32),
+    /// A task made this stop, of those that are named.
+    Named(u32),
 }
 
 struct Replay<'a, 'r> {
@@ -76,6 +79,8 @@ struct Replay<'a, 'r> {
     states: Vec<State>,
     /// Per yield: the task that stopped there.
     yielded: Vec<u32>,
+    /// Per named stop that was made: its task.
+    halted: BTreeMap<u32, u32>,
     /// Per task: the yield after which another thread goes on with it, but has not told so yet.
     handed: BTreeMap<u32, u32>,
     /// Per task: threads that took it over and have not left it, last one on top.
@@ -145,6 +150,7 @@ pub(super) fn replay(
         end: end_of(gathered),
         states: vec![State::Created; counts.total()],
         yielded: vec![NONE; counts.taken.len()],
+        halted: BTreeMap::new(),
         handed: BTreeMap::new(),
         holders: BTreeMap::new(),
         parked: BTreeMap::new(),

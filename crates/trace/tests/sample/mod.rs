@@ -101,6 +101,8 @@ pub fn events() -> Vec<u8> {
     put(Kind::Wait, 1, &[0, 4, 1, 2, 1 << 46]);
     put(Kind::Leave, 1, &[0]);
     put(Kind::Resume, 1, &[]);
+    put(Kind::ResumeStopped, 200, &[1, 1 << 40]);
+    put(Kind::ResumeStopped, 1, &[0, 77]);
     put(Kind::End, (1 << 55) + 1, &[]);
     out
 }

@@ -4,8 +4,7 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::{Handle, id};
+use workspan_recorder::adapter::{self, Stop};
 use workspan_recorder::wire::primitive;
 
 use super::calls::{self, Call};
@@ -23,11 +22,10 @@ pub(super) struct Delegate {
 struct Carried {
     base: Delegate,
     users: *mut Delegate,
-    /// The caller's frame, and the one that stands for its absence.
+    /// The caller's frame.
     frame: *mut Frame,
-    away: *mut Frame,
     /// Where the task stopped: first on the caller's thread, then where the delegate ended.
-    stop: u64,
+    stop: Stop,
     site: u32,
 }
 
@@ -50,27 +48,10 @@ fn table() -> *const usize {
 
 extern "C" fn nothing(_: *mut Delegate) {}
 
-/// The task that stopped at `stop` goes on; on the thread where it stopped it lies on top of the stack.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-unsafe fn arrive(h: *mut Handle, stop: u64, on_top: bool) {
-    // SAFETY: the caller's.
-    unsafe {
-        let same = id::split(stop).is_some_and(|(thread, _)| thread == (*h).thread);
-        if same && on_top {
-            adapter::resume(h);
-        } else {
-            adapter::resume_left(h, stop);
-        }
-    }
-}
-
 /// Puts things back when the delegate has returned or thrown.
 struct Arrived {
     carried: *mut Carried,
     before: *mut Frame,
-    direct: bool,
 }
 
 impl Drop for Arrived {
@@ -82,12 +63,8 @@ impl Drop for Arrived {
             if h.is_null() {
                 return;
             }
-            let carried = &mut *self.carried;
-            carried.stop = if self.direct {
-                adapter::yield_task(h, carried.site)
-            } else {
-                adapter::leave(h, carried.site)
-            };
+            adapter::yield_task(h, (*self.carried).site);
+            (*self.carried).stop = adapter::stopped(h);
         }
     }
 }
@@ -106,14 +83,9 @@ unsafe extern "C-unwind" fn carried(delegate: *mut Delegate) -> bool {
         }
         let here = here();
         let before = link(here);
-        let direct = before == (*carried).away;
-        arrive(h, (*carried).stop, direct);
+        adapter::go_on(h, (*carried).stop, false);
         set_top(here, (*carried).frame);
-        let arrived = Arrived {
-            carried,
-            before,
-            direct,
-        };
+        let arrived = Arrived { carried, before };
         let result = body(users);
         drop(arrived);
         result
@@ -123,8 +95,6 @@ unsafe extern "C-unwind" fn carried(delegate: *mut Delegate) -> bool {
 /// The caller's task goes on when `execute` has returned or thrown.
 struct Back<'a> {
     carried: &'a mut Carried,
-    /// Where its thread's task lies stopped.
-    first: u64,
 }
 
 impl Drop for Back<'_> {
@@ -133,15 +103,8 @@ impl Drop for Back<'_> {
         // SAFETY: the frame encloses the call; handle and state are this thread's.
         unsafe {
             set_top(here(), self.carried.frame);
-            if h.is_null() {
-                return;
-            }
-            // It lies where the first stop was, or, if the whole stack moved since, where the delegate ended.
-            let home = id::split(self.first).is_some_and(|(thread, _)| thread == (*h).thread);
-            if home {
-                adapter::resume(h);
-            } else {
-                arrive(h, self.carried.stop, true);
+            if !h.is_null() {
+                adapter::go_on(h, self.carried.stop, false);
             }
         }
     }
@@ -174,7 +137,7 @@ pub(super) unsafe extern "C-unwind" fn execute(
             become_worker(h, here);
         }
         let site = calls::plain(Call { ret, sp }, primitive::EXECUTE);
-        let first = adapter::yield_task(h, site);
+        adapter::yield_task(h, site);
         let mut away = Frame {
             kind: FrameKind::Away,
             parent: frame,
@@ -184,15 +147,13 @@ pub(super) unsafe extern "C-unwind" fn execute(
             base: Delegate { table: table() },
             users: delegate,
             frame,
-            away: &raw mut away,
-            stop: first,
+            stop: adapter::stopped(h),
             site,
         };
         set_top(here, &raw mut away);
         let ours = (&raw mut carried).cast::<Delegate>();
         let back = Back {
             carried: &mut carried,
-            first,
         };
         real(arena, ours);
         drop(back);

@@ -2,15 +2,15 @@
 //! between threads, and the chain moves along.
 
 use std::cell::UnsafeCell;
+use std::ops::Range;
 use std::ptr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use workspan_recorder::adapter;
 use workspan_recorder::front::Handle;
 
 use super::calls::Seen;
-use super::several_workers;
 use super::task::Scope;
+use super::{several_workers, stack};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FrameKind {
@@ -34,8 +34,6 @@ pub(super) struct Frame {
     pub(super) outer: u64,
     /// The scope it opened last, or 0.
     pub(super) opened: u64,
-    /// Its task left its thread with its stack: the stop to go on from. 0: it is where it was.
-    pub(super) stop: u64,
     /// Where it was created.
     pub(super) site: u32,
     /// [`super::shape::Shape::inside`].
@@ -52,7 +50,6 @@ impl Frame {
         scope: 0,
         outer: 0,
         opened: 0,
-        stop: 0,
         site: 0,
         inside: false,
         waits: ptr::null(),
@@ -91,6 +88,8 @@ pub(super) struct Thread {
     pub(super) worker: bool,
     /// Where the record after the end that let the wait below go on would lie.
     over: *mut u8,
+    /// The stack it was born with, from its lowest address on; empty while nobody asked.
+    native: Range<usize>,
 }
 
 /// The front of oneTBB's `wait_context`.
@@ -101,6 +100,12 @@ pub(super) struct WaitContext {
     count: AtomicU64,
 }
 
+/// For what is no wait of oneTBB's: never seen to be over.
+pub(super) static OTHER_WAIT: WaitContext = WaitContext {
+    version: 0,
+    count: AtomicU64::new(1),
+};
+
 thread_local! {
     /// No destructor, so that it can be used to the very end of a thread.
     static THREAD: UnsafeCell<Thread> = const {
@@ -110,6 +115,7 @@ thread_local! {
             bottom: Frame::BOTTOM,
             worker: false,
             over: ptr::null_mut(),
+            native: 0..0,
         })
     };
 }
@@ -142,10 +148,11 @@ fn first() -> *mut Thread {
 pub(super) unsafe fn top(here: *mut Thread) -> *mut Frame {
     // SAFETY: the caller's.
     unsafe {
-        if (*here).top.is_null() {
+        let link = link(here);
+        if link.is_null() {
             &raw mut (*here).bottom
         } else {
-            (*here).top
+            link
         }
     }
 }
@@ -157,7 +164,44 @@ pub(super) unsafe fn top(here: *mut Thread) -> *mut Frame {
 #[inline]
 pub(super) unsafe fn link(here: *mut Thread) -> *mut Frame {
     // SAFETY: the caller's.
-    unsafe { (*here).top }
+    unsafe {
+        if STACKS_MOVE.load(Ordering::Relaxed) {
+            settle(here);
+        }
+        (*here).top
+    }
+}
+
+/// Whether some task was suspended: from then on threads change between stacks.
+static STACKS_MOVE: AtomicBool = AtomicBool::new(false);
+
+/// A task is about to be suspended.
+pub(super) fn stacks_move() {
+    STACKS_MOVE.store(true, Ordering::Relaxed);
+}
+
+/// A worker whose own stack is called back leaves the stack it is on, a waiting task on it, and is at its bottom, without a
+/// call that could be seen: then the innermost frame lies on another stack, and may be gone.
+///
+/// # Safety
+/// `here` is the calling thread's.
+#[cold]
+unsafe fn settle(here: *mut Thread) {
+    // SAFETY: the caller's; the frame is not looked into.
+    unsafe {
+        let top = (*here).top as usize;
+        if top == 0 {
+            return;
+        }
+        if (*here).native.is_empty() {
+            (*here).native = stack::native();
+        }
+        let native = &(*here).native;
+        let local = 0u8;
+        if native.contains(&(&raw const local as usize)) && !native.contains(&top) {
+            (*here).top = ptr::null_mut();
+        }
+    }
 }
 
 /// Makes a frame's parent the innermost.
@@ -196,7 +240,8 @@ pub(super) unsafe fn has_task(h: *mut Handle, frame: *mut Frame) -> bool {
     unsafe {
         match (*frame).kind {
             FrameKind::Task => true,
-            FrameKind::Bottom => super::has_root(h),
+            // A root that waits is not what calls from its thread.
+            FrameKind::Bottom => (*frame).waits.is_null() && super::has_root(h),
             FrameKind::Away => false,
         }
     }
@@ -232,25 +277,5 @@ pub(super) unsafe fn went_on(h: *mut Handle, here: *mut Thread) -> bool {
     unsafe {
         let over = std::mem::replace(&mut (*here).over, ptr::null_mut());
         over == (*h).cursor && !several_workers()
-    }
-}
-
-/// The frame's task goes on here, after a wait if `waited`, and wherever its stack was meanwhile. At the time of the thread's last
-/// record, if `at_once`.
-///
-/// # Safety
-/// `h` is the calling thread's live handle; the frame's task waited or left.
-#[inline]
-pub(super) unsafe fn go_on(h: *mut Handle, frame: *mut Frame, waited: bool, at_once: bool) {
-    // SAFETY: the caller's.
-    unsafe {
-        let stop = std::mem::take(&mut (*frame).stop);
-        if stop != 0 {
-            adapter::resume_left(h, stop);
-        } else if waited && at_once {
-            adapter::resume_at(h, (*h).last);
-        } else if waited {
-            adapter::resume(h);
-        }
     }
 }

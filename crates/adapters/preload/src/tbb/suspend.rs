@@ -5,11 +5,15 @@ use std::ffi::c_void;
 use std::ptr;
 use std::sync::Mutex;
 
+use workspan_recorder::TABLE;
+use workspan_recorder::adapter::{self, Stop};
+use workspan_recorder::front::Handle;
 use workspan_recorder::wire::primitive;
-use workspan_recorder::{TABLE, adapter};
 
 use super::calls::{self, Call};
-use super::frame::{Frame, FrameKind, go_on, has_task, here, restore, set_top, top};
+use super::frame::{
+    Frame, FrameKind, OTHER_WAIT, has_task, here, restore, set_top, stacks_move, top,
+};
 use super::real::{self, Callback};
 
 /// The signal that the stack of a suspend point waits for, by the point's address.
@@ -21,12 +25,14 @@ struct Asked {
     argument: *mut c_void,
     site: u32,
     frame: *mut Frame,
-    /// The frame's task was told to wait.
-    told: bool,
+    /// What its task waits for, and its place on the stack of the thread that tells of the wait; none when nobody records.
+    waits: Option<(u64, Stop)>,
 }
 
-/// Runs the user's callback, which hands the point to whoever is to resume it; after that the task waits. The stack is
-/// not given away before this has returned.
+/// Runs the user's callback, which hands the point to whoever is to resume it. The thread is on another stack already, and once
+/// the callback has the point, the suspended one may be on its way and what lies on it gone: all that is needed afterwards
+/// is taken off it before. The task waits from before the callback on, or, where the callback does something in its name,
+/// from the last of that: on another thread its going on names the signal, as the time of the wait may not be known by then.
 ///
 /// # Safety
 /// Called by libtbb with an [`Asked`].
@@ -36,21 +42,43 @@ unsafe extern "C-unwind" fn asked(argument: *mut c_void, point: *mut c_void) {
     if let Ok(mut points) = POINTS.lock() {
         points.insert(point as usize, signal);
     }
-    // SAFETY: `suspend` below keeps it until it returns, which it does not before the task is resumed.
+    // SAFETY: `suspend` below keeps what it asks with until somebody has the point; frame and handle are this thread's, and
+    // a bottom frame stays so.
     unsafe {
-        ((*asked).callback)((*asked).argument, point);
+        let Asked {
+            callback,
+            argument,
+            site,
+            frame,
+            ..
+        } = ptr::read(asked);
         let h = adapter::handle();
         if h.is_null() {
+            callback(argument, point);
+            restore(here(), ptr::null_mut());
             return;
         }
-        let mut frame = (*asked).frame;
-        (*asked).told = true;
-        adapter::wait_signal(h, (*asked).site, signal);
-        // Those below wait already, or are interrupted, and move with the stack. A thread's own root stays: its stack
-        // comes back to it.
-        while !frame.is_null() && (*frame).kind == FrameKind::Task && (*frame).stop == 0 {
-            (*frame).stop = adapter::leave(h, (*asked).site);
-            frame = (*frame).parent;
+        (*asked).waits = Some((signal, adapter::stopped(h)));
+        let bottom = (*frame).kind == FrameKind::Bottom;
+        let mut as_if = Frame {
+            parent: ptr::null_mut(),
+            waits: ptr::null(),
+            ..ptr::read(frame)
+        };
+        set_top(here(), if bottom { frame } else { &raw mut as_if });
+        let (thread, now, before) = ((*h).thread, Handle::now(h), (*h).cursor);
+        callback(argument, point);
+        let h = adapter::handle();
+        if !h.is_null() && (*h).thread == thread {
+            let at = if (*h).cursor == before {
+                now
+            } else {
+                (*h).last
+            };
+            adapter::wait_signal_at(h, site, signal, at);
+        }
+        if bottom {
+            (*frame).waits = &raw const OTHER_WAIT;
         }
         restore(here(), ptr::null_mut());
     }
@@ -67,6 +95,7 @@ pub(super) unsafe extern "C-unwind" fn suspend(
     sp: usize,
 ) {
     let real = real::SUSPEND.get();
+    stacks_move();
     let h = adapter::handle();
     if h.is_null() {
         // SAFETY: the caller's.
@@ -83,14 +112,18 @@ pub(super) unsafe extern "C-unwind" fn suspend(
             argument,
             site: calls::plain(Call { ret, sp }, primitive::SUSPEND),
             frame,
-            told: false,
+            waits: None,
         };
         real(asked, (&raw mut with).cast());
         // Resumed, maybe on another thread.
+        let waits = ptr::read(&raw const with).waits;
         set_top(here(), frame);
+        (*frame).waits = ptr::null();
         let h = adapter::handle();
-        if !h.is_null() {
-            go_on(h, frame, with.told, false);
+        if let Some((signal, stop)) = waits
+            && !h.is_null()
+        {
+            adapter::go_on_signalled(h, stop, signal);
         }
     }
 }

@@ -283,7 +283,6 @@ unsafe fn run(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
             scope: (*task).scope,
             outer: (*task).outer,
             opened: 0,
-            stop: 0,
             site: (*task).site as u32,
             inside: shape.inside,
             waits: std::ptr::null(),

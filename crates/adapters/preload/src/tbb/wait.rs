@@ -2,12 +2,12 @@
 
 use std::ffi::c_void;
 
-use workspan_recorder::adapter;
+use workspan_recorder::adapter::{self, Stop};
 use workspan_recorder::front::Handle;
 use workspan_recorder::wire::{create, primitive};
 
 use super::calls::{self, Call};
-use super::frame::{Frame, FrameKind, go_on, has_task, here, set_top, top, went_on};
+use super::frame::{Frame, FrameKind, has_task, here, set_top, top, went_on};
 use super::shape::Shape;
 use super::task::{self, Scope, Task};
 use super::{become_worker, context, late, real, several_workers};
@@ -18,8 +18,8 @@ struct Waiting {
     context: usize,
     /// What was waited for, to be closed in the context; 0 for nothing.
     scope: u64,
-    /// A wait was told.
-    told: bool,
+    /// Where its task stopped, if a wait was told.
+    stop: Option<Stop>,
 }
 
 impl Drop for Waiting {
@@ -40,7 +40,9 @@ impl Drop for Waiting {
                     late::over(h, self.scope);
                 }
                 let at_once = went_on(h, here);
-                go_on(h, self.frame, self.told, at_once);
+                if let Some(stop) = self.stop {
+                    adapter::go_on(h, stop, at_once);
+                }
             }
         }
     }
@@ -89,7 +91,7 @@ pub(super) unsafe extern "C-unwind" fn wait(
             frame,
             context,
             scope,
-            told: scope != 0 || children,
+            stop: (scope != 0 || children).then(|| adapter::stopped(h)),
         };
         (*frame).waits = waited.cast();
         real(waited, context);
@@ -180,7 +182,7 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
             frame,
             context,
             scope,
-            told: true,
+            stop: Some(adapter::stopped(h)),
         };
         (*frame).waits = waited.cast();
         real(task, task_context, waited, context);

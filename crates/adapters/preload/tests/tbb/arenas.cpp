@@ -188,6 +188,71 @@ static void run_buried() {
     std::printf("%ld\n", sum.load());
 }
 
+// Calls back from a thread of its own for each suspended task.
+class Callers {
+    std::mutex lock;
+    std::vector<std::thread> threads;
+
+public:
+    void call(tbb::task::suspend_point p) {
+        std::lock_guard<std::mutex> hold(lock);
+        threads.emplace_back([p] { tbb::task::resume(p); });
+    }
+    void join() {
+        for (auto &t : threads) t.join();
+    }
+};
+
+// Suspended in a loop inside of a loop, in an arena: loops that wait are left aside by their threads.
+static void run_inside() {
+    std::atomic<long> sum{0};
+    Callers callers;
+    tbb::task_arena arena(4);
+    arena.execute([&] {
+        tbb::parallel_for(
+            Range(0, 4, 1),
+            [&](const Range &) {
+                tbb::parallel_for(
+                    Range(0, 4, 1),
+                    [&](const Range &r) {
+                        tbb::task::suspend([&](tbb::task::suspend_point p) { callers.call(p); });
+                        sum += r.begin();
+                    },
+                    tbb::simple_partitioner());
+            },
+            tbb::simple_partitioner());
+    });
+    callers.join();
+    std::printf("%ld\n", sum.load());
+}
+
+// The callback itself lets its task go on, or creates the task that does.
+static void run_callback() {
+    std::atomic<long> sum{0};
+    tbb::task_group group;
+    for (int i = 0; i < 10; ++i)
+        group.run([&, i] {
+            tbb::task::suspend([&](tbb::task::suspend_point p) {
+                sum += i;
+                tbb::task::resume(p);
+            });
+            sum += loop(4);
+        });
+    group.wait();
+    for (int i = 0; i < 10; ++i)
+        group.run([&] {
+            tbb::task::suspend([&](tbb::task::suspend_point p) {
+                group.run([&sum, p] {
+                    sum += 100;
+                    tbb::task::resume(p);
+                });
+            });
+            ++sum;
+        });
+    group.wait();
+    std::printf("%ld\n", sum.load());
+}
+
 // Threads from outside, each with a loop of its own.
 static void run_threads() {
     std::atomic<long> sum{0};
@@ -205,7 +270,8 @@ int main(int argc, char **argv) {
         void (*run)();
     } all[] = {{"execute", run_execute}, {"full", run_full},       {"enqueue", run_enqueue},
                {"isolate", run_isolate}, {"cancel", run_cancel},   {"exceptions", run_exceptions},
-               {"suspend", run_suspend}, {"buried", run_buried},   {"threads", run_threads}};
+               {"suspend", run_suspend}, {"buried", run_buried},   {"threads", run_threads},
+               {"inside", run_inside},   {"callback", run_callback}};
     for (auto &one : all) {
         if (!std::strcmp(one.name, argv[1])) {
             one.run();

@@ -174,6 +174,7 @@ impl<'a> Replay<'a, '_> {
         let top = &mut lane.stack[frame];
         (top.stopped, top.all) = (true, op == RawEnd::WaitChildren);
         self.states[task as usize] = State::Stopped;
+        self.halt(lane, task, t, op);
     }
 
     pub(super) fn wait_tasks(&mut self, list: Option<References<'a>>) -> RawEnd {

@@ -92,6 +92,7 @@ impl<'a> Replay<'a, '_> {
         if !handed {
             self.wake(Until::Stopped(task));
         }
+        self.halt(lane, task, t, RawEnd::Yield);
     }
 
     pub(super) fn resume_yielded(
@@ -116,6 +117,12 @@ impl<'a> Replay<'a, '_> {
         }
         self.handed.remove(&task);
         self.holders.entry(task).or_default().push(lane.told.index);
+        self.go_on(lane, task, t);
+        Ok(())
+    }
+
+    /// A task that stopped elsewhere goes on on top of this stack.
+    pub(super) fn go_on(&mut self, lane: &mut Lane<'a>, task: u32, t: u64) {
         if let Some(top) = lane.stack.last()
             && !top.stopped
         {
@@ -124,6 +131,5 @@ impl<'a> Replay<'a, '_> {
         }
         self.states[task as usize] = State::Running;
         lane.stack.push(Frame::new(task, t));
-        Ok(())
     }
 }

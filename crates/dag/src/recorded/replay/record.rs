@@ -5,7 +5,7 @@ use workspan_trace::event::Event;
 use super::frame::Pending;
 use super::{Lane, Replay, Until, told};
 use crate::dag::{NONE, Off, OffWhy, Steal, ThreadEvent};
-use crate::recorded::count::slot;
+use crate::recorded::count::{Named, slot};
 
 impl<'a> Replay<'a, '_> {
     /// One record. `Err`: the thread has to wait, and the record comes again.
@@ -44,6 +44,11 @@ impl<'a> Replay<'a, '_> {
             Event::Leave { site } => self.stop(lane, number, t, site, true),
             Event::ResumeYielded { thread, count } => {
                 self.resume_yielded(lane, t, (thread, count))?
+            }
+            Event::ResumeStopped(stop) => {
+                let t_file = t.saturating_add(self.origin);
+                let stop = Named::of(stop, t_file, &self.gathered.threads);
+                self.resume_stopped(lane, t, stop)?;
             }
             Event::Signal { site, id } => {
                 let op = self.signal(id);
