@@ -255,7 +255,11 @@ export interface Scalability {
 /** `compare?a&b` is the object of `workspan compare --json`; `words` are its sentences. */
 export interface Compare { words: { title: string; lines: string[] }; table: Record<string, any> }
 
-/** `whatif?run&what&factors` with what = comma-separated `site:<place>` | `code:<index>` | `lines:<file>:<from>-<to>` | `region:<label>`. */
+/**
+ * `whatif?run&what&factors` with what = comma-separated `site:<place>` | `code:<index>` | `lines:<file>:<from>-<to>` | `region:<label>`.
+ * `critical` is the path's composition at the first factor. The page asks once with the default factors (2,4,8,16,50,100,200,400: the key a
+ * report carries), and for the composition at another factor with that one alone.
+ */
 export interface WhatIf {
   rows: { factor: number; span: number; parallelism: number; speedups: { workers: number; lower: number; upper: number }[] }[];
   critical: { code: number; weight: number }[];
