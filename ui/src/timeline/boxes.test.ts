@@ -22,6 +22,7 @@ describe("Boxes", () => {
     boxes.gather([slot(0, 500, [long]), slot(500, 1000, [long, [8, 2, 700, 900]])], SCALE, rows);
     expect([...boxes.id.slice(0, boxes.n)]).toEqual([7, 8]);
     expect([boxes.x0[0], boxes.x1[0], boxes.task[0]]).toEqual([400, 800, 70]);
+    expect(boxes.total).toBe(2);
     expect(boxes.at(2, 699)).toBe(0);
     expect(boxes.at(2, 700)).toBe(1);
     expect(boxes.at(3, 500)).toBe(-1);

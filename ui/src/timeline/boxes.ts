@@ -1,5 +1,6 @@
 /** The strands that are wide enough to be boxes of their own, gathered once a frame from the tiles in view. */
 
+import { tileTicks } from "./tiling";
 import type { Slot } from "./tiles";
 import type { Scale } from "./scale";
 import { visibleRows } from "./bands";
@@ -33,7 +34,7 @@ export class Boxes {
   x1 = new Float64Array(0);
   /** Narrower boxes than this were left to the columns. */
   narrowest = NARROWEST;
-  /** Strands in view, as the tiles count them (those on a border twice). */
+  /** Strands in view; estimated from the tiles' counts where tiles left strands out. */
   total = 0;
   /** True when tiles left strands out. */
   truncated = false;
@@ -77,13 +78,18 @@ export class Boxes {
       const p = data.planes as Record<string, Float64Array>;
       const { id, row, start, end, task, code, site, level, flags, creates, end_kind, ready } = p;
       if (!id || !row || !start || !end) continue;
-      const share = slot.tile ? Math.min(1, (Math.min(slot.t1, scale.t1) - Math.max(slot.t0, scale.t0)) / (slot.t1 - slot.t0)) : 0;
-      this.total += Math.max(0, share) * Number(data.facts.total ?? id.length);
-      this.truncated ||= data.facts.truncated === true;
+      const cut = data.facts.truncated === true;
+      this.truncated ||= cut;
+      if (cut) {
+        // Not all of them are there to count: as many as the slot's share of the tile.
+        const tile = slot.tile ? tileTicks(slot.tile.level) : Infinity;
+        this.total += (Math.max(0, Math.min(slot.t1, scale.t1) - Math.max(slot.t0, scale.t0)) / tile) * Number(data.facts.total ?? id.length);
+      }
       for (let i = 0; i < id.length; i++) {
         const s = start[i]!;
         const e = end[i]!;
         if (s >= slot.t1 || (e <= slot.t0 && s < slot.t0)) continue;
+        if (!cut && s < scale.t1 && e > scale.t0 && (s >= slot.t0 || slot === slots[0])) this.total++;
         if ((e - s) * perTick < NARROWEST) continue;
         const r = row[i]!;
         if (r < firstRow || r > lastRow) continue;

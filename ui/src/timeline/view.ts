@@ -186,7 +186,7 @@ export class TimelineView {
     const parts = [
       `view ${exact(s.scale.t0, s.scale, perSecond)} to ${exact(s.scale.t1, s.scale, perSecond)}`,
       `Δ ${timeOf(s.scale.t1 - s.scale.t0, perSecond)}`,
-      `${this.boxes.truncated || s.scale.t0 > 0 ? "about " : ""}${count(strands)} strands in ${count(Math.floor(s.scale.width))} columns, ${timeOf(ticksPerPixel(s.scale), perSecond)} each`,
+      `${this.boxes.truncated ? "about " : ""}${count(strands)} strands in ${count(Math.floor(s.scale.width))} columns, ${timeOf(ticksPerPixel(s.scale), perSecond)} each`,
     ];
     if (this.tiles.cache.trouble) parts.push(this.tiles.cache.trouble.message);
     else if (this.tiles.loading) parts.push("loading");
