@@ -65,7 +65,7 @@ pub use subtrees::{Subtrees, subtrees};
 pub use sweep::Shares;
 pub use suggestion::Suggestion;
 pub use timeline::{Timeline, timeline};
-pub use weight::{OffCpu, off_between};
+pub use weight::{OffCpu, off_between, path_weight};
 pub use what_if::{
     DEFAULT_FACTORS, FasterStrand, Outcome, Target, TargetProfile, WhatIf, faster_path, lies_at,
     what_if,

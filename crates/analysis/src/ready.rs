@@ -107,8 +107,8 @@ pub fn made_ready(dag: &Dag, s: StrandId) -> Option<Readied> {
     Some(judge(dag, s, last?))
 }
 
-/// The strands that were stolen, ascending: as many as the run has steals. O(n) where few are.
-pub fn stolen_strands(dag: &Dag) -> Vec<StrandId> {
+/// The strands that were stolen, ascending, and from whom: as many as the run has steals. O(n) where few are.
+pub fn stolen_strands(dag: &Dag) -> Vec<(StrandId, ThreadId)> {
     let strands = &dag.strands;
     let depends = !dag.dependents.is_empty();
     let could = |&s: &StrandId| {
@@ -120,9 +120,9 @@ pub fn stolen_strands(dag: &Dag) -> Vec<StrandId> {
         };
         before != NONE && strands.thread[before as usize] != strands.thread[i]
     };
-    let stolen = |s: &StrandId| made_ready(dag, *s).is_some_and(|r| r.stolen_from.is_some());
+    let stolen = |s: StrandId| Some((s, made_ready(dag, s)?.stolen_from?));
     let all = 0..strands.len() as StrandId;
-    all.filter(could).filter(stolen).collect()
+    all.filter(could).filter_map(stolen).collect()
 }
 
 /// `last` is the predecessor of `s` that ended last.

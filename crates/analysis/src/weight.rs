@@ -109,14 +109,7 @@ impl<'a> Weights<'a> {
 
     /// What strand `s` adds to a path through it, when each burdened edge on the way costs `burden`.
     pub(crate) fn path(&self, s: StrandId, burden: u64) -> u128 {
-        let weight = self.values[s as usize];
-        if self.dag.folded.is_empty() {
-            return u128::from(weight);
-        }
-        match self.dag.fold_of(s) {
-            None => u128::from(weight),
-            Some(fold) => folded_path(fold, weight, burden),
-        }
+        path_weight(self.dag, s, self.values[s as usize], burden)
     }
 
     /// The same, in floating point, when all of the strand's own weight (and of what is folded into it) is multiplied by
@@ -142,6 +135,18 @@ impl<'a> Weights<'a> {
     /// Sum over all strands.
     pub(crate) fn total(&self) -> u128 {
         self.values.iter().map(|&w| u128::from(w)).sum()
+    }
+}
+
+/// What strand `s`, which weighs `weight`, adds to a path through it, when each burdened edge on the way costs `burden`: its weight, or
+/// if it stands for a folded subtree that of the heaviest path through the record.
+pub fn path_weight(dag: &Dag, s: StrandId, weight: u64, burden: u64) -> u128 {
+    if dag.folded.is_empty() {
+        return u128::from(weight);
+    }
+    match dag.fold_of(s) {
+        None => u128::from(weight),
+        Some(fold) => folded_path(fold, weight, burden),
     }
 }
 

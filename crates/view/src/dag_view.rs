@@ -1,21 +1,237 @@
-//! The DAG, node by node.
+//! The DAG, node by node (`ui/src/data/contract.ts`): what expanding a task or a group shows.
+//!
+//! A task's inside is its *sequence*: its strands, and after each the tasks created at its end, in program order. Where that is too long
+//! for a picture, stretches of it become groups, which are expanded like tasks.
+
+mod folded;
+mod inside;
+mod sequence;
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use serde::Serialize;
+use workspan_analysis::{Subtrees, subtrees};
+use workspan_dag::{Dag, NONE, StrandId, TaskId};
 
 use crate::answer::Reply;
 use crate::failure::Failure;
 use crate::run::{Picture, Run};
+use folded::Inside;
+use inside::Item;
+use sequence::NodeId;
 
-/// What nodes are made from.
+/// Items of one inside.
+const MOST_ITEMS: usize = 200;
+
+/// Items of one answer; nodes beyond are left out of it.
+const MOST_IN_ANSWER: usize = 5000;
+
+/// Ancestors named at most: no picture shows more levels.
+const MOST_ANCESTORS: usize = 2000;
+
+/// What nodes are made from: about 50 bytes a task.
 #[derive(Debug)]
-pub(crate) struct Index {}
+pub(crate) struct Index {
+    /// Every task with all its descendants.
+    pub(crate) subtrees: Subtrees,
+    /// Children of each task by creation, the roots behind; where each task's begin.
+    children: Vec<TaskId>,
+    begins: Vec<u32>,
+    /// Tasks, each before its descendants, and where each stands: a task with its descendants is a stretch of them.
+    order: Vec<TaskId>,
+    place: Vec<u32>,
+    /// By place: longest time from start to end of a task created there.
+    longest: Vec<u64>,
+    /// What was summed up over many strands.
+    known: Mutex<BTreeMap<TaskId, Inside>>,
+}
 
 impl Index {
-    pub(crate) fn new(_picture: &Picture) -> Index {
-        Index {}
+    pub(crate) fn new(picture: &Picture) -> Index {
+        let dag = &*picture.dag;
+        let count = dag.tasks.len();
+        let (children, begins) = children(dag);
+        let (order, place) = preorder(&children, &begins, count);
+        let mut longest = vec![0; dag.places.len()];
+        for task in 0..count as TaskId {
+            let most = &mut longest[dag.tasks.site[task as usize] as usize];
+            *most = (*most).max(length(dag, task));
+        }
+        // It was measured the same way before, so this can't fail for want of a counter.
+        let measured = subtrees(dag, &picture.measured);
+        let subtrees = measured.unwrap_or_else(|_| Subtrees {
+            work: vec![0; count],
+            span: vec![0; count],
+            critical_work: vec![0; count],
+            tasks: vec![1; count],
+            strands: vec![1; count],
+            bounded: 0,
+        });
+        Index {
+            subtrees,
+            children,
+            begins,
+            order,
+            place,
+            longest,
+            known: Mutex::new(BTreeMap::new()),
+        }
+    }
+
+    /// The children of a task, by creation.
+    pub(crate) fn children(&self, task: TaskId) -> &[TaskId] {
+        let i = task as usize;
+        &self.children[self.begins[i] as usize..self.begins[i + 1] as usize]
+    }
+
+    /// Tasks that nobody created, the main thread's first.
+    fn roots(&self) -> &[TaskId] {
+        let last = self.begins.last().copied().unwrap_or(0);
+        &self.children[last as usize..]
+    }
+
+    /// The task and all its descendants.
+    fn with_descendants(&self, task: TaskId) -> &[TaskId] {
+        let first = self.place[task as usize] as usize;
+        &self.order[first..first + self.subtrees.tasks[task as usize] as usize]
+    }
+
+    /// A task's strands, first to last.
+    pub(crate) fn strands_of(&self, dag: &Dag, task: TaskId) -> Vec<StrandId> {
+        let mut strands = Vec::new();
+        let mut at = dag.tasks.last[task as usize];
+        while at != NONE {
+            strands.push(at);
+            at = dag.strands.prev[at as usize];
+        }
+        strands.reverse();
+        strands
+    }
+
+    /// No task of the same site took longer.
+    pub(crate) fn is_longest(&self, dag: &Dag, task: TaskId) -> bool {
+        length(dag, task) == self.longest[dag.tasks.site[task as usize] as usize]
     }
 }
 
+/// From a task's start to its end.
+fn length(dag: &Dag, task: TaskId) -> u64 {
+    let (first, last) = (
+        dag.tasks.first[task as usize],
+        dag.tasks.last[task as usize],
+    );
+    dag.strands.end[last as usize].saturating_sub(dag.strands.start[first as usize])
+}
+
+/// Children by parent, then creation, the roots last; and where those of each task begin.
+fn children(dag: &Dag) -> (Vec<TaskId>, Vec<u32>) {
+    let tasks = &dag.tasks;
+    let count = tasks.len();
+    let slot = |task: usize| match tasks.parent[task] {
+        NONE => count,
+        parent => parent as usize,
+    };
+    let mut begins = vec![0u32; count + 2];
+    for task in 0..count {
+        begins[slot(task) + 1] += 1;
+    }
+    for i in 1..begins.len() {
+        begins[i] += begins[i - 1];
+    }
+    let mut next = begins.clone();
+    let mut children = vec![0; count];
+    for task in 0..count {
+        let at = &mut next[slot(task)];
+        children[*at as usize] = task as TaskId;
+        *at += 1;
+    }
+    begins.pop();
+    let created = |t: &TaskId| {
+        let i = *t as usize;
+        (tasks.creator[i], tasks.create_rank[i], *t)
+    };
+    for parent in 0..count {
+        let own = &mut children[begins[parent] as usize..begins[parent + 1] as usize];
+        if !own.is_sorted_by_key(created) {
+            own.sort_unstable_by_key(created);
+        }
+    }
+    (children, begins)
+}
+
+/// Each task before its descendants, siblings by creation; and the place of each.
+fn preorder(children: &[TaskId], begins: &[u32], count: usize) -> (Vec<TaskId>, Vec<u32>) {
+    let mut order = Vec::with_capacity(count);
+    let mut place = vec![0; count];
+    let roots = begins.last().map_or(0, |&b| b as usize);
+    let mut stack: Vec<TaskId> = children[roots..].iter().rev().copied().collect();
+    while let Some(task) = stack.pop() {
+        let i = task as usize;
+        place[i] = order.len() as u32;
+        order.push(task);
+        let own = &children[begins[i] as usize..begins[i + 1] as usize];
+        stack.extend(own.iter().rev());
+    }
+    (order, place)
+}
+
+/// The contract's `DagAnswer`.
+#[derive(Serialize)]
+struct DagAnswer {
+    nodes: BTreeMap<String, DagInside>,
+}
+
+#[derive(Serialize)]
+struct DagInside {
+    items: Vec<Item>,
+}
+
 /// `dag`: the insides of the nodes called `ids`.
-pub(crate) fn dag(run: &Run, _ids: &[&str]) -> Result<Reply, Failure> {
-    run.tree()?;
-    Err(Failure::absent("This version has no DAG yet."))
+///
+/// # Errors
+/// There is no such node, or the run is loading.
+pub(crate) fn dag(run: &Run, ids: &[&str]) -> Result<Reply, Failure> {
+    let (picture, timeline, tree) = (run.picture()?, run.timeline()?, run.tree()?);
+    let mut answer = DagAnswer {
+        nodes: BTreeMap::new(),
+    };
+    let mut count = 0;
+    for &id in ids {
+        let node = NodeId::parse(picture, tree, id)
+            .ok_or_else(|| Failure::absent("There is no such node in this run's DAG."))?;
+        if count >= MOST_IN_ANSWER {
+            continue;
+        }
+        let items = inside::items(picture, &timeline.source, tree, node);
+        count += items.len();
+        answer.nodes.insert(id.to_owned(), DagInside { items });
+    }
+    Reply::json(&answer)
+}
+
+/// What must be expanded, from the root down, to see a task; of a task deeper than any picture only the upper part of it.
+///
+/// # Errors
+/// There is no such task, or the run is loading.
+pub(crate) fn ancestors(run: &Run, task: TaskId) -> Result<Vec<String>, Failure> {
+    let (picture, tree) = (run.picture()?, run.tree()?);
+    let dag = &*picture.dag;
+    if task as usize >= dag.tasks.len() {
+        return Err(Failure::absent("There is no such task in this run."));
+    }
+    let parent = |t: &TaskId| Some(dag.tasks.parent[*t as usize]).filter(|&p| p != NONE);
+    let mut line: Vec<TaskId> = std::iter::successors(Some(task), parent).collect();
+    line.reverse();
+    let mut ids = Vec::new();
+    for (i, &t) in line.iter().enumerate() {
+        if ids.len() >= MOST_ANCESTORS {
+            break;
+        }
+        let around = i.checked_sub(1).map(|above| line[above]);
+        let groups = inside::groups_to(picture, tree, around, t);
+        ids.extend(groups.into_iter().map(|group| group.to_string()));
+        ids.push(NodeId::Task(t).to_string());
+    }
+    Ok(ids)
 }

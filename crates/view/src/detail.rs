@@ -1,36 +1,93 @@
-//! Strands and tasks one by one, the critical path, the regions.
+//! Strands and tasks one by one, the critical path, the regions (`ui/src/data/contract.ts`).
 
-use workspan_dag::{StrandId, TaskId};
+mod critical;
+mod meanwhile;
+mod regions;
+mod strand;
+mod task;
+
+pub(crate) use critical::critical;
+pub(crate) use meanwhile::Busy;
+pub(crate) use regions::regions;
+pub(crate) use strand::strand;
+pub(crate) use task::task;
+
+use serde::Serialize;
+use workspan_dag::{EdgeKind, EndKind, PlaceId, StartKind, TaskId};
 
 use crate::answer::Reply;
+use crate::dag_view;
 use crate::failure::Failure;
-use crate::run::Run;
+use crate::run::{Picture, Run};
 
-fn later<T>() -> Result<T, Failure> {
-    Err(Failure::absent("This version has no details yet."))
+/// Ticks from the run's begin.
+fn since(picture: &Picture, t: u64) -> u64 {
+    t.saturating_sub(picture.begin)
 }
 
-/// `strand`.
-pub(crate) fn strand(_run: &Run, _id: StrandId) -> Result<Reply, Failure> {
-    later()
+/// A strand that does not exist.
+fn no_strand() -> Failure {
+    Failure::absent("There is no such strand in this run.")
 }
 
-/// `task`.
-pub(crate) fn task(_run: &Run, _id: TaskId) -> Result<Reply, Failure> {
-    later()
+/// A position in the program.
+#[derive(Serialize)]
+struct PlaceWords<'a> {
+    kind: &'static str,
+    at: Option<&'a str>,
+    file: Option<&'a str>,
+    line: Option<u32>,
+    function: Option<&'a str>,
 }
 
-/// `ancestors`.
-pub(crate) fn ancestors(_run: &Run, _task: TaskId) -> Result<Reply, Failure> {
-    later()
+fn words<'a>(picture: &'a Picture, kind: &'static str, place: PlaceId) -> PlaceWords<'a> {
+    let place = picture.dag.places.get(place as usize);
+    PlaceWords {
+        kind,
+        at: place.map(|p| p.label.as_str()),
+        file: place.and_then(|p| p.file.as_deref()),
+        line: place.and_then(|p| p.line),
+        function: place.and_then(|p| p.function.as_deref()),
+    }
 }
 
-/// `critical`.
-pub(crate) fn critical(_run: &Run) -> Result<Reply, Failure> {
-    later()
+fn start_kind(kind: StartKind) -> &'static str {
+    match kind {
+        StartKind::Begin => "begin",
+        StartKind::AfterCreate => "after_create",
+        StartKind::AfterWait => "after_wait",
+        StartKind::AfterYield => "after_yield",
+        StartKind::AfterSignal => "after_signal",
+    }
 }
 
-/// `regions`.
-pub(crate) fn regions(_run: &Run) -> Result<Reply, Failure> {
-    later()
+fn end_kind(kind: EndKind) -> &'static str {
+    match kind {
+        EndKind::Create => "create",
+        EndKind::Wait => "wait",
+        EndKind::Yield => "yield",
+        EndKind::Signal => "signal",
+        EndKind::End => "end",
+    }
+}
+
+/// As `delay_by_edge` of the report has it.
+fn edge(kind: EdgeKind) -> &'static str {
+    match kind {
+        EdgeKind::Create => "create",
+        EdgeKind::CreateContinuation => "create_continuation",
+        EdgeKind::WaitContinuation => "wait_continuation",
+        EdgeKind::YieldContinuation => "yield_continuation",
+        EdgeKind::End => "end",
+        EdgeKind::Depend => "depend",
+        EdgeKind::Signal => "signal",
+    }
+}
+
+/// `ancestors`: what must be expanded, from the root down, to see a task.
+///
+/// # Errors
+/// There is no such task, or the run is loading.
+pub(crate) fn ancestors(run: &Run, task: TaskId) -> Result<Reply, Failure> {
+    Reply::json(&dag_view::ancestors(run, task)?)
 }

@@ -1,8 +1,27 @@
-//! Tiles of the timeline.
+//! Tiles of the timeline: the run in bins at any resolution, exact boxes, steals and paths (`ui/src/data/contract.ts`).
+//!
+//! One [`window`] computes any stretch of the run in bins from the strands; the [`pyramid`] keeps those that hold too much to be
+//! computed when asked for.
 
+mod arcs;
+mod cell;
+mod events;
+mod free;
+mod path;
+mod pyramid;
+mod strands;
+mod window;
+
+use crate::detail::Busy;
 use crate::failure::Failure;
 use crate::planes::Planes;
 use crate::run::{Picture, Run};
+use arcs::Arcs;
+use cell::Seen;
+use events::Events;
+use path::Pieces;
+use pyramid::Pyramid;
+pub(crate) use window::Source;
 
 /// Bins of a tile.
 pub const TILE_BINS: u64 = 1024;
@@ -55,40 +74,120 @@ pub enum PathKind {
 
 /// What tiles are made from.
 #[derive(Debug)]
-pub(crate) struct Index {}
+pub(crate) struct Index {
+    pub(crate) source: Source,
+    pyramid: Pyramid,
+    pub(crate) arcs: Arcs,
+    events: Events,
+    critical: Pieces,
+    ready: Pieces,
+    pub(crate) busy: Busy,
+}
 
 impl Index {
-    pub(crate) fn new(_picture: &Picture) -> Index {
-        Index {}
+    /// Once for each run: O(n log n).
+    pub(crate) fn new(picture: &Picture) -> Index {
+        let source = Source::new(picture);
+        let critical = (0..picture.dag.strands.len() as u32).filter(|&s| picture.facts.critical(s));
+        let path = &source.moments.ready_path().strands;
+        Index {
+            pyramid: Pyramid::new(picture, &source),
+            arcs: Arcs::new(picture),
+            events: Events::new(picture),
+            critical: Pieces::new(picture, critical.collect()),
+            ready: Pieces::new(picture, path.iter().map(|s| s.0).collect()),
+            busy: Busy::new(picture, &source),
+            source,
+        }
     }
 }
 
-fn later<T>() -> Result<T, Failure> {
-    Err(Failure::absent("This version has no timeline yet."))
-}
+/// Names of the profile's planes.
+const PROFILE: [&str; window::PROFILE] = [
+    "running",
+    "ready_create",
+    "ready_create_continuation",
+    "ready_wait_continuation",
+    "ready_yield_continuation",
+    "ready_end",
+    "ready_depend",
+    "ready_signal",
+    "delay",
+    "no_work_sched",
+    "no_work_app",
+    "descheduled",
+    "blocked",
+];
 
 /// `profile`.
-pub(crate) fn profile(run: &Run, _tile: Tile) -> Result<Planes, Failure> {
-    run.timeline()?;
-    later()
+pub(crate) fn profile(run: &Run, tile: Tile) -> Result<Planes, Failure> {
+    let (picture, index) = (run.picture()?, run.timeline()?);
+    let drawn = index
+        .pyramid
+        .tile(picture, &index.source, tile.level, tile.index);
+    let mut planes = Planes::new();
+    for (i, name) in PROFILE.into_iter().enumerate() {
+        planes.plane(name, drawn.profile.iter().map(|bin| bin[i]));
+    }
+    Ok(planes)
 }
 
 /// `rows`.
-pub(crate) fn rows(_run: &Run, _tile: Tile) -> Result<Planes, Failure> {
-    later()
+pub(crate) fn rows(run: &Run, tile: Tile) -> Result<Planes, Failure> {
+    let (picture, index) = (run.picture()?, run.timeline()?);
+    let drawn = index
+        .pyramid
+        .tile(picture, &index.source, tile.level, tile.index);
+    let mut planes = Planes::new();
+    let seen = || drawn.seen.iter().flatten();
+    let shares = |i: usize| seen().map(move |s: &Seen| s.shares[i]);
+    planes.plane("work", shares(0));
+    planes.plane("descheduled", shares(1));
+    planes.plane("blocked", shares(2));
+    planes.plane("strands", seen().map(|s| s.strands));
+    planes.plane("creates", seen().map(|s| s.creates));
+    planes.plane("strand", seen().map(|s| s.strand));
+    planes.plane("code", seen().map(|s| s.code));
+    planes.plane("site", seen().map(|s| s.site));
+    planes.plane("level", seen().map(|s| s.level));
+    if index.events.has_queue {
+        planes.plane("queue", index.events.queue(picture, tile));
+    }
+    if index.events.has_cpu {
+        planes.plane("cpu", index.events.cpu(picture, tile));
+    }
+    let rest = [
+        "critical",
+        "ready_path",
+        "delay",
+        "no_work_sched",
+        "no_work_app",
+    ];
+    for (i, name) in (3..).zip(rest) {
+        planes.plane(name, shares(i));
+    }
+    Ok(planes)
 }
 
 /// `strands`.
-pub(crate) fn strands(_run: &Run, _tile: Tile) -> Result<Planes, Failure> {
-    later()
+pub(crate) fn strands(run: &Run, tile: Tile) -> Result<Planes, Failure> {
+    let (picture, index) = (run.picture()?, run.timeline()?);
+    let candidates = strands::in_tile(picture, index, tile);
+    Ok(strands::planes(picture, index, &candidates))
 }
 
 /// `arcs`.
-pub(crate) fn arcs(_run: &Run, _tile: Tile) -> Result<Planes, Failure> {
-    later()
+pub(crate) fn arcs(run: &Run, tile: Tile) -> Result<Planes, Failure> {
+    let (picture, index) = (run.picture()?, run.timeline()?);
+    Ok(index.arcs.tile(picture, tile))
 }
 
 /// `path`.
-pub(crate) fn path(_run: &Run, _kind: PathKind, _tile: Tile) -> Result<Planes, Failure> {
-    later()
+pub(crate) fn path(run: &Run, kind: PathKind, tile: Tile) -> Result<Planes, Failure> {
+    let (picture, index) = (run.picture()?, run.timeline()?);
+    let pieces = match kind {
+        PathKind::Critical => &index.critical,
+        PathKind::Ready => &index.ready,
+    };
+    Ok(pieces.tile(picture, tile))
 }

@@ -1,0 +1,302 @@
+//! A task or a group, collapsed: what all inside adds up to.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use workspan_analysis::path_weight;
+use workspan_dag::{Dag, StrandId, TaskId};
+
+use super::Index;
+use super::sequence::{NodeId, Step};
+use crate::run::Picture;
+
+/// Bins of `running`.
+const BINS: usize = 24;
+
+/// Rows named.
+const ROWS: usize = 8;
+
+/// Sums over so many strands are kept.
+const MANY: u32 = 10_000;
+
+/// The contract's `DagFolded`.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Folded {
+    pub id: String,
+    pub site: u16,
+    pub code: u16,
+    pub label: String,
+    pub task: TaskId,
+    pub tasks: u32,
+    pub strands: u32,
+    pub children: usize,
+    pub work: u64,
+    pub span: u64,
+    pub start: u64,
+    pub end: u64,
+    pub ready: Option<u64>,
+    pub critical: bool,
+    pub critical_work: u64,
+    pub rows: Vec<(u16, u64)>,
+    pub running: Vec<f64>,
+    pub depends: Vec<String>,
+    pub expandable: bool,
+}
+
+/// What is summed up over strands.
+#[derive(Debug, Clone)]
+pub(super) struct Inside {
+    start: u64,
+    end: u64,
+    critical: bool,
+    code: u16,
+    rows: Vec<(u16, u64)>,
+    running: Vec<f64>,
+}
+
+impl Inside {
+    /// Over the strands that `each` goes through, twice.
+    fn new(picture: &Picture, each: impl Fn(&mut dyn FnMut(StrandId))) -> Inside {
+        let strands = &picture.dag.strands;
+        let (mut start, mut end) = (u64::MAX, 0);
+        let mut critical = false;
+        let mut rows = Vec::new();
+        let mut codes = Vec::new();
+        each(&mut |s| {
+            let (from, to) = (strands.start[s as usize], strands.end[s as usize]);
+            (start, end) = (start.min(from), end.max(to));
+            critical |= picture.facts.critical(s);
+            let row = picture.rows.of(strands.thread[s as usize]);
+            add(&mut rows, row, to - from);
+            add(&mut codes, picture.codes.of(s), to - from);
+        });
+        let start = start.min(end);
+        let mut running = vec![0.0; BINS];
+        let width = (end - start) as f64 / BINS as f64;
+        if width > 0.0 {
+            each(&mut |s| {
+                let from = (strands.start[s as usize] - start) as f64 / width;
+                let to = (strands.end[s as usize] - start) as f64 / width;
+                let mut bin = (from as usize).min(BINS - 1);
+                while bin < BINS && (bin as f64) < to {
+                    running[bin] += (to.min((bin + 1) as f64) - from.max(bin as f64)).max(0.0);
+                    bin += 1;
+                }
+            });
+        }
+        rows.retain(|r: &(u16, u64)| r.1 > 0);
+        rows.sort_by_key(|r| (std::cmp::Reverse(r.1), r.0));
+        rows.truncate(ROWS);
+        let code = codes
+            .into_iter()
+            .max_by_key(|c| (c.1, std::cmp::Reverse(c.0)));
+        Inside {
+            start: start.saturating_sub(picture.begin),
+            end: end.saturating_sub(picture.begin),
+            critical,
+            code: code.map_or(u16::MAX, |c| c.0),
+            rows,
+            running,
+        }
+    }
+}
+
+/// Adds to the sum of `key`: there are few.
+fn add(sums: &mut Vec<(u16, u64)>, key: u16, ticks: u64) {
+    match sums.iter_mut().find(|sum| sum.0 == key) {
+        Some(sum) => sum.1 = sum.1.saturating_add(ticks),
+        None => sums.push((key, ticks)),
+    }
+}
+
+/// Over a task with its descendants.
+fn of_task(picture: &Picture, tree: &Index, task: TaskId) -> Inside {
+    let many = tree.subtrees.strands[task as usize] > MANY;
+    if many
+        && let Ok(known) = tree.known.lock()
+        && let Some(inside) = known.get(&task)
+    {
+        return inside.clone();
+    }
+    let dag = &*picture.dag;
+    let inside = Inside::new(picture, |f| {
+        for &t in tree.with_descendants(task) {
+            each_strand(dag, t, f);
+        }
+    });
+    if many && let Ok(mut known) = tree.known.lock() {
+        known.insert(task, inside.clone());
+    }
+    inside
+}
+
+fn each_strand(dag: &Dag, task: TaskId, f: &mut dyn FnMut(StrandId)) {
+    let mut at = dag.tasks.last[task as usize];
+    while at != workspan_dag::NONE {
+        f(at);
+        at = dag.strands.prev[at as usize];
+    }
+}
+
+/// A task, collapsed; `depends` are the nodes it depends on.
+pub(super) fn task(picture: &Picture, tree: &Index, task: TaskId, depends: Vec<String>) -> Folded {
+    let (dag, i) = (&*picture.dag, task as usize);
+    let inside = of_task(picture, tree, task);
+    let first = dag.tasks.first[i];
+    let own = own_code(picture, tree, task);
+    let all = &tree.subtrees;
+    Folded {
+        id: NodeId::Task(task).to_string(),
+        site: picture.sites.of(dag.tasks.site[i]),
+        code: own,
+        label: label(picture, own),
+        task,
+        tasks: all.tasks[i],
+        strands: all.strands[i],
+        children: tree.children(task).len(),
+        work: all.work[i],
+        span: all.span[i],
+        start: inside.start,
+        end: inside.end,
+        ready: picture
+            .facts
+            .ready(first)
+            .map(|r| r.0.saturating_sub(picture.begin)),
+        critical: inside.critical,
+        critical_work: all.critical_work[i],
+        rows: inside.rows,
+        running: inside.running,
+        depends,
+        expandable: all.strands[i] > 1,
+    }
+}
+
+/// The code that the task's own strands ran longest.
+fn own_code(picture: &Picture, tree: &Index, task: TaskId) -> u16 {
+    let dag = &*picture.dag;
+    let mut codes = Vec::new();
+    for s in tree.strands_of(dag, task) {
+        add(&mut codes, picture.codes.of(s), picture.facts.weight(s));
+    }
+    let most = codes
+        .into_iter()
+        .max_by_key(|c| (c.1, std::cmp::Reverse(c.0)));
+    most.map_or(u16::MAX, |c| c.0)
+}
+
+fn label(picture: &Picture, code: u16) -> String {
+    let known = picture.codes.all.get(usize::from(code));
+    known.map_or_else(|| "?".to_owned(), |c| c.label.clone())
+}
+
+/// A stretch of a sequence, collapsed.
+pub(super) fn group(
+    picture: &Picture,
+    tree: &Index,
+    id: &NodeId,
+    steps: &[Step],
+    depends: Vec<String>,
+) -> Folded {
+    let dag = &*picture.dag;
+    let inside = Inside::new(picture, |f| {
+        for step in steps {
+            match *step {
+                Step::Strand(s) => f(s),
+                Step::Child(t) => tree
+                    .with_descendants(t)
+                    .iter()
+                    .for_each(|&t| each_strand(dag, t, f)),
+            }
+        }
+    });
+    let all = &tree.subtrees;
+    let (mut tasks, mut strands, mut children) = (0u32, 0u32, 0);
+    let (mut work, mut critical_work) = (0u64, 0u64);
+    for step in steps {
+        match *step {
+            Step::Strand(s) => {
+                strands += 1;
+                work = work.saturating_add(picture.facts.weight(s));
+                if picture.facts.critical(s) {
+                    critical_work = critical_work.saturating_add(path(picture, s));
+                }
+            }
+            Step::Child(t) => {
+                let t = t as usize;
+                children += 1;
+                tasks += all.tasks[t];
+                strands += all.strands[t];
+                work = work.saturating_add(all.work[t]);
+                critical_work = critical_work.saturating_add(all.critical_work[t]);
+            }
+        }
+    }
+    let task = match *id {
+        NodeId::Group(task, _) | NodeId::Task(task) => task,
+        _ => match steps.first() {
+            Some(&Step::Child(task)) => task,
+            _ => 0,
+        },
+    };
+    let site = steps.iter().find_map(|step| match *step {
+        Step::Child(t) => Some(dag.tasks.site[t as usize]),
+        Step::Strand(_) => None,
+    });
+    let site = site.unwrap_or(dag.tasks.site[task as usize]);
+    Folded {
+        id: id.to_string(),
+        site: picture.sites.of(site),
+        code: inside.code,
+        label: label(picture, inside.code),
+        task,
+        tasks,
+        strands,
+        children,
+        work,
+        span: span(picture, tree, steps),
+        start: inside.start,
+        end: inside.end,
+        ready: None,
+        critical: inside.critical,
+        critical_work,
+        rows: inside.rows,
+        running: inside.running,
+        depends,
+        expandable: true,
+    }
+}
+
+fn path(picture: &Picture, s: StrandId) -> u64 {
+    let weight = path_weight(&picture.dag, s, picture.facts.weight(s), 0);
+    u64::try_from(weight).unwrap_or(u64::MAX)
+}
+
+/// The heaviest path through a stretch of a sequence: along the task's strands, through children from where they are created to
+/// where they are waited for.
+fn span(picture: &Picture, tree: &Index, steps: &[Step]) -> u64 {
+    let dag = &*picture.dag;
+    let (mut along, mut most) = (0u64, 0u64);
+    let mut ends: BTreeMap<TaskId, u64> = BTreeMap::new();
+    for step in steps {
+        match *step {
+            Step::Strand(s) => {
+                if let Some(wait) = dag.waits.index_of(s)
+                    && !ends.is_empty()
+                {
+                    for joined in dag.waits.tasks.get(wait) {
+                        if let Some(end) = ends.remove(joined) {
+                            along = along.max(end);
+                        }
+                    }
+                }
+                along = along.saturating_add(path(picture, s));
+            }
+            Step::Child(t) => {
+                let end = along.saturating_add(tree.subtrees.span[t as usize]);
+                ends.insert(t, end);
+                most = most.max(end);
+            }
+        }
+    }
+    most.max(along)
+}

@@ -1,0 +1,118 @@
+//! What a node contains, in program order, before it is drawn.
+
+use std::fmt;
+use std::ops::Range;
+
+use workspan_dag::{Dag, NONE, StrandId, TaskId};
+
+use super::Index;
+use crate::run::Picture;
+
+/// A node of the DAG as requests name it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum NodeId {
+    /// `r`: the run, whose items are the roots.
+    Run,
+    /// `gr.<from>.<to>`: some of the roots.
+    Roots(Range<usize>),
+    /// `t<task>`.
+    Task(TaskId),
+    /// `g<task>.<from>.<to>`: a stretch of the task's sequence.
+    Group(TaskId, Range<usize>),
+}
+
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NodeId::Run => write!(f, "r"),
+            NodeId::Roots(range) => write!(f, "gr.{}.{}", range.start, range.end),
+            NodeId::Task(task) => write!(f, "t{task}"),
+            NodeId::Group(task, range) => write!(f, "g{task}.{}.{}", range.start, range.end),
+        }
+    }
+}
+
+impl NodeId {
+    /// A node of the run; `None` when it has none of that name.
+    pub(super) fn parse(picture: &Picture, tree: &Index, id: &str) -> Option<NodeId> {
+        fn number<N: std::str::FromStr>(text: &str) -> Option<N> {
+            let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+            digits.then(|| text.parse().ok()).flatten()
+        }
+        let count = picture.dag.tasks.len();
+        if id == "r" {
+            return Some(NodeId::Run);
+        }
+        let known = |task: &TaskId| (*task as usize) < count;
+        if let Some(task) = id.strip_prefix('t') {
+            return number(task).filter(known).map(NodeId::Task);
+        }
+        let mut parts = id.strip_prefix('g')?.split('.');
+        let (of, from, to) = (
+            parts.next()?,
+            number(parts.next()?)?,
+            number(parts.next()?)?,
+        );
+        if parts.next().is_some() || from >= to {
+            return None;
+        }
+        if of == "r" {
+            let inside = to <= tree.roots().len();
+            return inside.then_some(NodeId::Roots(from..to));
+        }
+        let task = number(of).filter(known)?;
+        let strands = tree.strands_of(&picture.dag, task).len();
+        let inside = to <= strands + tree.children(task).len();
+        inside.then_some(NodeId::Group(task, from..to))
+    }
+}
+
+/// A step of a sequence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Strand(StrandId),
+    Child(TaskId),
+}
+
+/// The strands of a task, and after each the tasks created at its end.
+pub(super) fn sequence(dag: &Dag, tree: &Index, task: TaskId) -> Vec<Step> {
+    let strands = tree.strands_of(dag, task);
+    let children = tree.children(task);
+    let mut steps = Vec::with_capacity(strands.len() + children.len());
+    let mut next = children.iter().peekable();
+    for s in strands {
+        steps.push(Step::Strand(s));
+        while let Some(&child) = next.next_if(|&&child| {
+            let creator = dag.tasks.creator[child as usize];
+            creator == s || creator == NONE
+        }) {
+            steps.push(Step::Child(child));
+        }
+    }
+    // Children are sorted by the strand that created them, and those are the task's: none is left.
+    steps.extend(next.map(|&child| Step::Child(child)));
+    steps
+}
+
+/// The steps of a node, and of which task's sequence or of which roots.
+pub(super) fn steps(picture: &Picture, tree: &Index, node: &NodeId) -> Vec<Step> {
+    let roots = || tree.roots().iter().map(|&t| Step::Child(t));
+    match node {
+        NodeId::Run => roots().collect(),
+        NodeId::Roots(range) => roots().skip(range.start).take(range.len()).collect(),
+        NodeId::Task(task) => sequence(&picture.dag, tree, *task),
+        NodeId::Group(task, range) => {
+            let all = sequence(&picture.dag, tree, *task);
+            all.get(range.clone()).unwrap_or_default().to_vec()
+        }
+    }
+}
+
+/// How a node of `count` steps, of which the first is number `first` of its task, is cut up: `None` when all are shown one by one.
+pub(super) fn cut(count: usize, most: usize) -> Option<usize> {
+    if count <= most {
+        return None;
+    }
+    let groups = count.div_ceil(most / 2).min(most);
+    Some(count.div_ceil(groups))
+}

@@ -1,0 +1,135 @@
+//! `critical`: the critical path in words.
+
+use std::cmp::Reverse;
+
+use serde::Serialize;
+use workspan_analysis::path_weight;
+use workspan_dag::StrandId;
+
+use super::since;
+use crate::answer::Reply;
+use crate::failure::Failure;
+use crate::run::{Picture, Run};
+
+/// Rows given at most.
+const MOST_ROWS: usize = 500;
+
+/// The contract's `CriticalPath`.
+#[derive(Serialize)]
+struct CriticalPath {
+    span: u64,
+    rows: Vec<Row>,
+    /// Rows that are joined to others though their code is another.
+    joined: usize,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct Row {
+    code: u16,
+    site: u16,
+    row: u16,
+    strands: u64,
+    weight: u64,
+    start: u64,
+    end: u64,
+    /// Mean number of running strands meanwhile.
+    busy: f64,
+    /// The heaviest of them.
+    strand: StrandId,
+    #[serde(skip)]
+    heaviest: u64,
+}
+
+/// `critical`: strands of the same code in a row joined, root first; the weights of the rows add up to the span.
+///
+/// # Errors
+/// The run is loading.
+pub(crate) fn critical(run: &Run) -> Result<Reply, Failure> {
+    let (picture, index) = (run.picture()?, run.timeline()?);
+    let rows = rows(picture);
+    let span = rows
+        .iter()
+        .fold(0, |sum: u64, row| sum.saturating_add(row.weight));
+    let before = rows.len();
+    let mut rows = shorter(rows);
+    let at = |t: u64| t.saturating_add(picture.begin);
+    for row in &mut rows {
+        let (from, to) = (at(row.start), at(row.end));
+        row.busy = index.busy.mean(picture, &index.source, from, to);
+    }
+    let joined = before - rows.len();
+    Reply::json(&CriticalPath { span, rows, joined })
+}
+
+fn rows(picture: &Picture) -> Vec<Row> {
+    let dag = &*picture.dag;
+    let mut rows: Vec<Row> = Vec::new();
+    for s in (0..dag.strands.len() as StrandId).filter(|&s| picture.facts.critical(s)) {
+        let i = s as usize;
+        let weight = path_weight(dag, s, picture.facts.weight(s), 0);
+        let weight = u64::try_from(weight).unwrap_or(u64::MAX);
+        let row = Row {
+            code: picture.codes.of(s),
+            site: picture
+                .sites
+                .of(dag.tasks.site[dag.strands.task[i] as usize]),
+            row: picture.rows.of(dag.strands.thread[i]),
+            strands: 1,
+            weight,
+            start: since(picture, dag.strands.start[i]),
+            end: since(picture, dag.strands.end[i]),
+            busy: 0.0,
+            strand: s,
+            heaviest: weight,
+        };
+        match rows.last_mut() {
+            Some(last) if last.code == row.code => join(last, &row),
+            _ => rows.push(row),
+        }
+    }
+    rows
+}
+
+/// Joins `other` to a row; the heaviest strand of both says on which row of the timeline and of which site.
+fn join(row: &mut Row, other: &Row) {
+    row.strands += other.strands;
+    row.weight = row.weight.saturating_add(other.weight);
+    row.start = row.start.min(other.start);
+    row.end = row.end.max(other.end);
+    if other.heaviest > row.heaviest {
+        (row.strand, row.heaviest) = (other.strand, other.heaviest);
+        (row.row, row.site) = (other.row, other.site);
+    }
+}
+
+/// The heaviest rows, the others joined to those before them.
+fn shorter(rows: Vec<Row>) -> Vec<Row> {
+    if rows.len() <= MOST_ROWS {
+        return rows;
+    }
+    let mut order: Vec<usize> = (0..rows.len()).collect();
+    order.sort_by_key(|&i| (Reverse(rows[i].weight), i));
+    let mut heavy = vec![false; rows.len()];
+    for &i in order.iter().take(MOST_ROWS) {
+        heavy[i] = true;
+    }
+    let mut out: Vec<Row> = Vec::with_capacity(MOST_ROWS);
+    let mut light: Option<Row> = None;
+    for (row, heavy) in rows.into_iter().zip(heavy) {
+        match (out.last_mut(), heavy) {
+            (Some(last), false) => join(last, &row),
+            (None, false) => match &mut light {
+                Some(light) => join(light, &row),
+                None => light = Some(row),
+            },
+            (_, true) => {
+                let mut row = row;
+                if let Some(light) = light.take() {
+                    join(&mut row, &light);
+                }
+                out.push(row);
+            }
+        }
+    }
+    out
+}

@@ -1,0 +1,82 @@
+//! How many strands ran, on average, in some time.
+
+use workspan_dag::{OffWhy, StrandId};
+
+use crate::run::Picture;
+use crate::timeline::Source;
+
+/// Sums are kept before every so many strands of a thread.
+const STEP: usize = 256;
+
+/// Ticks that each thread was inside strands, up to any time.
+#[derive(Debug)]
+pub(crate) struct Busy {
+    /// Threads that ran something, and the sums before every [`STEP`]th of their strands.
+    threads: Vec<(u32, Vec<u64>)>,
+}
+
+impl Busy {
+    /// O(n).
+    pub(crate) fn new(picture: &Picture, source: &Source) -> Busy {
+        let strands = &picture.dag.strands;
+        let mut threads = Vec::new();
+        for thread in 0..picture.dag.meta.threads {
+            let own = source.strands_of(thread);
+            if own.is_empty() {
+                continue;
+            }
+            let (mut sums, mut sum) = (Vec::with_capacity(own.len() / STEP + 1), 0);
+            for (i, &s) in own.iter().enumerate() {
+                if i % STEP == 0 {
+                    sums.push(sum);
+                }
+                sum += strands.end[s as usize] - strands.start[s as usize];
+            }
+            threads.push((thread, sums));
+        }
+        Busy { threads }
+    }
+
+    /// Mean number of running strands in [from, to), absolute ticks: off the CPU or not, but not those of threads outside the pools
+    /// while they are blocked (MODEL.md §5). 0 for no time. O(threads · log n).
+    pub(crate) fn mean(&self, picture: &Picture, source: &Source, from: u64, to: u64) -> f64 {
+        if from >= to {
+            return 0.0;
+        }
+        let mut sum = 0u128;
+        for (thread, sums) in &self.threads {
+            let own = source.strands_of(*thread);
+            let inside = |a: u64, b: u64| {
+                until(picture, own, sums, b).saturating_sub(until(picture, own, sums, a))
+            };
+            let mut busy = inside(from, to);
+            if !picture.dag.is_worker(*thread) {
+                let offs = &picture.dag.offs;
+                let first = offs.partition_point(|o| (o.thread, o.end) <= (*thread, from));
+                let of_thread = |o: &&workspan_dag::Off| o.thread == *thread && o.start < to;
+                for off in offs[first..].iter().take_while(of_thread) {
+                    if off.why == OffWhy::Blocked {
+                        busy -= inside(off.start.max(from), off.end.min(to)).min(busy);
+                    }
+                }
+            }
+            sum += u128::from(busy);
+        }
+        sum as f64 / (to - from) as f64
+    }
+}
+
+/// Ticks inside the strands `own`, which do not overlap, before `time`.
+fn until(picture: &Picture, own: &[StrandId], sums: &[u64], time: u64) -> u64 {
+    let strands = &picture.dag.strands;
+    let started = own.partition_point(|&s| strands.start[s as usize] < time);
+    let Some(last) = started.checked_sub(1) else {
+        return 0;
+    };
+    let step = last / STEP;
+    let whole = own[step * STEP..started].iter().map(|&s| {
+        let end = strands.end[s as usize].min(time);
+        end - strands.start[s as usize]
+    });
+    sums[step] + whole.sum::<u64>()
+}

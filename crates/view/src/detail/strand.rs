@@ -1,0 +1,176 @@
+//! `strand`.
+
+use serde::Serialize;
+use workspan_analysis::{functions, made_ready};
+use workspan_dag::{Counter, Dag, NONE, StrandId};
+
+use super::{PlaceWords, edge, end_kind, no_strand, since, start_kind, words};
+use crate::answer::Reply;
+use crate::failure::Failure;
+use crate::run::{Picture, Run};
+use crate::timeline::Index;
+
+/// Functions given at most.
+const MOST_FUNCTIONS: usize = 20;
+
+/// The contract's `StrandDetail`.
+#[derive(Serialize)]
+struct StrandDetail<'a> {
+    id: StrandId,
+    task: u32,
+    /// Strands of that task.
+    of: u32,
+    row: u16,
+    start: u64,
+    end: u64,
+    weight: u64,
+    descheduled: u64,
+    blocked: u64,
+    recording: u64,
+    code: u16,
+    site: u16,
+    from: PlaceWords<'a>,
+    to: PlaceWords<'a>,
+    critical: bool,
+    ready_path: bool,
+    ready: Option<u64>,
+    made_ready_by: Option<MadeReady>,
+    stolen: Option<Stolen>,
+    meanwhile: f64,
+    counters: Vec<(&'a str, u64)>,
+    functions: Vec<Function>,
+    previous: Option<StrandId>,
+    next: Option<StrandId>,
+    previous_on_row: Option<StrandId>,
+    next_on_row: Option<StrandId>,
+}
+
+#[derive(Serialize)]
+struct MadeReady {
+    strand: StrandId,
+    task: u32,
+    row: u16,
+    edge: &'static str,
+}
+
+#[derive(Serialize)]
+struct Stolen {
+    victim: Option<u16>,
+    leap: bool,
+}
+
+#[derive(Serialize)]
+struct Function {
+    function: String,
+    file: Option<String>,
+    line: Option<u32>,
+    samples: u64,
+}
+
+/// `strand`: everything known of a strand.
+///
+/// # Errors
+/// There is no such strand, or the run is loading.
+pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, Failure> {
+    let (picture, index) = (run.picture()?, run.timeline()?);
+    let dag = &*picture.dag;
+    let i = id as usize;
+    if i >= dag.strands.len() {
+        return Err(no_strand());
+    }
+    let (strands, facts) = (&dag.strands, &picture.facts);
+    let task = strands.task[i];
+    let row = |s: StrandId| picture.rows.of(strands.thread[s as usize]);
+    let (of, next) = in_task(picture, id);
+    let by = made_ready(dag, id);
+    let victim = index.arcs.victim(id);
+    let met = functions(dag, (strands.start[i], strands.end[i]), &[], |s| s == id);
+    let (previous_on_row, next_on_row) = on_row(picture, index, id);
+    Reply::json(&StrandDetail {
+        id,
+        task,
+        of,
+        row: row(id),
+        start: since(picture, strands.start[i]),
+        end: since(picture, strands.end[i]),
+        weight: facts.weight(id),
+        descheduled: facts.descheduled(id),
+        blocked: facts.blocked(id),
+        recording: facts.recording(id),
+        code: picture.codes.of(id),
+        site: picture.sites.of(dag.tasks.site[task as usize]),
+        from: words(picture, start_kind(strands.start_kind[i]), strands.from[i]),
+        to: words(picture, end_kind(strands.end_kind[i]), strands.to[i]),
+        critical: facts.critical(id),
+        ready_path: index.source.on_ready_path(id),
+        ready: facts.ready(id).map(|r| since(picture, r.0)),
+        made_ready_by: by.map(|r| MadeReady {
+            strand: r.by,
+            task: strands.task[r.by as usize],
+            row: row(r.by),
+            edge: edge(r.kind),
+        }),
+        stolen: victim.map(|thread| Stolen {
+            victim: Some(picture.rows.of(thread)),
+            leap: index.arcs.is_leap(dag, id),
+        }),
+        meanwhile: index
+            .busy
+            .mean(picture, &index.source, strands.start[i], strands.end[i]),
+        counters: counters(dag, id),
+        functions: met
+            .into_iter()
+            .take(MOST_FUNCTIONS)
+            .map(|f| Function {
+                function: f.function,
+                file: f.file,
+                line: f.line,
+                samples: f.samples,
+            })
+            .collect(),
+        previous: Some(strands.prev[i]).filter(|&s| s != NONE),
+        next,
+        previous_on_row,
+        next_on_row,
+    })
+}
+
+/// What counters counted in the strand.
+fn counters(dag: &Dag, id: StrandId) -> Vec<(&str, u64)> {
+    let value = |counter: &Counter| {
+        let at = counter.values.binary_search_by_key(&id, |v| v.0).ok()?;
+        Some(counter.values[at].1)
+    };
+    let counters = dag.counters.iter();
+    counters
+        .filter_map(|c| Some((c.name.as_str(), value(c)?)))
+        .collect()
+}
+
+/// Number of strands of the strand's task, and which comes next.
+fn in_task(picture: &Picture, id: StrandId) -> (u32, Option<StrandId>) {
+    let dag = &*picture.dag;
+    let mut at = dag.tasks.last[dag.strands.task[id as usize] as usize];
+    let (mut count, mut next) = (0, None);
+    while at != NONE {
+        count += 1;
+        let prev = dag.strands.prev[at as usize];
+        if prev == id {
+            next = Some(at);
+        }
+        at = prev;
+    }
+    (count, next)
+}
+
+/// The strands before and after on the same thread, of those that take time.
+fn on_row(picture: &Picture, index: &Index, id: StrandId) -> (Option<StrandId>, Option<StrandId>) {
+    let own = index
+        .source
+        .strands_of(picture.dag.strands.thread[id as usize]);
+    let (before, after) = match own.binary_search(&id) {
+        Ok(at) => (at.checked_sub(1), at + 1),
+        Err(at) => (at.checked_sub(1), at),
+    };
+    (before.map(|i| own[i]), own.get(after).copied())
+}

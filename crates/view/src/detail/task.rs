@@ -1,0 +1,178 @@
+//! `task`.
+
+use serde::Serialize;
+use workspan_dag::{NONE, StartKind, StrandId, TaskId, TaskKind};
+
+use super::{PlaceWords, since, words};
+use crate::answer::Reply;
+use crate::failure::Failure;
+use crate::run::{Picture, Run};
+use crate::timeline::Index;
+
+/// Items of a list given at most.
+const MOST: usize = 500;
+
+/// Children named.
+const FIRST_CHILDREN: usize = 20;
+
+/// The contract's `TaskDetail`.
+#[derive(Serialize)]
+struct TaskDetail<'a> {
+    task: TaskId,
+    number: u64,
+    kind: &'static str,
+    level: u32,
+    site: u16,
+    code: u16,
+    first: StrandId,
+    last: StrandId,
+    start: u64,
+    end: u64,
+    strands: Vec<StrandId>,
+    more_strands: usize,
+    children: usize,
+    first_children: Vec<TaskId>,
+    work: u64,
+    span: u64,
+    tasks: u32,
+    stack: Vec<Frame<'a>>,
+    joined_by: Option<StrandId>,
+    waits: Vec<Wait<'a>>,
+    depends: Vec<TaskId>,
+    longest: bool,
+}
+
+#[derive(Serialize)]
+struct Frame<'a> {
+    task: TaskId,
+    site: u16,
+    code: u16,
+    row: u16,
+    start: u64,
+    spawned_on: Option<u16>,
+    stolen_by: Option<u16>,
+    function: Option<&'a str>,
+    file: Option<&'a str>,
+    line: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct Wait<'a> {
+    at: PlaceWords<'a>,
+    from: u64,
+    to: u64,
+    tasks: usize,
+}
+
+/// `task`: everything known of a task.
+///
+/// # Errors
+/// There is no such task, or the run is loading.
+pub(crate) fn task(run: &Run, id: TaskId) -> Result<Reply, Failure> {
+    let (picture, index, tree) = (run.picture()?, run.timeline()?, run.tree()?);
+    let dag = &*picture.dag;
+    let i = id as usize;
+    if i >= dag.tasks.len() {
+        return Err(Failure::absent("There is no such task in this run."));
+    }
+    let strands = tree.strands_of(dag, id);
+    let children = tree.children(id);
+    let (first, last) = (dag.tasks.first[i], dag.tasks.last[i]);
+    let joined_by = (0..dag.waits.after.len())
+        .find(|&w| dag.waits.tasks.get(w).binary_search(&id).is_ok())
+        .map(|w| dag.waits.after[w]);
+    let depends = match dag.dependents.binary_search(&id) {
+        Ok(at) => dag.depends.get(at).iter().take(MOST).copied().collect(),
+        Err(_) => Vec::new(),
+    };
+    Reply::json(&TaskDetail {
+        task: id,
+        number: dag.tasks.number[i],
+        kind: kind(dag.tasks.kind[i]),
+        level: dag.tasks.level[i],
+        site: picture.sites.of(dag.tasks.site[i]),
+        code: picture.codes.of(first),
+        first,
+        last,
+        start: since(picture, dag.strands.start[first as usize]),
+        end: since(picture, dag.strands.end[last as usize]),
+        more_strands: strands.len().saturating_sub(MOST),
+        waits: waits(picture, &strands),
+        strands: strands.into_iter().take(MOST).collect(),
+        children: children.len(),
+        first_children: children.iter().take(FIRST_CHILDREN).copied().collect(),
+        work: tree.subtrees.work[i],
+        span: tree.subtrees.span[i],
+        tasks: tree.subtrees.tasks[i],
+        stack: stack(picture, index, id),
+        joined_by,
+        depends,
+        longest: tree.is_longest(dag, id),
+    })
+}
+
+fn kind(kind: TaskKind) -> &'static str {
+    match kind {
+        TaskKind::Root => "root",
+        TaskKind::Deferred => "deferred",
+        TaskKind::Inline => "inline",
+        TaskKind::Detached => "detached",
+    }
+}
+
+/// The task and what it was created by, up to the root; of a deep one the innermost, and the root.
+fn stack<'a>(picture: &'a Picture, index: &Index, task: TaskId) -> Vec<Frame<'a>> {
+    let dag = &*picture.dag;
+    let parent = |t: &TaskId| Some(dag.tasks.parent[*t as usize]).filter(|&p| p != NONE);
+    let mut tasks: Vec<TaskId> = Vec::new();
+    for (depth, t) in std::iter::successors(Some(task), parent).enumerate() {
+        if depth < MOST {
+            tasks.push(t);
+        } else {
+            tasks[MOST - 1] = t;
+        }
+    }
+    let frame = |t: TaskId| {
+        let i = t as usize;
+        let first = dag.tasks.first[i];
+        let row = |s: StrandId| picture.rows.of(dag.strands.thread[s as usize]);
+        let place = dag.places.get(dag.tasks.site[i] as usize);
+        let creator = Some(dag.tasks.creator[i]).filter(|&s| s != NONE);
+        Frame {
+            task: t,
+            site: picture.sites.of(dag.tasks.site[i]),
+            code: picture.codes.of(first),
+            row: row(first),
+            start: since(picture, dag.strands.start[first as usize]),
+            spawned_on: creator.map(row),
+            stolen_by: index.arcs.victim(first).map(|_| row(first)),
+            function: place.and_then(|p| p.function.as_deref()),
+            file: place.and_then(|p| p.file.as_deref()),
+            line: place.and_then(|p| p.line),
+        }
+    };
+    tasks.into_iter().map(frame).collect()
+}
+
+/// The waits of a task with these strands.
+fn waits<'a>(picture: &'a Picture, strands: &[StrandId]) -> Vec<Wait<'a>> {
+    let dag = &*picture.dag;
+    let after_wait = |&&s: &&StrandId| dag.strands.start_kind[s as usize] == StartKind::AfterWait;
+    let wait = |&s: &StrandId| {
+        let i = s as usize;
+        let before = dag.strands.prev[i];
+        let joined = dag.waits.index_of(s).map(|w| dag.waits.tasks.get(w).len());
+        Wait {
+            at: words(picture, "wait", dag.strands.from[i]),
+            from: since(picture, dag.strands.end[before as usize]),
+            to: since(picture, dag.strands.start[i]),
+            tasks: joined.unwrap_or(0),
+        }
+    };
+    strands
+        .iter()
+        .filter(after_wait)
+        .take(MOST)
+        .map(wait)
+        .collect()
+}

@@ -1,0 +1,89 @@
+//! Steals: arcs from the row that made a strand ready to the row that ran it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::json;
+use workspan_analysis::{made_ready, stolen_strands};
+use workspan_dag::{Dag, NONE, StrandId, TaskId, ThreadId};
+
+use super::Tile;
+use crate::planes::Planes;
+use crate::run::Picture;
+
+/// Arcs drawn one by one; more are told as pairs only.
+const MOST_ARCS: usize = 2000;
+
+/// The steals of a run.
+#[derive(Debug)]
+pub(crate) struct Arcs {
+    /// Stolen strands, ascending, and the thread that made each ready.
+    stolen: Vec<(StrandId, ThreadId)>,
+    /// Tasks that the runtime said were taken while their thief waited, and by whom.
+    leaps: BTreeSet<(TaskId, ThreadId)>,
+}
+
+impl Arcs {
+    pub(super) fn new(picture: &Picture) -> Arcs {
+        let steals = picture.dag.steals.iter();
+        let leaps = steals.filter(|s| s.leap && s.task != NONE);
+        Arcs {
+            stolen: stolen_strands(&picture.dag),
+            leaps: leaps.map(|s| (s.task, s.thief)).collect(),
+        }
+    }
+
+    /// From whom strand `s` was stolen.
+    pub(crate) fn victim(&self, s: StrandId) -> Option<ThreadId> {
+        let at = self
+            .stolen
+            .binary_search_by_key(&s, |stolen| stolen.0)
+            .ok()?;
+        Some(self.stolen[at].1)
+    }
+
+    /// The runtime said that strand `s`, a stolen task's first, was taken while its thief waited.
+    pub(crate) fn is_leap(&self, dag: &Dag, s: StrandId) -> bool {
+        let task = dag.strands.task[s as usize];
+        dag.tasks.first[task as usize] == s
+            && self.leaps.contains(&(task, dag.strands.thread[s as usize]))
+    }
+
+    pub(super) fn tile(&self, picture: &Picture, tile: Tile) -> Planes {
+        let dag = &*picture.dag;
+        let begin = tile.begin(picture);
+        let end = begin.checked_add(tile.ticks());
+        let before = |t: u64| {
+            let starts = &dag.strands.start;
+            self.stolen.partition_point(|s| starts[s.0 as usize] < t)
+        };
+        let last = end.map_or(self.stolen.len(), before);
+        let stolen = &self.stolen[before(begin)..last];
+        let row = |thread: ThreadId| picture.rows.of(thread);
+        let thief = |s: StrandId| row(dag.strands.thread[s as usize]);
+        let mut pairs: BTreeMap<(u16, u16), u64> = BTreeMap::new();
+        for &(s, victim) in stolen {
+            *pairs.entry((thief(s), row(victim))).or_default() += 1;
+        }
+        let pairs: Vec<_> = pairs
+            .iter()
+            .map(|((thief, victim), n)| json!([thief, victim, n]))
+            .collect();
+        let mut planes = Planes::new();
+        let truncated = stolen.len() > MOST_ARCS;
+        planes.fact("total", stolen.len());
+        planes.fact("truncated", truncated);
+        planes.fact("pairs", pairs);
+        let shown = if truncated { &[][..] } else { stolen };
+        let since = |t: u64| t.saturating_sub(picture.begin) as f64;
+        let start = |s: StrandId| dag.strands.start[s as usize];
+        let ready = |s: StrandId| made_ready(dag, s).map_or(start(s), |r| r.at);
+        planes.plane("from_row", shown.iter().map(|&(_, victim)| row(victim)));
+        planes.plane("from_t", shown.iter().map(|&(s, _)| since(ready(s))));
+        planes.plane("to_row", shown.iter().map(|&(s, _)| thief(s)));
+        planes.plane("to_t", shown.iter().map(|&(s, _)| since(start(s))));
+        planes.plane("strand", shown.iter().map(|&(s, _)| s));
+        let leap = |s: StrandId| u8::from(self.is_leap(dag, s));
+        planes.plane("leap", shown.iter().map(|&(s, _)| leap(s)));
+        planes
+    }
+}

@@ -1,0 +1,186 @@
+//! What a row did in a bin.
+
+use workspan_dag::{Dag, NONE, StrandId};
+
+use crate::run::rows::NO_ROW;
+use crate::run::sites::NO_SITE;
+
+/// "No code".
+const NO_CODE: u16 = NO_ROW;
+
+/// A row in a bin, in ticks: exact, so that two neighbours add up to the bin that both make.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Cell {
+    /// Inside strands, off the CPU or not.
+    pub inside: u64,
+    pub descheduled: u64,
+    pub blocked: u64,
+    /// Inside strands of the critical path, and of the ready path.
+    pub critical: u64,
+    pub ready_path: u64,
+    /// The row's worker was free: delay, no-work of the scheduler, no-work of the program.
+    pub free: [u64; 3],
+    /// Strands that touch the bin, those without length too.
+    pub strands: u32,
+    /// Tasks created in it.
+    pub creates: u32,
+    /// The strand longest in the bin (ties: the earlier), and how long.
+    pub longest: (u64, StrandId),
+    /// First and last strand that takes time here.
+    pub first: StrandId,
+    pub last: StrandId,
+    /// Ticks by kind of strand ([`kind`]).
+    pub kinds: Vec<(u32, u64)>,
+}
+
+impl Default for Cell {
+    fn default() -> Cell {
+        Cell {
+            inside: 0,
+            descheduled: 0,
+            blocked: 0,
+            critical: 0,
+            ready_path: 0,
+            free: [0; 3],
+            strands: 0,
+            creates: 0,
+            longest: (0, NONE),
+            first: NONE,
+            last: NONE,
+            kinds: Vec::new(),
+        }
+    }
+}
+
+/// Strands that are drawn alike: of the same code in tasks of the same site.
+pub(super) fn kind(code: u16, site: u16) -> u32 {
+    u32::from(code) << 16 | u32::from(site)
+}
+
+impl Cell {
+    /// Strand `s` is here for `ticks`.
+    pub(super) fn meet(&mut self, s: StrandId, ticks: u64) {
+        let (most, longest) = self.longest;
+        if longest == NONE || (ticks, longest) > (most, s) {
+            self.longest = (ticks, s);
+        }
+    }
+
+    /// `ticks` of a kind.
+    pub(super) fn add_kind(&mut self, kind: u32, ticks: u64) {
+        match self.kinds.iter_mut().find(|k| k.0 == kind) {
+            Some(known) => known.1 += ticks,
+            None => self.kinds.push((kind, ticks)),
+        }
+    }
+
+    /// This bin and the next one as one bin, which covers [`begin`, `end`).
+    pub(super) fn join(mut self, next: Cell, dag: &Dag, (begin, end): (u64, u64)) -> Cell {
+        let over = self.last != NONE && self.last == next.first;
+        let inside = |s: StrandId| {
+            let (from, to) = (dag.strands.start[s as usize], dag.strands.end[s as usize]);
+            to.min(end).saturating_sub(from.max(begin))
+        };
+        let crossing = if over { self.last } else { NONE };
+        let candidates = [self.longest.1, next.longest.1, crossing];
+        self.longest = (0, NONE);
+        for s in candidates {
+            if s != NONE && s != self.longest.1 {
+                self.meet(s, inside(s));
+            }
+        }
+        self.inside += next.inside;
+        self.descheduled += next.descheduled;
+        self.blocked += next.blocked;
+        self.critical += next.critical;
+        self.ready_path += next.ready_path;
+        for (sum, ticks) in self.free.iter_mut().zip(next.free) {
+            *sum += ticks;
+        }
+        self.strands = self
+            .strands
+            .saturating_add(next.strands)
+            .saturating_sub(u32::from(over));
+        self.creates = self.creates.saturating_add(next.creates);
+        if self.first == NONE {
+            self.first = next.first;
+        }
+        if next.last != NONE {
+            self.last = next.last;
+        }
+        if self.kinds.is_empty() {
+            self.kinds = next.kinds;
+        } else {
+            for (kind, ticks) in next.kinds {
+                self.add_kind(kind, ticks);
+            }
+        }
+        self
+    }
+
+    /// As it is drawn, in a bin of `width` ticks.
+    pub(super) fn seen(&self, dag: &Dag, width: u64) -> Seen {
+        let most = self
+            .kinds
+            .iter()
+            .max_by_key(|k| (k.1, std::cmp::Reverse(k.0)));
+        let (code, site) = most.map_or((NO_CODE, NO_SITE), |k| ((k.0 >> 16) as u16, k.0 as u16));
+        let strand = self.longest.1;
+        let level = match dag.strands.task.get(strand as usize) {
+            Some(&task) => dag.tasks.level[task as usize],
+            None => 0,
+        };
+        let working = self
+            .inside
+            .saturating_sub(self.descheduled)
+            .saturating_sub(self.blocked);
+        Seen {
+            shares: [
+                working,
+                self.descheduled,
+                self.blocked,
+                self.critical,
+                self.ready_path,
+                self.free[0],
+                self.free[1],
+                self.free[2],
+            ]
+            .map(|ticks| share(ticks, width)),
+            strands: narrow(self.strands),
+            creates: narrow(self.creates),
+            code,
+            site,
+            level: narrow(level),
+            strand,
+        }
+    }
+}
+
+/// A cell in 24 bytes, as the planes have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// Work, descheduled, blocked, critical, ready path, delay, no-work of the scheduler and of the program: 255 = the whole bin.
+    pub shares: [u8; 8],
+    pub strands: u16,
+    pub creates: u16,
+    pub code: u16,
+    pub site: u16,
+    pub level: u16,
+    pub strand: StrandId,
+}
+
+/// A part of a bin in 255ths: 0 only for nothing, 255 only for all of it.
+fn share(ticks: u64, width: u64) -> u8 {
+    if ticks == 0 {
+        return 0;
+    }
+    if ticks >= width {
+        return 255;
+    }
+    let part = (u128::from(ticks) * 255 + u128::from(width) / 2) / u128::from(width);
+    part.clamp(1, 254) as u8
+}
+
+fn narrow(n: u32) -> u16 {
+    u16::try_from(n).unwrap_or(u16::MAX)
+}

@@ -1,0 +1,154 @@
+//! A path over the rows, in pieces as fine as a tile can show.
+
+use workspan_dag::{NONE, StrandId};
+
+use super::Tile;
+use crate::planes::Planes;
+use crate::run::Picture;
+
+/// The path on one row for some time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Piece {
+    row: u16,
+    start: u64,
+    end: u64,
+    /// The strand longest in it, and how long; and how long the path ran on this row.
+    strand: StrandId,
+    longest: u64,
+    ticks: u64,
+}
+
+/// A path at all resolutions.
+#[derive(Debug)]
+pub(super) struct Pieces {
+    /// Its strands that take time, in their order.
+    strands: Vec<StrandId>,
+    /// From the level given on, by rising level, each at most half as many as the one before.
+    coarse: Vec<(u32, Vec<Piece>)>,
+}
+
+impl Pieces {
+    /// Of a path, its strands in order. O(n).
+    pub(super) fn new(picture: &Picture, mut strands: Vec<StrandId>) -> Pieces {
+        let s = &picture.dag.strands;
+        strands.retain(|&i| s.start[i as usize] < s.end[i as usize]);
+        strands.shrink_to_fit();
+        let mut pieces = Pieces {
+            strands,
+            coarse: Vec::new(),
+        };
+        let count = pieces.strands.len() as u64;
+        if count < 1024 {
+            return pieces;
+        }
+        // Bins that hold eight strands of it on average.
+        let first = (picture.elapsed() / count).saturating_mul(8).max(1).ilog2();
+        let fine = pieces.strands.iter().map(|&s| piece(picture, s));
+        let mut last = joined(picture, first, fine);
+        let mut kept = count as usize;
+        for level in first..=picture.top_level() {
+            if level > first {
+                last = joined(picture, level, last.into_iter());
+            }
+            if last.len() <= kept / 2 {
+                kept = last.len();
+                pieces.coarse.push((level, last.clone()));
+            }
+        }
+        pieces
+    }
+
+    /// The pieces of a tile, clipped to it, and whether each is apart from the one before.
+    fn of_tile(&self, picture: &Picture, tile: Tile) -> Vec<(Piece, bool)> {
+        let begin = tile.begin(picture);
+        let end = begin.saturating_add(tile.ticks());
+        let usable = self.coarse.partition_point(|c| c.0 <= tile.level);
+        let (before, pieces) = match usable.checked_sub(1).map(|i| &self.coarse[i].1) {
+            Some(coarse) => {
+                let first = coarse.partition_point(|p| p.end <= begin);
+                let last = coarse.partition_point(|p| p.start < end).max(first);
+                let before = first.checked_sub(1).map(|i| coarse[i]);
+                let inside = coarse[first..last].iter().copied();
+                (before, joined(picture, tile.level, inside))
+            }
+            None => {
+                let s = &picture.dag.strands;
+                let all = &self.strands;
+                let first = all.partition_point(|&i| s.end[i as usize] <= begin);
+                let last = all.partition_point(|&i| s.start[i as usize] < end);
+                let before = first.checked_sub(1).map(|i| piece(picture, all[i]));
+                let inside = all[first..last.max(first)].iter();
+                let inside = inside.map(|&s| piece(picture, s));
+                (before, joined(picture, tile.level, inside))
+            }
+        };
+        let mut last = before.map(|p| (p.row, p.end));
+        let clip = |piece: Piece| {
+            let apart = last.is_some_and(|(row, end)| row != piece.row || end < piece.start);
+            last = Some((piece.row, piece.end));
+            let clipped = Piece {
+                start: piece.start.max(begin),
+                end: piece.end.min(end),
+                ..piece
+            };
+            (clipped, apart)
+        };
+        pieces.into_iter().map(clip).collect()
+    }
+
+    pub(super) fn tile(&self, picture: &Picture, tile: Tile) -> Planes {
+        let pieces = self.of_tile(picture, tile);
+        let since = |t: u64| t.saturating_sub(picture.begin) as f64;
+        let mut planes = Planes::new();
+        planes.plane("row", pieces.iter().map(|p| p.0.row));
+        planes.plane("start", pieces.iter().map(|p| since(p.0.start)));
+        planes.plane("end", pieces.iter().map(|p| since(p.0.end)));
+        planes.plane("strand", pieces.iter().map(|p| p.0.strand));
+        planes.plane("gap", pieces.iter().map(|p| u8::from(p.1)));
+        planes
+    }
+}
+
+fn piece(picture: &Picture, s: StrandId) -> Piece {
+    let strands = &picture.dag.strands;
+    let (start, end) = (strands.start[s as usize], strands.end[s as usize]);
+    Piece {
+        row: picture.rows.of(strands.thread[s as usize]),
+        start,
+        end,
+        strand: s,
+        longest: end - start,
+        ticks: end - start,
+    }
+}
+
+/// Joins pieces of one row that less than a bin of 2^level ticks parts, and pieces of several rows inside one bin, which counts for
+/// the row on which the path ran longest: at most two pieces a bin are left.
+fn joined(picture: &Picture, level: u32, pieces: impl Iterator<Item = Piece>) -> Vec<Piece> {
+    let bin = |t: u64| t.saturating_sub(picture.begin) >> level;
+    let mut out: Vec<Piece> = Vec::new();
+    for piece in pieces {
+        let Some(last) = out.last_mut() else {
+            out.push(piece);
+            continue;
+        };
+        let near = piece.start.saturating_sub(last.end) >> level == 0;
+        if piece.row == last.row && near {
+            if piece.longest > last.longest {
+                (last.strand, last.longest) = (piece.strand, piece.longest);
+            }
+            last.end = last.end.max(piece.end);
+            last.ticks += piece.ticks;
+        } else if bin(last.start) == bin(piece.end.saturating_sub(1)) {
+            let (start, end) = (last.start, last.end.max(piece.end));
+            if piece.ticks > last.ticks {
+                *last = piece;
+            }
+            (last.start, last.end) = (start, end);
+        } else {
+            out.push(piece);
+        }
+    }
+    debug_assert!(out.iter().all(|p| p.strand != NONE));
+    out
+}

@@ -1,0 +1,201 @@
+//! The run at all resolutions, built once.
+//!
+//! Blocks of 64 bins are kept wherever more than a threshold of events lies in one, at every level; what lies in others is
+//! looked up in the strands when it is asked for. So a tile costs at most 16 blocks' worth of events and of kept bins wherever it
+//! lies, and memory follows the number of strands however unevenly they are spread over time.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::TILE_BINS;
+use super::cell::Seen;
+use super::window::{PROFILE, Source, Window};
+use crate::run::Picture;
+
+/// Bins of a block.
+pub(super) const BLOCK: u64 = 64;
+
+/// Kept blocks.
+#[derive(Debug)]
+pub(super) struct Pyramid {
+    blocks: Vec<Block>,
+}
+
+/// Bins of all rows as they are drawn.
+#[derive(Debug)]
+struct Block {
+    /// Level, and which of that level: what blocks are sorted by.
+    key: (u32, u64),
+    /// Row by row.
+    seen: Vec<Seen>,
+    profile: Vec<[f32; PROFILE]>,
+}
+
+/// A stretch of bins as they are drawn.
+#[derive(Debug, Default)]
+pub(super) struct Drawn {
+    /// Row by row.
+    pub seen: Vec<Vec<Seen>>,
+    /// Means.
+    pub profile: Vec<[f32; PROFILE]>,
+}
+
+/// Events a bin of one row may hold unkept, on average, and of each row beyond many.
+const EVENTS: usize = 8;
+const MANY_ROWS: usize = 16;
+
+impl Pyramid {
+    /// O(n log n) over two threads or more, where there are.
+    pub(super) fn new(picture: &Picture, source: &Source) -> Pyramid {
+        let rows = picture.rows.len();
+        let per_bin = EVENTS * rows.min(MANY_ROWS) + 2 * rows.saturating_sub(MANY_ROWS);
+        // A window costs a search a thread; a trace may tell of a million threads.
+        let threads = picture.dag.meta.threads as usize;
+        let threshold = (per_bin * BLOCK as usize).max(1024).max(threads);
+        let making = Making {
+            picture,
+            source,
+            threshold,
+            blocks: Mutex::new(Vec::new()),
+        };
+        let top = picture.top_level();
+        // The top blocks' parts, so that there are enough of them to share out.
+        let level = top.saturating_sub(3);
+        let count = (TILE_BINS / BLOCK) << (top - level);
+        let next = AtomicU64::new(0);
+        let helpers = std::thread::available_parallelism().map_or(1, usize::from);
+        let fine: Vec<Mutex<Option<Window>>> = (0..count).map(|_| Mutex::new(None)).collect();
+        std::thread::scope(|scope| {
+            for _ in 0..helpers.min(8) {
+                scope.spawn(|| {
+                    loop {
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(slot) = fine.get(index as usize) else {
+                            break;
+                        };
+                        let window = making.build(level, index);
+                        if let Ok(mut slot) = slot.lock() {
+                            *slot = Some(window);
+                        }
+                    }
+                });
+            }
+        });
+        let mut level = level;
+        let taken = |slot: Mutex<Option<Window>>| slot.into_inner().ok().flatten();
+        let mut windows: Vec<Window> = fine.into_iter().filter_map(taken).collect();
+        while level < top {
+            level += 1;
+            let mut finer = windows.into_iter();
+            windows = Vec::new();
+            while let (Some(a), Some(b)) = (finer.next(), finer.next()) {
+                let window = a.coarser(b, picture);
+                let index = window.first / BLOCK;
+                if making.load(level, index) > threshold {
+                    making.keep((level, index), &window);
+                }
+                windows.push(window);
+            }
+        }
+        let mut blocks = making.blocks.into_inner().unwrap_or_default();
+        blocks.sort_unstable_by_key(|block| block.key);
+        Pyramid { blocks }
+    }
+
+    /// The bins of a tile.
+    pub(super) fn tile(&self, picture: &Picture, source: &Source, level: u32, index: u64) -> Drawn {
+        let rows = picture.rows.len();
+        let mut drawn = Drawn {
+            seen: vec![Vec::with_capacity(TILE_BINS as usize); rows],
+            profile: Vec::with_capacity(TILE_BINS as usize),
+        };
+        let per_tile = TILE_BINS / BLOCK;
+        let (mut block, end) = (index * per_tile, (index + 1) * per_tile);
+        let find = |block: u64| self.blocks.binary_search_by_key(&(level, block), |b| b.key);
+        while block < end {
+            if let Ok(at) = find(block) {
+                let kept = &self.blocks[at];
+                let of_rows = kept.seen.chunks(BLOCK as usize);
+                for (row, seen) in drawn.seen.iter_mut().zip(of_rows) {
+                    row.extend_from_slice(seen);
+                }
+                drawn.profile.extend_from_slice(&kept.profile);
+                block += 1;
+                continue;
+            }
+            let mut until = block + 1;
+            while until < end && find(until).is_err() {
+                until += 1;
+            }
+            let bins = ((until - block) * BLOCK) as usize;
+            let window = source.window(picture, level, block * BLOCK, bins);
+            let (seen, profile) = as_drawn(&window, picture);
+            for (row, seen) in drawn.seen.iter_mut().zip(seen.chunks(bins)) {
+                row.extend_from_slice(seen);
+            }
+            drawn.profile.extend(profile);
+            block = until;
+        }
+        drawn
+    }
+
+    /// Bytes kept, and number of blocks.
+    #[cfg(test)]
+    pub(super) fn kept(&self) -> (usize, usize) {
+        let cells: usize = self.blocks.iter().map(|b| b.seen.len()).sum();
+        let bins: usize = self.blocks.iter().map(|b| b.profile.len()).sum();
+        let bytes = cells * size_of::<Seen>() + bins * size_of::<[f32; PROFILE]>();
+        (bytes, self.blocks.len())
+    }
+}
+
+fn as_drawn(window: &Window, picture: &Picture) -> (Vec<Seen>, Vec<[f32; PROFILE]>) {
+    let width = 1u64 << window.level.min(63);
+    let seen = window.cells.iter().map(|c| c.seen(&picture.dag, width));
+    let means = |sums: &[u128; PROFILE]| sums.map(|sum| (sum as f64 / width as f64) as f32);
+    (seen.collect(), window.profile.iter().map(means).collect())
+}
+
+struct Making<'a> {
+    picture: &'a Picture,
+    source: &'a Source,
+    threshold: usize,
+    blocks: Mutex<Vec<Block>>,
+}
+
+impl Making<'_> {
+    fn load(&self, level: u32, index: u64) -> usize {
+        let at = |index: u64| {
+            let ticks = (u128::from(index) * u128::from(BLOCK)) << level;
+            let t = u128::from(self.picture.begin) + ticks;
+            u64::try_from(t).unwrap_or(u64::MAX)
+        };
+        self.source
+            .load(&self.picture.dag, at(index), at(index + 1))
+    }
+
+    /// The exact bins of a block; keeps it and what is below it. Recursion ends at level 0.
+    fn build(&self, level: u32, index: u64) -> Window {
+        let dense = self.load(level, index) > self.threshold;
+        if !dense || level == 0 {
+            let bins = BLOCK as usize;
+            let window = self.source.window(self.picture, level, index * BLOCK, bins);
+            if dense {
+                self.keep((level, index), &window);
+            }
+            return window;
+        }
+        let first = self.build(level - 1, 2 * index);
+        let second = self.build(level - 1, 2 * index + 1);
+        let window = first.coarser(second, self.picture);
+        self.keep((level, index), &window);
+        window
+    }
+
+    fn keep(&self, key: (u32, u64), window: &Window) {
+        let (seen, profile) = as_drawn(window, self.picture);
+        if let Ok(mut blocks) = self.blocks.lock() {
+            blocks.push(Block { key, seen, profile });
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Any stretch of the run in bins, from the strands themselves.
+
+use workspan_analysis::{Changes, Moments, Now, off_between};
+use workspan_dag::{Dag, NONE, StrandId};
+
+use super::cell::{Cell, kind};
+use super::free::FreeRows;
+use crate::run::Picture;
+
+/// Means of a bin: running, ready by edge kind, delay, no-work of the scheduler and of the program, descheduled, blocked.
+pub(super) const PROFILE: usize = 13;
+
+/// What windows are made from.
+#[derive(Debug)]
+pub(crate) struct Source {
+    pub(super) moments: Moments,
+    /// Strands without length, by thread, then start; where each thread's begin.
+    instants: Vec<StrandId>,
+    threads: Vec<u32>,
+    /// Tasks created at each strand's end.
+    creates: Vec<u16>,
+    /// Strands of the ready path, a bit each.
+    on_ready_path: Vec<u64>,
+}
+
+/// Some bins of all rows.
+#[derive(Debug)]
+pub(super) struct Window {
+    /// First bin, and how many.
+    pub first: u64,
+    pub bins: usize,
+    /// A bin has 2^level ticks.
+    pub level: u32,
+    /// Row by row.
+    pub cells: Vec<Cell>,
+    /// Sums in strand-ticks and worker-ticks, a bin each.
+    pub profile: Vec<[u128; PROFILE]>,
+}
+
+impl Source {
+    pub(super) fn new(picture: &Picture) -> Source {
+        let dag = &*picture.dag;
+        let path = workspan_analysis::ready_path(dag);
+        let mut on_ready_path = vec![0u64; dag.strands.len().div_ceil(64)];
+        for &(s, _) in &path.strands {
+            on_ready_path[s as usize / 64] |= 1 << (s % 64);
+        }
+        let mut creates = vec![0u16; dag.strands.len()];
+        for &creator in &dag.tasks.creator {
+            if let Some(n) = creates.get_mut(creator as usize) {
+                *n = n.saturating_add(1);
+            }
+        }
+        let (instants, threads) = instants(dag);
+        Source {
+            moments: Moments::new(dag, picture.facts.all_ready(), path),
+            instants,
+            threads,
+            creates,
+            on_ready_path,
+        }
+    }
+
+    /// Tasks created at the end of strand `s`, at most 65,535.
+    pub(crate) fn creates(&self, s: StrandId) -> u16 {
+        self.creates[s as usize]
+    }
+
+    /// Strand `s` lies on the ready path.
+    pub(crate) fn on_ready_path(&self, s: StrandId) -> bool {
+        self.on_ready_path[s as usize / 64] >> (s % 64) & 1 == 1
+    }
+
+    /// The strands of a thread that take time, by start.
+    pub(crate) fn strands_of(&self, thread: u32) -> &[StrandId] {
+        self.moments.strands_of(thread as usize)
+    }
+
+    /// The strands of a thread without length, by start.
+    pub(crate) fn instants_of(&self, thread: u32) -> &[StrandId] {
+        let thread = thread as usize;
+        match (self.threads.get(thread), self.threads.get(thread + 1)) {
+            (Some(&a), Some(&b)) => &self.instants[a as usize..b as usize],
+            _ => &[],
+        }
+    }
+
+    /// Roughly how much there is to look at between two absolute ticks.
+    pub(super) fn load(&self, dag: &Dag, from: u64, to: u64) -> usize {
+        let before = |t: u64| dag.strands.start.partition_point(|&start| start < t);
+        let strands = before(to).saturating_sub(before(from));
+        strands + self.moments.ready_in(from, to) + self.moments.off_events_in(from, to)
+    }
+
+    /// `bins` bins from number `first` on.
+    pub(super) fn window(&self, picture: &Picture, level: u32, first: u64, bins: usize) -> Window {
+        let dag = &*picture.dag;
+        let grid = Grid {
+            origin: picture.begin,
+            level,
+            first,
+            bins,
+        };
+        let rows = picture.rows.len();
+        let mut cells = vec![Cell::default(); rows * bins];
+        for (row, cells) in cells.chunks_mut(bins.max(1)).enumerate() {
+            let thread = picture.rows.threads[row];
+            self.strands(picture, &grid, self.strands_of(thread), cells);
+            self.instants(picture, &grid, self.instants_of(thread), cells);
+        }
+        let mut sweep = Sweep {
+            grid,
+            picture,
+            profile: vec![[0; PROFILE]; bins],
+            free: FreeRows::new(picture, bins),
+        };
+        let (from, to) = (grid.begin(), grid.end());
+        let ready = picture.facts.all_ready();
+        self.moments.each(dag, ready, (from, to), &mut sweep);
+        let mut free = sweep.free.finish(&grid, to.min(picture.end));
+        for (cell, free) in cells.iter_mut().zip(free.drain(..)) {
+            cell.free = free;
+        }
+        Window {
+            first,
+            bins,
+            level,
+            cells,
+            profile: sweep.profile,
+        }
+    }
+
+    fn strands(&self, picture: &Picture, grid: &Grid, strands: &[StrandId], cells: &mut [Cell]) {
+        let dag = &*picture.dag;
+        let (starts, ends) = (&dag.strands.start, &dag.strands.end);
+        let (from, to) = (grid.begin(), grid.end());
+        let first = strands.partition_point(|&s| ends[s as usize] < from);
+        for &s in &strands[first..] {
+            let (start, end) = (starts[s as usize], ends[s as usize]);
+            if start >= to {
+                break;
+            }
+            if let Some(cell) = grid.bin(end).and_then(|bin| cells.get_mut(bin)) {
+                let creates = u32::from(self.creates(s));
+                cell.creates = cell.creates.saturating_add(creates);
+            }
+            let task = dag.strands.task[s as usize] as usize;
+            let site = picture.sites.of(dag.tasks.site[task]);
+            let kind = kind(picture.codes.of(s), site);
+            let was_off = picture.facts.descheduled(s) | picture.facts.blocked(s) > 0;
+            let (critical, ready_path) = (picture.facts.critical(s), self.on_ready_path(s));
+            grid.each(start, end, |bin, a, b| {
+                let cell = &mut cells[bin];
+                let ticks = b - a;
+                cell.inside += ticks;
+                if was_off {
+                    let off = off_between(dag, s, a, b);
+                    cell.descheduled += off.descheduled;
+                    cell.blocked += off.blocked;
+                }
+                cell.critical += if critical { ticks } else { 0 };
+                cell.ready_path += if ready_path { ticks } else { 0 };
+                cell.strands = cell.strands.saturating_add(1);
+                cell.meet(s, ticks);
+                if cell.first == NONE {
+                    cell.first = s;
+                }
+                cell.last = s;
+                cell.add_kind(kind, ticks);
+            });
+        }
+    }
+
+    fn instants(&self, picture: &Picture, grid: &Grid, strands: &[StrandId], cells: &mut [Cell]) {
+        let dag = &*picture.dag;
+        let starts = &dag.strands.start;
+        let (from, to) = (grid.begin(), grid.end());
+        let first = strands.partition_point(|&s| starts[s as usize] < from);
+        for &s in &strands[first..] {
+            let start = starts[s as usize];
+            if start >= to {
+                break;
+            }
+            let Some(cell) = grid.bin(start).and_then(|bin| cells.get_mut(bin)) else {
+                break;
+            };
+            cell.strands = cell.strands.saturating_add(1);
+            cell.creates = cell.creates.saturating_add(u32::from(self.creates(s)));
+            cell.meet(s, 0);
+            let task = dag.strands.task[s as usize] as usize;
+            let site = picture.sites.of(dag.tasks.site[task]);
+            cell.add_kind(kind(picture.codes.of(s), site), 0);
+        }
+    }
+}
+
+fn instants(dag: &Dag) -> (Vec<StrandId>, Vec<u32>) {
+    let strands = &dag.strands;
+    let is_instant = |s: &usize| strands.start[*s] >= strands.end[*s];
+    let mut list: Vec<StrandId> = (0..strands.len())
+        .filter(is_instant)
+        .map(|s| s as StrandId)
+        .collect();
+    // Stable: each thread's stay in start order.
+    list.sort_by_key(|&s| strands.thread[s as usize]);
+    let begin = |thread| list.partition_point(|&s| strands.thread[s as usize] < thread) as u32;
+    let threads = (0..=dag.meta.threads).map(begin).collect();
+    (list, threads)
+}
+
+impl Window {
+    /// Half as many bins of twice the width. `next` are the bins that follow; both have an even number from an even one on.
+    pub(super) fn coarser(self, next: Window, picture: &Picture) -> Window {
+        let rows = picture.rows.len();
+        let (level, first) = (self.level + 1, self.first / 2);
+        let bins = (self.bins + next.bins) / 2;
+        let grid = Grid {
+            origin: picture.begin,
+            level,
+            first,
+            bins,
+        };
+        let mut cells = Vec::with_capacity(rows * bins);
+        let mut left = self.cells.into_iter();
+        let mut right = next.cells.into_iter();
+        for _ in 0..rows {
+            for bin in 0..bins {
+                let half = if 2 * bin < self.bins {
+                    &mut left
+                } else {
+                    &mut right
+                };
+                if let (Some(a), Some(b)) = (half.next(), half.next()) {
+                    cells.push(a.join(b, &picture.dag, grid.range(bin)));
+                }
+            }
+        }
+        let fine: Vec<[u128; PROFILE]> = self.profile.into_iter().chain(next.profile).collect();
+        let pairs = fine.chunks_exact(2);
+        let profile = pairs.map(|pair| std::array::from_fn(|i| pair[0][i] + pair[1][i]));
+        Window {
+            first,
+            bins,
+            level,
+            cells,
+            profile: profile.collect(),
+        }
+    }
+}
+
+/// The bins of a window, in absolute ticks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Grid {
+    pub origin: u64,
+    pub level: u32,
+    pub first: u64,
+    pub bins: usize,
+}
+
+impl Grid {
+    pub(super) fn begin(&self) -> u64 {
+        self.at(0)
+    }
+
+    pub(super) fn end(&self) -> u64 {
+        self.at(self.bins)
+    }
+
+    fn at(&self, bin: usize) -> u64 {
+        let bins = u128::from(self.first) + bin as u128;
+        let ticks = u128::from(self.origin) + (bins << self.level);
+        u64::try_from(ticks).unwrap_or(u64::MAX)
+    }
+
+    fn range(&self, bin: usize) -> (u64, u64) {
+        (self.at(bin), self.at(bin + 1))
+    }
+
+    /// The bin of an absolute time.
+    pub(super) fn bin(&self, t: u64) -> Option<usize> {
+        let bin = (t.checked_sub(self.origin)? >> self.level).checked_sub(self.first)?;
+        usize::try_from(bin).ok().filter(|&bin| bin < self.bins)
+    }
+
+    /// Calls `f(bin, begin, end)` for the bins that [begin, end) touches.
+    pub(super) fn each(&self, begin: u64, end: u64, mut f: impl FnMut(usize, u64, u64)) {
+        let (mut a, b) = (begin.max(self.begin()), end.min(self.end()));
+        let Some(mut bin) = self.bin(a) else { return };
+        while a < b {
+            let next = self.at(bin + 1).min(b);
+            f(bin, a, next);
+            a = next;
+            bin += 1;
+        }
+    }
+}
+
+/// Sums up profile and free rows.
+struct Sweep<'a> {
+    grid: Grid,
+    picture: &'a Picture,
+    profile: Vec<[u128; PROFILE]>,
+    free: FreeRows,
+}
+
+impl Changes for Sweep<'_> {
+    fn start(&mut self, thread: usize) {
+        let row = self.picture.rows.of(thread as u32);
+        self.free.busy(row, true);
+    }
+
+    fn end(&mut self, thread: usize) {
+        let row = self.picture.rows.of(thread as u32);
+        self.free.busy(row, false);
+    }
+
+    fn pass(&mut self, now: &Now) {
+        let shares = &now.shares;
+        let (sched, app) = if now.no_work_sched {
+            (shares.no_work, 0)
+        } else {
+            (0, shares.no_work)
+        };
+        let r = &now.ready_by_kind;
+        let numbers = [
+            now.working,
+            r[0],
+            r[1],
+            r[2],
+            r[3],
+            r[4],
+            r[5],
+            r[6],
+            shares.delay,
+            sched,
+            app,
+            shares.descheduled,
+            shares.blocked,
+        ];
+        let profile = &mut self.profile;
+        self.grid.each(now.begin, now.end, |bin, a, b| {
+            for (sum, n) in profile[bin].iter_mut().zip(numbers) {
+                if n > 0 {
+                    *sum += u128::from(n) * u128::from(b - a);
+                }
+            }
+        });
+        self.free.pass(&self.grid, now);
+    }
+}
