@@ -8,14 +8,14 @@ import { dark, still } from "../theme/theme";
 import { ground } from "../patterns";
 import type { RunId } from "../data/contract";
 import { drawStrip, HEAD } from "./axis";
-import { sentence } from "./boxes";
+import { nameOf, sentence } from "./boxes";
 import { pan, zoom } from "./camera";
 import { registerExport } from "../export/export";
 import { csvOf, pngOf, svgOf } from "./picture";
 import { commandsOf } from "./keys";
 import { hit, frameAt } from "./hit";
 import { drawMinimap, minimapCamera, minimapRoom } from "./minimap";
-import { expandable } from "./model";
+import { criticalOf, expandable } from "./model";
 import { paint } from "./paint";
 import { CanvasPen } from "./pen";
 import { Scene } from "./scene";
@@ -24,9 +24,14 @@ import { NodeTable } from "./NodeTable";
 import { Legend, Toolbar } from "./Toolbar";
 import { Tooltip, type Pointed } from "./Tooltip";
 import { register } from "../commands";
-import type { Where } from "./routes";
+import { onScreen, type Where } from "./routes";
 import { GAP_STRUCTURE, GAP_TIMED } from "./layout";
 import "./dag.css";
+
+/** What is on the picture and where, for tests: a canvas has no elements to ask. */
+declare global {
+  interface Window { __dag?: () => { key: string; kind: string; name: string; critical: boolean; expanded: boolean; expandable: boolean; x: number; y: number; w: number; h: number }[] }
+}
 
 const scenes = new Map<RunId, Scene>();
 /** Which nodes were expanded in the runs not shown. */
@@ -173,6 +178,14 @@ function Picture({ scene }: { scene: Scene }) {
       if (!asked && !ended) asked = requestAnimationFrame(draw);
     };
     scene.wake = wake;
+    window.__dag = () => {
+      const places = onScreen((n) => n, scene.camera, scene.dot);
+      const all = scene.model.peek();
+      return [...all.boxes, ...all.frames.slice(1)].map((n) => {
+        const b = places(n);
+        return { key: n.key, kind: n.kind, name: nameOf(n, scene.run), critical: criticalOf(n), expanded: n.inside !== null, expandable: expandable(n), x: b.cx, y: b.y + b.h / 2, w: b.w, h: b.h };
+      });
+    };
     const sizes = new ResizeObserver(() => scene.resize(Math.floor(box.clientWidth), Math.floor(box.clientHeight)));
     sizes.observe(box);
     scene.resize(Math.floor(box.clientWidth), Math.floor(box.clientHeight));
@@ -274,6 +287,7 @@ function Picture({ scene }: { scene: Scene }) {
       cancelAnimationFrame(asked);
       sizes.disconnect();
       scene.wake = () => {};
+      delete window.__dag;
     };
   }, [scene]);
 

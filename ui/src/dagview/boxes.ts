@@ -73,7 +73,9 @@ export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
   const facts = `${took} · ${rowLabel(look.meta, s.row)}`;
   if (b.h >= 30) {
     pen.text(cut(pen, nameOf(n, look.meta), room, name), b.cx, mid - 2, name);
-    pen.text(pen.measure(facts, sub) <= room ? facts : cut(pen, took, room, sub), b.cx, mid + 12, sub);
+    const words = [facts, took].find((w) => pen.measure(w, sub) <= room);
+    // A number that is cut is another number.
+    if (words) pen.text(words, b.cx, mid + 12, sub);
   } else {
     const both = `${nameOf(n, look.meta)} · ${took}`;
     const one: Letters = { ...sub, size: 11, weight: 600 };
@@ -122,7 +124,7 @@ export function drawCard(pen: Pen, n: Shown, b: Box, look: Look): void {
   if (!f.expandable) lines.splice(1, 3, [`${ticks(f.work)} · ${rowLabel(look.meta, f.rows[0]?.[0] ?? 0)}`, { size: 10.5, colour: t.fg2, align: "right" }]), (lines.length = 2);
   lines.length = Math.max(1, Math.min(lines.length, Math.floor((b.h - (bar ? 40 : 6)) / 15)));
   const room = b.w - 14;
-  const texts = lines.map(([words, how]) => cut(pen, words, room, how));
+  const texts = lines.map(([words, how], i) => (i === 0 ? cut(pen, words, room, how) : pen.measure(words, how) <= room ? words : ""));
   const width = Math.max(...texts.map((w, i) => pen.measure(w, lines[i]![1])));
   const top = b.h < 26 ? b.y + (b.h - 15) / 2 : b.y + 6;
   pen.box(b.x + b.w - width - 11, top - 1, width + 9, lines.length * 15 + 3, 4, alpha(t.panel, 0.88));

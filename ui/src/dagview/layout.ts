@@ -12,7 +12,7 @@ import { durationHeight, lengthOf, levelsIn, timeScale, type TimeScale } from ".
 export const STRAND_WIDTH = 92;
 export const CARD_WIDTH = 104;
 export const STRAND_HEIGHT = 34;
-export const CARD_HEIGHT = 104;
+export const CARD_HEIGHT = 126;
 /** A strand that only forks. */
 export const DOT = 10;
 export const GAP_X = 16;

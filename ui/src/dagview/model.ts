@@ -31,7 +31,8 @@ export interface Shown {
   above: boolean; below: boolean; gutter: number;
 }
 
-export type LinkKind = "create" | "continue" | "end" | "depend" | "signal";
+/** `order`: stretches of one task, one after the other; what is created in one may still run in the next. */
+export type LinkKind = "create" | "continue" | "end" | "depend" | "signal" | "order";
 
 export interface Link {
   from: Shown; to: Shown;
@@ -140,8 +141,11 @@ function linksOf(f: Shown, byKey: ReadonlyMap<string, Shown>, out: Link[]): void
     out.push({ from, to, kind, slack, across, critical: critical.get(from) === to, ready: ready.get(from) === to });
   };
   let previous: Shown | null = null;
+  let stretch: Shown | null = null;
   for (const n of items) {
     const s = n.strand;
+    if (n.kind === "group" && stretch && f.kind !== "run") link(stretch, n, "order");
+    stretch = n.kind === "group" ? n : null;
     if (s) {
       const joined = s.joins.map(mine).filter((c) => c !== null);
       if (previous) {

@@ -85,7 +85,8 @@ const inView = (_p: Picture, n: Shown, seen: Map<Shown, Seen>): boolean => !n.pa
 function groups(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void {
   const { t } = p.look;
   for (const f of p.model.frames) {
-    if (f.kind !== "group" || seen.get(f) !== 2) continue;
+    const stretches = f.kind === "task" && f.inside!.every((n) => n.kind === "group");
+    if ((f.kind !== "group" && !stretches) || seen.get(f) !== 2) continue;
     const b = where(f);
     pen.box(b.x - 6, b.y - 6, b.w + 12, b.h + 12, 8, t.panel2, { colour: t.line2, width: 1, dash: [4, 3] });
     const how: Letters = { size: 10.5, colour: t.fg3, halo: t.panel };

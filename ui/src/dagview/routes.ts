@@ -63,6 +63,17 @@ export function route(link: Link, where: Where, camera: Camera, timed: boolean, 
       if (Math.abs(a.cx - b.cx) < 1) return { points: [a.cx, fy, b.cx, ty], slackTo: 2, label: { x: a.cx, y: (fy + ty) / 2, length: ty - fy } };
       return { points: [a.cx, fy, a.cx, bar, b.cx, bar, b.cx, ty], slackTo: 4, label: { x: a.cx, y: (fy + bar) / 2, length: bar - fy } };
     }
+    case "order": {
+      const g = where(link.from), h = where(link.to);
+      // Side by side: across; else around the corner into the next row.
+      if (h.x >= g.x + g.w - 1) {
+        const from = Math.max(g.y + 4, Math.min(g.y + g.h - 4, h.y + 12)), to = h.y + Math.min(12, h.h / 2), mid = (g.x + g.w + h.x) / 2;
+        return plain(Math.abs(from - to) < 1 ? [g.x + g.w, to, h.x, to] : [g.x + g.w, from, mid, from, mid, to, h.x, to]);
+      }
+      if (h.y < g.y + g.h) return null;
+      const mid = (g.y + g.h + h.y) / 2;
+      return plain([g.cx, g.y + g.h, g.cx, mid, h.cx, mid, h.cx, h.y]);
+    }
     case "depend":
     case "signal": {
       const fy = a.y + a.h;

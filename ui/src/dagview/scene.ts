@@ -243,7 +243,7 @@ export class Scene {
       to = whole;
       this.fitted = true;
     } else {
-      const key = this.anchored;
+      const key = this.anchored ?? this.middle(before, m, rect, camera);
       const was = key ? this.old.get(key) : undefined;
       const is = key ? m.byKey.get(key) : undefined;
       if (was && is) {
@@ -269,6 +269,25 @@ export class Scene {
   }
 
   private anchored: string | null = null;
+
+  /** What is nearest to the middle of the view and still there: it stays where it is when nothing else is asked for. */
+  private middle(before: Model, after: Model, rect: (n: Shown) => Rect, c: Camera): string | null {
+    const x = this.view.x + this.view.w / 2, y = this.view.y + this.view.h / 2;
+    let best: string | null = null;
+    let least = Infinity;
+    for (const n of before.boxes) {
+      let at: Shown | null = n;
+      while (at && !after.byKey.has(at.key)) at = at.parent;
+      if (!at || at.kind === "run") continue;
+      const r = rect(at);
+      const off = Math.hypot((r.x + r.spine) * c.kx + c.tx - x, r.y * c.ky + c.ty - y);
+      if (off < least) {
+        least = off;
+        best = at.key;
+      }
+    }
+    return best;
+  }
 
   /** Layout or power changed: same nodes, other places. */
   relayout(): void {
@@ -449,7 +468,7 @@ export class Scene {
 
   /** Moves the camera so that the node is seen. */
   into(n: Shown): void {
-    const to = reveal(this.camera, n, this.view);
+    const to = reveal(this.camera, n, this.view, 10);
     if (Math.abs(to.tx - this.camera.tx) + Math.abs(to.ty - this.camera.ty) < 1) return this.wake();
     this.fitted = false;
     this.moveTo(to, true);
