@@ -1,0 +1,66 @@
+/** A strand's and a task's facts in the words of the report. */
+
+import type { ComponentChildren } from "preact";
+import type { PlaceWords, RunMeta, StrandDetail, TaskDetail } from "../data/contract";
+import { count, many, percent, plain, ticks } from "../format";
+import { show } from "../store";
+import { Place } from "../ui/parts";
+
+export interface Fact { name: string; value: ComponentChildren }
+
+const EDGES: Record<string, string> = { create: "created", create_continuation: "went on after a create", wait_continuation: "went on after a wait", yield_continuation: "went on after a yield", end: "the end", depend: "a dependence", signal: "a signal" };
+
+const short = (label: string) => label.replace(/^.*[/\\](?=[^/\\]+$)/, "");
+
+function At({ of }: { of: PlaceWords }) {
+  const word = of.kind.replace(/^after_/, "").replace("begin", "start");
+  return of.at ? <>{word} <Place label={short(of.at)} file={of.file} line={of.line} /></> : <>{word}</>;
+}
+
+function TaskLink({ run: r, id, children }: { run: RunMeta; id: number; children: ComponentChildren }) {
+  return <button type="button" class="link" onClick={() => show("timeline", null, { kind: "task", run: r.id, id })}>{children}</button>;
+}
+
+const row = (r: RunMeta, i: number | null | undefined) => (i == null ? "a thread without a row" : (r.threads[i]?.label ?? `thread ${i}`));
+
+export function strandFacts(d: StrandDetail, r: RunMeta, _task: TaskDetail | undefined): Fact[] {
+  const t = (n: number) => ticks(n, r.ticks_per_second);
+  const off = d.descheduled + d.blocked;
+  const facts: Fact[] = [
+    { name: "code", value: <><At of={d.from} /> → <At of={d.to} /></> },
+    { name: "runs", value: <>{t(d.start)} to {t(d.end)}</> },
+    { name: "ready", value: d.ready === null ? "started at once" : <>{t(d.ready)}, started <b>{t(d.start - d.ready)}</b> later</> },
+    { name: "on CPU", value: <><b>{t(d.weight)}</b> <span class="dim">{percent(d.weight / Math.max(1, r.elapsed))} of the run{off > 0 ? `, off CPU ${t(off)}` : ""}</span></> },
+    { name: "worker", value: <>{row(r, d.row)} {d.stolen ? <>stolen from {row(r, d.stolen.victim)}{d.stolen.leap && ", while that worker waited in a join"}</> : <span class="dim">not stolen</span>}</> },
+  ];
+  if (d.made_ready_by) {
+    const by = d.made_ready_by;
+    facts.push({ name: "made ready by", value: <button type="button" class="link" onClick={() => show("timeline", null, { kind: "strand", run: r.id, id: by.strand, task: by.task })}>{EDGES[by.edge] ?? by.edge}, task {count(by.task)} on {row(r, by.row)}</button> });
+  }
+  facts.push({ name: "meanwhile", value: <><b class={d.meanwhile < r.workers * 0.6 ? "worse" : ""}>{plain(d.meanwhile)} of {many(r.workers, "worker")}</b> busy</> });
+  facts.push({ name: "critical path", value: d.critical ? <b>yes</b> : "no" }, { name: "ready path", value: d.ready_path ? <b>yes</b> : "no" });
+  for (const [name, n] of d.counters) facts.push({ name: name.replaceAll("_", " "), value: count(n) });
+  if (d.functions.length) facts.push({ name: "mostly in", value: d.functions.slice(0, 3).map((f, i) => <span key={i}>{i > 0 && ", "}<span class="mono">{f.function}</span> <span class="faint">{many(f.samples, "sample")}</span></span>) });
+  if (d.recording > 0) facts.push({ name: "recording", value: `${t(d.recording)}, taken out` });
+  return facts;
+}
+
+const KINDS = { root: "root", deferred: "spawned: another worker may take it", inline: "inline: runs at once where it was created", detached: "detached: nobody waits for it" } as const;
+
+export function taskFacts(d: TaskDetail, r: RunMeta): Fact[] {
+  const t = (n: number) => ticks(n, r.ticks_per_second);
+  const site = r.sites[d.site];
+  const facts: Fact[] = [
+    { name: "created at", value: d.kind === "root" ? "the program's main thread" : site ? <Place label={short(site.label)} file={site.file} line={site.line} /> : "–" },
+    { name: "kind", value: KINDS[d.kind] ?? d.kind },
+    { name: "level", value: count(d.level) },
+    { name: "runs", value: <>{t(d.start)} to {t(d.end)}, {many(d.strands.length + d.more_strands, "strand")}</> },
+    { name: "with all below", value: <>work <b>{t(d.work)}</b>, span <b>{t(d.span)}</b>{d.span > 0 && `, parallelism ${plain(d.work / d.span)}`}, {many(d.tasks, "task")}</> },
+    { name: "children", value: d.children === 0 ? "none" : <>{count(d.children)}: {d.first_children.slice(0, 6).map((c, i) => <span key={c}>{i > 0 && ", "}<TaskLink run={r} id={c}>{count(c)}</TaskLink></span>)}{d.children > 6 && " …"}</> },
+  ];
+  if (d.joined_by !== null) facts.push({ name: "waited for by", value: <TaskLink run={r} id={d.joined_by}>task {count(d.joined_by)}</TaskLink> });
+  for (const w of d.waits.slice(0, 4)) facts.push({ name: "waited", value: <>{t(w.to - w.from)} for {many(w.tasks, "task")} at <At of={w.at} /></> });
+  if (d.depends.length) facts.push({ name: "depends on", value: d.depends.slice(0, 8).map((c, i) => <span key={c}>{i > 0 && ", "}<TaskLink run={r} id={c}>{count(c)}</TaskLink></span>) });
+  if (d.longest) facts.push({ name: "longest", value: "the longest task of its site" });
+  return facts;
+}
