@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { signal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
-import { expanded, layout, meta, power, run, runMeta, selection, source, stats, status, tab } from "../store";
+import { expanded, layout, meta, power, run, runMeta, selection, source, split, stats, status, tab } from "../store";
 import { count, ticks } from "../format";
 import { dark, still } from "../theme/theme";
 import { ground } from "../patterns";
@@ -111,7 +111,7 @@ function Shown({ scene }: { scene: Scene }) {
     return () => clearTimeout(timer);
   }, [trouble]);
   return (
-    <div class="dag" data-view="dag" data-layout={layout.value}>
+    <div class="dag" data-view="dag" data-layout={layout.value} data-split={split.value ? "1" : undefined}>
       <Toolbar scene={scene} />
       <div class="dag-main">
         {trouble ? (
@@ -125,7 +125,7 @@ function Shown({ scene }: { scene: Scene }) {
           <Picture scene={scene} />
         )}
       </div>
-      <SidePanel scene={scene} />
+      {!split.value && <SidePanel scene={scene} />}
     </div>
   );
 }

@@ -13,7 +13,7 @@ export function Tooltip({ scene, at }: { scene: Scene; at: Pointed }) {
   const meta = scene.run;
   const left = at.x > scene.width - 280, up = at.y > scene.height - 170;
   return (
-    <div class="dag-tip" role="tooltip" style={{ left: left ? undefined : at.x + 14, right: left ? scene.width - at.x + 10 : undefined, top: up ? undefined : at.y + 14, bottom: up ? scene.height - at.y + 10 : undefined }}>
+    <div class="dag-tip" role="tooltip" style={{ ...(left ? { right: `${scene.width - at.x + 10}px` } : { left: `${at.x + 14}px` }), ...(up ? { bottom: `${scene.height - at.y + 10}px` } : { top: `${at.y + 14}px` }) }}>
       <b>{nameOf(n, meta)}</b>
       {s && (
         <>

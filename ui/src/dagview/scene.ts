@@ -9,6 +9,7 @@ import { requests } from "../data/requests";
 import { Unavailable, type DataSource } from "../data/source";
 import { count } from "../format";
 import { announcement, colorBy, expanded, layers, layout, power, run as shownRun, selection, type Selection } from "../store";
+import { isRoot } from "../frame/Tabs";
 import { dark, colours, still } from "../theme/theme";
 import { nameOf, sentence, type Look } from "./boxes";
 import { between, fit, hold, reveal, type Camera, type Fit, type View } from "./camera";
@@ -94,13 +95,8 @@ export class Scene {
     return {
       // Here everything lies on the ground of the page: paths are as its text, their rims as the ground.
       t: { ...colours.value, path: colours.value.fg, halo: colours.value.panel }, dark: dark.value, mode: colorBy.value, meta: this.run,
-      critical: on.has("critical"), ready: on.has("ready"), slack: this.slack.value, rootCode: (code) => this.rootCodes.has(code),
+      critical: on.has("critical"), ready: on.has("ready"), slack: this.slack.value, rootCode: (code) => isRoot(this.run.codes[code]?.label),
     };
-  }
-
-  /** Codes that only the root runs are grey in every view. */
-  private get rootCodes(): ReadonlySet<number> {
-    return NO_CODES;
   }
 
   /** While a site or a code is selected, what belongs to it stays strong. */
@@ -562,7 +558,6 @@ export class Scene {
   }
 }
 
-const NO_CODES: ReadonlySet<number> = new Set();
 const now = (): number => performance.now();
 const same = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean => a.size === b.size && [...a].every((k) => b.has(k));
 const topWidth = (m: Model): number => Math.max(1, m.top.w);
