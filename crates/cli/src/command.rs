@@ -12,6 +12,7 @@ use crate::compare::CompareArgs;
 use crate::export::ExportArgs;
 use crate::flame::FlameArgs;
 use crate::help::HelpArgs;
+use crate::html::HtmlArgs;
 use crate::info::InfoArgs;
 use crate::output::is_broken_pipe;
 use crate::plot::PlotArgs;
@@ -20,9 +21,10 @@ use crate::report::ReportArgs;
 use crate::sql::SqlArgs;
 use crate::stretch::StretchArgs;
 use crate::timeline::TimelineArgs;
+use crate::view::ViewArgs;
 use crate::{
-    bandwidth, bench, calibrate, check, compare, export, flame, help, info, plot, record, report, sql,
-    stretch, timeline,
+    bandwidth, bench, calibrate, check, compare, export, flame, help, html, info, plot, record, report, sql,
+    stretch, timeline, view,
 };
 
 /// Where did the speedup of a task-parallel program go, and which line to change to get it back?
@@ -37,6 +39,7 @@ Examples:
   cargo workspan run --release -- input.txt     # build, run, record, report
   workspan record -o run.wspan -- cargo run --release -- input.txt
   workspan report run.wspan
+  workspan view run.wspan                       # the timeline and the DAG, in a browser
   workspan compare before.wspan after.wspan
   workspan help span                            # what a term of the report means
 
@@ -52,6 +55,8 @@ pub struct Cli {
 enum Command {
     Record(RecordArgs),
     Report(ReportArgs),
+    View(ViewArgs),
+    Html(HtmlArgs),
     Info(InfoArgs),
     Compare(CompareArgs),
     Check(Box<CheckArgs>),
@@ -84,6 +89,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
     match command {
         Command::Record(args) => return record::run(args),
         Command::Report(args) => report::run(&args)?,
+        Command::View(args) => view::run(&args)?,
+        Command::Html(args) => html::run(&args)?,
         Command::Info(args) => info::run(&args)?,
         Command::Compare(args) => compare::run(&args)?,
         Command::Check(args) => return check::run(&args),

@@ -9,6 +9,7 @@ mod answers;
 mod dag_view;
 mod detail;
 mod failure;
+pub mod html;
 pub mod page;
 pub mod planes;
 pub mod run;

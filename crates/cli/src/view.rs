@@ -1,0 +1,124 @@
+//! `workspan view`: the runs in a browser.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::{Context, bail};
+use workspan_dag::OpenOptions;
+use workspan_view::Session;
+use workspan_view::server::{Server, open_browser};
+use workspan_view::session::Settings;
+
+use crate::output::print;
+
+/// Opens runs in a browser: the timeline, the DAG, the sites, what if
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    long_about = "Opens runs in a browser: the timeline, the DAG, the sites, what if.
+
+A server on this machine answers the page until Ctrl-C. Its address carries a random key; nobody without it gets an answer, \
+and nothing is ever requested from elsewhere. docs/viewer.md has the keys and tabs.",
+    after_help = "\
+Examples:
+  workspan view run.wspan
+  workspan view before.wspan after.wspan          # two runs, side by side in Compare
+  workspan view --no-open --port 9000 run.wspan   # on a machine you are logged in to by ssh
+  workspan view --source-dir ~/project run.wspan  # sources that are not where the run was recorded"
+)]
+pub struct ViewArgs {
+    /// Traces (recorded or text); the first is shown first
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    /// The port to answer on (default: 8417, else any that is free)
+    #[arg(long, value_name = "N")]
+    port: Option<u16>,
+    /// Start no browser
+    #[arg(long)]
+    no_open: bool,
+    #[command(flatten)]
+    looked_at: LookedAt,
+}
+
+/// How runs are read for the page.
+#[derive(Debug, Clone, clap::Args)]
+pub struct LookedAt {
+    /// A folder whose source files may be shown, besides the one the run was recorded in (repeatable)
+    #[arg(long, value_name = "FOLDER")]
+    source_dir: Vec<PathBuf>,
+    /// Read what is intact before the damage of truncated or corrupted traces
+    #[arg(long)]
+    allow_truncated: bool,
+}
+
+impl LookedAt {
+    /// The runs of `files`, not loaded yet.
+    ///
+    /// # Errors
+    /// One is no file, or a folder of sources is none.
+    pub fn session(&self, files: &[PathBuf]) -> anyhow::Result<Session> {
+        for folder in &self.source_dir {
+            if !folder.is_dir() {
+                bail!("--source-dir {}: is no folder", folder.display());
+            }
+        }
+        for file in files {
+            let about = std::fs::metadata(file).with_context(|| file.display().to_string())?;
+            if about.is_dir() {
+                bail!(
+                    "{}: is a directory; expected a trace file, as those in target/workspan/runs/<time>/",
+                    file.display()
+                );
+            }
+        }
+        let settings = Settings {
+            opening: OpenOptions {
+                allow_truncated: self.allow_truncated,
+            },
+            source_dirs: self.source_dir.clone(),
+            ..Settings::default()
+        };
+        Ok(Session::new(files, settings)?)
+    }
+}
+
+/// `workspan view`.
+///
+/// # Errors
+/// A file is none, or the port can't be had.
+pub fn run(args: &ViewArgs) -> anyhow::Result<()> {
+    let session = Arc::new(args.looked_at.session(&args.files)?);
+    let server = Server::bind(session, args.port)?;
+    let url = server.url();
+    let opened = !args.no_open && open_browser(&url);
+    let mut text = format!("The run is at {url}\n");
+    if opened {
+        text.push_str("A browser opens it; Ctrl-C here ends the server.\n");
+    } else {
+        text.push_str("Open it in a browser; Ctrl-C here ends the server.\n");
+    }
+    let port = server.port();
+    text.push_str(&format!(
+        "From another machine: ssh -L {port}:127.0.0.1:{port} {}, then open the same address there.\n",
+        host()
+    ));
+    if !workspan_view::page::is_built() {
+        text.push_str(
+            "This build of workspan has no viewer page; the address says how to get it.\n",
+        );
+    }
+    print(&text)?;
+    server.run().context("the server failed")
+}
+
+/// This machine's name, for a command line to copy.
+fn host() -> String {
+    let name = rustix::system::uname()
+        .nodename()
+        .to_string_lossy()
+        .into_owned();
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._".contains(c);
+    if name.is_empty() || !name.chars().all(plain) {
+        return "HOST".to_owned();
+    }
+    name
+}
