@@ -10,8 +10,8 @@ export const FLAG = { critical: 1, ready: 2, stolen: 4, folded: 8, buried: 16, f
 
 /** Narrower than this, in pixels, a strand is part of its column. */
 export const NARROWEST = 1.6;
-/** Boxes of a frame at most: with what is drawn over them a frame stays under 25,000 shapes. */
-export const MOST = 9000;
+/** Boxes of a frame at most: with what is drawn below and over them a frame stays under 25,000 shapes. */
+export const MOST = 4000;
 
 /** Columns, so that thousands of boxes a frame make no garbage. */
 export class Boxes {

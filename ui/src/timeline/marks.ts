@@ -30,7 +30,7 @@ export function outline(s: Scene, pen: Pen, what: Selection | null, weak: boolea
     }
     case "task": {
       let shown = 0;
-      for (let i = 0; i < s.boxes.n && shown < 2000; i++) {
+      for (let i = 0; i < s.boxes.n && shown < 300; i++) {
         if (s.boxes.task[i] !== what.id) continue;
         box(s.boxes.row[i]!, s.boxes.start[i]!, s.boxes.end[i]!);
         shown++;

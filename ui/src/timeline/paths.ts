@@ -36,6 +36,30 @@ export function pieces(s: Scene, kind: "critical" | "ready"): PathPiece[] {
   return all.sort((a, b) => a.start - b.start || a.end - b.end);
 }
 
+/** Pieces of a frame at most. */
+const MOST = 300;
+
+/** Joins what follows on the same row within a pixel, and leaves out the shortest where they are still too many. */
+function coarse(all: PathPiece[], s: Scene): PathPiece[] {
+  const perPixel = (s.scale.t1 - s.scale.t0) / s.scale.width;
+  const joined: PathPiece[] = [];
+  for (const piece of all) {
+    const last = joined[joined.length - 1];
+    if (last && last.row === piece.row && piece.start - last.end < perPixel) last.end = Math.max(last.end, piece.end);
+    else joined.push({ ...piece });
+  }
+  let list = joined;
+  for (let least = perPixel, k = 0; list.length > MOST && k < 60; least *= 1.5, k++) {
+    let until = -Infinity;
+    list = list.filter((p) => {
+      const keep = p.end - p.start >= least || p.start >= until;
+      if (keep) until = p.start + least;
+      return keep;
+    });
+  }
+  return list;
+}
+
 export function path(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
   const { rows } = s.bands;
   const t = s.tokens;
@@ -47,7 +71,7 @@ export function path(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
   let last = -Infinity;
   const left = s.scale.x0 - 20;
   const right = s.scale.x0 + s.scale.width + 20;
-  for (const piece of pieces(s, kind)) {
+  for (const piece of coarse(pieces(s, kind), s)) {
     const y = laneMiddle(rows, piece.row) + offset;
     const a = Math.min(Math.max(pixel(s.scale, piece.start), left), right);
     const b = Math.min(Math.max(pixel(s.scale, piece.end), left), right);
@@ -56,7 +80,7 @@ export function path(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
       const y0 = laneMiddle(rows, before.row) + offset;
       const x0 = Math.min(Math.max(pixel(s.scale, before.end), left), right);
       // Hops closer than a pixel to the last one would only thicken it.
-      if ((before.row !== piece.row && a - last >= 1) || a - x0 > 1.5) {
+      if ((before.row !== piece.row && a - last >= 1) || (before.row === piece.row && a - x0 > 1.5) || a - x0 > 6) {
         hops.push(x0, y0, x0, y, a, y, NaN, NaN);
         last = a;
       }

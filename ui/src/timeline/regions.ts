@@ -7,7 +7,7 @@ import type { Scene } from "./scene";
 
 /** Lanes at most; what overlaps more is left out and said in the label. */
 export const MOST_LANES = 3;
-const MOST_SHOWN = 1500;
+const MOST_SHOWN = 400;
 
 /** Each region's lane: the first that is free when it begins; -1 beyond the last. */
 export function lanes(regions: RegionSpan[]): number[] {

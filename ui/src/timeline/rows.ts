@@ -103,6 +103,7 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
     }
   }
   pen.patternShift(pixel(s.scale, 0) - s.scale.x0);
+  for (const list of patterns) thin(list, MOST_RUNS);
   RUN_KINDS.forEach((kind, i) => {
     if (kind === "descheduled" || kind === "blocked") return;
     // Patterns let through what is below, which has their flat colour already.
@@ -110,10 +111,25 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
     pen.rects(patterns[i]!, { ground: kind });
   });
   const framed = patterns[0]!;
-  if (framed.length < 4 * 600) for (let i = 0; i < framed.length; i += 4) if (framed[i + 2]! > 5) pen.frame(framed[i]! + 0.5, framed[i + 1]! + 0.5, framed[i + 2]! - 1, framed[i + 3]! - 1, s.tokens.delay, 1);
+  if (framed.length < 4 * 300) for (let i = 0; i < framed.length; i += 4) if (framed[i + 2]! > 5) pen.frame(framed[i]! + 0.5, framed[i + 1]! + 0.5, framed[i + 2]! - 1, framed[i + 3]! - 1, s.tokens.delay, 1);
   s.offCpu.push(...patterns[3]!.map((v, i) => (i % 4 === 1 ? v + 2 : i % 4 === 3 ? v - 4 : v)));
   s.blocked.push(...patterns[4]!.map((v, i) => (i % 4 === 1 ? v + 2 : i % 4 === 3 ? v - 4 : v)));
   return complete;
+}
+
+/** Rectangles of one pattern in a frame at most; narrower ones keep their flat colour from the columns. */
+const MOST_RUNS = 450;
+
+/** Leaves out the narrowest until few enough are left. */
+function thin(boxes: number[], most: number): void {
+  for (let least = 4; boxes.length > most * 4; least *= 1.5) {
+    let k = 0;
+    for (let i = 0; i < boxes.length; i += 4) {
+      if (boxes[i + 2]! < least) continue;
+      for (let j = 0; j < 4; j++) boxes[k++] = boxes[i + j]!;
+    }
+    boxes.length = k;
+  }
 }
 
 /** Where nothing is known yet. */
@@ -136,6 +152,7 @@ export function boxes(s: Scene, pen: Pen): void {
   const left = s.scale.x0 - 4;
   const right = s.scale.x0 + s.scale.width + 4;
   const bright = brightOf(s.selection);
+  const many = b.n > 2500;
   const ground: number[] = [];
   const square = new Map<string, number[]>();
   const round = new Map<string, number[]>();
@@ -157,18 +174,18 @@ export function boxes(s: Scene, pen: Pen): void {
     const fill = dimmed ? s.palette.dim(colour.fill) : colour.fill;
     const w = x1 - x0;
     // A pixel between two boxes, where there is room for one.
-    const gap = w > 4 ? 1 : w > 2.5 ? 0.5 : 0;
-    if (gap) ground.push(x0, y, w, rows.lane);
+    const gap = w > (many ? 6 : 4) ? 1 : w > 2.5 ? 0.5 : 0;
+    if (gap && (!many || gap === 1)) ground.push(x0, y, w, rows.lane);
     const into = w > 12 ? round : square;
     let list = into.get(fill);
     if (!list) into.set(fill, (list = []));
     list.push(x0, y, w - gap, rows.lane);
-    if (colour.texture !== "none" && w > 6) {
+    if (colour.texture !== "none" && w > (many ? 14 : 6)) {
       let marks = textured.get(colour.texture);
       if (!marks) textured.set(colour.texture, (marks = []));
       marks.push(x0, y, w - gap, rows.lane);
     }
-    if (b.flags[i]! & FLAG.folded && w > 6) folded.push(x0 + 1, y + rows.lane - 5, w - gap - 2, 1, x0 + 1, y + rows.lane - 3, w - gap - 2, 1);
+    if (b.flags[i]! & FLAG.folded && w > 6 && folded.length < 2400) folded.push(x0 + 1, y + rows.lane - 5, w - gap - 2, 1, x0 + 1, y + rows.lane - 3, w - gap - 2, 1);
   }
   pen.rects(ground, s.tokens.panel);
   for (const [fill, list] of square) pen.rects(list, fill);
@@ -189,7 +206,7 @@ export function names(s: Scene, pen: Pen): void {
   const bright = brightOf(s.selection);
   const size = rows.lane < 15 ? 10 : 11.5;
   const facts = { code: 0, site: 0, row: 0, level: 0, critical: false, readyPath: false };
-  let left = 1500;
+  let left = 400;
   for (let i = 0; i < b.n && left > 0; i++) {
     const x0 = Math.max(b.x0[i]!, s.scale.x0);
     const w = Math.min(b.x1[i]!, right) - x0;
@@ -224,7 +241,7 @@ export function buried(s: Scene, pen: Pen): void {
   const b = s.boxes;
   const { rows } = s.bands;
   const points: number[] = [];
-  for (let i = 0; i < b.n && points.length < 4000; i++) {
+  for (let i = 0; i < b.n && points.length < 2400; i++) {
     if (!(b.flags[i]! & FLAG.buried) || Number.isNaN(b.ready[i]!)) continue;
     const from = Math.max(pixel(s.scale, b.ready[i]!), s.scale.x0);
     if (b.x0[i]! - from < 4) continue;

@@ -12,7 +12,7 @@ import { binsOf } from "./tiles";
 const PITCH = 7;
 const CROWD = 6;
 /** Dots of a frame at most. */
-const MOST = 2500;
+const MOST = 800;
 
 /** A dot that can be pointed at. */
 export interface Dot {
@@ -89,7 +89,12 @@ export function spawns(s: Scene, pen: Pen): Dot[] {
         const key = `${colour} ${strength}`;
         let list = lines.get(key);
         if (!list) lines.set(key, (list = []));
-        list.push(s.scale.x0 + (mark.bucket - 1) * PITCH, laneTop(rows, row) - 3, PITCH, 1.6);
+        const px = s.scale.x0 + (mark.bucket - 1) * PITCH;
+        const py = laneTop(rows, row) - 3;
+        // A line that goes on is one.
+        const end = list.length - 4;
+        if (end >= 0 && list[end + 1] === py && list[end]! + list[end + 2]! >= px - 0.01) list[end + 2] = px + PITCH - list[end]!;
+        else list.push(px, py, PITCH, 1.6);
         continue;
       }
       let list = circles.get(colour);

@@ -87,6 +87,8 @@ export function arcs(s: Scene, pen: Pen, all: Steals): void {
     }
     const colour = leap ? t.leap : t.steal;
     pen.curves(curves, colour, { width: far ? 1 : 1.2, alpha: far ? 0.7 : 0.95 });
+    // Beyond this the heads would be all there is to see.
+    if (heads.length > 1200) continue;
     for (let i = 0; i < heads.length; i += 2) {
       const q = heads[i]! + 1;
       pen.area([q + 1.5, heads[i + 1]!, q - head * 1.5, heads[i + 1]! - head, q - head * 1.2, heads[i + 1]! + head], colour, far ? 0.75 : 1);
