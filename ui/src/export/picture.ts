@@ -11,7 +11,8 @@ export function picture(of: HTMLElement): Picture {
   canvases.forEach((c, i) => {
     const image = document.createElement("img");
     image.src = c.width && c.height ? c.toDataURL() : "data:,";
-    image.setAttribute("style", `${copies[i]!.getAttribute("style") ?? ""};width:${c.clientWidth}px;height:${c.clientHeight}px`);
+    // Through the object model: the page's policy forbids style attributes that come as text.
+    image.style.cssText = `${copies[i]!.style.cssText};width:${c.clientWidth}px;height:${c.clientHeight}px`;
     image.className = copies[i]!.className;
     copies[i]!.replaceWith(image);
   });
@@ -24,10 +25,10 @@ export function picture(of: HTMLElement): Picture {
   copy.style.width = `${width}px`;
   copy.style.height = `${height}px`;
   const styles = [...document.styleSheets].flatMap((s) => { try { return [...s.cssRules].map((r) => r.cssText); } catch { return []; } }).join("\n");
-  const variables = document.documentElement.getAttribute("style") ?? "";
+  const variables = document.documentElement.style.cssText;
   const page = document.createElement("div");
   page.setAttribute("xmlns", "http://www.w3.org/1999/xhtml");
-  page.setAttribute("style", `${variables};width:${width}px;height:${height}px;background:${colours.value.panel};color:${colours.value.fg};font:13px/20px system-ui,sans-serif;font-variant-numeric:tabular-nums`);
+  page.style.cssText = `${variables};width:${width}px;height:${height}px;background:${colours.value.panel};color:${colours.value.fg};font:13px/20px system-ui,sans-serif;font-variant-numeric:tabular-nums`;
   const style = document.createElement("style");
   style.textContent = styles;
   page.append(style, copy);

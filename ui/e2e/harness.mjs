@@ -1,0 +1,187 @@
+/**
+ * Drives the page in a real browser. A test file `NAME.e2e.mjs` exports a function that gets a `Suite`; each of its tests gets a fresh page. After
+ * every test, whatever it looked at: no console error, no exception, no request to anywhere but the server, at most 25,000 primitives a frame.
+ */
+
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+export const MOST_PRIMITIVES = 25_000;
+
+export class Skip extends Error {}
+
+/** Throws when `what` does not hold. */
+export function check(what, words) {
+  if (!what) throw new Error(words);
+}
+
+/** Waits until `of()` gives something true, and gives it. */
+export async function until(of, words, ms = 15_000) {
+  const end = Date.now() + ms;
+  for (;;) {
+    const value = await of();
+    if (value) return value;
+    if (Date.now() > end) throw new Error(`waited in vain for ${words}`);
+    await new Promise((r) => setTimeout(r, 50));
+  }
+}
+
+/** The traces of a folder by what they are: `before`, `after`, `openmp` in their names, else any. */
+export function findRuns(folder) {
+  const all = existsSync(folder) ? readdirSync(folder).filter((f) => f.endsWith(".wspan")).sort().map((f) => resolve(folder, f)) : [];
+  const named = (...words) => all.find((f) => words.some((w) => basename(f).includes(w))) ?? null;
+  return { all, before: named("before", "msort") ?? all[0] ?? null, after: named("after", "fixed"), openmp: named("openmp", "omp"), one: named("one-worker", "serial"), truncated: named("truncated"), sleepy: named("no-steals") };
+}
+
+export class Browser {
+  constructor({ workspan, runs, chromiumPath }) {
+    Object.assign(this, { workspan, runs, chromiumPath });
+    this.folder = mkdtempSync(join(tmpdir(), "workspan-e2e-"));
+    this.servers = new Map();
+    this.reports = new Map();
+  }
+
+  async start() {
+    this.browser = await chromium.launch({ executablePath: this.chromiumPath, args: ["--no-sandbox", "--allow-file-access-from-files"] });
+  }
+
+  async stop() {
+    for (const s of this.servers.values()) s.process.kill();
+    await this.browser?.close();
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Address of a server of these traces; `own` starts one for the test alone. */
+  async view(files, { own = false, flags = [] } = {}) {
+    const key = [...files, ...flags].join("\n");
+    if (!own && this.servers.has(key)) return this.servers.get(key);
+    const process = spawn(this.workspan, ["view", "--no-open", ...flags, ...files], { stdio: ["ignore", "pipe", "pipe"] });
+    const server = await new Promise((done, fail) => {
+      let said = "";
+      const hear = (data) => {
+        said += data;
+        const url = /http:\/\/127\.0\.0\.1:\d+\/[^\s"']*/.exec(said)?.[0];
+        if (url) done({ url: url.endsWith("/") ? url : `${url}/`, process, stop: () => new Promise((r) => { process.once("exit", r); process.kill("SIGKILL"); }) });
+      };
+      process.stdout.on("data", hear);
+      process.stderr.on("data", hear);
+      process.on("exit", (code) => fail(new Error(`workspan view ended with ${code}: ${said}`)));
+    });
+    this.servers.set(own ? `${key}#${this.servers.size}` : key, server);
+    return server;
+  }
+
+  /** A single-file report of these traces. */
+  html(files, flags = []) {
+    const key = [...files, ...flags].join("\n");
+    if (!this.reports.has(key)) {
+      const out = join(this.folder, `report-${this.reports.size}.html`);
+      const made = spawnSync(this.workspan, ["html", "-o", out, ...flags, ...files], { encoding: "utf8" });
+      if (made.status !== 0) throw new Error(`workspan html: ${made.stderr}`);
+      this.reports.set(key, out);
+    }
+    return pathToFileURL(this.reports.get(key)).href;
+  }
+}
+
+/** What a test works with. */
+class Opened {
+  constructor(page, base) {
+    Object.assign(this, { page, base });
+  }
+
+  /** Goes to a hash, from nothing. */
+  async open(hash = "") {
+    await this.page.goto("about:blank");
+    await this.page.goto(`${this.base}#v=1&theme=light&${hash}`);
+    await this.page.waitForSelector("[role=tablist] [role=tab]");
+    await this.page.waitForFunction(() => document.querySelector("header .chip.run, header [aria-haspopup=menu].run") !== null, null, { timeout: 60_000 });
+  }
+
+  /** The hash as it is once it settled. */
+  async hash() {
+    await this.page.waitForTimeout(300);
+    return this.page.evaluate(() => location.hash);
+  }
+
+  text(selector) {
+    return this.page.locator(selector).first().innerText();
+  }
+
+  stats() {
+    return this.page.evaluate(() => ({ ...window.__stats }));
+  }
+}
+
+export class Suite {
+  constructor(browser, file, only) {
+    Object.assign(this, { browser, file, only, tests: [], runs: browser.runs });
+  }
+
+  /**
+   * A test against a server, or with `report: true` against a file. Options: `files` (default: the run before), `flags`, `report`,
+   * `allow` (a RegExp of console errors that belong to what is tested), `viewport`, `dark`, `still`, `own`.
+   */
+  test(name, options, run) {
+    if (typeof options === "function") [options, run] = [{}, options];
+    this.tests.push({ name, options, run });
+  }
+
+  /** The same test against a server and against a file. */
+  both(name, options, run) {
+    if (typeof options === "function") [options, run] = [{}, options];
+    this.test(`${name} (server)`, options, run);
+    this.test(`${name} (file)`, { ...options, report: true }, run);
+  }
+
+  async run(say) {
+    let failed = 0, passed = 0;
+    for (const { name, options, run } of this.tests) {
+      const title = `${this.file}: ${name}`;
+      if (this.only && !title.includes(this.only)) continue;
+      const errors = [];
+      let context;
+      try {
+        const files = options.files ?? [this.runs.before];
+        if (files.some((f) => f === null)) throw new Skip("there is no such run in RUNS");
+        const server = options.report ? null : await this.browser.view(files, options);
+        const base = options.report ? this.browser.html(files, options.flags) : server.url;
+        const home = options.report ? null : new URL(base).origin;
+        context = await this.browser.browser.newContext({ viewport: options.viewport ?? { width: 1440, height: 900 }, colorScheme: options.dark ? "dark" : "light", reducedMotion: options.still ? "reduce" : "no-preference", acceptDownloads: true });
+        const page = await context.newPage();
+        page.on("console", (m) => {
+          // While a run loads the server says so with 503, which the browser reports by itself.
+          if (m.type() === "error" && !/status of 503/.test(m.text()) && !options.allow?.test(m.text())) errors.push(`console: ${m.text()}`);
+        });
+        page.on("pageerror", (e) => errors.push(`exception: ${e.stack ?? e}`));
+        page.on("request", (r) => {
+          const url = r.url();
+          if (/^(data|blob|about):/.test(url) || (home && url.startsWith(home)) || (options.report && url.split("#")[0] === base)) return;
+          errors.push(`outside request: ${url}`);
+        });
+        const opened = new Opened(page, base);
+        await run(opened, { server, suite: this, browser: this.browser });
+        const stats = await page.evaluate(() => window.__stats ?? null).catch(() => null);
+        if (stats) check(stats.mostPrimitives <= MOST_PRIMITIVES, `${stats.mostPrimitives} primitives in a frame`);
+        if (errors.length) throw new Error(errors.join("\n    "));
+        passed++;
+        say(`ok       ${title}`);
+      } catch (e) {
+        if (e instanceof Skip) say(`skipped: ${title}: ${e.message}`);
+        else {
+          failed++;
+          say(`FAILED   ${title}\n    ${e.message}${errors.length && !e.message.includes(errors[0]) ? `\n    ${errors.join("\n    ")}` : ""}`);
+          const shot = process.env.SHOTS && context?.pages()[0];
+          if (shot) await shot.screenshot({ path: join(process.env.SHOTS, `${title.replace(/\W+/g, "-")}.png`) }).catch(() => {});
+        }
+      } finally {
+        await context?.close();
+      }
+    }
+    return { failed, passed };
+  }
+}
