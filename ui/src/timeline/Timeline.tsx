@@ -38,6 +38,7 @@ function Loaded({ meta }: { meta: RunMeta }) {
       if (tabled.current) setDrawn((n) => n + 1);
     });
     view.current = made;
+    // For tests: what is shown, and where on the canvas things are.
     (window as unknown as { __timeline?: TimelineView }).__timeline = made;
     const ends = [
       observe(host.current, (w, h, dpr) => made.resize(w, h, dpr)),

@@ -2,9 +2,11 @@
 
 import { effect } from "@preact/signals";
 import { areaTicks, count, percent, ticks as timeOf } from "../format";
-import type { RunMeta } from "../data/contract";
+import type { RunMeta, StrandDetail, TaskDetail } from "../data/contract";
+import { requests } from "../data/requests";
 import type { DataSource } from "../data/source";
 import { colorBy, finding, hover, layers, range, selection, stats, status } from "../store";
+import type { Selection } from "../store";
 
 import { colours, dark, still } from "../theme/theme";
 import { bands, laneMiddle, scrollTo } from "./bands";
@@ -42,6 +44,7 @@ export class TimelineView {
   private laneOf: unknown = null;
   private closed = false;
   private scroll = 0;
+  private seen: Selection | null = null;
   /** The last frame, for pointing at it. */
   scene: Scene | null = null;
   drawn: Drawn | null = null;
@@ -61,11 +64,31 @@ export class TimelineView {
     this.context = canvas.getContext("2d", { alpha: false });
     this.facts = new Facts(meta.id, source, () => this.invalidate());
     this.tiles = new Tiles(meta, source, this.rasteriser, () => this.invalidate());
+    this.seen = selection.peek();
     this.stop = effect(() => {
+      const now = selection.value;
+      if (now !== this.seen) void this.follow(now);
+      this.seen = now;
       // Whatever a frame reads.
       void [range.value, selection.value, hover.value, layers.value, colorBy.value, dark.value, finding.value];
       this.invalidate();
     });
+  }
+
+  /** Brings what another view selected into sight; what was selected here is there already. */
+  private async follow(what: Selection | null): Promise<void> {
+    if (what?.run !== this.meta.id) return;
+    const at =
+      what.kind === "strand" || what.kind === "steal"
+        ? await this.facts.later<StrandDetail>(requests.strand(what.run, what.kind === "strand" ? what.id : what.strand))
+        : what.kind === "task" || what.kind === "group"
+          ? await this.facts.later<TaskDetail>(requests.task(what.run, what.kind === "task" ? what.id : what.task))
+          : null;
+    if (!at || this.closed || selection.peek() !== what) return;
+    const w = this.window;
+    if (at.end < w.t0 || at.start > w.t1) this.reveal(at.start, Math.min(at.end, at.start + (w.t1 - w.t0) / 2));
+    const row = "row" in at ? at.row : at.stack[0]?.row;
+    if (row !== undefined) this.revealRow(row);
   }
 
   get least(): number {
@@ -188,6 +211,8 @@ export class TimelineView {
       `Δ ${timeOf(s.scale.t1 - s.scale.t0, perSecond)}`,
       `${this.boxes.truncated ? "about " : ""}${count(strands)} strands in ${count(Math.floor(s.scale.width))} columns, ${timeOf(ticksPerPixel(s.scale), perSecond)} each`,
     ];
+    const level = this.meta.elapsed > 0 ? this.tiles.stops(s.scale) : null;
+    if (level !== null) parts.push(`report: detail stops at ${timeOf(2 ** level, perSecond)} here`);
     if (this.tiles.cache.trouble) parts.push(this.tiles.cache.trouble.message);
     else if (this.tiles.loading) parts.push("loading");
     const text = parts.join("\u2003");
