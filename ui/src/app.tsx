@@ -2,6 +2,7 @@
 
 import { Component, type ComponentChildren } from "preact";
 import { Compare } from "./compare/Compare";
+import { dagDetails } from "./dagview/choices";
 import { DagView } from "./dagview/DagView";
 import { Drawer } from "./drawer/Drawer";
 import { Banners } from "./frame/Banners";
@@ -28,7 +29,9 @@ const VIEWS: Record<Tab, () => ComponentChildren> = {
 export function App() {
   const at = tab.value;
   const both = split.value && (at === "timeline" || at === "dag");
-  const details = meta.value !== null && drawer.value && selection.value !== null && (at === "timeline" || at === "dag");
+  // The DAG has a panel of its own, and the drawer when it is asked for.
+  const wanted = at === "timeline" || both ? drawer.value : at === "dag" && dagDetails.value;
+  const details = meta.value !== null && selection.value !== null && wanted;
   return (
     <div class="frame">
       <PatternDefs dark={dark.value} />

@@ -63,7 +63,7 @@ export function DagView() {
 
 function Shown({ scene }: { scene: Scene }) {
   useEffect(() => {
-    void scene.aside();
+    scene.aside();
     const taken = register(...commandsOf(scene));
     const given = registerExport({ tab: "dag", csv: () => csvOf(scene), svg: () => svgOf(scene), png: () => pngOf(scene) });
     return () => {

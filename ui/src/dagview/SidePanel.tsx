@@ -6,7 +6,8 @@ import type { StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
 import { colour } from "../colors";
 import { count, percent, plain, ticks } from "../format";
-import { drawer, hover, selection, show } from "../store";
+import { hover, selection } from "../store";
+import { dagDetails } from "./choices";
 import { colours, dark } from "../theme/theme";
 import { codeLabel, nameOf, parallelism, rowLabel, siteLabel } from "./boxes";
 import { endOf, expandable, startOf, type Shown } from "./model";
@@ -92,7 +93,7 @@ function Selected({ scene }: { scene: Scene }) {
         <button class="dag-main-button" onClick={() => showInTimeline(scene, n)}>Show in timeline</button>
         {expandable(n) && <button onClick={() => scene.expand(n)}>Expand</button>}
         {(n.inside || (n.parent && n.parent.kind !== "run")) && <button onClick={() => scene.collapse(n)}>{n.inside ? "Collapse" : `Collapse ${short(nameOf(n.parent!, meta))}`}</button>}
-        <button onClick={() => (drawer.value = true)}>Details</button>
+        <button aria-pressed={dagDetails.value} onClick={() => (dagDetails.value = !dagDetails.value)}>Details <kbd>Q</kbd></button>
       </div>
     </section>
   );
@@ -190,5 +191,3 @@ function HowTo({ scene }: { scene: Scene }) {
     </section>
   );
 }
-
-export { show };

@@ -1,5 +1,6 @@
 /** What the toolbar offers. */
 
+import { signal } from "@preact/signals";
 import type { ColorBy, Layout } from "../store";
 
 export const LAYOUTS: readonly { id: Layout; title: string }[] = [
@@ -17,3 +18,6 @@ export const COLOURS: readonly { id: ColorBy; title: string }[] = [
   { id: "critical", title: "critical path" },
   { id: "level", title: "level" },
 ];
+
+/** The drawer is open below the DAG too. */
+export const dagDetails = signal(false);

@@ -1,10 +1,10 @@
 /** What keys do in the DAG; all of it is in the palette and on the `?` page too. */
 
 import type { Command } from "../commands";
-import { colorBy, layers, layout, type ColorBy, type Layer, type Layout } from "../store";
+import { colorBy, drawer, layers, layout, split, type ColorBy, type Layer, type Layout } from "../store";
 import { announcement } from "../store";
 import { zoom, pan } from "./camera";
-import { COLOURS, LAYOUTS } from "./choices";
+import { COLOURS, dagDetails, LAYOUTS } from "./choices";
 import { asTable } from "./DagView";
 import { expandable } from "./model";
 import type { Scene } from "./scene";
@@ -63,6 +63,10 @@ export function commandsOf(scene: Scene): Command[] {
       const to = next<ColorBy>(COLOURS, colorBy.peek());
       colorBy.value = to.id;
       announcement.value = `Colour by ${to.title}`;
+    }),
+    at("details", "Stack and source of what is selected", ["q"], () => {
+      const open = split.peek() ? drawer : dagDetails;
+      open.value = !open.peek();
     }),
     at("table", "The nodes shown as a table", ["Shift+t"], () => (asTable.value = !asTable.peek())),
   ];

@@ -18,7 +18,7 @@ export const DOT = 10;
 export const GAP_X = 16;
 /** Between a node and the next below, by structure and by duration. */
 export const GAP_STRUCTURE = 24;
-export const GAP_TIMED = 14;
+export const GAP_TIMED = 28;
 /** More siblings than this share lanes. */
 const ROW = 10;
 /** Strands shorter than this share of the run are dots where their time does not give the height. */

@@ -222,6 +222,7 @@ export class Scene {
 
   /** Lays out anew and moves there. `anchor` stays where it is on the screen. */
   show(anchor: string | null = null): void {
+    this.aside();
     const before = this.model.peek();
     const at = now();
     const rect = this.rectAt(at);
@@ -535,21 +536,17 @@ export class Scene {
     this.wake();
   }
 
-  /** Loads what stands beside the picture. */
-  async aside(): Promise<void> {
-    try {
-      this.critical.value = await this.source.json<CriticalPath>(requests.critical(this.id));
-    } catch (e) {
+  /** Loads what stands beside the picture, each once; what a report does not carry stays away. */
+  aside(): void {
+    const quietly = (e: unknown) => {
       if (!(e instanceof Unavailable)) throw e;
-    }
-    try {
-      const { planes } = await this.source.planes(requests.profile(this.id, this.run.top_level, 0));
-      const ticksPerBin = 2 ** this.run.top_level;
-      this.running.value = { running: planes.running!, delay: planes.delay!, sched: planes.no_work_sched!, ticksPerBin, from: 0 };
-    } catch (e) {
-      if (!(e instanceof Unavailable)) throw e;
-    }
-    this.wake();
+    };
+    if (!this.critical.peek()) void this.source.json<CriticalPath>(requests.critical(this.id)).then((path) => (this.critical.value = path), quietly);
+    if (this.running.peek()) return;
+    void this.source.planes(requests.profile(this.id, this.run.top_level, 0)).then(({ planes }) => {
+      this.running.value = { running: planes.running!, delay: planes.delay!, sched: planes.no_work_sched!, ticksPerBin: 2 ** this.run.top_level, from: 0 };
+      this.wake();
+    }, quietly);
   }
 
   /** True when this scene's run is the one shown. */

@@ -1,0 +1,274 @@
+/** The DAG in a real browser: what is expanded, how it lies, what is selected here and elsewhere, and its limits. */
+
+import { readFileSync } from "node:fs";
+import { basename } from "node:path";
+import { check, Skip, until } from "./harness.mjs";
+
+const LAYOUTS = ["structure", "linear", "power", "time"];
+const COLOURS = ["code", "worker", "site", "activity", "critical", "level"];
+/** As ui/src/dagview/expand.ts has it. */
+const MOST_NODES = 5000;
+
+const nodes = (page) => page.evaluate(() => window.__dag?.() ?? []);
+const count = async (page) => (await nodes(page)).filter((n) => !n.expanded).length;
+const node = async (page, key) => (await nodes(page)).find((n) => n.key === key) ?? null;
+
+/** Opens the DAG and waits for its first picture. */
+async function dag(t, hash = "") {
+  await t.open(`tab=dag${hash ? `&${hash}` : ""}`);
+  await until(async () => (await count(t.page)) > 0, "a picture of the DAG", 60_000);
+  await still(t.page);
+}
+
+/** Waits until nothing moves any more. */
+async function still(page) {
+  let last = "";
+  await until(async () => {
+    const now = JSON.stringify(await nodes(page));
+    const same = now === last;
+    last = now;
+    if (!same) await page.waitForTimeout(150);
+    return same;
+  }, "the picture to stand still");
+}
+
+/** Where a node is on the page. */
+async function point(page, n) {
+  const box = await page.locator(".dag-picture canvas").boundingBox();
+  return { x: box.x + n.x, y: box.y + n.y };
+}
+
+/** A fingerprint of the canvas: it tells pictures apart. */
+const print = (page) =>
+  page.evaluate(() => {
+    const c = document.querySelector(".dag-picture canvas");
+    const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+    let h = 0;
+    for (let i = 0; i < d.length; i += 4) h = (h * 31 + d[i] * 65536 + d[i + 1] * 256 + d[i + 2]) | 0;
+    return h;
+  });
+
+export default function (suite) {
+  suite.both("opens with a picture that tells something", async (t) => {
+    await dag(t);
+    const all = await nodes(t.page);
+    const boxes = all.filter((n) => !n.expanded);
+    check(boxes.length >= 2 && boxes.length <= 60, `${boxes.length} nodes at the start`);
+    check(boxes.some((n) => n.critical), "nothing of the critical path is shown");
+    check((await t.stats()).nodes === boxes.length, "stats.nodes is not the number of nodes");
+    const view = await t.page.locator(".dag-picture canvas").boundingBox();
+    for (const n of boxes) check(n.x >= 0 && n.x <= view.width && n.y >= -2 && n.y <= view.height + 2, `${n.key} is outside of the first picture`);
+    check(/nodes? shown/.test(await t.text("footer .status")), "the status line does not count the nodes");
+    check((await t.page.locator(".dag-critical tbody tr").count()) > 0, "the critical path's table is empty");
+  });
+
+  suite.both("expands with a double click and collapses again", async (t) => {
+    await dag(t);
+    const before = await nodes(t.page);
+    const n = before.filter((n) => n.expandable).sort((a, b) => b.w * b.h - a.w * a.h)[0];
+    if (!n) throw new Skip("nothing can be expanded in this run");
+    const at = await point(t.page, n);
+    await t.page.mouse.dblclick(at.x, at.y);
+    await until(async () => (await node(t.page, n.key))?.expanded, `${n.key} to be expanded`);
+    await still(t.page);
+    check((await count(t.page)) > before.filter((b) => !b.expanded).length, "no node more after expanding");
+    check((await t.hash()).includes(n.key), "the hash does not know what is expanded");
+    await t.page.keyboard.press("Shift+Enter");
+    await until(async () => (await node(t.page, n.key))?.expanded === false, `${n.key} to be collapsed`);
+  });
+
+  suite.test("goes level by level with x and c", async (t) => {
+    await dag(t);
+    const sizes = [await count(t.page)];
+    await t.page.keyboard.press("x");
+    await until(async () => (await count(t.page)) > sizes[0], "more nodes");
+    await still(t.page);
+    sizes.push(await count(t.page));
+    await t.page.keyboard.press("c");
+    await until(async () => (await count(t.page)) < sizes[1], "fewer nodes");
+    for (let i = 0; i < 40 && (await count(t.page)) > 1; i++) {
+      await t.page.keyboard.press("c");
+      await still(t.page);
+    }
+    const left = (await nodes(t.page)).filter((n) => !n.expanded);
+    check(left.every((n) => n.kind !== "strand"), "collapsing all levels leaves strands");
+    await t.page.keyboard.press("x");
+    await until(async () => (await count(t.page)) > left.length, "the root to open again");
+  });
+
+  suite.test("has four layouts and six colours, each its own picture", async (t) => {
+    await dag(t);
+    const prints = new Set();
+    for (const layout of LAYOUTS) {
+      await t.page.locator(".dag-toolbar select").first().selectOption(layout);
+      await still(t.page);
+      await t.page.waitForTimeout(400);
+      prints.add(await print(t.page));
+    }
+    check(prints.size === LAYOUTS.length, `${prints.size} pictures of ${LAYOUTS.length} layouts`);
+    const coloured = new Set();
+    for (const colour of COLOURS) {
+      await t.page.locator(".dag-toolbar select").nth(1).selectOption(colour);
+      await t.page.waitForTimeout(200);
+      coloured.add(await print(t.page));
+    }
+    check(coloured.size >= COLOURS.length - 1, `${coloured.size} pictures of ${COLOURS.length} colours`);
+    await t.page.locator(".dag-toolbar select").first().selectOption("power");
+    const slider = t.page.locator(".dag-power input");
+    await slider.focus();
+    const was = await print(t.page);
+    await slider.fill("0.9");
+    await still(t.page);
+    await t.page.waitForTimeout(400);
+    check((await print(t.page)) !== was, "the exponent changes nothing");
+    check(/layout=power:0\.9/.test(await t.hash()), "the hash does not know the exponent");
+  });
+
+  suite.test("has y as absolute time, in order", async (t) => {
+    await dag(t, "layout=time");
+    const strands = (await nodes(t.page)).filter((n) => n.kind === "strand");
+    check(strands.length > 0, "no strand is shown");
+    const rows = await t.page.evaluate(() => document.querySelector(".dag-picture canvas").height);
+    check(strands.every((n) => n.y <= rows), "strands below the axis");
+  });
+
+  suite.test("what is selected here is selected in the timeline, and back", async (t) => {
+    await dag(t);
+    await t.page.locator(".dag-critical tbody tr").last().click();
+    await until(async () => /sel=strand/.test(await t.hash()), "a strand to be selected");
+    const selected = /sel=([^&]*)/.exec(await t.hash())[1];
+    await until(async () => (await t.page.locator(".dag-side .dag-facts").count()) > 0, "facts of the strand");
+    await t.page.locator(".dag-main-button").click();
+    await until(async () => /tab=timeline/.test(await t.hash()), "the timeline");
+    check((await t.hash()).includes(`sel=${selected}`), "the timeline has another selection");
+    check(/[&#]t=/.test(await t.hash()), "the timeline does not look at the strand");
+    await t.page.keyboard.press("3");
+    await until(async () => (await count(t.page)) > 0, "the DAG again");
+    const id = /strand:[^:]*:(\d+)/.exec(decodeURIComponent(selected))?.[1];
+    await until(async () => (await node(t.page, `s${id}`)) !== null, "the strand in the DAG");
+  });
+
+  suite.test("a task chosen elsewhere is expanded to", async (t) => {
+    await dag(t);
+    const run = await t.page.evaluate(async () => (await (await fetch("api/v1/meta")).json()).runs[0]);
+    const task = run.tasks - 1;
+    const way = await t.page.evaluate(async (task) => (await fetch(`api/v1/ancestors?run=a&task=${task}`)).json(), task);
+    await t.open(`tab=dag&sel=task:a:${task}`);
+    const wanted = way[way.length - 1];
+    await until(async () => (await node(t.page, wanted)) !== null, `${wanted} to be shown`, 30_000);
+    await still(t.page);
+    const n = await node(t.page, wanted);
+    const view = await t.page.locator(".dag-picture canvas").boundingBox();
+    check(n.x > 0 && n.x < view.width && n.y > 0 && n.y < view.height, "the task is not in view");
+    check(/Selected/.test(await t.text(".dag-side section:nth-of-type(2) h2")), "nothing is selected");
+  });
+
+  suite.test("is walked with the keyboard alone", { still: true }, async (t) => {
+    await dag(t);
+    const seen = new Set();
+    for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp"]) {
+      await t.page.keyboard.press(key);
+      await t.page.waitForTimeout(60);
+      seen.add(/sel=([^&]*)/.exec(await t.hash())?.[1]);
+    }
+    check(seen.size >= 2, "the arrow keys select nothing");
+    check((await t.page.locator("#announcer").innerText()).length > 0, "nothing is announced");
+    await t.page.keyboard.press(".");
+    await until(async () => /sel=(strand|code)/.test(await t.hash()), "a strand of the critical path");
+    for (const key of ["f", "h", "v", "+", "-", "a", "d", "k", "k", "l", "l", "y", "u", "Shift+F", "f"]) await t.page.keyboard.press(key);
+    await t.page.keyboard.press("t");
+    await until(async () => /tab=timeline/.test(await t.hash()), "the timeline");
+  });
+
+  suite.test("never shows more than its limit, and says so", { files: [suite.runs.all.find((f) => /broad/.test(basename(f))) ?? suite.runs.before] }, async (t) => {
+    await dag(t);
+    const run = await t.page.evaluate(async () => (await (await fetch("api/v1/meta")).json()).runs[0]);
+    if (run.strands < MOST_NODES * 1.2) throw new Skip(`the run has ${run.strands} strands only`);
+    for (let i = 0; i < 12; i++) {
+      await t.page.keyboard.press("x");
+      await t.page.waitForTimeout(300);
+      await still(t.page);
+      const now = await count(t.page);
+      check(now <= MOST_NODES, `${now} nodes`);
+      if (/at most 5,000/.test(await t.text("footer .status"))) break;
+    }
+    check(/at most 5,000/.test(await t.text("footer .status")), `the status line does not tell of the limit: ${await t.text("footer .status")}`);
+    check((await count(t.page)) > MOST_NODES / 2, "the limit leaves too little");
+    await t.page.mouse.move(400, 400);
+    for (let i = 0; i < 10; i++) {
+      await t.page.keyboard.down("Control");
+      await t.page.mouse.wheel(0, i % 2 ? 300 : -500);
+      await t.page.keyboard.up("Control");
+      await t.page.waitForTimeout(50);
+    }
+  });
+
+  suite.test("pans, zooms at the pointer and fits", async (t) => {
+    await dag(t);
+    const n = (await nodes(t.page))[0];
+    const at = await point(t.page, n);
+    await t.page.mouse.move(at.x, at.y);
+    await t.page.keyboard.down("Control");
+    await t.page.mouse.wheel(0, -200);
+    await t.page.keyboard.up("Control");
+    await still(t.page);
+    const zoomed = await node(t.page, n.key);
+    check(zoomed.w > n.w || zoomed.h > n.h, "Ctrl and the wheel don't zoom");
+    check(Math.abs(zoomed.x - n.x) < 3, "the zoom is not at the pointer");
+    await t.page.mouse.move(at.x + 200, at.y + 150);
+    await t.page.mouse.down();
+    await t.page.mouse.move(at.x + 260, at.y + 190, { steps: 4 });
+    await t.page.mouse.up();
+    const panned = await node(t.page, n.key);
+    check(Math.abs(panned.x - zoomed.x) > 20, "dragging does not pan");
+    await t.page.keyboard.press("f");
+    await still(t.page);
+    const fitted = await node(t.page, n.key);
+    check(Math.abs(fitted.x - n.x) < 3 && Math.abs(fitted.y - n.y) < 3, "F does not fit everything again");
+  });
+
+  suite.both("is a table and files too", async (t) => {
+    await dag(t);
+    const all = await nodes(t.page);
+    await t.page.keyboard.press("Shift+T");
+    await t.page.waitForSelector(".dag-table tbody tr");
+    check((await t.page.locator(".dag-table tbody tr").count()) === Math.min(1000, all.length), "the table has other rows than the picture nodes");
+    const expand = t.page.locator(".dag-table button", { hasText: "Expand" }).first();
+    if (await expand.count()) {
+      await expand.click();
+      await until(async () => (await t.page.locator(".dag-table tbody tr").count()) > all.length, "more rows");
+    }
+    await t.page.keyboard.press("Shift+T");
+    await t.page.waitForSelector(".dag-picture canvas");
+    for (const [kind, start] of [["CSV", "node,kind,"], ["SVG", "<svg "]]) {
+      await t.page.locator("header button", { hasText: "Export" }).click();
+      const [file] = await Promise.all([t.page.waitForEvent("download"), t.page.locator("[role=menuitem]", { hasText: kind }).first().click()]);
+      const text = readFileSync(await file.path(), "utf8");
+      check(text.startsWith(start), `the ${kind} begins with ${text.slice(0, 40)}`);
+    }
+  });
+
+  suite.test("stands beside the timeline", async (t) => {
+    await dag(t);
+    await t.page.keyboard.press("\\");
+    await t.page.waitForSelector(".halves .dag-picture canvas");
+    await t.page.waitForSelector(".halves section[aria-label=Timeline] canvas");
+    await still(t.page);
+    const box = await t.page.locator(".dag-picture canvas").boundingBox();
+    check(box.width > 300, `the DAG is ${box.width} wide`);
+    await t.page.keyboard.press("\\");
+    await until(async () => (await t.page.locator(".halves").count()) === 0, "one view again");
+  });
+
+  suite.test("is dark in the dark", { dark: true }, async (t) => {
+    await dag(t, "theme=dark&layout=time");
+    const bright = await t.page.evaluate(() => {
+      const c = document.querySelector(".dag-picture canvas");
+      const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
+      let n = 0;
+      for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 200 && d[i] > 240 && d[i + 1] > 240 && d[i + 2] > 240) n++;
+      return n / (d.length / 4);
+    });
+    check(bright < 0.05, `${Math.round(bright * 100)} % of the dark picture is white`);
+  });
+}
