@@ -22,9 +22,10 @@ use crate::sql::SqlArgs;
 use crate::stretch::StretchArgs;
 use crate::timeline::TimelineArgs;
 use crate::view::ViewArgs;
+use crate::whatif::WhatifArgs;
 use crate::{
     bandwidth, bench, calibrate, check, compare, export, flame, help, html, info, plot, record, report, sql,
-    stretch, timeline, view,
+    stretch, timeline, view, whatif,
 };
 
 /// Where did the speedup of a task-parallel program go, and which line to change to get it back?
@@ -61,6 +62,7 @@ enum Command {
     Compare(CompareArgs),
     Check(Box<CheckArgs>),
     Stretch(StretchArgs),
+    Whatif(WhatifArgs),
     Timeline(TimelineArgs),
     Sql(SqlArgs),
     Plot(PlotArgs),
@@ -95,6 +97,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Compare(args) => compare::run(&args)?,
         Command::Check(args) => return check::run(&args),
         Command::Stretch(args) => stretch::run(&args)?,
+        Command::Whatif(args) => whatif::run(&args)?,
         Command::Timeline(args) => timeline::run(&args)?,
         Command::Sql(args) => sql::run(&args)?,
         Command::Plot(args) => plot::run(&args)?,

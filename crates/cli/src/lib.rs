@@ -19,6 +19,8 @@ pub mod record;
 pub mod report;
 pub mod sql;
 pub mod stretch;
+pub mod targets;
 pub mod timeline;
 pub mod trace;
 pub mod view;
+pub mod whatif;

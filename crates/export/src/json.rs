@@ -5,12 +5,14 @@ mod findings;
 
 use serde::{Serialize, Serializer};
 use workspan_analysis::statistics::Statistics;
-use workspan_analysis::{Metric, Options, Report};
+use workspan_analysis::{Metric, Options, PartRow, Report, Suggestion};
 use workspan_dag::{Dag, EndKind, NONE, PlaceId, StartKind, TimeUnit};
 
 use crate::position::{label, place};
 use crate::statistics::json::StatisticsJson;
 use crate::text::shown_workers;
+use crate::what_if::command;
+use crate::what_if::json::outcome;
 
 /// A ratio: four decimals say all that its inputs are good for.
 #[derive(Debug, Clone, Copy)]
@@ -64,7 +66,9 @@ struct Root<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     samples: Option<code::SamplesJson<'a>>,
     regions: Vec<Region<'a>>,
-    parts: Option<[(); 0]>,
+    parts: Vec<Part<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    suggestion: Option<SuggestionJson>,
     low_parallelism: Vec<Low<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<StatisticsJson<'a>>,
@@ -151,7 +155,27 @@ struct Region<'a> {
     region: &'a str,
     count: u64,
     work: u128,
-    what_if: Option<[(); 0]>,
+    what_if: Vec<serde_json::Value>,
+}
+
+/// A labelled part (MODEL.md §4).
+#[derive(Serialize)]
+struct Part<'a> {
+    part: &'a str,
+    count: u64,
+    tasks: u64,
+    elapsed: u128,
+    work: u128,
+    span: Option<u128>,
+    parallelism: Option<Ratio>,
+}
+
+/// The code of a finding made twice as fast.
+#[derive(Serialize)]
+struct SuggestionJson {
+    finding: usize,
+    options: Vec<String>,
+    what_if: serde_json::Value,
 }
 
 #[derive(Serialize)]
@@ -203,15 +227,11 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options) -> Root<'a>
         Metric::Time => ("time", unit(meta.time_unit)),
     };
     let mut warnings = report.warnings.clone();
-    if !report.regions.is_empty() {
+    if report.parts.iter().any(|p| p.span.is_none()) {
         warnings.push(
-            "The what-if profile of regions is not available: this version does not compute it."
+            "The span of some parts is not available: too many of them lie inside each other."
                 .into(),
         );
-    }
-    if !dag.parts.is_empty() {
-        warnings
-            .push("Parts are not available: this version does not compute their measures.".into());
     }
     let elapsed = b.end.saturating_sub(b.begin);
     let uncertainty = report
@@ -279,14 +299,15 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options) -> Root<'a>
         sites: report.sites.iter().map(|row| site(dag, row)).collect(),
         samples: code::samples(report),
         regions: report.regions.iter().map(|row| region(dag, row)).collect(),
-        parts: if dag.parts.is_empty() { Some([]) } else { None },
+        parts: report.parts.iter().map(|row| part(dag, row)).collect(),
+        suggestion: report.suggestion.as_ref().map(|s| suggestion(dag, s)),
         low_parallelism: report.low_parallelism.iter().map(|i| low(dag, i)).collect(),
         statistics: None,
         warnings,
     }
 }
 
-fn unit(unit: TimeUnit) -> &'static str {
+pub(crate) fn unit(unit: TimeUnit) -> &'static str {
     match unit {
         TimeUnit::Ns => "ns",
         TimeUnit::Us => "us",
@@ -354,7 +375,32 @@ fn region<'a>(dag: &'a Dag, row: &workspan_analysis::RegionRow) -> Region<'a> {
         region,
         count: row.count,
         work: row.work,
-        what_if: None,
+        what_if: row.what_if.iter().map(|o| outcome(o, &[])).collect(),
+    }
+}
+
+fn part<'a>(dag: &'a Dag, row: &PartRow) -> Part<'a> {
+    let part = dag
+        .labels
+        .get(row.label as usize)
+        .map_or("?", String::as_str);
+    let parallelism = |span: u128| Ratio(row.work as f64 / span as f64);
+    Part {
+        part,
+        count: row.count,
+        tasks: row.tasks,
+        elapsed: row.elapsed,
+        work: row.work,
+        span: row.span,
+        parallelism: row.span.filter(|&span| span > 0).map(parallelism),
+    }
+}
+
+fn suggestion(dag: &Dag, suggestion: &Suggestion) -> SuggestionJson {
+    SuggestionJson {
+        finding: suggestion.finding,
+        options: command(dag, "", suggestion).split_off(2),
+        what_if: outcome(&suggestion.outcome, &[]),
     }
 }
 

@@ -14,6 +14,7 @@ mod statistics;
 mod stretch;
 mod text;
 mod timeline;
+mod what_if;
 
 pub use compare::{
     CompareOptions, check_json, check_text, compare_json, compare_text, compare_words,
@@ -24,6 +25,7 @@ pub use statistics::statistics_text;
 pub use stretch::{StretchTables, stretch_json, stretch_text};
 pub use text::{Checked, FindingSaid, State, Summary, Word, WordKind, report_text, summary};
 pub use timeline::{Cells, TimelineOptions, timeline_bins, timeline_text};
+pub use what_if::{WhatIfView, what_if_json, what_if_text};
 
 /// The trace file a report is of, as its first line names it.
 #[derive(Debug, Clone, PartialEq, Eq)]

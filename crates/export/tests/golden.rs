@@ -323,7 +323,6 @@ fn what_does_not_exist_yet_is_not_suggested() {
         let text = shown(&name, &Options::default(), &looks(&name));
         for command in [
             "workspan view",
-            "whatif",
             "workspan compare",
             "workspan simulate",
         ] {

@@ -1,0 +1,165 @@
+//! `workspan whatif`: what faster code would give.
+
+use anyhow::{Context, bail};
+use workspan_analysis::{DEFAULT_FACTORS, Metric, Options, Target, what_if};
+use workspan_dag::Dag;
+use workspan_export::{WhatIfView, what_if_json, what_if_text};
+
+use crate::compare::Looks;
+use crate::output::print;
+use crate::record::progress::Progress;
+use crate::targets::{self, LineRange, line_range};
+use crate::trace::TraceArgs;
+
+/// Predicts parallelism and speedup if some code were faster, before anybody writes the fix
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    long_about = "Predicts parallelism and speedup if some code were faster, before anybody writes the fix.
+
+The weight of the code on the heaviest path is divided by each factor and the path found again; the work stays, as when the \
+code is spread over so many workers. Each site, range and region alone, then all together. Without any, the regions that the \
+program marked.",
+    after_help = "\
+Examples:
+  workspan whatif run.wspan --lines src/sort.rs:43-50
+  workspan whatif run.wspan --site src/sort.rs:37 --subtree --factors 2,4,8
+  workspan whatif run.wspan --region \"read input\" --lines src/io.rs:10-40 --workers 8,64
+  workspan whatif run.wspan --json | jq '.all[0].parallelism'"
+)]
+pub struct WhatifArgs {
+    #[command(flatten)]
+    trace: TraceArgs,
+    /// Strands of the tasks created at this spawn site, as the report names it (`root`: the root task); may be repeated
+    #[arg(long, value_name = "SITE")]
+    site: Vec<String>,
+    /// Lines of source: their share of each strand by samples, or strands that begin there; may be repeated
+    #[arg(long, value_name = "FILE:FROM-TO", value_parser = line_range)]
+    lines: Vec<LineRange>,
+    /// A region that the program marked; may be repeated
+    #[arg(long, value_name = "NAME")]
+    region: Vec<String>,
+    /// With --site: what its tasks create, too
+    #[arg(long, requires = "site")]
+    subtree: bool,
+    /// How many times as fast
+    #[arg(long, value_name = "K,...", value_delimiter = ',', value_parser = factor, default_values_t = DEFAULT_FACTORS)]
+    factors: Vec<f64>,
+    /// Workers to bound the speedup on (default: the run's own, 16 and 64)
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    workers: Vec<u32>,
+    /// What is measured: time, or a counter of the trace by name
+    #[arg(long, value_name = "NAME", default_value = "time")]
+    metric: String,
+    /// Cost of a steal in the trace's time unit or the metric's count (default: the one stored in the trace)
+    #[arg(long, value_name = "N")]
+    burden: Option<u64>,
+    /// Leave the recorder's own time in the measures
+    #[arg(long)]
+    raw: bool,
+    /// Count time blocked (I/O, locks) as work
+    #[arg(long)]
+    count_blocked: bool,
+    /// Print one JSON object with stable keys instead of text
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    looks: Looks,
+}
+
+/// `workspan whatif`.
+///
+/// # Errors
+/// The trace can't be read, has no such site, lines, region or metric, has no critical path, or stdout can't be written.
+pub fn run(args: &WhatifArgs) -> anyhow::Result<()> {
+    let progress = Progress::new("workspan: reading the trace …");
+    let dag = args.trace.open()?;
+    let of_file = || args.trace.file.display().to_string();
+    let (targets, names) = targets(&dag, args).with_context(of_file)?;
+    let measured = Options {
+        metric: match args.metric.as_str() {
+            "time" => Metric::Time,
+            name => Metric::Counter(name.to_owned()),
+        },
+        burden: args.burden,
+        raw: args.raw,
+        count_blocked: args.count_blocked,
+    };
+    let result = what_if(&dag, &measured, &targets, &args.factors).with_context(of_file)?;
+    drop(progress);
+    if result.now.span <= 0.0 {
+        bail!(
+            "{}: has no critical path: all its strands weigh nothing",
+            of_file()
+        );
+    }
+    let view = WhatIfView {
+        dag: &dag,
+        measured: &measured,
+        result: &result,
+        names: &names,
+        workers: &workers(&dag, &args.workers),
+    };
+    if args.json {
+        return print(&what_if_json(&view));
+    }
+    print(&what_if_text(&view, &args.looks.options(usize::MAX)))
+}
+
+/// What is asked for, and what to call it.
+fn targets(dag: &Dag, args: &WhatifArgs) -> anyhow::Result<(Vec<Target>, Vec<String>)> {
+    let (mut targets, mut names) = (Vec::new(), Vec::new());
+    for name in &args.site {
+        targets.push(targets::site(dag, name, args.subtree)?);
+        names.push(name.clone());
+    }
+    for range in &args.lines {
+        targets.push(targets::lines(dag, range)?);
+        names.push(if range.from == range.to {
+            format!("{}:{}", range.file, range.from)
+        } else {
+            format!("{}:{}-{}", range.file, range.from, range.to)
+        });
+    }
+    for name in &args.region {
+        targets.push(targets::region(dag, name)?);
+        names.push(name.clone());
+    }
+    if targets.is_empty() {
+        for label in targets::region_labels(dag) {
+            targets.push(Target::Region(label));
+            names.push(dag.labels[label as usize].clone());
+        }
+    }
+    if targets.is_empty() {
+        bail!(
+            "the program marked no regions; say what is to be faster: --site SITE, --lines FILE:FROM-TO (`workspan report` \
+             lists the sites, `workspan advise` finds what pays)"
+        );
+    }
+    Ok((targets, names))
+}
+
+/// Those given, else the run's own number, 16 and 64.
+fn workers(dag: &Dag, given: &[u32]) -> Vec<u32> {
+    if !given.is_empty() {
+        return given.to_vec();
+    }
+    let mut workers = vec![dag.meta.workers.max(1), 16, 64];
+    workers.sort_unstable();
+    workers.dedup();
+    workers
+}
+
+/// A factor of the command line.
+///
+/// # Errors
+/// It is no positive number.
+pub fn factor(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches(['x', 'X']);
+    match number.parse::<f64>() {
+        Ok(factor) if factor.is_finite() && factor > 0.0 => Ok(factor),
+        _ => Err(format!(
+            "`{text}` is no factor; expected a positive number, as 2 for twice as fast"
+        )),
+    }
+}

@@ -1,0 +1,61 @@
+//! Targets in the words of the command line.
+
+use workspan_analysis::{Suggestion, Target};
+use workspan_dag::Dag;
+
+use crate::position::label;
+
+/// `workspan whatif sort.wspan --lines src/sort.rs:43-50`, a word each.
+pub(crate) fn command(dag: &Dag, file: &str, suggestion: &Suggestion) -> Vec<String> {
+    let mut words = vec!["workspan whatif".to_owned(), quoted(file)];
+    match &suggestion.target {
+        Target::Site { places, subtree } => {
+            let site = places.first().map_or("root", |&p| match p {
+                workspan_dag::ROOT_PLACE => "root",
+                p => label(dag, p),
+            });
+            words.push(format!("--site {}", quoted(site)));
+            if *subtree {
+                words.push("--subtree".to_owned());
+            }
+        }
+        Target::Lines { file, from, to } => {
+            let range = if from == to {
+                format!("{file}:{from}")
+            } else {
+                format!("{file}:{from}-{to}")
+            };
+            words.push(format!("--lines {}", quoted(&range)));
+        }
+        Target::Region(label) => {
+            let name = dag.labels.get(*label as usize).map_or("?", String::as_str);
+            words.push(format!("--region {}", quoted(name)));
+        }
+        // No option names these.
+        Target::Block { .. } | Target::Strands(_) => {}
+    }
+    words
+}
+
+/// A word as a shell takes it.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "_./:+-@,=%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_gets_the_word_back() {
+        assert_eq!(quoted("src/sort.rs:43-50"), "src/sort.rs:43-50");
+        assert_eq!(quoted("read input"), "'read input'");
+        assert_eq!(quoted("it's; rm *"), "'it'\\''s; rm *'");
+        assert_eq!(quoted(""), "''");
+    }
+}

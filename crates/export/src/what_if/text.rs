@@ -1,0 +1,123 @@
+//! A what-if profile as lines of text.
+
+use workspan_analysis::{Metric, Outcome};
+
+use super::WhatIfView;
+use crate::compare::CompareOptions;
+use crate::page::{Page, Piece, Tone, plain, strong};
+use crate::position::label;
+use crate::quantity::{NBSP, amount, ratio, share};
+
+/// Columns of a bound on some workers.
+const BOUND: usize = 14;
+/// Columns before them.
+const FIRST: usize = 36;
+
+/// The profile as lines of at most `looks.width` columns: each target alone, then all together.
+pub fn what_if_text(view: &WhatIfView, looks: &CompareOptions) -> String {
+    let mut page = Page::new(looks.width, looks.color, looks.charset);
+    let result = view.result;
+    let name = view.dag.meta.name.as_deref().filter(|n| !n.is_empty());
+    page.blank();
+    page.prose(
+        "  ",
+        2,
+        &[
+            strong(name.unwrap_or("program")),
+            plain(format!(
+                ": work {}, span {}, parallelism {}",
+                view.amount(result.work as f64),
+                view.amount(result.now.span),
+                ratio(result.now.parallelism())
+            )),
+        ],
+    );
+    for (target, name) in result.targets.iter().zip(view.names) {
+        let about = if target.work == 0 {
+            String::new()
+        } else {
+            let part = target.work as f64 * 100.0 / (result.work.max(1)) as f64;
+            format!(
+                ": {}, {} of the work",
+                view.amount(target.work as f64),
+                share(part)
+            )
+        };
+        view.table(
+            &mut page,
+            &[(Tone::Path, name.clone()), plain(about)],
+            &target.outcomes,
+        );
+        if let Some(site) = target.keep {
+            let text = format!(
+                "Folded parts hide how much of it is on the critical path. Record it again with --keep {}",
+                super::quoted(label(view.dag, site))
+            );
+            page.prose("    ", 4, &[(Tone::Bad, text)]);
+        }
+        if is_without_effect(&target.outcomes, &result.now) {
+            let text = "Faster code there does not shorten the critical path.";
+            page.prose("    ", 4, &[plain(text)]);
+        }
+    }
+    if result.targets.len() > 1 {
+        view.table(&mut page, &[strong("All together")], &result.all);
+    }
+    page.blank();
+    let note = "Work stays, the span is that of the code spread over so many workers; speedups are at least and at most.";
+    page.prose("  ", 2, &[(Tone::Faint, note.to_owned())]);
+    page.finish()
+}
+
+fn is_without_effect(outcomes: &[Outcome], now: &Outcome) -> bool {
+    let same = |o: &Outcome| o.least_span >= now.span * (1.0 - 1e-9);
+    !outcomes.is_empty() && outcomes.iter().all(|o| o.factor > 1.0 && same(o))
+}
+
+impl WhatIfView<'_> {
+    fn amount(&self, v: f64) -> String {
+        let counter = match &self.measured.metric {
+            Metric::Time => None,
+            Metric::Counter(name) => Some(name.as_str()),
+        };
+        amount(&self.dag.meta, counter, v)
+    }
+
+    /// A row a factor; as many tables as the numbers of workers need.
+    fn table(&self, page: &mut Page, title: &[Piece], outcomes: &[Outcome]) {
+        page.blank();
+        page.prose("  ", 4, title);
+        let room = (page.width().saturating_sub(FIRST) / BOUND).max(1);
+        let mut sets: Vec<&[u32]> = self.workers.chunks(room).collect();
+        if sets.is_empty() {
+            sets.push(&[]);
+        }
+        for workers in sets {
+            let mut head = format!("{:>10}{:>12}{:>14}", "faster", "span", "parallelism");
+            for p in workers {
+                let unit = if *p == 1 { "worker" } else { "workers" };
+                head.push_str(&format!("{:>BOUND$}", format!("{p} {unit}")));
+            }
+            page.line(&[(Tone::Faint, head)]);
+            for outcome in outcomes {
+                page.line(&[plain(self.row(outcome, workers))]);
+            }
+        }
+    }
+
+    fn row(&self, outcome: &Outcome, workers: &[u32]) -> String {
+        let span = self.amount(outcome.span).replace(NBSP, " ");
+        let mut parallelism = ratio(outcome.parallelism());
+        if outcome.least_span < outcome.span {
+            parallelism = format!("{parallelism}-{}", ratio(outcome.most_parallelism()));
+        }
+        let factor = format!("{}x", outcome.factor);
+        let mut row = format!("{factor:>10}{span:>12}{parallelism:>14}");
+        for &p in workers {
+            let (lower, upper) = outcome.speedup(p);
+            let bounds = format!("{}-{}", ratio(lower), ratio(upper));
+            row.push_str(&format!("{bounds:>BOUND$}"));
+        }
+        row
+    }
+}
