@@ -6,7 +6,8 @@ import { useJson, valueOf } from "../ask";
 import type { Report, RunMeta, Source, StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
 import { count, many, percent, ticks } from "../format";
-import { drawer, run, runMeta, selection, show, type Selection } from "../store";
+import { dagDetails } from "../dagview/choices";
+import { drawer, run, runMeta, selection, show, split, tab, type Selection } from "../store";
 import { Section } from "../ui/parts";
 import { SourceLines } from "../ui/SourceLines";
 import { Answered, backticks } from "../ui/states";
@@ -17,7 +18,7 @@ export function Drawer() {
   const s = selection.value;
   const r = s ? runMeta(s.run) : null;
   if (!s || !r) return null;
-  const close = <button type="button" class="icon close" aria-label="Close details" title="Close (Q)" onClick={() => (drawer.value = false)}>✕</button>;
+  const close = <button type="button" class="icon close" aria-label="Close details" title="Close (Q)" onClick={() => (tab.value === "dag" && !split.value ? dagDetails : drawer).value = false}>✕</button>;
   switch (s.kind) {
     case "strand": return <OfStrand key={`s${s.id}`} id={s.id} run={r} close={close} />;
     case "steal": return <OfStrand key={`s${s.strand}`} id={s.strand} run={r} close={close} />;
