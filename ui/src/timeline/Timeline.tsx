@@ -1,5 +1,6 @@
 /** The timeline tab: toolbar, picture, tooltip, table. */
 
+import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { count, percent, ticks as timeOf } from "../format";
 import { registerExport } from "../export/export";
@@ -26,7 +27,8 @@ function Loaded({ meta }: { meta: RunMeta }) {
   const host = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const view = useRef<TimelineView | null>(null);
-  const [pointed, setPointed] = useState<Pointed | null>(null);
+  // A signal of its own: the pointer moves far more often than anything else here changes.
+  const [pointed] = useState(() => signal<Pointed | null>(null));
   const [table, setTable] = useState(false);
   const [drawn, setDrawn] = useState(0);
   const tabled = useRef(false);
@@ -42,7 +44,7 @@ function Loaded({ meta }: { meta: RunMeta }) {
     (window as unknown as { __timeline?: TimelineView }).__timeline = made;
     const ends = [
       observe(host.current, (w, h, dpr) => made.resize(w, h, dpr)),
-      gestures(made, (hit, x, y) => setPointed(hit ? { hit, x, y } : null)),
+      gestures(made, (hit, x, y) => (pointed.value = hit ? { hit, x, y } : null)),
       registerExport({ tab: "timeline", csv: () => csvText(made), svg: () => svgText(made), png: () => png(made) }),
       registerKeys(() => view.current, () => setTable((on) => !on)),
     ];
@@ -66,7 +68,7 @@ function Loaded({ meta }: { meta: RunMeta }) {
             aria-roledescription="timeline"
             aria-label={`Timeline of ${meta.name}: ${count(meta.threads.length)} rows over ${timeOf(meta.elapsed, meta.ticks_per_second)}. W and S zoom, A and D move, full stop and comma step through strands, question mark lists all keys.`}
           />
-          {pointed && view.current && <Tooltip view={view.current} pointed={pointed} />}
+          <Tooltip view={view} pointed={pointed} />
         </div>
         {table && view.current && <StrandTable view={view.current} drawn={drawn} />}
       </div>

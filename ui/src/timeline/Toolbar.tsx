@@ -1,5 +1,6 @@
 /** Colour by, a switch for each layer, what the colours mean, the table, the files. */
 
+import { useMemo } from "preact/hooks";
 import { colour, sequential } from "../colors";
 import type { RunMeta } from "../data/contract";
 import { count } from "../format";
@@ -112,7 +113,8 @@ const MOST_KEYS = 6;
 function Key({ meta }: { meta: RunMeta }) {
   const d = dark.value;
   const mode = colorBy.value;
-  const palette = new Palette(mode, meta, d, colours.value.panel);
+  const panel = colours.value.panel;
+  const palette = useMemo(() => new Palette(mode, meta, d, panel), [mode, meta, d, panel]);
   const facts = { code: 0xffff, site: 0xffff, row: 0, level: 0, critical: false, readyPath: false };
   let entries: { label: string; fill: string }[] = [];
   let more = 0;

@@ -1,5 +1,6 @@
 /** What is under the pointer, in words. Nothing is said here alone: a click says it in the drawer. */
 
+import type { Signal } from "@preact/signals";
 import { count, many, percent, three, ticks as timeOf } from "../format";
 import { FLAG } from "./boxes";
 import type { Hit } from "./hit";
@@ -15,8 +16,10 @@ export interface Pointed {
 
 type Line = [string, string];
 
-export function Tooltip({ view, pointed }: { view: TimelineView; pointed: Pointed }) {
-  const said = words(view, pointed.hit);
+export function Tooltip({ view: of, pointed: at }: { view: { current: TimelineView | null }; pointed: Signal<Pointed | null> }) {
+  const pointed = at.value;
+  const view = of.current;
+  const said = view && pointed && words(view, pointed.hit);
   if (!said) return null;
   const width = view.canvas.clientWidth;
   const left = pointed.x > width - 320;

@@ -44,6 +44,7 @@ export class TimelineView {
   private laneOf: unknown = null;
   private closed = false;
   private scroll = 0;
+  private rowToReveal: number | null = null;
   private seen: Selection | null = null;
   /** The last frame, for pointing at it. */
   scene: Scene | null = null;
@@ -64,7 +65,8 @@ export class TimelineView {
     this.context = canvas.getContext("2d", { alpha: false });
     this.facts = new Facts(meta.id, source, () => this.invalidate());
     this.tiles = new Tiles(meta, source, this.rasteriser, () => this.invalidate());
-    this.seen = selection.peek();
+    // A tab that was not shown could not follow.
+    this.seen = null;
     this.stop = effect(() => {
       const now = selection.value;
       if (now !== this.seen) void this.follow(now);
@@ -184,6 +186,11 @@ export class TimelineView {
     const pen = new CanvasPen(c, s.dark);
     this.drawn = frame(s, pen, this.lookOf(s), this.lane);
     this.scene = s;
+    if (this.rowToReveal !== null) {
+      const row = this.rowToReveal;
+      this.rowToReveal = null;
+      this.revealRow(row);
+    }
     stats.frames++;
     stats.primitives = pen.primitives;
     stats.mostPrimitives = Math.max(stats.mostPrimitives, pen.primitives);
@@ -281,6 +288,7 @@ export class TimelineView {
 
   revealRow(row: number): void {
     if (this.scene) this.scrollRows(scrollTo(this.scene.bands.rows, row) - this.scroll);
+    else this.rowToReveal = row;
   }
 
   scrollRows(by: number): boolean {
