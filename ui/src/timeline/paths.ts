@@ -23,7 +23,8 @@ export function pieces(s: Scene, kind: "critical" | "ready"): PathPiece[] {
     for (let i = 0; i < p.row.length; i++) {
       const start = p.start[i]!;
       const end = p.end[i]!;
-      if (start >= slot.t1 || end < slot.t0) continue;
+      // Threads beyond the rows have none: the path hops over their pieces.
+      if (start >= slot.t1 || end < slot.t0 || p.row[i]! >= s.bands.rows.count) continue;
       if (start < slot.t0 || end > slot.t1) {
         // A piece over the border of two tiles is in both.
         const key = `${p.row[i]} ${start} ${end}`;

@@ -137,6 +137,8 @@ export function matrix(s: Scene, pen: Pen, all: Steals): void {
   const size = m.n * m.cell;
   const cells = new Map<number, number>();
   for (const [thief, victim, n] of all.pairs) {
+    // Threads without a row have no cell.
+    if (Math.max(thief, victim) >= m.n * m.by) continue;
     const key = Math.floor(thief / m.by) * 1024 + Math.floor(victim / m.by);
     cells.set(key, (cells.get(key) ?? 0) + n);
   }
