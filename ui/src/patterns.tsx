@@ -42,7 +42,13 @@ function pattern(ctx: Context, key: string, fallback: string | null, draw: (x: C
     if (x) draw(x);
     made.set(key, tile);
   }
-  return ctx.createPattern(tile, "repeat") ?? fallback ?? "transparent";
+  try {
+    return ctx.createPattern(tile, "repeat") ?? fallback ?? "transparent";
+  } catch {
+    // A browser short of memory takes a tile's pixels away: the next frame makes a new one.
+    made.delete(key);
+    return fallback ?? "transparent";
+  }
 }
 
 function slash(x: Context, colour: string, width: number) {

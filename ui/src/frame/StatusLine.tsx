@@ -29,6 +29,12 @@ export function StatusLine() {
   );
 }
 
+/** As many whole words as fit. */
 function shortTitle(title: string): string {
-  return title.length > 22 ? title.split(/[,:(]/)[0]!.trim().slice(0, 22) : title;
+  let out = "";
+  for (const word of title.split(/[,:(]/)[0]!.trim().split(" ")) {
+    if (out && out.length + word.length > 17) break;
+    out += (out ? " " : "") + word;
+  }
+  return out;
 }

@@ -1,0 +1,68 @@
+/** Compare and What-if on real runs. */
+
+import { check, Skip, until } from "./harness.mjs";
+
+export default function (suite) {
+  const two = { files: [suite.runs.before, suite.runs.after] };
+
+  suite.both("two runs: the sentence, both bars, the table", two, async (t) => {
+    await t.open("tab=compare");
+    await t.page.waitForSelector(".compare h1");
+    check((await t.text(".compare h1")).length > 10, "no sentence");
+    check((await t.page.locator(".compare .side svg[role=img]").count()) === 2, "not two bars");
+    const whole = await t.text(".compare aside table");
+    for (const word of ["elapsed", "work", "span"]) check(whole.includes(word), `${word} is missing`);
+    check((await t.page.locator(".tl-stack canvas").count()) === 1, "no timelines");
+  });
+
+  suite.test("X swaps the runs, and the table turns round", two, async (t) => {
+    await t.open("tab=compare");
+    await t.page.waitForSelector(".compare h1");
+    const cells = async () => (await t.page.locator(".compare aside tbody tr").first().locator("td").allInnerTexts()).slice(1, 3);
+    const [a, b] = await cells();
+    await t.page.keyboard.press("x");
+    await until(async () => { const [x, y] = await cells().catch(() => []); return x === b && y === a; }, "the turned table");
+    check((await t.hash()).includes("run=b&with=a"), await t.hash());
+  });
+
+  suite.test("one run alone says how to open two", async (t) => {
+    await t.open("tab=compare");
+    await until(async () => (await t.text("main")).includes("workspan view"), "the command");
+  });
+
+  suite.both("a second run is chosen by its chip and kept in the hash", two, async (t) => {
+    await t.open("tab=summary&run=b");
+    await t.page.waitForSelector(".verdict");
+    check((await t.text("header .run")).includes(suite.runs.after.split("/").pop()), "not the second run");
+  });
+
+  suite.test("what if: choosing code changes parallelism, span and bounds at once", async (t) => {
+    await t.open("tab=whatif");
+    await t.page.locator(".whatif .option").first().waitFor();
+    await t.page.locator(".whatif .option input").first().check();
+    const seen = await until(async () => { const s = await t.text(".whatif aside"); return (/→\s*[\d.]+/.test(s) || s.includes("can't answer") || s.includes("does not carry")) && s; }, "an answer");
+    if (!/→\s*[\d.]+/.test(seen)) throw new Skip("this server answers no what-ifs");
+    const [before, after] = (await t.text(".whatif .pairs > div")).match(/[\d.]+/g).map(Number);
+    check(after >= before, `parallelism fell from ${before} to ${after}`);
+    await t.page.keyboard.press("Tab");
+    const first = await t.text(".whatif .pairs > div");
+    await t.page.locator(".whatif .factor input").focus();
+    await t.page.keyboard.press("ArrowRight");
+    await until(async () => (await t.hash()).includes("factor=4"), "the factor in the hash");
+    await until(async () => (await t.text(".whatif .pairs > div")) !== first, "another answer");
+  });
+
+  suite.test("what if: dragging over source lines chooses them", async (t) => {
+    await t.open("tab=whatif");
+    const lines = t.page.locator(".whatif .source .line");
+    if ((await lines.first().waitFor({ timeout: 5000 }).then(() => 1, () => 0)) === 0) throw new Skip("the sources of this run are not here");
+    const box = async (i) => { const b = await lines.nth(i).boundingBox(); return [b.x + 160, b.y + 8]; };
+    await t.page.mouse.move(...(await box(1)));
+    await t.page.mouse.down();
+    await t.page.mouse.move(...(await box(3)), { steps: 4 });
+    await t.page.mouse.up();
+    const hash = await until(async () => { const h = await t.hash(); return h.includes("what=lines") && h; }, "the lines in the hash");
+    check(/-\d+/.test(decodeURIComponent(hash)), hash);
+    check((await t.page.locator(".whatif .line.chosen").count()) === 3, "not three lines");
+  });
+}

@@ -1,0 +1,168 @@
+/** The frame: keys alone, themes, hash and history, palette, search, exports, small windows. */
+
+import { readFileSync } from "node:fs";
+import { check, until } from "./harness.mjs";
+
+const TABS = ["summary", "timeline", "dag", "scalability", "sites", "whatif", "compare"];
+
+export default function (suite) {
+  suite.both("a tour by keyboard alone", async (t) => {
+    await t.open("tab=summary");
+    for (const [i, tab] of TABS.entries()) {
+      await t.page.keyboard.press(String(i + 1));
+      await until(async () => (await t.page.locator(`#tab-${tab}`).getAttribute("aria-selected")) === "true", `tab ${tab}`);
+      await t.page.waitForTimeout(150);
+      check((await t.page.locator("main").innerText()) !== "" || (await t.page.locator("main canvas").count()) > 0, `${tab} is empty`);
+    }
+    await t.page.keyboard.press("?");
+    await t.page.getByRole("dialog", { name: "Keys and help" }).waitFor();
+    check((await t.text("[role=dialog]")).includes("Timeline"), "help has no section of the timeline");
+    await t.page.keyboard.press("Escape");
+    await until(async () => (await t.page.locator("[role=dialog]").count()) === 0, "the help to close");
+    // The focus is seen wherever Tab leads.
+    await t.page.keyboard.press("1");
+    for (let i = 0; i < 12; i++) {
+      await t.page.keyboard.press("Tab");
+      const ring = await t.page.evaluate(() => { const e = document.activeElement; if (!e || e === document.body) return true; const s = getComputedStyle(e), p = e.closest("label") && getComputedStyle(e.closest("label")); return s.outlineStyle !== "none" || s.boxShadow !== "none" || (p && p.boxShadow !== "none"); });
+      check(ring, `no focus ring on ${await t.page.evaluate(() => document.activeElement.outerHTML.slice(0, 120))}`);
+    }
+  });
+
+  suite.both("keys typed into a field are text", async (t) => {
+    await t.open("tab=summary");
+    await t.page.keyboard.press("/");
+    await t.page.keyboard.type("2q?3");
+    check((await t.page.locator(".search input").inputValue()) === "2q?3", "keys were eaten");
+    check((await t.hash()).includes("tab=summary"), "a digit changed the tab");
+  });
+
+  suite.both("search finds a site and a task, by keyboard", async (t) => {
+    await t.open("tab=summary");
+    const site = await t.page.evaluate(async () => document.querySelector(".onpath .fn")?.textContent ?? "");
+    await t.page.keyboard.press("/");
+    await t.page.keyboard.type("root");
+    await t.page.locator("#found [role=option]").first().waitFor();
+    await t.page.keyboard.press("Enter");
+    await until(async () => /sel=(site|code)/.test(await t.hash()), `the selection (${site})`);
+    await t.page.keyboard.press("/");
+    await t.page.keyboard.press("ControlOrMeta+a");
+    await t.page.keyboard.type("#1");
+    await until(async () => (await t.page.locator("#found [role=option]").first().innerText()).includes("task 1"), "task 1");
+    await t.page.keyboard.press("Enter");
+    const hash = await until(async () => { const h = await t.hash(); return h.includes("sel=task") && h; }, "the task");
+    check(hash.includes("sel=task:a:1"), hash);
+    await t.page.waitForSelector(".drawer .stack li");
+  });
+
+  suite.both("the palette runs a command and gives the focus back", async (t) => {
+    await t.open("tab=summary");
+    await t.page.keyboard.press("ControlOrMeta+Shift+P");
+    await t.page.getByRole("dialog", { name: "Commands" }).waitFor();
+    await t.page.keyboard.type("scal");
+    await t.page.keyboard.press("Enter");
+    await until(async () => (await t.hash()).includes("tab=scalability"), "the command's tab");
+    check((await t.page.locator("[role=dialog]").count()) === 0, "the palette stayed");
+  });
+
+  suite.both("back and forward go through what was looked at", async (t) => {
+    await t.open("tab=summary");
+    await t.page.keyboard.press("5");
+    await t.page.locator(".sites tbody tr[data-row]").nth(1).click();
+    const there = await t.hash();
+    await t.page.keyboard.press("4");
+    await until(async () => (await t.hash()).includes("tab=scalability"), "scalability");
+    await t.page.keyboard.press("[");
+    await until(async () => (await t.hash()) === there, `the selected row again: ${there}, it is ${await t.hash()}`);
+    await t.page.goBack();
+    await until(async () => (await t.hash()).includes("tab=summary"), "the summary");
+    await t.page.goForward();
+    await until(async () => (await t.hash()) === there, "forward");
+    check((await t.page.locator(".sites tr[aria-selected=true]").count()) > 0, "the selection did not come back");
+  });
+
+  suite.both("a link opens the same view", async (t) => {
+    const hash = "tab=sites&sel=site:a:1&color=worker&theme=dark";
+    await t.open(hash);
+    await until(async () => (await t.page.locator(".sites tr[aria-selected=true]").count()) === 1, "the selected site");
+    const now = await t.hash();
+    for (const part of ["tab=sites", "sel=site:a:1", "color=worker", "theme=dark"]) check(now.includes(part), `${part} is gone: ${now}`);
+  });
+
+  suite.both("nonsense in the hash does no harm", async (t) => {
+    await t.open("tab=nope&sel=strand:a:99999999:1&t=9,1&run=zz&dag=%E0%A4%A");
+    await t.page.waitForSelector(".verdict");
+  });
+
+  for (const [name, options, want] of [["system dark", { dark: true }, "dark"], ["system light", {}, "light"]])
+    suite.test(`theme: ${name}`, options, async (t) => {
+      await t.page.goto("about:blank");
+      await t.page.goto(t.base);
+      await t.page.waitForSelector(".verdict");
+      check((await t.page.evaluate(() => document.documentElement.dataset.theme)) === want, "not the system's theme");
+      const [fg, bg] = await t.page.evaluate(() => [getComputedStyle(document.querySelector(".verdict")).color, getComputedStyle(document.querySelector("main")).backgroundColor]);
+      const light = (c) => c.match(/\d+/g).slice(0, 3).reduce((n, v) => n + Number(v), 0);
+      check(want === "dark" ? light(fg) > light(bg) : light(fg) < light(bg), `${fg} on ${bg}`);
+    });
+
+  suite.test("the theme button goes round, and the link keeps it", async (t) => {
+    await t.open("tab=summary");
+    await t.page.getByRole("button", { name: /^Theme:/ }).click();
+    await until(async () => (await t.hash()).includes("theme=dark"), "dark");
+    check((await t.page.evaluate(() => document.documentElement.dataset.theme)) === "dark", "not dark");
+  });
+
+  suite.test("less motion: nothing moves by itself", { still: true }, async (t) => {
+    await t.open("tab=summary");
+    await t.page.waitForSelector(".verdict");
+    const moving = await t.page.evaluate(() => document.getAnimations().filter((a) => a.playState === "running").length);
+    check(moving === 0, `${moving} animations run`);
+  });
+
+  for (const kind of ["png", "svg", "csv"])
+    suite.both(`export: ${kind}`, async (t) => {
+      await t.open("tab=sites");
+      await t.page.locator(".sites tbody tr[data-row]").first().waitFor();
+      await t.page.getByRole("button", { name: "Export this view" }).click();
+      const [download] = await Promise.all([t.page.waitForEvent("download"), t.page.getByRole("menuitem", { name: new RegExp(kind, "i") }).click()]);
+      const bytes = readFileSync(await download.path());
+      if (kind === "png") check(bytes.subarray(1, 4).toString() === "PNG" && bytes.length > 20_000, `no picture: ${bytes.length} bytes`);
+      if (kind === "svg") check(bytes.toString().startsWith("<svg") && bytes.toString().includes("root"), "no SVG");
+      if (kind === "csv") check(bytes.toString().split("\n").length > 3 && bytes.toString().includes("work"), "no table");
+    });
+
+  for (const tab of TABS)
+    suite.test(`${tab} at 1024x700 does not scroll sideways`, { viewport: { width: 1024, height: 700 } }, async (t) => {
+      await t.open(`tab=${tab}`);
+      await t.page.waitForTimeout(700);
+      const wide = await t.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      check(wide <= 0, `${wide} px too wide`);
+      const out = await t.page.evaluate(() => [...document.querySelectorAll("header > *, [role=tab]")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.textContent.slice(0, 30)));
+      check(out.length === 0, `outside of the window: ${out}`);
+    });
+
+  suite.test("a wide selection of contrasts holds on the page", async (t) => {
+    for (const theme of ["light", "dark"]) for (const tab of ["summary", "sites", "scalability", "whatif", "compare"]) {
+      await t.page.goto("about:blank");
+      await t.page.goto(`${t.base}#v=1&tab=${tab}&theme=${theme}`);
+      await t.page.waitForSelector("[role=tablist]");
+      await t.page.waitForTimeout(500);
+      const bad = await t.page.evaluate(() => {
+        const lum = (c) => { const [r, g, b] = c.map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4)); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+        const rgb = (s) => { const m = s.match(/rgba?\(([^)]+)\)/)?.[1].split(/[ ,/]+/).map(Number); return m && (m[3] === undefined || m[3] > 0.99) ? m.slice(0, 3) : null; };
+        const ground = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e); if (c.backgroundImage !== "none") return null; const v = rgb(c.backgroundColor); if (v) return v; } return null; };
+        const out = [];
+        for (const e of document.querySelectorAll("body *:not(svg *):not(option)")) {
+          if (![...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim())) continue;
+          const r = e.getBoundingClientRect(), s = getComputedStyle(e);
+          if (!r.width || s.visibility === "hidden" || s.opacity !== "1" || e.closest(":disabled")) continue;
+          const [f, b] = [rgb(s.color), ground(e)];
+          if (!f || !b) continue;
+          const [x, y] = [lum(f), lum(b)], c = (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
+          if (c < 4.45) out.push(`${c.toFixed(2)} ${e.className} “${e.textContent.trim().slice(0, 30)}”`);
+        }
+        return out.slice(0, 5);
+      });
+      check(bad.length === 0, `${tab}, ${theme}: ${bad.join("; ")}`);
+    }
+  });
+}

@@ -1,0 +1,48 @@
+/** Summary: the report's words, the numbers, findings that lead somewhere. */
+
+import { check, until } from "./harness.mjs";
+
+export default function (suite) {
+  suite.both("the verdict is the biggest thing, and the terminal's", async (t) => {
+    await t.open("tab=summary");
+    await t.page.waitForSelector(".verdict");
+    const verdict = await t.text(".verdict");
+    check(verdict.length > 20, `no verdict: ${verdict}`);
+    const sizes = await t.page.evaluate(() => { const size = (e) => parseFloat(getComputedStyle(e).fontSize); const v = document.querySelector(".verdict"); return { own: size(v), most: Math.max(...[...document.querySelectorAll("main *")].filter((e) => e !== v && e.textContent).map(size)) }; });
+    check(sizes.own > sizes.most, `verdict ${sizes.own} px, something else ${sizes.most} px`);
+  });
+
+  suite.both("the parts of the bar are the report's breakdown", async (t) => {
+    await t.open("tab=summary");
+    const label = await t.page.locator("svg[aria-label^='Where the worker time went']").getAttribute("aria-label");
+    const shares = [...label.matchAll(/·\s*<?([\d.]+)\s*%/g)].map((m) => Number(m[1]));
+    check(shares.length >= 2, label);
+    const sum = shares.reduce((a, b) => a + b, 0);
+    check(Math.abs(sum - 100) < 3, `the shares add up to ${sum}: ${label}`);
+  });
+
+  suite.both("a finding opens the timeline at its place, with its strand selected", async (t) => {
+    await t.open("tab=summary");
+    await t.page.locator(".finding .button").first().click();
+    const hash = await until(async () => { const h = await t.hash(); return h.includes("tab=timeline") && h; }, "the timeline");
+    check(/[&#]t=[\d.]+,[\d.]+/.test(hash), `no range in ${hash}`);
+    check(/sel=(strand|site|code)/.test(hash), `nothing selected in ${hash}`);
+    check(/finding=1/.test(hash), `no finding in ${hash}`);
+    await t.page.waitForSelector(".drawer");
+    await t.page.goBack();
+    await t.page.waitForSelector(".verdict");
+  });
+
+  suite.both("places lead to the source", async (t) => {
+    await t.open("tab=summary");
+    const place = t.page.locator(".summary .place.link").first();
+    await place.waitFor();
+    const text = await place.innerText();
+    await place.click();
+    await t.page.waitForSelector(".sites");
+    const hash = await t.hash();
+    check(hash.includes("sel=line"), hash);
+    const line = /:(\d+)$/.exec(text)?.[1];
+    check(!line || hash.endsWith(`:${line}`) || hash.includes(`:${line}&`), `${text} led to ${hash}`);
+  });
+}
