@@ -7,9 +7,9 @@ import { count, ticks } from "../format";
 import { dark, still } from "../theme/theme";
 import { ground } from "../patterns";
 import type { RunId } from "../data/contract";
-import { drawStrip, HEAD } from "./axis";
+import { drawStrip } from "./axis";
 import { nameOf, sentence } from "./boxes";
-import { pan, zoom } from "./camera";
+import { pan } from "./camera";
 import { registerExport } from "../export/export";
 import { csvOf, pngOf, svgOf } from "./picture";
 import { commandsOf } from "./keys";
@@ -161,9 +161,9 @@ function Picture({ scene }: { scene: Scene }) {
       const camera = scene.cameraAt(at);
       const look = scene.look();
       const time = scene.placed.time;
-      if (time) drawStrip(pen, { scale: time, camera, height: scene.height, width: scene.width, workers: scene.run.workers, perSecond: scene.run.ticks_per_second, running: scene.running.peek(), t: look.t });
+      if (time) drawStrip(pen, { scale: time, camera, height: scene.height, width: scene.width, workers: scene.run.workers, perSecond: scene.run.ticks_per_second, running: scene.strip(), t: look.t });
       where.current = paint(pen, {
-        model: scene.model.peek(), at: scene.rectAt(at), camera, view: time ? { ...scene.view, x: scene.view.x - 12, y: HEAD - 6, w: scene.width - scene.view.x + 12, h: scene.height - HEAD + 6 } : { x: 0, y: 0, w: scene.width, h: scene.height },
+        model: scene.model.peek(), at: scene.rectAt(at), camera, view: look.view,
         look, timed: time !== null, gap: layout.peek() === "structure" ? GAP_STRUCTURE : GAP_TIMED, dot: scene.dot,
         selected: scene.selected.peek(), hovered: scene.hovered.peek(), wanted: scene.wanted(), span: scene.critical.peek()?.span ?? 0,
       });
@@ -173,6 +173,7 @@ function Picture({ scene }: { scene: Scene }) {
       stats.primitives = pen.count;
       stats.mostPrimitives = Math.max(stats.mostPrimitives, pen.count);
       if (scene.moving(at)) wake();
+      else scene.refine();
     };
     const wake = () => {
       if (!asked && !ended) asked = requestAnimationFrame(draw);
@@ -264,7 +265,7 @@ function Picture({ scene }: { scene: Scene }) {
         const p = place(e);
         const f = Math.exp(-Math.max(-120, Math.min(120, dy || dx)) * 0.006);
         const free = !scene.uniform;
-        scene.steer(zoom(scene.camera, free && e.altKey ? 1 : f, free && e.shiftKey ? 1 : f, p.x, p.y));
+        scene.zoomAt(free && e.altKey ? 1 : f, free && e.shiftKey ? 1 : f, p.x, p.y);
       } else scene.steer(pan(scene.camera, e.shiftKey ? -dy : -dx, e.shiftKey ? 0 : -dy));
       pointed.value = null;
     };

@@ -12,13 +12,14 @@ const X = 54;
 const W = 72;
 export const HEAD = 30;
 
-/** Mean workers in equal bins of the run: running, and of the free ones those with ready work and those of the scheduler. */
+/** Mean workers in equal bins of a part of the run: running, and of the free ones those with ready work and those of the scheduler. */
 export interface Running { running: ArrayLike<number>; delay: ArrayLike<number>; sched: ArrayLike<number>; ticksPerBin: number; from: number }
 
 export interface Strip {
   scale: TimeScale; camera: Camera; height: number; width: number;
   workers: number; perSecond: number;
-  running: Running | null;
+  /** The finest first; the first that has a moment tells of it. */
+  running: readonly Running[];
   t: Tokens;
 }
 
@@ -64,12 +65,11 @@ export function drawStrip(pen: Pen, s: Strip): void {
 
 /** A row of pixels at a time: what ran, then what was ready, of all workers. */
 function running(pen: Pen, s: Strip, top: number, bottom: number): void {
-  const r = s.running;
-  if (!r || s.workers <= 0) return;
+  if (s.running.length === 0 || s.workers <= 0) return;
   const { scale, camera, t } = s;
   const unit = W / s.workers;
-  const bins = r.running.length;
-  const mean = (of: ArrayLike<number>, t0: number, t1: number): number => {
+  const mean = (r: Running, of: ArrayLike<number>, t0: number, t1: number): number => {
+    const bins = of.length;
     const a = (t0 - r.from) / r.ticksPerBin, b = Math.max((t1 - r.from) / r.ticksPerBin, a + 1e-9);
     let sum = 0, width = 0;
     for (let i = Math.max(0, Math.floor(a)); i < b && i < bins; i++) {
@@ -90,9 +90,10 @@ function running(pen: Pen, s: Strip, top: number, bottom: number): void {
       continue;
     }
     const t0 = scale.t(h0), t1 = scale.t(h1);
-    const run = Math.min(s.workers, mean(r.running, t0, t1));
+    const r = s.running.find((p) => t0 >= p.from && t0 < p.from + p.running.length * p.ticksPerBin) ?? s.running[s.running.length - 1]!;
+    const run = Math.min(s.workers, mean(r, r.running, t0, t1));
     work.push(X + run * unit, v, X + run * unit, v + step);
-    const d = mean(r.delay, t0, t1);
+    const d = mean(r, r.delay, t0, t1);
     if (d > 0.05) delay.push([v, run, Math.min(s.workers - run, d)]);
   }
   work.push(X, bottom);

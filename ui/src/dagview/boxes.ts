@@ -5,10 +5,13 @@ import { count, percent, plain, short, ticks } from "../format";
 import type { ColorBy } from "../store";
 import type { RunMeta } from "../data/contract";
 import type { Shown } from "./model";
+import type { View } from "./camera";
 import { cut, type Letters, type Pen } from "./pen";
 import type { Box } from "./routes";
 
 export interface Look {
+  /** What is seen of the scene: words keep within it. */
+  view: View;
   t: Tokens;
   dark: boolean;
   mode: ColorBy;
@@ -48,7 +51,7 @@ export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
   const c = colourOf(n, look);
   const { t } = look;
   const bold = look.critical && s.critical;
-  if (b.w < 3 || b.h < 3) {
+  if (b.w < 9 || b.h < 4) {
     pen.box(b.x, b.y, Math.max(b.w, 2), b.h, 0, bold ? t.path : c.fill);
     return;
   }
@@ -64,22 +67,25 @@ export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
   }
   if (bold) pen.box(b.x, b.y, b.w, b.h, r, null, { colour: t.path, width: 2.6 });
   else if (look.ready && n.ready) pen.box(b.x + 1, b.y + 1, b.w - 2, b.h - 2, r, null, { colour: t.path, width: 1.5, dash: [2, 2.5] });
-  const room = b.w - 10;
-  if (room < 22 || b.h < 13) return;
-  const mid = b.y + b.h / 2;
+  // In the middle of what is seen of it.
+  const v = look.view;
+  const x0 = Math.max(b.x, v.x), x1 = Math.min(b.x + b.w, v.x + v.w), y0 = Math.max(b.y, v.y), y1 = Math.min(b.y + b.h, v.y + v.h);
+  const room = x1 - x0 - 10;
+  if (room < 22 || y1 - y0 < 13) return;
+  const mid = (y0 + y1) / 2, cx = (x0 + x1) / 2;
   const name: Letters = { size: 12, weight: 650, colour: c.ink, align: "center" };
   const sub: Letters = { size: 10.5, colour: c.ink, align: "center" };
   const took = ticks(length);
   const facts = `${took} · ${rowLabel(look.meta, s.row)}`;
-  if (b.h >= 30) {
-    pen.text(cut(pen, nameOf(n, look.meta), room, name), b.cx, mid - 2, name);
+  if (y1 - y0 >= 30) {
+    pen.text(cut(pen, nameOf(n, look.meta), room, name), cx, mid - 2, name);
     const words = [facts, took].find((w) => pen.measure(w, sub) <= room);
     // A number that is cut is another number.
-    if (words) pen.text(words, b.cx, mid + 12, sub);
+    if (words) pen.text(words, cx, mid + 12, sub);
   } else {
     const both = `${nameOf(n, look.meta)} · ${took}`;
     const one: Letters = { ...sub, size: 11, weight: 600 };
-    pen.text(pen.measure(both, one) <= room ? both : cut(pen, nameOf(n, look.meta), room, one), b.cx, mid + 4, one);
+    pen.text(pen.measure(both, one) <= room ? both : cut(pen, nameOf(n, look.meta), room, one), cx, mid + 4, one);
   }
 }
 
@@ -99,12 +105,13 @@ export function drawCard(pen: Pen, n: Shown, b: Box, look: Look): void {
   const { t } = look;
   const c = colourOf(n, look);
   const bold = look.critical && f.critical;
-  if (b.w < 3 || b.h < 3) {
-    pen.box(b.x, b.y, Math.max(b.w, 2), b.h, 0, bold ? t.path : c.fill);
+  if (b.w < 16 || b.h < 5) {
+    // As many as these may be, each is one mark.
+    pen.box(b.x, b.y, Math.max(b.w, 2), b.h, 0, bold ? t.path : alpha(c.fill, 0.55));
     return;
   }
   const r = Math.min(6, b.h / 3, b.w / 4);
-  if (b.w > 20 && b.h > 20 && f.expandable) {
+  if (b.w > 34 && b.h > 20 && f.expandable) {
     pen.box(b.x + 4, b.y + 4, b.w, b.h, r, t.panel2, { colour: t.line2, width: 1 });
     if (f.kind === "group") pen.box(b.x + 2, b.y + 2, b.w, b.h, r, t.panel2, { colour: t.line2, width: 1 });
   }

@@ -3,7 +3,7 @@
 import type { Command } from "../commands";
 import { colorBy, drawer, layers, layout, split, type ColorBy, type Layer, type Layout } from "../store";
 import { announcement } from "../store";
-import { zoom, pan } from "./camera";
+import { pan } from "./camera";
 import { COLOURS, dagDetails, LAYOUTS } from "./choices";
 import { asTable } from "./DagView";
 import { expandable } from "./model";
@@ -22,7 +22,7 @@ function next<T>(list: readonly { id: T; title: string }[], now: T): { id: T; ti
 
 export function commandsOf(scene: Scene): Command[] {
   const at = (id: string, title: string, keys: string[], run: () => void): Command => ({ id: `dag.${id}`, title, keys, tabs: ["dag"], group: "DAG", run });
-  const middle = (f: number) => scene.steer(zoom(scene.camera, f, f, scene.view.x + scene.view.w / 2, scene.view.y + scene.view.h / 2));
+  const middle = (f: number) => scene.zoomAt(f, f, scene.view.x + scene.view.w / 2, scene.view.y + scene.view.h / 2);
   const selected = (then: (n: NonNullable<ReturnType<typeof scene.selected.peek>>) => void) => () => {
     const n = scene.selected.peek();
     if (n) then(n);

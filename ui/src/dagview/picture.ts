@@ -2,7 +2,7 @@
 
 import { toPng } from "../export/picture";
 import { renderToSvgDefs } from "./defs";
-import { HEAD, drawStrip } from "./axis";
+import { drawStrip } from "./axis";
 import { layout } from "../store";
 import { colours, dark } from "../theme/theme";
 import { nameOf, rowLabel, siteLabel } from "./boxes";
@@ -18,9 +18,9 @@ export function svgOf(scene: Scene): string {
   const look = scene.look();
   const time = scene.placed.time;
   const camera = scene.camera;
-  if (time) drawStrip(pen, { scale: time, camera, height: scene.height, width: scene.width, workers: scene.run.workers, perSecond: scene.run.ticks_per_second, running: scene.running.peek(), t: look.t });
+  if (time) drawStrip(pen, { scale: time, camera, height: scene.height, width: scene.width, workers: scene.run.workers, perSecond: scene.run.ticks_per_second, running: scene.strip(), t: look.t });
   paint(pen, {
-    model: scene.model.peek(), at: (n) => n, camera, view: time ? { ...scene.view, x: scene.view.x - 12, y: HEAD - 6, w: scene.width - scene.view.x + 12, h: scene.height - HEAD + 6 } : { x: 0, y: 0, w: scene.width, h: scene.height },
+    model: scene.model.peek(), at: (n) => n, camera, view: look.view,
     look, timed: time !== null, gap: layout.peek() === "structure" ? GAP_STRUCTURE : GAP_TIMED, dot: scene.dot,
     selected: scene.selected.peek(), hovered: null, wanted: scene.wanted(), span: scene.critical.peek()?.span ?? 0,
   });

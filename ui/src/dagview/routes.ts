@@ -19,13 +19,20 @@ export type Where = (n: Shown) => Box;
 
 /** Boxes on the screen: dots keep their size, everything else at least its two pixels. */
 export function onScreen(at: (n: Shown) => Rect, c: Camera, dots: (n: Shown) => boolean): Where {
+  // Boxes are asked for by links, marks and hits too: each is worked out once a picture.
+  const known = new Map<Shown, Box>();
   return (n) => {
+    let b = known.get(n);
+    if (!b) known.set(n, (b = box(n)));
+    return b;
+  };
+  function box(n: Shown): Box {
     const r = at(n);
     const x = r.x * c.kx + c.tx, y = r.y * c.ky + c.ty, w = r.w * c.kx, h = r.h * c.ky, cx = (r.x + r.spine) * c.kx + c.tx;
     if (!dots(n)) return { x, y, w, h: n.inside ? h : Math.max(h, 2), cx };
     const d = Math.min(10, Math.max(2, w));
     return { x: cx - d / 2, y: y + h / 2 - d / 2, w: d, h: d, cx };
-  };
+  }
 }
 
 export function route(link: Link, where: Where, camera: Camera, timed: boolean, gap: number): Route | null {

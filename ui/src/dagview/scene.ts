@@ -4,7 +4,7 @@
  */
 
 import { batch, signal } from "@preact/signals";
-import type { Ancestors, CriticalPath, Meta, RunId, RunMeta, StrandDetail } from "../data/contract";
+import { TILE_BINS, type Ancestors, type CriticalPath, type Meta, type RunId, type RunMeta, type StrandDetail } from "../data/contract";
 import { requests } from "../data/requests";
 import { Unavailable, type DataSource } from "../data/source";
 import { count } from "../format";
@@ -12,7 +12,7 @@ import { announcement, colorBy, expanded, layers, layout, power, run as shownRun
 import { isRoot } from "../frame/Tabs";
 import { dark, colours, still } from "../theme/theme";
 import { nameOf, sentence, type Look } from "./boxes";
-import { between, fit, hold, reveal, type Camera, type Fit, type View } from "./camera";
+import { between, fit, hold, reveal, zoom, type Camera, type Fit, type View } from "./camera";
 import { firstPicture, levelLess, MOST_NODES, nextLevel, withinLimit, without } from "./expand";
 import { CARD_WIDTH, isDot, place, type Options, type Placed } from "./layout";
 import { Insides } from "./load";
@@ -23,6 +23,9 @@ import { neighbours, step, type Neighbours, type Way } from "./walk";
 
 /** Levels that a search may open at once. */
 const MOST_LEVELS = 600;
+
+/** Factor of the x axis at most where y is time. */
+const WIDEST = 2.2;
 
 const EMPTY: Model = build(new Map(), new Set());
 const START: ReadonlySet<string> = new Set(["t0"]);
@@ -93,6 +96,7 @@ export class Scene {
   look(): Look {
     const on = layers.value;
     return {
+      view: this.timed ? { x: this.view.x - 12, y: HEAD - 6, w: this.width - this.view.x + 12, h: this.height - HEAD + 6 } : { x: 0, y: 0, w: this.width, h: this.height },
       // Here everything lies on the ground of the page: paths are as its text, their rims as the ground.
       t: { ...colours.value, path: colours.value.fg, halo: colours.value.panel }, dark: dark.value, mode: colorBy.value, meta: this.run,
       critical: on.has("critical"), ready: on.has("ready"), slack: this.slack.value, rootCode: (code) => isRoot(this.run.codes[code]?.label),
@@ -156,6 +160,12 @@ export class Scene {
     this.oldCamera = null;
     this.camera = hold(to, this.placed, this.view);
     this.wake();
+  }
+
+  /** The user zooms at a point. Where an axis is time, boxes need not be wider than can be read. */
+  zoomAt(fx: number, fy: number, x: number, y: number): void {
+    const most = this.uniform ? Infinity : Math.max(1, WIDEST / this.camera.kx);
+    this.steer(zoom(this.camera, Math.min(fx, most), fy, x, y));
   }
 
   private share(at: number): number {
@@ -543,10 +553,46 @@ export class Scene {
     };
     if (!this.critical.peek()) void this.source.json<CriticalPath>(requests.critical(this.id)).then((path) => (this.critical.value = path), quietly);
     if (this.running.peek()) return;
-    void this.source.planes(requests.profile(this.id, this.run.top_level, 0)).then(({ planes }) => {
-      this.running.value = { running: planes.running!, delay: planes.delay!, sched: planes.no_work_sched!, ticksPerBin: 2 ** this.run.top_level, from: 0 };
-      this.wake();
-    }, quietly);
+    void this.tile(this.run.top_level, 0).then((r) => (this.running.value = r), quietly);
+  }
+
+  private async tile(level: number, index: number): Promise<Running> {
+    const { planes } = await this.source.planes(requests.profile(this.id, level, index));
+    const ticksPerBin = 2 ** level;
+    return { running: planes.running!, delay: planes.delay!, sched: planes.no_work_sched!, ticksPerBin, from: index * TILE_BINS * ticksPerBin };
+  }
+
+  private fine: { key: string; tiles: Running[] } = { key: "", tiles: [] };
+  private refining = 0;
+
+  /** What ran, as fine as the picture shows it: the part in view first, then the whole run. */
+  strip(): readonly Running[] {
+    const whole = this.running.value;
+    return whole ? [...this.fine.tiles, whole] : [];
+  }
+
+  /** Asks for what ran in view, once the picture stands still. */
+  refine(): void {
+    const scale = this.placed.time;
+    if (!scale) return;
+    const c = this.camera;
+    const t0 = Math.max(0, scale.t(-c.ty / c.ky)), t1 = Math.min(this.run.elapsed, scale.t((this.height - c.ty) / c.ky));
+    const level = Math.max(0, Math.ceil(Math.log2(Math.max(1, t1 - t0) / TILE_BINS)));
+    const width = TILE_BINS * 2 ** level;
+    const first = Math.floor(t0 / width), last = Math.floor(t1 / width);
+    const key = `${level}:${first}:${last}`;
+    if (level >= this.run.top_level || key === this.fine.key || !(t1 > t0) || last - first > 3) return;
+    window.clearTimeout(this.refining);
+    this.refining = window.setTimeout(() => {
+      this.fine.key = key;
+      const wanted = Array.from({ length: last - first + 1 }, (_, i) => this.tile(level, first + i));
+      void Promise.allSettled(wanted).then((got) => {
+        // A report may not carry this level: the whole run's bins stay.
+        if (this.fine.key !== key) return;
+        this.fine.tiles = got.flatMap((g) => (g.status === "fulfilled" ? [g.value] : []));
+        this.wake();
+      });
+    }, 120);
   }
 
   /** True when this scene's run is the one shown. */
