@@ -6,7 +6,7 @@ import { count, percent, ticks as timeOf } from "../format";
 import { announcement, drawer, selection } from "../store";
 import type { Selection } from "../store";
 import type { Hit } from "./hit";
-import { steals } from "./steals";
+import { nextArc, steals } from "./steals";
 import type { TimelineView } from "./view";
 
 export function choose(what: Selection | null, said?: string): void {
@@ -175,7 +175,7 @@ export async function nextSteal(view: TimelineView): Promise<void> {
       continue;
     }
     const found = data && steals([{ t0: index * size, t1: (index + 1) * size, tile: { kind: "arcs", level, index, data, made: new Map(), used: 0 } }], { t0: t, t1: meta.elapsed, x0: 0, width: 1 });
-    const next = found?.arcs.filter((a) => a.toT > t).sort((a, b) => a.toT - b.toT)[0];
+    const next = found && nextArc(found, t);
     if (next) return chooseSteal(view, next.strand, true);
     t = (index + 1) * size - 1;
     level = Math.min(meta.top_level, level + 1);

@@ -94,8 +94,3 @@ export function path(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
   pen.line(runs, t.path, critical ? { width: 3 } : { width: 1.5, dash: [2, 2] });
   pen.line(hops, t.path, { width: critical ? 1.6 : 1.3, dash: [4, 3] });
 }
-
-/** The piece of a path under the pointer. */
-export function pieceAt(s: Scene, kind: "critical" | "ready", t: number, row: number): PathPiece | null {
-  return pieces(s, kind).find((p) => p.row === row && p.start <= t && t <= p.end) ?? null;
-}

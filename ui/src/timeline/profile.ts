@@ -1,7 +1,6 @@
 /** The parallelism profile by pixel column, from tiles: mean numbers of strands and workers. */
 
 import { TILE_BINS } from "../data/contract";
-import { time } from "./scale";
 import type { Scale } from "./scale";
 import { binsOf } from "./tiles";
 import type { Slot } from "./tiles";
@@ -71,6 +70,3 @@ export function stepped(n: number, scale: Scale, low: ArrayLike<number>, high: A
   for (let i = bottom.length - 2; i >= 0; i -= 2) top.push(bottom[i]!, bottom[i + 1]!);
   return top;
 }
-
-/** The time in the middle of a column. */
-export const columnTime = (scale: Scale, n: number, column: number): number => time(scale, scale.x0 + ((column + 0.5) * scale.width) / n);

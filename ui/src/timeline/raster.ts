@@ -41,7 +41,6 @@ export interface RasterJob {
 
 /** What runs of bins show beside boxes: free time by kind, then time off the CPU inside of strands. */
 export const RUN_KINDS = ["delay", "sched", "app", "descheduled", "blocked"] as const;
-export type RunKind = (typeof RUN_KINDS)[number];
 
 export interface Raster {
   /** RGBA, TILE_BINS wide, 2 × rows high: row r's boxes at line 2r, its CPU load at 2r + 1. */

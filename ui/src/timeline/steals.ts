@@ -1,7 +1,7 @@
 /** Steals: arcs from victim to thief, or, where they are too many to tell apart, who stole from whom how often. */
 
 import { count } from "../format";
-import { laneMiddle, visibleRows } from "./bands";
+import { laneMiddle } from "./bands";
 import type { Pen } from "./pen";
 import { x as pixel } from "./scale";
 import type { Scale } from "./scale";
@@ -172,14 +172,9 @@ export function cellAt(s: Scene, all: Steals, px: number, py: number): { thief: 
   return { thief: thief * m.by, victim: victim * m.by, n };
 }
 
-/** The next steal after a time (or before it), among those in view. */
+/** The first steal after a time, among these. */
 export function nextArc(all: Steals, after: number): Arc | null {
   let best: Arc | null = null;
   for (const arc of all.arcs) if (arc.toT > after && (!best || arc.toT < best.toT)) best = arc;
   return best;
 }
-
-export const arcVisible = (s: Scene, arc: Arc): boolean => {
-  const [first, last] = visibleRows(s.bands.rows);
-  return (arc.from >= first && arc.from <= last) || (arc.to >= first && arc.to <= last);
-};
