@@ -124,7 +124,7 @@ function Menu(p: { label: string; chip: ComponentChildren; className: string; it
     if (e.key === "Escape") { e.preventDefault(); e.stopPropagation(); open.value = false; box.current?.querySelector<HTMLElement>("button")?.focus(); }
   };
   return (
-    <span ref={box} style={{ position: "relative", minWidth: "0", flex: "0 1 auto", display: "inline-flex" }} onKeyDown={walk}>
+    <span ref={box} style={{ position: "relative", minWidth: "0", flex: p.align === "left" ? "0 1 auto" : "none", display: "inline-flex" }} onKeyDown={walk}>
       <button type="button" class={p.className} aria-haspopup="menu" aria-expanded={open.value} aria-label={p.label} onClick={() => (open.value = !open.value)}>{p.chip}</button>
       {open.value && (
         <div class="menu" role="menu" style={p.align === "left" ? { left: "0", right: "auto" } : {}}>

@@ -16,7 +16,7 @@ export function SiteDetail({ row, extra, report, run: r }: { row: Row; extra: Si
   return (
     <section class="detail" aria-label={`Details of ${name}`}>
       <div class="head">
-        <h2><span class="fn">{name}</span><span>, lengths of its strands{extra.buried > 0 && `, ${ticks(extra.buried, tps)} buried under other tasks`}</span></h2>
+        <h2><span class="fn">{name}</span><span>lengths of its strands{extra.buried > 0 && `, ${ticks(extra.buried, tps)} buried under other tasks`}</span></h2>
         <span class="end"><button type="button" class="link" onClick={() => show("timeline", null, { kind: "site", run: r.id, site: row.site })}>{row.count === 1 ? "Show it in the timeline" : `Show these ${count(r.sites[row.site] ? (report.sites[row.site]?.count ?? row.count) : row.count)} in the timeline`} →</button></span>
       </div>
       <div class="lengths">

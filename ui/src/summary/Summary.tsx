@@ -159,7 +159,7 @@ function Small({ bounds, run: r }: { bounds: Asked<Bounds>; run: RunMeta }) {
   const [ref, width] = useWidth<HTMLDivElement>(312);
   const t = tokens(dark.value);
   return (
-    <Section title="Speedup bounds and measured runs" end={<button type="button" class="link" onClick={() => (tab.value = "scalability")}>more →</button>}>
+    <Section title="Speedup bounds" end={<button type="button" class="link" onClick={() => (tab.value = "scalability")}>more →</button>}>
       <div ref={ref}>
         <Answered asked={bounds} what="the bounds" height={210} small>
           {(b) => {

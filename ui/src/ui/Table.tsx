@@ -105,7 +105,7 @@ export function Table<R>(p: TableProps<R>) {
       <thead>
         <tr>
           {p.columns.map((c) => (
-            <th key={c.id} scope="col" class={c.left ? "left" : ""} title={c.hint} aria-sort={p.order?.column === c.id ? (p.order.down ? "descending" : "ascending") : undefined}>
+            <th key={c.id} scope="col" class={`c-${c.id} ${c.left ? "left" : ""}`} title={c.hint} aria-sort={p.order?.column === c.id ? (p.order.down ? "descending" : "ascending") : undefined}>
               {c.sort && p.onOrder ? (
                 <button type="button" onClick={() => p.onOrder!({ column: c.id, down: p.order?.column === c.id ? !p.order.down : typeof (p.rows[0] && c.sort!(p.rows[0])) !== "string" })}>
                   {c.title}
@@ -124,7 +124,7 @@ export function Table<R>(p: TableProps<R>) {
           const on = p.selected?.(r) ?? false;
           return (
             <tr key={p.id(r)} data-row={p.id(r)} aria-rowindex={from + i + 2} class={`${p.rowClass?.(r) ?? ""} ${p.onSelect ? "may" : ""}`} {...(p.onSelect ? { tabIndex: on || (!anySelected && i === 0) ? 0 : -1, "aria-selected": on, onClick: () => p.onSelect!(r), onDblClick: () => p.onOpen?.(r), onKeyDown: walk } : {})}>
-              {p.columns.map((c) => <td key={c.id} class={c.left ? "left" : ""}>{c.cell(r)}</td>)}
+              {p.columns.map((c) => <td key={c.id} class={`c-${c.id} ${c.left ? "left" : ""}`}>{c.cell(r)}</td>)}
             </tr>
           );
         })}
