@@ -264,8 +264,7 @@ function Picture({ scene }: { scene: Scene }) {
       if (e.ctrlKey || e.metaKey) {
         const p = place(e);
         const f = Math.exp(-Math.max(-120, Math.min(120, dy || dx)) * 0.006);
-        const free = !scene.uniform;
-        scene.zoomAt(free && e.altKey ? 1 : f, free && e.shiftKey ? 1 : f, p.x, p.y);
+        scene.zoomAt(e.altKey ? 1 : f, e.shiftKey ? 1 : f, p.x, p.y);
       } else scene.steer(pan(scene.camera, e.shiftKey ? -dy : -dx, e.shiftKey ? 0 : -dy));
       pointed.value = null;
     };

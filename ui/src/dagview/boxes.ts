@@ -77,7 +77,7 @@ export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
   const sub: Letters = { size: 10.5, colour: c.ink, align: "center" };
   const took = ticks(length);
   const facts = `${took} · ${rowLabel(look.meta, s.row)}`;
-  if (y1 - y0 >= 30) {
+  if (y1 - y0 >= 32) {
     pen.text(cut(pen, nameOf(n, look.meta), room, name), cx, mid - 2, name);
     const words = [facts, took].find((w) => pen.measure(w, sub) <= room);
     // A number that is cut is another number.

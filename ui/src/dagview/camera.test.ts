@@ -12,14 +12,14 @@ const ONE: Camera = { kx: 1, ky: 1, tx: 0, ty: 0 };
 describe("camera", () => {
   it("fits everything, the width, the height", () => {
     const size = { width: 4000, height: 1000 };
-    const full = fit("full", size, VIEW, ONE, true);
-    expect(full.kx).toBeCloseTo(0.2);
-    expect(full.ky).toBe(full.kx);
-    expect(full.tx).toBeCloseTo(VIEW.x);
-    const free = fit("full", size, VIEW, ONE, false);
-    expect([free.kx, free.ky]).toEqual([0.2, 0.6]);
-    expect(fit("vertical", size, VIEW, ONE, false).kx).toBe(1);
-    expect(fit("horizontal", size, VIEW, ONE, false).ky).toBe(1);
+    const most = { x: 1.15, y: Infinity };
+    const full = fit("full", size, VIEW, ONE, most);
+    expect([full.kx, full.ky]).toEqual([0.2, 0.6]);
+    expect([full.tx, full.ty]).toEqual([expect.closeTo(VIEW.x), expect.closeTo(VIEW.y)]);
+    expect(fit("vertical", size, VIEW, ONE, most).kx).toBe(1);
+    expect(fit("horizontal", size, VIEW, ONE, most).ky).toBe(1);
+    const small = fit("full", { width: 100, height: 100 }, VIEW, ONE, { x: 1.15, y: 1.15 });
+    expect([small.kx, small.ky]).toEqual([1.15, 1.15]);
   });
 
   it("zooms at a point, which stays", () => {

@@ -12,30 +12,18 @@ const LEAST = 1e-4;
 
 const clamp = (k: number): number => Math.min(MOST, Math.max(LEAST, k));
 
-/**
- * The whole layout in view, or its width, or its height, the other axis as it is. `uniform` keeps both factors equal. A small layout is not
- * blown up beyond `most`.
- */
-export function fit(kind: Fit, size: { width: number; height: number }, view: View, old: Camera, uniform: boolean, most = 1.15): Camera {
-  const kx = Math.min(most, view.w / Math.max(1, size.width));
-  const ky = Math.min(uniform ? most : Infinity, view.h / Math.max(1, size.height));
+/** Factors beyond which nothing is gained: boxes have their words and room. */
+export interface Most { x: number; y: number }
+
+/** The whole layout in view, or its width, or its height, the other axis as it is. A small layout is not blown up beyond `most`. */
+export function fit(kind: Fit, size: { width: number; height: number }, view: View, old: Camera, most: Most): Camera {
   const k = { ...old };
-  if (kind === "full") {
-    k.kx = uniform ? Math.min(kx, ky) : kx;
-    k.ky = uniform ? k.kx : ky;
-  } else if (kind === "horizontal") {
-    k.kx = kx;
-    if (uniform) k.ky = kx;
-  } else {
-    k.ky = ky;
-    if (uniform) k.kx = ky;
-  }
-  k.kx = clamp(k.kx);
-  k.ky = clamp(k.ky);
+  if (kind !== "vertical") k.kx = clamp(Math.min(most.x, view.w / Math.max(1, size.width)));
+  if (kind !== "horizontal") k.ky = clamp(Math.min(most.y, view.h / Math.max(1, size.height)));
   const wide = size.width * k.kx;
   const high = size.height * k.ky;
-  k.tx = wide <= view.w ? view.x + (view.w - wide) / 2 : kind === "vertical" ? keep(old.tx, old.kx, k.kx, view.x + view.w / 2) : view.x;
-  k.ty = high <= view.h ? view.y + (uniform ? Math.min(24, (view.h - high) / 2) : (view.h - high) / 2) : kind === "horizontal" ? keep(old.ty, old.ky, k.ky, view.y) : view.y;
+  k.tx = wide <= view.w + 1e-6 ? view.x + (view.w - wide) / 2 : kind === "vertical" ? old.tx : view.x;
+  k.ty = high <= view.h + 1e-6 ? view.y + Math.min(24, (view.h - high) / 2) : kind === "horizontal" ? old.ty : view.y;
   return k;
 }
 

@@ -11,8 +11,8 @@ import { durationHeight, lengthOf, levelsIn, timeScale, type TimeScale } from ".
 
 export const STRAND_WIDTH = 92;
 export const CARD_WIDTH = 104;
-export const STRAND_HEIGHT = 34;
-export const CARD_HEIGHT = 126;
+export const STRAND_HEIGHT = 40;
+export const CARD_HEIGHT = 140;
 /** A strand that only forks. */
 export const DOT = 10;
 export const GAP_X = 16;

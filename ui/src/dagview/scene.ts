@@ -77,8 +77,8 @@ export class Scene {
     return { layout: layout.value, power: power.value, elapsed: this.run.elapsed };
   }
 
-  /** Both axes have one factor: no axis is time. */
-  get uniform(): boolean {
+  /** No axis is time: heights are those of the words. */
+  get structure(): boolean {
     return layout.peek() === "structure";
   }
 
@@ -138,7 +138,7 @@ export class Scene {
 
   private fitFor(kind: Fit): Camera {
     const inner = { x: this.view.x + 8, y: this.view.y, w: this.view.w - 16, h: this.view.h };
-    return fit(kind, this.placed, inner, this.camera, this.uniform);
+    return fit(kind, this.placed, inner, this.camera, { x: 1.15, y: this.structure ? 1.15 : Infinity });
   }
 
   moveTo(to: Camera, moving: boolean): void {
@@ -164,7 +164,7 @@ export class Scene {
 
   /** The user zooms at a point. Where an axis is time, boxes need not be wider than can be read. */
   zoomAt(fx: number, fy: number, x: number, y: number): void {
-    const most = this.uniform ? Infinity : Math.max(1, WIDEST / this.camera.kx);
+    const most = this.structure ? Infinity : Math.max(1, WIDEST / this.camera.kx);
     this.steer(zoom(this.camera, Math.min(fx, most), fy, x, y));
   }
 
@@ -227,7 +227,8 @@ export class Scene {
     place(m, this.options());
     this.links = null;
     const widest = Math.max(320, this.width - (this.timed ? STRIP : 20) - 40);
-    return m.boxes.length > 0 && widest / topWidth(m) >= 0.8 * (100 / CARD_WIDTH);
+    const high = !this.structure || this.view.h / Math.max(1, m.top.h) >= 0.5;
+    return m.boxes.length > 0 && high && widest / topWidth(m) >= 0.8 * (100 / CARD_WIDTH);
   }
 
   /** Lays out anew and moves there. `anchor` stays where it is on the screen. */
@@ -485,8 +486,8 @@ export class Scene {
   focus(n: Shown): void {
     const r = n.inside || n.w > 0 ? n : n.parent!;
     const pad = 60;
-    const kx = Math.min(4, (this.view.w - 2 * pad) / Math.max(1, r.w)), ky = Math.min(this.uniform ? 4 : 400, (this.view.h - 2 * pad) / Math.max(0.05, r.h));
-    const k = !this.uniform ? { kx: Math.min(kx, 1.6), ky } : { kx: Math.min(kx, ky), ky: Math.min(kx, ky) };
+    const kx = Math.min(4, (this.view.w - 2 * pad) / Math.max(1, r.w)), ky = Math.min(this.structure ? 4 : 400, (this.view.h - 2 * pad) / Math.max(0.05, r.h));
+    const k = !this.structure ? { kx: Math.min(kx, 1.6), ky } : { kx: Math.min(kx, ky), ky: Math.min(kx, ky) };
     this.fitted = false;
     this.moveTo({ ...k, tx: this.view.x + this.view.w / 2 - (r.x + r.w / 2) * k.kx, ty: this.view.y + this.view.h / 2 - (r.y + r.h / 2) * k.ky }, true);
   }
