@@ -5,12 +5,17 @@ use std::fs;
 use anyhow::{Result, bail};
 use serde_json::Value;
 
+use crate::ui;
 use crate::workspace::{build_release, cargo_workspan, output, succeed, target, workspan};
 
-/// Records the merge sort with both merges, leaves trace, text and JSON reports under target/workspan/demo, prints the
-/// one of the serial merge, and checks that it names the merge while the other does not. (The HTML report joins them
-/// with the viewer.)
+/// Records the merge sort with both merges, leaves trace, text, JSON and HTML reports under target/workspan/demo, prints the
+/// one of the serial merge, and checks that it names the merge while the other does not.
 pub fn run() -> Result<()> {
+    let page = ui::lacking();
+    match &page {
+        None => ui::build()?,
+        Some(why) => println!("No HTML report: {why}."),
+    }
     build_release()?;
     let folder = target().join("workspan/demo");
     fs::create_dir_all(&folder)?;
@@ -30,6 +35,12 @@ pub fn run() -> Result<()> {
         let json = output(workspan("release").args(["report", "--json"]).arg(&trace))?;
         fs::write(folder.join(format!("msort-{merge}.txt")), &text)?;
         fs::write(folder.join(format!("msort-{merge}.json")), &json)?;
+        if page.is_none() {
+            let html = folder.join(format!("msort-{merge}.html"));
+            // A report of before is replaced; what else has its name is not.
+            let mut report = workspan("release");
+            output(report.arg("html").arg(&trace).arg("-o").arg(&html))?;
+        }
         if merge == "serial" {
             succeed(workspan("release").arg("report").arg(&trace))?;
         }
@@ -42,6 +53,10 @@ pub fn run() -> Result<()> {
         }
     }
     println!("Reports and traces of both merges: {}", folder.display());
+    if page.is_none() {
+        let html = folder.join("msort-serial.html");
+        println!("The same in a browser: {}", html.display());
+    }
     Ok(())
 }
 

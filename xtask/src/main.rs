@@ -2,6 +2,7 @@
 //!
 //! * `demo` records the merge sort of `bench/` and prints its report,
 //! * `test` runs every check a change has to pass,
+//! * `ui` builds the viewer's page, `screenshots` makes the README's pictures of it,
 //! * `bench` measures what recording costs.
 
 mod bench;
@@ -14,6 +15,7 @@ mod rayon_tests;
 mod real_programs;
 mod rival;
 mod test;
+mod ui;
 mod workspace;
 
 use std::process::ExitCode;
@@ -24,6 +26,9 @@ usage: cargo xtask demo            build workspan, record the merge sort of benc
                                   more random cases, and oxipng and tokei
        cargo xtask test rayon     Rayon's own tests alone, bare and recorded
        cargo xtask test programs  oxipng and tokei alone, bare and recorded
+       cargo xtask test page      the viewer's page alone: types, tests, in a browser
+       cargo xtask ui              build the viewer's page (node 20.19 or later, npm), which the next build embeds
+       cargo xtask screenshots     the README's pictures of the page, into docs/pictures
        cargo xtask bench           what a recorded join or task costs on each runtime, its bytes, its report";
 
 fn main() -> ExitCode {
@@ -33,8 +38,10 @@ fn main() -> ExitCode {
         ["demo"] => demo::run(),
         ["test"] => test::run(false),
         ["test", "--long"] => test::run(true),
-        ["test", part @ ("rayon" | "programs")] => test::part(part),
+        ["test", part @ ("rayon" | "programs" | "page")] => test::part(part),
         ["bench"] => bench::run(),
+        ["ui"] => ui::build(),
+        ["screenshots"] => ui::screenshots(),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);

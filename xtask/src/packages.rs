@@ -24,6 +24,10 @@ pub fn prepare() -> Result<()> {
     if !missing.is_empty() {
         install(&missing, may);
     }
+    // Alone, so that the compilers do not depend on it.
+    if crate::ui::browser().is_none() {
+        install(&["chromium".to_owned()], may);
+    }
     if !works("cc", &["--version"]) {
         bail!("a C compiler is missing: apt-get install gcc libc6-dev");
     }

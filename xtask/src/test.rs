@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use crate::packages;
 use crate::rayon_tests;
 use crate::real_programs::{self, Outcome};
+use crate::ui;
 use crate::workspace::{cargo, succeed};
 
 /// What the checks came to.
@@ -26,6 +27,11 @@ pub fn part(name: &str) -> Result<()> {
     match name {
         "rayon" => rayons_own(&mut tally)?,
         "programs" => programs(&mut tally)?,
+        "page" => {
+            build_page(&mut tally);
+            succeed(cargo().args(["build", "--quiet", "--package", "workspan"]))?;
+            page(&mut tally);
+        }
         other => bail!("no part of the tests is called `{other}`"),
     }
     sum_up(&tally, started)
@@ -36,6 +42,8 @@ pub fn run(long: bool) -> Result<()> {
     let started = Instant::now();
     let mut tally = Tally::default();
     packages::prepare()?;
+    // First of all, as what is built after it embeds it.
+    build_page(&mut tally);
     check(
         &mut tally,
         "format",
@@ -69,6 +77,7 @@ pub fn run(long: bool) -> Result<()> {
     ]);
     count(&mut tally, "slow tests", &mut slow)?;
     rayons_own(&mut tally)?;
+    page(&mut tally);
     if long {
         programs(&mut tally)?;
     }
@@ -113,6 +122,32 @@ fn rayons_own(tally: &mut Tally) -> Result<()> {
         Err(error) => tally.failed.push(format!("rayon's own tests: {error:#}")),
     }
     Ok(())
+}
+
+/// The viewer's page, where it can be built.
+fn build_page(tally: &mut Tally) {
+    if ui::lacking().is_some() {
+        return;
+    }
+    if let Err(error) = ui::build() {
+        tally.failed.push(format!("the viewer's page: {error:#}"));
+    }
+}
+
+/// The page's own checks. The tool is the one that the tests before have built.
+fn page(tally: &mut Tally) {
+    match ui::test("debug") {
+        Ok(parts) => {
+            for (name, part) in parts {
+                match part {
+                    ui::Part::Passed(tests) => tally.passed += tests,
+                    ui::Part::Failed(how) => tally.failed.push(format!("{name}: {how}")),
+                    ui::Part::Skipped(why) => tally.skipped.push(format!("{name}: {why}")),
+                }
+            }
+        }
+        Err(error) => tally.failed.push(format!("the viewer's page: {error:#}")),
+    }
 }
 
 /// Programs from the registry, bare and recorded.

@@ -80,6 +80,13 @@ pub fn report_text(
     low::intervals(&view, &mut page);
     breakdown::taken_out(&view, &mut page);
     page.blank();
+    if let Some(trace) = &options.trace {
+        let view = format!(
+            "workspan view {} opens the timeline and the DAG.",
+            trace.name
+        );
+        page.prose("  ", 4, &[(Tone::Faint, view)]);
+    }
     page.line(&[(
         Tone::Faint,
         "  What a word here means: workspan help WORD".into(),

@@ -96,11 +96,15 @@ pub fn finalize(
         .iter()
         .filter(|note| own || !follow || note.key != EXIT_STATUS);
     warnings.extend(told.still_running(trace.header.pid).filter(|_| follow));
+    let folder = workspace.root.iter();
+    let folder = folder.map(|root| Note::new("source folder", root.to_string_lossy()));
     let notes = told
         .notes
         .iter()
         .chain(facts)
         .cloned()
+        // What file names are relative to, for whoever shows the sources later.
+        .chain(folder)
         .chain(off_cpu.notes(told.estimated))
         .chain(off_cpu.samples.notes())
         .chain(costs)

@@ -1,0 +1,260 @@
+//! The viewer's page: built, checked, driven in a browser, photographed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::SystemTime;
+
+use anyhow::{Context, Result, bail};
+
+use crate::workspace::{cargo_workspan, output, root, succeed, target, workspan};
+
+/// What the page is built with: vite's own demand.
+const OLDEST_NODE: (u32, u32) = (20, 19);
+
+/// Builds `ui/dist/index.html` when something it is made from is newer; the crate that embeds it sees the change.
+pub fn build() -> Result<()> {
+    if let Some(why) = lacking() {
+        bail!("the viewer's page can't be built: {why}");
+    }
+    let ui = root().join("ui");
+    let built = modified(&ui.join("dist/index.html"));
+    if built.is_some() && built >= newest(&ui)? {
+        return Ok(());
+    }
+    install()?;
+    println!("== the viewer's page");
+    succeed(npm().args(["run", "--silent", "build"]))?;
+    let page = ui.join("dist/index.html");
+    if modified(&page).is_none() {
+        bail!("{}: the build made no page", page.display());
+    }
+    Ok(())
+}
+
+/// Why nothing can be done about the page here.
+pub fn lacking() -> Option<String> {
+    let said = Command::new("node").arg("--version").output().ok();
+    let text = said.map(|s| String::from_utf8_lossy(&s.stdout).trim().to_owned());
+    let Some(text) = text.filter(|t| t.starts_with('v')) else {
+        return Some("there is no node (20.19 or later, with npm)".into());
+    };
+    let mut numbers = text[1..].split('.').map(|n| n.parse::<u32>().unwrap_or(0));
+    let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+    if version < OLDEST_NODE {
+        return Some(format!("node is {text}; 20.19 or later is needed"));
+    }
+    let npm = npm().arg("--version").stdout(Stdio::null()).status();
+    (!npm.is_ok_and(|s| s.success())).then(|| "there is no npm".into())
+}
+
+fn npm() -> Command {
+    let mut npm = Command::new("npm");
+    npm.current_dir(root().join("ui"));
+    npm
+}
+
+/// Fetches the packages that the lock file names, when it changed since.
+fn install() -> Result<()> {
+    let ui = root().join("ui");
+    let done = modified(&ui.join("node_modules/.package-lock.json"));
+    if done.is_some() && done >= modified(&ui.join("package-lock.json")) {
+        return Ok(());
+    }
+    println!("== npm ci");
+    succeed(npm().args(["ci", "--no-audit", "--no-fund", "--loglevel", "error"]))
+}
+
+fn modified(path: &Path) -> Option<SystemTime> {
+    fs::metadata(path).and_then(|m| m.modified()).ok()
+}
+
+/// When the youngest of the page's sources was written.
+fn newest(ui: &Path) -> Result<Option<SystemTime>> {
+    let mut newest = None;
+    let mut folders = vec![ui.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        let listed = fs::read_dir(&folder).with_context(|| folder.display().to_string())?;
+        for entry in listed {
+            let entry = entry?;
+            let (path, name) = (entry.path(), entry.file_name());
+            let made = ["node_modules", "dist", "e2e"].iter().any(|n| name == *n);
+            if path.is_dir() && !made {
+                folders.push(path);
+            } else if path.is_file() {
+                newest = newest.max(modified(&path));
+            }
+        }
+    }
+    Ok(newest)
+}
+
+/// What a part of the page's tests came to.
+pub enum Part {
+    /// So many tests passed, none failed.
+    Passed(usize),
+    /// What failed.
+    Failed(String),
+    /// Why it was not run.
+    Skipped(String),
+}
+
+/// Types, unit tests, and the page in a browser, each with its name. The CLI of `profile` is built already, with the page inside.
+pub fn test(profile: &str) -> Result<Vec<(&'static str, Part)>> {
+    if let Some(why) = lacking() {
+        let names = [
+            "the page's types",
+            "the page's tests",
+            "the page in a browser",
+        ];
+        let skip = |name| (name, Part::Skipped(why.clone()));
+        return Ok(names.into_iter().map(skip).collect());
+    }
+    install()?;
+    let run = |script: &str| -> Result<Part> {
+        let status = npm().args(["run", "--silent", script]).status()?;
+        Ok(match status.success() {
+            true => Part::Passed(1),
+            false => Part::Failed(format!("npm run {script} ({status})")),
+        })
+    };
+    println!("== the page's types and tests");
+    let mut parts = vec![("the page's types", run("check")?)];
+    parts.push(("the page's tests", run("test")?));
+    println!("== the page in a browser");
+    parts.push(("the page in a browser", in_browser(profile)?));
+    Ok(parts)
+}
+
+/// The end-to-end tests of `ui/e2e`, on runs recorded for them.
+fn in_browser(profile: &str) -> Result<Part> {
+    let Some(browser) = browser() else {
+        return Ok(Part::Skipped("there is no Chromium".into()));
+    };
+    let runs = record(profile)?;
+    let mut node = Command::new("node");
+    node.arg(root().join("ui/e2e/run.mjs"))
+        .current_dir(root().join("ui"))
+        .env("WORKSPAN", target().join(profile).join("workspan"))
+        .env("RUNS", &runs)
+        .env("CHROMIUM", browser)
+        .env("SHOTS", target().join("workspan/shots"))
+        .stderr(Stdio::inherit());
+    let said = node.output().with_context(|| format!("{node:?}"))?;
+    let text = String::from_utf8_lossy(&said.stdout);
+    print!("{text}");
+    if let Some(why) = text.lines().find_map(|line| line.strip_prefix("skipped: ")) {
+        return Ok(Part::Skipped(why.to_owned()));
+    }
+    let count = text.lines().rev().find_map(|line| {
+        let (passed, _) = line.split_once(" passed, ")?;
+        passed.trim().parse().ok()
+    });
+    Ok(match (said.status.success(), count) {
+        (true, Some(passed)) => Part::Passed(passed),
+        _ => Part::Failed(format!("node e2e/run.mjs ({})", said.status)),
+    })
+}
+
+/// The first Chromium there is.
+pub fn browser() -> Option<PathBuf> {
+    let folders = ["/usr/bin", "/usr/local/bin", "/snap/bin"];
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let all = folders
+        .iter()
+        .flat_map(|folder| names.iter().map(move |name| Path::new(folder).join(name)));
+    let given = std::env::var_os("CHROMIUM").map(PathBuf::from);
+    given.into_iter().chain(all).find(|path| path.is_file())
+}
+
+/// Records the runs that the tests look at, and says in which folder they are: the merge sort with its serial and its parallel merge,
+/// on one worker, cut short, and a program with OpenMP tasks where there is a compiler for it.
+pub fn record(profile: &str) -> Result<PathBuf> {
+    let folder = target().join("workspan/page-runs");
+    fs::create_dir_all(&folder)?;
+    let rayon = [
+        ("before", "serial", None),
+        ("after", "parallel", None),
+        ("one-worker", "serial", Some("1")),
+    ];
+    for (name, merge, workers) in rayon {
+        let trace = folder.join(format!("{name}.wspan"));
+        // `-o` never overwrites; these runs are made anew.
+        let _ = fs::remove_file(&trace);
+        let mut record = cargo_workspan(profile)?;
+        record.arg("--no-report").arg("-o").arg(&trace).args([
+            "run",
+            "--release",
+            "--package",
+            "workspan-bench",
+            "--bin",
+            "msort",
+            "--",
+            "--merge",
+            merge,
+        ]);
+        if let Some(workers) = workers {
+            record.env("RAYON_NUM_THREADS", workers);
+        }
+        output(&mut record)?;
+    }
+    let whole = fs::read(folder.join("before.wspan"))?;
+    fs::write(
+        folder.join("truncated.wspan"),
+        &whole[..whole.len() * 6 / 10],
+    )?;
+    openmp(profile, &folder)?;
+    Ok(folder)
+}
+
+/// A program with OpenMP tasks; none without a compiler.
+fn openmp(profile: &str, folder: &Path) -> Result<()> {
+    let program = folder.join("treesum");
+    let mut gcc = Command::new("gcc");
+    gcc.args(["-O2", "-g", "-fopenmp", "-o"])
+        .arg(&program)
+        .arg(root().join("examples/treesum.c"));
+    if !gcc.status().is_ok_and(|s| s.success()) {
+        println!("no run with OpenMP tasks: gcc could not build examples/treesum.c");
+        return Ok(());
+    }
+    let trace = folder.join("openmp.wspan");
+    let _ = fs::remove_file(&trace);
+    let mut record = workspan(profile);
+    record.args(["record", "--no-report", "-o"]).arg(&trace);
+    output(record.arg("--").arg(&program))?;
+    Ok(())
+}
+
+/// Pictures of the page for the README, in docs/pictures, each below 200 KB.
+pub fn screenshots() -> Result<()> {
+    const MOST_BYTES: u64 = 200_000;
+    build()?;
+    let Some(browser) = browser() else {
+        bail!("there is no Chromium to take pictures with: apt-get install chromium");
+    };
+    crate::workspace::build_release()?;
+    let runs = record("release")?;
+    let pictures = root().join("docs/pictures");
+    fs::create_dir_all(&pictures)?;
+    let mut node = Command::new("node");
+    node.arg(root().join("ui/e2e/screenshots.mjs"))
+        .current_dir(root().join("ui"))
+        .env("WORKSPAN", target().join("release/workspan"))
+        .env("RUNS", &runs)
+        .env("CHROMIUM", browser)
+        .env("PICTURES", &pictures);
+    succeed(&mut node)?;
+    for entry in fs::read_dir(&pictures)? {
+        let path = entry?.path();
+        let bytes = fs::metadata(&path)?.len();
+        if path.extension().is_some_and(|e| e == "png") && bytes > MOST_BYTES {
+            bail!(
+                "{}: has {bytes} bytes, more than {MOST_BYTES}",
+                path.display()
+            );
+        }
+        println!("{} ({bytes} bytes)", path.display());
+    }
+    Ok(())
+}
