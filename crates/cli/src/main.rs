@@ -2,6 +2,12 @@
 
 use std::process::ExitCode;
 
+use workspan_dag::memory::ColumnMemory;
+
+/// A large run is columns of hundreds of megabytes, one after the other.
+#[global_allocator]
+static MEMORY: ColumnMemory = ColumnMemory;
+
 fn main() -> ExitCode {
     if let Some(code) = workspan_cli::record::dispatch_role() {
         return code;

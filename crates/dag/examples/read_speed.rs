@@ -7,6 +7,10 @@ use std::time::Instant;
 
 use workspan_dag::OpenOptions;
 use workspan_dag::build::{Mode, build};
+use workspan_dag::memory::ColumnMemory;
+
+#[global_allocator]
+static MEMORY: ColumnMemory = ColumnMemory;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).ok_or("expected a recorded trace")?;

@@ -8,6 +8,7 @@ pub mod build;
 pub mod dag;
 pub mod error;
 pub mod folded;
+pub mod memory;
 pub mod meta;
 pub mod open;
 pub mod raw;

@@ -3,6 +3,10 @@
 //! Readers push tasks, scopes and strands; a task's strands must be pushed in program order (strands of different
 //! tasks may interleave in any way). Indices are positions in these vectors.
 
+mod strands;
+
+pub use strands::RawStrands;
+
 use crate::dag::{Lists, Off, Place, ScopeKind, Steal, TaskKind, ThreadEvent};
 use crate::folded::Folded;
 use crate::meta::Meta;
@@ -28,6 +32,9 @@ pub struct RawTask {
 pub enum RawEnd {
     /// Created this task.
     Create(u32),
+    /// Created this task, then the next one, both into a group scope that holds nothing else, and waits for that scope, all
+    /// at once: the same as a `Create` of each and a `WaitScope`, the last two in strands of no length.
+    Join(u32),
     /// Waits for all children created before, not detached, not yet joined by this task.
     WaitChildren,
     /// Waits for a scope's members and closes it.
@@ -103,7 +110,7 @@ pub struct RawTrace {
     /// Tasks.
     pub tasks: Vec<RawTask>,
     /// Strands; those of one task in program order.
-    pub strands: Vec<RawStrand>,
+    pub strands: RawStrands,
     /// Scopes.
     pub scopes: Vec<RawScope>,
     /// Numbers of the signals set or waited for, each once.

@@ -118,7 +118,7 @@ fn nonsense(seed: u64, tasks: u32, strands: u32, sane_times: bool) -> RawTrace {
         raw.depends.push((below(tasks), below(tasks)));
         let end = if below(2) == 0 { NONE } else { below(strands) };
         let begin = (below(strands), u64::from(below(60)));
-        let task = raw.strands[begin.0 as usize].task;
+        let task = raw.strands.task[begin.0 as usize];
         let region = RawRegion {
             label: below(2),
             task,

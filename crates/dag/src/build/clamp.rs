@@ -113,11 +113,13 @@ fn retain(graph: &mut Graph<'_>, repairs: &mut Repairs, keep: impl Fn(u32, u32) 
             }
             out
         };
-    let after = |w: usize| graph.waits.before[w] + 1;
-    let joins = filter(&graph.waits.tasks, &after, &|t| graph.tasks.last(t));
+    let after = |w: usize| graph.waits.after[w];
+    let joins = filter(&graph.waits.tasks, &after, &|t| {
+        graph.tasks.last[t as usize]
+    });
     let signals = filter(&graph.waits.signals, &after, &|p| p);
     let first = |d: usize| graph.tasks.first[graph.depends.tasks[d] as usize];
-    let on = filter(&graph.depends.on, &first, &|t| graph.tasks.last(t));
+    let on = filter(&graph.depends.on, &first, &|t| graph.tasks.last[t as usize]);
     graph.waits.tasks = joins;
     graph.waits.signals = signals;
     let kept: Vec<usize> = (0..on.len()).filter(|&d| !on.get(d).is_empty()).collect();

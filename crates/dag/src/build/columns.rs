@@ -1,13 +1,18 @@
 //! The last stage: everything under its final index.
 
+use rayon::prelude::*;
+
 use super::Repairs;
 use super::graph::Depends;
 use super::marks::{Placing, label_table};
 use super::members::Scopes;
-use super::strands::{Strands, TaskColumns, Waits};
+use super::strands::{Strands, TaskColumns};
 use super::tasks::Tasks;
-use crate::dag::{self, Counter, Dag, EndKind, NONE, Off, PlaceId, Scope, StartKind, ThreadEvent};
-use crate::raw::RawTrace;
+use super::waits::Waits;
+use crate::dag::{
+    self, Counter, Dag, EndKind, NONE, Off, PlaceId, Scope, StartKind, StrandId, ThreadEvent,
+};
+use crate::raw::{RawScope, RawTrace};
 use crate::samples;
 
 /// Fills the DAG; `sorted` lists the strands in final order.
@@ -18,106 +23,67 @@ use crate::samples;
 pub(super) fn fill(
     mut raw: RawTrace,
     columns: TaskColumns,
-    strands: Strands,
+    mut strands: Strands,
     waits: Waits,
     depends: Depends,
-    tasks: &Tasks,
+    tasks: Tasks,
     scopes: Scopes,
-    sorted: &[u32],
+    sorted: Vec<u32>,
     repairs: &mut Repairs,
 ) -> Dag {
     let mut rank = vec![0u32; sorted.len()];
     for (i, &s) in sorted.iter().enumerate() {
         rank[s as usize] = i as u32;
     }
-    let at = |s: u32| if s == NONE { NONE } else { rank[s as usize] };
-    let mut closed_by = vec![NONE; scopes.raw_of_id.len()];
-    for (&scope, &before) in waits.scope.iter().zip(&waits.before) {
-        if scope != NONE {
-            closed_by[scope as usize] = before;
-        }
-    }
-    let mut dag = Dag {
-        waits: sorted_waits(&waits, &rank),
-        ..Dag::default()
-    };
-    drop(waits);
+    let mut dag = Dag::default();
     let place_of = Placing {
         strands: &strands,
         columns: &columns,
         rank: &rank,
     };
-    let scope = |(&i, &closed_by): (&u32, &u32)| {
-        let s = &raw.scopes[i as usize];
-        let opener = tasks.id_of_raw[s.opener as usize];
-        let (mut strand, mut creates_before) = place_of.unsorted(s.strand, opener);
-        if strand > closed_by {
-            (strand, creates_before) = (columns.first[opener as usize], 0);
+    let mut closed_by = vec![NONE; scopes.len()];
+    for (&scope, &before) in waits.scope.iter().zip(&waits.before) {
+        if scope != NONE {
+            closed_by[scope as usize] = before;
         }
-        Scope {
-            number: s.number,
-            kind: s.kind,
-            opener,
-            strand: rank[strand as usize],
-            creates_before,
-        }
-    };
-    dag.scopes = scopes.raw_of_id.iter().zip(&closed_by).map(scope).collect();
-    raw.scopes = Vec::new();
+    }
+    dag.waits = sorted_waits(waits, &strands, &sorted, &rank);
+    dag.scopes = final_scopes(&mut raw, &place_of, &closed_by, &tasks, &scopes);
+    drop(closed_by);
     let (labels, label_ids) = label_table(&raw);
-    dag.regions = place_of.regions(&raw.regions, tasks, &label_ids, repairs);
-    dag.parts = place_of.regions(&raw.parts, tasks, &label_ids, repairs);
+    dag.regions = place_of.regions(&raw.regions, &tasks, &label_ids, repairs);
+    dag.parts = place_of.regions(&raw.parts, &tasks, &label_ids, repairs);
     dag.labels = labels;
     dag.counters = counters(std::mem::take(&mut raw.counters), &strands, &rank);
     dag.folded = std::mem::take(&mut raw.folded)
         .into_iter()
-        .filter(|&(s, _)| strands.of_raw[s as usize] != NONE)
-        .map(|(s, fold)| (rank[strands.of_raw[s as usize] as usize], fold))
+        .filter_map(|(s, fold)| Some((rank[strands.of_raw(s)?.0 as usize], fold)))
         .collect();
     dag.folded.sort_by_key(|f| f.0);
     dag.folded.dedup_by_key(|f| f.0);
     dag.signals = strands
         .sets
         .iter()
-        .map(|&(s, signal)| (at(s), raw.signals[signal as usize]))
+        .map(|&(s, signal)| (rank[s as usize], raw.signals[signal as usize]))
         .collect();
     dag.signals.sort_unstable();
     dag.dependents = depends.tasks;
     dag.depends = depends.on;
     dag.offs = offs(std::mem::take(&mut raw.offs), repairs);
     dag.steals = std::mem::take(&mut raw.steals);
-    for s in &mut dag.steals {
-        s.task = if s.task == NONE {
-            NONE
-        } else {
-            tasks.id_of_raw[s.task as usize]
-        };
+    for steal in dag.steals.iter_mut().filter(|s| s.task != NONE) {
+        steal.task = tasks.id(steal.task);
     }
     dag.steals
         .sort_unstable_by_key(|s| (s.t, s.thief, s.victim, s.task, s.leap));
     dag.thread_events = std::mem::take(&mut raw.thread_events);
     dag.thread_events
         .sort_by_key(|&(t, thread, event)| (t, thread, event_order(event)));
-    dag.tasks = dag::Tasks {
-        number: tasks.list.iter().map(|t| t.number).collect(),
-        parent: tasks.list.iter().map(|t| t.parent).collect(),
-        kind: tasks.list.iter().map(|t| t.kind).collect(),
-        site: tasks.list.iter().map(|t| t.site).collect(),
-        level: tasks.level.clone(),
-        creator: columns.creator.iter().map(|&s| at(s)).collect(),
-        create_rank: columns.create_rank.clone(),
-        scope: (0..tasks.len() as u32)
-            .map(|t| scopes.of(tasks, t))
-            .collect(),
-        first: columns.first[..tasks.len()]
-            .iter()
-            .map(|&s| rank[s as usize])
-            .collect(),
-        last: (0..tasks.len() as u32)
-            .map(|t| rank[columns.last(t) as usize])
-            .collect(),
-    };
-    dag.strands = strand_columns(strands, &columns, tasks, sorted, &rank);
+    strands.forget_raw();
+    dag.tasks = task_columns(tasks, columns, &scopes, &rank);
+    drop(scopes);
+    dag.strands = strand_columns(strands, &dag.tasks.site, &sorted, rank);
+    drop(sorted);
     let samples = std::mem::take(&mut raw.samples);
     dag.samples = samples::place(samples, &dag.strands, raw.meta.threads);
     dag.places = raw.places;
@@ -125,12 +91,69 @@ pub(super) fn fill(
     dag
 }
 
+/// The scopes; takes those of `raw`.
+fn final_scopes(
+    raw: &mut RawTrace,
+    place_of: &Placing<'_>,
+    closed_by: &[StrandId],
+    tasks: &Tasks,
+    scopes: &Scopes,
+) -> Vec<Scope> {
+    let mut told = std::mem::take(&mut raw.scopes);
+    if let Some(order) = scopes.order() {
+        told = order.iter().map(|&s| told[s as usize]).collect();
+    }
+    let scope = |(id, s): (usize, RawScope)| {
+        let opener = tasks.id(s.opener);
+        let (mut strand, mut creates_before) = place_of.unsorted(s.strand, opener);
+        if strand > closed_by[id] {
+            (strand, creates_before) = (place_of.columns.first[opener as usize], 0);
+        }
+        Scope {
+            number: s.number,
+            kind: s.kind,
+            opener,
+            strand: place_of.rank[strand as usize],
+            creates_before,
+        }
+    };
+    // One that is as long as the other takes its place.
+    told.into_iter().enumerate().map(scope).collect()
+}
+
+fn task_columns(
+    mut tasks: Tasks,
+    columns: TaskColumns,
+    scopes: &Scopes,
+    rank: &[u32],
+) -> dag::Tasks {
+    let place = |mut strands: Vec<StrandId>| {
+        let known = strands.par_iter_mut().filter(|s| **s != NONE);
+        known.for_each(|s| *s = rank[*s as usize]);
+        strands
+    };
+    let scope = (0..tasks.len() as u32).into_par_iter();
+    let scope = scope.map(|t| scopes.of(&tasks, t)).collect();
+    tasks.scope = Vec::new();
+    dag::Tasks {
+        scope,
+        number: tasks.number,
+        parent: tasks.parent,
+        kind: tasks.kind,
+        site: tasks.site,
+        level: tasks.level,
+        creator: place(columns.creator),
+        create_rank: columns.create_rank,
+        first: place(columns.first),
+        last: place(columns.last),
+    }
+}
+
 fn strand_columns(
     strands: Strands,
-    columns: &TaskColumns,
-    tasks: &Tasks,
+    site: &[PlaceId],
     sorted: &[u32],
-    rank: &[u32],
+    rank: Vec<u32>,
 ) -> dag::Strands {
     let Strands {
         task,
@@ -139,40 +162,30 @@ fn strand_columns(
         end,
         end_kind,
         to,
-        of_raw,
-        rank_of_raw,
-        sets: _,
+        prev,
+        ..
     } = strands;
-    drop((of_raw, rank_of_raw));
-    let is_first = |s: u32| columns.first[task[s as usize] as usize] == s;
-    let start_kind = |&s: &u32| match is_first(s) {
-        true => StartKind::Begin,
-        false => match end_kind[s as usize - 1] {
+    let start_kind = |&s: &u32| match prev[s as usize] {
+        NONE => StartKind::Begin,
+        prev => match end_kind[prev as usize] {
             EndKind::Create => StartKind::AfterCreate,
             EndKind::Wait => StartKind::AfterWait,
             EndKind::Signal => StartKind::AfterSignal,
             EndKind::Yield | EndKind::End => StartKind::AfterYield,
         },
     };
-    let from = |&s: &u32| -> PlaceId {
-        if is_first(s) {
-            tasks.list[task[s as usize] as usize].site
-        } else {
-            to[s as usize - 1]
-        }
+    let from = |&s: &u32| match prev[s as usize] {
+        NONE => site[task[s as usize] as usize],
+        prev => to[prev as usize],
     };
-    let prev = sorted
-        .iter()
-        .map(|&s| {
-            if is_first(s) {
-                NONE
-            } else {
-                rank[s as usize - 1]
-            }
-        })
-        .collect();
-    let start_kind = sorted.iter().map(start_kind).collect();
-    let from = sorted.iter().map(from).collect();
+    let start_kind = sorted.par_iter().map(start_kind).collect();
+    let from = sorted.par_iter().map(from).collect();
+    let to = gather(to, sorted);
+    let end_kind = gather(end_kind, sorted);
+    let mut prev = gather(prev, sorted);
+    let known = prev.par_iter_mut().filter(|s| **s != NONE);
+    known.for_each(|s| *s = rank[*s as usize]);
+    drop(rank);
     dag::Strands {
         prev,
         start_kind,
@@ -181,36 +194,41 @@ fn strand_columns(
         thread: gather(thread, sorted),
         start: gather(start, sorted),
         end: gather(end, sorted),
-        end_kind: gather(end_kind, sorted),
-        to: gather(to, sorted),
+        end_kind,
+        to,
     }
 }
 
 /// A column in final order; the old one is freed at once, since a large run has tens of millions of strands.
-fn gather<T: Copy>(column: Vec<T>, sorted: &[u32]) -> Vec<T> {
-    sorted.iter().map(|&s| column[s as usize]).collect()
+fn gather<T: Copy + Send + Sync>(column: Vec<T>, sorted: &[u32]) -> Vec<T> {
+    sorted.par_iter().map(|&s| column[s as usize]).collect()
 }
 
-fn sorted_waits(waits: &Waits, rank: &[u32]) -> dag::Waits {
-    let mut order: Vec<(u32, u32)> = waits
-        .before
-        .iter()
-        .zip(0..)
-        .map(|(&s, w)| (rank[s as usize + 1], w))
-        .collect();
-    order.sort_unstable();
+/// The waits in the order of the strands after them.
+fn sorted_waits(waits: Waits, strands: &Strands, sorted: &[u32], rank: &[u32]) -> dag::Waits {
     let mut out = dag::Waits::default();
+    let count = waits.after.len();
+    out.after.reserve_exact(count);
+    out.scope.reserve_exact(count);
+    out.plain.reserve_exact(count);
+    out.tasks.offsets.reserve_exact(count + 1);
+    out.tasks.items.reserve_exact(waits.tasks.items.len());
     let mut setters = Vec::new();
-    for (after, w) in order {
-        let w = w as usize;
+    for (after, &s) in (0..).zip(sorted) {
+        let prev = strands.prev[s as usize];
+        let Some(w) = (prev != NONE).then(|| waits.of(prev)).flatten() else {
+            continue;
+        };
         out.after.push(after);
         out.scope.push(waits.scope[w]);
         out.plain.push(waits.plain[w]);
         out.tasks.push(waits.tasks.get(w).iter().copied());
-        setters.clear();
-        setters.extend(waits.signals.get(w).iter().map(|&s| rank[s as usize]));
-        setters.sort_unstable();
-        out.signals.push(setters.iter().copied());
+        if !waits.signals.items.is_empty() {
+            setters.clear();
+            setters.extend(waits.signals.get(w).iter().map(|&s| rank[s as usize]));
+            setters.sort_unstable();
+            out.signals.push(setters.iter().copied());
+        }
     }
     out
 }
@@ -220,8 +238,7 @@ fn counters(told: Vec<(String, Vec<(u32, u64)>)>, strands: &Strands, rank: &[u32
     for (name, values) in told {
         let mut values: Vec<(u32, u64)> = values
             .into_iter()
-            .filter(|&(s, _)| strands.of_raw[s as usize] != NONE)
-            .map(|(s, v)| (rank[strands.of_raw[s as usize] as usize], v))
+            .filter_map(|(s, v)| Some((rank[strands.of_raw(s)?.0 as usize], v)))
             .collect();
         values.sort_unstable();
         values.dedup_by_key(|v| v.0);

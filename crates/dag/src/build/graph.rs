@@ -1,7 +1,8 @@
 //! Strands and the edges between them.
 
-use super::strands::{Strands, TaskColumns, Waits};
+use super::strands::{Strands, TaskColumns};
 use super::tasks::Tasks;
+use super::waits::Waits;
 use super::{At, Fault, Mode};
 use crate::dag::{Lists, NONE};
 use crate::raw::RawTrace;
@@ -15,7 +16,7 @@ pub(super) struct Depends {
 
 /// Resolves depend edges; in strict mode a cycle among them is an error of its own.
 pub(super) fn depends(raw: &RawTrace, tasks: &Tasks, mode: Mode) -> Result<Depends, Fault> {
-    let id = |raw: u32| tasks.id_of_raw[raw as usize];
+    let id = |raw: u32| tasks.id(raw);
     let mut pairs: Vec<(u32, u32)> = raw
         .depends
         .iter()
@@ -38,11 +39,7 @@ pub(super) fn depends(raw: &RawTrace, tasks: &Tasks, mode: Mode) -> Result<Depen
 
 pub(super) fn cycle(tasks: &Tasks, task: u32) -> Fault {
     let what = "depends on itself, through the tasks it depends on or waits for (a depend cycle)";
-    Fault::new(
-        At::Task(tasks.raw_of_id[task as usize]),
-        tasks.number(task),
-        what,
-    )
+    Fault::new(At::Task(tasks.raw(task)), tasks.number(task), what)
 }
 
 /// A task on a cycle of depend edges alone.
@@ -101,11 +98,12 @@ impl Graph<'_> {
     /// Calls `f(predecessor, edge)` for every edge into `s`, always in the same order.
     pub(super) fn for_each_predecessor(&self, s: u32, mut f: impl FnMut(u32, Edge)) {
         let task = self.strands.task[s as usize];
-        if self.tasks.first[task as usize] != s {
-            f(s - 1, Edge::Previous);
-            if let Ok(w) = self.waits.before.binary_search(&(s - 1)) {
+        let prev = self.strands.prev[s as usize];
+        if prev != NONE {
+            f(prev, Edge::Previous);
+            if let Some(w) = self.waits.of(prev) {
                 for &t in self.waits.tasks.get(w) {
-                    f(self.tasks.last(t), Edge::Join(t, w as u32));
+                    f(self.tasks.last[t as usize], Edge::Join(t, w as u32));
                 }
                 for &p in self.waits.signals.get(w) {
                     f(p, Edge::Signal(w as u32));
@@ -119,7 +117,7 @@ impl Graph<'_> {
         }
         if let Ok(d) = self.depends.tasks.binary_search(&task) {
             for &on in self.depends.on.get(d) {
-                f(self.tasks.last(on), Edge::Depend(on));
+                f(self.tasks.last[on as usize], Edge::Depend(on));
             }
         }
     }
@@ -137,22 +135,22 @@ impl Graph<'_> {
         for (d, &t) in self.depends.tasks.iter().enumerate() {
             let s = self.tasks.first[t as usize];
             for &on in self.depends.on.get(d) {
-                let p = self.tasks.last(on);
+                let p = self.tasks.last[on as usize];
                 if bad(p, s) {
                     return Some((p, s, Edge::Depend(on)));
                 }
             }
         }
-        for (w, &before) in self.waits.before.iter().enumerate() {
+        for (w, &after) in self.waits.after.iter().enumerate() {
             for &t in self.waits.tasks.get(w) {
-                let p = self.tasks.last(t);
-                if bad(p, before + 1) {
-                    return Some((p, before + 1, Edge::Join(t, w as u32)));
+                let p = self.tasks.last[t as usize];
+                if bad(p, after) {
+                    return Some((p, after, Edge::Join(t, w as u32)));
                 }
             }
             for &p in self.waits.signals.get(w) {
-                if bad(p, before + 1) {
-                    return Some((p, before + 1, Edge::Signal(w as u32)));
+                if bad(p, after) {
+                    return Some((p, after, Edge::Signal(w as u32)));
                 }
             }
         }

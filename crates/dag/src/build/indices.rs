@@ -13,8 +13,17 @@ pub(super) fn check_indices(raw: &mut RawTrace, mode: Mode) -> Result<(), Fault>
             "the trace has no task; expected at least one task with a begin and an end",
         ));
     }
-    // Two strands a task may be added below.
-    if strands.saturating_add(tasks.saturating_mul(2)) >= NONE as usize {
+    // Two strands a task may be added below, and a join may become three.
+    let joins = raw
+        .strands
+        .end_op
+        .iter()
+        .filter(|op| matches!(op, RawEnd::Join(_)));
+    if strands
+        .saturating_add(2 * joins.count())
+        .saturating_add(tasks.saturating_mul(2))
+        >= NONE as usize
+    {
         return Err(Fault::whole(format!(
             "{strands} strands of {tasks} tasks are more than this format of columns holds"
         )));
@@ -26,17 +35,17 @@ pub(super) fn check_indices(raw: &mut RawTrace, mode: Mode) -> Result<(), Fault>
         .tasks
         .iter()
         .all(|t| or_none(t.parent, tasks) && below(t.site, places) && or_none(t.scope, scopes));
-    good &= raw.strands.iter().all(|s| {
-        let op = match s.end_op {
-            RawEnd::Create(c) => below(c, tasks),
-            RawEnd::WaitScope(c) => below(c, scopes),
-            RawEnd::WaitTasks(l) => below(l, raw.wait_tasks.len()),
-            RawEnd::WaitSignals(l) => below(l, raw.wait_signals.len()),
-            RawEnd::Signal(c) => below(c, signals),
-            RawEnd::WaitChildren | RawEnd::Yield | RawEnd::End => true,
-        };
-        op && below(s.task, tasks) && or_none(s.at, places)
+    good &= raw.strands.end_op.iter().all(|op| match *op {
+        RawEnd::Create(c) => below(c, tasks),
+        RawEnd::Join(c) => (c as usize) + 1 < tasks && below(raw.tasks[c as usize].scope, scopes),
+        RawEnd::WaitScope(c) => below(c, scopes),
+        RawEnd::WaitTasks(l) => below(l, raw.wait_tasks.len()),
+        RawEnd::WaitSignals(l) => below(l, raw.wait_signals.len()),
+        RawEnd::Signal(c) => below(c, signals),
+        RawEnd::WaitChildren | RawEnd::Yield | RawEnd::End => true,
     });
+    good &= raw.strands.task.iter().all(|&t| below(t, tasks));
+    good &= raw.strands.at.iter().all(|&at| or_none(at, places));
     good &= raw.wait_tasks.items.iter().all(|&t| below(t, tasks));
     good &= raw.wait_signals.items.iter().all(|&s| below(s, signals));
     good &= raw
@@ -99,9 +108,8 @@ fn highest_thread(raw: &RawTrace) -> Option<u32> {
         _ => None,
     });
     let steals = raw.steals.iter().flat_map(|s| [s.thief, s.victim]);
-    raw.strands
-        .iter()
-        .map(|s| s.thread)
+    let strands = raw.strands.thread.iter().copied();
+    strands
         .chain(raw.offs.iter().map(|o| o.thread))
         .chain(raw.thread_events.iter().map(|e| e.1))
         .chain(victims.chain(steals).filter(|&t| t != NONE))

@@ -40,10 +40,8 @@ pub(super) struct Placing<'a> {
 impl Placing<'_> {
     /// The unsorted strand a raw strand of `task` went into and its create count; the task's first when there is none.
     pub(super) fn unsorted(&self, raw: u32, task: u32) -> (u32, u32) {
-        match self.strands.of_raw.get(raw as usize) {
-            Some(&s) if s != NONE && self.strands.task[s as usize] == task => {
-                (s, self.strands.rank_of_raw[raw as usize])
-            }
+        match self.strands.of_raw(raw) {
+            Some((s, creates)) if self.strands.task[s as usize] == task => (s, creates),
             _ => (self.columns.first[task as usize], 0),
         }
     }
@@ -59,15 +57,10 @@ impl Placing<'_> {
         // Creates at each strand's end that came before what ended it; only for regions left open.
         let mut creates = Vec::new();
         if told.iter().any(|r| r.end.0 == NONE) {
-            creates = vec![0; self.rank.len()];
-            for (&s, &n) in self.strands.of_raw.iter().zip(&self.strands.rank_of_raw) {
-                if s != NONE {
-                    creates[s as usize] = n.max(creates[s as usize]);
-                }
-            }
+            creates = self.strands.creates_before_end();
         }
         for r in told {
-            let task = tasks.id_of_raw[r.task as usize];
+            let task = tasks.id(r.task);
             let inside = |s: u32, creates: u32, t: u64| {
                 let (start, end) = (self.strands.start[s as usize], self.strands.end[s as usize]);
                 if creates > 0 {
@@ -80,7 +73,7 @@ impl Placing<'_> {
             let begin_t = inside(b, begin_creates_before, r.begin.1);
             let (mut e, mut end_creates_before, mut end_t);
             if r.end.0 == NONE {
-                e = self.columns.last(task);
+                e = self.columns.last[task as usize];
                 end_creates_before = creates[e as usize];
                 end_t = self.strands.end[e as usize];
             } else {

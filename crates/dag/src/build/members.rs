@@ -12,12 +12,26 @@ use crate::raw::{RawEnd, RawTrace};
 
 /// The scopes that a wait closes, in number order.
 pub(super) struct Scopes {
-    /// Raw index by id.
-    pub raw_of_id: Vec<u32>,
-    /// Id by raw index; `NONE` for a scope that no wait closes.
-    pub id_of_raw: Vec<u32>,
-    /// Members by id, ascending tasks.
+    /// How many there are.
+    count: usize,
+    /// `None` when ids are raw indices: all are closed, and in number order.
+    ids: Option<Ids>,
+    /// Members by id, ascending tasks; of scopes that a join closes none, since those are its own two.
     pub members: Lists,
+}
+
+struct Ids {
+    raw_of_id: Vec<u32>,
+    /// `NONE` for a scope that no wait closes.
+    id_of_raw: Vec<u32>,
+}
+
+/// What closes a scope.
+#[derive(Clone, Copy, PartialEq)]
+enum Closed {
+    No,
+    ByWait,
+    ByJoin,
 }
 
 impl Scopes {
@@ -27,21 +41,36 @@ impl Scopes {
         repairs: &mut Repairs,
     ) -> Result<Scopes, Fault> {
         let n = raw.scopes.len();
-        let mut closed = vec![false; n];
-        for s in &raw.strands {
-            if let RawEnd::WaitScope(scope) = s.end_op {
-                closed[scope as usize] = true;
+        let mut closed = vec![Closed::No; n];
+        for op in &raw.strands.end_op {
+            match *op {
+                RawEnd::WaitScope(scope) => closed[scope as usize] = Closed::ByWait,
+                RawEnd::Join(first) => {
+                    let scope = tasks.scope[tasks.id(first) as usize];
+                    closed[scope as usize] = Closed::ByJoin;
+                }
+                _ => {}
             }
+        }
+        let in_order = raw.scopes.is_sorted_by(|a, b| a.number < b.number);
+        if in_order && !closed.contains(&Closed::No) {
+            let mut scopes = Scopes {
+                count: n,
+                ids: None,
+                members: Lists::default(),
+            };
+            scopes.members = scopes.list(raw, tasks, &closed, repairs.mode)?;
+            return Ok(scopes);
         }
         let mut raw_of_id = Vec::with_capacity(n);
         for (i, scope) in raw.scopes.iter().enumerate() {
-            if closed[i] {
+            if closed[i] != Closed::No {
                 raw_of_id.push(i as u32);
             } else {
                 repairs.or(
                     "Scopes never waited for, their tasks joined at the end of the run",
                     || {
-                        let opener = tasks.number(tasks.id_of_raw[scope.opener as usize]);
+                        let opener = tasks.number(tasks.id(scope.opener));
                         Fault::new(
                             At::Scope(i as u32),
                             opener,
@@ -69,31 +98,74 @@ impl Scopes {
             id_of_raw[i as usize] = id as u32;
         }
         let mut scopes = Scopes {
-            raw_of_id,
-            id_of_raw,
+            count: raw_of_id.len(),
+            ids: Some(Ids {
+                raw_of_id,
+                id_of_raw,
+            }),
             members: Lists::default(),
         };
-        scopes.members = scopes.list(raw, tasks, repairs.mode)?;
+        scopes.members = scopes.list(raw, tasks, &closed, repairs.mode)?;
         Ok(scopes)
+    }
+
+    /// Number of scopes.
+    pub(super) fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Id of a raw scope; `NONE` for one that no wait closes.
+    pub(super) fn id(&self, raw: u32) -> u32 {
+        match &self.ids {
+            None => raw,
+            Some(ids) => ids.id_of_raw[raw as usize],
+        }
+    }
+
+    /// Raw indices by id, where they are not the same.
+    pub(super) fn order(&self) -> Option<&[u32]> {
+        self.ids.as_ref().map(|ids| ids.raw_of_id.as_slice())
+    }
+
+    /// Raw index of a scope.
+    pub(super) fn raw(&self, id: u32) -> u32 {
+        match &self.ids {
+            None => id,
+            Some(ids) => ids.raw_of_id[id as usize],
+        }
     }
 
     /// Scope (id) a task was created into.
     pub(super) fn of(&self, tasks: &Tasks, task: u32) -> u32 {
-        match tasks.list[task as usize].scope {
+        match tasks.scope[task as usize] {
             NONE => NONE,
-            raw => self.id_of_raw[raw as usize],
+            raw => self.id(raw),
         }
     }
 
-    fn list(&self, raw: &RawTrace, tasks: &Tasks, mode: Mode) -> Result<Lists, Fault> {
-        let kind = |scope: u32| raw.scopes[self.raw_of_id[scope as usize] as usize].kind;
+    fn list(
+        &self,
+        raw: &RawTrace,
+        tasks: &Tasks,
+        closed: &[Closed],
+        mode: Mode,
+    ) -> Result<Lists, Fault> {
+        if !closed.contains(&Closed::ByWait) {
+            return Ok(Lists::default());
+        }
+        let kind = |scope: u32| raw.scopes[self.raw(scope) as usize].kind;
         let mut in_trees = Vec::new();
-        if (0..self.raw_of_id.len() as u32).any(|s| kind(s) == ScopeKind::Tree) {
+        if (0..self.len() as u32).any(|s| kind(s) == ScopeKind::Tree) {
             in_trees = self.tree_members(raw, tasks, mode)?;
         }
-        let mut offsets = vec![0u32; self.raw_of_id.len() + 1];
-        let own =
-            |t: u32| Some(self.of(tasks, t)).filter(|&s| s != NONE && kind(s) == ScopeKind::Group);
+        let mut offsets = vec![0u32; self.len() + 1];
+        let own = |t: u32| {
+            let scope = tasks.scope[t as usize];
+            if scope == NONE || closed[scope as usize] != Closed::ByWait {
+                return None;
+            }
+            Some(self.id(scope)).filter(|&s| kind(s) == ScopeKind::Group)
+        };
         for t in 0..tasks.len() as u32 {
             if let Some(s) = own(t) {
                 offsets[s as usize + 1] += 1;
@@ -130,21 +202,19 @@ impl Scopes {
         mode: Mode,
     ) -> Result<Vec<(u32, u32)>, Fault> {
         let n = tasks.len();
-        let opener = |scope: u32| {
-            tasks.id_of_raw[raw.scopes[self.raw_of_id[scope as usize] as usize].opener as usize]
-        };
-        let kind = |scope: u32| raw.scopes[self.raw_of_id[scope as usize] as usize].kind;
+        let opener = |scope: u32| tasks.id(raw.scopes[self.raw(scope) as usize].opener);
+        let kind = |scope: u32| raw.scopes[self.raw(scope) as usize].kind;
         let mut by_level: Vec<u32> = (0..n as u32).collect();
         by_level.sort_by_key(|&t| tasks.level[t as usize]);
         // The tree scopes a task is in are a path through these nodes: (scope, next node).
         let mut nodes: Vec<(u32, u32)> = Vec::new();
         let mut node = vec![NONE; n];
         for &t in &by_level {
-            let task = &tasks.list[t as usize];
-            if task.kind == TaskKind::Detached || task.parent == NONE {
+            let parent = tasks.parent[t as usize];
+            if tasks.kind[t as usize] == TaskKind::Detached || parent == NONE {
                 continue;
             }
-            let above = node[task.parent as usize];
+            let above = node[parent as usize];
             let scope = self.of(tasks, t);
             let tree = scope != NONE && kind(scope) == ScopeKind::Tree;
             node[t as usize] = if tree && (above == NONE || nodes[above as usize].0 != scope) {
@@ -172,11 +242,9 @@ impl Scopes {
                 if steps > limit {
                     let what = "tree scopes are nested too deep and too irregularly to list their members; open fewer of them at once";
                     return match mode {
-                        Mode::Strict => Err(Fault::new(
-                            At::Task(tasks.raw_of_id[t as usize]),
-                            tasks.number(t),
-                            what,
-                        )),
+                        Mode::Strict => {
+                            Err(Fault::new(At::Task(tasks.raw(t)), tasks.number(t), what))
+                        }
                         Mode::Repair => Err(Fault::whole(what)),
                     };
                 }

@@ -1,20 +1,23 @@
 //! From a run as told ([`RawTrace`]) to the [`Dag`].
 //!
-//! The stages, in order: `indices` and `structure` (every task has strands, a creator and an end), `tasks` (number
-//! order), `members` (who is in which scope), `strands` (zero-length strands merged, waits resolved), `order` (a topological order; `clamp` first
-//! bends times that contradict the edges, in recorded traces) and `columns`. All but the sort are linear passes over
-//! vectors. The result depends on task numbers, never on the order in which a reader met tasks.
+//! The stages, in order: `indices`, `joins` and `structure` (every task has strands, a creator and an end), `tasks` (number
+//! order), `members` (who is in which scope), `strands` and `waits` (zero-length strands merged, waits resolved), `order` (a
+//! topological order; `clamp` first bends times that contradict the edges, in recorded traces) and `columns`. All but the
+//! order are linear passes over columns, each of which is freed where it is used last, as a large run has tens of millions of
+//! rows. The result depends on task numbers, never on the order in which a reader met tasks.
 
 mod clamp;
 mod columns;
 mod graph;
 mod indices;
+mod joins;
 mod marks;
 mod members;
 mod order;
 mod strands;
 mod structure;
 mod tasks;
+mod waits;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -135,6 +138,7 @@ pub(crate) fn assemble(mut raw: RawTrace, mode: Mode) -> Result<Dag, Fault> {
         counts: BTreeMap::new(),
     };
     indices::check_indices(&mut raw, mode)?;
+    joins::settle(&mut raw);
     structure::complete(&mut raw, &mut repairs)?;
     let tasks = tasks::in_number_order(&mut raw)?;
     let scopes = members::Scopes::new(&raw, &tasks, &mut repairs)?;
@@ -159,9 +163,9 @@ pub(crate) fn assemble(mut raw: RawTrace, mode: Mode) -> Result<Dag, Fault> {
         strands,
         waits,
         depends,
-        &tasks,
+        tasks,
         scopes,
-        &sorted,
+        sorted,
         &mut repairs,
     );
     dag.meta.warnings.extend(repairs.sentences());

@@ -3,6 +3,10 @@
 //! Every predecessor ends no later than its strand starts, so sorting by start is all but enough: only a strand of no
 //! length can have to precede another that starts at the same tick. Those groups are ordered by a search of their own.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
 use super::graph::{Graph, contradiction, cycle};
 use super::tasks::Tasks;
 use super::{Fault, Mode, Repairs, clamp};
@@ -70,7 +74,7 @@ fn sort(graph: &Graph<'_>) -> Result<Vec<u32>, u32> {
         if next - at > 1 {
             let group = &mut sorted[at..next];
             let instant = |s: u32| end[s as usize] == t;
-            group.sort_by_key(|&s| !instant(s));
+            group.sort_unstable_by_key(|&s| (!instant(s), graph.strands.task[s as usize], s));
             let instants = group.partition_point(|&s| instant(s));
             if instants > 1 {
                 state.resize(graph.strands.len(), 0);
@@ -108,9 +112,48 @@ fn sort(graph: &Graph<'_>) -> Result<Vec<u32>, u32> {
     Ok(sorted)
 }
 
-/// Strand indices by start time, equal ones by index. Start and index share one word where they fit, which is all but
-/// always: then it is an in-place sort of 8 bytes a strand.
+/// More runs than this are sorted rather than merged.
+const MOST_RUNS: usize = 256;
+
+/// Strand indices by start time, equal ones in any order. Readers tell a thread's strands as they come, so the column is a few
+/// long ascending runs: those are merged.
 fn by_start(start: &[u64]) -> Vec<u32> {
+    let mut runs: Vec<Range<usize>> = Vec::new();
+    let mut from = 0;
+    for i in 1..=start.len() {
+        if i == start.len() || start[i] < start[i - 1] {
+            runs.push(from..i);
+            from = i;
+            if runs.len() > MOST_RUNS {
+                return by_sorting(start);
+            }
+        }
+    }
+    let mut sorted = Vec::with_capacity(start.len());
+    let mut heads: BinaryHeap<Reverse<(u64, usize)>> = (0..runs.len())
+        .filter(|&run| !runs[run].is_empty())
+        .map(|run| Reverse((start[runs[run].start], run)))
+        .collect();
+    while let Some(Reverse((_, run))) = heads.pop() {
+        // This run's, up to the next one's turn.
+        let turn = heads.peek().map_or(u64::MAX, |Reverse(next)| next.0);
+        let Range { start: first, end } = runs[run];
+        let mut at = first;
+        while at < end && start[at] <= turn {
+            sorted.push(at as u32);
+            at += 1;
+        }
+        runs[run].start = at;
+        if at < end {
+            heads.push(Reverse((start[at], run)));
+        }
+    }
+    sorted
+}
+
+/// The same for a column without long runs. Start and index share one word where they fit, which is all but always: then it is an
+/// in-place sort of 8 bytes a strand.
+fn by_sorting(start: &[u64]) -> Vec<u32> {
     let low = start.iter().copied().min().unwrap_or(0);
     let range = start.iter().copied().max().unwrap_or(0) - low;
     let index_bits = usize::BITS - start.len().leading_zeros();

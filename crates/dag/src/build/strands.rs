@@ -1,13 +1,17 @@
-//! Strands in (task, program) order: zero-length ones after a create merged, waits resolved to the tasks they join.
+//! Strands: zero-length ones after a create merged, waits resolved to the tasks they join.
+//!
+//! The columns stay in the reader's order, in which the strands of one task are in program order, and are the reader's own:
+//! what is merged away closes ranks.
 
 use super::members::Scopes;
 use super::tasks::Tasks;
+use super::waits::Waits;
 use super::{At, Fault, Repairs};
-use crate::dag::{EndKind, Lists, NONE, TaskKind};
+use crate::dag::{EndKind, NONE, StrandId, TaskKind};
 use crate::meta::Steals;
 use crate::raw::{RawEnd, RawTrace};
 
-/// Strand columns before sorting; strands of one task are consecutive, in program order.
+/// Strand columns before sorting.
 #[derive(Default)]
 pub(super) struct Strands {
     pub task: Vec<u32>,
@@ -16,78 +20,137 @@ pub(super) struct Strands {
     pub end: Vec<u64>,
     pub end_kind: Vec<EndKind>,
     pub to: Vec<u32>,
-    /// Strand that each raw strand went into.
-    pub of_raw: Vec<u32>,
-    /// Creates at that strand's end before the raw strand began.
-    pub rank_of_raw: Vec<u32>,
+    /// Previous strand of the task, or `NONE`.
+    pub prev: Vec<StrandId>,
     /// Signals set: (strand, index).
     pub sets: Vec<(u32, u32)>,
+    /// Raw strands that were merged into others, ascending.
+    merged: Vec<Merged>,
+}
+
+/// A raw strand that went into an earlier one.
+#[derive(Debug, Clone, Copy)]
+struct Merged {
+    raw: u32,
+    into: StrandId,
+    /// Creates at that strand's end before the raw strand began.
+    rank: u32,
 }
 
 impl Strands {
     pub(super) fn len(&self) -> usize {
-        self.task.len()
+        self.prev.len()
+    }
+
+    /// The strand that a raw strand went into, and the creates at its end before the raw strand began; `None` when there is
+    /// no such raw strand.
+    pub(super) fn of_raw(&self, raw: u32) -> Option<(StrandId, u32)> {
+        match self.merged.binary_search_by_key(&raw, |m| m.raw) {
+            Ok(i) => Some((self.merged[i].into, self.merged[i].rank)),
+            Err(before) => {
+                let strand = raw.wrapping_sub(before as u32);
+                ((strand as usize) < self.len()).then_some((strand, 0))
+            }
+        }
+    }
+
+    /// Creates at each strand's end that came before what ended it.
+    pub(super) fn creates_before_end(&self) -> Vec<u32> {
+        let mut creates = vec![0; self.len()];
+        for m in &self.merged {
+            creates[m.into as usize] = m.rank.max(creates[m.into as usize]);
+        }
+        creates
     }
 
     /// A raw strand of `strand`, for messages: the first with `first`, else the last.
-    pub(super) fn raw_of(&self, strand: u32, first: bool) -> u32 {
-        let of = |r: &usize| self.of_raw[*r] == strand;
-        let rank = |&r: &usize| self.rank_of_raw[r];
-        let all = (0..self.of_raw.len()).filter(of);
-        let found = if first {
-            all.min_by_key(rank)
-        } else {
-            all.max_by_key(rank)
-        };
-        found.unwrap_or_default() as u32
+    pub(super) fn raw_of(&self, strand: StrandId, first: bool) -> u32 {
+        let last = self.merged.iter().rev().find(|m| m.into == strand);
+        if let Some(m) = last.filter(|_| !first) {
+            return m.raw;
+        }
+        let total = (self.len() + self.merged.len()) as u32;
+        let own = |&r: &u32| self.of_raw(r) == Some((strand, 0));
+        (strand..total).find(own).unwrap_or_default()
+    }
+
+    /// Forgets where raw strands went.
+    pub(super) fn forget_raw(&mut self) {
+        self.merged = Vec::new();
     }
 }
 
 /// Task columns that come with the strands.
 pub(super) struct TaskColumns {
-    /// First strands; one more than tasks, so that strands of t are `first[t]..first[t + 1]`.
-    pub first: Vec<u32>,
-    pub creator: Vec<u32>,
+    pub first: Vec<StrandId>,
+    pub last: Vec<StrandId>,
+    pub creator: Vec<StrandId>,
     pub create_rank: Vec<u32>,
 }
 
-impl TaskColumns {
-    /// Last strand of a task.
-    pub(super) fn last(&self, task: u32) -> u32 {
-        self.first[task as usize + 1] - 1
+/// Children that a task has created and not yet waited for, as linked lists; only for runs with waits for all children.
+struct Pending {
+    /// Per task: the last child it created.
+    head: Vec<u32>,
+    /// Per child: the one its parent created before.
+    next: Vec<u32>,
+    joined: Vec<bool>,
+    list: Vec<u32>,
+}
+
+impl Pending {
+    fn new(raw: &RawTrace, tasks: usize) -> Option<Pending> {
+        let plain = |op: &RawEnd| matches!(op, RawEnd::WaitChildren);
+        raw.strands.end_op.iter().any(plain).then(|| Pending {
+            head: vec![NONE; tasks],
+            next: vec![NONE; tasks],
+            joined: vec![false; tasks],
+            list: Vec::new(),
+        })
+    }
+
+    fn add(&mut self, parent: u32, child: u32) {
+        self.next[child as usize] = std::mem::replace(&mut self.head[parent as usize], child);
+    }
+
+    /// Children of the waiting task that a wait names are joined: a later plain wait leaves them out.
+    fn mark_own(&mut self, members: &[u32], waiter: u32, tasks: &Tasks) {
+        for &m in members {
+            if tasks.parent[m as usize] == waiter {
+                self.joined[m as usize] = true;
+            }
+        }
+    }
+
+    /// The children of `parent` that are left, ascending; none is left afterwards.
+    fn take(&mut self, parent: u32) -> impl Iterator<Item = u32> + '_ {
+        let mut child = std::mem::replace(&mut self.head[parent as usize], NONE);
+        self.list.clear();
+        while child != NONE {
+            if !std::mem::replace(&mut self.joined[child as usize], true) {
+                self.list.push(child);
+            }
+            child = self.next[child as usize];
+        }
+        self.list.sort_unstable();
+        self.list.drain(..)
     }
 }
 
-/// Waits in the order of the strands they end.
-#[derive(Default)]
-pub(super) struct Waits {
-    /// The strand that ends in the wait; the next one is the strand after it.
-    pub before: Vec<u32>,
-    pub scope: Vec<u32>,
-    pub plain: Vec<bool>,
-    /// Tasks joined, ascending.
-    pub tasks: Lists,
-    /// Strands that set the signals waited for, ascending.
-    pub signals: Lists,
-}
+/// A count of creates, and whether the next strand may be merged into the one that made them.
+#[derive(Debug, Clone, Copy, Default)]
+struct Open(u32);
 
-/// Raw strands grouped by task id, program order kept: (offsets, raw indices).
-fn by_task(raw: &RawTrace, tasks: &Tasks) -> (Vec<u32>, Vec<u32>) {
-    let mut offsets = vec![0u32; tasks.len() + 1];
-    for s in &raw.strands {
-        offsets[tasks.id_of_raw[s.task as usize] as usize + 1] += 1;
+impl Open {
+    fn new(creates: u32, mergeable: bool) -> Open {
+        Open(creates << 1 | u32::from(mergeable))
     }
-    for i in 1..offsets.len() {
-        offsets[i] += offsets[i - 1];
+    fn creates(self) -> u32 {
+        self.0 >> 1
     }
-    let mut order = vec![0u32; raw.strands.len()];
-    let mut cursor = offsets.clone();
-    for (i, s) in raw.strands.iter().enumerate() {
-        let next = &mut cursor[tasks.id_of_raw[s.task as usize] as usize];
-        order[*next as usize] = i as u32;
-        *next += 1;
+    fn mergeable(self) -> bool {
+        self.0 & 1 != 0
     }
-    (offsets, order)
 }
 
 /// Takes `raw.strands` and turns them into columns.
@@ -98,208 +161,178 @@ pub(super) fn merge(
     repairs: &mut Repairs,
 ) -> Result<(TaskColumns, Strands, Waits), Fault> {
     let n = tasks.len();
-    let (offsets, order) = by_task(raw, tasks);
-    let told = std::mem::take(&mut raw.strands);
+    let mut pending = Pending::new(raw, n);
+    let mut told = std::mem::take(&mut raw.strands);
     // A burden sits on the continuation of every spawn then, so a continuation of no length still counts.
     let burdened_continuation = raw.meta.steals == Steals::Continuation;
-    let mut out = Strands {
-        of_raw: vec![NONE; told.len()],
-        rank_of_raw: vec![0; told.len()],
-        ..Strands::default()
-    };
-    let guess = told.len() / 2;
-    out.task.reserve(guess);
-    out.start.reserve(guess);
-    out.end.reserve(guess);
+    let total = told.len();
     let mut columns = TaskColumns {
-        first: Vec::with_capacity(n + 1),
+        first: vec![NONE; n],
+        last: vec![NONE; n],
         creator: vec![NONE; n],
         create_rank: vec![0; n],
     };
+    let mut out = Strands {
+        prev: Vec::with_capacity(total),
+        end_kind: Vec::with_capacity(total),
+        ..Strands::default()
+    };
     let mut waits = Waits::default();
-    let mut joined = vec![false; n];
-    let mut pending: Vec<u32> = Vec::new();
+    let count = |f: fn(&RawEnd) -> bool| told.end_op.iter().filter(|op| f(op)).count();
+    let joins = count(|op| matches!(op, RawEnd::Join(_)));
+    let others = count(|op| {
+        use RawEnd::{WaitChildren, WaitScope, WaitSignals, WaitTasks};
+        matches!(
+            op,
+            WaitChildren | WaitScope(_) | WaitTasks(_) | WaitSignals(_)
+        )
+    });
+    waits.reserve(joins + others, 2 * joins + others);
+    let mut open = vec![Open::default(); n];
     let mut named: Vec<u32> = Vec::new();
-    for t in 0..n as u32 {
-        columns.first.push(out.len() as u32);
-        pending.clear();
-        let (mut rank, mut mergeable, mut now, mut started) = (0, false, 0, false);
-        for &r in &order[offsets[t as usize] as usize..offsets[t as usize + 1] as usize] {
-            let s = told[r as usize];
-            let (mut start, mut end) = (s.start, s.end);
-            if start < now || end < start {
-                repairs.or("Strands whose times went backwards in their task, clamped", || {
-                    let what = format!("a strand from {start} to {end} follows the time {now}; times never decrease in a task");
-                    Fault::new(At::Start(r), tasks.number(t), what)
-                })?;
-                start = start.max(now);
-                end = end.max(start);
+    for r in 0..total {
+        let t = tasks.id(told.task[r]);
+        let (mut start, mut end, mut thread) = (told.start[r], told.end[r], told.thread[r]);
+        let before = columns.last[t as usize];
+        let b = before as usize;
+        let started = before != NONE;
+        let now = if started { told.end[b] } else { 0 };
+        if start < now || end < start {
+            repairs.or("Strands whose times went backwards in their task, clamped", || {
+                let what = format!("a strand from {start} to {end} follows the time {now}; times never decrease in a task");
+                Fault::new(At::Start(r as u32), tasks.number(t), what)
+            })?;
+            start = start.max(now);
+            end = end.max(start);
+        }
+        if started && out.end_kind[b] == EndKind::Signal && (start, thread) != (now, told.thread[b])
+        {
+            repairs.or(
+                "Strands that did not go on at once after a signal, moved there",
+                || {
+                    let what = "a strand that sets a signal goes on at once on its thread";
+                    Fault::new(At::Start(r as u32), tasks.number(t), what)
+                },
+            )?;
+            (start, thread) = (now, told.thread[b]);
+        }
+        let merge = started
+            && open[t as usize].mergeable()
+            && !told.is_kept(r)
+            && start == end
+            && start == now
+            && told.thread[b] == thread;
+        let end_op = told.end_op[r];
+        let mut at = told.at[r];
+        let (strand, mut creates) = if merge {
+            let rank = open[t as usize].creates();
+            out.merged.push(Merged {
+                raw: r as u32,
+                into: before,
+                rank,
+            });
+            (before, rank)
+        } else {
+            let strand = out.len();
+            told.task[strand] = t;
+            told.thread[strand] = thread;
+            told.start[strand] = start;
+            told.end[strand] = end;
+            told.at[strand] = NONE;
+            out.prev.push(before);
+            out.end_kind.push(EndKind::End);
+            if !started {
+                columns.first[t as usize] = strand as u32;
             }
-            let mut thread = s.thread;
-            let cut_at = out.end_kind.last().filter(|_| started) == Some(&EndKind::Signal);
-            if let Some(&before) = out.thread.last().filter(|_| cut_at)
-                && (start, thread) != (now, before)
-            {
-                repairs.or(
-                    "Strands that did not go on at once after a signal, moved there",
-                    || {
-                        let what = "a strand that sets a signal goes on at once on its thread";
-                        Fault::new(At::Start(r), tasks.number(t), what)
-                    },
-                )?;
-                (start, thread) = (now, before);
+            columns.last[t as usize] = strand as u32;
+            (strand as u32, 0)
+        };
+        let mut mergeable = false;
+        let mut created = |child: u32, rank: u32| {
+            columns.creator[child as usize] = strand;
+            columns.create_rank[child as usize] = rank;
+        };
+        let kind = match end_op {
+            RawEnd::Create(child) => {
+                let child = tasks.id(child);
+                created(child, creates);
+                creates += 1;
+                let kind = tasks.kind[child as usize];
+                if let Some(pending) = pending.as_mut().filter(|_| kind != TaskKind::Detached) {
+                    pending.add(t, child);
+                }
+                if at == NONE {
+                    at = tasks.site[child as usize];
+                }
+                mergeable = !(burdened_continuation && kind == TaskKind::Deferred);
+                EndKind::Create
             }
-            started = true;
-            let merge = mergeable
-                && !s.keep
-                && start == end
-                && start == now
-                && out.thread.last() == Some(&thread);
-            if !merge {
-                out.task.push(t);
-                out.thread.push(thread);
-                out.start.push(start);
-                out.end.push(end);
-                out.end_kind.push(EndKind::End);
-                out.to.push(NONE);
-                rank = 0;
+            RawEnd::Join(first) => {
+                let (a, b) = (tasks.id(first), tasks.id(first + 1));
+                created(a, creates);
+                created(b, creates + 1);
+                if at == NONE {
+                    at = tasks.site[b as usize];
+                }
+                let scope = scopes.id(tasks.scope[a as usize]);
+                waits.push(strand, scope, false, [a.min(b), a.max(b)], []);
+                EndKind::Wait
             }
-            now = end;
-            let strand = out.len() as u32 - 1;
-            let m = strand as usize;
-            out.of_raw[r as usize] = strand;
-            out.rank_of_raw[r as usize] = rank;
-            mergeable = false;
-            let mut at = s.at;
-            out.end_kind[m] = match s.end_op {
-                RawEnd::Create(child) => {
-                    let child = tasks.id_of_raw[child as usize];
-                    let c = child as usize;
-                    columns.creator[c] = strand;
-                    columns.create_rank[c] = rank;
-                    rank += 1;
-                    let task = &tasks.list[c];
-                    if task.kind != TaskKind::Detached {
-                        pending.push(child);
-                    }
-                    if at == NONE {
-                        at = task.site;
-                    }
-                    mergeable = !(burdened_continuation && task.kind == TaskKind::Deferred);
-                    EndKind::Create
-                }
-                RawEnd::Yield => EndKind::Yield,
-                RawEnd::End => EndKind::End,
-                RawEnd::Signal(signal) => {
-                    out.sets.push((strand, signal));
-                    EndKind::Signal
-                }
-                RawEnd::WaitChildren => {
-                    pending.retain(|&c| !std::mem::replace(&mut joined[c as usize], true));
-                    pending.sort_unstable();
-                    waits.push(strand, NONE, true, pending.drain(..), []);
-                    EndKind::Wait
-                }
-                RawEnd::WaitScope(scope) => {
-                    let scope = scopes.id_of_raw[scope as usize];
-                    let members = scopes.members.get(scope as usize);
-                    mark_own(&mut joined, members, t, tasks);
-                    waits.push(strand, scope, false, members.iter().copied(), []);
-                    EndKind::Wait
-                }
-                RawEnd::WaitTasks(list) => {
-                    named.clear();
-                    named.extend(
-                        raw.wait_tasks
-                            .get(list as usize)
-                            .iter()
-                            .map(|&i| tasks.id_of_raw[i as usize]),
-                    );
-                    named.sort_unstable();
-                    named.dedup();
-                    mark_own(&mut joined, &named, t, tasks);
-                    waits.push(strand, NONE, false, named.drain(..), []);
-                    EndKind::Wait
-                }
-                RawEnd::WaitSignals(list) => {
-                    let signals = raw.wait_signals.get(list as usize).iter().copied();
-                    waits.push(strand, NONE, false, [], signals);
-                    EndKind::Wait
-                }
-            };
-            if at != NONE {
-                out.to[m] = at;
+            RawEnd::Yield => EndKind::Yield,
+            RawEnd::End => EndKind::End,
+            RawEnd::Signal(signal) => {
+                out.sets.push((strand, signal));
+                EndKind::Signal
             }
+            RawEnd::WaitChildren => {
+                let left = pending.as_mut().map(|p| p.take(t));
+                waits.push(strand, NONE, true, left.into_iter().flatten(), []);
+                EndKind::Wait
+            }
+            RawEnd::WaitScope(scope) => {
+                let scope = scopes.id(scope);
+                let members = scopes.members.get(scope as usize);
+                if let Some(pending) = &mut pending {
+                    pending.mark_own(members, t, tasks);
+                }
+                waits.push(strand, scope, false, members.iter().copied(), []);
+                EndKind::Wait
+            }
+            RawEnd::WaitTasks(list) => {
+                named.clear();
+                let list = raw.wait_tasks.get(list as usize);
+                named.extend(list.iter().map(|&i| tasks.id(i)));
+                named.sort_unstable();
+                named.dedup();
+                if let Some(pending) = &mut pending {
+                    pending.mark_own(&named, t, tasks);
+                }
+                waits.push(strand, NONE, false, named.drain(..), []);
+                EndKind::Wait
+            }
+            RawEnd::WaitSignals(list) => {
+                let signals = raw.wait_signals.get(list as usize).iter().copied();
+                waits.push(strand, NONE, false, [], signals);
+                EndKind::Wait
+            }
+        };
+        open[t as usize] = Open::new(creates, mergeable);
+        out.end_kind[strand as usize] = kind;
+        if at != NONE {
+            told.at[strand as usize] = at;
         }
     }
-    columns.first.push(out.len() as u32);
-    resolve_signals(raw, &out, &mut waits, tasks, repairs)?;
+    drop((open, pending));
+    let count = out.len();
+    told.end_op = Vec::new();
+    told.task.truncate(count);
+    told.thread.truncate(count);
+    told.start.truncate(count);
+    told.end.truncate(count);
+    told.at.truncate(count);
+    (out.task, out.thread, out.to) = (told.task, told.thread, told.at);
+    (out.start, out.end) = (told.start, told.end);
+    waits.settle(&out);
+    waits.resolve_signals(raw, &out, tasks, repairs)?;
     Ok((columns, out, waits))
-}
-
-/// Children of the waiting task that a wait names are joined: a later plain wait leaves them out.
-fn mark_own(joined: &mut [bool], members: &[u32], waiter: u32, tasks: &Tasks) {
-    for &m in members {
-        if tasks.list[m as usize].parent == waiter {
-            joined[m as usize] = true;
-        }
-    }
-}
-
-impl Waits {
-    fn push(
-        &mut self,
-        before: u32,
-        scope: u32,
-        plain: bool,
-        tasks: impl IntoIterator<Item = u32>,
-        signals: impl IntoIterator<Item = u32>,
-    ) {
-        self.before.push(before);
-        self.scope.push(scope);
-        self.plain.push(plain);
-        self.tasks.push(tasks);
-        self.signals.push(signals);
-    }
-}
-
-/// From signal indices to the strands that set them.
-fn resolve_signals(
-    raw: &RawTrace,
-    strands: &Strands,
-    waits: &mut Waits,
-    tasks: &Tasks,
-    repairs: &mut Repairs,
-) -> Result<(), Fault> {
-    if waits.signals.items.is_empty() {
-        return Ok(());
-    }
-    let mut setter = vec![NONE; raw.signals.len()];
-    for &(strand, signal) in &strands.sets {
-        setter[signal as usize] = strand;
-    }
-    let mut resolved = Lists::default();
-    let mut list = Vec::new();
-    for (w, &before) in waits.before.iter().enumerate() {
-        list.clear();
-        for &signal in waits.signals.get(w) {
-            match setter[signal as usize] {
-                NONE => repairs.or("Waits for signals nobody set, not waited for", || {
-                    let number = raw.signals[signal as usize];
-                    let what = format!("waits for signal {number}, which nobody sets");
-                    Fault::new(
-                        At::End(strands.raw_of(before, false)),
-                        tasks.number(strands.task[before as usize]),
-                        what,
-                    )
-                })?,
-                strand => list.push(strand),
-            }
-        }
-        list.sort_unstable();
-        list.dedup();
-        resolved.push(list.iter().copied());
-    }
-    waits.signals = resolved;
-    Ok(())
 }

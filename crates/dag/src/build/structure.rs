@@ -1,21 +1,21 @@
 //! What must hold of every task before anything else: valid indices, strands, one creator, an end.
 
-use super::{At, Fault, Repairs};
+use super::{At, Fault, Repairs, joins};
 use crate::dag::{NONE, ROOT_PLACE, TaskKind};
 use crate::raw::{RawEnd, RawStrand, RawTask, RawTrace};
 
 /// Every task has strands and ends, is created once or is a root; every scope and signal is used as it may be.
 pub(super) fn complete(raw: &mut RawTrace, repairs: &mut Repairs) -> Result<(), Fault> {
     let mut last = vec![NONE; raw.tasks.len()];
-    for (i, s) in raw.strands.iter().enumerate() {
-        last[s.task as usize] = i as u32;
+    for (i, &task) in raw.strands.task.iter().enumerate() {
+        last[task as usize] = i as u32;
     }
     let mut creator = vec![NONE; raw.tasks.len()];
     let mut closed = vec![false; raw.scopes.len()];
     let mut set = vec![false; raw.signals.len()];
     let mut unfinished = Vec::new();
     for i in 0..raw.strands.len() {
-        let RawStrand { task, end_op, .. } = raw.strands[i];
+        let (task, end_op) = (raw.strands.task[i], raw.strands.end_op[i]);
         let number = raw.tasks[task as usize].number;
         let at = At::End(i as u32);
         let is_last = last[task as usize] == i as u32;
@@ -35,6 +35,12 @@ pub(super) fn complete(raw: &mut RawTrace, repairs: &mut Repairs) -> Result<(), 
                 } else {
                     creator[c] = i as u32;
                 }
+            }
+            // A plain one, else it would have been expanded.
+            RawEnd::Join(first) => {
+                creator[first as usize] = i as u32;
+                creator[first as usize + 1] = i as u32;
+                closed[raw.tasks[first as usize].scope as usize] = true;
             }
             RawEnd::Signal(signal) if std::mem::replace(&mut set[signal as usize], true) => {
                 repairs.or("Signals set twice, the later one dropped", || {
@@ -77,10 +83,10 @@ pub(super) fn complete(raw: &mut RawTrace, repairs: &mut Repairs) -> Result<(), 
                 _ => op = RawEnd::End,
             }
         }
-        raw.strands[i].end_op = op;
+        raw.strands.end_op[i] = op;
     }
     for i in unfinished {
-        let s = raw.strands[i];
+        let s = raw.strands.get(i);
         raw.strands.push(RawStrand {
             start: s.end,
             end_op: RawEnd::End,
@@ -99,7 +105,7 @@ fn orphans_and_unbegun(
     last: &[u32],
     repairs: &mut Repairs,
 ) -> Result<(), Fault> {
-    let first_start = raw.strands.iter().map(|s| s.start).min().unwrap_or(0);
+    let first_start = raw.strands.start.iter().copied().min().unwrap_or(0);
     for t in 0..raw.tasks.len() {
         let number = raw.tasks[t].number;
         if creator[t] == NONE && raw.tasks[t].parent != NONE {
@@ -126,8 +132,9 @@ fn orphans_and_unbegun(
                     )
                 },
             )?;
-            let (thread, now) = match raw.strands.get(creator[t] as usize) {
-                Some(s) => (s.thread, s.end),
+            let by = creator[t] as usize;
+            let (thread, now) = match raw.strands.thread.get(by) {
+                Some(&thread) => (thread, raw.strands.end[by]),
                 None => (0, first_start),
             };
             let (task, end_op) = (t as u32, RawEnd::End);
@@ -143,6 +150,12 @@ fn orphans_and_unbegun(
         }
     }
     cut_ancestor_cycles(raw, repairs)?;
+    let is_cut = |t: usize| raw.tasks[t].parent == NONE && creator[t] != NONE;
+    let any_cut = (0..raw.tasks.len()).any(is_cut);
+    if any_cut {
+        // While the tasks still have their scopes.
+        joins::expand(raw);
+    }
     let mut cut = vec![false; raw.tasks.len()];
     for (t, task) in raw.tasks.iter_mut().enumerate() {
         if task.parent == NONE {
@@ -160,9 +173,11 @@ fn orphans_and_unbegun(
             task.scope = NONE;
         }
     }
-    for s in &mut raw.strands {
-        if matches!(s.end_op, RawEnd::Create(c) if cut[c as usize]) {
-            s.end_op = RawEnd::Yield;
+    if any_cut {
+        for op in &mut raw.strands.end_op {
+            if matches!(op, RawEnd::Create(c) if cut[*c as usize]) {
+                *op = RawEnd::Yield;
+            }
         }
     }
     Ok(())
@@ -170,6 +185,11 @@ fn orphans_and_unbegun(
 
 /// No task is its own ancestor.
 fn cut_ancestor_cycles(raw: &mut RawTrace, repairs: &mut Repairs) -> Result<(), Fault> {
+    let created_before =
+        |(t, task): (usize, &RawTask)| task.parent == NONE || (task.parent as usize) < t;
+    if raw.tasks.iter().enumerate().all(created_before) {
+        return Ok(());
+    }
     const NEW: u8 = 0;
     const OPEN: u8 = 1;
     const DONE: u8 = 2;

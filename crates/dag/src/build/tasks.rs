@@ -1,68 +1,105 @@
 //! Tasks in the order of their numbers.
 
 use super::{At, Fault};
-use crate::dag::NONE;
+use crate::dag::{NONE, PlaceId, TaskId, TaskKind};
 use crate::raw::{RawTask, RawTrace};
 
-/// The tasks in number order.
+/// The tasks in number order, in columns.
 pub(super) struct Tasks {
-    /// By id; `parent` is an id.
-    pub list: Vec<RawTask>,
-    /// Id of each raw task.
-    pub id_of_raw: Vec<u32>,
-    /// Raw index of each task.
-    pub raw_of_id: Vec<u32>,
+    /// Number people know each by.
+    pub number: Vec<u64>,
+    /// Parent, an id.
+    pub parent: Vec<TaskId>,
+    pub kind: Vec<TaskKind>,
+    pub site: Vec<PlaceId>,
+    /// Raw scope.
+    pub scope: Vec<u32>,
     /// Creates from the root.
     pub level: Vec<u32>,
+    /// `None` when ids are raw indices, as in recorded traces.
+    ids: Option<Ids>,
+}
+
+struct Ids {
+    id_of_raw: Vec<u32>,
+    raw_of_id: Vec<u32>,
 }
 
 impl Tasks {
     /// Number of tasks.
-    pub fn len(&self) -> usize {
-        self.list.len()
+    pub(super) fn len(&self) -> usize {
+        self.parent.len()
     }
     /// Number people know the task by.
-    pub fn number(&self, id: u32) -> u64 {
-        self.list[id as usize].number
+    pub(super) fn number(&self, id: u32) -> u64 {
+        self.number[id as usize]
+    }
+    /// Id of a raw task.
+    #[inline]
+    pub(super) fn id(&self, raw: u32) -> u32 {
+        match &self.ids {
+            None => raw,
+            Some(ids) => ids.id_of_raw[raw as usize],
+        }
+    }
+    /// Raw index of a task.
+    pub(super) fn raw(&self, id: u32) -> u32 {
+        match &self.ids {
+            None => id,
+            Some(ids) => ids.raw_of_id[id as usize],
+        }
     }
 }
 
 /// Sorts tasks by number and counts levels. Takes `raw.tasks`.
 pub(super) fn in_number_order(raw: &mut RawTrace) -> Result<Tasks, Fault> {
-    let told = std::mem::take(&mut raw.tasks);
+    let mut told = std::mem::take(&mut raw.tasks);
     let n = told.len();
-    let mut raw_of_id: Vec<u32> = (0..n as u32).collect();
-    let mut id_of_raw = raw_of_id.clone();
-    let mut list = told;
-    if !list.is_sorted_by_key(|t| t.number) {
-        raw_of_id.sort_unstable_by_key(|&i| list[i as usize].number);
+    let mut ids = None;
+    if !told.is_sorted_by_key(|t| t.number) {
+        let mut raw_of_id: Vec<u32> = (0..n as u32).collect();
+        raw_of_id.sort_unstable_by_key(|&i| told[i as usize].number);
+        let mut id_of_raw = vec![0; n];
         for (id, &i) in raw_of_id.iter().enumerate() {
             id_of_raw[i as usize] = id as u32;
         }
-        list = raw_of_id.iter().map(|&i| list[i as usize]).collect();
-    }
-    for t in &mut list {
-        if t.parent != NONE {
-            t.parent = id_of_raw[t.parent as usize];
+        told = raw_of_id.iter().map(|&i| told[i as usize]).collect();
+        for task in told.iter_mut().filter(|t| t.parent != NONE) {
+            task.parent = id_of_raw[task.parent as usize];
         }
+        ids = Some(Ids {
+            id_of_raw,
+            raw_of_id,
+        });
     }
-    if let Some(twice) = list.windows(2).find(|w| w[0].number == w[1].number) {
+    if let Some(twice) = told.windows(2).find(|w| w[0].number == w[1].number) {
         return Err(Fault::new(
             At::Whole,
             twice[0].number,
             "appears twice; task numbers are unique",
         ));
     }
-    let level = levels(&list);
-    Ok(Tasks {
-        list,
-        id_of_raw,
-        raw_of_id,
+    let level = levels(&told);
+    let mut tasks = Tasks {
+        number: Vec::with_capacity(n),
+        parent: Vec::with_capacity(n),
+        kind: Vec::with_capacity(n),
+        site: Vec::with_capacity(n),
+        scope: Vec::with_capacity(n),
         level,
-    })
+        ids,
+    };
+    for task in &told {
+        tasks.number.push(task.number);
+        tasks.parent.push(task.parent);
+        tasks.kind.push(task.kind);
+        tasks.site.push(task.site);
+        tasks.scope.push(task.scope);
+    }
+    Ok(tasks)
 }
 
-pub(super) fn levels(tasks: &[RawTask]) -> Vec<u32> {
+fn levels(tasks: &[RawTask]) -> Vec<u32> {
     let mut level = vec![NONE; tasks.len()];
     let mut path = Vec::new();
     for t in 0..tasks.len() {

@@ -124,7 +124,7 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
                 Event::Join { .. } => {
                     times.push(t);
                     times.push(t);
-                    *strands += 3;
+                    *strands += 1;
                 }
                 Event::Root => times.push(t),
                 Event::Create { .. } => {

@@ -14,7 +14,7 @@ use super::clock;
 use super::count::{Counts, LATEST, slot};
 use super::gather::Gathered;
 use crate::dag::{Off, OffWhy};
-use crate::raw::{RawStrand, RawTrace};
+use crate::raw::{RawStrands, RawTrace};
 
 /// Adds the off-CPU intervals that the readings stand for, beside those known, which are sorted and without overlaps. A trace with
 /// readings has no switches seen by the kernel (ARCHITECTURE.md), so the latter are waits for locks.
@@ -67,11 +67,11 @@ pub(super) fn spread(gathered: &Gathered<'_>, counts: &Counts, raw: &mut RawTrac
 
 /// Start and end of the strands of those threads that have readings, in time order and without overlap.
 fn by_thread(
-    all: &[RawStrand],
+    all: &RawStrands,
     threads: &BTreeMap<u32, Vec<Stretch>>,
 ) -> BTreeMap<u32, Vec<(u64, u64)>> {
     let mut strands: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
-    for strand in all {
+    for strand in all.iter() {
         if strand.start < strand.end && threads.contains_key(&strand.thread) {
             let of_thread = strands.entry(strand.thread).or_default();
             of_thread.push((strand.start, strand.end));

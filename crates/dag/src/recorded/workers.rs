@@ -183,8 +183,8 @@ pub(super) fn renumber(threads: &Threads, raw: &mut RawTrace) {
         return;
     }
     let number = |thread: u32| threads.number.get(thread as usize).copied().unwrap_or(NONE);
-    for strand in &mut raw.strands {
-        strand.thread = number(strand.thread);
+    for thread in &mut raw.strands.thread {
+        *thread = number(*thread);
     }
     raw.offs.retain_mut(|off| {
         if let Some(&Some((from, to))) = threads.shared.get(off.thread as usize) {

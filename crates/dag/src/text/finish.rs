@@ -72,7 +72,7 @@ impl Faults {
 fn resolve(events: &Events, raw: &mut RawTrace, faults: &mut Faults) {
     let unresolved = &events.unresolved;
     let number_of =
-        |raw: &RawTrace, strand: u32| raw.tasks[raw.strands[strand as usize].task as usize].number;
+        |raw: &RawTrace, strand: u32| raw.tasks[raw.strands.task[strand as usize] as usize].number;
     for &(task, scope, line) in &unresolved.creates {
         match events.scopes.get(&scope) {
             Some(&s) => raw.tasks[task as usize].scope = s,
@@ -107,7 +107,7 @@ fn resolve(events: &Events, raw: &mut RawTrace, faults: &mut Faults) {
                 }),
             }
         }
-        raw.strands[*strand as usize].end_op = RawEnd::WaitTasks(raw.wait_tasks.len() as u32);
+        raw.strands.end_op[*strand as usize] = RawEnd::WaitTasks(raw.wait_tasks.len() as u32);
         raw.wait_tasks.push(tasks);
     }
     for &(strand, list, line) in &unresolved.signal_waits {
@@ -167,7 +167,7 @@ fn unfinished(events: &Events, raw: &RawTrace, faults: &mut Faults) {
 
 /// Threads still off when the trace breaks off were off till its last time.
 fn close_offs(events: &mut Events, raw: &mut RawTrace) {
-    let last = raw.strands.iter().map(|s| s.end).max().unwrap_or(0);
+    let last = raw.strands.end.iter().copied().max().unwrap_or(0);
     for (thread, off) in std::mem::take(&mut events.open_offs) {
         let end = last.max(off.t);
         raw.offs.push(crate::dag::Off {
@@ -185,7 +185,7 @@ fn overlaps(events: &Events, raw: &RawTrace, faults: &mut Faults) {
     if faults.count > 0 {
         return;
     }
-    let strand = |i: u32| &raw.strands[i as usize];
+    let strand = |i: u32| raw.strands.get(i as usize);
     let mut order: Vec<u32> = (0..raw.strands.len() as u32)
         .filter(|&i| strand(i).start < strand(i).end)
         .collect();

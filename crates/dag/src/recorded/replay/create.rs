@@ -22,9 +22,8 @@ impl<'a> Replay<'a, '_> {
         let (deferred, inline) = (self.nth(base + first), self.nth(base + first + 1));
         let place = self.places.of(site);
         let scope = self.raw.scopes.len() as u32;
-        let strand = self.strand(lane, frame, t, RawEnd::Create(deferred), place);
-        self.strand(lane, frame, t, RawEnd::Create(inline), place);
-        self.strand(lane, frame, t, RawEnd::WaitScope(scope), place);
+        // Numbers are by time, thread and count, so nothing comes between the two.
+        let strand = self.strand(lane, frame, t, RawEnd::Join(deferred), place);
         self.raw.scopes.push(RawScope {
             number: u64::from(scope),
             kind: ScopeKind::Group,

@@ -215,9 +215,9 @@ impl<'a> Replay<'a, '_> {
         for task in self.raw.tasks.iter_mut().filter(|t| t.scope != NONE) {
             task.scope = new[task.scope as usize];
         }
-        for strand in &mut self.raw.strands {
+        for end_op in &mut self.raw.strands.end_op {
             // Only the opener's own waits name a scope, so this one has one.
-            if let RawEnd::WaitScope(scope) = &mut strand.end_op {
+            if let RawEnd::WaitScope(scope) = end_op {
                 *scope = new[*scope as usize];
             }
         }

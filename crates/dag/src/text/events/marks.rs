@@ -70,7 +70,7 @@ impl Events {
         }
         let fold = folded::read(line, &mut self.places)?;
         self.raw.folded.push((strand, fold));
-        self.raw.strands[strand as usize].keep = true;
+        self.raw.strands.keep(strand as usize);
         let state = &mut self.task_states[task as usize];
         state.folded = strand;
         state.t = t;

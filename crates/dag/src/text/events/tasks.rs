@@ -171,8 +171,9 @@ impl Events {
         let thread = self.thread(line, "w")?;
         let keep = line.flag("keep")?;
         self.start_strand(line, task, thread, t)?;
-        if keep && let Some(strand) = self.raw.strands.last_mut() {
-            strand.keep = true;
+        if keep {
+            let strand = self.raw.strands.len() - 1;
+            self.raw.strands.keep(strand);
         }
         Ok(())
     }
@@ -187,11 +188,13 @@ impl Events {
         let at = self.places.named(line, "at", "at_place")?.unwrap_or(NONE);
         let counters = line.whole_map("counters")?;
         let end_op = op(self, line, (task, strand))?;
-        let raw = &mut self.raw.strands[strand as usize];
-        raw.end = t;
-        raw.end_op = end_op;
-        raw.at = at;
-        raw.keep |= !counters.is_empty();
+        let strands = &mut self.raw.strands;
+        strands.end[strand as usize] = t;
+        strands.end_op[strand as usize] = end_op;
+        strands.at[strand as usize] = at;
+        if !counters.is_empty() {
+            strands.keep(strand as usize);
+        }
         for (name, value) in counters {
             match self.counters.get_mut(name) {
                 Some(values) => values.push((strand, value)),
