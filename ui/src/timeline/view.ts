@@ -278,12 +278,13 @@ export class TimelineView {
     this.show(around(t0, t1, this.meta.elapsed, this.least, room), true);
   }
 
-  /** Moves the window, as little as possible, until a time range is in it. */
+  /** Moves the window, without zooming, until a time range is in it; of a longer one, its beginning. */
   reveal(t0: number, t1: number): void {
     const w = this.window;
     const width = w.t1 - w.t0;
-    if (t1 - t0 > width) this.fit(t0, t1);
-    else if (t0 < w.t0 || t1 > w.t1) this.show(pan(w, (t0 + t1) / 2 - (w.t0 + w.t1) / 2, this.meta.elapsed, this.least), true);
+    if (t1 - t0 > width) {
+      if (t0 >= w.t1 || t1 <= w.t0) this.show(pan(w, t0 - 0.15 * width - w.t0, this.meta.elapsed, this.least), true);
+    } else if (t0 < w.t0 || t1 > w.t1) this.show(pan(w, (t0 + t1) / 2 - (w.t0 + w.t1) / 2, this.meta.elapsed, this.least), true);
   }
 
   revealRow(row: number): void {
