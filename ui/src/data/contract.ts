@@ -233,7 +233,8 @@ export interface SiteExtra {
   stretch: number | null;
   /** Longest instances, for stepping through. */
   longest: { task: number; start: number; end: number }[];
-  blocks: { code: number; spark: number[]; stretch: number | null }[];
+  /** By code, most time first (`report.sites[].blocks` are finer): weight in ticks, what of it is on the critical path, strands. */
+  blocks: { code: number; work: number; critical: number; count: number; spark: number[]; stretch: number | null }[];
 }
 
 /** `source?run&file`: lines with heat. The report carries the lines around what has heat or is a place. */

@@ -44,6 +44,9 @@ export function stretchOfCode(from: End, to: End): string {
   return `${a}→${b}`;
 }
 
+const NOTHING = { lines: null, span: null, parallelism: null, delay: null, stretch: null, spark: [] as number[], hidden: 0 };
+
+/** Codes come with the extras; without them the report's own blocks stand below a site. */
 export function rows(report: Report, extras: SiteExtra[], run: RunMeta): { site: Row; blocks: Row[] }[] {
   const span = Number(report.span) || 0;
   return (report.sites as any[]).map((s, i) => {
@@ -53,16 +56,16 @@ export function rows(report: Report, extras: SiteExtra[], run: RunMeta): { site:
       id: `s${i}`, kind: "site", site: i, code: null, name, place: s.function ? short(s.site) : "", file: s.file, line: s.line, lines: null, work: s.work, span: s.span, parallelism: s.parallelism, critical: s.critical_work, share: span > 0 ? s.critical_work / span : 0, count: s.count,
       delay: extra?.delay ?? null, stretch: extra?.stretch ?? null, spark: extra?.spark ?? [], hidden: 0,
     };
-    const blocks = ((s.blocks ?? []) as any[]).map((b, k): Row => {
-      const more = extra?.blocks[k];
-      const code = more && more.code < run.codes.length ? more.code : null;
-      const within = b.from.file && b.from.file === b.to.file && b.to.line >= b.from.line ? { from: b.from.line, to: b.to.line } : null;
-      const label = code !== null ? run.codes[code]!.label : (b.from.function ?? b.to.function ?? "code");
-      return {
-        id: `s${i}b${k}`, kind: "block", site: i, code, name: label, place: stretchOfCode(b.from, b.to), file: run.codes[code ?? -1]?.file ?? b.from.file ?? b.to.file, line: run.codes[code ?? -1]?.line ?? b.from.line ?? b.to.line, lines: within, work: b.work, span: null, parallelism: null,
-        critical: b.critical_work, share: span > 0 ? b.critical_work / span : 0, count: b.count, delay: null, stretch: more?.stretch ?? null, spark: more?.spark ?? [], hidden: 0,
-      };
-    });
+    // Ends of the report's finer blocks, by the function they start in: which lines a code stands for.
+    const finer = (s.blocks ?? []) as any[];
+    const blocks = extra
+      ? extra.blocks.map((b, k): Row => {
+          const code = run.codes[b.code];
+          const ends = finer.find((f) => code && f.from.function !== null && f.from.function === code.function && f.from.line === code.line) ?? finer.find((f) => code && f.from.function === code.function && f.from.file === code.file);
+          const within = ends && ends.from.file && ends.from.file === ends.to.file && ends.to.line >= ends.from.line ? { from: ends.from.line, to: ends.to.line } : null;
+          return { ...NOTHING, id: `s${i}b${k}`, kind: "block", site: i, code: code ? b.code : null, name: code?.label ?? "code", place: code?.file ? `${short(code.file)}${code.line !== null ? `:${code.line}` : ""}` : "", file: code?.file ?? null, line: code?.line ?? null, lines: within, work: b.work, critical: b.critical, share: span > 0 ? b.critical / span : 0, count: b.count, stretch: b.stretch, spark: b.spark };
+        }).sort((x, y) => y.critical - x.critical || y.work - x.work)
+      : finer.map((b, k): Row => ({ ...NOTHING, id: `s${i}b${k}`, kind: "block", site: i, code: null, name: b.from.function ?? b.to.function ?? "code", place: stretchOfCode(b.from, b.to), file: b.from.file ?? b.to.file, line: b.from.line ?? b.to.line, work: b.work, critical: b.critical_work, share: span > 0 ? b.critical_work / span : 0, count: b.count }));
     return { site, blocks };
   });
 }

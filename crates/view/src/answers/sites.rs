@@ -45,6 +45,10 @@ struct Instance {
 #[derive(Serialize)]
 struct BlockExtra {
     code: u16,
+    /// Of the site's strands of this code: weight, weight on the critical path, how many.
+    work: u64,
+    critical: u64,
+    count: u64,
     spark: Vec<f32>,
     stretch: Option<f64>,
 }
@@ -78,7 +82,7 @@ fn serial<'a>(session: &'a Session, run: &Run) -> Result<Option<&'a Picture>, Fa
 fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExtra> {
     let dag = &*picture.dag;
     let delays = site_delays(dag);
-    let mut by_code: Vec<(u16, Spark)> = Vec::new();
+    let mut by_code: Vec<OfCode> = Vec::new();
     let (sparks, blocks) = sparks(picture, &mut by_code);
     let statistics = rest.statistics(picture).ok();
     let stretched = serial.and_then(|serial| {
@@ -108,8 +112,11 @@ fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExt
             blocks: blocks[place]
                 .iter()
                 .map(|&i| BlockExtra {
-                    code: by_code[i].0,
-                    spark: by_code[i].1.mean(picture),
+                    code: by_code[i].code,
+                    work: by_code[i].work,
+                    critical: by_code[i].critical,
+                    count: by_code[i].count,
+                    spark: by_code[i].spark.mean(picture),
                     stretch: None,
                 })
                 .collect(),
@@ -147,8 +154,17 @@ impl Spark {
     }
 }
 
-/// By place, and for each place the (code, spark) pairs of its blocks, most time first, as indices into `by_code`.
-fn sparks(picture: &Picture, by_code: &mut Vec<(u16, Spark)>) -> (Vec<Spark>, Vec<Vec<usize>>) {
+/// What strands of one code do at one site.
+struct OfCode {
+    code: u16,
+    work: u64,
+    critical: u64,
+    count: u64,
+    spark: Spark,
+}
+
+/// By place, and for each place its codes, most time first, as indices into `by_code`.
+fn sparks(picture: &Picture, by_code: &mut Vec<OfCode>) -> (Vec<Spark>, Vec<Vec<usize>>) {
     let dag = &*picture.dag;
     let mut sites = vec![Spark([0; BINS]); dag.places.len()];
     let mut blocks: Vec<Vec<usize>> = vec![Vec::new(); dag.places.len()];
@@ -162,16 +178,29 @@ fn sparks(picture: &Picture, by_code: &mut Vec<(u16, Spark)>) -> (Vec<Spark>, Ve
         let code = picture.codes.of(s as StrandId);
         sites[place].add(picture, start, end);
         let i = *index.entry((place, code)).or_insert_with(|| {
-            by_code.push((code, Spark([0; BINS])));
+            by_code.push(OfCode {
+                code,
+                work: 0,
+                critical: 0,
+                count: 0,
+                spark: Spark([0; BINS]),
+            });
             blocks[place].push(by_code.len() - 1);
             by_code.len() - 1
         });
-        by_code[i].1.add(picture, start, end);
+        let of = &mut by_code[i];
+        let weight = picture.facts.weight(s as StrandId);
+        of.count += 1;
+        of.work = of.work.saturating_add(weight);
+        if picture.facts.critical(s as StrandId) {
+            of.critical = of.critical.saturating_add(weight);
+        }
+        of.spark.add(picture, start, end);
     }
     for list in &mut blocks {
         list.sort_by_key(|&i| {
-            let ticks: u64 = by_code[i].1.0.iter().sum();
-            (std::cmp::Reverse(ticks), by_code[i].0)
+            let ticks: u64 = by_code[i].spark.0.iter().sum();
+            (std::cmp::Reverse(ticks), by_code[i].code)
         });
     }
     (sites, blocks)

@@ -171,7 +171,7 @@ function sites(id: string): SiteExtra[] {
       lengths: { min: by[0] ?? 0, median: by[by.length >> 1] ?? 0, p90: by[Math.floor(by.length * 0.9)] ?? 0, max: by[by.length - 1] ?? 0 },
       stretch: place === 1 ? 0.08 : null,
       longest: [...own].sort((x, y) => y.end - y.start - (x.end - x.start)).slice(0, 8).map((s) => ({ task: s.task, start: s.start, end: s.end })),
-      blocks: rep.sites[place].blocks.map((b: { from: { function: string } }) => { const code = CODES.indexOf(b.from.function); return { code, spark: spark(r, (s) => s.site === place && s.code === code), stretch: code === 1 ? 0.08 : null }; }),
+      blocks: rep.sites[place].blocks.map((b: { from: { function: string } }) => { const code = CODES.indexOf(b.from.function); const of = own.filter((s) => s.code === code), sum = (l: typeof of) => l.reduce((n, s) => n + s.end - s.start, 0); return { code, work: sum(of), critical: sum(of.filter((s) => s.critical)), count: of.length, spark: spark(r, (s) => s.site === place && s.code === code), stretch: code === 1 ? 0.08 : null }; }),
     };
   });
 }
