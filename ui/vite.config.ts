@@ -13,6 +13,6 @@ export default defineConfig(({ mode }) => ({
   define: { __INVENTED__: JSON.stringify(mode === "invented" || (mode === "development" && !view)) },
   worker: { format: "es" as const },
   build: { target: "es2022", reportCompressedSize: false, chunkSizeWarningLimit: 4096, outDir: mode === "invented" ? "dist/invented" : "dist", emptyOutDir: mode !== "invented" },
-  server: view ? { proxy: { "/api": { target: view, changeOrigin: true } } } : {},
+  server: view ? { proxy: { "/api": { target: view.replace(/\/+$/, ""), changeOrigin: true } } } : {},
   test: { environment: "node", include: ["src/**/*.test.ts", "src/**/*.test.tsx"] },
 }));

@@ -2,11 +2,11 @@
 
 import { useEffect } from "preact/hooks";
 import { useJson, valueOf, type Asked } from "../ask";
-import type { FindingWords, Report, RunMeta, Scalability as Bounds, Source, Summary as Words } from "../data/contract";
+import type { FindingWords, Report, RunMeta, Scalability as Bounds, Source, StrandDetail, Summary as Words } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
 import { areaTicks, count, percent, plain, ticks, time } from "../format";
-import { announcement, colorBy, finding, run, runMeta, show, tab, type Selection } from "../store";
+import { announcement, colorBy, finding, run, runMeta, selection, show, source, tab, type Selection } from "../store";
 import { tokens } from "../colors";
 import { colours, dark } from "../theme/theme";
 import { BoundsChart } from "../ui/Bounds";
@@ -71,17 +71,19 @@ function Went({ report, run: r }: { report: Report; run: RunMeta }) {
 export function showFinding(f: FindingWords, index: number): void {
   const id = run.value;
   const { t0, t1, strand, site, code } = f.show;
-  const what: Selection | null = strand !== null ? { kind: "strand", run: id, id: strand, task: taskOf(strand) } : code !== null ? { kind: "code", run: id, code } : site !== null ? { kind: "site", run: id, site } : null;
+  const what: Selection | null = strand !== null ? { kind: "strand", run: id, id: strand, task: 0 } : code !== null ? { kind: "code", run: id, code } : site !== null ? { kind: "site", run: id, site } : null;
   finding.value = index;
   colorBy.value = "code";
   const pad = (t1 - t0) * 0.15, end = runMeta()?.elapsed ?? t1;
   show("timeline", t1 > t0 ? { t0: Math.max(0, t0 - pad), t1: Math.min(end, t1 + pad) } : null, what);
   announcement.value = `Finding ${index + 1}: ${plainWords(f.title)}`;
-}
-
-/** The task of a strand is known once its detail was answered; views that need it ask by the strand. */
-function taskOf(_strand: number): number {
-  return 0;
+  // A finding names its strand; whose task's it is the strand knows.
+  if (strand !== null) {
+    source.json<StrandDetail>(requests.strand(id, strand)).then(
+      (d) => { const s = selection.value; if (s?.kind === "strand" && s.run === id && s.id === strand) selection.value = { ...s, task: d.task }; },
+      () => {},
+    );
+  }
 }
 
 function Findings({ of, report, run: r }: { of: Words; report: Report | undefined; run: RunMeta }) {

@@ -75,7 +75,7 @@ function Loaded({ run: r }: { run: RunMeta }) {
           <p class="dim words">Choose code or spawn sites on the left, or drag over lines of the source. The parallelism, the bounds and the critical path then show what the program could gain.</p>
         ) : asked.state === "failed" && asked.error.why !== "loading" ? (
           asked.error.why === "absent" && meta.value?.mode === "report" ? (
-            <Empty small title="This report does not carry that what-if" command={`workspan whatif ${r.file}`}>A report holds the what-ifs of the code on its critical path, one by one. The trace answers all:</Empty>
+            <Empty small title="This report does not carry that what-if" command={`workspan view ${r.file}`}>A what-if is computed from the trace, and a file has no server. With the trace at hand:</Empty>
           ) : (
             <Failed error={asked.error} what="the what-if" small />
           )
@@ -217,27 +217,54 @@ function SourcePick({ run: r, what, onChange }: { run: RunMeta; what: string[]; 
   const list = files(r);
   const picked = useSignal<string | null>(null);
   const drag = useSignal<{ from: number; to: number } | null>(null);
+  const byKey = useSignal(false);
   const line = selection.value?.kind === "line" ? selection.value.file : null;
   const chosenFile = what.map(linesOf).find((l) => l)?.file;
   const file = picked.value ?? chosenFile ?? line ?? r.codes.find((c) => c.file)?.file ?? list[0] ?? null;
   const asked = useJson<Source>(file ? requests.source(run.value, file) : null);
   const ranges = what.map(linesOf).filter((l) => l !== null && l.file === file) as { file: string; from: number; to: number }[];
+  const take = (a: number, b: number) => {
+    if (!file) return;
+    const [from, to] = [Math.min(a, b), Math.max(a, b)];
+    const hit = ranges.find((x) => from === to && from >= x.from && from <= x.to);
+    const others = whatif.value.what.filter((w) => linesOf(w)?.file !== file);
+    const rest = hit ? ranges.filter((x) => x !== hit) : merge([...ranges, { file, from, to }]);
+    onChange([...others, ...rest.map((x) => `lines:${x.file}:${x.from}-${x.to}`)]);
+  };
   useEffect(() => {
     const end = () => {
       const d = drag.value;
-      if (!d || !file) return;
       drag.value = null;
-      const [from, to] = [Math.min(d.from, d.to), Math.max(d.from, d.to)];
-      const hit = ranges.find((x) => from === to && from >= x.from && from <= x.to);
-      const others = whatif.value.what.filter((w) => linesOf(w)?.file !== file);
-      const rest = hit ? ranges.filter((x) => x !== hit) : merge([...ranges, { file, from, to }]);
-      onChange([...others, ...rest.map((x) => `lines:${x.file}:${x.from}-${x.to}`)]);
+      if (d && !byKey.value) take(d.from, d.to);
     };
     const stop = () => { drag.value = null; };
     addEventListener("pointerup", end);
     addEventListener("pointercancel", stop);
     return () => { removeEventListener("pointerup", end); removeEventListener("pointercancel", stop); };
   }, [file, what.join(",")]);
+  // Arrows move a line, Shift keeps where it began, Enter takes what lies between.
+  const key = (e: KeyboardEvent, lines: Source["lines"]) => {
+    const step = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;
+    const d = drag.value;
+    if (step !== 0) {
+      e.preventDefault();
+      const at = lines.findIndex((l) => l.line === d?.to);
+      const to = lines[Math.max(0, Math.min(lines.length - 1, at < 0 ? Math.max(0, lines.findIndex((l) => l.ticks > 0)) : at + step))]!.line;
+      byKey.value = true;
+      drag.value = { from: e.shiftKey && d ? d.from : to, to };
+      announcement.value = `line ${to}: ${lines.find((l) => l.line === to)?.text.trim() ?? ""}`;
+      (e.currentTarget as HTMLElement).querySelector(`[data-line="${to}"]`)?.scrollIntoView({ block: "nearest" });
+    } else if ((e.key === "Enter" || e.key === " ") && d) {
+      e.preventDefault();
+      take(d.from, d.to);
+      drag.value = null;
+      byKey.value = false;
+    } else if (e.key === "Escape" && d) {
+      e.preventDefault();
+      drag.value = null;
+      byKey.value = false;
+    }
+  };
   const d = drag.value;
   const inDrag = (n: number) => d !== null && n >= Math.min(d.from, d.to) && n <= Math.max(d.from, d.to);
   return (
@@ -249,8 +276,8 @@ function SourcePick({ run: r, what, onChange }: { run: RunMeta; what: string[]; 
       {file === null ? <Empty title="No source places">The trace knows addresses, not files, so lines can't be chosen. Code and spawn sites can.</Empty> : (
         <Answered asked={asked} what={file} height={400}>
           {(s) => s.missing ? <Empty title="The source is not here">{s.missing}</Empty> : (
-            <div class="scroll lines" tabIndex={0} aria-label={`Source of ${s.file}`}>
-              <SourceLines lines={s.lines} top={Math.max(...s.lines.map((l) => l.ticks), 0)} perSecond={r.ticks_per_second} chosen={(n) => inDrag(n) || ranges.some((x) => n >= x.from && n <= x.to)} onDown={(n) => (drag.value = { from: n, to: n })} onOver={(n) => { if (drag.value) drag.value = { ...drag.value, to: n }; }} />
+            <div class="scroll lines" tabIndex={0} aria-label={`Source of ${s.file}; arrows move, Shift extends, Enter chooses`} onKeyDown={(e) => key(e, s.lines)}>
+              <SourceLines lines={s.lines} top={Math.max(...s.lines.map((l) => l.ticks), 0)} perSecond={r.ticks_per_second} chosen={(n) => inDrag(n) || ranges.some((x) => n >= x.from && n <= x.to)} onDown={(n) => { byKey.value = false; drag.value = { from: n, to: n }; }} onOver={(n) => { if (drag.value && !byKey.value) drag.value = { ...drag.value, to: n }; }} />
             </div>
           )}
         </Answered>

@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { planesOf } from "../data/mock";
+import { boxes } from "../ui/StackedBar";
+import { columns, stretches } from "./Strip";
+
+const tile = (running: (i: number) => number) => planesOf({ running: Float32Array.from({ length: 1024 }, (_, i) => running(i)), delay: new Float32Array(1024) });
+
+test("columns cover the run and no more; the last, which is cut, has its own mean", () => {
+  const c = columns([tile(() => 4), tile(() => 2)], 3, 8 * 1500 + 4);
+  expect(c.running.length).toBe(1501);
+  expect(c.running[0]).toBe(4);
+  expect(c.running[1499]).toBe(2);
+  // Half of the last bin is in the run: its mean over the bin is half of that over the run.
+  expect(c.running[1500]).toBeCloseTo(4);
+});
+test("a plane that is not there is nothing, not a failure", () => {
+  expect(columns([tile(() => 1)], 0, 10).at.sched).toEqual(new Array(10).fill(0));
+});
+test("stretches are the longest with one number of workers", () => {
+  const c = columns([tile((i) => (i < 100 ? 8 : i < 700 ? 1 : 4))], 0, 1024);
+  expect(stretches(c, 2)).toEqual([{ from: 100, to: 700, running: 1 }, { from: 700, to: 1024, running: 4 }]);
+});
+test("slivers keep a width that can be seen, and the bar its own", () => {
+  const parts = [{ kind: "work" as const, label: "work", ticks: 1e6 }, { kind: "delay" as const, label: "delay", ticks: 1 }, { kind: "descheduled" as const, label: "descheduled", ticks: 1 }];
+  const list = boxes(parts, 1e6 + 2, 900, (p) => p.label);
+  expect(list.map((b) => b.width >= 2)).toEqual([true, true, true]);
+  expect(list.reduce((n, b) => n + b.width, 0)).toBeCloseTo(900);
+  expect(list[0]!.inside).toBe("work");
+  expect(list[1]!.below).toBe("delay");
+});
