@@ -1,7 +1,7 @@
 /** The nodes shown, as a table: what the picture says for those who read rather than look. */
 
 import { count, ticks } from "../format";
-import { nameOf, parallelism, rowLabel, siteLabel } from "./boxes";
+import { nameOf, parallelism, rowLabel, siteLabel, stepsOf } from "./boxes";
 import { expandable, type Shown } from "./model";
 import type { Scene } from "./scene";
 
@@ -32,7 +32,7 @@ export function NodeTable({ scene }: { scene: Scene }) {
             const item = s ?? f!;
             return (
               <tr key={n.key} class={n === selected ? "dag-on" : ""} onClick={() => scene.select(n)}>
-                <td style={{ paddingLeft: `${8 + Math.min(30, n.depth - 1) * 14}px` }}><button aria-pressed={n === selected}>{s ? "" : n.inside ? "▾ " : expandable(n) ? "▸ " : ""}{nameOf(n, meta)}</button></td>
+                <td style={{ paddingLeft: `${8 + Math.min(30, n.depth - 1) * 14}px` }}><button aria-pressed={n === selected}>{s ? "" : n.inside ? "▾ " : expandable(n) ? "▸ " : ""}{nameOf(n, meta)}{stepsOf(n) && `, ${stepsOf(n)}`}</button></td>
                 <td class="dag-mono">{siteLabel(meta, item.site)}</td>
                 <td class="dag-r">{f ? count(f.tasks) : ""}</td>
                 <td class="dag-r">{ticks(s ? s.weight : f!.work)}</td>

@@ -9,7 +9,7 @@ import { count, percent, plain, ticks } from "../format";
 import { hover, selection } from "../store";
 import { dagDetails } from "./choices";
 import { colours, dark } from "../theme/theme";
-import { codeLabel, nameOf, parallelism, rowLabel, siteLabel } from "./boxes";
+import { codeLabel, nameOf, parallelism, rowLabel, siteLabel, stepsOf } from "./boxes";
 import { endOf, expandable, startOf, type Shown } from "./model";
 import type { Scene } from "./scene";
 import { showInTimeline } from "./timeline";
@@ -156,7 +156,7 @@ function FoldedFacts({ scene, n }: { scene: Scene; n: Shown }) {
   const d = useDetail<TaskDetail>(scene, requests.task(scene.id, f.task));
   const span = scene.critical.value?.span ?? 0;
   const rows: [string, preact.ComponentChildren][] = [
-    ["node", <><span class="dag-mono">{nameOf(n, meta)}</span>{n.inside ? ", expanded" : ", collapsed"}</>],
+    ["node", <><span class="dag-mono">{nameOf(n, meta)}</span>{stepsOf(n) && `, ${stepsOf(n)}`}{n.inside ? ", expanded" : ", collapsed"}</>],
     ["where", <span class="dag-mono">{siteLabel(meta, f.site)}</span>],
     ["inside", `${count(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}, ${count(f.strands)} strands`],
     ["work", ticks(f.work)],

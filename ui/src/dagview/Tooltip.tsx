@@ -1,7 +1,7 @@
 /** What is under the pointer, in a few lines. */
 
 import { count, percent, ticks } from "../format";
-import { nameOf, parallelism, rowLabel, siteLabel } from "./boxes";
+import { nameOf, parallelism, rowLabel, siteLabel, stepsOf } from "./boxes";
 import type { Shown } from "./model";
 import type { Scene } from "./scene";
 
@@ -14,7 +14,7 @@ export function Tooltip({ scene, at }: { scene: Scene; at: Pointed }) {
   const left = at.x > scene.width - 280, up = at.y > scene.height - 170;
   return (
     <div class="dag-tip" role="tooltip" style={{ ...(left ? { right: `${scene.width - at.x + 10}px` } : { left: `${at.x + 14}px` }), ...(up ? { bottom: `${scene.height - at.y + 10}px` } : { top: `${at.y + 14}px` }) }}>
-      <b>{nameOf(n, meta)}</b>
+      <b>{nameOf(n, meta)}{stepsOf(n) && `, ${stepsOf(n)}`}</b>
       {s && (
         <>
           <div>{ticks(s.end - s.start)} on {rowLabel(meta, s.row)}{s.weight < (s.end - s.start) * 0.98 ? `, ${ticks(s.weight)} of it work` : ""}</div>

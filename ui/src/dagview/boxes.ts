@@ -44,6 +44,12 @@ export function nameOf(n: Shown, meta: RunMeta): string {
   return n.folded?.label || (n.folded ? codeLabel(meta, n.folded.code) : meta.name);
 }
 
+/** Which steps of its task a group holds, from its id; empty for what is no group. */
+export function stepsOf(n: Shown): string {
+  const range = n.kind === "group" ? /\.(\d+)\.(\d+)$/.exec(n.key) : null;
+  return range ? `steps ${count(Number(range[1]) + 1)}–${count(Number(range[2]))}` : "";
+}
+
 export const parallelism = (work: number, span: number): string => (span > 0 ? plain(work / span) : "–");
 
 export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
@@ -124,6 +130,7 @@ export function drawCard(pen: Pen, n: Shown, b: Box, look: Look): void {
   const lines: [string, Letters][] = [
     [nameOf(n, look.meta), { size: 11.5, weight: 650, colour: t.fg, align: "right" }],
     [f.kind === "group" ? `▸ ${short(f.children)} children` : `▸ ${short(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}`, { size: 10.5, colour: t.fg2, align: "right" }],
+    ...(f.kind === "group" ? [[stepsOf(n), { size: 10.5, colour: t.fg2, align: "right" }] as [string, Letters]] : []),
     [`work ${ticks(f.work)}`, { size: 10.5, colour: t.fg2, align: "right" }],
     [`span ${ticks(f.span)}`, { size: 10.5, colour: t.fg2, align: "right" }],
     [`par. ${parallelism(f.work, f.span)}`, { size: 10.5, colour: t.fg2, align: "right" }],
@@ -131,7 +138,7 @@ export function drawCard(pen: Pen, n: Shown, b: Box, look: Look): void {
   if (!f.expandable) lines.splice(1, 3, [`${ticks(f.work)} · ${rowLabel(look.meta, f.rows[0]?.[0] ?? 0)}`, { size: 10.5, colour: t.fg2, align: "right" }]), (lines.length = 2);
   lines.length = Math.max(1, Math.min(lines.length, Math.floor((b.h - (bar ? 40 : 6)) / 15)));
   const room = b.w - 14;
-  const texts = lines.map(([words, how], i) => (i === 0 ? cut(pen, words, room, how) : pen.measure(words, how) <= room ? words : ""));
+  const texts = lines.map(([words, how], i) => (i === 0 ? cut(pen, n.kind === "group" && pen.measure(words, how) > room ? words.replace(/^\D+/, "") || words : words, room, how) : pen.measure(words, how) <= room ? words : ""));
   const width = Math.max(...texts.map((w, i) => pen.measure(w, lines[i]![1])));
   const top = b.h < 26 ? b.y + (b.h - 15) / 2 : b.y + 6;
   pen.box(b.x + b.w - width - 11, top - 1, width + 9, lines.length * 15 + 3, 4, alpha(t.panel, 0.88));
@@ -184,6 +191,6 @@ function share(pen: Pen, n: Shown, b: Box, look: Look): void {
 export function sentence(n: Shown, meta: RunMeta): string {
   const s = n.strand, f = n.folded;
   if (s) return `${nameOf(n, meta)}, a strand of ${ticks(s.end - s.start)} on ${rowLabel(meta, s.row)}${s.critical ? ", on the critical path" : ""}${s.creates.length ? `, creates ${count(s.creates.length)}` : ""}`;
-  if (f) return `${nameOf(n, meta)}, ${n.inside ? "expanded" : f.expandable ? "collapsed" : "one strand"}: ${count(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}, work ${ticks(f.work)}, span ${ticks(f.span)}, parallelism ${parallelism(f.work, f.span)}${f.critical ? `, ${percent(f.span > 0 ? f.critical_work / f.span : 0)} of its span critical` : ""}`;
+  if (f) return `${nameOf(n, meta)}${stepsOf(n) && `, ${stepsOf(n)}`}, ${n.inside ? "expanded" : f.expandable ? "collapsed" : "one strand"}: ${count(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}, work ${ticks(f.work)}, span ${ticks(f.span)}, parallelism ${parallelism(f.work, f.span)}${f.critical ? `, ${percent(f.span > 0 ? f.critical_work / f.span : 0)} of its span critical` : ""}`;
   return meta.name;
 }

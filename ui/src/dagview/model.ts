@@ -140,6 +140,9 @@ function linksOf(f: Shown, byKey: ReadonlyMap<string, Shown>, out: Link[]): void
   const link = (from: Shown, to: Shown, kind: LinkKind, slack = 0, across = false) => {
     out.push({ from, to, kind, slack, across, critical: critical.get(from) === to, ready: ready.get(from) === to });
   };
+  // What others depend on isn't what a wait waits for alone: its end tells of no slack.
+  const needed = new Set<string>();
+  for (const n of items) for (const id of n.folded?.depends ?? []) needed.add(id);
   let previous: Shown | null = null;
   let stretch: Shown | null = null;
   for (const n of items) {
@@ -153,7 +156,7 @@ function linksOf(f: Shown, byKey: ReadonlyMap<string, Shown>, out: Link[]): void
         if (!across || critical.get(previous) === n) link(previous, n, "continue", 0, across);
       }
       const latest = Math.max(previous ? endOf(previous) : 0, ...joined.map(endOf));
-      for (const c of joined) link(c, n, "end", latest - endOf(c));
+      for (const c of joined) link(c, n, "end", needed.has(c.key) ? 0 : latest - endOf(c));
       for (const id of s.creates) {
         const c = mine(id);
         if (c) link(n, c, "create");

@@ -3,7 +3,7 @@
 import { time as seconds } from "../format";
 import { ticks } from "../format";
 import type { Camera, View } from "./camera";
-import { colourOf, drawCard, drawDot, drawStrand, itemOf, nameOf, rowLabel, type Look } from "./boxes";
+import { colourOf, drawCard, drawDot, drawStrand, itemOf, nameOf, rowLabel, stepsOf, type Look } from "./boxes";
 import type { Rect } from "./morph";
 import { criticalOf, entry, exit, type Link, type Model, type Shown } from "./model";
 import { cut, type Letters, type Pen, type Stroke } from "./pen";
@@ -90,13 +90,15 @@ function groups(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): voi
     const b = where(f);
     pen.box(b.x - 6, b.y - 6, b.w + 12, b.h + 12, 8, t.panel2, { colour: t.line2, width: 1, dash: [4, 3] });
     const how: Letters = { size: 10.5, colour: t.fg3, halo: t.panel };
-    pen.text(cut(pen, nameOf(f, p.look.meta), b.w, how), b.x, b.y - 10, how);
+    pen.text(cut(pen, [nameOf(f, p.look.meta), stepsOf(f)].filter(Boolean).join(", "), b.w, how), b.x, b.y - 10, how);
   }
 }
 
 function links(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void {
   const { t } = p.look;
   const thin: Stroke = { colour: t.fg3, width: 1 };
+  // Where hundreds go to one place the lines matter less than what they join.
+  const faint: Stroke = { colour: t.line2, width: 1 };
   const dotted: Stroke = { colour: t.fg3, width: 1.1, dash: [1.5, 3] };
   const later: [Link, Route][] = [];
   const drawn = new Set<string>();
@@ -117,7 +119,7 @@ function links(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void
     drawn.add(key);
     if (l.kind === "depend" || l.kind === "signal") arrow(pen, r.points, { colour: t.accent, width: 1.3, dash: l.kind === "signal" ? [4, 3] : undefined });
     else if (l.kind === "end" && l.slack > 0 && p.look.slack) slack(pen, p, l, r, thin, dotted);
-    else pen.line(r.points, thin, 6);
+    else pen.line(r.points, (l.kind === "end" ? l.to.strand!.joins.length : l.kind === "create" ? l.to.parent!.inside!.length / 2 : 0) > 20 ? faint : thin, 6);
   }
   later.sort((a, b) => Number(a[0].critical) - Number(b[0].critical));
   for (const [l, r] of later) {
