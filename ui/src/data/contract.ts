@@ -140,7 +140,7 @@ export interface FindingWords {
  * delay, no_work_sched, no_work_app (u8: the row's free time by kind; which free row is "delay" is a choice, the lowest first). */
 
 /** `strands?run&level&index`: exact boxes of a tile. Header: {total, truncated}. When total is more than 8192, truncated is true and only the
- * longest 8192 are there. Planes, one value each strand, by start: id u32, row u16 (index into threads), start f64, end f64, task u32, code
+ * longest 8192 are there (of more than 65,536 the longest of those that are longest in some bin of their row). Planes, one value each strand, by start: id u32, row u16 (index into threads), start f64, end f64, task u32, code
  * u16, site u16, level u16, flags u8 (1 critical path, 2 ready path, 4 starts after a steal, 8 folded, 16 buried, 32 first of its task),
  * creates u16, end_kind u8 (as EndKind: 0 create, 1 wait, 2 yield, 3 signal, 4 end), ready f64 (NaN when it started at once). */
 
@@ -161,12 +161,14 @@ export interface CriticalPath {
 export interface RegionSpan { label: string; task: number; row: number; start: number; end: number; tree: boolean; part: boolean }
 
 /** `dag?run&ids=<comma-separated node ids, at most 64>`: what expanding those nodes shows. A node id is `t<task>` (a task), or
- * `g<task>.<from>.<to>` (children from..to of a task, by creation, folded because there are too many to show one by one), or `r`
+ * `g<task>.<from>.<to>` (a stretch of the task's inside: its strands and children from..to in program order, folded because there are too
+ * many to show one by one), `gr.<from>.<to>` (some of the roots), or `r`
  * (the run: its items are the root tasks, collapsed, the main one first; their own facts come from here). A report carries answers
  * for one id each, and the page asks a report for one id at a time. */
 export interface DagAnswer { nodes: Record<string, DagInside> }
 /** The inside of an expanded node, in program order. A task is a series of strands and forks. At most 200 items: the rest is
- * folded into groups by the server. */
+ * folded into groups by the server. An answer that holds 5000 items has no further nodes: ask for them again. `ancestors` ends after
+ * 2000 ids, of a deeper task before the task itself. */
 export interface DagInside { items: DagItem[] }
 export type DagItem = DagStrand | DagFolded;
 export interface DagStrand {
