@@ -29,7 +29,7 @@ export interface Rows {
   most: number;
 }
 
-export const LABELS = 136;
+export const LABELS = 148;
 const RIGHT = 14;
 /** Space above a lane, for the dots of spawns. */
 export const ABOVE = 5;

@@ -256,12 +256,13 @@ export function queues(s: Scene, pen: Pen): void {
   const { rows } = s.bands;
   const [first, last] = visibleRows(rows);
   const t = s.tokens;
+  const slots = s.tiles.slots("rows", s.scale);
   for (let row = first; row <= last; row++) {
     const base = laneTop(rows, row) + rows.lane + 3 + (rows.cpu ? rows.cpu + 3 : 0) + rows.queue;
     pen.rect(s.scale.x0, base, s.scale.width, 0.5, t.line2);
     const points: number[] = [];
     let deepest = 0;
-    for (const slot of s.tiles.slots("rows", s.scale)) {
+    for (const slot of slots) {
       const plane = slot.tile?.data?.planes.queue;
       if (!slot.tile || !plane) continue;
       const bins = binsOf(slot.tile);

@@ -25,16 +25,16 @@ export interface Dot {
   creates: number;
 }
 
-const inks = new Map<string, string>();
+const inks = { light: new Map<string, string>(), dark: new Map<string, string>() };
 
 /** The box's colour, dark enough (or light enough) to be a dot on the panel. */
 function ink(fill: string, panel: string, dark: boolean): string {
-  const key = fill + panel;
-  let found = inks.get(key);
+  const known = dark ? inks.dark : inks.light;
+  let found = known.get(fill);
   if (!found) {
     found = fill;
     for (let k = 0; k < 8 && contrast(found, panel) < 4.5; k++) found = mix(found, dark ? "#ffffff" : "#000000", 0.18);
-    inks.set(key, found);
+    known.set(fill, found);
   }
   return found;
 }
@@ -49,60 +49,63 @@ export function spawns(s: Scene, pen: Pen): Dot[] {
   const buckets = Math.ceil(s.scale.width / PITCH) + 2;
   const facts = { code: 0, site: 0, row: 0, level: 0, critical: false, readyPath: false };
   const slots = s.tiles.slots("rows", s.scale);
-  for (let row = first; row <= last; row++) {
-    const y = laneTop(rows, row) - 1;
-    const amount = new Uint32Array(buckets);
-    const marks: { bucket: number; x: number; t: number; n: number; at: number; slot: number }[] = [];
-    slots.forEach((slot, k) => {
-      const p = slot.tile?.data?.planes;
-      if (!slot.tile || !p?.creates) return;
-      const bins = binsOf(slot.tile);
-      const from = Math.max(0, Math.floor((Math.max(slot.t0, s.scale.t0) - bins.from) / bins.ticks));
-      const to = Math.min(TILE_BINS, Math.ceil((Math.min(slot.t1, s.scale.t1) - bins.from) / bins.ticks));
+  const all: { row: number; bucket: number; x: number; t: number; n: number; at: number; slot: number }[] = [];
+  const amount = new Uint32Array((last - first + 1) * buckets);
+  slots.forEach((slot, k) => {
+    const p = slot.tile?.data?.planes;
+    if (!slot.tile || !p?.creates) return;
+    const bins = binsOf(slot.tile);
+    const from = Math.max(0, Math.floor((Math.max(slot.t0, s.scale.t0) - bins.from) / bins.ticks));
+    const to = Math.min(TILE_BINS, Math.ceil((Math.min(slot.t1, s.scale.t1) - bins.from) / bins.ticks));
+    for (let row = first; row <= last; row++) {
       const base = row * TILE_BINS;
       for (let bin = from; bin < to; bin++) {
         const n = p.creates[base + bin]!;
         if (!n) continue;
-        const at = bins.from + (bin + 0.5) * bins.ticks;
-        const px = pixel(s.scale, at);
-        // Buckets stand on the time axis, so that lines don't crawl while it is panned.
-        const bucket = Math.floor((px - s.scale.x0) / PITCH) + 1;
+        const t = bins.from + (bin + 0.5) * bins.ticks;
+        const x = pixel(s.scale, t);
+        const bucket = Math.floor((x - s.scale.x0) / PITCH) + 1;
         if (bucket < 0 || bucket >= buckets) continue;
-        amount[bucket]! += n;
-        if (amount[bucket]! <= CROWD * 4) marks.push({ bucket, x: px, t: at, n, at: base + bin, slot: k });
+        const cell = (row - first) * buckets + bucket;
+        amount[cell]! += n;
+        if (amount[cell]! <= CROWD * 4 || amount[cell] === n) all.push({ row, bucket, x, t, n, at: base + bin, slot: k });
       }
-    });
-    const lined = new Set<number>();
-    for (const mark of marks) {
-      const planes = slots[mark.slot]!.tile!.data!.planes;
-      facts.code = planes.code?.[mark.at] ?? 0xffff;
-      facts.site = planes.site?.[mark.at] ?? 0xffff;
-      facts.row = row;
-      facts.level = planes.level?.[mark.at] ?? 0;
-      const colour = ink(s.palette.of(facts).fill, t.panel, s.dark);
-      const n = amount[mark.bucket]!;
-      if (n > CROWD || dots.length >= MOST) {
-        if (lined.has(mark.bucket)) continue;
-        lined.add(mark.bucket);
-        // Five strengths are enough to see, and few to draw.
-        const strength = Math.min(5, 1 + Math.floor(Math.log2(n / CROWD + 1)));
-        const key = `${colour} ${strength}`;
-        let list = lines.get(key);
-        if (!list) lines.set(key, (list = []));
-        const px = s.scale.x0 + (mark.bucket - 1) * PITCH;
-        const py = laneTop(rows, row) - 3;
-        // A line that goes on is one.
-        const end = list.length - 4;
-        if (end >= 0 && list[end + 1] === py && list[end]! + list[end + 2]! >= px - 0.01) list[end + 2] = px + PITCH - list[end]!;
-        else list.push(px, py, PITCH, 1.6);
-        continue;
-      }
-      let list = circles.get(colour);
-      if (!list) circles.set(colour, (list = []));
-      list.push(mark.x, y);
-      const strand = planes.strand?.[mark.at] ?? 0xffffffff;
-      dots.push({ x: mark.x, y, row, t: mark.t, strand: strand === 0xffffffff ? null : strand, creates: mark.n });
     }
+  });
+  const of = (mark: { row: number; bucket: number }) => (mark.row - first) * buckets + mark.bucket;
+  // Either dots for all that stand alone or lines for everything: rows have to look alike.
+  const single = all.reduce((n, mark) => n + (amount[of(mark)]! <= CROWD ? 1 : 0), 0);
+  const crowd = single > MOST ? 0 : CROWD;
+  const lined = new Set<number>();
+  for (const mark of all) {
+    const planes = slots[mark.slot]!.tile!.data!.planes;
+    facts.code = planes.code?.[mark.at] ?? 0xffff;
+    facts.site = planes.site?.[mark.at] ?? 0xffff;
+    facts.row = mark.row;
+    facts.level = planes.level?.[mark.at] ?? 0;
+    const colour = ink(s.palette.of(facts).fill, t.panel, s.dark);
+    const y = laneTop(rows, mark.row);
+    const cell = of(mark);
+    const n = amount[cell]!;
+    if (n > crowd) {
+      if (lined.has(cell)) continue;
+      lined.add(cell);
+      // Five strengths are enough to see, and few to draw.
+      const key = `${colour} ${Math.min(5, 1 + Math.floor(Math.log2(n / CROWD + 1)))}`;
+      let list = lines.get(key);
+      if (!list) lines.set(key, (list = []));
+      const x = s.scale.x0 + (mark.bucket - 1) * PITCH;
+      // A line that goes on is one.
+      const end = list.length - 4;
+      if (end >= 0 && list[end + 1] === y - 3 && list[end]! + list[end + 2]! >= x - 0.01) list[end + 2] = x + PITCH - list[end]!;
+      else list.push(x, y - 3, PITCH, 1.6);
+      continue;
+    }
+    let list = circles.get(colour);
+    if (!list) circles.set(colour, (list = []));
+    list.push(mark.x, y - 1);
+    const strand = planes.strand?.[mark.at] ?? 0xffffffff;
+    dots.push({ x: mark.x, y: y - 1, row: mark.row, t: mark.t, strand: strand === 0xffffffff ? null : strand, creates: mark.n });
   }
   for (const [key, list] of lines) {
     const [colour, strength] = key.split(" ") as [string, string];

@@ -43,9 +43,22 @@ export function strip(s: Scene, pen: Pen): Columns {
   const p = Math.max(1, s.meta.workers);
   let most = p;
   const excess = new Float32Array(n);
+  const all = new Float32Array(n);
+  for (const k of READY) {
+    const of = v[`ready_${k}`]!;
+    for (let i = 0; i < n; i++) all[i]! += of[i] || 0;
+  }
+  // Each kind's part of what is ready, which is its part of the delay and of the queue.
+  const parts = KINDS.map((kind) => {
+    const part = new Float32Array(n);
+    for (const k of kind.of) {
+      const of = v[`ready_${k}`]!;
+      for (let i = 0; i < n; i++) if (all[i]! > 0) part[i]! += (of[i] || 0) / all[i]!;
+    }
+    return part;
+  });
   for (let i = 0; i < n; i++) {
-    let ready = 0;
-    for (const k of READY) ready += v[`ready_${k}`]![i] || 0;
+    const ready = all[i]!;
     excess[i] = Math.max(0, ready - (v.delay![i] || 0));
     if (excess[i]! > 0.01) most = Math.max(most, p + excess[i]!);
     if (v.running![i]! > p) most = Math.max(most, v.running![i]!);
@@ -77,18 +90,7 @@ export function strip(s: Scene, pen: Pen): Columns {
     stack((i) => v.descheduled![i]!, { ground: "descheduled", strong: true }, 0.01);
     stack((i) => v.blocked![i]!, { ground: "blocked", strong: true }, 0.01);
     if (s.layers.has("delay")) {
-      for (const kind of KINDS) {
-        stack((i) => {
-          let of = 0;
-          let all = 0;
-          for (const k of READY) {
-            const r = v[`ready_${k}`]![i] || 0;
-            all += r;
-            if (kind.of.includes(k)) of += r;
-          }
-          return all > 0 ? (v.delay![i]! * of) / all : 0;
-        }, kind.paint(s.dark), 0.004);
-      }
+      KINDS.forEach((kind, k) => stack((i) => v.delay![i]! * parts[k]![i]!, kind.paint(s.dark), 0.004));
     } else for (let i = 0; i < n; i++) level[i]! += v.delay![i] || 0;
     if (s.layers.has("nowork")) stack((i) => v.no_work_sched![i]!, { ground: "sched", strong: true }, 0.02);
     if (s.layers.has("delay")) {
@@ -97,18 +99,7 @@ export function strip(s: Scene, pen: Pen): Columns {
         level[i] = Math.max(p, v.running![i] || 0);
         y[i] = h.y(level[i]!);
       }
-      for (const kind of KINDS) {
-        stack((i) => {
-          let of = 0;
-          let all = 0;
-          for (const k of READY) {
-            const r = v[`ready_${k}`]![i] || 0;
-            all += r;
-            if (kind.of.includes(k)) of += r;
-          }
-          return all > 0 ? (excess[i]! * of) / all : 0;
-        }, kind.paint(s.dark), 0.01);
-      }
+      KINDS.forEach((kind, k) => stack((i) => excess[i]! * parts[k]![i]!, kind.paint(s.dark), 0.01));
     }
     for (let i = 0, from = -1; i <= n; i++) {
       const unknown = i < n && Number.isNaN(v.running![i]!);
