@@ -35,6 +35,7 @@ async function ask(): Promise<void> {
 }
 
 function accept(value: Meta): void {
+  if (value.workspan_view !== 1) throw new Unavailable(`This page can't read what workspan ${value.version} answers.`, "refused", "Load the page again: it is older than its server.");
   failure.value = null;
   const ids = value.runs.map((r) => r.id);
   if (!ids.includes(run.value)) run.value = ids[0]!;
