@@ -52,8 +52,10 @@ export function stepsOf(n: Shown): string {
 
 export const parallelism = (work: number, span: number): string => (span > 0 ? plain(work / span) : "–");
 
+/** A strand, or a task that is nothing but one. */
 export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
-  const s = n.strand!;
+  const f = n.folded;
+  const s = n.strand ?? { start: f!.start, end: f!.end, weight: f!.work, row: f!.rows[0]?.[0] ?? 0, critical: f!.critical };
   const c = colourOf(n, look);
   const { t } = look;
   const bold = look.critical && s.critical;
@@ -108,6 +110,7 @@ export function drawDot(pen: Pen, n: Shown, b: Box, look: Look): void {
 
 export function drawCard(pen: Pen, n: Shown, b: Box, look: Look): void {
   const f = n.folded!;
+  if (!f.expandable) return drawStrand(pen, n, b, look);
   const { t } = look;
   const c = colourOf(n, look);
   const bold = look.critical && f.critical;
@@ -117,7 +120,7 @@ export function drawCard(pen: Pen, n: Shown, b: Box, look: Look): void {
     return;
   }
   const r = Math.min(6, b.h / 3, b.w / 4);
-  if (b.w > 34 && b.h > 20 && f.expandable) {
+  if (b.w > 34 && b.h > 20) {
     pen.box(b.x + 4, b.y + 4, b.w, b.h, r, t.panel2, { colour: t.line2, width: 1 });
     if (f.kind === "group") pen.box(b.x + 2, b.y + 2, b.w, b.h, r, t.panel2, { colour: t.line2, width: 1 });
   }
@@ -135,7 +138,6 @@ export function drawCard(pen: Pen, n: Shown, b: Box, look: Look): void {
     [`span ${ticks(f.span)}`, { size: 10.5, colour: t.fg2, align: "right" }],
     [`par. ${parallelism(f.work, f.span)}`, { size: 10.5, colour: t.fg2, align: "right" }],
   ];
-  if (!f.expandable) lines.splice(1, 3, [`${ticks(f.work)} · ${rowLabel(look.meta, f.rows[0]?.[0] ?? 0)}`, { size: 10.5, colour: t.fg2, align: "right" }]), (lines.length = 2);
   lines.length = Math.max(1, Math.min(lines.length, Math.floor((b.h - (bar ? 40 : 6)) / 15)));
   const room = b.w - 14;
   const texts = lines.map(([words, how], i) => (i === 0 ? cut(pen, n.kind === "group" && pen.measure(words, how) > room ? words.replace(/^\D+/, "") || words : words, room, how) : pen.measure(words, how) <= room ? words : ""));
@@ -143,7 +145,7 @@ export function drawCard(pen: Pen, n: Shown, b: Box, look: Look): void {
   const top = b.h < 26 ? b.y + (b.h - 15) / 2 : b.y + 6;
   pen.box(b.x + b.w - width - 11, top - 1, width + 9, lines.length * 15 + 3, 4, alpha(t.panel, 0.88));
   texts.forEach((w, i) => pen.text(w, b.x + b.w - 7, top + 11 + i * 15, lines[i]![1]));
-  if (bar && f.expandable) share(pen, n, b, look);
+  if (bar) share(pen, n, b, look);
 }
 
 /** Its own running strands over time, downwards, a worker at most 14 pixels wide. */

@@ -21,6 +21,8 @@ export const GAP_STRUCTURE = 24;
 export const GAP_TIMED = 28;
 /** More siblings than this share lanes. */
 const ROW = 10;
+/** Columns that siblings have at least, as many as there are, when some depend on others. */
+const MOST_COLUMNS = 9;
 /** Strands shorter than this share of the run are dots where their time does not give the height. */
 const MINOR = 1 / 500;
 
@@ -36,6 +38,11 @@ export interface Placed {
   /** Layout `time` only. */
   time: TimeScale | null;
 }
+
+const RIM = 10;
+
+/** True for what has a frame around its inside: groups, and tasks that consist of them, whose parts no link joins to the rest. */
+export const framed = (f: Shown): boolean => f.kind === "group" || (f.kind === "task" && f.inside !== null && f.inside.every((n) => n.kind === "group"));
 
 /** What an inside takes, on both sides of its spine. */
 interface Extent { left: number; right: number; height: number }
@@ -56,7 +63,7 @@ export function place(model: Model, o: Options): Placed {
     n.above = n.below = false;
     n.w = n.strand ? STRAND_WIDTH : CARD_WIDTH;
     n.spine = n.w / 2;
-    if (o.layout === "structure") n.h = n.strand ? (isDot(n, o) ? DOT : STRAND_HEIGHT) : CARD_HEIGHT;
+    if (o.layout === "structure") n.h = isDot(n, o) ? DOT : n.folded?.expandable ? CARD_HEIGHT : STRAND_HEIGHT;
     else n.h = Math.max(0.5, durationHeight(lengthOf(n), o.elapsed, exponent));
   }
   for (let i = model.frames.length - 1; i >= 0; i--) {
@@ -66,6 +73,16 @@ export function place(model: Model, o: Options): Placed {
     f.w = e.left + e.right;
     f.h = e.height;
     f.spine = e.left;
+    if (framed(f)) {
+      // Room for the frame that is drawn around it.
+      for (const n of f.inside!) {
+        n.x += RIM;
+        n.y += RIM;
+      }
+      f.w += 2 * RIM;
+      f.h += 2 * RIM;
+      f.spine += RIM;
+    }
   }
   const top = model.top;
   top.x = top.y = 0;
@@ -229,13 +246,20 @@ function pack(children: Shown[], top: (n: Shown) => number, bottom: (n: Shown) =
   }
   const lanes: Shown[][] = [];
   const ends: number[] = [];
+  const laneOf = new Map<string, number>();
+  const depends = children.some((c) => c.folded!.depends.length > 0);
+  // One column would look like a series: what may run together has a few, and what depends goes on in the column of what it depends on.
+  const least = depends ? MOST_COLUMNS : gap > 0 ? 4 : 1;
   for (const c of [...children].sort((a, b) => top(a) - top(b) || a.index - b.index)) {
-    let k = ends.findIndex((end) => end + gap <= top(c));
+    const free = (i: number) => ends[i]! + gap <= top(c);
+    let k = c.folded!.depends.map((id) => laneOf.get(id) ?? -1).find((i) => i >= 0 && free(i) && c.folded!.depends.includes(lanes[i]![lanes[i]!.length - 1]!.key)) ?? -1;
+    if (k < 0 && lanes.length >= least) for (let i = 0; i < lanes.length; i++) if (free(i) && (k < 0 || ends[i]! < ends[k]!)) k = i;
     if (k < 0) {
       k = lanes.length;
       lanes.push([]);
     }
     lanes[k]!.push(c);
+    laneOf.set(c.key, k);
     ends[k] = bottom(c);
   }
   return lanes;

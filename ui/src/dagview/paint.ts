@@ -4,6 +4,7 @@ import { time as seconds } from "../format";
 import { ticks } from "../format";
 import type { Camera, View } from "./camera";
 import { colourOf, drawCard, drawDot, drawStrand, itemOf, nameOf, rowLabel, stepsOf, type Look } from "./boxes";
+import { framed } from "./layout";
 import type { Rect } from "./morph";
 import { criticalOf, entry, exit, type Link, type Model, type Shown } from "./model";
 import { cut, type Letters, type Pen, type Stroke } from "./pen";
@@ -85,12 +86,11 @@ const inView = (_p: Picture, n: Shown, seen: Map<Shown, Seen>): boolean => !n.pa
 function groups(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void {
   const { t } = p.look;
   for (const f of p.model.frames) {
-    const stretches = f.kind === "task" && f.inside!.every((n) => n.kind === "group");
-    if ((f.kind !== "group" && !stretches) || seen.get(f) !== 2) continue;
+    if (!framed(f) || seen.get(f) !== 2) continue;
     const b = where(f);
-    pen.box(b.x - 6, b.y - 6, b.w + 12, b.h + 12, 8, t.panel2, { colour: t.line2, width: 1, dash: [4, 3] });
+    pen.box(b.x, b.y, b.w, b.h, Math.min(8, b.h / 3), t.panel2, { colour: t.line2, width: 1, dash: [4, 3] });
     const how: Letters = { size: 10.5, colour: t.fg3, halo: t.panel };
-    pen.text(cut(pen, [nameOf(f, p.look.meta), stepsOf(f)].filter(Boolean).join(", "), b.w, how), b.x, b.y - 10, how);
+    pen.text(cut(pen, [nameOf(f, p.look.meta), stepsOf(f)].filter(Boolean).join(", "), b.w, how), b.x + 2, b.y - 4, how);
   }
 }
 
