@@ -5,6 +5,7 @@
 //! topological order; everything about time (§5) hangs on one sweep over the run's events (`sweep`), which several
 //! observers share. Nothing recurses over task depth, and no result depends on hash order.
 
+pub mod advise;
 mod alone;
 mod blocks;
 mod breakdown;
@@ -25,6 +26,7 @@ mod ready;
 mod ready_path;
 mod regions;
 mod report;
+pub mod simulate;
 mod site_delay;
 mod site_span;
 mod sites;

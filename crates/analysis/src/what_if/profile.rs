@@ -174,7 +174,7 @@ pub(crate) fn outcomes_of_labels(
 }
 
 /// A factor must be a positive number.
-pub(super) fn check_factor(factor: f64) -> Result<(), Error> {
+pub(crate) fn check_factor(factor: f64) -> Result<(), Error> {
     if factor.is_finite() && factor > 0.0 {
         Ok(())
     } else {

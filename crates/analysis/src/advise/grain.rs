@@ -1,0 +1,173 @@
+//! How large a site's tasks should be.
+
+use workspan_dag::{Dag, PlaceId, ROOT_PLACE, TaskKind};
+
+use super::Goal;
+use crate::causes::Cause;
+use crate::options::{Error, Options};
+use crate::ready::stolen_strands;
+use crate::report::Report;
+use crate::statistics::{Distribution, statistics};
+use crate::weight::Weights;
+
+/// Tasks of less than so many steals are not worth one: the causes' measure.
+const STEALS_A_TASK: u64 = 2;
+/// Creating a task may take this part of it.
+const SPAWNS_A_TASK: u64 = 20;
+/// Tasks a worker needs for an even end.
+const TASKS_A_WORKER: u64 = 8;
+
+/// What to do about a site's grain.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum GrainChange {
+    /// Larger tasks: this many of today's in one (a cutoff, `with_min_len`, a grain size).
+    Coarsen(f64),
+    /// Smaller ones: this many out of one of today's.
+    Split(f64),
+    /// Neither.
+    Keep,
+}
+
+/// A size of tasks and what it costs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Grain {
+    /// Number of tasks.
+    pub tasks: f64,
+    /// Mean work of one, its own strands alone.
+    pub work: f64,
+    /// Spent on creating them.
+    pub spawning: f64,
+    /// Spent on stealing them.
+    pub stealing: f64,
+    /// Time on the goal's workers, at least: (T1 + spawning + stealing) / P, or the span.
+    pub least_time: f64,
+}
+
+impl Grain {
+    /// Share of the site's own work that goes to spawning and stealing besides, in percent.
+    pub fn lost_percent(&self) -> f64 {
+        let work = self.tasks * self.work;
+        if work <= 0.0 {
+            return 0.0;
+        }
+        100.0 * (self.spawning + self.stealing) / work
+    }
+}
+
+/// Advice on the grain of one spawn site.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GrainAdvice {
+    /// The site.
+    pub site: PlaceId,
+    /// Lengths of its tasks' strands.
+    pub strands: Distribution,
+    /// As it is.
+    pub now: Grain,
+    /// What to do.
+    pub change: GrainChange,
+    /// After it; as it is where nothing is to be done.
+    pub then: Grain,
+}
+
+/// For every site of deferred tasks, most work first.
+pub(super) fn grain(
+    dag: &Dag,
+    options: &Options,
+    weights: &Weights,
+    report: &Report,
+    goal: Goal,
+) -> Result<Vec<GrainAdvice>, Error> {
+    let mut spawns = vec![0u64; dag.places.len()];
+    for (&site, &kind) in dag.tasks.site.iter().zip(&dag.tasks.kind) {
+        spawns[site as usize] += u64::from(kind == TaskKind::Deferred);
+    }
+    let mut steals = vec![0u64; dag.places.len()];
+    for (strand, _) in stolen_strands(dag) {
+        steals[dag.tasks.site[dag.strands.task[strand as usize] as usize] as usize] += 1;
+    }
+    let cost = goal.spawn_cost.unwrap_or(dag.meta.probe_cost);
+    let sites = statistics(dag, options)?.sites;
+    let mut rows = Vec::new();
+    for site in sites {
+        let spawned = spawns.get(site.site as usize).copied().unwrap_or(0);
+        if site.site == ROOT_PLACE || spawned == 0 || site.task_lengths.sum == 0 {
+            continue;
+        }
+        let ws = &report.work_span;
+        let tasks = site.tasks.max(1) as f64;
+        let now = Grain {
+            tasks,
+            work: site.task_lengths.sum as f64 / tasks,
+            spawning: (spawned as f64) * cost as f64,
+            stealing: steals[site.site as usize] as f64 * weights.burden as f64,
+            least_time: 0.0,
+        };
+        let least = |grain: &Grain, span: f64| {
+            let spent = ws.work as f64 + grain.spawning + grain.stealing;
+            (spent / f64::from(goal.cores.max(1))).max(span)
+        };
+        let said_fine = report
+            .causes
+            .findings()
+            .iter()
+            .any(|f| f.cause == Cause::GrainFine && f.place.site == site.site);
+        let change = change(&now, weights.burden, cost, goal.cores, said_fine);
+        let size = match change {
+            GrainChange::Coarsen(n) => n,
+            GrainChange::Split(n) => 1.0 / n,
+            GrainChange::Keep => 1.0,
+        };
+        let fewer = Grain {
+            tasks: now.tasks / size,
+            work: now.work * size,
+            spawning: now.spawning / size,
+            stealing: now.stealing.min(now.stealing / size.max(1.0)),
+            least_time: 0.0,
+        };
+        // A chain of the path that ended in one task ends in one of the new size.
+        let longer = (fewer.work - now.work).max(0.0);
+        let span = ws.span as f64;
+        rows.push(GrainAdvice {
+            site: site.site,
+            strands: site.strand_lengths,
+            now: Grain {
+                least_time: least(&now, span),
+                ..now
+            },
+            change,
+            then: Grain {
+                least_time: least(&fewer, span + longer),
+                ..fewer
+            },
+        });
+    }
+    rows.sort_by(|a, b| {
+        let work = |r: &GrainAdvice| r.now.tasks * r.now.work;
+        work(b).total_cmp(&work(a)).then(a.site.cmp(&b.site))
+    });
+    Ok(rows)
+}
+
+/// The smallest grain that is worth a steal and twenty times its creation, as long as every worker has eight tasks.
+fn change(now: &Grain, burden: u64, spawn_cost: u64, cores: u32, said_fine: bool) -> GrainChange {
+    let least = (STEALS_A_TASK * burden).max(SPAWNS_A_TASK.saturating_mul(spawn_cost)) as f64;
+    let enough = (TASKS_A_WORKER * u64::from(cores.max(1))) as f64;
+    if (now.work < least || said_fine) && now.work > 0.0 {
+        let wanted = (least / now.work).max(2.0).ceil();
+        let most = (now.tasks / enough).floor();
+        return if most >= 2.0 || said_fine {
+            GrainChange::Coarsen(wanted.min(most).max(2.0))
+        } else {
+            GrainChange::Keep
+        };
+    }
+    if now.tasks < enough && now.work >= 2.0 * least.max(1.0) {
+        let wanted = (enough / now.tasks).ceil();
+        let most = (now.work / least.max(1.0)).floor();
+        let parts = wanted.min(most);
+        if parts >= 2.0 {
+            return GrainChange::Split(parts);
+        }
+    }
+    GrainChange::Keep
+}

@@ -1,0 +1,67 @@
+//! What kind of change some code needs: what the causes say of it.
+
+use workspan_dag::{Dag, EndKind, ROOT_PLACE, StartKind};
+
+use crate::blocks::BlockKey;
+use crate::causes::{Cause, Causes, Finding};
+
+/// A kind of change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// A serial stretch: make it parallel, or let it run beside something else.
+    Parallelise,
+    /// A long task: split it.
+    Split,
+    /// A loop that creates tasks one after the other: let tasks create tasks.
+    SpreadSpawns,
+}
+
+/// Whether a cause is none that more parallelism cures.
+pub(super) fn is_elsewhere(cause: Cause) -> bool {
+    match cause {
+        Cause::SerialStrand | Cause::SpawnLoop | Cause::GrainCoarse | Cause::GrainFine => false,
+        Cause::SlowThief
+        | Cause::BuriedWait
+        | Cause::BoundedQueue
+        | Cause::Stretch
+        | Cause::Descheduled
+        | Cause::Blocked
+        | Cause::None => true,
+    }
+}
+
+/// The change `block` needs: that of the cause found at it, else by what it is.
+pub(super) fn change(dag: &Dag, causes: &Causes, block: &BlockKey) -> Change {
+    let said = |finding: &Finding| {
+        let at = &finding.place;
+        let same = (at.site, at.from, at.to) == (block.site, block.from, block.to)
+            && (at.from_kind, at.to_kind) == (block.from_kind, block.to_kind);
+        match finding.cause {
+            Cause::SerialStrand if same => Some(Change::Parallelise),
+            Cause::GrainCoarse if at.site == block.site => Some(Change::Split),
+            Cause::SpawnLoop if is_turn(block) && creates(dag, block, at.site) => {
+                Some(Change::SpreadSpawns)
+            }
+            _ => None,
+        }
+    };
+    if let Some(change) = causes.places.iter().find_map(said) {
+        return change;
+    }
+    let whole_task = (block.from_kind, block.to_kind) == (StartKind::Begin, EndKind::End);
+    if whole_task && block.site != ROOT_PLACE {
+        Change::Split
+    } else {
+        Change::Parallelise
+    }
+}
+
+fn is_turn(block: &BlockKey) -> bool {
+    (block.from_kind, block.to_kind) == (StartKind::AfterCreate, EndKind::Create)
+}
+
+/// Whether a strand of the block creates tasks of `site`: it ends where they are created.
+fn creates(dag: &Dag, block: &BlockKey, site: u32) -> bool {
+    let label = |p: u32| dag.places.get(p as usize).map(|p| &p.label);
+    block.to == site || (block.to != workspan_dag::NONE && label(block.to) == label(site))
+}

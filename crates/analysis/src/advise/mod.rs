@@ -1,0 +1,110 @@
+//! What to change, and in which order, to reach a wanted parallelism.
+//!
+//! The search starts as TaskProf2's does: the code block that weighs most on the critical path is spread over workers, all its
+//! strands together, and the path is found again, until the target is reached or what is left is too fine to spread. Then
+//! blocks that turned out not to be needed are dropped, and smaller sets tried, so that the set is small. A block is spread no
+//! finer than a thief gains by: into parts of two steals.
+//!
+//! What kind of change a block needs is what the report's causes say of it, so the two never disagree.
+
+mod grain;
+mod kind;
+mod search;
+
+pub use grain::{Grain, GrainAdvice, GrainChange};
+pub use kind::Change;
+
+use workspan_dag::Dag;
+
+use crate::blocks::BlockKey;
+use crate::causes::Finding;
+use crate::options::{Error, Metric, Options};
+use crate::report::Report;
+use crate::weight::Weights;
+use crate::what_if::Outcome;
+
+/// What is wanted.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Goal {
+    /// Parallelism to reach.
+    pub parallelism: f64,
+    /// Workers it is to run on; no block is spread over more than 16 times as many.
+    pub cores: u32,
+    /// What creating a task costs on its creator's thread, in units of the metric; `None` = the trace's cost of a probe, which
+    /// is of that size.
+    pub spawn_cost: Option<u64>,
+}
+
+/// One change.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// The code block.
+    pub block: BlockKey,
+    /// What kind of change.
+    pub change: Change,
+    /// Strands of the block in the whole run.
+    pub strands: u64,
+    /// Their weight.
+    pub work: u128,
+    /// Their weight on the critical path before any change.
+    pub critical: u128,
+    /// How many times as fast it is taken to become.
+    pub factor: f64,
+    /// The run after this change and those before it.
+    pub outcome: Outcome,
+}
+
+/// Why no further change is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// The run has that parallelism already.
+    Already,
+    /// The changes reach it.
+    Reached,
+    /// What is left on the critical path is too fine to be spread: tasks would cost more than they give.
+    Overhead,
+    /// What is left on the critical path is folded: which code it is can't be told.
+    Folded,
+    /// Nothing is left that a change would gain much by.
+    Nothing,
+}
+
+/// What to change.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Advice {
+    /// What was wanted.
+    pub goal: Goal,
+    /// The run as it is.
+    pub now: Outcome,
+    /// The changes, that which gains most first.
+    pub steps: Vec<Step>,
+    /// Why there are no more.
+    pub stop: Stop,
+    /// Tasks by spawn site: too fine, too coarse, or well.
+    pub grain: Vec<GrainAdvice>,
+    /// What the run lost that more parallelism would not bring back (memory, scheduler, the system), as the report says it.
+    pub elsewhere: Vec<Finding>,
+}
+
+/// Finds what to change in `dag`, of which `report` is the report with the same options. O(n) for each block looked at.
+///
+/// # Errors
+/// See [`Error`].
+pub fn advise(dag: &Dag, options: &Options, report: &Report, goal: Goal) -> Result<Advice, Error> {
+    let weights = Weights::new(dag, options)?;
+    let found = search::search(dag, &weights, report, goal);
+    let grain = match options.metric {
+        Metric::Time => grain::grain(dag, options, &weights, report, goal)?,
+        Metric::Counter(_) => Vec::new(),
+    };
+    let findings = report.causes.findings().iter();
+    let elsewhere = findings.filter(|f| kind::is_elsewhere(f.cause)).cloned();
+    Ok(Advice {
+        goal,
+        now: found.now,
+        steps: found.steps,
+        stop: found.stop,
+        grain,
+        elsewhere: elsewhere.collect(),
+    })
+}

@@ -1,0 +1,302 @@
+//! The search for a small set of code blocks.
+
+use workspan_dag::{Dag, StrandId};
+
+use super::{Goal, Step, Stop, kind};
+use crate::blocks::{BlockKey, BlockTable};
+use crate::heaviest::Burden;
+use crate::report::Report;
+use crate::weight::Weights;
+use crate::what_if::{Cover, Faster, Outcome};
+
+/// Most changes named.
+const MOST_STEPS: usize = 12;
+/// A thief gains nothing by less than so many steals: the causes' own measure of a task too small.
+const STEALS_A_PART: u64 = 2;
+/// A block must become at least so many times as fast to be worth changing.
+const LEAST_FACTOR: f64 = 1.5;
+/// A change that shortens the path by less than this share is not worth naming.
+const LEAST_GAIN: f64 = 0.01;
+/// No block is spread over more than this many times the workers.
+const PARTS_A_CORE: f64 = 16.0;
+/// Blocks that smaller sets are made of.
+const CANDIDATES: usize = 8;
+/// Strands that trying smaller sets may visit.
+const SMALLER_SETS_BUDGET: u64 = 300_000_000;
+
+pub(super) struct Found {
+    pub now: Outcome,
+    pub steps: Vec<Step>,
+    pub stop: Stop,
+}
+
+/// A code block and what is known of it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    strands: u64,
+    work: u128,
+    critical: u128,
+    /// How many times as fast it can become.
+    factor: f64,
+}
+
+struct Search<'a> {
+    dag: &'a Dag,
+    weights: &'a Weights<'a>,
+    burden: Burden,
+    work: u128,
+    /// The block of each strand.
+    block: Vec<u32>,
+    keys: Vec<BlockKey>,
+    sums: Vec<Sum>,
+}
+
+pub(super) fn search(dag: &Dag, weights: &Weights, report: &Report, goal: Goal) -> Found {
+    let search = Search::new(dag, weights, report, goal);
+    let now = search.outcome(&[]);
+    let reached = |outcome: &Outcome| outcome.parallelism() >= goal.parallelism;
+    if reached(&now) {
+        return Found {
+            now,
+            steps: Vec::new(),
+            stop: Stop::Already,
+        };
+    }
+    let (mut set, stop) = search.greedy(&now, &reached);
+    if stop == Stop::Reached {
+        search.prune(&mut set, &reached);
+        if let Some(smaller) = search.smaller(&set, &reached) {
+            set = smaller;
+        }
+    }
+    let steps = search.in_order(set);
+    let step = |(block, outcome): (u32, Outcome)| {
+        let (key, sum) = (search.keys[block as usize], search.sums[block as usize]);
+        Step {
+            block: key,
+            change: kind::change(dag, &report.causes, &key),
+            strands: sum.strands,
+            work: sum.work,
+            critical: sum.critical,
+            factor: sum.factor,
+            outcome,
+        }
+    };
+    Found {
+        now,
+        steps: steps.into_iter().map(step).collect(),
+        stop,
+    }
+}
+
+impl<'a> Search<'a> {
+    fn new(dag: &'a Dag, weights: &'a Weights<'a>, report: &Report, goal: Goal) -> Search<'a> {
+        let mut table = BlockTable::new();
+        let (mut block, mut sums) = (Vec::with_capacity(dag.strands.len()), Vec::new());
+        let mut longest: Vec<u64> = Vec::new();
+        for s in 0..dag.strands.len() as StrandId {
+            let number = table.number(BlockKey::of(dag, s));
+            if number == sums.len() {
+                sums.push(Sum::default());
+                longest.push(0);
+            }
+            let sum: &mut Sum = &mut sums[number];
+            sum.strands += 1;
+            sum.work += u128::from(weights.work(s));
+            longest[number] = longest[number].max(weights.work(s));
+            block.push(number as u32);
+        }
+        // How long a block's strands are where they matter: on the path, else the longest.
+        let mut on_path = vec![(0u64, 0u128); sums.len()];
+        for &s in &report.work_span.critical_path {
+            let weight = weights.path(s, 0);
+            let number = block[s as usize] as usize;
+            sums[number].critical += weight;
+            on_path[number].0 += u64::from(weight > 0);
+            on_path[number].1 += weight;
+        }
+        let part = (weights.burden.saturating_mul(STEALS_A_PART)).max(1) as f64;
+        let most = PARTS_A_CORE * f64::from(goal.cores).max(goal.parallelism);
+        for (number, sum) in sums.iter_mut().enumerate() {
+            let length = match on_path[number] {
+                (0, _) => longest[number] as f64,
+                (count, weight) => weight as f64 / count as f64,
+            };
+            sum.factor = (length / part).min(most).max(1.0);
+        }
+        Search {
+            dag,
+            weights,
+            burden: Burden::new(dag, weights.burden),
+            work: weights.total(),
+            block,
+            keys: table.keys,
+            sums,
+        }
+    }
+
+    /// What is taken out of each strand when the blocks of `set` are as fast as they can become.
+    fn cover(&self, set: &[u32]) -> Cover {
+        let mut cover = Cover::nothing(self.dag);
+        for (s, &block) in (0u32..).zip(&self.block) {
+            let is_fold = !self.dag.folded.is_empty() && self.dag.fold_of(s).is_some();
+            if set.contains(&block) && !is_fold {
+                let kept = 1.0 / self.sums[block as usize].factor;
+                cover.inside[s as usize] = self.weights.work(s) as f64 * (1.0 - kept);
+            }
+        }
+        cover
+    }
+
+    fn outcome(&self, set: &[u32]) -> Outcome {
+        let cover = self.cover(set);
+        let faster = self.faster(&cover, &Burden::none());
+        let span = faster.span(self.dag);
+        drop(faster);
+        let burdened_span = if self.burden.cost == 0 {
+            span
+        } else {
+            self.faster(&cover, &self.burden).span(self.dag)
+        };
+        Outcome {
+            factor: 1.0,
+            work: self.work,
+            span,
+            least_span: span,
+            burdened_span: burdened_span.max(span),
+        }
+    }
+
+    /// All that `cover` holds is gone.
+    fn faster(&self, cover: &Cover, burden: &Burden) -> Faster {
+        Faster::new(self.dag, self.weights, cover, f64::INFINITY, burden)
+    }
+
+    fn span(&self, set: &[u32]) -> f64 {
+        let cover = self.cover(set);
+        self.faster(&cover, &Burden::none()).span(self.dag)
+    }
+
+    /// The block that weighs most on the critical path, again and again.
+    fn greedy(&self, now: &Outcome, reached: &dyn Fn(&Outcome) -> bool) -> (Vec<u32>, Stop) {
+        let (mut set, mut span) = (Vec::new(), now.span);
+        loop {
+            if set.len() == MOST_STEPS {
+                return (set, Stop::Nothing);
+            }
+            let (next, fine, folded) = self.heaviest(&set);
+            let Some((block, weight)) = next else {
+                let stop = match (fine, folded) {
+                    (_, folded) if folded > 0.5 * span => Stop::Folded,
+                    (fine, _) if fine > 0.0 => Stop::Overhead,
+                    _ => Stop::Nothing,
+                };
+                return (set, stop);
+            };
+            if weight < LEAST_GAIN * span {
+                let stop = if fine > weight {
+                    Stop::Overhead
+                } else {
+                    Stop::Nothing
+                };
+                return (set, stop);
+            }
+            set.push(block);
+            let outcome = self.outcome(&set);
+            if reached(&outcome) {
+                return (set, Stop::Reached);
+            }
+            span = outcome.span;
+        }
+    }
+
+    /// The block not in `set` that weighs most on the path then, of those that can be spread; and what weighs there that
+    /// can't, because it is too fine or folded.
+    fn heaviest(&self, set: &[u32]) -> (Option<(u32, f64)>, f64, f64) {
+        let cover = self.cover(set);
+        let path = self.faster(&cover, &Burden::none()).critical_path(self.dag);
+        let mut by_block = vec![0.0; self.sums.len()];
+        let (mut fine, mut folded) = (0.0, 0.0);
+        for s in path {
+            let block = self.block[s as usize];
+            let weight = self.weights.path(s, 0) as f64 - cover.inside[s as usize];
+            if !self.dag.folded.is_empty() && self.dag.fold_of(s).is_some() {
+                folded += weight;
+            } else if set.contains(&block) || self.sums[block as usize].factor < LEAST_FACTOR {
+                fine += weight;
+            } else {
+                by_block[block as usize] += weight;
+            }
+        }
+        let mut best: Option<(u32, f64)> = None;
+        for (block, weight) in (0u32..).zip(by_block) {
+            let better = |(_, most): (u32, f64)| weight > most;
+            if weight > 0.0 && best.is_none_or(better) {
+                best = Some((block, weight));
+            }
+        }
+        (best, fine, folded)
+    }
+
+    /// Drops what is not needed, that which gained least first.
+    fn prune(&self, set: &mut Vec<u32>, reached: &dyn Fn(&Outcome) -> bool) {
+        for at in (0..set.len()).rev() {
+            let mut without = set.clone();
+            without.remove(at);
+            if !without.is_empty() && reached(&self.outcome(&without)) {
+                *set = without;
+            }
+        }
+    }
+
+    /// The best smaller set of the blocks that weigh most, if one does and there is the time to look.
+    fn smaller(&self, set: &[u32], reached: &dyn Fn(&Outcome) -> bool) -> Option<Vec<u32>> {
+        let mut able: Vec<u32> = set.to_vec();
+        let mut others: Vec<u32> = (0..self.sums.len() as u32).collect();
+        others.retain(|b| self.sums[*b as usize].factor >= LEAST_FACTOR && !set.contains(b));
+        others.sort_by_key(|&b| std::cmp::Reverse((self.sums[b as usize].critical, u32::MAX - b)));
+        able.extend(others);
+        able.truncate(CANDIDATES);
+        let mut left = SMALLER_SETS_BUDGET;
+        for size in 1..set.len() {
+            let mut best: Option<(f64, Vec<u32>)> = None;
+            for mask in 1u32..1 << able.len() {
+                if mask.count_ones() as usize != size {
+                    continue;
+                }
+                left = left.checked_sub(self.dag.strands.len() as u64)?;
+                let chosen = |i: &usize| mask & (1 << i) != 0;
+                let blocks: Vec<u32> = (0..able.len()).filter(chosen).map(|i| able[i]).collect();
+                let outcome = self.outcome(&blocks);
+                let better = best.as_ref().is_none_or(|(span, _)| outcome.span < *span);
+                if reached(&outcome) && better {
+                    best = Some((outcome.span, blocks));
+                }
+            }
+            if let Some((_, blocks)) = best {
+                return Some(blocks);
+            }
+        }
+        None
+    }
+
+    /// Of those left always the one that shortens the path most.
+    fn in_order(&self, mut left: Vec<u32>) -> Vec<(u32, Outcome)> {
+        let (mut done, mut order) = (Vec::new(), Vec::new());
+        while !left.is_empty() {
+            let mut best = (f64::INFINITY, 0);
+            for (at, &block) in left.iter().enumerate() {
+                done.push(block);
+                let span = self.span(&done);
+                done.pop();
+                if span < best.0 {
+                    best = (span, at);
+                }
+            }
+            let block = left.remove(best.1);
+            done.push(block);
+            order.push((block, self.outcome(&done)));
+        }
+        order
+    }
+}

@@ -1,0 +1,317 @@
+//! The DAG as operations of its tasks.
+
+use workspan_dag::{Dag, EndKind, NONE, TaskId, TaskKind};
+
+use crate::options::{Error, Options};
+use crate::weight::Weights;
+use crate::what_if::{Cover, Target, check_factor};
+
+/// An operation of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Op {
+    /// Time on a worker. With the strand it comes from.
+    Run(u32, u64),
+    /// Creates a task.
+    Create(u32),
+    /// Goes on when all of this wait's members have ended.
+    Wait(u32),
+    Yield,
+    /// Sets the signal of this number, an index into [`Program::signals`].
+    Signal(u32),
+    End,
+}
+
+/// How a created task is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// As the policy has it, at the cost of a spawn.
+    Deferred,
+    /// Left to any worker, at no cost: a detached one, or one the runtime put on another thread, as a region's.
+    Put,
+    /// By its creator's worker, at once.
+    Call,
+}
+
+/// Lists of numbers by number.
+#[derive(Default)]
+pub(super) struct ByNumber {
+    offsets: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl ByNumber {
+    /// The second of each pair by the first, which is below `count`, in the order given.
+    fn new(count: usize, pairs: &[(u32, u32)]) -> ByNumber {
+        let mut offsets = vec![0u32; count + 1];
+        for &(key, _) in pairs {
+            offsets[key as usize + 1] += 1;
+        }
+        for i in 0..count {
+            offsets[i + 1] += offsets[i];
+        }
+        let mut next = offsets.clone();
+        let mut items = vec![0; pairs.len()];
+        for &(key, item) in pairs {
+            let at = &mut next[key as usize];
+            items[*at as usize] = item;
+            *at += 1;
+        }
+        ByNumber { offsets, items }
+    }
+
+    pub(super) fn of(&self, number: u32) -> &[u32] {
+        let i = number as usize;
+        match (self.offsets.get(i), self.offsets.get(i + 1)) {
+            (Some(&a), Some(&b)) => &self.items[a as usize..b as usize],
+            _ => &[],
+        }
+    }
+}
+
+/// A computation as the engine runs it.
+pub(super) struct Program {
+    /// Each task's operations, one task after the other.
+    pub ops: Vec<Op>,
+    /// Where each task's begin.
+    pub first: Vec<u32>,
+    pub kind: Vec<Kind>,
+    pub parent: Vec<TaskId>,
+    /// Tasks it waits for before it may begin.
+    pub depends: Vec<u32>,
+    /// Members each wait waits for.
+    pub members: Vec<u32>,
+    /// Waits that wait for each task, and tasks that depend on it.
+    pub waits_of_task: ByNumber,
+    pub dependents: ByNumber,
+    /// Waits that wait for each signal.
+    pub waits_of_signal: ByNumber,
+    /// Strands that set signals, in order.
+    pub signals: Vec<u32>,
+    pub spawn_cost: u64,
+    /// All of [`Op::Run`] and the spawns.
+    pub work: u128,
+    /// Waits of the DAG; those beyond are for the tasks that fixes make.
+    pub dag_waits: u32,
+    /// Strand each task that a fix makes comes from, beginning after the DAG's tasks.
+    pub pieces: Vec<u32>,
+    /// For each wait beyond the DAG's the pieces it waits for, as tasks from and to.
+    pub piece_waits: Vec<(u32, u32)>,
+}
+
+/// A strand's time in one piece, or spread over tasks.
+struct Spread {
+    before: u64,
+    /// The first is the task's own.
+    pieces: Vec<u64>,
+}
+
+impl Program {
+    pub(super) fn new(
+        dag: &Dag,
+        weights: &Weights,
+        options: &Options,
+        spawn_cost: u64,
+        fixes: &[(Target, f64)],
+    ) -> Result<Program, Error> {
+        let mut covers = Vec::new();
+        for (target, factor) in fixes {
+            check_factor(*factor)?;
+            let target = std::slice::from_ref(target);
+            covers.push((Cover::union(dag, weights, options, target), *factor));
+        }
+        let (tasks, strands) = (&dag.tasks, &dag.strands);
+        let count = tasks.len();
+        let mut created: Vec<(u32, u32, u32)> = (0..count as u32)
+            .filter(|&t| tasks.creator[t as usize] != NONE)
+            .map(|t| (tasks.creator[t as usize], tasks.create_rank[t as usize], t))
+            .collect();
+        created.sort_unstable();
+        let created: Vec<(u32, u32)> = created.into_iter().map(|c| (c.0, c.2)).collect();
+        let children = ByNumber::new(strands.len(), &created);
+        let mut own: Vec<(u32, u32)> = Vec::with_capacity(strands.len());
+        own.extend(strands.task.iter().copied().zip(0u32..));
+        let own = ByNumber::new(count, &own);
+        let signals: Vec<u32> = (0..strands.len() as u32)
+            .filter(|&s| strands.end_kind[s as usize] == EndKind::Signal)
+            .collect();
+        let mut program = Program {
+            ops: Vec::with_capacity(2 * strands.len() + count),
+            first: Vec::with_capacity(count),
+            kind: kinds(dag),
+            parent: tasks.parent.clone(),
+            depends: vec![0; count],
+            members: Vec::with_capacity(dag.waits.after.len()),
+            waits_of_task: ByNumber::default(),
+            dependents: ByNumber::default(),
+            waits_of_signal: ByNumber::default(),
+            signals,
+            spawn_cost,
+            work: 0,
+            dag_waits: dag.waits.after.len() as u32,
+            pieces: Vec::new(),
+            piece_waits: Vec::new(),
+        };
+        let mut pieces: Vec<Vec<u64>> = Vec::new();
+        for task in 0..count as u32 {
+            program.first.push(program.ops.len() as u32);
+            let of_task = own.of(task);
+            for (i, &s) in of_task.iter().enumerate() {
+                let spread = program.spread(dag, weights, &covers, s);
+                program.ops.push(Op::Run(s, spread.before));
+                if let Some((&mine, others)) = spread.pieces.split_first() {
+                    let from = (count + program.pieces.len()) as u32;
+                    for &ticks in others {
+                        let piece = (count + program.pieces.len()) as u32;
+                        program.pieces.push(s);
+                        pieces.push(vec![ticks]);
+                        program.ops.push(Op::Create(piece));
+                    }
+                    program.ops.push(Op::Run(s, mine));
+                    let to = (count + program.pieces.len()) as u32;
+                    let wait = program.dag_waits + program.piece_waits.len() as u32;
+                    program.piece_waits.push((from, to));
+                    program.ops.push(Op::Wait(wait));
+                }
+                for &child in children.of(s) {
+                    program.ops.push(Op::Create(child));
+                }
+                let end = match strands.end_kind[s as usize] {
+                    EndKind::Create => continue,
+                    EndKind::Wait => {
+                        let after = of_task
+                            .get(i + 1)
+                            .and_then(|&next| dag.waits.index_of(next));
+                        after.map_or(Op::Yield, |wait| Op::Wait(wait as u32))
+                    }
+                    EndKind::Yield => Op::Yield,
+                    EndKind::Signal => {
+                        Op::Signal(program.signals.partition_point(|&x| x < s) as u32)
+                    }
+                    EndKind::End => Op::End,
+                };
+                program.ops.push(end);
+            }
+            if program.ops.last() != Some(&Op::End) {
+                program.ops.push(Op::End);
+            }
+        }
+        program.add_pieces(dag, &pieces);
+        program.link(dag);
+        let spawns = program
+            .kind
+            .iter()
+            .filter(|&&k| k == Kind::Deferred)
+            .count();
+        let runs = program.ops.iter().map(|op| match op {
+            Op::Run(_, ticks) => u128::from(*ticks),
+            _ => 0,
+        });
+        program.work = runs.sum::<u128>() + spawns as u128 * u128::from(spawn_cost);
+        Ok(program)
+    }
+
+    /// What strand `s` takes: with the spawns folded into it, and spread where a fix says so.
+    fn spread(&self, dag: &Dag, weights: &Weights, covers: &[(Cover, f64)], s: u32) -> Spread {
+        let fold = if dag.folded.is_empty() {
+            None
+        } else {
+            dag.fold_of(s)
+        };
+        let spawns = fold.map_or(0, |f| f.spawns.saturating_mul(self.spawn_cost));
+        let weight = weights.work(s);
+        let mut spread = Spread {
+            before: weight.saturating_add(spawns),
+            pieces: Vec::new(),
+        };
+        let found = covers
+            .iter()
+            .find(|(cover, _)| cover.inside[s as usize] >= 1.0);
+        let Some((cover, factor)) = found else {
+            return spread;
+        };
+        let inside = (cover.inside[s as usize].round() as u64).min(weight);
+        let piece = (inside as f64 / factor).round() as u64;
+        if *factor < 1.0 {
+            spread.before = (spread.before - inside).saturating_add(piece);
+        } else if piece >= 1 && piece < inside {
+            spread.before -= inside;
+            let mut left = inside;
+            while left > 0 {
+                // The last may be shorter.
+                let next = piece.min(left);
+                spread.pieces.push(next);
+                left -= next;
+            }
+        }
+        spread
+    }
+
+    fn add_pieces(&mut self, dag: &Dag, pieces: &[Vec<u64>]) {
+        for (i, ticks) in pieces.iter().enumerate() {
+            let strand = self.pieces[i];
+            self.first.push(self.ops.len() as u32);
+            for &ticks in ticks {
+                self.ops.push(Op::Run(strand, ticks));
+            }
+            self.ops.push(Op::End);
+            self.kind.push(Kind::Deferred);
+            self.parent.push(dag.strands.task[strand as usize]);
+            self.depends.push(0);
+        }
+    }
+
+    fn link(&mut self, dag: &Dag) {
+        let tasks = self.first.len();
+        let (mut of_task, mut of_signal, mut dependents) = (Vec::new(), Vec::new(), Vec::new());
+        for wait in 0..dag.waits.after.len() {
+            let members = dag.waits.tasks.get(wait);
+            let signals = dag.waits.signals.get(wait);
+            self.members.push((members.len() + signals.len()) as u32);
+            of_task.extend(members.iter().map(|&t| (t, wait as u32)));
+            for strand in signals {
+                if let Ok(signal) = self.signals.binary_search(strand) {
+                    of_signal.push((signal as u32, wait as u32));
+                } else {
+                    self.members[wait] -= 1;
+                }
+            }
+        }
+        for (i, &(from, to)) in self.piece_waits.iter().enumerate() {
+            self.members.push(to - from);
+            of_task.extend((from..to).map(|t| (t, self.dag_waits + i as u32)));
+        }
+        for (i, &task) in dag.dependents.iter().enumerate() {
+            let on = dag.depends.get(i);
+            self.depends[task as usize] = on.len() as u32;
+            dependents.extend(on.iter().map(|&t| (t, task)));
+        }
+        self.waits_of_task = ByNumber::new(tasks, &of_task);
+        self.waits_of_signal = ByNumber::new(self.signals.len(), &of_signal);
+        self.dependents = ByNumber::new(tasks, &dependents);
+    }
+}
+
+/// An inline task is a call, unless the runtime had put it, or another one its parent made so, on another thread.
+fn kinds(dag: &Dag) -> Vec<Kind> {
+    let (tasks, strands) = (&dag.tasks, &dag.strands);
+    let mut puts = vec![false; tasks.len()];
+    for task in 0..tasks.len() {
+        let creator = tasks.creator[task];
+        if tasks.kind[task] == TaskKind::Inline && creator != NONE {
+            let (here, there) = (strands.thread[creator as usize], tasks.first[task]);
+            if strands.thread[there as usize] != here {
+                puts[strands.task[creator as usize] as usize] = true;
+            }
+        }
+    }
+    let kind = |task: usize| match tasks.kind[task] {
+        TaskKind::Deferred => Kind::Deferred,
+        TaskKind::Detached | TaskKind::Root => Kind::Put,
+        TaskKind::Inline => {
+            let creator = tasks.creator[task];
+            let put = creator != NONE && puts[strands.task[creator as usize] as usize];
+            if put { Kind::Put } else { Kind::Call }
+        }
+    };
+    (0..tasks.len()).map(kind).collect()
+}

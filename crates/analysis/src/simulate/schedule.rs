@@ -1,0 +1,285 @@
+//! What a simulated run did, as a trace.
+
+use workspan_dag::raw::{RawEnd, RawRegion, RawScope, RawStrand, RawTask, RawTrace};
+use workspan_dag::{Dag, Meta, NONE, Region, Steal, Steals, StrandId, TaskKind};
+
+use super::program::{Op, Program};
+use super::{Policy, Setup};
+
+/// Writes down strands as they end.
+pub(super) struct Schedule<'a> {
+    dag: &'a Dag,
+    program: &'a Program,
+    raw: RawTrace,
+    /// Where and when each task's present strand began.
+    open: Vec<(u32, u64)>,
+    /// The DAG's strand each task is in, and how many of its creates are behind.
+    within: Vec<(StrandId, u32)>,
+    /// Where each raw strand comes from: the DAG's strand and the creates before.
+    source: Vec<(StrandId, u32)>,
+    /// Folded strands that have been written.
+    told: Told,
+}
+
+/// Folded strands, each once.
+struct Told {
+    folded: Vec<StrandId>,
+    seen: Vec<bool>,
+}
+
+impl Told {
+    /// True for a folded strand not seen before.
+    fn insert(&mut self, strand: StrandId) -> bool {
+        let Ok(i) = self.folded.binary_search(&strand) else {
+            return false;
+        };
+        !std::mem::replace(&mut self.seen[i], true)
+    }
+}
+
+impl<'a> Schedule<'a> {
+    pub(super) fn new(dag: &'a Dag, program: &'a Program) -> Schedule<'a> {
+        let count = program.first.len();
+        Schedule {
+            dag,
+            program,
+            raw: RawTrace::default(),
+            open: vec![(0, 0); count],
+            within: vec![(NONE, 0); count],
+            source: Vec::new(),
+            told: Told {
+                folded: dag.folded.iter().map(|f| f.0).collect(),
+                seen: vec![false; dag.folded.len()],
+            },
+        }
+    }
+
+    /// `task` begins or goes on.
+    pub(super) fn open(&mut self, task: u32, w: u32, t: u64) {
+        self.open[task as usize] = (w, t);
+    }
+
+    pub(super) fn stolen(&mut self, t: u64, thief: u32, victim: u32, task: u32, leap: bool) {
+        self.raw.steals.push(Steal {
+            t,
+            thief,
+            victim,
+            task,
+            leap,
+        });
+    }
+
+    /// `task` does `op` at `t`.
+    pub(super) fn note(&mut self, task: u32, w: u32, t: u64, op: Op) {
+        let is_piece = task as usize >= self.dag.tasks.len();
+        let end_op = match op {
+            Op::Run(strand, _) => {
+                let within = &mut self.within[task as usize];
+                if within.0 != strand {
+                    *within = (strand, 0);
+                }
+                return;
+            }
+            Op::Create(child) => RawEnd::Create(child),
+            Op::Yield => RawEnd::Yield,
+            Op::Signal(signal) => RawEnd::Signal(signal),
+            Op::End => RawEnd::End,
+            Op::Wait(wait) => self.wait(wait),
+        };
+        let (thread, start) = self.open[task as usize];
+        debug_assert_eq!(thread, w);
+        let (strand, rank) = self.within[task as usize];
+        let index = self.raw.strands.len() as u32;
+        self.source
+            .push(if is_piece { (NONE, 0) } else { (strand, rank) });
+        let fold = if is_piece || strand == NONE || !self.told.insert(strand) {
+            None
+        } else {
+            self.dag.fold_of(strand)
+        };
+        let keep = fold.is_some();
+        self.raw.folded.extend(fold.map(|f| (index, f.clone())));
+        let at = if strand == NONE {
+            NONE
+        } else {
+            self.dag.strands.to[strand as usize]
+        };
+        self.raw.strands.push(RawStrand {
+            task,
+            thread,
+            start,
+            end: t,
+            end_op,
+            at: if is_piece { NONE } else { at },
+            keep,
+        });
+        if matches!(op, Op::Create(_)) && !is_piece {
+            self.within[task as usize].1 += 1;
+        }
+        // A signal or yield is no end of the worker's turn: the next strand begins at once.
+        self.open[task as usize] = (w, t);
+    }
+
+    fn wait(&mut self, wait: u32) -> RawEnd {
+        if wait >= self.program.dag_waits {
+            let (from, to) = self.program.piece_waits[(wait - self.program.dag_waits) as usize];
+            self.raw.wait_tasks.push(from..to);
+            return RawEnd::WaitTasks(self.raw.wait_tasks.len() as u32 - 1);
+        }
+        let waits = &self.dag.waits;
+        let i = wait as usize;
+        if waits.scope[i] != NONE {
+            return RawEnd::WaitScope(waits.scope[i]);
+        }
+        if waits.plain[i] {
+            return RawEnd::WaitChildren;
+        }
+        let signals = waits.signals.get(i);
+        if !signals.is_empty() {
+            let numbers = signals.iter().filter_map(|s| {
+                let at = self.program.signals.binary_search(s).ok()?;
+                Some(at as u32)
+            });
+            let numbers: Vec<u32> = numbers.collect();
+            self.raw.wait_signals.push(numbers);
+            return RawEnd::WaitSignals(self.raw.wait_signals.len() as u32 - 1);
+        }
+        self.raw.wait_tasks.push(waits.tasks.get(i).iter().copied());
+        RawEnd::WaitTasks(self.raw.wait_tasks.len() as u32 - 1)
+    }
+
+    /// The trace.
+    pub(super) fn finish(mut self, setup: &Setup) -> RawTrace {
+        let dag = self.dag;
+        self.raw.meta = meta(dag, setup);
+        self.raw.places = dag.places.clone();
+        self.raw.labels = dag.labels.clone();
+        self.tasks();
+        let signal = |&s: &StrandId| {
+            let known = dag.signals.binary_search_by_key(&s, |x| x.0);
+            known.map_or(u64::from(s), |i| dag.signals[i].1)
+        };
+        self.raw.signals = self.program.signals.iter().map(signal).collect();
+        for (i, &task) in dag.dependents.iter().enumerate() {
+            let on = dag.depends.get(i);
+            self.raw.depends.extend(on.iter().map(|&on| (task, on)));
+        }
+        // First raw strand of each (strand, creates before).
+        let mut places: Vec<(StrandId, u32, u32)> = (0u32..)
+            .zip(&self.source)
+            .map(|(raw, s)| (s.0, s.1, raw))
+            .collect();
+        places.sort_unstable();
+        let raw_of = |strand: StrandId, rank: u32| -> u32 {
+            let at = places.partition_point(|p| (p.0, p.1) < (strand, rank));
+            // Behind the last create of a strand that ends in it comes the task's next strand.
+            places.get(at).filter(|p| p.0 == strand).map_or_else(
+                || places.get(at.wrapping_sub(1)).map_or(NONE, |p| p.2),
+                |p| p.2,
+            )
+        };
+        let scope = |s: &workspan_dag::Scope| RawScope {
+            number: s.number,
+            kind: s.kind,
+            opener: s.opener,
+            strand: raw_of(s.strand, s.creates_before),
+        };
+        self.raw.scopes = dag.scopes.iter().map(scope).collect();
+        let strands = &self.raw.strands;
+        let when = |(strand, t): (StrandId, u64), rank: u32| -> (u32, u64) {
+            let raw = raw_of(strand, rank);
+            if raw as usize >= strands.len() {
+                return (raw, 0);
+            }
+            let now = strands.get(raw as usize);
+            let (start, end) = (
+                dag.strands.start[strand as usize],
+                dag.strands.end[strand as usize],
+            );
+            let length = u128::from(end - start).max(1);
+            let share = u128::from(t.clamp(start, end) - start);
+            let at = share * u128::from(now.end - now.start) / length;
+            let at = if rank > 0 { 0 } else { at as u64 };
+            (raw, now.start + at)
+        };
+        let region = |r: &Region| RawRegion {
+            label: r.label,
+            task: r.task,
+            tree: r.tree,
+            begin: when(r.begin, r.begin_creates_before),
+            end: when(r.end, r.end_creates_before),
+        };
+        self.raw.regions = dag.regions.iter().map(region).collect();
+        self.raw.parts = dag.parts.iter().map(region).collect();
+        self.raw
+    }
+
+    fn tasks(&mut self) {
+        let tasks = &self.dag.tasks;
+        let task = |t: usize| RawTask {
+            number: tasks.number[t],
+            parent: tasks.parent[t],
+            kind: tasks.kind[t],
+            site: tasks.site[t],
+            scope: tasks.scope[t],
+        };
+        self.raw.tasks = (0..tasks.len()).map(task).collect();
+        let mut number = tasks.number.last().copied().unwrap_or(0);
+        for &strand in &self.program.pieces {
+            number = number.saturating_add(1);
+            let s = strand as usize;
+            let (of, from) = (self.dag.strands.task[s], self.dag.strands.from[s]);
+            self.raw.tasks.push(RawTask {
+                number,
+                parent: of,
+                kind: TaskKind::Deferred,
+                site: if from == NONE {
+                    tasks.site[of as usize]
+                } else {
+                    from
+                },
+                scope: NONE,
+            });
+        }
+    }
+}
+
+fn meta(dag: &Dag, setup: &Setup) -> Meta {
+    let mut meta = dag.meta.clone();
+    (meta.workers, meta.threads) = (setup.workers.max(1), setup.workers.max(1));
+    (meta.burden, meta.probe_cost) = (setup.steal_cost, 0);
+    meta.steals = match setup.policy {
+        Policy::WorkFirst => Steals::Continuation,
+        _ => Steals::Child,
+    };
+    meta.recorded = false;
+    meta.cpus = None;
+    meta.runtime = Some(format!("simulated, {}", setup.policy));
+    meta.facts = vec![
+        (
+            "simulated from".into(),
+            dag.meta
+                .runtime
+                .clone()
+                .unwrap_or_else(|| "a text trace".into()),
+        ),
+        ("policy".into(), setup.policy.to_string()),
+        ("steal cost".into(), format!("{} ticks", setup.steal_cost)),
+        ("seed".into(), setup.seed.to_string()),
+    ];
+    meta.warnings = Vec::new();
+    meta
+}
+
+impl std::fmt::Display for Policy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Policy::WorkFirst => f.write_str("work-first"),
+            Policy::HelpFirst => f.write_str("help-first"),
+            Policy::DelayedChildren => f.write_str("delayed-children"),
+            Policy::BoundedQueue(n) => write!(f, "bounded-queue:{n}"),
+            Policy::RestrainedStealing => f.write_str("restrained-stealing"),
+            Policy::BreadthFirst => f.write_str("breadth-first"),
+        }
+    }
+}

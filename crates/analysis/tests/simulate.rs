@@ -1,0 +1,312 @@
+//! The scheduling simulation: exact where it must be, within its bounds elsewhere, and the four findings of Huynh's thesis.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+#[allow(dead_code, reason = "other tests need more of it")]
+#[path = "random/dice.rs"]
+mod dice;
+#[allow(dead_code, reason = "other tests need more of it")]
+#[path = "random/run.rs"]
+mod run;
+#[allow(dead_code, reason = "other tests need more of it")]
+mod scenario;
+#[allow(dead_code, reason = "other tests need more of it")]
+#[path = "random/simulate.rs"]
+mod simulate;
+
+use dice::Dice;
+use scenario::Run;
+use workspan_analysis::causes::Cause;
+use workspan_analysis::simulate::{Policy, Setup, Simulation};
+use workspan_analysis::{Options, Report, Target, report};
+use workspan_dag::Dag;
+
+const POLICIES: [Policy; 7] = [
+    Policy::WorkFirst,
+    Policy::HelpFirst,
+    Policy::DelayedChildren,
+    Policy::BoundedQueue(1),
+    Policy::BoundedQueue(4),
+    Policy::RestrainedStealing,
+    Policy::BreadthFirst,
+];
+
+fn setup(workers: u32, policy: Policy, steal_cost: u64) -> Setup {
+    Setup {
+        workers,
+        policy,
+        steal_cost,
+        attempt_cost: steal_cost / 32,
+        seed: 7,
+    }
+}
+
+fn measured(dag: &Dag) -> Report {
+    report(dag, &Options::default()).unwrap()
+}
+
+/// The whole of §5 adds up, and what ran is what was recorded.
+fn closes(dag: &Dag, workers: u32, elapsed: u64, work: u128) -> Report {
+    let report = measured(dag);
+    let b = &report.breakdown;
+    assert_eq!(u128::from(b.elapsed()), u128::from(elapsed));
+    assert_eq!(b.workers, workers);
+    let parts = b.work + b.descheduled + b.blocked + b.recording + b.delay;
+    let all = parts + b.no_work_sched + b.no_work_app;
+    assert_eq!(all, u128::from(workers) * u128::from(elapsed));
+    assert_eq!((b.work, report.work_span.work), (work, work));
+    assert_eq!(b.oversubscribed, 0);
+    report
+}
+
+#[test]
+fn random_runs_under_every_policy() {
+    for seed in 0..400 {
+        let mut dice = Dice::new(seed);
+        let run = simulate::simulate(&mut dice);
+        let dag = workspan_dag::text::read(run.text(None).as_bytes()).unwrap();
+        let was = measured(&dag);
+        let spawn_cost = dice.pick(&[0, 0, 3]);
+        let simulation = Simulation::new(&dag, &Options::default(), spawn_cost, &[]).unwrap();
+        let spawns = u128::from(was.work_span.spawns) * u128::from(spawn_cost);
+        assert_eq!(simulation.work(), was.work_span.work + spawns);
+        for policy in POLICIES {
+            for workers in [1, 2, 5] {
+                let setup = setup(workers, policy, dice.pick(&[0, 1, 40]));
+                let context = || format!("case {seed}, {setup:?}");
+                let simulated = simulation.run(&setup);
+                let elapsed = u128::from(simulated.elapsed);
+                if workers == 1 {
+                    assert_eq!(elapsed, simulation.work(), "{}", context());
+                    assert_eq!(simulated.steals, 0);
+                }
+                assert!(elapsed >= was.work_span.span, "{}", context());
+                assert!(
+                    elapsed * u128::from(workers) >= simulation.work(),
+                    "{}",
+                    context()
+                );
+                if seed % 4 != 0 {
+                    continue;
+                }
+                let (again, trace) = simulation.trace(&setup).unwrap();
+                assert_eq!(again, simulated, "{}", context());
+                assert_eq!(trace.meta.warnings, Vec::<String>::new(), "{}", context());
+                let report = closes(&trace, workers, simulated.elapsed, simulation.work());
+                let (old, new) = (&was.work_span, &report.work_span);
+                assert_eq!(
+                    (old.tasks, old.spawns),
+                    (new.tasks, new.spawns),
+                    "{}",
+                    context()
+                );
+                if spawn_cost == 0 {
+                    assert_eq!(old.span, new.span, "{}", context());
+                }
+                // It is a trace like any other: written and read again it is the same.
+                let mut text = Vec::new();
+                workspan_dag::text::write(&trace, &mut text).unwrap();
+                let read = workspan_dag::text::read(&text).unwrap();
+                assert_eq!(read.strands, trace.strands, "{}", context());
+            }
+        }
+    }
+}
+
+/// The first finding's cause.
+fn verdict(dag: &Dag) -> Option<Cause> {
+    measured(dag).causes.findings().first().map(|f| f.cause)
+}
+
+fn simulated(run: &Run, spawn_cost: u64, setup: &Setup) -> (u64, Dag) {
+    let dag = workspan_dag::text::read(run.text().as_bytes()).unwrap();
+    let simulation = Simulation::new(&dag, &Options::default(), spawn_cost, &[]).unwrap();
+    let (simulated, trace) = simulation.trace(setup).unwrap();
+    (simulated.elapsed, trace)
+}
+
+/// One task that creates `count` of `length`, `turn` ticks from one to the next, run on one worker.
+fn holder(count: u64, turn: u64, length: impl Fn(u64) -> u64) -> Run {
+    let mut run = Run::new(1);
+    let children: Vec<u64> = (0..count)
+        .map(|i| run.create(0, 0, turn * (i + 1), "held"))
+        .collect();
+    let mut t = turn * count;
+    run.wait(0, 0, t);
+    for (i, &child) in children.iter().enumerate() {
+        run.task(child, 0, t, t + length(i as u64));
+        t += length(i as u64);
+    }
+    run.resume(0, 0, t);
+    run.end(0, 0, t);
+    run
+}
+
+#[test]
+fn one_worker_that_holds_all_tasks() {
+    let run = holder(400, 20, |_| 100);
+    let (elapsed, trace) = simulated(&run, 0, &setup(8, Policy::HelpFirst, 5));
+    // It can't be faster than the loop that creates; and no more than about five of eight workers can be busy.
+    assert!((8000..9000).contains(&elapsed), "{elapsed}");
+    assert_eq!(verdict(&trace), Some(Cause::SpawnLoop));
+    // With a grain ten times as coarse the same work is spread in a tenth of the turns.
+    let (coarse, trace) = simulated(
+        &holder(40, 20, |_| 1000),
+        0,
+        &setup(8, Policy::HelpFirst, 5),
+    );
+    assert!(
+        coarse < elapsed && verdict(&trace) != Some(Cause::SpawnLoop),
+        "{coarse}"
+    );
+}
+
+#[test]
+fn a_bounded_queue_with_a_long_child() {
+    let with_long = |long: u64| holder(200, 2, move |i| if i == long { 4000 } else { 100 });
+    let bounded = |long: u64| simulated(&with_long(long), 0, &setup(4, Policy::BoundedQueue(4), 5));
+    // Some of them the creator runs itself; while it runs the long one the others run dry, and the report says so first.
+    let (worst, (elapsed, trace)) = (10..40)
+        .map(|long| (long, bounded(long)))
+        .max_by_key(|(_, found)| found.0)
+        .unwrap();
+    assert_eq!(verdict(&trace), Some(Cause::BoundedQueue));
+    // With a queue that grows the long child runs beside the others.
+    let (free, trace) = simulated(&with_long(worst), 0, &setup(4, Policy::HelpFirst, 5));
+    assert_eq!(
+        measured(&trace).causes.by_cause[Cause::BoundedQueue as usize],
+        0
+    );
+    assert!(5 * elapsed > 7 * free, "{elapsed} {free}");
+}
+
+#[test]
+fn waiting_without_stealing() {
+    // The root waits for a child that another worker takes and that creates all the work.
+    let mut run = Run::new(1);
+    let only = run.create(0, 0, 10, "only");
+    run.wait(0, 0, 60);
+    run.begin(only, 0, 60);
+    let t = run.fork_in_turn(only, 70, "leaf", &[(0, 100); 40]);
+    run.end(only, 0, t);
+    run.resume(0, 0, t);
+    run.end(0, 0, t);
+    let (free, _) = simulated(&run, 0, &setup(2, Policy::HelpFirst, 5));
+    let (restrained, trace) = simulated(&run, 0, &setup(2, Policy::RestrainedStealing, 5));
+    assert!(free < 2300 && restrained > 4000, "{free} {restrained}");
+    // Tasks stand ready beside a worker that looks on.
+    assert_eq!(verdict(&trace), Some(Cause::SlowThief));
+    let found = measured(&trace);
+    let place = found.causes.findings()[0].place;
+    assert_eq!(trace.places[place.site as usize].label, "leaf");
+}
+
+#[test]
+fn children_delayed_until_the_wait() {
+    // Twenty times: a child of 100, then 150 of the task's own, then the wait.
+    let mut run = Run::new(1);
+    let mut t = 0;
+    for _ in 0..20 {
+        let child = run.create(0, 0, t, "late");
+        run.wait(0, 0, t + 150);
+        run.task(child, 0, t + 150, t + 250);
+        run.resume(0, 0, t + 250);
+        t += 250;
+    }
+    run.end(0, 0, t);
+    let (beside, _) = simulated(&run, 0, &setup(2, Policy::HelpFirst, 5));
+    let (late, trace) = simulated(&run, 0, &setup(2, Policy::DelayedChildren, 5));
+    assert_eq!((beside, late), (3000, 5000));
+    assert_eq!(verdict(&trace), Some(Cause::SlowThief));
+    let found = measured(&trace);
+    let place = found.causes.findings()[0].place;
+    assert_eq!(trace.places[place.site as usize].label, "late");
+}
+
+#[test]
+fn a_fix_spreads_a_strand_and_keeps_the_work() {
+    let mut run = Run::new(2);
+    let t = run.fork(0, 0, "half", &[(0, 100), (1, 100)]);
+    run.end(0, 0, t + 60);
+    let dag = workspan_dag::text::read(run.text().as_bytes()).unwrap();
+    let last = dag.tasks.last[0];
+    let fixed = |factor: f64, workers: u32| {
+        let fixes = [(Target::Strands(vec![last]), factor)];
+        let simulation = Simulation::new(&dag, &Options::default(), 0, &fixes).unwrap();
+        assert_eq!(simulation.work(), if factor < 1.0 { 320 } else { 260 });
+        let (simulated, trace) = simulation
+            .trace(&setup(workers, Policy::HelpFirst, 0))
+            .unwrap();
+        closes(&trace, workers, simulated.elapsed, simulation.work());
+        simulated.elapsed
+    };
+    assert_eq!(fixed(2.0, 1), 260);
+    assert_eq!(fixed(2.0, 2), 130);
+    assert_eq!(fixed(6.0, 2), 130);
+    assert_eq!(fixed(6.0, 6), 110);
+    // 60 in pieces of 24, 24 and 12.
+    assert_eq!(fixed(2.5, 3), 124);
+    assert_eq!(fixed(0.5, 2), 220);
+}
+
+/// 10⁶ tasks on 64 workers. Prints its time; nothing is asserted of it.
+#[test]
+#[ignore = "takes some seconds and a gigabyte"]
+fn a_million_tasks_on_64_workers() {
+    let mut text = String::from(
+        "{\"workspan_trace\":1,\"workers\":1,\"time_unit\":\"ns\",\"steals\":\"child\"}\n{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n",
+    );
+    // A thousand tasks that create a thousand each.
+    let mut next = 1;
+    let mut line = |ev: &str, t: u64, task: u64, more: &str| {
+        text.push_str(&format!(
+            "{{\"ev\":\"{ev}\",\"t\":{t},\"w\":0,\"task\":{task}{more}}}\n"
+        ));
+    };
+    let mut t = 0;
+    for _ in 0..1000 {
+        let outer = next;
+        next += 1;
+        line(
+            "create",
+            t,
+            0,
+            &format!(",\"child\":{outer},\"site\":\"outer\""),
+        );
+        line("begin", t, outer, "");
+        let from = next;
+        for _ in 0..999 {
+            t += 20;
+            line(
+                "create",
+                t,
+                outer,
+                &format!(",\"child\":{next},\"site\":\"inner\""),
+            );
+            line("resume", t, outer, "");
+            next += 1;
+        }
+        line("wait", t, outer, "");
+        for inner in from..next {
+            line("begin", t, inner, "");
+            t += 1000 + inner % 700;
+            line("end", t, inner, "");
+        }
+        line("resume", t, outer, "");
+        line("end", t, outer, "");
+        line("resume", t, 0, "");
+    }
+    line("wait", t, 0, "");
+    line("resume", t, 0, "");
+    line("end", t, 0, "");
+    let dag = workspan_dag::text::read(text.as_bytes()).unwrap();
+    for policy in POLICIES {
+        let start = std::time::Instant::now();
+        let simulation = Simulation::new(&dag, &Options::default(), 20, &[]).unwrap();
+        let simulated = simulation.run(&setup(64, policy, 1000));
+        let took = start.elapsed();
+        println!(
+            "{policy}: {} tasks on 64 workers in {took:.2?}: {simulated:?}",
+            dag.tasks.len()
+        );
+    }
+}
