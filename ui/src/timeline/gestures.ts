@@ -10,6 +10,8 @@ import type { TimelineView } from "./view";
 
 /** A press that moves less than this is a click. */
 const SLACK = 4;
+/** Two presses within this many milliseconds are a double click. */
+const DOUBLE = 500;
 
 type Drag =
   | { kind: "range"; from: number }
@@ -27,7 +29,9 @@ export function gestures(view: TimelineView, pointed: (hit: Hit | null, x: numbe
     return { x: e.clientX - r.left, y: e.clientY - r.top };
   };
   const fingers = new Map<number, { x: number; y: number }>();
-  let pressed: { x: number; y: number; hit: Hit | null; drag: Drag; moved: boolean } | null = null;
+  let pressed: { x: number; y: number; hit: Hit | null; drag: Drag; moved: boolean; again: boolean } | null = null;
+  // What a double click began on: the drawer that the first click opens may move everything before the second.
+  let first: { at: number; x: number; y: number; hit: Hit | null; span: Span | null } | null = null;
   let pinch: { distance: number; middle: number } | null = null;
 
   const limit = (t: number) => Math.min(Math.max(t, 0), view.meta.elapsed);
@@ -46,12 +50,17 @@ export function gestures(view: TimelineView, pointed: (hit: Hit | null, x: numbe
       return;
     }
     const hit = view.at(p.x, p.y);
+    const again = first !== null && e.timeStamp - first.at < DOUBLE && Math.hypot(p.x - first.x, p.y - first.y) < SLACK;
+    if (!again) {
+      const b = view.scene?.boxes;
+      first = { at: e.timeStamp, ...p, hit, span: hit?.kind === "box" && b ? { t0: b.start[hit.index]!, t1: b.end[hit.index]! } : null };
+    }
     const window = view.window;
     let drag: Drag;
     if (hit?.kind === "minimap") drag = { kind: "brush", part: hit.part === "outside" || (hit.part === "middle" && range.value === null) ? "new" : hit.part, from: hit.t, window };
     else if (e.shiftKey || e.button === 1 || e.pointerType === "touch" || !view.scene || p.x < view.scene.bands.x0) drag = { kind: "pan", ...p, window };
     else drag = { kind: "range", from: time(view.scene.scale, p.x) };
-    pressed = { ...p, hit, drag, moved: false };
+    pressed = { ...p, hit, drag, moved: false, again };
     if (e.button === 1) e.preventDefault();
   });
 
@@ -117,7 +126,7 @@ export function gestures(view: TimelineView, pointed: (hit: Hit | null, x: numbe
         // A click beside the window brings its middle there.
         const w = view.window;
         if (was.hit.part === "outside") view.show({ t0: was.hit.t - (w.t1 - w.t0) / 2, t1: was.hit.t + (w.t1 - w.t0) / 2 }, true);
-      } else void chooseHit(view, was.hit);
+      } else if (!was.again) void chooseHit(view, was.hit);
     } else if (was.drag.kind === "range" && dragged && dragged.t1 > dragged.t0) {
       choose({ kind: "range", run: view.meta.id, ...dragged }, "Range selected; R zooms to it");
     }
@@ -134,12 +143,12 @@ export function gestures(view: TimelineView, pointed: (hit: Hit | null, x: numbe
 
   on("dblclick", (e) => {
     const p = place(e);
-    const hit = view.at(p.x, p.y);
-    const boxes = view.scene?.boxes;
-    if (hit?.kind === "box" && boxes) view.fit(boxes.start[hit.index]!, boxes.end[hit.index]!);
+    const hit = first?.hit ?? view.at(p.x, p.y);
+    if (first?.span) view.fit(first.span.t0, first.span.t1);
     else if (hit?.kind === "minimap") view.fit(0, view.meta.elapsed, 0);
     else if (hit?.kind === "region") view.fit(hit.region.start, hit.region.end, 0.03);
     else if (hit?.kind === "column" || hit?.kind === "free" || hit?.kind === "strip") view.zoom(0.25, p.x);
+    first = null;
   });
 
   on(
