@@ -3,10 +3,13 @@
 //! Both take `&Dag` and the [`workspan_analysis::Report`] of it and only format what is there; [`workspan_analysis::causes`] chooses which
 //! of those numbers is said first.
 
+mod chrome;
 mod compare;
+mod dot;
 pub mod flame;
 mod json;
 mod page;
+mod perfetto;
 pub mod plot;
 mod position;
 mod quantity;
@@ -14,12 +17,16 @@ mod statistics;
 mod stretch;
 mod text;
 mod timeline;
+mod tracks;
 mod what_if;
 
+pub use chrome::{Chrome, chrome};
 pub use compare::{
     CompareOptions, check_json, check_text, compare_json, compare_text, compare_words,
 };
+pub use dot::{DOT_NODES, dot};
 pub use json::{report_json, report_json_with};
+pub use perfetto::{Perfetto, perfetto};
 pub use quantity::{bytes, thousands};
 pub use statistics::statistics_text;
 pub use stretch::{StretchTables, stretch_json, stretch_text};

@@ -81,6 +81,31 @@ impl Session {
         })
     }
 
+    /// Of a run that was read already, called `path`, loaded.
+    ///
+    /// # Errors
+    /// It can't be measured.
+    pub fn of_dag(path: PathBuf, dag: Dag, settings: Settings) -> Result<Session, Failure> {
+        let session = Session {
+            runs: vec![Run {
+                id: "a".to_owned(),
+                path,
+                bytes: 0,
+                stage: Mutex::new(Stage::default()),
+                failed: OnceLock::new(),
+                picture: OnceLock::new(),
+                timeline: OnceLock::new(),
+                tree: OnceLock::new(),
+                rest: OnceLock::new(),
+            }],
+            settings,
+            mode: Mode::Server,
+        };
+        let measured = session.measure(&session.runs[0], dag, |_, _| {});
+        measured.map_err(|why| Failure::new(500, why))?;
+        Ok(session)
+    }
+
     /// The run called `id`.
     ///
     /// # Errors
@@ -108,6 +133,11 @@ impl Session {
         };
         at(0, "reading the trace");
         let dag = open(&run.path, &self.settings.opening)?;
+        self.measure(run, dag, at)
+    }
+
+    /// All stages but the reading; `at` hears which has begun.
+    fn measure(&self, run: &Run, dag: Dag, at: impl Fn(u32, &'static str)) -> Result<(), String> {
         at(1, "measuring the strands");
         let picture = picture(dag, &self.settings.measured).map_err(|e| e.to_string())?;
         at(2, "drawing the timeline");
@@ -141,7 +171,7 @@ pub fn picture(dag: Dag, measured: &Options) -> Result<Picture, workspan_analysi
         rows: Rows::new(&dag),
         sites: Sites::new(sites, dag.places.len()),
         steals: stolen_strands(&dag).len() as u64,
-        codes: Codes::new(&dag, &facts),
+        codes: Codes::new(&dag, |s| facts.weight(s)),
         facts,
         begin,
         end,

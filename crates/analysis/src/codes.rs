@@ -1,0 +1,359 @@
+//! What a strand's box is coloured and labelled by: the code it ran.
+//!
+//! A code block (site, where a strand starts, where it ends) is shown as the function that its samples were in most. Without
+//! samples it is the function it starts in, told from others of that function by where it starts.
+
+use std::collections::{BTreeMap, HashMap};
+
+use workspan_dag::{Dag, EndKind, NONE, Place, PlaceId, ROOT_PLACE, StartKind, StrandId};
+
+use crate::heat::line_of;
+
+/// Code that is shown as one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Code {
+    /// What people are shown.
+    pub label: String,
+    /// Function, where one is known.
+    pub function: Option<String>,
+    /// Source file.
+    pub file: Option<String>,
+    /// 1-based line.
+    pub line: Option<u32>,
+    /// Sum of its strands' weights, in ticks.
+    pub ticks: u64,
+    /// The blocks that are shown as it.
+    pub blocks: Vec<Block>,
+}
+
+/// A code block, as the report's sites have them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Block {
+    /// Spawn site of the tasks.
+    pub site: PlaceId,
+    /// Where its strands start ([`NONE`] = unknown).
+    pub from: PlaceId,
+    from_kind: u8,
+    /// Where they end ([`NONE`] = unknown).
+    pub to: PlaceId,
+    to_kind: u8,
+}
+
+const START: [StartKind; 5] = [
+    StartKind::Begin,
+    StartKind::AfterCreate,
+    StartKind::AfterWait,
+    StartKind::AfterYield,
+    StartKind::AfterSignal,
+];
+const END: [EndKind; 5] = [
+    EndKind::Create,
+    EndKind::Wait,
+    EndKind::Yield,
+    EndKind::Signal,
+    EndKind::End,
+];
+
+impl Block {
+    /// The block with these ends.
+    pub fn new(
+        site: PlaceId,
+        (from, from_kind): (PlaceId, StartKind),
+        (to, to_kind): (PlaceId, EndKind),
+    ) -> Block {
+        Block {
+            site,
+            from,
+            from_kind: from_kind as u8,
+            to,
+            to_kind: to_kind as u8,
+        }
+    }
+
+    fn of(dag: &Dag, s: StrandId) -> Block {
+        let (strands, i) = (&dag.strands, s as usize);
+        Block::new(
+            dag.tasks.site[strands.task[i] as usize],
+            (strands.from[i], strands.start_kind[i]),
+            (strands.to[i], strands.end_kind[i]),
+        )
+    }
+
+    /// Why its strands start.
+    pub fn from_kind(&self) -> StartKind {
+        START[usize::from(self.from_kind)]
+    }
+
+    /// How they end.
+    pub fn to_kind(&self) -> EndKind {
+        END[usize::from(self.to_kind)]
+    }
+}
+
+/// The codes of a run, most time first, and each strand's.
+#[derive(Debug)]
+pub struct Codes {
+    /// By number.
+    pub all: Vec<Code>,
+    of: Vec<u16>,
+}
+
+/// Codes that are told apart: more colours and labels than anybody reads.
+const MOST_CODES: usize = 4096;
+
+/// What tells codes apart: function, file, and where blocks without samples start.
+type Key = (Option<String>, Option<String>, Option<(PlaceId, bool)>);
+
+impl Codes {
+    /// Finds them; `weight` is each strand's (MODEL.md §2). O(strands + samples).
+    pub fn new(dag: &Dag, weight: impl Fn(StrandId) -> u64) -> Codes {
+        let (blocks, block_of) = number(dag);
+        let mut ticks = vec![0u64; blocks.len()];
+        for (s, &block) in block_of.iter().enumerate() {
+            let sum = &mut ticks[block as usize];
+            *sum = sum.saturating_add(weight(s as StrandId));
+        }
+        let sampled = sampled(dag, &block_of, blocks.len());
+        let mut codes: Vec<Code> = Vec::new();
+        let mut keys: HashMap<Key, usize> = HashMap::new();
+        let mut code_of = Vec::with_capacity(blocks.len());
+        for ((block, &ticks), hot) in blocks.iter().zip(&ticks).zip(sampled) {
+            let (key, code) = describe(dag, block, hot);
+            let number = *keys.entry(key).or_insert_with(|| {
+                codes.push(code);
+                codes.len() - 1
+            });
+            let code = &mut codes[number];
+            code.ticks = code.ticks.saturating_add(ticks);
+            code.blocks.push(*block);
+            code_of.push(number);
+        }
+        tell_apart(&mut codes);
+        let (all, places) = most_first(codes);
+        let of = block_of
+            .iter()
+            .map(|&block| places[code_of[block as usize]]);
+        Codes {
+            of: of.collect(),
+            all,
+        }
+    }
+
+    /// The number of a strand's code.
+    pub fn of(&self, s: StrandId) -> u16 {
+        self.of[s as usize]
+    }
+
+    /// The number of a block's code.
+    pub fn of_block(&self, block: &Block) -> Option<u16> {
+        let found = self.all.iter().position(|code| code.blocks.contains(block));
+        found.map(|number| number as u16)
+    }
+}
+
+/// The blocks as they are met, and each strand's.
+fn number(dag: &Dag) -> (Vec<Block>, Vec<u32>) {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut index: HashMap<Block, u32> = HashMap::new();
+    // A program has few blocks, and strands of the same follow each other: most are found without hashing.
+    let mut recent = [NONE; 64];
+    let mut of = Vec::with_capacity(dag.strands.len());
+    for s in 0..dag.strands.len() as StrandId {
+        let block = Block::of(dag, s);
+        let mix = block.site ^ block.from.wrapping_mul(5) ^ block.to.wrapping_mul(11);
+        let mix = mix ^ u32::from(block.from_kind) << 2 ^ u32::from(block.to_kind) << 4;
+        let slot = &mut recent[mix as usize % 64];
+        if blocks.get(*slot as usize) != Some(&block) {
+            *slot = *index.entry(block).or_insert_with(|| {
+                blocks.push(block);
+                blocks.len() as u32 - 1
+            });
+        }
+        of.push(*slot);
+    }
+    (blocks, of)
+}
+
+/// The function a block's samples were in most, and its hottest line.
+struct Hot {
+    function: String,
+    file: Option<String>,
+    line: Option<u32>,
+}
+
+fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<Hot>> {
+    type Functions<'a> = BTreeMap<(&'a str, Option<&'a str>), BTreeMap<Option<u32>, u64>>;
+    let mut counts: Vec<Functions> = vec![BTreeMap::new(); blocks];
+    for (&stack, &strand) in dag.samples.stack.iter().zip(&dag.samples.strand) {
+        if strand == NONE {
+            continue;
+        }
+        if let Some(frame) = line_of(dag, stack) {
+            let functions = &mut counts[block_of[strand as usize] as usize];
+            let lines = functions
+                .entry((&frame.function, frame.file.as_deref()))
+                .or_default();
+            *lines.entry(frame.line).or_default() += 1;
+        }
+    }
+    let hottest = |functions: Functions| {
+        // The first of equals, by name: both orders are those of the maps.
+        let mut best: Option<(u64, Hot)> = None;
+        for ((function, file), lines) in functions {
+            let samples: u64 = lines.values().sum();
+            if best.as_ref().is_some_and(|b| b.0 >= samples) {
+                continue;
+            }
+            let most = lines.values().copied().max();
+            let line = lines.iter().find(|l| Some(*l.1) == most);
+            best = Some((
+                samples,
+                Hot {
+                    function: function.to_owned(),
+                    file: file.map(str::to_owned),
+                    line: line.and_then(|l| *l.0),
+                },
+            ));
+        }
+        best.map(|b| b.1)
+    };
+    counts.into_iter().map(hottest).collect()
+}
+
+fn describe(dag: &Dag, block: &Block, hot: Option<Hot>) -> (Key, Code) {
+    if let Some(hot) = hot {
+        let key = (Some(hot.function.clone()), hot.file.clone(), None);
+        let code = Code {
+            label: short(&hot.function).to_owned(),
+            function: Some(hot.function),
+            file: hot.file,
+            line: hot.line,
+            ticks: 0,
+            blocks: Vec::new(),
+        };
+        return (key, code);
+    }
+    let begins = block.from_kind() == StartKind::Begin;
+    let at = if begins { block.site } else { block.from };
+    let place = dag.places.get(at as usize);
+    let function = place.and_then(|p| p.function.clone());
+    let label = match place {
+        _ if begins && block.site == ROOT_PLACE => "root".to_owned(),
+        None if block.site == ROOT_PLACE => "root".to_owned(),
+        None => "?".to_owned(),
+        Some(place) => named(place, begins),
+    };
+    let file = place.and_then(|p| p.file.clone());
+    let key = (function.clone(), file.clone(), Some((at, begins)));
+    let code = Code {
+        label,
+        function,
+        file,
+        line: place.and_then(|p| p.line),
+        ticks: 0,
+        blocks: Vec::new(),
+    };
+    (key, code)
+}
+
+/// `msort:37` for tasks created there, `msort:37 on` for what follows that line.
+fn named(place: &Place, begins: bool) -> String {
+    let name = match (&place.function, place.line) {
+        (Some(function), Some(line)) => format!("{}:{line}", short(function)),
+        (Some(function), None) => short(function).to_owned(),
+        (None, _) => match (&place.file, place.line) {
+            (Some(file), Some(line)) => {
+                format!("{}:{line}", file.rsplit('/').next().unwrap_or(file))
+            }
+            _ => place.label.clone(),
+        },
+    };
+    if begins { name } else { format!("{name} on") }
+}
+
+/// A function without the modules before it and without closure marks after it.
+fn short(name: &str) -> &str {
+    let mut name = name;
+    while let Some(outer) = name.strip_suffix("::{{closure}}") {
+        name = outer;
+    }
+    if name.contains(['<', '{', ' ', '(']) {
+        return name;
+    }
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+/// Codes that would be called the same get their whole names.
+fn tell_apart(codes: &mut [Code]) {
+    let mut seen: HashMap<String, usize> = HashMap::new();
+    for code in codes.iter() {
+        *seen.entry(code.label.clone()).or_default() += 1;
+    }
+    for code in codes {
+        if seen.get(&code.label).is_some_and(|&n| n > 1) {
+            let whole = match (&code.function, &code.file, code.line) {
+                (_, Some(file), Some(line)) => format!("{} ({file}:{line})", code.label),
+                (Some(function), _, _) => function.clone(),
+                _ => continue,
+            };
+            code.label = whole;
+        }
+    }
+}
+
+/// Most time first; what is beyond [`MOST_CODES`] becomes one. Also says where each went.
+fn most_first(codes: Vec<Code>) -> (Vec<Code>, Vec<u16>) {
+    let mut order: Vec<usize> = (0..codes.len()).collect();
+    order.sort_by(|&a, &b| {
+        let (x, y) = (&codes[a], &codes[b]);
+        (y.ticks, &x.label, &x.blocks).cmp(&(x.ticks, &y.label, &y.blocks))
+    });
+    let mut places = vec![0u16; codes.len()];
+    for (to, &from) in order.iter().enumerate() {
+        places[from] = to.min(MOST_CODES - 1) as u16;
+    }
+    let mut codes: Vec<Option<Code>> = codes.into_iter().map(Some).collect();
+    let mut all: Vec<Code> = order.iter().filter_map(|&i| codes[i].take()).collect();
+    if all.len() > MOST_CODES {
+        let rest = all.split_off(MOST_CODES);
+        let last = &mut all[MOST_CODES - 1];
+        last.label = "other code".to_owned();
+        (last.function, last.file, last.line) = (None, None, None);
+        for code in rest {
+            last.ticks = last.ticks.saturating_add(code.ticks);
+            last.blocks.extend(code.blocks);
+        }
+    }
+    (all, places)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_called_by_their_last_name() {
+        assert_eq!(short("sort::msort::{{closure}}"), "msort");
+        assert_eq!(short("sort::msort::{{closure}}::{{closure}}"), "msort");
+        assert_eq!(short("<a::B as c::D>::go"), "<a::B as c::D>::go");
+        assert_eq!(short("main"), "main");
+    }
+
+    #[test]
+    fn equals_get_their_whole_names_and_most_time_comes_first() {
+        let code = |label: &str, line: u32, ticks: u64| Code {
+            label: label.into(),
+            function: None,
+            file: Some("src/a.rs".into()),
+            line: Some(line),
+            ticks,
+            blocks: Vec::new(),
+        };
+        let mut codes = vec![code("go", 1, 5), code("go", 9, 7), code("main", 3, 6)];
+        tell_apart(&mut codes);
+        let (all, places) = most_first(codes);
+        let labels: Vec<&str> = all.iter().map(|c| c.label.as_str()).collect();
+        assert_eq!(labels, ["go (src/a.rs:9)", "main", "go (src/a.rs:1)"]);
+        assert_eq!(places, [2, 0, 1]);
+    }
+}

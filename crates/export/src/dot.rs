@@ -1,0 +1,211 @@
+//! The DAG for Graphviz: a node a strand, tasks with all below them collapsed where there are too many.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::fmt::Write as _;
+
+use workspan_analysis::codes::Codes;
+use workspan_analysis::{Error, Options, Subtrees, strand_facts, subtrees};
+use workspan_dag::{Dag, EdgeKind, NONE, StrandId, TaskId};
+
+use crate::quantity::{thousands, time};
+
+/// Nodes when nothing is said.
+pub const DOT_NODES: usize = 500;
+
+/// The DAG with at most `nodes` nodes (but one for each root): the heaviest tasks are opened as long as there is room.
+///
+/// # Errors
+/// The run can't be measured so.
+pub fn dot(dag: &Dag, options: &Options, nodes: usize) -> Result<String, Error> {
+    let facts = strand_facts(dag, options)?;
+    let picture = Picture {
+        dag,
+        codes: Codes::new(dag, |s| facts.weight[s as usize]),
+        subtrees: subtrees(dag, options)?,
+        weight: facts.weight,
+        critical: facts.critical,
+    };
+    Ok(picture.draw(nodes.max(1)))
+}
+
+struct Picture<'a> {
+    dag: &'a Dag,
+    codes: Codes,
+    subtrees: Subtrees,
+    weight: Vec<u64>,
+    critical: Vec<bool>,
+}
+
+impl Picture<'_> {
+    fn draw(&self, most: usize) -> String {
+        let open = self.opened(most);
+        let mut out = String::from(
+            "digraph workspan {\n  rankdir=TB;\n  node [shape=box, style=filled, fillcolor=white, fontname=\"sans-serif\", fontsize=10];\n  edge [fontname=\"sans-serif\", fontsize=9];\n",
+        );
+        // The collapsed task around each task; tasks come after their parents only by creation, so upwards and kept.
+        let shown = self.shown(&open);
+        let mut told = vec![false; self.dag.tasks.len()];
+        for s in 0..self.dag.strands.len() as StrandId {
+            let task = self.dag.strands.task[s as usize];
+            match shown[task as usize] {
+                NONE => self.strand(&mut out, s),
+                around if !std::mem::replace(&mut told[around as usize], true) => {
+                    self.collapsed(&mut out, around);
+                }
+                _ => {}
+            }
+        }
+        self.edges(&mut out, &shown);
+        out.push_str("}\n");
+        out
+    }
+
+    /// Which tasks are shown with their strands and children: the heaviest first, while there is room.
+    fn opened(&self, most: usize) -> Vec<bool> {
+        let tasks = &self.dag.tasks;
+        let mut strands = vec![0usize; tasks.len()];
+        for &task in &self.dag.strands.task {
+            strands[task as usize] += 1;
+        }
+        let mut children: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
+        let mut heap = BinaryHeap::new();
+        for (task, &parent) in (0..).zip(&tasks.parent) {
+            match parent {
+                NONE => heap.push((self.subtrees.work[task as usize], Reverse(task))),
+                _ => children.entry(parent).or_default().push(task),
+            }
+        }
+        let mut count = heap.len();
+        let mut open = vec![false; tasks.len()];
+        while let Some((_, Reverse(task))) = heap.pop() {
+            let below = children.get(&task).map_or(&[][..], Vec::as_slice);
+            let more = strands[task as usize] + below.len() - 1;
+            if count + more > most {
+                continue;
+            }
+            count += more;
+            open[task as usize] = true;
+            for &child in below {
+                heap.push((self.subtrees.work[child as usize], Reverse(child)));
+            }
+        }
+        open
+    }
+
+    /// The collapsed task that each task is in; [`NONE`] for those shown with their strands.
+    fn shown(&self, open: &[bool]) -> Vec<TaskId> {
+        const UNKNOWN: TaskId = NONE - 1;
+        let parent = &self.dag.tasks.parent;
+        let mut shown = vec![UNKNOWN; parent.len()];
+        let mut line = Vec::new();
+        for task in 0..parent.len() as TaskId {
+            let mut at = task;
+            while shown[at as usize] == UNKNOWN {
+                line.push(at);
+                match parent[at as usize] {
+                    NONE => break,
+                    up => at = up,
+                }
+            }
+            while let Some(t) = line.pop() {
+                let up = parent[t as usize];
+                let around = if up == NONE { NONE } else { shown[up as usize] };
+                shown[t as usize] = match (around, open[t as usize]) {
+                    (NONE, true) => NONE,
+                    (NONE, false) => t,
+                    (around, _) => around,
+                };
+            }
+        }
+        shown
+    }
+
+    fn strand(&self, out: &mut String, s: StrandId) {
+        let code = self.codes.all.get(usize::from(self.codes.of(s)));
+        let label = format!(
+            "{}\n{}",
+            code.map_or("?", |code| code.label.as_str()),
+            time(&self.dag.meta, self.weight[s as usize] as f64)
+        );
+        let color = self.color(self.critical[s as usize]);
+        let _ = writeln!(out, "  s{s} [label={}{color}];", quoted(&label));
+    }
+
+    fn collapsed(&self, out: &mut String, task: TaskId) {
+        let i = task as usize;
+        let place = self.dag.places.get(self.dag.tasks.site[i] as usize);
+        let label = format!(
+            "{}\n{} tasks\nwork {}, span {}",
+            place.map_or("?", |p| p.label.as_str()),
+            thousands(u128::from(self.subtrees.tasks[i])),
+            time(&self.dag.meta, self.subtrees.work[i] as f64),
+            time(&self.dag.meta, self.subtrees.span[i] as f64)
+        );
+        let color = self.color(self.subtrees.critical_work[i] > 0);
+        let _ = writeln!(
+            out,
+            "  t{task} [shape=box3d, label={}{color}];",
+            quoted(&label)
+        );
+    }
+
+    fn color(&self, critical: bool) -> &'static str {
+        if critical {
+            ", fillcolor=\"#ffd9b8\", color=\"#b34700\", penwidth=2"
+        } else {
+            ""
+        }
+    }
+
+    fn edges(&self, out: &mut String, shown: &[TaskId]) {
+        let strands = &self.dag.strands;
+        let node = |s: StrandId| match shown[strands.task[s as usize] as usize] {
+            NONE => (false, s),
+            task => (true, task),
+        };
+        let mut edges: BTreeMap<_, u64> = BTreeMap::new();
+        for s in 0..strands.len() as StrandId {
+            let to = node(s);
+            self.dag.for_each_predecessor(s, |p, kind| {
+                let from = node(p);
+                if from != to {
+                    *edges.entry((from, to, kind)).or_default() += 1;
+                }
+            });
+        }
+        let name =
+            |(collapsed, id): (bool, u32)| format!("{}{id}", if collapsed { "t" } else { "s" });
+        for ((from, to, kind), count) in edges {
+            let style = match kind {
+                EdgeKind::Create => "color=\"#0072b2\"",
+                EdgeKind::End => "color=\"#117733\"",
+                EdgeKind::Depend => "style=dashed, color=\"#aa4499\"",
+                EdgeKind::Signal => "style=dotted, color=\"#aa4499\"",
+                _ => "color=\"#434c5a\"",
+            };
+            let label = if count > 1 {
+                format!(", label=\"{count}\"")
+            } else {
+                String::new()
+            };
+            let _ = writeln!(out, "  {} -> {} [{style}{label}];", name(from), name(to));
+        }
+    }
+}
+
+/// A string of the DOT language.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
