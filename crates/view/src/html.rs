@@ -109,6 +109,126 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
     use super::*;
 
+    use std::collections::BTreeMap;
+    use std::io::Read;
+    use std::path::PathBuf;
+
+    use crate::answer::answer;
+    use crate::session::Settings;
+
+    const PAGE: &str = "<!doctype html><html><head></head><body><p>page</p></body></html>";
+
+    fn loaded(name: &str) -> Session {
+        let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+        let file = here.join("../export/tests/golden").join(name);
+        let session = Session::new(&[file], Settings::default()).unwrap();
+        session.load();
+        session
+    }
+
+    /// As embedded.ts reads it.
+    fn carried(html: &str) -> BTreeMap<String, (u8, Vec<u8>)> {
+        let start = html.find("id=\"workspan-data\">").unwrap() + "id=\"workspan-data\">".len();
+        let end = start + html[start..].find("</script>").unwrap();
+        let packed = STANDARD.decode(&html[start..end]).unwrap();
+        let mut raw = Vec::new();
+        let mut decoder = flate2::read::GzDecoder::new(packed.as_slice());
+        decoder.read_to_end(&mut raw).unwrap();
+        let mut rest = raw.as_slice();
+        let mut take = |n: usize| {
+            let (now, later) = rest.split_at(n);
+            rest = later;
+            now.to_vec()
+        };
+        let mut all = BTreeMap::new();
+        let number = |bytes: Vec<u8>| u32::from_le_bytes(bytes.try_into().unwrap()) as usize;
+        for _ in 0..number(take(4)) {
+            let length = number(take(4));
+            let key = String::from_utf8(take(length)).unwrap();
+            let kind = take(1)[0];
+            let length = number(take(4));
+            assert!(all.insert(key, (kind, take(length))).is_none());
+        }
+        assert!(rest.is_empty());
+        all
+    }
+
+    fn made(name: &str, budget: u64) -> (Session, Made) {
+        let mut session = loaded(name);
+        let carry = Carry {
+            budget,
+            whole_sources: false,
+        };
+        let made = with_page(&mut session, &carry, PAGE).unwrap();
+        (session, made)
+    }
+
+    /// Byte for byte what the server would say, but for `meta`, which says who answers.
+    #[test]
+    fn a_report_carries_the_servers_answers() {
+        let (session, made) = made("serial_merge.jsonl", 5_000_000);
+        let all = carried(&made.html);
+        for key in [
+            "api/v1/meta",
+            "api/v1/report?run=a",
+            "api/v1/summary?run=a",
+            "api/v1/sites?run=a",
+            "api/v1/scalability",
+        ] {
+            assert!(all.contains_key(key), "{key}");
+        }
+        for (key, (kind, bytes)) in &all {
+            let reply = answer(&session, key).unwrap();
+            assert_eq!(
+                *kind == 1,
+                matches!(reply, crate::Reply::Planes(_)),
+                "{key}"
+            );
+            if key == "api/v1/meta" {
+                let meta: serde_json::Value = serde_json::from_slice(bytes).unwrap();
+                assert_eq!(meta["mode"], "report");
+            } else {
+                assert_eq!(reply.bytes(), bytes, "{key}");
+            }
+        }
+        let top = session.runs[0].picture().unwrap().top_level();
+        let rows = format!("api/v1/rows?run=a&level={top}&index=0");
+        assert!(all.contains_key(&rows), "{rows}");
+    }
+
+    /// More room carries more; none is exceeded, but by what every report carries.
+    #[test]
+    fn the_budget_is_kept() {
+        let (_, least) = made("balanced.jsonl", 0);
+        let mut last = carried(&least.html).len();
+        for budget in [60_000u64, 150_000, 2_000_000] {
+            let (_, made) = made("balanced.jsonl", budget);
+            let most = budget.max(least.html.len() as u64);
+            assert!(
+                made.html.len() as u64 <= most,
+                "{} of {budget}",
+                made.html.len()
+            );
+            let now = carried(&made.html).len();
+            assert!(
+                now >= last,
+                "{budget}: {now} answers, {last} with less room"
+            );
+            last = now;
+        }
+        assert!(last > carried(&least.html).len());
+    }
+
+    /// Whatever a trace calls things: the data is base64, and the page around it stays as it was.
+    #[test]
+    fn no_name_ends_the_script() {
+        let (_, made) = made("hostile_names.jsonl", 1_000_000);
+        assert_eq!(made.html.matches("</script>").count(), 1);
+        assert_eq!(made.html.matches("<script").count(), 1);
+        assert!(made.html.contains("<p>page</p>"));
+        assert!(!carried(&made.html).is_empty());
+    }
+
     #[test]
     fn a_report_is_known_by_its_head_and_other_files_are_not() {
         let html = inject("<!doctype html><html><head></head><body><p></body>", "QUJD");

@@ -33,13 +33,11 @@ pub(crate) fn read(dag: &Dag, allowed: &[PathBuf], file: &str) -> Result<SourceF
     let named = Path::new(file);
     let extension = named.extension().and_then(|e| e.to_str()).unwrap_or("");
     let known = ENDINGS.iter().any(|e| e.eq_ignore_ascii_case(extension));
-    let parts = named.components().all(|part| match part {
-        Component::Normal(name) => !name.to_string_lossy().starts_with('.'),
-        Component::RootDir => true,
-        _ => false,
-    });
+    let parts = named
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::RootDir));
     if !known || !parts {
-        return Err("The trace names it in a way that is not opened: no source file's ending, or a hidden or `..` folder on its way.".into());
+        return Err("The trace names it in a way that is not opened: no source file's ending, or a `..` on its way.".into());
     }
     let mut roots: Vec<PathBuf> = allowed.to_vec();
     roots.extend(recorded_in(dag));
@@ -53,14 +51,16 @@ pub(crate) fn read(dag: &Dag, allowed: &[PathBuf], file: &str) -> Result<SourceF
             continue;
         };
         // A symbolic link anywhere below the root makes the two differ.
-        if real != path || !real.starts_with(&root) {
+        let inside = real.strip_prefix(&root).ok().filter(|_| real == path);
+        let hidden = |part: Component| part.as_os_str().to_string_lossy().starts_with('.');
+        if inside.is_none_or(|inside| inside.components().any(hidden)) {
             found_elsewhere = true;
             continue;
         }
         return open(dag, &real);
     }
     Err(if found_elsewhere {
-        "It lies outside of the folder the run was recorded in, or behind a symbolic link; --source-dir FOLDER allows another folder.".into()
+        "It lies outside of the folder the run was recorded in, or behind a symbolic link or a hidden folder; --source-dir FOLDER allows another folder.".into()
     } else {
         "It is not on this machine where the trace names it; --source-dir FOLDER says where the sources are.".into()
     })
