@@ -2,7 +2,7 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { count, percent, ticks as timeOf } from "../format";
+import { count, ticks as timeOf } from "../format";
 import { registerExport } from "../export/export";
 import { runMeta, selection, source } from "../store";
 import { csvText, png, svgText } from "./export";
@@ -84,8 +84,6 @@ function Notice({ meta }: { meta: RunMeta }) {
   else if (meta.steals + meta.leaps === 0) says.push("Nothing was stolen: every task ran where it was created.");
   if (meta.more_threads > 0) says.push(`${count(meta.more_threads)} further threads have no row here; they are in all numbers.`);
   if (meta.folded_strands > 0) says.push(`${count(meta.folded_strands)} boxes are folded subtrees (two lines at their bottom): one record for many strands.`);
-  const idle = meta.threads.filter((t) => t.worker && t.busy < 0.005).length;
-  if (meta.workers > 1 && idle > 0 && meta.strands > 0) says.push(`${count(idle)} of ${count(meta.workers)} workers ran ${percent(0.005, 1)} of the time or less.`);
   const chosen = selection.value;
   const dims = chosen?.run === meta.id && (chosen.kind === "code" || chosen.kind === "site");
   const label = !dims ? null : chosen.kind === "code" ? meta.codes[chosen.code]?.label : meta.sites[chosen.site]?.label;

@@ -24,14 +24,15 @@ interface Flight {
 
 /** Requests under way at once: as many as a browser sends to one host. */
 const AT_ONCE = 6;
-/** Tiles kept. */
-const KEPT = 400;
+/** Bytes of tiles kept, with what was made of them; tiles of rows grow with the threads. */
+const KEPT = 192 << 20;
 
 export class TileCache {
   private tiles = new Map<string, Tile>();
   private flights = new Map<string, Flight>();
   private failures = new Map<string, { again: number; times: number }>();
   private clock = 0;
+  private bytes = 0;
   private timer: ReturnType<typeof setTimeout> | null = null;
   /** Why the last request failed, until one succeeds. */
   trouble: Error | null = null;
@@ -128,15 +129,18 @@ export class TileCache {
     if (this.flights.get(key) === flight) this.flights.delete(key);
     this.failures.delete(key);
     if (data) this.trouble = null;
+    this.bytes += bytesOf(data);
     this.tiles.set(key, { ...id, data, made: new Map(), used: ++this.clock });
     this.evict();
     this.arrived();
   }
 
   private evict(): void {
-    if (this.tiles.size <= KEPT) return;
-    const old = [...this.tiles].sort((a, b) => a[1].used - b[1].used).slice(0, this.tiles.size - KEPT + KEPT / 8);
-    for (const [key, tile] of old) {
+    if (this.bytes <= KEPT) return;
+    // The least used go, down to three quarters; never those of the last few frames.
+    for (const [key, tile] of [...this.tiles].sort((a, b) => a[1].used - b[1].used).slice(0, -48)) {
+      if (this.bytes <= KEPT * 0.75) break;
+      this.bytes -= bytesOf(tile.data);
       for (const made of tile.made.values()) (made as { close?: () => void } | null)?.close?.();
       this.tiles.delete(key);
     }
@@ -188,4 +192,11 @@ export class TileCache {
     for (const tile of this.tiles.values()) for (const made of tile.made.values()) (made as { close?: () => void } | null)?.close?.();
     this.tiles.clear();
   }
+}
+
+/** A tile's planes and, about as much, the image made of them. */
+function bytesOf(data: Planes | null): number {
+  let sum = 256;
+  for (const plane of Object.values(data?.planes ?? {})) sum += 2 * plane.byteLength;
+  return sum;
 }

@@ -24,10 +24,12 @@ describe("rasterise", () => {
       j.planes.work[TILE_BINS + 7] = 255;
       j.planes.code[TILE_BINS + 7] = 1;
     }));
-    expect(pixel(pixels, 7, 2)).toEqual([0, 255, 0, 255]);
-    expect(pixel(pixels, 7, 3)).toEqual([0, 0, 255, 255]);
+    expect(pixel(pixels, 7, 4)).toEqual([0, 255, 0, 255]);
+    expect(pixel(pixels, 7, 5)).toEqual([0, 255, 0, 255]);
+    expect(pixel(pixels, 7, 6)).toEqual([0, 0, 255, 255]);
+    expect(pixel(pixels, 7, 7)).toEqual([0, 0, 255, 255]);
     expect(pixel(pixels, 7, 0)[3]).toBe(0);
-    expect(pixel(pixels, 8, 2)[3]).toBe(0);
+    expect(pixel(pixels, 8, 4)[3]).toBe(0);
   });
 
   it("a bin that was hardly touched is still seen, and stronger the more it is covered", () => {

@@ -42,8 +42,14 @@ export interface RasterJob {
 /** What runs of bins show beside boxes: free time by kind, then time off the CPU inside of strands. */
 export const RUN_KINDS = ["delay", "sched", "app", "descheduled", "blocked"] as const;
 
+/** Lines of an image that a row takes. */
+export const LINES = 4;
+
 export interface Raster {
-  /** RGBA, TILE_BINS wide, 2 × rows high: row r's boxes at line 2r, its CPU load at 2r + 1. */
+  /**
+   * RGBA, TILE_BINS wide, LINES × rows high: row r's boxes at lines 4r and 4r + 1, its CPU load at 4r + 2 and 4r + 3. Each line is there twice, so that
+   * stretching it from between the two smooths nothing of its neighbours into it.
+   */
   pixels: Uint8ClampedArray<ArrayBuffer>;
   /** Runs of at least two bins that are mostly of one kind, row by row: row, first bin, bin after the last, index into RUN_KINDS. */
   runs: Uint16Array<ArrayBuffer>;
@@ -54,14 +60,23 @@ const DIM = 0.22;
 
 export function rasterise(job: RasterJob): Raster {
   const { rows, planes } = job;
-  const pixels = new Uint8ClampedArray(TILE_BINS * rows * 2 * 4);
+  const pixels = new Uint8ClampedArray(TILE_BINS * rows * LINES * 4);
   const runs: number[] = [];
   for (let row = 0; row < rows; row++) {
     boxes(job, row, pixels);
-    if (job.cpu) load(job, row, pixels);
+    twice(pixels, row * LINES);
+    if (job.cpu) {
+      load(job, row, pixels);
+      twice(pixels, row * LINES + 2);
+    }
     collect(planes, row, runs);
   }
   return { pixels, runs: Uint16Array.from(runs) };
+}
+
+function twice(pixels: Uint8ClampedArray, line: number): void {
+  const width = TILE_BINS * 4;
+  pixels.copyWithin((line + 1) * width, line * width, (line + 1) * width);
 }
 
 /** A bin's pixel: its commonest code with alpha = coverage, over the free time's flat colour. */
@@ -70,7 +85,7 @@ function boxes(job: RasterJob, row: number, pixels: Uint8ClampedArray): void {
   const last = lut.length - 1;
   const index = by === "code" ? p.code : by === "site" ? p.site : by === "level" ? p.level : null;
   const of = bright && (bright.by === "code" ? p.code : p.site);
-  let out = row * 2 * TILE_BINS * 4;
+  let out = row * LINES * TILE_BINS * 4;
   for (let at = row * TILE_BINS, end = at + TILE_BINS; at < end; at++, out += 4) {
     const on = p.work[at]!;
     const off = p.descheduled[at]! + p.blocked[at]!;
@@ -116,7 +131,7 @@ function boxes(job: RasterJob, row: number, pixels: Uint8ClampedArray): void {
 function load(job: RasterJob, row: number, pixels: Uint8ClampedArray): void {
   const plane = job.planes.cpu ?? job.planes.work;
   const color = job.cpuColor;
-  let out = (row * 2 + 1) * TILE_BINS * 4;
+  let out = (row * LINES + 2) * TILE_BINS * 4;
   for (let at = row * TILE_BINS, end = at + TILE_BINS; at < end; at++, out += 4) {
     const on = plane[at]!;
     if (on === 0) continue;

@@ -1,7 +1,7 @@
 /** Where tiles become images: in a worker, or on this thread where none can start (a page from file:// in some browsers, a strict policy). */
 
 import { TILE_BINS } from "../data/contract";
-import { rasterise } from "./raster";
+import { LINES, rasterise } from "./raster";
 import type { RasterJob } from "./raster";
 import RasterWorker from "./raster.worker?worker&inline";
 
@@ -93,9 +93,9 @@ function draw(job: RasterJob): TileImage | null {
   const { pixels, runs } = rasterise(job);
   const canvas = document.createElement("canvas");
   canvas.width = TILE_BINS;
-  canvas.height = job.rows * 2;
+  canvas.height = job.rows * LINES;
   const context = canvas.getContext("2d");
   if (!context) return null;
-  context.putImageData(new ImageData(pixels, TILE_BINS, job.rows * 2), 0, 0);
+  context.putImageData(new ImageData(pixels, TILE_BINS, job.rows * LINES), 0, 0);
   return { image: canvas, runs, close: () => {} };
 }

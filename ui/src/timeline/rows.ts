@@ -5,15 +5,15 @@ import { laneMiddle, laneTop, rowTop, visibleRows } from "./bands";
 import { FLAG } from "./boxes";
 import { brightOf } from "./look";
 import type { Pen } from "./pen";
-import { RUN_KINDS } from "./raster";
+import { LINES, RUN_KINDS } from "./raster";
 import { x as pixel, ticksPerPixel } from "./scale";
 import type { Scene } from "./scene";
 import { binsOf } from "./tiles";
 import type { Look } from "./tiles";
 import { TILE_BINS } from "../data/contract";
 
-/** A line of an image is taken from its very middle: stretched whole, it would be smoothed into the lines beside it. */
-export const MIDDLE = 0.49;
+/** A line of an image is taken from between its two copies: stretched whole, it would be smoothed into the lines beside it. */
+export const BETWEEN = 0.99;
 export const THIN = 0.02;
 
 export function labels(s: Scene, pen: Pen): void {
@@ -77,8 +77,8 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
     const n = s.tiles.rowsOf(slot.tile);
     for (let row = first; row <= Math.min(last, n - 1); row++) {
       const y = laneTop(rows, row);
-      pen.image(made.image, sx, row * 2 + MIDDLE, sw, THIN, a, y, b - a, rows.lane);
-      if (rows.cpu) pen.image(made.image, sx, row * 2 + 1 + MIDDLE, sw, THIN, a, y + rows.lane + 3, b - a, rows.cpu);
+      pen.image(made.image, sx, row * LINES + BETWEEN, sw, THIN, a, y, b - a, rows.lane);
+      if (rows.cpu) pen.image(made.image, sx, row * LINES + 2 + BETWEEN, sw, THIN, a, y + rows.lane + 3, b - a, rows.cpu);
     }
     // Runs that are wide enough to show their pattern.
     const perBin = bins.ticks / ticksPerPixel(s.scale);
@@ -193,8 +193,9 @@ export function boxes(s: Scene, pen: Pen): void {
   for (const [texture, list] of textured) pen.rects(list, { texture: texture as "diagonal" });
   // Two lines at the bottom: more than one strand, folded into this box.
   pen.rects(folded, s.dark ? "rgba(13,16,20,.6)" : "rgba(18,22,29,.55)");
-  pen.rects(s.offCpu, { ground: "descheduled" });
-  pen.rects(s.blocked, { ground: "blocked" });
+  // What it was stays to be seen.
+  pen.rects(s.offCpu, { ground: "descheduled" }, 0, 0.7);
+  pen.rects(s.blocked, { ground: "blocked" }, 0, 0.7);
 }
 
 /** Names: label and time, label, nothing. Drawn last, so that paths don't strike them through. */

@@ -7,10 +7,10 @@ import { isRoot } from "../frame/Tabs";
 import { axis as labelAt, percent, time as seconds } from "../format";
 import type { Layer } from "../store";
 import { look } from "./look";
-import { packed, RUN_KINDS } from "./raster";
+import { LINES, packed, RUN_KINDS } from "./raster";
 import type { Pen } from "./pen";
 import { columns, stepped } from "./profile";
-import { MIDDLE, THIN } from "./rows";
+import { BETWEEN, THIN } from "./rows";
 import { axis, ticksPerPixel, x as pixel } from "./scale";
 import type { Scale, Span } from "./scale";
 import { binsOf } from "./tiles";
@@ -144,7 +144,7 @@ function one(pen: Pen, half: Half, scale: Scale, top: number, h: number, t: Toke
       const a = pixel(scale, from);
       const b = pixel(scale, to);
       for (let row = 0; row < Math.min(rows, tiles.rowsOf(slot.tile)); row++) {
-        pen.image(image.image, (from - bins.from) / bins.ticks, row * 2 + MIDDLE, (to - from) / bins.ticks, THIN, a, base + 5 + row * pitch, b - a, lane);
+        pen.image(image.image, (from - bins.from) / bins.ticks, row * LINES + BETWEEN, (to - from) / bins.ticks, THIN, a, base + 5 + row * pitch, b - a, lane);
       }
       const perBin = bins.ticks / ticksPerPixel(scale);
       for (let i = 0; i < image.runs.length; i += 4) {

@@ -73,7 +73,7 @@ export function strip(s: Scene, pen: Pen): Columns {
     if (s.layers.has("nowork")) pen.rect(from, band.base - band.p, Math.max(0, to - from), band.p, { ground: "app", strong: true });
     const level = new Float64Array(n);
     const y = new Float64Array(n).fill(band.base);
-    const stack = (amount: (i: number) => number, paint: Paint, least = 0) => {
+    const stack = (amount: (i: number) => number, paint: Paint, least = 0, alpha = 1) => {
       const top = new Float64Array(n);
       let any = false;
       for (let i = 0; i < n; i++) {
@@ -83,12 +83,12 @@ export function strip(s: Scene, pen: Pen): Columns {
         top[i] = on ? h.y(level[i]!) : y[i]!;
         any ||= on;
       }
-      if (any) pen.area(stepped(n, s.scale, y, top), paint);
+      if (any) pen.area(stepped(n, s.scale, y, top), paint, alpha);
       y.set(top);
     };
     stack((i) => v.running![i]!, t.work);
-    stack((i) => v.descheduled![i]!, { ground: "descheduled", strong: true }, 0.01);
-    stack((i) => v.blocked![i]!, { ground: "blocked", strong: true }, 0.01);
+    stack((i) => v.descheduled![i]!, { ground: "descheduled", strong: true }, 0.01, 0.6);
+    stack((i) => v.blocked![i]!, { ground: "blocked", strong: true }, 0.01, 0.6);
     if (s.layers.has("delay")) {
       KINDS.forEach((kind, k) => stack((i) => v.delay![i]! * parts[k]![i]!, kind.paint(s.dark), 0.004));
     } else for (let i = 0; i < n; i++) level[i]! += v.delay![i] || 0;
@@ -157,7 +157,7 @@ function levels(s: Scene, pen: Pen, c: Columns, h: Height): void {
     let to = from + 1;
     while (to < c.n && Math.abs(v[to]! - value) < 0.08) to++;
     const width = ((to - from) * s.scale.width) / c.n;
-    if (width > 110 && h.y(value) - h.y(p) > 18) {
+    if (width > 110 && value > 0.2 && h.y(value) - h.y(p) > 18) {
       const label = `${Math.abs(value - Math.round(value)) < 0.08 ? Math.round(value) : three(value)} running`;
       // Inside of the free part, which begins at what runs.
       const at = Math.min(h.y(value) - 5, s.bands.strip.base - 4);
