@@ -67,7 +67,7 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
   const palette = runColours(dark.value);
   return (
     <div class="compare scroll">
-      <h1>{c.words.title}</h1>
+      <h1 class={c.words.title.length > 70 ? "long" : ""}>{c.words.title}</h1>
       {c.words.lines.map((l, i) => <p key={i} class="why">{backticks(l)}</p>)}
       <div class="columns">
         <div>
@@ -83,6 +83,9 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
           <Section title="Timelines" note={compareBy.value === "time" ? "one absolute time scale" : "each as a fraction of itself"} end={<Choice label="Scale" value={compareBy.value} of={[{ value: "time", label: "absolute" }, { value: "fraction", label: "fraction" }]} onChange={(v) => (compareBy.value = v)} />}>
             <StackedTimelines a={a} b={b} by={compareBy.value} />
           </Section>
+          <Section title="What changed where" note={by.value === "code" ? "code blocks, most changed first" : "spawn sites, most changed first"} end={<Choice label="Rows" value={by.value} of={[{ value: "code", label: "code" }, { value: "site", label: "spawn sites" }]} onChange={(v) => (by.value = v)} />}>
+            {rows.length ? <div class="scroll"><ChangesTable rows={rows} a={a} b={b} /></div> : <Empty small title="Nothing to compare by place">The traces carry no places.</Empty>}
+          </Section>
         </div>
         <aside aria-label="Whole run">
           <WholeRun rows={quantities} a={a} b={b} />
@@ -96,9 +99,6 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
           )}
         </aside>
       </div>
-      <Section title="What changed where" note={by.value === "code" ? "code blocks, most changed first" : "spawn sites, most changed first"} end={<Choice label="Rows" value={by.value} of={[{ value: "code", label: "code" }, { value: "site", label: "spawn sites" }]} onChange={(v) => (by.value = v)} />}>
-        {rows.length ? <ChangesTable rows={rows} a={a} b={b} /> : <Empty small title="Nothing to compare by place">The traces carry no places.</Empty>}
-      </Section>
       {(c.table.warnings as string[] | undefined)?.map((w) => <p key={w} class="noise-note">{backticks(w)}</p>)}
     </div>
   );

@@ -146,7 +146,7 @@ function Around({ at, run: r, what }: { at: { file: string; line: number | null 
     <Section style={{ marginTop: "0" }} title={<span class="mono" style={{ fontWeight: 600 }}>{at.file.length > 48 ? "…" + at.file.slice(-47) : at.file}</span>} end={<button type="button" class="link" style={{ marginRight: "28px" }} onClick={() => show("sites", null, { kind: "line", run: run.value, file: at.file, line: at.line ?? 1 })}>open in Sites</button>}>
       <div ref={box}>
         <Answered asked={asked} what="the source" height={120} small>
-          {(x) => x.missing ? <p class="dim" style={{ fontSize: "12px" }}>{backticks(x.missing)}</p> : <SourceLines lines={near(x.lines, at.line)} top={Math.max(0, ...x.lines.map((l) => l.ticks))} perSecond={r.ticks_per_second} at={at.line} />}
+          {(x) => x.missing || x.lines.length === 0 ? <p class="dim" style={{ fontSize: "12px" }}>{backticks(x.missing ?? "There are no lines of it here.")}</p> : <SourceLines lines={near(x.lines, at.line)} top={Math.max(0, ...x.lines.map((l) => l.ticks))} perSecond={r.ticks_per_second} at={at.line} />}
         </Answered>
         {what && s && !s.missing && r.samples === 0 && <p class="faint" style={{ fontSize: "11px", marginTop: "4px" }}>{many(0, "sample")}: no heat per line in this run</p>}
       </div>
@@ -154,6 +154,8 @@ function Around({ at, run: r, what }: { at: { file: string; line: number | null 
   );
 }
 
+/** The lines around one; all that are there when none is near. */
 function near(lines: Source["lines"], line: number | null): Source["lines"] {
-  return line === null ? lines.slice(0, 60) : lines.filter((l) => l.line >= line - 12 && l.line <= line + 48);
+  const close = line === null ? [] : lines.filter((l) => l.line >= line - 12 && l.line <= line + 48);
+  return close.length ? close : lines.slice(0, 60);
 }

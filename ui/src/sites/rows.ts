@@ -51,7 +51,7 @@ export function rows(report: Report, extras: SiteExtra[], run: RunMeta): { site:
   const span = Number(report.span) || 0;
   return (report.sites as any[]).map((s, i) => {
     const extra = extras[i];
-    const name = s.function ?? (s.site === "root" ? "root" : s.site);
+    const name = s.function ?? (s.site === "root" ? "root" : short(s.site));
     const site: Row = {
       id: `s${i}`, kind: "site", site: i, code: null, name, place: s.function ? short(s.site) : "", file: s.file, line: s.line, lines: null, work: s.work, span: s.span, parallelism: s.parallelism, critical: s.critical_work, share: span > 0 ? s.critical_work / span : 0, count: s.count,
       delay: extra?.delay ?? null, stretch: extra?.stretch ?? null, spark: extra?.spark ?? [], hidden: 0,

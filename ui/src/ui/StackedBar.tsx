@@ -32,16 +32,17 @@ export function StackedBar(p: { parts: Part[]; total: number; label: (part: Part
   const height = p.height ?? 32;
   const list = boxes(p.parts, p.total, width, p.label);
   const below = p.leaders === false ? [] : list.filter((b) => b.below);
-  // Labels below: each on the first line on which it does not meet its neighbour; left of its leader in the right half of the bar.
-  const lines: number[][] = [];
-  const placed = below.map((b) => {
+  // Labels below stand right of their leader, left of it where the bar ends. From the right, so that no leader runs through a label of
+  // one that stands further right; each on the first line on which it meets nobody.
+  const lines: [number, number][][] = [];
+  const placed = [...below].reverse().map((b) => {
     const middle = b.x + b.width / 2;
-    const w = textWidth(b.below!, 11.5) + 6;
+    const w = textWidth(b.below!, 11.5) + 12;
     const left = middle + 12 + w > width;
-    const from = left ? middle - 10 - w : middle + 10;
+    const [from, to] = left ? [middle - 10 - w, middle + 4] : [middle - 4, middle + 10 + w];
     let line = 0;
-    while ((lines[line] ??= [-1e9])[0]! > from - 8 && line < 6) line++;
-    lines[line] = [from + w];
+    while ((lines[line] ??= []).some(([x, y]) => from < y && to > x) && line < 8) line++;
+    for (let above = 0; above <= line; above++) (lines[above] ??= []).push(above === line ? [from, to] : [middle - 3, middle + 3]);
     return { b, middle, line, left };
   });
   const rows = placed.length ? Math.max(...placed.map((l) => l.line)) + 1 : 0;
@@ -53,7 +54,8 @@ export function StackedBar(p: { parts: Part[]; total: number; label: (part: Part
             <rect x={b.x} y={0} width={b.width} height={height} fill={b.part.kind === "recording" ? t.fg3 : fillOf(b.part.kind, dark.value)}>
               <title>{p.label(b.part)}</title>
             </rect>
-            {b.inside && <text x={b.x + 12} y={height / 2 + 4.5} font-size="12.5" font-weight="600" fill={b.part.kind === "work" ? t.onWork : t.fg} paint-order="stroke" stroke={b.part.kind === "work" ? "none" : t.appBg} stroke-width="4">{b.inside}</text>}
+            {b.inside && b.part.kind !== "work" && <rect x={b.x + 8} y={height / 2 - 9} width={textWidth(b.inside, 12.5, 600) * 1.06 + 14} height={18} rx="3" fill={t.panel} fill-opacity=".88" />}
+            {b.inside && <text x={b.x + 12} y={height / 2 + 4.5} font-size="12.5" font-weight="600" fill={b.part.kind === "work" ? t.onWork : t.fg}>{b.inside}</text>}
           </g>
         ))}
         {placed.map(({ b, middle, line, left }) => (
