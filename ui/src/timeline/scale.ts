@@ -93,7 +93,7 @@ export function axis(w: Span, ticksPerSecond: number, count: number): Axis {
   const step = decade * (raw <= decade ? 1 : raw <= 2 * decade ? 2 : raw <= 5 * decade ? 5 : 10);
   // More than five digits before the last that moves: count from a base.
   const far = Math.max(Math.abs(from), Math.abs(to)) / step > 20000;
-  const reach = step * 1000;
+  const reach = decade * 100;
   const origin = far ? Math.floor(from / reach) * reach : 0;
   const largest = Math.max(to - origin, step);
   const [unit, name] = UNITS.find(([u]) => (far ? step * 10 >= u : largest >= 0.1 * u && step >= u * 1e-3)) ?? UNITS[3]!;

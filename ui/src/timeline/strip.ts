@@ -136,6 +136,7 @@ function legend(s: Scene, pen: Pen): void {
     [{ ground: "delay", strong: true }, { ground: "delay", strong: true }, "ready, join"],
     [readyCreate(s.dark), readyCreate(s.dark), "ready, spawn"],
     [t.work, t.work, "running"],
+    [{ ground: "descheduled", strong: true }, { ground: "blocked", strong: true }, "off the CPU"],
     // One word for both, as in the toolbar: by the scheduler's fault and by the program's.
     [{ ground: "sched", strong: true }, { ground: "app", strong: true }, "no work"],
   ];
