@@ -114,6 +114,7 @@ function crowded(rows: number, pitch: number): Scene {
     image: (tile: Tile, l: ReturnType<typeof look>) => ({ image: null, runs: rasterise(l.job(tile.data!)).runs, close() {} }),
     rowsOf: () => rows,
     stops: () => null,
+    bare: false,
   } as unknown as Tiles;
   const b = bands({ width: 1920, height: 1000, rows, scroll: 0, cpu: true, queue: true, regionLanes: 3 });
   const scale = { t0: 0, t1: 1024, x0: b.x0, width: b.plot };

@@ -53,7 +53,7 @@ export function frame(s: Scene, pen: Pen, look: Look, lanes: number[]): Drawn {
   marks.range(s, pen);
   marks.userMarks(s, pen);
   marks.callouts(s, pen);
-  marks.stops(s, pen, s.meta.elapsed > 0 ? s.tiles.stops(s.scale) : null);
+  marks.stops(s, pen, s.meta.elapsed > 0 && !s.tiles.bare ? s.tiles.stops(s.scale) : null);
   scrollbar(s, pen);
   return { complete, columns, dots, steals: all };
 }

@@ -66,6 +66,10 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
     const a = pixel(s.scale, from);
     const b = pixel(s.scale, to);
     const made = slot.tile && s.tiles.image(slot.tile, look);
+    if (!slot.tile && s.tiles.bare) {
+      pen.text(NO_ROWS, s.scale.x0 + s.scale.width / 2, rows.y + Math.min(rows.h, rows.pitch * rows.count) / 2 + 4, { size: 12, weight: 600, align: "center", colour: s.tokens.fg2 });
+      return true;
+    }
     if (!slot.tile || !made) {
       complete = false;
       checker(pen, s, a, b);
@@ -116,6 +120,9 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
   s.blocked.push(...patterns[4]!.map((v, i) => (i % 4 === 1 ? v + 2 : i % 4 === 3 ? v - 4 : v)));
   return complete;
 }
+
+/** Said where a report was kept so small that it has no rows. */
+export const NO_ROWS = "This report carries no picture of the rows: make it with a larger --budget.";
 
 /** Rectangles of one pattern in a frame at most; narrower ones keep their flat colour from the columns. */
 const MOST_RUNS = 450;

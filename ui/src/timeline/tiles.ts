@@ -122,6 +122,11 @@ export class Tiles {
     return finest > this.level ? finest : null;
   }
 
+  /** True when not even the coarsest picture of the rows is there: a report that was kept too small. */
+  get bare(): boolean {
+    return this.cache.get({ kind: "rows", level: this.top, index: 0 })?.data === null;
+  }
+
   close(): void {
     this.cache.close();
   }

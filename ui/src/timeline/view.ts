@@ -21,6 +21,7 @@ import { look } from "./look";
 import { Palette } from "./palette";
 import { CanvasPen } from "./pen";
 import type { Pen } from "./pen";
+import { NO_ROWS } from "./rows";
 import { Rasteriser } from "./rasteriser";
 import { laneCount, lanes } from "./regions";
 import { around, between, clamp, exact, narrowest, pan, ticksPerPixel, whole, zoom } from "./scale";
@@ -219,7 +220,8 @@ export class TimelineView {
       `${this.boxes.truncated ? "about " : ""}${count(strands)} strands in ${count(Math.floor(s.scale.width))} columns, ${timeOf(ticksPerPixel(s.scale), perSecond)} each`,
     ];
     const level = this.meta.elapsed > 0 ? this.tiles.stops(s.scale) : null;
-    if (level !== null) parts.push(`report: detail stops at ${timeOf(2 ** level, perSecond)} here`);
+    if (this.tiles.bare) parts.push(NO_ROWS);
+    else if (level !== null) parts.push(`report: detail stops at ${timeOf(2 ** level, perSecond)} here`);
     if (this.tiles.cache.trouble) parts.push(this.tiles.cache.trouble.message);
     else if (this.tiles.loading) parts.push("loading");
     const text = parts.join("\u2003");
