@@ -198,7 +198,7 @@ function Pick({ run: r, report: rep, path, what, onToggle }: { run: RunMeta; rep
       </Section>
       <Section title="Spawn sites" note="share of the critical path">
         {sites.map((s, i) => (
-          <Option key={i} on={what.includes(`site:${r.sites[i]?.place ?? s.id}`)} onChange={() => onToggle(`site:${r.sites[i]?.place ?? s.id}`)} value={s.critical_percent / 100} label={<><span class="fn">{s.function ?? s.site}</span>{s.function && <span class="place">{String(s.site).replace(/^.*[/\\](?=[^/\\]+$)/, "")}</span>}</>} />
+          <Option key={i} on={what.includes(`site:${r.sites[i]?.place ?? s.id}`)} onChange={() => onToggle(`site:${r.sites[i]?.place ?? s.id}`)} value={s.critical_percent / 100} label={<><span class="fn">{s.function ?? String(s.site).replace(/^.*[/\\](?=[^/\\]+$)/, "")}</span>{s.function && <span class="place">{String(s.site).replace(/^.*[/\\](?=[^/\\]+$)/, "")}</span>}</>} />
         ))}
       </Section>
     </>
