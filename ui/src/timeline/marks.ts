@@ -119,8 +119,7 @@ function cut(pen: Pen, text: string, room: number, size: number, weight: number)
 export function stops(s: Scene, pen: Pen, level: number | null): void {
   if (level === null) return;
   const { axis, x0, plot } = s.bands;
-  const ns = (2 ** level * 1e9) / s.meta.ticks_per_second;
-  const text = `report: detail stops at ${timeOf(2 ** level, s.meta.ticks_per_second)} here (2^${Math.round(Math.log2(ns))} ns)`;
+  const text = `report: detail stops at ${timeOf(2 ** level, s.meta.ticks_per_second)} here`;
   const w = pen.textWidth(text, 11, 600) + 16;
   const at = x0 + plot / 2;
   pen.rects([at - w / 2, axis + 10, w, 18], s.tokens.panel, 5);
