@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { useJson, valueOf } from "../ask";
 import { colour, tokens } from "../colors";
 import { register } from "../commands";
@@ -269,6 +269,14 @@ function SourcePick({ run: r, what, onChange }: { run: RunMeta; what: string[]; 
       byKey.value = false;
     }
   };
+  // Opens at what is chosen, else where most time is.
+  const box = useRef<HTMLDivElement>(null);
+  const there = valueOf(asked);
+  const first = ranges[0]?.from ?? r.codes.find((c, i) => c.file === file && what.includes(`code:${i}`))?.line ?? there?.lines.reduce<Source["lines"][number] | null>((b, l) => (l.ticks > (b?.ticks ?? 0) ? l : b), null)?.line ?? null;
+  useEffect(() => {
+    const e = first === null ? null : box.current?.querySelector<HTMLElement>(`[data-line="${first}"]`);
+    if (e && box.current) box.current.scrollTop = e.offsetTop - box.current.clientHeight / 3;
+  }, [file, there]);
   const d = drag.value;
   const inDrag = (n: number) => d !== null && n >= Math.min(d.from, d.to) && n <= Math.max(d.from, d.to);
   return (
@@ -280,7 +288,7 @@ function SourcePick({ run: r, what, onChange }: { run: RunMeta; what: string[]; 
       {file === null ? <Empty title="No source places">The trace knows addresses, not files, so lines can't be chosen. Code and spawn sites can.</Empty> : (
         <Answered asked={asked} what={file} height={400}>
           {(s) => s.missing ? <Empty title="The source is not here">{s.missing}</Empty> : (
-            <div class="scroll lines" tabIndex={0} aria-label={`Source of ${s.file}; arrows move, Shift extends, Enter chooses`} onKeyDown={(e) => key(e, s.lines)}>
+            <div class="scroll lines" ref={box} tabIndex={0} aria-label={`Source of ${s.file}; arrows move, Shift extends, Enter chooses`} onKeyDown={(e) => key(e, s.lines)}>
               <SourceLines lines={s.lines} top={Math.max(...s.lines.map((l) => l.ticks), 0)} perSecond={r.ticks_per_second} chosen={(n) => inDrag(n) || ranges.some((x) => n >= x.from && n <= x.to)} onDown={(n) => { byKey.value = false; drag.value = { from: n, to: n }; }} onOver={(n) => { if (drag.value && !byKey.value) drag.value = { ...drag.value, to: n }; }} />
             </div>
           )}
