@@ -29,7 +29,6 @@ export function look(palette: Pick<Palette, "mode" | "by" | "lut">, t: Tokens, l
         cpu: flags[2]!,
         cpuColor: packed(t.work),
         free: [flags[0] ? over(t.delay, dark ? 0.62 : 0.5) : -1, flags[1] ? over(t.sched, dark ? 0.5 : 0.75) : -1, flags[1] ? packed(t.appBg) : -1],
-        descheduled: packed(t.desch),
         // Only what the rasteriser reads crosses into the worker.
         planes: {
           work: p.work, descheduled: p.descheduled, blocked: p.blocked, delay: p.delay, no_work_sched: p.no_work_sched, no_work_app: p.no_work_app,

@@ -6,7 +6,7 @@ import type { RasterJob } from "./raster";
 function job(rows: number, change: (job: RasterJob) => void): RasterJob {
   const n = rows * TILE_BINS;
   const made: RasterJob = {
-    rows, by: "code", lut: Uint32Array.from([0xff0000, 0x00ff00]), bright: null, ground: 0xffffff, cpuColor: 0x0000ff, cpu: true, free: [0xd55e00, 0xf0e442, 0xeceef2], descheduled: 0x808080,
+    rows, by: "code", lut: Uint32Array.from([0xff0000, 0x00ff00]), bright: null, ground: 0xffffff, cpuColor: 0x0000ff, cpu: true, free: [0xd55e00, 0xf0e442, 0xeceef2],
     planes: {
       work: new Uint8Array(n), descheduled: new Uint8Array(n), blocked: new Uint8Array(n), delay: new Uint8Array(n), no_work_sched: new Uint8Array(n), no_work_app: new Uint8Array(n),
       code: new Uint16Array(n), site: new Uint16Array(n), level: new Uint16Array(n), critical: new Uint8Array(n), cpu: null,
@@ -37,6 +37,14 @@ describe("rasterise", () => {
     const alphas = [0, 1, 2].map((bin) => pixel(pixels, bin, 0)[3]!);
     expect(alphas[0]).toBeGreaterThan(80);
     expect(alphas[0]! < alphas[1]! && alphas[1]! < alphas[2]!).toBe(true);
+  });
+
+  it("keeps the code's colour, paler, where it is off the CPU", () => {
+    const { pixels } = rasterise(job(1, (j) => j.planes.descheduled.fill(255)));
+    const [r, g, b, a] = pixel(pixels, 0, 0);
+    expect([r, a]).toEqual([255, 255]);
+    expect(g).toBe(b);
+    expect(g).toBeGreaterThan(100);
   });
 
   it("dims what is not selected", () => {

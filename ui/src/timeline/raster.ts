@@ -23,7 +23,6 @@ export interface RasterJob {
   cpu: boolean;
   /** Colour of free time by kind, or -1 when the layer is switched off: delay, no-work-sched, no-work-app. */
   free: [number, number, number];
-  descheduled: number;
   planes: {
     work: Uint8Array;
     descheduled: Uint8Array;
@@ -57,6 +56,8 @@ export interface Raster {
 
 /** How much of its colour what isn't selected keeps. */
 const DIM = 0.22;
+/** How much of its colour what is off the CPU keeps. */
+const PALE = 0.45;
 
 export function rasterise(job: RasterJob): Raster {
   const { rows, planes } = job;
@@ -108,7 +109,8 @@ function boxes(job: RasterJob, row: number, pixels: Uint8ClampedArray): void {
       const share = Math.min(1, running / 255);
       const shown = 0.35 + 0.65 * share;
       add(color, (shown * on) / running);
-      if (off) add(job.descheduled, (shown * off) / running);
+      // Off the CPU it is the same code, paler; where there is room a pattern goes over it.
+      if (off) add(blend(color, job.ground, PALE), (shown * off) / running);
     }
     if (alpha < 1) {
       const free = p.delay[at]! + p.no_work_sched[at]! + p.no_work_app[at]!;

@@ -108,16 +108,18 @@ function one(pen: Pen, half: Half, scale: Scale, top: number, h: number, t: Toke
   const left = Math.max(scale.x0, pixel(scale, 0));
   pen.patternShift(pixel(scale, 0) - scale.x0);
   if (right > left) pen.rect(left, top, right - left, strip, { ground: "app", strong: true });
-  const stack = (v: Float32Array, paint: Parameters<Pen["area"]>[1], least: number) => {
+  const stack = (v: Float32Array, paint: Parameters<Pen["area"]>[1], least: number, alpha = 1) => {
     const next = new Float64Array(n);
     for (let i = 0; i < n; i++) {
       if (v[i]! > least) level[i]! += v[i]!;
       next[i] = base - (Math.min(p, level[i]!) / p) * strip;
     }
-    pen.area(stepped(n, scale, y, next), paint);
+    pen.area(stepped(n, scale, y, next), paint, alpha);
     y.set(next);
   };
   stack(c.running!, t.work, 0);
+  stack(c.descheduled!, { ground: "descheduled", strong: true }, 0.01, 0.6);
+  stack(c.blocked!, { ground: "blocked", strong: true }, 0.01, 0.6);
   stack(c.delay!, { ground: "delay", strong: true }, 0.01);
   stack(c.no_work_sched!, { ground: "sched", strong: true }, 0.02);
   pen.text(`P ${p}`, MARGIN - 6, top + 9, { align: "right", size: 10.5, weight: 600, colour: t.fg2 });
@@ -150,16 +152,16 @@ function one(pen: Pen, half: Half, scale: Scale, top: number, h: number, t: Toke
       for (let i = 0; i < image.runs.length; i += 4) {
         const row = image.runs[i]!;
         const kind = image.runs[i + 3]!;
-        if (row >= rows || kind > 2 || (image.runs[i + 2]! - image.runs[i + 1]!) * perBin < 3) continue;
+        if (row >= rows || (image.runs[i + 2]! - image.runs[i + 1]!) * perBin < 3) continue;
         const x0 = Math.max(a, pixel(scale, bins.from + image.runs[i + 1]! * bins.ticks));
         const x1 = Math.min(b, pixel(scale, bins.from + image.runs[i + 2]! * bins.ticks));
         if (x1 > x0) runs[kind]!.push(x0, base + 5 + row * pitch, x1 - x0, lane);
       }
     }
     RUN_KINDS.forEach((kind, i) => {
-      if (kind === "descheduled" || kind === "blocked") return;
-      pen.rects(runs[i]!, t.panel);
-      pen.rects(runs[i]!, { ground: kind });
+      const inside = kind === "descheduled" || kind === "blocked";
+      if (!inside) pen.rects(runs[i]!, t.panel);
+      pen.rects(runs[i]!, { ground: kind }, 0, inside ? 0.4 : 1);
     });
   });
   if (pitch >= 8) {
