@@ -41,7 +41,7 @@ function Loaded({ bounds: b }: { bounds: Bounds }) {
   const measured: Measured[] = b.measured.map((m) => ({ ...m, colour: lines.find((l) => l.id === m.run)?.colour ?? colours.value.fg, strong: m.run === run.value }));
   useEffect(() => registerExport({ tab: "scalability", csv: () => toCsv(b) }), [b]);
   useEffect(() => register({ id: "scalability.table", title: "View as table", keys: ["t"], tabs: ["scalability"], group: "Scalability", run: () => { table.value = !table.value; } }, { id: "scalability.log", title: "Logarithmic speedup", keys: ["l"], tabs: ["scalability"], group: "Scalability", run: () => { log.value = !log.value; } }), []);
-  useEffect(() => { status.value = "Cilkview's bounds: at most min(P, work / span), at least with two steals' burden on every edge of the path"; return () => { status.value = ""; }; }, []);
+  useEffect(() => { status.value = "At most min(P, work / span); at least by the burdened span, as Cilkview estimates it"; return () => { status.value = ""; }; }, []);
   if (lines.length === 0) return <Empty title="No bounds">{b.runs[0]?.note ?? "The run has no work, so nothing bounds it."}</Empty>;
   const own = b.runs.find((r) => r.run === run.value) ?? b.runs[0]!;
   return (
@@ -71,7 +71,7 @@ function Loaded({ bounds: b }: { bounds: Bounds }) {
           const m = runMeta(r.run);
           if (!m) return null;
           const parallelism = r.span > 0 ? r.work / r.span : 1;
-          const enough = r.points.find((p) => p.upper >= parallelism * 0.999)?.workers;
+          const enough = Math.max(1, Math.ceil(parallelism - 1e-6));
           return (
             <section key={r.run}>
               <h2>{b.runs.length > 1 && <RunBadge id={r.run} />} {m.name}</h2>
@@ -80,7 +80,7 @@ function Loaded({ bounds: b }: { bounds: Bounds }) {
                 <dt>span</dt><dd>{ticks(r.span, m.ticks_per_second)}</dd>
                 <dt>parallelism</dt><dd><b>{plain(parallelism)}</b></dd>
                 <dt>burdened</dt><dd>{r.burdened_span > r.span ? <>{plain(r.work / r.burdened_span)} <span class="faint">span {ticks(r.burdened_span, m.ticks_per_second)}</span></> : <span class="faint">what a steal costs was not measured</span>}</dd>
-                <dt>enough workers</dt><dd>{enough ? count(enough) : <span class="faint">more than {count(r.points.at(-1)?.workers ?? 0)}</span>}</dd>
+                <dt>enough workers</dt><dd>{count(enough)} <span class="faint">more can't help</span></dd>
                 {b.measured.filter((x) => x.run === r.run).map((x, i) => [<dt key={`${i}t`}>measured</dt>, <dd key={`${i}d`}>{times(x.speedup)} on {many(x.workers, "worker")} <span class="faint">{x.how}{x.workers > 1 && `, ${percent(x.speedup / Math.min(x.workers, parallelism))} of what is possible there`}</span></dd>])}
               </dl>
             </section>
@@ -88,7 +88,7 @@ function Loaded({ bounds: b }: { bounds: Bounds }) {
         })}
         <section>
           <h2>How to read it</h2>
-          <p class="dim">No schedule is faster than the upper line: the workers bound it on the left, the longest chain of work on the right. A work-stealing scheduler stays above the lower one, also when each steal costs what was measured. A point far below its upper line lost time to the scheduler or to memory; one at the line needs a shorter span.</p>
+          <p class="dim">No schedule is faster than the upper line: the workers bound it on the left, the longest chain of work on the right. A work-stealing scheduler with the machine for itself stays above the lower one, also when each steal costs what was measured. A point far below its upper line lost time to the scheduler or to memory; one at the line needs a shorter span.</p>
         </section>
       </aside>
     </div>

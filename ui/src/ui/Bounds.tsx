@@ -22,9 +22,11 @@ export function BoundsChart(p: { runs: BoundsRun[]; measured: Measured[]; width:
   const w = p.width - left - right, h = p.height - top - bottom;
   const reach = Math.max(...p.runs.map((r) => Math.max(...r.points.filter((q) => q.workers <= most).map((q) => q.upper))), ...p.measured.map((m) => m.speedup), 1);
   const high = p.log ? 2 ** Math.ceil(Math.log2(Math.max(2, reach))) : Math.max(2, reach * 1.45);
+  // A run below one worker's speed is drawn where it is.
+  const low = p.log ? Math.max(1 / 64, 2 ** Math.floor(Math.log2(Math.min(1, ...p.measured.map((m) => m.speedup).filter((v) => v > 0))))) : 0;
   const X = (n: number) => left + (Math.log2(n) / Math.log2(most)) * w;
-  const Y = (s: number) => top + h - (p.log ? Math.log2(Math.max(s, 1)) / Math.log2(high) : s / high) * h;
-  const yTicks = p.log ? Array.from({ length: Math.round(Math.log2(high)) + 1 }, (_, i) => 2 ** i).filter((_, i, all) => all.length < 6 || i % 2 === 0) : linear(high);
+  const Y = (s: number) => top + h - (p.log ? Math.log2(Math.max(s, low) / low) / Math.log2(high / low) : s / high) * h;
+  const yTicks = p.log ? Array.from({ length: Math.round(Math.log2(high / low)) + 1 }, (_, i) => low * 2 ** i).filter((_, i, all) => all.length < 8 || (all.length - 1 - i) % 2 === 0) : linear(high);
   const xTicks = Array.from({ length: Math.round(Math.log2(most)) + 1 }, (_, i) => 2 ** i);
   const line = (pts: [number, number][]) => pts.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
   /** The upper bound bends at the parallelism: points between the asked numbers of workers. */
@@ -39,7 +41,7 @@ export function BoundsChart(p: { runs: BoundsRun[]; measured: Measured[]; width:
       {yTicks.map((v) => (
         <g key={v}>
           <line x1={left} x2={left + w} y1={Y(v)} y2={Y(v)} stroke={t.line} />
-          <text x={left - 7} y={Y(v) + 4} text-anchor="end" font-size="11" fill={t.fg3}>{v === 0 ? "0" : `${v}×`}</text>
+          <text x={left - 7} y={Y(v) + 4} text-anchor="end" font-size="11" fill={t.fg3}>{v === 0 ? "0" : v < 1 ? `1/${Math.round(1 / v)}×` : `${v}×`}</text>
         </g>
       ))}
       {xTicks.map((n) => (!p.compact || most <= 64 || Math.log2(n) % 2 === 0) && <text key={n} x={X(n)} y={top + h + 16} text-anchor="middle" font-size="11" fill={t.fg3}>{n}</text>)}
