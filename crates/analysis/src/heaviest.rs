@@ -83,14 +83,12 @@ impl Heaviest {
     }
 }
 
-/// The heaviest path when every edge a thief can take carries the burden.
-pub(crate) fn burdened_span(dag: &Dag, weights: &Weights, unburdened: u128) -> u128 {
-    if weights.burden == 0 {
-        return unburdened;
-    }
-    let burden = Burden::new(dag, weights.burden);
-    let heaviest = Heaviest::new(dag, weights, &burden);
-    heaviest.span(dag)
+/// The heaviest path when every edge a thief can take carries the burden; `None` when there is none, and so it is the span.
+pub(crate) fn burdened_span(dag: &Dag, weights: &Weights) -> Option<u128> {
+    (weights.burden > 0).then(|| {
+        let burden = Burden::new(dag, weights.burden);
+        Heaviest::new(dag, weights, &burden).span(dag)
+    })
 }
 
 fn distances<D: Distance>(dag: &Dag, weights: &Weights, burden: &Burden) -> Vec<D> {

@@ -65,9 +65,10 @@ pub use site_delay::{SiteDelay, site_delays};
 pub use sites::SiteRow;
 pub use strand_facts::{StrandFacts, strand_facts, strand_facts_and_sites};
 pub use subtrees::{Subtrees, subtrees};
-pub use sweep::Shares;
 pub use suggestion::Suggestion;
+pub use sweep::Shares;
 pub use timeline::{Timeline, timeline};
+pub use warnings::{About, Warning};
 pub use weight::{OffCpu, off_between, path_weight};
 pub use what_if::{
     DEFAULT_FACTORS, FasterStrand, Outcome, Target, TargetProfile, WhatIf, faster_path, lies_at,

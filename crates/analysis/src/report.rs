@@ -15,9 +15,9 @@ use crate::regions::{RegionRow, regions};
 use crate::sites::{SiteRow, sites};
 use crate::suggestion::{Suggestion, suggest};
 use crate::timeline::of_weights;
-use crate::warnings::warnings;
+use crate::warnings::{Warning, warnings};
 use crate::weight::Weights;
-use crate::work_span::{WorkSpan, work_span};
+use crate::work_span::{OtherSpans, WorkSpan, work_span};
 
 /// Bins of a report's profile: enough to halve and halve again down to a strip of text.
 const PROFILE_BINS: usize = 240;
@@ -50,8 +50,8 @@ pub struct Report {
     pub parts: Vec<PartRow>,
     /// What to try first.
     pub suggestion: Option<Suggestion>,
-    /// What makes a number doubtful, each a full sentence; the trace's own warnings come first.
-    pub warnings: Vec<String>,
+    /// What makes a number doubtful; the trace's own warnings come first.
+    pub warnings: Vec<Warning>,
 }
 
 /// A correction for probes of more than this share of the work is stated as the uncertainty it is.
@@ -91,33 +91,24 @@ pub fn report_against(
     baseline: Option<&Baseline>,
 ) -> Result<Report, Error> {
     let weights = Weights::new(dag, options)?;
-    let differs = options.metric == Metric::Time && !options.count_blocked && weights.blocked > 0;
-    let with_blocked = if differs {
-        let counted = Options {
-            count_blocked: true,
-            ..options.clone()
-        };
-        Some(Weights::new(dag, &counted)?)
-    } else {
-        None
-    };
     let in_time = || of_weights(dag, options, weights.recording, PROFILE_BINS);
     let logical = || {
+        let others = OtherSpans::new(dag, &weights, options)?;
         let heaviest = Heaviest::unburdened(dag, &weights);
-        let work_span = work_span(dag, &weights, &heaviest, with_blocked.as_ref());
+        let work_span = work_span(dag, &weights, &heaviest, others);
         let sites = sites(dag, &weights, &heaviest, &work_span.critical_path);
         let marked = (
             regions(dag, &weights, options),
             parts(dag, &weights, options),
         );
-        (work_span, sites, marked)
+        Ok((work_span, sites, marked))
     };
-    let (timeline, (mut work_span, sites, (regions, parts))) = if dag.strands.len() < WORTH_A_THREAD
-    {
+    let (timeline, logical) = if dag.strands.len() < WORTH_A_THREAD {
         (in_time(), logical())
     } else {
         both(in_time, logical)
     };
+    let (mut work_span, sites, (regions, parts)) = logical?;
     work_span.steals = timeline.steals;
     let mut causes = timeline.causes;
     if let (Some(baseline), Metric::Time) = (baseline, &options.metric) {

@@ -1,10 +1,34 @@
-//! What makes a number doubtful, as full sentences.
+//! What makes a number doubtful, and which.
 
 use workspan_dag::Dag;
 
 use crate::breakdown::Breakdown;
 use crate::options::{Metric, Options};
 use crate::work_span::WorkSpan;
+
+/// Which numbers a warning makes doubtful, and so where it belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum About {
+    /// All of them: something is missing, or was repaired.
+    Everything,
+    /// Every time is 0; whatever shows a report says that first.
+    NoTime,
+    /// Where the time went: delay, no work, time off the CPU.
+    Breakdown,
+    /// Work, span and what follows from them.
+    Span,
+    /// What the program's positions are called.
+    Sites,
+}
+
+/// Something that makes numbers doubtful.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Warning {
+    /// Which.
+    pub about: About,
+    /// What it is, as full sentences.
+    pub text: String,
+}
 
 /// A share of all worker-ticks above which something is worth saying.
 const NOTABLE_PERCENT: f64 = 5.0;
@@ -21,25 +45,72 @@ pub(crate) fn warnings(
     work_span: &WorkSpan,
     breakdown: &Breakdown,
     bounded: u64,
-) -> Vec<String> {
-    let mut warnings = dag.meta.warnings.clone();
-    let mut warn = |w: Option<String>| warnings.extend(w);
-    warn(no_time(breakdown));
-    warn(too_few_cpus(dag));
-    warn(oversubscribed(breakdown));
-    warn(descheduled(breakdown));
+) -> Vec<Warning> {
+    let told = dag.meta.warnings.iter().map(|text| Warning {
+        about: about_told(text),
+        text: text.clone(),
+    });
+    let mut warnings: Vec<Warning> = told.collect();
+    let mut warn = |about: About, text: Option<String>| {
+        warnings.extend(text.map(|text| Warning { about, text }));
+    };
+    warn(About::NoTime, no_time(breakdown));
+    warn(About::Breakdown, too_few_cpus(dag));
+    warn(About::Breakdown, oversubscribed(breakdown));
+    warn(About::Breakdown, descheduled(breakdown));
     if options.metric == Metric::Time {
-        warn(short_strands(dag, options, work_span, breakdown));
-        warn(blocked(work_span, options));
-        warn(no_burden(dag, options, work_span));
+        warn(
+            About::Span,
+            short_strands(dag, options, work_span, breakdown),
+        );
+        warn(About::Breakdown, blocked(work_span, options));
+        warn(About::Span, no_burden(dag, options, work_span));
     }
     if bounded > 0 {
-        warn(Some(format!(
+        let too_many = Some(format!(
             "The span of {bounded} task instances that waits or dependences enter from outside is an upper bound: \
              there are too many nested ones to walk each."
-        )));
+        ));
+        warn(About::Sites, too_many);
     }
     warnings
+}
+
+/// What a warning that a trace carries is about. The file has the sentence alone, so its words have to tell; one that is not
+/// recognised is about everything.
+fn about_told(text: &str) -> About {
+    let text = text.to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|w| text.contains(w));
+    if text.starts_with("off-cpu times") {
+        About::Breakdown
+    } else if has(&[
+        "truncated",
+        "damage",
+        "dropped",
+        "lost",
+        "repaired",
+        "not complete",
+        "incomplete",
+    ]) {
+        About::Everything
+    } else if has(&["line table", "debug info", "symbol", "stripped"]) {
+        About::Sites
+    } else if has(&[
+        "descheduled",
+        "preempted",
+        "off the cpu",
+        "off-cpu",
+        "blocked",
+        "oversubscribed",
+        "ran at once",
+        "shared",
+    ]) {
+        About::Breakdown
+    } else if has(&["span", "parallelism", "burden", "steal"]) {
+        About::Span
+    } else {
+        About::Everything
+    }
 }
 
 pub(crate) fn percent(part: u128, whole: u128) -> f64 {

@@ -23,10 +23,58 @@ pub struct OffCpu {
     pub blocked: u64,
 }
 
+/// A weight a strand: 32 bits where that is enough, which it is for all but the few that run for seconds.
+struct Values {
+    /// [`u32::MAX`] for those that are in `wide`.
+    narrow: Vec<u32>,
+    /// By strand.
+    wide: Vec<(StrandId, u64)>,
+}
+
+impl Values {
+    fn with_capacity(strands: usize) -> Values {
+        Values {
+            narrow: Vec::with_capacity(strands),
+            wide: Vec::new(),
+        }
+    }
+
+    fn push(&mut self, value: u64) {
+        match u32::try_from(value) {
+            Ok(narrow) if narrow < u32::MAX => self.narrow.push(narrow),
+            _ => {
+                self.wide.push((self.narrow.len() as StrandId, value));
+                self.narrow.push(u32::MAX);
+            }
+        }
+    }
+
+    #[inline]
+    fn get(&self, s: StrandId) -> u64 {
+        match self.narrow[s as usize] {
+            u32::MAX => self.wide(s),
+            narrow => u64::from(narrow),
+        }
+    }
+
+    #[cold]
+    fn wide(&self, s: StrandId) -> u64 {
+        let at = self.wide.binary_search_by_key(&s, |w| w.0);
+        at.map_or(0, |at| self.wide[at].1)
+    }
+
+    fn total(&self) -> u128 {
+        let narrow = self.narrow.iter().filter(|&&w| w < u32::MAX);
+        let wide: u128 = self.wide.iter().map(|w| u128::from(w.1)).sum();
+        // Below 2^64: fewer than 2^32 values of fewer than 32 bits each.
+        wide + u128::from(narrow.map(|&w| u64::from(w)).sum::<u64>())
+    }
+}
+
 /// The weights of all strands.
 pub(crate) struct Weights<'a> {
     dag: &'a Dag,
-    values: Vec<u64>,
+    values: Values,
     /// Burden per stolen edge.
     pub burden: u64,
     /// Probe time inside strands; 0 when it is left in the weights.
@@ -41,7 +89,7 @@ impl<'a> Weights<'a> {
     pub(crate) fn new(dag: &'a Dag, options: &Options) -> Result<Weights<'a>, Error> {
         let mut weights = Weights {
             dag,
-            values: Vec::with_capacity(dag.strands.len()),
+            values: Values::with_capacity(dag.strands.len()),
             burden: 0,
             recording: 0,
             descheduled: 0,
@@ -95,27 +143,29 @@ impl<'a> Weights<'a> {
             let names = counters.iter().map(|c| c.name.clone()).collect();
             return Err(Error::NoSuchCounter(name.to_owned(), names));
         };
-        self.values.fill(0);
-        for &(s, value) in &counter.values {
-            self.values[s as usize] = value;
+        let mut counted = counter.values.iter().peekable();
+        self.values = Values::with_capacity(self.dag.strands.len());
+        for s in 0..self.dag.strands.len() as StrandId {
+            let value = counted.next_if(|v| v.0 == s).map_or(0, |v| v.1);
+            self.values.push(value);
         }
         Ok(())
     }
 
     /// What strand `s` adds to the work.
     pub(crate) fn work(&self, s: StrandId) -> u64 {
-        self.values[s as usize]
+        self.values.get(s)
     }
 
     /// What strand `s` adds to a path through it, when each burdened edge on the way costs `burden`.
     pub(crate) fn path(&self, s: StrandId, burden: u64) -> u128 {
-        path_weight(self.dag, s, self.values[s as usize], burden)
+        path_weight(self.dag, s, self.values.get(s), burden)
     }
 
     /// The same, in floating point, when all of the strand's own weight (and of what is folded into it) is multiplied by
     /// `factor`.
     pub(crate) fn path_scaled(&self, s: StrandId, burden: u64, factor: f64) -> f64 {
-        let weight = self.values[s as usize];
+        let weight = self.values.get(s);
         match self.dag.fold_of(s) {
             None => weight as f64 * factor,
             Some(fold) => {
@@ -134,7 +184,7 @@ impl<'a> Weights<'a> {
 
     /// Sum over all strands.
     pub(crate) fn total(&self) -> u128 {
-        self.values.iter().map(|&w| u128::from(w)).sum()
+        self.values.total()
     }
 }
 
@@ -252,4 +302,28 @@ pub fn off_between(dag: &Dag, s: StrandId, start: u64, end: u64) -> OffCpu {
         .partition_point(|o| (o.thread, o.end) <= (thread, start));
     let last = dag.offs.partition_point(|o| o.thread <= thread);
     off_within(dag, first..last, start, end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Values;
+
+    #[test]
+    fn weights_of_any_width_come_back() {
+        let all = [
+            0,
+            7,
+            1 << 31,
+            (1 << 32) - 2,
+            (1 << 32) - 1,
+            1 << 32,
+            u64::MAX,
+            3,
+        ];
+        let mut values = Values::with_capacity(0);
+        all.iter().for_each(|&v| values.push(v));
+        let back: Vec<u64> = (0..all.len() as u32).map(|s| values.get(s)).collect();
+        assert_eq!(back, all);
+        assert_eq!(values.total(), all.iter().map(|&v| u128::from(v)).sum());
+    }
 }

@@ -3,6 +3,7 @@
 use workspan_dag::{Dag, StrandId, TaskKind};
 
 use crate::heaviest::{Heaviest, burdened_span};
+use crate::options::{Error, Metric, Options};
 use crate::weight::Weights;
 
 /// Work, span and what follows from them (MODEL.md §2), in units of the metric.
@@ -81,29 +82,64 @@ fn ratio(a: u128, b: u128) -> f64 {
     if b == 0 { 1.0 } else { a as f64 / b as f64 }
 }
 
-/// Measures the whole run. `heaviest` is of `weights`; `with_blocked` are the weights with blocked time counted, where
-/// those differ. `steals`, which depends on times, is left 0.
+/// Spans that are measured by a pass of their own. Each pass needs a column of distances, so these come and go before the one
+/// that stays is made.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct OtherSpans {
+    /// With burden; `None` where there is none.
+    burdened: Option<u128>,
+    /// Work and span with blocked time counted, where that differs.
+    with_blocked: Option<(u128, u128)>,
+}
+
+impl OtherSpans {
+    /// `weights` are those of `options`.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub(crate) fn new(
+        dag: &Dag,
+        weights: &Weights,
+        options: &Options,
+    ) -> Result<OtherSpans, Error> {
+        let mut others = OtherSpans {
+            burdened: burdened_span(dag, weights),
+            with_blocked: None,
+        };
+        let differs =
+            options.metric == Metric::Time && !options.count_blocked && weights.blocked > 0;
+        if differs {
+            let counted = Options {
+                count_blocked: true,
+                ..options.clone()
+            };
+            let weights = Weights::new(dag, &counted)?;
+            let span = Heaviest::unburdened(dag, &weights).span(dag);
+            others.with_blocked = Some((weights.total(), span));
+        }
+        Ok(others)
+    }
+}
+
+/// Measures the whole run. `heaviest` is of `weights`. `steals`, which depends on times, is left 0.
 pub(crate) fn work_span(
     dag: &Dag,
     weights: &Weights,
     heaviest: &Heaviest,
-    with_blocked: Option<&Weights>,
+    others: OtherSpans,
 ) -> WorkSpan {
     let folded = |count: fn(&workspan_dag::Folded) -> u64| -> u64 {
         let counts = dag.folded.iter().map(|f| count(&f.1));
         counts.fold(0, u64::saturating_add)
     };
     let (work, span) = (weights.total(), heaviest.span(dag));
-    let (work_with_blocked, span_with_blocked) = match with_blocked {
-        None => (work, span),
-        Some(w) => (w.total(), Heaviest::unburdened(dag, w).span(dag)),
-    };
+    let (work_with_blocked, span_with_blocked) = others.with_blocked.unwrap_or((work, span));
     let deferred = dag.tasks.kind.iter().filter(|&&k| k == TaskKind::Deferred);
     WorkSpan {
         work,
         span,
         burden: weights.burden,
-        burdened_span: burdened_span(dag, weights, span),
+        burdened_span: others.burdened.unwrap_or(span),
         tasks: (dag.tasks.len() as u64).saturating_add(folded(|f| f.tasks)),
         spawns: (deferred.count() as u64).saturating_add(folded(|f| f.spawns)),
         syncs: (dag.waits.after.len() as u64).saturating_add(folded(|f| f.syncs)),

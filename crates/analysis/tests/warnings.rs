@@ -1,7 +1,7 @@
 //! What makes numbers doubtful is said, and only then.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use workspan_analysis::{Options, report};
+use workspan_analysis::{About, Options, report};
 use workspan_dag::{Dag, Meta, OffWhy};
 
 /// Two workers: a root of 1,000 ticks that spawns a task of 500 beside its second half.
@@ -30,7 +30,8 @@ fn off(dag: &mut Dag, thread: u32, start: u64, end: u64, why: OffWhy) {
 }
 
 fn warnings(dag: &Dag, options: &Options) -> Vec<String> {
-    report(dag, options).unwrap().warnings
+    let warnings = report(dag, options).unwrap().warnings;
+    warnings.into_iter().map(|w| w.text).collect()
 }
 
 #[track_caller]
@@ -59,6 +60,37 @@ fn the_traces_own_come_first() {
     assert_eq!(warnings.len(), 2);
     assert_eq!(warnings[0], "Half of it is missing.");
     assert!(warnings[1].starts_with("2 workers shared 1 CPU"));
+}
+
+/// Each says what it is about, so that nobody has to search its words.
+#[test]
+fn about_what() {
+    let about = |dag: &Dag| {
+        let warnings = report(dag, &Options::default()).unwrap().warnings;
+        warnings.iter().map(|w| w.about).collect::<Vec<_>>()
+    };
+    let mut dag = run(2, 1);
+    dag.meta.warnings = vec![
+        "The trace is damaged in 1 place, the first at 7.".into(),
+        "Off-CPU times are not known.".into(),
+        "No debug information for a.out.".into(),
+        "Something nobody thought of.".into(),
+    ];
+    dag.meta.cpus = Some(1);
+    dag.meta.recorded = true;
+    dag.meta.probe_cost = 60;
+    assert_eq!(
+        about(&dag),
+        [
+            About::Everything,
+            About::Breakdown,
+            About::Sites,
+            About::Everything,
+            About::Breakdown,
+            About::Span,
+            About::Span,
+        ]
+    );
 }
 
 #[test]
@@ -182,7 +214,7 @@ fn too_many_nested_sites_entered_from_outside() {
         report
             .warnings
             .iter()
-            .any(|w| w.contains("is an upper bound")),
+            .any(|w| w.about == About::Sites && w.text.contains("is an upper bound")),
         "{:?}",
         report.warnings
     );

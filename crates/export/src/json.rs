@@ -226,7 +226,8 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options) -> Root<'a>
         Metric::Counter(name) => (name.as_str(), "count"),
         Metric::Time => ("time", unit(meta.time_unit)),
     };
-    let mut warnings = report.warnings.clone();
+    let texts = report.warnings.iter().map(|w| w.text.clone());
+    let mut warnings: Vec<String> = texts.collect();
     if report.parts.iter().any(|p| p.span.is_none()) {
         warnings.push(
             "The span of some parts is not available: too many of them lie inside each other."

@@ -1,44 +1,37 @@
 //! Warnings, each beside the number it spoils.
 
-use workspan_analysis::Report;
+pub(super) use workspan_analysis::About;
+use workspan_analysis::{Report, Warning};
 
 use crate::page::{Page, Tone};
-
-/// What a warning is about, and so where it stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum About {
-    Everything,
-    Breakdown,
-    Span,
-    Sites,
-}
 
 /// Most warnings shown in one place; all are in the JSON report and in `info`.
 const SHOWN: usize = 4;
 
 /// The warnings not shown yet.
 pub(super) struct Notes {
-    left: Vec<(About, String)>,
+    left: Vec<Warning>,
 }
 
 impl Notes {
     pub(super) fn of(report: &Report) -> Self {
         Self {
+            // The first sentence of a report of no time says it.
             left: report
                 .warnings
                 .iter()
-                .filter(|w| !said_already(w))
-                .map(|w| (about(w), w.clone()))
+                .filter(|w| w.about != About::NoTime)
+                .cloned()
                 .collect(),
         }
     }
 
     /// Shows those about `what` here.
     pub(super) fn show(&mut self, page: &mut Page, what: About) {
-        let (now, later): (Vec<_>, Vec<_>) = self.left.drain(..).partition(|n| n.0 == what);
+        let (now, later): (Vec<_>, Vec<_>) = self.left.drain(..).partition(|w| w.about == what);
         self.left = later;
-        for (_, text) in now.iter().take(SHOWN) {
-            page.prose("  ! ", 4, &[(Tone::Bad, text.clone())]);
+        for warning in now.iter().take(SHOWN) {
+            page.prose("  ! ", 4, &[(Tone::Bad, warning.text.clone())]);
         }
         if now.len() > SHOWN {
             let more = format!(
@@ -47,46 +40,5 @@ impl Notes {
             );
             page.line(&[(Tone::Faint, more)]);
         }
-    }
-}
-
-/// The first sentence of such a report says it.
-fn said_already(warning: &str) -> bool {
-    warning.starts_with("No time passed")
-}
-
-/// Warnings are sentences; their words tell which number they spoil. What is not recognised spoils everything.
-fn about(warning: &str) -> About {
-    let text = warning.to_ascii_lowercase();
-    let has = |words: &[&str]| words.iter().any(|w| text.contains(w));
-    if text.starts_with("off-cpu times") {
-        About::Breakdown
-    } else if has(&[
-        "truncated",
-        "damage",
-        "dropped",
-        "lost",
-        "repaired",
-        "not complete",
-        "incomplete",
-    ]) {
-        About::Everything
-    } else if has(&["line table", "debug info", "symbol", "stripped"]) {
-        About::Sites
-    } else if has(&[
-        "descheduled",
-        "preempted",
-        "off the cpu",
-        "off-cpu",
-        "blocked",
-        "oversubscribed",
-        "ran at once",
-        "shared",
-    ]) {
-        About::Breakdown
-    } else if has(&["span", "parallelism", "burden", "steal"]) {
-        About::Span
-    } else {
-        About::Everything
     }
 }
