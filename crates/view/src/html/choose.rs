@@ -151,14 +151,7 @@ impl Choice<'_> {
     fn dag(&mut self) -> usize {
         let mut items = 0;
         for run in &self.session.runs {
-            let mut wanted = VecDeque::from(["t0".to_owned()]);
-            if let Ok(picture) = run.picture() {
-                let roots = picture.dag.tasks.parent.iter().enumerate();
-                let further = roots
-                    .filter(|(task, parent)| **parent == workspan_dag::NONE && *task > 0)
-                    .take(64);
-                wanted.extend(further.map(|(task, _)| format!("t{task}")));
-            }
+            let mut wanted = VecDeque::from(["r".to_owned()]);
             while let Some(id) = wanted.pop_front() {
                 let key = format!("api/v1/dag?run={}&ids={}", run.id, escape(&id));
                 let Some((key, reply)) = self.ask(key) else {
