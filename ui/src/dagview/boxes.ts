@@ -138,8 +138,10 @@ export function drawCard(pen: Pen, n: Shown, b: Box, look: Look): void {
     [`span ${ticks(f.span)}`, { size: 10.5, colour: t.fg2, align: "right" }],
     [`par. ${parallelism(f.work, f.span)}`, { size: 10.5, colour: t.fg2, align: "right" }],
   ];
-  lines.length = Math.max(1, Math.min(lines.length, Math.floor((b.h - (bar ? 40 : 6)) / 15)));
   const room = b.w - 14;
+  // A number that is cut is another number: a line that has no room is left out.
+  for (let i = lines.length - 1; i > 0; i--) if (pen.measure(...lines[i]!) > room) lines.splice(i, 1);
+  lines.length = Math.max(1, Math.min(lines.length, Math.floor((b.h - (bar ? 40 : 6)) / 15)));
   const texts = lines.map(([words, how], i) => (i === 0 ? cut(pen, n.kind === "group" && pen.measure(words, how) > room ? words.replace(/^\D+/, "") || words : words, room, how) : pen.measure(words, how) <= room ? words : ""));
   const width = Math.max(...texts.map((w, i) => pen.measure(w, lines[i]![1])));
   const top = b.h < 26 ? b.y + (b.h - 15) / 2 : b.y + 6;

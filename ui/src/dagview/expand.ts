@@ -19,15 +19,15 @@ function weight(n: Shown): number {
 
 /**
  * What to expand so that the first picture tells something: the heaviest first, those on the critical path before others, until about
- * thirty nodes are there and as long as `fits` says that they can be read.
+ * thirty nodes are there, of those that `tells` says something by being seen, and as long as `fits` says that they can be read.
  */
-export async function firstPicture(loaded: Loaded, load: Load, fits: (m: Model) => boolean): Promise<Set<string>> {
+export async function firstPicture(loaded: Loaded, load: Load, fits: (m: Model) => boolean, tells: (n: Shown) => boolean = () => true): Promise<Set<string>> {
   const expanded = new Set([RUN]);
   const refused = new Set<string>();
   await load([RUN]);
   for (let round = 0; round < 64; round++) {
     const model = build(loaded, expanded);
-    if (model.boxes.length >= FIRST.enough) break;
+    if (model.boxes.filter(tells).length >= FIRST.enough) break;
     const next = model.boxes.filter((n) => expandable(n) && !refused.has(n.key)).sort((a, b) => weight(b) - weight(a) || a.key.localeCompare(b.key))[0];
     if (!next) break;
     // Nothing worth seeing: much less than what is there in all.
@@ -41,7 +41,7 @@ export async function firstPicture(loaded: Loaded, load: Load, fits: (m: Model) 
     }
     const with_ = new Set(expanded).add(next.key);
     const tried = build(loaded, with_);
-    if (tried.boxes.length > FIRST.most && model.boxes.length > 2) refused.add(next.key);
+    if (tried.boxes.filter(tells).length > FIRST.most && model.boxes.length > 2) refused.add(next.key);
     else if (model.boxes.length > 2 && !fits(tried)) refused.add(next.key);
     else expanded.add(next.key);
   }

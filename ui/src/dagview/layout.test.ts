@@ -103,6 +103,15 @@ describe("place", () => {
     expect(overlaps(timed.model.boxes)).toEqual([]);
   });
 
+  it("keeps what an earlier stretch created off a stretch's own spine", () => {
+    const g = folded(0, 0, 100, { kind: "group", id: "g0.100.200" });
+    const loaded = new Map([["r", { items: [g] }], ["g0.100.200", { items: [folded(7, 5, 60), strand(1, 0, 10, 11, { creates: ["t8"], end_kind: 0 }), folded(8, 12, 60), strand(2, 0, 60, 100, { joins: ["t7", "t8"] })] }]]);
+    for (const layout of LAYOUTS) {
+      const { model } = laid(build(loaded, new Set(["r", "g0.100.200"])), { layout, power: 0.5, elapsed: 100 });
+      expect(overlaps(model.boxes), layout).toEqual([]);
+    }
+  });
+
   it("puts several roots beside one another", () => {
     const loaded = new Map([["r", { items: [folded(0, 0, 100), folded(1, 0, 90), folded(2, 5, 90)] }]]);
     for (const layout of LAYOUTS) {

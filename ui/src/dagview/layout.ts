@@ -122,6 +122,8 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
   let open: Section | null = null;
   let loose: Section | null = null;
   const placed = new Set<Shown>();
+  const counted = new Set<Shown>();
+  const strands = items.some((n) => n.strand);
   let pending = 0;
   let spine = 0;
   let height = 0;
@@ -134,7 +136,7 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
         const c = byKey.get(id);
         if (!c || closed.has(id) || !placed.has(c)) continue;
         closed.add(id);
-        pending--;
+        if (counted.has(c)) pending--;
         y = Math.max(y, c.y + c.h);
       }
       n.y = latest || y > 0 ? y + gap : 0;
@@ -153,7 +155,10 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
       n.y = y;
       height = Math.max(height, y + n.h);
       placed.add(n);
-      if (!by) {
+      if (!by && strands) {
+        // Created in the stretch before: beside this one's spine.
+        free.push(n);
+      } else if (!by) {
         // Roots of the run, tasks of a group: all of one row.
         if (!loose) sections.push((loose = { children: [], strands: [] }));
         loose.children.push(n);
@@ -162,6 +167,7 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
       } else {
         if (!open) sections.push((open = { children: [], strands: [] }));
         open.children.push(n);
+        counted.add(n);
         pending++;
       }
     }

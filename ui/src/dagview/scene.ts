@@ -196,7 +196,7 @@ export class Scene {
     const turn = ++this.turn;
     try {
       if (!this.pictured && isStart(expanded.peek())) {
-        const first = await firstPicture(this.insides.loaded, this.insides.load, (m) => this.readable(m));
+        const first = await firstPicture(this.insides.loaded, this.insides.load, (m) => this.readable(m), (n) => !isDot(n, this.options()));
         if (turn !== this.turn) return;
         this.pictured = true;
         first.delete(RUN);
@@ -227,7 +227,7 @@ export class Scene {
     place(m, this.options());
     this.links = null;
     const widest = Math.max(320, this.width - (this.timed ? STRIP : 20) - 40);
-    const high = !this.structure || this.view.h / Math.max(1, m.top.h) >= 0.5;
+    const high = !this.structure || this.view.h / Math.max(1, m.top.h) >= 0.42;
     return m.boxes.length > 0 && high && widest / topWidth(m) >= 0.8 * (100 / CARD_WIDTH);
   }
 
