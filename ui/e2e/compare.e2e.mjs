@@ -56,7 +56,10 @@ export default function (suite) {
     await t.open("tab=whatif");
     const lines = t.page.locator(".whatif .source .line");
     if ((await lines.first().waitFor({ timeout: 5000 }).then(() => 1, () => 0)) === 0) throw new Skip("the sources of this run are not here");
-    const box = async (i) => { const b = await lines.nth(i).boundingBox(); return [b.x + 160, b.y + 8]; };
+    // The source opens where the time is: the first lines may be above what is seen.
+    await t.page.waitForTimeout(300);
+    const top = await t.page.evaluate(() => { const box = document.querySelector(".whatif .lines").getBoundingClientRect(); return [...document.querySelectorAll(".whatif .source .line")].findIndex((l) => l.getBoundingClientRect().top > box.top + 2); });
+    const box = async (n) => { const i = top + n, b = await lines.nth(i).boundingBox(); return [b.x + 160, b.y + 8]; };
     await t.page.mouse.move(...(await box(1)));
     await t.page.mouse.down();
     await t.page.mouse.move(...(await box(3)), { steps: 4 });

@@ -18,7 +18,7 @@ export interface Measured { run: string; workers: number; speedup: number; how: 
 export function BoundsChart(p: { runs: BoundsRun[]; measured: Measured[]; width: number; height: number; log?: boolean; most?: number; compact?: boolean }) {
   const t = colours.value;
   const most = p.most ?? 64;
-  const left = 34, right = p.compact ? 10 : 124, top = 14, bottom = 30;
+  const left = 38, right = p.compact ? 10 : 124, top = 14, bottom = 30;
   const w = p.width - left - right, h = p.height - top - bottom;
   const reach = Math.max(...p.runs.map((r) => Math.max(...r.points.filter((q) => q.workers <= most).map((q) => q.upper))), ...p.measured.map((m) => m.speedup), 1);
   const high = p.log ? 2 ** Math.ceil(Math.log2(Math.max(2, reach))) : Math.max(2, reach * 1.45);
