@@ -1,10 +1,12 @@
 //! `workspan export`.
 
 use std::fs::File;
-use std::io::{BufWriter, Write};
+use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use workspan_analysis::Options;
+use workspan_dag::Dag;
 
 use crate::trace::TraceArgs;
 
@@ -15,6 +17,12 @@ pub enum Format {
     Text,
     /// A SQLite database, as `workspan sql --schema` describes it; an existing one gets the run as a further one.
     Sqlite,
+    /// For Perfetto (ui.perfetto.dev): a track a thread, a slice a strand, steals as flows, running and ready strands as counters.
+    Perfetto,
+    /// The same as JSON, for chrome://tracing and others.
+    Chrome,
+    /// The DAG for Graphviz, tasks collapsed where there are too many.
+    Dot,
 }
 
 /// Writes a trace in another format
@@ -24,6 +32,9 @@ Examples:
   workspan export --format text run.wspan > run.jsonl
   workspan export --format text run.wspan -o run.jsonl
   workspan export --format sqlite -o runs.db run.wspan
+  workspan export --format perfetto -o run.pftrace run.wspan   # open it at ui.perfetto.dev
+  workspan export --format chrome -o run.json run.wspan
+  workspan export --format dot --nodes 200 run.wspan | dot -Tsvg > dag.svg
   workspan export --format text run.wspan | grep '\"ev\":\"steal\"' | wc -l")]
 pub struct ExportArgs {
     #[command(flatten)]
@@ -34,6 +45,9 @@ pub struct ExportArgs {
     /// Where to write (default: stdout)
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
+    /// Nodes in a dot file at most: the heaviest tasks are opened, others collapsed
+    #[arg(long, value_name = "N", default_value_t = workspan_export::DOT_NODES)]
+    nodes: usize,
 }
 
 /// `workspan export`.
@@ -46,9 +60,12 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
         None if args.format == Format::Sqlite => {
             bail!("a database is a file; name it with -o");
         }
+        None if args.format == Format::Perfetto && std::io::stdout().is_terminal() => {
+            bail!("a Perfetto trace is no text; name a file with -o");
+        }
         None => {
             let mut out = BufWriter::new(std::io::stdout().lock());
-            workspan_dag::text::write(&dag, &mut out)?;
+            write(args, &dag, &mut out)?;
             out.flush()?;
         }
         Some(path) => {
@@ -64,8 +81,22 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
             }
             let name = || format!("{}: can't be written", path.display());
             let mut out = BufWriter::new(File::create(path).with_context(name)?);
-            workspan_dag::text::write(&dag, &mut out).with_context(name)?;
+            write(args, &dag, &mut out).with_context(name)?;
             out.flush().with_context(name)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the run in any format but a database.
+fn write(args: &ExportArgs, dag: &Dag, out: &mut impl Write) -> anyhow::Result<()> {
+    let options = Options::default();
+    match args.format {
+        Format::Text | Format::Sqlite => workspan_dag::text::write(dag, out)?,
+        Format::Perfetto => workspan_export::perfetto(dag, &options)?.write(out)?,
+        Format::Chrome => workspan_export::chrome(dag, &options)?.write(out)?,
+        Format::Dot => {
+            out.write_all(workspan_export::dot(dag, &options, args.nodes)?.as_bytes())?
         }
     }
     Ok(())
