@@ -96,10 +96,13 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
       };
     }
     case "dot": {
-      const s = hit.dot.strand === null ? null : view.facts.strand(hit.dot.strand);
+      const id = creator(view, hit) ?? hit.dot.strand;
+      const s = id === null ? null : view.facts.strand(id);
       const to = s && s.end >= hit.dot.t - (view.window.t1 - view.window.t0) / 200 ? s.to : null;
       const lines: Line[] = [["on", row(hit.dot.row)], ["at", time(hit.dot.t)]];
-      if (to) lines.unshift(["site", to.at ?? to.function ?? "unknown"]);
+      const name = to?.at ?? to?.function;
+      if (name) lines.unshift(["site", name]);
+      else if (s !== undefined) lines.unshift(["site", "zoom in to tell"]);
       if (to?.function && to.at) lines.push(["in", to.function]);
       return { title: many(hit.dot.creates, "spawn"), lines };
     }
@@ -114,4 +117,18 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
     default:
       return null;
   }
+}
+
+/** The box that ends in creates nearest to a dot: a column's longest strand need not be the one that creates. */
+function creator(view: TimelineView, hit: Extract<Hit, { kind: "dot" }>): number | null {
+  const b = view.scene?.boxes;
+  const reach = ((view.window.t1 - view.window.t0) / (view.scene?.scale.width ?? 1000)) * 2;
+  let best: number | null = null;
+  let least = reach;
+  for (let i = 0; b && i < b.n; i++) {
+    if (b.row[i] !== hit.dot.row || !b.creates[i]) continue;
+    const away = Math.abs(b.end[i]! - hit.dot.t);
+    if (away < least) [least, best] = [away, b.id[i]!];
+  }
+  return best;
 }
