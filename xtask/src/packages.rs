@@ -28,10 +28,40 @@ pub fn prepare() -> Result<()> {
     if crate::ui::browser().is_none() {
         install(&["chromium".to_owned()], may);
     }
+    python(may);
     if !works("cc", &["--version"]) {
         bail!("a C compiler is missing: apt-get install gcc libc6-dev");
     }
     Ok(())
+}
+
+/// A Python of our own, in the target folder, with the schema that traces for Perfetto are read back by.
+fn python(may: bool) {
+    let import = "import perfetto.protos.perfetto.trace.perfetto_trace_pb2";
+    let folder = target().join("python");
+    let own = folder.join("bin/python3");
+    let own = own.to_string_lossy();
+    if works("python3", &["-c", import]) || works(&own, &["-c", import]) {
+        return;
+    }
+    let venv = folder.to_string_lossy();
+    let made = may
+        && run("python3", &["-m", "venv", &venv])
+        && run(
+            &own,
+            &["-m", "pip", "install", "-q", "perfetto", "protobuf"],
+        );
+    if !made {
+        println!(
+            "== no Python with the package `perfetto`: what is written for Perfetto is not read back"
+        );
+    }
+}
+
+/// Where cargo puts what it builds.
+fn target() -> std::path::PathBuf {
+    let named = std::env::var_os("CARGO_TARGET_DIR").filter(|dir| !dir.is_empty());
+    named.map_or_else(|| "target".into(), Into::into)
 }
 
 /// Debian packages of what is not there.
@@ -44,6 +74,9 @@ fn missing() -> Vec<String> {
     }
     if packages.iter().any(|package| package == "gcc") {
         packages.push("libc6-dev".into());
+    }
+    if !works("dot", &["-V"]) {
+        packages.push("graphviz".into());
     }
     packages.extend(clang());
     if !compiles(
