@@ -1,10 +1,17 @@
 //! What recording and stealing cost on this machine: the numbers that `workspan calibrate` prints and `record` stores in the
 //! trace, so that the analyses can take probes out of the weights and put the burden on stolen edges (MODEL.md §2).
 //!
-//! Every cost is the least of many short batches: noise of a shared machine only ever adds.
+//! A probe's cost is the least of many short batches, as noise of a shared machine only ever adds; a steal's is the median of
+//! many that are forced, as a thief is found looking for work earlier or later.
 
+mod library;
+mod openmp;
 mod probe;
+mod round;
 mod steal;
+mod tbb;
+
+pub use steal::{Steals, steals_of};
 
 use serde::{Deserialize, Serialize};
 
@@ -19,7 +26,7 @@ pub struct Calibration {
     /// the model counts a probe for each (`probe_cost` of the text trace).
     pub probe_ns: f64,
     /// Rayon: from a join's entry to the start of its stolen half on another worker that looks for work: the burden. `None`
-    /// where no second CPU may be used.
+    /// where no second CPU may be used, or the machine was too busy.
     pub steal_ns: Option<f64>,
     /// The middle half of the steals measured: lower and upper quartile.
     pub steal_quartiles_ns: Option<(f64, f64)>,
@@ -42,7 +49,7 @@ pub struct RecordCost {
 pub fn calibrate() -> Calibration {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from) as u32;
     let probes = probe::measure();
-    let steals = if cpus > 1 { steal::measure() } else { None };
+    let steals = if cpus > 1 { steal::of_rayon() } else { None };
     // A join's three timed records are what nearly every Rayon strand is bounded by.
     let timed: Vec<f64> = probes
         .records

@@ -1,67 +1,89 @@
 //! The cost of a steal: the burden.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::path::{Path, PathBuf};
 
-const WANTED: u32 = 2000;
-const PATIENCE: Duration = Duration::from_millis(300);
-const ONE_STEAL: Duration = Duration::from_millis(2);
+use serde::{Deserialize, Serialize};
 
-pub(crate) struct Steals {
-    pub(crate) median_ns: f64,
-    pub(crate) quartiles_ns: (f64, f64),
-    pub(crate) count: u32,
+use crate::library::Library;
+use crate::round::{Costs, FEWEST, Round};
+use crate::{openmp, tbb};
+
+/// What a steal costs in a runtime: from the creation of a task to its start on another worker that looks for work.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Steals {
+    /// `Rayon`, `GNU OpenMP`, `LLVM OpenMP`, `oneTBB`.
+    pub runtime: String,
+    /// The runtime's file; none for Rayon, which is compiled into programs.
+    pub library: Option<PathBuf>,
+    /// In nanoseconds.
+    pub median_ns: f64,
+    /// The middle half: lower and upper quartile.
+    pub quartiles_ns: (f64, f64),
+    /// Number of steals measured.
+    pub count: u32,
 }
 
-/// Forces steals on a pool of two: the first half of a join waits until the second has begun, which only the other
-/// worker can do. That one has just finished such a half, so it is looking for work, not asleep. `None` when hardly
-/// any steal came about (one CPU, a machine under load).
-pub(crate) fn measure() -> Option<Steals> {
+type Measure = fn(&Library) -> Result<Costs, String>;
+
+/// Measures the runtime in this file, or, by its bare name (`libgomp.so.1`), in the one that the loader finds. It is loaded into the calling
+/// process and starts its threads there: a process for this alone is best.
+///
+/// # Errors
+/// Why nothing was measured: it can't be loaded, is no runtime that is known, or hardly any steal came about.
+pub fn steals_of(library: &Path) -> Result<Steals, String> {
+    let file = library.file_name().unwrap_or_default().to_string_lossy();
+    let library = Library::open(library)?;
+    let (runtime, function, measure): (_, _, Measure) =
+        if let Some(function) = library.has(c"TBB_runtime_version") {
+            ("oneTBB", function, tbb::measure)
+        } else if let Some(function) = library.has(c"__kmpc_fork_call") {
+            ("LLVM OpenMP", function, openmp::measure)
+        } else if let Some(function) = library.has(c"GOMP_parallel") {
+            ("GNU OpenMP", function, openmp::measure)
+        } else {
+            return Err(format!("{file} is no runtime that can be measured"));
+        };
+    let steals = Steals::of(runtime, Library::file_of(function), measure(&library)?);
+    steals.ok_or_else(|| "hardly any steal came about".into())
+}
+
+/// Rayon's, of this version of it. The first half of a join waits until the second has begun, which only the other worker can do. That
+/// one has just finished such a half, so it is looking for work, not asleep. `None` when hardly any steal came about.
+pub(crate) fn of_rayon() -> Option<Steals> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(2)
         .build()
         .ok()?;
-    let mut costs = pool.install(forced_steals);
-    if costs.len() < 20 {
-        return None;
-    }
-    costs.sort_unstable();
-    let at = |part: usize| costs[costs.len() * part / 4] as f64;
-    Some(Steals {
-        median_ns: at(2),
-        quartiles_ns: (at(1), at(3)),
-        count: costs.len() as u32,
-    })
+    Steals::of("Rayon", None, pool.install(forced_steals))
 }
 
-fn forced_steals() -> Vec<u64> {
-    let started = Instant::now();
-    let mut costs = Vec::with_capacity(WANTED as usize);
-    for round in 0..WANTED {
-        if started.elapsed() > PATIENCE {
-            break;
-        }
-        let begun_at = AtomicU64::new(0);
-        let entry = Instant::now();
-        let (gave_up, ()) = rayon::join(
-            || {
-                while begun_at.load(Ordering::Acquire) == 0 {
-                    // The thief's CPU was taken away: b then runs here, and is no steal.
-                    if entry.elapsed() > ONE_STEAL {
-                        return true;
-                    }
-                    std::hint::spin_loop();
-                }
-                false
-            },
-            || begun_at.store(entry.elapsed().as_nanos() as u64 | 1, Ordering::Release),
-        );
-        // The first ones wake the other worker.
-        if round >= 20 && !gave_up {
-            costs.push(begun_at.load(Ordering::Acquire));
-        }
+fn forced_steals() -> Costs {
+    let mut costs = Costs::default();
+    while costs.go_on() {
+        let round = Round::new();
+        // Where b was not taken in time it runs here, and is no steal.
+        let (stolen, ()) = rayon::join(|| round.stolen(), || round.begins());
+        costs.add(stolen);
     }
     costs
+}
+
+impl Steals {
+    fn of(runtime: &str, library: Option<PathBuf>, costs: Costs) -> Option<Steals> {
+        let mut ns = costs.ns;
+        if ns.len() < FEWEST {
+            return None;
+        }
+        ns.sort_unstable();
+        let at = |part: usize| ns[ns.len() * part / 4] as f64;
+        Some(Steals {
+            runtime: runtime.into(),
+            library,
+            median_ns: at(2),
+            quartiles_ns: (at(1), at(3)),
+            count: ns.len() as u32,
+        })
+    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,88 @@
+//! A runtime's library, loaded into this process to be measured.
+
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::ptr;
+
+const RTLD_NOW: c_int = 2;
+
+unsafe extern "C" {
+    fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
+    fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn dlerror() -> *mut c_char;
+    fn dladdr(address: *const c_void, found: *mut Found) -> c_int;
+}
+
+/// `Dl_info`.
+#[repr(C)]
+struct Found {
+    file: *const c_char,
+    base: *mut c_void,
+    name: *const c_char,
+    address: *mut c_void,
+}
+
+/// A library that stays loaded: its threads live on.
+pub(crate) struct Library(*mut c_void);
+
+impl Library {
+    /// Loads a file, or, by its bare name, what the loader finds.
+    ///
+    /// # Errors
+    /// What the loader says.
+    pub(crate) fn open(path: &Path) -> Result<Library, String> {
+        let name = CString::new(path.as_os_str().as_encoded_bytes())
+            .map_err(|_| format!("{}: a path with a zero byte", path.display()))?;
+        // SAFETY: the name is a C string; what the library's constructors do is its own affair.
+        let library = unsafe { dlopen(name.as_ptr(), RTLD_NOW) };
+        if library.is_null() {
+            // SAFETY: the text is the loader's, for this thread, until its next call.
+            let why = unsafe { dlerror().cast_const().as_ref() }.map_or_else(
+                || "it could not be loaded".into(),
+                |text| {
+                    // SAFETY: as above; it ends with a zero.
+                    unsafe { CStr::from_ptr(text) }
+                        .to_string_lossy()
+                        .into_owned()
+                },
+            );
+            return Err(why);
+        }
+        Ok(Library(library))
+    }
+
+    /// The file that the function at this address is in.
+    pub(crate) fn file_of(function: *const c_void) -> Option<PathBuf> {
+        let mut found = Found {
+            file: ptr::null(),
+            base: ptr::null_mut(),
+            name: ptr::null(),
+            address: ptr::null_mut(),
+        };
+        // SAFETY: the loader fills the struct in, or says 0; its texts last as long as the file is loaded.
+        unsafe {
+            if dladdr(function, &mut found) == 0 || found.file.is_null() {
+                return None;
+            }
+            let bytes = CStr::from_ptr(found.file).to_bytes();
+            Some(PathBuf::from(OsStr::from_bytes(bytes)))
+        }
+    }
+
+    /// The address of a function.
+    pub(crate) fn has(&self, name: &CStr) -> Option<*mut c_void> {
+        // SAFETY: the library stays loaded; the name is a C string.
+        let found = unsafe { dlsym(self.0, name.as_ptr()) };
+        (!found.is_null()).then_some(found)
+    }
+
+    /// The address of a function that every version has.
+    ///
+    /// # Errors
+    /// That it has not.
+    pub(crate) fn function(&self, name: &CStr) -> Result<*mut c_void, String> {
+        self.has(name)
+            .ok_or_else(|| format!("it has no {}", name.to_string_lossy()))
+    }
+}
