@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::advise::AdviseArgs;
 use crate::bandwidth::BandwidthArgs;
 use crate::bench::BenchArgs;
 use crate::calibrate::CalibrateArgs;
@@ -18,14 +19,15 @@ use crate::output::is_broken_pipe;
 use crate::plot::PlotArgs;
 use crate::record::RecordArgs;
 use crate::report::ReportArgs;
+use crate::simulate::SimulateArgs;
 use crate::sql::SqlArgs;
 use crate::stretch::StretchArgs;
 use crate::timeline::TimelineArgs;
 use crate::view::ViewArgs;
 use crate::whatif::WhatifArgs;
 use crate::{
-    bandwidth, bench, calibrate, check, compare, export, flame, help, html, info, plot, record, report, sql,
-    stretch, timeline, view, whatif,
+    advise, bandwidth, bench, calibrate, check, compare, export, flame, help, html, info, plot,
+    record, report, simulate, sql, stretch, timeline, view, whatif,
 };
 
 /// Where did the speedup of a task-parallel program go, and which line to change to get it back?
@@ -63,6 +65,8 @@ enum Command {
     Check(Box<CheckArgs>),
     Stretch(StretchArgs),
     Whatif(WhatifArgs),
+    Advise(AdviseArgs),
+    Simulate(SimulateArgs),
     Timeline(TimelineArgs),
     Sql(SqlArgs),
     Plot(PlotArgs),
@@ -98,6 +102,8 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Check(args) => return check::run(&args),
         Command::Stretch(args) => stretch::run(&args)?,
         Command::Whatif(args) => whatif::run(&args)?,
+        Command::Advise(args) => advise::run(&args)?,
+        Command::Simulate(args) => simulate::run(&args)?,
         Command::Timeline(args) => timeline::run(&args)?,
         Command::Sql(args) => sql::run(&args)?,
         Command::Plot(args) => plot::run(&args)?,

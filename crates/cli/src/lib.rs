@@ -1,6 +1,7 @@
 //! The command line tool: flags and glue. Both installed binaries, `workspan` and `cargo-workspan`, are this library
 //! under two names, and so are the two roles it plays for cargo (rustc wrapper, target runner), told apart by `argv[0]`.
 
+pub mod advise;
 pub mod bandwidth;
 pub mod bench;
 pub mod calibrate;
@@ -17,6 +18,7 @@ pub mod output;
 pub mod plot;
 pub mod record;
 pub mod report;
+pub mod simulate;
 pub mod sql;
 pub mod stretch;
 pub mod targets;

@@ -4,6 +4,7 @@
 //! of those numbers is said first.
 
 mod chrome;
+mod advise;
 mod compare;
 mod dot;
 pub mod flame;
@@ -13,6 +14,7 @@ mod perfetto;
 pub mod plot;
 mod position;
 mod quantity;
+mod simulation;
 mod statistics;
 mod stretch;
 mod text;
@@ -21,6 +23,7 @@ mod tracks;
 mod what_if;
 
 pub use chrome::{Chrome, chrome};
+pub use advise::{advise_json, advise_text};
 pub use compare::{
     CompareOptions, check_json, check_text, compare_json, compare_text, compare_words,
 };
@@ -28,6 +31,7 @@ pub use dot::{DOT_NODES, dot};
 pub use json::{report_json, report_json_with};
 pub use perfetto::{Perfetto, perfetto};
 pub use quantity::{bytes, thousands};
+pub use simulation::{SimulationRow, SimulationView, simulation_json, simulation_text};
 pub use statistics::statistics_text;
 pub use stretch::{StretchTables, stretch_json, stretch_text};
 pub use text::{Checked, FindingSaid, State, Summary, Word, WordKind, report_text, summary};

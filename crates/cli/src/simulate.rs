@@ -1,0 +1,224 @@
+//! `workspan simulate`: the recorded computation on other workers, under other schedulers.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use workspan_analysis::simulate::{Policy, Setup, Simulation};
+use workspan_analysis::{Options, Target, report};
+use workspan_dag::Dag;
+use workspan_export::{SimulationRow, SimulationView, simulation_json, simulation_text};
+
+use crate::advise::ticks;
+use crate::check::time;
+use crate::compare::Looks;
+use crate::output::print;
+use crate::record::progress::Progress;
+use crate::targets::{self, closest, line_range};
+use crate::trace::TraceArgs;
+use crate::whatif::factor;
+
+/// Runs the recorded computation on virtual workers under a scheduling policy
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    long_about = "Runs the recorded computation on virtual workers under a scheduling policy.
+
+Strands take what they weigh in the trace; creating and stealing tasks takes what is given. Whom a thief asks is drawn at random, \
+the same for the same seed. With -o the simulated run is written as a trace, for report, timeline, compare and the rest.",
+    after_help = "\
+Examples:
+  workspan simulate run.wspan --workers 1,2,4,8,16,32,64
+  workspan simulate run.wspan --workers 64 --policy work-first -o on64.jsonl
+  workspan simulate run.wspan --workers 16 --fix 'lines:src/sort.rs:43-50 x4'
+  workspan simulate run.wspan --policy bounded-queue:64 --steal-cost 2us --spawn-cost 20ns --seeds 10"
+)]
+pub struct SimulateArgs {
+    #[command(flatten)]
+    trace: TraceArgs,
+    /// Virtual workers
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [1, 2, 4, 8, 16, 32, 64, 128], value_parser = clap::value_parser!(u32).range(1..=65536))]
+    workers: Vec<u32>,
+    /// work-first, help-first, delayed-children, bounded-queue:N, restrained-stealing or breadth-first
+    #[arg(long, value_name = "POLICY", default_value = "help-first", value_parser = policy)]
+    policy: Policy,
+    /// What a steal costs (default: the trace's burden)
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    steal_cost: Option<f64>,
+    /// What a look at another worker's empty queue costs (default: a 32nd of a steal)
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    attempt_cost: Option<f64>,
+    /// What creating a task costs (default: what a probe costs in the trace, which is of that size)
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    spawn_cost: Option<f64>,
+    /// Runs, each with another seed
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=10000))]
+    seeds: u32,
+    /// The first seed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Spreads some code over tasks of 1/K of it, the work stays: `site:SITE xK`, `lines:FILE:FROM-TO xK`, `region:NAME xK`; may
+    /// be repeated
+    #[arg(long, value_name = "CODE xK")]
+    fix: Vec<String>,
+    /// Writes the run of the first seed as a text trace; for one number of workers
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Count time blocked (I/O, locks) as work
+    #[arg(long)]
+    count_blocked: bool,
+    /// Print one JSON object with stable keys instead of text
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    looks: Looks,
+}
+
+/// `workspan simulate`.
+///
+/// # Errors
+/// The trace can't be read or has no critical path, a fix names nothing that is there, or the output can't be written.
+pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
+    if args.output.is_some() && args.workers.len() != 1 {
+        bail!("-o writes one run: say on how many workers, as --workers 64");
+    }
+    let progress = Progress::new("workspan: simulating …");
+    let dag = args.trace.open()?;
+    let of_file = || args.trace.file.display().to_string();
+    let measured = Options {
+        count_blocked: args.count_blocked,
+        ..Options::default()
+    };
+    let was = report(&dag, &measured).with_context(of_file)?.work_span;
+    if was.span == 0 {
+        bail!(
+            "{}: has no critical path: all its strands weigh nothing",
+            of_file()
+        );
+    }
+    let fixes: Vec<(Target, f64)> = args
+        .fix
+        .iter()
+        .map(|text| fix(&dag, text))
+        .collect::<anyhow::Result<_>>()
+        .with_context(of_file)?;
+    let given = |ns: Option<f64>, or: u64| ns.map_or(or, |ns| ticks(&dag, ns));
+    let spawn_cost = given(args.spawn_cost, dag.meta.probe_cost);
+    let steal_cost = given(args.steal_cost, dag.meta.burden);
+    let attempt_cost = given(args.attempt_cost, steal_cost / 32);
+    let simulation = Simulation::new(&dag, &measured, spawn_cost, &fixes).with_context(of_file)?;
+    let mut rows = Vec::new();
+    for &workers in &args.workers {
+        let setup = Setup {
+            workers,
+            policy: args.policy,
+            steal_cost,
+            attempt_cost,
+            seed: args.seed,
+        };
+        let (first, trace) = simulation.trace(&setup).with_context(of_file)?;
+        let mut runs = vec![first];
+        for more in 1..u64::from(args.seeds) {
+            let seed = args.seed.wrapping_add(more);
+            runs.push(simulation.run(&Setup { seed, ..setup }));
+        }
+        let found = report(&trace, &Options::default())?;
+        rows.push(SimulationRow {
+            setup,
+            runs,
+            bounds: was.speedup(workers),
+            breakdown: found.breakdown,
+        });
+        if let Some(path) = &args.output {
+            let name = || format!("{}: can't be written", path.display());
+            let mut out = BufWriter::new(File::create(path).with_context(name)?);
+            workspan_dag::text::write(&trace, &mut out).with_context(name)?;
+            out.flush().with_context(name)?;
+        }
+    }
+    drop(progress);
+    let view = SimulationView {
+        dag: &dag,
+        work: was.work,
+        span: was.span,
+        spawn_cost,
+        fixes: &args.fix,
+        rows,
+    };
+    if args.json {
+        return print(&simulation_json(&view));
+    }
+    print(&simulation_text(&view, &args.looks.options(usize::MAX)))
+}
+
+const POLICIES: [&str; 6] = [
+    "work-first",
+    "help-first",
+    "delayed-children",
+    "bounded-queue:N",
+    "restrained-stealing",
+    "breadth-first",
+];
+
+fn policy(text: &str) -> Result<Policy, String> {
+    Ok(match text {
+        "work-first" => Policy::WorkFirst,
+        "help-first" => Policy::HelpFirst,
+        "delayed-children" => Policy::DelayedChildren,
+        "restrained-stealing" => Policy::RestrainedStealing,
+        "breadth-first" => Policy::BreadthFirst,
+        other => match other.strip_prefix("bounded-queue:").map(str::parse) {
+            Some(Ok(most)) => Policy::BoundedQueue(most),
+            Some(Err(_)) => {
+                return Err(format!(
+                    "`{text}` has no number of tasks; expected one, as bounded-queue:64"
+                ));
+            }
+            None => {
+                let near = closest(other, &POLICIES);
+                return Err(format!(
+                    "there is no policy `{text}`; the closest: {}",
+                    near.join(", ")
+                ));
+            }
+        },
+    })
+}
+
+/// `site:src/sort.rs:37 x2`
+fn fix(dag: &Dag, text: &str) -> anyhow::Result<(Target, f64)> {
+    let expected = || {
+        format!(
+            "`{text}` is no fix; expected `site:SITE xK`, `lines:FILE:FROM-TO xK` or `region:NAME xK`, as 'site:src/sort.rs:37 x2'"
+        )
+    };
+    let (code, times) = text.rsplit_once('x').with_context(expected)?;
+    let factor = factor(times).map_err(anyhow::Error::msg)?;
+    let (kind, name) = code.trim().split_once(':').with_context(expected)?;
+    let target = match kind {
+        "site" => targets::site(dag, name, false)?,
+        "lines" => targets::lines(dag, &line_range(name).map_err(anyhow::Error::msg)?)?,
+        "region" => targets::region(dag, name)?,
+        _ => bail!("{}", expected()),
+    };
+    Ok((target, factor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn policies_by_name() {
+        assert_eq!(policy("bounded-queue:64"), Ok(Policy::BoundedQueue(64)));
+        for (name, words) in [
+            ("bounded-queue:", "has no number"),
+            ("bounded-queue:-1", "has no number"),
+            ("worst-first", "work-first"),
+            ("", "no policy"),
+        ] {
+            let error = policy(name).err().unwrap_or_default();
+            assert!(error.contains(words), "{name}: {error}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! `workspan simulate` and `workspan advise` as a user calls them.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+/// Two halves of 100 us, then 200 us that the root does alone.
+const HALVES: &str = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child","burden":1000,"name":"halves"}
+{"ev":"begin","t":0,"w":0,"task":0}
+{"ev":"create","t":0,"w":0,"task":0,"child":1,"site":"src/a.rs:5"}
+{"ev":"resume","t":0,"w":0,"task":0}
+{"ev":"create","t":0,"w":0,"task":0,"child":2,"site":"src/a.rs:5"}
+{"ev":"resume","t":0,"w":0,"task":0}
+{"ev":"wait","t":0,"w":0,"task":0,"at":"src/a.rs:7"}
+{"ev":"begin","t":0,"w":0,"task":1}
+{"ev":"begin","t":1000,"w":1,"task":2}
+{"ev":"end","t":100000,"w":0,"task":1}
+{"ev":"end","t":101000,"w":1,"task":2}
+{"ev":"resume","t":101000,"w":0,"task":0}
+{"ev":"end","t":301000,"w":0,"task":0}
+"#;
+
+fn workspan(command: &str, file: &Path, more: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_workspan"))
+        .arg(command)
+        .arg(file)
+        .args(more)
+        .output()
+        .unwrap()
+}
+
+fn said(output: &Output) -> String {
+    assert!(
+        output.stderr.is_empty() && output.status.success(),
+        "{output:?}"
+    );
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn refused(output: &Output) -> String {
+    assert!(
+        output.stdout.is_empty() && !output.status.success(),
+        "{output:?}"
+    );
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_str(&said(output)).unwrap()
+}
+
+#[test]
+fn simulated_runs_and_their_traces() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    std::fs::write(&file, HALVES).unwrap();
+    let ask = |more: &[&str]| json(&workspan("simulate", &file, &[more, &["--json"]].concat()));
+    let root = ask(&[
+        "--workers",
+        "1,2,8",
+        "--seeds",
+        "3",
+        "--attempt-cost",
+        "0ns",
+    ]);
+    let first = |run: usize| root["runs"][run]["elapsed"][0].as_u64().unwrap();
+    assert_eq!((first(0), first(1), first(2)), (400_000, 301_000, 301_000));
+    assert_eq!(root["runs"][1]["elapsed"].as_array().unwrap().len(), 3);
+    assert_eq!(
+        ask(&["--workers", "1", "--spawn-cost", "50ns"])["runs"][0]["elapsed"][0],
+        400_100
+    );
+    // The serial part spread over four.
+    let fixed = ask(&[
+        "--workers",
+        "8",
+        "--fix",
+        "lines:a.rs:7 x4",
+        "--steal-cost",
+        "0ns",
+    ]);
+    assert_eq!(fixed["runs"][0]["elapsed"][0], 150_000);
+
+    let on4 = folder.path().join("on4.jsonl");
+    let text = said(&workspan(
+        "simulate",
+        &file,
+        &[
+            "--workers",
+            "4",
+            "--attempt-cost",
+            "0ns",
+            "-o",
+            on4.to_str().unwrap(),
+        ],
+    ));
+    assert!(text.contains("simulated help-first"), "{text}");
+    let report = json(&workspan("report", &on4, &["--json"]));
+    assert_eq!(
+        (&report["workers"], &report["elapsed"]),
+        (&4.into(), &301_000.into())
+    );
+    assert_eq!(report["work"], 400_000);
+}
+
+#[test]
+fn advice_names_the_serial_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    std::fs::write(&file, HALVES).unwrap();
+    let root = json(&workspan("advise", &file, &["--cores", "3", "--json"]));
+    assert_eq!(
+        (&root["stop"], root["steps"].as_array().unwrap().len()),
+        (&"reached".into(), 1)
+    );
+    assert_eq!(root["steps"][0]["change"], "parallelise");
+    assert_eq!(root["steps"][0]["critical_work"], 200_000);
+    let text = said(&workspan("advise", &file, &["--cores", "3"]));
+    assert!(
+        text.contains("1. The root task, from") || text.contains("1. the root task, from"),
+        "{text}"
+    );
+    assert!(text.contains("src/a.rs:7"), "{text}");
+}
+
+#[test]
+fn bad_input_is_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.jsonl");
+    std::fs::write(&file, HALVES).unwrap();
+    for (args, words) in [
+        (&["--workers", "0"][..], "0 is not in 1..=65536"),
+        (&["--policy", "worst-first"], "the closest: work-first"),
+        (&["--policy", "bounded-queue"], "bounded-queue:N"),
+        (
+            &["--fix", "site:src/a.rs:6 x2"],
+            "closest to it: src/a.rs:5",
+        ),
+        (&["--fix", "a.rs:5 x2"], "is no fix"),
+        (
+            &["--fix", "site:src/a.rs:5 x0"],
+            "expected a positive number",
+        ),
+        (&["-o", "out.jsonl"], "say on how many workers"),
+    ] {
+        let message = refused(&workspan("simulate", &file, args));
+        assert!(message.contains(words), "{args:?}: {message}");
+    }
+    let message = refused(&workspan("advise", &file, &["--target-parallelism", "0"]));
+    assert!(
+        message.contains("expected a number of at least 1"),
+        "{message}"
+    );
+    std::fs::write(
+        &file,
+        "{\"workspan_trace\":1,\"workers\":1,\"time_unit\":\"ns\",\"steals\":\"child\"}\n{\"ev\":\"begin\",\"t\":5,\"w\":0,\"task\":0}\n{\"ev\":\"end\",\"t\":5,\"w\":0,\"task\":0}",
+    )
+    .unwrap();
+    for command in ["simulate", "advise"] {
+        let message = refused(&workspan(command, &file, &[]));
+        assert!(message.contains("no critical path"), "{message}");
+    }
+}

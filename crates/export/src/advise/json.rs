@@ -1,0 +1,89 @@
+//! Advice as JSON.
+
+use serde_json::{Value as Json, json};
+use workspan_analysis::advise::{Advice, Change, Grain, GrainChange, Step, Stop};
+use workspan_dag::{Dag, PlaceId};
+
+use crate::compare::{place_json, position_json, ratio_json};
+use crate::what_if::json::{outcome, whole};
+
+/// The advice as one JSON object and a line end.
+pub fn advise_json(dag: &Dag, advice: &Advice) -> String {
+    let workers = [advice.goal.cores];
+    let steps: Vec<Json> = advice
+        .steps
+        .iter()
+        .map(|s| step(dag, s, &workers))
+        .collect();
+    let grain: Vec<Json> = advice
+        .grain
+        .iter()
+        .map(|g| {
+            let (change, times) = match g.change {
+                GrainChange::Coarsen(n) => ("coarsen", Some(n)),
+                GrainChange::Split(n) => ("split", Some(n)),
+                GrainChange::Keep => ("keep", None),
+            };
+            json!({
+                "site": place(dag, g.site), "change": change, "times": times,
+                "strands": {"count": g.strands.count, "median": g.strands.median, "p90": g.strands.p90, "maximum": g.strands.maximum},
+                "now": size(&g.now), "then": size(&g.then),
+            })
+        })
+        .collect();
+    let elsewhere: Vec<Json> = advice
+        .elsewhere
+        .iter()
+        .map(|f| json!({"id": f.cause.id(), "site": place(dag, f.place.site), "lost": whole(f.lost)}))
+        .collect();
+    let root = json!({
+        "workspan_advice": 1, "target_parallelism": ratio_json(advice.goal.parallelism), "cores": advice.goal.cores,
+        "now": outcome(&advice.now, &workers), "steps": steps, "stop": stop(advice.stop), "grain": grain,
+        "elsewhere": elsewhere,
+    });
+    // Strings, numbers and lists only: nothing in it can fail to be written.
+    let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
+    text.push('\n');
+    text
+}
+
+fn stop(stop: Stop) -> &'static str {
+    match stop {
+        Stop::Already => "already",
+        Stop::Reached => "reached",
+        Stop::Overhead => "overhead",
+        Stop::Folded => "folded",
+        Stop::Nothing => "nothing",
+    }
+}
+
+fn place(dag: &Dag, id: PlaceId) -> Json {
+    if dag.places.get(id as usize).is_some() {
+        place_json(dag, id)
+    } else {
+        Json::Null
+    }
+}
+
+fn step(dag: &Dag, step: &Step, workers: &[u32]) -> Json {
+    let change = match step.change {
+        Change::Parallelise => "parallelise",
+        Change::Split => "split",
+        Change::SpreadSpawns => "spread-spawns",
+    };
+    let block = &step.block;
+    json!({
+        "change": change, "site": place(dag, block.site),
+        "block": position_json(dag, (block.from, block.from_kind), (block.to, block.to_kind)),
+        "strands": step.strands, "work": whole(step.work), "critical_work": whole(step.critical),
+        "factor": ratio_json(step.factor), "after": outcome(&step.outcome, workers),
+    })
+}
+
+fn size(grain: &Grain) -> Json {
+    json!({
+        "tasks": ratio_json(grain.tasks), "work": ratio_json(grain.work), "spawning": ratio_json(grain.spawning),
+        "stealing": ratio_json(grain.stealing), "lost_percent": ratio_json(grain.lost_percent()),
+        "least_time": ratio_json(grain.least_time),
+    })
+}

@@ -1,0 +1,131 @@
+//! Advice as lines of text.
+
+use workspan_analysis::advise::{Advice, GrainAdvice, GrainChange, Step};
+use workspan_dag::Dag;
+
+use super::{change_words, stop_words};
+use crate::compare::CompareOptions;
+use crate::page::{Page, Piece, Tone, plain, strong};
+use crate::position::{end_words, owner_words, site_cell, start_words};
+use crate::quantity::{NBSP, percent_of, ratio, share, thousands, time};
+
+/// Sites whose grain is shown.
+const GRAIN_ROWS: usize = 10;
+
+/// The advice as lines of at most `looks.width` columns.
+pub fn advise_text(dag: &Dag, advice: &Advice, looks: &CompareOptions) -> String {
+    let mut page = Page::new(looks.width, looks.color, looks.charset);
+    let name = dag.meta.name.as_deref().filter(|n| !n.is_empty());
+    let goal = &advice.goal;
+    page.blank();
+    page.prose(
+        "  ",
+        2,
+        &[
+            strong(name.unwrap_or("program")),
+            plain(": parallelism "),
+            strong(ratio(advice.now.parallelism())),
+            plain(format!(
+                ", wanted {} on {} {}",
+                ratio(goal.parallelism),
+                thousands(goal.cores.into()),
+                if goal.cores == 1 { "core" } else { "cores" }
+            )),
+        ],
+    );
+    page.blank();
+    for (number, step) in advice.steps.iter().enumerate() {
+        show(dag, advice, number + 1, step, &mut page);
+    }
+    page.prose("  ", 2, &[plain(stop_words(advice.stop))]);
+    elsewhere(advice, &mut page);
+    grain(dag, &advice.grain, &mut page);
+    page.finish()
+}
+
+fn show(dag: &Dag, advice: &Advice, number: usize, step: &Step, page: &mut Page) {
+    let block = &step.block;
+    let mut words: Vec<Piece> = owner_words(dag, block.site, step.strands > 1);
+    words.push(plain(", from "));
+    words.extend(start_words(dag, block.from, block.from_kind));
+    words.push(plain(" to "));
+    words.extend(end_words(dag, block.to, block.to_kind));
+    let part = percent_of(step.critical, advice.now.span_ticks());
+    words.push(plain(": "));
+    words.push(strong(time(&dag.meta, step.critical as f64)));
+    words.push(plain(format!(
+        " of the critical path, {}. {}",
+        share(part),
+        change_words(step.change)
+    )));
+    page.prose(&format!("  {number}. "), 5, &words);
+    let p = advice.goal.cores.max(1);
+    let (lower, upper) = step.outcome.speedup(p);
+    let at = |speedup: f64| time(&dag.meta, step.outcome.work as f64 / speedup.max(1e-9));
+    let text = format!(
+        "{} times as fast, parallelism is {}; on {p} a speedup of {} to {}, {} to {}.",
+        ratio(step.factor),
+        ratio(step.outcome.parallelism()),
+        ratio(lower),
+        ratio(upper),
+        at(upper),
+        at(lower)
+    );
+    page.prose("     ", 5, &[plain(text)]);
+}
+
+/// What the report says besides, which no change of the code's parallelism cures.
+fn elsewhere(advice: &Advice, page: &mut Page) {
+    if advice.elsewhere.is_empty() {
+        return;
+    }
+    let names: Vec<&str> = advice.elsewhere.iter().map(|f| f.cause.id()).collect();
+    let text = format!(
+        "Not parallelism, so no change above brings it back: {} (`workspan report` says where).",
+        names.join(", ")
+    );
+    page.prose("  ", 2, &[(Tone::Bad, text)]);
+}
+
+fn grain(dag: &Dag, rows: &[GrainAdvice], page: &mut Page) {
+    if rows.is_empty() {
+        return;
+    }
+    page.blank();
+    page.line(&[strong("  Grain, by spawn site")]);
+    page.line(&[(
+        Tone::Faint,
+        format!(
+            "  {:<26}{:>10}{:>10}{:>8}  {}",
+            "", "tasks", "mean task", "lost", "what to do"
+        ),
+    )]);
+    for row in rows.iter().take(GRAIN_ROWS) {
+        let mean = time(&dag.meta, row.now.work).replace(NBSP, " ");
+        let advice = match row.change {
+            GrainChange::Keep => "as it is".to_owned(),
+            GrainChange::Coarsen(n) => format!("{} as large: {}", times(n), size(dag, row)),
+            GrainChange::Split(n) => format!("{} as small: {}", times(n), size(dag, row)),
+        };
+        page.line(&[
+            plain("  "),
+            (Tone::Path, page.fit(&site_cell(dag, row.site, 25), 26)),
+            plain(format!(
+                "{:>10}{mean:>10}{:>8}  {advice}",
+                thousands(row.now.tasks as u128),
+                share(row.now.lost_percent()).replace(NBSP, " ")
+            )),
+        ]);
+    }
+    let note = "mean task: its own strands; lost: what creating and stealing tasks costs beside their work. With a cutoff, \
+        with_min_len or a grain size, so many times today's iterations.";
+    page.prose("  ", 2, &[(Tone::Faint, note.to_owned())]);
+}
+
+fn times(n: f64) -> String {
+    format!("{n:.0}x")
+}
+
+fn size(dag: &Dag, row: &GrainAdvice) -> String {
+    time(&dag.meta, row.then.work).replace(NBSP, " ")
+}
