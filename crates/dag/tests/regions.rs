@@ -11,29 +11,7 @@ use workspan_trace::wire::Kind;
 #[path = "recorded/writer.rs"]
 mod writer;
 
-use writer::{File, Lane};
-
-fn dag(file: &File) -> Dag {
-    read(Path::new("t"), &file.bytes(), &OpenOptions::default()).unwrap()
-}
-
-fn lane(records: &[(u64, Kind, &[u64])]) -> Lane {
-    let mut lane = Lane::default();
-    for &(t, kind, operands) in records {
-        lane.at(t, kind, operands);
-    }
-    lane
-}
-
-/// (task, thread, start, end, why it starts, how it ends) of every strand.
-fn strands(dag: &Dag) -> Vec<(u32, u32, u64, u64, StartKind, EndKind)> {
-    let s = &dag.strands;
-    let told = |i: usize| {
-        let why = (s.start_kind[i], s.end_kind[i]);
-        (s.task[i], s.thread[i], s.start[i], s.end[i], why.0, why.1)
-    };
-    (0..s.len()).map(told).collect()
-}
+use writer::{File, Lane, dag, lane, strands};
 
 /// The same run as a text trace, read again, is the same.
 fn reads_back(dag: &Dag) {

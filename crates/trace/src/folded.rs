@@ -1,52 +1,64 @@
-//! The folded record (MODEL.md §7): what [`crate::wire::Kind::Folded`] carries.
+//! The folded record (MODEL.md §7): what [`crate::wire::Kind::Folded`] carries, and what readers make of it: a subtree that ran on
+//! one thread, reduced to what the measures need. Readers put places where the file has sites.
 
 use crate::entry::{Fields, push_varint};
 
 /// What a folded subtree keeps of one spawn site inside it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FoldedSite {
-    /// The site.
+    /// The site (a reader: its place).
     pub site: u32,
-    /// Instances.
+    /// Task instances created there inside the fold.
     pub count: u64,
-    /// Work of the outermost instances, in ticks.
+    /// Work of the outermost instances with their descendants, in ticks.
     pub work: u64,
-    /// Their spans, summed.
+    /// Span of the outermost instances, summed.
     pub span: u64,
-    /// Weight of the heaviest path that belongs to tasks of this site.
+    /// Weight of the fold's own heaviest path (at burden 0) that belongs to tasks of this site.
     pub critical_work: u64,
-    /// `lengths[i]` tasks took [2^i, 2^(i+1)) ticks.
+    /// Histogram of task lengths: `lengths[i]` tasks took [2^i, 2^(i+1)) ticks; trailing zeros left off.
     pub lengths: Vec<u64>,
 }
 
-/// A folded subtree.
+/// A folded subtree; the strand it hangs on has its start and end.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FoldedRecord {
-    /// Work inside, in ticks.
+    /// Work inside, in raw ticks.
     pub work: u64,
-    /// Span inside.
+    /// Span inside, in raw ticks: the envelope's point with most weight at burden 0.
     pub span: u64,
-    /// (weight, burdened edges) of paths through, at most 8.
+    /// Upper envelope of (path weight, burdened edges on it) over all paths through, at most 8 points, by falling weight.
     pub envelope: Vec<(u64, u32)>,
     /// Tasks created inside.
     pub tasks: u64,
-    /// Deferred ones.
+    /// Deferred creates inside.
     pub spawns: u64,
-    /// Waits.
+    /// Waits inside.
     pub syncs: u64,
-    /// Strands.
+    /// Strands inside.
     pub strands: u64,
     /// Levels below the folded task.
     pub levels: u32,
-    /// Integral of ready tasks over time, in task·ticks.
+    /// Integral of the number of ready tasks over the fold's time, in task·ticks.
     pub ready_integral: u64,
     /// Per site.
     pub sites: Vec<FoldedSite>,
-    /// Work per block: (site it starts at + 1, site it ends at + 1, ticks); 0 = unknown.
+    /// Work per block: (where it starts, where it ends, ticks). In the file sites + 1, and 0 for unknown ones; a reader: places, and
+    /// `u32::MAX`.
     pub blocks: Vec<(u32, u32, u64)>,
 }
 
 impl FoldedRecord {
+    /// Weight of the heaviest path through, when each burdened edge costs `burden`, and that burden excluded or not
+    /// is the caller's business: returns (weight + burden·edges) maximised.
+    pub fn path(&self, burden: u64) -> u128 {
+        self.envelope
+            .iter()
+            .map(|&(w, edges)| u128::from(w) + u128::from(edges) * u128::from(burden))
+            .max()
+            .unwrap_or(u128::from(self.span))
+    }
+
     /// Appends the record's bytes (without their length).
     pub fn encode(&self, out: &mut Vec<u8>) {
         for v in [

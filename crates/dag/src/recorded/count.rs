@@ -29,6 +29,8 @@ pub(super) struct Counts {
     pub teams: Teams,
     /// Strands, about.
     pub strands: usize,
+    /// Joins, each of which opens a scope that no record names.
+    pub joins: usize,
     /// Records.
     pub events: u64,
     /// First and last moment of all events, in the file's ticks; events after the process's end do not count.
@@ -115,6 +117,7 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
         let mut times: Vec<u64> = Vec::new();
         let (first, last) = (&mut counts.first, &mut counts.last);
         let (events, strands) = (&mut counts.events, &mut counts.strands);
+        let joins = &mut counts.joins;
         let (teams, named) = (&mut counts.teams, &mut counts.named);
         let bad = walk(thread, end, |t, event| {
             *first = (*first).min(t);
@@ -125,6 +128,7 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
                     times.push(t);
                     times.push(t);
                     *strands += 1;
+                    *joins += 1;
                 }
                 Event::Root => times.push(t),
                 Event::Create { .. } => {

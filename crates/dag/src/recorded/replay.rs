@@ -141,6 +141,7 @@ pub(super) fn replay(
             strand: NONE,
         })
         .collect();
+    raw.scopes.reserve_exact(counts.joins);
     let mut replay = Replay {
         gathered,
         counts,

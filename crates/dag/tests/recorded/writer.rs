@@ -1,7 +1,12 @@
-//! Writes recorded traces by hand.
+//! Writes recorded traces by hand, and shows what is read from them.
+
+#![allow(dead_code, reason = "each test needs a part of it")]
 
 use std::io::Cursor;
+use std::path::Path;
 
+use workspan_dag::open::read;
+use workspan_dag::{Dag, EndKind, OpenOptions, StartKind};
 use workspan_trace::entry::{ClockPair, Finished, Label, Note, Site, SitePosition, push_varint};
 use workspan_trace::wire::{Kind, put_head};
 use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
@@ -148,4 +153,59 @@ impl File {
         }
         writer.finish().unwrap().into_inner()
     }
+}
+
+/// A thread's records.
+pub fn lane(records: &[(u64, Kind, &[u64])]) -> Lane {
+    let mut lane = Lane::default();
+    for &(t, kind, operands) in records {
+        lane.at(t, kind, operands);
+    }
+    lane
+}
+
+/// What is read from a file.
+pub fn dag(file: &File) -> Dag {
+    read(Path::new("t"), &file.bytes(), &OpenOptions::default()).unwrap()
+}
+
+/// (task, thread, start, end, why it starts, how it ends) of every strand.
+pub fn strands(dag: &Dag) -> Vec<(u32, u32, u64, u64, StartKind, EndKind)> {
+    let s = &dag.strands;
+    let told = |i: usize| {
+        let why = (s.start_kind[i], s.end_kind[i]);
+        (s.task[i], s.thread[i], s.start[i], s.end[i], why.0, why.1)
+    };
+    (0..s.len()).map(told).collect()
+}
+
+/// The main thread installs into a pool of two; its join's first half is stolen.
+pub fn installed() -> [Lane; 3] {
+    let main = lane(&[
+        (0, Kind::Root, &[]),
+        (5, Kind::Pool, &[0, 2]),
+        (10, Kind::Yield, &[0]),
+        (90, Kind::Resume, &[]),
+        (95, Kind::PoolEnd, &[0]),
+        (100, Kind::End, &[]),
+    ]);
+    let first = lane(&[
+        (6, Kind::Worker, &[0, 0]),
+        (12, Kind::ResumeYielded, &[0, 0]),
+        (20, Kind::Join, &[2]),
+        (40, Kind::End, &[]),
+        (70, Kind::Resume, &[]),
+        (80, Kind::Leave, &[0]),
+        (94, Kind::WorkerEnd, &[]),
+    ]);
+    let thief = lane(&[
+        (7, Kind::Worker, &[0, 1]),
+        (8, Kind::Sleep, &[]),
+        (25, Kind::Wake, &[]),
+        (26, Kind::Steal, &[2, 0, 1, 0]),
+        (30, Kind::Begin, &[1, 0]),
+        (65, Kind::End, &[]),
+        (93, Kind::WorkerEnd, &[]),
+    ]);
+    [main, first, thief]
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use workspan_trace::folded::FoldedRecord;
 
-use crate::folded::{Folded, FoldedSite};
+use crate::folded::Folded;
 use crate::recorded::places::Places;
 
 /// What was repaired, which pools there were, and what each thread was.
@@ -104,36 +104,14 @@ impl ThreadTold {
 }
 
 /// The columns' form of a folded record.
-pub(super) fn folded(record: FoldedRecord, places: &Places) -> Folded {
-    let place = |site: u32| places.of(site);
-    let block = |site: u32| places.of_optional(site.checked_sub(1));
-    let mut sites: Vec<FoldedSite> = Vec::new();
-    for site in record.sites {
-        sites.push(FoldedSite {
-            site: place(site.site),
-            count: site.count,
-            work: site.work,
-            span: site.span,
-            critical_work: site.critical_work,
-            lengths: site.lengths,
-        });
+pub(super) fn folded(mut record: FoldedRecord, places: &Places) -> Folded {
+    for site in &mut record.sites {
+        site.site = places.of(site.site);
     }
-    sites.sort_by_key(|s| s.site);
-    Folded {
-        work: record.work,
-        span: record.span,
-        envelope: record.envelope,
-        tasks: record.tasks,
-        spawns: record.spawns,
-        syncs: record.syncs,
-        strands: record.strands,
-        levels: record.levels,
-        sites,
-        blocks: record
-            .blocks
-            .into_iter()
-            .map(|(from, to, work)| (block(from), block(to), work))
-            .collect(),
-        ready_integral: record.ready_integral,
+    record.sites.sort_by_key(|s| s.site);
+    let place = |site: u32| places.of_optional(site.checked_sub(1));
+    for (from, to, _) in &mut record.blocks {
+        (*from, *to) = (place(*from), place(*to));
     }
+    record
 }
