@@ -1,15 +1,15 @@
 //! `cargo xtask bench`: what recording costs, as ratios measured side by side: per join where a task does nothing else,
-//! and where a task does 1, 10 and 100 µs of work; rayon_logs beside it; the bytes of a task; the memory held; the report of
-//! 10^7 tasks; tasks of the C and C++ runtimes (`native_bench`).
+//! and where a task does 1, 10 and 100 µs of work; rayon_logs beside it; the bytes of a task; the memory held; reading and the
+//! report of 10^7 tasks (`large_run`); tasks of the C and C++ runtimes and the cost of samples (`native_bench`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
+use crate::large_run;
 use crate::native_bench;
 use crate::rival;
 use crate::workspace::{build_release, cargo, cargo_workspan, output, target, workspan};
@@ -109,26 +109,19 @@ pub fn run() -> Result<()> {
             measure_size(&kernel, size, threads)?;
         }
         if size.strand_us == 0.0 {
-            trace_size(&kernel.trace)?;
+            large_run::trace_size(&kernel.trace)?;
         }
     }
     large(&kernel)?;
     native_bench::run()
 }
 
-/// A trace of more than 10^7 tasks: what its report takes.
+/// A trace of more than 10^7 tasks.
 fn large(kernel: &Kernel) -> Result<()> {
     let mut command = recorded(&kernel.stand_in, &kernel.trace);
-    output(command.args(["33", "1", "0"]).env("RAYON_NUM_THREADS", "2"))?;
-    println!("\na run of fib(33) in full detail:");
-    let started = Instant::now();
-    output(workspan("release").arg("report").arg(&kernel.trace))?;
-    let took = started.elapsed();
-    trace_size(&kernel.trace)?;
-    println!(
-        "its report took {:.2} s on this machine's CPUs",
-        took.as_secs_f64()
-    );
+    let joins = [large_run::N, "1", "0"];
+    output(command.args(joins).env("RAYON_NUM_THREADS", "2"))?;
+    large_run::measure(&kernel.trace)?;
     let _ = fs::remove_file(&kernel.trace);
     Ok(())
 }
@@ -178,31 +171,6 @@ fn measure_size(kernel: &Kernel, size: &Size, threads: &str) -> Result<()> {
             middle / base_median,
             peak(runs) / 1024.0
         );
-    }
-    Ok(())
-}
-
-/// The trace's bytes a task, and the memory that its report takes.
-fn trace_size(trace: &Path) -> Result<()> {
-    let info: Value = serde_json::from_str(&output(
-        workspan("release").args(["info", "--json"]).arg(trace),
-    )?)?;
-    let (Some(bytes), Some(tasks)) = (info["bytes"].as_f64(), info["tasks"].as_f64()) else {
-        bail!("workspan info said no size")
-    };
-    println!(
-        "the last trace: {tasks} tasks in {bytes} bytes, {:.1} bytes a task",
-        bytes / tasks
-    );
-    let mut report = workspan("release");
-    report.args(["report", "--json"]).arg(trace);
-    match peak_kib(&mut report)? {
-        Some(kib) => println!(
-            "its report: {:.0} MiB at most, {:.0} bytes a task",
-            kib / 1024.0,
-            kib * 1024.0 / tasks
-        ),
-        None => println!("its report's memory: the kernel does not say"),
     }
     Ok(())
 }
@@ -263,31 +231,6 @@ fn measure(command: &mut Command) -> Result<Run> {
         }),
         _ => bail!("{command:?} printed `{text}`, not three numbers"),
     }
-}
-
-/// The most memory a command held, as its `VmHWM` said in the last look before it ended; looked at every few ms.
-fn peak_kib(command: &mut Command) -> Result<Option<f64>> {
-    let mut child = command
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .with_context(|| format!("{command:?}"))?;
-    let file = format!("/proc/{}/status", child.id());
-    let mut peak = None;
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        let text = fs::read_to_string(&file).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let now = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse().ok());
-        peak = now.or(peak);
-        std::thread::sleep(Duration::from_millis(2));
-    };
-    if !status.success() {
-        bail!("{command:?}: {status}");
-    }
-    Ok(peak)
 }
 
 /// The least time of a read of the clock the recorder uses, over many batches.

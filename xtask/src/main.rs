@@ -7,6 +7,7 @@
 
 mod bench;
 mod demo;
+mod large_run;
 mod native_bench;
 mod outcomes;
 mod packages;

@@ -42,8 +42,9 @@ const RUNTIMES: [Runtime; 3] = [
     },
 ];
 
-/// (label, N, grain): fib without a cut, where a task does nothing else, and with one.
-const SIZES: [(&str, u64, u64); 2] = [("uncut", 23, 2), ("cut", 34, 18)];
+/// (label, N, grain): fib without a cut, where a task does nothing else, and with one. Half a million and 28,000 tasks: tens of
+/// milliseconds and more, since a run of five is as long as one turn of another process.
+const SIZES: [(&str, u64, u64); 2] = [("uncut", 28, 2), ("cut", 39, 18)];
 
 /// Builds the kernel for every runtime there is and measures it bare and recorded, in turns.
 pub fn run() -> Result<()> {
@@ -151,11 +152,24 @@ fn measure(
     Ok(())
 }
 
-/// The same program recorded with and without samples, long enough that a per cent is milliseconds.
+/// Samples are a matter of a per cent: the run that shows them takes this long at least, so that a per cent is more than the
+/// clock of a scheduler.
+const SECONDS_FOR_SAMPLES: f64 = 1.0;
+/// No kernel is as fast as that this N would be too small.
+const LARGEST: u64 = 50;
+/// Calls below N − this are one task, milliseconds of work.
+const TASKS_DEEP: u64 = 12;
+
+/// The same program recorded with and without samples, in turns.
 fn samples(program: &Path, folder: &Path) -> Result<()> {
-    let arguments = ["36".to_owned(), "24".to_owned()];
+    let sized = |n: u64| [n.to_string(), (n - TASKS_DEEP).to_string()];
+    let mut n = 38;
+    while n < LARGEST && seconds(Command::new(program), &sized(n), "1")? < SECONDS_FOR_SAMPLES {
+        n += 1;
+    }
+    let arguments = sized(n);
     let (mut without, mut with) = (Vec::new(), Vec::new());
-    for _ in 0..2 * ROUNDS {
+    for _ in 0..ROUNDS {
         without.push(seconds(
             record(program, folder, &["--sample", "off"]),
             &arguments,
@@ -167,10 +181,12 @@ fn samples(program: &Path, folder: &Path) -> Result<()> {
     with.sort_by(f64::total_cmp);
     let percent = |a: f64, b: f64| (b / a - 1.0) * 100.0;
     println!(
-        "\nsamples at the default rate add {:.2} % to {:.0} ms (minima; medians {:.2} %), on one thread",
+        "\nsamples at the default rate (997 Hz) add {:.2} % to {:.0} ms (minima of {ROUNDS}; medians {:.2} %; without them the runs \
+         themselves differ by {:.1} %), on one thread; limit 1 %",
         percent(without[0], with[0]),
         without[0] * 1e3,
-        percent(without[ROUNDS], with[ROUNDS])
+        percent(without[ROUNDS / 2], with[ROUNDS / 2]),
+        percent(without[0], without[ROUNDS - 1]),
     );
     Ok(())
 }

@@ -1,0 +1,113 @@
+//! The part of `cargo xtask bench` about reading: how long the report of a run takes, how much memory, and how fast records are
+//! decoded.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::workspace::{cargo, output, succeed, workspan};
+
+/// fib(33) by joins is 11.4 million tasks.
+pub const N: &str = "33";
+
+/// What a report takes.
+pub struct Cost {
+    clock: f64,
+    processor: f64,
+    /// `VmHWM`, where the kernel says.
+    peak_kib: Option<f64>,
+}
+
+/// A trace of more than 10^7 tasks: what its report takes, and the stages of reading it.
+pub fn measure(trace: &Path) -> Result<()> {
+    println!("\na run of fib({N}) in full detail:");
+    let (tasks, cost) = trace_size(trace)?;
+    let of_ten_million = 1e7 / tasks;
+    println!(
+        "scaled to 10^7 tasks: {:.2} s on the clock (limit 3 s on two idle CPUs), {:.2} s of processor time, {} (limit 1.5 GB)",
+        cost.clock * of_ten_million,
+        cost.processor * of_ten_million,
+        match cost.peak_kib {
+            Some(kib) => format!("{:.2} GB", kib * 1024.0 * of_ten_million / 1e9),
+            None => "memory not known".into(),
+        }
+    );
+    println!("its stages, processor time and, in brackets, time on the clock:");
+    let example = ["run", "--release", "--quiet", "-p", "workspan-dag"];
+    let mut speed = cargo();
+    speed
+        .args(example)
+        .args(["--example", "read_speed"])
+        .arg(trace);
+    succeed(&mut speed)
+}
+
+/// Prints the trace's bytes a task, and what its report takes; returns the number of tasks with the latter.
+pub fn trace_size(trace: &Path) -> Result<(f64, Cost)> {
+    let info: Value = serde_json::from_str(&output(
+        workspan("release").args(["info", "--json"]).arg(trace),
+    )?)?;
+    let (Some(bytes), Some(tasks)) = (info["bytes"].as_f64(), info["tasks"].as_f64()) else {
+        bail!("workspan info said no size")
+    };
+    println!(
+        "the last trace: {tasks} tasks in {bytes} bytes, {:.1} bytes a task",
+        bytes / tasks
+    );
+    let cost = cost(workspan("release").args(["report", "--json"]).arg(trace))?;
+    let memory = match cost.peak_kib {
+        Some(kib) => format!(
+            "{:.0} MiB at most, {:.0} bytes a task",
+            kib / 1024.0,
+            kib * 1024.0 / tasks
+        ),
+        None => "the kernel does not say how much memory".into(),
+    };
+    println!(
+        "its report: {memory}, {:.2} s on the clock, {:.2} s of processor time",
+        cost.clock, cost.processor
+    );
+    Ok((tasks, cost))
+}
+
+/// Runs a command to its end. Its memory is what its `VmHWM` said in the last look before that; looked at every few ms.
+fn cost(command: &mut Command) -> Result<Cost> {
+    let (started, before) = (Instant::now(), children_time());
+    let mut child = command
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .with_context(|| format!("{command:?}"))?;
+    let file = format!("/proc/{}/status", child.id());
+    let mut peak_kib = None;
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let now = line.and_then(|line| line.trim().trim_end_matches("kB").trim().parse().ok());
+        peak_kib = now.or(peak_kib);
+        std::thread::sleep(Duration::from_millis(2));
+    };
+    if !status.success() {
+        bail!("{command:?}: {status}");
+    }
+    Ok(Cost {
+        clock: started.elapsed().as_secs_f64(),
+        processor: children_time() - before,
+        peak_kib,
+    })
+}
+
+/// Processor time of the children that have ended: cutime and cstime of proc(5) stat, in hundredths.
+fn children_time() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default();
+    let ticks = fields.split_whitespace().skip(13).take(2);
+    ticks.filter_map(|n| n.parse::<f64>().ok()).sum::<f64>() / 100.0
+}
