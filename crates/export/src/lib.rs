@@ -3,8 +3,8 @@
 //! Both take `&Dag` and the [`workspan_analysis::Report`] of it and only format what is there; [`workspan_analysis::causes`] chooses which
 //! of those numbers is said first.
 
-mod chrome;
 mod advise;
+mod chrome;
 mod compare;
 mod dot;
 pub mod flame;
@@ -22,8 +22,8 @@ mod timeline;
 mod tracks;
 mod what_if;
 
-pub use chrome::{Chrome, chrome};
 pub use advise::{advise_json, advise_text};
+pub use chrome::{Chrome, chrome};
 pub use compare::{
     CompareOptions, check_json, check_text, compare_json, compare_text, compare_words,
 };

@@ -321,11 +321,7 @@ fn warnings_stand_beside_the_numbers_they_spoil() {
 fn what_does_not_exist_yet_is_not_suggested() {
     for name in names() {
         let text = shown(&name, &Options::default(), &looks(&name));
-        for command in [
-            "workspan view",
-            "workspan compare",
-            "workspan simulate",
-        ] {
+        for command in ["workspan view", "workspan compare", "workspan simulate"] {
             assert!(!text.contains(command), "{name}: {command}");
         }
     }

@@ -138,15 +138,6 @@ impl Pyramid {
         }
         drawn
     }
-
-    /// Bytes kept, and number of blocks.
-    #[cfg(test)]
-    pub(super) fn kept(&self) -> (usize, usize) {
-        let cells: usize = self.blocks.iter().map(|b| b.seen.len()).sum();
-        let bins: usize = self.blocks.iter().map(|b| b.profile.len()).sum();
-        let bytes = cells * size_of::<Seen>() + bins * size_of::<[f32; PROFILE]>();
-        (bytes, self.blocks.len())
-    }
 }
 
 fn as_drawn(window: &Window, picture: &Picture) -> (Vec<Seen>, Vec<[f32; PROFILE]>) {

@@ -3,6 +3,9 @@
 use workspan_analysis::{Options, ReadyPath, StrandFacts, report, strand_facts};
 use workspan_dag::{Dag, NONE, OffWhy};
 
+/// What a thread does in a tick: the strand it is in, and why it is off the CPU.
+pub type Tick = (u32, Option<OffWhy>);
+
 pub const ROWS: usize = 256;
 
 /// What happens in every tick.
@@ -62,7 +65,7 @@ impl Slow {
         let mut profile = Vec::new();
         let mut free = vec![Vec::new(); threads.min(ROWS)];
         for t in 0..ticks {
-            let count = |what: &dyn Fn(usize, &(u32, Option<OffWhy>)) -> bool| {
+            let count = |what: &dyn Fn(usize, &Tick) -> bool| {
                 let all = runs.iter().enumerate();
                 all.filter(|(w, r)| r[t].0 != NONE && what(*w, &r[t]))
                     .count() as u64

@@ -8,7 +8,7 @@ use workspan_view::Session;
 
 use crate::look::{Tile, json, session, tile, tiles, top_level};
 use crate::runs::{Shape, chain, make};
-use crate::slow::{ROWS, Slow};
+use crate::slow::{ROWS, Slow, Tick};
 
 /// Runs of every kind; each is small enough for the slow implementation.
 fn shapes() -> Vec<Shape> {
@@ -140,7 +140,7 @@ fn check_rows(dag: &Dag, slow: &Slow, codes: &[u64], tile: &Tile, level: u32, in
             let to = (origin + (bin as u64 + 1) * width).min(slow.ticks as u64) as usize;
             let what = format!("level {level} tile {index} row {row} bin {bin}");
             let ticks = &slow.runs[row][from..to];
-            let count = |f: &dyn Fn(&(u32, Option<OffWhy>)) -> bool| {
+            let count = |f: &dyn Fn(&Tick) -> bool| {
                 share(
                     ticks.iter().filter(|r| r.0 != NONE && f(r)).count() as u64,
                     width,
