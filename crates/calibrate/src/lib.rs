@@ -25,13 +25,8 @@ pub struct Calibration {
     /// What one probe adds to the strands around it: half a record's cost, as a record ends one strand and starts the next, and
     /// the model counts a probe for each (`probe_cost` of the text trace).
     pub probe_ns: f64,
-    /// Rayon: from a join's entry to the start of its stolen half on another worker that looks for work: the burden. `None`
-    /// where no second CPU may be used, or the machine was too busy.
-    pub steal_ns: Option<f64>,
-    /// The middle half of the steals measured: lower and upper quartile.
-    pub steal_quartiles_ns: Option<(f64, f64)>,
-    /// Number of steals measured.
-    pub steals: u32,
+    /// What a steal costs, by runtime: the burden. None of a runtime where no second CPU may be used, or the machine was too busy.
+    pub steals: Vec<Steals>,
     /// CPUs this was measured with.
     pub cpus: u32,
 }
@@ -49,7 +44,7 @@ pub struct RecordCost {
 pub fn calibrate() -> Calibration {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from) as u32;
     let probes = probe::measure();
-    let steals = if cpus > 1 { steal::of_rayon() } else { None };
+    let steals = (cpus > 1).then(steal::of_rayon).flatten();
     // A join's three timed records are what nearly every Rayon strand is bounded by.
     let timed: Vec<f64> = probes
         .records
@@ -62,9 +57,7 @@ pub fn calibrate() -> Calibration {
         clock_ns: probes.clock_ns,
         records: probes.records,
         probe_ns: record / 2.0,
-        steal_ns: steals.as_ref().map(|s| s.median_ns),
-        steal_quartiles_ns: steals.as_ref().map(|s| s.quartiles_ns),
-        steals: steals.map_or(0, |s| s.count),
+        steals: steals.into_iter().collect(),
         cpus,
     }
 }

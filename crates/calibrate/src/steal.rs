@@ -97,8 +97,8 @@ mod tests {
             "{c:?}"
         );
         assert!(c.probe_ns > 0.0 && c.probe_ns < 1e5, "{c:?}");
-        if let Some(steal) = c.steal_ns {
-            assert!(steal > 1.0 && steal < 1e9, "{c:?}");
+        for steal in &c.steals {
+            assert!(steal.median_ns > 1.0 && steal.median_ns < 1e9, "{c:?}");
         }
     }
 }

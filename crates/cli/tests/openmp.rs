@@ -55,6 +55,33 @@ fn runtime(compiler: &str) -> &'static str {
 }
 
 #[test]
+fn what_a_steal_costs_is_measured_with_the_programs_own_library() {
+    let test = "what_a_steal_costs_is_measured_with_the_programs_own_library";
+    for compiler in openmp_compilers(test) {
+        let folder = tempfile::tempdir().unwrap();
+        compile(&compiler, "ends.c", folder.path(), &["-fopenmp"]);
+        let output = record(folder.path(), &[], &["./ends", "return"]);
+        let dag = read(&trace_of(&output, folder.path()));
+        let mut facts = dag.meta.facts.iter();
+        let source = facts.find(|(key, _)| key == workspan_dag::BURDEN_SOURCE);
+        if dag.meta.burden == 0 {
+            assert_eq!(source, None, "{compiler}");
+            skipped(test, "too few CPUs, or too busy, for a steal");
+            continue;
+        }
+        let (_, source) = source.unwrap();
+        assert!(source.starts_with(runtime(&compiler)), "{source}");
+        let named = match runtime(&compiler) {
+            "GNU OpenMP" => source.contains("(libgomp"),
+            _ => source.contains("(libomp") || source.contains("(libiomp"),
+        };
+        assert!(named && source.contains("forced"), "{source}");
+        let ns = dag.meta.burden as f64 * 1e9 / dag.meta.ticks_per_second as f64;
+        assert!(ns > 1.0 && ns < 1e6, "{ns}");
+    }
+}
+
+#[test]
 fn a_program_that_ends_inside_a_region_leaves_a_trace() {
     for compiler in openmp_compilers("a_program_that_ends_inside_a_region_leaves_a_trace") {
         let folder = tempfile::tempdir().unwrap();

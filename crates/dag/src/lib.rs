@@ -19,6 +19,6 @@ pub mod text;
 pub use dag::*;
 pub use error::Error;
 pub use folded::Folded;
-pub use meta::{Meta, Steals, TimeUnit};
+pub use meta::{BURDEN_SOURCE, Meta, Steals, TimeUnit};
 pub use open::{OpenOptions, open};
 pub use samples::{Frame, Samples};

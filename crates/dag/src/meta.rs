@@ -24,6 +24,9 @@ pub enum Steals {
     Continuation,
 }
 
+/// The key of the fact ([`Meta::facts`]), and of the note in a trace, on how [`Meta::burden`] is known: of which runtime, measured how.
+pub const BURDEN_SOURCE: &str = "steal cost of";
+
 /// The run: machine, runtime, units, costs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Meta {

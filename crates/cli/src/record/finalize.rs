@@ -6,7 +6,6 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use workspan_calibrate::Calibration;
 use workspan_recorder::front::INHERITED;
 use workspan_symbols::{Mapping, Position, Site, Workspace};
 use workspan_trace::chunk::ChunkKind;
@@ -20,6 +19,7 @@ use super::EXIT_STATUS;
 use super::clock::Clock;
 use super::off_cpu::OffCpu;
 use super::runs::program_name;
+use super::{calibration, steals};
 
 /// A trace that was finalised.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -42,7 +42,8 @@ pub struct Finalized {
     pub warnings: Vec<String>,
 }
 
-/// Writes the trace of `spool` to `output`, a new file that the caller then puts in its place.
+/// Writes the trace of `spool` to `output`, a new file that the caller then puts in its place. `tool` is the folder where this machine's
+/// costs are kept.
 ///
 /// # Errors
 /// The spool file can't be read or is none; `output` can't be written. The spool file is left as it is.
@@ -53,7 +54,7 @@ pub fn finalize(
     facts: &[Note],
     off_cpu: &OffCpu,
     follow: bool,
-    calibration: impl Fn() -> Calibration,
+    tool: &Path,
 ) -> anyhow::Result<Finalized> {
     let bytes = std::fs::read(spool).with_context(|| spool.display().to_string())?;
     let trace = Trace::open(&bytes).with_context(|| spool.display().to_string())?;
@@ -89,7 +90,7 @@ pub fn finalize(
             .map(|d| format!("{}: {d}", spool.display())),
     );
 
-    let costs = costs(&told, &Clock::of(&trace), calibration);
+    let costs = costs(&told, &Clock::of(&trace), tool);
     // Of a process that the recorded program started, its end is not known.
     let own = told.number("parent process") == u64::from(std::process::id());
     let facts = facts
@@ -133,27 +134,31 @@ pub fn finalize(
     })
 }
 
-/// What probes and, for a runtime it was measured for, steals cost, in ticks, as the reader of the trace takes them.
-fn costs(told: &Told, clock: &Clock, calibration: impl Fn() -> Calibration) -> Vec<Note> {
+/// What probes and steals cost, in ticks, as the reader of the trace takes them, and how the latter is known.
+fn costs(told: &Told, clock: &Clock, tool: &Path) -> Vec<Note> {
     if told.tasks == 0 {
         return Vec::new();
     }
-    let calibration = calibration();
-    let rayon = told
-        .notes
-        .iter()
-        .any(|note| note.key == "runtime" && note.value.starts_with("Rayon"));
-    let ticks = |ns: f64| clock.length((ns * 1000.0).round() as u64) / 1000;
-    [
-        ("probe_cost_ticks", Some(calibration.probe_ns)),
-        ("burden_ticks", calibration.steal_ns.filter(|_| rayon)),
-    ]
-    .into_iter()
-    .filter_map(|(key, ns)| {
-        let ticks = ticks(ns.filter(|ns| ns.is_finite() && *ns > 0.0)?);
-        (ticks > 0).then(|| Note::new(key, ticks.to_string()))
-    })
-    .collect()
+    let calibration = calibration::of_this_machine(tool);
+    let runtimes = told.all("runtime");
+    let libraries = told.mappings.iter().map(|mapping| mapping.path.as_path());
+    let burden = steals::burden(tool, &calibration, &runtimes, libraries);
+    let ticks = |ns: f64| {
+        let known = ns.is_finite() && ns > 0.0;
+        let ticks = clock.length((ns * 1000.0).round() as u64) / 1000;
+        (known && ticks > 0).then(|| ticks.to_string())
+    };
+    let mut notes = Vec::new();
+    if let Some(probe) = ticks(calibration.probe_ns) {
+        notes.push(Note::new("probe_cost_ticks", probe));
+    }
+    if let Some((ns, source)) = burden
+        && let Some(burden) = ticks(ns)
+    {
+        notes.push(Note::new("burden_ticks", burden));
+        notes.push(Note::new(workspan_dag::BURDEN_SOURCE, source));
+    }
+    notes
 }
 
 /// What the chunks of other kinds than events say.

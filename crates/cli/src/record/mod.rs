@@ -21,6 +21,7 @@ mod runner;
 mod runs;
 mod runtimes;
 mod samples;
+pub mod steals;
 mod swap;
 mod user_config;
 mod watch;
@@ -38,7 +39,7 @@ use crate::embedded::{RUNNER_ROLE, RUSTC_ROLE};
 use cargo::Request;
 use cargo_line::CargoLine;
 
-/// When this process was started as the rustc wrapper or the target runner (by `argv[0]`), plays that role and returns
+/// When this process was started as the rustc wrapper, the target runner or to measure a runtime (by `argv[0]`), plays that role and returns
 /// its exit code; must be called first in `main`.
 pub fn dispatch_role() -> Option<ExitCode> {
     let name = std::env::args_os().next()?;
@@ -53,6 +54,9 @@ pub fn dispatch_role() -> Option<ExitCode> {
     if is(RUSTC_ROLE) {
         let code = workspan_rayon::wrapper_main(std::env::args_os());
         return Some(ExitCode::from(u8::try_from(code).unwrap_or(101)));
+    }
+    if is(steals::ROLE) {
+        return Some(steals::main(std::env::args_os()));
     }
     is(RUNNER_ROLE).then(|| runner::main(std::env::args_os()))
 }

@@ -12,7 +12,7 @@ use super::finalize::{Finalized, finalize};
 use super::off_cpu::OffCpu;
 use super::progress::Progress;
 use super::runner::UNRECORDED;
-use super::{calibration, runs};
+use super::runs;
 
 /// A run that has ended.
 pub struct Outcome<'a> {
@@ -133,7 +133,7 @@ impl Outcome<'_> {
                 &self.facts,
                 &off_cpu,
                 self.follow,
-                || calibration::of_this_machine(self.tool),
+                self.tool,
             ) {
                 Ok(trace) => {
                     // The report has them too.

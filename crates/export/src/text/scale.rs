@@ -4,6 +4,7 @@ use super::View;
 use super::notes::{About, Notes};
 use crate::page::{Page, plain, strong};
 use crate::quantity::{percent_of, ratio, thousands};
+use workspan_dag::BURDEN_SOURCE;
 
 pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
     let ws = &view.report.work_span;
@@ -38,10 +39,13 @@ pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
         plain(ratio(ws.parallelism())),
     ];
     if ws.burden > 0 {
-        let origin = match (view.measured.burden, view.counter()) {
-            (Some(_), _) => "given",
-            (None, Some(_)) => "assumed",
-            (None, None) => "from the trace",
+        let mut facts_of_run = view.dag.meta.facts.iter();
+        let source = facts_of_run.find(|(key, _)| key == BURDEN_SOURCE);
+        let origin = match (view.measured.burden, view.counter(), source) {
+            (Some(_), _, _) => "given",
+            (None, Some(_), _) => "assumed",
+            (None, None, Some((_, source))) => source,
+            (None, None, None) => "from the trace",
         };
         facts.push(strong(", burdened "));
         facts.push(plain(format!(
