@@ -28,7 +28,7 @@ Strands take what they weigh in the trace; creating and stealing tasks takes wha
 the same for the same seed. With -o the simulated run is written as a trace, for report, timeline, compare and the rest.",
     after_help = "\
 Examples:
-  workspan simulate run.wspan --workers 1,2,4,8,16,32,64
+  workspan simulate run.wspan --workers 1,2,4..64
   workspan simulate run.wspan --workers 64 --policy work-first -o on64.jsonl
   workspan simulate run.wspan --workers 16 --fix 'lines:src/sort.rs:43-50 x4'
   workspan simulate run.wspan --policy bounded-queue:64 --steal-cost 2us --spawn-cost 20ns --seeds 10"
@@ -36,9 +36,9 @@ Examples:
 pub struct SimulateArgs {
     #[command(flatten)]
     trace: TraceArgs,
-    /// Virtual workers
-    #[arg(long, value_name = "N,...", value_delimiter = ',', default_values_t = [1, 2, 4, 8, 16, 32, 64, 128], value_parser = clap::value_parser!(u32).range(1..=65536))]
-    workers: Vec<u32>,
+    /// Virtual workers; `4..64` is 4, 8, 16, 32 and 64
+    #[arg(long, value_name = "N,...", default_value = "1..128", value_parser = workers)]
+    workers: Workers,
     /// work-first, help-first, delayed-children, bounded-queue:N, restrained-stealing or breadth-first
     #[arg(long, value_name = "POLICY", default_value = "help-first", value_parser = policy)]
     policy: Policy,
@@ -79,7 +79,7 @@ pub struct SimulateArgs {
 /// # Errors
 /// The trace can't be read or has no critical path, a fix names nothing that is there, or the output can't be written.
 pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
-    if args.output.is_some() && args.workers.len() != 1 {
+    if args.output.is_some() && args.workers.0.len() != 1 {
         bail!("-o writes one run: say on how many workers, as --workers 64");
     }
     let progress = Progress::new("workspan: simulating …");
@@ -108,7 +108,7 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
     let attempt_cost = given(args.attempt_cost, steal_cost / 32);
     let simulation = Simulation::new(&dag, &measured, spawn_cost, &fixes).with_context(of_file)?;
     let mut rows = Vec::new();
-    for &workers in &args.workers {
+    for &workers in &args.workers.0 {
         let setup = Setup {
             workers,
             policy: args.policy,
@@ -149,6 +149,36 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
         return print(&simulation_json(&view));
     }
     print(&simulation_text(&view, &args.looks.options(usize::MAX)))
+}
+
+/// Numbers of workers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Workers(Vec<u32>);
+
+/// Most virtual workers.
+const MOST: u32 = 65536;
+
+fn workers(text: &str) -> Result<Workers, String> {
+    let one = |text: &str| match text.trim().parse() {
+        Ok(n) if (1..=MOST).contains(&n) => Ok(n),
+        _ => Err(format!(
+            "`{text}` is no number of workers from 1 to {MOST}; expected as 1,2,4 or 4..64"
+        )),
+    };
+    let mut all = Vec::new();
+    for part in text.split(',') {
+        let Some((from, to)) = part.split_once("..") else {
+            all.push(one(part)?);
+            continue;
+        };
+        let (from, to) = (one(from)?, one(to)?);
+        if from > to {
+            return Err(format!("`{part}` ends before it starts"));
+        }
+        all.extend(std::iter::successors(Some(from), |n| n.checked_mul(2)).take_while(|&n| n < to));
+        all.push(to);
+    }
+    Ok(Workers(all))
 }
 
 const POLICIES: [&str; 6] = [
@@ -219,6 +249,19 @@ mod tests {
         ] {
             let error = policy(name).err().unwrap_or_default();
             assert!(error.contains(words), "{name}: {error}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_workers_are_listed_or_doubled() {
+        let parsed = |text| workers(text).map(|workers| workers.0);
+        assert_eq!(parsed("1,2,4..32"), Ok(vec![1, 2, 4, 8, 16, 32]));
+        assert_eq!(parsed("3..10"), Ok(vec![3, 6, 10]));
+        assert_eq!(parsed("64"), Ok(vec![64]));
+        assert_eq!(parsed("7..7"), Ok(vec![7]));
+        assert_eq!(parsed("1..65536").map(|all| all.len()), Ok(17));
+        for wrong in ["0", "", "4..", "..4", "8..2", "65537", "1,,2", "2..0", "x"] {
+            assert!(parsed(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -131,7 +131,10 @@ fn bad_input_is_answered() {
     let file = folder.path().join("run.jsonl");
     std::fs::write(&file, HALVES).unwrap();
     for (args, words) in [
-        (&["--workers", "0"][..], "0 is not in 1..=65536"),
+        (
+            &["--workers", "0"][..],
+            "`0` is no number of workers from 1 to 65536",
+        ),
         (&["--policy", "worst-first"], "the closest: work-first"),
         (&["--policy", "bounded-queue"], "bounded-queue:N"),
         (
