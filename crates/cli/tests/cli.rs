@@ -408,3 +408,27 @@ fn bandwidth_runs_copies_side_by_side() {
     assert_eq!(failed.status.code(), Some(1), "{said}");
     assert!(said.contains("exit status: 3: no such input"), "{said}");
 }
+
+/// A report ends with what to call next, and findings name commands: all of them are there.
+#[test]
+fn what_a_report_suggests_exists() {
+    let folder = golden("balanced.jsonl").parent().unwrap().to_owned();
+    let mut suggested = std::collections::BTreeSet::new();
+    for file in fs::read_dir(folder).unwrap() {
+        let file = file.unwrap().path();
+        if file.extension().is_none_or(|end| end != "jsonl") {
+            continue;
+        }
+        let text = stdout(&run(&["report", file.to_str().unwrap()]));
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let named = words.windows(2).filter(|pair| pair[0] == "workspan");
+        suggested.extend(named.map(|pair| pair[1].to_owned()));
+    }
+    for command in ["view", "help"] {
+        assert!(suggested.contains(command), "{suggested:?}");
+    }
+    for command in &suggested {
+        let help = run(&[command, "--help"]);
+        assert!(help.status.success(), "{command}: {}", stderr(&help));
+    }
+}

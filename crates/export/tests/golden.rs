@@ -316,13 +316,3 @@ fn warnings_stand_beside_the_numbers_they_spoil() {
     let text = shown("doubtful", &raw, &looks("doubtful"));
     assert!(text.contains("Work 1.66 us, span 800 ns, "), "{text}");
 }
-
-#[test]
-fn what_does_not_exist_yet_is_not_suggested() {
-    for name in names() {
-        let text = shown(&name, &Options::default(), &looks(&name));
-        for command in ["workspan view", "workspan compare", "workspan simulate"] {
-            assert!(!text.contains(command), "{name}: {command}");
-        }
-    }
-}

@@ -174,6 +174,8 @@ mod tests {
             "api/v1/summary?run=a",
             "api/v1/sites?run=a",
             "api/v1/scalability",
+            "api/v1/whatif?run=a&what=site%3A0&factors=2%2C4%2C8%2C16%2C50%2C100%2C200%2C400",
+            "api/v1/whatif?run=a&what=site%3A0&factors=400",
         ] {
             assert!(all.contains_key(key), "{key}");
         }
@@ -199,7 +201,10 @@ mod tests {
     /// More room carries more; none is exceeded, but by what every report carries.
     #[test]
     fn the_budget_is_kept() {
-        let (_, least) = made("balanced.jsonl", 0);
+        let (session, least) = made("balanced.jsonl", 0);
+        let top = session.runs[0].picture().unwrap().top_level();
+        let whole = format!("api/v1/rows?run=a&level={top}&index=0");
+        assert!(carried(&least.html).contains_key(&whole), "{whole}");
         let mut last = carried(&least.html).len();
         for budget in [60_000u64, 150_000, 2_000_000] {
             let (_, made) = made("balanced.jsonl", budget);

@@ -29,12 +29,17 @@ export function StatusLine() {
   );
 }
 
-/** As many whole words as fit. */
+/** What a short title must not end in. */
+const HANGING = new Set(["a", "all", "an", "and", "at", "by", "in", "of", "on", "selected", "the", "this", "to", "what", "with"]);
+
+/** As many whole words as fit, and make sense at an end. */
 function shortTitle(title: string): string {
-  let out = "";
+  const words: string[] = [];
   for (const word of title.split(/[,:(]/)[0]!.trim().split(" ")) {
-    if (out && out.length + word.length > 17) break;
-    out += (out ? " " : "") + word;
+    if (words.length && words.join(" ").length + word.length > 17) break;
+    words.push(word);
   }
-  return out;
+  const whole = words.length === title.split(" ").length;
+  while (!whole && words.length > 1 && HANGING.has(words.at(-1)!)) words.pop();
+  return words.join(" ");
 }

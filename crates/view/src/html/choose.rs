@@ -17,11 +17,18 @@ use crate::timeline::TILE_BINS;
 
 /// Shares of the room that may be used once the parts are in, one after the other.
 const SOURCES: f64 = 0.10;
+const WHAT_IF: f64 = 0.15;
 const DAG: f64 = 0.25;
 const FIRST_DETAILS: f64 = 0.40;
 const TILES: f64 = 0.80;
 const WINDOWS: f64 = 0.92;
 
+/// Codes, and spawn sites, whose what-if is carried: those that weigh most on the critical path.
+const MOST_WHAT_IF: usize = 6;
+/// In longer runs fewer, since each takes as long as measuring the run some ten times.
+const LONG_RUN: usize = 1_000_000;
+/// What the page asks for (`FACTORS` of ui/src/whatif/choice.ts), all together and, for the path, each alone.
+const FACTORS: [u32; 8] = [2, 4, 8, 16, 50, 100, 200, 400];
 /// Items of the DAG's insides that are carried at most.
 const MOST_NODES: usize = 5000;
 /// Strands of the critical path whose details come first, longest first.
@@ -52,6 +59,8 @@ pub(super) fn choose(
     };
     choice.tables()?;
     let sources = choice.sources(whole_sources)?;
+    choice.overview();
+    choice.what_if();
     let nodes = choice.dag();
     choice.first_details();
     let finest = choice.levels();
@@ -145,6 +154,50 @@ impl Choice<'_> {
             }
         }
         Ok((files, lines))
+    }
+
+    /// The whole run in one tile: without it there is no timeline at all.
+    fn overview(&mut self) {
+        for run in &self.session.runs {
+            let top = run.picture().map_or(0, Picture::top_level);
+            let group = self.group(self.tile_keys(run, top, 0));
+            self.pack.must(group);
+        }
+    }
+
+    /// What is asked first in What-if: the code and the spawn sites of the critical path, each alone.
+    fn what_if(&mut self) {
+        for run in &self.session.runs {
+            let (Ok(picture), Ok(rest)) = (run.picture(), run.rest()) else {
+                continue;
+            };
+            let most = if picture.dag.strands.len() > LONG_RUN {
+                1
+            } else {
+                MOST_WHAT_IF
+            };
+            let mut critical = vec![0u128; picture.codes.all.len()];
+            for &s in &rest.report.work_span.critical_path {
+                critical[usize::from(picture.codes.of(s))] += u128::from(picture.facts.weight(s));
+            }
+            let mut codes: Vec<usize> = (0..critical.len()).filter(|&c| critical[c] > 0).collect();
+            codes.sort_by_key(|&c| (std::cmp::Reverse(critical[c]), c));
+            let codes = codes.into_iter().map(|code| format!("code:{code}"));
+            let sites = rest.report.sites.iter().filter(|row| row.critical_work > 0);
+            let sites = sites.map(|row| format!("site:{}", row.site));
+            let all = FACTORS.map(|factor| factor.to_string());
+            for what in codes.take(most).chain(sites.take(most)) {
+                let alone = all.iter().skip(1).cloned();
+                let keys = std::iter::once(all.join(",")).chain(alone).map(|factors| {
+                    let (what, factors) = (escape(&what), escape(&factors));
+                    format!("api/v1/whatif?run={}&what={what}&factors={factors}", run.id)
+                });
+                let group = self.group(keys);
+                if !self.pack.may(group, WHAT_IF) {
+                    break;
+                }
+            }
+        }
     }
 
     /// Insides of the DAG's nodes, from the root down, heaviest first within a node; how many items.
