@@ -24,7 +24,8 @@ startHash();
 startTheme();
 startKeys();
 startCommands();
-const root = document.getElementById("app")!;
+// A report that was cut short on its way has lost what stood behind its data.
+const root = document.getElementById("app") ?? document.body.appendChild(Object.assign(document.createElement("div"), { id: "app" }));
 findSource().then(
   (source) => {
     setSource(source);

@@ -1,6 +1,6 @@
 //! The single-file report: the page with answers inside.
 //!
-//! It carries what [`answer()`](crate::answer()) says to chosen requests ([`choose`]), byte for byte what the server would say, packed
+//! It carries what [`answer()`](crate::answer()) says to chosen requests (`choose`), byte for byte what the server would say, packed
 //! as `ui/src/data/embedded.ts` unpacks it: base64 of gzip of a count (u32), then each answer: length of its key (u32), key, kind (u8: 0
 //! JSON, 1 planes), length (u32), bytes; little-endian. Base64 has no `<`, so nothing of a trace can end the script it stands in.
 
