@@ -325,9 +325,15 @@ export default function (suite) {
     await until(async () => (await page.evaluate(() => document.body.innerText)).includes("detail stops at") || (await page.evaluate(() => window.__timeline.drawn.complete && !window.__timeline.busy)), "the words, or all detail");
   });
 
-  suite.test("a report kept too small for rows says so", { report: true, flags: ["--budget", "10KB"] }, async (t) => {
+  suite.test("the smallest report still has the whole run, and says where detail stops", { report: true, flags: ["--budget", "10KB"] }, async (t) => {
     await open(t);
-    await until(async () => (await t.page.evaluate(() => document.body.innerText)).includes("carries no picture of the rows"), "the words");
+    const { page } = t;
+    const seen = await page.evaluate(() => ({ boxes: window.__timeline.scene.boxes.n, most: Math.max(...Object.values(window.__timeline.drawn.columns.values.running).filter((v) => v !== null && !Number.isNaN(v))) }));
+    check(seen.boxes > 0, "no strand is a box of its own");
+    check(seen.most > 0.2, `running at most ${seen.most}`);
+    const { elapsed } = await window_(page);
+    await page.evaluate(([a, b]) => window.__timeline.show({ t0: a, t1: b }), [elapsed * 0.4, elapsed * 0.4 + elapsed / 4096]);
+    await until(async () => (await page.evaluate(() => document.body.innerText)).includes("detail stops at"), "the words");
   });
 
   const largest = [...suite.runs.all].map((f) => ({ f, size: statSync(f).size })).sort((a, b) => b.size - a.size)[0]?.f ?? null;
