@@ -152,15 +152,19 @@ fn measure(
     Ok(())
 }
 
-/// Samples are a matter of a per cent: the run that shows them takes this long at least, so that a per cent is more than the
-/// clock of a scheduler.
+/// The run that shows what samples cost takes this long at least.
 const SECONDS_FOR_SAMPLES: f64 = 1.0;
 /// No kernel is as fast as that this N would be too small.
 const LARGEST: u64 = 50;
 /// Calls below N − this are one task, milliseconds of work.
 const TASKS_DEEP: u64 = 12;
+/// Samples a second when nothing else is asked for.
+const DEFAULT_RATE: f64 = 997.0;
+/// What samples cost at the default rate is less than what runs differ by on any machine that does something else too. A sample
+/// costs the same at any rate, so the cost of one comes from runs with this many times as many.
+const TIMES: u32 = 25;
 
-/// The same program recorded with and without samples, in turns.
+/// The same program recorded without samples, with the default rate and with many times that, in turns.
 fn samples(program: &Path, folder: &Path) -> Result<()> {
     let sized = |n: u64| [n.to_string(), (n - TASKS_DEEP).to_string()];
     let mut n = 38;
@@ -168,23 +172,33 @@ fn samples(program: &Path, folder: &Path) -> Result<()> {
         n += 1;
     }
     let arguments = sized(n);
-    let (mut without, mut with) = (Vec::new(), Vec::new());
+    let often = DEFAULT_RATE * f64::from(TIMES);
+    let often_flag = often.to_string();
+    let flags: [&[&str]; 3] = [&["--sample", "off"], &[], &["--sample", &often_flag]];
+    let mut runs: [Vec<f64>; 3] = Default::default();
     for _ in 0..ROUNDS {
-        without.push(seconds(
-            record(program, folder, &["--sample", "off"]),
-            &arguments,
-            "1",
-        )?);
-        with.push(seconds(record(program, folder, &[]), &arguments, "1")?);
+        for (flags, runs) in flags.iter().zip(&mut runs) {
+            runs.push(seconds(record(program, folder, flags), &arguments, "1")?);
+        }
     }
-    without.sort_by(f64::total_cmp);
-    with.sort_by(f64::total_cmp);
+    for runs in &mut runs {
+        runs.sort_by(f64::total_cmp);
+    }
+    let [without, with, many] = &runs;
     let percent = |a: f64, b: f64| (b / a - 1.0) * 100.0;
+    // A run of t seconds, without the samples, has (rate · t) of them.
+    let each = |at: usize| (many[at] / without[at] - 1.0) / often;
     println!(
-        "\nsamples at the default rate (997 Hz) add {:.2} % to {:.0} ms (minima of {ROUNDS}; medians {:.2} %; without them the runs \
-         themselves differ by {:.1} %), on one thread; limit 1 %",
-        percent(without[0], with[0]),
+        "\nsamples, one thread, {:.0} ms without them; limit 1 %:\n  \
+         at {TIMES} times the default rate: {:.2} us a sample by minima of {ROUNDS}, {:.2} by medians: {:.2} % and {:.2} % at the default \
+         rate (997 Hz)\n  \
+         at the default rate itself: {:.2} % by minima, {:.2} % by medians, where runs without samples differ by {:.1} %",
         without[0] * 1e3,
+        each(0) * 1e6,
+        each(ROUNDS / 2) * 1e6,
+        each(0) * DEFAULT_RATE * 100.0,
+        each(ROUNDS / 2) * DEFAULT_RATE * 100.0,
+        percent(without[0], with[0]),
         percent(without[ROUNDS / 2], with[ROUNDS / 2]),
         percent(without[0], without[ROUNDS - 1]),
     );
