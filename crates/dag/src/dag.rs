@@ -3,6 +3,7 @@
 use crate::folded::Folded;
 use crate::meta::Meta;
 use crate::samples::Samples;
+use crate::unrecorded::Bounds;
 
 /// Index of a task: `0..dag.tasks.len()`. Smaller index = smaller task number (creation order when recorded).
 pub type TaskId = u32;
@@ -378,6 +379,8 @@ pub struct Dag {
     pub counters: Vec<Counter>,
     /// Folded strands, ascending: a strand that stands for a whole subtree (MODEL.md §7).
     pub folded: Vec<(StrandId, Folded)>,
+    /// Of those, the ones that were not recorded, ascending: their records are estimates, within these bounds.
+    pub unrecorded: Vec<(StrandId, Bounds)>,
     /// Samples of the code.
     pub samples: Samples,
     /// Numbers of signals, by the strand that set them, ascending.

@@ -15,6 +15,7 @@ pub mod raw;
 pub mod recorded;
 pub mod samples;
 pub mod text;
+pub mod unrecorded;
 
 pub use dag::*;
 pub use error::Error;
@@ -22,3 +23,4 @@ pub use folded::Folded;
 pub use meta::{BURDEN_SOURCE, Meta, Steals, TimeUnit};
 pub use open::{OpenOptions, open};
 pub use samples::{Frame, Samples};
+pub use unrecorded::Bounds;

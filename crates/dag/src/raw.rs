@@ -11,6 +11,7 @@ use crate::dag::{Lists, Off, Place, ScopeKind, Steal, TaskKind, ThreadEvent};
 use crate::folded::Folded;
 use crate::meta::Meta;
 use crate::samples::RawSamples;
+use crate::unrecorded::Bounds;
 
 /// A task as told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,4 +138,6 @@ pub struct RawTrace {
     pub samples: RawSamples,
     /// Folded strands by raw strand.
     pub folded: Vec<(u32, Folded)>,
+    /// Of those, the ones that are estimated, by raw strand.
+    pub unrecorded: Vec<(u32, Bounds)>,
 }

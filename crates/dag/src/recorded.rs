@@ -1,7 +1,7 @@
 //! Reads a recorded trace (`.wspan`, or the spool file a process left behind).
 //!
 //! `gather` sorts the file's chunks by what they are; `count` walks all events once to learn how many tasks, scopes
-//! and yields each thread has and who was in which team (`teams`), and numbers the tasks by creation; `replay` walks them again with each thread's stack of
+//! and yields each thread has and who was in which team (`teams`), what unrecorded subtrees hold (`unrecorded`), and numbers the tasks by creation; `replay` walks them again with each thread's stack of
 //! tasks and tells the run; `workers` gives threads their numbers, `places` sites their names, `clock` ticks their
 //! rate, `estimate` off-CPU times their strands, and `off_cpu` makes one of those told twice. What is inconsistent is repaired, counted and told in the warnings; times
 //! start at 0.
@@ -16,6 +16,7 @@ mod places;
 mod replay;
 mod samples;
 mod teams;
+mod unrecorded;
 mod workers;
 
 use crate::error::Error;

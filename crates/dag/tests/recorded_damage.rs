@@ -109,7 +109,7 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
                         numbers.next(20)
                     };
                     t = t.saturating_add(step);
-                    let kind = Kind::from_code(1 + numbers.next(36) as u8).unwrap();
+                    let kind = Kind::from_code(1 + numbers.next(40) as u8).unwrap();
                     let operands: Vec<u64> = match kind {
                         Kind::Begin | Kind::ResumeYielded => {
                             vec![numbers.next(lanes + 1), numbers.next(8)]
@@ -151,8 +151,9 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
                             ]
                         }
                         Kind::Create => vec![numbers.next(4), numbers.next(4)],
-                        Kind::Wait => match numbers.next(5) {
+                        Kind::Wait => match numbers.next(6) {
                             0 => vec![0, 0],
+                            5 => vec![0, 5],
                             1 => vec![1, 1, numbers.next(lanes), numbers.next(3)],
                             2 => vec![
                                 2,
@@ -194,6 +195,12 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
                             vec![numbers.next(lanes + 2), numbers.next(30)]
                         }
                         Kind::Folded => vec![0],
+                        Kind::Unrecorded | Kind::Sampled => {
+                            vec![numbers.next(3), numbers.next(4)]
+                        }
+                        Kind::Part => {
+                            vec![numbers.next(lanes), numbers.next(4), numbers.next(3)]
+                        }
                         _ => vec![],
                     };
                     lane.at(t, kind, &operands);

@@ -15,6 +15,8 @@ pub enum WaitFor<'a> {
     Signals(References<'a>),
     /// Children that a task with these dependences ([`wire::dependence`] kind, address) would depend on.
     Dependences(References<'a>),
+    /// Parts of the unrecorded subtree that the task is in.
+    Parts,
 }
 
 /// A list of tasks, signals or dependences in a record, decoded as it is walked.
@@ -153,6 +155,19 @@ pub enum Event<'a> {
     /// (Counter label, increase).
     Readings(References<'a>),
     ResumeStopped(Stop),
+    Unrecorded {
+        site: u32,
+        level: u64,
+    },
+    Recorded,
+    Part {
+        of: TaskRef,
+        site: u32,
+    },
+    Sampled {
+        site: u32,
+        level: u64,
+    },
 }
 
 /// Which stop a task goes on from ([`Kind::ResumeStopped`]).
@@ -281,6 +296,7 @@ impl<'a> Events<'a> {
                     wire::wait::TASKS => WaitFor::Tasks(self.references(at, true)?),
                     wire::wait::SIGNALS => WaitFor::Signals(self.references(at, false)?),
                     wire::wait::DEPENDENCES => WaitFor::Dependences(self.references(at, true)?),
+                    wire::wait::PARTS => WaitFor::Parts,
                     _ => return None,
                 };
                 Event::Wait { site, what }
@@ -379,6 +395,19 @@ impl<'a> Events<'a> {
                     None => Stop::Signal(number),
                 })
             }
+            k if k == Kind::Unrecorded as u8 => Event::Unrecorded {
+                site: thread_of(self.number(at)?),
+                level: self.number(at)?,
+            },
+            k if k == Kind::Recorded as u8 => Event::Recorded,
+            k if k == Kind::Part as u8 => Event::Part {
+                of: self.pair(at)?,
+                site: thread_of(self.number(at)?),
+            },
+            k if k == Kind::Sampled as u8 => Event::Sampled {
+                site: thread_of(self.number(at)?),
+                level: self.number(at)?,
+            },
             _ => return None,
         };
         Some((self.now.saturating_add(delta), event))

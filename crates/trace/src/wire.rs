@@ -107,10 +107,22 @@ pub enum Kind {
     /// on here, pushed on this stack. Or 0, id: the task that waits for that signal does. What it left below or above
     /// itself on the other stack stays there, and is never spoken of as that stack's top again.
     ResumeStopped = 36,
+    /// Operands site, level: the current task's strand is cut, and what it does on this thread until [`Kind::Recorded`] is a
+    /// subtree created at that site so many levels below its root that is not recorded. It takes the thread's next yield count, which names the
+    /// subtree.
+    Unrecorded = 37,
+    /// The subtree that the current task began with [`Kind::Unrecorded`] has ended; the strand is cut, and the task goes on.
+    Recorded = 38,
+    /// Operands thread, yield count of an unrecorded subtree, site: this thread begins, on top of its stack, a task that was
+    /// created somewhere in that subtree (it takes this thread's next create count).
+    Part = 39,
+    /// No time, operands site, level: the join that follows is a subtree that was drawn to be recorded in full where others of
+    /// its kind are not.
+    Sampled = 40,
 }
 
 /// The largest code of a kind.
-const LAST: u8 = Kind::ResumeStopped as u8;
+const LAST: u8 = Kind::Sampled as u8;
 
 impl Kind {
     /// The kind of this code; `None` for those that are not one of version 1.
@@ -153,6 +165,10 @@ impl Kind {
             Kind::Depends,
             Kind::Readings,
             Kind::ResumeStopped,
+            Kind::Unrecorded,
+            Kind::Recorded,
+            Kind::Part,
+            Kind::Sampled,
         ];
         if code <= LAST {
             Some(KINDS[code as usize])
@@ -189,6 +205,8 @@ pub mod wait {
     /// Operands n, n × ([`super::dependence`] kind, address): those children, created before and not yet joined, that a task
     /// with these dependences would depend on.
     pub const DEPENDENCES: u64 = 4;
+    /// The [`super::Kind::Part`]s, of the unrecorded subtree that the task is in, that end before it goes on.
+    pub const PARTS: u64 = 5;
 }
 
 /// Kinds of OpenMP's dependences, as in [`Kind::Depends`].

@@ -61,6 +61,12 @@ pub(super) fn fill(
         .collect();
     dag.folded.sort_by_key(|f| f.0);
     dag.folded.dedup_by_key(|f| f.0);
+    dag.unrecorded = std::mem::take(&mut raw.unrecorded)
+        .into_iter()
+        .filter_map(|(s, bounds)| Some((rank[strands.of_raw(s)?.0 as usize], bounds)))
+        .collect();
+    dag.unrecorded.sort_by_key(|u| u.0);
+    dag.unrecorded.dedup_by_key(|u| u.0);
     dag.signals = strands
         .sets
         .iter()

@@ -74,6 +74,10 @@ pub(super) fn check_indices(raw: &mut RawTrace, mode: Mode) -> Result<(), Fault>
                 .iter()
                 .all(|b| or_none(b.0, places) && or_none(b.1, places))
     });
+    good &= raw
+        .unrecorded
+        .iter()
+        .all(|(s, b)| below(*s, strands) && below(b.site, places));
     if !good {
         return Err(Fault::whole(
             "the trace names something it does not hold; this is a fault of its reader, please report it",

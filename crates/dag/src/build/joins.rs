@@ -104,4 +104,5 @@ pub(super) fn expand(raw: &mut RawTrace) {
     let values = raw.counters.iter_mut().flat_map(|c| &mut c.1);
     values.for_each(|v| place(&mut v.0));
     raw.folded.iter_mut().for_each(|f| place(&mut f.0));
+    raw.unrecorded.iter_mut().for_each(|u| place(&mut u.0));
 }

@@ -7,6 +7,7 @@ use workspan_trace::event::{Event, Events, Stop};
 
 use super::gather::{Gathered, Thread};
 use super::teams::Teams;
+use super::unrecorded::Unrecorded;
 use crate::dag::NONE;
 use crate::error::Error;
 
@@ -27,6 +28,8 @@ pub(super) struct Counts {
     pub named: Vec<Named>,
     /// Parallel regions.
     pub teams: Teams,
+    /// Subtrees that were not recorded.
+    pub unrecorded: Unrecorded,
     /// Strands, about.
     pub strands: usize,
     /// Joins, each of which opens a scope that no record names.
@@ -106,6 +109,9 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
         first: u64::MAX,
         ..Counts::default()
     };
+    counts
+        .unrecorded
+        .set_probe(super::facts::probe_cost(&gathered.notes));
     let mut created: Vec<Vec<u64>> = Vec::with_capacity(gathered.threads.len());
     let mut resumed: Vec<(u32, u64)> = Vec::new();
     let end = end_of(gathered);
@@ -119,10 +125,15 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
         let (events, strands) = (&mut counts.events, &mut counts.strands);
         let joins = &mut counts.joins;
         let (teams, named) = (&mut counts.teams, &mut counts.named);
+        let unrecorded = &mut counts.unrecorded;
+        unrecorded.thread();
         let bad = walk(thread, end, |t, event| {
             *first = (*first).min(t);
             *last = (*last).max(t);
             *events += 1;
+            if unrecorded.listens() {
+                unrecorded.event(t, &event);
+            }
             match event {
                 Event::Join { .. } => {
                     times.push(t);
@@ -154,6 +165,18 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
                 Event::End | Event::EndResume | Event::Wait { .. } | Event::Signal { .. } => {
                     *strands += 1
                 }
+                Event::Part { of, site } => {
+                    let nth = (tasks + times.len() as u64).min(u64::from(NONE));
+                    unrecorded.part(of, nth as u32, site);
+                    times.push(t);
+                }
+                Event::Unrecorded { .. } => {
+                    unrecorded.begins(t, &event);
+                    yields += 1;
+                    *strands += 1;
+                }
+                Event::Sampled { .. } => unrecorded.begins(t, &event),
+                Event::Recorded => *strands += 1,
                 _ => {}
             }
         });
@@ -200,6 +223,9 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
         created.push(members);
     }
     counts.teams = teams;
+    let mut unrecorded = std::mem::take(&mut counts.unrecorded);
+    unrecorded.settle(&counts, &gathered.threads);
+    counts.unrecorded = unrecorded;
     number(&mut counts, created, gathered.threads.len());
     Ok(counts)
 }

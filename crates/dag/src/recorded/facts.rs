@@ -77,7 +77,7 @@ pub(super) fn meta(
             Steals::Child
         },
         burden: number("burden_ticks").unwrap_or(0),
-        probe_cost: number("probe_cost_ticks").unwrap_or(0),
+        probe_cost: probe_cost(&gathered.notes),
         name: note("name"),
         runtime: runtimes(&gathered.notes),
         command: note("command"),
@@ -87,6 +87,12 @@ pub(super) fn meta(
         warnings,
         recorded: true,
     }
+}
+
+/// What a probe adds to a strand, in ticks.
+pub(super) fn probe_cost(notes: &[Note]) -> u64 {
+    let note = notes.iter().find(|n| n.key == "probe_cost_ticks");
+    note.and_then(|n| n.value.parse().ok()).unwrap_or(0)
 }
 
 /// All the runtimes that were caught, in the order in which they were.
@@ -121,6 +127,13 @@ fn facts(gathered: &Gathered<'_>, counts: &Counts, size: usize) -> Vec<(String, 
     fact("clock", clock.into());
     fact("threads recorded", gathered.threads.len().to_string());
     fact("events", counts.events.to_string());
+    let (passed, drawn) = counts.unrecorded.drawn();
+    if passed > 0 {
+        fact(
+            "subtrees not recorded",
+            format!("{passed}, estimated from {drawn} drawn by chance"),
+        );
+    }
     fact("size", format!("{size} bytes"));
     if counts.total() > 0 {
         let records: usize = gathered

@@ -15,6 +15,7 @@ mod record;
 mod stack;
 mod team;
 mod told;
+mod unrecorded;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -105,6 +106,9 @@ struct Replay<'a, 'r> {
     of_chunks: BTreeMap<u32, Vec<u32>>,
     /// Dependences among siblings that may still be told.
     room: usize,
+    /// Unrecorded subtrees, and when each of their parts ended.
+    subtrees: Vec<unrecorded::Subtree>,
+    part_ends: BTreeMap<u32, u64>,
     told: Told,
 }
 
@@ -168,6 +172,8 @@ pub(super) fn replay(
         siblings: BTreeMap::new(),
         of_chunks: BTreeMap::new(),
         room: (counts.events * DEPENDENCES_A_RECORD + DEPENDENCES) as usize,
+        subtrees: Vec::new(),
+        part_ends: BTreeMap::new(),
         told: Told::default(),
     };
     let mut lanes: Vec<Lane<'_>> = gathered

@@ -103,6 +103,13 @@ pub fn events() -> Vec<u8> {
     put(Kind::Resume, 1, &[]);
     put(Kind::ResumeStopped, 200, &[1, 1 << 40]);
     put(Kind::ResumeStopped, 1, &[0, 77]);
+    put(Kind::Sampled, 0, &[2, 9]);
+    put(Kind::Unrecorded, 300, &[2, 9]);
+    put(Kind::Part, 1, &[0, 2, 2]);
+    put(Kind::End, 1, &[]);
+    put(Kind::Wait, 1, &[0, 5]);
+    put(Kind::Resume, 1, &[]);
+    put(Kind::Recorded, 1, &[]);
     put(Kind::End, (1 << 55) + 1, &[]);
     out
 }

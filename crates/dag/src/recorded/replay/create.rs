@@ -162,6 +162,7 @@ impl<'a> Replay<'a, '_> {
                 self.raw.wait_tasks.push(tasks);
                 RawEnd::WaitTasks(self.raw.wait_tasks.len() as u32 - 1)
             }
+            WaitFor::Parts => self.wait_parts(lane),
             WaitFor::Signals(list) => {
                 let numbers: Vec<u32> = list.iter().map(|(_, id)| self.signal_index(id)).collect();
                 self.raw.wait_signals.push(numbers);

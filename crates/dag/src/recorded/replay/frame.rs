@@ -6,6 +6,7 @@ use super::{Lane, Replay, State};
 use crate::dag::NONE;
 use crate::folded::Folded;
 use crate::raw::{RawEnd, RawStrand};
+use crate::unrecorded::Bounds;
 
 /// A task on a thread's stack.
 #[derive(Debug, Clone)]
@@ -25,6 +26,8 @@ pub(super) struct Frame {
     pub due: bool,
     /// The deferred child of the join it waits for.
     pub next: Option<u32>,
+    /// The unrecorded subtree it is in, or `NONE`.
+    pub unrecorded: u32,
 }
 
 impl Frame {
@@ -38,6 +41,7 @@ impl Frame {
             all: false,
             due: false,
             next: None,
+            unrecorded: NONE,
         }
     }
 }
@@ -55,6 +59,8 @@ pub(super) enum Pending {
     Counter(u32, u64),
     /// It stands for this subtree.
     Folded(Box<Folded>),
+    /// It stands for this one, which was not recorded.
+    Unrecorded(Box<(Folded, Bounds)>),
 }
 
 impl<'a> Replay<'a, '_> {
@@ -99,6 +105,12 @@ impl<'a> Replay<'a, '_> {
                 Pending::Folded(folded) => {
                     keep = true;
                     self.raw.folded.push((index, *folded));
+                }
+                Pending::Unrecorded(estimate) => {
+                    keep = true;
+                    let (folded, bounds) = *estimate;
+                    self.raw.folded.push((index, folded));
+                    self.raw.unrecorded.push((index, bounds));
                 }
                 Pending::Counter(label, value) => {
                     keep = true;
@@ -179,6 +191,7 @@ impl<'a> Replay<'a, '_> {
         // Opened in a strand that turned out to be nobody's.
         self.raw.regions.retain(|r| r.begin.0 != NONE);
         self.raw.parts.retain(|r| r.begin.0 != NONE);
+        self.join_parts();
         self.lend_scopes();
         self.drop_unopened_scopes();
     }

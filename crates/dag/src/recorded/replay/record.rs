@@ -35,7 +35,10 @@ impl<'a> Replay<'a, '_> {
                 let task = self.counts.task(&self.gathered.threads, name);
                 self.begin(lane, task, t);
             }
-            Event::Resume => self.resume(lane, t)?,
+            Event::Resume => {
+                self.resume(lane, t)?;
+                self.waited(lane, t);
+            }
             Event::Root => self.root(lane, number, t),
             Event::Create { kind, site, scope } => self.create(lane, number, t, kind, site, scope),
             Event::Scope { tree } => self.scope(lane, number, t, tree),
@@ -126,6 +129,10 @@ impl<'a> Replay<'a, '_> {
             Event::Team { site } => self.team(lane, number, t, site),
             Event::Member { .. } => self.member(lane, number, t),
             Event::Depends { task, on } => self.depends(task, on),
+            Event::Unrecorded { site, .. } => self.unrecorded(lane, number, t, site),
+            Event::Recorded => self.recorded(lane, t),
+            Event::Part { .. } => self.part(lane, number, t),
+            Event::Sampled { .. } => {}
             Event::Off { blocked, ticks } => {
                 let why = if blocked {
                     OffWhy::Blocked

@@ -45,6 +45,9 @@ impl<'a> Replay<'a, '_> {
         if std::mem::take(&mut lane.stack[frame].due) {
             self.wait_for_chunks(lane, frame, end_op);
         }
+        if lane.stack[frame].unrecorded != NONE {
+            self.stand_for(lane, frame, t);
+        }
         let frame = &mut lane.stack[frame];
         let index = self.raw.strands.len() as u32;
         let end = t.max(frame.start);
@@ -117,6 +120,11 @@ impl<'a> Replay<'a, '_> {
         self.siblings.remove(&task);
         self.open_trees.remove(&task);
         self.of_chunks.remove(&task);
+        if !self.part_ends.is_empty()
+            && let Some(end) = self.part_ends.get_mut(&task)
+        {
+            *end = t;
+        }
         lane.stack.pop();
         if let Some(below) = lane.stack.last_mut()
             && below.interrupted
