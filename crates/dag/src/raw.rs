@@ -104,6 +104,9 @@ pub struct RawRegion {
 pub struct RawTrace {
     /// The run.
     pub meta: Meta,
+    /// Ends of tasks may be told after what waited for them went on: the earlier time is the right one. Only matters where
+    /// contradictions are repaired.
+    pub late_ends: bool,
     /// Places; index 0 must be the root place.
     pub places: Vec<Place>,
     /// Region and part names.

@@ -40,6 +40,7 @@ pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<RawTrace, Error> {
     let threads = workers::assign(&told, counts.last - counts.first);
     raw.meta = facts::meta(&gathered, &counts, &told, &threads, &places, bytes.len());
     workers::renumber(&threads, &mut raw);
+    raw.late_ends = facts::late_ends(&gathered.notes);
     (raw.places, raw.labels) = (places.list, gathered.labels);
     Ok(raw)
 }

@@ -94,6 +94,9 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
     for case in 0..cases {
         let lanes = 1 + numbers.next(4);
         let mut file = File::new([], (numbers.next(2) == 0).then(|| numbers.next(500)));
+        if case % 2 == 1 {
+            file.notes.push(("ends", "late"));
+        }
         for _ in 0..lanes {
             let mut lane = Lane::default();
             let mut t = 0u64;

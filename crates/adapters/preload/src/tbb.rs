@@ -15,7 +15,6 @@ mod calls;
 mod context;
 mod entry;
 mod frame;
-mod late;
 mod real;
 mod shape;
 mod stack;
@@ -48,7 +47,13 @@ fn pool() -> u32 {
             Some(version) => format!("oneTBB {version}"),
             None => "oneTBB".to_string(),
         };
-        for (key, value) in [("runtime", runtime.as_str()), ("steals", "child")] {
+        // A task's body itself lets the wait for it go on, as its last act, and only then returns to us.
+        let notes = [
+            ("runtime", &*runtime),
+            ("steals", "child"),
+            ("ends", "late"),
+        ];
+        for (key, value) in notes {
             (TABLE.note)(key.as_ptr(), key.len(), value.as_ptr(), value.len());
         }
         (TABLE.pool)()

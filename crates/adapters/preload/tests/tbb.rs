@@ -209,14 +209,12 @@ fn exceptions_and_cancellation() {
 
 /// A program whose graph is known, with so many roots, run again and again: what it shows depends on which stack a thread is on.
 fn suspended(what: &str, expected: &str, threads: usize) {
-    or_known_race(what, || {
-        for _ in 0..8 {
-            each("arenas", what, |dag, name| {
-                assert_eq!(canonical(dag, 0), expected, "{name}");
-                assert_eq!(count(dag, TaskKind::Root), threads, "{name}");
-            });
-        }
-    });
+    for _ in 0..8 {
+        each("arenas", what, |dag, name| {
+            assert_eq!(canonical(dag, 0), expected, "{name}");
+            assert_eq!(count(dag, TaskKind::Root), threads, "{name}");
+        });
+    }
 }
 
 #[test]
@@ -231,24 +229,6 @@ fn waits_below_a_suspended_task_go_on_where_its_stack_does() {
     suspended("buried", &format!("{}w4", one.repeat(4)), 13);
     let inner = format!("I({})w4", split(4, "s"));
     suspended("inside", &format!("I({})w4", split(4, &inner)), 17);
-}
-
-/// On a quiet machine some runs of suspended tasks have strands that start before what they waited for had ended
-/// (docs/onetbb.md, "Known to be wrong"): that failure, and no other, is counted as skipped, by name, until it is put right.
-fn or_known_race(what: &str, test: impl Fn() + std::panic::UnwindSafe) {
-    let Err(panic) = std::panic::catch_unwind(test) else {
-        return;
-    };
-    let clamped = panic
-        .downcast_ref::<String>()
-        .is_some_and(|said| said.contains("before what they waited for had ended, clamped"));
-    if !clamped {
-        std::panic::resume_unwind(panic);
-    }
-    machine::skip(
-        &format!("oneTBB {what}"),
-        "told out of order this time, the known race of suspended tasks",
-    );
 }
 
 #[test]

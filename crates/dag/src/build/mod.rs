@@ -2,7 +2,7 @@
 //!
 //! The stages, in order: `indices`, `joins` and `structure` (every task has strands, a creator and an end), `tasks` (number
 //! order), `members` (who is in which scope), `strands` and `waits` (zero-length strands merged, waits resolved), `order` (a
-//! topological order; `clamp` first bends times that contradict the edges, in recorded traces) and `columns`. All but the
+//! topological order; `late` and `clamp` first bend times that contradict the edges, in recorded traces) and `columns`. All but the
 //! order are linear passes over columns, each of which is freed where it is used last, as a large run has tens of millions of
 //! rows. The result depends on task numbers, never on the order in which a reader met tasks.
 
@@ -11,6 +11,7 @@ mod columns;
 mod graph;
 mod indices;
 mod joins;
+mod late;
 mod marks;
 mod members;
 mod order;
@@ -152,8 +153,11 @@ pub(crate) fn assemble(mut raw: RawTrace, mode: Mode) -> Result<Dag, Fault> {
             waits: &mut waits,
             depends: &mut depends,
         },
-        &raw.signals,
-        raw.meta.ticks_per_second,
+        order::Told {
+            signals: &raw.signals,
+            ticks_per_second: raw.meta.ticks_per_second,
+            late_ends: raw.late_ends,
+        },
         &tasks,
         &mut repairs,
     )?;

@@ -9,13 +9,20 @@ use std::ops::Range;
 
 use super::graph::{Graph, contradiction, cycle};
 use super::tasks::Tasks;
-use super::{Fault, Mode, Repairs, clamp};
+use super::{Fault, Mode, Repairs, clamp, late};
+
+/// What the reader told of the run as a whole.
+pub(super) struct Told<'a> {
+    pub signals: &'a [u64],
+    pub ticks_per_second: u64,
+    /// [`crate::raw::RawTrace::late_ends`].
+    pub late_ends: bool,
+}
 
 /// The strands in final order. In repair mode, times may be clamped and edges dropped on the way.
 pub(super) fn order(
     mut graph: Graph<'_>,
-    signals: &[u64],
-    ticks_per_second: u64,
+    told: Told<'_>,
     tasks: &Tasks,
     repairs: &mut Repairs,
 ) -> Result<Vec<u32>, Fault> {
@@ -24,9 +31,14 @@ pub(super) fn order(
             return Err(cycle(tasks, graph.strands.task[s as usize]));
         }
         if repairs.mode == Mode::Strict {
-            return Err(contradiction(&graph, p, s, edge, signals, tasks));
+            return Err(contradiction(&graph, p, s, edge, told.signals, tasks));
         }
-        clamp::clamp(&mut graph, ticks_per_second, repairs);
+        if told.late_ends {
+            late::cut(&mut graph);
+        }
+        if !told.late_ends || graph.first_contradiction().is_some() {
+            clamp::clamp(&mut graph, told.ticks_per_second, repairs);
+        }
     }
     let sorted = sort_or_untie(&mut graph, tasks, repairs)?;
     if repairs.mode == Mode::Repair && clamp::cut_overlaps(&mut graph, &sorted, repairs) {

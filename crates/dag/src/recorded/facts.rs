@@ -12,7 +12,7 @@ use super::workers::Threads;
 use crate::meta::{Meta, Steals, TimeUnit};
 
 /// Notes that have a place of their own in [`Meta`].
-const TAKEN: [&str; 10] = [
+const TAKEN: [&str; 11] = [
     "sample_hz",
     "name",
     RUNTIME,
@@ -20,6 +20,7 @@ const TAKEN: [&str; 10] = [
     "host",
     "cpus",
     "steals",
+    ENDS,
     "burden_ticks",
     "probe_cost_ticks",
     WARNING,
@@ -29,6 +30,8 @@ const TAKEN: [&str; 10] = [
 const WARNING: &str = "warning";
 /// The key of notes that name a runtime; there may be several.
 const RUNTIME: &str = "runtime";
+/// The key of the note that says that ends of tasks may be told late.
+const ENDS: &str = "ends";
 /// No program has more.
 const MOST_RUNTIMES: usize = 16;
 
@@ -93,6 +96,11 @@ pub(super) fn meta(
 pub(super) fn probe_cost(notes: &[Note]) -> u64 {
     let note = notes.iter().find(|n| n.key == "probe_cost_ticks");
     note.and_then(|n| n.value.parse().ok()).unwrap_or(0)
+}
+
+/// [`crate::raw::RawTrace::late_ends`].
+pub(super) fn late_ends(notes: &[Note]) -> bool {
+    notes.iter().any(|n| n.key == ENDS && n.value == "late")
 }
 
 /// All the runtimes that were caught, in the order in which they were.

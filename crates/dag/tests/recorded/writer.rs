@@ -43,6 +43,8 @@ pub struct File {
     pub pieces: usize,
     /// From this byte on the first thread's records are a chunk of their own, which counts from 0 again.
     pub cut: Option<usize>,
+    /// Further notes.
+    pub notes: Vec<(&'static str, &'static str)>,
 }
 
 impl File {
@@ -52,6 +54,7 @@ impl File {
             end,
             pieces: 1,
             cut: None,
+            notes: Vec::new(),
         }
     }
 
@@ -125,7 +128,14 @@ impl File {
             .all_entries(ChunkKind::Labels, labels, Label::encode)
             .unwrap();
         writer
-            .all_entries(ChunkKind::Notes, [Note::new("name", "hand")], Note::encode)
+            .all_entries(
+                ChunkKind::Notes,
+                [("name", "hand")]
+                    .iter()
+                    .chain(&self.notes)
+                    .map(|&(key, value)| Note::new(key, value)),
+                Note::encode,
+            )
             .unwrap();
         let pairs = [
             ClockPair {

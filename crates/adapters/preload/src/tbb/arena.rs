@@ -83,6 +83,9 @@ unsafe extern "C-unwind" fn carried(delegate: *mut Delegate) -> bool {
         }
         let here = here();
         let before = link(here);
+        if !(*here).worker {
+            become_worker(h, here);
+        }
         adapter::go_on(h, (*carried).stop, false);
         set_top(here, (*carried).frame);
         let arrived = Arrived { carried, before };

@@ -10,6 +10,7 @@ use workspan_recorder::adapter::{self, Stop};
 use workspan_recorder::front::Handle;
 use workspan_recorder::wire::primitive;
 
+use super::become_worker;
 use super::calls::{self, Call};
 use super::frame::{
     Frame, FrameKind, OTHER_WAIT, has_task, here, restore, set_top, stacks_move, top,
@@ -117,12 +118,17 @@ pub(super) unsafe extern "C-unwind" fn suspend(
         real(asked, (&raw mut with).cast());
         // Resumed, maybe on another thread.
         let waits = ptr::read(&raw const with).waits;
-        set_top(here(), frame);
+        let here = here();
+        set_top(here, frame);
         (*frame).waits = ptr::null();
         let h = adapter::handle();
         if let Some((signal, stop)) = waits
             && !h.is_null()
         {
+            // It may have nothing but stacks that others began on.
+            if !(*here).worker {
+                become_worker(h, here);
+            }
             adapter::go_on_signalled(h, stop, signal);
         }
     }

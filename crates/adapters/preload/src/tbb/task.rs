@@ -9,7 +9,7 @@ use workspan_recorder::wire::create as kind;
 use super::calls::{self, Call};
 use super::frame::{Frame, FrameKind, ended, has_task, here, link, restore, set_top, top};
 use super::shape::{CANCEL, EXECUTE, Shape};
-use super::{become_worker, context, late, real};
+use super::{become_worker, context, real};
 
 /// The front of every task of oneTBB.
 #[repr(C)]
@@ -252,7 +252,7 @@ impl Drop for Running {
             let here = here();
             restore(here, (*self.0).parent);
             if !h.is_null() {
-                adapter::task_end_at(h, late::end(h, (*self.0).scope));
+                adapter::task_end(h);
                 ended(h, here);
             }
         }

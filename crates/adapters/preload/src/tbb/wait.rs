@@ -10,7 +10,7 @@ use super::calls::{self, Call};
 use super::frame::{Frame, FrameKind, has_task, here, set_top, top, went_on};
 use super::shape::Shape;
 use super::task::{self, Scope, Task};
-use super::{become_worker, context, late, real, several_workers};
+use super::{become_worker, context, real};
 
 /// The frame's task goes on when the real wait has returned or thrown.
 struct Waiting {
@@ -36,8 +36,8 @@ impl Drop for Waiting {
                 context::close(self.context, self.scope);
             }
             if !h.is_null() {
-                if self.scope != 0 && several_workers() {
-                    late::over(h, self.scope);
+                if !(*here).worker {
+                    become_worker(h, here);
                 }
                 let at_once = went_on(h, here);
                 if let Some(stop) = self.stop {

@@ -1,6 +1,6 @@
 //! A DAG as a text that does not depend on the schedule, and what must hold of every run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use workspan_dag::{Dag, EdgeKind, EndKind, NONE, TaskKind};
 
@@ -59,7 +59,8 @@ pub fn count(dag: &Dag, kind: TaskKind) -> usize {
     dag.tasks.kind.iter().filter(|&&k| k == kind).count()
 }
 
-/// Each task begins and ends once, no edge goes back in time, nothing had to be repaired, and the breakdown closes.
+/// Each task begins and ends once, no edge goes back in time, nothing had to be repaired, who runs a task is a worker or
+/// came with a root, and the breakdown closes.
 pub fn check(dag: &Dag, what: &str) {
     let repaired: Vec<_> = dag
         .meta
@@ -68,11 +69,20 @@ pub fn check(dag: &Dag, what: &str) {
         .filter(|warning| !warning.starts_with("Sites are not resolved"))
         .collect();
     assert!(repaired.is_empty(), "{what}: {repaired:?}");
+    let of_roots: BTreeSet<u32> = (0..dag.strands.len())
+        .filter(|&s| dag.tasks.kind[dag.strands.task[s] as usize] == TaskKind::Root)
+        .map(|s| dag.strands.thread[s])
+        .collect();
     let mut ends = vec![0; dag.tasks.len()];
     let mut begins = vec![0; dag.tasks.len()];
     for strand in 0..dag.strands.len() as u32 {
         let s = strand as usize;
         let task = dag.strands.task[s] as usize;
+        assert!(
+            dag.strands.thread[s] < dag.meta.workers || of_roots.contains(&dag.strands.thread[s]),
+            "{what}: thread {} runs a task, and is no worker",
+            dag.strands.thread[s],
+        );
         begins[task] += usize::from(dag.strands.prev[s] == NONE);
         ends[task] += usize::from(dag.strands.end_kind[s] == EndKind::End);
         dag.for_each_predecessor(strand, |before, kind| {
