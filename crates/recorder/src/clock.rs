@@ -55,7 +55,8 @@ pub(crate) fn pair(tries: u32) -> Pair {
     let mut best = (u64::MAX, Pair { ticks: 0, ns: 0 });
     for _ in 0..tries.max(1) {
         let before = now();
-        let ns = raw_ns(system::CLOCK_MONOTONIC_RAW);
+        // What the program preloads may stand in front of the C library's clocks, and step them.
+        let ns = system::kernel_clock_ns(system::CLOCK_MONOTONIC_RAW);
         let after = now();
         let width = after.saturating_sub(before);
         if width < best.0 {

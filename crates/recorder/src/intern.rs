@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::process::{Recording, entry_chunk};
+use crate::reserve;
 use crate::spool::Mapped;
 use crate::system::KeepErrno;
 use core::sync::atomic::Ordering;
@@ -154,6 +155,9 @@ pub(crate) fn site(primitive: u8, position: SitePosition) -> u32 {
     if let Some(&id) = interned.sites.get(&key) {
         return id;
     }
+    if reserve::is_touched() {
+        return 0;
+    }
     let addresses: &[u64] = match &position {
         SitePosition::Stack { addresses, .. } | SitePosition::Calls { addresses, .. } => addresses,
         SitePosition::Address { address, .. } => core::slice::from_ref(address),
@@ -189,6 +193,9 @@ pub(crate) fn label_of(recording: &Recording, text: String) -> u32 {
     };
     if let Some(&id) = interned.labels.get(&text) {
         return id;
+    }
+    if reserve::is_touched() {
+        return 0;
     }
     let id = interned.labels.len() as u32;
     let mut bytes = Vec::new();
@@ -231,6 +238,9 @@ pub(crate) fn note_all(recording: &Recording, notes: &[(String, String)]) {
 
 /// Stores the executable mappings that were not there before. The loader is asked without holding the lock.
 pub(crate) fn note_mappings(recording: &Recording) {
+    if reserve::is_touched() {
+        return;
+    }
     let mappings: Vec<Mapping> = crate::objects::executable_mappings();
     let Ok(mut interned) = recording.interned.lock() else {
         return;

@@ -16,6 +16,7 @@ use crate::system;
 use crate::thread::{self, Owner};
 use workspan_trace::chunk::{ChunkHeader, ChunkKind, NO_THREAD};
 use workspan_trace::entry::{ClockPair, Finished};
+use workspan_trace::header::Lack;
 use workspan_trace::{ClockKind, FileHeader};
 
 /// What one process needs for recording; made once and never freed.
@@ -136,11 +137,12 @@ pub fn start(
         },
         pid: pid as u32,
         page_size: page as u32,
-        realtime_ns: clock::raw_ns(system::CLOCK_REALTIME),
+        realtime_ns: system::kernel_clock_ns(system::CLOCK_REALTIME),
         start_ticks: start.ticks,
         start_ns: start.ns,
         length: 0,
         dropped: 0,
+        lack: Lack::default(),
     };
     spool.write_header(&header.encode());
     let finished = spool.chunk(page, entry_chunk(ChunkKind::Finished, 0));

@@ -41,7 +41,7 @@ impl Readings {
     /// The calling thread begins to record.
     pub(crate) fn begin(&self, thread: u32) {
         let tid = system::thread_id();
-        if let Some(reading) = Reading::now(tid)
+        if let Some(reading) = Reading::at_birth(tid).or_else(|| Reading::now(tid))
             && let Ok(mut threads) = self.threads.lock()
         {
             threads.insert(thread, (tid, reading));
@@ -61,6 +61,7 @@ impl Readings {
     pub(crate) fn end(&self, recording: &Recording, thread: u32) {
         if let Ok(mut threads) = self.threads.lock()
             && let Some((tid, mut last)) = threads.remove(&thread)
+            && clock::pair(1).ns.saturating_sub(last.at.ns) >= SHORT_NS
         {
             advance(recording, thread, tid, &mut last);
         }
@@ -87,7 +88,18 @@ fn advance(recording: &Recording, thread: u32, tid: u32, last: &mut Reading) {
     }
 }
 
+/// Threads that live for less are not asked for what they lost: with very many of them, opening their files would cost more
+/// than they do.
+const SHORT_NS: u64 = 1_000_000;
+
 impl Reading {
+    /// Of a thread that has run for a moment only: what it waited before its first record counts as waited after it.
+    fn at_birth(tid: u32) -> Option<Reading> {
+        let run = system::thread_cpu_ns(tid).filter(|&run| run < SHORT_NS)?;
+        let at = clock::pair(1);
+        Some(Reading { at, run, queued: 0 })
+    }
+
     fn now(tid: u32) -> Option<Reading> {
         let run = system::thread_cpu_ns(tid)?;
         let at = clock::pair(1);

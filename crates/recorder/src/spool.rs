@@ -10,19 +10,26 @@ use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use crate::descriptor::Descriptor;
+use crate::reserve;
 use crate::system;
 use workspan_trace::chunk::{
-    CHECKSUM_AT, CHUNK_HEADER_SIZE, CHUNK_MAGIC, COMMITTED_AT, ChunkHeader, FLAGS_AT, SEALED,
+    ALIGNMENT, CHECKSUM_AT, CHUNK_HEADER_SIZE, CHUNK_MAGIC, COMMITTED_AT, ChunkHeader, FLAGS_AT,
+    SEALED,
 };
-use workspan_trace::header::HEADER_SIZE;
+use workspan_trace::header::{HEADER_SIZE, Lack};
+use workspan_trace::wire::SLACK;
 
 /// Pieces from this size on are made writable at once (Linux 5.14): `MAP_POPULATE` maps a shared page for reading only, so that
 /// the first record in each would fault. Smaller ones, which may stay empty for the most part, are left clean.
 const MADE_WRITABLE: usize = 256 << 10;
 
+/// The least rest of a chunk that another one may begin in.
+const LEAST_REST: usize = 2048;
+
 /// An open spool file.
 pub(crate) struct Spool {
-    fd: c_int,
+    file: Descriptor,
     next: AtomicU64,
     /// No room was left once: nothing more is set aside, so that no thread records on while others do not.
     full: AtomicBool,
@@ -42,6 +49,8 @@ pub(crate) struct Mapped {
     at: *mut u8,
     size: usize,
     offset: u64,
+    /// Where the mapping begins that it is the rest of.
+    mapping: *mut u8,
 }
 
 impl Spool {
@@ -53,17 +62,13 @@ impl Spool {
         for n in 0..10_000 {
             let path = folder.join(format!("{name}.{pid}.{n}.spool"));
             let path = CString::new(path.as_os_str().as_bytes()).ok()?;
-            let flags = system::O_RDWR | system::O_CREAT | system::O_EXCL | system::O_CLOEXEC;
-            // SAFETY: `path` is a C string.
-            let fd = unsafe { system::open(path.as_ptr(), flags, 0o600) };
-            if fd < 0 {
-                if system::errno() == system::EEXIST {
-                    continue;
-                }
-                return None;
-            }
+            let file = match Descriptor::create(path) {
+                Ok(file) => file,
+                Err(system::EEXIST) => continue,
+                Err(_) => return None,
+            };
             let mut spool = Spool {
-                fd,
+                file,
                 next: AtomicU64::new(0),
                 full: AtomicBool::new(false),
                 makes_writable: AtomicBool::new(true),
@@ -76,11 +81,7 @@ impl Spool {
                 }
                 None => {
                     // No room for so much as the header: an empty file would only raise questions.
-                    // SAFETY: the descriptor is ours and used nowhere else; `path` is a C string.
-                    unsafe {
-                        system::unlink(path.as_ptr());
-                        system::close(fd);
-                    }
+                    spool.file.remove();
                     None
                 }
             };
@@ -123,42 +124,64 @@ impl Spool {
         }
         let offset = self.next.fetch_add(size as u64, Ordering::Relaxed);
         let to_write = size >= MADE_WRITABLE && self.makes_writable.load(Ordering::Relaxed);
-        let mapped = self.allocate(offset, size).then(|| {
-            let populate = if to_write { 0 } else { system::MAP_POPULATE };
-            // SAFETY: a fresh mapping of our own file; the kernel picks the address.
-            unsafe {
-                system::mmap(
-                    ptr::null_mut(),
-                    size,
-                    system::PROT_READ_WRITE,
-                    system::MAP_SHARED | populate,
-                    self.fd,
-                    offset as i64,
-                )
-            }
-        });
-        match mapped {
-            Some(at) if at as isize != -1 => {
-                // SAFETY: the mapping is ours alone; its contents stay as they are.
-                let made = !to_write
-                    || unsafe { system::madvise(at, size, system::MADV_POPULATE_WRITE) } == 0;
-                if !made {
-                    self.makes_writable.store(false, Ordering::Relaxed);
-                }
-                Some(Mapped {
-                    at: at.cast(),
-                    size,
-                    offset,
-                })
-            }
-            _ => {
-                self.full.store(true, Ordering::Relaxed);
+        match self.map_at(offset, size, to_write) {
+            Ok(mapped) => Some(mapped),
+            Err(lack) => {
+                self.fill_up(lack);
                 None
             }
         }
     }
 
-    fn allocate(&self, offset: u64, size: usize) -> bool {
+    fn map_at(&self, offset: u64, size: usize, to_write: bool) -> Result<Mapped, Lack> {
+        if reserve::is_touched() {
+            return Err(Lack::Memory);
+        }
+        let fd = self.file.number().ok_or(Lack::File)?;
+        self.allocate(fd, offset, size)?;
+        let populate = if to_write { 0 } else { system::MAP_POPULATE };
+        // SAFETY: a fresh mapping of our own file; the kernel picks the address.
+        let at = unsafe {
+            system::mmap(
+                ptr::null_mut(),
+                size,
+                system::PROT_READ_WRITE,
+                system::MAP_SHARED | populate,
+                fd,
+                offset as i64,
+            )
+        };
+        if at as isize == -1 {
+            return Err(Lack::Memory);
+        }
+        // SAFETY: the mapping is ours alone; its contents stay as they are.
+        let made =
+            !to_write || unsafe { system::madvise(at, size, system::MADV_POPULATE_WRITE) } == 0;
+        if !made {
+            self.makes_writable.store(false, Ordering::Relaxed);
+        }
+        Ok(Mapped {
+            at: at.cast(),
+            size,
+            offset,
+            mapping: at.cast(),
+        })
+    }
+
+    /// Nothing more is set aside, for this reason.
+    fn fill_up(&self, lack: Lack) {
+        if !self.full.swap(true, Ordering::Relaxed) && !self.header.is_null() {
+            // SAFETY: within the header page, which is mapped for the process's life; written once.
+            unsafe {
+                self.header
+                    .add(workspan_trace::header::LACK_AT)
+                    .cast::<u32>()
+                    .write_volatile((lack as u32).to_le());
+            }
+        }
+    }
+
+    fn allocate(&self, fd: c_int, offset: u64, size: usize) -> Result<(), Lack> {
         let mut limit = system::Limit {
             current: u64::MAX,
             maximum: u64::MAX,
@@ -167,46 +190,57 @@ impl Spool {
         // SAFETY: `limit` is a struct rlimit to write to.
         unsafe { system::getrlimit(system::RLIMIT_FSIZE, &mut limit) };
         if offset + size as u64 > limit.current {
-            return false;
+            return Err(Lack::Disk);
         }
         loop {
             // SAFETY: plain system call on our own file.
-            if unsafe { system::fallocate(self.fd, 0, offset as i64, size as i64) } == 0 {
-                return true;
+            if unsafe { system::fallocate(fd, 0, offset as i64, size as i64) } == 0 {
+                return Ok(());
             }
             match system::errno() {
                 system::EINTR => {}
-                system::EOPNOTSUPP | system::ENOSYS => return self.write_zeros(offset, size),
-                _ => return false,
+                system::EOPNOTSUPP | system::ENOSYS => {
+                    return self.write_zeros(fd, offset, size);
+                }
+                system::ENOMEM => return Err(Lack::Memory),
+                _ => return Err(Lack::Disk),
             }
         }
     }
 
     /// For file systems without `fallocate`.
-    fn write_zeros(&self, offset: u64, size: usize) -> bool {
+    fn write_zeros(&self, fd: c_int, offset: u64, size: usize) -> Result<(), Lack> {
         static ZEROS: [u8; 4096] = [0; 4096];
         let mut done = 0;
         while done < size {
             let length = (size - done).min(ZEROS.len());
             let at = (offset + done as u64) as i64;
             // SAFETY: `ZEROS` holds `length` bytes.
-            let n = unsafe { system::pwrite(self.fd, ZEROS.as_ptr().cast::<c_void>(), length, at) };
+            let n = unsafe { system::pwrite(fd, ZEROS.as_ptr().cast::<c_void>(), length, at) };
             if n <= 0 {
                 if n < 0 && system::errno() == system::EINTR {
                     continue;
                 }
-                return false;
+                return Err(Lack::Disk);
             }
             done += n as usize;
         }
-        true
+        Ok(())
     }
 
     /// A new chunk of `size` bytes in all (a multiple of the page size). Its magic is stored last.
     pub(crate) fn chunk(&self, size: usize, header: ChunkHeader) -> Option<Mapped> {
-        let mapped = self.map(size)?;
+        self.map(size).map(|mapped| Self::begin(mapped, header))
+    }
+
+    /// A new chunk in the rest of one that was [trimmed](Spool::trim).
+    pub(crate) fn chunk_in(&self, rest: Mapped, header: ChunkHeader) -> Option<Mapped> {
+        (!self.is_full()).then(|| Self::begin(rest, header))
+    }
+
+    fn begin(mapped: Mapped, header: ChunkHeader) -> Mapped {
         let header = ChunkHeader {
-            capacity: (size - CHUNK_HEADER_SIZE) as u32,
+            capacity: (mapped.size - CHUNK_HEADER_SIZE) as u32,
             ..header
         };
         let bytes = header.encode();
@@ -220,7 +254,52 @@ impl Spool {
             );
             mapped.at.cast::<[u8; 4]>().write_volatile(CHUNK_MAGIC);
         }
-        Some(mapped)
+        mapped
+    }
+
+    /// Seals the chunk, made as small as what is in it, and gives the rest for another one: threads that live for a few records
+    /// share a page. `None` when what is left is not worth it.
+    ///
+    /// # Safety
+    /// As [`Spool::seal`].
+    pub(crate) unsafe fn trim(&self, chunk: Mapped) -> Option<Mapped> {
+        let committed = chunk.committed().load(Ordering::Relaxed) as usize;
+        let used = (CHUNK_HEADER_SIZE + committed).next_multiple_of(ALIGNMENT);
+        // SAFETY: the chunk is mapped and nobody else uses it.
+        let head = unsafe { core::slice::from_raw_parts(chunk.at, CHUNK_HEADER_SIZE) };
+        let header = ChunkHeader::decode(head);
+        let (Some(mut header), true) = (header, used + LEAST_REST <= chunk.size) else {
+            // SAFETY: the caller's.
+            unsafe { self.seal(chunk, true) };
+            return None;
+        };
+        header.capacity = (used - CHUNK_HEADER_SIZE) as u32;
+        header.committed = committed as u64;
+        header.flags = SEALED;
+        // SAFETY: as above; `used` and the cleared bytes behind it are within the chunk.
+        unsafe {
+            header.checksum =
+                header.checksum_of(core::slice::from_raw_parts(chunk.payload(), committed));
+            // Stores beyond the last record, which a reader would take for damage.
+            ptr::write_bytes(chunk.payload().add(committed), 0, SLACK);
+            // Without its magic no reader takes it for a chunk of another size meanwhile.
+            let (bytes, magic) = (header.encode(), CHUNK_MAGIC.len());
+            chunk.at.cast::<[u8; 4]>().write_volatile([0; 4]);
+            core::sync::atomic::fence(Ordering::Release);
+            ptr::copy_nonoverlapping(
+                bytes.as_ptr().add(magic),
+                chunk.at.add(magic),
+                bytes.len() - magic,
+            );
+            core::sync::atomic::fence(Ordering::Release);
+            chunk.at.cast::<[u8; 4]>().write_volatile(CHUNK_MAGIC);
+            Some(Mapped {
+                at: chunk.at.add(used),
+                size: chunk.size - used,
+                offset: chunk.offset + used as u64,
+                mapping: chunk.mapping,
+            })
+        }
     }
 
     /// Seals the chunk and unmaps it. With `release`, the pages it never used are given back to the disk.
@@ -244,21 +323,32 @@ impl Spool {
                 core::sync::atomic::fence(Ordering::Release);
                 chunk.at.add(FLAGS_AT).write_volatile(SEALED);
             }
-            system::munmap(chunk.at.cast(), chunk.size);
+            chunk.unmap();
         }
         if release {
-            let used = (CHUNK_HEADER_SIZE + committed).next_multiple_of(4096);
-            if used < chunk.size {
+            let end = chunk.offset + chunk.size as u64;
+            let used = chunk.offset + (CHUNK_HEADER_SIZE + committed) as u64;
+            let used = used.next_multiple_of(4096);
+            if used < end
+                && let Some(fd) = self.file.number()
+            {
                 let mode = system::FALLOC_FL_PUNCH_HOLE | system::FALLOC_FL_KEEP_SIZE;
-                let offset = chunk.offset as i64 + used as i64;
                 // SAFETY: plain system call on our own file; where it is not possible nothing is lost but room.
-                unsafe { system::fallocate(self.fd, mode, offset, (chunk.size - used) as i64) };
+                unsafe { system::fallocate(fd, mode, used as i64, (end - used) as i64) };
             }
         }
     }
 }
 
 impl Mapped {
+    /// # Safety
+    /// Nobody uses the chunk, nor those in whose rest it is.
+    unsafe fn unmap(&self) {
+        let before = self.at as usize - self.mapping as usize;
+        // SAFETY: from the mapping's beginning to its end, which is the chunk's.
+        unsafe { system::munmap(self.mapping.cast(), before + self.size) };
+    }
+
     /// First byte of the payload.
     pub(crate) fn payload(&self) -> *mut u8 {
         // SAFETY: every chunk is larger than its header.

@@ -7,6 +7,12 @@ pub(crate) const O_RDWR: c_int = 2;
 pub(crate) const O_CREAT: c_int = 0o100;
 pub(crate) const O_EXCL: c_int = 0o200;
 pub(crate) const O_CLOEXEC: c_int = 0o2_000_000;
+pub(crate) const O_NOFOLLOW: c_int = if cfg!(target_arch = "aarch64") {
+    0o100_000
+} else {
+    0o400_000
+};
+pub(crate) const F_DUPFD_CLOEXEC: c_int = 1030;
 pub(crate) const PROT_READ_WRITE: c_int = 3;
 pub(crate) const MAP_SHARED: c_int = 1;
 pub(crate) const MAP_POPULATE: c_int = 0x8000;
@@ -14,9 +20,11 @@ pub(crate) const MADV_POPULATE_WRITE: c_int = 23;
 pub(crate) const CLOCK_REALTIME: c_int = 0;
 pub(crate) const CLOCK_MONOTONIC_RAW: c_int = 4;
 pub(crate) const RLIMIT_FSIZE: c_int = 1;
+pub(crate) const RLIMIT_NOFILE: c_int = 7;
 pub(crate) const EEXIST: c_int = 17;
 pub(crate) const EINTR: c_int = 4;
 pub(crate) const EOPNOTSUPP: c_int = 95;
+pub(crate) const ENOMEM: c_int = 12;
 pub(crate) const ENOSYS: c_int = 38;
 pub(crate) const FALLOC_FL_KEEP_SIZE: c_int = 1;
 pub(crate) const FALLOC_FL_PUNCH_HOLE: c_int = 2;
@@ -83,6 +91,8 @@ unsafe extern "C" {
     pub(crate) fn munmap(at: *mut c_void, length: usize) -> c_int;
     pub(crate) fn clock_gettime(clock: c_int, out: *mut Timespec) -> c_int;
     pub(crate) fn getrlimit(resource: c_int, out: *mut Limit) -> c_int;
+    pub(crate) fn setrlimit(resource: c_int, to: *const Limit) -> c_int;
+    pub(crate) fn fcntl(fd: c_int, command: c_int, ...) -> c_int;
     pub(crate) fn getpid() -> c_int;
     fn syscall(number: c_long, ...) -> c_long;
     pub(crate) fn sysconf(name: c_int) -> c_long;
@@ -134,6 +144,36 @@ pub(crate) fn read_file(path: &core::ffi::CStr, to: &mut [u8]) -> Option<usize> 
         length
     };
     usize::try_from(length).ok()
+}
+
+/// `fstat` (no function of older C libraries).
+///
+/// # Safety
+/// `to` has room for a struct stat.
+pub(crate) unsafe fn fstat(fd: c_int, to: *mut c_void) -> c_long {
+    #[cfg(target_arch = "x86_64")]
+    const NUMBER: c_long = 5;
+    #[cfg(not(target_arch = "x86_64"))]
+    const NUMBER: c_long = 80;
+    // SAFETY: the caller's.
+    unsafe { syscall(NUMBER, fd, to) }
+}
+
+/// A kernel clock in nanoseconds, asked of the kernel itself: a library that fakes the program's clocks is not heard.
+pub(crate) fn kernel_clock_ns(clock: c_int) -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    const NUMBER: c_long = 228;
+    #[cfg(not(target_arch = "x86_64"))]
+    const NUMBER: c_long = 113;
+    let mut t = Timespec {
+        seconds: 0,
+        nanoseconds: 0,
+    };
+    // SAFETY: `t` is a timespec to write to.
+    unsafe { syscall(NUMBER, clock, &raw mut t) };
+    (t.seconds as u64)
+        .wrapping_mul(1_000_000_000)
+        .wrapping_add(t.nanoseconds as u64)
 }
 
 /// Opens a performance event: attributes, process, CPU, group leader, flags.

@@ -7,6 +7,7 @@ use crate::clock;
 use crate::front::{Handle, Table};
 use crate::intern;
 use crate::process;
+use crate::reserve;
 use crate::thread;
 use crate::wire::Kind;
 use core::sync::atomic::Ordering;
@@ -59,6 +60,11 @@ pub static TABLE: Table = Table {
     worker_end: calls::worker_end,
 };
 
+/// Names are interned while the process records, as long as there is memory.
+fn names_are_kept() -> bool {
+    process::is_on() && !reserve::is_touched()
+}
+
 extern "C" fn now() -> u64 {
     clock::now()
 }
@@ -82,7 +88,7 @@ extern "C" fn site_location(
     column: u32,
     primitive: u8,
 ) -> u32 {
-    if !process::is_on() {
+    if !names_are_kept() {
         return 0;
     }
     // SAFETY: front.rs asks for a text of that length.
@@ -98,7 +104,7 @@ extern "C" fn site_stack(
     length: usize,
     line: u32,
 ) -> u32 {
-    if !process::is_on() {
+    if !names_are_kept() {
         return 0;
     }
     let count = if addresses.is_null() {
@@ -128,7 +134,7 @@ extern "C" fn site_stack(
 }
 
 extern "C" fn site_address(address: usize, primitive: u8, is_return: u8) -> u32 {
-    if !process::is_on() {
+    if !names_are_kept() {
         return 0;
     }
     intern::site(
@@ -141,7 +147,7 @@ extern "C" fn site_address(address: usize, primitive: u8, is_return: u8) -> u32 
 }
 
 extern "C" fn site_label(at: *const u8, length: usize, primitive: u8) -> u32 {
-    if !process::is_on() {
+    if !names_are_kept() {
         return 0;
     }
     // SAFETY: front.rs asks for a text of that length.
@@ -149,7 +155,7 @@ extern "C" fn site_label(at: *const u8, length: usize, primitive: u8) -> u32 {
 }
 
 extern "C" fn label(at: *const u8, length: usize) -> u32 {
-    if !process::is_on() {
+    if !names_are_kept() {
         return 0;
     }
     // SAFETY: front.rs asks for a text of that length.
@@ -157,7 +163,7 @@ extern "C" fn label(at: *const u8, length: usize) -> u32 {
 }
 
 extern "C" fn note(key: *const u8, key_length: usize, value: *const u8, value_length: usize) {
-    if process::is_on() {
+    if names_are_kept() {
         // SAFETY: front.rs asks for texts of those lengths.
         unsafe { intern::note(text(key, key_length), text(value, value_length)) }
     }

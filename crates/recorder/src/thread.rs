@@ -13,6 +13,7 @@ use crate::counters::MOST_COUNTERS;
 use crate::counters::Open;
 use crate::front::{CLOCK_TSC, HAS_ROOT, Handle, IS_WORKER};
 use crate::process::{self, Ended, Recording};
+use crate::reserve;
 use crate::spool::Mapped;
 use crate::system::{self, KeepErrno};
 use crate::table::TABLE;
@@ -32,6 +33,8 @@ const SCRATCH: usize = 1024;
 pub(crate) struct Owner {
     handle: Handle,
     chunk: Option<Mapped>,
+    /// Of the first chunk of a thread that ended: the next thread begins there.
+    rest: Option<Mapped>,
     /// As the handle's, which with counters is null, so that every record comes by [`refill`].
     limit: *mut u8,
     counters: Option<Box<Open>>,
@@ -66,7 +69,7 @@ pub(crate) fn of_thread() -> *mut Handle {
 #[cold]
 #[inline(never)]
 fn new_handle() -> *mut Handle {
-    let Some(recording) = process::recording() else {
+    let Some(recording) = process::recording().filter(|_| !reserve::is_touched()) else {
         return ptr::null_mut();
     };
     let _errno = KeepErrno::new();
@@ -77,7 +80,7 @@ fn new_handle() -> *mut Handle {
         .and_then(|mut ended| ended.pop());
     let number = recording.threads.fetch_add(1, Ordering::Relaxed);
     let now = clock::now();
-    let fresh = Owner {
+    let mut fresh = Owner {
         handle: Handle {
             cursor: ptr::null_mut(),
             limit: ptr::null_mut(),
@@ -93,6 +96,7 @@ fn new_handle() -> *mut Handle {
             owner: ptr::null_mut(),
         },
         chunk: None,
+        rest: None,
         limit: ptr::null_mut(),
         counters: recording.counters.open(recording),
         chunks: 0,
@@ -104,7 +108,10 @@ fn new_handle() -> *mut Handle {
     let owner = match reused {
         Some(Ended(owner)) => {
             // SAFETY: an ended thread's owner is nobody's; it came from a box.
-            unsafe { owner.write(fresh) };
+            unsafe {
+                fresh.rest = (*owner).rest.take();
+                owner.write(fresh);
+            }
             owner
         }
         None => Box::into_raw(Box::new(fresh)),
@@ -157,7 +164,11 @@ unsafe fn next_chunk(recording: &Recording, owner: *mut Owner) {
         base_ns: recording.ns_at(owner.handle.last),
         checksum: 0,
     };
-    match recording.spool.chunk(size, header) {
+    let chunk = match owner.rest.take() {
+        Some(rest) => recording.spool.chunk_in(rest, header),
+        None => recording.spool.chunk(size, header),
+    };
+    match chunk {
         Some(chunk) => {
             owner.chunks += 1;
             owner.chunk = Some(chunk);
@@ -392,7 +403,11 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
             readings.end(recording, (*handle).thread);
         }
         if let Some(chunk) = (*owner).chunk.take() {
-            recording.spool.seal(chunk, true);
+            if (*owner).chunks == 1 {
+                (*owner).rest = recording.spool.trim(chunk);
+            } else {
+                recording.spool.seal(chunk, true);
+            }
         } else {
             let bytes = (*owner).handle.cursor as usize - (*owner).handle.base as usize;
             recording
@@ -440,6 +455,7 @@ pub(crate) fn probe_cost() -> u64 {
             owner: ptr::null_mut(),
         },
         chunk: None,
+        rest: None,
         limit: ptr::null_mut(),
         counters: None,
         chunks: 0,

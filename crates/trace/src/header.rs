@@ -11,6 +11,8 @@ pub const VERSION: u32 = 1;
 pub const HEADER_SIZE: usize = 4096;
 /// Offset of the count of dropped bytes, which the recorder raises while it runs (not in the header's checksum).
 pub const DROPPED_AT: usize = 128;
+/// Offset of the [`Lack`] that ended recording early (not in the header's checksum).
+pub const LACK_AT: usize = 136;
 /// Bytes of the page that its checksum covers; the checksum stands right behind them.
 const CHECKED: usize = 112;
 const BYTE_ORDER: u32 = 0x0102_0304;
@@ -24,6 +26,19 @@ pub enum ClockKind {
     /// Nanoseconds of `CLOCK_MONOTONIC_RAW`.
     #[default]
     Nanoseconds = 2,
+}
+
+/// What there was too little of when records began to be lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u32)]
+pub enum Lack {
+    /// Room on the disk, or below the limit of a file's size.
+    #[default]
+    Disk = 0,
+    /// Memory, or address space.
+    Memory = 1,
+    /// The program closed the recorder's file, and it could not be opened again.
+    File = 2,
 }
 
 /// What the header page says.
@@ -45,6 +60,8 @@ pub struct FileHeader {
     pub length: u64,
     /// Bytes of records that were lost because there was no room for them.
     pub dropped: u64,
+    /// Why.
+    pub lack: Lack,
 }
 
 impl FileHeader {
@@ -66,6 +83,7 @@ impl FileHeader {
         let sum = checksum(&page[..CHECKED], 0);
         page[CHECKED..CHECKED + 8].copy_from_slice(&sum.to_le_bytes());
         page[DROPPED_AT..DROPPED_AT + 8].copy_from_slice(&self.dropped.to_le_bytes());
+        page[LACK_AT..LACK_AT + 4].copy_from_slice(&(self.lack as u32).to_le_bytes());
         page
     }
 
@@ -150,6 +168,11 @@ impl FileHeader {
             start_ns: u64::from_le_bytes(array(page, 56)),
             length: u64::from_le_bytes(array(page, 64)),
             dropped: u64::from_le_bytes(array(page, DROPPED_AT)),
+            lack: match word32(page, LACK_AT) {
+                1 => Lack::Memory,
+                2 => Lack::File,
+                _ => Lack::Disk,
+            },
         })
     }
 }

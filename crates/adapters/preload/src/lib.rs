@@ -29,6 +29,10 @@ use std::ptr;
 use workspan_recorder::front::Table;
 use workspan_recorder::{CounterEvent, OffCpuTimes};
 
+/// Memory that runs out is no reason to end the program.
+#[global_allocator]
+static ALLOCATOR: workspan_recorder::Reserved = workspan_recorder::Reserved;
+
 /// The functions front ends record with; null when this process is not recorded.
 #[unsafe(no_mangle)]
 pub extern "C" fn workspan_table_v1() -> *const Table {

@@ -2,6 +2,7 @@
 
 use workspan_trace::ClockKind;
 use workspan_trace::entry::Note;
+use workspan_trace::header::Lack;
 
 use super::clock;
 use super::count::Counts;
@@ -187,7 +188,12 @@ fn told_warnings(
         .max(gathered.finished.map_or(0, |f| f.dropped));
     if dropped > 0 {
         warnings.push(format!(
-            "{dropped} bytes or more of records were lost for want of room on the disk; the trace ends where that began."
+            "{dropped} bytes or more of records were lost for want of {}; the trace ends where that began.",
+            match gathered.header.lack {
+                Lack::Disk => "room on the disk",
+                Lack::Memory => "memory",
+                Lack::File => "the recording's file, which the program closed and which can't be opened again",
+            }
         ));
     }
     if counts.bad > 0 {

@@ -125,6 +125,7 @@ pub fn file() -> Vec<u8> {
         start_ns: 500_000,
         length: 0,
         dropped: 0,
+        lack: workspan_trace::header::Lack::Disk,
     };
     let mut writer = TraceWriter::new(Cursor::new(Vec::new()), header).unwrap();
     writer

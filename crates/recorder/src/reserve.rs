@@ -1,0 +1,146 @@
+//! Memory for when there is none: the recorder must not end a program that goes on without.
+//!
+//! Rust's standard library ends the process when an allocation fails. The preloaded library's allocator falls back to memory set
+//! aside for that; from then on nothing more is set aside in the file, no thread begins to record and nothing new is
+//! interned, so that what is there suffices for what is under way.
+
+use core::alloc::{GlobalAlloc, Layout};
+use core::cell::UnsafeCell;
+use core::ptr;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::alloc::System;
+
+const SIZE: usize = 512 << 10;
+
+#[repr(align(64))]
+struct Arena(UnsafeCell<[u8; SIZE]>);
+
+// SAFETY: pieces of it are handed out once each, by an atomic count.
+unsafe impl Sync for Arena {}
+
+static ARENA: Arena = Arena(UnsafeCell::new([0; SIZE]));
+static USED: AtomicUsize = AtomicUsize::new(0);
+static TOUCHED: AtomicBool = AtomicBool::new(false);
+
+/// True once an allocation failed.
+pub(crate) fn is_touched() -> bool {
+    TOUCHED.load(Ordering::Relaxed)
+}
+
+/// The allocator: the system's, and the reserve when that has nothing left.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reserved;
+
+fn in_reserve(at: *mut u8) -> bool {
+    let start = ARENA.0.get() as usize;
+    (start..start + SIZE).contains(&(at as usize))
+}
+
+/// Frees a piece if it is the last one, as what is needed for the length of a call mostly is.
+fn give_back(at: *mut u8, layout: Layout) {
+    let from = at as usize - ARENA.0.get() as usize;
+    let end = from + layout.size();
+    let _ = USED.compare_exchange(end, from, Ordering::AcqRel, Ordering::Relaxed);
+}
+
+/// A piece of the reserve; null when that is used up too.
+fn piece(layout: Layout) -> *mut u8 {
+    TOUCHED.store(true, Ordering::Relaxed);
+    let (size, align) = (layout.size(), layout.align());
+    if size > SIZE || align > 64 {
+        return ptr::null_mut();
+    }
+    let mut from = 0;
+    let taken = USED.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |used| {
+        from = used.next_multiple_of(align);
+        Some(from + size).filter(|&end| end <= SIZE)
+    });
+    match taken {
+        // SAFETY: within the arena.
+        Ok(_) => unsafe { ARENA.0.get().cast::<u8>().add(from) },
+        Err(_) => ptr::null_mut(),
+    }
+}
+
+// SAFETY: each piece is the system's or one of the arena handed out to nobody else, and as large and aligned as asked for.
+unsafe impl GlobalAlloc for Reserved {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's layout.
+        let at = unsafe { System.alloc(layout) };
+        if at.is_null() { piece(layout) } else { at }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: the caller's layout.
+        let at = unsafe { System.alloc_zeroed(layout) };
+        if !at.is_null() {
+            return at;
+        }
+        let at = piece(layout);
+        if !at.is_null() {
+            // SAFETY: the piece is that large.
+            unsafe { at.write_bytes(0, layout.size()) };
+        }
+        at
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        if in_reserve(at) {
+            give_back(at, layout);
+        } else {
+            // SAFETY: it came from the system.
+            unsafe { System.dealloc(at, layout) }
+        }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        let ours = in_reserve(at);
+        if !ours {
+            // SAFETY: it came from the system.
+            let grown = unsafe { System.realloc(at, layout, new_size) };
+            if !grown.is_null() {
+                return grown;
+            }
+        }
+        // SAFETY: the caller grants a valid layout of that size; both pieces hold the bytes copied.
+        unsafe {
+            let new = piece(Layout::from_size_align_unchecked(new_size, layout.align()));
+            if !new.is_null() {
+                ptr::copy_nonoverlapping(at, new, layout.size().min(new_size));
+                self.dealloc(at, layout);
+            }
+            new
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_system_has_not_comes_from_the_reserve() {
+        let huge = Layout::from_size_align(usize::MAX / 4, 8).expect("a layout");
+        // SAFETY: layouts are those of the pieces.
+        unsafe {
+            assert!(Reserved.alloc(huge).is_null(), "more than there is");
+            assert!(is_touched());
+            let small = Layout::from_size_align(100, 32).expect("a layout");
+            let (one, two) = (piece(small), piece(small));
+            assert!(in_reserve(one) && in_reserve(two) && one as usize % 32 == 0);
+            assert!(two as usize - one as usize >= 100);
+            one.write_bytes(7, 100);
+            let grown = Reserved.realloc(one, small, 1000);
+            assert!(in_reserve(grown) && *grown.add(99) == 7);
+            Reserved.dealloc(grown, Layout::from_size_align_unchecked(1000, 32));
+            Reserved.dealloc(two, small);
+            let used = USED.load(Ordering::Relaxed);
+            Reserved.dealloc(piece(small), small);
+            Reserved.dealloc(piece(small), small);
+            assert!(USED.load(Ordering::Relaxed) <= used + 64, "given back");
+            let heap = Reserved.alloc(small);
+            assert!(!heap.is_null() && !in_reserve(heap));
+            Reserved.dealloc(heap, small);
+        }
+    }
+}
