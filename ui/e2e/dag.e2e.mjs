@@ -1,7 +1,6 @@
 /** The DAG in a real browser: what is expanded, how it lies, what is selected here and elsewhere, and its limits. */
 
 import { readFileSync } from "node:fs";
-import { basename } from "node:path";
 import { check, Skip, until } from "./harness.mjs";
 
 const LAYOUTS = ["structure", "linear", "power", "time"];
@@ -180,7 +179,7 @@ export default function (suite) {
     await until(async () => /tab=timeline/.test(await t.hash()), "the timeline");
   });
 
-  suite.test("never shows more than its limit, and says so", { files: [suite.runs.all.find((f) => /broad/.test(basename(f))) ?? suite.runs.before] }, async (t) => {
+  suite.test("never shows more than its limit, and says so", { files: [suite.runs.broad ?? suite.runs.before] }, async (t) => {
     await dag(t);
     const run = await t.page.evaluate(async () => (await (await fetch("api/v1/meta")).json()).runs[0]);
     if (run.strands < MOST_NODES * 1.2) throw new Skip(`the run has ${run.strands} strands only`);

@@ -34,7 +34,7 @@ export async function until(of, words, ms = 15_000) {
 export function findRuns(folder) {
   const all = existsSync(folder) ? readdirSync(folder).filter((f) => f.endsWith(".wspan")).sort().map((f) => resolve(folder, f)) : [];
   const named = (...words) => all.find((f) => words.some((w) => basename(f).includes(w))) ?? null;
-  return { all, before: named("before", "msort") ?? all[0] ?? null, after: named("after", "fixed"), openmp: named("openmp", "omp"), one: named("one-worker", "serial"), truncated: named("truncated"), sleepy: named("no-steals") };
+  return { all, before: named("before", "msort") ?? all[0] ?? null, after: named("after", "fixed"), openmp: named("openmp", "omp"), one: named("one-worker", "serial"), truncated: named("truncated"), broad: named("broad"), regions: named("regions"), large: named("large"), sleepy: named("no-steals") };
 }
 
 export class Browser {

@@ -351,6 +351,38 @@ export default function (suite) {
     }
   });
 
+  suite.test("regions of a recorded run have their lanes and are found by name", { files: [suite.runs.regions] }, async (t) => {
+    await open(t);
+    const { page } = t;
+    const regions = await until(() => page.evaluate(() => (window.__timeline.scene.regions.length ? window.__timeline.scene.regions : null)), "the regions");
+    check(regions.some((r) => r.label === "count primes") && regions.some((r) => r.label === "row"), `regions: ${[...new Set(regions.map((r) => r.label))]}`);
+    const b = await bands(page);
+    check(b.regions && b.regions.h > 0, "the regions have no lanes");
+    const lanes = await probe(page, b.regions.y, b.regions.h);
+    await page.locator(".tl-toggle[data-layer=regions]").click();
+    await idle(page);
+    check((await bands(page)).regions?.h !== b.regions.h || (await probe(page, b.regions.y, b.regions.h)) !== lanes, "the lanes stay when they are switched off");
+    await page.keyboard.press("/");
+    await page.keyboard.type("count primes");
+    await page.keyboard.press("Enter");
+    await until(async () => /t=|sel=/.test(await t.hash()), "the region to be shown");
+  });
+
+  suite.test("more steals than can be told apart are counted by pairs", { files: [suite.runs.broad] }, async (t) => {
+    await open(t);
+    const { page } = t;
+    const steals = await page.evaluate(() => window.__timeline.meta.steals);
+    if (steals <= 2000) throw new Skip(`the run has ${steals} steals only`);
+    const drawn = await page.evaluate(() => { const s = window.__timeline.drawn.steals; return { arcs: s.arcs.length, crowded: s.crowded, counted: s.pairs.reduce((sum, p) => sum + p[2], 0) }; });
+    check(drawn.crowded && drawn.arcs === 0, `${drawn.arcs} arcs`);
+    check(drawn.counted >= steals * 0.9, `the pairs count ${drawn.counted} of ${steals} steals`);
+    const at = await widest(page);
+    await page.evaluate(([from, width]) => window.__timeline.show({ t0: from, t1: from + width }), [at.end, (await window_(page)).elapsed / 400]);
+    await idle(page);
+    const near = await page.evaluate(() => window.__timeline.drawn.steals);
+    check(!near.crowded, "a narrow window has no arcs either");
+  });
+
   suite.test("two runs stacked share one zoom", { files: [suite.runs.before, suite.runs.after ?? suite.runs.before] }, async (t) => {
     await t.open("tab=compare&with=b");
     const { page } = t;

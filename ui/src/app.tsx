@@ -7,7 +7,7 @@ import { DagView } from "./dagview/DagView";
 import { Drawer } from "./drawer/Drawer";
 import { Banners } from "./frame/Banners";
 import { Header } from "./frame/Header";
-import { Loading } from "./frame/Loading";
+import { Loading, Reading } from "./frame/Loading";
 import { overlay, toast } from "./frame/overlay";
 import { StatusLine } from "./frame/StatusLine";
 import { Tabs, TITLES } from "./frame/Tabs";
@@ -16,11 +16,19 @@ import { Palette } from "./palette/Palette";
 import { PatternDefs } from "./patterns";
 import { Scalability } from "./scalability/Scalability";
 import { Sites } from "./sites/Sites";
-import { announcement, drawer, meta, selection, split, tab, type Tab } from "./store";
+import { announcement, drawer, meta, runMeta, selection, split, tab, type Tab } from "./store";
 import { Summary } from "./summary/Summary";
 import { dark } from "./theme/theme";
 import { Timeline } from "./timeline/Timeline";
 import { WhatIf } from "./whatif/WhatIf";
+
+/** Views of a run of which only is known what ran when; these two take all runs. */
+function early(tab: Tab): ComponentChildren | null {
+  if (tab === "timeline" || tab === "summary") return null;
+  const all = tab === "compare" || tab === "scalability";
+  const reading = all ? meta.value?.runs.some((r) => r.overview !== null) : runMeta()?.overview !== null;
+  return reading ? <Reading what={TITLES[tab]} /> : null;
+}
 
 const VIEWS: Record<Tab, () => ComponentChildren> = {
   summary: () => <Summary />, timeline: () => <Timeline />, dag: () => <DagView />, scalability: () => <Scalability />, sites: () => <Sites />, whatif: () => <WhatIf />, compare: () => <Compare />,
@@ -31,7 +39,7 @@ export function App() {
   const both = split.value && (at === "timeline" || at === "dag");
   // The DAG has a panel of its own, and the drawer when it is asked for.
   const wanted = at === "timeline" || both ? drawer.value : at === "dag" && dagDetails.value;
-  const details = meta.value !== null && selection.value !== null && wanted;
+  const details = meta.value !== null && runMeta()?.overview === null && selection.value !== null && wanted;
   return (
     <div class="frame">
       <PatternDefs dark={dark.value} />
@@ -44,10 +52,10 @@ export function App() {
         ) : both ? (
           <div class="halves" id="view" role="tabpanel" aria-label={TITLES[at]}>
             <section aria-label="Timeline"><Guard key="timeline">{VIEWS.timeline()}</Guard></section>
-            <section aria-label="DAG"><Guard key="dag">{VIEWS.dag()}</Guard></section>
+            <section aria-label="DAG"><Guard key="dag">{early("dag") ?? VIEWS.dag()}</Guard></section>
           </div>
         ) : (
-          <div class="view" id="view" role="tabpanel" aria-label={TITLES[at]}><Guard key={at}>{VIEWS[at]()}</Guard></div>
+          <div class="view" id="view" role="tabpanel" aria-label={TITLES[at]}><Guard key={at}>{early(at) ?? VIEWS[at]()}</Guard></div>
         )}
       </main>
       {details ? <Guard key="drawer"><Drawer /></Guard> : <span />}

@@ -9,10 +9,10 @@ import { source } from "./store";
 
 export type Asked<T> = { state: "waiting" } | { state: "there"; value: T } | { state: "failed"; error: Unavailable };
 
-/** Loading was stopped by the user: nobody asks again until it is false. */
+/** Loading was stopped by this page or another: nobody asks again until it is false. */
 export const stopped = signal(false);
-/** Grows when a run got further in loading; what waits asks again then. */
-export const progress = signal(0);
+/** Grows when answers given before no longer hold, as more of a run is known: what is shown stays until the new answer is there. */
+export const era = signal(0);
 
 /** The JSON answer to `url`; `null` asks nothing and waits. */
 export function useJson<T>(url: string | null): Asked<T> {
@@ -26,6 +26,7 @@ export function usePlanes(url: string | null): Asked<Planes> {
 
 function useAnswer<T>(url: string | null, ask: (url: string, signal: AbortSignal) => Promise<T>): Asked<T> {
   const [answer, setAnswer] = useState<{ url: string | null; asked: Asked<T> }>({ url: null, asked: { state: "waiting" } });
+  const now = era.value;
   useEffect(() => {
     if (url === null) return;
     const end = new AbortController();
@@ -52,7 +53,7 @@ function useAnswer<T>(url: string | null, ask: (url: string, signal: AbortSignal
     };
     go();
     return () => { end.abort(); clearTimeout(again); watch?.(); };
-  }, [url]);
+  }, [url, now]);
   if (url !== null && answer.url !== url) {
     const have = source.have(url);
     return have === undefined ? { state: "waiting" } : { state: "there", value: have as T };

@@ -143,7 +143,9 @@ fn in_browser(profile: &str) -> Result<Part> {
     let said = node.output().with_context(|| format!("{node:?}"))?;
     let text = String::from_utf8_lossy(&said.stdout);
     print!("{text}");
-    if let Some(why) = text.lines().find_map(|line| line.strip_prefix("skipped: ")) {
+    // Single tests that were skipped have said so; the rest counts.
+    let none = |line| str::strip_prefix(line, "skipped: the page in a browser: ");
+    if let Some(why) = text.lines().find_map(none) {
         return Ok(Part::Skipped(why.to_owned()));
     }
     let count = text.lines().rev().find_map(|line| {
@@ -168,7 +170,7 @@ pub fn browser() -> Option<PathBuf> {
 }
 
 /// Records the runs that the tests look at, and says in which folder they are: the merge sort with its serial and its parallel merge,
-/// on one worker, cut short, and a program with OpenMP tasks where there is a compiler for it.
+/// on one worker, cut short, a large one, and programs in C and C++ where there is a compiler for them.
 pub fn record(profile: &str) -> Result<PathBuf> {
     let folder = target().join("workspan/page-runs");
     fs::create_dir_all(&folder)?;
@@ -203,26 +205,81 @@ pub fn record(profile: &str) -> Result<PathBuf> {
         folder.join("truncated.wspan"),
         &whole[..whole.len() * 6 / 10],
     )?;
-    openmp(profile, &folder)?;
+    large(profile, &folder)?;
+    native(profile, &folder)?;
     Ok(folder)
 }
 
-/// A program with OpenMP tasks; none without a compiler.
-fn openmp(profile: &str, folder: &Path) -> Result<()> {
-    let program = folder.join("treesum");
-    let mut gcc = Command::new("gcc");
-    gcc.args(["-O2", "-g", "-fopenmp", "-o"])
-        .arg(&program)
-        .arg(root().join("examples/treesum.c"));
-    if !gcc.status().is_ok_and(|s| s.success()) {
-        println!("no run with OpenMP tasks: gcc could not build examples/treesum.c");
-        return Ok(());
-    }
-    let trace = folder.join("openmp.wspan");
+/// A run of some megabytes: it is shown before it is read.
+fn large(profile: &str, folder: &Path) -> Result<()> {
+    let trace = folder.join("large.wspan");
     let _ = fs::remove_file(&trace);
-    let mut record = workspan(profile);
-    record.args(["record", "--no-report", "-o"]).arg(&trace);
-    output(record.arg("--").arg(&program))?;
+    let mut record = cargo_workspan(profile)?;
+    record.arg("--no-report").arg("-o").arg(&trace).args([
+        "run",
+        "--release",
+        "--package",
+        "workspan-bench",
+        "--bin",
+        "fib",
+        "--",
+        "28",
+        "2",
+    ]);
+    output(&mut record)?;
+    Ok(())
+}
+
+/// Runs of C and C++ programs: trace, compiler, source, its flags, threads. A tree of OpenMP tasks; 20,000 of them side by side, most of
+/// them stolen; a pool that names its regions.
+const NATIVE: [(&str, &str, &str, &[&str], &str); 3] = [
+    ("openmp", "gcc", "examples/treesum.c", &["-fopenmp"], ""),
+    (
+        "broad",
+        "g++",
+        "bench/tp/queue.cpp",
+        &["-std=c++11", "-DTP_OPENMP", "-fopenmp"],
+        "4",
+    ),
+    (
+        "regions",
+        "gcc",
+        "examples/pool.c",
+        &["-std=c99", "-D_GNU_SOURCE", "-pthread"],
+        "",
+    ),
+];
+
+/// Records them; none without a compiler.
+fn native(profile: &str, folder: &Path) -> Result<()> {
+    for (name, compiler, source, flags, threads) in NATIVE {
+        let source = root().join(source);
+        let program = folder.join(source.file_stem().unwrap_or_default());
+        let mut build = Command::new(compiler);
+        build.args(["-O2", "-g"]).args(flags);
+        build.arg("-I").arg(root().join("include"));
+        if !build
+            .arg("-o")
+            .arg(&program)
+            .arg(&source)
+            .status()
+            .is_ok_and(|s| s.success())
+        {
+            println!(
+                "no {name}.wspan: {compiler} could not build {}",
+                source.display()
+            );
+            continue;
+        }
+        let trace = folder.join(format!("{name}.wspan"));
+        let _ = fs::remove_file(&trace);
+        let mut record = workspan(profile);
+        record.args(["record", "--no-report", "-o"]).arg(&trace);
+        if !threads.is_empty() {
+            record.env("OMP_NUM_THREADS", threads);
+        }
+        output(record.arg("--").arg(&program))?;
+    }
     Ok(())
 }
 

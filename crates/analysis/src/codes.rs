@@ -1,11 +1,11 @@
 //! What a strand's box is coloured and labelled by: the code it ran.
 //!
 //! A code block (site, where a strand starts, where it ends) is shown as the function that its samples were in most. Without
-//! samples it is the function it starts in, told from others of that function by where it starts.
+//! samples that tell of one it is the function it starts in, told from others of that function by where it starts.
 
 use std::collections::{BTreeMap, HashMap};
 
-use workspan_dag::{Dag, EndKind, NONE, Place, PlaceId, ROOT_PLACE, StartKind, StrandId};
+use workspan_dag::{Dag, EndKind, Frame, NONE, Place, PlaceId, ROOT_PLACE, StartKind, StrandId};
 
 use crate::heat::line_of;
 
@@ -188,7 +188,7 @@ fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<Hot>> {
         if strand == NONE {
             continue;
         }
-        if let Some(frame) = line_of(dag, stack) {
+        if let Some(frame) = line_of(dag, stack).filter(|frame| tells(frame)) {
             let functions = &mut counts[block_of[strand as usize] as usize];
             let lines = functions
                 .entry((&frame.function, frame.file.as_deref()))
@@ -218,6 +218,11 @@ fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<Hot>> {
         best.map(|b| b.1)
     };
     counts.into_iter().map(hottest).collect()
+}
+
+/// Whether people know by a frame what ran: not by the runtime's entry points, nor by a place in a library without symbols.
+fn tells(frame: &Frame) -> bool {
+    !frame.runtime && !(frame.function.contains("+0x") || frame.function == "?")
 }
 
 fn describe(dag: &Dag, block: &Block, hot: Option<Hot>) -> (Key, Code) {
@@ -256,7 +261,7 @@ fn describe(dag: &Dag, block: &Block, hot: Option<Hot>) -> (Key, Code) {
     (key, code)
 }
 
-/// `msort:37` for tasks created there, `msort:37 on` for what follows that line.
+/// `msort:37` for tasks created there, `after msort:37` for what follows that line.
 fn named(place: &Place, begins: bool) -> String {
     let name = match (&place.function, place.line) {
         (Some(function), Some(line)) => format!("{}:{line}", short(function)),
@@ -268,11 +273,15 @@ fn named(place: &Place, begins: bool) -> String {
             _ => place.label.clone(),
         },
     };
-    if begins { name } else { format!("{name} on") }
+    if begins {
+        name
+    } else {
+        format!("after {name}")
+    }
 }
 
 /// A function without the modules before it and without closure marks after it.
-fn short(name: &str) -> &str {
+pub fn short(name: &str) -> &str {
     let mut name = name;
     while let Some(outer) = name.strip_suffix("::{{closure}}") {
         name = outer;

@@ -50,6 +50,8 @@ pub struct HtmlArgs {
 pub fn run(args: &HtmlArgs) -> anyhow::Result<()> {
     refuse(&args.output)?;
     let mut session = args.looked_at.session(&args.files)?;
+    // Nobody looks while it loads.
+    session.settings.overview_from = u64::MAX;
     let progress = Progress::new("workspan: reading the traces …");
     session.load();
     drop(progress);

@@ -45,12 +45,27 @@ pub struct LookedAt {
     /// A folder whose source files may be shown, besides the one the run was recorded in (repeatable)
     #[arg(long, value_name = "FOLDER")]
     source_dir: Vec<PathBuf>,
-    /// Read what is intact before the damage of truncated or corrupted traces
+    /// Read what is intact before the damage of truncated or corrupted traces (`view` always does, and says so)
     #[arg(long)]
     allow_truncated: bool,
 }
 
 impl LookedAt {
+    /// The runs of `files`, not loaded yet; of damaged ones what is intact.
+    ///
+    /// # Errors
+    /// One is no trace at all, or a folder of sources is none.
+    fn to_view(&self, files: &[PathBuf]) -> anyhow::Result<Session> {
+        for file in files {
+            if let Some(damage) = workspan_dag::open::damage(file)? {
+                eprintln!("workspan: {}: {damage}", file.display());
+            }
+        }
+        let mut looked_at = self.clone();
+        looked_at.allow_truncated = true;
+        looked_at.session(files)
+    }
+
     /// The runs of `files`, not loaded yet.
     ///
     /// # Errors
@@ -84,9 +99,9 @@ impl LookedAt {
 /// `workspan view`.
 ///
 /// # Errors
-/// A file is none, or the port can't be had.
+/// A file is no trace, or the port can't be had.
 pub fn run(args: &ViewArgs) -> anyhow::Result<()> {
-    let session = Arc::new(args.looked_at.session(&args.files)?);
+    let session = Arc::new(args.looked_at.to_view(&args.files)?);
     let server = Server::bind(session, args.port)?;
     let url = server.url();
     let opened = !args.no_open && open_browser(&url);

@@ -21,6 +21,7 @@ pub use dag::*;
 pub use error::Error;
 pub use folded::Folded;
 pub use meta::{BURDEN_SOURCE, Meta, Steals, TimeUnit};
-pub use open::{OpenOptions, open};
+pub use open::{OpenOptions, open, sketch};
+pub use recorded::sketch::Sketch;
 pub use samples::{Frame, Samples};
 pub use unrecorded::Bounds;

@@ -4,9 +4,12 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use workspan_trace::{Tolerance, Trace};
+
 use crate::build::{Mode, build};
 use crate::dag::Dag;
 use crate::error::Error;
+use crate::recorded::sketch::Sketch;
 use crate::{recorded, text};
 
 /// How to read.
@@ -42,10 +45,23 @@ impl Kind {
 /// # Errors
 /// The file can't be read, is empty, is neither kind, or is damaged (see [`Error`]).
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Dag, Error> {
-    let fail = |what: String| Error::File {
-        path: path.to_path_buf(),
-        what,
-    };
+    with_bytes(path, |bytes| read(path, bytes, options))
+}
+
+/// What ran when in the recorded trace at `path`, long before [`open`] is through with it; `None` for a text trace.
+///
+/// # Errors
+/// As [`open`].
+pub fn sketch(path: &Path, options: &OpenOptions) -> Result<Option<Sketch>, Error> {
+    with_bytes(path, |bytes| match Kind::of(bytes) {
+        Some(Kind::Recorded) => recorded::sketch::sketch(bytes, options).map(Some),
+        _ => Ok(None),
+    })
+}
+
+/// Calls `f` with the content of the file at `path`.
+fn with_bytes<T>(path: &Path, f: impl FnOnce(&[u8]) -> Result<T, Error>) -> Result<T, Error> {
+    let fail = |what: String| fail(path, &what);
     let file = File::open(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => fail(
             "no such file; expected a trace, as `workspan record -o FILE -- COMMAND` writes it"
@@ -69,15 +85,15 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Dag, Error> {
         // A pipe, as of `export … | workspan report /dev/stdin`: it can't be mapped.
         let mut bytes = Vec::new();
         (&file).read_to_end(&mut bytes).map_err(unreadable)?;
-        return read(path, &bytes, options);
+        return f(&bytes);
     }
     if metadata.len() == 0 {
-        return read(path, &[], options);
+        return f(&[]);
     }
     // SAFETY: the map is read only and dropped before `file`'s last use here; should another process shorten the file
     // meanwhile, reads beyond its end stop this process with SIGBUS, as with any mapped input.
     let map = unsafe { memmap2::Mmap::map(&file) }.map_err(unreadable)?;
-    read(path, &map, options)
+    f(&map)
 }
 
 /// [`open`] for a file's content; `path` is what errors call it.
@@ -85,29 +101,51 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Dag, Error> {
 /// # Errors
 /// As [`open`].
 pub fn read(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
-    let fail = |what: &str| Error::File {
-        path: path.to_path_buf(),
-        what: what.into(),
-    };
-    if bytes.is_empty() {
-        return Err(fail(
-            "is empty; expected a trace: did the recorded program start?",
-        ));
-    }
-    let result = match Kind::of(bytes) {
-        Some(Kind::Recorded) => {
-            recorded::read(bytes, options).and_then(|raw| build(raw, Mode::Repair))
-        }
-        Some(Kind::Text) => text::read_with(bytes, options),
-        None => {
-            return Err(fail(
-                "is no trace; expected a recorded trace (.wspan) or a text trace, which starts with {\"workspan_trace\":1",
-            ));
-        }
+    let result = match kind(path, bytes)? {
+        Kind::Recorded => recorded::read(bytes, options).and_then(|raw| build(raw, Mode::Repair)),
+        Kind::Text => text::read_with(bytes, options),
     };
     result.map_err(|error| match error {
         file @ Error::File { .. } => file,
-        Error::Trace(what) => fail(&what),
-        other => fail(&other.to_string()),
+        Error::Trace(what) => fail(path, &what),
+        other => fail(path, &other.to_string()),
     })
+}
+
+/// What is damaged of the trace at `path`, as a sentence; `None` when nothing is, as far as its chunks tell, and for text traces and
+/// pipes, which are looked at when they are read. Takes a hundredth of the time of reading.
+///
+/// # Errors
+/// There is no such file, or it is none that [`open`] could read anything of.
+pub fn damage(path: &Path) -> Result<Option<String>, Error> {
+    if std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir()) {
+        return Ok(None);
+    }
+    with_bytes(path, |bytes| {
+        if kind(path, bytes)? == Kind::Text {
+            return Ok(None);
+        }
+        let trace = Trace::open(bytes).map_err(|e| fail(path, &e.to_string()))?;
+        let mut chunks = trace.chunks(Tolerance::Tolerant);
+        let _ = chunks.by_ref().count();
+        Ok(recorded::damage_told(&chunks))
+    })
+}
+
+fn kind(path: &Path, bytes: &[u8]) -> Result<Kind, Error> {
+    if bytes.is_empty() {
+        return Err(fail(
+            path,
+            "is empty; expected a trace: did the recorded program start?",
+        ));
+    }
+    let no_trace = "is no trace; expected a recorded trace (.wspan) or a text trace, which starts with {\"workspan_trace\":1";
+    Kind::of(bytes).ok_or_else(|| fail(path, no_trace))
+}
+
+fn fail(path: &Path, what: &str) -> Error {
+    Error::File {
+        path: path.to_path_buf(),
+        what: what.into(),
+    }
 }

@@ -15,10 +15,12 @@ mod off_cpu;
 mod places;
 mod replay;
 mod samples;
+pub mod sketch;
 mod teams;
 mod unrecorded;
 mod workers;
 
+pub(crate) use self::gather::damage_told;
 use crate::error::Error;
 use crate::open::OpenOptions;
 use crate::raw::RawTrace;

@@ -77,8 +77,8 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, Failure> {
         "meta" => answers::meta::answer(session),
         "report" => answers::report::answer(run()?),
         "summary" => answers::summary::answer(run()?),
-        "profile" => timeline::profile(run()?, query.tile(run()?)?).map(Reply::planes),
-        "rows" => timeline::rows(run()?, query.tile(run()?)?).map(Reply::planes),
+        "profile" => timeline::profile(run()?, query.level_and_index()?).map(Reply::planes),
+        "rows" => timeline::rows(run()?, query.level_and_index()?).map(Reply::planes),
         "strands" => timeline::strands(run()?, query.tile(run()?)?).map(Reply::planes),
         "arcs" => timeline::arcs(run()?, query.tile(run()?)?).map(Reply::planes),
         "path" => {
@@ -145,8 +145,12 @@ impl Query {
     }
 
     fn tile(&self, run: &Run) -> Result<Tile, Failure> {
-        let picture = run.picture()?;
-        Tile::new(picture, self.number("level")?, self.number("index")?)
+        let (level, index) = self.level_and_index()?;
+        Tile::new(run.picture()?, level, index)
+    }
+
+    fn level_and_index(&self) -> Result<(u32, u64), Failure> {
+        Ok((self.number("level")?, self.number("index")?))
     }
 }
 

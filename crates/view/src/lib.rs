@@ -10,6 +10,8 @@ mod dag_view;
 mod detail;
 mod failure;
 pub mod html;
+mod loading;
+mod overview;
 pub mod page;
 pub mod planes;
 pub mod run;

@@ -6,13 +6,14 @@ pub mod rows;
 pub mod sites;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use workspan_analysis::statistics::{Statistics, statistics};
 use workspan_analysis::{Error, Options, Report};
 use workspan_dag::Dag;
 
 use crate::failure::Failure;
+use crate::overview::Overview;
 use crate::{dag_view, timeline};
 pub use codes::Codes;
 pub use facts::Facts;
@@ -50,9 +51,14 @@ impl Picture {
 
     /// Level at which one tile holds the whole run, its last moment included.
     pub fn top_level(&self) -> u32 {
-        let bins = self.elapsed() / timeline::TILE_BINS + 1;
-        bins.next_power_of_two().trailing_zeros()
+        top_level(self.elapsed())
     }
+}
+
+/// Level at which one tile holds so many ticks.
+pub(crate) fn top_level(elapsed: u64) -> u32 {
+    let bins = elapsed / timeline::TILE_BINS + 1;
+    bins.next_power_of_two().trailing_zeros()
 }
 
 /// The second stage: what needs all of the analyses.
@@ -98,6 +104,31 @@ pub struct Stage {
     pub done: u32,
     /// See `done`.
     pub of: u32,
+    /// Loading ended because a page asked for it.
+    pub stopped: bool,
+}
+
+impl Stage {
+    /// Stages there are: looking over, reading, measuring, drawing, reporting.
+    pub const OF: u32 = 5;
+
+    /// Loading was stopped.
+    pub const STOPPED: Stage = Stage {
+        name: "stopped",
+        done: 0,
+        of: Stage::OF,
+        stopped: true,
+    };
+
+    /// After `done` stages; `name` says what is done now.
+    pub fn new(done: u32, name: &'static str) -> Stage {
+        Stage {
+            name,
+            done,
+            of: Stage::OF,
+            stopped: false,
+        }
+    }
 }
 
 /// One run of a [`crate::Session`]: `"a"`, `"b"`, …
@@ -111,6 +142,8 @@ pub struct Run {
     pub bytes: u64,
     pub(crate) stage: Mutex<Stage>,
     pub(crate) failed: OnceLock<String>,
+    /// What ran when, from a first look at the trace until the run is read.
+    overview: Mutex<Option<Arc<Overview>>>,
     pub(crate) picture: OnceLock<Picture>,
     pub(crate) timeline: OnceLock<timeline::Index>,
     pub(crate) tree: OnceLock<dag_view::Index>,
@@ -118,6 +151,43 @@ pub struct Run {
 }
 
 impl Run {
+    /// A run that nothing is known of.
+    pub(crate) fn new(id: String, path: PathBuf, bytes: u64) -> Run {
+        Run {
+            id,
+            path,
+            bytes,
+            stage: Mutex::new(Stage::default()),
+            failed: OnceLock::new(),
+            overview: Mutex::new(None),
+            picture: OnceLock::new(),
+            timeline: OnceLock::new(),
+            tree: OnceLock::new(),
+            rest: OnceLock::new(),
+        }
+    }
+
+    /// Loaded, or known not to be loadable.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.rest.get().is_some() || self.failed.get().is_some()
+    }
+
+    /// Loading has got so far.
+    pub(crate) fn reach(&self, stage: Stage) {
+        *self.stage.lock().unwrap_or_else(PoisonError::into_inner) = stage;
+    }
+
+    /// What ran when, until more is known.
+    pub(crate) fn overview(&self) -> Option<Arc<Overview>> {
+        let overview = self.overview.lock();
+        overview.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set_overview(&self, overview: Option<Overview>) {
+        let mut slot = self.overview.lock().unwrap_or_else(PoisonError::into_inner);
+        *slot = overview.map(Arc::new);
+    }
+
     /// The first stage.
     ///
     /// # Errors
@@ -153,7 +223,9 @@ impl Run {
 
     /// Short name of the program, else of the file.
     pub fn name(&self) -> String {
-        let told = self.picture.get().and_then(|p| p.dag.meta.name.clone());
+        let read = self.picture.get().map(|p| p.dag.meta.name.clone());
+        let told = read.or_else(|| self.overview().map(|o| o.meta().name.clone()));
+        let told = told.flatten();
         let stem = || self.path.file_stem().map(|s| s.to_string_lossy().into());
         told.filter(|name| !name.is_empty())
             .or_else(stem)
@@ -168,15 +240,14 @@ impl Run {
 
     /// What is being done.
     pub fn stage(&self) -> Stage {
-        match self.stage.lock() {
-            Ok(stage) => stage.clone(),
-            Err(poisoned) => poisoned.into_inner().clone(),
-        }
+        let stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
+        stage.clone()
     }
 
     fn not_yet(&self) -> Failure {
         match self.failed.get() {
             Some(why) => Failure::new(500, why.clone()),
+            None if self.stage().stopped => Failure::loading("Loading the run was stopped."),
             None => Failure::loading(format!("The run is still loading: {}.", self.stage().name)),
         }
     }

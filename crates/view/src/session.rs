@@ -1,20 +1,23 @@
 //! The runs that are looked at.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
 
 use workspan_analysis::{Options, report, stolen_strands, strand_facts_and_sites};
 use workspan_dag::{Dag, OpenOptions};
 
 use crate::failure::Failure;
+use crate::loading::{Loading, Why};
+use crate::overview::Overview;
 use crate::run::{Codes, Facts, Picture, Rest, Rows, Run, Sites, Stage};
+use crate::source_file::unite;
 use crate::timeline;
 
 /// Runs that one session can hold: their ids are single letters.
 pub const MOST_RUNS: usize = 26;
 
 /// How runs are read and measured.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Settings {
     /// How to open the traces.
     pub opening: OpenOptions,
@@ -22,6 +25,23 @@ pub struct Settings {
     pub measured: Options,
     /// Folders whose files may be shown where a trace names them, besides the folder the trace was recorded in.
     pub source_dirs: Vec<PathBuf>,
+    /// Recorded traces of this many bytes and more get a picture of what ran when before they are read in full: smaller ones are
+    /// read as soon.
+    pub overview_from: u64,
+}
+
+/// About half a second of reading.
+const OVERVIEW_FROM: u64 = 2 << 20;
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            opening: OpenOptions::default(),
+            measured: Options::default(),
+            source_dirs: Vec::new(),
+            overview_from: OVERVIEW_FROM,
+        }
+    }
 }
 
 /// One or more runs, and how they are looked at.
@@ -33,6 +53,8 @@ pub struct Session {
     pub settings: Settings,
     /// Who answers.
     pub mode: Mode,
+    /// Whether the runs are wanted.
+    pub(crate) loading: Loading,
 }
 
 /// Who answers: a server everything, a report what it carries.
@@ -61,23 +83,15 @@ impl Session {
         }
         let run = |(letter, path): (char, &PathBuf)| {
             let size = std::fs::metadata(path).map(|m| m.len());
-            Ok(Run {
-                id: letter.to_string(),
-                path: path.clone(),
-                bytes: size.map_err(|e| Failure::absent(format!("{}: {e}", path.display())))?,
-                stage: Mutex::new(Stage::default()),
-                failed: OnceLock::new(),
-                picture: OnceLock::new(),
-                timeline: OnceLock::new(),
-                tree: OnceLock::new(),
-                rest: OnceLock::new(),
-            })
+            let size = size.map_err(|e| Failure::absent(format!("{}: {e}", path.display())))?;
+            Ok(Run::new(letter.to_string(), path.clone(), size))
         };
         let runs = ('a'..='z').zip(paths).map(run);
         Ok(Session {
             runs: runs.collect::<Result<_, Failure>>()?,
             settings,
             mode: Mode::Server,
+            loading: Loading::default(),
         })
     }
 
@@ -87,23 +101,16 @@ impl Session {
     /// It can't be measured.
     pub fn of_dag(path: PathBuf, dag: Dag, settings: Settings) -> Result<Session, Failure> {
         let session = Session {
-            runs: vec![Run {
-                id: "a".to_owned(),
-                path,
-                bytes: 0,
-                stage: Mutex::new(Stage::default()),
-                failed: OnceLock::new(),
-                picture: OnceLock::new(),
-                timeline: OnceLock::new(),
-                tree: OnceLock::new(),
-                rest: OnceLock::new(),
-            }],
+            runs: vec![Run::new("a".to_owned(), path, 0)],
             settings,
             mode: Mode::Server,
+            loading: Loading::default(),
         };
-        let measured = session.measure(&session.runs[0], dag, |_, _| {});
-        measured.map_err(|why| Failure::new(500, why))?;
-        Ok(session)
+        match session.measure(&session.runs[0], dag) {
+            Err(Why::Failed(why)) => Err(Failure::new(500, why)),
+            // Nobody has the session yet who could stop it.
+            Ok(()) | Err(Why::Stopped) => Ok(session),
+        }
     }
 
     /// The run called `id`.
@@ -115,40 +122,95 @@ impl Session {
         found.ok_or_else(|| Failure::absent("There is no such run here."))
     }
 
-    /// Loads all runs, one after the other, on this thread. What goes wrong is kept and answered to whoever asks for the run.
+    /// Loads all runs, one after the other, on this thread, and waits where [`Session::stop`] was called until [`Session::go`] is. What
+    /// goes wrong is kept and answered to whoever asks for the run.
     pub fn load(&self) {
-        for run in &self.runs {
-            if let Err(why) = self.load_run(run) {
-                let _ = run.failed.set(why);
+        loop {
+            match self.load_wanted() {
+                Ok(()) => return,
+                Err(_) => {
+                    for run in self.runs.iter().filter(|run| !run.is_settled()) {
+                        run.reach(Stage::STOPPED);
+                    }
+                    self.loading.wait();
+                }
             }
         }
     }
 
-    fn load_run(&self, run: &Run) -> Result<(), String> {
-        let at = |done, name| {
-            let of = 5;
-            if let Ok(mut stage) = run.stage.lock() {
-                *stage = Stage { name, done, of };
-            }
-        };
-        at(0, "reading the trace");
-        let dag = open(&run.path, &self.settings.opening)?;
-        self.measure(run, dag, at)
+    /// Ends loading at the next stage and gives back what it took; what is loaded stays.
+    pub fn stop(&self) {
+        self.loading.want(false);
     }
 
-    /// All stages but the reading; `at` hears which has begun.
-    fn measure(&self, run: &Run, dag: Dag, at: impl Fn(u32, &'static str)) -> Result<(), String> {
-        at(1, "measuring the strands");
-        let picture = picture(dag, &self.settings.measured).map_err(|e| e.to_string())?;
-        at(2, "drawing the timeline");
+    /// Loads what is not loaded yet after all.
+    pub fn go(&self) {
+        self.loading.want(true);
+    }
+
+    /// Finds out what ran when in the traces that take long to read: enough for a picture of the timeline.
+    pub fn look_over(&self) {
+        let unseen = |run: &&Run| run.overview().is_none() && run.picture.get().is_none();
+        let long = |run: &&Run| run.bytes >= self.settings.overview_from && !run.is_settled();
+        for run in self.runs.iter().filter(long).filter(unseen) {
+            run.reach(Stage::new(0, "looking over the trace"));
+            // A trace that can't be sketched says why when it is read.
+            if let Ok(Some(sketch)) = workspan_dag::sketch(&run.path, &self.settings.opening) {
+                run.set_overview(Some(Overview::new(sketch)));
+            }
+        }
+    }
+
+    /// `Err`: somebody stopped it.
+    fn load_wanted(&self) -> Result<(), Why> {
+        self.loading.check()?;
+        // All pictures before the first run is read: they take a tenth of the time.
+        self.look_over();
+        for run in self.runs.iter().filter(|run| !run.is_settled()) {
+            match self.load_run(run) {
+                Err(Why::Failed(why)) => {
+                    let _ = run.failed.set(why);
+                }
+                other => other?,
+            }
+        }
+        Ok(())
+    }
+
+    fn load_run(&self, run: &Run) -> Result<(), Why> {
+        self.loading.check()?;
+        if let Some(picture) = run.picture.get() {
+            return self.report(run, picture.dag.clone());
+        }
+        run.reach(Stage::new(1, "reading the trace"));
+        let mut dag = open(&run.path, &self.settings.opening).map_err(Why::Failed)?;
+        unite(&mut dag, &self.settings.source_dirs);
+        self.measure(run, dag)
+    }
+
+    /// All stages but the reading.
+    fn measure(&self, run: &Run, dag: Dag) -> Result<(), Why> {
+        self.loading.check()?;
+        run.reach(Stage::new(2, "measuring the strands"));
+        let picture = picture(dag, &self.settings.measured).map_err(Why::of)?;
+        self.loading.check()?;
+        run.reach(Stage::new(3, "drawing the timeline"));
         let index = timeline::Index::new(&picture);
         let dag = picture.dag.clone();
-        let _ = run.picture.set(picture);
+        // The picture last: whoever sees it has both.
         let _ = run.timeline.set(index);
-        at(3, "making the report");
-        let report = report(&dag, &self.settings.measured).map_err(|e| e.to_string())?;
+        let _ = run.picture.set(picture);
+        run.set_overview(None);
+        self.report(run, dag)
+    }
+
+    /// The last stage.
+    fn report(&self, run: &Run, dag: Arc<Dag>) -> Result<(), Why> {
+        self.loading.check()?;
+        run.reach(Stage::new(4, "making the report"));
+        let report = report(&dag, &self.settings.measured).map_err(Why::of)?;
         let _ = run.rest.set(Rest::new(report));
-        at(5, "done");
+        run.reach(Stage::new(Stage::OF, "done"));
         Ok(())
     }
 }

@@ -4,12 +4,16 @@
 //! source file, inside the folder that the trace was recorded in or one that the user named, on a way without `..`, hidden
 //! folders or symbolic links.
 
+mod names;
+
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use workspan_dag::Dag;
+
+pub(crate) use names::unite;
 
 /// Larger files are no source that anybody wrote.
 const MOST_BYTES: u64 = 4 << 20;

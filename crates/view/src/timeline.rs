@@ -18,6 +18,7 @@ use crate::planes::Planes;
 use crate::run::{Picture, Run};
 use arcs::Arcs;
 use cell::Seen;
+pub(crate) use cell::{narrow, share};
 use events::Events;
 use path::Pieces;
 use pyramid::Pyramid;
@@ -120,7 +121,11 @@ const PROFILE: [&str; window::PROFILE] = [
 ];
 
 /// `profile`.
-pub(crate) fn profile(run: &Run, tile: Tile) -> Result<Planes, Failure> {
+pub(crate) fn profile(run: &Run, (level, at): (u32, u64)) -> Result<Planes, Failure> {
+    if let Some(overview) = run.overview() {
+        return Ok(overview.profile(overview.tile(level, at)?, &PROFILE));
+    }
+    let tile = Tile::new(run.picture()?, level, at)?;
     let (picture, index) = (run.picture()?, run.timeline()?);
     let drawn = index
         .pyramid
@@ -133,7 +138,11 @@ pub(crate) fn profile(run: &Run, tile: Tile) -> Result<Planes, Failure> {
 }
 
 /// `rows`.
-pub(crate) fn rows(run: &Run, tile: Tile) -> Result<Planes, Failure> {
+pub(crate) fn rows(run: &Run, (level, at): (u32, u64)) -> Result<Planes, Failure> {
+    if let Some(overview) = run.overview() {
+        return Ok(overview.rows(overview.tile(level, at)?));
+    }
+    let tile = Tile::new(run.picture()?, level, at)?;
     let (picture, index) = (run.picture()?, run.timeline()?);
     let drawn = index
         .pyramid

@@ -72,6 +72,11 @@ export interface RunMeta {
   /** Full sentences. */
   warnings: string[];
   facts: [string, string][];
+  /**
+   * Not null while the run is still being read and only is known what ran when: `rows` and `profile` are answered, at this level and
+   * coarser, nothing else; numbers of sites and code are of this time alone. Ask for everything anew once `Status.ready.timeline` is true.
+   */
+  overview: number | null;
 }
 
 export interface ThreadMeta {
@@ -268,8 +273,11 @@ export interface WhatIf {
   critical: { code: number; weight: number }[];
 }
 
-/** `status`: server-sent events while loading (server only). */
-export interface Status { run: RunId; stage: string; done: number; of: number; ready: { timeline: boolean; rest: boolean }; error: string | null }
+/**
+ * `status`: server-sent events while loading (server only). POST `stop` ends loading for all pages at its next stage, POST `go` loads after
+ * all what is not there yet.
+ */
+export interface Status { run: RunId; stage: string; done: number; of: number; stopped: boolean; ready: { overview: boolean; timeline: boolean; rest: boolean }; error: string | null }
 
 /** An answer of state 4xx/5xx is `{"error": "one sentence", "remedy": "one sentence" | null}`; 503 with `loading: true` while a run loads. */
 export interface Failure { error: string; remedy: string | null; loading?: boolean }

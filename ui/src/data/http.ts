@@ -32,6 +32,16 @@ export class HttpSource implements DataSource {
     return this.answers.have(url);
   }
 
+  /** Forgets all answers: more of the runs is known now. */
+  forget(): void {
+    this.answers.clear();
+  }
+
+  /** Tells the server that the runs are not wanted, or that they are. */
+  tell(what: "stop" | "go"): void {
+    fetch(`api/v1/${what}`, { method: "POST", credentials: "same-origin" }).catch(() => this.gone());
+  }
+
   private async ask(url: string): Promise<Response> {
     stats.requests++;
     let answer: Response;

@@ -11,6 +11,8 @@ export class Answers {
   private readonly kept = new Map<string, Kept>();
   private readonly flying = new Map<string, Promise<unknown>>();
   private bytes = 0;
+  /** Grows when everything is forgotten: what was asked before then is not kept. */
+  private era = 0;
 
   have(url: string): unknown | undefined {
     const hit = this.kept.get(url);
@@ -29,12 +31,14 @@ export class Answers {
     if (hit !== undefined) return Promise.resolve(hit as T);
     let flight = this.flying.get(url) as Promise<T> | undefined;
     if (!flight) {
-      flight = ask()
+      const era = this.era;
+      const asked = ask()
         .then(({ value, bytes }) => {
-          this.put(url, value, bytes);
+          if (era === this.era) this.put(url, value, bytes);
           return value;
         })
-        .finally(() => this.flying.delete(url));
+        .finally(() => { if (this.flying.get(url) === asked) this.flying.delete(url); });
+      flight = asked;
       // Somebody may have stopped waiting: a failure must not become an unhandled rejection then.
       flight.catch(() => {});
       this.flying.set(url, flight);
@@ -56,7 +60,9 @@ export class Answers {
   /** Forgets what depends on how far a run is loaded. */
   clear() {
     this.kept.clear();
+    this.flying.clear();
     this.bytes = 0;
+    this.era++;
   }
 }
 

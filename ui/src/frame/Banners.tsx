@@ -4,7 +4,9 @@ import { useSignal } from "@preact/signals";
 import { reachable } from "../data/http";
 import { meta, run, runMeta } from "../store";
 import { backticks } from "../ui/states";
-import { stages } from "./load";
+import { stopped } from "../ask";
+import { tab } from "../store";
+import { stages, want } from "./load";
 
 const hidden = new Set<string>();
 
@@ -14,6 +16,8 @@ export function Banners() {
   void drawn.value;
   const warnings = meta.value ? (runMeta()?.warnings ?? []) : [];
   const closed = hidden.has(run.value);
+  const early = runMeta()?.overview ?? null;
+  const stage = stages.value[run.value];
   const errors = Object.values(stages.value).filter((s) => s.error && meta.value);
   return (
     <div class="banners">
@@ -21,6 +25,15 @@ export function Banners() {
         <div class="banner" role="alert">
           <span class="mark" aria-hidden="true">!</span>
           <span>The server does not answer; trying again. What is on the page stays.</span>
+        </div>
+      )}
+      {early !== null && tab.value === "timeline" && !stage?.error && (
+        <div class="banner calm" role="status">
+          <span class="mark" aria-hidden="true">…</span>
+          <span>
+            {stopped.value ? <>Loading was stopped: this is an overview of what ran when.</> : <>An overview of what ran when; strands, paths, steals and lost time follow. {stage && <span class="faint">{stage.stage}, {Math.min(stage.done + 1, stage.of)} of {stage.of}</span>}</>}
+          </span>
+          <span class="acts"><button type="button" class="link" onClick={() => want(stopped.value)}>{stopped.value ? "Go on" : "Stop"}</button></span>
         </div>
       )}
       {errors.map((s) => <div key={s.run} class="banner" role="alert"><span class="mark" aria-hidden="true">!</span><span>Run {s.run.toUpperCase()}: {backticks(s.error!)}</span></div>)}

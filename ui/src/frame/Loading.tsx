@@ -3,8 +3,39 @@
 import { stopped } from "../ask";
 import { reachable } from "../data/http";
 import { count } from "../format";
+import { meta } from "../store";
 import { backticks, Empty } from "../ui/states";
-import { failure, stages } from "./load";
+import { failure, stages, want } from "./load";
+
+/** What every view but the timeline shows of a run of which only is known what ran when. */
+export function Reading({ what }: { what: string }) {
+  return (
+    <div class="state" role="status">
+      <h2>{stopped.value ? "Loading stopped" : "Still reading"}</h2>
+      <div>{what} takes the whole run. The timeline shows meanwhile what ran when.</div>
+      <Stages />
+    </div>
+  );
+}
+
+/** How far each run is, and the switch. */
+export function Stages() {
+  const list = Object.values(stages.value).filter((s) => !s.error && !s.ready.rest);
+  const many = (meta.value?.runs.length ?? list.length) > 1;
+  return (
+    <>
+      {!stopped.value && list.map((s) => (
+        <div key={s.run} class="stage">
+          <span>{many && <b>{s.run.toUpperCase()} </b>}{s.stage}{s.of > 0 && <span class="faint"> {count(Math.min(s.done + 1, s.of))} of {count(s.of)}</span>}</span>
+          <div class="progress"><i style={{ width: `${s.of > 0 ? Math.min(100, (100 * s.done) / s.of) : 0}%` }} /></div>
+        </div>
+      ))}
+      {stopped.value
+        ? <button type="button" class="button solid" onClick={() => want(true)}>Go on</button>
+        : <button type="button" class="button" onClick={() => want(false)}>Stop</button>}
+    </>
+  );
+}
 
 export function Loading() {
   const error = failure.value;
@@ -18,29 +49,14 @@ export function Loading() {
       </div>
     );
   }
-  if (stopped.value) {
-    return (
-      <div class="state">
-        <h2>Loading stopped</h2>
-        <div>The server keeps what it has read so far.</div>
-        <button type="button" class="button solid" onClick={() => (stopped.value = false)}>Go on</button>
-      </div>
-    );
-  }
   const list = Object.values(stages.value);
   const broken = list.find((s) => s.error);
   if (broken) return <Empty title="This run can't be shown">{broken.error}</Empty>;
   return (
     <div class="state" role="status">
-      <h2>Reading {list.length > 1 ? `${list.length} runs` : "the run"}</h2>
-      {list.map((s) => (
-        <div key={s.run} style={{ display: "grid", gap: "4px" }}>
-          <span>{list.length > 1 && <b>{s.run.toUpperCase()} </b>}{s.stage}{s.of > 0 && <span class="faint"> {count(s.done)} of {count(s.of)}</span>}</span>
-          <div class="progress"><i style={{ width: `${s.of > 0 ? Math.min(100, (100 * s.done) / s.of) : 0}%` }} /></div>
-        </div>
-      ))}
-      {list.length === 0 && <div class="progress"><i class="waiting" style={{ width: "100%" }} /></div>}
-      <button type="button" class="button" onClick={() => (stopped.value = true)}>Stop</button>
+      <h2>{stopped.value ? "Loading stopped" : `Reading ${list.length > 1 ? `${list.length} runs` : "the run"}`}</h2>
+      {stopped.value && <div>The server has given back what it had begun to read.</div>}
+      {list.length === 0 ? <div class="progress"><i class="waiting" style={{ width: "100%" }} /></div> : <Stages />}
     </div>
   );
 }

@@ -30,7 +30,7 @@ export function Tabs() {
           </button>
         ))}
       </div>
-      {meta.value && tab.value !== "summary" && tab.value !== "compare" && <VerdictChip />}
+      {meta.value && runMeta()?.overview === null && tab.value !== "summary" && tab.value !== "compare" && <VerdictChip />}
     </nav>
   );
 }

@@ -1,19 +1,20 @@
 /** Asks for `meta` until it is there, and follows how far the runs are loaded. */
 
 import { signal } from "@preact/signals";
-import { progress, stopped } from "../ask";
+import { batch } from "@preact/signals";
+import { era, stopped } from "../ask";
 import type { Meta, Status } from "../data/contract";
 import { HttpSource, reachable } from "../data/http";
 import { requests } from "../data/requests";
 import { Unavailable } from "../data/source";
-import { meta, other, run, source } from "../store";
+import { meta, other, run, selection, source } from "../store";
 
 export const failure = signal<Unavailable | null>(null);
 /** By run; empty with a report. */
 export const stages = signal<Record<string, Status>>({});
 
 export function load(): void {
-  if (source instanceof HttpSource) follow();
+  if (source instanceof HttpSource) follow(source);
   void ask();
 }
 
@@ -28,8 +29,8 @@ async function ask(): Promise<void> {
       const error = e instanceof Unavailable ? e : new Unavailable(e instanceof Error ? e.message : String(e), "refused");
       failure.value = error;
       if (error.why !== "loading" && error.why !== "gone") return;
-      await new Promise((r) => setTimeout(r, 250));
-      while (stopped.value || !reachable.value) await new Promise((r) => setTimeout(r, 250));
+      await new Promise((r) => setTimeout(r, 100));
+      while (!reachable.value) await new Promise((r) => setTimeout(r, 250));
     }
   }
 }
@@ -44,8 +45,42 @@ function accept(value: Meta): void {
   meta.value = value;
 }
 
+let renewing = false;
+
+/** More of a run is known than an overview: everything is asked anew, and what is shown stays until it is answered. */
+async function renew(http: HttpSource): Promise<void> {
+  if (renewing) return;
+  renewing = true;
+  try {
+    http.forget();
+    const value = await source.json<Meta>(requests.meta());
+    batch(() => {
+      // Sites and code have other numbers now.
+      const kind = selection.value?.kind;
+      if (kind === "site" || kind === "code") selection.value = null;
+      accept(value);
+      era.value++;
+    });
+  } catch {
+    // The next event of the loading, or the next click, asks again.
+  } finally {
+    renewing = false;
+  }
+}
+
+/** True for runs of which the server knows more than the page. */
+function outdated(): boolean {
+  return (meta.value?.runs ?? []).some((r) => r.overview !== null && stages.value[r.id]?.ready.timeline);
+}
+
+/** Stops loading on the server, or goes on with it. */
+export function want(wanted: boolean): void {
+  stopped.value = !wanted;
+  if (source instanceof HttpSource) source.tell(wanted ? "go" : "stop");
+}
+
 /** Server-sent events end by themselves once everything is there. */
-function follow(): void {
+function follow(http: HttpSource): void {
   let events: EventSource;
   try {
     events = new EventSource(requests.status());
@@ -61,12 +96,16 @@ function follow(): void {
     }
     const list = Array.isArray(told) ? told : [told];
     stages.value = { ...stages.value, ...Object.fromEntries(list.map((s) => [s.run, s])) };
-    progress.value++;
+    stopped.value = Object.values(stages.value).some((s) => s.stopped);
+    if (outdated()) void renew(http);
     const all = Object.values(stages.value);
-    if (all.length >= (meta.value?.runs.length ?? Infinity) && all.every((s) => (s.ready?.timeline && s.ready?.rest) || s.error)) events.close();
+    if (all.length >= (meta.value?.runs.length ?? Infinity) && all.every((s) => (s.ready?.timeline && s.ready?.rest) || s.error) && !outdated()) events.close();
   };
   events.addEventListener("message", seen);
   events.addEventListener("status", seen as EventListener);
   // The browser tries again by itself, which is right while loading and useless after.
-  events.addEventListener("error", () => { if (meta.value) events.close(); });
+  events.addEventListener("error", () => {
+    if (outdated()) void renew(http);
+    else if (meta.value && Object.values(stages.value).every((s) => s.ready.rest || s.error)) events.close();
+  });
 }

@@ -16,18 +16,36 @@ import { useWidth } from "../ui/size";
 import { SourceLines } from "../ui/SourceLines";
 import { StackedBar } from "../ui/StackedBar";
 import { Answered, Empty } from "../ui/states";
+import { Stages } from "../frame/Loading";
 import { Strip } from "./Strip";
 import "./summary.css";
 
 export function Summary() {
-  const id = run.value;
   const meta = runMeta();
+  if (!meta) return null;
+  return meta.overview === null ? <Whole meta={meta} /> : <Early meta={meta} />;
+}
+
+/** Of a run that is still being read. */
+function Early({ meta }: { meta: RunMeta }) {
+  return (
+    <div class="summary">
+      <div class="story scroll">
+        <h1 class="verdict">{meta.name}: {count(meta.tasks)} tasks in {ticks(meta.elapsed, meta.ticks_per_second)}</h1>
+        <div class="why" role="status"><p>The run is still being read: what limits it, and where, follows.</p><Stages /></div>
+        <Strip run={meta} findings={[]} />
+      </div>
+    </div>
+  );
+}
+
+function Whole({ meta }: { meta: RunMeta }) {
+  const id = run.value;
   const summary = useJson<Words>(requests.summary(id));
   const report = useJson<Report>(requests.report(id));
   const bounds = useJson<Bounds>(requests.scalability());
   const r = valueOf(report);
   useEffect(() => (r ? registerExport({ tab: "summary", csv: () => numbersCsv(r) }) : undefined), [r]);
-  if (!meta) return null;
   return (
     <div class="summary">
       <div class="story scroll">

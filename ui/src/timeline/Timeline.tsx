@@ -32,13 +32,16 @@ function Loaded({ meta }: { meta: RunMeta }) {
   const [table, setTable] = useState(false);
   const [drawn, setDrawn] = useState(0);
   const tabled = useRef(false);
+  // A run that was an overview until now has its picture on the canvas already.
+  const shown = useRef(false);
   tabled.current = table;
 
   useEffect(() => {
     if (!host.current || !canvas.current) return;
     const made = new TimelineView(canvas.current, meta, source, () => {
       if (tabled.current) setDrawn((n) => n + 1);
-    });
+    }, shown.current);
+    shown.current = true;
     view.current = made;
     // For tests: what is shown, and where on the canvas things are.
     (window as unknown as { __timeline?: TimelineView }).__timeline = made;

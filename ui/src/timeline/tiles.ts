@@ -37,7 +37,7 @@ export class Tiles {
     private readonly changed: () => void,
   ) {
     this.cache = new TileCache(meta.id, source, changed);
-    this.overviewLevel = Math.max(0, meta.top_level - 1);
+    this.overviewLevel = Math.max(meta.overview ?? 0, meta.top_level - 1);
   }
 
   get top(): number {
@@ -47,7 +47,7 @@ export class Tiles {
   /** Asks for what a window needs and forgets the rest. `paths`: which of them are shown. */
   want(window: Span, plotDevicePixels: number, kinds: TileKind[]): void {
     const { elapsed } = this.meta;
-    this.level = levelFor((window.t1 - window.t0) / Math.max(1, plotDevicePixels), this.top);
+    this.level = Math.max(levelFor((window.t1 - window.t0) / Math.max(1, plotDevicePixels), this.top), this.meta.overview ?? 0);
     const lists = kinds.map((kind) => wanted(kind, this.level, window, elapsed));
     const overview = wanted("profile", this.overviewLevel, { t0: 0, t1: elapsed }, elapsed).map((t) => t.id);
     // What is on screen first, of all kinds, and the coarsest picture before all else: it stands in for everything.

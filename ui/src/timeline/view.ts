@@ -44,6 +44,9 @@ export class TimelineView {
   private lane: number[] = [];
   private laneOf: unknown = null;
   private closed = false;
+  /** Where frames go while the picture of the view before is still the better one, and how long that may last. */
+  private beside: CanvasRenderingContext2D | null = null;
+  private readonly besideUntil = performance.now() + 2000;
   private scroll = 0;
   private rowToReveal: number | null = null;
   private seen: Selection | null = null;
@@ -62,8 +65,11 @@ export class TimelineView {
     readonly source: DataSource,
     /** Called after each frame. */
     private readonly painted: (view: TimelineView) => void = () => {},
+    /** Another view's picture is on the canvas: it stays until this one's is whole. */
+    takesOver = false,
   ) {
     this.context = canvas.getContext("2d", { alpha: false });
+    if (takesOver) this.beside = document.createElement("canvas").getContext("2d", { alpha: false });
     this.facts = new Facts(meta.id, source, () => this.invalidate());
     this.tiles = new Tiles(meta, source, this.rasteriser, () => this.invalidate());
     // A tab that was not shown could not follow.
@@ -114,8 +120,10 @@ export class TimelineView {
   resize(width: number, height: number, dpr: number): void {
     if (width === this.size.width && height === this.size.height && dpr === this.size.dpr) return;
     this.size = { width, height, dpr };
-    this.canvas.width = Math.max(1, Math.round(width * dpr));
-    this.canvas.height = Math.max(1, Math.round(height * dpr));
+    const [w, h] = [Math.max(1, Math.round(width * dpr)), Math.max(1, Math.round(height * dpr))];
+    // Setting a size clears the canvas, even if it is the same one.
+    if (this.canvas.width !== w || this.canvas.height !== h) [this.canvas.width, this.canvas.height] = [w, h];
+    if (this.beside) [this.beside.canvas.width, this.beside.canvas.height] = [w, h];
     // A canvas that got another size is empty: draw before anybody sees it.
     this.render();
   }
@@ -128,8 +136,12 @@ export class TimelineView {
     });
   }
 
+  private regions() {
+    return layers.value.has("regions") && this.meta.overview === null ? this.facts.regions() : [];
+  }
+
   private bandsFor(width: number, height: number): Bands {
-    const regions = layers.value.has("regions") ? this.facts.regions() : [];
+    const regions = this.regions();
     if (regions !== this.laneOf) {
       this.laneOf = regions;
       this.lane = lanes(regions);
@@ -153,7 +165,7 @@ export class TimelineView {
       layers: layers.value, colorBy: colorBy.value, palette: this.palette, selection: chosen,
       hover: hover.value?.run === this.meta.id ? hover.value : null,
       tiles: this.tiles, boxes: this.boxes,
-      regions: layers.value.has("regions") ? this.facts.regions() : [],
+      regions: this.regions(),
       strand: strandId !== null ? (this.facts.strand(strandId) ?? null) : null,
       task: chosen?.kind === "task" ? (this.facts.task(chosen.id) ?? null) : null,
       callouts: this.callouts(), marks: this.marks, dragged: this.dragged, cursorRow: this.cursorRow, offCpu: [], blocked: [],
@@ -172,14 +184,17 @@ export class TimelineView {
 
   private render(): void {
     const { width, height, dpr } = this.size;
-    const c = this.context;
+    const c = this.beside ?? this.context;
     if (!c || this.closed || width < 60 || height < 60) return;
     const s = this.compose(width, height);
     this.scroll = s.bands.rows.scroll;
-    const kinds: TileKind[] = ["rows", "strands", "profile"];
-    if (s.layers.has("critical")) kinds.push("critical");
-    if (s.layers.has("ready")) kinds.push("ready");
-    if (s.layers.has("steals") || s.layers.has("leaps")) kinds.push("arcs");
+    const kinds: TileKind[] = ["rows", "profile"];
+    if (this.meta.overview === null) {
+      kinds.push("strands");
+      if (s.layers.has("critical")) kinds.push("critical");
+      if (s.layers.has("ready")) kinds.push("ready");
+      if (s.layers.has("steals") || s.layers.has("leaps")) kinds.push("arcs");
+    }
     this.tiles.want(s.scale, s.bands.plot * dpr, kinds);
     this.boxes.gather(this.tiles.slots("strands", s.scale), s.scale, s.bands.rows);
     c.setTransform(dpr, 0, 0, dpr, 0, 0);
@@ -187,6 +202,10 @@ export class TimelineView {
     const pen = new CanvasPen(c, s.dark);
     this.drawn = frame(s, pen, this.lookOf(s), this.lane);
     this.scene = s;
+    if (this.beside && (this.drawn.complete || performance.now() > this.besideUntil)) {
+      this.beside = null;
+      this.invalidate();
+    }
     if (this.rowToReveal !== null) {
       const row = this.rowToReveal;
       this.rowToReveal = null;
@@ -219,7 +238,8 @@ export class TimelineView {
       `Δ ${timeOf(s.scale.t1 - s.scale.t0, perSecond)}`,
       `${this.boxes.truncated ? "about " : ""}${count(strands)} strands in ${count(Math.floor(s.scale.width))} columns, ${timeOf(ticksPerPixel(s.scale), perSecond)} each`,
     ];
-    const level = this.meta.elapsed > 0 ? this.tiles.stops(s.scale) : null;
+    if (this.meta.overview !== null) parts.splice(2, 1, `overview in steps of ${timeOf(2 ** this.meta.overview, perSecond)}`);
+    const level = this.meta.elapsed > 0 && this.meta.overview === null ? this.tiles.stops(s.scale) : null;
     if (this.tiles.bare) parts.push(NO_ROWS);
     else if (level !== null) parts.push(`report: detail stops at ${timeOf(2 ** level, perSecond)} here`);
     if (this.tiles.cache.trouble) parts.push(this.tiles.cache.trouble.message);

@@ -7,6 +7,7 @@ use workspan_trace::entry::{
     ClockPair, Finished, FrameEntry, Label, Note, OffCpu, PlaceEntry, SamplesEntry, Site,
     StackEntry, entries,
 };
+use workspan_trace::reader::Chunks;
 use workspan_trace::{ChunkKind, FileHeader, FormatError, Tolerance, Trace};
 
 use crate::error::Error;
@@ -141,13 +142,7 @@ pub(super) fn gather<'a>(bytes: &'a [u8], options: &OpenOptions) -> Result<Gathe
             ChunkKind::Maps | ChunkKind::Threads => {}
         }
     }
-    if let Some(first) = chunks.damage.first() {
-        gathered.warnings.push(format!(
-            "The trace is damaged in {} place{}, the first at {first}. What is intact before the damage was read.",
-            chunks.damaged,
-            if chunks.damaged == 1 { "" } else { "s" }
-        ));
-    }
+    gathered.warnings.extend(damage_told(&chunks));
     if gathered.pairs.len() < 2 || gathered.finished.is_none() {
         gathered.pairs.extend(bases);
     }
@@ -177,6 +172,16 @@ pub(super) fn gather<'a>(bytes: &'a [u8], options: &OpenOptions) -> Result<Gathe
         ));
     }
     Ok(gathered)
+}
+
+/// What a walk over all chunks left out, as a sentence.
+pub(crate) fn damage_told(chunks: &Chunks<'_>) -> Option<String> {
+    let first = chunks.damage.first()?;
+    let s = if chunks.damaged == 1 { "" } else { "s" };
+    Some(format!(
+        "The trace is damaged in {} place{s}, the first at {first}. What is intact before the damage was read.",
+        chunks.damaged
+    ))
 }
 
 /// Labels by number; numbers far beyond their count are no one's.

@@ -1,10 +1,12 @@
 //! `meta`: the runs and their tables of names.
 
 use serde::Serialize;
-use workspan_dag::{Dag, ROOT_PLACE, ThreadEvent, ThreadId};
+use workspan_analysis::codes::short;
+use workspan_dag::{Dag, Place, ROOT_PLACE, ThreadEvent, ThreadId};
 
 use crate::answer::Reply;
 use crate::failure::Failure;
+use crate::overview::Overview;
 use crate::run::{Picture, Run};
 use crate::session::{Mode, Session};
 
@@ -46,6 +48,7 @@ struct RunMeta<'a> {
     has: Has<'a>,
     warnings: &'a [String],
     facts: &'a [(String, String)],
+    overview: Option<u32>,
 }
 
 #[derive(Serialize)]
@@ -85,7 +88,12 @@ struct Has<'a> {
 }
 
 pub(crate) fn answer(session: &Session) -> Result<Reply, Failure> {
-    let runs = session.runs.iter().map(run);
+    let overviews: Vec<_> = session.runs.iter().map(Run::overview).collect();
+    let runs = session.runs.iter().zip(&overviews);
+    let runs = runs.map(|(run, overview)| match overview {
+        Some(overview) => Ok(sketched(run, overview)),
+        None => read(run),
+    });
     let (mode, finest_level) = match session.mode {
         Mode::Server => ("server", 0),
         Mode::Report { finest_level } => ("report", finest_level),
@@ -99,15 +107,10 @@ pub(crate) fn answer(session: &Session) -> Result<Reply, Failure> {
     })
 }
 
-fn run(run: &Run) -> Result<RunMeta<'_>, Failure> {
-    let picture = run.picture()?;
-    let dag = &*picture.dag;
-    let meta = &dag.meta;
+/// What is told of any run; the rest as if nothing had run.
+fn told<'a>(run: &'a Run, meta: &'a workspan_dag::Meta) -> RunMeta<'a> {
     let fact = |key: &str| meta.facts.iter().find(|f| f.0 == key);
-    let (cpu, queue) = scheduler_events(dag);
-    let leaps = dag.steals.iter().filter(|s| s.leap).count() as u64;
-    let folded = dag.folded.iter().map(|f| f.1.tasks);
-    Ok(RunMeta {
+    RunMeta {
         id: &run.id,
         name: run.name(),
         file: run.file_name(),
@@ -118,11 +121,85 @@ fn run(run: &Run) -> Result<RunMeta<'_>, Failure> {
         recorded: fact("recorded").map(|f| f.1.as_str()),
         cpus: meta.cpus,
         workers: meta.workers,
+        threads: Vec::new(),
+        more_threads: 0,
+        begin: 0,
+        elapsed: 0,
+        ticks_per_second: meta.ticks_per_second,
+        top_level: 0,
+        tasks: 0,
+        strands: 0,
+        steals: 0,
+        leaps: 0,
+        folded_strands: 0,
+        samples: 0,
+        sites: Vec::new(),
+        codes: Vec::new(),
+        has: Has {
+            cpu: false,
+            queue: false,
+            samples: false,
+            regions: false,
+            counters: Vec::new(),
+            leaps: false,
+        },
+        warnings: &meta.warnings,
+        facts: &meta.facts,
+        overview: None,
+    }
+}
+
+/// A run of which only is known what ran when.
+fn sketched<'a>(run: &'a Run, overview: &'a Overview) -> RunMeta<'a> {
+    let meta = overview.meta();
+    let threads = overview.rows.threads.iter().map(|&thread| {
+        let worker = thread < meta.workers;
+        ThreadMeta {
+            thread,
+            label: format!("{}{thread}", if worker { "W" } else { "T" }),
+            worker,
+            busy: overview.busy(thread),
+        }
+    });
+    let site = |&place: &u32| site_name(place, overview.place(place));
+    let code = |&(place, ticks): &(u32, u64)| {
+        let name = site_name(place, overview.place(place));
+        CodeName {
+            label: match name.function {
+                Some(function) if place != ROOT_PLACE => short(function),
+                _ => name.label,
+            },
+            function: name.function,
+            file: name.file,
+            line: name.line,
+            ticks,
+        }
+    };
+    RunMeta {
+        threads: threads.collect(),
+        more_threads: overview.rows.more,
+        begin: overview.begin(),
+        elapsed: overview.elapsed(),
+        top_level: overview.top_level(),
+        tasks: overview.tasks(),
+        sites: overview.sites.places.iter().map(site).collect(),
+        codes: overview.codes.iter().map(code).collect(),
+        overview: Some(overview.finest_level()),
+        ..told(run, meta)
+    }
+}
+
+fn read(run: &Run) -> Result<RunMeta<'_>, Failure> {
+    let picture = run.picture()?;
+    let dag = &*picture.dag;
+    let (cpu, queue) = scheduler_events(dag);
+    let leaps = dag.steals.iter().filter(|s| s.leap).count() as u64;
+    let folded = dag.folded.iter().map(|f| f.1.tasks);
+    Ok(RunMeta {
         threads: threads(picture),
         more_threads: picture.rows.more,
         begin: picture.begin,
         elapsed: picture.elapsed(),
-        ticks_per_second: meta.ticks_per_second,
         top_level: picture.top_level(),
         tasks: folded.fold(dag.tasks.len() as u64, u64::saturating_add),
         strands: dag.strands.len() as u64,
@@ -140,8 +217,7 @@ fn run(run: &Run) -> Result<RunMeta<'_>, Failure> {
             counters: dag.counters.iter().map(|c| c.name.as_str()).collect(),
             leaps: leaps > 0,
         },
-        warnings: &meta.warnings,
-        facts: &meta.facts,
+        ..told(run, &dag.meta)
     })
 }
 
@@ -190,25 +266,22 @@ fn main_thread(dag: &Dag) -> Option<ThreadId> {
 }
 
 fn sites(picture: &Picture) -> Vec<SiteName<'_>> {
-    let name = |&place: &u32| {
-        let at = dag_place(&picture.dag, place);
-        SiteName {
-            place,
-            label: match at {
-                _ if place == ROOT_PLACE => "root",
-                Some(at) => at.label.as_str(),
-                None => "?",
-            },
-            function: at.and_then(|p| p.function.as_deref()),
-            file: at.and_then(|p| p.file.as_deref()),
-            line: at.and_then(|p| p.line),
-        }
-    };
+    let name = |&place: &u32| site_name(place, picture.dag.places.get(place as usize));
     picture.sites.places.iter().map(name).collect()
 }
 
-fn dag_place(dag: &Dag, place: u32) -> Option<&workspan_dag::Place> {
-    dag.places.get(place as usize)
+fn site_name(place: u32, at: Option<&Place>) -> SiteName<'_> {
+    SiteName {
+        place,
+        label: match at {
+            _ if place == ROOT_PLACE => "root",
+            Some(at) => at.label.as_str(),
+            None => "?",
+        },
+        function: at.and_then(|p| p.function.as_deref()),
+        file: at.and_then(|p| p.file.as_deref()),
+        line: at.and_then(|p| p.line),
+    }
 }
 
 fn codes(picture: &Picture) -> Vec<CodeName<'_>> {

@@ -1,7 +1,8 @@
 //! `sites`: what the table has beside the report.
 
+mod stretched;
+
 use serde::Serialize;
-use workspan_analysis::stretch::{RowKey, Stretch, StretchOptions, stretch};
 use workspan_analysis::{SiteRow, site_delays};
 use workspan_dag::{Dag, PlaceId, StrandId};
 
@@ -9,6 +10,7 @@ use crate::answer::Reply;
 use crate::failure::Failure;
 use crate::run::{Picture, Rest, Run};
 use crate::session::Session;
+use stretched::Stretched;
 
 /// Bins of a spark.
 const BINS: usize = 64;
@@ -85,13 +87,8 @@ fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExt
     let mut by_code: Vec<OfCode> = Vec::new();
     let (sparks, blocks) = sparks(picture, &mut by_code);
     let statistics = rest.statistics(picture).ok();
-    let stretched = serial.and_then(|serial| {
-        let options = StretchOptions {
-            measured: picture.measured.clone(),
-            ..StretchOptions::default()
-        };
-        stretch(&serial.dag, dag, &rest.report, &options).ok()
-    });
+    let stretched = serial.and_then(|serial| Stretched::new(serial, picture, &rest.report));
+    let stretched = stretched.as_ref();
     let mut longest = longest(dag, picture.begin);
     let row = |site: &SiteRow| {
         let place = site.site as usize;
@@ -107,7 +104,7 @@ fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExt
                 p90: s.strand_lengths.p90,
                 max: s.strand_lengths.maximum,
             }),
-            stretch: stretched.as_ref().and_then(|s| site_stretch(s, dag, site)),
+            stretch: stretched.and_then(|s| s.site(site.site)),
             longest: std::mem::take(&mut longest[place]),
             blocks: blocks[place]
                 .iter()
@@ -117,7 +114,7 @@ fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExt
                     critical: by_code[i].critical,
                     count: by_code[i].count,
                     spark: by_code[i].spark.mean(picture),
-                    stretch: None,
+                    stretch: stretched.and_then(|s| s.code(site.site, by_code[i].code)),
                 })
                 .collect(),
         }
@@ -230,18 +227,4 @@ fn longest(dag: &Dag, begin: u64) -> Vec<Vec<Instance>> {
         list.truncate(LONGEST);
     }
     by_place
-}
-
-/// The stretch's tables number places of both runs anew; a site is found by what it is called and where it is.
-fn site_stretch(stretch: &Stretch, dag: &Dag, site: &SiteRow) -> Option<f64> {
-    let own = dag.places.get(site.site as usize)?;
-    let row = stretch.sites.iter().find(|row| match row.key {
-        RowKey::Site(place) => {
-            let root = (place == 0) == (site.site == 0);
-            let at = stretch.places.get(place as usize);
-            root && at.is_some_and(|at| at.label == own.label && at.line == own.line)
-        }
-        _ => false,
-    })?;
-    row.time.relative()
 }

@@ -25,13 +25,18 @@ impl Rows {
         for &thread in &dag.strands.thread {
             ran[thread as usize] = true;
         }
+        Rows::of_threads(&ran, dag.meta.workers)
+    }
+
+    /// The same of threads that `ran` something; the first `workers` are the pool's.
+    pub fn of_threads(ran: &[bool], workers: u32) -> Rows {
         let mut rows = Rows {
             threads: Vec::new(),
             more: 0,
             row_of: vec![NO_ROW; ran.len()],
         };
-        for (thread, ran) in (0..dag.meta.threads).zip(ran) {
-            if !ran && !dag.is_worker(thread) {
+        for (thread, &ran) in (0..).zip(ran) {
+            if !ran && thread >= workers {
                 continue;
             }
             if rows.threads.len() < MOST_ROWS {

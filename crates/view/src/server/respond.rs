@@ -13,6 +13,7 @@ use super::{Shared, headers, status, token};
 use crate::answer::{Reply, answer};
 use crate::failure::Failure;
 use crate::page;
+use crate::session::Session;
 
 /// Nothing of a run is to be found in a browser's cache on the disk.
 const NEVER: &str = "no-store";
@@ -25,11 +26,9 @@ pub(super) async fn respond(State(shared): State<Arc<Shared>>, request: Request)
         let why = "This server answers on this machine's own names only (127.0.0.1, localhost).";
         return failed(&Failure::new(403, why));
     }
-    if request.method() != Method::GET && request.method() != Method::HEAD {
-        let mut response = failed(&Failure::new(405, "Only GET is answered here."));
-        let allow = HeaderValue::from_static("GET, HEAD");
-        response.headers_mut().insert(ALLOW, allow);
-        return response;
+    let asks = request.method() == Method::GET || request.method() == Method::HEAD;
+    if !asks && request.method() != Method::POST {
+        return not_allowed("GET, HEAD, POST");
     }
     let path = request.uri().path().trim_start_matches('/').to_owned();
     let (first, rest) = match path.split_once('/') {
@@ -40,6 +39,13 @@ pub(super) async fn respond(State(shared): State<Arc<Shared>>, request: Request)
         let why = "There is nothing here without the key that is part of the address.";
         let remedy = "Use the whole address that `workspan view` printed.";
         return failed(&Failure::absent(why).remedy(remedy));
+    }
+    if !asks {
+        return match rest {
+            Some("api/v1/stop") => told(&shared, Session::stop),
+            Some("api/v1/go") => told(&shared, Session::go),
+            _ => not_allowed("GET, HEAD"),
+        };
     }
     match rest {
         None => moved(&shared.token),
@@ -54,6 +60,23 @@ pub(super) async fn respond(State(shared): State<Arc<Shared>>, request: Request)
             api(shared, url, asked).await
         }
     }
+}
+
+/// A page said something; it gets nothing but that it was heard.
+fn told(shared: &Shared, what: impl Fn(&Session)) -> Response {
+    what(&shared.session);
+    let mut response = Response::new(Body::empty());
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    plain(response.headers_mut());
+    response
+}
+
+fn not_allowed(allowed: &'static str) -> Response {
+    let why = "Only GET is answered here, and POST where a page stops loading.";
+    let mut response = failed(&Failure::new(405, why));
+    let allowed = HeaderValue::from_static(allowed);
+    response.headers_mut().insert(ALLOW, allowed);
+    response
 }
 
 async fn api(shared: Arc<Shared>, url: String, asked: Option<HeaderValue>) -> Response {

@@ -20,12 +20,14 @@ struct Status<'a> {
     stage: &'static str,
     done: u32,
     of: u32,
+    stopped: bool,
     ready: Ready,
     error: Option<&'a str>,
 }
 
 #[derive(Serialize)]
 struct Ready {
+    overview: bool,
     timeline: bool,
     rest: bool,
 }
@@ -37,8 +39,10 @@ fn event(run: &Run) -> String {
         stage: stage.name,
         done: stage.done,
         of: stage.of,
+        stopped: stage.stopped,
         ready: Ready {
-            timeline: run.timeline.get().is_some(),
+            overview: run.overview().is_some(),
+            timeline: run.picture.get().is_some(),
             rest: run.rest.get().is_some(),
         },
         error: run.failed.get().map(String::as_str),
@@ -58,8 +62,7 @@ pub(super) fn stream(shared: Arc<Shared>) -> Response {
                 return None;
             }
             loop {
-                let settled = |run: &Run| run.rest.get().is_some() || run.failed.get().is_some();
-                let over = shared.session.runs.iter().all(settled);
+                let over = shared.session.runs.iter().all(Run::is_settled);
                 let mut news = String::new();
                 for (run, told) in shared.session.runs.iter().zip(&mut told) {
                     let now = event(run);

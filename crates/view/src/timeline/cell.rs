@@ -170,7 +170,7 @@ pub(super) struct Seen {
 }
 
 /// A part of a bin in 255ths: 0 only for nothing, 255 only for all of it.
-fn share(ticks: u64, width: u64) -> u8 {
+pub(crate) fn share(ticks: u64, width: u64) -> u8 {
     if ticks == 0 {
         return 0;
     }
@@ -181,6 +181,6 @@ fn share(ticks: u64, width: u64) -> u8 {
     part.clamp(1, 254) as u8
 }
 
-fn narrow(n: u32) -> u16 {
+pub(crate) fn narrow(n: u32) -> u16 {
     u16::try_from(n).unwrap_or(u16::MAX)
 }

@@ -60,7 +60,7 @@ function runMeta(id: string): RunMeta {
     sites: SITES.map((f, place) => ({ place, label: place ? `${place === 3 ? "src/gen.rs" : FILE}:${SITE_LINES[place]}` : "root", function: f, file: place ? (place === 3 ? "src/gen.rs" : FILE) : null, line: SITE_LINES[place] ?? null })),
     codes: CODES.map((label, i) => ({ label, function: label, file: i === 3 ? "src/gen.rs" : i === 4 ? "src/main.rs" : FILE, line: CODE_LINES[i]!, ticks: ofCode[i]! })),
     has: { cpu: true, queue: true, samples: true, regions: false, counters: [], leaps: true },
-    warnings: [], facts: [["command", "target/release/sort 10240000"], ["runtime", "Rayon 1.12"], ["clock", "TSC, 2.50 GHz, invariant"]],
+    overview: null, warnings: [], facts: [["command", "target/release/sort 10240000"], ["runtime", "Rayon 1.12"], ["clock", "TSC, 2.50 GHz, invariant"]],
   };
 }
 

@@ -59,39 +59,39 @@ impl Told {
         *self.repairs.entry(what).or_default() += 1;
     }
 
-    pub(super) fn pool_begins(&mut self, pool: u32, size: u64, t: u64) {
+    pub(in crate::recorded) fn pool_begins(&mut self, pool: u32, size: u64, t: u64) {
         let known = self.pools.entry(pool).or_default();
         known.size = known.size.max(size);
         known.from = known.from.min(t);
     }
 
     /// Its beginning may be told by a thread that comes later in the file.
-    pub(super) fn pool_ends(&mut self, pool: u32, t: u64) {
+    pub(in crate::recorded) fn pool_ends(&mut self, pool: u32, t: u64) {
         let known = self.pools.entry(pool).or_default();
         known.to = known.to.max(Some(t));
     }
 }
 
 impl ThreadTold {
-    pub(super) fn new(index: u32) -> ThreadTold {
+    pub(in crate::recorded) fn new(index: u32) -> ThreadTold {
         ThreadTold {
             index,
             ..ThreadTold::default()
         }
     }
 
-    pub(super) fn busy(&mut self, start: u64, end: u64) {
+    pub(in crate::recorded) fn busy(&mut self, start: u64, end: u64) {
         let (first, last) = self.busy.get_or_insert((start, end));
         *first = (*first).min(start);
         *last = (*last).max(end);
     }
 
-    pub(super) fn worker_begins(&mut self, pool: u32, t: u64) {
+    pub(in crate::recorded) fn worker_begins(&mut self, pool: u32, t: u64) {
         self.worker_ends(t);
         self.worker.push((pool, t, None));
     }
 
-    pub(super) fn worker_ends(&mut self, t: u64) {
+    pub(in crate::recorded) fn worker_ends(&mut self, t: u64) {
         if let Some(open) = self.worker.last_mut().filter(|w| w.2.is_none()) {
             open.2 = Some(t);
         }

@@ -1,0 +1,90 @@
+//! How much longer sites and their code took than in the run on one worker (MODEL.md §6).
+
+use std::collections::BTreeMap;
+
+use workspan_analysis::Report;
+use workspan_analysis::stretch::{Pair, RowKey, StretchOptions, stretch};
+use workspan_dag::{NONE, Place, PlaceId, ROOT_PLACE};
+
+use crate::run::Picture;
+use crate::run::codes::Block;
+
+/// Times in the run on one worker and in this one, by this run's places and codes.
+#[derive(Debug, Default)]
+pub(super) struct Stretched {
+    sites: BTreeMap<PlaceId, Pair>,
+    codes: BTreeMap<(PlaceId, u16), Pair>,
+}
+
+impl Stretched {
+    /// `None` when the two runs can't be compared.
+    pub(super) fn new(serial: &Picture, picture: &Picture, report: &Report) -> Option<Stretched> {
+        let options = StretchOptions {
+            measured: picture.measured.clone(),
+            ..StretchOptions::default()
+        };
+        let found = stretch(&serial.dag, &picture.dag, report, &options).ok()?;
+        // The stretch numbers places of both runs anew; a place is found by what it is called and where it is.
+        let mut known: BTreeMap<_, PlaceId> = BTreeMap::new();
+        for (id, place) in (0..).zip(&picture.dag.places).skip(1) {
+            known.entry(name(place)).or_insert(id);
+        }
+        let own = |place: PlaceId| match found.places.get(place as usize) {
+            _ if place == NONE || place == ROOT_PLACE => Some(place),
+            Some(at) => known.get(&name(at)).copied(),
+            None => None,
+        };
+        let mut code_of: BTreeMap<Block, u16> = BTreeMap::new();
+        for (number, code) in (0..).zip(&picture.codes.all) {
+            code_of.extend(code.blocks.iter().map(|&block| (block, number)));
+        }
+        let mut all = Stretched::default();
+        for row in &found.sites {
+            if let RowKey::Site(site) = row.key
+                && let Some(site) = own(site)
+            {
+                add(all.sites.entry(site).or_default(), row.time);
+            }
+        }
+        for row in &found.blocks {
+            let RowKey::Block {
+                site,
+                from,
+                from_kind,
+                to,
+                to_kind,
+            } = row.key
+            else {
+                continue;
+            };
+            if let (Some(site), Some(from), Some(to)) = (own(site), own(from), own(to))
+                && let Some(&code) =
+                    code_of.get(&Block::new(site, (from, from_kind), (to, to_kind)))
+            {
+                add(all.codes.entry((site, code)).or_default(), row.time);
+            }
+        }
+        Some(all)
+    }
+
+    /// Of all own strands of a site's tasks.
+    pub(super) fn site(&self, site: PlaceId) -> Option<f64> {
+        self.sites.get(&site)?.relative()
+    }
+
+    /// Of those that run a code.
+    pub(super) fn code(&self, site: PlaceId, code: u16) -> Option<f64> {
+        self.codes.get(&(site, code))?.relative()
+    }
+}
+
+type Name<'a> = (&'a str, Option<u32>, Option<&'a str>);
+
+fn name(place: &Place) -> Name<'_> {
+    (&place.label, place.line, place.primitive.as_deref())
+}
+
+fn add(sum: &mut Pair, more: Pair) {
+    sum.serial += more.serial;
+    sum.parallel += more.parallel;
+}
