@@ -58,7 +58,8 @@ impl LookedAt {
     fn to_view(&self, files: &[PathBuf]) -> anyhow::Result<Session> {
         for file in files {
             if let Some(damage) = workspan_dag::open::damage(file)? {
-                eprintln!("workspan: {}: {damage}", file.display());
+                let said = format!("workspan: {}: {damage}", file.display());
+                eprintln!("{}", said.replace(|c: char| c.is_control(), " "));
             }
         }
         let mut looked_at = self.clone();

@@ -103,6 +103,39 @@ fn a_bad_file_is_one_clear_line() {
     }
 }
 
+/// What is no trace at all is refused before anything listens; a page would come too late to say so.
+#[test]
+fn no_page_opens_of_what_is_no_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, content: &[u8]| {
+        let path = folder.path().join(name);
+        fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let missing = folder.path().join("missing.wspan");
+    let good = golden("example_a.jsonl").to_str().unwrap().to_owned();
+    let cases: [(String, &[&str]); 5] = [
+        (
+            missing.to_str().unwrap().to_owned(),
+            &["missing.wspan", "no such file", "workspan record"],
+        ),
+        (folder.path().to_str().unwrap().to_owned(), &["directory"]),
+        (file("empty.wspan", b""), &["empty.wspan", "is empty"]),
+        (
+            file("picture.wspan", b"\x89PNG\r\n\x1a\n and so on"),
+            &["picture.wspan", "is no trace", "expected"],
+        ),
+        (
+            file("head.wspan", &workspan_trace::header::MAGIC),
+            &["head.wspan"],
+        ),
+    ];
+    for (path, what) in &cases {
+        fails(&["view", "--no-open", path], what);
+        fails(&["view", "--no-open", &good, path], what);
+    }
+}
+
 #[test]
 fn a_terminal_is_not_steered_by_an_error() {
     let folder = tempfile::tempdir().unwrap();

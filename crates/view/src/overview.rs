@@ -91,6 +91,17 @@ impl Overview {
         (busy as f64 / self.elapsed().max(1) as f64).min(1.0)
     }
 
+    /// The thread outside of the pools that ran first.
+    pub(crate) fn main_thread(&self) -> Option<ThreadId> {
+        let outside = self.rows.threads.iter().copied();
+        outside
+            .filter(|&thread| thread >= self.sketch.meta.workers)
+            .min_by_key(|&thread| {
+                let first = self.bins(thread).iter().position(|bin| bin.strands > 0);
+                first.unwrap_or(usize::MAX)
+            })
+    }
+
     fn bins(&self, thread: ThreadId) -> &[Bin] {
         let bins = self.sketch.threads.get(thread as usize);
         bins.map_or(&[], Vec::as_slice)

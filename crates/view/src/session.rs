@@ -196,6 +196,8 @@ impl Session {
         self.loading.check()?;
         run.reach(Stage::new(3, "drawing the timeline"));
         let index = timeline::Index::new(&picture);
+        // What was stopped meanwhile does not come up after all.
+        self.loading.check()?;
         let dag = picture.dag.clone();
         // The picture last: whoever sees it has both.
         let _ = run.timeline.set(index);

@@ -11,7 +11,7 @@ use workspan_view::{Session, answer};
 fn trace(workers: u32, worker: u32, from: u64, to: u64, rest: u64) -> String {
     let places = r#"[{"label":"root"},{"label":"src/a.rs:5","file":"src/a.rs","line":5,"function":"a::go","primitive":"spawn"},{"label":"src/a.rs:9","file":"src/a.rs","line":9,"function":"a::go","primitive":"scope"}]"#;
     let head = format!(
-        r#"{{"workspan_trace":1,"workers":{workers},"threads":{workers},"time_unit":"us","places":{places}}}"#
+        r#"{{"workspan_trace":1,"workers":{workers},"threads":{workers},"time_unit":"us","steals":"child","places":{places}}}"#
     );
     let end = to + rest;
     let lines = [

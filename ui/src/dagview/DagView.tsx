@@ -27,6 +27,8 @@ import { register } from "../commands";
 import { onScreen, type Where } from "./routes";
 import { GAP_STRUCTURE, GAP_TIMED } from "./layout";
 import "./dag.css";
+import { collapse, expand } from "./opening";
+import { arrived, seek } from "./selecting";
 
 /** What is on the picture and where, for tests: a canvas has no elements to ask. */
 declare global {
@@ -88,11 +90,11 @@ function Shown({ scene }: { scene: Scene }) {
   const there = useComputed(() => scene.model.value.boxes.length > 0);
   useSignalEffect(() => {
     const s = selection.value;
-    if (there.value) void scene.seek(s);
+    if (there.value) void seek(scene, s);
   });
   useSignalEffect(() => {
     scene.model.value;
-    scene.arrived();
+    arrived(scene);
   });
   useSignalEffect(() => {
     const model = scene.model.value;
@@ -161,7 +163,7 @@ function Picture({ scene }: { scene: Scene }) {
       const camera = scene.cameraAt(at);
       const look = scene.look();
       const time = scene.placed.time;
-      if (time) drawStrip(pen, { scale: time, camera, height: scene.height, width: scene.width, workers: scene.run.workers, perSecond: scene.run.ticks_per_second, running: scene.strip(), t: look.t });
+      if (time) drawStrip(pen, { scale: time, camera, height: scene.height, width: scene.width, workers: scene.run.workers, perSecond: scene.run.ticks_per_second, running: scene.strip.tiles(), t: look.t });
       where.current = paint(pen, {
         model: scene.model.peek(), at: scene.rectAt(at), camera, view: look.view,
         look, timed: time !== null, gap: layout.peek() === "structure" ? GAP_STRUCTURE : GAP_TIMED, dot: scene.dot,
@@ -173,7 +175,7 @@ function Picture({ scene }: { scene: Scene }) {
       stats.primitives = pen.count;
       stats.mostPrimitives = Math.max(stats.mostPrimitives, pen.count);
       if (scene.moving(at)) wake();
-      else scene.refine();
+      else scene.strip.refine(scene.placed, scene.camera, scene.height);
     };
     const wake = () => {
       if (!asked && !ended) asked = requestAnimationFrame(draw);
@@ -254,8 +256,8 @@ function Picture({ scene }: { scene: Scene }) {
       const n = at(e);
       if (!n) return;
       e.preventDefault();
-      if (e.shiftKey) scene.collapse(n);
-      else scene.expand(n);
+      if (e.shiftKey) collapse(scene, n);
+      else expand(scene, n);
     };
     const wheel = (e: WheelEvent) => {
       e.preventDefault();
@@ -298,7 +300,7 @@ function Picture({ scene }: { scene: Scene }) {
     scene.model.value;
     scene.selected.value;
     scene.hovered.value;
-    scene.running.value;
+    scene.strip.running.value;
     scene.critical.value;
     still.value;
     scene.wake();

@@ -4,6 +4,7 @@ import { count, ticks } from "../format";
 import { nameOf, parallelism, rowLabel, siteLabel, stepsOf } from "./boxes";
 import { expandable, type Shown } from "./model";
 import type { Scene } from "./scene";
+import { collapse, expand } from "./opening";
 
 /** Rows drawn at most; all are in the CSV. */
 const MOST_ROWS = 1000;
@@ -42,7 +43,7 @@ export function NodeTable({ scene }: { scene: Scene }) {
                 <td class="dag-r">{ticks(item.end)}</td>
                 <td>{s ? rowLabel(meta, s.row) : f!.rows.slice(0, 3).map(([r]) => rowLabel(meta, r)).join(", ") + (f!.rows.length > 3 ? ", …" : "")}</td>
                 <td>{item.critical ? "critical" : n.ready ? "ready" : ""}</td>
-                <td>{expandable(n) ? <button onClick={(e) => { e.stopPropagation(); scene.expand(n); }}>Expand</button> : n.inside ? <button onClick={(e) => { e.stopPropagation(); scene.collapse(n); }}>Collapse</button> : null}</td>
+                <td>{expandable(n) ? <button onClick={(e) => { e.stopPropagation(); expand(scene, n); }}>Expand</button> : n.inside ? <button onClick={(e) => { e.stopPropagation(); collapse(scene, n); }}>Collapse</button> : null}</td>
               </tr>
             );
           })}

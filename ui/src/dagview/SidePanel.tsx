@@ -13,6 +13,8 @@ import { codeLabel, nameOf, parallelism, rowLabel, siteLabel, stepsOf } from "./
 import { endOf, expandable, startOf, type Shown } from "./model";
 import type { Scene } from "./scene";
 import { showInTimeline } from "./timeline";
+import { collapse, expand } from "./opening";
+import { pick } from "./selecting";
 
 export function SidePanel({ scene }: { scene: Scene }) {
   return (
@@ -54,13 +56,13 @@ function Critical({ scene }: { scene: Scene }) {
                   class={on ? "dag-on" : r === biggest ? "dag-most" : ""}
                   onMouseEnter={() => (hover.value = { kind: "code", run: scene.id, code: r.code })}
                   onMouseLeave={() => (hover.value = null)}
-                  onClick={() => scene.pick(r.strand, r.code)}
+                  onClick={() => pick(scene, r.strand, r.code)}
                 >
                   <td class="dag-code" title={`${name}, ${siteLabel(scene.run, r.site)}`}>
                     <button aria-pressed={on} aria-label={`${name}, ${ticks(r.weight)} on ${rowLabel(scene.run, r.row)}, ${plain(r.busy)} workers busy`}><Swatch scene={scene} code={r.code} />{name}{r.strands > 1 && <small> {count(r.strands)}</small>}</button>
                   </td>
                   <td class="dag-dim">{rowLabel(scene.run, r.row)}</td>
-                  <td><i class="dag-bar" style={{ width: `${Math.max(2, (r.weight / most) * 62)}px`, background: colour("code", { code: r.code, root: scene.look().rootCode(r.code) }, dark.value).fill }} /></td>
+                  <td class="dag-share"><i class="dag-bar" style={{ width: `${(100 * r.weight) / most}%`, background: colour("code", { code: r.code, root: scene.look().rootCode(r.code) }, dark.value).fill }} /></td>
                   <td class="dag-r">{ticks(r.weight)}</td>
                   <td class="dag-r">{r.busy.toFixed(1)}</td>
                 </tr>
@@ -91,8 +93,8 @@ function Selected({ scene }: { scene: Scene }) {
       {s ? <StrandFacts scene={scene} n={n} /> : <FoldedFacts scene={scene} n={n} />}
       <div class="dag-buttons">
         <button class="dag-main-button" onClick={() => showInTimeline(scene, n)}>Show in timeline</button>
-        {expandable(n) && <button onClick={() => scene.expand(n)}>Expand</button>}
-        {(n.inside || (n.parent && n.parent.kind !== "run")) && <button onClick={() => scene.collapse(n)}>{n.inside ? "Collapse" : `Collapse ${short(nameOf(n.parent!, meta))}`}</button>}
+        {expandable(n) && <button onClick={() => expand(scene, n)}>Expand</button>}
+        {(n.inside || (n.parent && n.parent.kind !== "run")) && <button onClick={() => collapse(scene, n)}>{n.inside ? "Collapse" : `Collapse ${short(nameOf(n.parent!, meta))}`}</button>}
         <button aria-pressed={dagDetails.value} onClick={() => (dagDetails.value = !dagDetails.value)}>Details <kbd>Q</kbd></button>
       </div>
     </section>

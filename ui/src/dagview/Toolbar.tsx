@@ -8,6 +8,7 @@ import { COLOURS, LAYOUTS } from "./choices";
 import { asTable } from "./DagView";
 import { toggleLayer } from "./keys";
 import type { Scene } from "./scene";
+import { less, more } from "./opening";
 
 export function Toolbar({ scene }: { scene: Scene }) {
   const on = layers.value;
@@ -19,8 +20,8 @@ export function Toolbar({ scene }: { scene: Scene }) {
       )}
       <label>Colour <select value={colorBy.value} onChange={(e) => (colorBy.value = e.currentTarget.value as ColorBy)}>{COLOURS.map((c) => <option value={c.id}>{c.title}</option>)}</select></label>
       <span class="dag-sep" />
-      <button onClick={() => scene.more()} title="Expand every node shown">Expand level <kbd>X</kbd></button>
-      <button onClick={() => scene.less()} title="Collapse the innermost nodes">Contract <kbd>C</kbd></button>
+      <button onClick={() => more(scene)} title="Expand every node shown">Expand level <kbd>X</kbd></button>
+      <button onClick={() => less(scene)} title="Collapse the innermost nodes">Contract <kbd>C</kbd></button>
       <button onClick={() => scene.fitNow("full")} title="Fit everything; H the width, V the height">Fit <kbd>F</kbd></button>
       <span class="dag-sep" />
       <button aria-pressed={on.has("critical")} title="Critical path: the heaviest chain of strands" onClick={() => toggleLayer("critical")}><svg width="16" height="8" aria-hidden="true"><path d="M0 4H16" stroke="currentColor" stroke-width="3" /></svg>Critical <kbd>K</kbd></button>

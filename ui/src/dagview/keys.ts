@@ -9,6 +9,8 @@ import { asTable } from "./DagView";
 import { expandable } from "./model";
 import type { Scene } from "./scene";
 import { showInTimeline } from "./timeline";
+import { collapse, expand, less, more } from "./opening";
+import { alongPath, walk } from "./selecting";
 
 export function toggleLayer(layer: Layer): void {
   const on = new Set(layers.peek());
@@ -29,17 +31,17 @@ export function commandsOf(scene: Scene): Command[] {
     else announcement.value = "Nothing is selected: arrow keys select";
   };
   return [
-    at("expand", "Expand the selected node", ["Enter"], selected((n) => scene.expand(n))),
-    at("collapse", "Collapse the selected node, or what it is inside of", ["Shift+Enter"], selected((n) => scene.collapse(n))),
-    at("toggle", "Expand or collapse the selected node", ["Space"], selected((n) => (expandable(n) ? scene.expand(n) : scene.collapse(n)))),
-    at("more", "Expand one level everywhere", ["x"], () => scene.more()),
-    at("less", "Collapse one level everywhere", ["c"], () => scene.less()),
-    at("down", "Along the edge to what comes next", ["ArrowDown"], () => scene.walk("down")),
-    at("up", "Along the edge to what came before", ["ArrowUp"], () => scene.walk("up")),
-    at("left", "To the node on the left", ["ArrowLeft"], () => scene.walk("left")),
-    at("right", "To the node on the right", ["ArrowRight"], () => scene.walk("right")),
-    at("next", "Next strand of the critical path", ["."], () => scene.alongPath(1)),
-    at("previous", "Previous strand of the critical path", [","], () => scene.alongPath(-1)),
+    at("expand", "Expand the selected node", ["Enter"], selected((n) => expand(scene, n))),
+    at("collapse", "Collapse the selected node, or what it is inside of", ["Shift+Enter"], selected((n) => collapse(scene, n))),
+    at("toggle", "Expand or collapse the selected node", ["Space"], selected((n) => (expandable(n) ? expand(scene, n) : collapse(scene, n)))),
+    at("more", "Expand one level everywhere", ["x"], () => more(scene)),
+    at("less", "Collapse one level everywhere", ["c"], () => less(scene)),
+    at("down", "Along the edge to what comes next", ["ArrowDown"], () => walk(scene, "down")),
+    at("up", "Along the edge to what came before", ["ArrowUp"], () => walk(scene, "up")),
+    at("left", "To the node on the left", ["ArrowLeft"], () => walk(scene, "left")),
+    at("right", "To the node on the right", ["ArrowRight"], () => walk(scene, "right")),
+    at("next", "Next strand of the critical path", ["."], () => alongPath(scene, 1)),
+    at("previous", "Previous strand of the critical path", [","], () => alongPath(scene, -1)),
     at("fit", "Fit everything", ["f", "0"], () => scene.fitNow("full")),
     at("fit-width", "Fit the width", ["h"], () => scene.fitNow("horizontal")),
     at("fit-height", "Fit the height", ["v"], () => scene.fitNow("vertical")),

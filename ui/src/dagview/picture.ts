@@ -18,7 +18,7 @@ export function svgOf(scene: Scene): string {
   const look = scene.look();
   const time = scene.placed.time;
   const camera = scene.camera;
-  if (time) drawStrip(pen, { scale: time, camera, height: scene.height, width: scene.width, workers: scene.run.workers, perSecond: scene.run.ticks_per_second, running: scene.strip(), t: look.t });
+  if (time) drawStrip(pen, { scale: time, camera, height: scene.height, width: scene.width, workers: scene.run.workers, perSecond: scene.run.ticks_per_second, running: scene.strip.tiles(), t: look.t });
   paint(pen, {
     model: scene.model.peek(), at: (n) => n, camera, view: look.view,
     look, timed: time !== null, gap: layout.peek() === "structure" ? GAP_STRUCTURE : GAP_TIMED, dot: scene.dot,

@@ -4,30 +4,27 @@
  */
 
 import { batch, signal } from "@preact/signals";
-import { TILE_BINS, type Ancestors, type CriticalPath, type Meta, type RunId, type RunMeta, type StrandDetail } from "../data/contract";
+import type { CriticalPath, Meta, RunId, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
 import { Unavailable, type DataSource } from "../data/source";
-import { count } from "../format";
 import { announcement, colorBy, expanded, layers, layout, power, run as shownRun, selection, type Selection } from "../store";
 import { isRoot } from "../frame/Tabs";
 import { dark, colours, still } from "../theme/theme";
-import { nameOf, sentence, type Look } from "./boxes";
+import { sentence, type Look } from "./boxes";
 import { between, fit, hold, reveal, zoom, type Camera, type Fit, type View } from "./camera";
-import { firstPicture, levelLess, MOST_NODES, nextLevel, withinLimit, without } from "./expand";
+import { firstPicture } from "./expand";
 import { CARD_WIDTH, isDot, place, type Options, type Placed } from "./layout";
 import { Insides } from "./load";
-import { build, expandable, holder, RUN, type Model, type Shown } from "./model";
+import { build, RUN, type Model, type Shown } from "./model";
 import { morph, MORPH_MS, rects, type Rect } from "./morph";
-import { HEAD, STRIP, type Running } from "./axis";
-import { neighbours, step, type Neighbours, type Way } from "./walk";
-
-/** Levels that a search may open at once. */
-const MOST_LEVELS = 600;
+import { HEAD, STRIP } from "./axis";
+import { Strip } from "./strip";
+import type { Neighbours } from "./walk";
 
 /** Factor of the x axis at most where y is time. */
 const WIDEST = 2.2;
 
-const EMPTY: Model = build(new Map(), new Set());
+export const EMPTY: Model = build(new Map(), new Set());
 const START: ReadonlySet<string> = new Set(["t0"]);
 const isStart = (s: ReadonlySet<string>): boolean => s.size === START.size && [...s].every((k) => START.has(k));
 
@@ -41,7 +38,6 @@ export class Scene {
   readonly selected = signal<Shown | null>(null);
   readonly hovered = signal<Shown | null>(null);
   readonly critical = signal<CriticalPath | null>(null);
-  readonly running = signal<Running | null>(null);
   /** Side paths' waits are drawn. */
   readonly slack = signal(true);
   /** Factor of the y axis in the frame that is shown. */
@@ -52,20 +48,25 @@ export class Scene {
   width = 0;
   height = 0;
   /** The user has not moved since everything was fitted. */
-  private fitted = true;
+  fitted = true;
   private pictured = false;
   private old = new Map<string, Rect>();
   private oldCamera: Camera | null = null;
   private began = -Infinity;
-  private links: Neighbours | null = null;
-  private walked: Selection | null = null;
+  links: Neighbours | null = null;
+  walked: Selection | null = null;
   /** Counts changes, so that a late answer does not undo a newer one. */
-  private turn = 0;
+  turn = 0;
+  /** What ran beside the picture. */
+  readonly strip: Strip;
+  /** What is to come into view once it is shown. */
+  sought: Selection | null = null;
   /** Called when there is something new to draw. */
   wake: () => void = () => {};
 
   constructor(readonly source: DataSource, readonly meta: Meta, readonly run: RunMeta) {
     this.insides = new Insides(source, run.id, meta);
+    this.strip = new Strip(source, run, () => this.wake());
     this.insides.holds = (id) => expanded.peek().has(id);
   }
 
@@ -73,7 +74,7 @@ export class Scene {
     return this.run.id;
   }
 
-  private options(): Options {
+  options(): Options {
     return { layout: layout.value, power: power.value, elapsed: this.run.elapsed };
   }
 
@@ -276,7 +277,7 @@ export class Scene {
     this.wake();
   }
 
-  private anchored: string | null = null;
+  anchored: string | null = null;
 
   /** What is nearest to the middle of the view and still there: it stays where it is when nothing else is asked for. */
   private middle(before: Model, after: Model, rect: (n: Shown) => Rect, c: Camera): string | null {
@@ -304,103 +305,12 @@ export class Scene {
     this.show();
   }
 
-  private change(to: Set<string>, anchor: string | null, words: string): void {
-    to.delete(RUN);
-    this.anchored = anchor;
-    this.note.value = "";
-    // What is asked for is loaded before the set changes, so that the picture changes once.
-    const turn = ++this.turn;
-    void this.insides.load([...to]).then(
-      () => {
-        if (turn !== this.turn) return;
-        const kept = new Set<string>();
-        if (anchor) kept.add(anchor);
-        const wanted = build(this.insides.loaded, new Set([RUN, ...to]));
-        let limited = { expanded: to, folded: 0 };
-        if (wanted.boxes.length > MOST_NODES) {
-          place(wanted, this.options());
-          limited = withinLimit(wanted, new Set(to), kept, (n) => this.seen(n));
-          this.note.value = `${count(limited.folded)} ${limited.folded === 1 ? "node" : "nodes"} folded again: at most ${count(MOST_NODES)} are shown`;
-        }
-        const absent = [...to].find((k) => this.insides.missing.has(k));
-        if (absent) this.note.value = this.insides.missing.get(absent)!;
-        announcement.value = words + (this.note.value ? `. ${this.note.value}` : "");
-        if (same(limited.expanded, expanded.peek())) this.show(anchor);
-        else expanded.value = limited.expanded;
-      },
-      (e: unknown) => {
-        if (!(e instanceof Unavailable)) throw e;
-        this.note.value = e.message;
-        announcement.value = e.message;
-      },
-    );
-  }
-
   /** How much is seen of a node, in square pixels; less the further it is off the screen. */
-  private seen(n: Shown): number {
+  seen(n: Shown): number {
     const c = this.camera;
     const x = n.x * c.kx + c.tx, y = n.y * c.ky + c.ty, w = Math.max(0.01, n.w * c.kx), h = Math.max(0.01, n.h * c.ky);
     const off = Math.max(0, -x - w, x - this.width, -y - h, y - this.height);
     return off > 0 ? -off : w * h;
-  }
-
-  expand(n: Shown): void {
-    if (!expandable(n)) {
-      announcement.value = `${nameOf(n, this.run)} has nothing inside`;
-      return;
-    }
-    this.change(new Set(expanded.peek()).add(n.key), n.key, `Expanded ${sentence(n, this.run)}`);
-  }
-
-  /** Collapses the node, or what it is inside of. */
-  collapse(n: Shown): void {
-    const f = n.inside ? n : n.parent;
-    if (!f || f.kind === "run") {
-      announcement.value = "This is the outermost";
-      return;
-    }
-    this.select(f);
-    this.change(without(this.model.peek(), expanded.peek(), f.key), f.key, `Collapsed ${nameOf(f, this.run)}`);
-  }
-
-  more(): void {
-    const m = this.model.peek();
-    const next = nextLevel(m);
-    if (next.length === 0) {
-      announcement.value = this.note.value = "Everything is expanded";
-      return;
-    }
-    // Loading stops when there is certainly enough; what is too much is folded again by `change`.
-    const turn = ++this.turn;
-    const take: string[] = [];
-    const go = async () => {
-      let boxes = m.boxes.length;
-      for (let i = 0; i < next.length && boxes <= MOST_NODES; i += 64) {
-        const some = next.slice(i, i + 64);
-        await this.insides.load(some);
-        if (turn !== this.turn) return;
-        for (const id of some) {
-          const inside = this.insides.loaded.get(id);
-          if (!inside) continue;
-          const grows = inside.items.length - 1;
-          if (boxes + grows > MOST_NODES) continue;
-          boxes += grows;
-          take.push(id);
-        }
-      }
-      const left = next.length - take.length;
-      this.change(new Set([...expanded.peek(), ...take]), this.selected.peek()?.key ?? null, `One level more, ${count(boxes)} nodes`);
-      if (left > 0) this.note.value = `${count(left)} ${left === 1 ? "node stays" : "nodes stay"} folded: at most ${count(MOST_NODES)} are shown`;
-    };
-    void go().catch((e: unknown) => {
-      if (!(e instanceof Unavailable)) throw e;
-      this.note.value = e.message;
-    });
-  }
-
-  less(): void {
-    const m = this.model.peek();
-    this.change(levelLess(m), this.selected.peek()?.key ?? null, "One level less");
   }
 
   // ---- selection ----
@@ -432,48 +342,6 @@ export class Scene {
     this.wake();
   }
 
-  walk(way: Way): void {
-    const m = this.model.peek();
-    this.links ??= neighbours(m);
-    const to = step(m, this.links, this.selected.peek(), way);
-    if (!to) return;
-    this.select(to);
-    this.into(to);
-  }
-
-  /** To the next (1) or previous (-1) strand of the critical path among those of its table. */
-  alongPath(by: 1 | -1): void {
-    const rows = this.critical.peek()?.rows;
-    if (!rows || rows.length === 0) return;
-    const s = selection.peek();
-    const strand = s?.kind === "strand" && s.run === this.id ? s.id : null;
-    const n = this.selected.peek();
-    let i = rows.findIndex((r) => r.strand === strand);
-    if (i < 0) {
-      const at = n?.strand?.start ?? n?.folded?.start ?? (by > 0 ? -1 : Infinity);
-      i = by > 0 ? rows.findIndex((r) => r.start > at) : rows.findLastIndex((r) => r.start < at);
-    } else i += by;
-    const row = rows[Math.min(rows.length - 1, Math.max(0, i))]!;
-    this.pick(row.strand, row.code);
-  }
-
-  /** Selects a strand that may not be shown yet. */
-  pick(strand: number, code: number): void {
-    const shown = this.model.peek().byKey.get(`s${strand}`);
-    if (shown) {
-      this.select(shown);
-      return this.into(shown);
-    }
-    void this.source.json<StrandDetail>(requests.strand(this.id, strand)).then(
-      (d) => (selection.value = { kind: "strand", run: this.id, id: strand, task: d.task }),
-      (e: unknown) => {
-        if (!(e instanceof Unavailable)) throw e;
-        this.note.value = e.message;
-        selection.value = { kind: "code", run: this.id, code };
-      },
-    );
-  }
-
   /** Moves the camera so that the node is seen. */
   into(n: Shown): void {
     const to = reveal(this.camera, n, this.view, 10);
@@ -492,108 +360,13 @@ export class Scene {
     this.moveTo({ ...k, tx: this.view.x + this.view.w / 2 - (r.x + r.w / 2) * k.kx, ty: this.view.y + this.view.h / 2 - (r.y + r.h / 2) * k.ky }, true);
   }
 
-  /** What was selected elsewhere: shown, after expanding what it is inside of. */
-  async seek(s: Selection | null): Promise<void> {
-    if (s === this.walked && s !== null) return;
-    this.walked = s;
-    const m = this.model.peek();
-    const found = this.find(m, s);
-    this.selected.value = found;
-    this.wake();
-    if (!s || s.run !== this.id || m === EMPTY) return;
-    if (found) return this.into(found);
-    const task = s.kind === "task" ? s.id : s.kind === "strand" || s.kind === "steal" || s.kind === "group" ? s.task : null;
-    if (task === null) return;
-    try {
-      const way = await this.source.json<Ancestors>(requests.ancestors(this.id, task));
-      if (selection.peek() !== s) return;
-      const open = s.kind === "task" ? way.slice(0, -1) : way;
-      const wanted = open.slice(0, MOST_LEVELS);
-      const last = wanted.length < open.length ? (wanted[wanted.length - 1] ?? RUN) : (way[way.length - 1] ?? RUN);
-      const to = new Set([...expanded.peek(), ...wanted]);
-      if (same(to, expanded.peek())) {
-        // Expanded already as far as this source goes: the node that holds it.
-        const near = holder(this.model.peek(), way);
-        if (near) {
-          this.selected.value = near;
-          this.into(near);
-        }
-        return;
-      }
-      this.change(to, last, "Expanded to the task selected");
-      if (wanted.length < open.length) this.note.value = `The task is ${count(open.length)} levels deep; ${count(MOST_LEVELS)} are opened`;
-      this.sought = s;
-    } catch (e) {
-      if (!(e instanceof Unavailable)) throw e;
-      const near = null;
-      this.note.value = `${e.message}${e.remedy ? ` ${e.remedy}` : ""}`;
-      this.selected.value = near;
-    }
-  }
-
-  private sought: Selection | null = null;
-
-  /** After the picture changed: what was sought comes into view. */
-  arrived(): void {
-    const s = this.sought;
-    if (!s || selection.peek() !== s) return;
-    const n = this.find(this.model.peek(), s);
-    if (!n) return;
-    this.sought = null;
-    this.selected.value = n;
-    const to = reveal(this.camera, n, this.view);
-    this.camera = to;
-    this.fitted = false;
-    this.wake();
-  }
-
   /** Loads what stands beside the picture, each once; what a report does not carry stays away. */
   aside(): void {
     const quietly = (e: unknown) => {
       if (!(e instanceof Unavailable)) throw e;
     };
     if (!this.critical.peek()) void this.source.json<CriticalPath>(requests.critical(this.id)).then((path) => (this.critical.value = path), quietly);
-    if (this.running.peek()) return;
-    void this.tile(this.run.top_level, 0).then((r) => (this.running.value = r), quietly);
-  }
-
-  private async tile(level: number, index: number): Promise<Running> {
-    const { planes } = await this.source.planes(requests.profile(this.id, level, index));
-    const ticksPerBin = 2 ** level;
-    return { running: planes.running!, delay: planes.delay!, sched: planes.no_work_sched!, ticksPerBin, from: index * TILE_BINS * ticksPerBin };
-  }
-
-  private fine: { key: string; tiles: Running[] } = { key: "", tiles: [] };
-  private refining = 0;
-
-  /** What ran, as fine as the picture shows it: the part in view first, then the whole run. */
-  strip(): readonly Running[] {
-    const whole = this.running.value;
-    return whole ? [...this.fine.tiles, whole] : [];
-  }
-
-  /** Asks for what ran in view, once the picture stands still. */
-  refine(): void {
-    const scale = this.placed.time;
-    if (!scale) return;
-    const c = this.camera;
-    const t0 = Math.max(0, scale.t(-c.ty / c.ky)), t1 = Math.min(this.run.elapsed, scale.t((this.height - c.ty) / c.ky));
-    const level = Math.max(0, Math.ceil(Math.log2(Math.max(1, t1 - t0) / TILE_BINS)));
-    const width = TILE_BINS * 2 ** level;
-    const first = Math.floor(t0 / width), last = Math.floor(t1 / width);
-    const key = `${level}:${first}:${last}`;
-    if (level >= this.run.top_level || key === this.fine.key || !(t1 > t0) || last - first > 3) return;
-    window.clearTimeout(this.refining);
-    this.refining = window.setTimeout(() => {
-      this.fine.key = key;
-      const wanted = Array.from({ length: last - first + 1 }, (_, i) => this.tile(level, first + i));
-      void Promise.allSettled(wanted).then((got) => {
-        // A report may not carry this level: the whole run's bins stay.
-        if (this.fine.key !== key) return;
-        this.fine.tiles = got.flatMap((g) => (g.status === "fulfilled" ? [g.value] : []));
-        this.wake();
-      });
-    }, 120);
+    this.strip.load();
   }
 
   /** True when this scene's run is the one shown. */
@@ -603,5 +376,5 @@ export class Scene {
 }
 
 const now = (): number => performance.now();
-const same = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean => a.size === b.size && [...a].every((k) => b.has(k));
+export const same = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean => a.size === b.size && [...a].every((k) => b.has(k));
 const topWidth = (m: Model): number => Math.max(1, m.top.w);

@@ -47,11 +47,11 @@ function VerdictChip() {
       <b>{plain(report.mean_busy)}</b> of {many(r.workers, "worker")}
       <span class="faint">·</span>at most <b>{plain(report.parallelism)}×</b>
       {place && (
-        <>
+        <span class="limit">
           <span class="faint">·</span>
           {first.show.code !== null && <Swatch of={colour("code", { code: first.show.code, root: isRoot(r.codes[first.show.code]?.label) }, dark.value)} />}
           limited by <Place label={place.text} file={place.file} line={place.line} />
-        </>
+        </span>
       )}
     </span>
   );

@@ -32,7 +32,8 @@ function Early({ meta }: { meta: RunMeta }) {
     <div class="summary">
       <div class="story scroll">
         <h1 class="verdict">{meta.name}: {count(meta.tasks)} tasks in {ticks(meta.elapsed, meta.ticks_per_second)}</h1>
-        <div class="why" role="status"><p>The run is still being read: what limits it, and where, follows.</p><Stages /></div>
+        <p class="why">The run is still being read: what limits it, and where, follows.</p>
+        <div class="stages" role="status"><Stages /></div>
         <Strip run={meta} findings={[]} />
       </div>
     </div>

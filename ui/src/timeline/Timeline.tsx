@@ -82,7 +82,9 @@ function Loaded({ meta }: { meta: RunMeta }) {
 /** What is special about a run, in its own words. */
 function Notice({ meta }: { meta: RunMeta }) {
   const says: string[] = [];
-  if (meta.strands === 0) says.push("This run has no strand: nothing parallel was recorded, so there is nothing to draw.");
+  if (meta.overview !== null) {
+    // Nothing is known yet of what these sentences tell.
+  } else if (meta.strands === 0) says.push("This run has no strand: nothing parallel was recorded, so there is nothing to draw.");
   else if (meta.workers === 1) says.push("One worker: there is nobody to steal from, and no delay or missing work that others could fill.");
   else if (meta.steals + meta.leaps === 0) says.push("Nothing was stolen: every task ran where it was created.");
   if (meta.more_threads > 0) says.push(`${count(meta.more_threads)} further threads have no row here; they are in all numbers.`);

@@ -152,11 +152,16 @@ fn told<'a>(run: &'a Run, meta: &'a workspan_dag::Meta) -> RunMeta<'a> {
 /// A run of which only is known what ran when.
 fn sketched<'a>(run: &'a Run, overview: &'a Overview) -> RunMeta<'a> {
     let meta = overview.meta();
+    let main = overview.main_thread();
     let threads = overview.rows.threads.iter().map(|&thread| {
         let worker = thread < meta.workers;
         ThreadMeta {
             thread,
-            label: format!("{}{thread}", if worker { "W" } else { "T" }),
+            label: match worker {
+                true => format!("W{thread}"),
+                false if Some(thread) == main => "main".into(),
+                false => format!("T{thread}"),
+            },
             worker,
             busy: overview.busy(thread),
         }

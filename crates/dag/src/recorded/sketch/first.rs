@@ -75,7 +75,9 @@ impl First {
                     it.sites.extend([place, place]);
                 }
                 Event::Root => it.sites.push(crate::dag::ROOT_PLACE),
-                Event::Create { site, .. } => it.sites.push(places.of(site)),
+                Event::Create { site, .. } | Event::Part { site, .. } => {
+                    it.sites.push(places.of(site));
+                }
                 Event::Scope { .. } => scopes += 1,
                 Event::Team { site } => {
                     it.teams.push((scopes, places.of(site)));

@@ -194,6 +194,7 @@ impl<'r> Lane<'r> {
                 });
                 self.push(t, site.unwrap_or(UNKNOWN));
             }
+            Event::Part { site, .. } => self.push(t, self.places.of(site)),
             Event::Resume => self.resume(t),
             Event::ResumeYielded { .. } | Event::ResumeStopped(_) => self.push(t, UNKNOWN),
             Event::Root if self.stack.is_empty() => self.push(t, ROOT_PLACE),

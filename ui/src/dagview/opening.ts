@@ -1,0 +1,101 @@
+/** Opening and closing nodes of the DAG: what is asked for is loaded first, so that the picture changes once. */
+
+import { Unavailable } from "../data/source";
+import { count } from "../format";
+import { announcement, expanded } from "../store";
+import { nameOf, sentence } from "./boxes";
+import { levelLess, MOST_NODES, nextLevel, withinLimit, without } from "./expand";
+import { place } from "./layout";
+import { build, expandable, RUN, type Shown } from "./model";
+import { same, type Scene } from "./scene";
+
+export function change(s: Scene, to: Set<string>, anchor: string | null, words: string): void {
+  to.delete(RUN);
+  s.anchored = anchor;
+  s.note.value = "";
+  // What is asked for is loaded before the set changes, so that the picture changes once.
+  const turn = ++s.turn;
+  void s.insides.load([...to]).then(
+    () => {
+      if (turn !== s.turn) return;
+      const kept = new Set<string>();
+      if (anchor) kept.add(anchor);
+      const wanted = build(s.insides.loaded, new Set([RUN, ...to]));
+      let limited = { expanded: to, folded: 0 };
+      if (wanted.boxes.length > MOST_NODES) {
+        place(wanted, s.options());
+        limited = withinLimit(wanted, new Set(to), kept, (n) => s.seen(n));
+        s.note.value = `${count(limited.folded)} ${limited.folded === 1 ? "node" : "nodes"} folded again: at most ${count(MOST_NODES)} are shown`;
+      }
+      const absent = [...to].find((k) => s.insides.missing.has(k));
+      if (absent) s.note.value = s.insides.missing.get(absent)!;
+      announcement.value = words + (s.note.value ? `. ${s.note.value}` : "");
+      if (same(limited.expanded, expanded.peek())) s.show(anchor);
+      else expanded.value = limited.expanded;
+    },
+    (e: unknown) => {
+      if (!(e instanceof Unavailable)) throw e;
+      s.note.value = e.message;
+      announcement.value = e.message;
+    },
+  );
+}
+
+export function expand(s: Scene, n: Shown): void {
+  if (!expandable(n)) {
+    announcement.value = `${nameOf(n, s.run)} has nothing inside`;
+    return;
+  }
+  change(s, new Set(expanded.peek()).add(n.key), n.key, `Expanded ${sentence(n, s.run)}`);
+}
+
+/** Collapses the node, or what it is inside of. */
+export function collapse(s: Scene, n: Shown): void {
+  const f = n.inside ? n : n.parent;
+  if (!f || f.kind === "run") {
+    announcement.value = "This is the outermost";
+    return;
+  }
+  s.select(f);
+  change(s, without(s.model.peek(), expanded.peek(), f.key), f.key, `Collapsed ${nameOf(f, s.run)}`);
+}
+
+export function more(s: Scene): void {
+  const m = s.model.peek();
+  const next = nextLevel(m);
+  if (next.length === 0) {
+    announcement.value = s.note.value = "Everything is expanded";
+    return;
+  }
+  // Loading stops when there is certainly enough; what is too much is folded again by `change`.
+  const turn = ++s.turn;
+  const take: string[] = [];
+  const go = async () => {
+    let boxes = m.boxes.length;
+    for (let i = 0; i < next.length && boxes <= MOST_NODES; i += 64) {
+      const some = next.slice(i, i + 64);
+      await s.insides.load(some);
+      if (turn !== s.turn) return;
+      for (const id of some) {
+        const inside = s.insides.loaded.get(id);
+        if (!inside) continue;
+        const grows = inside.items.length - 1;
+        if (boxes + grows > MOST_NODES) continue;
+        boxes += grows;
+        take.push(id);
+      }
+    }
+    const left = next.length - take.length;
+    change(s, new Set([...expanded.peek(), ...take]), s.selected.peek()?.key ?? null, `One level more, ${count(boxes)} nodes`);
+    if (left > 0) s.note.value = `${count(left)} ${left === 1 ? "node stays" : "nodes stay"} folded: at most ${count(MOST_NODES)} are shown`;
+  };
+  void go().catch((e: unknown) => {
+    if (!(e instanceof Unavailable)) throw e;
+    s.note.value = e.message;
+  });
+}
+
+export function less(s: Scene): void {
+  const m = s.model.peek();
+  change(s, levelLess(m), s.selected.peek()?.key ?? null, "One level less");
+}

@@ -1,0 +1,110 @@
+/** Selecting in the DAG: by steps, along the critical path, and what another view selected, after opening what it is inside of. */
+
+import type { Ancestors, StrandDetail } from "../data/contract";
+import { requests } from "../data/requests";
+import { Unavailable } from "../data/source";
+import { count } from "../format";
+import { expanded, selection, type Selection } from "../store";
+import { reveal } from "./camera";
+import { holder, RUN } from "./model";
+import { change } from "./opening";
+import { EMPTY, same, type Scene } from "./scene";
+import { neighbours, step, type Way } from "./walk";
+
+/** Levels that a search may open at once. */
+const MOST_LEVELS = 600;
+
+export function walk(scene: Scene, way: Way): void {
+  const m = scene.model.peek();
+  scene.links ??= neighbours(m);
+  const to = step(m, scene.links, scene.selected.peek(), way);
+  if (!to) return;
+  scene.select(to);
+  scene.into(to);
+}
+
+/** To the next (1) or previous (-1) strand of the critical path among those of its table. */
+export function alongPath(scene: Scene, by: 1 | -1): void {
+  const rows = scene.critical.peek()?.rows;
+  if (!rows || rows.length === 0) return;
+  const s = selection.peek();
+  const strand = s?.kind === "strand" && s.run === scene.id ? s.id : null;
+  const n = scene.selected.peek();
+  let i = rows.findIndex((r) => r.strand === strand);
+  if (i < 0) {
+    const at = n?.strand?.start ?? n?.folded?.start ?? (by > 0 ? -1 : Infinity);
+    i = by > 0 ? rows.findIndex((r) => r.start > at) : rows.findLastIndex((r) => r.start < at);
+  } else i += by;
+  const row = rows[Math.min(rows.length - 1, Math.max(0, i))]!;
+  pick(scene, row.strand, row.code);
+}
+
+/** Selects a strand that may not be shown yet. */
+export function pick(scene: Scene, strand: number, code: number): void {
+  const shown = scene.model.peek().byKey.get(`s${strand}`);
+  if (shown) {
+    scene.select(shown);
+    return scene.into(shown);
+  }
+  void scene.source.json<StrandDetail>(requests.strand(scene.id, strand)).then(
+    (d) => (selection.value = { kind: "strand", run: scene.id, id: strand, task: d.task }),
+    (e: unknown) => {
+      if (!(e instanceof Unavailable)) throw e;
+      scene.note.value = e.message;
+      selection.value = { kind: "code", run: scene.id, code };
+    },
+  );
+}
+
+/** What was selected elsewhere: shown, after expanding what it is inside of. */
+export async function seek(scene: Scene, s: Selection | null): Promise<void> {
+  if (s === scene.walked && s !== null) return;
+  scene.walked = s;
+  const m = scene.model.peek();
+  const found = scene.find(m, s);
+  scene.selected.value = found;
+  scene.wake();
+  if (!s || s.run !== scene.id || m === EMPTY) return;
+  if (found) return scene.into(found);
+  const task = s.kind === "task" ? s.id : s.kind === "strand" || s.kind === "steal" || s.kind === "group" ? s.task : null;
+  if (task === null) return;
+  try {
+    const way = await scene.source.json<Ancestors>(requests.ancestors(scene.id, task));
+    if (selection.peek() !== s) return;
+    const open = s.kind === "task" ? way.slice(0, -1) : way;
+    const wanted = open.slice(0, MOST_LEVELS);
+    const last = wanted.length < open.length ? (wanted[wanted.length - 1] ?? RUN) : (way[way.length - 1] ?? RUN);
+    const to = new Set([...expanded.peek(), ...wanted]);
+    if (same(to, expanded.peek())) {
+      // Expanded already as far as this source goes: the node that holds it.
+      const near = holder(scene.model.peek(), way);
+      if (near) {
+        scene.selected.value = near;
+        scene.into(near);
+      }
+      return;
+    }
+    change(scene, to, last, "Expanded to the task selected");
+    if (wanted.length < open.length) scene.note.value = `The task is ${count(open.length)} levels deep; ${count(MOST_LEVELS)} are opened`;
+    scene.sought = s;
+  } catch (e) {
+    if (!(e instanceof Unavailable)) throw e;
+    const near = null;
+    scene.note.value = `${e.message}${e.remedy ? ` ${e.remedy}` : ""}`;
+    scene.selected.value = near;
+  }
+}
+
+/** After the picture changed: what was sought comes into view. */
+export function arrived(scene: Scene): void {
+  const s = scene.sought;
+  if (!s || selection.peek() !== s) return;
+  const n = scene.find(scene.model.peek(), s);
+  if (!n) return;
+  scene.sought = null;
+  scene.selected.value = n;
+  const to = reveal(scene.camera, n, scene.view);
+  scene.camera = to;
+  scene.fitted = false;
+  scene.wake();
+}
