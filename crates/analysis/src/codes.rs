@@ -222,7 +222,7 @@ fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<Hot>> {
 
 /// Whether people know by a frame what ran: not by the runtime's entry points, nor by a place in a library without symbols.
 fn tells(frame: &Frame) -> bool {
-    !frame.runtime && !(frame.function.contains("+0x") || frame.function == "?")
+    !frame.runtime && !frame.function.contains("+0x") && frame.function != "?"
 }
 
 fn describe(dag: &Dag, block: &Block, hot: Option<Hot>) -> (Key, Code) {

@@ -143,6 +143,11 @@ impl Session {
         self.loading.want(false);
     }
 
+    /// Loading is to end, or has ended, before it is through.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.loading.check().is_err()
+    }
+
     /// Loads what is not loaded yet after all.
     pub fn go(&self) {
         self.loading.want(true);

@@ -27,11 +27,11 @@ export function Banners() {
           <span>The server does not answer; trying again. What is on the page stays.</span>
         </div>
       )}
-      {early !== null && tab.value === "timeline" && !stage?.error && (
+      {meta.value && !stage?.error && (early !== null ? tab.value === "timeline" : stopped.value) && (
         <div class="banner calm" role="status">
           <span class="mark" aria-hidden="true">…</span>
           <span>
-            {stopped.value ? <>Loading was stopped: this is an overview of what ran when.</> : <>An overview of what ran when; strands, paths, steals and lost time follow. {stage && <span class="faint">{stage.stage}, {Math.min(stage.done + 1, stage.of)} of {stage.of}</span>}</>}
+            {stopped.value ? <>Loading was stopped: {early !== null ? "this is an overview of what ran when" : "the report, and what is made from it, is not there"}.</> : <>An overview of what ran when; strands, paths, steals and lost time follow. {stage && <span class="faint">{stage.stage}, {Math.min(stage.done + 1, stage.of)} of {stage.of}</span>}</>}
           </span>
           <span class="acts"><button type="button" class="link" onClick={() => want(stopped.value)}>{stopped.value ? "Go on" : "Stop"}</button></span>
         </div>

@@ -62,7 +62,7 @@ async function renew(http: HttpSource): Promise<void> {
       era.value++;
     });
   } catch {
-    // The next event of the loading, or the next click, asks again.
+    setTimeout(() => { if (outdated()) void renew(http); }, 1000);
   } finally {
     renewing = false;
   }

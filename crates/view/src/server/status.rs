@@ -32,14 +32,14 @@ struct Ready {
     rest: bool,
 }
 
-fn event(run: &Run) -> String {
+fn event(run: &Run, stopped: bool) -> String {
     let stage = run.stage();
     let status = Status {
         run: &run.id,
         stage: stage.name,
         done: stage.done,
         of: stage.of,
-        stopped: stage.stopped,
+        stopped: stopped && !run.is_settled(),
         ready: Ready {
             overview: run.overview().is_some(),
             timeline: run.picture.get().is_some(),
@@ -65,7 +65,7 @@ pub(super) fn stream(shared: Arc<Shared>) -> Response {
                 let over = shared.session.runs.iter().all(Run::is_settled);
                 let mut news = String::new();
                 for (run, told) in shared.session.runs.iter().zip(&mut told) {
-                    let now = event(run);
+                    let now = event(run, shared.session.is_stopped());
                     if *told != now {
                         news.push_str(&now);
                         *told = now;
