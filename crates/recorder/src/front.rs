@@ -8,7 +8,7 @@
 //! own, and writes records with [`Handle::head`] and friends: a bounds test, a clock read, a few stores.
 
 use crate::wire::{self, Kind};
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::AtomicU64;
 
 /// Name of the exported function `extern "C" fn() -> *const Table` of this version.
 pub const TABLE_SYMBOL: &core::ffi::CStr = c"workspan_table_v1";
@@ -222,7 +222,7 @@ impl Handle {
         unsafe {
             (*h).cursor = end;
             let length = end as usize - (*h).base as usize;
-            (*(*h).committed).store(length as u64, Ordering::Release);
+            wire::commit(&*(*h).committed, length as u64);
         }
     }
 

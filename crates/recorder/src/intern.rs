@@ -10,6 +10,7 @@ use crate::system::KeepErrno;
 use core::sync::atomic::Ordering;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{Label, Mapping, Note, Site, SitePosition};
+use workspan_trace::hand_off;
 use workspan_trace::wire::primitive;
 
 /// Least size of a chunk of entries.
@@ -86,18 +87,9 @@ impl Interned {
                 chunk
             }
         };
-        // SAFETY: `used + length` is within the chunk's payload.
-        unsafe {
-            core::ptr::copy_nonoverlapping(
-                bytes.as_ptr(),
-                chunk.payload().add(stream.used),
-                bytes.len(),
-            )
-        };
-        stream.used += bytes.len();
-        chunk
-            .committed()
-            .store(stream.used as u64, Ordering::Release);
+        if hand_off::append(&chunk, stream.used, bytes) {
+            stream.used += bytes.len();
+        }
     }
 
     fn site(&mut self, recording: &Recording, primitive: u8, position: SitePosition) -> u32 {

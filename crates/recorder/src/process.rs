@@ -16,6 +16,7 @@ use crate::system;
 use crate::thread::{self, Owner};
 use workspan_trace::chunk::{ChunkHeader, ChunkKind, NO_THREAD};
 use workspan_trace::entry::{ClockPair, Finished};
+use workspan_trace::hand_off;
 use workspan_trace::header::Lack;
 use workspan_trace::{ClockKind, FileHeader};
 
@@ -250,14 +251,9 @@ pub fn finish() {
         threads: u64::from(recording.threads.load(Ordering::Relaxed)),
     };
     finished.encode(&mut bytes);
-    // SAFETY: the chunk is one page, larger than this entry, and written to here alone, once.
-    unsafe {
-        core::ptr::copy_nonoverlapping(bytes.as_ptr(), chunk.payload(), bytes.len());
-        chunk
-            .committed()
-            .store(bytes.len() as u64, Ordering::Release);
-        recording.spool.seal(chunk, false);
-    }
+    hand_off::append(&chunk, 0, &bytes);
+    // SAFETY: the chunk is written to here alone, once.
+    unsafe { recording.spool.seal(chunk, false) };
 }
 
 impl Recording {

@@ -5,7 +5,7 @@
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -13,12 +13,9 @@ use std::path::Path;
 use crate::descriptor::Descriptor;
 use crate::reserve;
 use crate::system;
-use workspan_trace::chunk::{
-    ALIGNMENT, CHECKSUM_AT, CHUNK_HEADER_SIZE, CHUNK_MAGIC, COMMITTED_AT, ChunkHeader, FLAGS_AT,
-    SEALED,
-};
+use workspan_trace::chunk::{CHUNK_HEADER_SIZE, COMMITTED_AT, ChunkHeader, FLAGS_AT};
+use workspan_trace::hand_off::{self, Memory, Word};
 use workspan_trace::header::{HEADER_SIZE, Lack};
-use workspan_trace::wire::SLACK;
 
 /// Pieces from this size on are made writable at once (Linux 5.14): `MAP_POPULATE` maps a shared page for reading only, so that
 /// the first record in each would fault. Smaller ones, which may stay empty for the most part, are left clean.
@@ -239,21 +236,7 @@ impl Spool {
     }
 
     fn begin(mapped: Mapped, header: ChunkHeader) -> Mapped {
-        let header = ChunkHeader {
-            capacity: (mapped.size - CHUNK_HEADER_SIZE) as u32,
-            ..header
-        };
-        let bytes = header.encode();
-        // SAFETY: the mapping is fresh, ours alone, and larger than a header.
-        unsafe {
-            let magic = CHUNK_MAGIC.len();
-            ptr::copy_nonoverlapping(
-                bytes.as_ptr().add(magic),
-                mapped.at.add(magic),
-                bytes.len() - magic,
-            );
-            mapped.at.cast::<[u8; 4]>().write_volatile(CHUNK_MAGIC);
-        }
+        hand_off::begin(&mapped, header);
         mapped
     }
 
@@ -263,43 +246,18 @@ impl Spool {
     /// # Safety
     /// As [`Spool::seal`].
     pub(crate) unsafe fn trim(&self, chunk: Mapped) -> Option<Mapped> {
-        let committed = chunk.committed().load(Ordering::Relaxed) as usize;
-        let used = (CHUNK_HEADER_SIZE + committed).next_multiple_of(ALIGNMENT);
-        // SAFETY: the chunk is mapped and nobody else uses it.
-        let head = unsafe { core::slice::from_raw_parts(chunk.at, CHUNK_HEADER_SIZE) };
-        let header = ChunkHeader::decode(head);
-        let (Some(mut header), true) = (header, used + LEAST_REST <= chunk.size) else {
+        let Some(used) = hand_off::trim(&chunk, LEAST_REST) else {
             // SAFETY: the caller's.
             unsafe { self.seal(chunk, true) };
             return None;
         };
-        header.capacity = (used - CHUNK_HEADER_SIZE) as u32;
-        header.committed = committed as u64;
-        header.flags = SEALED;
-        // SAFETY: as above; `used` and the cleared bytes behind it are within the chunk.
-        unsafe {
-            header.checksum =
-                header.checksum_of(core::slice::from_raw_parts(chunk.payload(), committed));
-            // Stores beyond the last record, which a reader would take for damage.
-            ptr::write_bytes(chunk.payload().add(committed), 0, SLACK);
-            // Without its magic no reader takes it for a chunk of another size meanwhile.
-            let (bytes, magic) = (header.encode(), CHUNK_MAGIC.len());
-            chunk.at.cast::<[u8; 4]>().write_volatile([0; 4]);
-            core::sync::atomic::fence(Ordering::Release);
-            ptr::copy_nonoverlapping(
-                bytes.as_ptr().add(magic),
-                chunk.at.add(magic),
-                bytes.len() - magic,
-            );
-            core::sync::atomic::fence(Ordering::Release);
-            chunk.at.cast::<[u8; 4]>().write_volatile(CHUNK_MAGIC);
-            Some(Mapped {
-                at: chunk.at.add(used),
-                size: chunk.size - used,
-                offset: chunk.offset + used as u64,
-                mapping: chunk.mapping,
-            })
-        }
+        Some(Mapped {
+            // SAFETY: a rest of the chunk is left, so its beginning is within the mapping.
+            at: unsafe { chunk.at.add(used) },
+            size: chunk.size - used,
+            offset: chunk.offset + used as u64,
+            mapping: chunk.mapping,
+        })
     }
 
     /// Seals the chunk and unmaps it. With `release`, the pages it never used are given back to the disk.
@@ -307,24 +265,9 @@ impl Spool {
     /// # Safety
     /// The chunk must not be written to or used by anyone from now on.
     pub(crate) unsafe fn seal(&self, chunk: Mapped, release: bool) {
-        let committed = chunk.committed().load(Ordering::Relaxed) as usize;
-        // SAFETY: the chunk is mapped until the end of this function, and nobody else uses it; `committed` is within it.
-        unsafe {
-            let head = core::slice::from_raw_parts(chunk.at, CHUNK_HEADER_SIZE);
-            if let Some(header) = ChunkHeader::decode(head) {
-                let payload =
-                    core::slice::from_raw_parts(chunk.payload(), committed.min(chunk.capacity()));
-                let sum = header.checksum_of(payload);
-                chunk
-                    .at
-                    .add(CHECKSUM_AT)
-                    .cast::<u64>()
-                    .write_unaligned(sum.to_le());
-                core::sync::atomic::fence(Ordering::Release);
-                chunk.at.add(FLAGS_AT).write_volatile(SEALED);
-            }
-            chunk.unmap();
-        }
+        let committed = hand_off::seal(&chunk);
+        // SAFETY: the caller's; it is not used below.
+        unsafe { chunk.unmap() };
         if release {
             let end = chunk.offset + chunk.size as u64;
             let used = chunk.offset + (CHUNK_HEADER_SIZE + committed) as u64;
@@ -358,9 +301,48 @@ impl Mapped {
     pub(crate) fn capacity(&self) -> usize {
         self.size - CHUNK_HEADER_SIZE
     }
+    /// Bytes from the one at `at`, as far as the chunk goes.
+    fn within(&self, at: usize, length: usize) -> (*mut u8, usize) {
+        let at = at.min(self.size);
+        // SAFETY: at most the chunk's end.
+        (unsafe { self.at.add(at) }, length.min(self.size - at))
+    }
+
     /// The count of committed bytes.
     pub(crate) fn committed(&self) -> &AtomicU64 {
         // SAFETY: in the mapped header, 8-aligned; live as long as the chunk is mapped, which its owner sees to.
         unsafe { &*self.at.add(COMMITTED_AT).cast::<AtomicU64>() }
+    }
+}
+
+impl Memory for Mapped {
+    type Count = AtomicU64;
+
+    fn count(&self) -> &AtomicU64 {
+        self.committed()
+    }
+    fn capacity(&self) -> usize {
+        Mapped::capacity(self)
+    }
+    fn write(&self, at: usize, bytes: &[u8]) {
+        let (to, length) = self.within(at, bytes.len());
+        // SAFETY: within the mapped chunk, whose one writer this is; readers look there once a word says so.
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), to, length) };
+    }
+    fn read<R>(&self, at: usize, length: usize, f: impl FnOnce(&[u8]) -> R) -> R {
+        let (from, length) = self.within(at, length);
+        // SAFETY: within the mapped chunk, which the calling thread alone writes to.
+        f(unsafe { core::slice::from_raw_parts(from, length) })
+    }
+    fn store(&self, word: Word, value: u32, order: Ordering) {
+        // SAFETY: both words are in the mapped header, aligned as chunks are by 8, and stored by these atomics alone.
+        unsafe {
+            match word {
+                Word::Magic => (*self.at.cast::<AtomicU32>()).store(value.to_le(), order),
+                Word::Flags => {
+                    (*self.at.add(FLAGS_AT).cast::<AtomicU8>()).store(value as u8, order)
+                }
+            }
+        }
     }
 }

@@ -14,6 +14,8 @@ pub const COMMITTED_AT: usize = 24;
 pub const CHECKSUM_AT: usize = 48;
 /// Flag: the chunk is complete, and its checksum is that of its committed bytes.
 pub const SEALED: u8 = 1;
+/// Flag of a sealed chunk: what was set aside for it and not used is another chunk's, which begins right behind the committed bytes.
+pub const TRIMMED: u8 = 2;
 /// The thread of chunks that belong to none.
 pub const NO_THREAD: u32 = u32::MAX;
 /// Chunks start at multiples of this.
@@ -78,7 +80,7 @@ impl ChunkKind {
 pub struct ChunkHeader {
     /// Code of the [`ChunkKind`].
     pub kind: u8,
-    /// [`SEALED`] or 0.
+    /// [`SEALED`] and [`TRIMMED`], or 0.
     pub flags: u8,
     /// The thread whose events these are, or [`NO_THREAD`].
     pub thread: u32,
@@ -154,6 +156,18 @@ impl ChunkHeader {
     /// The checksum that belongs to these committed bytes.
     pub fn checksum_of(&self, committed: &[u8]) -> u64 {
         checksum(committed, self.identity())
+    }
+
+    /// Offset of the next chunk, this one being at `offset`.
+    pub fn next(&self, offset: u64) -> u64 {
+        let used = u32::try_from(self.committed).unwrap_or(u32::MAX);
+        let trimmed = self.flags & (SEALED | TRIMMED) == SEALED | TRIMMED;
+        let taken = if trimmed {
+            used.min(self.capacity)
+        } else {
+            self.capacity
+        };
+        next_offset(offset, taken)
     }
 
     /// True when sealed.

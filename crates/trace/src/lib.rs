@@ -12,6 +12,7 @@ pub mod entry;
 pub mod error;
 pub mod event;
 pub mod folded;
+pub mod hand_off;
 pub mod header;
 pub mod reader;
 pub mod seal;

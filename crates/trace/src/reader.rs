@@ -1,6 +1,6 @@
 //! Walks the chunks of a file in memory.
 
-use crate::chunk::{ALIGNMENT, CHUNK_HEADER_SIZE, ChunkHeader, ChunkKind, next_offset};
+use crate::chunk::{ALIGNMENT, CHUNK_HEADER_SIZE, ChunkHeader, ChunkKind};
 use crate::error::FormatError;
 use crate::header::{FileHeader, HEADER_SIZE};
 
@@ -220,13 +220,16 @@ impl<'a> Iterator for Chunks<'a> {
                 return None;
             }
             let Some(header) = ChunkHeader::decode(rest) else {
-                // A process that is killed while it adds a chunk leaves zeros there; anything else is damage.
+                // A process that is killed while it adds a chunk leaves zeros there, or a header whose magic is still to come;
+                // anything else is damage.
                 let next = self.search(self.at + ALIGNMENT as u64);
                 let gap = &rest[..next.map_or(rest.len(), |n| (n - self.at) as usize)];
                 let offset = self.at;
                 self.done = next.is_none();
                 self.at = next.unwrap_or(offset);
-                if gap.iter().any(|&b| b != 0) {
+                let begun = !self.finished && gap.starts_with(&[0; 4]);
+                let header = if begun { CHUNK_HEADER_SIZE } else { 0 };
+                if gap.iter().skip(header).any(|&b| b != 0) {
                     let what = format!(
                         "expected a chunk, found {} bytes that are none: the file is damaged; copy it again, or read \
                          the rest with --allow-truncated",
@@ -242,7 +245,7 @@ impl<'a> Iterator for Chunks<'a> {
                 continue;
             };
             let result = self.read(&header, &rest[CHUNK_HEADER_SIZE..]);
-            self.at = next_offset(self.at, header.capacity);
+            self.at = header.next(self.at);
             match result {
                 Ok(None) => {}
                 Ok(Some(chunk)) => return Some(Ok(chunk)),

@@ -12,8 +12,35 @@
 //! bytes of ticks since the thread's previous record in the chunk; the chunk's base time for the first) and then its
 //! operands, each a *varint* ([`put_varint`]). A [`Kind::Extended`] head is followed by a byte with the real kind.
 
+use core::sync::atomic::{AtomicU64, Ordering};
+
 /// Most bytes one record written by [`put_head`] and up to four varints can touch, over-long stores included.
 pub const SLACK: usize = 64;
+
+/// A chunk's count of committed bytes: a word in a mapped file, or in a model of one.
+pub trait Count {
+    /// Stores it.
+    fn store(&self, bytes: u64, order: Ordering);
+    /// Loads it.
+    fn load(&self, order: Ordering) -> u64;
+}
+
+impl Count for AtomicU64 {
+    #[inline(always)]
+    fn store(&self, bytes: u64, order: Ordering) {
+        AtomicU64::store(self, bytes, order);
+    }
+    #[inline(always)]
+    fn load(&self, order: Ordering) -> u64 {
+        AtomicU64::load(self, order)
+    }
+}
+
+/// So many bytes of a chunk are whole records: whoever reads the count finds them.
+#[inline(always)]
+pub fn commit(count: &impl Count, bytes: u64) {
+    count.store(bytes, Ordering::Release);
+}
 
 /// A task's creator thread and create count, as written in a record.
 pub type TaskRef = (u32, u64);
