@@ -45,6 +45,13 @@ fn look(path: &Path, functions: &[&str]) -> Option<Linked> {
             Some(String::from_utf8_lossy(name).into_owned())
         })
         .collect();
+    if functions.is_empty() {
+        // There may be a million symbols to look through.
+        return Some(Linked {
+            libraries,
+            defined: Vec::new(),
+        });
+    }
     let mut defined: Vec<String> = object
         .symbols()
         .chain(object.dynamic_symbols())

@@ -118,9 +118,14 @@ pub fn follows() -> bool {
     std::env::var_os(FOLLOW).is_some_and(|value| !value.is_empty())
 }
 
-/// Has `command` start with the library preloaded, before whatever the user preloads.
-pub fn preload(command: &mut Command, library: &OsStr, spool: &OsStr) {
+/// Has `command` start with the library preloaded, before whatever the user preloads and behind the runtime of a `sanitizer` that
+/// would not start otherwise.
+pub fn preload(command: &mut Command, library: &OsStr, spool: &OsStr, sanitizer: Option<&str>) {
     let mut value = OsString::new();
+    if let Some(sanitizer) = sanitizer {
+        value.push(sanitizer);
+        value.push(":");
+    }
     // First, so that it answers before what our library has for the runtime it replaces.
     if let Some(runtime) = std::env::var_os(SWAP).filter(|path| !path.is_empty()) {
         value.push(runtime);

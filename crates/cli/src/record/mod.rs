@@ -21,6 +21,7 @@ mod runner;
 mod runs;
 mod runtimes;
 mod samples;
+mod sanitizer;
 pub mod steals;
 mod swap;
 mod user_config;

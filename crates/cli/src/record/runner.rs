@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use super::environment::{self, LIBRARY, PROGRAM, SPOOL_DIR, USER_RUNNER};
-use super::{off_cpu, program};
+use super::{off_cpu, program, sanitizer};
 
 /// In the spool directory: what the runner could not have recorded, one sentence a line.
 pub const UNRECORDED: &str = "unrecorded.txt";
@@ -38,7 +38,11 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         let follow = environment::follows();
         match program::refusal(&path, follow) {
             None => {
-                environment::preload(&mut command, &library, &spool);
+                let sanitizer = sanitizer::runtime(&path);
+                environment::preload(&mut command, &library, &spool, sanitizer.as_deref());
+                if follow {
+                    sanitizer::allow_anywhere(&mut command);
+                }
                 if let (false, Ok(path)) = (follow, path.canonicalize()) {
                     command.env(PROGRAM, path);
                 }
