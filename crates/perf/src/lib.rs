@@ -19,4 +19,4 @@ pub use counter::Counter;
 pub use drain::watch_from_exec;
 pub use event::Refused;
 pub use off::{OffInterval, off_intervals};
-pub use switch_file::{Sample, Switch, Switches, read_switches};
+pub use switch_file::{Sample, Switch, Switches, decode_switches, read_switches};

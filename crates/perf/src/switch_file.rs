@@ -116,8 +116,15 @@ pub fn read_switches(path: &Path, patience: Duration) -> io::Result<Switches> {
         }
         std::thread::sleep(Duration::from_millis(2));
     }
+    Ok(decode_switches(&mut BufReader::with_capacity(
+        1 << 16,
+        file,
+    )))
+}
+
+/// Decodes a switch file; ends where `reader` does, or can't go on.
+pub fn decode_switches(reader: &mut impl Read) -> Switches {
     let mut all = Switches::default();
-    let mut reader = BufReader::with_capacity(1 << 16, file);
     let mut bytes = [0u8; 16];
     while reader.read_exact(&mut bytes).is_ok() {
         let tid = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
@@ -154,5 +161,5 @@ pub fn read_switches(path: &Path, patience: Duration) -> io::Result<Switches> {
     }
     all.switches.sort_by_key(|s| s.ns);
     all.samples.sort_by_key(|s| s.ns);
-    Ok(all)
+    all
 }

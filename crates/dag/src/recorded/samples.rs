@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::count::{Counts, slot};
+use super::count::{Counts, LATEST, slot};
 use super::gather::Gathered;
 use crate::raw::RawTrace;
 use crate::samples::{Frame, RawSample};
@@ -48,7 +48,7 @@ pub(super) fn samples(gathered: &Gathered<'_>, counts: &Counts, raw: &mut RawTra
                 && (counts.first..=counts.last).contains(ticks)
             {
                 raw.samples.list.push(RawSample {
-                    t: ticks - counts.first,
+                    t: (ticks - counts.first).min(LATEST),
                     thread: thread as u32,
                     stack,
                 });

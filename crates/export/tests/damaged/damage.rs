@@ -1,0 +1,244 @@
+//! Damage that knows what it hits: a field of a record, a chunk's header, an entry, a line of a text trace.
+
+use proptest::prelude::*;
+use workspan_trace::chunk::{ALIGNMENT, ChunkHeader};
+use workspan_trace::wire::Kind;
+use workspan_trace::{ClockKind, FileHeader};
+
+use super::run::{Piece, Run};
+
+/// A place, as a share of what there is.
+type At = prop::sample::Index;
+
+/// What is done to a run.
+#[derive(Debug, Clone)]
+pub enum Damage {
+    /// An operand becomes another number.
+    Operand(At, At, At, u64),
+    /// A record is of another time, and those after it too.
+    Time(At, At, u64),
+    /// It is of another kind.
+    Kind(At, At, u8),
+    /// It is missing.
+    Lost(At, At),
+    /// It stands there twice.
+    Twice(At, At),
+    /// It has moved to another place, perhaps on another thread.
+    Moved(At, At, At, At),
+    /// A field of a chunk's header.
+    Header(At, Field, u64),
+    /// A byte of a payload, under a checksum that holds.
+    Byte(At, At, u8),
+    /// A varint in a payload becomes another number.
+    Number(At, At, u64),
+    /// A payload ends early.
+    Cut(At, At),
+    /// A chunk is missing.
+    NoChunk(At),
+    /// It stands there twice.
+    ChunkTwice(At),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub enum Field {
+    Kind,
+    Flags,
+    Thread,
+    Seq,
+    Capacity,
+    Committed,
+    BaseTicks,
+    BaseNs,
+}
+
+/// Numbers at which things break, and small ones that mean something else.
+pub fn number() -> impl Strategy<Value = u64> {
+    prop_oneof![
+        4 => 0..8u64,
+        1 => 8..5000u64,
+        3 => prop::sample::select(vec![
+            u64::from(u32::MAX) - 1, u64::from(u32::MAX), 1 << 32, 1 << 40, (1 << 56) - 1, 1 << 56,
+            i64::MAX as u64, 1 << 63, u64::MAX - 1, u64::MAX,
+        ]),
+        1 => any::<u64>(),
+    ]
+}
+
+/// Any damage.
+pub fn damage() -> impl Strategy<Value = Damage> {
+    let at = any::<At>;
+    let field = prop::sample::select(vec![
+        Field::Kind,
+        Field::Flags,
+        Field::Thread,
+        Field::Seq,
+        Field::Capacity,
+        Field::Committed,
+        Field::BaseTicks,
+        Field::BaseNs,
+    ]);
+    prop_oneof![
+        6 => (at(), at(), at(), number()).prop_map(|(a, b, c, n)| Damage::Operand(a, b, c, n)),
+        3 => (at(), at(), number()).prop_map(|(a, b, n)| Damage::Time(a, b, n)),
+        2 => (at(), at(), 0..40u8).prop_map(|(a, b, k)| Damage::Kind(a, b, k)),
+        2 => (at(), at()).prop_map(|(a, b)| Damage::Lost(a, b)),
+        2 => (at(), at()).prop_map(|(a, b)| Damage::Twice(a, b)),
+        3 => (at(), at(), at(), at()).prop_map(|(a, b, c, d)| Damage::Moved(a, b, c, d)),
+        3 => (at(), field, number()).prop_map(|(a, f, n)| Damage::Header(a, f, n)),
+        2 => (at(), at(), any::<u8>()).prop_map(|(a, b, v)| Damage::Byte(a, b, v)),
+        4 => (at(), at(), number()).prop_map(|(a, b, n)| Damage::Number(a, b, n)),
+        1 => (at(), at()).prop_map(|(a, b)| Damage::Cut(a, b)),
+        1 => at().prop_map(Damage::NoChunk),
+        1 => at().prop_map(Damage::ChunkTwice),
+    ]
+}
+
+fn pick<'a, T>(of: &'a mut [T], at: &At) -> Option<&'a mut T> {
+    if of.is_empty() {
+        return None;
+    }
+    let at = at.index(of.len());
+    of.get_mut(at)
+}
+
+impl Damage {
+    /// Does it to a run's records, where it is one of those.
+    pub fn to_records(&self, run: &mut Run) {
+        match self {
+            Damage::Operand(thread, record, operand, value) => {
+                let records = pick(&mut run.threads, thread).map(|r| &mut r[..]);
+                let record = records.and_then(|r| pick(r, record));
+                if let Some(operand) = record.and_then(|r| pick(&mut r.operands, operand)) {
+                    *operand = *value;
+                }
+            }
+            Damage::Time(thread, record, value) => {
+                if let Some(records) = pick(&mut run.threads, thread).filter(|r| !r.is_empty()) {
+                    let at = record.index(records.len());
+                    let moved = records[at].t;
+                    for record in &mut records[at..] {
+                        record.t = record.t.saturating_sub(moved).saturating_add(*value);
+                    }
+                }
+            }
+            Damage::Kind(thread, record, kind) => {
+                let records = pick(&mut run.threads, thread).map(|r| &mut r[..]);
+                if let Some(record) = records.and_then(|r| pick(r, record))
+                    && let Some(kind) = Kind::from_code(*kind)
+                {
+                    record.kind = kind;
+                }
+            }
+            Damage::Lost(thread, record) => {
+                if let Some(records) = pick(&mut run.threads, thread).filter(|r| !r.is_empty()) {
+                    records.remove(record.index(records.len()));
+                }
+            }
+            Damage::Twice(thread, record) => {
+                if let Some(records) = pick(&mut run.threads, thread).filter(|r| !r.is_empty()) {
+                    let at = record.index(records.len());
+                    let again = records[at].clone();
+                    records.insert(at, again);
+                }
+            }
+            Damage::Moved(thread, record, to, place) => {
+                let Some(records) = pick(&mut run.threads, thread).filter(|r| !r.is_empty()) else {
+                    return;
+                };
+                let record = records.remove(record.index(records.len()));
+                if let Some(records) = pick(&mut run.threads, to) {
+                    let at = place.index(records.len() + 1);
+                    records.insert(at, record);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Does it to a file's chunks, where it is one of those.
+    pub fn to_pieces(&self, pieces: &mut Vec<Piece>) {
+        match self {
+            Damage::Header(piece, field, value) => {
+                let Some(piece) = pick(pieces, piece) else {
+                    return;
+                };
+                match field {
+                    Field::Kind => piece.kind = *value as u8,
+                    Field::Flags => piece.flags = *value as u8,
+                    Field::Thread => piece.thread = *value as u32,
+                    Field::Seq => piece.seq = *value as u32,
+                    Field::Capacity => piece.capacity = Some(*value as u32),
+                    Field::Committed => piece.committed = Some(*value),
+                    Field::BaseTicks => piece.base.0 = *value,
+                    Field::BaseNs => piece.base.1 = *value,
+                }
+            }
+            Damage::Byte(piece, byte, value) => {
+                let payload = pick(pieces, piece).map(|p| &mut p.payload[..]);
+                if let Some(byte) = payload.and_then(|p| pick(p, byte)) {
+                    *byte = *value;
+                }
+            }
+            Damage::Number(piece, byte, value) => {
+                let Some(piece) = pick(pieces, piece).filter(|p| !p.payload.is_empty()) else {
+                    return;
+                };
+                let at = byte.index(piece.payload.len());
+                let mut rest = at;
+                if workspan_trace::wire::get_varint(&piece.payload, &mut rest).is_some() {
+                    let mut number = Vec::new();
+                    workspan_trace::entry::push_varint(&mut number, *value);
+                    piece.payload.splice(at..rest, number);
+                }
+            }
+            Damage::Cut(piece, byte) => {
+                if let Some(piece) = pick(pieces, piece) {
+                    let length = byte.index(piece.payload.len() + 1);
+                    piece.payload.truncate(length);
+                }
+            }
+            Damage::NoChunk(piece) if !pieces.is_empty() => {
+                pieces.remove(piece.index(pieces.len()));
+            }
+            Damage::ChunkTwice(piece) if !pieces.is_empty() => {
+                let again = pieces[piece.index(pieces.len())].clone();
+                pieces.push(again);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The file of these chunks, as a finished one.
+pub fn file(pieces: &[Piece]) -> Vec<u8> {
+    let mut chunks = Vec::new();
+    for piece in pieces {
+        let length = piece.payload.len();
+        let mut header = ChunkHeader {
+            kind: piece.kind,
+            flags: piece.flags,
+            thread: piece.thread,
+            seq: piece.seq,
+            capacity: piece.capacity.unwrap_or(length as u32),
+            committed: piece.committed.unwrap_or(length as u64),
+            base_ticks: piece.base.0,
+            base_ns: piece.base.1,
+            checksum: 0,
+        };
+        let committed = usize::try_from(header.committed).unwrap_or(usize::MAX);
+        header.checksum = header.checksum_of(&piece.payload[..committed.min(length)]);
+        chunks.extend_from_slice(&header.encode());
+        chunks.extend_from_slice(&piece.payload);
+        chunks.resize(chunks.len().next_multiple_of(ALIGNMENT), 0);
+    }
+    let header = FileHeader {
+        clock: ClockKind::Tsc,
+        pid: 1,
+        page_size: 4096,
+        length: (workspan_trace::header::HEADER_SIZE + chunks.len()) as u64,
+        ..FileHeader::default()
+    };
+    let mut file = header.encode().to_vec();
+    file.append(&mut chunks);
+    file
+}

@@ -1,0 +1,145 @@
+//! Valid traces, damaged where it hurts, go the whole way: reading, building, reports and exports give an error or an answer, and
+//! never take more memory than goes with the file.
+#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+
+mod damage;
+#[path = "../../../dag/tests/heap/mod.rs"]
+mod heap;
+mod lines;
+mod run;
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use proptest::prelude::*;
+use workspan_analysis::{Options, report};
+use workspan_dag::open::read;
+use workspan_dag::{Dag, Error, OpenOptions};
+use workspan_export::{Charset, TextOptions, report_json, report_text};
+
+use damage::{damage, file};
+use lines::line_damage;
+use run::Run;
+
+/// What is allocated is counted for the whole process, so one test at a time.
+static ALONE: Mutex<()> = Mutex::new(());
+
+fn opened(bytes: &[u8], allow_truncated: bool) -> Result<Dag, Error> {
+    heap::within(bytes.len(), || {
+        read(Path::new("t"), bytes, &OpenOptions { allow_truncated })
+    })
+}
+
+/// What everything behind the reading takes for granted.
+fn in_order(dag: &Dag) {
+    let s = &dag.strands;
+    for i in 0..s.len() {
+        assert!(s.start[i] <= s.end[i], "strand {i} ends before it starts");
+        dag.for_each_predecessor(i as u32, |p, kind| {
+            assert!(p < i as u32, "{kind:?} {p} → {i}");
+            assert!(s.end[p as usize] <= s.start[i], "{kind:?} {p} → {i}");
+        });
+    }
+}
+
+/// Report and exports of a run.
+fn told(dag: &Dag, length: usize) {
+    in_order(dag);
+    heap::within(length, || {
+        let options = Options::default();
+        let report = report(dag, &options).unwrap();
+        let sum = &report.breakdown;
+        assert_eq!(
+            sum.work + sum.lost(),
+            sum.total(),
+            "MODEL.md §5: what the workers did adds up to W · elapsed"
+        );
+        let looks = TextOptions {
+            charset: Charset::Strict,
+            ..TextOptions::default()
+        };
+        assert!(report_text(dag, &report, &options, &looks).is_ascii());
+        let json = report_json(dag, &report, &options);
+        serde_json::from_str::<serde_json::Value>(&json).unwrap();
+    });
+    let mut text = Vec::new();
+    workspan_dag::text::write(dag, &mut text).unwrap();
+    let again = read(Path::new("t"), &text, &OpenOptions::default()).unwrap_or_else(|error| {
+        let lines: Vec<&str> = std::str::from_utf8(&text).unwrap().lines().collect();
+        let last = &lines[lines.len().saturating_sub(3)..];
+        panic!("what was exported can't be read: {error}; it ends in {last:?}")
+    });
+    assert_eq!(again.strands.len(), dag.strands.len());
+    assert_eq!(again.tasks.len(), dag.tasks.len());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_not_damaged_is_read_in_full(seed in any::<u64>(), threads in 1..5usize) {
+        let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+        let run = Run::new(seed, threads, 40);
+        let bytes = file(&run.pieces());
+        let dag = opened(&bytes, false).unwrap();
+        let creates: u64 = run.threads.iter().flatten().map(|r| match r.kind {
+            workspan_trace::wire::Kind::Create | workspan_trace::wire::Kind::Root => 1,
+            workspan_trace::wire::Kind::Join => 2,
+            _ => 0,
+        }).sum();
+        prop_assert_eq!(dag.tasks.len() as u64, creates);
+        prop_assert!(
+            !dag.meta.warnings.iter().any(|w| w.contains("repair") || w.contains("damage")),
+            "{:?}", dag.meta.warnings
+        );
+        told(&dag, bytes.len());
+    }
+
+    #[test]
+    fn damaged_records_and_chunks_end_in_an_error_or_an_answer(
+        seed in any::<u64>(),
+        threads in 1..5usize,
+        all in prop::collection::vec(damage(), 1..6),
+    ) {
+        let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+        let mut run = Run::new(seed, threads, 30);
+        for one in &all {
+            one.to_records(&mut run);
+        }
+        let mut pieces = run.pieces();
+        for one in &all {
+            one.to_pieces(&mut pieces);
+        }
+        let bytes = file(&pieces);
+        for allow_truncated in [false, true] {
+            match opened(&bytes, allow_truncated) {
+                Ok(dag) => told(&dag, bytes.len()),
+                Err(error) => prop_assert!(error.to_string().len() < 1000),
+            }
+        }
+    }
+
+    #[test]
+    fn damaged_lines_end_in_an_error_or_an_answer(
+        seed in any::<u64>(),
+        threads in 1..4usize,
+        all in prop::collection::vec(line_damage(), 1..5),
+    ) {
+        let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+        let run = Run::new(seed, threads, 20);
+        let dag = opened(&file(&run.pieces()), false).unwrap();
+        let mut text = Vec::new();
+        workspan_dag::text::write(&dag, &mut text).unwrap();
+        let mut lines = lines::of(&text);
+        for one in &all {
+            one.to(&mut lines);
+        }
+        let text = lines::joined(&lines);
+        for allow_truncated in [false, true] {
+            match opened(&text, allow_truncated) {
+                Ok(dag) => told(&dag, text.len()),
+                Err(error) => prop_assert!(error.to_string().len() < 1000),
+            }
+        }
+    }
+}

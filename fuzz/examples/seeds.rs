@@ -1,0 +1,156 @@
+//! Writes the corpus's first inputs: `cargo run --example seeds`. What fuzzers found worth keeping lies beside them.
+
+use std::path::Path;
+use std::{fs, io};
+
+use craft::{NEXT_THREAD, trace};
+use workspan_trace::entry::push_varint;
+use workspan_trace::header::HEADER_SIZE;
+use workspan_trace::wire::Kind;
+
+#[path = "../src/craft.rs"]
+#[allow(dead_code, reason = "the fuzzers make files of bytes besides")]
+mod craft;
+#[path = "../../crates/trace/tests/sample/mod.rs"]
+#[allow(clippy::unwrap_used, reason = "written for tests")]
+mod sample;
+
+/// A thread's records at times of their own; times count from 0.
+fn thread(records: &[(u64, Kind, &[u64])]) -> Vec<u8> {
+    let (mut out, mut last) = (vec![0], 0);
+    for &(t, kind, operands) in records {
+        sample::record(&mut out, kind, t - last, operands);
+        last = t;
+    }
+    out
+}
+
+/// A pool of two with a join whose first half is stolen; a region of two threads; a task that yields and goes on elsewhere.
+fn runs() -> [(&'static str, Vec<u8>); 3] {
+    let main = thread(&[
+        (0, Kind::Root, &[]),
+        (5, Kind::Pool, &[0, 2]),
+        (10, Kind::Yield, &[0]),
+        (90, Kind::Resume, &[]),
+        (95, Kind::PoolEnd, &[0]),
+        (100, Kind::End, &[]),
+    ]);
+    let first = thread(&[
+        (6, Kind::Worker, &[0, 0]),
+        (12, Kind::ResumeYielded, &[0, 0]),
+        (20, Kind::Join, &[2]),
+        (40, Kind::End, &[]),
+        (70, Kind::Resume, &[]),
+        (80, Kind::Leave, &[0]),
+        (94, Kind::WorkerEnd, &[]),
+    ]);
+    let thief = thread(&[
+        (7, Kind::Worker, &[0, 1]),
+        (8, Kind::Sleep, &[]),
+        (25, Kind::Wake, &[]),
+        (26, Kind::Steal, &[2, 0, 1, 0]),
+        (30, Kind::Begin, &[1, 0]),
+        (33, Kind::Off, &[1, 2]),
+        (65, Kind::End, &[]),
+        (93, Kind::WorkerEnd, &[]),
+    ]);
+    let master = thread(&[
+        (0, Kind::Root, &[]),
+        (10, Kind::Team, &[1]),
+        (11, Kind::Member, &[0, 0, 0, 0]),
+        (12, Kind::Create, &[1, 2]),
+        (12, Kind::Depends, &[0, 1, 1, 2, 4096]),
+        (14, Kind::Create, &[1, 2]),
+        (14, Kind::Depends, &[0, 2, 1, 1, 4096]),
+        (15, Kind::Wait, &[1, 0]),
+        (16, Kind::Begin, &[0, 1]),
+        (20, Kind::End, &[]),
+        (40, Kind::Resume, &[]),
+        (41, Kind::End, &[]),
+        (42, Kind::Member, &[0, 0, 1, 0]),
+        (50, Kind::End, &[]),
+        (60, Kind::Resume, &[]),
+        (70, Kind::End, &[]),
+    ]);
+    let other = thread(&[
+        (11, Kind::Member, &[0, 0, 0, 1]),
+        (21, Kind::Begin, &[0, 2]),
+        (39, Kind::End, &[]),
+        (41, Kind::End, &[]),
+        (42, Kind::Member, &[0, 0, 1, 1]),
+        (60, Kind::End, &[]),
+    ]);
+    let stops = thread(&[
+        (0, Kind::Root, &[]),
+        (1, Kind::RegionBegin, &[0, 1]),
+        (2, Kind::Scope, &[1]),
+        (3, Kind::Create, &[5, 3, 0, 0]),
+        (4, Kind::Begin, &[0, 1]),
+        (6, Kind::Wait, &[0, 3, 1, 7]),
+        (8, Kind::Signal, &[1, 7]),
+        (9, Kind::Wait, &[2, 1, 0, 0]),
+        (30, Kind::Resume, &[]),
+        (31, Kind::RegionEnd, &[0]),
+        (32, Kind::End, &[]),
+    ]);
+    let goes_on = thread(&[
+        (10, Kind::ResumeStopped, &[0, 7]),
+        (20, Kind::Readings, &[1, 1, 500]),
+        (20, Kind::End, &[]),
+    ]);
+    let mut every = vec![0];
+    every.extend(sample::events());
+    [
+        ("join", [main, first, thief].join(NEXT_THREAD)),
+        ("region", [master, other].join(NEXT_THREAD)),
+        ("stops", [stops, goes_on, every].join(NEXT_THREAD)),
+    ]
+}
+
+fn main() -> io::Result<()> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
+    let write = |target: &str, name: &str, bytes: &[u8]| {
+        let folder = corpus.join(target);
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join(name), bytes)
+    };
+    let every = sample::file();
+    write("file", "every-kind", &every)?;
+    // A first byte of 0 is a finished file, 3 what a process left behind; then the chunks.
+    for (how, name) in [(0, "finished"), (3, "left")] {
+        let mut input = vec![how];
+        input.extend_from_slice(&every[HEADER_SIZE..]);
+        write("recorded", name, &input)?;
+    }
+    for (name, threads) in runs() {
+        write("events", name, &threads)?;
+        write("report", name, &threads)?;
+        let mut input = vec![0];
+        input.extend_from_slice(&trace(&threads)[HEADER_SIZE..]);
+        write("recorded", name, &input)?;
+    }
+    write("entries", "events", &sample::events())?;
+    write("entries", "payloads", &every[HEADER_SIZE + 64..])?;
+    // A thread goes off the CPU and comes back, a sample of two addresses, a rate.
+    let mut switches = Vec::new();
+    for (tid, flags, word) in [(7u32, 1u32, 100u64), (7, 0, 120), (7, 8 | 2 << 8, 130)] {
+        switches.extend_from_slice(&tid.to_le_bytes());
+        switches.extend_from_slice(&flags.to_le_bytes());
+        switches.extend_from_slice(&word.to_le_bytes());
+    }
+    switches.extend_from_slice(&[1; 16]);
+    switches.extend_from_slice(&[0, 0, 0, 0, 16, 0, 0, 0, 0xe5, 3, 0, 0, 0, 0, 0, 0]);
+    write("switches", "one-thread", &switches)?;
+    let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/export/tests/golden");
+    for name in ["example_a", "buried", "counters_and_off", "hostile_names"] {
+        let text = fs::read(golden.join(name).with_extension("jsonl"))?;
+        if text.len() < 8 << 10 {
+            write("text", name, &text)?;
+        }
+    }
+    let mut varints = Vec::new();
+    for v in [0, 1, 127, 128, 1 << 20, u64::MAX] {
+        push_varint(&mut varints, v);
+    }
+    write("entries", "varints", &varints)
+}

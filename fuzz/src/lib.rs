@@ -1,0 +1,203 @@
+//! What fuzzers run: one function for each thing that reads a file or a part of one, which panics where a reader would, or where it
+//! takes more memory than goes with its input.
+//!
+//! `cargo xtask test fuzz` runs them all for a minute in turn, and `cargo fuzz run NAME` one of them.
+
+mod craft;
+#[path = "../../crates/dag/tests/heap/mod.rs"]
+mod heap;
+
+use std::path::Path;
+
+use workspan_analysis::{Options, report as measure};
+use workspan_dag::open::read;
+use workspan_dag::{Dag, Error, OpenOptions};
+use workspan_export::{Charset, TextOptions, report_json, report_text};
+use workspan_trace::entry::{
+    ClockPair, Fields, Finished, FrameEntry, Label, Mapping, Note, OffCpu, PlaceEntry,
+    SamplesEntry, Site, StackEntry, ThreadEntry, entries as bodies, push_varint,
+};
+use workspan_trace::event::{Event, Events, WaitFor};
+use workspan_trace::folded::FoldedRecord;
+use workspan_trace::seal::copy_sealed;
+use workspan_trace::{Tolerance, Trace, TraceWriter};
+
+use craft::trace;
+
+/// Reads a file both ways; what came of it with damage allowed.
+fn both(file: &[u8]) -> Result<Dag, Error> {
+    let mut last = None;
+    for allow_truncated in [false, true] {
+        let read = heap::within(file.len(), || {
+            read(Path::new("fuzz"), file, &OpenOptions { allow_truncated })
+        });
+        match &read {
+            Ok(dag) => in_order(dag),
+            Err(error) => {
+                let said = error.to_string();
+                assert!(said.len() < 1000, "an error of {} bytes", said.len());
+            }
+        }
+        last = Some(read);
+    }
+    match last {
+        Some(read) => read,
+        None => unreachable!("both ways were tried"),
+    }
+}
+
+/// What everything after the reading takes for granted.
+fn in_order(dag: &Dag) {
+    let s = &dag.strands;
+    for i in 0..s.len() {
+        assert!(s.start[i] <= s.end[i], "strand {i} ends before it starts");
+        assert!((s.task[i] as usize) < dag.tasks.len());
+        dag.for_each_predecessor(i as u32, |p, kind| {
+            assert!(p < i as u32, "{kind:?} {p} → {i}");
+            assert!(s.end[p as usize] <= s.start[i], "{kind:?} {p} → {i}");
+        });
+    }
+}
+
+/// A whole file of any kind.
+pub fn file(bytes: &[u8]) {
+    drop(both(bytes));
+}
+
+/// The chunks of a recorded trace, with checksums that hold: its header by the first byte ([`craft::file`]).
+pub fn recorded(bytes: &[u8]) {
+    let Some((&how, chunks)) = bytes.split_first() else {
+        return;
+    };
+    let file = craft::file(how, chunks);
+    drop(both(&file));
+    // What `record` does with what a process left.
+    let sealed = heap::within(file.len(), || {
+        let left = Trace::open(&file).ok()?;
+        let out = std::io::Cursor::new(Vec::new());
+        let mut writer = TraceWriter::new(out, left.header).ok()?;
+        copy_sealed(&left, &[], &mut writer).ok()?;
+        Some(writer.finish().ok()?.into_inner())
+    });
+    if let Some(sealed) = sealed
+        && let Ok(trace) = Trace::open(&sealed)
+    {
+        let whole = trace.chunks(Tolerance::Strict).all(|chunk| chunk.is_ok());
+        assert!(whole, "a file we sealed is damaged");
+    }
+}
+
+/// The records of threads ([`craft::trace`]), in a trace that is otherwise sound.
+pub fn events(bytes: &[u8]) {
+    drop(both(&craft::trace(bytes)));
+}
+
+/// The same, and all that is made of a run that could be read.
+pub fn report(bytes: &[u8]) {
+    if let Ok(dag) = both(&craft::trace(bytes)) {
+        tell(&dag, bytes.len());
+    }
+}
+
+/// A text trace; what could be read is written and read again.
+pub fn text(bytes: &[u8]) {
+    let mut file = bytes.to_vec();
+    if !file.starts_with(b"{") {
+        file.splice(..0, *b"{\"workspan_trace\":1,\"workers\":2}\n");
+    }
+    if let Ok(dag) = both(&file) {
+        tell(&dag, file.len());
+    }
+}
+
+/// Reports and exports of a run.
+fn tell(dag: &Dag, length: usize) {
+    heap::within(length, || {
+        let options = Options::default();
+        let Ok(report) = measure(dag, &options) else {
+            return;
+        };
+        let looks = TextOptions {
+            charset: Charset::Strict,
+            ..TextOptions::default()
+        };
+        let text = report_text(dag, &report, &options, &looks);
+        assert!(text.is_ascii());
+        report_json(dag, &report, &options);
+        let sum = &report.breakdown;
+        assert_eq!(
+            sum.work + sum.lost(),
+            u128::from(sum.workers) * u128::from(sum.elapsed()),
+            "what workers did does not add up (MODEL.md §5)"
+        );
+    });
+    let mut text = Vec::new();
+    if workspan_dag::text::write(dag, &mut text).is_ok() {
+        let again = read(Path::new("fuzz"), &text, &OpenOptions::default());
+        match again {
+            Ok(again) => assert_eq!(again.strands.len(), dag.strands.len()),
+            Err(error) => panic!("what was exported can't be read: {error}"),
+        }
+    }
+}
+
+/// Records, entries and what they are made of, without a file around them.
+pub fn entries(bytes: &[u8]) {
+    heap::within(bytes.len(), || {
+        let mut events = Events::new(bytes, 0);
+        let mut before = 0;
+        for (t, event) in events.by_ref() {
+            assert!(t >= before);
+            before = t;
+            let listed = match event {
+                Event::Wait { what, .. } => match what {
+                    WaitFor::Tasks(list) | WaitFor::Signals(list) | WaitFor::Dependences(list) => {
+                        Some(list)
+                    }
+                    _ => None,
+                },
+                Event::Depends { on, .. } | Event::Readings(on) => Some(on),
+                Event::Folded(bytes) => {
+                    if let Some(folded) = FoldedRecord::decode(bytes) {
+                        let mut again = Vec::new();
+                        folded.encode(&mut again);
+                        assert_eq!(FoldedRecord::decode(&again), Some(folded));
+                    }
+                    None
+                }
+                _ => None,
+            };
+            if let Some(list) = listed {
+                assert_eq!(list.iter().count() as u64, list.len());
+            }
+        }
+        assert!(events.offset() <= bytes.len());
+        let mut fields = Fields::new(bytes);
+        let mut varints = Vec::new();
+        while let Some(v) = fields.number() {
+            varints.clear();
+            push_varint(&mut varints, v);
+            assert_eq!(Fields::new(&varints).number(), Some(v));
+        }
+        for body in bodies(bytes).chain([bytes]) {
+            (Site::decode(body), PlaceEntry::decode(body));
+            (Label::decode(body), Note::decode(body));
+            (Mapping::decode(body), ThreadEntry::decode(body));
+            (ClockPair::decode(body), OffCpu::decode(body));
+            (FrameEntry::decode(body), Finished::decode(body));
+            (StackEntry::decode(body), SamplesEntry::decode(body));
+            FoldedRecord::decode(body);
+        }
+    });
+}
+
+/// What the observer of a recorded process left.
+pub fn switches(mut bytes: &[u8]) {
+    let length = bytes.len();
+    heap::within(length, || {
+        let all = workspan_perf::decode_switches(&mut bytes);
+        assert!(all.switches.is_sorted_by_key(|s| s.ns));
+        assert!(all.samples.is_sorted_by_key(|s| s.ns));
+        assert!((all.switches.len() + all.samples.len()) * 16 <= length);
+    });
+}
