@@ -46,7 +46,7 @@ impl BlockKey {
         let (strands, i) = (&dag.strands, s as usize);
         BlockKey {
             site: dag.tasks.site[strands.task[i] as usize],
-            from: strands.from[i],
+            from: dag.starts_at(s),
             to: strands.to[i],
             from_kind: strands.start_kind[i],
             to_kind: strands.end_kind[i],

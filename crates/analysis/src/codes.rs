@@ -74,7 +74,7 @@ impl Block {
         let (strands, i) = (&dag.strands, s as usize);
         Block::new(
             dag.tasks.site[strands.task[i] as usize],
-            (strands.from[i], strands.start_kind[i]),
+            (dag.starts_at(s), strands.start_kind[i]),
             (strands.to[i], strands.end_kind[i]),
         )
     }

@@ -211,7 +211,7 @@ impl<'a> Wanted<'a> {
                 let Some(&task) = strands.task.get(i) else {
                     return 0.0;
                 };
-                let from = (strands.from[i], strands.start_kind[i] as u8);
+                let from = (dag.starts_at(strand), strands.start_kind[i] as u8);
                 let to = (strands.to[i], strands.end_kind[i] as u8);
                 let key = (dag.tasks.site[task as usize], from, to);
                 return blocks.get(&key).copied().unwrap_or(0.0);

@@ -267,7 +267,7 @@ pub fn inside(dag: &Dag, finding: &Finding) -> Option<Hottest> {
     let of_block = |s: StrandId| {
         let i = s as usize;
         of_site(s)
-            && (strands.from[i], strands.start_kind[i]) == (at.from, at.from_kind)
+            && (dag.starts_at(s), strands.start_kind[i]) == (at.from, at.from_kind)
             && (strands.to[i], strands.end_kind[i]) == (at.to, at.to_kind)
     };
     let all = (0, u64::MAX);

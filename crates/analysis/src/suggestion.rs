@@ -66,7 +66,7 @@ pub(crate) fn code_of(dag: &Dag, finding: &Finding) -> Option<Target> {
             let of_block = |s: StrandId| {
                 let i = s as usize;
                 dag.tasks.site[strands.task[i] as usize] == at.site
-                    && (strands.from[i], strands.start_kind[i]) == (at.from, at.from_kind)
+                    && (dag.starts_at(s), strands.start_kind[i]) == (at.from, at.from_kind)
                     && (strands.to[i], strands.end_kind[i]) == (at.to, at.to_kind)
             };
             let hot = hottest(dag, (0, u64::MAX), of_block);

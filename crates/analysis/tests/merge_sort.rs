@@ -124,7 +124,10 @@ fn the_serial_merge_is_found() {
             (dag.strands.start_kind[s], dag.strands.end_kind[s]),
             (StartKind::AfterWait, EndKind::End)
         );
-        assert_eq!(dag.places[dag.strands.from[s] as usize].label, "sort.rs:37");
+        assert_eq!(
+            dag.places[dag.starts_at(s as u32) as usize].label,
+            "sort.rs:37"
+        );
 
         let alone = &report.alone[0];
         assert_eq!(

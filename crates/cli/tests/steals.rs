@@ -39,11 +39,7 @@ fn one_forced_steal_is_reported_with_its_thief_and_victim() {
         .lines()
         .filter(|l| l.contains(r#""ev":"steal","#))
         .collect();
-    let (w, victim, task) = (
-        steal.thief,
-        steal.victim,
-        dag.tasks.number[steal.task as usize],
-    );
+    let (w, victim, task) = (steal.thief, steal.victim, dag.tasks.number(steal.task));
     let wanted = format!(r#""w":{w},"victim":{victim},"task":{task}}}"#);
     assert!(lines.len() == 1 && lines[0].ends_with(&wanted), "{lines:?}");
 

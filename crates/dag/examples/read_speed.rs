@@ -70,6 +70,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "decode: {events} events in {took}, {:.0} million a second of one core",
         events as f64 / took.processor.max(0.01) / 1e6
     );
+    let (dag, took) = timed(|| workspan_dag::recorded::of_joins(&bytes, &OpenOptions::default()));
+    match dag? {
+        Some(dag) => println!("both in one walk: {} strands in {took}", dag.strands.len()),
+        None => println!("both in one walk: not this trace, found in {took}"),
+    }
     let (raw, took) = timed(|| workspan_dag::recorded::read(&bytes, &OpenOptions::default()));
     let raw = raw?;
     let (tasks, told) = (raw.tasks.len(), raw.strands.len());

@@ -138,8 +138,8 @@ pub struct Scope {
 /// Task columns, all of one length.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Tasks {
-    /// Task number shown to people; ascending.
-    pub number: Vec<u64>,
+    /// Task numbers where they are not the indices, ascending; else empty. See [`Tasks::number`].
+    pub numbers: Vec<u64>,
     /// Parent task, or [`NONE`] for a root.
     pub parent: Vec<TaskId>,
     /// Deferred, inline, …
@@ -161,6 +161,24 @@ pub struct Tasks {
 }
 
 impl Tasks {
+    /// Makes room for exactly so many more.
+    pub(crate) fn reserve_exact(&mut self, more: usize) {
+        self.parent.reserve_exact(more);
+        self.kind.reserve_exact(more);
+        self.site.reserve_exact(more);
+        self.level.reserve_exact(more);
+        self.creator.reserve_exact(more);
+        self.create_rank.reserve_exact(more);
+        self.scope.reserve_exact(more);
+        self.first.reserve_exact(more);
+        self.last.reserve_exact(more);
+    }
+    /// The number of a task that is shown to people; ascending, like the index.
+    #[inline]
+    pub fn number(&self, task: TaskId) -> u64 {
+        let own = self.numbers.get(task as usize).copied();
+        own.unwrap_or(u64::from(task))
+    }
     /// Number of tasks.
     pub fn len(&self) -> usize {
         self.parent.len()
@@ -188,13 +206,22 @@ pub struct Strands {
     pub start_kind: Vec<StartKind>,
     /// What ended it.
     pub end_kind: Vec<EndKind>,
-    /// Where it started in the program ([`NONE`] = unknown; for a task's first strand the spawn site).
-    pub from: Vec<PlaceId>,
     /// Where it ended in the program ([`NONE`] = unknown, or the task's end).
     pub to: Vec<PlaceId>,
 }
 
 impl Strands {
+    /// Makes room for exactly so many more, but for where they started.
+    pub(crate) fn reserve_exact(&mut self, more: usize) {
+        self.task.reserve_exact(more);
+        self.thread.reserve_exact(more);
+        self.start.reserve_exact(more);
+        self.end.reserve_exact(more);
+        self.prev.reserve_exact(more);
+        self.start_kind.reserve_exact(more);
+        self.end_kind.reserve_exact(more);
+        self.to.reserve_exact(more);
+    }
     /// Number of strands.
     pub fn len(&self) -> usize {
         self.task.len()
@@ -391,6 +418,16 @@ impl Dag {
     /// True for a thread of the pool.
     pub fn is_worker(&self, thread: ThreadId) -> bool {
         thread < self.meta.workers
+    }
+
+    /// Where strand `s` started in the program: where the one before it ended; for a task's first the spawn site. [`NONE`] =
+    /// unknown.
+    #[inline]
+    pub fn starts_at(&self, s: StrandId) -> PlaceId {
+        match self.strands.prev[s as usize] {
+            NONE => self.tasks.site[self.strands.task[s as usize] as usize],
+            prev => self.strands.to[prev as usize],
+        }
     }
 
     /// The folded subtree that strand `s` stands for, if any.

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use workspan_trace::{Tolerance, Trace};
 
-use crate::build::{Mode, build};
 use crate::dag::Dag;
 use crate::error::Error;
 use crate::recorded::sketch::Sketch;
@@ -102,7 +101,7 @@ fn with_bytes<T>(path: &Path, f: impl FnOnce(&[u8]) -> Result<T, Error>) -> Resu
 /// As [`open`].
 pub fn read(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
     let result = match kind(path, bytes)? {
-        Kind::Recorded => recorded::read(bytes, options).and_then(|raw| build(raw, Mode::Repair)),
+        Kind::Recorded => recorded::dag(bytes, options),
         Kind::Text => text::read_with(bytes, options),
     };
     result.map_err(|error| match error {

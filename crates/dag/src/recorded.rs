@@ -3,7 +3,8 @@
 //! `gather` sorts the file's chunks by what they are; `count` walks all events once to learn how many tasks, scopes
 //! and yields each thread has and who was in which team (`teams`), what unrecorded subtrees hold (`unrecorded`), and numbers the tasks by creation; `replay` walks them again with each thread's stack of
 //! tasks and tells the run; `workers` gives threads their numbers, `places` sites their names, `clock` ticks their
-//! rate, `estimate` off-CPU times their strands, and `off_cpu` makes one of those told twice. What is inconsistent is repaired, counted and told in the warnings; times
+//! rate, `estimate` off-CPU times their strands, and `off_cpu` makes one of those told twice. `straight` does all of it at once for
+//! runs of joins that hold no surprise. What is inconsistent is repaired, counted and told in the warnings; times
 //! start at 0.
 
 mod clock;
@@ -16,14 +17,34 @@ mod places;
 mod replay;
 mod samples;
 pub mod sketch;
+mod straight;
 mod teams;
 mod unrecorded;
 mod workers;
 
 pub(crate) use self::gather::damage_told;
+use self::gather::Gathered;
+use self::places::Places;
+use crate::build::{Mode, build};
+use crate::dag::Dag;
 use crate::error::Error;
 use crate::open::OpenOptions;
 use crate::raw::RawTrace;
+
+/// The extent of a trace.
+#[derive(Debug, Clone, Copy, Default)]
+struct Extent {
+    /// Records.
+    events: u64,
+    tasks: usize,
+    /// Chunks that hold bytes that are no record.
+    bad: u64,
+    /// Subtrees that were not recorded, and those that were drawn to estimate them.
+    drawn: (u64, u64),
+    /// First and last moment of all events, in the file's ticks; events after the process's end do not count.
+    first: u64,
+    last: u64,
+}
 
 /// Reads a recorded trace from the bytes of its file. Time is linear in the events (n log t with t threads).
 ///
@@ -32,16 +53,48 @@ use crate::raw::RawTrace;
 /// strands.
 pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<RawTrace, Error> {
     let gathered = gather::gather(bytes, options)?;
-    let counts = count::count(&gathered)?;
     let places = places::places(&gathered);
+    told(gathered, places, bytes.len())
+}
+
+/// The [`Dag`] of a recorded trace: [`read`] and [`build`], in one go where nothing but joins is to be told.
+///
+/// # Errors
+/// Those of [`read`] and [`build`].
+pub fn dag(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
+    let gathered = gather::gather(bytes, options)?;
+    let mut places = places::places(&gathered);
+    match straight::dag(&gathered, &mut places, bytes.len()) {
+        Some(dag) => Ok(dag),
+        None => build(told(gathered, places, bytes.len())?, Mode::Repair),
+    }
+}
+
+/// The part of [`dag`] that goes in one walk; `None` for a trace that is none of joins alone, or contradicts itself. What it
+/// gives is what [`read`] and [`build`] give.
+///
+/// # Errors
+/// The chunks are damaged, as for [`read`].
+pub fn of_joins(bytes: &[u8], options: &OpenOptions) -> Result<Option<Dag>, Error> {
+    let gathered = gather::gather(bytes, options)?;
+    let mut places = places::places(&gathered);
+    Ok(straight::dag(&gathered, &mut places, bytes.len()))
+}
+
+fn told(gathered: Gathered<'_>, places: Places, size: usize) -> Result<RawTrace, Error> {
+    let counts = count::count(&gathered)?;
+    let extent = counts.extent();
     let mut raw = RawTrace::default();
     let told = replay::replay(&gathered, &counts, &places, &mut raw);
     raw.offs = off_cpu::unite(std::mem::take(&mut raw.offs));
-    estimate::spread(&gathered, &counts, &mut raw);
-    samples::samples(&gathered, &counts, &mut raw);
-    let threads = workers::assign(&told, counts.last - counts.first);
-    raw.meta = facts::meta(&gathered, &counts, &told, &threads, &places, bytes.len());
-    workers::renumber(&threads, &mut raw);
+    let strands = raw.strands.iter().map(|s| (s.thread, s.start, s.end));
+    estimate::spread(&gathered, extent, strands, &mut raw.offs);
+    samples::samples(&gathered, extent, &mut raw);
+    let threads = workers::assign(&told, extent.last - extent.first);
+    raw.meta = facts::meta(&gathered, extent, &told, &threads, &places, size);
+    let mut on = std::mem::take(&mut raw.strands.thread);
+    workers::renumber(&threads, &mut on, &mut raw);
+    raw.strands.thread = on;
     raw.late_ends = facts::late_ends(&gathered.notes);
     (raw.places, raw.labels) = (places.list, gathered.labels);
     Ok(raw)

@@ -36,7 +36,8 @@ fn columns() {
     let labels: Vec<&str> = dag.places.iter().map(|p| p.label.as_str()).collect();
     assert_eq!(labels, ["root", "L10", "L13", "L25"]);
 
-    assert_eq!(dag.tasks.number, [0, 1, 2, 3]);
+    assert_eq!([0, 1, 2, 3].map(|t| dag.tasks.number(t)), [0, 1, 2, 3]);
+    assert_eq!(dag.tasks.len(), 4);
     assert_eq!(dag.tasks.parent, [NONE, 0, 1, 1]);
     assert_eq!(
         dag.tasks.kind,

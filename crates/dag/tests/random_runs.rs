@@ -104,11 +104,11 @@ proptest! {
         strands.sort_by_key(|&s| dag.strands.task[s as usize]);
         for s in strands {
             let Some(w) = dag.waits.index_of(s) else { continue };
-            let task = dag.tasks.number[dag.strands.task[s as usize] as usize];
+            let task = dag.tasks.number(dag.strands.task[s as usize]);
             let n = nth.entry(task).or_default();
             let expected = run.joins.get(&(task, *n)).cloned().unwrap_or_default();
             *n += 1;
-            let mut joined: Vec<u64> = dag.waits.tasks.get(w).iter().map(|&t| dag.tasks.number[t as usize]).collect();
+            let mut joined: Vec<u64> = dag.waits.tasks.get(w).iter().map(|&t| dag.tasks.number(t)).collect();
             joined.sort_unstable();
             if dag.waits.scope[w] == NONE {
                 prop_assert_eq!(joined, expected);
@@ -116,7 +116,7 @@ proptest! {
                 prop_assert!(joined.iter().all(|j| expected.contains(j)));
                 let before = everything_before(&dag, s);
                 for number in expected {
-                    let t = dag.tasks.number.iter().position(|&n| n == number).unwrap();
+                    let t = (0..dag.tasks.len() as u32).position(|t| dag.tasks.number(t) == number).unwrap();
                     prop_assert!(before.contains(&dag.tasks.last[t]), "task {} is not before strand {}", number, s);
                 }
             }

@@ -51,10 +51,7 @@ fn strands_of_no_length_after_a_create_are_merged() {
     assert_eq!(dag.tasks.create_rank[1..], [0, 1]);
     // The strand ends where its last primitive stands, and the next one starts there.
     assert_eq!(dag.places[dag.strands.to[0] as usize].label, "a.rs:3");
-    assert_eq!(
-        dag.strands.from[dag.tasks.last[0] as usize],
-        dag.strands.to[0]
-    );
+    assert_eq!(dag.starts_at(dag.tasks.last[0]), dag.strands.to[0]);
 }
 
 #[test]

@@ -89,7 +89,7 @@ impl Chrome<'_> {
         put(json!({
             "ph": "X", "pid": 1, "tid": tid, "name": tracks.name(s),
             "cat": place.map_or("?", |p| p.label.as_str()), "ts": us(start), "dur": us(end - start),
-            "args": { "task": tasks.number[task], "strand": s, "level": tasks.level[task] },
+            "args": { "task": tasks.number(task as u32), "strand": s, "level": tasks.level[task] },
         }))?;
         let steal = |ph: &str, id: StrandId, ts: u64| {
             let mut event = json!({

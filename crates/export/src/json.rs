@@ -409,14 +409,14 @@ fn low<'a>(dag: &'a Dag, interval: &workspan_analysis::LowParallelism) -> Low<'a
     let strands = interval.strands.iter().map(|s| {
         let i = s.strand as usize;
         LowStrandJson {
-            task: dag.tasks.number[s.task as usize],
+            task: dag.tasks.number(s.task),
             site: label(dag, dag.tasks.site[s.task as usize]),
             worker: s.thread,
             start: dag.strands.start[i],
             end: dag.strands.end[i],
             ticks: s.ticks,
             alone: s.alone,
-            from: start(dag, dag.strands.from[i], dag.strands.start_kind[i]),
+            from: start(dag, dag.starts_at(s.strand), dag.strands.start_kind[i]),
             to: end(dag, dag.strands.to[i], dag.strands.end_kind[i]),
         }
     });

@@ -175,7 +175,7 @@ impl<W: Write> Writer<'_, W> {
         let task = strands.task[i] as usize;
         let flow = |s: &StrandId| u64::from(*s) + 1;
         let values = [
-            tracks.dag.tasks.number[task],
+            tracks.dag.tasks.number(task as u32),
             u64::from(s),
             u64::from(tracks.dag.tasks.level[task]),
         ];

@@ -116,7 +116,7 @@ impl Ends {
     pub(crate) fn of(dag: &Dag, strand: StrandId) -> Self {
         let (s, i) = (&dag.strands, strand as usize);
         Self {
-            from: s.from[i],
+            from: dag.starts_at(strand),
             from_kind: s.start_kind[i],
             to: s.to[i],
             to_kind: s.end_kind[i],

@@ -114,7 +114,7 @@ pub static TABLES: &[Table] = &[
         columns: columns! {
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
             "task" INTEGER "Its index" |_, i| Cell::whole(i as u128);
-            "number" INTEGER "Its number as the report shows it" |r, i| Cell::whole(r.dag.tasks.number[i].into());
+            "number" INTEGER "Its number as the report shows it" |r, i| Cell::whole(r.dag.tasks.number(i as u32).into());
             "parent" INTEGER "Index of its parent; NULL for a root" |r, i| Cell::id(r.dag.tasks.parent[i]);
             "kind" TEXT "root, deferred, inline or detached" |r, i| Cell::Text(task_kind(r.dag.tasks.kind[i]));
             "site" INTEGER "Spawn site" |r, i| Cell::id(r.dag.tasks.site[i]);
@@ -155,7 +155,7 @@ pub static TABLES: &[Table] = &[
             "previous" INTEGER "The strand of its task before it" |r, i| Cell::id(r.dag.strands.prev[i]);
             "start_kind" TEXT "begin, create, wait, yield or signal: what it follows" |r, i| Cell::Text(start_kind(r.dag.strands.start_kind[i]));
             "end_kind" TEXT "create, wait, yield, signal or end: what ended it" |r, i| Cell::Text(end_kind(r.dag.strands.end_kind[i]));
-            "from_site" INTEGER "Where it started" |r, i| Cell::id(r.dag.strands.from[i]);
+            "from_site" INTEGER "Where it started" |r, i| Cell::id(r.dag.starts_at(i as u32));
             "to_site" INTEGER "Where it ended" |r, i| Cell::id(r.dag.strands.to[i]);
         },
     },

@@ -226,6 +226,17 @@ impl<'a> Events<'a> {
         self.bad
     }
 
+    /// The time of the record to be read next, whose head alone is looked at; `None` at the end, at padding, and where no head is.
+    #[inline]
+    pub fn peek(&self) -> Option<u64> {
+        let mut at = self.at;
+        if *self.bytes.get(at)? == Kind::Pad as u8 || self.bad {
+            return None;
+        }
+        let (_, delta) = get_head(self.bytes, &mut at)?;
+        Some(self.now.saturating_add(delta))
+    }
+
     #[inline(always)]
     fn number(&self, at: &mut usize) -> Option<u64> {
         get_varint(self.bytes, at)

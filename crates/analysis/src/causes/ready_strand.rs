@@ -56,7 +56,7 @@ impl<'a> ReadyStrands<'a> {
         let task = strands.task[s];
         let site = dag.tasks.site[task as usize];
         let starts = BlockKey {
-            from: strands.from[s],
+            from: dag.starts_at(waiting.strand),
             from_kind: strands.start_kind[s],
             ..whole_site(site)
         };

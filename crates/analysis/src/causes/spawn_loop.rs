@@ -74,7 +74,7 @@ impl SpawnLoops {
             .iter()
             .map(|p| p.0 as usize)
             .filter(|&s| is_between_creates(dag, s) && strands.start[s] < strands.end[s])
-            .map(|s| (strands.from[s], strands.to[s]))
+            .map(|s| (dag.starts_at(s as StrandId), strands.to[s]))
             .collect();
         ends.sort_unstable();
         let turns: Vec<_> = ends
@@ -125,7 +125,7 @@ impl SpawnLoops {
     pub(super) fn of(&self, dag: &Dag, s: StrandId) -> Option<&Run> {
         let run = &self.runs[self.find(dag, s)?];
         let i = s as usize;
-        let turn = (dag.strands.from[i], dag.strands.to[i]);
+        let turn = (dag.starts_at(s), dag.strands.to[i]);
         let is_turn = is_between_creates(dag, i) && run.turns.binary_search(&turn).is_ok();
         is_turn.then_some(run)
     }

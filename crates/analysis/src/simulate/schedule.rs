@@ -217,18 +217,19 @@ impl<'a> Schedule<'a> {
     fn tasks(&mut self) {
         let tasks = &self.dag.tasks;
         let task = |t: usize| RawTask {
-            number: tasks.number[t],
+            number: tasks.number(t as u32),
             parent: tasks.parent[t],
             kind: tasks.kind[t],
             site: tasks.site[t],
             scope: tasks.scope[t],
         };
         self.raw.tasks = (0..tasks.len()).map(task).collect();
-        let mut number = tasks.number.last().copied().unwrap_or(0);
+        let last = tasks.len().checked_sub(1);
+        let mut number = last.map_or(0, |last| tasks.number(last as u32));
         for &strand in &self.program.pieces {
             number = number.saturating_add(1);
             let s = strand as usize;
-            let (of, from) = (self.dag.strands.task[s], self.dag.strands.from[s]);
+            let (of, from) = (self.dag.strands.task[s], self.dag.starts_at(strand));
             self.raw.tasks.push(RawTask {
                 number,
                 parent: of,

@@ -256,8 +256,8 @@ impl<'a> Sums<'a> {
         let [serial, parallel] = self.dags;
         let row_of = |&(_, s, p): &(i128, u32, u32)| {
             let key = RowKey::Subtree {
-                task: parallel.tasks.number[p as usize],
-                serial_task: serial.tasks.number[s as usize],
+                task: parallel.tasks.number(p),
+                serial_task: serial.tasks.number(s),
                 site: self.at(1, parallel.tasks.site[p as usize]),
                 level: parallel.tasks.level[p as usize],
             };

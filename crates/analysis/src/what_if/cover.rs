@@ -228,7 +228,7 @@ impl Cover {
         let mut folds = dag.folded.iter().peekable();
         for s in 0..dag.strands.len() as u32 {
             let share = sampled.share(dag, s);
-            let from = dag.strands.from[s as usize];
+            let from = dag.starts_at(s);
             match folds.next_if(|f| f.0 == s) {
                 None => {
                     let share = share.unwrap_or(if begins_in(from) { 1.0 } else { 0.0 });

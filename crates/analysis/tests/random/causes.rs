@@ -70,7 +70,7 @@ impl<'a> Slow<'a> {
     fn key(&self, cause: Cause, s: usize) -> Key {
         let strands = &self.dag.strands;
         let site = self.dag.tasks.site[strands.task[s] as usize];
-        let from = (strands.from[s], strands.start_kind[s] as u8);
+        let from = (self.dag.starts_at(s as u32), strands.start_kind[s] as u8);
         (
             cause,
             site,
@@ -109,7 +109,7 @@ impl<'a> Slow<'a> {
             .find(|&i| !goes_on(&self.path[i]))
             .unwrap_or(self.path.len());
         let run = &self.path[first..last];
-        let ends = |s: usize| (strands.from[s], strands.to[s]);
+        let ends = |s: usize| (self.dag.starts_at(s as u32), strands.to[s]);
         let timed = |&&p: &&usize| strands.start[p] < strands.end[p];
         let turns = run.iter().filter(timed);
         let turns = turns.filter(|&&p| is_turn(p) && ends(p) == ends(s)).count();

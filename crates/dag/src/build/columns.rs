@@ -9,9 +9,7 @@ use super::members::Scopes;
 use super::strands::{Strands, TaskColumns};
 use super::tasks::Tasks;
 use super::waits::Waits;
-use crate::dag::{
-    self, Counter, Dag, EndKind, NONE, Off, PlaceId, Scope, StartKind, StrandId, ThreadEvent,
-};
+use crate::dag::{self, Counter, Dag, EndKind, NONE, Off, Scope, StartKind, StrandId, ThreadEvent};
 use crate::raw::{RawScope, RawTrace};
 use crate::samples;
 
@@ -75,26 +73,36 @@ pub(super) fn fill(
     dag.signals.sort_unstable();
     dag.dependents = depends.tasks;
     dag.depends = depends.on;
-    dag.offs = offs(std::mem::take(&mut raw.offs), repairs);
-    dag.steals = std::mem::take(&mut raw.steals);
-    for steal in dag.steals.iter_mut().filter(|s| s.task != NONE) {
+    for steal in raw.steals.iter_mut().filter(|s| s.task != NONE) {
         steal.task = tasks.id(steal.task);
     }
+    thread_columns(&mut dag, &mut raw, repairs);
+    strands.forget_raw();
+    dag.tasks = task_columns(tasks, columns, &scopes, &rank);
+    drop(scopes);
+    dag.strands = strand_columns(strands, &sorted, rank);
+    drop(sorted);
+    rest(&mut dag, &mut raw);
+    dag
+}
+
+/// What threads did besides strands.
+pub(super) fn thread_columns(dag: &mut Dag, raw: &mut RawTrace, repairs: &mut Repairs) {
+    dag.offs = offs(std::mem::take(&mut raw.offs), repairs);
+    dag.steals = std::mem::take(&mut raw.steals);
     dag.steals
         .sort_unstable_by_key(|s| (s.t, s.thief, s.victim, s.task, s.leap));
     dag.thread_events = std::mem::take(&mut raw.thread_events);
     dag.thread_events
         .sort_by_key(|&(t, thread, event)| (t, thread, event_order(event)));
-    strands.forget_raw();
-    dag.tasks = task_columns(tasks, columns, &scopes, &rank);
-    drop(scopes);
-    dag.strands = strand_columns(strands, &dag.tasks.site, &sorted, rank);
-    drop(sorted);
+}
+
+/// What needs all strands, and what stays as told.
+pub(super) fn rest(dag: &mut Dag, raw: &mut RawTrace) {
     let samples = std::mem::take(&mut raw.samples);
     dag.samples = samples::place(samples, &dag.strands, raw.meta.threads);
-    dag.places = raw.places;
-    dag.meta = raw.meta;
-    dag
+    dag.places = std::mem::take(&mut raw.places);
+    dag.meta = std::mem::take(&mut raw.meta);
 }
 
 /// The scopes; takes those of `raw`.
@@ -143,7 +151,7 @@ fn task_columns(
     tasks.scope = Vec::new();
     dag::Tasks {
         scope,
-        number: tasks.number,
+        numbers: tasks.numbers,
         parent: tasks.parent,
         kind: tasks.kind,
         site: tasks.site,
@@ -155,12 +163,7 @@ fn task_columns(
     }
 }
 
-fn strand_columns(
-    strands: Strands,
-    site: &[PlaceId],
-    sorted: &[u32],
-    rank: Vec<u32>,
-) -> dag::Strands {
+fn strand_columns(strands: Strands, sorted: &[u32], rank: Vec<u32>) -> dag::Strands {
     let Strands {
         task,
         thread,
@@ -180,12 +183,7 @@ fn strand_columns(
             EndKind::Yield | EndKind::End => StartKind::AfterYield,
         },
     };
-    let from = |&s: &u32| match prev[s as usize] {
-        NONE => site[task[s as usize] as usize],
-        prev => to[prev as usize],
-    };
     let start_kind = sorted.par_iter().map(start_kind).collect();
-    let from = sorted.par_iter().map(from).collect();
     let to = gather(to, sorted);
     let end_kind = gather(end_kind, sorted);
     let mut prev = gather(prev, sorted);
@@ -195,7 +193,6 @@ fn strand_columns(
     dag::Strands {
         prev,
         start_kind,
-        from,
         task: gather(task, sorted),
         thread: gather(thread, sorted),
         start: gather(start, sorted),

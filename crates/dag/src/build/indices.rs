@@ -83,7 +83,8 @@ pub(super) fn check_indices(raw: &mut RawTrace, mode: Mode) -> Result<(), Fault>
             "the trace names something it does not hold; this is a fault of its reader, please report it",
         ));
     }
-    let threads = highest_thread(raw);
+    let strands = raw.strands.thread.iter().copied().max();
+    let threads = highest_thread(raw).max(strands);
     if let Some(top) = threads.filter(|&t| t >= MAX_THREADS) {
         return Err(Fault::whole(format!(
             "thread {top} is out of range; expected thread numbers below {MAX_THREADS}"
@@ -91,8 +92,7 @@ pub(super) fn check_indices(raw: &mut RawTrace, mode: Mode) -> Result<(), Fault>
     }
     let used = threads.map_or(0, |t| t + 1).max(raw.meta.workers);
     if mode == Mode::Repair {
-        raw.meta.workers = raw.meta.workers.clamp(1, MAX_THREADS);
-        raw.meta.threads = raw.meta.threads.max(used).clamp(1, MAX_THREADS);
+        clamp_threads(raw, used);
     } else if raw.meta.workers == 0 || used > raw.meta.threads || raw.meta.threads > MAX_THREADS {
         let meta = &raw.meta;
         let what = format!(
@@ -106,16 +106,21 @@ pub(super) fn check_indices(raw: &mut RawTrace, mode: Mode) -> Result<(), Fault>
     Ok(())
 }
 
-fn highest_thread(raw: &RawTrace) -> Option<u32> {
+/// The highest thread that something else than a strand names.
+pub(super) fn highest_thread(raw: &RawTrace) -> Option<u32> {
     let victims = raw.thread_events.iter().filter_map(|e| match e.2 {
         ThreadEvent::StealFailed(victim) => Some(victim),
         _ => None,
     });
     let steals = raw.steals.iter().flat_map(|s| [s.thief, s.victim]);
-    let strands = raw.strands.thread.iter().copied();
-    strands
-        .chain(raw.offs.iter().map(|o| o.thread))
-        .chain(raw.thread_events.iter().map(|e| e.1))
+    let offs = raw.offs.iter().map(|o| o.thread);
+    offs.chain(raw.thread_events.iter().map(|e| e.1))
         .chain(victims.chain(steals).filter(|&t| t != NONE))
         .max()
+}
+
+/// Makes the run's numbers of threads hold those below `used`.
+pub(super) fn clamp_threads(raw: &mut RawTrace, used: u32) {
+    raw.meta.workers = raw.meta.workers.clamp(1, MAX_THREADS);
+    raw.meta.threads = raw.meta.threads.max(used).clamp(1, MAX_THREADS);
 }

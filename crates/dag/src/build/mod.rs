@@ -9,12 +9,13 @@
 mod clamp;
 mod columns;
 mod graph;
+pub(crate) mod in_order;
 mod indices;
 mod joins;
 mod late;
 mod marks;
 mod members;
-mod order;
+pub(crate) mod order;
 mod strands;
 mod structure;
 mod tasks;

@@ -72,10 +72,7 @@ fn circle() -> Fault {
 fn sort(graph: &Graph<'_>) -> Result<Vec<u32>, u32> {
     let (start, end) = (&graph.strands.start, &graph.strands.end);
     let mut sorted = by_start(start);
-    // 0 untouched, 1 being visited, 2 placed; only ever set for strands of no length.
-    let mut state: Vec<u8> = Vec::new();
-    let mut placed: Vec<u32> = Vec::new();
-    let mut stack: Vec<(u32, bool)> = Vec::new();
+    let mut ties = Ties::default();
     let mut at = 0;
     while at < sorted.len() {
         let t = start[sorted[at] as usize];
@@ -84,44 +81,86 @@ fn sort(graph: &Graph<'_>) -> Result<Vec<u32>, u32> {
             next += 1;
         }
         if next - at > 1 {
-            let group = &mut sorted[at..next];
-            let instant = |s: u32| end[s as usize] == t;
-            group.sort_unstable_by_key(|&s| (!instant(s), graph.strands.task[s as usize], s));
-            let instants = group.partition_point(|&s| instant(s));
-            if instants > 1 {
-                state.resize(graph.strands.len(), 0);
-                placed.clear();
-                for &root in &group[..instants] {
-                    stack.push((root, false));
-                    while let Some((s, leave)) = stack.pop() {
-                        if leave {
-                            state[s as usize] = 2;
-                            placed.push(s);
-                        } else if state[s as usize] == 0 {
-                            state[s as usize] = 1;
-                            stack.push((s, true));
-                            let mut circle = false;
-                            graph.for_each_predecessor(s, |p, _| {
-                                if start[p as usize] == t && instant(p) {
-                                    match state[p as usize] {
-                                        0 => stack.push((p, false)),
-                                        1 => circle = true,
-                                        _ => {}
-                                    }
-                                }
-                            });
-                            if circle {
-                                return Err(s);
-                            }
-                        }
-                    }
-                }
-                group[..instants].copy_from_slice(&placed);
-            }
+            ties.settle(
+                &mut sorted[at..next],
+                |s| (end[s as usize] != t, graph.strands.task[s as usize]),
+                |p| start[p as usize] == t && end[p as usize] == t,
+                |s| s as usize,
+                |s, f| graph.for_each_predecessor(s, |p, _| f(p)),
+            )?;
         }
         at = next;
     }
     Ok(sorted)
+}
+
+/// Orders groups of strands that start at one tick; what is kept here is room to do so.
+#[derive(Default)]
+pub(crate) struct Ties {
+    /// 0 untouched, 1 being visited, 2 placed; 0 between two groups.
+    state: Vec<u8>,
+    placed: Vec<u32>,
+    stack: Vec<(u32, bool)>,
+}
+
+impl Ties {
+    /// Orders a group: by (takes time, task), as `key` has it, then program order, which is that of the numbers; then those of no
+    /// length, of which `instant` is true, topologically. `slot` is a place of each for itself. `Err` is a strand on a cycle.
+    pub(crate) fn settle(
+        &mut self,
+        group: &mut [u32],
+        key: impl Fn(u32) -> (bool, u32),
+        instant: impl Fn(u32) -> bool,
+        slot: impl Fn(u32) -> usize,
+        for_each_predecessor: impl Fn(u32, &mut dyn FnMut(u32)),
+    ) -> Result<(), u32> {
+        group.sort_unstable_by_key(|&s| (key(s), s));
+        let instants = group.partition_point(|&s| !key(s).0);
+        if instants < 2 {
+            return Ok(());
+        }
+        let Ties {
+            state,
+            placed,
+            stack,
+        } = self;
+        let group = &mut group[..instants];
+        let most = group.iter().map(|&s| slot(s)).max().unwrap_or(0);
+        if state.len() <= most {
+            state.resize(most + 1, 0);
+        }
+        placed.clear();
+        for &root in &*group {
+            stack.push((root, false));
+            while let Some((s, leave)) = stack.pop() {
+                if leave {
+                    state[slot(s)] = 2;
+                    placed.push(s);
+                } else if state[slot(s)] == 0 {
+                    state[slot(s)] = 1;
+                    stack.push((s, true));
+                    let mut circle = false;
+                    for_each_predecessor(s, &mut |p| {
+                        if instant(p) {
+                            match state[slot(p)] {
+                                0 => stack.push((p, false)),
+                                1 => circle = true,
+                                _ => {}
+                            }
+                        }
+                    });
+                    if circle {
+                        return Err(s);
+                    }
+                }
+            }
+        }
+        for &s in &*group {
+            state[slot(s)] = 0;
+        }
+        group.copy_from_slice(placed);
+        Ok(())
+    }
 }
 
 /// More runs than this are sorted rather than merged.

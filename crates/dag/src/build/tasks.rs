@@ -6,8 +6,8 @@ use crate::raw::{RawTask, RawTrace};
 
 /// The tasks in number order, in columns.
 pub(super) struct Tasks {
-    /// Number people know each by.
-    pub number: Vec<u64>,
+    /// Number people know each by; empty where it is the id.
+    pub numbers: Vec<u64>,
     /// Parent, an id.
     pub parent: Vec<TaskId>,
     pub kind: Vec<TaskKind>,
@@ -32,7 +32,8 @@ impl Tasks {
     }
     /// Number people know the task by.
     pub(super) fn number(&self, id: u32) -> u64 {
-        self.number[id as usize]
+        let own = self.numbers.get(id as usize).copied();
+        own.unwrap_or(u64::from(id))
     }
     /// Id of a raw task.
     #[inline]
@@ -80,8 +81,10 @@ pub(super) fn in_number_order(raw: &mut RawTrace) -> Result<Tasks, Fault> {
         ));
     }
     let level = levels(&told);
+    let numbered = |(id, task): (u64, &RawTask)| task.number == id;
+    let by_id = (0..).zip(&told).all(numbered);
     let mut tasks = Tasks {
-        number: Vec::with_capacity(n),
+        numbers: Vec::new(),
         parent: Vec::with_capacity(n),
         kind: Vec::with_capacity(n),
         site: Vec::with_capacity(n),
@@ -89,8 +92,10 @@ pub(super) fn in_number_order(raw: &mut RawTrace) -> Result<Tasks, Fault> {
         level,
         ids,
     };
+    if !by_id {
+        tasks.numbers = told.iter().map(|task| task.number).collect();
+    }
     for task in &told {
-        tasks.number.push(task.number);
         tasks.parent.push(task.parent);
         tasks.kind.push(task.kind);
         tasks.site.push(task.site);

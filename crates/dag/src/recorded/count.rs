@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 
 use workspan_trace::event::{Event, Events, Stop};
 
+use super::Extent;
 use super::gather::{Gathered, Thread};
 use super::teams::Teams;
 use super::unrecorded::Unrecorded;
@@ -291,6 +292,18 @@ impl Counts {
     /// A task, by creation order.
     pub(super) fn task(&self, threads: &[Thread<'_>], name: (u32, u64)) -> Option<u32> {
         Some(self.index[self.resolve(threads, &self.tasks, name)? as usize])
+    }
+
+    /// What of all this concerns the run as a whole.
+    pub(super) fn extent(&self) -> Extent {
+        Extent {
+            events: self.events,
+            tasks: self.total(),
+            bad: self.bad,
+            drawn: self.unrecorded.drawn(),
+            first: self.first,
+            last: self.last,
+        }
     }
 
     /// Number of tasks.

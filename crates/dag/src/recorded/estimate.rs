@@ -10,15 +10,20 @@ use std::collections::BTreeMap;
 
 use workspan_trace::entry::OffCpu;
 
-use super::clock;
-use super::count::{Counts, LATEST, slot};
+use super::count::{LATEST, slot};
 use super::gather::Gathered;
+use super::{Extent, clock};
 use crate::dag::{Off, OffWhy};
-use crate::raw::{RawStrands, RawTrace};
 
 /// Adds the off-CPU intervals that the readings stand for, beside those known, which are sorted and without overlaps. A trace with
 /// readings has no switches seen by the kernel (ARCHITECTURE.md), so the latter are waits for locks.
-pub(super) fn spread(gathered: &Gathered<'_>, counts: &Counts, raw: &mut RawTrace) {
+/// `strands` are thread, start and end of each.
+pub(super) fn spread(
+    gathered: &Gathered<'_>,
+    extent: Extent,
+    strands: impl Iterator<Item = (u32, u64, u64)>,
+    offs: &mut Vec<Off>,
+) {
     if gathered.readings.is_empty() {
         return;
     }
@@ -26,12 +31,12 @@ pub(super) fn spread(gathered: &Gathered<'_>, counts: &Counts, raw: &mut RawTrac
     let mut stretches: BTreeMap<u32, Vec<Stretch>> = BTreeMap::new();
     for reading in &gathered.readings {
         if let Some(thread) = slot(&gathered.threads, reading.thread) {
-            let stretch = Stretch::of(reading, counts.first, rate);
+            let stretch = Stretch::of(reading, extent.first, rate);
             stretches.entry(thread as u32).or_default().push(stretch);
         }
     }
-    let mut strands = by_thread(&raw.strands, &stretches);
-    for of_thread in raw.offs.chunk_by(|a, b| a.thread == b.thread) {
+    let mut strands = by_thread(strands, &stretches);
+    for of_thread in offs.chunk_by(|a, b| a.thread == b.thread) {
         if let Some(strands) = strands.get_mut(&of_thread[0].thread) {
             *strands = without(strands, of_thread);
         }
@@ -53,7 +58,7 @@ pub(super) fn spread(gathered: &Gathered<'_>, counts: &Counts, raw: &mut RawTrac
                 .filter(|s| s.0 < s.1)
                 .collect();
             stretch.divide(&inside, |start, end, why| {
-                raw.offs.push(Off {
+                offs.push(Off {
                     thread,
                     start,
                     end,
@@ -67,14 +72,13 @@ pub(super) fn spread(gathered: &Gathered<'_>, counts: &Counts, raw: &mut RawTrac
 
 /// Start and end of the strands of those threads that have readings, in time order and without overlap.
 fn by_thread(
-    all: &RawStrands,
+    all: impl Iterator<Item = (u32, u64, u64)>,
     threads: &BTreeMap<u32, Vec<Stretch>>,
 ) -> BTreeMap<u32, Vec<(u64, u64)>> {
     let mut strands: BTreeMap<u32, Vec<(u64, u64)>> = BTreeMap::new();
-    for strand in all.iter() {
-        if strand.start < strand.end && threads.contains_key(&strand.thread) {
-            let of_thread = strands.entry(strand.thread).or_default();
-            of_thread.push((strand.start, strand.end));
+    for (thread, start, end) in all {
+        if start < end && threads.contains_key(&thread) {
+            strands.entry(thread).or_default().push((start, end));
         }
     }
     for of_thread in strands.values_mut() {

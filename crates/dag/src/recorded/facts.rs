@@ -4,12 +4,11 @@ use workspan_trace::ClockKind;
 use workspan_trace::entry::Note;
 use workspan_trace::header::Lack;
 
-use super::clock;
-use super::count::Counts;
 use super::gather::Gathered;
 use super::places::Places;
 use super::replay::Told;
 use super::workers::Threads;
+use super::{Extent, clock};
 use crate::meta::{Meta, Steals, TimeUnit};
 
 /// Notes that have a place of their own in [`Meta`].
@@ -39,7 +38,7 @@ const MOST_RUNTIMES: usize = 16;
 /// The run as a whole; `size` is the file's, in bytes.
 pub(super) fn meta(
     gathered: &Gathered<'_>,
-    counts: &Counts,
+    extent: Extent,
     told: &Told,
     threads: &Threads,
     places: &Places,
@@ -66,7 +65,7 @@ pub(super) fn meta(
     if rate.is_none() {
         warnings.push("The clock's rate is not known (the process ended too soon); times are as if it ticked 10^9 times a second.".into());
     }
-    warnings.extend(told_warnings(gathered, counts, told, places));
+    warnings.extend(told_warnings(gathered, extent, told, places));
     Meta {
         workers: threads.workers,
         threads: threads.total,
@@ -87,7 +86,7 @@ pub(super) fn meta(
         command: note("command"),
         host: note("host"),
         cpus: number("cpus").and_then(|n| u32::try_from(n).ok()),
-        facts: facts(gathered, counts, size),
+        facts: facts(gathered, extent, size),
         warnings,
         recorded: true,
     }
@@ -115,7 +114,7 @@ fn runtimes(notes: &[Note]) -> Option<String> {
     (!all.is_empty()).then(|| all.join(" + "))
 }
 
-fn facts(gathered: &Gathered<'_>, counts: &Counts, size: usize) -> Vec<(String, String)> {
+fn facts(gathered: &Gathered<'_>, extent: Extent, size: usize) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     let mut fact = |key: &str, value: String| facts.push((key.to_string(), value));
     fact("recorded", date(gathered.header.realtime_ns));
@@ -135,8 +134,8 @@ fn facts(gathered: &Gathered<'_>, counts: &Counts, size: usize) -> Vec<(String, 
     };
     fact("clock", clock.into());
     fact("threads recorded", gathered.threads.len().to_string());
-    fact("events", counts.events.to_string());
-    let (passed, drawn) = counts.unrecorded.drawn();
+    fact("events", extent.events.to_string());
+    let (passed, drawn) = extent.drawn;
     if passed > 0 {
         fact(
             "subtrees not recorded",
@@ -144,7 +143,7 @@ fn facts(gathered: &Gathered<'_>, counts: &Counts, size: usize) -> Vec<(String, 
         );
     }
     fact("size", format!("{size} bytes"));
-    if counts.total() > 0 {
+    if extent.tasks > 0 {
         let records: usize = gathered
             .threads
             .iter()
@@ -153,7 +152,7 @@ fn facts(gathered: &Gathered<'_>, counts: &Counts, size: usize) -> Vec<(String, 
             .sum();
         fact(
             "bytes a task",
-            format!("{:.1}", records as f64 / counts.total() as f64),
+            format!("{:.1}", records as f64 / extent.tasks as f64),
         );
     }
     for note in gathered
@@ -170,7 +169,7 @@ fn facts(gathered: &Gathered<'_>, counts: &Counts, size: usize) -> Vec<(String, 
 
 fn told_warnings(
     gathered: &Gathered<'_>,
-    counts: &Counts,
+    extent: Extent,
     told: &Told,
     places: &Places,
 ) -> Vec<String> {
@@ -196,10 +195,10 @@ fn told_warnings(
             }
         ));
     }
-    if counts.bad > 0 {
+    if extent.bad > 0 {
         warnings.push(format!(
             "Of {} thread(s) the records could only be read in part.",
-            counts.bad
+            extent.bad
         ));
     }
     if told.never_began > 0 {

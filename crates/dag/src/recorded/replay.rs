@@ -183,6 +183,7 @@ pub(super) fn replay(
         .map(|(i, _)| Lane::new(i))
         .collect();
     replay.run(&mut lanes);
+    replay.sort_join_scopes();
     replay.close(&mut lanes);
     let mut told = replay.told;
     told.threads = lanes.into_iter().map(|lane| lane.told).collect();

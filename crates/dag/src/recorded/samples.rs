@@ -2,14 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::count::{Counts, LATEST, slot};
+use super::Extent;
+use super::count::{LATEST, slot};
 use super::gather::Gathered;
 use crate::raw::RawTrace;
 use crate::samples::{Frame, RawSample};
 
 /// Puts samples, stacks and frames into `raw`. A frame or stack that the file does not have is a "?"; stacks keep the order
 /// of their numbers.
-pub(super) fn samples(gathered: &Gathered<'_>, counts: &Counts, raw: &mut RawTrace) {
+pub(super) fn samples(gathered: &Gathered<'_>, extent: Extent, raw: &mut RawTrace) {
     let mut frames: BTreeMap<u32, u32> = BTreeMap::new();
     for (&id, entry) in &gathered.frames {
         frames.insert(id, raw.samples.frames.len() as u32);
@@ -45,10 +46,10 @@ pub(super) fn samples(gathered: &Gathered<'_>, counts: &Counts, raw: &mut RawTra
         };
         for (ticks, stack) in &entry.samples {
             if let Some(&stack) = stacks.get(stack)
-                && (counts.first..=counts.last).contains(ticks)
+                && (extent.first..=extent.last).contains(ticks)
             {
                 raw.samples.list.push(RawSample {
-                    t: (ticks - counts.first).min(LATEST),
+                    t: (ticks - extent.first).min(LATEST),
                     thread: thread as u32,
                     stack,
                 });

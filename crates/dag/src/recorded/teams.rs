@@ -55,6 +55,11 @@ impl Teams {
         self.opened.push((scope, thread as u32, time));
     }
 
+    /// True when the trace has no region.
+    pub(super) fn is_empty(&self) -> bool {
+        self.opened.is_empty()
+    }
+
     /// A member begins.
     pub(super) fn member(
         &mut self,

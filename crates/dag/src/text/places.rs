@@ -148,7 +148,6 @@ impl Places {
         dag.tasks
             .site
             .iter_mut()
-            .chain(&mut strands.from)
             .chain(&mut strands.to)
             .for_each(renumber);
         for (_, fold) in &mut dag.folded {
@@ -175,7 +174,6 @@ pub(super) fn used_places(dag: &Dag) -> Vec<bool> {
     dag.tasks
         .site
         .iter()
-        .chain(&dag.strands.from)
         .chain(&dag.strands.to)
         .for_each(|&p| mark(p));
     for (_, fold) in &dag.folded {

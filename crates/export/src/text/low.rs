@@ -111,7 +111,7 @@ fn row(view: &View, page: &mut Page, interval: &LowParallelism, group: &Group) {
         } else {
             "thread"
         };
-        let task = dag.tasks.number[group.first.task as usize];
+        let task = dag.tasks.number(group.first.task);
         let name = if group.site == ROOT_PLACE {
             "root task"
         } else {

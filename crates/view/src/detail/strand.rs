@@ -99,7 +99,11 @@ pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, Failure> {
         recording: facts.recording(id),
         code: picture.codes.of(id),
         site: picture.sites.of(dag.tasks.site[task as usize]),
-        from: words(picture, start_kind(strands.start_kind[i]), strands.from[i]),
+        from: words(
+            picture,
+            start_kind(strands.start_kind[i]),
+            dag.starts_at(id),
+        ),
         to: words(picture, end_kind(strands.end_kind[i]), strands.to[i]),
         critical: facts.critical(id),
         ready_path: index.source.on_ready_path(id),

@@ -87,7 +87,7 @@ pub(crate) fn task(run: &Run, id: TaskId) -> Result<Reply, Failure> {
     };
     Reply::json(&TaskDetail {
         task: id,
-        number: dag.tasks.number[i],
+        number: dag.tasks.number(id),
         kind: kind(dag.tasks.kind[i]),
         level: dag.tasks.level[i],
         site: picture.sites.of(dag.tasks.site[i]),
@@ -163,7 +163,7 @@ fn waits<'a>(picture: &'a Picture, strands: &[StrandId]) -> Vec<Wait<'a>> {
         let before = dag.strands.prev[i];
         let joined = dag.waits.index_of(s).map(|w| dag.waits.tasks.get(w).len());
         Wait {
-            at: words(picture, "wait", dag.strands.from[i]),
+            at: words(picture, "wait", dag.starts_at(s)),
             from: since(picture, dag.strands.end[before as usize]),
             to: since(picture, dag.strands.start[i]),
             tasks: joined.unwrap_or(0),

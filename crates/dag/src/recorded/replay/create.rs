@@ -40,6 +40,36 @@ impl<'a> Replay<'a, '_> {
         self.begin(lane, Some(inline), t);
     }
 
+    /// Numbers the scopes of joins in the order of creation, whichever thread was replayed first. Where regions have opened
+    /// scopes in between, they stay as they came.
+    pub(super) fn sort_join_scopes(&mut self) {
+        let named = self.counts.scopes.last().map_or(0, |&n| n as usize);
+        if self.gathered.threads.len() < 2 || !self.counts.teams.is_empty() {
+            return;
+        }
+        let of_joins = &self.raw.scopes[named..];
+        let mut new = vec![NONE; of_joins.len()];
+        let mut sorted = Vec::with_capacity(of_joins.len());
+        for task in &mut self.raw.tasks {
+            let Some(old) = (task.scope as usize).checked_sub(named) else {
+                continue;
+            };
+            if let (Some(to), Some(&scope)) = (new.get_mut(old), of_joins.get(old)) {
+                if *to == NONE {
+                    *to = (named + sorted.len()) as u32;
+                    let number = u64::from(*to);
+                    sorted.push(RawScope { number, ..scope });
+                }
+                task.scope = *to;
+            }
+        }
+        // Each has the two tasks it was opened for.
+        if sorted.len() == of_joins.len() {
+            self.raw.scopes.truncate(named);
+            self.raw.scopes.extend(sorted);
+        }
+    }
+
     /// The task at this place of the list by thread and count.
     pub(super) fn nth(&self, at: u32) -> u32 {
         self.counts.index[at as usize]

@@ -55,7 +55,7 @@ pub(in crate::recorded) struct ThreadTold {
 }
 
 impl Told {
-    pub(super) fn repair(&mut self, what: &'static str) {
+    pub(in crate::recorded) fn repair(&mut self, what: &'static str) {
         *self.repairs.entry(what).or_default() += 1;
     }
 
@@ -98,7 +98,7 @@ impl ThreadTold {
     }
 
     /// True while it is a worker.
-    pub(super) fn is_worker(&self) -> bool {
+    pub(in crate::recorded) fn is_worker(&self) -> bool {
         self.worker.last().is_some_and(|w| w.2.is_none())
     }
 }

@@ -134,7 +134,7 @@ impl<'a> Writer<'a> {
             self.dag.strands.thread[s as usize],
             self.dag.strands.task[s as usize],
         );
-        let task = self.dag.tasks.number[task as usize];
+        let task = self.dag.tasks.number(task);
         self.put(&format!(
             "{{\"ev\":\"{ev}\",\"t\":{t},\"w\":{w},\"task\":{task}"
         ));

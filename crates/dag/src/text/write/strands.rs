@@ -83,10 +83,7 @@ impl Writer<'_> {
     pub(super) fn depends(&mut self, task: TaskId) {
         if let Ok(d) = self.dag.dependents.binary_search(&task) {
             for &on in self.dag.depends.get(d) {
-                let (task, on) = (
-                    self.dag.tasks.number[task as usize],
-                    self.dag.tasks.number[on as usize],
-                );
+                let (task, on) = (self.dag.tasks.number(task), self.dag.tasks.number(on));
                 self.put(&format!(
                     "{{\"ev\":\"depend\",\"task\":{task},\"on\":{on}}}\n"
                 ));
@@ -98,7 +95,7 @@ impl Writer<'_> {
         let tasks = &self.dag.tasks;
         let (c, parent) = (child as usize, self.dag.strands.task[s as usize] as usize);
         self.event("create", self.dag.strands.end[s as usize], s);
-        self.number("child", tasks.number[c]);
+        self.number("child", tasks.number(child));
         match tasks.kind[c] {
             TaskKind::Inline => self.put(",\"inline\":true"),
             TaskKind::Detached => self.put(",\"detached\":true"),
@@ -140,7 +137,7 @@ impl Writer<'_> {
                 .tasks
                 .get(w)
                 .iter()
-                .map(|&t| self.dag.tasks.number[t as usize])
+                .map(|&t| self.dag.tasks.number(t))
                 .collect();
             self.numbers("of", &numbers);
         }
@@ -186,7 +183,7 @@ impl Writer<'_> {
                 ScopeKind::Group => "group",
                 ScopeKind::Tree => "tree",
             };
-            let opener = dag.tasks.number[scope.opener as usize];
+            let opener = dag.tasks.number(scope.opener);
             self.put(&format!(
                 "{{\"ev\":\"scope\",\"task\":{opener},\"scope\":{},\"kind\":\"{kind}\"}}\n",
                 scope.number

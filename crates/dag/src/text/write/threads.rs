@@ -10,7 +10,7 @@ impl Writer<'_> {
         let or_null = |n: Option<u64>| n.map_or("null".to_owned(), |n| n.to_string());
         let thread = |v: u32| or_null(Some(u64::from(v)).filter(|_| v != NONE));
         for s in &dag.steals {
-            let task = or_null(dag.tasks.number.get(s.task as usize).copied());
+            let task = or_null((s.task != NONE).then(|| dag.tasks.number(s.task)));
             let leap = if s.leap { ",\"leap\":true" } else { "" };
             let (t, w, victim) = (s.t, s.thief, thread(s.victim));
             self.put(&format!("{{\"ev\":\"steal\",\"t\":{t},\"w\":{w},\"victim\":{victim},\"task\":{task}{leap}}}\n"));
