@@ -117,16 +117,17 @@ impl Observer for Sums<'_> {
             }
             out.delay_buried += area(moment.served_buried);
         }
+        if shares.free == 0 {
+            // It may be long, and the path come and go in it.
+            out.ready_path.busy_delay += self.gaps.within(moment.begin, moment.end);
+            return;
+        }
         let no_work = area(shares.no_work);
-        let in_gap = self.gaps.contain(moment.begin);
-        if in_gap && shares.free > 0 {
+        if self.gaps.contain(moment.begin) {
             out.ready_path.scheduler_delay += ticks;
             out.no_work_sched += no_work;
         } else {
             out.no_work_app += no_work;
-            if in_gap {
-                out.ready_path.busy_delay += ticks;
-            }
         }
     }
 }

@@ -267,6 +267,10 @@ impl<'a> ReadyStrands<'a> for Counted<'a> {
         self.served = free.min(self.all);
     }
 
+    fn next_to_leave(&self) -> Option<StrandId> {
+        self.ready.get(self.next_to_leave).map(|r| r.0)
+    }
+
     fn tell(&self, moment: &mut Moment) {
         moment.ready = self.all;
         moment.ready_by_kind = self.by_kind;

@@ -1,7 +1,8 @@
 //! Running and ready over time: the parallelism profile (MODEL.md §5).
 
-use workspan_dag::StrandId;
+use workspan_dag::{Dag, StrandId};
 
+use crate::ready::Waiting;
 use crate::sweep::{Moment, Observer};
 
 /// Running and ready over time, in equal bins (mean numbers), for the report's strip and for plots.
@@ -22,51 +23,59 @@ pub struct Profile {
     pub mean_running: f64,
 }
 
-/// Sums a profile up over a sweep.
+/// The edges of the bins: one more than there are.
+fn edges((begin, end): (u64, u64), bins: usize) -> Vec<u64> {
+    let bins = bins.min(usize::try_from(end - begin).unwrap_or(usize::MAX));
+    let start_of = |i: usize| {
+        let part = u128::from(end - begin) * i as u128 / bins.max(1) as u128;
+        begin + part as u64
+    };
+    (0..=bins).map(start_of).collect()
+}
+
+/// Sums the running strands up over a sweep.
 pub(crate) struct Bins {
-    begin: u64,
-    end: u64,
-    /// Strand-ticks per bin: running, and ready by kind.
-    sums: Vec<(u128, [u128; 7])>,
-    /// The bin that time is in, and its end.
+    edges: Vec<u64>,
+    /// Strand-ticks per bin.
+    sums: Vec<u128>,
+    /// The bin that time is in.
     at: usize,
-    edge: u64,
 }
 
 impl Bins {
-    pub(crate) fn new((begin, end): (u64, u64), bins: usize) -> Bins {
-        let bins = bins.min(usize::try_from(end - begin).unwrap_or(usize::MAX));
-        let mut bins = Bins {
-            begin,
-            end,
-            sums: vec![(0, [0; 7]); bins],
+    pub(crate) fn new(extent: (u64, u64), bins: usize) -> Bins {
+        let edges = edges(extent, bins);
+        Bins {
+            sums: vec![0; edges.len() - 1],
+            edges,
             at: 0,
-            edge: 0,
+        }
+    }
+
+    pub(crate) fn finish(self, ready: &ReadyBins) -> Profile {
+        let (Some(&begin), Some(&end)) = (self.edges.first(), self.edges.last()) else {
+            return Profile::default();
         };
-        bins.edge = bins.start_of(1);
-        bins
-    }
-
-    fn start_of(&self, i: usize) -> u64 {
-        let part = u128::from(self.end - self.begin) * i as u128 / self.sums.len().max(1) as u128;
-        self.begin + part as u64
-    }
-
-    pub(crate) fn finish(self) -> Profile {
         let mut profile = Profile {
-            begin: self.begin,
-            end: self.end,
+            begin,
+            end: ready.end,
             ..Profile::default()
         };
-        let mut total = 0;
-        for (i, (running, ready)) in self.sums.iter().enumerate() {
-            let width = (self.start_of(i + 1) - self.start_of(i)) as f64;
+        let mut whole = [0i64; 7];
+        for (i, running) in self.sums.iter().enumerate() {
+            let ticks = self.edges[i + 1] - self.edges[i];
+            let width = ticks as f64;
             profile.running.push(*running as f64 / width);
-            profile.ready.push(ready.map(|r| r as f64 / width));
-            total += running;
+            let mut bin = ready.sums[i];
+            for (kind, sum) in bin.iter_mut().enumerate() {
+                whole[kind] += ready.changes[i][kind];
+                *sum += u128::from(whole[kind].unsigned_abs()) * u128::from(ticks);
+            }
+            profile.ready.push(bin.map(|r| r as f64 / width));
         }
-        if self.begin < self.end {
-            profile.mean_running = total as f64 / (self.end - self.begin) as f64;
+        if begin < end {
+            let total: u128 = self.sums.iter().sum();
+            profile.mean_running = total as f64 / (end - begin) as f64;
         }
         profile
     }
@@ -79,20 +88,57 @@ impl Observer for Bins {
     fn moment(&mut self, moment: &Moment) {
         let mut begin = moment.begin;
         while begin < moment.end && self.at < self.sums.len() {
-            let end = self.edge.min(moment.end);
-            let ticks = u128::from(end - begin);
-            let sum = &mut self.sums[self.at];
-            sum.0 += u128::from(moment.running()) * ticks;
-            if moment.ready > 0 {
-                for (sum, &n) in sum.1.iter_mut().zip(&moment.ready_by_kind) {
-                    *sum += u128::from(n) * ticks;
-                }
-            }
+            let edge = self.edges[self.at + 1];
+            let end = edge.min(moment.end);
+            self.sums[self.at] += u128::from(moment.running()) * u128::from(end - begin);
             begin = end;
-            if end == self.edge {
+            if end == edge {
                 self.at += 1;
-                self.edge = self.start_of(self.at + 1);
             }
         }
+    }
+}
+
+/// Sums the ready strands up, each by itself: how many there are in a bin is the sum of what each stood there.
+pub(crate) struct ReadyBins {
+    edges: Vec<u64>,
+    end: u64,
+    /// Strand-ticks per bin and kind in bins that a strand did not stand ready in all the time.
+    sums: Vec<[u128; 7]>,
+    /// Of those that stood ready all the time of a bin: how many more there are than in the bin before.
+    changes: Vec<[i64; 7]>,
+    /// The bin in which the last strand started.
+    at: usize,
+}
+
+impl ReadyBins {
+    pub(crate) fn new(extent: (u64, u64), bins: usize) -> ReadyBins {
+        let edges = edges(extent, bins);
+        ReadyBins {
+            sums: vec![[0; 7]; edges.len()],
+            changes: vec![[0; 7]; edges.len()],
+            edges,
+            end: extent.1,
+            at: 0,
+        }
+    }
+
+    /// A strand that was ready, in start order.
+    pub(crate) fn add(&mut self, dag: &Dag, waiting: &Waiting) {
+        let (from, to) = (waiting.ready, dag.strands.start[waiting.strand as usize]);
+        let kind = waiting.kind as usize;
+        while self.at + 1 < self.edges.len() && self.edges[self.at + 1] <= to {
+            self.at += 1;
+        }
+        let last = self.at;
+        if self.edges[last] <= from {
+            self.sums[last][kind] += u128::from(to - from);
+            return;
+        }
+        let first = self.edges.partition_point(|&edge| edge <= from).max(1) - 1;
+        self.sums[first][kind] += u128::from(self.edges[first + 1] - from);
+        self.sums[last][kind] += u128::from(to - self.edges[last]);
+        self.changes[first + 1][kind] += 1;
+        self.changes[last][kind] -= 1;
     }
 }

@@ -12,6 +12,7 @@
 
 use workspan_dag::{Dag, EdgeKind, EndKind, NONE, StartKind, StrandId, TaskId, TaskKind, ThreadId};
 
+use crate::full::Full;
 use crate::predecessors::{Chosen, Forward};
 
 /// A strand that was ready for some time before it started.
@@ -37,6 +38,13 @@ pub(crate) struct Readiness {
 
 impl Readiness {
     pub(crate) fn new(dag: &Dag) -> Readiness {
+        Readiness::outside(dag, &[], |_| {})
+    }
+
+    /// The same, but that `waiting` is without the strands that stood ready within one of the stretches `full` alone; `each`
+    /// hears of all of them, in start order.
+    pub(crate) fn outside(dag: &Dag, full: &[Full], mut each: impl FnMut(&Waiting)) -> Readiness {
+        let mut full = full.iter().copied().peekable();
         let mut readiness = Readiness {
             waiting: Vec::new(),
             steals: 0,
@@ -62,12 +70,17 @@ impl Readiness {
                     if let Some(child) = below {
                         readiness.paused.push((s, child));
                     }
-                    readiness.waiting.push(Waiting {
+                    let waiting = Waiting {
                         ready: last.at,
                         strand: s,
                         kind: last.kind,
                         buried,
-                    });
+                    };
+                    each(&waiting);
+                    while full.next_if(|f| f.1 < strands.start[i]).is_some() {}
+                    if full.peek().is_none_or(|f| last.at < f.0) {
+                        readiness.waiting.push(waiting);
+                    }
                 }
             }
             ran.add(dag, i);

@@ -76,6 +76,29 @@ impl<'a> Gaps<'a> {
         }
     }
 
+    /// Ticks of [from, to) in gaps; the next time asked for must not be below `to`.
+    pub(crate) fn within(&mut self, from: u64, to: u64) -> u64 {
+        let strands = &self.dag.strands;
+        let mut ticks = 0;
+        let mut at = from;
+        while at < to {
+            let in_gap = self.contain(at);
+            // Until the path goes on, or the strand of it that runs ends.
+            let next = self
+                .strands
+                .get(self.next)
+                .map(|s| strands.start[s.0 as usize]);
+            let mut until = next.unwrap_or(to).min(to);
+            if in_gap {
+                ticks += until - at;
+            } else if let Some(running) = self.next.checked_sub(1) {
+                until = until.min(strands.end[self.strands[running].0 as usize]);
+            }
+            at = until;
+        }
+        ticks
+    }
+
     pub(crate) fn contain(&mut self, time: u64) -> bool {
         let strands = &self.dag.strands;
         while let Some(&(s, _)) = self.strands.get(self.next)

@@ -1,5 +1,7 @@
 //! Everything `workspan report` shows.
 
+use std::sync::mpsc::channel;
+
 use workspan_dag::Dag;
 
 use crate::alone::AloneRow;
@@ -90,9 +92,17 @@ pub fn report_against(
     options: &Options,
     baseline: Option<&Baseline>,
 ) -> Result<Report, Error> {
-    let weights = Weights::new(dag, options)?;
-    let in_time = || of_weights(dag, options, weights.recording, PROFILE_BINS);
+    let (tell, told) = channel();
+    // Without weights there is no report, and what the recording is does not matter.
+    let in_time = move || {
+        let recording = || told.recv().unwrap_or(0);
+        of_weights(dag, options, recording, PROFILE_BINS)
+    };
     let logical = || {
+        let weights = Weights::new(dag, options)?;
+        // Nobody listens any more when the other thread is gone; its panic is passed on.
+        let _ = tell.send(weights.recording);
+        drop(tell);
         let others = OtherSpans::new(dag, &weights, options)?;
         let heaviest = Heaviest::unburdened(dag, &weights);
         let work_span = work_span(dag, &weights, &heaviest, others);
@@ -101,14 +111,15 @@ pub fn report_against(
             regions(dag, &weights, options),
             parts(dag, &weights, options),
         );
-        Ok((work_span, sites, marked))
+        Ok((weights, work_span, sites, marked))
     };
     let (timeline, logical) = if dag.strands.len() < WORTH_A_THREAD {
-        (in_time(), logical())
+        let logical = logical();
+        (in_time(), logical)
     } else {
         both(in_time, logical)
     };
-    let (mut work_span, sites, (regions, parts)) = logical?;
+    let (weights, mut work_span, sites, (regions, parts)) = logical?;
     work_span.steals = timeline.steals;
     let mut causes = timeline.causes;
     if let (Some(baseline), Metric::Time) = (baseline, &options.metric) {

@@ -129,6 +129,13 @@ pub(crate) fn strands_backwards(dag: &Dag, task: TaskId) -> impl Iterator<Item =
     std::iter::successors(last, move |&s| known(dag.strands.prev[s as usize]))
 }
 
+/// True when an edge enters some task, and those around it, from outside elsewhere than at the first strand.
+pub(crate) fn is_entered(dag: &Dag) -> bool {
+    let mut entered = false;
+    for_each_entry(dag, |_, _| entered = true);
+    entered
+}
+
 /// Calls `f(task, source task)` for every edge that may enter `task`, and those around it, from outside elsewhere than
 /// at the first strand. Edges from a task's own children are left out, as they never do.
 fn for_each_entry(dag: &Dag, mut f: impl FnMut(TaskId, TaskId)) {

@@ -7,6 +7,7 @@ use workspan_dag::{Dag, PlaceId, ROOT_PLACE, TaskId};
 
 use crate::blocks::{BlockRow, blocks};
 use crate::heaviest::Heaviest;
+use crate::nesting;
 use crate::site_span::strands_backwards;
 use crate::subtrees::{Instances, Whole, each_instance};
 use crate::weight::Weights;
@@ -98,6 +99,17 @@ pub(crate) fn sites(
 
 /// Counts, and work and span of outermost instances; returns how many spans are only bounded.
 fn outermost(dag: &Dag, weights: &Weights, heaviest: &Heaviest, sums: &mut [Sum]) -> u64 {
+    for &site in &dag.tasks.site {
+        sums[site as usize].count += 1;
+    }
+    if let Some(outermost) = nesting::outermost(dag, weights, heaviest) {
+        for instance in outermost {
+            let sum = &mut sums[instance.site as usize];
+            sum.work += instance.work;
+            sum.span += instance.span;
+        }
+        return 0;
+    }
     let mut outermost = Outermost {
         dag,
         active: vec![0; dag.places.len()],
@@ -117,7 +129,6 @@ impl Instances for Outermost<'_> {
     fn enter(&mut self, task: TaskId) -> bool {
         let dag = self.dag;
         let site = dag.tasks.site[task as usize] as usize;
-        self.sums[site].count += 1;
         self.active[site] += 1;
         let outermost = self.active[site] == 1;
         if dag.folded.is_empty() {

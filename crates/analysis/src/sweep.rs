@@ -10,6 +10,7 @@ use std::collections::BinaryHeap;
 
 use workspan_dag::{Dag, NONE, OffWhy, StrandId};
 
+use crate::full::Full;
 use crate::ready::{Readiness, Waiting};
 
 /// A stretch of time in which nothing changes.
@@ -103,10 +104,32 @@ pub(crate) fn extent(dag: &Dag) -> (u64, u64) {
 
 /// Tells `observer` about the whole run.
 pub(crate) fn sweep(dag: &Dag, readiness: &Readiness, observer: &mut impl Observer) {
+    sweep_over(dag, readiness, &[], observer);
+}
+
+/// The same, each of the stretches `full` being one moment without ready strands ([`crate::full`]). Of the strands in it, only
+/// those are told that still run at its end, and the ends of those that ran at its beginning. Strands that were ready within one
+/// stretch alone may be missing in `readiness`.
+pub(crate) fn sweep_over(
+    dag: &Dag,
+    readiness: &Readiness,
+    full: &[Full],
+    observer: &mut impl Observer,
+) {
     let offs = off_events(dag);
     let mut state = State::new(dag, &offs, Queue::new(dag, &readiness.waiting));
+    let mut full = full.iter().copied().peekable();
     while let Some(time) = state.next_time() {
         state.events_at(time, observer);
+        while full.next_if(|stretch| stretch.0 < time).is_some() {}
+        if let Some((_, until)) = full.next_if(|stretch| stretch.0 == time) {
+            state.pass(time, until, observer);
+            if let Some(next) = state.next_time().filter(|&next| next > until) {
+                let moment = state.moment(until, next);
+                observer.moment(&moment);
+            }
+            continue;
+        }
         let Some(next) = state.next_time() else { break };
         let moment = state.moment(time, next);
         observer.moment(&moment);
@@ -139,6 +162,8 @@ pub(crate) trait ReadyStrands<'a> {
     fn remove(&mut self, s: StrandId, time: u64) -> Option<(&'a Waiting, u64)>;
     /// `free` workers serve from `time` on.
     fn serve(&mut self, free: u64, time: u64);
+    /// The one that starts first of those that stand ready, or will.
+    fn next_to_leave(&self) -> Option<StrandId>;
     /// Writes down how many there are and how many are served.
     fn tell(&self, moment: &mut Moment);
 }
@@ -261,6 +286,51 @@ impl<'a, Q: ReadyStrands<'a>> State<'a, Q> {
             if start < self.dag.strands.end[s as usize] {
                 self.start(s, observer);
             }
+        }
+    }
+
+    /// From `from`, whose events have been, to before `until`: all that time the same threads run, and no worker is free.
+    fn pass(&mut self, from: u64, until: u64, observer: &mut impl Observer) {
+        self.queue.serve(0, from);
+        let [working, descheduled, blocked] = self.running;
+        observer.moment(&Moment {
+            begin: from,
+            end: until,
+            working,
+            descheduled,
+            blocked,
+            only_thread: self.running_threads,
+            ..Moment::default()
+        });
+        let strands = &self.dag.strands;
+        let rest = &strands.start[self.next_start..];
+        let end = self.next_start + rest.partition_point(|&start| start < until);
+        while let Some(s) = self.queue.next_to_leave().filter(|&s| (s as usize) < end) {
+            let start = strands.start[s as usize];
+            self.queue.append_until(start);
+            if let Some((waiting, served)) = self.queue.remove(s, start) {
+                observer.left(waiting, served);
+            }
+        }
+        self.queue.append_until(until - 1);
+        let mut last = vec![NONE; self.now.len()];
+        for s in self.next_start..end {
+            if strands.start[s] < strands.end[s] {
+                last[strands.thread[s] as usize] = s as StrandId;
+            }
+        }
+        self.next_start = end;
+        for Reverse((ended, s)) in std::mem::take(&mut self.ends).into_sorted_vec() {
+            let thread = strands.thread[s as usize] as usize;
+            let runs = match last[thread] {
+                NONE => s,
+                now => {
+                    observer.end(s, thread, ended);
+                    observer.start(now, thread);
+                    now
+                }
+            };
+            self.ends.push(Reverse((strands.end[runs as usize], runs)));
         }
     }
 
@@ -447,6 +517,10 @@ impl<'a> ReadyStrands<'a> for Queue<'a> {
             self.count_served(node, true, time);
             self.last_served = node;
         }
+    }
+
+    fn next_to_leave(&self) -> Option<StrandId> {
+        self.waiting.get(self.next_to_leave).map(|w| w.strand)
     }
 
     fn tell(&self, moment: &mut Moment) {

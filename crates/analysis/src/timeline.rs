@@ -5,12 +5,13 @@ use workspan_dag::{Dag, OffWhy, StrandId};
 use crate::alone::{AloneFinder, AloneRow};
 use crate::breakdown::{Breakdown, Sums};
 use crate::causes::{Causes, Costs, Ledger};
+use crate::full::full_stretches;
 use crate::low_parallelism::{LowFinder, LowParallelism};
 use crate::options::{Error, Metric, Options};
-use crate::profile::{Bins, Profile};
+use crate::profile::{Bins, Profile, ReadyBins};
 use crate::ready::{Readiness, Waiting};
 use crate::ready_path::ready_path;
-use crate::sweep::{Moment, Observer, extent, sweep};
+use crate::sweep::{Moment, Observer, extent, off_events, sweep_over};
 use crate::weight::Weights;
 
 /// What the run's time shows.
@@ -36,7 +37,7 @@ pub struct Timeline {
 /// See [`Error`].
 pub fn timeline(dag: &Dag, options: &Options, bins: usize) -> Result<Timeline, Error> {
     let weights = Weights::new(dag, options)?;
-    Ok(of_weights(dag, options, weights.recording, bins))
+    Ok(of_weights(dag, options, || weights.recording, bins))
 }
 
 /// The costs in ticks, whatever the metric is.
@@ -51,11 +52,18 @@ fn costs(dag: &Dag, options: &Options) -> Costs {
     }
 }
 
-/// The same where the probes' time inside strands is known.
-pub(crate) fn of_weights(dag: &Dag, options: &Options, recording: u128, bins: usize) -> Timeline {
-    let readiness = Readiness::new(dag);
-    let path = ready_path(dag);
+/// The same where somebody else measures the probes' time inside strands, which is asked for last.
+pub(crate) fn of_weights(
+    dag: &Dag,
+    options: &Options,
+    recording: impl FnOnce() -> u128,
+    bins: usize,
+) -> Timeline {
     let (begin, end) = extent(dag);
+    let full = full_stretches(dag, &off_events(dag));
+    let mut ready = ReadyBins::new((begin, end), bins);
+    let readiness = Readiness::outside(dag, &full, |waiting| ready.add(dag, waiting));
+    let path = ready_path(dag);
     let mut all = All {
         sums: Sums::new(dag, &path),
         bins: Bins::new((begin, end), bins),
@@ -63,7 +71,7 @@ pub(crate) fn of_weights(dag: &Dag, options: &Options, recording: u128, bins: us
         alone: AloneFinder::new(dag),
         ledger: Ledger::new(dag, costs(dag, options), &readiness, &path),
     };
-    sweep(dag, &readiness, &mut all);
+    sweep_over(dag, &readiness, &full, &mut all);
     let All {
         sums,
         bins,
@@ -71,7 +79,7 @@ pub(crate) fn of_weights(dag: &Dag, options: &Options, recording: u128, bins: us
         alone,
         ledger,
     } = all;
-    let mut breakdown = sums.finish(recording);
+    let mut breakdown = sums.finish(recording());
     (breakdown.begin, breakdown.end) = (begin, end);
     (breakdown.buried, breakdown.buried_ticks) = (readiness.buried, readiness.buried_ticks);
     breakdown.ready_path.work = path.work;
@@ -81,7 +89,7 @@ pub(crate) fn of_weights(dag: &Dag, options: &Options, recording: u128, bins: us
     breakdown.ready_path.strands = path.strands;
     Timeline {
         breakdown,
-        profile: bins.finish(),
+        profile: bins.finish(&ready),
         low_parallelism,
         alone,
         causes,

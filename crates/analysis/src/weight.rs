@@ -242,13 +242,13 @@ pub(crate) fn starts_with_probe(dag: &Dag, s: usize) -> bool {
 /// time order and don't overlap.
 pub(crate) struct OffCursor<'a> {
     dag: &'a Dag,
-    /// Per thread: next interval that can matter, and the end of the thread's intervals.
-    next: Vec<(usize, usize)>,
+    /// Per thread: next interval that can matter, the end of the thread's intervals, and when that next one starts.
+    next: Vec<(usize, usize, u64)>,
 }
 
 impl<'a> OffCursor<'a> {
     pub(crate) fn new(dag: &'a Dag) -> OffCursor<'a> {
-        let mut next = vec![(0, 0); dag.meta.threads as usize];
+        let mut next = vec![(0, 0, u64::MAX); dag.meta.threads as usize];
         let mut i = 0;
         while i < dag.offs.len() {
             let thread = dag.offs[i].thread;
@@ -256,24 +256,32 @@ impl<'a> OffCursor<'a> {
                 .iter()
                 .take_while(|o| o.thread == thread)
                 .count();
-            next[thread as usize] = (i, i + count);
+            next[thread as usize] = (i, i + count, dag.offs[i].start);
             i += count;
         }
         OffCursor { dag, next }
     }
 
     /// Off-CPU time within strand `s`.
+    #[inline]
     pub(crate) fn inside(&mut self, s: StrandId) -> OffCpu {
-        if self.dag.offs.is_empty() {
-            return OffCpu::default();
-        }
         let i = s as usize;
         let strands = &self.dag.strands;
         let (start, end) = (strands.start[i], strands.end[i]);
-        let (next, last) = &mut self.next[strands.thread[i] as usize];
-        while next < last && self.dag.offs[*next].end <= start {
+        let thread = strands.thread[i] as usize;
+        if end <= self.next[thread].2 {
+            return OffCpu::default();
+        }
+        self.search(thread, start, end)
+    }
+
+    fn search(&mut self, thread: usize, start: u64, end: u64) -> OffCpu {
+        let offs = &self.dag.offs;
+        let (next, last, begins) = &mut self.next[thread];
+        while next < last && offs[*next].end <= start {
             *next += 1;
         }
+        *begins = offs[..*last].get(*next).map_or(u64::MAX, |off| off.start);
         off_within(self.dag, *next..*last, start, end)
     }
 }

@@ -6,7 +6,7 @@ use super::Target;
 use super::cover::Cover;
 use crate::heaviest::Burden;
 use crate::options::{Error, Options};
-use crate::predecessors::{Chosen, Forward, last_before_sink};
+use crate::predecessors::{Chosen, Forward, joined_tasks, last_before_sink};
 use crate::weight::Weights;
 
 /// Weight of the heaviest path through the end of each strand.
@@ -85,6 +85,74 @@ impl Faster {
         path.reverse();
         path
     }
+}
+
+/// A way to weigh a run: what the target's weight is divided by, and whether stolen edges carry their burden.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Way {
+    pub factor: f64,
+    pub burdened: bool,
+}
+
+/// Ways that are measured in one pass. A pass takes as long as the run's columns take to come from memory, and each way eight
+/// bytes a strand.
+pub(crate) const WAYS: usize = 4;
+
+/// The span in each of at most [`WAYS`] ways; 0 where there is no strand.
+pub(crate) fn spans(
+    dag: &Dag,
+    weights: &Weights,
+    cover: &Cover,
+    burden: &Burden,
+    ways: &[Way],
+) -> Vec<f64> {
+    match *ways {
+        [] => Vec::new(),
+        [only] => spans_of(dag, weights, cover, burden, [only]).into(),
+        [a, b] => spans_of(dag, weights, cover, burden, [a, b]).into(),
+        [a, b, c] => spans_of(dag, weights, cover, burden, [a, b, c]).into(),
+        [a, b, c, d, ..] => spans_of(dag, weights, cover, burden, [a, b, c, d]).into(),
+    }
+}
+
+fn spans_of<const N: usize>(
+    dag: &Dag,
+    weights: &Weights,
+    cover: &Cover,
+    burden: &Burden,
+    ways: [Way; N],
+) -> [f64; N] {
+    let burdened = ways.iter().any(|way| way.burdened);
+    let mut forward = Forward::new(dag);
+    let mut through: Vec<[f64; N]> = Vec::with_capacity(dag.strands.len());
+    for s in 0..dag.strands.len() as u32 {
+        let mut best = [0f64; N];
+        forward.each(s, |p, kind| {
+            let mut d = through[p as usize];
+            if burdened {
+                let on_edge = burden.on_edge(dag, p, s, kind) as f64;
+                for (d, way) in d.iter_mut().zip(&ways) {
+                    *d += if way.burdened { on_edge } else { 0.0 };
+                }
+            }
+            for (best, d) in best.iter_mut().zip(d) {
+                *best = best.max(d);
+            }
+        });
+        for (best, way) in best.iter_mut().zip(&ways) {
+            let cost = if way.burdened { burden.cost } else { 0 };
+            *best += weight(dag, weights, cover, way.factor, cost, s);
+        }
+        through.push(best);
+    }
+    let joined = joined_tasks(dag);
+    let mut spans = [0f64; N];
+    for (&last, _) in dag.tasks.last.iter().zip(joined).filter(|t| !t.1) {
+        for (span, d) in spans.iter_mut().zip(through[last as usize]) {
+            *span = span.max(d);
+        }
+    }
+    spans
 }
 
 /// A strand of the critical path after a change.

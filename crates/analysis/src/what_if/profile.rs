@@ -7,7 +7,7 @@ use workspan_dag::{Dag, PlaceId, StrandId};
 
 use super::Target;
 use super::cover::Cover;
-use super::path::Faster;
+use super::path::{Faster, WAYS, Way, spans};
 use crate::heaviest::Burden;
 use crate::options::{Error, Options};
 use crate::weight::Weights;
@@ -93,8 +93,8 @@ const TOO_WIDE: f64 = 0.1;
 
 /// Below so many strands one thread is enough.
 const WORTH_A_THREAD: usize = 100_000;
-/// Each thread has a number a strand in memory.
-const MOST_THREADS: usize = 4;
+/// Each thread has up to [`WAYS`] numbers a strand in memory.
+const MOST_THREADS: usize = 2;
 
 /// Profiles each of `targets` alone and all together, for each of `factors`. One forward pass over the strands for each target
 /// and factor, two where stolen edges carry a burden.
@@ -130,7 +130,7 @@ pub(crate) fn what_if_weighed(
         burden: &burden,
         work,
     };
-    let (now, _) = run.outcome(&Cover::nothing(dag), 1.0);
+    let now = run.outcomes(&Cover::nothing(dag), &[1.0]).remove(0).0;
     let mut profiles = Vec::with_capacity(targets.len());
     for target in targets {
         let cover = Cover::of(dag, weights, options, target);
@@ -203,18 +203,50 @@ impl Run<'_> {
 
     /// By factor, on several threads where that pays.
     fn outcomes(&self, cover: &Cover, factors: &[f64]) -> Vec<(Outcome, Option<PlaceId>)> {
+        if !cover.hidden.is_empty() {
+            let each = |i: usize| self.outcome(cover, factors[i]);
+            return self.on_threads(factors.len(), each);
+        }
+        let burdened = [false, true];
+        let burdened = &burdened[..1 + usize::from(self.burden.cost != 0)];
+        let ways: Vec<Way> = factors
+            .iter()
+            .flat_map(|&factor| {
+                burdened
+                    .iter()
+                    .map(move |&burdened| Way { factor, burdened })
+            })
+            .collect();
+        let passes: Vec<&[Way]> = ways.chunks(WAYS).collect();
+        let pass = |i: usize| spans(self.dag, self.weights, cover, self.burden, passes[i]);
+        let spans: Vec<f64> = self.on_threads(passes.len(), pass).concat();
+        let outcome = |(&factor, spans): (&f64, &[f64])| {
+            let span = spans.first().copied().unwrap_or(0.0);
+            let outcome = Outcome {
+                factor,
+                work: self.work,
+                span,
+                least_span: span,
+                burdened_span: spans.last().copied().unwrap_or(0.0).max(span),
+            };
+            (outcome, None)
+        };
+        let of_factors = factors.iter().zip(spans.chunks(burdened.len()));
+        of_factors.map(outcome).collect()
+    }
+
+    /// `f` of each number below `count`, in order.
+    fn on_threads<T: Send>(&self, count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
         let cpus = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let threads = cpus.min(MOST_THREADS).min(factors.len());
+        let threads = cpus.min(MOST_THREADS).min(count);
         if threads < 2 || self.dag.strands.len() < WORTH_A_THREAD {
-            return factors.iter().map(|&k| self.outcome(cover, k)).collect();
+            return (0..count).map(f).collect();
         }
         let next = AtomicUsize::new(0);
         let take = || {
             let mut mine = Vec::new();
-            while let Some(i) = Some(next.fetch_add(1, Ordering::Relaxed))
-                && let Some(&factor) = factors.get(i)
-            {
-                mine.push((i, self.outcome(cover, factor)));
+            while let Some(i) = Some(next.fetch_add(1, Ordering::Relaxed)).filter(|&i| i < count) {
+                mine.push((i, f(i)));
             }
             mine
         };

@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod busy;
 mod causes;
 mod clock;
 mod compare;
@@ -54,6 +55,40 @@ fn properties_hold() {
         let run = simulate(&mut dice);
         properties(&run, &mut dice);
     });
+}
+
+/// Threads that go on and on: their time is swept in a few long stretches, of which the slow implementation knows nothing.
+#[test]
+fn stretches_without_a_free_worker() {
+    let mut long = 0;
+    each_case(400, |seed, _| {
+        let mut dice = Dice::new(seed + 2_000_000);
+        let run = busy::busy(&mut dice);
+        check(&run, &mut dice);
+        let (pauses, strands) = pauses(&run);
+        long += usize::from(32 * pauses < strands);
+    });
+    assert!(long > 50, "only {long} runs have few pauses");
+}
+
+/// Times at which a thread stops to run strands for a while, and how many strands there are.
+fn pauses(run: &Run) -> (usize, usize) {
+    let dag = workspan_dag::text::read(run.text(None).as_bytes()).unwrap();
+    let strands = &dag.strands;
+    let takes_time = |s: &usize| strands.start[*s] < strands.end[*s];
+    let mut pauses = run.threads;
+    for thread in 0..run.threads as u32 {
+        let of_thread = (0..strands.len()).filter(|&s| strands.thread[s] == thread);
+        let times: Vec<_> = of_thread
+            .filter(takes_time)
+            .map(|s| (strands.start[s], strands.end[s]))
+            .collect();
+        pauses += times
+            .windows(2)
+            .filter(|pair| pair[0].1 < pair[1].0)
+            .count();
+    }
+    (pauses, strands.len())
 }
 
 #[test]

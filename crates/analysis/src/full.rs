@@ -1,0 +1,109 @@
+//! Stretches of time in which no worker is free: nothing is delayed and nobody is idle in them, whatever starts and ends.
+//!
+//! A thread that goes from strand to strand without a pause runs all the same. So the threads that run change far less often than
+//! strands do, and a stretch between two such changes is one moment of the sweep, however many strands it holds.
+
+use workspan_dag::{Dag, OffWhy};
+
+use crate::sweep::OffEvent;
+
+/// One change for every so many strands, or more, is too many to gain anything.
+const STRANDS_A_CHANGE: usize = 16;
+
+/// A stretch: from, to.
+pub(crate) type Full = (u64, u64);
+
+/// The stretches, in order, in each of which the same threads run strands without a pause, at least as many as there are workers,
+/// and none of them is off the CPU. None at all where that is not worth it, on a single worker, and where strands of a thread overlap.
+pub(crate) fn full_stretches(dag: &Dag, offs: &[OffEvent]) -> Vec<Full> {
+    let mut changes = match run_changes(dag) {
+        Some(changes) if dag.meta.workers > 1 => changes,
+        _ => return Vec::new(),
+    };
+    changes.sort_unstable();
+    let threads = dag.meta.threads as usize;
+    let mut now = Now {
+        runs: vec![false; threads],
+        off: vec![None; threads],
+        running: 0,
+        running_off: 0,
+    };
+    let (mut changes, mut offs) = (changes.iter().peekable(), offs.iter().peekable());
+    let mut stretches = Vec::new();
+    let mut from: Option<u64> = None;
+    loop {
+        let next = [changes.peek().map(|c| c.0), offs.peek().map(|o| o.0)];
+        let Some(time) = next.into_iter().flatten().min() else {
+            return stretches;
+        };
+        if let Some(from) = from.filter(|&from| from < time) {
+            stretches.push((from, time));
+        }
+        while let Some(&&(_, thread)) = changes.peek().filter(|c| c.0 == time) {
+            let runs = now.runs[thread as usize];
+            now.set(thread as usize, !runs, now.off[thread as usize]);
+            changes.next();
+        }
+        while let Some(&&(_, thread, why)) = offs.peek().filter(|o| o.0 == time) {
+            let runs = now.runs[thread as usize];
+            now.set(thread as usize, runs, why);
+            offs.next();
+        }
+        let full = now.running >= dag.meta.workers as usize && now.running_off == 0;
+        from = full.then_some(time);
+    }
+}
+
+/// What the threads do.
+struct Now {
+    runs: Vec<bool>,
+    off: Vec<Option<OffWhy>>,
+    running: usize,
+    /// Of those that run, the ones off the CPU.
+    running_off: usize,
+}
+
+impl Now {
+    fn set(&mut self, thread: usize, runs: bool, off: Option<OffWhy>) {
+        let count = |now: &Now| {
+            let runs = now.runs[thread];
+            (
+                usize::from(runs),
+                usize::from(runs && now.off[thread].is_some()),
+            )
+        };
+        let before = count(self);
+        (self.runs[thread], self.off[thread]) = (runs, off);
+        let after = count(self);
+        self.running = self.running + after.0 - before.0;
+        self.running_off = self.running_off + after.1 - before.1;
+    }
+}
+
+/// When a thread begins or stops to run strands, in no order: (time, thread). `None` when there are too many of these, or strands
+/// of a thread overlap.
+fn run_changes(dag: &Dag) -> Option<Vec<(u64, u32)>> {
+    let strands = &dag.strands;
+    let most = strands.len() / STRANDS_A_CHANGE;
+    let mut until: Vec<Option<u64>> = vec![None; dag.meta.threads as usize];
+    let mut changes = Vec::new();
+    for s in 0..strands.len() {
+        let (start, end) = (strands.start[s], strands.end[s]);
+        if start == end {
+            continue;
+        }
+        let until = &mut until[strands.thread[s] as usize];
+        match *until {
+            Some(before) if before == start => {}
+            Some(before) if before > start || changes.len() > most => return None,
+            before => {
+                changes.extend(before.map(|t| (t, strands.thread[s])));
+                changes.push((start, strands.thread[s]));
+            }
+        }
+        *until = Some(end);
+    }
+    let last = until.into_iter().zip(0u32..);
+    changes.extend(last.filter_map(|(until, thread)| Some((until?, thread))));
+    (changes.len() <= most).then_some(changes)
+}
