@@ -153,6 +153,7 @@ impl Busy<'_> {
                     named,
                 },
             );
+            self.line(w, parent, Event::Resume);
         }
         self.line(w, parent, Event::Wait(For::Scope(id)));
         self.joins.push(Join {
