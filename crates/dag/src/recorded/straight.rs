@@ -7,6 +7,7 @@
 //! [`crate::build`] read the trace, by rules that take everything. What comes out is the same wherever both can read: the
 //! tests compare them.
 
+mod ahead;
 mod columns;
 mod record;
 mod survey;

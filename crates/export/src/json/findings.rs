@@ -105,7 +105,7 @@ fn place_json<'a>(dag: &'a Dag, finding: &Finding) -> PlaceJson<'a> {
             .then(|| start(dag, at.from, at.from_kind)),
         to: is_block.then(|| end(dag, at.to, at.to_kind)),
         strand: dag.strands.task.get(i).map(|&task| StrandJson {
-            task: dag.tasks.number[task as usize],
+            task: dag.tasks.number(task),
             worker: dag.strands.thread[i],
             start: dag.strands.start[i],
             end: dag.strands.end[i],

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use workspan_trace::event::{Event, Events};
 
+use super::ahead::ahead;
 use super::columns::State;
 use super::survey::Survey;
 use crate::build::in_order::InOrder;
@@ -108,13 +109,26 @@ pub(super) fn walk(
     places: &Places,
     raw: &mut RawTrace,
 ) -> Option<(InOrder, Told)> {
+    let columns = InOrder::with_capacity(survey.extent.tasks, survey.strands, survey.joins);
+    ahead(columns, |columns| {
+        walk_into(columns, gathered, survey, places, raw)
+    })
+}
+
+fn walk_into(
+    columns: InOrder,
+    gathered: &Gathered<'_>,
+    survey: &Survey,
+    places: &Places,
+    raw: &mut RawTrace,
+) -> Option<(InOrder, Told)> {
     let end = end_of(gathered);
     let room = |&tasks: &usize| Vec::with_capacity(tasks);
     let mut walk = Walk {
         gathered,
         places,
         raw,
-        columns: InOrder::with_capacity(survey.extent.tasks, survey.strands, survey.joins),
+        columns,
         origin: survey.extent.first,
         states: Vec::with_capacity(survey.extent.tasks),
         created: survey.tasks.iter().map(room).collect(),
