@@ -30,7 +30,7 @@ struct Busy<'a> {
 /// A program of some hundred strands.
 pub fn busy(dice: &mut Dice) -> Run {
     let workers = dice.pick(&[2, 2, 2, 3, 4]);
-    let most = 80 + dice.below(80);
+    let most = 60 + dice.below(60);
     let mut busy = Busy {
         dice,
         tasks: Vec::new(),

@@ -61,14 +61,14 @@ fn properties_hold() {
 #[test]
 fn stretches_without_a_free_worker() {
     let mut long = 0;
-    each_case(400, |seed, _| {
+    each_case(40, |seed, _| {
         let mut dice = Dice::new(seed + 2_000_000);
         let run = busy::busy(&mut dice);
         check(&run, &mut dice);
         let (pauses, strands) = pauses(&run);
         long += usize::from(32 * pauses < strands);
     });
-    assert!(long > 50, "only {long} runs have few pauses");
+    assert!(long > 10, "only {long} runs have few pauses");
 }
 
 /// Times at which a thread stops to run strands for a while, and how many strands there are.
