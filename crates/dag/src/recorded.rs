@@ -22,8 +22,8 @@ mod teams;
 mod unrecorded;
 mod workers;
 
-pub(crate) use self::gather::damage_told;
 use self::gather::Gathered;
+pub(crate) use self::gather::damage_told;
 use self::places::Places;
 use crate::build::{Mode, build};
 use crate::dag::Dag;

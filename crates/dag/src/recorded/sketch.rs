@@ -14,9 +14,9 @@ use rayon::prelude::*;
 
 use self::first::First;
 use self::lane::Lane;
-use super::count::{Counts, end_of};
+use super::count::end_of;
 use super::replay::Told;
-use super::{facts, gather, places, workers};
+use super::{Extent, facts, gather, places, workers};
 use crate::dag::{Place, PlaceId};
 use crate::error::Error;
 use crate::meta::Meta;
@@ -75,18 +75,19 @@ pub fn sketch(bytes: &[u8], options: &OpenOptions) -> Result<Sketch, Error> {
         .into_par_iter()
         .map(|(place, thread)| First::of(place, thread, end, &places))
         .collect();
-    let mut counts = Counts {
+    // How many tasks there are is told apart.
+    let mut extent = Extent {
         first: u64::MAX,
-        ..Counts::default()
+        ..Extent::default()
     };
     let mut told = Told::default();
     let (mut began, mut tasks) = (u64::MAX, 0);
     let mut firsts: Vec<First> = firsts;
     for first in &mut firsts {
-        counts.first = counts.first.min(first.first);
-        counts.last = counts.last.max(first.last);
-        counts.events += first.events;
-        counts.bad += u64::from(first.bad);
+        extent.first = extent.first.min(first.first);
+        extent.last = extent.last.max(first.last);
+        extent.events += first.events;
+        extent.bad += u64::from(first.bad);
         began = began.min(first.began);
         tasks += first.sites.len() as u64 + first.members;
         for &(t, change) in &first.pools {
@@ -98,18 +99,18 @@ pub fn sketch(bytes: &[u8], options: &OpenOptions) -> Result<Sketch, Error> {
         return Err(Error::Trace("the trace has no task".into()));
     }
     if let Some(finished) = gathered.finished.filter(|_| gathered.header.dropped == 0) {
-        counts.last = counts.last.max(finished.ticks);
+        extent.last = extent.last.max(finished.ticks);
     }
-    let threads = workers::assign(&told, counts.last);
-    let meta = facts::meta(&gathered, &counts, &told, &threads, &places, bytes.len());
+    let threads = workers::assign(&told, extent.last);
+    let meta = facts::meta(&gathered, extent, &told, &threads, &places, bytes.len());
     // Threads that share a number came one after the other.
     let mut shared: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (place, &number) in threads.number.iter().enumerate() {
         shared.entry(number).or_default().push(place);
     }
     shared.retain(|&number, _| (number as usize) < MOST_THREADS);
-    let level = level(counts.last - began, shared.len() as u64);
-    let bins = ((counts.last - began) >> level) as usize + 1;
+    let level = level(extent.last - began, shared.len() as u64);
+    let bins = ((extent.last - began) >> level) as usize + 1;
     let found: Vec<(u32, Vec<Bin>)> = shared
         .into_par_iter()
         .filter(|(_, places)| places.iter().any(|&i| firsts[i].busy))
@@ -120,7 +121,7 @@ pub fn sketch(bytes: &[u8], options: &OpenOptions) -> Result<Sketch, Error> {
                     &gathered.threads[place],
                     &gathered.threads,
                     end,
-                    counts.last,
+                    extent.last,
                 );
             }
             (number, lane.finish())
@@ -135,8 +136,8 @@ pub fn sketch(bytes: &[u8], options: &OpenOptions) -> Result<Sketch, Error> {
     Ok(Sketch {
         meta,
         places: places.list,
-        begin: began - counts.first,
-        end: counts.last - counts.first,
+        begin: began - extent.first,
+        end: extent.last - extent.first,
         tasks,
         level,
         threads,
