@@ -7,6 +7,8 @@
 
 mod bench;
 mod demo;
+mod dependencies;
+mod fuzz;
 mod large_run;
 mod native_bench;
 mod outcomes;
@@ -15,6 +17,7 @@ mod picture;
 mod rayon_tests;
 mod real_programs;
 mod rival;
+mod sanitized;
 mod test;
 mod ui;
 mod workspace;
@@ -23,11 +26,15 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 usage: cargo xtask demo            build workspan, record the merge sort of bench/, print the report
-       cargo xtask test [--long]   format, lints, tests, docs, installation, Rayon's own tests; --long tests
-                                  more random cases, and oxipng and tokei
+       cargo xtask test [--long]   format, lints, tests, docs, installation, Rayon's own tests, fuzzers; --long tests
+                                  more random cases, fuzzes longer, and adds miri, a sanitizer, cargo-deny, oxipng, tokei
        cargo xtask test rayon     Rayon's own tests alone, bare and recorded
        cargo xtask test programs  oxipng and tokei alone, bare and recorded
        cargo xtask test page      the viewer's page alone: types, tests, in a browser
+       cargo xtask test fuzz      the fuzzers alone, for a minute
+       cargo xtask test miri      the recorder's and the format's tests in miri
+       cargo xtask test sanitized the preloaded library, built with the address sanitizer
+       cargo xtask test dependencies  licences and origins of what the project depends on, and cargo-deny
        cargo xtask ui              build the viewer's page (node 20.19 or later, npm), which the next build embeds
        cargo xtask screenshots     the README's pictures of the page, into docs/pictures
        cargo xtask bench           what a recorded join or task costs on each runtime, its bytes, its report";
@@ -39,7 +46,10 @@ fn main() -> ExitCode {
         ["demo"] => demo::run(),
         ["test"] => test::run(false),
         ["test", "--long"] => test::run(true),
-        ["test", part @ ("rayon" | "programs" | "page")] => test::part(part),
+        [
+            "test",
+            part @ ("rayon" | "programs" | "page" | "fuzz" | "miri" | "dependencies"),
+        ] => test::part(part),
         ["bench"] => bench::run(),
         ["ui"] => ui::build(),
         ["screenshots"] => ui::screenshots(),

@@ -10,7 +10,7 @@ const LLVM: [u32; 6] = [19, 18, 17, 16, 15, 14];
 /// Installs what this machine lacks where that may be done (as root, or in CI), and says what to do elsewhere. Without a
 /// C compiler or a part of cargo nothing goes; what else is missing makes tests skip, by name.
 pub fn prepare() -> Result<()> {
-    let may = std::env::var_os("CI").is_some() || is_root();
+    let may = may_install();
     for (program, part) in [("cargo-fmt", "rustfmt"), ("cargo-clippy", "clippy")] {
         if works(program, &["--version"]) {
             continue;
@@ -33,6 +33,11 @@ pub fn prepare() -> Result<()> {
         bail!("a C compiler is missing: apt-get install gcc libc6-dev");
     }
     Ok(())
+}
+
+/// Whether this machine is one to install things on.
+pub fn may_install() -> bool {
+    std::env::var_os("CI").is_some() || is_root()
 }
 
 /// A Python of our own, in the target folder, with the schema that traces for Perfetto are read back by.

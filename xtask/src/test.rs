@@ -6,9 +6,12 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
+use crate::dependencies;
+use crate::fuzz;
 use crate::packages;
 use crate::rayon_tests;
 use crate::real_programs::{self, Outcome};
+use crate::sanitized;
 use crate::ui;
 use crate::workspace::{cargo, succeed};
 
@@ -32,12 +35,20 @@ pub fn part(name: &str) -> Result<()> {
             succeed(cargo().args(["build", "--quiet", "--package", "workspan"]))?;
             page(&mut tally);
         }
+        "fuzz" => fuzzers(&mut tally, false)?,
+        "sanitized" => outcome(&mut tally, "sanitized library", sanitized::run()),
+        "miri" => outcome(&mut tally, "miri", fuzz::miri()),
+        "dependencies" => {
+            licences(&mut tally);
+            vulnerabilities(&mut tally);
+        }
         other => bail!("no part of the tests is called `{other}`"),
     }
     sum_up(&tally, started)
 }
 
-/// Runs all checks; `long` gives random tests twenty times the cases and adds programs from the registry.
+/// Runs all checks; `long` gives random tests twenty times the cases and fuzzers twenty times the time, and adds programs from the
+/// registry, miri and cargo-deny.
 pub fn run(long: bool) -> Result<()> {
     let started = Instant::now();
     let mut tally = Tally::default();
@@ -78,8 +89,13 @@ pub fn run(long: bool) -> Result<()> {
     count(&mut tally, "slow tests", &mut slow)?;
     rayons_own(&mut tally)?;
     page(&mut tally);
+    licences(&mut tally);
+    fuzzers(&mut tally, long)?;
     if long {
         programs(&mut tally)?;
+        outcome(&mut tally, "sanitized library", sanitized::run());
+        outcome(&mut tally, "miri", fuzz::miri());
+        vulnerabilities(&mut tally);
     }
     let mut docs = cargo();
     docs.args(["doc", "--quiet", "--workspace", "--no-deps"])
@@ -161,6 +177,40 @@ fn programs(tally: &mut Tally) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The fuzzers, for a minute in all; `long` for twenty, with memory watched where that can be done.
+fn fuzzers(tally: &mut Tally, long: bool) -> Result<()> {
+    let seconds = if long { fuzz::LONG } else { fuzz::SHORT };
+    for (name, came_out) in fuzz::run(seconds, long, packages::may_install())? {
+        outcome(tally, &name, came_out);
+    }
+    Ok(())
+}
+
+/// Licences and origins of what the project depends on.
+fn licences(tally: &mut Tally) {
+    println!("== dependencies");
+    let came_out = match dependencies::check() {
+        Ok(()) => dependencies::Outcome::Fine,
+        Err(error) => dependencies::Outcome::Wrong(format!("{error:#}")),
+    };
+    outcome(tally, "dependencies", came_out);
+}
+
+/// All that cargo-deny knows of them.
+fn vulnerabilities(tally: &mut Tally) {
+    for (name, came_out) in dependencies::deny(packages::may_install()) {
+        outcome(tally, name, came_out);
+    }
+}
+
+fn outcome(tally: &mut Tally, name: &str, came_out: dependencies::Outcome) {
+    match came_out {
+        dependencies::Outcome::Fine => tally.passed += 1,
+        dependencies::Outcome::Wrong(how) => tally.failed.push(format!("{name}: {how}")),
+        dependencies::Outcome::Skipped(why) => tally.skipped.push(format!("{name}: {why}")),
+    }
 }
 
 /// A check that passes or fails as a whole.

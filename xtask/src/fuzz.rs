@@ -1,0 +1,163 @@
+//! The fuzzers in `fuzz/`, with cargo-fuzz: everything that reads a file gets bytes that nobody recorded.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::Result;
+
+use crate::dependencies::{Outcome, install};
+use crate::workspace::{root, target};
+
+/// How long all of them run together, in seconds.
+pub const SHORT: u64 = 60;
+/// The same with `--long`.
+pub const LONG: u64 = 1200;
+
+/// Inputs are small, so that many are tried.
+const LONGEST_INPUT: u32 = 4096;
+
+/// `PATH` with the tools that we installed ourselves.
+pub fn with_tools(tools: &Path) -> OsString {
+    let mut path = tools.join("bin").into_os_string();
+    if let Some(rest) = std::env::var_os("PATH") {
+        path.push(":");
+        path.push(rest);
+    }
+    path
+}
+
+/// A command of the toolchain, whichever one runs us.
+fn cargo(toolchain: Option<&str>, tools: &Path) -> Command {
+    let mut command = Command::new("cargo");
+    command.current_dir(root()).env("PATH", with_tools(tools));
+    for name in ["CARGO", "RUSTC", "RUSTDOC", "RUSTUP_TOOLCHAIN", "RUSTFLAGS"] {
+        if toolchain.is_some() {
+            command.env_remove(name);
+        }
+    }
+    command.args(toolchain);
+    command
+}
+
+fn works(mut command: Command) -> bool {
+    command.output().is_ok_and(|out| out.status.success())
+}
+
+/// Each fuzzer by name, for `seconds` in all. With `checked` memory is watched by the address sanitizer, where there is a nightly
+/// toolchain, which has it.
+pub fn run(seconds: u64, checked: bool, may_install: bool) -> Result<Vec<(String, Outcome)>> {
+    let tools = target().join("tools");
+    let nightly = "+nightly";
+    let has_nightly = || {
+        let mut version = cargo(Some(nightly), &tools);
+        version.arg("--version");
+        works(version)
+    };
+    let mut outcomes = Vec::new();
+    let mut toolchain = None;
+    if checked {
+        if has_nightly() {
+            toolchain = Some(nightly);
+        } else {
+            let why = "no nightly toolchain: run without it";
+            outcomes.push((
+                "fuzz with the address sanitizer".to_owned(),
+                Outcome::Skipped(why.into()),
+            ));
+        }
+    }
+    let fuzz = |words: &[&str]| {
+        let mut command = cargo(toolchain, &tools);
+        command.arg("fuzz").args(words);
+        command
+    };
+    let there = || works(fuzz(&["--version"]));
+    let usable = there() || may_install && install("cargo-fuzz", &tools) && there();
+    if !usable {
+        let why = "cargo-fuzz is not installed: cargo install cargo-fuzz";
+        outcomes.push(("fuzz".into(), Outcome::Skipped(why.into())));
+        return Ok(outcomes);
+    }
+    if !works({
+        let mut compiler = Command::new("c++");
+        compiler.arg("--version");
+        compiler
+    }) {
+        let why = "no C++ compiler, which libFuzzer is built with: apt-get install g++";
+        outcomes.push(("fuzz".into(), Outcome::Skipped(why.into())));
+        return Ok(outcomes);
+    }
+    let sanitizer = if toolchain.is_some() {
+        "address"
+    } else {
+        "none"
+    };
+    let folder = target().join("fuzz");
+    let built = folder.join(sanitizer);
+    let build = |command: &str| {
+        let mut command = fuzz(&[command, "--sanitizer", sanitizer, "--target-dir"]);
+        command.arg(&built);
+        command
+    };
+    if !build("build").status().is_ok_and(|s| s.success()) {
+        let what = "the fuzzers do not build".to_owned();
+        outcomes.push(("fuzz".into(), Outcome::Wrong(what)));
+        return Ok(outcomes);
+    }
+    let list = fuzz(&["list"]).output()?;
+    let list = String::from_utf8_lossy(&list.stdout).into_owned();
+    let names: Vec<&str> = list.split_whitespace().collect();
+    let each = (seconds / names.len().max(1) as u64).max(1);
+    for name in names {
+        let found = folder.join("corpus").join(name);
+        std::fs::create_dir_all(&found)?;
+        println!("== fuzz {name}, {each} s");
+        // What is found worth keeping goes to the first folder.
+        let output = build("run")
+            .arg(name)
+            .arg(&found)
+            .arg(root().join("fuzz/corpus").join(name))
+            .arg("--")
+            .arg(format!("-max_total_time={each}"))
+            .arg(format!("-max_len={LONGEST_INPUT}"))
+            .args(["-timeout=20", "-rss_limit_mb=3072", "-verbosity=1"])
+            .output()?;
+        let outcome = if output.status.success() {
+            Outcome::Fine
+        } else {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let lines: Vec<&str> = said.lines().collect();
+            let last = &lines[lines.len().saturating_sub(40)..];
+            Outcome::Wrong(format!("{}\n{}", output.status, last.join("\n")))
+        };
+        outcomes.push((format!("fuzz {name}"), outcome));
+    }
+    Ok(outcomes)
+}
+
+/// miri over the crates that run inside recorded programs, and the format they share: as far as their tests need no system.
+pub fn miri() -> Outcome {
+    let tools = target().join("tools");
+    let nightly = Some("+nightly");
+    let mut version = cargo(nightly, &tools);
+    version.args(["miri", "--version"]);
+    if !works(version) {
+        let how = "no miri: rustup toolchain install nightly --component miri";
+        return Outcome::Skipped(how.into());
+    }
+    println!("== miri");
+    let mut tests = cargo(nightly, &tools);
+    tests
+        .args(["miri", "test", "--package", "workspan-trace"])
+        .args(["--package", "workspan-recorder", "--lib", "--tests"])
+        .arg("--target-dir")
+        .arg(target().join("miri"))
+        // Tests compare with files of the repository.
+        .env("MIRIFLAGS", "-Zmiri-disable-isolation");
+    match tests.status() {
+        Ok(status) if status.success() => Outcome::Fine,
+        Ok(status) => Outcome::Wrong(status.to_string()),
+        Err(error) => Outcome::Wrong(error.to_string()),
+    }
+}
