@@ -40,7 +40,7 @@ impl Choice<'_> {
             for what in codes.iter().chain(&sites) {
                 let alone = all.iter().skip(1).cloned();
                 let keys = std::iter::once(all.join(",")).chain(alone).map(|factors| {
-                    let (what, factors) = (escape(&what), escape(&factors));
+                    let (what, factors) = (escape(what), escape(&factors));
                     format!("api/v1/whatif?run={}&what={what}&factors={factors}", run.id)
                 });
                 let group = self.group(keys);
