@@ -40,6 +40,9 @@ export function pieces(s: Scene, kind: "critical" | "ready"): PathPiece[] {
 /** Pieces of a frame at most. */
 const MOST = 300;
 
+/** Hops of a frame that are drawn as lines of their own. */
+const MOST_HOPS = 60;
+
 /** Joins what follows on the same row within a pixel, and leaves out the shortest where they are still too many. */
 function coarse(all: PathPiece[], s: Scene): PathPiece[] {
   const perPixel = (s.scale.t1 - s.scale.t0) / s.scale.width;
@@ -90,7 +93,9 @@ export function path(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
   }
   const halo = critical ? t.halo : "rgba(255,255,255,.85)";
   pen.line(runs, halo, { width: critical ? 6 : 3.4 });
-  pen.line(hops, halo, { width: critical ? 3.6 : 3.2 });
+  // A path that changes worker all the time would hide the rows behind its dashes: then they only hint at it.
+  const many = hops.length > 8 * MOST_HOPS;
+  if (!many) pen.line(hops, halo, { width: critical ? 3.6 : 3.2 });
   pen.line(runs, t.path, critical ? { width: 3 } : { width: 1.5, dash: [2, 2] });
-  pen.line(hops, t.path, { width: critical ? 1.6 : 1.3, dash: [4, 3] });
+  pen.line(hops, t.path, many ? { width: 0.6, dash: [1, 3] } : { width: critical ? 1.6 : 1.3, dash: [4, 3] });
 }
