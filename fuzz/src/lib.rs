@@ -11,6 +11,7 @@ use std::path::Path;
 
 use workspan_analysis::{Options, report as measure};
 use workspan_dag::open::read;
+use workspan_dag::recorded::sketch::sketch;
 use workspan_dag::{Dag, Error, OpenOptions};
 use workspan_export::{Charset, TextOptions, report_json, report_text};
 use workspan_trace::entry::{
@@ -28,9 +29,11 @@ use craft::trace;
 fn both(file: &[u8]) -> Result<Dag, Error> {
     let mut last = None;
     for allow_truncated in [false, true] {
-        let read = heap::within(file.len(), || {
-            read(Path::new("fuzz"), file, &OpenOptions { allow_truncated })
-        });
+        let options = OpenOptions { allow_truncated };
+        if let Ok(sketch) = heap::within(file.len(), || sketch(file, &options)) {
+            assert!(sketch.begin <= sketch.end);
+        }
+        let read = heap::within(file.len(), || read(Path::new("fuzz"), file, &options));
         match &read {
             Ok(dag) => in_order(dag),
             Err(error) => {

@@ -14,6 +14,7 @@ use std::sync::Mutex;
 use proptest::prelude::*;
 use workspan_analysis::{Options, report};
 use workspan_dag::open::read;
+use workspan_dag::recorded::sketch::sketch;
 use workspan_dag::{Dag, Error, OpenOptions};
 use workspan_export::{Charset, TextOptions, report_json, report_text};
 
@@ -25,9 +26,17 @@ use run::Run;
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn opened(bytes: &[u8], allow_truncated: bool) -> Result<Dag, Error> {
-    heap::within(bytes.len(), || {
-        read(Path::new("t"), bytes, &OpenOptions { allow_truncated })
-    })
+    let options = OpenOptions { allow_truncated };
+    if let Ok(sketch) = heap::within(bytes.len(), || sketch(bytes, &options)) {
+        assert!(sketch.begin <= sketch.end);
+        let width = 1u128 << sketch.level;
+        let all = sketch.threads.iter().flatten();
+        assert!(
+            all.map(|bin| u128::from(bin.busy))
+                .all(|busy| busy <= width)
+        );
+    }
+    heap::within(bytes.len(), || read(Path::new("t"), bytes, &options))
 }
 
 /// What everything behind the reading takes for granted.
