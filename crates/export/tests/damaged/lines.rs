@@ -79,7 +79,7 @@ impl LineDamage {
                 _ => {}
             },
             LineDamage::Copied(line, from, to) => {
-                let Some(copied) = field(lines, line, from).map(|found| found.clone()) else {
+                let Some(copied) = field(lines, line, from).cloned() else {
                     return;
                 };
                 if let Some(found) = field(lines, line, to) {
