@@ -23,8 +23,6 @@ use workspan_trace::folded::FoldedRecord;
 use workspan_trace::seal::copy_sealed;
 use workspan_trace::{Tolerance, Trace, TraceWriter};
 
-use craft::trace;
-
 /// Reads a file both ways; what came of it with damage allowed.
 fn both(file: &[u8]) -> Result<Dag, Error> {
     let mut last = None;
@@ -183,13 +181,13 @@ pub fn entries(bytes: &[u8]) {
             assert_eq!(Fields::new(&varints).number(), Some(v));
         }
         for body in bodies(bytes).chain([bytes]) {
-            (Site::decode(body), PlaceEntry::decode(body));
-            (Label::decode(body), Note::decode(body));
-            (Mapping::decode(body), ThreadEntry::decode(body));
-            (ClockPair::decode(body), OffCpu::decode(body));
-            (FrameEntry::decode(body), Finished::decode(body));
-            (StackEntry::decode(body), SamplesEntry::decode(body));
-            FoldedRecord::decode(body);
+            let _ = (Site::decode(body), PlaceEntry::decode(body));
+            let _ = (Label::decode(body), Note::decode(body));
+            let _ = (Mapping::decode(body), ThreadEntry::decode(body));
+            let _ = (ClockPair::decode(body), OffCpu::decode(body));
+            let _ = (FrameEntry::decode(body), Finished::decode(body));
+            let _ = (StackEntry::decode(body), SamplesEntry::decode(body));
+            let _ = FoldedRecord::decode(body);
         }
     });
 }
