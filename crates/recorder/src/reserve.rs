@@ -127,7 +127,7 @@ mod tests {
             assert!(is_touched());
             let small = Layout::from_size_align(100, 32).expect("a layout");
             let (one, two) = (piece(small), piece(small));
-            assert!(in_reserve(one) && in_reserve(two) && one as usize % 32 == 0);
+            assert!(in_reserve(one) && in_reserve(two) && (one as usize).is_multiple_of(32));
             assert!(two as usize - one as usize >= 100);
             one.write_bytes(7, 100);
             let grown = Reserved.realloc(one, small, 1000);

@@ -1,7 +1,10 @@
 //! The file a recorded process writes to: pieces of it are set aside on the disk, then mapped.
 //!
 //! A piece is allocated on the disk (`fallocate`) before it is mapped, so that a full disk is an error here and not a
-//! SIGBUS in the program. What is stored in a shared mapping survives the process, however it ends.
+//! SIGBUS in the program. What is stored in a shared mapping survives the process, however it ends. Mapping pages of a file anew
+//! costs several times as much as writing to them, so a thread that records much keeps its piece ([`Spool::move_out`]).
+
+mod moving;
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -32,6 +35,8 @@ pub(crate) struct Spool {
     full: AtomicBool,
     /// See [`MADE_WRITABLE`]; false once the kernel refused.
     makes_writable: AtomicBool,
+    /// Some thread's records are just being [moved](Spool::move_out).
+    moving: AtomicBool,
     header: *mut u8,
 }
 
@@ -69,6 +74,7 @@ impl Spool {
                 next: AtomicU64::new(0),
                 full: AtomicBool::new(false),
                 makes_writable: AtomicBool::new(true),
+                moving: AtomicBool::new(false),
                 header: ptr::null_mut(),
             };
             return match spool.map(HEADER_SIZE.max(page)) {

@@ -145,15 +145,9 @@ fn new_handle() -> *mut Handle {
     owner.cast()
 }
 
-/// Gives the owner a new chunk, or scratch memory.
-///
-/// # Safety
-/// `owner` is the calling thread's and has no chunk.
-unsafe fn next_chunk(recording: &Recording, owner: *mut Owner) {
-    // SAFETY: the caller's.
-    let owner = unsafe { &mut *owner };
-    let size = SIZES[(owner.chunks as usize).min(SIZES.len() - 1)].max(recording.page);
-    let header = ChunkHeader {
+/// The header of the owner's next chunk.
+fn next_header(recording: &Recording, owner: &Owner) -> ChunkHeader {
+    ChunkHeader {
         kind: ChunkKind::Events as u8,
         flags: 0,
         thread: owner.handle.thread,
@@ -163,25 +157,39 @@ unsafe fn next_chunk(recording: &Recording, owner: *mut Owner) {
         base_ticks: owner.handle.last,
         base_ns: recording.ns_at(owner.handle.last),
         checksum: 0,
-    };
+    }
+}
+
+/// Gives the owner a new chunk, or scratch memory.
+///
+/// # Safety
+/// `owner` is the calling thread's and has no chunk.
+unsafe fn next_chunk(recording: &Recording, owner: *mut Owner) {
+    // SAFETY: the caller's.
+    let owner = unsafe { &mut *owner };
+    let size = SIZES[(owner.chunks as usize).min(SIZES.len() - 1)].max(recording.page);
+    let header = next_header(recording, owner);
     let chunk = match owner.rest.take() {
         Some(rest) => recording.spool.chunk_in(rest, header),
         None => recording.spool.chunk(size, header),
     };
     match chunk {
-        Some(chunk) => {
-            owner.chunks += 1;
-            owner.chunk = Some(chunk);
-            let h = &mut owner.handle;
-            h.base = chunk.payload();
-            h.cursor = h.base;
-            // SAFETY: within the chunk, which is larger than SLACK.
-            let limit = unsafe { h.base.add(chunk.capacity() - wire::SLACK) };
-            h.committed = chunk.committed();
-            set_limit(owner, limit);
-        }
+        Some(chunk) => begin(owner, chunk),
         None => use_scratch(owner),
     }
+}
+
+/// Lets the handle write to a chunk that is empty.
+fn begin(owner: &mut Owner, chunk: Mapped) {
+    owner.chunks += 1;
+    owner.chunk = Some(chunk);
+    let h = &mut owner.handle;
+    h.base = chunk.payload();
+    h.cursor = h.base;
+    // SAFETY: within the chunk, which is larger than SLACK.
+    let limit = unsafe { h.base.add(chunk.capacity() - wire::SLACK) };
+    h.committed = chunk.committed();
+    set_limit(owner, limit);
 }
 
 /// Lets the handle write where nothing is kept.
@@ -277,11 +285,21 @@ fn renew(handle: *mut Handle) {
         match (process::recording(), (*owner).chunk) {
             (Some(recording), Some(chunk)) => {
                 (*owner).chunk = None;
-                recording.spool.seal(chunk, false);
+                // A thread that has come to chunks of full size keeps its one.
+                let keeps = (*owner).chunks as usize >= SIZES.len();
+                let next = next_header(recording, &*owner);
+                let moved = keeps && recording.spool.move_out(chunk, next);
+                if !moved {
+                    recording.spool.seal(chunk, false);
+                }
                 if let Some(readings) = &recording.readings {
                     readings.read(recording, (*handle).thread);
                 }
-                next_chunk(recording, owner);
+                if moved {
+                    begin(&mut *owner, chunk);
+                } else {
+                    next_chunk(recording, owner);
+                }
             }
             (state, _) => {
                 // Scratch memory is full, or recording is over; a chunk of before stays as it is.

@@ -16,6 +16,9 @@ pub const CHECKSUM_AT: usize = 48;
 pub const SEALED: u8 = 1;
 /// Flag of a sealed chunk: what was set aside for it and not used is another chunk's, which begins right behind the committed bytes.
 pub const TRIMMED: u8 = 2;
+/// Flag, in a spool file only: there is nothing to be read here, as the recorder is about to put another chunk in this place. The
+/// capacity holds, nothing else does.
+pub const MOVING: u8 = 4;
 /// The thread of chunks that belong to none.
 pub const NO_THREAD: u32 = u32::MAX;
 /// Chunks start at multiples of this.
@@ -174,6 +177,13 @@ impl ChunkHeader {
     pub fn is_sealed(&self) -> bool {
         self.flags & SEALED != 0
     }
+}
+
+/// The capacity of a chunk that is [`MOVING`]; `None` for other bytes.
+pub fn moving(bytes: &[u8]) -> Option<u32> {
+    let bytes = bytes.first_chunk::<CHUNK_HEADER_SIZE>()?;
+    let capacity = u32::from_le_bytes([bytes[16], bytes[17], bytes[18], bytes[19]]);
+    (bytes[..4] == CHUNK_MAGIC && bytes[FLAGS_AT] & MOVING != 0).then_some(capacity)
 }
 
 /// Where the chunk after one of `capacity` at `offset` starts.

@@ -1,6 +1,6 @@
 //! Walks the chunks of a file in memory.
 
-use crate::chunk::{ALIGNMENT, CHUNK_HEADER_SIZE, ChunkHeader, ChunkKind};
+use crate::chunk::{ALIGNMENT, CHUNK_HEADER_SIZE, ChunkHeader, ChunkKind, moving, next_offset};
 use crate::error::FormatError;
 use crate::header::{FileHeader, HEADER_SIZE};
 
@@ -218,6 +218,10 @@ impl<'a> Iterator for Chunks<'a> {
             let rest = self.bytes.get(usize::try_from(self.at).ok()?..)?;
             if rest.is_empty() {
                 return None;
+            }
+            if let Some(capacity) = moving(rest).filter(|_| !self.finished) {
+                self.at = next_offset(self.at, capacity);
+                continue;
             }
             let Some(header) = ChunkHeader::decode(rest) else {
                 // A process that is killed while it adds a chunk leaves zeros there, or a header whose magic is still to come;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
-use workspan_trace::chunk::{CHUNK_HEADER_SIZE, ChunkHeader};
+use workspan_trace::chunk::{CHUNK_HEADER_SIZE, ChunkHeader, FLAGS_AT, MOVING};
 use workspan_trace::header::HEADER_SIZE;
 use workspan_trace::seal::copy_sealed;
 use workspan_trace::{ChunkKind, FormatError, Tolerance, Trace, TraceWriter};
@@ -196,4 +196,63 @@ fn what_a_killed_process_left_is_sealed_without_a_loss() {
     };
     assert_eq!(contents(&read), contents(&trace));
     assert!(read.chunks(Tolerance::Strict).all(|c| c.unwrap().sealed));
+}
+
+#[test]
+fn what_a_recorder_was_about_to_put_in_place_is_not_read() {
+    let chunk = |seq: u32, flags: u8, payload: &[u8]| {
+        let header = ChunkHeader {
+            kind: ChunkKind::Events as u8,
+            flags,
+            thread: 0,
+            seq,
+            capacity: 256,
+            committed: payload.len() as u64,
+            base_ticks: 0,
+            base_ns: 0,
+            checksum: 0,
+        };
+        let mut bytes = header.encode().to_vec();
+        bytes.extend_from_slice(payload);
+        bytes.resize(CHUNK_HEADER_SIZE + 256, 0xee);
+        bytes
+    };
+    let records = sample::events();
+    let records = &records[..200];
+    let mut half = chunk(1, MOVING, records);
+    // All but magic, flags and capacity may be of either chunk.
+    half[8..16].fill(0x55);
+    half[24..CHUNK_HEADER_SIZE].fill(0x55);
+    let head = &sample::file()[..HEADER_SIZE];
+    let file = |finished: bool| {
+        let pieces = [
+            &chunk(0, 0, records)[..],
+            &half,
+            &chunk(1, MOVING, records),
+            &chunk(1, 0, records),
+        ];
+        let mut bytes = head.to_vec();
+        pieces
+            .iter()
+            .for_each(|piece| bytes.extend_from_slice(piece));
+        let length = if finished { bytes.len() as u64 } else { 0 };
+        bytes[64..72].copy_from_slice(&length.to_le_bytes());
+        let sum = workspan_trace::checksum::checksum(&bytes[..112], 0);
+        bytes[112..120].copy_from_slice(&sum.to_le_bytes());
+        bytes
+    };
+    let spool = file(false);
+    let read: Vec<(u32, &[u8])> = Trace::open(&spool)
+        .unwrap()
+        .chunks(Tolerance::Strict)
+        .map(|chunk| chunk.map(|chunk| (chunk.seq, chunk.payload)).unwrap())
+        .collect();
+    assert_eq!(read, [(0, records), (1, records)]);
+    strict(&file(true)).unwrap_err();
+    // A capacity that leads out of the file is its end.
+    let mut spool = file(false);
+    let second = HEADER_SIZE + CHUNK_HEADER_SIZE + 256;
+    assert_eq!(spool[second + FLAGS_AT], MOVING);
+    spool[second + 16..second + 20].fill(0xff);
+    assert_eq!(strict(&spool).unwrap(), 1);
 }

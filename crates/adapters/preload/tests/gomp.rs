@@ -6,6 +6,7 @@
 mod canonical;
 #[path = "openmp/invariants.rs"]
 mod invariants;
+mod native;
 #[allow(dead_code, reason = "the tests of other runtimes use the rest")]
 #[path = "openmp/run.rs"]
 mod run;

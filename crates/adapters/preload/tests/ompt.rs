@@ -6,6 +6,7 @@
 mod canonical;
 #[path = "openmp/invariants.rs"]
 mod invariants;
+mod native;
 #[path = "openmp/run.rs"]
 mod run;
 

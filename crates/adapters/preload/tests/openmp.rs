@@ -15,6 +15,7 @@ mod differences;
 mod ends;
 #[path = "openmp/invariants.rs"]
 mod invariants;
+mod native;
 #[path = "openmp/run.rs"]
 mod run;
 

@@ -2,21 +2,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
+mod native;
+
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::Duration;
 
+use native::library;
 use workspan_dag::{Dag, EndKind, OpenOptions, TaskKind};
-
-/// The library as cargo built it for this test.
-fn library() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let folder = test.parent().unwrap();
-    ["libworkspan_preload.so", "../libworkspan_preload.so"]
-        .iter()
-        .map(|name| folder.join(name))
-        .find(|path| path.exists())
-        .expect("libworkspan_preload.so beside the test")
-}
 
 /// Compiles `tests/programs/<name>.c`.
 fn compile(name: &str, folder: &Path) -> PathBuf {
@@ -174,6 +167,54 @@ fn a_killed_process_leaves_all_it_did() {
         end(50_001),
         "what was open ends at the last moment seen"
     );
+}
+
+/// Two threads move full chunks away all the time, and get in each other's way.
+#[test]
+fn a_process_killed_while_it_moves_records_leaves_each_once() {
+    const LARGE: u64 = 4 << 20;
+    let folder = tempfile::tempdir().unwrap();
+    let program = compile("ends", folder.path());
+    for round in 0..12u32 {
+        let spool = folder.path().join("spool");
+        std::fs::create_dir(&spool).unwrap();
+        let mut child = Command::new(&program)
+            .args(["two", "1000000000"])
+            .env("LD_PRELOAD", library())
+            .env("WORKSPAN_SPOOL_DIR", &spool)
+            .spawn()
+            .unwrap();
+        let size = || {
+            let file = std::fs::read_dir(&spool).unwrap().next();
+            file.map_or(0, |file| file.unwrap().metadata().unwrap().len())
+        };
+        while size() < LARGE && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        std::thread::sleep(Duration::from_micros(u64::from(round) * 137));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let dag = trace(&folder);
+        for what in ["damaged", "missing", "twice", "had not stopped"] {
+            assert!(!says(&dag, what), "{:?}", dag.meta.warnings);
+        }
+        // Records have about 20 bytes a task, and all pieces but the last ones are full of them.
+        assert!(dag.tasks.len() > 100_000, "{}", dag.tasks.len());
+        let all = 0..dag.tasks.len() as u32;
+        let roots: Vec<u32> = all
+            .filter(|&t| dag.tasks.kind[t as usize] == TaskKind::Root)
+            .collect();
+        assert_eq!(roots.len(), 2);
+        for root in roots {
+            let created = dag.tasks.parent.iter().filter(|&&of| of == root).count();
+            let waited = (0..dag.waits.after.len())
+                .filter(|&w| dag.strands.task[dag.waits.after[w] as usize] == root);
+            // A task at a time, each waited for but maybe the last.
+            let open = created - waited.count();
+            assert!(open <= 1, "{open} tasks of root {root} are not waited for");
+        }
+        std::fs::remove_dir_all(&spool).unwrap();
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@
 mod graph;
 #[path = "tbb/machine.rs"]
 mod machine;
+mod native;
 #[path = "tbb/places.rs"]
 mod places;
 

@@ -16,7 +16,7 @@ pub fn root() -> PathBuf {
 }
 
 /// The library as cargo built it for this test.
-fn library() -> PathBuf {
+pub fn library() -> PathBuf {
     let test = std::env::current_exe().unwrap();
     let folder = test.parent().unwrap();
     ["libworkspan_preload.so", "../libworkspan_preload.so"]

@@ -1,6 +1,6 @@
 //! Builds the programs, runs them bare and with the library preloaded, and reads what was recorded.
 
-use std::io::{Cursor, Write};
+use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -12,6 +12,8 @@ use workspan_trace::reader::Tolerance;
 use workspan_trace::wire::primitive;
 use workspan_trace::{Trace, TraceWriter, seal};
 
+pub use crate::native::{library, skipped};
+
 /// The runtime, by the compiler that links a program to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Runtime {
@@ -19,13 +21,6 @@ pub enum Runtime {
     Gnu,
     /// LLVM libomp, by clang.
     Llvm,
-}
-
-/// Past the test harness, which keeps what passing tests print to itself.
-pub fn skipped(test: &str, why: &str) {
-    let line = format!("skipped: {test}: {why}\n");
-    let written = std::io::stdout().write_all(line.as_bytes());
-    written.unwrap();
 }
 
 fn exists(tool: &str) -> bool {
@@ -105,17 +100,6 @@ pub fn build(runtime: Runtime, file: &str) -> Result<Program, String> {
         path,
         source,
     })
-}
-
-/// The library as cargo built it for this test.
-pub fn library() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let folder = test.parent().unwrap();
-    ["libworkspan_preload.so", "../libworkspan_preload.so"]
-        .iter()
-        .map(|name| folder.join(name))
-        .find(|path| path.exists())
-        .expect("libworkspan_preload.so beside the test")
 }
 
 impl Program {

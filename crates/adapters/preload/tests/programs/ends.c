@@ -44,6 +44,14 @@ int main(int argc, char **argv) {
         }
         return 0;
     }
+    if (strcmp(how, "two") == 0) {
+        pthread_t one;
+        if (pthread_create(&one, NULL, thread, (void *)count) != 0)
+            return 3;
+        tasks(count);
+        pthread_join(one, NULL);
+        return 0;
+    }
     tasks(count);
     if (strcmp(how, "kill") == 0) {
         workspan_begin(workspan_create(&LAST, 0));

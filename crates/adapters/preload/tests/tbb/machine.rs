@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -11,6 +10,8 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use workspan_dag::{Dag, OpenOptions};
 
+use crate::native::{library, skipped};
+
 /// A oneTBB to compile with and to run on.
 pub struct Machine {
     pub name: &'static str,
@@ -18,12 +19,6 @@ pub struct Machine {
     headers: Option<PathBuf>,
     /// Run on this library; `None`: the system's.
     library: Option<PathBuf>,
-}
-
-/// Says what is skipped, past the test harness, which keeps what passing tests print to itself.
-pub fn skip(test: &str, why: &str) {
-    let line = format!("skipped: {test}: {why}\n");
-    std::io::stdout().write_all(line.as_bytes()).unwrap();
 }
 
 fn succeeds(command: &mut Command) -> bool {
@@ -120,7 +115,7 @@ impl Machine {
     pub fn all(test: &str) -> Vec<Machine> {
         let mut all = Vec::new();
         if !system() {
-            skip(test, "no g++ with a oneTBB (libtbb-dev)");
+            skipped(test, "no g++ with a oneTBB (libtbb-dev)");
             return all;
         }
         all.push(Machine {
@@ -141,7 +136,7 @@ impl Machine {
                     library: Some(library.clone()),
                 });
             }
-            None => skip(
+            None => skipped(
                 &format!("{test} (newest)"),
                 "pip has no packages tbb and tbb-devel",
             ),
@@ -282,15 +277,4 @@ impl Run {
     pub fn dag(&self) -> Dag {
         workspan_dag::open(&self.file(), &OpenOptions::default()).unwrap()
     }
-}
-
-/// The library as cargo built it for this test.
-fn library() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let folder = test.parent().unwrap();
-    ["libworkspan_preload.so", "../libworkspan_preload.so"]
-        .iter()
-        .map(|name| folder.join(name))
-        .find(|path| path.exists())
-        .expect("libworkspan_preload.so beside the test")
 }
