@@ -25,16 +25,23 @@ pub struct Cost {
 /// A trace of more than 10^7 tasks: what its report takes, and the stages of reading it.
 pub fn measure(trace: &Path) -> Result<()> {
     println!("\na run of fib({N}) in full detail:");
-    let (tasks, cost) = trace_size(trace)?;
+    let (tasks, report) = trace_size(trace)?;
     let of_ten_million = 1e7 / tasks;
     println!(
         "scaled to 10^7 tasks: {:.2} s on the clock (limit 3 s on two idle CPUs), {:.2} s of processor time, {} (limit 1.5 GB)",
-        cost.clock * of_ten_million,
-        cost.processor * of_ten_million,
-        match cost.peak_kib {
+        report.clock * of_ten_million,
+        report.processor * of_ten_million,
+        match report.peak_kib {
             Some(kib) => format!("{:.2} GB", kib * 1024.0 * of_ten_million / 1e9),
             None => "memory not known".into(),
         }
+    );
+    // All targets take the same passes over the strands, whatever they hold.
+    let asked = ["whatif", "--site", "root"];
+    let what_if = cost(workspan("release").args(asked).arg(trace))?;
+    println!(
+        "what-if of one target, eight factors, with the reading: {:.2} s on the clock, {:.2} s of processor time",
+        what_if.clock, what_if.processor
     );
     println!("its stages, processor time and, in brackets, time on the clock:");
     let example = ["run", "--release", "--quiet", "-p", "workspan-dag"];
