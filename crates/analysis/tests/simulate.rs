@@ -16,7 +16,7 @@ mod simulate;
 use dice::Dice;
 use scenario::Run;
 use workspan_analysis::causes::Cause;
-use workspan_analysis::simulate::{Policy, Setup, Simulation};
+use workspan_analysis::simulate::{Fix, Policy, Setup, Simulation};
 use workspan_analysis::{Options, Report, Target, report};
 use workspan_dag::Dag;
 
@@ -230,7 +230,8 @@ fn a_fix_spreads_a_strand_and_keeps_the_work() {
     let dag = workspan_dag::text::read(run.text().as_bytes()).unwrap();
     let last = dag.tasks.last[0];
     let fixed = |factor: f64, workers: u32| {
-        let fixes = [(Target::Strands(vec![last]), factor)];
+        let target = Target::Strands(vec![last]);
+        let fixes = [Fix::Spread { target, factor }];
         let simulation = Simulation::new(&dag, &Options::default(), 0, &fixes).unwrap();
         assert_eq!(simulation.work(), if factor < 1.0 { 320 } else { 260 });
         let (simulated, trace) = simulation
@@ -246,6 +247,80 @@ fn a_fix_spreads_a_strand_and_keeps_the_work() {
     // 60 in pieces of 24, 24 and 12.
     assert_eq!(fixed(2.5, 3), 124);
     assert_eq!(fixed(0.5, 2), 220);
+}
+
+#[test]
+fn a_grain_divides_long_strands_more_than_short_ones() {
+    let mut run = Run::new(2);
+    let t = run.fork(0, 0, "half", &[(0, 100), (1, 40)]);
+    run.end(0, 0, t);
+    let dag = workspan_dag::text::read(run.text().as_bytes()).unwrap();
+    let all: Vec<u32> = (0..dag.strands.len() as u32).collect();
+    let elapsed = |ticks: u64, workers: u32| {
+        let target = Target::Strands(all.clone());
+        let fixes = [Fix::Pieces { target, ticks }];
+        let simulation = Simulation::new(&dag, &Options::default(), 0, &fixes).unwrap();
+        assert_eq!(simulation.work(), 140);
+        simulation
+            .run(&setup(workers, Policy::HelpFirst, 0))
+            .elapsed
+    };
+    // 100 as four of 25, 40 as two of 20; nothing where the grain is larger.
+    assert_eq!((elapsed(30, 1), elapsed(30, 8)), (140, 25));
+    assert_eq!(elapsed(1000, 8), 100);
+    assert_eq!(elapsed(0, 1000), 1);
+}
+
+#[test]
+fn below_a_cutoff_tasks_run_where_they_are_created() {
+    // Two tasks at one site, each of which creates two more there after 10 that take 100 each.
+    let mut run = Run::new(1);
+    let outer = [run.create(0, 0, 0, "half"), run.create(0, 0, 0, "half")];
+    run.wait(0, 0, 0);
+    let mut t = 0;
+    for task in outer {
+        run.begin(task, 0, t);
+        t += 10;
+        let inner = [
+            run.create(task, 0, t, "half"),
+            run.create(task, 0, t, "half"),
+        ];
+        run.wait(task, 0, t);
+        for task in inner {
+            run.task(task, 0, t, t + 100);
+            t += 100;
+        }
+        run.resume(task, 0, t);
+        run.end(task, 0, t);
+    }
+    run.resume(0, 0, t);
+    run.end(0, 0, t);
+    let dag = workspan_dag::text::read(run.text().as_bytes()).unwrap();
+    let places = vec![dag.tasks.site[1]];
+    // Two inner ones are waited for together, and the outer ones with all six.
+    for (tasks, span, spawns) in [(1, 110, 6), (2, 210, 2), (5, 210, 2), (6, 420, 0)] {
+        let fixes = [Fix::Cutoff {
+            places: places.clone(),
+            tasks,
+        }];
+        let simulation = Simulation::new(&dag, &Options::default(), 7, &fixes).unwrap();
+        assert_eq!(simulation.work(), 420 + 7 * spawns);
+        for policy in POLICIES {
+            for workers in [1, 8] {
+                let (simulated, trace) = simulation.trace(&setup(workers, policy, 0)).unwrap();
+                closes(&trace, workers, simulated.elapsed, simulation.work());
+                let found = measured(&trace).work_span;
+                assert_eq!(u128::from(found.spawns), spawns, "{policy} {tasks}");
+                assert!(
+                    found.span >= span && found.span <= span + 7 * spawns,
+                    "{policy} {tasks}: {found:?}"
+                );
+                if workers == 1 {
+                    assert_eq!(u128::from(simulated.elapsed), simulation.work(), "{policy}");
+                }
+            }
+        }
+    }
 }
 
 /// 10⁶ tasks on 64 workers. Prints its time; nothing is asserted of it.

@@ -5,7 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
-use workspan_analysis::simulate::{Policy, Setup, Simulation};
+use workspan_analysis::simulate::{Fix, Policy, Setup, Simulation};
 use workspan_analysis::{Options, Target, report};
 use workspan_dag::Dag;
 use workspan_export::{SimulationRow, SimulationView, simulation_json, simulation_text};
@@ -31,6 +31,7 @@ Examples:
   workspan simulate run.wspan --workers 1,2,4..64
   workspan simulate run.wspan --workers 64 --policy work-first -o on64.jsonl
   workspan simulate run.wspan --workers 16 --fix 'lines:src/sort.rs:43-50 x4'
+  workspan simulate run.wspan --workers 16 --fix 'lines:src/sort.rs:43-50 into 50us' --fix 'site:src/fib.rs:9 cutoff 64'
   workspan simulate run.wspan --policy bounded-queue:64 --steal-cost 2us --spawn-cost 20ns --seeds 10"
 )]
 pub struct SimulateArgs {
@@ -57,8 +58,9 @@ pub struct SimulateArgs {
     /// The first seed
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// Spreads some code over tasks of 1/K of it, the work stays: `site:SITE xK`, `lines:FILE:FROM-TO xK`, `region:NAME xK`; may
-    /// be repeated
+    /// Spreads some code over tasks of 1/K of it, or of at most TIME (`CODE into TIME`), the work stays: `site:SITE xK`,
+    /// `lines:FILE:FROM-TO xK`, `region:NAME xK`; or has tasks that, waited for together, hold at most N of their site's run where they are created:
+    /// `site:SITE cutoff N`; may be repeated
     #[arg(long, value_name = "CODE xK")]
     fix: Vec<String>,
     /// Writes the run of the first seed as a text trace; for one number of workers
@@ -96,7 +98,7 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
             of_file()
         );
     }
-    let fixes: Vec<(Target, f64)> = args
+    let fixes: Vec<Fix> = args
         .fix
         .iter()
         .map(|text| fix(&dag, text))
@@ -153,12 +155,16 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
 
 /// Numbers of workers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Workers(Vec<u32>);
+pub struct Workers(pub Vec<u32>);
 
 /// Most virtual workers.
 const MOST: u32 = 65536;
 
-fn workers(text: &str) -> Result<Workers, String> {
+/// A list of numbers of workers: `1,2,4..64`.
+///
+/// # Errors
+/// What is no number, or beyond the most.
+pub fn workers(text: &str) -> Result<Workers, String> {
     let one = |text: &str| match text.trim().parse() {
         Ok(n) if (1..=MOST).contains(&n) => Ok(n),
         _ => Err(format!(
@@ -190,7 +196,11 @@ const POLICIES: [&str; 6] = [
     "breadth-first",
 ];
 
-fn policy(text: &str) -> Result<Policy, String> {
+/// A scheduling policy by its name.
+///
+/// # Errors
+/// There is no such policy; the closest are named.
+pub fn policy(text: &str) -> Result<Policy, String> {
     Ok(match text {
         "work-first" => Policy::WorkFirst,
         "help-first" => Policy::HelpFirst,
@@ -216,22 +226,41 @@ fn policy(text: &str) -> Result<Policy, String> {
 }
 
 /// `site:src/sort.rs:37 x2`
-fn fix(dag: &Dag, text: &str) -> anyhow::Result<(Target, f64)> {
+fn fix(dag: &Dag, text: &str) -> anyhow::Result<Fix> {
     let expected = || {
         format!(
-            "`{text}` is no fix; expected `site:SITE xK`, `lines:FILE:FROM-TO xK` or `region:NAME xK`, as 'site:src/sort.rs:37 x2'"
+            "`{text}` is no fix; expected CODE as `site:SITE`, `lines:FILE:FROM-TO` or `region:NAME`, and behind it `xK`, `into TIME` \
+             or, for a site, `cutoff N`, as 'site:src/sort.rs:37 x2'"
         )
     };
+    if let Some((code, most)) = text.rsplit_once(" cutoff ") {
+        let tasks = most.trim().parse().ok().filter(|&n: &u64| n > 0);
+        return match (target(dag, code, &expected)?, tasks) {
+            (Target::Site { places, .. }, Some(tasks)) => Ok(Fix::Cutoff { places, tasks }),
+            _ => bail!("{}", expected()),
+        };
+    }
+    if let Some((code, most)) = text.rsplit_once(" into ") {
+        let most = time(most.trim()).map_err(anyhow::Error::msg)?;
+        let ticks = ticks(dag, most).max(1);
+        let target = target(dag, code, &expected)?;
+        return Ok(Fix::Pieces { target, ticks });
+    }
     let (code, times) = text.rsplit_once('x').with_context(expected)?;
     let factor = factor(times).map_err(anyhow::Error::msg)?;
+    let target = target(dag, code, &expected)?;
+    Ok(Fix::Spread { target, factor })
+}
+
+/// The code of a fix.
+fn target(dag: &Dag, code: &str, expected: &dyn Fn() -> String) -> anyhow::Result<Target> {
     let (kind, name) = code.trim().split_once(':').with_context(expected)?;
-    let target = match kind {
-        "site" => targets::site(dag, name, false)?,
-        "lines" => targets::lines(dag, &line_range(name).map_err(anyhow::Error::msg)?)?,
-        "region" => targets::region(dag, name)?,
+    match kind {
+        "site" => targets::site(dag, name, false),
+        "lines" => targets::lines(dag, &line_range(name).map_err(anyhow::Error::msg)?),
+        "region" => targets::region(dag, name),
         _ => bail!("{}", expected()),
-    };
-    Ok((target, factor))
+    }
 }
 
 #[cfg(test)]

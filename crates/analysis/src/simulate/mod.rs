@@ -4,11 +4,13 @@
 //! its weight (MODEL.md §2); what creating and stealing cost is given. The same seed gives the same run. With one worker the
 //! elapsed time is work + spawn cost × spawns, exactly; with any number it is at least the span and the work's share.
 //!
+//! * `fix`: changes to the program.
 //! * `program`: the DAG as a list of operations a task, fixes put in.
 //! * `engine`: workers, their queues and stacks, and the events.
 //! * `schedule`: what ran when and where, as a trace like any other.
 
 mod engine;
+mod fix;
 mod program;
 mod random;
 mod schedule;
@@ -18,8 +20,8 @@ use workspan_dag::build::{Mode, build};
 
 use crate::options::{Error, Options};
 use crate::weight::Weights;
-use crate::what_if::Target;
 use engine::Engine;
+pub use fix::Fix;
 use program::Program;
 use schedule::Schedule;
 
@@ -77,8 +79,8 @@ pub struct Simulation<'a> {
 }
 
 impl<'a> Simulation<'a> {
-    /// Prepares `dag`, weighed by `options`. Each deferred create costs `spawn_cost` ticks on its creator's worker. The weight of
-    /// each of `fixes`' targets is spread over tasks of 1/factor of it: the work stays, as in a what-if profile.
+    /// Prepares `dag`, weighed by `options`, with `fixes` made. Each deferred create costs `spawn_cost` ticks on its creator's
+    /// worker.
     ///
     /// # Errors
     /// See [`Error`]: a factor is no positive number.
@@ -86,7 +88,7 @@ impl<'a> Simulation<'a> {
         dag: &'a Dag,
         options: &Options,
         spawn_cost: u64,
-        fixes: &[(Target, f64)],
+        fixes: &[Fix],
     ) -> Result<Simulation<'a>, Error> {
         let weights = Weights::new(dag, options)?;
         let program = Program::new(dag, &weights, options, spawn_cost, fixes)?;

@@ -2,9 +2,9 @@
 
 use workspan_dag::{Dag, EndKind, NONE, TaskId, TaskKind};
 
+use super::fix::{Change, Fix, Fixes};
 use crate::options::{Error, Options};
 use crate::weight::Weights;
-use crate::what_if::{Cover, Target, check_factor};
 
 /// An operation of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,11 +90,11 @@ pub(super) struct Program {
     pub spawn_cost: u64,
     /// All of [`Op::Run`] and the spawns.
     pub work: u128,
-    /// Waits of the DAG; those beyond are for the tasks that fixes make.
+    /// Waits of the DAG; those beyond are for what fixes make.
     pub dag_waits: u32,
     /// Strand each task that a fix makes comes from, beginning after the DAG's tasks.
     pub pieces: Vec<u32>,
-    /// For each wait beyond the DAG's the pieces it waits for, as tasks from and to.
+    /// For each wait beyond the DAG's the pieces it waits for, or the task that now runs where it is created, as tasks from and to.
     pub piece_waits: Vec<(u32, u32)>,
 }
 
@@ -111,14 +111,9 @@ impl Program {
         weights: &Weights,
         options: &Options,
         spawn_cost: u64,
-        fixes: &[(Target, f64)],
+        fixes: &[Fix],
     ) -> Result<Program, Error> {
-        let mut covers = Vec::new();
-        for (target, factor) in fixes {
-            check_factor(*factor)?;
-            let target = std::slice::from_ref(target);
-            covers.push((Cover::union(dag, weights, options, target), *factor));
-        }
+        let fixes = Fixes::new(dag, weights, options, fixes)?;
         let (tasks, strands) = (&dag.tasks, &dag.strands);
         let count = tasks.len();
         let mut created: Vec<(u32, u32, u32)> = (0..count as u32)
@@ -156,7 +151,7 @@ impl Program {
             program.first.push(program.ops.len() as u32);
             let of_task = own.of(task);
             for (i, &s) in of_task.iter().enumerate() {
-                let spread = program.spread(dag, weights, &covers, s);
+                let spread = program.spread(dag, weights, &fixes, s);
                 program.ops.push(Op::Run(s, spread.before));
                 if let Some((&mine, others)) = spread.pieces.split_first() {
                     let from = (count + program.pieces.len()) as u32;
@@ -168,12 +163,14 @@ impl Program {
                     }
                     program.ops.push(Op::Run(s, mine));
                     let to = (count + program.pieces.len()) as u32;
-                    let wait = program.dag_waits + program.piece_waits.len() as u32;
-                    program.piece_waits.push((from, to));
-                    program.ops.push(Op::Wait(wait));
+                    program.wait_for(from, to);
                 }
                 for &child in children.of(s) {
                     program.ops.push(Op::Create(child));
+                    if fixes.is_serial(child) {
+                        program.kind[child as usize] = Kind::Call;
+                        program.wait_for(child, child + 1);
+                    }
                 }
                 let end = match strands.end_kind[s as usize] {
                     EndKind::Create => continue,
@@ -210,8 +207,15 @@ impl Program {
         Ok(program)
     }
 
+    /// The task of the operations goes on when tasks `from` to `to` have ended.
+    fn wait_for(&mut self, from: u32, to: u32) {
+        let wait = self.dag_waits + self.piece_waits.len() as u32;
+        self.piece_waits.push((from, to));
+        self.ops.push(Op::Wait(wait));
+    }
+
     /// What strand `s` takes: with the spawns folded into it, and spread where a fix says so.
-    fn spread(&self, dag: &Dag, weights: &Weights, covers: &[(Cover, f64)], s: u32) -> Spread {
+    fn spread(&self, dag: &Dag, weights: &Weights, fixes: &Fixes, s: u32) -> Spread {
         let fold = if dag.folded.is_empty() {
             None
         } else {
@@ -223,24 +227,20 @@ impl Program {
             before: weight.saturating_add(spawns),
             pieces: Vec::new(),
         };
-        let found = covers
-            .iter()
-            .find(|(cover, _)| cover.inside[s as usize] >= 1.0);
-        let Some((cover, factor)) = found else {
-            return spread;
-        };
-        let inside = (cover.inside[s as usize].round() as u64).min(weight);
-        let piece = (inside as f64 / factor).round() as u64;
-        if *factor < 1.0 {
-            spread.before = (spread.before - inside).saturating_add(piece);
-        } else if piece >= 1 && piece < inside {
-            spread.before -= inside;
-            let mut left = inside;
-            while left > 0 {
-                // The last may be shorter.
-                let next = piece.min(left);
-                spread.pieces.push(next);
-                left -= next;
+        match fixes.change(s, weight) {
+            None => {}
+            Some(Change::Takes(inside, instead)) => {
+                spread.before = (spread.before - inside).saturating_add(instead);
+            }
+            Some(Change::Pieces(inside, piece)) => {
+                spread.before -= inside;
+                let mut left = inside;
+                while left > 0 {
+                    // The last may be shorter.
+                    let next = piece.min(left);
+                    spread.pieces.push(next);
+                    left -= next;
+                }
             }
         }
         spread

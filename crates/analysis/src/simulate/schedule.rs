@@ -3,7 +3,7 @@
 use workspan_dag::raw::{RawEnd, RawRegion, RawScope, RawStrand, RawTask, RawTrace};
 use workspan_dag::{Dag, Meta, NONE, Region, Steal, Steals, StrandId, TaskKind};
 
-use super::program::{Op, Program};
+use super::program::{Kind, Op, Program};
 use super::{Policy, Setup};
 
 /// Writes down strands as they end.
@@ -219,7 +219,11 @@ impl<'a> Schedule<'a> {
         let task = |t: usize| RawTask {
             number: tasks.number(t as u32),
             parent: tasks.parent[t],
-            kind: tasks.kind[t],
+            kind: match self.program.kind[t] {
+                // A cutoff has made it so.
+                Kind::Call => TaskKind::Inline,
+                _ => tasks.kind[t],
+            },
             site: tasks.site[t],
             scope: tasks.scope[t],
         };

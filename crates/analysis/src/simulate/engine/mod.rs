@@ -1,0 +1,156 @@
+//! Virtual workers and their events.
+//!
+//! A worker has a queue of tasks that can be run and a stack of tasks that can't go on before what is above them has: in a wait, or
+//! in a call of an inline task. Under work-first nothing is kept in waits: a task that waits leaves its worker, with the tasks that
+//! called it.
+//!
+//! Thieves don't poll. One that finds all queues empty sleeps, and each task put into a queue wakes one; how many empty queues it
+//! would have looked at on its way is drawn from the same distribution.
+//!
+//! * `task`: what a task does: creates, waits, ends.
+//! * `steal`: what a worker does that has nothing to run.
+//! * `stuck`: what goes on against the policy when nothing can.
+
+mod few;
+mod steal;
+mod stuck;
+mod task;
+mod worker;
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+
+use workspan_dag::NONE;
+
+use super::program::Program;
+use super::random::Random;
+use super::schedule::Schedule;
+use super::{Setup, Simulated};
+use few::Few;
+use worker::{Frame, State, Worker};
+
+pub(super) struct Engine<'a> {
+    program: &'a Program,
+    setup: Setup,
+    schedule: Option<Schedule<'a>>,
+    random: Random,
+    /// (time, order, worker, epoch).
+    events: BinaryHeap<Reverse<(u64, u64, u32, u32)>>,
+    order: u64,
+    workers: Vec<Worker>,
+    /// Workers with something in their queues, and sleeping ones that may steal.
+    full: Few,
+    asleep: Few,
+    /// Breadth-first: all tasks, with who put them there.
+    shared: VecDeque<(u32, u32)>,
+    /// Next operation of each task.
+    next: Vec<u32>,
+    /// Not yet ended: what each task depends on, and each wait's members.
+    depends: Vec<u32>,
+    members: Vec<u32>,
+    /// Where the task in each wait lies: a worker, or [`NONE`] for a task that left its worker.
+    parked: HashMap<u32, (u32, u32)>,
+    /// Work-first: those that called a task that left its worker.
+    callers: HashMap<u32, Vec<Frame>>,
+    /// Children not yet shown.
+    delayed: HashMap<u32, Vec<u32>>,
+    /// Created, and all it depends on has ended or it will be.
+    created: Vec<bool>,
+    left: usize,
+    result: Simulated,
+}
+
+impl<'a> Engine<'a> {
+    pub(super) fn new(
+        program: &'a Program,
+        setup: Setup,
+        schedule: Option<Schedule<'a>>,
+    ) -> Engine<'a> {
+        let count = setup.workers.max(1) as usize;
+        let worker = || Worker {
+            state: State::Idle,
+            task: NONE,
+            paid: false,
+            stack: Vec::new(),
+            queue: VecDeque::new(),
+            epoch: 0,
+        };
+        Engine {
+            program,
+            setup,
+            schedule,
+            random: Random::new(setup.seed),
+            events: BinaryHeap::new(),
+            order: 0,
+            workers: (0..count).map(|_| worker()).collect(),
+            full: Few::new(count),
+            asleep: Few::new(count),
+            shared: VecDeque::new(),
+            next: program.first.clone(),
+            depends: program.depends.clone(),
+            members: program.members.clone(),
+            parked: HashMap::new(),
+            callers: HashMap::new(),
+            delayed: HashMap::new(),
+            created: vec![false; program.first.len()],
+            left: program.first.len(),
+            result: Simulated::default(),
+        }
+    }
+
+    pub(super) fn run(mut self) -> (Simulated, Option<Schedule<'a>>) {
+        let mut roots = (0..self.program.first.len() as u32)
+            .filter(|&t| self.program.parent[t as usize] == NONE)
+            .collect::<Vec<u32>>()
+            .into_iter();
+        for w in 1..self.workers.len() as u32 {
+            self.asleep.add(w);
+        }
+        if let Some(first) = roots.next() {
+            for root in roots {
+                self.put(0, root, 0);
+            }
+            self.created[first as usize] = true;
+            self.start(0, first, 0);
+        }
+        let mut now = 0;
+        loop {
+            while let Some(Reverse((t, _, w, epoch))) = self.events.pop() {
+                if self.workers[w as usize].epoch != epoch {
+                    continue;
+                }
+                now = t;
+                match self.workers[w as usize].state {
+                    State::Busy => self.go_on(w, t),
+                    State::Seeking => self.arrive(w, t),
+                    State::Idle => {}
+                }
+            }
+            if self.left == 0 || !self.unstick(now) {
+                break;
+            }
+        }
+        (self.result, self.schedule)
+    }
+
+    pub(super) fn at(&mut self, t: u64, w: u32) {
+        let epoch = self.workers[w as usize].epoch;
+        self.events.push(Reverse((t, self.order, w, epoch)));
+        self.order += 1;
+    }
+
+    /// Worker `w` takes up `task`.
+    pub(super) fn start(&mut self, w: u32, task: u32, t: u64) {
+        self.asleep.remove(w);
+        let worker = &mut self.workers[w as usize];
+        worker.epoch = worker.epoch.wrapping_add(1);
+        (worker.state, worker.task) = (State::Busy, task);
+        if let Some(callers) = self.callers.remove(&task) {
+            worker.stack.extend(callers);
+        }
+        if let Some(schedule) = &mut self.schedule {
+            schedule.open(task, w, t);
+        }
+        self.at(t, w);
+    }
+}

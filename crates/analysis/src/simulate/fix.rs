@@ -1,0 +1,144 @@
+//! Changes to a program, to be simulated before anybody makes them.
+
+use workspan_dag::{Dag, PlaceId, TaskId, TaskKind};
+
+use crate::options::{Error, Options};
+use crate::task_tree::{Step, TaskTree};
+use crate::weight::Weights;
+use crate::what_if::{Cover, Target, check_factor};
+
+/// A change to the program. The work stays, as in a what-if profile.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fix {
+    /// What each strand has of the target is spread over tasks of 1/factor of it.
+    Spread {
+        /// The code.
+        target: Target,
+        /// Pieces a strand becomes; below 1 it takes longer by that instead.
+        factor: f64,
+    },
+    /// What each strand has of the target is spread over equal tasks of at most so many ticks: the same grain for long strands
+    /// and short ones.
+    Pieces {
+        /// The code.
+        target: Target,
+        /// Most of a piece, at least 1.
+        ticks: u64,
+    },
+    /// Where tasks created at these places that are waited for together hold, with all they create, at most so many such tasks, they
+    /// run where they are created: a cutoff below which a recursion is serial.
+    Cutoff {
+        /// The places.
+        places: Vec<PlaceId>,
+        /// Most tasks in one.
+        tasks: u64,
+    },
+}
+
+/// How a strand's part of a target is divided.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Grain {
+    Factor(f64),
+    Ticks(u64),
+}
+
+/// Fixes, as they concern strands and tasks.
+pub(super) struct Fixes {
+    covers: Vec<(Cover, Grain)>,
+    /// Tasks that run inside of their creators; empty for none.
+    serial: Vec<bool>,
+}
+
+/// What becomes of a strand's weight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    /// The part of this weight takes another.
+    Takes(u64, u64),
+    /// The part of this weight becomes pieces of another, of which the last may be shorter.
+    Pieces(u64, u64),
+}
+
+impl Fixes {
+    /// # Errors
+    /// A factor is no positive number.
+    pub(super) fn new(
+        dag: &Dag,
+        weights: &Weights,
+        options: &Options,
+        fixes: &[Fix],
+    ) -> Result<Fixes, Error> {
+        let mut covers = Vec::new();
+        let mut serial = Vec::new();
+        let cover = |target: &Target| {
+            let targets = std::slice::from_ref(target);
+            Cover::union(dag, weights, options, targets)
+        };
+        for fix in fixes {
+            match fix {
+                Fix::Spread { target, factor } => {
+                    check_factor(*factor)?;
+                    covers.push((cover(target), Grain::Factor(*factor)));
+                }
+                Fix::Pieces { target, ticks } => {
+                    covers.push((cover(target), Grain::Ticks(*ticks.max(&1))));
+                }
+                Fix::Cutoff { places, tasks } => {
+                    serial.resize(dag.tasks.len(), false);
+                    cut_off(dag, places, *tasks, &mut serial);
+                }
+            }
+        }
+        Ok(Fixes { covers, serial })
+    }
+
+    /// Whether `task` runs where it is created.
+    pub(super) fn is_serial(&self, task: TaskId) -> bool {
+        self.serial.get(task as usize).copied().unwrap_or(false)
+    }
+
+    /// What becomes of strand `s`, which weighs `weight`.
+    pub(super) fn change(&self, s: u32, weight: u64) -> Option<Change> {
+        let found = self
+            .covers
+            .iter()
+            .find(|(cover, _)| cover.inside[s as usize] >= 1.0);
+        let (cover, grain) = found?;
+        let inside = (cover.inside[s as usize].round() as u64).min(weight);
+        let piece = match *grain {
+            Grain::Factor(factor) => (inside as f64 / factor).round() as u64,
+            Grain::Ticks(ticks) => inside.div_ceil(inside.div_ceil(ticks).max(1)),
+        };
+        match grain {
+            Grain::Factor(factor) if *factor < 1.0 => Some(Change::Takes(inside, piece)),
+            _ => (piece >= 1 && piece < inside).then_some(Change::Pieces(inside, piece)),
+        }
+    }
+}
+
+fn cut_off(dag: &Dag, places: &[PlaceId], most: u64, serial: &mut [bool]) {
+    let tasks = &dag.tasks;
+    let mut inside = vec![0u64; tasks.len()];
+    let created_there = |task: TaskId| places.contains(&tasks.site[task as usize]);
+    TaskTree::new(dag).walk(|step| {
+        let Step::Leave(task) = step else {
+            return;
+        };
+        let count = &mut inside[task as usize];
+        *count += u64::from(created_there(task));
+        let count = *count;
+        if let Some(parent) = inside.get_mut(tasks.parent[task as usize] as usize) {
+            *parent += count;
+        }
+    });
+    // A cutoff decides of all that is created between one place and the wait for it at once.
+    for wait in 0..dag.waits.after.len() {
+        let members = dag.waits.tasks.get(wait);
+        let there = || members.iter().copied().filter(|&task| created_there(task));
+        if there().map(|task| inside[task as usize]).sum::<u64>() > most {
+            continue;
+        }
+        for task in there().filter(|&t| tasks.kind[t as usize] == TaskKind::Deferred) {
+            serial[task as usize] = true;
+        }
+    }
+}
