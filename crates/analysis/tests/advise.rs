@@ -151,3 +151,42 @@ fn random_runs() {
     }
     assert!(reached > 50 && several > 10, "{reached} {several}");
 }
+
+/// The path goes through a folded record: which strands it is can't be told, but which sites.
+#[test]
+fn folded_parts_are_told_by_site() {
+    let with_root = |serial: u64| {
+        let lines = [
+            "{\"workspan_trace\":1,\"workers\":1,\"time_unit\":\"ns\",\"steals\":\"child\"}".to_owned(),
+            "{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}".to_owned(),
+            "{\"ev\":\"create\",\"t\":10,\"w\":0,\"task\":0,\"child\":1,\"site\":\"all\"}".to_owned(),
+            "{\"ev\":\"resume\",\"t\":10,\"w\":0,\"task\":0}".to_owned(),
+            "{\"ev\":\"wait\",\"t\":10,\"w\":0,\"task\":0}".to_owned(),
+            "{\"ev\":\"begin\",\"t\":10,\"w\":0,\"task\":1}".to_owned(),
+            "{\"ev\":\"folded\",\"t\":10,\"w\":0,\"task\":1,\"work\":70,\"span\":50,\"ready_integral\":0,\"tasks\":3,\"spawns\":3,\
+             \"syncs\":1,\"strands\":5,\"levels\":1,\"envelope\":[[50,0]],\"sites\":[{\"site\":\"few\",\"count\":1,\"work\":12,\
+             \"span\":12,\"critical_work\":12,\"lengths\":[]},{\"site\":\"most\",\"count\":2,\"work\":50,\"span\":40,\
+             \"critical_work\":30,\"lengths\":[]}],\"blocks\":[[\"few\",null,12],[\"most\",\"few\",50],[\"all\",\"most\",8]]}"
+                .to_owned(),
+            "{\"ev\":\"end\",\"t\":80,\"w\":0,\"task\":1}".to_owned(),
+            "{\"ev\":\"resume\",\"t\":80,\"w\":0,\"task\":0}".to_owned(),
+            format!("{{\"ev\":\"end\",\"t\":{},\"w\":0,\"task\":0}}", 80 + serial),
+        ];
+        workspan_dag::text::read(lines.join("\n").as_bytes()).unwrap()
+    };
+    let dag = with_root(40);
+    let folded = ask(&dag, goal(8.0, 8)).folded.unwrap();
+    assert_eq!(folded.critical, 50);
+    let label = |place: u32| dag.places[place as usize].label.as_str();
+    let sites: Vec<(&str, u64, u128, u128)> = folded
+        .sites
+        .iter()
+        .map(|s| (label(s.site), s.tasks, s.work, s.critical))
+        .collect();
+    assert_eq!(sites, [("most", 2, 50, 30), ("few", 1, 12, 12)]);
+    let (from, to, work) = folded.block.unwrap();
+    assert_eq!((label(from), label(to), work), ("most", "few", 50));
+    // Where the rest of the path weighs ten times as much there is nothing to record again.
+    assert!(ask(&with_root(1000), goal(8.0, 8)).folded.is_none());
+    assert!(ask(&phases(), goal(2.0, 2)).folded.is_none());
+}

@@ -7,10 +7,12 @@
 //!
 //! What kind of change a block needs is what the report's causes say of it, so the two never disagree.
 
+mod folded;
 mod grain;
 mod kind;
 mod search;
 
+pub use folded::{FoldedAdvice, FoldedSite};
 pub use grain::{Grain, GrainAdvice, GrainChange};
 pub use kind::Change;
 
@@ -84,6 +86,8 @@ pub struct Advice {
     pub grain: Vec<GrainAdvice>,
     /// What the run lost that more parallelism would not bring back (memory, scheduler, the system), as the report says it.
     pub elsewhere: Vec<Finding>,
+    /// What folded records hide of the critical path, where that is a tenth of it or more.
+    pub folded: Option<FoldedAdvice>,
 }
 
 /// Finds what to change in `dag`, of which `report` is the report with the same options. O(n) for each block looked at.
@@ -106,5 +110,6 @@ pub fn advise(dag: &Dag, options: &Options, report: &Report, goal: Goal) -> Resu
         stop: found.stop,
         grain,
         elsewhere: elsewhere.collect(),
+        folded: folded::folded(dag, report),
     })
 }

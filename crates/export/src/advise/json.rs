@@ -1,7 +1,9 @@
 //! Advice as JSON.
 
 use serde_json::{Value as Json, json};
-use workspan_analysis::advise::{Advice, Change, Grain, GrainChange, Step, Stop};
+use workspan_analysis::advise::{
+    Advice, Change, FoldedAdvice, FoldedSite, Grain, GrainChange, Step, Stop,
+};
 use workspan_dag::{Dag, PlaceId};
 
 use crate::compare::{place_json, position_json, ratio_json};
@@ -39,12 +41,22 @@ pub fn advise_json(dag: &Dag, advice: &Advice) -> String {
     let root = json!({
         "workspan_advice": 1, "target_parallelism": ratio_json(advice.goal.parallelism), "cores": advice.goal.cores,
         "now": outcome(&advice.now, &workers), "steps": steps, "stop": stop(advice.stop), "grain": grain,
-        "elsewhere": elsewhere,
+        "elsewhere": elsewhere, "folded": advice.folded.as_ref().map(|f| folded(dag, f)),
     });
     // Strings, numbers and lists only: nothing in it can fail to be written.
     let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
     text.push('\n');
     text
+}
+
+fn folded(dag: &Dag, folded: &FoldedAdvice) -> Json {
+    let site = |s: &FoldedSite| json!({"site": place(dag, s.site), "tasks": s.tasks, "work": whole(s.work), "critical_work": whole(s.critical)});
+    let block = folded
+        .block
+        .map(|(from, to, work)| json!({"from": place(dag, from), "to": place(dag, to), "work": whole(work)}));
+    json!({
+        "critical_work": whole(folded.critical), "sites": folded.sites.iter().map(site).collect::<Vec<_>>(), "block": block,
+    })
 }
 
 fn stop(stop: Stop) -> &'static str {

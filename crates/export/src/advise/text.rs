@@ -6,7 +6,7 @@ use workspan_dag::Dag;
 use super::{change_words, stop_words};
 use crate::compare::CompareOptions;
 use crate::page::{Page, Piece, Tone, plain, strong};
-use crate::position::{end_words, owner_words, site_cell, start_words};
+use crate::position::{end_words, label, owner_words, site_cell, start_words};
 use crate::quantity::{NBSP, percent_of, ratio, share, thousands, time};
 
 /// Sites whose grain is shown.
@@ -38,6 +38,7 @@ pub fn advise_text(dag: &Dag, advice: &Advice, looks: &CompareOptions) -> String
         show(dag, advice, number + 1, step, &mut page);
     }
     page.prose("  ", 2, &[plain(stop_words(advice.stop))]);
+    folded(dag, advice, &mut page);
     elsewhere(advice, &mut page);
     grain(dag, &advice.grain, &mut page);
     page.finish()
@@ -72,6 +73,46 @@ fn show(dag: &Dag, advice: &Advice, number: usize, step: &Step, page: &mut Page)
         at(lower)
     );
     page.prose("     ", 5, &[plain(text)]);
+}
+
+/// Sites named in the advice about folded records.
+const FOLDED_SITES: usize = 3;
+
+/// What folded records hide, and how to see it.
+fn folded(dag: &Dag, advice: &Advice, page: &mut Page) {
+    let Some(folded) = &advice.folded else {
+        return;
+    };
+    let part = percent_of(folded.critical, advice.now.span_ticks());
+    let mut words = vec![plain(format!(
+        "{} of the critical path lies in folded parts, of which the sites are known, not the strands",
+        share(part)
+    ))];
+    for (i, site) in folded.sites.iter().take(FOLDED_SITES).enumerate() {
+        words.push(plain(if i == 0 { ": " } else { ", " }));
+        words.push((Tone::Path, label(dag, site.site).to_owned()));
+        words.push(plain(format!(
+            " {} of it",
+            share(percent_of(site.critical, advice.now.span_ticks()))
+        )));
+    }
+    words.push(plain(". "));
+    let known = |p: u32| (p as usize) < dag.places.len();
+    if let Some((from, to, work)) = folded.block {
+        let at = |p: u32| if known(p) { label(dag, p) } else { "?" };
+        words.push(plain(format!(
+            "Most work in them, {}, is from {} to {}. ",
+            time(&dag.meta, work as f64),
+            at(from),
+            at(to)
+        )));
+    }
+    if let Some(first) = folded.sites.first() {
+        let command = format!("workspan record --keep {} -- ...", label(dag, first.site));
+        words.push(plain("To be told which:  "));
+        words.push((Tone::Path, command));
+    }
+    page.prose("  ", 2, &words);
 }
 
 /// What the report says besides, which no change of the code's parallelism cures.

@@ -1,0 +1,91 @@
+//! What folded records on the critical path are made of: their code is not told strand by strand, but site by site.
+
+use workspan_dag::{Dag, NONE, PlaceId};
+
+use crate::report::Report;
+
+/// Folded work on the path below this share of it is not worth recording again.
+const LEAST_SHARE: f64 = 0.1;
+
+/// A spawn site inside of folded records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FoldedSite {
+    /// The site.
+    pub site: PlaceId,
+    /// Its tasks inside of all folded records.
+    pub tasks: u64,
+    /// Work of the outermost of them with their descendants, in ticks.
+    pub work: u128,
+    /// Their own work on the critical path: on the own heaviest paths of the records that lie there.
+    pub critical: u128,
+}
+
+/// Folded records on the critical path.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct FoldedAdvice {
+    /// What of the critical path lies in them, in ticks.
+    pub critical: u128,
+    /// The sites inside, that which weighs most on the path first: recorded again with these kept, their code can be told.
+    pub sites: Vec<FoldedSite>,
+    /// The code block that most of the work inside of them is in, as where it starts and ends, and that work; a place may be
+    /// unknown ([`NONE`]).
+    pub block: Option<(PlaceId, PlaceId, u128)>,
+}
+
+/// `None` where less than a tenth of the path lies in folded records. O(sites × records).
+pub(super) fn folded(dag: &Dag, report: &Report) -> Option<FoldedAdvice> {
+    if dag.folded.is_empty() {
+        return None;
+    }
+    let mut sums: Vec<FoldedSite> = Vec::new();
+    let at = |sums: &mut Vec<FoldedSite>, site: PlaceId| -> usize {
+        sums.iter().position(|s| s.site == site).unwrap_or_else(|| {
+            sums.push(FoldedSite {
+                site,
+                tasks: 0,
+                work: 0,
+                critical: 0,
+            });
+            sums.len() - 1
+        })
+    };
+    for (_, fold) in &dag.folded {
+        for site in &fold.sites {
+            let i = at(&mut sums, site.site);
+            sums[i].tasks = sums[i].tasks.saturating_add(site.count);
+            sums[i].work += u128::from(site.work);
+        }
+    }
+    let (mut critical, mut blocks) = (0u128, Vec::new());
+    let on_path = report.work_span.critical_path.iter();
+    for fold in on_path.filter_map(|&s| dag.fold_of(s)) {
+        critical += u128::from(fold.span);
+        for site in &fold.sites {
+            let i = at(&mut sums, site.site);
+            sums[i].critical += u128::from(site.critical_work);
+        }
+        for &(from, to, ticks) in &fold.blocks {
+            blocks.push(((from, to), u128::from(ticks)));
+        }
+    }
+    if (critical as f64) < LEAST_SHARE * report.work_span.span.max(1) as f64 {
+        return None;
+    }
+    sums.retain(|s| s.critical > 0);
+    sums.sort_by_key(|s| (std::cmp::Reverse(s.critical), s.site));
+    blocks.sort_unstable();
+    let mut block: Option<(PlaceId, PlaceId, u128)> = None;
+    for same in blocks.chunk_by(|a, b| a.0 == b.0) {
+        let sum: u128 = same.iter().map(|b| b.1).sum();
+        let (from, to) = same[0].0;
+        let known = |p: PlaceId| p == NONE || (p as usize) < dag.places.len();
+        if known(from) && known(to) && block.is_none_or(|most| sum > most.2) {
+            block = Some((from, to, sum));
+        }
+    }
+    Some(FoldedAdvice {
+        critical,
+        sites: sums,
+        block,
+    })
+}
