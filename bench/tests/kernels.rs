@@ -42,6 +42,13 @@ fn kernels_check_their_results() {
             "sorted 3 numbers",
         );
     }
+    for read in ["serial", "parallel"] {
+        succeeds(
+            env!("CARGO_BIN_EXE_records"),
+            &["5001", "100", "3", "--read", read],
+            "read 5001 records",
+        );
+    }
     succeeds(
         env!("CARGO_BIN_EXE_matmul"),
         &["65", "8"],

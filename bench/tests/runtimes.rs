@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A kernel, its arguments, and the Rayon program of the same name.
-const KERNELS: [(&str, &[&str], &str); 13] = [
+const KERNELS: [(&str, &[&str], &str); 15] = [
     ("fib", &["18", "5"], env!("CARGO_BIN_EXE_fib")),
     ("nqueens", &["8", "3"], env!("CARGO_BIN_EXE_nqueens")),
     ("msort", &["50001", "1000"], env!("CARGO_BIN_EXE_msort")),
@@ -24,6 +24,16 @@ const KERNELS: [(&str, &[&str], &str); 13] = [
     ("queue", &["1000", "20", "100"], env!("CARGO_BIN_EXE_queue")),
     ("deep", &["4", "20", "100"], env!("CARGO_BIN_EXE_deep")),
     ("late", &["10", "200"], env!("CARGO_BIN_EXE_late")),
+    (
+        "records",
+        &["5001", "100", "3"],
+        env!("CARGO_BIN_EXE_records"),
+    ),
+    (
+        "records",
+        &["5001", "100", "3", "--read", "parallel"],
+        env!("CARGO_BIN_EXE_records"),
+    ),
 ];
 
 /// How often a program of each runtime is run, as schedules differ.

@@ -116,12 +116,17 @@ pub fn run() -> Result<()> {
     native_bench::run()
 }
 
-/// A trace of more than 10^7 tasks.
+/// Traces of more than 10^7 tasks and of 10^6.
 fn large(kernel: &Kernel) -> Result<()> {
-    let mut command = recorded(&kernel.stand_in, &kernel.trace);
-    let joins = [large_run::N, "1", "0"];
-    output(command.args(joins).env("RAYON_NUM_THREADS", "2"))?;
+    let record = |joins: &str| {
+        let mut command = recorded(&kernel.stand_in, &kernel.trace);
+        let command = command.args([joins, "1", "0"]);
+        output(command.env("RAYON_NUM_THREADS", "2"))
+    };
+    record(large_run::N)?;
     large_run::measure(&kernel.trace)?;
+    record(large_run::MILLION)?;
+    large_run::simulated(&kernel.trace)?;
     let _ = fs::remove_file(&kernel.trace);
     Ok(())
 }

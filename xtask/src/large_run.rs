@@ -53,6 +53,21 @@ pub fn measure(trace: &Path) -> Result<()> {
     succeed(&mut speed)
 }
 
+/// fib(28) by joins is a million tasks.
+pub const MILLION: &str = "28";
+
+/// What simulating a run on 64 workers takes, reading it included.
+pub fn simulated(trace: &Path) -> Result<()> {
+    let mut simulate = workspan("release");
+    simulate.args(["simulate", "--workers", "64", "--seeds", "1", "--json"]);
+    let cost = cost(simulate.arg(trace))?;
+    println!(
+        "fib({MILLION}), a million tasks, simulated on 64 workers with its report: {:.2} s on the clock (limit 5 s)",
+        cost.clock
+    );
+    Ok(())
+}
+
 /// Prints the trace's bytes a task, and what its report takes; returns the number of tasks with the latter.
 pub fn trace_size(trace: &Path) -> Result<(f64, Cost)> {
     let info: Value = serde_json::from_str(&output(

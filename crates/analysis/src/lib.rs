@@ -29,6 +29,7 @@ mod ready;
 mod ready_path;
 mod regions;
 mod report;
+pub mod scale;
 pub mod simulate;
 mod site_delay;
 mod site_span;

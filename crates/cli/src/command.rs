@@ -19,6 +19,7 @@ use crate::output::is_broken_pipe;
 use crate::plot::PlotArgs;
 use crate::record::RecordArgs;
 use crate::report::ReportArgs;
+use crate::scale::ScaleArgs;
 use crate::simulate::SimulateArgs;
 use crate::sql::SqlArgs;
 use crate::stretch::StretchArgs;
@@ -27,7 +28,7 @@ use crate::view::ViewArgs;
 use crate::whatif::WhatifArgs;
 use crate::{
     advise, bandwidth, bench, calibrate, check, compare, export, flame, help, html, info, plot,
-    record, report, simulate, sql, stretch, timeline, view, whatif,
+    record, report, scale, simulate, sql, stretch, timeline, view, whatif,
 };
 
 /// Where did the speedup of a task-parallel program go, and which line to change to get it back?
@@ -67,6 +68,7 @@ enum Command {
     Whatif(WhatifArgs),
     Advise(AdviseArgs),
     Simulate(SimulateArgs),
+    Scale(ScaleArgs),
     Timeline(TimelineArgs),
     Sql(SqlArgs),
     Plot(PlotArgs),
@@ -104,6 +106,7 @@ fn run(command: Command) -> anyhow::Result<ExitCode> {
         Command::Whatif(args) => whatif::run(&args)?,
         Command::Advise(args) => advise::run(&args)?,
         Command::Simulate(args) => simulate::run(&args)?,
+        Command::Scale(args) => return scale::run(&args),
         Command::Timeline(args) => timeline::run(&args)?,
         Command::Sql(args) => sql::run(&args)?,
         Command::Plot(args) => plot::run(&args)?,

@@ -18,6 +18,7 @@ pub mod output;
 pub mod plot;
 pub mod record;
 pub mod report;
+pub mod scale;
 pub mod simulate;
 pub mod sql;
 pub mod stretch;

@@ -27,7 +27,7 @@ enum Kind {
 
 /// A file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+pub enum Format {
     /// Vector graphics
     Svg,
     /// A bitmap
@@ -116,11 +116,19 @@ pub fn run(args: &PlotArgs) -> anyhow::Result<()> {
         Kind::Sites => plot::sites(&runs[0], args.rows.max(1)),
     };
     drop(progress);
-    write(args, &figure, format)
+    write(args.output.as_deref(), args.size, &figure, format)
 }
 
-fn write(args: &PlotArgs, figure: &Figure, format: Format) -> anyhow::Result<()> {
-    let (width, height) = args.size;
+/// Writes a figure of so many points in width and height to a file, or to stdout.
+///
+/// # Errors
+/// The picture can't be made, is no text for stdout, or the file is a trace or can't be written.
+pub fn write(
+    output: Option<&Path>,
+    (width, height): (f64, f64),
+    figure: &Figure,
+    format: Format,
+) -> anyhow::Result<()> {
     let bytes = match format {
         Format::Svg => plot::svg(figure, width, height).into_bytes(),
         Format::Csv => plot::csv(figure).into_bytes(),
@@ -129,7 +137,7 @@ fn write(args: &PlotArgs, figure: &Figure, format: Format) -> anyhow::Result<()>
         Format::Png => plot::png(figure, width, height, 2.0)
             .context("the picture could not be made; try another --size")?,
     };
-    match (&args.output, String::from_utf8(bytes)) {
+    match (output, String::from_utf8(bytes)) {
         (None, Ok(text)) => print(&text),
         (None, Err(_)) => bail!("a bitmap is no text for stdout; name a file with -o"),
         (Some(path), text) => {
@@ -137,11 +145,18 @@ fn write(args: &PlotArgs, figure: &Figure, format: Format) -> anyhow::Result<()>
                 Ok(text) => text.into_bytes(),
                 Err(bytes) => bytes.into_bytes(),
             };
-            let name = || format!("{}: can't be written", path.display());
-            refuse_trace(path)?;
-            std::fs::write(path, bytes).with_context(name)
+            put(path, bytes)
         }
     }
+}
+
+/// Writes a file that is no trace.
+///
+/// # Errors
+/// It is one, or can't be written.
+pub fn put(path: &Path, bytes: impl AsRef<[u8]>) -> anyhow::Result<()> {
+    refuse_trace(path)?;
+    std::fs::write(path, bytes).with_context(|| format!("{}: can't be written", path.display()))
 }
 
 /// A trace is not to be lost to a mixed-up argument.
@@ -159,9 +174,14 @@ fn format(args: &PlotArgs) -> anyhow::Result<Format> {
     if let Some(format) = args.format {
         return Ok(format);
     }
-    let Some(path) = &args.output else {
-        return Ok(Format::Svg);
-    };
+    args.output.as_deref().map_or(Ok(Format::Svg), format_of)
+}
+
+/// The format that a file's ending says.
+///
+/// # Errors
+/// It says none.
+pub fn format_of(path: &Path) -> anyhow::Result<Format> {
     match path.extension().and_then(|e| e.to_str()) {
         Some("svg") => Ok(Format::Svg),
         Some("png") => Ok(Format::Png),

@@ -18,7 +18,7 @@ use crate::record::progress::Progress;
 use crate::trace::open;
 
 /// The variables that say how many workers a runtime starts.
-const WORKERS: [&str; 4] = [
+pub const WORKERS: [&str; 4] = [
     "RAYON_NUM_THREADS",
     "OMP_NUM_THREADS",
     "CILK_NWORKERS",

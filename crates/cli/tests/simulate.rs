@@ -1,10 +1,9 @@
 //! `workspan simulate` and `workspan advise` as a user calls them.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::path::Path;
-use std::process::{Command, Output};
+mod asked;
 
-use serde_json::Value;
+use asked::{ask, json, refused, said, trace};
 
 /// Two halves of 100 us, then 200 us that the root does alone.
 const HALVES: &str = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child","burden":1000,"name":"halves"}
@@ -22,42 +21,12 @@ const HALVES: &str = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals
 {"ev":"end","t":301000,"w":0,"task":0}
 "#;
 
-fn workspan(command: &str, file: &Path, more: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_workspan"))
-        .arg(command)
-        .arg(file)
-        .args(more)
-        .output()
-        .unwrap()
-}
-
-fn said(output: &Output) -> String {
-    assert!(
-        output.stderr.is_empty() && output.status.success(),
-        "{output:?}"
-    );
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn refused(output: &Output) -> String {
-    assert!(
-        output.stdout.is_empty() && !output.status.success(),
-        "{output:?}"
-    );
-    String::from_utf8(output.stderr.clone()).unwrap()
-}
-
-fn json(output: &Output) -> Value {
-    serde_json::from_str(&said(output)).unwrap()
-}
-
 #[test]
 fn simulated_runs_and_their_traces() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("run.jsonl");
-    std::fs::write(&file, HALVES).unwrap();
-    let ask = |more: &[&str]| json(&workspan("simulate", &file, &[more, &["--json"]].concat()));
-    let root = ask(&[
+    let run = trace(HALVES);
+    let file = &run.file;
+    let simulated = |more: &[&str]| json(&ask("simulate", file, &[more, &["--json"]].concat()));
+    let root = simulated(&[
         "--workers",
         "1,2,8",
         "--seeds",
@@ -69,11 +38,11 @@ fn simulated_runs_and_their_traces() {
     assert_eq!((first(0), first(1), first(2)), (400_000, 301_000, 301_000));
     assert_eq!(root["runs"][1]["elapsed"].as_array().unwrap().len(), 3);
     assert_eq!(
-        ask(&["--workers", "1", "--spawn-cost", "50ns"])["runs"][0]["elapsed"][0],
+        simulated(&["--workers", "1", "--spawn-cost", "50ns"])["runs"][0]["elapsed"][0],
         400_100
     );
     // The serial part spread over four.
-    let fixed = ask(&[
+    let fixed = simulated(&[
         "--workers",
         "8",
         "--fix",
@@ -83,10 +52,10 @@ fn simulated_runs_and_their_traces() {
     ]);
     assert_eq!(fixed["runs"][0]["elapsed"][0], 150_000);
 
-    let on4 = folder.path().join("on4.jsonl");
-    let text = said(&workspan(
+    let on4 = run.folder.path().join("on4.jsonl");
+    let text = said(&ask(
         "simulate",
-        &file,
+        file,
         &[
             "--workers",
             "4",
@@ -97,27 +66,39 @@ fn simulated_runs_and_their_traces() {
         ],
     ));
     assert!(text.contains("simulated help-first"), "{text}");
-    let report = json(&workspan("report", &on4, &["--json"]));
+    let report = json(&ask("report", &on4, &["--json"]));
     assert_eq!(
         (&report["workers"], &report["elapsed"]),
         (&4.into(), &301_000.into())
     );
     assert_eq!(report["work"], 400_000);
+    // Every other command reads it as well.
+    for command in ["info", "whatif", "advise", "simulate", "timeline", "report"] {
+        let more: &[&str] = match command {
+            "whatif" => &["--site", "src/a.rs:5"],
+            _ => &[],
+        };
+        assert!(!said(&ask(command, &on4, more)).is_empty(), "{command}");
+    }
+    let compared = json(&ask("compare", file, &[on4.to_str().unwrap(), "--json"]));
+    assert!(compared.to_string().contains("301000"), "{compared}");
+    let page = run.folder.path().join("page.html");
+    said(&ask("html", &on4, &["-o", page.to_str().unwrap()]));
+    assert!(page.is_file());
 }
 
 #[test]
 fn advice_names_the_serial_part() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("run.jsonl");
-    std::fs::write(&file, HALVES).unwrap();
-    let root = json(&workspan("advise", &file, &["--cores", "3", "--json"]));
+    let run = trace(HALVES);
+    let file = &run.file;
+    let root = json(&ask("advise", file, &["--cores", "3", "--json"]));
     assert_eq!(
         (&root["stop"], root["steps"].as_array().unwrap().len()),
         (&"reached".into(), 1)
     );
     assert_eq!(root["steps"][0]["change"], "parallelise");
     assert_eq!(root["steps"][0]["critical_work"], 200_000);
-    let text = said(&workspan("advise", &file, &["--cores", "3"]));
+    let text = said(&ask("advise", file, &["--cores", "3"]));
     assert!(
         text.contains("1. The root task, from") || text.contains("1. the root task, from"),
         "{text}"
@@ -127,9 +108,8 @@ fn advice_names_the_serial_part() {
 
 #[test]
 fn bad_input_is_answered() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("run.jsonl");
-    std::fs::write(&file, HALVES).unwrap();
+    let run = trace(HALVES);
+    let file = &run.file;
     for (args, words) in [
         (
             &["--workers", "0"][..],
@@ -146,23 +126,34 @@ fn bad_input_is_answered() {
             &["--fix", "site:src/a.rs:5 x0"],
             "expected a positive number",
         ),
+        (
+            &["--fix", "site:src/a.rs:5 xNaN"],
+            "expected a positive number",
+        ),
+        (
+            &["--fix", "lines:src/b.rs:5 x2"],
+            "no position in a file `src/b.rs`",
+        ),
+        (&["--fix", "lines:src/a.rs:5 into 0"], "0"),
+        (&["--fix", "site:src/a.rs:5 cutoff 0"], "is no fix"),
+        (&["--fix", "lines:src/a.rs:5 cutoff 4"], "is no fix"),
         (&["-o", "out.jsonl"], "say on how many workers"),
     ] {
-        let message = refused(&workspan("simulate", &file, args));
+        let message = refused(&ask("simulate", file, args));
         assert!(message.contains(words), "{args:?}: {message}");
     }
-    let message = refused(&workspan("advise", &file, &["--target-parallelism", "0"]));
+    let message = refused(&ask("advise", file, &["--target-parallelism", "0"]));
     assert!(
         message.contains("expected a number of at least 1"),
         "{message}"
     );
     std::fs::write(
-        &file,
+        file,
         "{\"workspan_trace\":1,\"workers\":1,\"time_unit\":\"ns\",\"steals\":\"child\"}\n{\"ev\":\"begin\",\"t\":5,\"w\":0,\"task\":0}\n{\"ev\":\"end\",\"t\":5,\"w\":0,\"task\":0}",
     )
     .unwrap();
     for command in ["simulate", "advise"] {
-        let message = refused(&workspan(command, &file, &[]));
+        let message = refused(&ask(command, file, &[]));
         assert!(message.contains("no critical path"), "{message}");
     }
 }

@@ -1,9 +1,11 @@
 //! `workspan whatif` as a user calls it.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::path::PathBuf;
+mod asked;
+
 use std::process::{Command, Output};
 
+use asked::{Trace, ask, refused, said, trace};
 use serde_json::Value;
 
 /// Example A of MODEL.md, its expensive strands marked, with positions.
@@ -32,44 +34,8 @@ const TREE_SUM: &str = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","stea
 {"ev":"end","t":145,"w":0,"task":0}
 "#;
 
-struct Trace {
-    _folder: tempfile::TempDir,
-    file: PathBuf,
-}
-
-fn trace(text: &str) -> Trace {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("run.jsonl");
-    std::fs::write(&file, text).unwrap();
-    Trace {
-        _folder: folder,
-        file,
-    }
-}
-
 fn whatif(trace: &Trace, more: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_workspan"))
-        .arg("whatif")
-        .arg(&trace.file)
-        .args(more)
-        .output()
-        .unwrap()
-}
-
-fn said(output: &Output) -> String {
-    assert!(
-        output.stderr.is_empty() && output.status.success(),
-        "{output:?}"
-    );
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-fn refused(output: &Output) -> String {
-    assert!(
-        output.stdout.is_empty() && !output.status.success(),
-        "{output:?}"
-    );
-    String::from_utf8(output.stderr.clone()).unwrap()
+    ask("whatif", &trace.file, more)
 }
 
 #[test]
@@ -132,6 +98,8 @@ fn what_is_not_there_is_answered_with_what_is_close() {
         (&["--lines", "src/some.rs:15"], "closest to it: src/sum.rs"),
         (&["--region", "comput"], "closest to it: compute"),
         (&["--factors", "0"], "expected a positive number"),
+        (&["--factors", "NaN"], "expected a positive number"),
+        (&["--factors=-2"], "expected a positive number"),
         (&["--factors", "2,many"], "expected a positive number"),
         (&["--workers", "0"], "0 is not in 1.."),
         (&["--lines", "sum.rs"], "expected FILE:FROM-TO"),

@@ -13,6 +13,6 @@ mod svg;
 
 pub use data::{csv, gnuplot};
 pub use figure::Figure;
-pub use figures::{PlotRun, breakdown, profile, sites, speedup};
+pub use figures::{PlotRun, breakdown, profile, scale, sites, speedup};
 pub use png::png;
 pub use svg::svg;

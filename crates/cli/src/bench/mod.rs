@@ -2,10 +2,11 @@
 
 mod build;
 mod csv;
-mod folder;
+pub(crate) mod folder;
 mod kernels;
 mod measure;
 mod picture;
+mod predictions;
 mod rayon;
 mod result;
 mod runtime;
@@ -15,13 +16,16 @@ mod verdict;
 
 use std::process::ExitCode;
 
+pub use predictions::PredictionsArgs;
 pub use runtimes::RuntimesArgs;
+pub(crate) use runtimes::writable;
 
 /// Measures what the tool brings along: the same programs on every task runtime of this machine
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = "\
 Examples:
   workspan bench runtimes
+  workspan bench predictions
   workspan bench runtimes --help      # kernels, and what is built how")]
 pub struct BenchArgs {
     #[command(subcommand)]
@@ -31,6 +35,7 @@ pub struct BenchArgs {
 #[derive(Debug, Clone, clap::Subcommand)]
 enum What {
     Runtimes(RuntimesArgs),
+    Predictions(PredictionsArgs),
 }
 
 /// `workspan bench`.
@@ -40,5 +45,6 @@ enum What {
 pub fn run(args: &BenchArgs) -> anyhow::Result<ExitCode> {
     match &args.what {
         What::Runtimes(args) => runtimes::run(args),
+        What::Predictions(args) => predictions::run(args),
     }
 }

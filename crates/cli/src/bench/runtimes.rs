@@ -153,7 +153,7 @@ pub fn run(args: &RuntimesArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn wanted(names: &[String]) -> anyhow::Result<Vec<Runtime>> {
+pub(super) fn wanted(names: &[String]) -> anyhow::Result<Vec<Runtime>> {
     for name in names {
         if RUNTIMES.iter().all(|r| r.name() != name) {
             let known: Vec<&str> = RUNTIMES.iter().map(|r| r.name()).collect();
@@ -166,7 +166,7 @@ fn wanted(names: &[String]) -> anyhow::Result<Vec<Runtime>> {
 }
 
 /// Before minutes of measuring, rather than after.
-fn writable(file: &Path) -> anyhow::Result<()> {
+pub(crate) fn writable(file: &Path) -> anyhow::Result<()> {
     let there = file.exists();
     std::fs::OpenOptions::new()
         .create(true)
@@ -190,13 +190,13 @@ fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-fn interrupted() -> ExitCode {
+pub(super) fn interrupted() -> ExitCode {
     eprintln!("workspan: interrupted; nothing was written");
     ExitCode::from(130)
 }
 
 /// Finds the runtimes and builds what they run: for each kernel its variants.
-fn prepare(
+pub(super) fn prepare(
     kernels: &[Kernel],
     wanted: &[Runtime],
     (folder, runs): (&Path, &RunFolder),
@@ -285,18 +285,18 @@ fn load() -> Option<f64> {
 }
 
 /// What is being done, on stderr: one line that is written over on a terminal, else a line for each step.
-struct Progress {
+pub(super) struct Progress {
     terminal: bool,
 }
 
 impl Progress {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self {
             terminal: std::io::stderr().is_terminal(),
         }
     }
 
-    fn say(&self, what: &str) {
+    pub(super) fn say(&self, what: &str) {
         let mut stderr = std::io::stderr();
         // A terminal that is gone needs no message.
         let _ = if self.terminal {
@@ -312,7 +312,7 @@ impl Progress {
         }
     }
 
-    fn clear(&self) {
+    pub(super) fn clear(&self) {
         if self.terminal {
             let _ = write!(std::io::stderr(), "\r\x1b[K");
         }

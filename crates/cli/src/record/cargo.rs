@@ -172,10 +172,20 @@ fn prepare(
         command.env(environment::USER_RUNNER, environment::join(&user.runner));
     }
 
+    request.line.add_config(runner_config(user, &tools.runner)?);
+    command.args(request.line.arguments());
+    Ok(command)
+}
+
+/// The `--config` value that makes `runner` cargo's target runner.
+///
+/// # Errors
+/// Its path can't be told to cargo.
+pub(super) fn runner_config(user: &UserConfig, runner: &Path) -> anyhow::Result<OsString> {
     let runner = if user.runner_is_string {
-        embedded::undivided(&tools.runner)?
+        embedded::undivided(runner)?
     } else {
-        tools.runner.clone()
+        runner.to_owned()
     };
     let runner = runner.to_str().with_context(|| {
         format!("{}: cargo can't be given this path, as it is not UTF-8; set XDG_CACHE_HOME to one that is", runner.display())
@@ -186,15 +196,8 @@ fn prepare(
     } else {
         format!("[{runner}]")
     };
-    request.line.add_config(
-        format!(
-            "target.{}.runner={value}",
-            toml::Value::from(user.target.as_str())
-        )
-        .into(),
-    );
-    command.args(request.line.arguments());
-    Ok(command)
+    let target = toml::Value::from(user.target.as_str());
+    Ok(format!("target.{target}.runner={value}").into())
 }
 
 fn say_once(folder: &Path, keep_profile: bool) {

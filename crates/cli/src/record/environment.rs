@@ -27,6 +27,8 @@ pub const SWAP: &str = "WORKSPAN_SWAP";
 pub const COUNTERS: &str = "WORKSPAN_COUNTERS";
 /// For the preloaded library: not empty, it reads the threads' scheduling statistics.
 pub const SCHEDSTAT: &str = "WORKSPAN_SCHEDSTAT";
+/// For the runner: a file; the program is added to it instead of being started.
+pub const LIST: &str = "WORKSPAN_LIST";
 /// For the runner: the user's own runner with its arguments ([`join`]).
 pub const USER_RUNNER: &str = "WORKSPAN_USER_RUNNER";
 /// For the runner: the variables that were changed for cargo, as the user has them ([`Changed`]).
@@ -106,6 +108,7 @@ pub fn restore(command: &mut Command) {
         FOLLOW,
         SWAP,
         COUNTERS,
+        LIST,
         USER_RUNNER,
         RESTORE,
     ] {

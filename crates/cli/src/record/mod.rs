@@ -10,11 +10,12 @@ mod clock;
 mod direct;
 mod environment;
 mod finalize;
+pub(crate) mod listed;
 mod locked;
 mod metadata;
 mod off_cpu;
 mod optimisation;
-mod outcome;
+pub(crate) mod outcome;
 mod program;
 pub(crate) mod progress;
 mod runner;
@@ -28,6 +29,9 @@ mod user_config;
 mod watch;
 
 pub use args::{CargoWorkspanArgs, RecordArgs};
+pub(crate) use outcome::shown;
+pub(crate) use program::find;
+pub(crate) use runs::program_name;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;

@@ -8,8 +8,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-use super::environment::{self, LIBRARY, PROGRAM, SPOOL_DIR, USER_RUNNER};
-use super::{off_cpu, program, sanitizer};
+use super::environment::{self, LIBRARY, LIST, PROGRAM, SPOOL_DIR, USER_RUNNER};
+use super::{listed, off_cpu, program, sanitizer};
 
 /// In the spool directory: what the runner could not have recorded, one sentence a line.
 pub const UNRECORDED: &str = "unrecorded.txt";
@@ -30,6 +30,15 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut command = Command::new(words.next().unwrap_or_default());
     command.args(words);
     environment::restore(&mut command);
+    if let Some(list) = std::env::var_os(LIST) {
+        return match listed::add(Path::new(&list), &command) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                eprintln!("workspan: {}: {error}", Path::new(&list).display());
+                ExitCode::FAILURE
+            }
+        };
+    }
 
     let (library, spool) = (std::env::var_os(LIBRARY), std::env::var_os(SPOOL_DIR));
     if let (Some(library), Some(spool)) = (library, spool) {

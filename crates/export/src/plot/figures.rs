@@ -1,6 +1,7 @@
 //! The kinds of figures: runs in, figures out.
 
 use workspan_analysis::Report;
+use workspan_analysis::scale::{Point, Scale};
 use workspan_dag::{Dag, ROOT_PLACE};
 
 use super::figure::{
@@ -191,6 +192,53 @@ pub fn speedup(runs: &[PlotRun]) -> Figure {
         at_least: 2.0,
         up_log2: true,
         series: all,
+    }
+}
+
+/// Measured speedups over lower bound, simulation and upper bound.
+pub fn scale(program: &str, scale: &Scale) -> Figure {
+    let most = scale.points.iter().map(|p| p.workers).max();
+    let most = f64::from(most.unwrap_or(1).max(2));
+    let of = |f: &dyn Fn(&Point) -> Option<f64>| -> Vec<(f64, f64)> {
+        let points = scale.points.iter();
+        points
+            .filter_map(|p| Some((p.workers.into(), f(p)?)))
+            .collect()
+    };
+    let all = [
+        series(
+            "linear",
+            GREY,
+            Mark::Dashed,
+            of(&|p| Some(p.workers.into())),
+        ),
+        series("at most", GREEN, Mark::Line, of(&|p| Some(p.bounds?.1))),
+        series(
+            "simulated",
+            ORANGE,
+            Mark::Dashed,
+            of(&|p| Some(p.simulated?.mean)),
+        ),
+        series("at least", RED, Mark::Line, of(&|p| Some(p.bounds?.0))),
+        series(
+            "measured",
+            BLUE,
+            Mark::Points,
+            of(&|p| p.measured.as_ref()?.speedup),
+        ),
+    ];
+    Figure {
+        title: format!("{program}: speedup, measured over predicted"),
+        across: Across::Numbers {
+            title: "workers".into(),
+            from: 1.0,
+            to: most,
+            log2: true,
+        },
+        up: "speedup".into(),
+        at_least: 2.0,
+        up_log2: true,
+        series: all.into_iter().filter(|s| !s.points.is_empty()).collect(),
     }
 }
 

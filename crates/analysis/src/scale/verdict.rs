@@ -1,0 +1,185 @@
+//! What is to be said of a measured curve and its band.
+
+use super::{Point, RecordedRun, Scale};
+
+/// A run of less than this is mostly the process's start, in ns.
+const SHORT: u64 = 100_000_000;
+/// A bound is left when a speedup is beyond it by this part: clocks, timers and the start of the process are not in the model.
+const SLACK: f64 = 0.05;
+/// A part of the workers' time that is reason enough.
+const SHARE: f64 = 0.05;
+
+/// Why a program is slower than its DAG allows, as far as the recorded runs tell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Reason {
+    /// The same work took so many times as long on more workers: memory bandwidth, caches, clock rate, contention inside strands.
+    Stretch(f64),
+    /// The system ran something else for this part of the workers' time.
+    Descheduled(f64),
+    /// Workers gave up the CPU themselves (I/O, locks) for this part of their time.
+    Blocked(f64),
+    /// Ready strands stood beside free workers for this part of their time.
+    Delay(f64),
+    /// Nothing of the kind was recorded.
+    Unknown,
+}
+
+/// What is to be said of a measured curve.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Remark {
+    /// The program has the same workers whatever it is asked for.
+    Ignores {
+        /// Numbers it was asked for.
+        asked: Vec<u32>,
+        /// What it had.
+        workers: u32,
+    },
+    /// It has another number than asked for, though not always the same.
+    Differs {
+        /// Asked for.
+        asked: u32,
+        /// What it had.
+        workers: u32,
+    },
+    /// The runs on these numbers of workers differ too much to be judged.
+    Noisy(Vec<u32>),
+    /// Slower than the lower bound.
+    Below {
+        /// On these numbers of workers.
+        workers: Vec<u32>,
+        /// Why, as far as it can be told.
+        reason: Reason,
+    },
+    /// Faster than the upper bound.
+    Above(Vec<u32>),
+    /// Everything that could be judged lies between the bounds.
+    Inside,
+    /// There is nothing to judge: no recorded run, or nothing measured on more than one worker and as many CPUs.
+    Unjudged,
+    /// Numbers of workers beyond the CPUs, which the bounds know nothing of.
+    Crowded(Vec<u32>),
+    /// The fastest run took less than a tenth of a second, in ns.
+    Short(u64),
+}
+
+/// Where a point lies against its bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Below,
+    Inside,
+    Above,
+}
+
+fn side(speedup: f64, (lower, upper): (f64, f64)) -> Side {
+    if speedup < lower * (1.0 - SLACK) {
+        Side::Below
+    } else if speedup > upper * (1.0 + SLACK) {
+        Side::Above
+    } else {
+        Side::Inside
+    }
+}
+
+/// Median and fastest runs have to agree: what disturbs a run only ever makes it slower, so the fastest say what the program can
+/// do, and a median elsewhere says that they were lucky.
+fn judged(point: &Point) -> Option<Result<Side, ()>> {
+    let measured = point.measured.as_ref()?;
+    let bounds = point.bounds?;
+    if point.workers < 2 || point.crowded {
+        return None;
+    }
+    let median = side(measured.speedup?, bounds);
+    let best = side(measured.best?, bounds);
+    Some(if median == best { Ok(best) } else { Err(()) })
+}
+
+pub(super) fn remarks(scale: &Scale) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    let ignores = thread_counts(&scale.recorded, &mut remarks);
+    let (mut below, mut above, mut noisy) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut all, mut inside) = (0, 0);
+    for point in &scale.points {
+        let Some(side) = judged(point) else {
+            continue;
+        };
+        all += 1;
+        match side {
+            Ok(Side::Below) => below.push(point.workers),
+            Ok(Side::Above) => above.push(point.workers),
+            Ok(Side::Inside) => inside += 1,
+            Err(()) => noisy.push(point.workers),
+        }
+    }
+    if !below.is_empty() {
+        remarks.push(Remark::Below {
+            workers: below,
+            reason: reason(&scale.recorded),
+        });
+    }
+    if !above.is_empty() {
+        remarks.push(Remark::Above(above));
+    }
+    if !noisy.is_empty() {
+        remarks.push(Remark::Noisy(noisy));
+    }
+    if all == 0 {
+        remarks.push(Remark::Unjudged);
+    } else if inside == all && !ignores {
+        remarks.push(Remark::Inside);
+    }
+    let measured = || scale.points.iter().filter(|p| p.measured.is_some());
+    let crowded: Vec<u32> = measured()
+        .filter(|p| p.crowded)
+        .map(|p| p.workers)
+        .collect();
+    if !crowded.is_empty() {
+        remarks.push(Remark::Crowded(crowded));
+    }
+    let fastest = measured()
+        .filter_map(|p| p.measured.as_ref()?.times.first().copied())
+        .min();
+    remarks.extend(fastest.filter(|&ns| ns < SHORT).map(Remark::Short));
+    remarks
+}
+
+/// Says where the workers are not those asked for; true when they are the same whatever was asked for.
+fn thread_counts(recorded: &[RecordedRun], remarks: &mut Vec<Remark>) -> bool {
+    let Some(first) = recorded.first() else {
+        return false;
+    };
+    let same = recorded.iter().all(|r| r.workers == first.workers);
+    let asked_for_others = recorded.iter().any(|r| r.asked != first.asked);
+    if same && asked_for_others {
+        remarks.push(Remark::Ignores {
+            asked: recorded.iter().rev().map(|r| r.asked).collect(),
+            workers: first.workers,
+        });
+        return true;
+    }
+    let other = recorded.iter().find(|r| r.asked != r.workers);
+    remarks.extend(other.map(|r| Remark::Differs {
+        asked: r.asked,
+        workers: r.workers,
+    }));
+    false
+}
+
+/// What takes most of the workers' time. Of a run in which the same work takes `s` times as long, 1 − 1/s of it is stretch.
+fn reason(recorded: &[RecordedRun]) -> Reason {
+    let Some(most) = recorded.first() else {
+        return Reason::Unknown;
+    };
+    let least = recorded.last().filter(|r| r.asked < most.asked);
+    let stretch = least.map_or(1.0, |l| most.work / l.work.max(1.0));
+    let parts = [
+        (1.0 - 1.0 / stretch.max(1.0), Reason::Stretch(stretch)),
+        (most.descheduled, Reason::Descheduled(most.descheduled)),
+        (most.blocked, Reason::Blocked(most.blocked)),
+        (most.delay, Reason::Delay(most.delay)),
+    ];
+    let largest = parts.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
+    match largest {
+        Some((share, reason)) if share > SHARE => reason,
+        _ => Reason::Unknown,
+    }
+}

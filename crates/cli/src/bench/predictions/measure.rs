@@ -1,0 +1,103 @@
+//! Runs programs bare and recorded, in turns.
+
+use std::path::Path;
+use std::process::Command;
+
+use crate::bench::measure::Variant;
+use crate::bench::runtime::Runtime;
+use crate::scale::Runner;
+
+use super::predict::{JUDGED, Run};
+
+/// A program with arguments.
+pub struct Subject<'a> {
+    /// Its arguments.
+    pub arguments: &'static [&'static str],
+    /// For one runtime.
+    pub variant: &'a Variant,
+}
+
+/// What a program did.
+pub struct Measured {
+    /// Bare elapsed times on [`JUDGED`], least of all rounds, in ns: what disturbs a run only makes it slower.
+    pub elapsed: [f64; 2],
+    /// The recorded run with the least work, which was disturbed least.
+    pub run: anyhow::Result<Run>,
+}
+
+/// How to measure.
+pub struct Plan<'a> {
+    /// Starts programs.
+    pub runner: &'a Runner,
+    /// CPUs to give workers.
+    pub cpus: &'a [usize],
+    /// Rounds.
+    pub repeat: u32,
+    /// Where traces go.
+    pub folder: &'a Path,
+}
+
+/// Runs all subjects in turns, each round bare on one worker and on two and recorded on two.
+///
+/// # Errors
+/// A program fails.
+pub fn measure(plan: &Plan, subjects: &[Subject]) -> anyhow::Result<Vec<Measured>> {
+    let nothing = || Measured {
+        elapsed: [f64::INFINITY; 2],
+        run: Err(anyhow::anyhow!("it was not recorded")),
+    };
+    let mut all: Vec<Measured> = subjects.iter().map(|_| nothing()).collect();
+    for round in 0..plan.repeat {
+        for (subject, measured) in subjects.iter().zip(&mut all) {
+            for (workers, least) in JUDGED.into_iter().zip(&mut measured.elapsed) {
+                let command = with_arguments(Command::new(&subject.variant.bare), subject, workers);
+                let took = plan.runner.run(command, workers, place(plan, workers))?;
+                *least = least.min(took.as_nanos() as f64);
+            }
+            // Recordings differ less, as what disturbed them is taken out.
+            if round % 2 == 0 {
+                keep_better(&mut measured.run, record(plan, subject));
+            }
+        }
+    }
+    Ok(all)
+}
+
+fn place<'a>(plan: &Plan<'a>, workers: u32) -> Option<&'a [usize]> {
+    plan.cpus.get(..workers as usize)
+}
+
+fn with_arguments(mut command: Command, subject: &Subject, workers: u32) -> Command {
+    command
+        .args(subject.arguments)
+        .args(["--workers", &workers.to_string()]);
+    command
+}
+
+fn record(plan: &Plan, subject: &Subject) -> anyhow::Result<Run> {
+    let file = plan.folder.join("trace.wspan");
+    // `record` never overwrites; this one is ours.
+    let _ = std::fs::remove_file(&file);
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["record", "--no-report", "-o"]).arg(&file);
+    command.arg("--").arg(&subject.variant.recorded);
+    let command = with_arguments(command, subject, 2);
+    plan.runner.run(command, 2, place(plan, 2))?;
+    Run::read(&file)
+}
+
+fn keep_better(best: &mut anyhow::Result<Run>, new: anyhow::Result<Run>) {
+    let better = match (&best, &new) {
+        (Ok(best), Ok(new)) => new.logical.work < best.logical.work,
+        (Ok(_), Err(_)) => false,
+        (Err(_), _) => true,
+    };
+    if better {
+        *best = new;
+    }
+}
+
+/// What people call a subject.
+pub fn title(kernel: &str, runtime: Runtime) -> String {
+    format!("{kernel}, {}", runtime.title())
+}

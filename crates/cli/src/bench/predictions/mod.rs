@@ -1,0 +1,222 @@
+//! `workspan bench predictions`: how good what-if and simulation are here, told by programs that were measured before and after a
+//! fix, and by every kernel on every runtime.
+
+mod measure;
+mod pairs;
+mod predict;
+mod table;
+
+use std::process::ExitCode;
+
+use super::folder::RunFolder;
+use super::kernels::{self, Kernel};
+use super::measure::Variant;
+use super::result::Comparison;
+use super::runtimes::{Progress, interrupted, prepare, wanted};
+use crate::embedded;
+use crate::output::print;
+use crate::scale::{Runner, cpus};
+use measure::{Measured, Plan, Subject, measure, title};
+use pairs::{Pair, is_blind, pairs};
+use table::{KernelRow, PairRow, text};
+
+/// Predicts programs after a known fix and on other workers, measures them, and prints the error of each prediction
+#[derive(Debug, Clone, clap::Args)]
+#[command(
+    long_about = "Predicts programs after a known fix and on other workers, measures them, and prints the error of each prediction.
+
+Pairs of kernels before and after a fix (serial merge, serial read, unbalanced chunks, too fine tasks): span, parallelism and elapsed \
+time after it, predicted from a recorded run before it. And every kernel of `bench runtimes` on every runtime: elapsed time on one \
+worker and on two, simulated from one recorded run. Kernels that tuned the simulation's costs are told from those that judge it.",
+    after_help = "\
+Examples:
+  workspan bench predictions
+  workspan bench predictions --runtimes rayon,onetbb --repeat 9
+  workspan bench predictions --pairs-only"
+)]
+pub struct PredictionsArgs {
+    /// Runtimes, separated by commas: rayon, libomp, libgomp, onetbb (default: all that are here)
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    runtimes: Vec<String>,
+    /// Rounds, each with a bare run on one worker and on two; every other one is recorded, too
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    repeat: u32,
+    /// Leave out the kernels that have no fix
+    #[arg(long)]
+    pairs_only: bool,
+    /// Only these kernels, separated by commas
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    kernels: Vec<String>,
+}
+
+/// `workspan bench predictions`.
+///
+/// # Errors
+/// There is no runtime, or fewer than two CPUs, or a kernel can't be run.
+pub fn run(args: &PredictionsArgs) -> anyhow::Result<ExitCode> {
+    let mut runtimes = wanted(&args.runtimes)?;
+    runtimes.retain(|runtime| *runtime != super::runtime::Runtime::Serial);
+    let cpus = cpus::in_order()?;
+    if cpus.len() < 2 {
+        anyhow::bail!("this process may use one CPU only; predictions are judged on two");
+    }
+    let chosen = |name: &str| args.kernels.is_empty() || args.kernels.iter().any(|k| k == name);
+    let mut pairs = pairs();
+    pairs.retain(|pair| chosen(pair.kernel.name));
+    let mut kernels = kernels::chosen(&["all".to_owned()])?;
+    kernels.retain(|kernel| chosen(kernel.name) && !args.pairs_only);
+    let folder = embedded::unpack(None)?.folder.join("bench");
+    let runs = RunFolder::below(&folder)?;
+    let runner = Runner::new(&runs.path)?;
+    let progress = Progress::new();
+    let mut found = Comparison::default();
+    // Each source once, whatever its arguments.
+    let mut sources: Vec<Kernel> = kernels.clone();
+    for pair in &pairs {
+        if sources.iter().all(|k| k.name != pair.kernel.name) {
+            sources.push(pair.kernel);
+        }
+    }
+    let stopped = || runner.stopped();
+    let programs = prepare(
+        &sources,
+        &runtimes,
+        (&folder, &runs),
+        &mut found,
+        &progress,
+        &stopped,
+    )?;
+    let variants = |name: &str| -> &[Variant] {
+        let at = sources.iter().position(|k| k.name == name);
+        at.map_or(&[], |at| &programs[at])
+    };
+    let plan = Plan {
+        runner: &runner,
+        cpus: &cpus,
+        repeat: args.repeat,
+        folder: &runs.path,
+    };
+    let mut session = Session {
+        plan,
+        progress: &progress,
+        warnings: found.warnings,
+        steps: (0, kernels.len() + pairs.len()),
+    };
+    let (mut kernel_rows, mut pair_rows) = (Vec::new(), Vec::new());
+    for pair in &pairs {
+        pair_rows.extend(session.pair(pair, variants(pair.kernel.name)));
+    }
+    for kernel in &kernels {
+        kernel_rows.extend(session.kernel(kernel, variants(kernel.name)));
+    }
+    progress.clear();
+    if runner.stopped() {
+        return Ok(interrupted());
+    }
+    let mut out = String::new();
+    for (_, version) in &found.runtimes {
+        out.push_str(&format!("{version}\n"));
+    }
+    for (runtime, why) in &found.missing {
+        out.push_str(&format!("{}: not here: {why}\n", runtime.title()));
+    }
+    out.push_str(&text(&kernel_rows, &pair_rows));
+    for warning in &session.warnings {
+        out.push_str(&format!("\nNot judged: {warning}\n"));
+    }
+    print(&out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Session<'a> {
+    plan: Plan<'a>,
+    progress: &'a Progress,
+    warnings: Vec<String>,
+    /// Done, and all.
+    steps: (usize, usize),
+}
+
+impl Session<'_> {
+    fn measured(&mut self, what: &str, subjects: &[Subject]) -> Vec<Measured> {
+        if self.plan.runner.stopped() {
+            return Vec::new();
+        }
+        self.steps.0 += 1;
+        let (step, all) = self.steps;
+        self.progress.say(&format!("{step} of {all}: {what}"));
+        measure(&self.plan, subjects).unwrap_or_else(|why| {
+            self.warnings.push(format!("{what}: {why:#}."));
+            Vec::new()
+        })
+    }
+
+    fn kernel(&mut self, kernel: &Kernel, variants: &[Variant]) -> Vec<KernelRow> {
+        let subject = |variant| Subject {
+            arguments: kernel.arguments,
+            variant,
+        };
+        let subjects: Vec<Subject> = variants.iter().map(subject).collect();
+        let measured = self.measured(kernel.name, &subjects);
+        let mut rows = Vec::new();
+        for (subject, measured) in subjects.iter().zip(measured) {
+            let runtime = subject.variant.runtime;
+            match measured.run.and_then(|run| run.elapsed(&[])) {
+                Ok(predicted) => rows.push(KernelRow {
+                    kernel: kernel.name,
+                    runtime,
+                    blind: is_blind(kernel.name),
+                    predicted,
+                    measured: measured.elapsed,
+                }),
+                Err(why) => self
+                    .warnings
+                    .push(format!("{}: {why:#}.", title(kernel.name, runtime))),
+            }
+        }
+        rows
+    }
+
+    fn pair(&mut self, pair: &Pair, variants: &[Variant]) -> Vec<PairRow> {
+        let mut subjects = Vec::new();
+        for variant in variants {
+            for arguments in [pair.kernel.arguments, pair.after] {
+                subjects.push(Subject { arguments, variant });
+            }
+        }
+        let mut measured = self.measured(pair.title, &subjects).into_iter();
+        let mut rows = Vec::new();
+        for variant in variants {
+            let (Some(before), Some(after)) = (measured.next(), measured.next()) else {
+                break;
+            };
+            match judge(pair, variant, before, after) {
+                Ok(row) => rows.push(row),
+                Err(why) => self
+                    .warnings
+                    .push(format!("{}: {why:#}.", title(pair.title, variant.runtime))),
+            }
+        }
+        rows
+    }
+}
+
+fn judge(
+    pair: &Pair,
+    variant: &Variant,
+    before: Measured,
+    after: Measured,
+) -> anyhow::Result<PairRow> {
+    let (run, changed) = (before.run?, after.run?);
+    let fixes = [run.fix(pair, variant.runtime)?];
+    Ok(PairRow {
+        title: pair.title,
+        runtime: variant.runtime,
+        blind: is_blind(pair.kernel.name),
+        before: run.logical,
+        predicted: run.changed(&fixes)?,
+        after: changed.logical,
+        elapsed: run.elapsed(&fixes)?,
+        measured_before: before.elapsed,
+        measured: after.elapsed,
+    })
+}

@@ -1,0 +1,89 @@
+//! The CPUs this process may use, in the order in which workers are given one each.
+
+use std::path::Path;
+
+use anyhow::Context;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// One CPU of each core first, core after core and package after package, then the cores' second CPUs: few workers should not
+/// share a core while others are free.
+///
+/// # Errors
+/// The kernel does not say which there are.
+pub fn in_order() -> anyhow::Result<Vec<usize>> {
+    let set = sched_getaffinity(None).context("which CPUs may be used")?;
+    let usable: Vec<usize> = (0..CpuSet::MAX_CPU)
+        .filter(|&cpu| set.is_set(cpu))
+        .collect();
+    let core = |cpu: usize| -> (u64, u64) {
+        let folder = format!("/sys/devices/system/cpu/cpu{cpu}/topology");
+        let number = |name: &str| -> Option<u64> {
+            let text = std::fs::read_to_string(Path::new(&folder).join(name)).ok()?;
+            text.trim().parse().ok()
+        };
+        // Where the kernel does not say, each CPU is a core.
+        let package = number("physical_package_id").unwrap_or(0);
+        (package, number("core_id").unwrap_or(cpu as u64))
+    };
+    let cores: Vec<(u64, u64)> = usable.iter().map(|&cpu| core(cpu)).collect();
+    Ok(spread(&usable, &cores))
+}
+
+/// `usable` ordered by rank within its core, then core.
+fn spread(usable: &[usize], cores: &[(u64, u64)]) -> Vec<usize> {
+    let mut keyed: Vec<(usize, (u64, u64), usize)> = Vec::new();
+    for (i, (&cpu, &core)) in usable.iter().zip(cores).enumerate() {
+        let rank = cores[..i].iter().filter(|&&other| other == core).count();
+        keyed.push((rank, core, cpu));
+    }
+    keyed.sort_unstable();
+    keyed.into_iter().map(|k| k.2).collect()
+}
+
+/// Keeps this thread, and so what it starts from now on, on `cpus`.
+///
+/// # Errors
+/// The kernel refuses.
+pub fn keep_on(cpus: &[usize]) -> anyhow::Result<()> {
+    let mut set = CpuSet::new();
+    for &cpu in cpus {
+        set.set(cpu);
+    }
+    sched_setaffinity(None, &set).with_context(|| format!("keep the program on CPUs {cpus:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spread;
+
+    #[test]
+    fn cores_come_before_their_second_cpus() {
+        // Two packages of two cores, siblings numbered 4 apart.
+        let cpus = [0, 1, 2, 3, 4, 5, 6, 7];
+        let cores = [
+            (0, 0),
+            (0, 1),
+            (1, 0),
+            (1, 1),
+            (0, 0),
+            (0, 1),
+            (1, 0),
+            (1, 1),
+        ];
+        assert_eq!(spread(&cpus, &cores), [0, 1, 2, 3, 4, 5, 6, 7]);
+        // Siblings side by side.
+        let cores = [
+            (0, 0),
+            (0, 0),
+            (0, 1),
+            (0, 1),
+            (1, 0),
+            (1, 0),
+            (1, 1),
+            (1, 1),
+        ];
+        assert_eq!(spread(&cpus, &cores), [0, 2, 4, 6, 1, 3, 5, 7]);
+        assert_eq!(spread(&[3], &[(0, 9)]), [3]);
+        assert!(spread(&[], &[]).is_empty());
+    }
+}

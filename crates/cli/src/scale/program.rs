@@ -1,0 +1,153 @@
+//! What is run: a program as given, or the one that a cargo command would start.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::bail;
+
+use crate::record::{self, listed::Started};
+
+/// In an argument: the number of workers of a run.
+pub const PLACE: &[u8] = b"{workers}";
+
+/// A program that can be started again and again.
+#[derive(Debug, Clone)]
+pub struct Program {
+    /// As the user gave it.
+    given: Vec<OsString>,
+    /// What cargo would start; `None` for a program of its own.
+    started: Option<Started>,
+}
+
+impl Program {
+    /// Builds what a cargo command would run and asks what that is; other programs are looked for.
+    ///
+    /// # Errors
+    /// There is no such program, cargo fails, or would start none or several.
+    pub fn prepare(command: &[OsString]) -> anyhow::Result<Program> {
+        let Some((first, rest)) = command.split_first() else {
+            bail!("no program given; for example: workspan scale -- ./sort 1000000");
+        };
+        let given = command.to_vec();
+        if Path::new(first).file_name() != Some(OsStr::new("cargo")) {
+            record::find(first).map_err(anyhow::Error::msg)?;
+            return Ok(Program {
+                given,
+                started: None,
+            });
+        }
+        let mut started = record::listed::listed(first, rest)?;
+        match (started.pop(), started.len()) {
+            (Some(one), 0) => Ok(Program {
+                given,
+                started: Some(one),
+            }),
+            (None, _) => {
+                bail!("cargo would start no program; give it `run`, or `bench` with --bench NAME")
+            }
+            (_, more) => bail!(
+                "cargo would start {} programs, and one is measured at a time: choose it with --bin, --bench or --test",
+                more + 1
+            ),
+        }
+    }
+
+    /// The bare program on `workers` workers.
+    pub fn bare(&self, workers: u32) -> Command {
+        let words = self.started.as_ref().map_or(&self.given, |s| &s.words);
+        let mut words = words.iter().map(|word| filled(word, workers));
+        let mut command = Command::new(words.next().unwrap_or_default());
+        command.args(words);
+        if let Some(started) = &self.started {
+            command
+                .env_clear()
+                .envs(started.environment.iter().cloned());
+            command.current_dir(&started.folder);
+        }
+        command
+    }
+
+    /// The command as given, on `workers` workers.
+    pub fn given(&self, workers: u32) -> Vec<OsString> {
+        self.given
+            .iter()
+            .map(|word| filled(word, workers))
+            .collect()
+    }
+
+    /// What people call it.
+    pub fn name(&self) -> String {
+        let words = self.started.as_ref().map_or(&self.given, |s| &s.words);
+        let path = PathBuf::from(words.first().cloned().unwrap_or_default());
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        record::program_name(&name.to_string_lossy()).to_owned()
+    }
+
+    /// The command as a line of a shell.
+    pub fn line(&self) -> String {
+        line(&self.given)
+    }
+
+    /// The same on one worker, as far as arguments say it.
+    pub fn line_on_one(&self) -> String {
+        line(&self.given(1))
+    }
+
+    /// Whether an argument holds the number of workers.
+    pub fn takes_argument(&self) -> bool {
+        self.given(1) != self.given
+    }
+}
+
+/// Words as a shell reads them back.
+fn line(words: &[OsString]) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
+    let words = words.iter().map(|word| {
+        let word = word.to_string_lossy();
+        if !word.is_empty() && word.chars().all(plain) {
+            word.into_owned()
+        } else {
+            format!("'{}'", word.replace('\'', r"'\''"))
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// The word with the number of workers where [`PLACE`] stands.
+fn filled(word: &OsStr, workers: u32) -> OsString {
+    let bytes = word.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at..].starts_with(PLACE) {
+            out.extend_from_slice(workers.to_string().as_bytes());
+            at += PLACE.len();
+        } else {
+            out.push(bytes[at]);
+            at += 1;
+        }
+    }
+    OsString::from_vec(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_of_workers_goes_where_its_place_is() {
+        let word = |text: &str| filled(OsStr::new(text), 16);
+        assert_eq!(word("--threads={workers}"), "--threads=16");
+        assert_eq!(word("{workers}{workers}"), "1616");
+        assert_eq!(word("{worker}"), "{worker}");
+        assert_eq!(word("{workers"), "{workers");
+        let words = ["./a.out", "{workers}", "it's", ""].map(OsString::from);
+        assert_eq!(line(&words), r"./a.out '{workers}' 'it'\''s' ''");
+        assert_eq!(
+            filled(OsStr::from_bytes(b"\xff{workers}"), 2).as_bytes(),
+            b"\xff2"
+        );
+    }
+}

@@ -1,0 +1,127 @@
+//! One run after the other, each ended by Ctrl-C.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::flag;
+
+use super::cpus::keep_on;
+use crate::stretch::WORKERS;
+
+/// The process that runs now.
+type Running = Arc<Mutex<Option<Pid>>>;
+
+/// Starts programs, and hands on to them what is to end us: from then on nothing more is started. A second signal ends us at once.
+pub struct Runner {
+    stop: Arc<AtomicBool>,
+    running: Running,
+    /// What the program says on stderr, for the case that it fails.
+    said: std::path::PathBuf,
+}
+
+impl Runner {
+    /// Catches the signals; `folder` is for what programs say.
+    ///
+    /// # Errors
+    /// They can't be caught.
+    pub fn new(folder: &Path) -> anyhow::Result<Runner> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let caught = [SIGINT, SIGTERM, SIGHUP];
+        for signal in caught {
+            flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop))?;
+            flag::register(signal, Arc::clone(&stop))?;
+        }
+        let mut signals = signal_hook::iterator::Signals::new(caught)?;
+        let running = Running::default();
+        let child = Arc::clone(&running);
+        std::thread::spawn(move || {
+            for signal in signals.forever() {
+                let running = child.lock().unwrap_or_else(PoisonError::into_inner);
+                if let (Some(pid), Some(signal)) = (*running, Signal::from_named_raw(signal)) {
+                    // From a terminal it has got it already, and may be gone.
+                    let _ = kill_process(pid, signal);
+                }
+            }
+        });
+        Ok(Runner {
+            stop,
+            running,
+            said: folder.join("stderr"),
+        })
+    }
+
+    /// Whether a signal came.
+    pub fn stopped(&self) -> bool {
+        self.stop.load(Ordering::SeqCst)
+    }
+
+    /// Runs the program with `workers` in every variable that says how many, kept on `cpus` where there are some, and takes its
+    /// time from before its start until it has ended. It has no input, and its output is thrown away.
+    ///
+    /// # Errors
+    /// It can't be started, or fails.
+    pub fn run(
+        &self,
+        mut command: Command,
+        workers: u32,
+        cpus: Option<&[usize]>,
+    ) -> anyhow::Result<Duration> {
+        for variable in WORKERS {
+            command.env(variable, workers.to_string());
+        }
+        let said = File::create(&self.said).with_context(|| self.said.display().to_string())?;
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(said);
+        let took = std::thread::scope(|scope| {
+            // A process has the CPUs of the thread that started it.
+            let thread = scope.spawn(|| self.wait(&mut command, cpus));
+            match thread.join() {
+                Ok(took) => took,
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        });
+        took.with_context(|| {
+            let program = Path::new(command.get_program());
+            crate::record::shown(program)
+        })
+    }
+
+    fn wait(&self, command: &mut Command, cpus: Option<&[usize]>) -> anyhow::Result<Duration> {
+        if let Some(cpus) = cpus {
+            keep_on(cpus)?;
+        }
+        let begin = Instant::now();
+        let mut child = command.spawn().context("it can't be started")?;
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        let now = |pid| *self.running.lock().unwrap_or_else(PoisonError::into_inner) = pid;
+        now(pid);
+        if let Some(pid) = pid {
+            // Left unreaped until no signal can go to its number any more.
+            let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            while matches!(waitid(WaitId::Pid(pid), ended), Err(Errno::INTR)) {}
+        }
+        let took = begin.elapsed();
+        now(None);
+        let status = child.wait()?;
+        if !status.success() {
+            let said = std::fs::read(&self.said).unwrap_or_default();
+            let said = String::from_utf8_lossy(&said);
+            let last = said.lines().rfind(|line| !line.trim().is_empty());
+            bail!(
+                "it ended with {status}: {}",
+                last.unwrap_or("it says nothing")
+            );
+        }
+        Ok(took)
+    }
+}

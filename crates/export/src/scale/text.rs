@@ -1,0 +1,263 @@
+//! Measured and predicted speedups as lines of text.
+
+use workspan_analysis::scale::{Logical, Point, Reason, Remark};
+
+use super::ScaleView;
+use crate::compare::CompareOptions;
+use crate::page::{Page, Piece, Tone, plain, strong};
+use crate::quantity::{NBSP, TimeScale, ratio, thousands};
+
+/// The table and what is to be said of it, in lines of at most `looks.width` columns.
+pub fn scale_text(view: &ScaleView, looks: &CompareOptions) -> String {
+    let mut page = Page::new(looks.width, looks.color, looks.charset);
+    let scale = view.scale;
+    page.blank();
+    let runs = scale.points.iter().filter_map(|p| p.measured.as_ref());
+    let runs = runs.map(|m| m.times.len()).max().unwrap_or(0);
+    let mut about = match runs {
+        0 => ", predicted".to_owned(),
+        1 => ", measured over predicted: one run each".to_owned(),
+        n => format!(", measured over predicted: medians of {n} runs"),
+    };
+    if view.pinned {
+        about.push_str(", each worker a CPU");
+    }
+    page.prose("  ", 2, &[strong(view.program.clone()), plain(about)]);
+    match &scale.logical {
+        Some(logical) => page.prose("  ", 2, &logical_words(view, logical)),
+        None => {
+            let why = view.unrecorded.as_deref().unwrap_or("no run was recorded");
+            page.prose(
+                "  ",
+                2,
+                &[(Tone::Bad, "No predictions: ".into()), plain(why)],
+            );
+        }
+    }
+    page.blank();
+    page.line(&[(
+        Tone::Faint,
+        format!(
+            "{:>8}{:>10}{:>16}{:>9}{:>11}{:>11}{:>10}",
+            "workers", "elapsed", "spread", "speedup", "at least", "simulated", "at most"
+        ),
+    )]);
+    for point in &scale.points {
+        page.line(&[plain(cells(point))]);
+    }
+    page.blank();
+    for remark in &scale.remarks {
+        page.prose("  ", 2, &sentence(view, remark));
+    }
+    if let Some(folder) = &view.kept {
+        let pieces = [
+            plain("The recorded runs, with the measured points beside the bounds:  "),
+            (Tone::Path, format!("workspan view {folder}/*.wspan")),
+        ];
+        page.prose("  ", 2, &pieces);
+    }
+    page.finish()
+}
+
+fn logical_words(view: &ScaleView, logical: &Logical) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let amount = |ticks: f64| {
+        if view.ticks_per_second == 0 {
+            thousands(ticks.max(0.0) as u128)
+        } else {
+            nanos(view.ns(ticks))
+        }
+    };
+    for (name, value) in [
+        ("Work ", amount(logical.work as f64)),
+        (", span ", amount(logical.span as f64)),
+        (", parallelism ", two(logical.parallelism())),
+        (", burdened ", two(logical.burdened_parallelism())),
+    ] {
+        pieces.extend([strong(name), plain(value)]);
+    }
+    let steal = if view.burden > 0 {
+        format!(" ({} a steal)", amount(view.burden as f64))
+    } else {
+        String::new()
+    };
+    let spawns = thousands(logical.spawns.into());
+    pieces.push(plain(format!(
+        "{steal}, {spawns} spawns, average maximal strand {}",
+        amount(logical.average_maximal_strand())
+    )));
+    if let Some(run) = view.scale.recorded.first() {
+        let workers = if run.asked == 1 { "worker" } else { "workers" };
+        pieces.push(plain(format!("; recorded on {} {workers}", run.asked)));
+    }
+    if let Some(policy) = &view.policy {
+        pieces.push(plain(format!("; simulated {policy}")));
+    }
+    pieces.push(plain("."));
+    pieces
+}
+
+fn cells(point: &Point) -> String {
+    let (mut elapsed, mut spread, mut speedup) = (String::new(), String::new(), String::new());
+    if let Some(m) = &point.measured {
+        elapsed = nanos(m.median() as f64).replace(NBSP, " ");
+        if let (Some(&least), Some(&most)) = (m.times.first(), m.times.last())
+            && m.times.len() > 1
+        {
+            let (least, most) = (least as f64 / 1e9, most as f64 / 1e9);
+            let scale = TimeScale::of(most);
+            spread = format!(
+                "{}-{} {}",
+                scale.value(least, most),
+                scale.value(most, most),
+                scale.unit
+            );
+        }
+        speedup = m.speedup.map_or_else(String::new, two);
+    }
+    let workers = if point.crowded {
+        format!("{}*", point.workers)
+    } else {
+        point.workers.to_string()
+    };
+    let bound = |of: fn((f64, f64)) -> f64| point.bounds.map_or_else(String::new, |b| two(of(b)));
+    let simulated = point.simulated.map_or_else(String::new, |s| two(s.mean));
+    format!(
+        "{workers:>8}{elapsed:>10}{spread:>16}{speedup:>9}{:>11}{simulated:>11}{:>10}",
+        bound(|b| b.0),
+        bound(|b| b.1)
+    )
+}
+
+/// As Cilkview prints them.
+fn two(v: f64) -> String {
+    format!("{v:.2}")
+}
+
+fn nanos(ns: f64) -> String {
+    let scale = TimeScale::of(ns / 1e9);
+    format!("{}{NBSP}{}", scale.value(ns / 1e9, ns / 1e9), scale.unit)
+}
+
+fn on(workers: &[u32]) -> String {
+    let list: Vec<String> = workers.iter().map(u32::to_string).collect();
+    match list.split_last() {
+        None => String::new(),
+        Some((one, [])) => one.clone(),
+        Some((last, before)) => format!("{} and {last}", before.join(", ")),
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.0}{NBSP}%", share * 100.0)
+}
+
+/// A remark in words, with what to run next.
+pub(super) fn sentence(view: &ScaleView, remark: &Remark) -> Vec<Piece> {
+    let next = |command: &str| (Tone::Path, command.to_owned());
+    match remark {
+        Remark::Ignores { asked, workers } => {
+            let had = match workers {
+                1 => "one worker".to_owned(),
+                n => format!("{n} workers"),
+            };
+            let cure = if *workers == 1 {
+                "Nothing of it runs beside anything else, or it takes its number of workers from elsewhere."
+            } else {
+                "It takes its number of workers from elsewhere: where that is an argument, write {workers} in its place."
+            };
+            vec![(
+                Tone::Bad,
+                format!(
+                    "The program had {had} both times when it was asked for {}, so the measured points are not on the workers they are \
+                     named by. {cure}",
+                    on(asked)
+                ),
+            )]
+        }
+        Remark::Differs { asked, workers } => vec![(
+            Tone::Bad,
+            format!(
+                "Asked for {asked} workers, the program had {workers}: read the measured points with care."
+            ),
+        )],
+        Remark::Noisy(workers) => vec![plain(format!(
+            "On {} workers the runs differ too much to be judged: a quieter machine or --repeat 15 would tell.",
+            on(workers)
+        ))],
+        Remark::Below { workers, reason } => {
+            let on = on(workers);
+            let mut pieces = vec![(
+                Tone::Bad,
+                format!(
+                    "On {on} workers it is slower than the lower bound, so it is not only the scheduler. "
+                ),
+            )];
+            pieces.extend(match reason {
+                Reason::Stretch(times) => vec![
+                    plain(format!(
+                        "The same work took {} times as long on more workers: memory bandwidth, caches or contention. Which code:  ",
+                        ratio(*times)
+                    )),
+                    next(&view.stretch),
+                    plain("  Is it the memory:  "),
+                    next(&view.bandwidth),
+                ],
+                Reason::Descheduled(share) => vec![plain(format!(
+                    "The system ran something else for {} of the workers' time: other programs, or fewer CPUs than it seems.",
+                    percent(*share)
+                ))],
+                Reason::Blocked(share) => vec![
+                    plain(format!("Workers were blocked (I/O, locks) for {} of their time. Where:  ", percent(*share))),
+                    next(&view.report),
+                ],
+                Reason::Delay(share) => vec![
+                    plain(format!(
+                        "Ready tasks stood beside free workers for {} of their time: steals cost more than assumed. Where:  ",
+                        percent(*share)
+                    )),
+                    next(&view.report),
+                ],
+                Reason::Unknown => vec![
+                    plain("Nothing of the kind shows in the recorded run. Is it the memory:  "),
+                    next(&view.bandwidth),
+                ],
+            });
+            pieces
+        }
+        Remark::Above(workers) => vec![
+            (
+                Tone::Bad,
+                format!(
+                    "On {} workers it is faster than the upper bound. ",
+                    on(workers)
+                ),
+            ),
+            plain(
+                "Either its work is less there (caches that hold more, a search that ends early), or the runs on one worker were slow for \
+                 another reason. How the work differs:  ",
+            ),
+            next(&view.stretch),
+        ],
+        Remark::Inside => vec![plain(
+            "The measured points lie between the bounds: the DAG and the scheduler explain this curve.",
+        )],
+        Remark::Unjudged => vec![plain(
+            "There is nothing to judge: that takes a recorded run, one measured on one worker, and one on several with a CPU each.",
+        )],
+        Remark::Crowded(workers) => {
+            let cpus = match view.scale.cpus {
+                1 => "one CPU".to_owned(),
+                n => format!("{n} CPUs"),
+            };
+            vec![plain(format!(
+                "* {} workers shared {cpus}: the bounds know nothing of that.",
+                on(workers)
+            ))]
+        }
+        Remark::Short(ns) => vec![plain(format!(
+            "The fastest run took {}: starting the process is a good part of that. Give it more to do.",
+            nanos(*ns as f64)
+        ))],
+    }
+}
