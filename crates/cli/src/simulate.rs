@@ -5,6 +5,8 @@ use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use workspan_analysis::simulate::{Fix, Policy, Setup, Simulation};
 use workspan_analysis::{Options, Target, report};
 use workspan_dag::Dag;
@@ -63,7 +65,7 @@ pub struct SimulateArgs {
     /// `site:SITE cutoff N`; may be repeated
     #[arg(long, value_name = "CODE xK")]
     fix: Vec<String>,
-    /// Writes the run of the first seed as a text trace; for one number of workers
+    /// Writes the run of the first seed as a text trace, packed where FILE ends in .gz; for one number of workers
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Count time blocked (I/O, locks) as work
@@ -134,7 +136,14 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
         if let Some(path) = &args.output {
             let name = || format!("{}: can't be written", path.display());
             let mut out = BufWriter::new(File::create(path).with_context(name)?);
-            workspan_dag::text::write(&trace, &mut out).with_context(name)?;
+            if path.extension().is_some_and(|end| end == "gz") {
+                // Fast: a million tasks are hundreds of megabytes of text.
+                let mut packed = GzEncoder::new(&mut out, Compression::fast());
+                workspan_dag::text::write(&trace, &mut packed).with_context(name)?;
+                packed.finish().with_context(name)?;
+            } else {
+                workspan_dag::text::write(&trace, &mut out).with_context(name)?;
+            }
             out.flush().with_context(name)?;
         }
     }

@@ -82,6 +82,23 @@ fn simulated_runs_and_their_traces() {
     }
     let compared = json(&ask("compare", file, &[on4.to_str().unwrap(), "--json"]));
     assert!(compared.to_string().contains("301000"), "{compared}");
+    // Packed, it is the same run; half of it is none, unless asked for.
+    let packed = run.folder.path().join("on4.jsonl.gz");
+    let more = ["--workers", "4", "--attempt-cost", "0ns", "-o"];
+    said(&ask(
+        "simulate",
+        file,
+        &[&more[..], &[packed.to_str().unwrap()]].concat(),
+    ));
+    let of_packed = json(&ask("report", &packed, &["--json"]));
+    assert_eq!(
+        (&of_packed["work"], &of_packed["elapsed"]),
+        (&report["work"], &report["elapsed"])
+    );
+    let bytes = std::fs::read(&packed).unwrap();
+    std::fs::write(&packed, &bytes[..bytes.len() / 2]).unwrap();
+    let message = refused(&ask("report", &packed, &[]));
+    assert!(message.contains("can't be unpacked"), "{message}");
     let page = run.folder.path().join("page.html");
     said(&ask("html", &on4, &["-o", page.to_str().unwrap()]));
     assert!(page.is_file());

@@ -25,7 +25,15 @@ pub enum Kind {
     Recorded,
     /// A text trace.
     Text,
+    /// A text trace, packed by gzip.
+    Packed,
 }
+
+/// What gzip's files start with (RFC 1952).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// A text trace packs to a tenth or a thirtieth; what unpacks to more than this many times its size is none.
+const MOST_UNPACKED: u64 = 200;
 
 impl Kind {
     /// Recognises a trace; `None` for neither kind.
@@ -33,6 +41,9 @@ impl Kind {
         let magic = &workspan_trace::header::MAGIC;
         if !bytes.is_empty() && magic.starts_with(&bytes[..bytes.len().min(magic.len())]) {
             return Some(Kind::Recorded);
+        }
+        if bytes.starts_with(&GZIP) {
+            return Some(Kind::Packed);
         }
         let first = bytes.iter().find(|b| !b.is_ascii_whitespace());
         (first == Some(&b'{')).then_some(Kind::Text)
@@ -103,6 +114,7 @@ pub fn read(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<Dag, Err
     let result = match kind(path, bytes)? {
         Kind::Recorded => recorded::dag(bytes, options),
         Kind::Text => text::read_with(bytes, options),
+        Kind::Packed => unpacked(bytes, options).and_then(|text| text::read_with(&text, options)),
     };
     result.map_err(|error| match error {
         file @ Error::File { .. } => file,
@@ -121,7 +133,7 @@ pub fn damage(path: &Path) -> Result<Option<String>, Error> {
         return Ok(None);
     }
     with_bytes(path, |bytes| {
-        if kind(path, bytes)? == Kind::Text {
+        if kind(path, bytes)? != Kind::Recorded {
             return Ok(None);
         }
         let trace = Trace::open(bytes).map_err(|e| fail(path, &e.to_string()))?;
@@ -147,4 +159,26 @@ fn fail(path: &Path, what: &str) -> Error {
         path: path.to_path_buf(),
         what: what.into(),
     }
+}
+
+/// The text of a packed trace; what comes before the damage where that is allowed.
+fn unpacked(bytes: &[u8], options: &OpenOptions) -> Result<Vec<u8>, Error> {
+    let most = (bytes.len() as u64).saturating_mul(MOST_UNPACKED);
+    let mut text = Vec::new();
+    let read = flate2::read::MultiGzDecoder::new(bytes)
+        .take(most)
+        .read_to_end(&mut text);
+    if let Err(error) = read
+        && !options.allow_truncated
+    {
+        return Err(Error::Trace(format!(
+            "can't be unpacked ({error}); expected a text trace packed by gzip"
+        )));
+    }
+    if text.len() as u64 == most {
+        return Err(Error::Trace(format!(
+            "unpacks to more than {MOST_UNPACKED} times its size, as no trace does"
+        )));
+    }
+    Ok(text)
 }

@@ -235,8 +235,8 @@ impl Session<'_> {
     /// Records, on the most workers that have a CPU each and on one, or on all that are measured when they are kept, and predicts.
     fn recorded(&mut self, runs: &mut Runs) -> anyhow::Result<Recorded> {
         let measured = &self.counts.measured;
-        let with_cpus = |n: &&u32| **n as usize <= self.cpus.len();
-        let most = measured.iter().rfind(with_cpus).copied().unwrap_or(1);
+        let cpus = u32::try_from(self.cpus.len()).unwrap_or(u32::MAX);
+        let most = measured.last().copied().unwrap_or(1).min(cpus);
         // The most first: what cargo builds then is built on all of them.
         let mut counts = vec![most];
         if self.args.keep_runs.is_some() {

@@ -169,7 +169,7 @@ pub(super) fn sentence(view: &ScaleView, remark: &Remark) -> Vec<Piece> {
             vec![(
                 Tone::Bad,
                 format!(
-                    "The program had {had} both times when it was asked for {}, so the measured points are not on the workers they are \
+                    "The program had {had} each time, asked for {}, so the measured points are not on the workers they are \
                      named by. {cure}",
                     on(asked)
                 ),
