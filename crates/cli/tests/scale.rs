@@ -203,6 +203,16 @@ fn without_a_recorded_run_there_is_still_a_measured_curve() {
     ] {
         assert!(words.contains(part), "{part} in {text}");
     }
+    // Why a program can't be recorded is said in the recorder's words.
+    let script = tempfile::tempdir().unwrap();
+    let path = script.path().join("run.sh");
+    std::fs::write(&path, "#!/bin/sh\nexit 0\n").unwrap();
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&path, executable).unwrap();
+    let text = printed(&scale(&more, &[path.to_str().unwrap()]).output().unwrap());
+    let words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("is a script"), "{text}");
+    assert!(!words.contains("exit status"), "{text}");
     // Each run is told its number, and has as many CPUs.
     let says = "test $RAYON_NUM_THREADS = $OMP_NUM_THREADS && test $(nproc --all) -ge 1 && test $(nproc) -le $OMP_NUM_THREADS";
     let more = ["--workers", "1,2", "--repeat", "1", "--no-record"];

@@ -36,7 +36,12 @@ pub fn record(
     let mut command = Command::new(tool);
     command.args(["record", "--no-report", "-o"]).arg(trace);
     command.arg("--").args(given);
-    runner.run(command, workers, cpus)?;
+    runner.run(command, workers, cpus).map_err(|why| {
+        // What the recorder says of the program, not that it was the recorder that failed.
+        let said = why.root_cause().to_string();
+        let said = said.rsplit_once("workspan: ").map_or(&*said, |said| said.1);
+        anyhow::anyhow!("{said}")
+    })?;
     if !trace.is_file() {
         bail!("nothing parallel was seen in it");
     }

@@ -1,6 +1,7 @@
 //! `workspan bench predictions`: how good what-if and simulation are here, told by programs that were measured before and after a
 //! fix, and by every kernel on every runtime.
 
+mod machine;
 mod measure;
 mod pairs;
 mod predict;
@@ -86,6 +87,7 @@ pub fn run(args: &PredictionsArgs) -> anyhow::Result<ExitCode> {
         &progress,
         &stopped,
     )?;
+    let busy = machine::busy().is_some_and(|share| share > 0.2);
     let variants = |name: &str| -> &[Variant] {
         let at = sources.iter().position(|k| k.name == name);
         at.map_or(&[], |at| &programs[at])
@@ -121,6 +123,9 @@ pub fn run(args: &PredictionsArgs) -> anyhow::Result<ExitCode> {
         out.push_str(&format!("{}: not here: {why}\n", runtime.title()));
     }
     out.push_str(&text(&kernel_rows, &pair_rows));
+    if busy {
+        out.push_str("\nThe machine was busy before the measuring began: elapsed times may be those of other programs.\n");
+    }
     for warning in &session.warnings {
         out.push_str(&format!("\nNot judged: {warning}\n"));
     }
