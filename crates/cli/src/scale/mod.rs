@@ -177,7 +177,7 @@ impl Counts {
         let most = measured.last().copied().unwrap_or(1);
         let mut predicted: Vec<u32> = match &args.predict {
             Some(Workers(given)) => given.clone(),
-            None => doubled(most.saturating_mul(4).max(16).min(1 << 16)).collect(),
+            None => doubled(most.saturating_mul(4).clamp(16, 1 << 16)).collect(),
         };
         predicted.extend(&measured);
         predicted.sort_unstable();
