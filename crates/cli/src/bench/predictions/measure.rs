@@ -21,7 +21,7 @@ pub struct Subject<'a> {
 pub struct Measured {
     /// Bare elapsed times on [`JUDGED`], least of all rounds, in ns: what disturbs a run only makes it slower.
     pub elapsed: [f64; 2],
-    /// The recorded run with the least work, which was disturbed least.
+    /// The recorded run that was disturbed least.
     pub run: anyhow::Result<Run>,
 }
 
@@ -86,9 +86,15 @@ fn record(plan: &Plan, subject: &Subject) -> anyhow::Result<Run> {
     Run::read(&file)
 }
 
+/// Larger for a run that others disturbed more: a strand that was held up adds to the work, and to the span if it lies there,
+/// of which it is the larger part.
+fn disturbed(run: &Run) -> f64 {
+    run.logical.work * run.logical.span
+}
+
 fn keep_better(best: &mut anyhow::Result<Run>, new: anyhow::Result<Run>) {
     let better = match (&best, &new) {
-        (Ok(best), Ok(new)) => new.logical.work < best.logical.work,
+        (Ok(best), Ok(new)) => disturbed(new) < disturbed(best),
         (Ok(_), Err(_)) => false,
         (Err(_), _) => true,
     };
