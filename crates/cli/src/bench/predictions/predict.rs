@@ -112,15 +112,16 @@ impl Run {
             })
         };
         let created = |task: u32| inside(dag.tasks.site[task as usize]);
-        let wanted = |&s: &StrandId| {
-            let s = s as usize;
+        let wanted = |&strand: &StrandId| {
+            let s = strand as usize;
+            let from = dag.starts_at(strand);
             match pair.how {
                 How::AfterWaits(_) => {
                     let goes_on = matches!(
                         dag.strands.start_kind[s],
                         StartKind::AfterWait | StartKind::AfterYield
                     );
-                    goes_on && dag.strands.from[s] != NONE && inside(dag.strands.from[s])
+                    goes_on && from != NONE && inside(from)
                 }
                 How::Tasks(_) => created(dag.strands.task[s]),
                 How::Cutoff(..) => false,
