@@ -168,6 +168,10 @@ pub enum Event<'a> {
         site: u32,
         level: u64,
     },
+    Skip {
+        tasks: u64,
+        scopes: u64,
+    },
 }
 
 /// Which stop a task goes on from ([`Kind::ResumeStopped`]).
@@ -418,6 +422,10 @@ impl<'a> Events<'a> {
             k if k == Kind::Sampled as u8 => Event::Sampled {
                 site: thread_of(self.number(at)?),
                 level: self.number(at)?,
+            },
+            k if k == Kind::Skip as u8 => Event::Skip {
+                tasks: self.number(at)?,
+                scopes: self.number(at)?,
             },
             _ => return None,
         };

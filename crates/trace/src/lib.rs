@@ -11,6 +11,7 @@ pub mod chunk;
 pub mod entry;
 pub mod error;
 pub mod event;
+pub mod fold;
 pub mod folded;
 pub mod hand_off;
 pub mod header;

@@ -146,10 +146,13 @@ pub enum Kind {
     /// No time, operands site, level: the join that follows is a subtree that was drawn to be recorded in full where others of
     /// its kind are not.
     Sampled = 40,
+    /// Operands creates, scopes: this thread's next task and scope count so many further on, which the folded records before stand
+    /// for. Nobody names those tasks and scopes.
+    Skip = 41,
 }
 
 /// The largest code of a kind.
-const LAST: u8 = Kind::Sampled as u8;
+const LAST: u8 = Kind::Skip as u8;
 
 impl Kind {
     /// The kind of this code; `None` for those that are not one of version 1.
@@ -196,6 +199,7 @@ impl Kind {
             Kind::Recorded,
             Kind::Part,
             Kind::Sampled,
+            Kind::Skip,
         ];
         if code <= LAST {
             Some(KINDS[code as usize])

@@ -31,6 +31,8 @@ pub(super) struct Counts {
     pub teams: Teams,
     /// Subtrees that were not recorded.
     pub unrecorded: Unrecorded,
+    /// Tasks and scopes that folded records stand for.
+    skipped: [Vec<Skipped>; 2],
     /// Strands, about.
     pub strands: usize,
     /// Joins, each of which opens a scope that no record names.
@@ -42,6 +44,49 @@ pub(super) struct Counts {
     pub last: u64,
     /// Chunks that hold bytes that are no record.
     pub bad: u64,
+}
+
+const TASKS: usize = 0;
+const SCOPES: usize = 1;
+
+/// What a thread counted that is not in the trace, as folded records stand for it: (number counted before, that are in the trace; number
+/// left out, up to and with this one), ascending.
+#[derive(Debug, Default)]
+struct Skipped(Vec<(u64, u64)>);
+
+impl Skipped {
+    /// After `told`, which are in the trace, so many are not.
+    fn skip(&mut self, told: u64, left_out: u64) {
+        if left_out == 0 {
+            return;
+        }
+        match self.0.last_mut() {
+            Some((at, sum)) if *at == told => *sum = sum.saturating_add(left_out),
+            last => {
+                let before = last.map_or(0, |l| l.1);
+                self.0.push((told, before.saturating_add(left_out)));
+            }
+        }
+    }
+
+    /// Which of those in the trace the thread's `count`-th is; `None` for one that is not.
+    fn kept(&self, count: u64) -> Option<u64> {
+        let after = self
+            .0
+            .partition_point(|&(told, left_out)| told.saturating_add(left_out) <= count);
+        let before = after.checked_sub(1).map_or(0, |last| self.0[last].1);
+        let kept = count - before;
+        match self.0.get(after) {
+            Some(&(told, _)) if kept >= told => None,
+            _ => Some(kept),
+        }
+    }
+}
+
+/// The place of a thread's `count`-th in the list of all, `starts` being where each thread's begin.
+fn place(slot: usize, starts: &[u32], count: u64) -> Option<u32> {
+    let (from, to) = (starts[slot], starts[slot + 1]);
+    (count < u64::from(to - from)).then(|| from + count as u32)
 }
 
 /// A stop that a record on another thread speaks of.
@@ -128,6 +173,8 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
         let (teams, named) = (&mut counts.teams, &mut counts.named);
         let unrecorded = &mut counts.unrecorded;
         unrecorded.thread();
+        let mut skipped = [Skipped::default(), Skipped::default()];
+        let first_scope = scopes;
         let bad = walk(thread, end, |t, event| {
             *first = (*first).min(t);
             *last = (*last).max(t);
@@ -162,6 +209,13 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
                     *strands += 1;
                 }
                 Event::ResumeYielded { thread, count } => resumed.push((thread, count)),
+                Event::Skip {
+                    tasks,
+                    scopes: of_scopes,
+                } => {
+                    skipped[TASKS].skip(times.len() as u64, tasks);
+                    skipped[SCOPES].skip(scopes - first_scope, of_scopes);
+                }
                 Event::ResumeStopped(stop) => named.extend(Named::of(stop, t, &gathered.threads)),
                 Event::End | Event::EndResume | Event::Wait { .. } | Event::Signal { .. } => {
                     *strands += 1
@@ -181,6 +235,9 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
                 _ => {}
             }
         });
+        for (of_all, of_thread) in counts.skipped.iter_mut().zip(skipped) {
+            of_all.push(of_thread);
+        }
         if let Some(offset) = bad {
             if !gathered.tolerant {
                 let what = "found bytes that are no record of an event: the trace is damaged; record again, or read what \
@@ -213,7 +270,7 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
     counts.named.dedup();
     counts.taken = vec![false; yields as usize];
     for (thread, count) in resumed {
-        if let Some(y) = counts.resolve(&gathered.threads, &counts.yields, (thread, count)) {
+        if let Some(y) = counts.yielded(&gathered.threads, (thread, count)) {
             counts.taken[y as usize] = true;
         }
     }
@@ -271,16 +328,16 @@ fn number(counts: &mut Counts, created: Vec<Vec<u64>>, threads: usize) {
 }
 
 impl Counts {
-    /// The place of a thread's `count`-th in the list of all, `starts` being where each thread's begin.
-    pub(super) fn resolve(
-        &self,
-        threads: &[Thread<'_>],
-        starts: &[u32],
-        (thread, count): (u32, u64),
-    ) -> Option<u32> {
-        let slot = slot(threads, thread)?;
-        let (from, to) = (starts[slot], starts[slot + 1]);
-        (count < u64::from(to - from)).then(|| from + count as u32)
+    /// The place of a yield in the list of all.
+    pub(super) fn yielded(&self, threads: &[Thread<'_>], name: (u32, u64)) -> Option<u32> {
+        place(slot(threads, name.0)?, &self.yields, name.1)
+    }
+
+    /// The place of a scope in the list of all.
+    pub(super) fn scope(&self, threads: &[Thread<'_>], name: (u32, u64)) -> Option<u32> {
+        let slot = slot(threads, name.0)?;
+        let count = self.skipped[SCOPES].get(slot)?.kept(name.1)?;
+        place(slot, &self.scopes, count)
     }
 
     /// The place of a stop among those that are named.
@@ -291,7 +348,9 @@ impl Counts {
 
     /// A task, by creation order.
     pub(super) fn task(&self, threads: &[Thread<'_>], name: (u32, u64)) -> Option<u32> {
-        Some(self.index[self.resolve(threads, &self.tasks, name)? as usize])
+        let slot = slot(threads, name.0)?;
+        let count = self.skipped[TASKS].get(slot)?.kept(name.1)?;
+        Some(self.index[place(slot, &self.tasks, count)? as usize])
     }
 
     /// What of all this concerns the run as a whole.

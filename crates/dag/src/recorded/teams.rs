@@ -100,7 +100,7 @@ impl Teams {
     ) -> Vec<u64> {
         let mut members: Vec<Member> = Vec::with_capacity(self.told.len());
         for (team, member) in std::mem::take(&mut self.told) {
-            if let Some(scope) = counts.resolve(threads, &counts.scopes, team)
+            if let Some(scope) = counts.scope(threads, team)
                 && self.region(scope).is_some()
             {
                 members.push(Member {

@@ -110,6 +110,7 @@ pub fn events() -> Vec<u8> {
     put(Kind::Wait, 1, &[0, 5]);
     put(Kind::Resume, 1, &[]);
     put(Kind::Recorded, 1, &[]);
+    put(Kind::Skip, 0, &[300, 2]);
     put(Kind::End, (1 << 55) + 1, &[]);
     out
 }

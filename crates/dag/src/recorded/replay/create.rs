@@ -109,9 +109,7 @@ impl<'a> Replay<'a, '_> {
             let open = self.open_trees.get(&parent).and_then(|open| open.last());
             return open.copied().unwrap_or(NONE);
         };
-        let known = self
-            .counts
-            .resolve(&self.gathered.threads, &self.counts.scopes, name);
+        let known = self.counts.scope(&self.gathered.threads, name);
         if known.is_none() {
             self.told
                 .repair("Tasks created into scopes that are not in the trace");
@@ -156,9 +154,7 @@ impl<'a> Replay<'a, '_> {
         let op = match what {
             WaitFor::Children => RawEnd::WaitChildren,
             WaitFor::Scope(thread, seq) => {
-                let scope =
-                    self.counts
-                        .resolve(&self.gathered.threads, &self.counts.scopes, (thread, seq));
+                let scope = self.counts.scope(&self.gathered.threads, (thread, seq));
                 let own = scope.filter(|&s| {
                     self.raw.scopes[s as usize].opener == task && self.closed.insert(s)
                 });

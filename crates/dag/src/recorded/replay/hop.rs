@@ -101,9 +101,7 @@ impl<'a> Replay<'a, '_> {
         t: u64,
         name: (u32, u64),
     ) -> Result<(), Until> {
-        let known = self
-            .counts
-            .resolve(&self.gathered.threads, &self.counts.yields, name);
+        let known = self.counts.yielded(&self.gathered.threads, name);
         let task = match known {
             Some(at) if self.yielded[at as usize] == NONE && !std::mem::take(&mut self.forced) => {
                 return Err(Until::Yielded(at));

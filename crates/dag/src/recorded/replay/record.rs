@@ -102,6 +102,8 @@ impl<'a> Replay<'a, '_> {
                     .told
                     .repair("Folded subtrees that could not be read, left out"),
             },
+            // Names are resolved by the first walk's counts.
+            Event::Skip { .. } => {}
             Event::Steal { victim, leap, task } => {
                 let task = self
                     .counts

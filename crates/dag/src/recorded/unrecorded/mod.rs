@@ -98,9 +98,9 @@ impl Unrecorded {
     /// After all threads.
     pub(super) fn settle(&mut self, counts: &Counts, threads: &[Thread<'_>]) {
         let told = std::mem::take(&mut self.told);
-        let places = told.into_iter().filter_map(|Told { of, part }| {
-            Some((counts.resolve(threads, &counts.yields, of)?, part))
-        });
+        let places = told
+            .into_iter()
+            .filter_map(|Told { of, part }| Some((counts.yielded(threads, of)?, part)));
         self.parts = places.collect();
         self.parts.sort_by_key(|&(of, part)| (of, part.nth));
         self.model.settle();

@@ -1,0 +1,190 @@
+//! Folding (MODEL.md §7): from the records of one thread, those in which subtrees that ran on it alone are one record.
+//!
+//! What comes out is at every moment a trace of the same run. A *section* is a stretch of a task from the start of one of its
+//! strands on, with all the tasks that it created since. Where a strand ends and all of these have been joined, the section has one
+//! entry and one exit, and its records may be replaced by a folded one: then it is that strand. Sections of the
+//! tasks on the stack lie in each other, and an inner one that is folded goes into the outer one, of whose records it is a part, once
+//! more. A section is given up when it is as long as the grain, and when one of §7's conditions does not hold: then so are those around
+//! it, and what is inside of it stays as it is.
+//!
+//! Beyond §7, these are never folded: detached tasks, tasks that did not wait for all of their children, dependences, yields, what a
+//! loop's chunks create, records of counters, and sections whose envelope has more than eight corners.
+
+mod envelope;
+mod output;
+mod path;
+mod records;
+mod section;
+mod shut;
+mod slots;
+mod stack;
+mod tally;
+mod waits;
+
+use crate::event::Events;
+use crate::folded::FoldedRecord;
+
+use self::output::Output;
+use self::path::Paths;
+use self::section::{Child, Frame, Group, Section, SiteSum};
+use self::slots::Slots;
+use self::tally::Tally;
+
+/// Which edges carry a burden (MODEL.md §2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Thieves {
+    /// Thieves take children: the create edge of deferred ones.
+    #[default]
+    TakeChildren,
+    /// Thieves take continuations: the edge to what follows a deferred create.
+    TakeContinuations,
+}
+
+/// How to fold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoldOptions {
+    /// Only what is shorter is folded, in ticks.
+    pub grain: u64,
+    /// Who carries the burden.
+    pub thieves: Thieves,
+    /// Tasks of these sites stay tasks, ascending.
+    pub kept: Vec<u32>,
+    /// Bytes of memory for what may still be folded. Beyond, it no longer may.
+    pub memory: usize,
+}
+
+/// Folds a thread's records as they come. Time O(1) a record, but for the sites and blocks of a subtree; memory in proportion to the
+/// stack and to the records of one grain.
+#[derive(Debug)]
+pub struct Fold {
+    thread: u32,
+    options: FoldOptions,
+    /// Counts of creates and of scopes.
+    tasks: u64,
+    scopes: u64,
+    /// Time of the last record.
+    now: u64,
+    frames: Vec<Frame>,
+    /// Those of the topmost tasks, which may still be folded.
+    sections: Slots<Section>,
+    children: Vec<Child>,
+    groups: Slots<Group>,
+    sites: Vec<SiteSum>,
+    tally: Tally,
+    paths: Paths,
+    out: Output,
+    folded: u64,
+    /// Nothing is folded any more.
+    over: bool,
+    /// Kept for their memory.
+    record: FoldedRecord,
+    encoded: Vec<u8>,
+}
+
+/// Memory is looked at every so many records.
+const LOOK: u32 = 1024;
+
+impl Fold {
+    /// For the thread of this number, which has counted so many creates and scopes before its first record here.
+    pub fn new(thread: u32, (tasks, scopes): (u64, u64), options: FoldOptions) -> Fold {
+        Fold {
+            thread,
+            options,
+            tasks,
+            scopes,
+            now: 0,
+            frames: Vec::new(),
+            sections: Slots::default(),
+            children: Vec::new(),
+            groups: Slots::default(),
+            sites: Vec::new(),
+            tally: Tally::default(),
+            paths: Paths::default(),
+            out: Output::default(),
+            folded: 0,
+            over: false,
+            record: FoldedRecord::default(),
+            encoded: Vec::new(),
+        }
+    }
+
+    /// From now on. Larger is always possible; smaller gives up what is longer.
+    pub fn set_grain(&mut self, grain: u64) {
+        self.options.grain = grain;
+    }
+
+    /// From now on; ascending.
+    pub fn set_kept(&mut self, kept: Vec<u32>) {
+        self.options.kept = kept;
+    }
+
+    /// Takes whole records, the first of which counts its ticks from `base`.
+    pub fn feed(&mut self, records: &[u8], base: u64) {
+        self.out.start(base);
+        let mut events = Events::new(records, base);
+        let (mut at, mut before, mut look) = (0, base, 0);
+        while let Some((t, event)) = events.next() {
+            let end = events.offset();
+            let bytes = records.get(at..end).unwrap_or(&[]);
+            self.give_up_old(t);
+            self.record(before, t, event, bytes);
+            (at, before, self.now) = (end, t, t);
+            look += 1;
+            if look % LOOK == 0 && self.memory() > self.options.memory {
+                self.give_up();
+            }
+        }
+        if events.is_bad() {
+            self.give_up();
+            self.out.copy_bad(records.get(at..).unwrap_or(&[]));
+        }
+    }
+
+    /// Nothing that was fed may be folded any more.
+    pub fn finish(&mut self) {
+        self.give_up();
+    }
+
+    /// The records that stay as they are, and what the first one's ticks count from.
+    pub fn firm(&self) -> (&[u8], u64) {
+        self.out.before(self.boundary())
+    }
+
+    /// The records that may still be folded, and what the first one's ticks count from.
+    pub fn pending(&self) -> (&[u8], u64) {
+        let boundary = self.boundary();
+        (self.out.after(boundary), boundary.last)
+    }
+
+    /// Time of the last record that came out.
+    pub fn last(&self) -> u64 {
+        self.out.mark().last
+    }
+
+    /// Forgets the firm records.
+    pub fn take_firm(&mut self) {
+        let boundary = self.boundary();
+        self.out.take(boundary);
+    }
+
+    /// Folded records written so far, those folded into others later included.
+    pub fn folded(&self) -> u64 {
+        self.folded
+    }
+
+    fn boundary(&self) -> output::Mark {
+        self.sections.first().map_or(self.out.mark(), |s| s.mark)
+    }
+
+    /// Bytes of memory, about.
+    pub fn memory(&self) -> usize {
+        self.frames.len() * size_of::<Frame>()
+            + self.sections.memory()
+            + self.children.len() * size_of::<Child>()
+            + self.groups.memory()
+            + self.sites.len() * size_of::<SiteSum>()
+            + self.tally.memory()
+            + self.paths.memory()
+            + self.out.memory()
+    }
+}

@@ -1,0 +1,177 @@
+//! One record after the other.
+
+use super::Fold;
+use super::section::{Frame, Waits};
+use crate::event::Event;
+
+impl Fold {
+    /// A record, whose ticks counted from `before`.
+    pub(super) fn record(&mut self, before: u64, t: u64, event: Event<'_>, bytes: &[u8]) {
+        match event {
+            Event::Join { site } => {
+                self.strand_ends(t, site.saturating_add(1));
+                self.shut(t, false);
+                self.out.copy(before, t, bytes);
+                self.join(site, t);
+            }
+            Event::End => {
+                self.ends(t);
+                self.out.copy(before, t, bytes);
+                self.pop(t);
+            }
+            Event::Next => {
+                self.out.copy(before, t, bytes);
+                self.next(before);
+            }
+            Event::EndResume => {
+                self.ends(t);
+                self.out.copy(before, t, bytes);
+                self.pop(t);
+                self.resume(t);
+            }
+            Event::Begin(name) => {
+                self.out.copy(before, t, bytes);
+                self.begin(name, t);
+            }
+            Event::Resume => {
+                self.out.copy(before, t, bytes);
+                self.resume(t);
+            }
+            Event::Create { kind, site, scope } => {
+                self.strand_ends(t, site.saturating_add(1));
+                self.shut(t, false);
+                self.out.copy(before, t, bytes);
+                self.create(kind, site, scope, t);
+                self.strand_begins(t);
+            }
+            Event::Scope { tree } => {
+                self.scope(tree);
+                self.out.copy(before, t, bytes);
+            }
+            Event::Wait { site, what } => {
+                self.strand_ends(t, site.map_or(0, |s| s.saturating_add(1)));
+                self.shut(t, false);
+                self.out.copy(before, t, bytes);
+                self.wait(what);
+            }
+            // Only says how late it is.
+            Event::Readings(list) if list.is_empty() && t == self.out.mark().last => {}
+            Event::Root => {
+                self.give_up();
+                self.tasks += 1;
+                self.out.copy(before, t, bytes);
+                if self.frames.is_empty() {
+                    self.push(Frame::new(self.tasks - 1, t), None);
+                } else {
+                    // At the bottom, below what runs.
+                    let mut frame = Frame::new(self.tasks - 1, t);
+                    frame.waits = Waits::Interrupted;
+                    self.frames.insert(0, frame);
+                }
+            }
+            Event::Member { .. } => {
+                self.give_up();
+                self.interrupt(t);
+                self.out.copy(before, t, bytes);
+                self.push(Frame::new(0, t), None);
+            }
+            Event::Team { site } => {
+                self.scopes += 1;
+                self.stops(before, t, Some(site), bytes);
+            }
+            Event::Yield { site } => self.stops(before, t, site, bytes),
+            Event::Leave { site } => {
+                self.stops(before, t, site, bytes);
+                self.frames.pop();
+            }
+            Event::ResumeYielded { .. } | Event::ResumeStopped(_) => {
+                self.give_up();
+                self.interrupt(t);
+                self.out.copy(before, t, bytes);
+                let mut frame = Frame::new(0, t);
+                frame.dirty = true;
+                self.push(frame, None);
+            }
+            Event::Signal { site, .. } => {
+                self.give_up();
+                self.strand_ends(t, site.map_or(0, |s| s.saturating_add(1)));
+                self.out.copy(before, t, bytes);
+                self.strand_begins(t);
+            }
+            // Others are estimated from it: it is needed as it is, and so is what comes after of its kind.
+            Event::Sampled { .. } => {
+                self.give_up();
+                self.over = true;
+                self.out.copy(before, t, bytes);
+            }
+            Event::Unrecorded { .. } | Event::Recorded => {
+                self.give_up();
+                self.strand_ends(t, 0);
+                self.out.copy(before, t, bytes);
+            }
+            Event::Part { .. } => {
+                self.give_up();
+                self.interrupt(t);
+                self.tasks += 1;
+                self.out.copy(before, t, bytes);
+                self.push(Frame::new(self.tasks - 1, t), None);
+            }
+            Event::Skip { tasks, scopes } => {
+                self.give_up();
+                self.tasks = self.tasks.saturating_add(tasks);
+                self.scopes = self.scopes.saturating_add(scopes);
+                self.out.copy(before, t, bytes);
+            }
+            Event::Folded(_)
+            | Event::Depend { .. }
+            | Event::Depends { .. }
+            | Event::RegionBegin { .. }
+            | Event::RegionEnd { .. }
+            | Event::PartBegin { .. }
+            | Event::PartEnd { .. }
+            | Event::Counter { .. }
+            | Event::Readings(_)
+            | Event::Off { .. }
+            | Event::Steal { .. }
+            | Event::StealFailed { .. }
+            | Event::Sleep
+            | Event::Wake
+            | Event::Worker { .. }
+            | Event::WorkerEnd
+            | Event::Pool { .. }
+            | Event::PoolEnd { .. } => {
+                self.give_up();
+                self.out.copy(before, t, bytes);
+            }
+        }
+    }
+
+    /// The task on top ends, by a record not yet put out.
+    fn ends(&mut self, t: u64) {
+        self.strand_ends(t, 0);
+        self.shut(t, true);
+        if !self.all_joined() {
+            self.give_up();
+        }
+    }
+
+    /// Another task begins on top of one that runs.
+    pub(super) fn interrupt(&mut self, t: u64) {
+        if self.frames.last().is_some_and(|top| top.waits == Waits::No) {
+            self.strand_ends(t, 0);
+            if let Some(top) = self.frames.last_mut() {
+                top.waits = Waits::Interrupted;
+            }
+        }
+    }
+
+    /// The task on top stops, for nothing that is followed.
+    fn stops(&mut self, before: u64, t: u64, site: Option<u32>, bytes: &[u8]) {
+        self.give_up();
+        self.strand_ends(t, site.map_or(0, |s| s.saturating_add(1)));
+        if let Some(top) = self.frames.last_mut() {
+            top.waits = Waits::Other;
+        }
+        self.out.copy(before, t, bytes);
+    }
+}

@@ -1,0 +1,233 @@
+//! What is known of the tasks on the stack, and of the sections of them that may still be folded.
+
+use super::envelope::Envelope;
+use super::output::Mark;
+use super::path::End;
+use super::slots::Slot;
+
+/// What a stopped task waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Waits {
+    /// It runs.
+    No,
+    /// All children not yet joined.
+    Children,
+    /// The members of this group.
+    Group(u32),
+    /// It stopped because its child began on top of it.
+    Interrupted,
+    /// Something that is not followed, or nothing.
+    Other,
+}
+
+/// How a task on the stack is known to the one below it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Via {
+    /// It is not.
+    Foreign,
+    /// A child of the join that the task below waits for.
+    Join { deferred: bool },
+    /// This entry of the list of children.
+    Child(u32),
+}
+
+/// A task on the stack.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Frame {
+    /// Its create count, where this thread created it.
+    pub seq: u64,
+    /// Its site, where known.
+    pub site: Option<u32>,
+    /// Start of its open strand.
+    pub start: u64,
+    /// Where that starts: site + 1, 0 unknown.
+    pub from: u32,
+    pub waits: Waits,
+    /// Its open strand began at a create, so that it is no strand of its own unless time passes.
+    pub mergeable: bool,
+    /// The deferred child of the join that it waits for, and its site.
+    pub next: Option<(u64, u32)>,
+    pub via: Via,
+    /// A chunk of a loop: what it creates, the task below waits for as well.
+    pub chunk: bool,
+    /// None of its sections may be folded.
+    pub barred: bool,
+    /// It has children that it has not waited for, and that are not in its section.
+    pub dirty: bool,
+}
+
+impl Frame {
+    /// A task that runs from `start` on.
+    pub(super) fn new(seq: u64, start: u64) -> Frame {
+        Frame {
+            seq,
+            site: None,
+            start,
+            from: 0,
+            waits: Waits::No,
+            mergeable: false,
+            next: None,
+            via: Via::Foreign,
+            chunk: false,
+            barred: false,
+            dirty: false,
+        }
+    }
+}
+
+/// Tasks that a section created, and their results once they have ended, by what joins them.
+#[derive(Debug, Clone)]
+pub(super) struct Group {
+    /// The scope they were created into, by this thread's count.
+    pub scope: Option<u64>,
+    pub tree: bool,
+    /// The children of a join.
+    pub join: bool,
+    /// The children of a join, or the tasks a wait names: no other wait joins them.
+    pub apart: bool,
+    /// Its wait is over.
+    pub closed: bool,
+    /// Tasks that have not ended.
+    pub open: u32,
+    /// The heaviest path to the end of one that has: weight, the task's count, its end, site and place on the stack.
+    pub heaviest: Option<(u64, u64, End, u32, u32)>,
+    /// All paths to those ends, counted from the section's start (a join's: from the join).
+    pub envelope: Envelope,
+    /// When the last one ended.
+    pub last_end: u64,
+}
+
+impl Default for Group {
+    fn default() -> Group {
+        Group {
+            scope: None,
+            tree: false,
+            join: false,
+            apart: false,
+            closed: false,
+            open: 0,
+            heaviest: None,
+            envelope: Envelope::path(0, 0),
+            last_end: 0,
+        }
+    }
+}
+
+impl Slot for Group {
+    fn reset(&mut self) {
+        (self.scope, self.tree, self.join) = (None, false, false);
+        (self.apart, self.closed, self.open) = (false, false, 0);
+        (self.heaviest, self.last_end) = (None, 0);
+        self.envelope.set(0, 0);
+    }
+}
+
+impl Group {
+    /// True when a later wait has nothing to do with it.
+    pub(super) fn is_over(&self) -> bool {
+        self.open == 0 && self.heaviest.is_none() && (self.scope.is_none() || self.closed)
+    }
+}
+
+/// A task that a section created and that has not ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Child {
+    pub seq: u64,
+    pub site: u32,
+    pub deferred: bool,
+    pub chunk: bool,
+    pub group: u32,
+    pub created: u64,
+    /// The heaviest path to its creation.
+    pub through: u64,
+    pub end: End,
+    /// All paths to its creation, from the section's start, and with the create edge.
+    pub envelope: Envelope,
+    pub begun: bool,
+    pub ended: bool,
+}
+
+/// A stretch of a task that could become one strand: from the start of a strand of it, with all that it created since.
+#[derive(Debug, Clone)]
+pub(super) struct Section {
+    /// When it starts, and which records it has.
+    pub since: u64,
+    pub mark: Mark,
+    /// It starts with the task.
+    pub whole: bool,
+    /// Where its own part of each list starts.
+    pub children: u32,
+    pub groups: u32,
+    pub sites: u32,
+    pub tally: u32,
+    pub nodes: u32,
+    /// The heaviest path to its start and to where the task is now.
+    pub entry: u64,
+    pub through: u64,
+    pub end: End,
+    /// All paths from its start to where the task is now.
+    pub envelope: Envelope,
+    /// Work, and that of the task's own strands.
+    pub work: u64,
+    pub own: u64,
+    pub tasks: u64,
+    pub spawns: u64,
+    pub syncs: u64,
+    pub strands: u64,
+    pub scopes: u64,
+    pub levels: u32,
+    pub ready: u64,
+    /// Scopes opened in the strand that is open, when all before was joined; and what stands before their records.
+    pub opened: Option<(Mark, u64)>,
+    /// Records of fewer bytes are not worth trying again.
+    pub retry: u64,
+}
+
+/// Outermost work and span of a spawn site in a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct SiteSum {
+    pub site: u32,
+    pub work: u64,
+    pub span: u64,
+}
+
+impl Default for Section {
+    fn default() -> Section {
+        Section {
+            since: 0,
+            mark: Mark { at: 0, last: 0 },
+            whole: false,
+            children: 0,
+            groups: 0,
+            sites: 0,
+            tally: 0,
+            nodes: 0,
+            entry: 0,
+            through: 0,
+            end: End { node: 0, weight: 0 },
+            envelope: Envelope::path(0, 0),
+            work: 0,
+            own: 0,
+            tasks: 0,
+            spawns: 0,
+            syncs: 0,
+            strands: 0,
+            scopes: 0,
+            levels: 0,
+            ready: 0,
+            opened: None,
+            retry: 0,
+        }
+    }
+}
+
+impl Slot for Section {
+    /// What is counted; the rest is said by who makes it.
+    fn reset(&mut self) {
+        (self.work, self.own, self.tasks) = (0, 0, 0);
+        (self.spawns, self.syncs, self.strands) = (0, 0, 0);
+        (self.scopes, self.levels, self.ready) = (0, 0, 0);
+        (self.opened, self.retry) = (None, 0);
+        self.envelope.set(0, 0);
+    }
+}

@@ -1,0 +1,295 @@
+//! The stack of tasks: begins, strands, ends, and which sections live.
+
+use super::Fold;
+use super::path::{End, START};
+use super::section::{Frame, Group, SiteSum, Via, Waits};
+
+impl Fold {
+    /// Gives up the sections that are as long as the grain at `t`.
+    #[inline]
+    pub(super) fn give_up_old(&mut self, t: u64) {
+        while let Some(oldest) = self.sections.first() {
+            if t.saturating_sub(oldest.since) < self.options.grain {
+                return;
+            }
+            self.give_up_oldest();
+        }
+    }
+
+    /// Gives up all sections.
+    pub(super) fn give_up(&mut self) {
+        while !self.sections.is_empty() {
+            self.give_up_oldest();
+        }
+        self.forget();
+    }
+
+    fn give_up_oldest(&mut self) {
+        let depth = self.frames.len().saturating_sub(self.sections.len());
+        let Some(section) = self.sections.first() else {
+            return;
+        };
+        let (children, groups) = (section.children as usize, section.groups as usize);
+        self.sections.give_up_lowest();
+        let next = self.sections.first();
+        let ends = next.map_or((self.children.len(), self.groups.end()), |n| {
+            (n.children as usize, n.groups as usize)
+        });
+        let own = |g: &Group| !g.apart && (g.open > 0 || g.heaviest.is_some());
+        let mine = self.groups.since(groups).iter();
+        let left = ends.0 > children || mine.take(ends.1 - groups.min(ends.1)).any(own);
+        if let Some(frame) = self.frames.get_mut(depth) {
+            frame.dirty |= left;
+        }
+        if self.sections.is_empty() {
+            self.forget();
+        }
+    }
+
+    /// The lists of sections that are no more.
+    fn forget(&mut self) {
+        self.children.clear();
+        self.groups.clear();
+        self.sites.clear();
+        self.tally.clear();
+        self.paths.clear();
+    }
+
+    /// A strand of the task on top has begun, after the record put out last: a section may start there.
+    pub(super) fn strand_begins(&mut self, t: u64) {
+        if let Some(top) = self.frames.last()
+            && self.sections.is_empty()
+            && !top.barred
+        {
+            self.forget();
+            self.section_begins(t, 0, START, false);
+        }
+    }
+
+    pub(super) fn section_begins(&mut self, t: u64, through: u64, node: u32, whole: bool) {
+        if self.over {
+            return;
+        }
+        let mark = self.out.mark();
+        let Some(section) = self.sections.push() else {
+            return;
+        };
+        (section.since, section.mark, section.whole) = (t, mark, whole);
+        section.children = self.children.len() as u32;
+        section.groups = self.groups.end() as u32;
+        section.sites = self.sites.len() as u32;
+        section.tally = self.tally.length();
+        section.nodes = self.paths.length();
+        (section.entry, section.through) = (through, through);
+        section.end = End { node, weight: 0 };
+    }
+
+    /// The open strand of the task on top ends at `t`, at a place (site + 1, 0 unknown).
+    pub(super) fn strand_ends(&mut self, t: u64, at: u32) {
+        let Some(top) = self.frames.last_mut() else {
+            return;
+        };
+        if top.waits != Waits::No {
+            // It went on without saying so.
+            (top.waits, top.start, top.next) = (Waits::No, t, None);
+            self.give_up();
+            return self.strand_ends(t, at);
+        }
+        let weight = t.saturating_sub(top.start);
+        let merged = top.mergeable && weight == 0;
+        if let Some(section) = self.sections.last_mut() {
+            if !merged {
+                section.strands += 1;
+                self.tally.strand(top.from, at, weight);
+            } else if at != 0 {
+                self.tally.ends_at(at);
+            }
+            section.work = section.work.saturating_add(weight);
+            section.own = section.own.saturating_add(weight);
+            section.through = section.through.saturating_add(weight);
+            section.end.weight = section.end.weight.saturating_add(weight);
+            section.envelope.add(weight, 0);
+        }
+        if !merged || at != 0 {
+            top.from = at;
+        }
+        (top.start, top.mergeable) = (t, false);
+    }
+
+    /// A task begins on top, after its record was put out.
+    pub(super) fn push(&mut self, frame: Frame, base: Option<(u64, u32)>) {
+        let t = frame.start;
+        self.frames.push(frame);
+        match base {
+            Some((through, node)) => self.section_begins(t, through, node, true),
+            None => {
+                self.forget();
+                self.section_begins(t, 0, START, true);
+            }
+        }
+    }
+
+    /// The task named begins on top.
+    pub(super) fn begin(&mut self, (thread, seq): (u32, u64), t: u64) {
+        let child = if thread == self.thread {
+            self.find_child(seq)
+        } else {
+            None
+        };
+        let mut frame = Frame::new(seq, t);
+        let known = child.and_then(|at| Some((at, *self.children.get(at as usize)?)));
+        let waits = self.frames.last().map(|f| f.waits);
+        self.interrupt(t);
+        let followed = !matches!(waits, None | Some(Waits::Other));
+        match known.filter(|_| followed && !self.sections.is_empty()) {
+            Some((at, child)) => {
+                if let Some(entry) = self.children.get_mut(at as usize) {
+                    entry.begun = true;
+                }
+                (frame.site, frame.from) = (Some(child.site), child.site.saturating_add(1));
+                (frame.via, frame.chunk) = (Via::Child(at), child.chunk);
+                self.push(frame, Some((child.through, child.end.node)));
+            }
+            None => {
+                self.give_up();
+                self.push(frame, None);
+            }
+        }
+    }
+
+    /// The entry of a task that the section on top created and that has not begun. Tasks are begun in the order of their creation,
+    /// or in the opposite one; of others only the last few are looked at.
+    fn find_child(&self, seq: u64) -> Option<u32> {
+        const NEAR: usize = 32;
+        let from = self.sections.last()?.children as usize;
+        let mine = self.children.get(from..)?;
+        let waiting = |i: &usize| mine.get(*i).is_some_and(|c| c.seq == seq && !c.begun);
+        let by_order = mine.partition_point(|c| c.seq < seq);
+        let last = mine.len().saturating_sub(NEAR)..mine.len();
+        let at = Some(by_order)
+            .filter(waiting)
+            .or_else(|| last.rev().find(waiting))?;
+        Some((from + at) as u32)
+    }
+
+    /// The task on top has ended and its record was put out: it is popped, and if it is all folded or can be, it goes into the
+    /// section below.
+    pub(super) fn pop(&mut self, t: u64) {
+        let depth = self.frames.len().saturating_sub(1) as u32;
+        let Some(frame) = self.frames.pop() else {
+            return self.give_up();
+        };
+        if self.sections.pop() {
+            if self.sections.is_empty() {
+                self.forget();
+            } else if self.goes_into(&frame, depth, t).is_none() {
+                self.give_up();
+            }
+        }
+        if let Some(below) = self.frames.last_mut()
+            && below.waits == Waits::Interrupted
+        {
+            (below.waits, below.start) = (Waits::No, t);
+            self.strand_begins(t);
+        }
+    }
+
+    /// The task just popped, with all inside, becomes part of the section below. `None` where that can't be.
+    fn goes_into(&mut self, frame: &Frame, depth: u32, t: u64) -> Option<()> {
+        let site = frame.site?;
+        let (inner, outer) = self.sections.popped()?;
+        let outer = outer?;
+        self.children.truncate(inner.children as usize);
+        self.groups.truncate(inner.groups as usize);
+        if !inner.whole {
+            return None;
+        }
+        let (at, created, deferred) = match frame.via {
+            Via::Foreign => return None,
+            Via::Join { deferred } => {
+                // The inline child is created by the continuation of the other's creation.
+                let children = self.options.thieves == super::Thieves::TakeChildren;
+                if deferred == children {
+                    inner.envelope.add(0, 1);
+                }
+                let created = self.frames.last()?.start;
+                (self.groups.end().checked_sub(1)?, created, deferred)
+            }
+            Via::Child(at) => {
+                let child = self.children.get_mut(at as usize)?;
+                child.ended = true;
+                inner.envelope.then(&child.envelope)?;
+                (child.group as usize, child.created, child.deferred)
+            }
+        };
+        if outer.groups as usize > at {
+            return None;
+        }
+        outer.work = outer.work.saturating_add(inner.work);
+        outer.tasks += inner.tasks + 1;
+        outer.spawns += inner.spawns + u64::from(deferred);
+        outer.syncs += inner.syncs;
+        outer.strands += inner.strands;
+        outer.scopes += inner.scopes;
+        outer.levels = outer.levels.max(inner.levels + 1);
+        let ready = inner
+            .since
+            .saturating_sub(created)
+            .saturating_add(inner.ready);
+        outer.ready = outer.ready.saturating_add(ready);
+        self.tally.task(site, inner.own);
+        let group = self.groups.get_mut(at)?;
+        let heavier = match group.heaviest {
+            None => {
+                group.envelope.copy(&inner.envelope);
+                true
+            }
+            Some((weight, seq, ..)) => {
+                group.envelope.or(&inner.envelope)?;
+                inner.through > weight || inner.through == weight && frame.seq < seq
+            }
+        };
+        if heavier {
+            group.heaviest = Some((inner.through, frame.seq, inner.end, site, depth));
+        }
+        group.open = group.open.checked_sub(1)?;
+        group.last_end = group.last_end.max(t);
+        let (work, span) = (inner.work, inner.through.saturating_sub(inner.entry));
+        let (outer_sites, inner_sites) = (outer.sites as usize, inner.sites as usize);
+        let own = outer.children as usize;
+        self.sum_sites(outer_sites, inner_sites, site, work, span);
+        while self.children.len() > own && self.children.last().is_some_and(|c| c.ended) {
+            self.children.pop();
+        }
+        Some(())
+    }
+
+    /// The sites of a task's inside, from `inner` on in the list, go into those of the section below, from `outer` on. Instances of the
+    /// task's own site in it are no longer outermost.
+    fn sum_sites(&mut self, outer: usize, inner: usize, site: u32, work: u64, span: u64) {
+        let mut end = inner;
+        let count = self.sites.len();
+        for at in inner..=count {
+            let sum = match self.sites.get(at) {
+                Some(sum) if sum.site == site => continue,
+                Some(sum) => *sum,
+                None => SiteSum { site, work, span },
+            };
+            let known = self.sites.get_mut(outer..inner).unwrap_or(&mut []);
+            match known.iter_mut().find(|s| s.site == sum.site) {
+                Some(known) => {
+                    known.work = known.work.saturating_add(sum.work);
+                    known.span = known.span.saturating_add(sum.span);
+                }
+                None => {
+                    match self.sites.get_mut(end) {
+                        Some(place) => *place = sum,
+                        None => self.sites.push(sum),
+                    }
+                    end += 1;
+                }
+            }
+        }
+        self.sites.truncate(end);
+    }
+}

@@ -1,0 +1,324 @@
+//! Creates, scopes, waits, and the going on after them.
+
+use super::section::{Child, Frame, Group, Via, Waits};
+use super::{Fold, Thieves};
+use crate::event::WaitFor;
+use crate::wire::create;
+
+/// Tasks a wait may name.
+const NAMED: u64 = 16;
+
+impl Fold {
+    fn is_kept(&self, site: u32) -> bool {
+        self.options.kept.binary_search(&site).is_ok()
+    }
+
+    /// All that the section on top created has been joined, and it has no scope open. (Groups that are over are forgotten.)
+    pub(super) fn all_joined(&mut self) -> bool {
+        let Some(section) = self.sections.last() else {
+            return false;
+        };
+        let (children, groups) = (section.children as usize, section.groups as usize);
+        let over = self.groups.since(groups).iter().all(Group::is_over);
+        if over {
+            self.groups.truncate(groups);
+        }
+        over && self.children.len() == children
+    }
+
+    /// All is joined but for scopes that were opened in the open strand.
+    pub(super) fn all_joined_before(&self) -> bool {
+        let Some(section) = self.sections.last() else {
+            return false;
+        };
+        let Some((_, scopes)) = section.opened else {
+            return false;
+        };
+        let mine = self.groups.since(section.groups as usize);
+        let fresh = |g: &Group| g.scope.is_some() && g.open == 0 && g.heaviest.is_none();
+        self.children.len() == section.children as usize
+            && mine.len() as u64 == scopes
+            && mine.iter().all(fresh)
+    }
+
+    /// The task on top makes its end so far a node, so that others can go on from it.
+    fn fork(&mut self) {
+        let depth = self.frames.len().saturating_sub(1) as u32;
+        if let (Some(top), Some(section)) = (self.frames.last(), self.sections.last_mut()) {
+            let site = top.site.unwrap_or(u32::MAX);
+            self.paths.close(&mut section.end, site, depth);
+        }
+    }
+
+    /// [`crate::wire::Kind::Join`], of which the record was put out.
+    pub(super) fn join(&mut self, site: u32, t: u64) {
+        let seq = self.tasks;
+        self.tasks += 2;
+        if self.is_kept(site) {
+            self.give_up();
+        }
+        if let Some(top) = self.frames.last_mut() {
+            (top.waits, top.next) = (Waits::Group(u32::MAX), Some((seq, site)));
+        }
+        if !self.sections.is_empty() {
+            self.fork();
+            if let Some(group) = self.groups.push() {
+                (group.join, group.apart, group.open) = (true, true, 2);
+            }
+            if let Some(top) = self.frames.last_mut() {
+                top.waits = Waits::Group(self.groups.end() as u32 - 1);
+            }
+        }
+        self.join_child(site, seq + 1, false, t);
+    }
+
+    /// [`crate::wire::Kind::Next`].
+    pub(super) fn next(&mut self, t: u64) {
+        match self.frames.last_mut().and_then(|top| top.next.take()) {
+            Some((seq, site)) => self.join_child(site, seq, true, t),
+            None => self.begin((u32::MAX, 0), t),
+        }
+    }
+
+    fn join_child(&mut self, site: u32, seq: u64, deferred: bool, t: u64) {
+        let frame = Frame {
+            site: Some(site),
+            from: site.saturating_add(1),
+            via: Via::Join { deferred },
+            ..Frame::new(seq, t)
+        };
+        let base = self.sections.last().map(|s| (s.through, s.end.node));
+        self.push(frame, base);
+    }
+
+    /// [`crate::wire::Kind::Create`], of which the record was put out.
+    pub(super) fn create(&mut self, kind: u64, site: u32, scope: Option<(u32, u64)>, t: u64) {
+        let seq = self.tasks;
+        self.tasks += 1;
+        let detached = kind == create::DETACHED;
+        let deferred = kind != create::INLINE && !detached;
+        let chunk = kind == create::INLINE && scope.is_some();
+        let Some(top) = self.frames.last_mut() else {
+            return self.give_up();
+        };
+        let continuations = self.options.thieves == Thieves::TakeContinuations;
+        top.mergeable = !(continuations && deferred);
+        top.barred |= top.chunk;
+        if detached || top.barred || self.is_kept(site) {
+            self.outside(detached);
+            return;
+        }
+        let group = match scope {
+            Some((thread, count)) if thread == self.thread => self.scoped(count),
+            Some(_) => None,
+            None => self.unscoped(),
+        };
+        let Some(group) = group.filter(|_| !self.sections.is_empty()) else {
+            return self.outside(false);
+        };
+        self.fork();
+        let Some(section) = self.sections.last_mut() else {
+            return;
+        };
+        let mut envelope = section.envelope;
+        if deferred {
+            if continuations {
+                section.envelope.add(0, 1);
+            } else {
+                envelope.add(0, 1);
+            }
+        }
+        if let Some(group) = self.groups.get_mut(group as usize) {
+            group.open += 1;
+        }
+        self.children.push(Child {
+            seq,
+            site,
+            deferred,
+            chunk,
+            group,
+            created: t,
+            through: section.through,
+            end: section.end,
+            envelope,
+            begun: false,
+            ended: false,
+        });
+    }
+
+    /// The task on top created one that no section can hold.
+    fn outside(&mut self, detached: bool) {
+        self.give_up();
+        if let Some(top) = self.frames.last_mut() {
+            top.dirty |= !detached;
+        }
+    }
+
+    /// The section's group of a scope of this thread.
+    fn scoped(&self, count: u64) -> Option<u32> {
+        let from = self.sections.last()?.groups as usize;
+        let mine = self.groups.since(from);
+        let at = mine
+            .iter()
+            .rposition(|g| g.scope == Some(count) && !g.closed)?;
+        Some((from + at) as u32)
+    }
+
+    /// The section's group of tasks created into no scope that is named: the innermost tree, or none.
+    fn unscoped(&mut self) -> Option<u32> {
+        let from = self.sections.last()?.groups as usize;
+        let mine = self.groups.since(from);
+        let tree = mine.iter().rposition(|g| g.tree && !g.closed);
+        let none = || mine.iter().position(|g| g.scope.is_none() && !g.apart);
+        if let Some(at) = tree.or_else(none) {
+            return Some((from + at) as u32);
+        }
+        self.groups.push()?;
+        Some(self.groups.end() as u32 - 1)
+    }
+
+    /// [`crate::wire::Kind::Scope`], of which the record was not yet put out.
+    pub(super) fn scope(&mut self, tree: bool) {
+        let count = self.scopes;
+        self.scopes += 1;
+        let clean = self.all_joined();
+        let mark = self.out.mark();
+        let Some(section) = self.sections.last_mut() else {
+            return;
+        };
+        section.scopes += 1;
+        match &mut section.opened {
+            Some((_, scopes)) => *scopes += 1,
+            none if clean => *none = Some((mark, 1)),
+            _ => {}
+        }
+        if let Some(group) = self.groups.push() {
+            (group.scope, group.tree) = (Some(count), tree);
+        }
+    }
+
+    /// [`crate::wire::Kind::Wait`], of which the strand before has ended.
+    pub(super) fn wait(&mut self, what: WaitFor<'_>) {
+        let dirty = self.frames.last().is_some_and(|top| top.dirty);
+        let waits = match what {
+            WaitFor::Children => {
+                if dirty {
+                    self.give_up();
+                }
+                Waits::Children
+            }
+            WaitFor::Scope(thread, count) => {
+                let own = thread == self.thread;
+                let group = self.scoped(count).filter(|_| own);
+                group.map_or(Waits::Other, Waits::Group)
+            }
+            WaitFor::Tasks(list) if list.len() <= NAMED => {
+                let to = self.groups.end() as u32;
+                if let Some(group) = self.groups.push() {
+                    group.apart = true;
+                }
+                let all = list.iter().all(|name| self.name(name, to).is_some());
+                if all { Waits::Group(to) } else { Waits::Other }
+            }
+            _ => Waits::Other,
+        };
+        if waits == Waits::Other {
+            self.give_up();
+        }
+        if let Some(top) = self.frames.last_mut() {
+            top.waits = waits;
+        }
+    }
+
+    /// A wait names a task: it moves to that wait's group.
+    fn name(&mut self, (thread, seq): (u32, u64), to: u32) -> Option<()> {
+        let from = self.sections.last()?.children as usize;
+        let mine = self.children.get_mut(from..)?;
+        let child = mine
+            .iter_mut()
+            .rev()
+            .take(NAMED as usize)
+            .find(|c| c.seq == seq && !c.ended)
+            .filter(|_| thread == self.thread)?;
+        let old = std::mem::replace(&mut child.group, to);
+        let old = self.groups.get_mut(old as usize)?;
+        old.open = old.open.checked_sub(1)?;
+        self.groups.get_mut(to as usize)?.open += 1;
+        Some(())
+    }
+
+    /// The task on top goes on, and the record that says so was put out.
+    pub(super) fn resume(&mut self, t: u64) {
+        let Some(top) = self.frames.last_mut() else {
+            return self.give_up();
+        };
+        let (waits, stopped) = (top.waits, top.start);
+        (top.waits, top.start, top.next) = (Waits::No, t, None);
+        top.dirty &= waits != Waits::Children;
+        let joined = match waits {
+            Waits::Children => {
+                let section = self.sections.last();
+                section.map(|s| s.groups as usize..self.groups.end())
+            }
+            Waits::Group(at) => {
+                let at = at as usize;
+                (at < self.groups.end()).then_some(at..at + 1)
+            }
+            _ => None,
+        };
+        let goes_on =
+            joined.and_then(|groups| self.joined(groups, waits != Waits::Children, stopped, t));
+        if goes_on.is_none() {
+            self.give_up();
+        }
+        self.strand_begins(t);
+    }
+
+    /// The wait for these groups is over. `closes`: no other will wait for them.
+    fn joined(
+        &mut self,
+        groups: std::ops::Range<usize>,
+        closes: bool,
+        stopped: u64,
+        t: u64,
+    ) -> Option<()> {
+        let section = self.sections.last_mut()?;
+        if groups.start < section.groups as usize {
+            return None;
+        }
+        let (mut through, mut chosen) = (section.through, None);
+        let mut last = stopped;
+        for group in self
+            .groups
+            .since_mut(groups.start)
+            .iter_mut()
+            .take(groups.len())
+        {
+            if group.open > 0 {
+                return None;
+            }
+            if let Some((weight, seq, end, site, depth)) = group.heaviest.take() {
+                let known = chosen.map(|(known, ..): (u64, _, _, _)| known);
+                if weight > through || weight == through && known.is_some_and(|known| seq < known) {
+                    (through, chosen) = (weight, Some((seq, end, site, depth)));
+                }
+                // A join's paths count from the join, which the task has not left.
+                if group.join {
+                    section.envelope.then(&group.envelope)?;
+                } else {
+                    section.envelope.or(&group.envelope)?;
+                }
+            }
+            last = last.max(group.last_end);
+            group.closed |= closes || group.scope.is_none();
+        }
+        section.syncs += 1;
+        section.ready = section.ready.saturating_add(t.saturating_sub(last));
+        section.through = through;
+        if let Some((_, mut end, site, depth)) = chosen {
+            self.paths.close(&mut end, site, depth);
+            section.end = end;
+        }
+        Some(())
+    }
+}
