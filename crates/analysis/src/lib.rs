@@ -30,6 +30,7 @@ mod ready_path;
 mod regions;
 mod report;
 pub mod scale;
+mod side_by_side;
 pub mod simulate;
 mod site_delay;
 mod site_span;

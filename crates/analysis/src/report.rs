@@ -14,6 +14,7 @@ use crate::options::{Error, Metric, Options};
 use crate::parts::{PartRow, parts};
 use crate::profile::Profile;
 use crate::regions::{RegionRow, regions};
+use crate::side_by_side::both;
 use crate::sites::{SiteRow, sites};
 use crate::suggestion::{Suggestion, suggest};
 use crate::timeline::of_weights;
@@ -23,9 +24,6 @@ use crate::work_span::{OtherSpans, WorkSpan, work_span};
 
 /// Bins of a report's profile: enough to halve and halve again down to a strip of text.
 const PROFILE_BINS: usize = 240;
-
-/// From so many strands on, what depends on times and what doesn't are measured side by side.
-const WORTH_A_THREAD: usize = 100_000;
 
 /// Everything `workspan report` shows.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,12 +111,7 @@ pub fn report_against(
         );
         Ok((weights, work_span, sites, marked))
     };
-    let (timeline, logical) = if dag.strands.len() < WORTH_A_THREAD {
-        let logical = logical();
-        (in_time(), logical)
-    } else {
-        both(in_time, logical)
-    };
+    let (timeline, logical) = both(dag, in_time, logical);
     let (weights, mut work_span, sites, (regions, parts)) = logical?;
     work_span.steals = timeline.steals;
     let mut causes = timeline.causes;
@@ -140,17 +133,5 @@ pub fn report_against(
         suggestion,
         warnings,
         work_span,
-    })
-}
-
-/// Does both, the first on a thread of its own.
-fn both<A: Send, B>(a: impl FnOnce() -> A + Send, b: impl FnOnce() -> B) -> (A, B) {
-    std::thread::scope(|scope| {
-        let other = scope.spawn(a);
-        let second = b();
-        match other.join() {
-            Ok(first) => (first, second),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
     })
 }

@@ -8,6 +8,7 @@ use workspan_dag::{Dag, PlaceId, ROOT_PLACE, TaskId};
 use crate::blocks::{BlockRow, blocks};
 use crate::heaviest::Heaviest;
 use crate::nesting;
+use crate::side_by_side::both;
 use crate::site_span::strands_backwards;
 use crate::subtrees::{Instances, Whole, each_instance};
 use crate::weight::Weights;
@@ -64,10 +65,13 @@ pub(crate) fn sites(
     critical_path: &[u32],
 ) -> Sites {
     let mut sums = vec![Sum::default(); dag.places.len()];
-    let bounded = outermost(dag, weights, heaviest, &mut sums);
+    let (mut blocks, bounded) = both(
+        dag,
+        || blocks(dag, weights, critical_path),
+        || outermost(dag, weights, heaviest, &mut sums),
+    );
     critical_work(dag, weights, critical_path, &mut sums);
     let span: u128 = critical_path.iter().map(|&s| weights.path(s, 0)).sum();
-    let mut blocks = blocks(dag, weights, critical_path);
     let mut rows = Vec::new();
     for (site, sum) in sums.iter().enumerate() {
         if sum.count == 0 {

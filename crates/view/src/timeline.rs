@@ -5,10 +5,12 @@
 
 mod arcs;
 mod cell;
-mod events;
+pub(crate) mod events;
 mod free;
+mod load;
 mod path;
 mod pyramid;
+mod queues;
 mod strands;
 mod window;
 

@@ -86,7 +86,7 @@ function titleOf(layer: Layer): string {
     case "cpu":
       return "Share of the time each row was on a CPU";
     case "queue":
-      return "Tasks in each worker's queue, on a log scale";
+      return "Tasks in each worker's queue, on a log scale: created there, not begun";
     case "regions":
       return "Regions and parts that the program marked";
   }
@@ -99,7 +99,7 @@ function missing(layer: Layer): string {
     case "leaps":
       return "No thief stole while it waited in a join, or the runtime doesn't tell";
     case "queue":
-      return "This run has no queue depths";
+      return "Nothing waits in queues here: thieves take what follows a create, or no task is for others too";
     case "regions":
       return "The program marked no regions";
     default:

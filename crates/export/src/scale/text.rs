@@ -63,7 +63,7 @@ fn logical_words(view: &ScaleView, logical: &Logical) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let amount = |ticks: f64| {
         if view.ticks_per_second == 0 {
-            thousands(ticks.max(0.0) as u128)
+            thousands(ticks.max(0.0).round() as u128)
         } else {
             nanos(view.ns(ticks))
         }

@@ -2,13 +2,14 @@
 
 use serde::Serialize;
 use workspan_analysis::codes::short;
-use workspan_dag::{Dag, Place, ROOT_PLACE, ThreadEvent, ThreadId};
+use workspan_dag::{Dag, Place, ROOT_PLACE, ThreadId};
 
 use crate::answer::Reply;
 use crate::failure::Failure;
 use crate::overview::Overview;
 use crate::run::{Picture, Run};
 use crate::session::{Mode, Session};
+use crate::timeline::events;
 
 #[derive(Serialize)]
 struct Meta<'a> {
@@ -197,7 +198,7 @@ fn sketched<'a>(run: &'a Run, overview: &'a Overview) -> RunMeta<'a> {
 fn read(run: &Run) -> Result<RunMeta<'_>, Failure> {
     let picture = run.picture()?;
     let dag = &*picture.dag;
-    let (cpu, queue) = scheduler_events(dag);
+    let (cpu, queue) = events::known(dag);
     let leaps = dag.steals.iter().filter(|s| s.leap).count() as u64;
     let folded = dag.folded.iter().map(|f| f.1.tasks);
     Ok(RunMeta {
@@ -224,19 +225,6 @@ fn read(run: &Run) -> Result<RunMeta<'_>, Failure> {
         },
         ..told(run, &dag.meta)
     })
-}
-
-/// Whether the runtime told of CPU load, and of its queues.
-fn scheduler_events(dag: &Dag) -> (bool, bool) {
-    let mut has = (false, false);
-    for (_, _, event) in &dag.thread_events {
-        has.0 |= matches!(event, ThreadEvent::Cpu(_));
-        has.1 |= matches!(event, ThreadEvent::Queue(_));
-        if has == (true, true) {
-            break;
-        }
-    }
-    has
 }
 
 fn threads(picture: &Picture) -> Vec<ThreadMeta> {

@@ -1,7 +1,10 @@
-//! What threads tell of themselves: tasks in their queue, load of their CPU.
+//! Tasks in each thread's queue and load of its CPU: as the thread told, else as follows from the tasks and from the times off
+//! the CPU.
 
-use workspan_dag::ThreadEvent;
+use workspan_dag::{Dag, ThreadEvent};
 
+use super::load;
+use super::queues;
 use super::window::Grid;
 use super::{TILE_BINS, Tile};
 use crate::run::Picture;
@@ -43,6 +46,14 @@ impl Events {
                 }
                 _ => {}
             }
+        }
+        if !events.has_queue && queues::follow(&picture.dag) {
+            events.has_queue = true;
+            events.queue = queues::of(picture);
+        }
+        if !events.has_cpu && load::follows(&picture.dag) {
+            events.has_cpu = true;
+            events.cpu = load::of(picture);
         }
         events
     }
@@ -93,6 +104,19 @@ impl Events {
         }
         means
     }
+}
+
+/// Whether there is something to say of CPU load, and of queues.
+pub(crate) fn known(dag: &Dag) -> (bool, bool) {
+    let mut known = (load::follows(dag), queues::follow(dag));
+    for (_, _, event) in &dag.thread_events {
+        if known == (true, true) {
+            break;
+        }
+        known.0 |= matches!(event, ThreadEvent::Cpu(load) if load.is_finite());
+        known.1 |= matches!(event, ThreadEvent::Queue(_));
+    }
+    known
 }
 
 fn grid(picture: &Picture, tile: Tile) -> Grid {

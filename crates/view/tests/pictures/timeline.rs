@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use workspan_analysis::{Options, report};
-use workspan_dag::{Dag, NONE, OffWhy};
+use workspan_dag::{Dag, NONE, OffWhy, TaskKind};
 use workspan_view::Session;
 
 use crate::look::{Tile, json, session, tile, tiles, top_level};
@@ -414,6 +414,45 @@ fn queues_and_loads_are_means() {
         .sum();
     assert!((load / elapsed - 0.475).abs() < 0.01, "{}", load / elapsed);
     assert!(rows.plane("cpu")[..1024].iter().all(|&load| load == 0.0));
+}
+
+#[test]
+fn queues_and_loads_nobody_told_follow_from_tasks_and_times_off_the_cpu() {
+    let mut dag = make(3, Shape::default());
+    dag.thread_events.clear();
+    dag.meta.recorded = true;
+    let (tasks, strands) = (&dag.tasks, &dag.strands);
+    let waited = |task: usize| match (tasks.kind[task], tasks.creator[task]) {
+        (TaskKind::Deferred, creator) if creator != NONE => {
+            let begun = strands.start[tasks.first[task] as usize];
+            begun - strands.end[creator as usize]
+        }
+        _ => 0,
+    };
+    let waited: u64 = (0..tasks.len()).map(waited).sum();
+    // Thread 0 lives from its first strand or time off the CPU to the last.
+    let own = || (0..strands.len()).filter(|&s| strands.thread[s] == 0);
+    let offs = || dag.offs.iter().filter(|off| off.thread == 0);
+    let begin = own()
+        .map(|s| strands.start[s])
+        .chain(offs().map(|o| o.start));
+    let end = own().map(|s| strands.end[s]).chain(offs().map(|o| o.end));
+    let off: u64 = offs().map(|o| o.end - o.start).sum();
+    let on = end.max().unwrap() - begin.min().unwrap() - off;
+    assert!(waited > 0 && off > 0 && on > 0);
+
+    let session = session(dag);
+    let top = top_level(&session);
+    let width = (1u64 << top) as f64;
+    let rows = tile(&session, "rows", top, 0);
+    let ticks: f64 = rows.plane("queue").iter().map(|mean| mean * width).sum();
+    assert!(
+        (ticks / waited as f64 - 1.0).abs() < 1e-3,
+        "{ticks} {waited}"
+    );
+    let load = &rows.plane("cpu")[..1024];
+    let ticks: f64 = load.iter().map(|b| b * width / 255.0).sum();
+    assert!((ticks / on as f64 - 1.0).abs() < 0.01, "{ticks} {on}");
 }
 
 #[test]

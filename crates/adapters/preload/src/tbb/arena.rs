@@ -8,7 +8,7 @@ use workspan_recorder::adapter::{self, Stop};
 use workspan_recorder::wire::primitive;
 
 use super::calls::{self, Call};
-use super::frame::{Frame, FrameKind, has_task, here, link, restore, set_top, top};
+use super::frame::{Frame, FrameKind, Guest, has_task, here, link, restore, set_top, top};
 use super::{become_worker, real};
 
 /// oneTBB's `delegate_base`: what to run there.
@@ -52,6 +52,7 @@ extern "C" fn nothing(_: *mut Delegate) {}
 struct Arrived {
     carried: *mut Carried,
     before: *mut Frame,
+    guest: Option<Guest>,
 }
 
 impl Drop for Arrived {
@@ -59,7 +60,11 @@ impl Drop for Arrived {
         let h = adapter::handle();
         // SAFETY: the caller of `execute` blocks until the delegate has ended; handle and state are this thread's.
         unsafe {
-            restore(here(), self.before);
+            let here = here();
+            restore(here, self.before);
+            if let Some(guest) = self.guest.take() {
+                guest.leave(here);
+            }
             if h.is_null() {
                 return;
             }
@@ -88,7 +93,11 @@ unsafe extern "C-unwind" fn carried(delegate: *mut Delegate) -> bool {
         }
         adapter::go_on(h, (*carried).stop, false);
         set_top(here, (*carried).frame);
-        let arrived = Arrived { carried, before };
+        let arrived = Arrived {
+            carried,
+            before,
+            guest: Guest::enter(here, (*carried).frame),
+        };
         let result = body(users);
         drop(arrived);
         result

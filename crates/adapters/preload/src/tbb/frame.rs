@@ -2,6 +2,7 @@
 //! between threads, and the chain moves along.
 
 use std::cell::UnsafeCell;
+use std::mem::replace;
 use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -84,6 +85,8 @@ pub(super) struct Thread {
     /// Innermost frame; null before first use stands for the bottom.
     top: *mut Frame,
     bottom: Frame,
+    /// The bottom stands for another thread's root, which came along with a delegate.
+    pub(super) guest: bool,
     /// It was told to be a worker.
     pub(super) worker: bool,
     /// Where the record after the end that let the wait below go on would lie.
@@ -113,6 +116,7 @@ thread_local! {
             seen: ptr::null(),
             top: ptr::null_mut(),
             bottom: Frame::BOTTOM,
+            guest: false,
             worker: false,
             over: ptr::null_mut(),
             native: 0..0,
@@ -230,6 +234,45 @@ pub(super) unsafe fn set_top(here: *mut Thread, frame: *mut Frame) {
     }
 }
 
+/// What a thread's bottom was before another's root came to it.
+pub(super) struct Guest {
+    at: *mut Thread,
+    before: bool,
+    waits: *const WaitContext,
+}
+
+impl Guest {
+    /// The task of `frame` goes on here: where that is a root, it is what the bottom stands for, and it waits for nothing.
+    ///
+    /// # Safety
+    /// `here` is the calling thread's, `frame` live.
+    pub(super) unsafe fn enter(here: *mut Thread, frame: *mut Frame) -> Option<Guest> {
+        // SAFETY: the caller's.
+        unsafe {
+            ((*frame).kind == FrameKind::Bottom).then(|| Guest {
+                at: here,
+                before: replace(&mut (*here).guest, true),
+                waits: replace(&mut (*here).bottom.waits, ptr::null()),
+            })
+        }
+    }
+
+    /// It goes away. One that was suspended and came back on another thread leaves nothing there.
+    ///
+    /// # Safety
+    /// `here` is the calling thread's.
+    pub(super) unsafe fn leave(self, here: *mut Thread) {
+        if self.at != here {
+            return;
+        }
+        // SAFETY: the caller's.
+        unsafe {
+            (*here).guest = self.before;
+            (*here).bottom.waits = self.waits;
+        }
+    }
+}
+
 /// Whether the records of the calling thread have a current task, which is the frame's.
 ///
 /// # Safety
@@ -241,7 +284,9 @@ pub(super) unsafe fn has_task(h: *mut Handle, frame: *mut Frame) -> bool {
         match (*frame).kind {
             FrameKind::Task => true,
             // A root that waits is not what calls from its thread.
-            FrameKind::Bottom => (*frame).waits.is_null() && super::has_root(h),
+            FrameKind::Bottom => {
+                (*frame).waits.is_null() && ((*here()).guest || super::has_root(h))
+            }
             FrameKind::Away => false,
         }
     }
@@ -275,7 +320,7 @@ pub(super) unsafe fn ended(h: *mut Handle, here: *mut Thread) {
 pub(super) unsafe fn went_on(h: *mut Handle, here: *mut Thread) -> bool {
     // SAFETY: the caller's.
     unsafe {
-        let over = std::mem::replace(&mut (*here).over, ptr::null_mut());
+        let over = replace(&mut (*here).over, ptr::null_mut());
         over == (*h).cursor && !several_workers()
     }
 }

@@ -1,5 +1,7 @@
 //! Strands that start at the same tick, in the order that the builder gives them.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use crate::build::in_order::InOrder;
@@ -17,14 +19,25 @@ pub(super) fn settle(columns: &mut InOrder) -> Option<()> {
     for &(from, to) in &moves {
         rank[from as usize] = to;
     }
-    arrange(&mut strands.task, &moves);
-    arrange(&mut strands.thread, &moves);
-    arrange(&mut strands.start, &moves);
-    arrange(&mut strands.end, &moves);
-    arrange(&mut strands.prev, &moves);
-    arrange(&mut strands.start_kind, &moves);
-    arrange(&mut strands.end_kind, &moves);
-    arrange(&mut strands.to, &moves);
+    let moves = &moves;
+    rayon::scope(|scope| {
+        let task = &mut strands.task;
+        scope.spawn(move |_| arrange(task, moves));
+        let thread = &mut strands.thread;
+        scope.spawn(move |_| arrange(thread, moves));
+        let start = &mut strands.start;
+        scope.spawn(move |_| arrange(start, moves));
+        let end = &mut strands.end;
+        scope.spawn(move |_| arrange(end, moves));
+        let prev = &mut strands.prev;
+        scope.spawn(move |_| arrange(prev, moves));
+        let start_kind = &mut strands.start_kind;
+        scope.spawn(move |_| arrange(start_kind, moves));
+        let end_kind = &mut strands.end_kind;
+        scope.spawn(move |_| arrange(end_kind, moves));
+        let to = &mut strands.to;
+        scope.spawn(move |_| arrange(to, moves));
+    });
     let place = |column: &mut Vec<u32>| {
         let known = column.par_iter_mut().filter(|s| **s != NONE);
         known.for_each(|s| *s = rank[*s as usize]);
@@ -40,8 +53,8 @@ pub(super) fn settle(columns: &mut InOrder) -> Option<()> {
     let waits = &mut columns.waits;
     if !waits.after.is_sorted() {
         let mut order: Vec<u32> = (0..waits.after.len() as u32).collect();
-        order.sort_unstable_by_key(|&w| waits.after[w as usize]);
-        let by = |column: &Vec<u32>| order.iter().map(|&w| column[w as usize]).collect();
+        order.par_sort_unstable_by_key(|&w| waits.after[w as usize]);
+        let by = |column: &Vec<u32>| order.par_iter().map(|&w| column[w as usize]).collect();
         (waits.after, waits.scope) = (by(&waits.after), by(&waits.scope));
         // Each joins two tasks.
         let (pairs, _) = waits.tasks.items.as_chunks::<2>();
@@ -51,15 +64,36 @@ pub(super) fn settle(columns: &mut InOrder) -> Option<()> {
     Some(())
 }
 
+/// Parts of the columns that are looked through at once, for each thread that does.
+const PARTS: usize = 4;
+
 /// (where a strand is, where it belongs) for those that are elsewhere.
 fn moves(columns: &InOrder) -> Option<Vec<(u32, u32)>> {
+    let start = &columns.strands.start;
+    let parts = PARTS * rayon::current_num_threads();
+    // No part begins within a tick.
+    let cut = |part: usize| {
+        let at = part * start.len() / parts;
+        let tick = at.checked_sub(1).map(|before| start[before]);
+        let within = start[at..].iter();
+        at + within.take_while(|&&t| Some(t) == tick).count()
+    };
+    let found: Option<Vec<Vec<(u32, u32)>>> = (0..parts)
+        .into_par_iter()
+        .map(|part| moves_in(columns, cut(part)..cut(part + 1)))
+        .collect();
+    Some(found?.concat())
+}
+
+/// Those of a range that holds ticks whole.
+fn moves_in(columns: &InOrder, range: Range<usize>) -> Option<Vec<(u32, u32)>> {
     let (strands, tasks) = (&columns.strands, &columns.tasks);
     let start = &strands.start;
     let mut moves = Vec::new();
     let mut group: Vec<u32> = Vec::new();
     let mut ties = Ties::default();
-    let mut from = 0;
-    while from < start.len() {
+    let mut from = range.start;
+    while from < range.end {
         let t = start[from];
         let more = start[from + 1..].iter().take_while(|&&other| other == t);
         let to = from + 1 + more.count();

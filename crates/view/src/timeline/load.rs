@@ -1,0 +1,46 @@
+//! The load of each thread's CPU, where no runtime told of it: all but the times off the CPU, which are known for threads that
+//! wait for work too.
+
+use workspan_dag::{Dag, ThreadId};
+
+use crate::run::Picture;
+use crate::run::rows::NO_ROW;
+
+/// Whether the run's times off the CPU say how loaded its threads were.
+pub(super) fn follows(dag: &Dag) -> bool {
+    dag.meta.recorded && !dag.offs.is_empty()
+}
+
+/// By row: until when, how much since the one before. A thread has no load before its first sign of life nor after its last.
+pub(super) fn of(picture: &Picture) -> Vec<Vec<(u64, f32)>> {
+    let dag = &*picture.dag;
+    let mut lives: Vec<Option<(u64, u64)>> = vec![None; picture.rows.len()];
+    let mut seen = |thread: ThreadId, from: u64, to: u64| {
+        if let Some(life) = lives.get_mut(usize::from(picture.rows.of(thread))) {
+            let (begin, end) = life.unwrap_or((from, to));
+            *life = Some((begin.min(from), end.max(to)));
+        }
+    };
+    for (s, &thread) in dag.strands.thread.iter().enumerate() {
+        seen(thread, dag.strands.start[s], dag.strands.end[s]);
+    }
+    for off in &dag.offs {
+        seen(off.thread, off.start, off.end);
+    }
+    let begin = |life: &Option<(u64, u64)>| {
+        life.map_or_else(Vec::new, |l| vec![(l.0.max(picture.begin), 0.0)])
+    };
+    let mut rows: Vec<Vec<(u64, f32)>> = lives.iter().map(begin).collect();
+    for off in &dag.offs {
+        let row = picture.rows.of(off.thread);
+        if row != NO_ROW {
+            let row = &mut rows[usize::from(row)];
+            row.push((off.start.max(picture.begin), 1.0));
+            row.push((off.end.max(picture.begin), 0.0));
+        }
+    }
+    for (row, life) in rows.iter_mut().zip(&lives) {
+        row.extend(life.map(|life| (life.1.max(picture.begin), 1.0)));
+    }
+    rows
+}

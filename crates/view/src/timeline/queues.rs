@@ -1,0 +1,154 @@
+//! How many tasks wait in each thread's queue, where no runtime told of it: those that were created on the thread for
+//! others too, and have not begun. So it is for runtimes whose thieves take children; where they take what follows a create,
+//! nothing of the kind waits.
+
+use workspan_dag::{Dag, NONE, Steals, TaskKind};
+
+use crate::run::Picture;
+use crate::run::rows::NO_ROW;
+
+/// Changes of depth that are kept one by one.
+const EXACT: usize = 1 << 20;
+/// Else so many steps are kept of all rows together.
+const STEPS: usize = 1 << 22;
+
+/// Whether the run's tasks say how deep its queues were.
+pub(super) fn follow(dag: &Dag) -> bool {
+    dag.meta.steals == Steals::Child && dag.tasks.kind.contains(&TaskKind::Deferred)
+}
+
+/// By row: from when on, how many. Runs of more than half a million tasks in steps of equal length.
+pub(super) fn of(picture: &Picture) -> Vec<Vec<(u64, f32)>> {
+    let (rows, tasks) = (picture.rows.len(), picture.dag.tasks.len());
+    if tasks.saturating_mul(2) <= EXACT {
+        return one_by_one(waits(picture), rows);
+    }
+    let steps = STEPS / rows.clamp(1, STEPS);
+    in_steps(waits(picture), rows, (picture.begin, picture.end), steps)
+}
+
+/// A task that waited in a queue.
+#[derive(Debug, Clone, Copy)]
+struct Wait {
+    row: usize,
+    created: u64,
+    begun: u64,
+}
+
+fn waits(picture: &Picture) -> impl Iterator<Item = Wait> {
+    let dag = &*picture.dag;
+    let (tasks, strands) = (&dag.tasks, &dag.strands);
+    (0..tasks.len()).filter_map(move |task| {
+        let (creator, first) = (tasks.creator[task], tasks.first[task]);
+        if tasks.kind[task] != TaskKind::Deferred || creator == NONE || first == NONE {
+            return None;
+        }
+        let row = picture.rows.of(strands.thread[creator as usize]);
+        let created = strands.end[creator as usize];
+        let begun = strands.start[first as usize];
+        (row != NO_ROW && created < begun).then_some(Wait {
+            row: usize::from(row),
+            created,
+            begun,
+        })
+    })
+}
+
+fn one_by_one(waits: impl Iterator<Item = Wait>, rows: usize) -> Vec<Vec<(u64, f32)>> {
+    let mut changes: Vec<Vec<(u64, i32)>> = vec![Vec::new(); rows];
+    for wait in waits {
+        changes[wait.row].push((wait.created, 1));
+        changes[wait.row].push((wait.begun, -1));
+    }
+    let depths = |mut changes: Vec<(u64, i32)>| {
+        changes.sort_unstable();
+        let mut depth = 0i32;
+        let at_once = changes.chunk_by(|a, b| a.0 == b.0);
+        let known = at_once.map(|changes| {
+            depth += changes.iter().map(|change| change.1).sum::<i32>();
+            (changes[0].0, depth as f32)
+        });
+        known.collect()
+    };
+    changes.into_iter().map(depths).collect()
+}
+
+/// The mean of each step of the time from `begin` to `end`.
+fn in_steps(
+    waits: impl Iterator<Item = Wait>,
+    rows: usize,
+    (begin, end): (u64, u64),
+    steps: usize,
+) -> Vec<Vec<(u64, f32)>> {
+    let width = (end - begin).div_ceil(steps as u64).max(1);
+    // A task counts from its step on; what is too much in the steps where it comes and goes is taken out there.
+    let mut onward = vec![0i32; steps * rows];
+    let mut within = vec![0.0f64; steps * rows];
+    for wait in waits {
+        let place = |t: u64| {
+            let since = t.saturating_sub(begin);
+            let step = ((since / width) as usize).min(steps - 1);
+            let into = (since - step as u64 * width).min(width);
+            (wait.row * steps + step, into as f64 / width as f64)
+        };
+        let ((from, before), (to, until)) = (place(wait.created), place(wait.begun));
+        onward[from] += 1;
+        within[from] -= before;
+        onward[to] -= 1;
+        within[to] += until;
+    }
+    let row = |row: usize| {
+        let (mut depth, mut last) = (0i32, 0.0);
+        let mut kept = Vec::new();
+        for step in 0..steps {
+            depth += onward[row * steps + step];
+            let mean = (f64::from(depth) + within[row * steps + step]).max(0.0) as f32;
+            if mean != last {
+                kept.push((begin + step as u64 * width, mean));
+                last = mean;
+            }
+        }
+        kept
+    };
+    (0..rows).map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const END: u64 = 100_000;
+
+    /// Mean depth of a row between two times.
+    fn mean(row: &[(u64, f32)], from: u64, to: u64) -> f64 {
+        let ends = row.iter().skip(1).map(|e| e.0).chain([END]);
+        let part = |(&(t, depth), end): (&(u64, f32), u64)| {
+            let ticks = end.min(to).saturating_sub(t.max(from));
+            f64::from(depth) * ticks as f64
+        };
+        row.iter().zip(ends).map(part).sum::<f64>() / (to - from) as f64
+    }
+
+    #[test]
+    fn steps_have_the_means_of_what_they_stand_for() {
+        // Long and short waits, in and across steps.
+        let waits = (0..3000u64).map(|i| {
+            let created = i * 7919 % END;
+            Wait {
+                row: (i % 3) as usize,
+                created,
+                begun: (created + 1 + i * i % 900).min(END),
+            }
+        });
+        let exact = one_by_one(waits.clone(), 3);
+        let steps = in_steps(waits, 3, (0, END), 50);
+        for (exact, steps) in exact.iter().zip(&steps) {
+            assert!(steps.len() <= 50);
+            for step in 0..50 {
+                let (from, to) = (step * 2000, (step + 1) * 2000);
+                let (a, b) = (mean(exact, from, to), mean(steps, from, to));
+                assert!((a - b).abs() < 1e-3, "step {step}: {a} {b}");
+            }
+        }
+    }
+}
