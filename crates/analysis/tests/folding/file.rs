@@ -13,7 +13,7 @@ use crate::dice::Dice;
 use crate::program::Lane;
 
 /// Reads a file of these chunks of records: by thread, each with what its first record's ticks count from.
-pub fn dag(threads: &[Vec<(u64, Vec<u8>)>], end: u64, steals: &str) -> Dag {
+pub fn dag(threads: &[Chunks], end: u64, steals: &str) -> Dag {
     let header = FileHeader {
         clock: ClockKind::Tsc,
         pid: 1,
@@ -81,17 +81,16 @@ pub fn dag(threads: &[Vec<(u64, Vec<u8>)>], end: u64, steals: &str) -> Dag {
     read(Path::new("t"), &bytes, &OpenOptions::default()).unwrap()
 }
 
+/// A thread's chunks: ticks that each counts from, and its records.
+pub type Chunks = Vec<(u64, Vec<u8>)>;
+
 /// The lanes as they are.
-pub fn plain(lanes: &[Lane]) -> Vec<Vec<(u64, Vec<u8>)>> {
+pub fn plain(lanes: &[Lane]) -> Vec<Chunks> {
     lanes.iter().map(|l| vec![(0, l.bytes.clone())]).collect()
 }
 
 /// The lanes folded, fed in pieces of any size.
-pub fn folded(
-    lanes: &[Lane],
-    options: &FoldOptions,
-    dice: &mut Dice,
-) -> (Vec<Vec<(u64, Vec<u8>)>>, u64) {
+pub fn folded(lanes: &[Lane], options: &FoldOptions, dice: &mut Dice) -> (Vec<Chunks>, u64) {
     let mut folds = 0;
     let mut threads = Vec::new();
     for (thread, lane) in (0..).zip(lanes) {
