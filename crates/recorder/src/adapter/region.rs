@@ -46,7 +46,7 @@ pub unsafe fn depends(h: *mut Handle, task: u64, on: &[(u64, u64)]) {
 }
 
 /// The current task opens a parallel region and waits for it ([`Kind::Team`]); the team's number. It goes on with
-/// [`resume`].
+/// [`super::resume`].
 ///
 /// # Safety
 /// `h` is the calling thread's live handle.
@@ -59,7 +59,7 @@ pub unsafe fn team(h: *mut Handle, site: u32) -> u64 {
     }
 }
 
-/// This thread begins, at time `now`, the index-th task of a phase of a team ([`Kind::Member`]); [`task_end`] ends it. `now` may lie
+/// This thread begins, at time `now`, the index-th task of a phase of a team ([`Kind::Member`]); [`super::task_end`] ends it. `now` may lie
 /// before this moment, but not before the thread's last record: a thread that leaves a barrier does not know yet
 /// whether its region goes on.
 ///
