@@ -16,6 +16,8 @@ pub(super) struct Pack {
     /// What they take compressed, each group by itself: together they take no more, but for their common head.
     used: u64,
     room: u64,
+    /// Whether anything was taken because there was room.
+    more: bool,
 }
 
 /// Answers that belong together, not yet taken.
@@ -29,6 +31,7 @@ impl Pack {
             keys: BTreeSet::new(),
             used: 0,
             room,
+            more: false,
         }
     }
 
@@ -56,9 +59,15 @@ impl Pack {
             return false;
         }
         self.used = used;
+        self.more = true;
         self.raw.extend(bytes);
         self.keys.extend(keys);
         true
+    }
+
+    /// True when nothing was taken but what has to be.
+    pub(super) fn is_least(&self) -> bool {
+        !self.more
     }
 
     /// True when the answer to `key` is there.
