@@ -21,6 +21,16 @@ struct Tally {
     passed: usize,
     failed: Vec<String>,
     skipped: Vec<String>,
+    /// What each stage took.
+    took: Vec<(&'static str, Duration)>,
+}
+
+impl Tally {
+    /// A stage is over that began then; the next one begins now.
+    fn stage(&mut self, name: &'static str, began: &mut Instant) {
+        self.took.push((name, began.elapsed()));
+        *began = Instant::now();
+    }
 }
 
 /// Runs one of the parts that start programs, by its name, alone.
@@ -54,10 +64,13 @@ const TIME_FOR_FUZZERS: Duration = Duration::from_secs(26 * 60);
 /// registry, miri and cargo-deny.
 pub fn run(long: bool) -> Result<()> {
     let started = Instant::now();
+    let mut began = started;
     let mut tally = Tally::default();
     packages::prepare()?;
+    tally.stage("packages", &mut began);
     // First of all, as what is built after it embeds it.
     build_page(&mut tally);
+    tally.stage("page built", &mut began);
     check(
         &mut tally,
         "format",
@@ -73,12 +86,14 @@ pub fn run(long: bool) -> Result<()> {
         "warnings",
     ];
     check(&mut tally, "lints", cargo().args(clippy))?;
+    tally.stage("format and lints", &mut began);
     let mut tests = cargo();
     tests.args(["test", "--workspace", "--no-fail-fast"]);
     if long {
         tests.env("PROPTEST_CASES", "5000");
     }
     count(&mut tally, "tests", &mut tests)?;
+    tally.stage("tests", &mut began);
     // Slow ones, as the installation into an empty root, are marked `ignore` so that a plain `cargo test` is quick.
     let mut slow = cargo();
     slow.args([
@@ -90,13 +105,17 @@ pub fn run(long: bool) -> Result<()> {
         "--ignored",
     ]);
     count(&mut tally, "slow tests", &mut slow)?;
+    tally.stage("slow tests", &mut began);
     rayons_own(&mut tally)?;
+    tally.stage("rayon's own tests", &mut began);
     page(&mut tally);
+    tally.stage("page tests", &mut began);
     licences(&mut tally);
     let mut docs = cargo();
     docs.args(["doc", "--quiet", "--workspace", "--no-deps"])
         .env("RUSTDOCFLAGS", "-D warnings");
     check(&mut tally, "docs", &mut docs)?;
+    tally.stage("dependencies and docs", &mut began);
     if long || started.elapsed() < TIME_FOR_FUZZERS {
         fuzzers(&mut tally, long)?;
     } else {
@@ -105,11 +124,13 @@ pub fn run(long: bool) -> Result<()> {
             format!("{minutes} minutes are over already; cargo xtask test fuzz runs them alone");
         tally.skipped.push(format!("fuzz: {why}"));
     }
+    tally.stage("fuzzers", &mut began);
     if long {
         programs(&mut tally)?;
         outcome(&mut tally, "sanitized library", sanitized::run());
         outcome(&mut tally, "miri", fuzz::miri());
         vulnerabilities(&mut tally);
+        tally.stage("what takes long", &mut began);
     }
     sum_up(&tally, started)
 }
@@ -120,6 +141,14 @@ fn sum_up(tally: &Tally, started: Instant) -> Result<()> {
     }
     for name in &tally.skipped {
         println!("skipped: {name}");
+    }
+    let stages: Vec<String> = tally
+        .took
+        .iter()
+        .map(|(name, took)| format!("{name} {} s", took.as_secs()))
+        .collect();
+    if !stages.is_empty() {
+        println!("{}", stages.join(", "));
     }
     println!(
         "{} passed, {} failed, {} skipped ({} s)",
