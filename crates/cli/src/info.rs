@@ -155,10 +155,15 @@ fn captured(dag: &Dag) -> Vec<Captured> {
             text("others are inferred from who ran what"),
         ),
         row("off-CPU intervals", dag.offs.len(), text("")),
+        row("scheduler events", dag.thread_events.len(), text("")),
         row(
-            "scheduler events and samples",
-            dag.thread_events.len(),
-            text(""),
+            "samples of the running code",
+            dag.samples.len(),
+            if dag.samples.is_empty() {
+                String::new()
+            } else {
+                format!("{} a second", dag.samples.hertz)
+            },
         ),
         row("counters", counters.len(), counters.join(", ")),
         row("regions", dag.regions.len(), text("")),
