@@ -163,6 +163,8 @@ export class Suite {
           if (/^(data|blob|about):/.test(url) || (home && url.startsWith(home)) || (options.report && url.split("#")[0] === base)) return;
           errors.push(`outside request: ${url}`);
         });
+        // While the page is worked on: its newest build instead of the one inside the CLI.
+        if (process.env.PAGE && server) await page.route(base, (route) => route.fulfill({ path: process.env.PAGE, contentType: "text/html; charset=utf-8" }));
         const opened = new Opened(page, base);
         await run(opened, { server, suite: this, browser: this.browser });
         const stats = await page.evaluate(() => window.__stats ?? null).catch(() => null);

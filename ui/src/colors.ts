@@ -83,6 +83,13 @@ const LEVELS = ["#00336f", "#31446b", "#575c6d", "#7b7775", "#a49a6f", "#d1be5a"
 const INK = { dark: "#12161d", light: "#ffffff" };
 
 /** The colour of an item in a mode. */
+/** A run's colour, of its letter and of its lines: told apart by letter and label as well. */
+export function runColour(id: string, dark: boolean): string {
+  const t = tokens(dark);
+  const all = dark ? [t.fg, t.accent, "#dd9a35", "#44aa99", "#cc6677", "#999933"] : [t.fg, t.accent, "#a34700", "#117733", "#882255", "#332288"];
+  return all[Math.max(0, id.charCodeAt(0) - 97) % all.length]!;
+}
+
 export function colour(mode: ColorBy, item: Item, dark: boolean): Colour {
   const t = tokens(dark);
   switch (mode) {

@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { useJson, valueOf } from "../ask";
+import { runColour } from "../colors";
 import { register } from "../commands";
 import type { Compare as Answer, Scalability as Bounds } from "../data/contract";
 import { requests } from "../data/requests";
@@ -11,7 +12,6 @@ import { area, many, time } from "../format";
 import { announcement, compareBy, meta, other, run, runMeta, status } from "../store";
 import { dark } from "../theme/theme";
 import { StackedTimelines } from "../timeline/StackedTimelines";
-import { runColours } from "../scalability/Scalability";
 import { BoundsChart } from "../ui/Bounds";
 import type { Part } from "../ui/breakdown";
 import { Choice, RunBadge, Section } from "../ui/parts";
@@ -64,7 +64,6 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
   const sides = [parts(0), parts(1)];
   const total = Math.max(...sides.map((s) => s.reduce((n, p) => n + p.ticks, 0)), 1);
   const [chart, width] = useWidth<HTMLDivElement>(330);
-  const palette = runColours(dark.value);
   return (
     <div class="compare scroll">
       <h1 class={c.words.title.length > 70 ? "long" : ""}>{c.words.title}</h1>
@@ -93,7 +92,7 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
           {bounds && (
             <Section title="Speedup bounds">
               <div ref={chart}>
-                <BoundsChart width={width} height={200} log most={64} runs={bounds.runs.filter((r) => (r.run === a || r.run === b) && r.points.length > 0).map((r) => ({ id: r.run, points: r.points, parallelism: r.span > 0 ? r.work / r.span : 1, burdened: null, colour: palette[r.run === a ? 0 : 1]!, label: r.run.toUpperCase() }))} measured={bounds.measured.filter((m) => m.run === a || m.run === b).map((m) => ({ ...m, colour: palette[m.run === a ? 0 : 1]!, strong: true }))} />
+                <BoundsChart width={width} height={200} log most={64} runs={bounds.runs.filter((r) => (r.run === a || r.run === b) && r.points.length > 0).map((r) => ({ id: r.run, points: r.points, parallelism: r.span > 0 ? r.work / r.span : 1, burdened: null, colour: runColour(r.run, dark.value), label: r.run.toUpperCase() }))} measured={bounds.measured.filter((m) => m.run === a || m.run === b).map((m) => ({ ...m, colour: runColour(m.run, dark.value), strong: true }))} />
               </div>
             </Section>
           )}

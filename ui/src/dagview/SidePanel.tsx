@@ -5,7 +5,7 @@ import { useSignal } from "@preact/signals";
 import type { StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
 import { colour } from "../colors";
-import { count, percent, plain, ticks } from "../format";
+import { count, many, percent, plain, ticks } from "../format";
 import { hover, selection } from "../store";
 import { dagDetails } from "./choices";
 import { colours, dark } from "../theme/theme";
@@ -70,7 +70,7 @@ function Critical({ scene }: { scene: Scene }) {
             })}
           </tbody>
           <tfoot>
-            {rest > 0 && <tr class="dag-dim"><td colSpan={3}>{count(rest)} shorter ones</td><td class="dag-r">{ticks(path.rows.reduce((sum, r) => sum + (r.weight < path.span / 2000 ? r.weight : 0), 0))}</td><td /></tr>}
+            {rest > 0 && <tr class="dag-dim"><td colSpan={3}>{many(rest, "shorter one")}</td><td class="dag-r">{ticks(path.rows.reduce((sum, r) => sum + (r.weight < path.span / 2000 ? r.weight : 0), 0))}</td><td /></tr>}
             <tr><td colSpan={3}><b>span</b></td><td class="dag-r"><b>{ticks(path.span)}</b></td><td /></tr>
           </tfoot>
         </table>

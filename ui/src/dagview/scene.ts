@@ -21,6 +21,8 @@ import { HEAD, STRIP } from "./axis";
 import { Strip } from "./strip";
 import type { Neighbours } from "./walk";
 
+/** Room for the legend below the picture. */
+const LEGEND = 40;
 /** Factor of the x axis at most where y is time. */
 const WIDEST = 2.2;
 
@@ -128,7 +130,7 @@ export class Scene {
 
   private room(): void {
     const left = this.timed ? STRIP + 12 : 20, top = this.timed ? HEAD + 10 : 18;
-    this.view = { x: left, y: top, w: Math.max(40, this.width - left - 20), h: Math.max(40, this.height - top - 20) };
+    this.view = { x: left, y: top, w: Math.max(40, this.width - left - 20), h: Math.max(40, this.height - top - LEGEND) };
   }
 
   fitNow(kind: Fit, moving = true): void {

@@ -62,9 +62,11 @@ async function renew(http: HttpSource): Promise<void> {
       era.value++;
     });
   } catch {
-    setTimeout(() => { if (outdated()) void renew(http); }, 1000);
+    // Asked again below.
   } finally {
     renewing = false;
+    // What came meanwhile was passed over, and may have been the last that is told; and what was answered may have been made just before.
+    if (outdated()) setTimeout(() => { if (outdated()) void renew(http); }, 500);
   }
 }
 

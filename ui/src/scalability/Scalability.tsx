@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { useJson } from "../ask";
-import { tokens } from "../colors";
+import { runColour } from "../colors";
 import { register } from "../commands";
 import type { Scalability as Bounds } from "../data/contract";
 import { requests } from "../data/requests";
@@ -17,12 +17,6 @@ import { useWidth } from "../ui/size";
 import { Answered, Empty } from "../ui/states";
 import "./scalability.css";
 
-/** Lines of runs, told apart by position and label as well; the first is the work's blue. */
-export function runColours(isDark: boolean): string[] {
-  const t = tokens(isDark);
-  return isDark ? [t.work, "#dd9a35", "#44aa99", "#cc6677", "#999933"] : [t.work, "#a34700", "#117733", "#882255", "#332288"];
-}
-
 export function Scalability() {
   const asked = useJson<Bounds>(requests.scalability());
   return <Answered asked={asked} what="the bounds" height={420}>{(b) => <Loaded bounds={b} />}</Answered>;
@@ -32,11 +26,10 @@ function Loaded({ bounds: b }: { bounds: Bounds }) {
   const log = useSignal(true), table = useSignal(false), most = useSignal<"64" | "128">("64");
   const [ref, width] = useWidth<HTMLDivElement>(900);
   const height = Math.max(320, Math.min(620, innerHeight - 300));
-  const palette = runColours(dark.value);
   const order = [...b.runs].sort((x, y) => Number(y.run === run.value) - Number(x.run === run.value));
-  const lines: BoundsRun[] = b.runs.filter((r) => r.points.length > 0).map((r, i) => {
+  const lines: BoundsRun[] = b.runs.filter((r) => r.points.length > 0).map((r) => {
     const m = runMeta(r.run);
-    return { id: r.run, points: r.points, parallelism: r.span > 0 ? r.work / r.span : 1, burdened: r.burdened_span > r.span ? r.work / r.burdened_span : null, colour: palette[i % palette.length]!, label: b.runs.length > 1 ? `${r.run.toUpperCase()} ${m?.name ?? ""}`.trim().slice(0, 18) : "program" };
+    return { id: r.run, points: r.points, parallelism: r.span > 0 ? r.work / r.span : 1, burdened: r.burdened_span > r.span ? r.work / r.burdened_span : null, colour: b.runs.length > 1 ? runColour(r.run, dark.value) : colours.value.work, label: b.runs.length > 1 ? `${r.run.toUpperCase()} ${m?.name ?? ""}`.trim().slice(0, 18) : "program", filled: b.runs.length < 3 || r.run === run.value };
   });
   const measured: Measured[] = b.measured.map((m) => ({ ...m, colour: lines.find((l) => l.id === m.run)?.colour ?? colours.value.fg, strong: m.run === run.value }));
   useEffect(() => registerExport({ tab: "scalability", csv: () => toCsv(b) }), [b]);
@@ -47,7 +40,7 @@ function Loaded({ bounds: b }: { bounds: Bounds }) {
   return (
     <div class="scalability">
       <div class="scroll main">
-        <h1>{headline(own, b.measured.find((m) => m.run === own.run))}</h1>
+        <h1>{headline(...told(b, own))}</h1>
         {own.note && <p class="note">{own.note}</p>}
         <div class="toolbar plain">
           <Choice label="Scale" value={log.value ? "log" : "linear"} of={[{ value: "log", label: "logarithmic" }, { value: "linear", label: "linear" }]} onChange={(v) => (log.value = v === "log")} />
@@ -93,6 +86,15 @@ function Loaded({ bounds: b }: { bounds: Bounds }) {
       </aside>
     </div>
   );
+}
+
+/** The run that the headline tells of, with what it reached: one worker reaches 1 whatever the program, so another run says more. */
+function told(b: Bounds, own: Bounds["runs"][number]): [Bounds["runs"][number], Bounds["measured"][number] | undefined] {
+  const reached = b.measured.find((m) => m.run === own.run);
+  if (reached && reached.workers > 1) return [own, reached];
+  const name = runMeta(own.run)?.name;
+  const most = b.measured.filter((m) => runMeta(m.run)?.name === name).sort((x, y) => y.workers - x.workers)[0] ?? reached;
+  return [b.runs.find((r) => r.run === most?.run) ?? own, most];
 }
 
 function headline(r: Bounds["runs"][number], m: Bounds["measured"][number] | undefined): string {

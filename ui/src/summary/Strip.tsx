@@ -112,7 +112,7 @@ function Drawn({ c, run: r, width, findings }: { c: Columns; run: RunMeta; width
       <line x1="0" x2={w} y1={y(mean)} y2={y(mean)} stroke={t.fg} stroke-opacity=".55" stroke-dasharray="1.5 2.5" />
       <line x1="0" x2={w} y1={bottom} y2={bottom} stroke={t.line2} />
       <text x={w + 7} y={top + 4} font-size="11" font-weight="600" fill={t.fg}>P = {P}</text>
-      {Math.abs(y(mean) - top) > 13 && y(mean) < bottom - 10 && <text x={w + 7} y={y(mean) + 4} font-size="11" fill={t.fg2}>mean {plain(mean)}</text>}
+      {Math.abs(y(mean) - top) > 13 && y(mean) < bottom - 10 && <text x={w + 7} y={y(mean) + 4} font-size="11" fill={t.fg2}>mean {plain(mean)}<title>Workers inside strands, what recording added included</title></text>}
       <text x={w + 7} y={bottom + 4} font-size="11" fill={t.fg3}>0</text>
       {labels.map((s, i) => {
         const running = Math.round(s.running), words = `${running} ${running === 1 ? "worker" : "workers"}`;

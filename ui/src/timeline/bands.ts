@@ -34,6 +34,9 @@ const RIGHT = 14;
 /** Space above a lane, for the dots of spawns. */
 export const ABOVE = 5;
 
+/** Height of the tasks that wait in a row's queue. */
+const QUEUE = 12;
+
 export interface Wanted {
   width: number;
   height: number;
@@ -45,7 +48,7 @@ export interface Wanted {
 }
 
 export function bands(w: Wanted): Bands {
-  const extra = ABOVE + (w.cpu ? 6 : 2) + (w.queue ? 11 : 0) + 2;
+  const extra = ABOVE + (w.cpu ? 6 : 2) + (w.queue ? QUEUE + 3 : 0) + 2;
   const count = Math.max(1, w.rows);
   const least = extra + 11;
   const most = extra + 32;
@@ -72,7 +75,7 @@ export function bands(w: Wanted): Bands {
     axis,
     strip: { y: stripY, h: strip, base: stripY + strip, p: Math.round(strip * 0.61) },
     regions,
-    rows: { y, h, count, pitch, lane, cpu: w.cpu ? 3 : 0, queue: w.queue ? 8 : 0, scroll: Math.min(Math.max(0, w.scroll), overflow), most: overflow },
+    rows: { y, h, count, pitch, lane, cpu: w.cpu ? 3 : 0, queue: w.queue ? QUEUE : 0, scroll: Math.min(Math.max(0, w.scroll), overflow), most: overflow },
   };
 }
 

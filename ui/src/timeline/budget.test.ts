@@ -111,6 +111,7 @@ function crowded(rows: number, pitch: number): Scene {
   const tiles = {
     level: 0, overviewLevel: 0,
     slots: (kind: TileKind) => [{ t0: 0, t1: 1024, tile: tileOf(kind) }],
+    coarsest: (kind: TileKind) => tileOf(kind),
     image: (tile: Tile, l: ReturnType<typeof look>) => ({ image: null, runs: rasterise(l.job(tile.data!)).runs, close() {} }),
     rowsOf: () => rows,
     stops: () => null,

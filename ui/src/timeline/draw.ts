@@ -31,6 +31,7 @@ export function frame(s: Scene, pen: Pen, look: Look, lanes: number[]): Drawn {
   const columns = strip(s, pen);
   regions(s, pen, lanes);
   rows.labels(s, pen);
+  if (bands.rows.queue) rows.queueScale(s, pen);
   let complete = false;
   let dots: Dot[] = [];
   const all = steals(s.layers.has("steals") || s.layers.has("leaps") ? s.tiles.slots("arcs", s.scale) : [], s.scale);

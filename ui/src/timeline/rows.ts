@@ -10,6 +10,8 @@ import { x as pixel, ticksPerPixel } from "./scale";
 import type { Scene } from "./scene";
 import { binsOf } from "./tiles";
 import type { Look } from "./tiles";
+import { stepped } from "./profile";
+import type { Slot } from "./tiles";
 import { TILE_BINS } from "../data/contract";
 
 /** A line of an image is taken from between its two copies: stretched whole, it would be smoothed into the lines beside it. */
@@ -265,30 +267,65 @@ export function queues(s: Scene, pen: Pen): void {
   const [first, last] = visibleRows(rows);
   const t = s.tokens;
   const slots = s.tiles.slots("rows", s.scale);
+  const top = queueTop(s, slots);
+  const n = Math.max(1, Math.floor(s.scale.width));
+  const perColumn = (s.scale.t1 - s.scale.t0) / n;
+  const low = new Float64Array(n);
+  const high = new Float64Array(n);
   for (let row = first; row <= last; row++) {
-    const base = laneTop(rows, row) + rows.lane + 3 + (rows.cpu ? rows.cpu + 3 : 0) + rows.queue;
+    const base = queueBase(rows, row);
     pen.rect(s.scale.x0, base, s.scale.width, 0.5, t.line2);
-    const points: number[] = [];
-    let deepest = 0;
+    low.fill(base);
+    high.fill(base);
+    let any = false;
     for (const slot of slots) {
       const plane = slot.tile?.data?.planes.queue;
       if (!slot.tile || !plane) continue;
       const bins = binsOf(slot.tile);
-      const from = Math.max(0, Math.floor((Math.max(slot.t0, s.scale.t0) - bins.from) / bins.ticks));
-      const to = Math.min(TILE_BINS, Math.ceil((Math.min(slot.t1, s.scale.t1) - bins.from) / bins.ticks));
-      for (let bin = from; bin < to; bin++) {
+      const from = Math.max(slot.t0, s.scale.t0);
+      const to = Math.min(slot.t1, s.scale.t1);
+      const end = Math.min(TILE_BINS, Math.ceil((to - bins.from) / bins.ticks));
+      for (let bin = Math.max(0, Math.floor((from - bins.from) / bins.ticks)); bin < end; bin++) {
         const depth = plane[row * TILE_BINS + bin]!;
-        deepest = Math.max(deepest, depth);
-        const y = base - (rows.queue * Math.min(1, Math.log2(1 + depth) / 10));
-        const a = Math.max(s.scale.x0, pixel(s.scale, bins.from + bin * bins.ticks));
-        const b = Math.min(s.scale.x0 + s.scale.width, pixel(s.scale, bins.from + (bin + 1) * bins.ticks));
-        if (!points.length) points.push(a, base);
-        points.push(a, y, b, y);
+        if (!(depth > 0)) continue;
+        any = true;
+        // What waits at all is seen.
+        const y = base - Math.max(1, (rows.queue * Math.log2(1 + depth)) / Math.log2(1 + top));
+        const a = Math.floor((Math.max(from, bins.from + bin * bins.ticks) - s.scale.t0) / perColumn);
+        const b = Math.ceil((Math.min(to, bins.from + (bin + 1) * bins.ticks) - s.scale.t0) / perColumn);
+        for (let column = Math.max(0, a); column < b && column < n; column++) high[column] = Math.min(high[column]!, y);
       }
     }
-    if (points.length && deepest > 0) {
-      points.push(points[points.length - 2]!, base);
-      pen.area(points, t.fg3, 0.75);
-    }
+    if (any) pen.area(stepped(n, s.scale, low, high), t.fg3, 0.8);
   }
+}
+
+/** Where a row's queue stands on. */
+const queueBase = (rows: Scene["bands"]["rows"], row: number): number => laneTop(rows, row) + rows.lane + 3 + (rows.cpu ? rows.cpu + 3 : 0) + rows.queue;
+
+/** The depth that fills a queue's height: of all rows the same, and steady while the window moves, since it doubles in steps. */
+function queueTop(s: Scene, slots: Slot[]): number {
+  let most = 1;
+  for (const tile of [s.tiles.coarsest("rows"), ...slots.map((slot) => slot.tile)]) {
+    const plane = tile?.data?.planes.queue;
+    if (!tile || !plane) continue;
+    // Once a tile: it does not change.
+    let deepest = tile.made.get("deepest queue") as number | undefined;
+    if (deepest === undefined) {
+      deepest = 1;
+      for (let i = 0; i < plane.length; i++) if (plane[i]! > deepest) deepest = plane[i]!;
+      tile.made.set("deepest queue", deepest);
+    }
+    most = Math.max(most, deepest);
+  }
+  return 2 ** Math.ceil(Math.log2(most + 1));
+}
+
+/** Beside the first row's queue: how many tasks fill its height. */
+export function queueScale(s: Scene, pen: Pen): void {
+  const { rows, x0 } = s.bands;
+  const [row] = visibleRows(rows);
+  const base = queueBase(rows, row);
+  if (rows.pitch < 40 || base > rows.y + rows.h) return;
+  pen.text(`queue, to ${queueTop(s, s.tiles.slots("rows", s.scale))}`, x0 - 10, base, { align: "right", size: 10, colour: s.tokens.fg3 });
 }

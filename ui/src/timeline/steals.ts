@@ -127,7 +127,11 @@ export function matrixAt(s: Scene, all: Steals): Matrix | null {
   const room = Math.min(150, s.bands.rows.h - 60);
   const cell = Math.max(2, Math.min(14, Math.floor(room / n)));
   if (room < 40) return null;
-  return { x: s.bands.x0 + s.bands.plot - n * cell - 22, y: s.bands.rows.y + 32, cell, by, n };
+  // Below the rows where they leave room, else over the last of their time.
+  const area = s.bands.rows;
+  const end = area.y + area.pitch * area.count - area.scroll;
+  const below = end + 36 + n * cell + 24 <= area.y + area.h;
+  return { x: s.bands.x0 + s.bands.plot - n * cell - 22, y: below ? end + 36 : area.y + 32, cell, by, n };
 }
 
 export function matrix(s: Scene, pen: Pen, all: Steals): void {

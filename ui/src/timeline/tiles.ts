@@ -89,6 +89,11 @@ export class Tiles {
     return slots;
   }
 
+  /** The tile that holds the whole run, once it is there. */
+  coarsest(kind: TileKind): Tile | null {
+    return this.cache.get({ kind, level: this.top, index: 0 }) ?? null;
+  }
+
   /** The image of a rows tile in this look; an older look of it meanwhile, or null. */
   image(tile: Tile, look: Look): TileImage | null {
     const made = tile.made.get("image") as (TileImage & { key: string }) | undefined;

@@ -12,6 +12,8 @@ export interface BoundsRun {
   burdened: number | null;
   colour: string;
   label: string;
+  /** The ground between its bounds is tinted: of many runs only one's, or none could be told apart. */
+  filled?: boolean;
 }
 export interface Measured { run: string; workers: number; speedup: number; how: string; colour: string; strong?: boolean }
 
@@ -35,6 +37,9 @@ export function BoundsChart(p: { runs: BoundsRun[]; measured: Measured[]; width:
     return at.map((n) => [X(n), Y(Math.min(n, r.parallelism))]);
   };
   const lower = (r: BoundsRun): [number, number][] => r.points.filter((q) => q.workers <= most).map((q) => [X(q.workers), Y(q.lower)]);
+  // Runs on different numbers of workers, measured against one of them, are one curve.
+  const shown = p.measured.filter((m) => m.workers <= most && m.speedup > 0).sort((a, b) => a.workers - b.workers);
+  const curve = new Set(shown.map((m) => m.workers)).size === shown.length && shown[0]?.workers === 1 ? shown : [];
   const diagonal = fine(most).filter((n) => n <= high).map((n): [number, number] => [X(n), Y(n)]);
   return (
     <svg width={p.width} height={p.height} role="img" aria-label={`Speedup bounds: ${p.runs.map((r) => `${r.label} at most ${plain(r.parallelism)}`).join(", ")}${p.measured.length ? `; measured ${p.measured.map((m) => `${plain(m.speedup)} on ${m.workers}`).join(", ")}` : ""}`}>
@@ -51,7 +56,7 @@ export function BoundsChart(p: { runs: BoundsRun[]; measured: Measured[]; width:
         const up = upper(r), low = lower(r);
         return (
           <g key={r.id}>
-            <path d={line(up) + line([...low].reverse()).replace("M", "L") + "Z"} fill={r.colour} fill-opacity=".16" />
+            {r.filled !== false && <path d={line(up) + line([...low].reverse()).replace("M", "L") + "Z"} fill={r.colour} fill-opacity=".14" />}
             <path d={line(low)} fill="none" stroke={r.colour} stroke-width="1" stroke-dasharray="4 3" />
             {r.burdened !== null && r.burdened < r.parallelism * 0.995 && <path d={line(fine(most).map((n): [number, number] => [X(n), Y(Math.min(n, r.burdened!))]))} fill="none" stroke={r.colour} stroke-width="1.2" stroke-dasharray="1.5 2.5" />}
             <path d={line(up)} fill="none" stroke={r.colour} stroke-width="1.8" />
@@ -63,6 +68,7 @@ export function BoundsChart(p: { runs: BoundsRun[]; measured: Measured[]; width:
       )}
       {p.compact && p.runs.length === 1 && (() => { const end = p.runs[0]!.points.filter((q) => q.workers <= most).at(-1); return end && Y(end.lower) - Y(p.runs[0]!.parallelism) > 26 ? <Halo x={left + w} y={Y(end.lower) + 14} anchor="end" size={11} fill={t.fg2} text="lower bound" ground={t.panel2} /> : null; })()}
       {!p.compact && labels(p.runs.map((r) => ({ y: Y(Math.min(r.parallelism, most)), text: r.label, limit: `at most ${times(r.parallelism)}`, fill: r.colour }))).map((l, i) => <g key={i} fill={l.fill} font-size="11.5"><text x={left + w + 8} y={l.y + 2} font-weight="600">{l.text}</text><text x={left + w + 8} y={l.y + 16}>{l.limit}</text></g>)}
+      {curve.length > 2 && <path d={line(curve.map((m): [number, number] => [X(m.workers), Y(m.speedup)]))} fill="none" stroke={t.fg2} stroke-width="1" />}
       {p.measured.filter((m) => m.workers <= most && m.speedup > 0).map((m, i) => (
         <g key={i}>
           <circle cx={X(m.workers)} cy={Y(m.speedup)} r={m.strong ? 5 : 4} fill={m.strong ? m.colour : t.panel} stroke={m.strong ? t.panel : m.colour} stroke-width={m.strong ? 1.5 : 2}>

@@ -33,7 +33,7 @@ export function SourceLines(p: {
             onPointerDown={p.onDown && ((e) => { e.preventDefault(); p.onDown!(l.line); })} onPointerEnter={p.onOver && (() => p.onOver!(l.line))}
           >
             <span class="heat" title={heat > 0 ? `${ticks(l.ticks, p.perSecond)} of all workers, ${ticks(l.critical, p.perSecond)} of it on the critical path` : undefined}>
-              {heat > 0 && <i style={{ width: `${Math.max(2, (heat / Math.max(p.top, heat)) * 50)}px` }} />}
+              {heat > 0 && <i style={{ width: `max(2px, ${(heat / Math.max(p.top, heat)).toFixed(3)} * var(--heat-bar))` }} />}
               {heat > 0 && <span>{ticks(heat, p.perSecond)}</span>}
             </span>
             <span class="number">{l.line}</span>

@@ -16,7 +16,7 @@ export function Spark(p: { values: number[]; top: number; width?: number; height
     return path;
   }, [p.values, p.top, width, height]);
   return (
-    <svg class="spark" width={width} height={height} role="img" aria-label={p.title ?? "when it ran"}>
+    <svg class="spark" width={width} height={height} viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={p.title ?? "when it ran"}>
       <path d={d} fill={p.fill} />
     </svg>
   );

@@ -4,6 +4,7 @@ import { tokens } from "../colors";
 import { fillOf } from "../patterns";
 import { dark } from "../theme/theme";
 import type { Part } from "./breakdown";
+import { leaders } from "./leaders";
 import { textWidth, useWidth } from "./size";
 
 interface Box { part: Part; x: number; width: number; inside: string | null; below: string | null }
@@ -32,19 +33,8 @@ export function StackedBar(p: { parts: Part[]; total: number; label: (part: Part
   const height = p.height ?? 32;
   const list = boxes(p.parts, p.total, width, p.label);
   const below = p.leaders === false ? [] : list.filter((b) => b.below);
-  // Labels below stand right of their leader, left of it where the bar ends. From the right, so that no leader runs through a label of
-  // one that stands further right; each on the first line on which it meets nobody.
-  const lines: [number, number][][] = [];
-  const placed = [...below].reverse().map((b) => {
-    const middle = b.x + b.width / 2;
-    const w = textWidth(b.below!, 11.5) + 12;
-    const left = middle + 12 + w > width;
-    const [from, to] = left ? [middle - 10 - w, middle + 4] : [middle - 4, middle + 10 + w];
-    let line = 0;
-    while ((lines[line] ??= []).some(([x, y]) => from < y && to > x) && line < 8) line++;
-    for (let above = 0; above <= line; above++) (lines[above] ??= []).push(above === line ? [from, to] : [middle - 3, middle + 3]);
-    return { b, middle, line, left };
-  });
+  const found = leaders(below.map((b) => ({ at: b.x + b.width / 2, width: textWidth(b.below!, 11.5) })), width);
+  const placed = below.map((b, i) => ({ b, middle: b.x + b.width / 2, ...found[i]! }));
   const rows = placed.length ? Math.max(...placed.map((l) => l.line)) + 1 : 0;
   return (
     <div ref={ref}>

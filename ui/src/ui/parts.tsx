@@ -1,14 +1,16 @@
 /** Small parts that views are made of. */
 
 import type { ComponentChildren, CSSProperties } from "preact";
-import type { Colour } from "../colors";
+import { runColour, type Colour } from "../colors";
 import type { Words } from "../data/contract";
 import { keyText } from "../keys";
 import { run, show } from "../store";
+import { dark } from "../theme/theme";
 
 /** The letter of a run, in its colour. */
 export function RunBadge({ id, big }: { id: string; big?: boolean }) {
-  return <span class={`badge ${id === "a" ? "" : "b"}`} style={big ? { width: "26px", height: "26px", fontSize: "15px", borderRadius: "6px", verticalAlign: "2px" } : {}}>{id.toUpperCase()}</span>;
+  const background = runColour(id, dark.value);
+  return <span class="badge" style={big ? { background, width: "26px", height: "26px", fontSize: "15px", borderRadius: "6px", verticalAlign: "2px" } : { background }}>{id.toUpperCase()}</span>;
 }
 
 export function Key({ of }: { of: string }) {

@@ -91,7 +91,10 @@ fn measured(session: &Session) -> Result<Vec<Measured<'_>>, Failure> {
         let (speedup, how) = match serial {
             Some((base, elapsed)) => (
                 elapsed / own,
-                format!("elapsed time of run {} on one worker over its own", base.id),
+                format!(
+                    "elapsed time of run {} on one worker over its own",
+                    base.id.to_uppercase()
+                ),
             ),
             None => (
                 b.work as f64 / b.elapsed() as f64,

@@ -42,7 +42,8 @@ fn event(run: &Run, stopped: bool) -> String {
         stopped: stopped && !run.is_settled(),
         ready: Ready {
             overview: run.overview().is_some(),
-            timeline: run.picture.get().is_some(),
+            // The overview stands in for it until it is taken away.
+            timeline: run.picture.get().is_some() && run.overview().is_none(),
             rest: run.rest.get().is_some(),
         },
         error: run.failed.get().map(String::as_str),
