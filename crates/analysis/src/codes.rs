@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use workspan_dag::{Dag, EndKind, Frame, NONE, Place, PlaceId, ROOT_PLACE, StartKind, StrandId};
 
-use crate::heat::line_of;
+use crate::heat::{is_program, line_of};
 
 /// Code that is shown as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -220,9 +220,11 @@ fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<Hot>> {
     counts.into_iter().map(hottest).collect()
 }
 
-/// Whether people know by a frame what ran: not by the runtime's entry points, nor by a place in a library without symbols.
+/// Whether people know by a frame what ran: not by the runtime's entry points, nor by a place in a library without symbols, nor by the
+/// clock that the recorder reads at either end of a strand.
 fn tells(frame: &Frame) -> bool {
-    !frame.runtime && !frame.function.contains("+0x") && frame.function != "?"
+    let clock = frame.function.ends_with("_rdtsc") && !is_program(frame);
+    !frame.runtime && !clock && !frame.function.contains("+0x") && frame.function != "?"
 }
 
 fn describe(dag: &Dag, block: &Block, hot: Option<Hot>) -> (Key, Code) {
