@@ -91,6 +91,7 @@ pub fn run(long: bool) -> Result<()> {
     tests.args(["test", "--workspace", "--no-fail-fast"]);
     if long {
         tests.env("PROPTEST_CASES", "5000");
+        tests.env("WORKSPAN_LONG", "1");
     }
     count(&mut tally, "tests", &mut tests)?;
     tally.stage("tests", &mut began);

@@ -198,6 +198,14 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
                             vec![numbers.next(lanes + 2), numbers.next(30)]
                         }
                         Kind::Skip => vec![numbers.next(4), numbers.next(3)],
+                        Kind::Restart => vec![
+                            numbers.next(4),
+                            numbers.next(3),
+                            numbers.next(3),
+                            2,
+                            numbers.next(4),
+                            numbers.next(3),
+                        ],
                         Kind::Folded => vec![0],
                         Kind::Unrecorded | Kind::Sampled => {
                             vec![numbers.next(3), numbers.next(4)]

@@ -50,6 +50,11 @@ pub(crate) fn raw_ns(clock: core::ffi::c_int) -> u64 {
         .wrapping_add(t.nanoseconds as u64)
 }
 
+/// `CLOCK_MONOTONIC_RAW` now, in nanoseconds, as traces have it.
+pub fn monotonic_raw_ns() -> u64 {
+    system::kernel_clock_ns(system::CLOCK_MONOTONIC_RAW)
+}
+
 /// Ticks and nanoseconds at one moment: of a few tries, the one whose two readings of the ticks lie closest.
 pub(crate) fn pair(tries: u32) -> Pair {
     let mut best = (u64::MAX, Pair { ticks: 0, ns: 0 });

@@ -17,6 +17,7 @@ mod intern;
 mod objects;
 mod process;
 mod reserve;
+mod ring;
 mod schedstat;
 mod spool;
 mod system;
@@ -24,8 +25,10 @@ mod table;
 mod thread;
 mod thread_word;
 
+pub use clock::monotonic_raw_ns;
 pub use counters::{CounterEvent, MOST_COUNTERS};
 pub use process::{OffCpuTimes, finish, is_on, start};
 pub use reserve::Reserved;
+pub use ring::keep_last;
 pub use table::TABLE;
 pub use workspan_trace::wire;

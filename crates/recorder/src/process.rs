@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use crate::clock;
 use crate::counters::{self, CounterEvent, Counters};
 use crate::intern::Interned;
+use crate::ring::Ring;
 use crate::schedstat::{self, Readings};
 use crate::spool::{Mapped, Spool};
 use crate::system;
@@ -34,6 +35,8 @@ pub(crate) struct Recording {
     /// When nobody watches the threads from outside.
     pub(crate) readings: Option<Readings>,
     pub(crate) counters: Counters,
+    /// When only the end of the run is kept.
+    pub(crate) ring: Option<Ring>,
     start: clock::Pair,
     /// Set aside at the start, so that a full disk does not hide an orderly end.
     finished: Option<Mapped>,
@@ -164,6 +167,7 @@ pub fn start(
         interned: Mutex::new(Interned::new()),
         readings: reads.then(Readings::default),
         counters: Counters::default(),
+        ring: Ring::asked(),
         start,
         finished,
     });

@@ -55,6 +55,13 @@ pub(crate) struct Mapped {
     mapping: *mut u8,
 }
 
+/// Where a chunk is in the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) offset: u64,
+    pub(crate) size: usize,
+}
+
 impl Spool {
     /// Creates `<folder>/<name>.<pid>.<n>.spool` with the first n that is free. `page` is the machine's page size: pieces are
     /// whole pages, and readers skip the zeros behind a header that is smaller.
@@ -142,6 +149,12 @@ impl Spool {
         }
         let fd = self.file.number().ok_or(Lack::File)?;
         self.allocate(fd, offset, size)?;
+        self.map_place(offset, size, to_write)
+    }
+
+    /// Maps what is on the disk already.
+    fn map_place(&self, offset: u64, size: usize, to_write: bool) -> Result<Mapped, Lack> {
+        let fd = self.file.number().ok_or(Lack::File)?;
         let populate = if to_write { 0 } else { system::MAP_POPULATE };
         // SAFETY: a fresh mapping of our own file; the kernel picks the address.
         let at = unsafe {
@@ -241,6 +254,28 @@ impl Spool {
         (!self.is_full()).then(|| Self::begin(rest, header))
     }
 
+    /// A new chunk in the place of one that nobody needs any more.
+    pub(crate) fn chunk_at(&self, place: Place, header: ChunkHeader) -> Option<Mapped> {
+        if self.is_full() {
+            return None;
+        }
+        let mapped = match self.map_place(place.offset, place.size, true) {
+            Ok(mapped) => mapped,
+            Err(lack) => {
+                self.fill_up(lack);
+                return None;
+            }
+        };
+        // SAFETY: the mapping is fresh, ours alone, and larger than a header.
+        unsafe {
+            mapped.at.cast::<[u8; 4]>().write_volatile([0; 4]);
+            core::sync::atomic::fence(Ordering::Release);
+            // What a chunk begins in is all zeros, as far as its header goes.
+            ptr::write_bytes(mapped.at, 0, CHUNK_HEADER_SIZE);
+        }
+        Some(Self::begin(mapped, header))
+    }
+
     fn begin(mapped: Mapped, header: ChunkHeader) -> Mapped {
         hand_off::begin(&mapped, header);
         mapped
@@ -302,6 +337,13 @@ impl Mapped {
     pub(crate) fn payload(&self) -> *mut u8 {
         // SAFETY: every chunk is larger than its header.
         unsafe { self.at.add(CHUNK_HEADER_SIZE) }
+    }
+    /// Where it is in the file.
+    pub(crate) fn place(&self) -> Place {
+        Place {
+            offset: self.offset,
+            size: self.size,
+        }
     }
     /// Size of the payload.
     pub(crate) fn capacity(&self) -> usize {

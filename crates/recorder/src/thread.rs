@@ -14,6 +14,7 @@ use crate::counters::Open;
 use crate::front::{CLOCK_TSC, HAS_ROOT, Handle, IS_WORKER};
 use crate::process::{self, Ended, Recording};
 use crate::reserve;
+use crate::ring;
 use crate::spool::Mapped;
 use crate::system::{self, KeepErrno};
 use crate::table::TABLE;
@@ -35,6 +36,8 @@ pub(crate) struct Owner {
     chunk: Option<Mapped>,
     /// Of the first chunk of a thread that ended: the next thread begins there.
     rest: Option<Mapped>,
+    /// With a ring: what the thread has open at its chunk's beginning, and the chunk's base.
+    open: Option<(Box<workspan_trace::open::Open>, u64)>,
     /// As the handle's, which with counters is null, so that every record comes by [`refill`].
     limit: *mut u8,
     counters: Option<Box<Open>>,
@@ -97,6 +100,7 @@ fn new_handle() -> *mut Handle {
         },
         chunk: None,
         rest: None,
+        open: recording.ring.is_some().then(|| (Box::default(), now)),
         limit: ptr::null_mut(),
         counters: recording.counters.open(recording),
         chunks: 0,
@@ -167,11 +171,19 @@ fn next_header(recording: &Recording, owner: &Owner) -> ChunkHeader {
 unsafe fn next_chunk(recording: &Recording, owner: *mut Owner) {
     // SAFETY: the caller's.
     let owner = unsafe { &mut *owner };
-    let size = SIZES[(owner.chunks as usize).min(SIZES.len() - 1)].max(recording.page);
+    let size = match recording.ring {
+        Some(_) => ring::SIZE.max(recording.page),
+        None => SIZES[(owner.chunks as usize).min(SIZES.len() - 1)].max(recording.page),
+    };
     let header = next_header(recording, owner);
-    let chunk = match owner.rest.take() {
-        Some(rest) => recording.spool.chunk_in(rest, header),
-        None => recording.spool.chunk(size, header),
+    let old = recording
+        .ring
+        .as_ref()
+        .and_then(|ring| ring.take(header.base_ns));
+    let chunk = match (owner.rest.take(), old) {
+        (Some(rest), _) => recording.spool.chunk_in(rest, header),
+        (None, Some(place)) => recording.spool.chunk_at(place, header),
+        (None, None) => recording.spool.chunk(size, header),
     };
     match chunk {
         Some(chunk) => begin(owner, chunk),
@@ -190,6 +202,13 @@ fn begin(owner: &mut Owner, chunk: Mapped) {
     let limit = unsafe { h.base.add(chunk.capacity() - wire::SLACK) };
     h.committed = chunk.committed();
     set_limit(owner, limit);
+    if let Some((open, base)) = &mut owner.open {
+        *base = owner.handle.last;
+        if owner.chunks > 1 {
+            // SAFETY: the handle is the calling thread's; its chunk is empty.
+            unsafe { ring::restart(&raw mut owner.handle, open) };
+        }
+    }
 }
 
 /// Lets the handle write where nothing is kept.
@@ -286,11 +305,18 @@ fn renew(handle: *mut Handle) {
             (Some(recording), Some(chunk)) => {
                 (*owner).chunk = None;
                 // A thread that has come to chunks of full size keeps its one.
-                let keeps = (*owner).chunks as usize >= SIZES.len();
+                let keeps = (*owner).chunks as usize >= SIZES.len() && recording.ring.is_none();
+                if let Some((open, base)) = &mut (*owner).open {
+                    ring::pass(open, &chunk, *base);
+                }
                 let next = next_header(recording, &*owner);
                 let moved = keeps && recording.spool.move_out(chunk, next);
                 if !moved {
+                    let place = chunk.place();
                     recording.spool.seal(chunk, false);
+                    if let Some(ring) = &recording.ring {
+                        ring.put(recording.ns_at((*handle).last), place);
+                    }
                 }
                 if let Some(readings) = &recording.readings {
                     readings.read(recording, (*handle).thread);
@@ -329,7 +355,12 @@ pub(crate) unsafe fn long_record(
     operands: *const u8,
     length: usize,
 ) {
-    if length > SIZES[SIZES.len() - 1] - CHUNK_HEADER_SIZE - 2 * wire::SLACK - READINGS {
+    // With a ring all chunks are small.
+    let largest = match process::any_recording() {
+        Some(recording) if recording.ring.is_some() => ring::SIZE / 2,
+        _ => SIZES[SIZES.len() - 1],
+    };
+    if length > largest - CHUNK_HEADER_SIZE - 2 * wire::SLACK - READINGS {
         return;
     }
     // SAFETY: the caller's; room is made before anything is written.
@@ -421,7 +452,11 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
             readings.end(recording, (*handle).thread);
         }
         if let Some(chunk) = (*owner).chunk.take() {
-            if (*owner).chunks == 1 {
+            if let Some(ring) = &recording.ring {
+                let place = chunk.place();
+                recording.spool.seal(chunk, false);
+                ring.put(recording.ns_at((*handle).last), place);
+            } else if (*owner).chunks == 1 {
                 (*owner).rest = recording.spool.trim(chunk);
             } else {
                 recording.spool.seal(chunk, true);
@@ -434,6 +469,7 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
                 .fetch_add(bytes as u64, Ordering::Relaxed);
         }
         (*owner).counters = None;
+        (*owner).open = None;
         use_scratch(&mut *owner);
         Own::set(ptr::null_mut());
         if let Ok(mut ended) = recording.ended.lock() {
@@ -474,6 +510,7 @@ pub(crate) fn probe_cost() -> u64 {
         },
         chunk: None,
         rest: None,
+        open: None,
         limit: ptr::null_mut(),
         counters: None,
         chunks: 0,

@@ -172,6 +172,13 @@ pub enum Event<'a> {
         tasks: u64,
         scopes: u64,
     },
+    Restart {
+        tasks: u64,
+        scopes: u64,
+        yields: u64,
+        /// (0, [`crate::open::Place`]).
+        stack: References<'a>,
+    },
 }
 
 /// Which stop a task goes on from ([`Kind::ResumeStopped`]).
@@ -426,6 +433,12 @@ impl<'a> Events<'a> {
             k if k == Kind::Skip as u8 => Event::Skip {
                 tasks: self.number(at)?,
                 scopes: self.number(at)?,
+            },
+            k if k == Kind::Restart as u8 => Event::Restart {
+                tasks: self.number(at)?,
+                scopes: self.number(at)?,
+                yields: self.number(at)?,
+                stack: self.references(at, false)?,
             },
             _ => return None,
         };

@@ -15,8 +15,10 @@ pub mod fold;
 pub mod folded;
 pub mod hand_off;
 pub mod header;
+pub mod open;
 pub mod reader;
 pub mod seal;
+pub mod window;
 pub mod wire;
 pub mod writer;
 

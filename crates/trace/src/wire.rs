@@ -149,10 +149,15 @@ pub enum Kind {
     /// Operands creates, scopes: this thread's next task and scope count so many further on, which the folded records before stand
     /// for. Nobody names those tasks and scopes.
     Skip = 41,
+    /// Operands counts of tasks, scopes and yields that this thread told of before, n, n × place of a task on its stack
+    /// (0 runs, 1 waits or yielded, 2 stopped as
+    /// another began on top of it), bottom first. As a thread's first record: what it told before is not in the trace. Anywhere else it
+    /// says what is known.
+    Restart = 42,
 }
 
 /// The largest code of a kind.
-const LAST: u8 = Kind::Skip as u8;
+const LAST: u8 = Kind::Restart as u8;
 
 impl Kind {
     /// The kind of this code; `None` for those that are not one of version 1.
@@ -200,6 +205,7 @@ impl Kind {
             Kind::Part,
             Kind::Sampled,
             Kind::Skip,
+            Kind::Restart,
         ];
         if code <= LAST {
             Some(KINDS[code as usize])

@@ -14,6 +14,7 @@
 //! | `WORKSPAN_FOLLOW` | not empty: children are recorded too, so the environment stays as it is |
 //! | `WORKSPAN_SCHEDSTAT` | not empty: the recorder reads the threads' scheduling statistics, as nobody watches them from outside |
 //! | `WORKSPAN_COUNTERS` | performance counters to read at every record: `name:type:config:kernel`, with commas between |
+//! | `WORKSPAN_RING` | only the last so many nanoseconds of the run are kept |
 //! | any other `WORKSPAN_…` | for other parts; taken out likewise |
 
 mod gomp;
@@ -67,6 +68,8 @@ extern "C" fn loaded() {
         _ => OffCpuTimes::Elsewhere,
     };
     let counters = counters();
+    let ring = std::env::var("WORKSPAN_RING").ok();
+    workspan_recorder::keep_last(ring.and_then(|ns| ns.parse().ok()).unwrap_or(0));
     // What the process starts runs unrecorded, unless its children are wanted.
     if std::env::var_os("WORKSPAN_FOLLOW").is_none_or(|value| value.is_empty()) {
         restore_environment();

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::watch::Sampling;
+use super::windows::WindowArgs;
 
 /// Runs a program, records it, and reports.
 #[derive(Debug, Clone, clap::Args)]
@@ -36,6 +37,9 @@ pub struct RecordArgs {
     /// time: `--metric` weighs by them)
     #[arg(long, value_name = "NAMES")]
     pub counters: Option<String>,
+    /// Which parts of the run are kept.
+    #[command(flatten)]
+    pub windows: WindowArgs,
     /// Record what the program starts as well, each process into a trace of its own: scripts, launchers, workers started by
     /// exec (children that only fork, setuid and static programs stay unrecorded; the environment keeps LD_PRELOAD)
     #[arg(long)]
@@ -83,6 +87,9 @@ pub struct CargoWorkspanArgs {
     /// time: `--metric` weighs by them)
     #[arg(long, value_name = "NAMES")]
     pub counters: Option<String>,
+    /// Which parts of the run are kept.
+    #[command(flatten)]
+    pub windows: WindowArgs,
     /// Record what the program starts as well, each process into a trace of its own (not children that only fork; the
     /// environment keeps LD_PRELOAD)
     #[arg(long)]

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::Arc;
 
 use anyhow::Context;
 use workspan_rayon::environment as wrapper;
@@ -19,6 +20,7 @@ use super::outcome::{Outcome, shown};
 use super::runner::UNRECORDED;
 use super::user_config::UserConfig;
 use super::watch::Watch;
+use super::windows::Windows;
 use super::{child, facts, locked, optimisation, runs, runtimes};
 use crate::embedded::{self, Tools};
 
@@ -34,6 +36,8 @@ pub struct Request {
     pub report: bool,
     /// Leave the profile alone.
     pub keep_profile: bool,
+    /// Which parts of the run are kept.
+    pub windows: Arc<Windows>,
     /// Leave the kernel's watch out.
     pub watch: Watch,
     /// Record what programs start too.
@@ -79,8 +83,8 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
         .with_context(|| spool.display().to_string())?;
 
     let mut command = prepare(&mut request, &tools, &user, &build, &spool)?;
-    let status =
-        child::run(&mut command).with_context(|| request.cargo.to_string_lossy().into_owned())?;
+    let status = child::run(&mut command, &request.windows)
+        .with_context(|| request.cargo.to_string_lossy().into_owned())?;
 
     let lock = metadata.workspace_root.join("Cargo.lock");
     let told = locked::current(notes::read(&build.notes()), &lock);
@@ -111,6 +115,7 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
         tool: &tools.folder,
         report: request.report,
         follow: request.follow,
+        windows: &request.windows,
     }
     .conclude(|recorded| match recorded {
         [] => not_run(&given, status.success(), &unrecorded, &build.path),
@@ -163,6 +168,7 @@ fn prepare(
         .env(environment::LIBRARY, &tools.library)
         .env(environment::SPOOL_DIR, spool);
     request.watch.tell(&mut command);
+    request.windows.tell(&mut command);
     if request.follow {
         command.env(environment::FOLLOW, "1");
     }

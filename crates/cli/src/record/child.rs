@@ -7,27 +7,33 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use super::windows::Windows;
 use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR2, SIGXFSZ};
 
 /// Runs `command` on our own standard streams and returns how it ended.
 ///
 /// From the terminal, Ctrl-C and its kin go to the command as well: here they only must not end us before it. What was
-/// sent to us alone (SIGTERM, SIGHUP) is handed on. After the command's end they end us as ever.
+/// sent to us alone (SIGTERM, SIGHUP) is handed on; SIGUSR2 is for `windows`. After the command's end they end us as ever.
 ///
 /// # Errors
 /// It can't be started.
-pub fn run(command: &mut Command) -> io::Result<ExitStatus> {
+pub fn run(command: &mut Command, windows: &Arc<Windows>) -> io::Result<ExitStatus> {
     let ended = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] {
         signal_hook::flag::register_conditional_default(signal, Arc::clone(&ended))?;
     }
-    let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGHUP])?;
+    let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGHUP, SIGUSR2])?;
     let handle = signals.handle();
     let mut child = command.spawn()?;
     let pid = pid_of(&child);
+    let windows = Arc::clone(windows);
     let forwarding = std::thread::spawn(move || {
         for signal in signals.forever() {
+            if signal == SIGUSR2 {
+                windows.signal();
+                continue;
+            }
             if let (Some(pid), Some(signal)) = (pid, Signal::from_named_raw(signal)) {
                 // It may have ended meanwhile.
                 let _ = kill_process(pid, signal);
@@ -39,6 +45,8 @@ pub fn run(command: &mut Command) -> io::Result<ExitStatus> {
     // The thread only ends early by a panic, which there is nothing to do about.
     let _ = forwarding.join();
     ended.store(true, Ordering::SeqCst);
+    // Where files may not grow any further, writing the trace is to fail, not to end us.
+    signal_hook::flag::register(SIGXFSZ, ended)?;
     status
 }
 

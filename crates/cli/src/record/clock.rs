@@ -2,6 +2,7 @@
 
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{self, ClockPair, Finished};
+use workspan_trace::event::Events;
 use workspan_trace::reader::Tolerance;
 use workspan_trace::{ClockKind, Trace};
 
@@ -10,6 +11,8 @@ use workspan_trace::{ClockKind, Trace};
 pub struct Clock {
     first: ClockPair,
     last: ClockPair,
+    /// When the process was seen last, in nanoseconds.
+    pub last_ns: u64,
     /// The process's end in ticks; the largest number when it is not known.
     pub end: u64,
 }
@@ -24,15 +27,24 @@ impl Clock {
         let mut clock = Self {
             first,
             last: first,
+            last_ns: first.ns,
             end: u64::MAX,
         };
+        let mut last_ticks = first.ticks;
         for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
             let bodies = || entry::entries(chunk.payload);
             match chunk.kind {
-                ChunkKind::Events => clock.see(ClockPair {
-                    ticks: chunk.base_ticks,
-                    ns: chunk.base_ns,
-                }),
+                ChunkKind::Events => {
+                    clock.see(ClockPair {
+                        ticks: chunk.base_ticks,
+                        ns: chunk.base_ns,
+                    });
+                    // A process that was killed tells nothing later.
+                    if !chunk.sealed {
+                        let events = Events::new(chunk.payload, chunk.base_ticks);
+                        last_ticks = events.map(|(t, _)| t).fold(last_ticks, u64::max);
+                    }
+                }
                 ChunkKind::Clock => bodies()
                     .filter_map(ClockPair::decode)
                     .for_each(|pair| clock.see(pair)),
@@ -48,13 +60,25 @@ impl Clock {
                 _ => {}
             }
         }
+        let seen = clock.last.ns;
         if trace.header.clock == ClockKind::Nanoseconds {
             clock.last = ClockPair {
                 ticks: first.ticks.saturating_add(1),
                 ns: first.ns.saturating_add(1),
             };
         }
+        clock.last_ns = seen.max(clock.ns(last_ticks.min(clock.end)));
         clock
+    }
+
+    /// The moment of a tick, in nanoseconds.
+    fn ns(&self, ticks: u64) -> u64 {
+        let after = ticks.saturating_sub(self.first.ticks);
+        let span = self.last.ticks.saturating_sub(self.first.ticks);
+        let ns = self.last.ns.saturating_sub(self.first.ns);
+        let ns = u128::from(after) * u128::from(ns) / u128::from(span.max(1));
+        let ns = u64::try_from(ns).unwrap_or(u64::MAX);
+        self.first.ns.saturating_add(ns)
     }
 
     fn see(&mut self, pair: ClockPair) {
@@ -104,6 +128,7 @@ mod tests {
         let clock = Clock {
             first,
             last,
+            last_ns: 0,
             end: u64::MAX,
         };
         assert_eq!(

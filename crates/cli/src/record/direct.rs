@@ -1,10 +1,12 @@
 //! `workspan record -- PROGRAM`: a program that is built already, run with the library preloaded.
 
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::Arc;
 
 use anyhow::Context;
 use workspan_symbols::Workspace;
@@ -15,6 +17,7 @@ use super::finalize::Finalized;
 use super::metadata::Metadata;
 use super::outcome::Outcome;
 use super::watch::Watch;
+use super::windows::Windows;
 use super::{child, environment, facts, optimisation, program, runtimes, swap};
 use crate::embedded::{self, RUNNER_ROLE};
 
@@ -26,6 +29,8 @@ pub struct Request<'a> {
     pub output: Option<&'a Path>,
     /// Print the report.
     pub report: bool,
+    /// Which parts of the run are kept.
+    pub windows: Arc<Windows>,
     /// How the kernel watches.
     pub watch: Watch,
     /// Record what the program starts too.
@@ -75,7 +80,8 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         run.env(environment::SWAP, runtime);
     }
     request.watch.tell(&mut run);
-    let status = child::run(&mut run).inspect_err(|_| {
+    request.windows.tell(&mut run);
+    let status = child::run(&mut run, &request.windows).inspect_err(|_| {
         // Nothing ran, so nothing is in there.
         let _ = std::fs::remove_dir(&spool);
     });
@@ -105,6 +111,7 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         tool: &tools.folder,
         report: request.report,
         follow: request.follow,
+        windows: &request.windows,
     }
     .conclude(|recorded| Some(nothing(recorded, &path, request.follow)));
     if let Err(error) = concluded {
@@ -123,17 +130,29 @@ fn spool_below(folder: &Path) -> anyhow::Result<PathBuf> {
     let folder = folder
         .canonicalize()
         .with_context(|| folder.display().to_string())?;
-    let spool = folder.join(format!(".workspan-spool-{}", std::process::id()));
-    std::fs::DirBuilder::new()
-        .mode(0o700)
-        .create(&spool)
-        .with_context(|| {
-            format!(
-                "{}: could not be made; use -o to name a trace in a folder that can be written",
-                spool.display()
-            )
-        })?;
-    Ok(spool)
+    let name = format!(".workspan-spool-{}", std::process::id());
+    for number in 0.. {
+        // Containers that share the folder may have processes of the same number; and one may have been left there.
+        let spool = folder.join(match number {
+            0 => name.clone(),
+            number => format!("{name}-{number}"),
+        });
+        match std::fs::DirBuilder::new().mode(0o700).create(&spool) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 1000 => {}
+            made => {
+                return made.map(|()| spool.clone()).with_context(|| {
+                    format!(
+                        "{}: could not be made; use -o to name a trace in a folder that can be written",
+                        spool.display()
+                    )
+                });
+            }
+        }
+    }
+    anyhow::bail!(
+        "{}: every name for a folder in it is taken",
+        folder.display()
+    )
 }
 
 /// The workspace whose target directory the program lies in, if it is there still.

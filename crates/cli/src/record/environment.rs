@@ -29,6 +29,8 @@ pub const COUNTERS: &str = "WORKSPAN_COUNTERS";
 pub const SCHEDSTAT: &str = "WORKSPAN_SCHEDSTAT";
 /// For the runner: a file; the program is added to it instead of being started.
 pub const LIST: &str = "WORKSPAN_LIST";
+/// For the preloaded library: only the last so many nanoseconds of the run are kept.
+pub const RING: &str = "WORKSPAN_RING";
 /// For the runner: the user's own runner with its arguments ([`join`]).
 pub const USER_RUNNER: &str = "WORKSPAN_USER_RUNNER";
 /// For the runner: the variables that were changed for cargo, as the user has them ([`Changed`]).
@@ -109,6 +111,7 @@ pub fn restore(command: &mut Command) {
         SWAP,
         COUNTERS,
         LIST,
+        RING,
         USER_RUNNER,
         RESTORE,
     ] {
@@ -149,6 +152,9 @@ pub fn preload(command: &mut Command, library: &OsStr, spool: &OsStr, sanitizer:
     }
     if let Some(counters) = std::env::var_os(COUNTERS) {
         command.env(COUNTERS, counters);
+    }
+    if let Some(ring) = std::env::var_os(RING) {
+        command.env(RING, ring);
     }
     command.env("LD_PRELOAD", value).env(SPOOL_DIR, spool);
 }

@@ -1,17 +1,20 @@
 //! From what a recorded process left behind (its spool file) to one self-contained trace: chunks trimmed and sealed,
 //! sites resolved to functions, files and lines, facts about the run noted.
 
-use std::fs::File;
-use std::io::BufWriter;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Cursor, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use workspan_recorder::front::INHERITED;
 use workspan_symbols::{Mapping, Position, Site, Workspace};
-use workspan_trace::chunk::ChunkKind;
+use workspan_trace::chunk::{ALIGNMENT, ChunkKind};
 use workspan_trace::entry::{self, Note, PlaceEntry, SitePosition};
 use workspan_trace::event::{Event, Events};
+use workspan_trace::header::HEADER_SIZE;
 use workspan_trace::reader::Tolerance;
+use workspan_trace::window::{Window, copy_window};
 use workspan_trace::wire::primitive;
 use workspan_trace::{Trace, TraceWriter};
 
@@ -19,6 +22,7 @@ use super::EXIT_STATUS;
 use super::clock::Clock;
 use super::off_cpu::OffCpu;
 use super::runs::program_name;
+use super::windows::{self, Windows};
 use super::{calibration, steals};
 
 /// A trace that was finalised.
@@ -42,55 +46,46 @@ pub struct Finalized {
     pub warnings: Vec<String>,
 }
 
-/// Writes the trace of `spool` to `output`, a new file that the caller then puts in its place. `tool` is the folder where this machine's
-/// costs are kept.
+/// How the traces of a run are written.
+pub struct Settings<'a> {
+    /// Whose code is the user's.
+    pub workspace: &'a Workspace,
+    /// Notes for every trace.
+    pub facts: &'a [Note],
+    /// What the kernel saw.
+    pub off_cpu: &'a OffCpu,
+    /// What the program started was recorded too.
+    pub follow: bool,
+    /// The folder where this machine's costs are kept.
+    pub tool: &'a Path,
+    /// Which parts of the run are kept.
+    pub windows: &'a Windows,
+}
+
+/// Writes the trace of `spool` to `output`, a new file that the caller then puts in its place; where parts of the run are kept, each
+/// to a file of its own, whose names have a number more. Returns the files with what is in them.
 ///
 /// # Errors
 /// The spool file can't be read or is none; `output` can't be written. The spool file is left as it is.
 pub fn finalize(
     spool: &Path,
     output: &Path,
-    workspace: &Workspace,
-    facts: &[Note],
-    off_cpu: &OffCpu,
-    follow: bool,
-    tool: &Path,
-) -> anyhow::Result<Finalized> {
+    settings: &Settings<'_>,
+) -> anyhow::Result<Vec<(PathBuf, Finalized)>> {
+    let &Settings {
+        workspace,
+        facts,
+        off_cpu,
+        follow,
+        tool,
+        windows,
+    } = settings;
     let bytes = std::fs::read(spool).with_context(|| spool.display().to_string())?;
     let trace = Trace::open(&bytes).with_context(|| spool.display().to_string())?;
-    let written = || {
-        format!(
-            "{}: could not write the trace (the recording is still in {})",
-            output.display(),
-            spool.display()
-        )
-    };
-    let file = File::create_new(output).with_context(written)?;
-    let mut writer = TraceWriter::new(BufWriter::with_capacity(1 << 20, file), trace.header)
-        .with_context(written)?;
-
-    let rewritten = [ChunkKind::Places, ChunkKind::Notes];
-    let sealed =
-        workspan_trace::seal::copy_sealed(&trace, &rewritten, &mut writer).with_context(written)?;
-    for chunk in off_cpu.chunks(&trace) {
-        writer
-            .events(chunk.thread, chunk.seq, (chunk.base, 0), &chunk.payload)
-            .with_context(written)?;
-    }
     let told = Told::read(&trace);
     let (places, mut warnings) = told.resolve(workspace);
-    off_cpu
-        .samples
-        .write(&trace, &told.mappings, workspace, &mut writer)
-        .with_context(written)?;
-    warnings.extend(
-        sealed
-            .damage
-            .iter()
-            .map(|d| format!("{}: {d}", spool.display())),
-    );
-
-    let costs = costs(&told, &Clock::of(&trace), tool);
+    let clock = Clock::of(&trace);
+    let costs = costs(&told, &clock, tool);
     // Of a process that the recorded program started, its end is not known.
     let own = told.number("parent process") == u64::from(std::process::id());
     let facts = facts
@@ -99,39 +94,185 @@ pub fn finalize(
     warnings.extend(told.still_running(trace.header.pid).filter(|_| follow));
     let folder = workspace.root.iter();
     let folder = folder.map(|root| Note::new("source folder", root.to_string_lossy()));
-    let notes = told
-        .notes
-        .iter()
-        .chain(facts)
+    let notes: Vec<Note> = facts
         .cloned()
         // What file names are relative to, for whoever shows the sources later.
         .chain(folder)
         .chain(off_cpu.notes(told.estimated))
         .chain(off_cpu.samples.notes())
         .chain(costs)
-        .chain(warnings.iter().map(|w| Note::new("warning", w.clone())));
-    writer
-        .all_entries(ChunkKind::Notes, notes, Note::encode)
-        .with_context(written)?;
-    writer
-        .all_entries(ChunkKind::Places, places, PlaceEntry::encode)
-        .with_context(written)?;
-    let file = writer.finish().with_context(written)?;
-    file.into_inner()
-        .map_err(|e| e.into_error())
-        .with_context(written)?
-        .sync_data()
-        .with_context(written)?;
-    Ok(Finalized {
-        tasks: told.tasks,
-        name: told.name(),
-        started: trace.header.realtime_ns,
-        process: (trace.header.pid, told.number("parent process") as u32),
-        forked: told.number("forked children"),
-        runtimes: told.all("runtime"),
-        libraries: told.mappings.iter().map(|m| m.path.clone()).collect(),
-        warnings,
-    })
+        .collect();
+    let found = Found {
+        trace: &trace,
+        told: &told,
+        places: &places,
+        notes: &notes,
+        workspace,
+        off_cpu,
+    };
+    let parts: Vec<Option<Window>> = match windows.of(&trace, &clock) {
+        None => vec![None],
+        Some(parts) => parts.into_iter().map(Some).collect(),
+    };
+    let mut written: Vec<(PathBuf, Finalized)> = Vec::new();
+    for (number, part) in parts.iter().enumerate() {
+        let mut output = output.to_owned();
+        if number > 0 {
+            output.as_mut_os_string().push(format!(".{number}"));
+        }
+        let mut warnings = warnings.clone();
+        match found.write(
+            &output,
+            part.as_ref(),
+            &mut warnings,
+            &spool.display().to_string(),
+        ) {
+            Err(error) if is_full(&error) => {
+                // Half a file takes room that what follows may need; and so do parts, of which the whole has all.
+                let _ = std::fs::remove_file(&output);
+                for (part, _) in written.drain(..) {
+                    let _ = std::fs::remove_file(part);
+                }
+                let kept = found.keep_as_recorded(spool, &output);
+                warnings.extend(kept.with_context(|| unwritten(&output, spool))?);
+            }
+            other => other.with_context(|| unwritten(&output, spool))?,
+        }
+        let finalized = Finalized {
+            tasks: told.tasks,
+            name: told.name(),
+            started: trace.header.realtime_ns,
+            process: (trace.header.pid, told.number("parent process") as u32),
+            forked: told.number("forked children"),
+            runtimes: told.all("runtime"),
+            libraries: told.mappings.iter().map(|m| m.path.clone()).collect(),
+            warnings,
+        };
+        written.push((output, finalized));
+        if !spool.exists() {
+            break;
+        }
+    }
+    Ok(written)
+}
+
+fn unwritten(output: &Path, spool: &Path) -> String {
+    format!(
+        "{}: could not write the trace (the recording is still in {})",
+        output.display(),
+        spool.display()
+    )
+}
+
+/// No room on the disk, for this user, or below the limit of a file's size.
+fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge
+    )
+}
+
+/// All that goes into a trace.
+struct Found<'a> {
+    trace: &'a Trace<'a>,
+    told: &'a Told,
+    places: &'a [PlaceEntry],
+    /// Beside those the process told itself.
+    notes: &'a [Note],
+    workspace: &'a Workspace,
+    off_cpu: &'a OffCpu,
+}
+
+impl Found<'_> {
+    /// Writes the trace; damage in what was recorded is left out and told.
+    fn write(
+        &self,
+        output: &Path,
+        part: Option<&Window>,
+        warnings: &mut Vec<String>,
+        spool: &str,
+    ) -> io::Result<()> {
+        let trace = self.trace;
+        let file = private(output)?;
+        let mut writer = TraceWriter::new(BufWriter::with_capacity(1 << 20, file), trace.header)?;
+        let rewritten = [ChunkKind::Places, ChunkKind::Notes];
+        let mut told = self.told.notes.clone();
+        match part {
+            None => {
+                let sealed = workspan_trace::seal::copy_sealed(trace, &rewritten, &mut writer)?;
+                let damage = sealed.damage.iter();
+                warnings.extend(damage.map(|d| format!("{spool}: {d}")));
+                for chunk in self.off_cpu.chunks(trace, None) {
+                    writer.events(chunk.thread, chunk.seq, (chunk.base, 0), &chunk.payload)?;
+                }
+            }
+            Some(window) => {
+                let cut = copy_window(trace, window, &rewritten, &mut writer)?;
+                for chunk in self.off_cpu.chunks(trace, part) {
+                    if let Some(&seq) = cut.next.get(&chunk.thread) {
+                        writer.events(chunk.thread, seq, (chunk.base, 0), &chunk.payload)?;
+                    }
+                }
+                told.extend(windows::notes(window, trace.header.start_ns, &cut));
+            }
+        }
+        let samples = &self.off_cpu.samples;
+        samples.write(
+            trace,
+            part,
+            &self.told.mappings,
+            self.workspace,
+            &mut writer,
+        )?;
+        self.write_notes(&told, warnings, &mut writer)?;
+        let file = writer.finish()?;
+        file.into_inner().map_err(|e| e.into_error())?.sync_data()
+    }
+
+    fn write_notes<W: Write + Seek>(
+        &self,
+        told: &[Note],
+        warnings: &[String],
+        writer: &mut TraceWriter<W>,
+    ) -> io::Result<()> {
+        let warnings = warnings.iter().map(|w| Note::new("warning", w.clone()));
+        let notes = told.iter().chain(self.notes).cloned().chain(warnings);
+        writer.all_entries(ChunkKind::Notes, notes, Note::encode)?;
+        writer.all_entries(ChunkKind::Places, self.places, |place, out| {
+            place.encode(out)
+        })
+    }
+
+    /// There is no room for a copy: what the process left is a trace too, and becomes the one. Where there is room for so much,
+    /// it gets its sites' lines and the facts. Returns what to say of it.
+    fn keep_as_recorded(&self, spool: &Path, output: &Path) -> io::Result<Option<String>> {
+        let what = "There was no room on the disk to write the trace anew: it is what the process left, with chunks that are \
+                    not full, and without samples and off-CPU times.";
+        let mut chunks = TraceWriter::new(Cursor::new(Vec::new()), self.trace.header)?;
+        self.write_notes(&[], &[what.to_owned()], &mut chunks)?;
+        let chunks = chunks.finish()?.into_inner();
+        let chunks = chunks.get(HEADER_SIZE..).unwrap_or_default();
+        let length = self.trace.bytes().len() as u64;
+        let mut file = OpenOptions::new().write(true).open(spool)?;
+        file.seek(SeekFrom::Start(length.next_multiple_of(ALIGNMENT as u64)))?;
+        if file.write_all(chunks).is_err() {
+            file.set_len(length)?;
+        }
+        std::fs::rename(spool, output)?;
+        Ok(Some(what.to_owned()))
+    }
+}
+
+/// A new file that only its user may read: a program's arguments and lines of its sources are in a trace.
+///
+/// # Errors
+/// As of opening; something is there already.
+pub fn private(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
 }
 
 /// What probes and steals cost, in ticks, as the reader of the trace takes them, and how the latter is known.

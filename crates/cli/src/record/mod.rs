@@ -27,6 +27,7 @@ pub mod steals;
 mod swap;
 mod user_config;
 mod watch;
+mod windows;
 
 pub use args::{CargoWorkspanArgs, RecordArgs};
 pub(crate) use outcome::shown;
@@ -37,12 +38,14 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
+use std::sync::Arc;
 
 use workspan_trace::entry::Note;
 
 use crate::embedded::{RUNNER_ROLE, RUSTC_ROLE};
 use cargo::Request;
 use cargo_line::CargoLine;
+use windows::{Length, WindowArgs, Windows};
 
 /// When this process was started as the rustc wrapper, the target runner or to measure a runtime (by `argv[0]`), plays that role and returns
 /// its exit code; must be called first in `main`.
@@ -72,7 +75,10 @@ pub fn dispatch_role() -> Option<ExitCode> {
 /// What could not be started, built, recorded or written, and what to do.
 pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
     let output = checked(args.output)?;
-    let watch = watch::Watch::new(args.no_perf, args.sample, args.counters.as_deref())?;
+    // What the kernel tells is written down outside, and would grow as long as the program runs.
+    let no_perf = args.no_perf || args.windows.ring.is_some();
+    let watch = watch::Watch::new(no_perf, args.sample, args.counters.as_deref())?;
+    let windows = Arc::new(Windows::new(args.windows));
     match args.command.split_first() {
         Some((program, rest)) if Path::new(program).file_name() == Some(OsStr::new("cargo")) => {
             if args.swap_runtime {
@@ -94,6 +100,7 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
                 keep_profile: args.keep_profile,
                 watch,
                 follow: args.follow,
+                windows,
             })
         }
         _ => direct::record(&direct::Request {
@@ -102,6 +109,7 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
             report: !args.no_report,
             watch,
             follow: args.follow,
+            windows,
             swap_runtime: args.swap_runtime,
         }),
     }
@@ -122,8 +130,25 @@ pub fn cargo_workspan(args: CargoWorkspanArgs) -> anyhow::Result<ExitCode> {
     let counters = line
         .take("--counters")
         .and_then(|value| value.into_string().ok());
+    let mut window = |name: &str, given: Option<Length>| -> anyhow::Result<Option<Length>> {
+        let Some(value) = line.take(name) else {
+            return Ok(given);
+        };
+        let value = value.to_string_lossy();
+        let told = value.parse::<Length>();
+        told.map(Some)
+            .map_err(|what| anyhow::anyhow!("{name} {value}: {what}"))
+    };
+    let windows = WindowArgs {
+        delay: window("--delay", args.windows.delay)?,
+        duration: window("--duration", args.windows.duration)?,
+        ring: window("--ring", args.windows.ring)?,
+    };
+    if windows.ring.is_some() && (windows.delay.is_some() || windows.duration.is_some()) {
+        anyhow::bail!("--ring keeps the end of a run; it goes with neither --delay nor --duration");
+    }
     let watch = watch::Watch::new(
-        line.take_flag("--no-perf") || args.no_perf,
+        line.take_flag("--no-perf") || args.no_perf || windows.ring.is_some(),
         sample.transpose()?.or(args.sample),
         counters.or(args.counters).as_deref(),
     )?;
@@ -144,6 +169,7 @@ pub fn cargo_workspan(args: CargoWorkspanArgs) -> anyhow::Result<ExitCode> {
         keep_profile,
         watch,
         follow,
+        windows: Arc::new(Windows::new(windows)),
     })
 }
 

@@ -10,6 +10,7 @@ use workspan_trace::Trace;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{self, Note, ThreadEntry, push_varint};
 use workspan_trace::reader::Tolerance;
+use workspan_trace::window::Window;
 use workspan_trace::wire::{self, Kind};
 
 use super::clock::Clock;
@@ -133,8 +134,10 @@ impl OffCpu {
     }
 
     /// The trace's threads with one more chunk each: thread, seq, base time in ticks, records.
-    pub fn chunks(&self, trace: &Trace<'_>) -> Vec<OffChunk> {
+    /// With a window, what lies inside of it.
+    pub fn chunks(&self, trace: &Trace<'_>, window: Option<&Window>) -> Vec<OffChunk> {
         let threads = Threads::of(trace);
+        let (from, to) = window.map_or((0, u64::MAX), |w| (w.from.ticks, w.to.ticks));
         let mut chunks = Vec::new();
         for thread in &threads.entries {
             let (Some(intervals), Some(&seq)) = (
@@ -144,13 +147,12 @@ impl OffCpu {
                 continue;
             };
             let mut payload = Vec::new();
-            let mut last = thread.start_ticks;
+            let mut last = thread.start_ticks.max(from);
+            let base = last;
             for interval in intervals {
-                let begin = threads
-                    .clock
-                    .ticks(interval.begin_ns)
-                    .max(thread.start_ticks);
+                let begin = threads.clock.ticks(interval.begin_ns).max(base);
                 let end = threads.clock.ticks(interval.end_ns).min(threads.clock.end);
+                let end = end.min(to);
                 // Of another thread with the same number, before or after this one; or not in the recorded time.
                 if begin >= end || end <= last {
                     continue;
@@ -162,7 +164,7 @@ impl OffCpu {
                 chunks.push(OffChunk {
                     thread: thread.thread,
                     seq,
-                    base: thread.start_ticks,
+                    base,
                     payload,
                 });
             }

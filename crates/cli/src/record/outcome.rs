@@ -8,11 +8,12 @@ use workspan_dag::{Dag, OpenOptions, TaskKind};
 use workspan_symbols::Workspace;
 use workspan_trace::entry::Note;
 
-use super::finalize::{Finalized, finalize};
+use super::finalize::{Finalized, Settings, finalize, private};
 use super::off_cpu::OffCpu;
 use super::progress::Progress;
 use super::runner::UNRECORDED;
 use super::runs;
+use super::windows::Windows;
 
 /// A run that has ended.
 pub struct Outcome<'a> {
@@ -32,6 +33,8 @@ pub struct Outcome<'a> {
     pub report: bool,
     /// What the program started was recorded too.
     pub follow: bool,
+    /// Which parts of the run are kept.
+    pub windows: &'a Windows,
 }
 
 /// A finalised trace that has no name of its own yet.
@@ -123,33 +126,43 @@ impl Outcome<'_> {
             {
                 continue;
             }
-            let half = self
-                .folder
-                .join(format!(".workspan-{}-{number}", std::process::id()));
-            match finalize(
-                spool,
-                &half,
-                &self.workspace,
-                &self.facts,
-                &off_cpu,
-                self.follow,
-                self.tool,
-            ) {
-                Ok(trace) => {
+            // The spool directory's name is this run's alone, also between containers that share a folder.
+            let run = self.spool.file_name().unwrap_or_default();
+            let run = run.to_string_lossy();
+            let half = format!(".{}-{number}", run.trim_start_matches('.'));
+            let half = self.folder.join(half);
+            let settings = Settings {
+                workspace: &self.workspace,
+                facts: &self.facts,
+                off_cpu: &off_cpu,
+                follow: self.follow,
+                tool: self.tool,
+                windows: self.windows,
+            };
+            match finalize(spool, &half, &settings) {
+                Ok(traces) => {
                     // The report has them too.
                     let known = self.facts.iter().filter(|note| note.key == "warning");
                     let known = known
                         .map(|note| &note.value)
                         .filter(|_| recorded.is_empty());
-                    for warning in trace.warnings.iter().chain(known).filter(|_| !self.report) {
+                    let told = traces.last().map(|(_, trace)| &trace.warnings);
+                    let told = told.into_iter().flatten();
+                    for warning in told.chain(known).filter(|_| !self.report) {
                         eprintln!("workspan: {warning}");
                     }
-                    std::fs::remove_file(spool).with_context(|| spool.display().to_string())?;
-                    recorded.push(Recorded {
+                    match std::fs::remove_file(spool) {
+                        // Where there was no room for a copy it is the trace now.
+                        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                            return Err(error).with_context(|| spool.display().to_string());
+                        }
+                        _ => {}
+                    }
+                    recorded.extend(traces.into_iter().map(|(half, trace)| Recorded {
                         half,
                         trace,
                         work: 0,
-                    });
+                    }));
                 }
                 Err(error) => {
                     // Half a file is of no use; the spool file is what is whole.
@@ -199,12 +212,22 @@ fn moved(from: &Path, to: &Path) -> io::Result<()> {
                 .to_string_lossy()
                 .into_owned();
             let half = to.with_file_name(format!(".{name}.{}", std::process::id()));
-            std::fs::copy(from, &half)?;
+            copied(from, &half)?;
             std::fs::rename(&half, to)?;
             std::fs::remove_file(from)
         }
         other => other,
     }
+}
+
+/// A copy under a name that nobody has: what somebody put there, a link to another file say, is not written to.
+fn copied(from: &Path, to: &Path) -> io::Result<()> {
+    let mut copy = private(to)?;
+    let done = io::copy(&mut std::fs::File::open(from)?, &mut copy).and_then(|_| copy.sync_data());
+    if done.is_err() {
+        let _ = std::fs::remove_file(to);
+    }
+    done
 }
 
 /// Time in strands of tasks other than the roots.
@@ -283,8 +306,14 @@ fn say_where(paths: &[PathBuf], traces: &[Finalized], main: usize) {
         eprintln!("workspan: the trace is {file}");
         return;
     }
+    let first = traces.first().map(|trace| trace.process.0);
+    let what = if traces.iter().all(|trace| Some(trace.process.0) == first) {
+        "parts of the run are kept"
+    } else {
+        "processes were recorded"
+    };
     eprintln!(
-        "workspan: {} processes were recorded; the one with most parallel work is {file}. The others:",
+        "workspan: {} {what}; the one with most parallel work is {file}. The others:",
         paths.len()
     );
     for (at, path) in paths.iter().enumerate() {
@@ -347,4 +376,29 @@ pub fn check_output(output: &Path) -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_copy_is_private_and_no_link_is_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        std::fs::write(file("trace"), "trace").unwrap();
+        std::fs::write(file("precious"), "precious").unwrap();
+        std::os::unix::fs::symlink(file("precious"), file("link")).unwrap();
+        assert!(copied(&file("trace"), &file("link")).is_err());
+        assert_eq!(std::fs::read(file("precious")).unwrap(), b"precious");
+        copied(&file("trace"), &file("copy")).unwrap();
+        assert_eq!(std::fs::read(file("copy")).unwrap(), b"trace");
+        let mode = std::fs::metadata(file("copy"))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
 }

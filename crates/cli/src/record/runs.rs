@@ -81,9 +81,12 @@ pub fn put(half: &Path, folder: &Path, name: &str) -> io::Result<PathBuf> {
                 return Ok(path);
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            // A file system without hard links.
-            Err(_) if !path.exists() => return std::fs::rename(half, &path).map(|()| path),
-            Err(_) => {}
+            // A file system without hard links: the name is taken by an empty file first.
+            Err(_) => match std::fs::File::create_new(&path) {
+                Ok(_) => return std::fs::rename(half, &path).map(|()| path),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            },
         }
     }
     Err(io::ErrorKind::AlreadyExists.into())

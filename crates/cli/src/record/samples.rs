@@ -9,6 +9,7 @@ use workspan_symbols::{CodeFrame, Mapping, Workspace, stacks};
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{self, FrameEntry, Note, SamplesEntry, StackEntry, ThreadEntry};
 use workspan_trace::reader::Tolerance;
+use workspan_trace::window::Window;
 use workspan_trace::{Trace, TraceWriter};
 
 use super::clock::Clock;
@@ -63,6 +64,7 @@ impl Samples {
     pub fn write<W: Write + Seek>(
         &self,
         trace: &Trace<'_>,
+        window: Option<&Window>,
         mappings: &[Mapping],
         workspace: &Workspace,
         writer: &mut TraceWriter<W>,
@@ -71,6 +73,7 @@ impl Samples {
             return Ok(());
         }
         let clock = Clock::of(trace);
+        let (from, to) = window.map_or((0, u64::MAX), |w| (w.from.ticks, w.to.ticks));
         let mut chains: BTreeMap<&[u64], u32> = BTreeMap::new();
         let mut entries = Vec::new();
         for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
@@ -85,6 +88,7 @@ impl Samples {
                     .iter()
                     .map(|sample| (clock.ticks(sample.ns), sample))
                     .filter(|(ticks, _)| (thread.start_ticks..=clock.end).contains(ticks))
+                    .filter(|(ticks, _)| (from..=to).contains(ticks))
                     .map(|(ticks, sample)| {
                         let next = chains.len() as u32;
                         (ticks, *chains.entry(&sample.addresses).or_insert(next))

@@ -31,8 +31,10 @@ pub(super) struct Counts {
     pub teams: Teams,
     /// Subtrees that were not recorded.
     pub unrecorded: Unrecorded,
-    /// Tasks and scopes that folded records stand for.
-    skipped: [Vec<Skipped>; 2],
+    /// Tasks, scopes and yields that folded records stand for, or that were told of before what the trace has of a thread.
+    skipped: [Vec<Skipped>; 3],
+    /// The places of threads whose first record says what they had open, ascending.
+    restarts: Vec<usize>,
     /// Strands, about.
     pub strands: usize,
     /// Joins, each of which opens a scope that no record names.
@@ -48,15 +50,16 @@ pub(super) struct Counts {
 
 const TASKS: usize = 0;
 const SCOPES: usize = 1;
+const YIELDS: usize = 2;
 
-/// What a thread counted that is not in the trace, as folded records stand for it: (number counted before, that are in the trace; number
+/// What a thread counted that is not in the trace: (number counted before, that are in the trace; number
 /// left out, up to and with this one), ascending.
 #[derive(Debug, Default)]
-struct Skipped(Vec<(u64, u64)>);
+pub(super) struct Skipped(Vec<(u64, u64)>);
 
 impl Skipped {
     /// After `told`, which are in the trace, so many are not.
-    fn skip(&mut self, told: u64, left_out: u64) {
+    pub(super) fn skip(&mut self, told: u64, left_out: u64) {
         if left_out == 0 {
             return;
         }
@@ -70,7 +73,7 @@ impl Skipped {
     }
 
     /// Which of those in the trace the thread's `count`-th is; `None` for one that is not.
-    fn kept(&self, count: u64) -> Option<u64> {
+    pub(super) fn kept(&self, count: u64) -> Option<u64> {
         let after = self
             .0
             .partition_point(|&(told, left_out)| told.saturating_add(left_out) <= count);
@@ -173,8 +176,10 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
         let (teams, named) = (&mut counts.teams, &mut counts.named);
         let unrecorded = &mut counts.unrecorded;
         unrecorded.thread();
-        let mut skipped = [Skipped::default(), Skipped::default()];
+        let mut skipped: [Skipped; 3] = Default::default();
         let first_scope = scopes;
+        let mut restarts = false;
+        let mut begun = false;
         let bad = walk(thread, end, |t, event| {
             *first = (*first).min(t);
             *last = (*last).max(t);
@@ -232,9 +237,25 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
                 }
                 Event::Sampled { .. } => unrecorded.begins(t, &event),
                 Event::Recorded => *strands += 1,
+                Event::Restart {
+                    tasks,
+                    scopes,
+                    yields,
+                    stack,
+                } if !begun => {
+                    restarts = true;
+                    for (of, before) in skipped.iter_mut().zip([tasks, scopes, yields]) {
+                        of.skip(0, before);
+                    }
+                    *strands += stack.len() as usize;
+                }
                 _ => {}
             }
+            begun = true;
         });
+        if restarts {
+            counts.restarts.push(place);
+        }
         for (of_all, of_thread) in counts.skipped.iter_mut().zip(skipped) {
             of_all.push(of_thread);
         }
@@ -330,7 +351,14 @@ fn number(counts: &mut Counts, created: Vec<Vec<u64>>, threads: usize) {
 impl Counts {
     /// The place of a yield in the list of all.
     pub(super) fn yielded(&self, threads: &[Thread<'_>], name: (u32, u64)) -> Option<u32> {
-        place(slot(threads, name.0)?, &self.yields, name.1)
+        let slot = slot(threads, name.0)?;
+        let count = self.skipped[YIELDS].get(slot)?.kept(name.1)?;
+        place(slot, &self.yields, count)
+    }
+
+    /// True for a thread, by its place, whose first record says what it had open.
+    pub(super) fn restarts(&self, place: usize) -> bool {
+        self.restarts.binary_search(&place).is_ok()
     }
 
     /// The place of a scope in the list of all.

@@ -201,6 +201,13 @@ fn told_warnings(
             extent.bad
         ));
     }
+    // Where a part of a run was kept on purpose, that is said already.
+    if told.before > 0 && !gathered.notes.iter().any(|n| n.key == "part of the run") {
+        warnings.push(format!(
+            "{} task(s) had begun before what the trace has of their threads; they are roots in it.",
+            told.before
+        ));
+    }
     if told.never_began > 0 {
         warnings.push(format!(
             "{} task(s) were created and never began; they count without length.",

@@ -7,6 +7,7 @@ use workspan_trace::entry::{
     ClockPair, Finished, FrameEntry, Label, Note, OffCpu, PlaceEntry, SamplesEntry, Site,
     StackEntry, entries,
 };
+use workspan_trace::event::{Event, Events};
 use workspan_trace::reader::Chunks;
 use workspan_trace::{ChunkKind, FileHeader, FormatError, Tolerance, Trace};
 
@@ -156,11 +157,16 @@ pub(super) fn gather<'a>(bytes: &'a [u8], options: &OpenOptions) -> Result<Gathe
                 ..Thread::default()
             },
         );
+        // What a ring kept begins with what the thread had open.
+        let first = of_thread.iter().next();
+        let from = first
+            .filter(|(_, chunk)| begins_anew(chunk))
+            .map_or(0, |(&seq, _)| seq as usize);
         // A chunk that is missing takes all that follow it along: the stack of tasks would be wrong.
         thread.chunks = of_thread
             .into_iter()
             .enumerate()
-            .map_while(|(i, (seq, c))| (seq as usize == i).then_some(c))
+            .map_while(|(i, (seq, c))| (seq as usize == from + i).then_some(c))
             .collect();
         thread.cut = found > thread.chunks.len();
         cut += u64::from(thread.cut);
@@ -182,6 +188,12 @@ pub(crate) fn damage_told(chunks: &Chunks<'_>) -> Option<String> {
         "The trace is damaged in {} place{s}, the first at {first}. What is intact before the damage was read.",
         chunks.damaged
     ))
+}
+
+/// True for a chunk that says first what its thread had open.
+fn begins_anew(chunk: &Records<'_>) -> bool {
+    let first = Events::new(chunk.bytes, chunk.base).next();
+    matches!(first, Some((_, Event::Restart { .. })))
 }
 
 /// Labels by number; numbers far beyond their count are no one's.

@@ -12,6 +12,7 @@ mod hop;
 mod marks;
 mod moved;
 mod record;
+mod restart;
 mod stack;
 mod team;
 mod told;
@@ -55,6 +56,8 @@ struct Lane<'a> {
     /// Records of members.
     members: u32,
     now: u64,
+    /// Its first record said what is on its stack.
+    restarted: bool,
     told: ThreadTold,
 }
 
@@ -203,6 +206,7 @@ impl<'a> Lane<'a> {
             yields: 0,
             members: 0,
             now: 0,
+            restarted: false,
             told: ThreadTold::new(index as u32),
         }
     }

@@ -3,6 +3,7 @@
 use super::Fold;
 use super::section::{Frame, Waits};
 use crate::event::Event;
+use crate::open::Place;
 
 impl Fold {
     /// A record, whose ticks counted from `before`.
@@ -122,6 +123,19 @@ impl Fold {
                 self.scopes = self.scopes.saturating_add(scopes);
                 self.out.copy(before, t, bytes);
             }
+            Event::Restart {
+                tasks,
+                scopes,
+                stack,
+                ..
+            } => {
+                self.give_up();
+                self.out.copy(before, t, bytes);
+                if self.frames.is_empty() && (self.tasks, self.scopes) == (0, 0) {
+                    (self.tasks, self.scopes) = (tasks, scopes);
+                    self.restart(stack.iter().map(|(_, code)| Place::from_code(code)), t);
+                }
+            }
             Event::Folded(_)
             | Event::Depend { .. }
             | Event::Depends { .. }
@@ -144,6 +158,21 @@ impl Fold {
                 self.out.copy(before, t, bytes);
             }
         }
+    }
+
+    /// Tasks of which the beginning is not known: none of them is folded.
+    fn restart(&mut self, stack: impl Iterator<Item = Place>, t: u64) {
+        for place in stack {
+            let mut frame = Frame::new(0, t);
+            (frame.dirty, frame.barred) = (true, true);
+            frame.waits = match place {
+                Place::Running => Waits::No,
+                Place::Waiting => Waits::Other,
+                Place::Interrupted => Waits::Interrupted,
+            };
+            self.push(frame, None);
+        }
+        self.give_up();
     }
 
     /// The task on top ends, by a record not yet put out.

@@ -111,6 +111,7 @@ pub fn events() -> Vec<u8> {
     put(Kind::Resume, 1, &[]);
     put(Kind::Recorded, 1, &[]);
     put(Kind::Skip, 0, &[300, 2]);
+    put(Kind::Restart, 0, &[9, 1, 1, 2, 1, 0]);
     put(Kind::End, (1 << 55) + 1, &[]);
     out
 }

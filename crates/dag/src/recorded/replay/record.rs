@@ -135,6 +135,7 @@ impl<'a> Replay<'a, '_> {
             Event::Recorded => self.recorded(lane, t),
             Event::Part { .. } => self.part(lane, number, t),
             Event::Sampled { .. } => {}
+            Event::Restart { stack, .. } => self.restart(lane, number, t, stack),
             Event::Off { blocked, ticks } => {
                 let why = if blocked {
                     OffWhy::Blocked

@@ -16,6 +16,8 @@ pub(in crate::recorded) struct Told {
     pub pools: BTreeMap<u32, PoolTold>,
     /// Sentence without its end → how often.
     pub repairs: BTreeMap<&'static str, u64>,
+    /// Tasks that were on threads' stacks when what the trace has of them begins.
+    pub before: u64,
     /// Tasks still open at the end of the trace.
     pub open: u64,
     /// Tasks that never began.

@@ -3,7 +3,7 @@
 use workspan_trace::event::Event;
 
 use crate::dag::PlaceId;
-use crate::recorded::count::walk;
+use crate::recorded::count::{Skipped, walk};
 use crate::recorded::gather::Thread;
 use crate::recorded::places::Places;
 use crate::recorded::replay::{ThreadTold, Told};
@@ -11,8 +11,10 @@ use crate::recorded::replay::{ThreadTold, Told};
 /// What a thread tells of itself.
 #[derive(Debug)]
 pub(super) struct First {
-    /// The site of each task it created, by its count of creates.
+    /// The site of each task it created, in the order of creation.
     pub sites: Vec<PlaceId>,
+    /// Counts that have none of these.
+    skipped: Skipped,
     /// Its parallel regions: scope count and site, ascending.
     pub teams: Vec<(u64, PlaceId)>,
     /// Members of regions that began on it.
@@ -52,6 +54,7 @@ impl First {
     pub(super) fn of(place: u32, thread: &Thread<'_>, end: u64, places: &Places) -> First {
         let mut it = First {
             sites: Vec::new(),
+            skipped: Skipped::default(),
             teams: Vec::new(),
             members: 0,
             first: u64::MAX,
@@ -83,6 +86,22 @@ impl First {
                     it.teams.push((scopes, places.of(site)));
                     scopes += 1;
                 }
+                Event::Skip {
+                    tasks,
+                    scopes: of_scopes,
+                } => {
+                    it.skipped.skip(it.sites.len() as u64, tasks);
+                    scopes = u64::saturating_add(scopes, of_scopes);
+                }
+                Event::Restart { .. } if it.events > 1 => return,
+                Event::Restart {
+                    tasks,
+                    scopes: of_scopes,
+                    ..
+                } => {
+                    it.skipped.skip(0, tasks);
+                    scopes = of_scopes;
+                }
                 Event::Member { .. } => it.members += 1,
                 Event::Worker { pool, .. } => return it.told.worker_begins(pool, t),
                 Event::WorkerEnd => return it.told.worker_ends(t),
@@ -108,5 +127,11 @@ impl First {
             it.busy = true;
         }
         it
+    }
+
+    /// The site of the task that it created as this one of its creates.
+    pub(super) fn site(&self, count: u64) -> Option<PlaceId> {
+        let nth = self.skipped.kept(count)?;
+        self.sites.get(usize::try_from(nth).ok()?).copied()
     }
 }

@@ -1,6 +1,7 @@
 //! The second walk: a thread's stack of tasks, and what ran in each bin of time.
 
 use workspan_trace::event::Event;
+use workspan_trace::open::Place;
 
 use super::Bin;
 use super::first::First;
@@ -179,9 +180,8 @@ impl<'r> Lane<'r> {
                 self.resume(t);
             }
             Event::Begin((thread, count)) => {
-                let sites = slot(threads, thread).map(|slot| &self.firsts[slot].sites);
-                let site = sites.and_then(|sites| sites.get(usize::try_from(count).ok()?));
-                self.push(t, site.copied().unwrap_or(UNKNOWN));
+                let first = slot(threads, thread).map(|slot| &self.firsts[slot]);
+                self.push(t, first.and_then(|f| f.site(count)).unwrap_or(UNKNOWN));
             }
             Event::Member {
                 team: (thread, count),
@@ -205,6 +205,16 @@ impl<'r> Lane<'r> {
                 }
             }
             Event::Leave { .. } => self.pop(),
+            Event::Restart { stack, .. } if self.stack.is_empty() => {
+                for (_, code) in stack.iter() {
+                    self.push(t, UNKNOWN);
+                    let place = Place::from_code(code);
+                    if let Some(top) = self.stack.last_mut() {
+                        top.stopped = place != Place::Running;
+                        top.interrupted = place == Place::Interrupted;
+                    }
+                }
+            }
             Event::Worker { .. } => self.worker = true,
             Event::WorkerEnd => self.worker = false,
             _ => {}

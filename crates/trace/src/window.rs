@@ -1,0 +1,289 @@
+//! A part of a recorded run, by time, as a trace of its own.
+//!
+//! Records are copied as they are. Before a thread's first one stands a restart ([`crate::open`]), so that its counts and
+//! its stack are right; tasks that were created before the window are not in the trace, and readers make roots of those that
+//! had begun or begin in it. Reading begins at the first chunk of a thread, or at the first after a gap that itself begins with a
+//! restart: so what a ring kept can be read.
+
+use std::collections::BTreeMap;
+use std::io::{self, Seek, Write};
+
+use crate::chunk::ChunkKind;
+use crate::entry::{ClockPair, Finished, OffCpu, entries};
+use crate::event::{Event, Events};
+use crate::open::Open;
+use crate::reader::{Chunk, Tolerance, Trace};
+use crate::writer::TraceWriter;
+
+/// A stretch of time, both ends in ticks and in nanoseconds of `CLOCK_MONOTONIC_RAW`; what happens at its ends is inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Window {
+    /// Where it begins.
+    pub from: ClockPair,
+    /// Where it ends.
+    pub to: ClockPair,
+}
+
+/// What was found in a window.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Cut {
+    /// Tasks open on the threads' stacks when it began.
+    pub open: u64,
+    /// Threads whose records before the window were not there any more.
+    pub continued: u64,
+    /// Threads whose records could not be read on: a chunk was missing.
+    pub broken: u64,
+    /// The number of the next chunk of each thread that is in the window.
+    pub next: BTreeMap<u32, u32>,
+    /// Something happened after the window.
+    pub over: bool,
+}
+
+/// Copies the part of `trace` in the window to `writer`, all chunks but those of the kinds in `except`.
+///
+/// # Errors
+/// Those of the writer's output. Damage in `trace` is left out.
+pub fn copy_window<W: Write + Seek>(
+    trace: &Trace<'_>,
+    window: &Window,
+    except: &[ChunkKind],
+    writer: &mut TraceWriter<W>,
+) -> io::Result<Cut> {
+    let mut threads: BTreeMap<u32, BTreeMap<u32, Chunk<'_>>> = BTreeMap::new();
+    let mut cut = Cut::default();
+    let mut finished = None;
+    for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
+        match chunk.kind {
+            kind if except.contains(&kind) => {}
+            ChunkKind::Events => {
+                let of_thread = threads.entry(chunk.thread).or_default();
+                of_thread.entry(chunk.seq).or_insert(chunk);
+            }
+            ChunkKind::Finished => {
+                let told = entries(chunk.payload).find_map(Finished::decode);
+                finished = finished.or(told);
+            }
+            ChunkKind::OffCpu => {
+                let readings = entries(chunk.payload).filter_map(OffCpu::decode);
+                let inside = readings.filter_map(|reading| window.part_of(reading));
+                writer.all_entries(ChunkKind::OffCpu, inside, OffCpu::encode)?;
+            }
+            _ if chunk.payload.is_empty() => {}
+            kind => writer.entries(kind, chunk.payload)?,
+        }
+    }
+    for (thread, chunks) in threads {
+        Thread::new(thread, window).copy(chunks, &mut cut, writer)?;
+    }
+    // The window's end is an orderly one, unless the process was gone before.
+    let last = match finished {
+        Some(finished) if finished.ticks <= window.to.ticks => Some(finished),
+        Some(finished) => Some(Finished {
+            ticks: window.to.ticks,
+            ns: window.to.ns,
+            ..finished
+        }),
+        None => cut.over.then_some(Finished {
+            ticks: window.to.ticks,
+            ns: window.to.ns,
+            dropped: trace.header.dropped,
+            threads: cut.next.len() as u64,
+        }),
+    };
+    writer.all_entries(ChunkKind::Finished, last, Finished::encode)?;
+    Ok(cut)
+}
+
+impl Window {
+    /// The part of a reading that lies inside, as if what was lost was lost evenly.
+    fn part_of(&self, reading: OffCpu) -> Option<OffCpu> {
+        let from = reading.from.max(self.from.ticks);
+        let to = reading.to.min(self.to.ticks);
+        let whole = u128::from(reading.to.checked_sub(reading.from).filter(|&w| w > 0)?);
+        let part = u128::from(to.checked_sub(from).filter(|&p| p > 0)?);
+        let share = |ns: u64| (u128::from(ns) * part / whole) as u64;
+        Some(OffCpu {
+            from,
+            to,
+            preempted_ns: share(reading.preempted_ns),
+            blocked_ns: share(reading.blocked_ns),
+            ..reading
+        })
+    }
+}
+
+/// A thread on its way through the window.
+struct Thread<'w> {
+    number: u32,
+    window: &'w Window,
+    open: Open,
+    /// The next chunk it writes.
+    seq: u32,
+}
+
+impl<'w> Thread<'w> {
+    fn new(number: u32, window: &'w Window) -> Self {
+        Thread {
+            number,
+            window,
+            open: Open::default(),
+            seq: 0,
+        }
+    }
+
+    fn copy<W: Write + Seek>(
+        mut self,
+        chunks: BTreeMap<u32, Chunk<'_>>,
+        cut: &mut Cut,
+        writer: &mut TraceWriter<W>,
+    ) -> io::Result<()> {
+        let mut expected = 0;
+        let mut begun = false;
+        for (seq, chunk) in chunks {
+            if seq != expected {
+                let restarts = matches!(
+                    Events::new(chunk.payload, chunk.base_ticks).next(),
+                    Some((_, Event::Restart { .. }))
+                );
+                if !restarts || begun {
+                    cut.broken += 1;
+                    break;
+                }
+                self.open = Open::default();
+                cut.continued += u64::from(expected == 0);
+            }
+            expected = seq.saturating_add(1);
+            if !self.chunk(&chunk, &mut begun, cut, writer)? {
+                break;
+            }
+        }
+        if !begun && !self.open.stack.is_empty() {
+            // It ran one strand, or waited, for all the time.
+            self.begin(cut, writer)?;
+        }
+        if self.seq > 0 {
+            cut.next.insert(self.number, self.seq);
+        }
+        Ok(())
+    }
+
+    /// Copies what is inside of a chunk; false when the window is over.
+    fn chunk<W: Write + Seek>(
+        &mut self,
+        chunk: &Chunk<'_>,
+        begun: &mut bool,
+        cut: &mut Cut,
+        writer: &mut TraceWriter<W>,
+    ) -> io::Result<bool> {
+        let mut events = Events::new(chunk.payload, chunk.base_ticks);
+        let (mut start, mut base) = (0, chunk.base_ticks);
+        let (mut end, mut last) = (0, chunk.base_ticks);
+        let mut inside = *begun;
+        let mut over = false;
+        while let Some((t, event)) = events.next() {
+            if t > self.window.to.ticks {
+                over = true;
+                cut.over = true;
+                break;
+            }
+            if !inside && t >= self.window.from.ticks {
+                (start, base) = (end, last);
+                inside = true;
+                *begun = true;
+                self.begin(cut, writer)?;
+            }
+            self.open.pass(&event);
+            (end, last) = (events.offset(), t);
+        }
+        let payload = chunk.payload.get(start..end).unwrap_or_default();
+        if inside && !payload.is_empty() {
+            self.write(base, payload, writer)?;
+        }
+        Ok(!over)
+    }
+
+    /// What the thread has open when the window begins.
+    fn begin<W: Write + Seek>(
+        &mut self,
+        cut: &mut Cut,
+        writer: &mut TraceWriter<W>,
+    ) -> io::Result<()> {
+        if self.open.is_nothing() {
+            return Ok(());
+        }
+        cut.open += self.open.stack.len() as u64;
+        let mut records = Vec::new();
+        self.open.records(&mut records);
+        self.write(self.window.from.ticks, &records, writer)
+    }
+
+    fn write<W: Write + Seek>(
+        &mut self,
+        base: u64,
+        payload: &[u8],
+        writer: &mut TraceWriter<W>,
+    ) -> io::Result<()> {
+        let seq = self.seq;
+        self.seq = seq.saturating_add(1);
+        writer.events(self.number, seq, (base, 0), payload)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+mod tests {
+    use super::*;
+    use crate::FileHeader;
+    use crate::entry::push_varint;
+    use crate::wire::Kind;
+    use std::io::Cursor;
+
+    /// Ticks a second, as a time-stamp counter has.
+    const RATE: u64 = 3_000_000_000;
+
+    #[test]
+    fn an_hour_of_ticks() {
+        let mut writer = TraceWriter::new(Cursor::new(Vec::new()), FileHeader::default()).unwrap();
+        // Each second a task of half a second, in a chunk of its own.
+        for second in 0..3600u64 {
+            let mut payload = vec![Kind::Create as u8];
+            for operand in [1, 0] {
+                push_varint(&mut payload, operand);
+            }
+            payload.push(Kind::Begin as u8);
+            for operand in [0, second] {
+                push_varint(&mut payload, operand);
+            }
+            let half = RATE / 2;
+            payload.push(Kind::End as u8 | 4 << 5);
+            payload.extend_from_slice(&(half as u32).to_le_bytes());
+            let base = (second * RATE, second * 1_000_000_000);
+            writer.events(0, second as u32, base, &payload).unwrap();
+        }
+        let file = writer.finish().unwrap().into_inner();
+        let trace = Trace::open(&file).unwrap();
+        let pair = |half_seconds: u64| ClockPair {
+            ticks: half_seconds * RATE / 2,
+            ns: half_seconds * 500_000_000,
+        };
+        let window = Window {
+            from: pair(2 * 3590 + 1),
+            to: pair(2 * 3599 + 1),
+        };
+        let mut writer = TraceWriter::new(Cursor::new(Vec::new()), trace.header).unwrap();
+        let cut = copy_window(&trace, &window, &[], &mut writer).unwrap();
+        assert_eq!((cut.open, cut.continued, cut.broken), (2, 0, 0));
+        let part = writer.finish().unwrap().into_inner();
+        let mut ends = Vec::new();
+        for chunk in Trace::open(&part).unwrap().chunks(Tolerance::Strict) {
+            let chunk = chunk.unwrap();
+            if chunk.kind == ChunkKind::Events {
+                let events = Events::new(chunk.payload, chunk.base_ticks);
+                ends.extend(events.filter(|e| e.1 == Event::End).map(|(t, _)| t));
+            }
+        }
+        let expected: Vec<u64> = (3590..3600).map(|s| s * RATE + RATE / 2).collect();
+        assert_eq!(ends, expected, "beyond 32 bits of ticks many times");
+        assert!(ends[0] > u64::from(u32::MAX) * 2000);
+    }
+}
