@@ -27,7 +27,7 @@ use workspan_trace::{Tolerance, Trace, TraceWriter};
 fn both(file: &[u8]) -> Result<Dag, Error> {
     let mut last = None;
     for allow_truncated in [false, true] {
-        let options = OpenOptions { allow_truncated };
+        let options = OpenOptions { allow_truncated, ..OpenOptions::default() };
         if let Ok(sketch) = heap::within(file.len(), || sketch(file, &options)) {
             assert!(sketch.begin <= sketch.end);
         }

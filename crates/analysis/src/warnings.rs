@@ -164,7 +164,8 @@ fn short_strands(
     breakdown: &Breakdown,
 ) -> Option<String> {
     let probe_cost = u128::from(dag.meta.probe_cost);
-    let strands = dag.strands.len() as u128;
+    let inside = dag.folded.iter().map(|f| u128::from(f.1.strands));
+    let strands = (dag.strands.len() - dag.folded.len()) as u128 + inside.sum::<u128>();
     let short = work_span.work
         < strands
             .saturating_mul(probe_cost)

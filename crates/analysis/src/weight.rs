@@ -5,7 +5,8 @@
 //! one before it would have weighed nothing whatever its probes cost, so it adds none.
 //!
 //! A folded strand weighs its record's work for work, and the heaviest path through its record for paths. Off-CPU time
-//! and probes are taken out of both in proportion, which is exact only within the grain (§7).
+//! and probes are taken out of both in proportion, which is exact only within the grain (§7), unless the record was made
+//! without the probes' time.
 
 use workspan_dag::{Dag, Folded, OffWhy, StartKind, StrandId};
 
@@ -120,8 +121,7 @@ impl<'a> Weights<'a> {
             let off = offs.inside(s as StrandId);
             let fold = folds.next_if(|f| f.0 as usize == s).map(|f| &f.1);
             let on_cpu = on_cpu(dag, s, off);
-            let probes = u128::from(probe_count(dag, s, fold)) * u128::from(probe_cost);
-            let probes = u64::try_from(probes).unwrap_or(u64::MAX);
+            let probes = probe_ticks(dag, s, fold, probe_cost);
             self.recording += u128::from(probes.min(on_cpu));
             self.descheduled += u128::from(off.descheduled);
             self.blocked += u128::from(off.blocked);
@@ -131,7 +131,9 @@ impl<'a> Weights<'a> {
                 0
             };
             let taken_out = off.descheduled + (off.blocked - counted);
-            let gross = fold.map_or(dag.strands.end[s] - dag.strands.start[s], |f| f.work);
+            let gross = fold.map_or(dag.strands.end[s] - dag.strands.start[s], |f| {
+                f.work.saturating_add(f.probes)
+            });
             let weight = gross.saturating_sub(taken_out).saturating_sub(probes);
             self.values.push(weight);
         }
@@ -225,12 +227,16 @@ pub(crate) fn on_cpu(dag: &Dag, s: usize, off: OffCpu) -> u64 {
         .saturating_sub(off.blocked)
 }
 
-/// Probes inside strand `s`, of which `fold` is the record if it is a folded one.
-pub(crate) fn probe_count(dag: &Dag, s: usize, fold: Option<&Folded>) -> u64 {
-    match fold {
+/// Ticks that the probes inside strand `s` took, at `cost` each; `fold` is its record if it is a folded one. What a record has left out
+/// of its weights already is known strand by strand.
+pub(crate) fn probe_ticks(dag: &Dag, s: usize, fold: Option<&Folded>, cost: u64) -> u64 {
+    let probes = match fold {
+        _ if cost == 0 => 0,
+        Some(fold) if fold.probes > 0 => return fold.probes,
         Some(fold) => fold.strands.max(1).saturating_mul(2),
         None => 1 + u64::from(starts_with_probe(dag, s)),
-    }
+    };
+    probes.saturating_mul(cost)
 }
 
 /// False for a strand that goes on after a signal: the signal's own probe ended the strand before.

@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use workspan_analysis::Options;
 use workspan_analysis::compare::{RunMeasures, Side, compare, measure};
-use workspan_dag::OpenOptions;
 use workspan_export::{CompareOptions, compare_json, compare_text};
 
 use crate::output::{Color, charset, print};
 use crate::record::progress::Progress;
-use crate::trace::open;
+use crate::trace::{Reading, open};
 
 /// Puts runs side by side: before and after, two runtimes, several core counts
 #[derive(Debug, Clone, clap::Args)]
@@ -60,9 +59,8 @@ pub struct Measured {
     /// Count time blocked (I/O, locks) as work
     #[arg(long)]
     count_blocked: bool,
-    /// Read what is intact before the damage of truncated or corrupted traces
-    #[arg(long)]
-    allow_truncated: bool,
+    #[command(flatten)]
+    reading: Reading,
 }
 
 impl Measured {
@@ -76,10 +74,8 @@ impl Measured {
     }
 
     /// How to open.
-    pub fn opening(&self) -> OpenOptions {
-        OpenOptions {
-            allow_truncated: self.allow_truncated,
-        }
+    pub fn opening(&self) -> workspan_dag::OpenOptions {
+        self.reading.measured(self.raw)
     }
 
     /// Reads the trace at `path` and reduces it to what is compared.

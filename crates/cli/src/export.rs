@@ -55,7 +55,7 @@ pub struct ExportArgs {
 /// # Errors
 /// The trace can't be read, or the output not written.
 pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
-    let dag = args.trace.open()?;
+    let dag = args.trace.open_each_task()?;
     match &args.output {
         None if args.format == Format::Sqlite => {
             bail!("a database is a file; name it with -o");

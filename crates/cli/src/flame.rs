@@ -9,7 +9,7 @@ use workspan_analysis::stretch::{StretchOptions, stretch};
 use workspan_analysis::{
     FlameOf, FlameOptions, FlameStack, Options, Stretched, flame, report, stretched,
 };
-use workspan_dag::{Dag, OpenOptions};
+use workspan_dag::Dag;
 use workspan_export::flame::{folded, svg};
 
 use crate::trace::TraceArgs;
@@ -87,7 +87,7 @@ fn title(of: &FlameOf) -> String {
 /// # Errors
 /// The trace can't be read or has no samples, nothing is found, or the output can't be written.
 pub fn run(args: &FlameArgs) -> anyhow::Result<()> {
-    let dag = args.trace.open()?;
+    let dag = args.trace.open_each_task()?;
     let stacks = stacks(&dag, args)?;
     let is_svg = |path: &PathBuf| {
         path.extension()
@@ -152,9 +152,7 @@ fn of(dag: &Dag, args: &FlameArgs) -> anyhow::Result<FlameOf> {
             "--of stretch needs a run of the same program on one worker: give it with --serial FILE"
         );
     };
-    let options = OpenOptions {
-        allow_truncated: args.trace.allow_truncated,
-    };
+    let options = args.trace.reading.each_task();
     let serial = crate::trace::open(serial, &options)?;
     let report = report(dag, &Options::default())?;
     let found = stretch(&serial, dag, &report, &StretchOptions::default())?;

@@ -75,7 +75,8 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
 fn gather(dag: &Dag, file: String, bytes: u64) -> Info<'_> {
     let meta = &dag.meta;
     let tasks = dag.tasks.len() as u64 + dag.folded.iter().map(|f| f.1.tasks).sum::<u64>();
-    let strands = dag.strands.len() as u64 + dag.folded.iter().map(|f| f.1.strands).sum::<u64>();
+    let strands = (dag.strands.len() - dag.folded.len()) as u64
+        + dag.folded.iter().map(|f| f.1.strands).sum::<u64>();
     Info {
         workspan_info: 1,
         file,
@@ -122,6 +123,11 @@ fn captured(dag: &Dag) -> Vec<Captured> {
             .site
             .iter()
             .copied()
+            .chain(
+                dag.folded
+                    .iter()
+                    .flat_map(|f| f.1.sites.iter().map(|s| s.site)),
+            )
             .filter(|s| *s != ROOT_PLACE)
             .collect();
         used.sort_unstable();
@@ -168,7 +174,11 @@ fn captured(dag: &Dag) -> Vec<Captured> {
         row("counters", counters.len(), counters.join(", ")),
         row("regions", dag.regions.len(), text("")),
         row("parts", dag.parts.len(), text("")),
-        row("folded subtrees", dag.folded.len(), text("")),
+        row(
+            "folded subtrees",
+            dag.folded.len(),
+            workspan_export::shortened(&dag.meta).unwrap_or_default(),
+        ),
     ]
 }
 

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use workspan_analysis::{Options, Report};
-use workspan_dag::{Dag, OpenOptions};
+use workspan_dag::Dag;
 use workspan_export::plot::{self, Figure, PlotRun};
 
 use crate::compare::names;
 use crate::output::print;
 use crate::record::progress::Progress;
-use crate::trace::open;
+use crate::trace::{Reading, open};
 
 /// What is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -68,9 +68,8 @@ pub struct PlotArgs {
     /// Most spawn sites drawn
     #[arg(long, value_name = "N", default_value_t = 12)]
     rows: usize,
-    /// Read what is intact before the damage of truncated or corrupted traces
-    #[arg(long)]
-    allow_truncated: bool,
+    #[command(flatten)]
+    reading: Reading,
 }
 
 /// `workspan plot`.
@@ -93,9 +92,7 @@ pub fn run(args: &PlotArgs) -> anyhow::Result<()> {
         );
     }
     let progress = Progress::new("workspan: reading the traces …");
-    let opening = OpenOptions {
-        allow_truncated: args.allow_truncated,
-    };
+    let opening = args.reading.measured(false);
     let read = |path: &PathBuf| -> anyhow::Result<(Dag, Report)> {
         let dag = open(path, &opening)?;
         let report = workspan_analysis::report(&dag, &Options::default())

@@ -7,11 +7,10 @@ use anyhow::{Context, bail};
 use workspan_analysis::causes::Baseline;
 use workspan_analysis::statistics::statistics;
 use workspan_analysis::{Metric, Options, report_against};
-use workspan_dag::OpenOptions;
 use workspan_export::{TextOptions, report_json_with, report_text, statistics_text};
 
 use crate::output::{Color, charset, print};
-use crate::trace::{TraceArgs, describe, open};
+use crate::trace::{Reading, TraceArgs, describe, open};
 
 /// Says what limits the recorded program, at which line, and shows the evidence
 #[derive(Debug, Clone, clap::Args)]
@@ -66,7 +65,12 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
     if args.serial.is_some() && args.metric != "time" {
         bail!("--serial compares times; leave --metric out");
     }
-    let dag = args.trace.open()?;
+    // Lengths and ready times are of single tasks.
+    let dag = if args.statistics {
+        args.trace.open_each_task()?
+    } else {
+        args.trace.open_raw(args.raw)?
+    };
     let metric = match args.metric.as_str() {
         "time" => Metric::Time,
         name => Metric::Counter(name.to_string()),
@@ -109,9 +113,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
 
 /// What the serial run at `path` worked; it is let go of before the run itself is measured.
 fn baseline(path: &Path, args: &ReportArgs, measured: &Options) -> anyhow::Result<Baseline> {
-    let opening = OpenOptions {
-        allow_truncated: args.trace.allow_truncated,
-    };
+    let opening = args.trace.reading.measured(args.raw);
     let serial = open(path, &opening)?;
     Baseline::of(&serial, measured).with_context(|| path.display().to_string())
 }
@@ -121,7 +123,7 @@ fn baseline(path: &Path, args: &ReportArgs, measured: &Options) -> anyhow::Resul
 /// # Errors
 /// The trace can't be read or `out` can't be written.
 pub fn print_for(path: &Path, out: &mut (impl Write + IsTerminal)) -> anyhow::Result<()> {
-    let dag = open(path, &OpenOptions::default())?;
+    let dag = open(path, &Reading::default().measured(false))?;
     let measured = Options::default();
     let report = workspan_analysis::report(&dag, &measured)?;
     let options = TextOptions {

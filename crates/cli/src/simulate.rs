@@ -87,7 +87,7 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
         bail!("-o writes one run: say on how many workers, as --workers 64");
     }
     let progress = Progress::new("workspan: simulating …");
-    let dag = args.trace.open()?;
+    let dag = args.trace.open_each_task()?;
     let of_file = || args.trace.file.display().to_string();
     let measured = Options {
         count_blocked: args.count_blocked,

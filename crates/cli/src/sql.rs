@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use workspan_analysis::Options;
-use workspan_dag::OpenOptions;
 use workspan_sql::{Database, Format, Limits, Run, append, is_database, queries, schema};
 
 use crate::output::print;
 use crate::record::progress::Progress;
-use crate::trace::open;
+use crate::trace::{Reading, open};
 
 /// How the answer is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -64,9 +63,8 @@ pub struct SqlArgs {
     /// Leave the recorder's own time in the measures
     #[arg(long)]
     raw: bool,
-    /// Read what is intact before the damage of truncated or corrupted traces
-    #[arg(long)]
-    allow_truncated: bool,
+    #[command(flatten)]
+    reading: Reading,
 }
 
 /// `workspan sql`.
@@ -131,9 +129,7 @@ fn load(args: &SqlArgs, files: &[PathBuf], query: &str) -> anyhow::Result<Databa
     let mut database = Database::in_memory()?;
     // Before anything is read: a wrong query needs no trace.
     let wanted = database.wanted(query)?;
-    let opening = OpenOptions {
-        allow_truncated: args.allow_truncated,
-    };
+    let opening = args.reading.each_task();
     let measured = Options {
         raw: args.raw,
         ..Options::default()

@@ -8,14 +8,13 @@ use anyhow::{Context, bail};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use workspan_analysis::Options;
 use workspan_analysis::stretch::{Latency, StretchOptions, stretch};
-use workspan_dag::OpenOptions;
 use workspan_export::{StretchTables, stretch_json, stretch_text};
 
 use crate::check::time;
 use crate::compare::Looks;
 use crate::output::print;
 use crate::record::progress::Progress;
-use crate::trace::open;
+use crate::trace::{Reading, open};
 
 /// The variables that say how many workers a runtime starts.
 pub const WORKERS: [&str; 4] = [
@@ -92,9 +91,8 @@ pub struct StretchArgs {
     /// Leave the recorder's own time in the measures
     #[arg(long)]
     raw: bool,
-    /// Read what is intact before the damage of truncated or corrupted traces
-    #[arg(long)]
-    allow_truncated: bool,
+    #[command(flatten)]
+    reading: Reading,
     #[command(flatten)]
     looks: Looks,
 }
@@ -109,9 +107,7 @@ pub fn run(args: &StretchArgs) -> anyhow::Result<()> {
         _ => record_both(args)?,
     };
     let progress = Progress::new("workspan: reading the traces …");
-    let opening = OpenOptions {
-        allow_truncated: args.allow_truncated,
-    };
+    let opening = args.reading.each_task();
     let measured = Options {
         raw: args.raw,
         ..Options::default()

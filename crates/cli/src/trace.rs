@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use workspan_dag::open::Grain;
 use workspan_dag::{Dag, Error, OpenOptions};
 use workspan_export::TraceFile;
 
@@ -12,23 +13,79 @@ pub struct TraceArgs {
     /// A recorded trace (.wspan) or a text trace; recognised by content
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Read what is intact before the damage of a truncated or corrupted trace
+    /// How much of it.
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// How much of a trace is read, and how.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct Reading {
+    /// Read what is intact before the damage of truncated or corrupted traces
     #[arg(long)]
     pub allow_truncated: bool,
+    /// Read every task of a large trace too, instead of short subtrees as one (docs/large-traces.md)
+    #[arg(long)]
+    pub full: bool,
+    /// Read subtrees that ran on one thread in less time than this as one, as 50us, in a trace of any size
+    #[arg(long, value_name = "TIME", conflicts_with = "full", value_parser = grain)]
+    pub grain: Option<u64>,
+}
+
+impl Reading {
+    /// For a command that measures: short subtrees of large traces are read as one, which changes no measure. `raw`: probes are left in.
+    pub fn measured(&self, raw: bool) -> OpenOptions {
+        OpenOptions {
+            raw,
+            grain: match self.grain {
+                Some(ns) => Grain::Nanoseconds(ns),
+                None if self.full => Grain::None,
+                None => Grain::Auto,
+            },
+            ..self.each_task()
+        }
+    }
+
+    /// For a command for which each task counts.
+    pub fn each_task(&self) -> OpenOptions {
+        OpenOptions {
+            allow_truncated: self.allow_truncated,
+            grain: self.grain.map_or(Grain::None, Grain::Nanoseconds),
+            ..OpenOptions::default()
+        }
+    }
+}
+
+fn grain(text: &str) -> Result<u64, String> {
+    match crate::check::time(text)? {
+        ns if (1.0..=1e12).contains(&ns) => Ok(ns as u64),
+        _ => Err("a grain lies between 1ns and 1000s".to_owned()),
+    }
 }
 
 impl TraceArgs {
-    /// Reads it.
+    /// Reads it for a command that measures; see [`Reading::measured`].
     ///
     /// # Errors
     /// The file can't be read or is no intact trace; the message names the file and the place.
     pub fn open(&self) -> anyhow::Result<Dag> {
-        open(
-            &self.file,
-            &OpenOptions {
-                allow_truncated: self.allow_truncated,
-            },
-        )
+        open(&self.file, &self.reading.measured(false))
+    }
+
+    /// Likewise, with the probes left in where `raw`.
+    ///
+    /// # Errors
+    /// As [`TraceArgs::open`].
+    pub fn open_raw(&self, raw: bool) -> anyhow::Result<Dag> {
+        open(&self.file, &self.reading.measured(raw))
+    }
+
+    /// Reads it for a command for which each task counts.
+    ///
+    /// # Errors
+    /// As [`TraceArgs::open`].
+    pub fn open_each_task(&self) -> anyhow::Result<Dag> {
+        open(&self.file, &self.reading.each_task())
     }
 }
 

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use workspan_dag::OpenOptions;
 use workspan_view::Session;
 use workspan_view::server::{Server, open_browser};
 use workspan_view::session::Settings;
 
 use crate::output::print;
+use crate::trace::Reading;
 
 /// Opens runs in a browser: the timeline, the DAG, the sites, what if
 #[derive(Debug, Clone, clap::Args)]
@@ -45,9 +45,8 @@ pub struct LookedAt {
     /// A folder whose source files may be shown, besides the one the run was recorded in (repeatable)
     #[arg(long, value_name = "FOLDER")]
     source_dir: Vec<PathBuf>,
-    /// Read what is intact before the damage of truncated or corrupted traces (`view` always does, and says so)
-    #[arg(long)]
-    allow_truncated: bool,
+    #[command(flatten)]
+    reading: Reading,
 }
 
 impl LookedAt {
@@ -63,7 +62,7 @@ impl LookedAt {
             }
         }
         let mut looked_at = self.clone();
-        looked_at.allow_truncated = true;
+        looked_at.reading.allow_truncated = true;
         looked_at.session(files)
     }
 
@@ -87,9 +86,7 @@ impl LookedAt {
             }
         }
         let settings = Settings {
-            opening: OpenOptions {
-                allow_truncated: self.allow_truncated,
-            },
+            opening: self.reading.measured(false),
             source_dirs: self.source_dir.clone(),
             ..Settings::default()
         };

@@ -72,7 +72,7 @@ pub struct WhatifArgs {
 /// The trace can't be read, has no such site, lines, region or metric, has no critical path, or stdout can't be written.
 pub fn run(args: &WhatifArgs) -> anyhow::Result<()> {
     let progress = Progress::new("workspan: reading the trace …");
-    let dag = args.trace.open()?;
+    let dag = args.trace.open_raw(args.raw)?;
     let of_file = || args.trace.file.display().to_string();
     let (targets, names) = targets(&dag, args).with_context(of_file)?;
     let measured = Options {

@@ -60,4 +60,27 @@ pub struct Meta {
     pub warnings: Vec<String>,
     /// True for a trace recorded by workspan (timestamps, steals and off-CPU times are measured), false for text.
     pub recorded: bool,
+    /// Its short subtrees were folded while it was read.
+    pub shortened: Option<Shortened>,
+}
+
+/// What was folded while a trace was read ([`crate::open::Grain`]); the trace itself has all of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Shortened {
+    /// Only what was shorter was folded, in ticks.
+    pub grain: u64,
+    /// Tasks in the trace.
+    pub tasks: u64,
+    /// Records in the trace.
+    pub events: u64,
+    /// Bytes of these records.
+    pub bytes: u64,
+    /// Size of the trace's file in bytes.
+    pub size: u64,
+    /// Folded records that stand for the others.
+    pub records: u64,
+    /// The trace's ticks that are 0 in the run.
+    pub origin: u64,
+    /// Each thread's number in the trace, and in the run.
+    pub threads: Vec<(u32, u32)>,
 }

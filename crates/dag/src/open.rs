@@ -16,6 +16,23 @@ use crate::{recorded, text};
 pub struct OpenOptions {
     /// Read what is intact before the damage of a truncated or corrupted trace, instead of failing.
     pub allow_truncated: bool,
+    /// Which subtrees of a recorded trace are read as one (MODEL.md §7).
+    pub grain: Grain,
+    /// What is read as one keeps the probes' time in its weights, for measures that leave it in.
+    pub raw: bool,
+}
+
+/// Which subtrees become one strand each with a folded record ([`crate::Folded`]) while a recorded trace is read: those that ran on one
+/// thread, under the conditions of MODEL.md §7, in less time than this. All measures of §2 and §3 stay as they are, to the tick.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Grain {
+    /// None: each task is read.
+    #[default]
+    None,
+    /// Of large traces those that leave some 10⁵ tasks, 10 µs to 1 ms; small traces are read task by task.
+    Auto,
+    /// Those shorter than this, of traces of any size.
+    Nanoseconds(u64),
 }
 
 /// What a file's first bytes say it is.

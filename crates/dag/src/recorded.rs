@@ -4,14 +4,16 @@
 //! and yields each thread has and who was in which team (`teams`), what unrecorded subtrees hold (`unrecorded`), and numbers the tasks by creation; `replay` walks them again with each thread's stack of
 //! tasks and tells the run; `workers` gives threads their numbers, `places` sites their names, `clock` ticks their
 //! rate, `estimate` off-CPU times their strands, and `off_cpu` makes one of those told twice. `straight` does all of it at once for
-//! runs of joins that hold no surprise. What is inconsistent is repaired, counted and told in the warnings; times
+//! runs of joins that hold no surprise, and `fold` makes large runs short before all that. What is inconsistent is repaired, counted and told in the warnings; times
 //! start at 0.
 
 mod clock;
 mod count;
 mod estimate;
 mod facts;
+mod fold;
 mod gather;
+pub mod inside;
 mod off_cpu;
 mod places;
 mod replay;
@@ -64,6 +66,10 @@ pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<RawTrace, Error> {
 pub fn dag(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
     let gathered = gather::gather(bytes, options)?;
     let mut places = places::places(&gathered);
+    if let Some(short) = fold::fold(&gathered, &places, options, bytes.len()) {
+        let raw = told(short.instead(gathered), places, bytes.len())?;
+        return build(raw, Mode::Repair);
+    }
     match straight::dag(&gathered, &mut places, bytes.len()) {
         Some(dag) => Ok(dag),
         None => build(told(gathered, places, bytes.len())?, Mode::Repair),

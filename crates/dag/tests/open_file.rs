@@ -75,6 +75,7 @@ fn lenient(text: &str) -> Dag {
         text.as_bytes(),
         &OpenOptions {
             allow_truncated: true,
+            ..OpenOptions::default()
         },
     )
     .unwrap()

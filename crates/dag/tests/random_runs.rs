@@ -136,7 +136,7 @@ proptest! {
             }
         }
         let strict = text::read(&bytes);
-        let lenient = text::read_with(&bytes, &OpenOptions { allow_truncated: true });
+        let lenient = text::read_with(&bytes, &OpenOptions { allow_truncated: true, ..OpenOptions::default() });
         if let Ok(dag) = &strict {
             prop_assert_eq!(&read(&export(dag)), dag);
             prop_assert!(lenient.is_ok());

@@ -260,6 +260,8 @@ fn a_folded_subtree_comes_with_its_strand() {
             ..Default::default()
         }],
         blocks: vec![(0, 3, 90)],
+        probes: 0,
+        source: None,
     };
     let mut bytes = Vec::new();
     record.encode(&mut bytes);

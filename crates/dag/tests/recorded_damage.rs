@@ -22,6 +22,7 @@ fn damage_is_an_error_that_says_where_and_can_be_read_around() {
     let good = file.bytes();
     let tolerant = OpenOptions {
         allow_truncated: true,
+        ..OpenOptions::default()
     };
     // The second chunk of the first thread.
     let mut bytes = good.clone();
@@ -226,6 +227,7 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
             &bytes,
             &OpenOptions {
                 allow_truncated: true,
+                ..OpenOptions::default()
             },
         );
         match result {
@@ -268,7 +270,14 @@ fn no_changed_byte_breaks_the_reader() {
         }
         bytes.truncate(good.len() - numbers.next(2) as usize * numbers.next(2000) as usize);
         for allow_truncated in [false, true] {
-            match read(Path::new("t"), &bytes, &OpenOptions { allow_truncated }) {
+            match read(
+                Path::new("t"),
+                &bytes,
+                &OpenOptions {
+                    allow_truncated,
+                    ..OpenOptions::default()
+                },
+            ) {
                 Ok(dag) => assert!(
                     dag.tasks.len() <= 3,
                     "case {case}: more tasks than were written"

@@ -19,6 +19,7 @@ use writer::{File, Lane, installed, lane};
 fn both(file: &File) -> Option<(Dag, Dag)> {
     let options = OpenOptions {
         allow_truncated: true,
+        ..OpenOptions::default()
     };
     let bytes = file.bytes();
     let walked = of_joins(&bytes, &options).unwrap()?;

@@ -423,7 +423,14 @@ fn no_changed_byte_of_a_region_breaks_the_reader() {
             bytes[at] = next(256) as u8;
         }
         for allow_truncated in [false, true] {
-            match read(Path::new("t"), &bytes, &OpenOptions { allow_truncated }) {
+            match read(
+                Path::new("t"),
+                &bytes,
+                &OpenOptions {
+                    allow_truncated,
+                    ..OpenOptions::default()
+                },
+            ) {
                 Ok(dag) => assert!(dag.tasks.len() <= 8, "case {case}"),
                 Err(error) => assert!(error.to_string().len() < 400, "case {case}: {error}"),
             }

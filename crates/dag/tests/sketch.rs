@@ -185,7 +185,33 @@ fn a_damaged_file_is_no_worse_than_for_the_reader() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 0x5a;
             // Neither may panic, nor take long; what they say may differ.
-            let _ = sketch(&damaged, &OpenOptions { allow_truncated });
+            let _ = sketch(
+                &damaged,
+                &OpenOptions {
+                    allow_truncated,
+                    ..OpenOptions::default()
+                },
+            );
         }
     }
+}
+
+#[test]
+fn tasks_behind_a_folded_part_keep_their_sites() {
+    // Two tasks of one site are folded, and a third of another begins by its name, which counts them.
+    let mut main = lane(&[(0, Kind::Root, &[]), (10, Kind::Create, &[1, 1])]);
+    main.at(20, Kind::Wait, &[0, 0]);
+    main.at(20, Kind::Skip, &[2, 1]);
+    main.at(30, Kind::Begin, &[0, 1]).at(40, Kind::End, &[]);
+    main.at(40, Kind::Resume, &[]).at(50, Kind::Create, &[1, 2]);
+    main.at(60, Kind::Wait, &[0, 0]);
+    main.at(70, Kind::Begin, &[0, 4]).at(90, Kind::End, &[]);
+    main.at(90, Kind::Resume, &[]).at(100, Kind::End, &[]);
+    let sketch = sketched(&File::new([main], Some(100)));
+    assert_eq!(sketch.tasks, 3);
+    let at = |t: u64| {
+        let bin = &sketch.threads[0][(t >> sketch.level) as usize];
+        sketch.places[bin.place as usize].label.as_str()
+    };
+    assert_eq!((at(35), at(80)), ("a.rs:1", "a.rs:2"));
 }

@@ -177,6 +177,7 @@ fn names_lost_with_the_rest_of_the_file_are_counted() {
         trace.as_bytes(),
         &OpenOptions {
             allow_truncated: true,
+            ..OpenOptions::default()
         },
     )
     .unwrap();

@@ -26,7 +26,7 @@ fn stop_words(stop: Stop) -> &'static str {
             "What is left on the critical path is too fine: spread further, tasks would cost more than they give."
         }
         Stop::Folded => {
-            "What is left on the critical path is folded, so its code can't be told: record it again with --fold off."
+            "What is left on the critical path is folded, so its code can't be told: read the trace with --full, or record it again with --fold off."
         }
         Stop::Nothing => "No further change would shorten the critical path much.",
     }

@@ -72,7 +72,17 @@ struct Root<'a> {
     low_parallelism: Vec<Low<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     statistics: Option<StatisticsJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read_as_one: Option<ReadAsOne>,
     warnings: Vec<String>,
+}
+
+/// What was folded while the trace was read.
+#[derive(Serialize)]
+struct ReadAsOne {
+    /// Subtrees shorter than this.
+    grain: u64,
+    subtrees: u64,
 }
 
 #[derive(Serialize)]
@@ -304,6 +314,10 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options) -> Root<'a>
         suggestion: report.suggestion.as_ref().map(|s| suggestion(dag, s)),
         low_parallelism: report.low_parallelism.iter().map(|i| low(dag, i)).collect(),
         statistics: None,
+        read_as_one: meta.shortened.as_ref().map(|short| ReadAsOne {
+            grain: short.grain,
+            subtrees: short.records,
+        }),
         warnings,
     }
 }

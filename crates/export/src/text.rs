@@ -19,6 +19,7 @@ use workspan_dag::Dag;
 use crate::TextOptions;
 use crate::page::{Page, Tone};
 use crate::quantity::amount;
+use crate::shortened::shortened;
 
 /// What every section formats from.
 struct View<'a> {
@@ -79,6 +80,10 @@ pub fn report_text(
     notes.show(&mut page, notes::About::Sites);
     low::intervals(&view, &mut page);
     breakdown::taken_out(&view, &mut page);
+    if let Some(line) = shortened(&dag.meta) {
+        page.blank();
+        page.prose("  ", 4, &[(Tone::Faint, format!("The trace was {line}."))]);
+    }
     page.blank();
     if let Some(trace) = &options.trace {
         let view = format!(

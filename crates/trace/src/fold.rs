@@ -10,6 +10,7 @@
 //! Beyond §7, these are never folded: detached tasks, tasks that did not wait for all of their children, dependences, yields, what a
 //! loop's chunks create, records of counters, and sections whose envelope has more than eight corners.
 
+mod cuts;
 mod envelope;
 mod output;
 mod path;
@@ -24,6 +25,8 @@ mod waits;
 use crate::event::Events;
 use crate::folded::FoldedRecord;
 
+pub use self::cuts::Cut;
+use self::cuts::Cuts;
 use self::output::Output;
 use self::path::Paths;
 use self::section::{Child, Frame, Group, Section, SiteSum};
@@ -76,6 +79,15 @@ pub struct Fold {
     folded: u64,
     /// Nothing is folded any more.
     over: bool,
+    /// Taken out of each strand, in ticks.
+    probes: u64,
+    /// Which site each counts as; empty: itself.
+    sites_as: Vec<u32>,
+    cuts: Cuts,
+    bad: bool,
+    /// Bytes fed, up to and with the record that is looked at.
+    fed: u64,
+    says_sources: bool,
     /// Kept for their memory.
     record: FoldedRecord,
     encoded: Vec<u8>,
@@ -103,6 +115,12 @@ impl Fold {
             out: Output::default(),
             folded: 0,
             over: false,
+            probes: 0,
+            sites_as: Vec::new(),
+            cuts: Cuts::default(),
+            bad: false,
+            fed: 0,
+            says_sources: false,
             record: FoldedRecord::default(),
             encoded: Vec::new(),
         }
@@ -118,14 +136,41 @@ impl Fold {
         self.options.kept = kept;
     }
 
+    /// Weights are without the probes: each strand has one at its start and one at its end, which cost so many ticks each (MODEL.md §2).
+    /// To be told before the first record.
+    pub fn take_out_probes(&mut self, ticks: u64) {
+        self.probes = ticks.saturating_mul(2);
+    }
+
+    /// Site `i` counts as site `sites[i]`, where several are one place to people: instances of one inside another's are not outermost then.
+    /// To be told before the first record.
+    pub fn count_sites_as(&mut self, sites: Vec<u32>) {
+        self.sites_as = sites;
+    }
+
+    /// Folded records say which bytes they were folded from ([`FoldedRecord::source`]).
+    pub fn say_sources(&mut self) {
+        self.says_sources = true;
+    }
+
+    /// What to do when, beside folding: in the order of time, all of it later than what was fed.
+    pub fn plan(&mut self, cuts: Vec<(u64, Cut)>) {
+        self.cuts = Cuts::new(cuts);
+    }
+
     /// Takes whole records, the first of which counts its ticks from `base`.
     pub fn feed(&mut self, records: &[u8], base: u64) {
         self.out.start(base);
         let mut events = Events::new(records, base);
         let (mut at, mut before, mut look) = (0, base, 0);
+        let fed = self.fed;
         while let Some((t, event)) = events.next() {
             let end = events.offset();
             let bytes = records.get(at..end).unwrap_or(&[]);
+            if t >= self.cuts.next {
+                self.cut(t);
+            }
+            self.fed = fed + end as u64;
             self.give_up_old(t);
             self.record(before, t, event, bytes);
             (at, before, self.now) = (end, t, t);
@@ -134,7 +179,9 @@ impl Fold {
                 self.give_up();
             }
         }
+        self.fed = fed + records.len() as u64;
         if events.is_bad() {
+            self.bad = true;
             self.give_up();
             self.out.copy_bad(records.get(at..).unwrap_or(&[]));
         }
@@ -143,6 +190,11 @@ impl Fold {
     /// Nothing that was fed may be folded any more.
     pub fn finish(&mut self) {
         self.give_up();
+    }
+
+    /// True when it was fed bytes that are no record.
+    pub fn is_bad(&self) -> bool {
+        self.bad
     }
 
     /// The records that stay as they are, and what the first one's ticks count from.
@@ -170,6 +222,12 @@ impl Fold {
     /// Folded records written so far, those folded into others later included.
     pub fn folded(&self) -> u64 {
         self.folded
+    }
+
+    /// The site that this one counts as.
+    #[inline]
+    fn site(&self, site: u32) -> u32 {
+        self.sites_as.get(site as usize).copied().unwrap_or(site)
     }
 
     fn boundary(&self) -> output::Mark {

@@ -46,6 +46,11 @@ pub struct FoldedRecord {
     /// Work per block: (where it starts, where it ends, ticks). In the file sites + 1, and 0 for unknown ones; a reader: places, and
     /// `u32::MAX`.
     pub blocks: Vec<(u32, u32, u64)>,
+    /// Ticks that the recorder's probes took in the strands inside, where all weights here leave them out; 0 where they are still in.
+    pub probes: u64,
+    /// Where it was folded from, when that was done while a trace was read: bytes of its thread's records before the first one inside,
+    /// and tasks that the thread had created before.
+    pub source: Option<(u64, u64)>,
 }
 
 impl FoldedRecord {
@@ -100,6 +105,13 @@ impl FoldedRecord {
             push_varint(out, u64::from(to));
             push_varint(out, work);
         }
+        if self.probes > 0 || self.source.is_some() {
+            push_varint(out, self.probes);
+        }
+        if let Some((bytes, tasks)) = self.source {
+            push_varint(out, bytes);
+            push_varint(out, tasks);
+        }
     }
 
     /// Reads a record; `None` when the bytes are none.
@@ -138,6 +150,12 @@ impl FoldedRecord {
                 .blocks
                 .push((f.number32()?, f.number32()?, f.number()?));
         }
+        if f.left() > 0 {
+            record.probes = f.number()?;
+        }
+        if f.left() > 0 {
+            record.source = Some((f.number()?, f.number()?));
+        }
         Some(record)
     }
 }
@@ -173,12 +191,28 @@ mod tests {
                 lengths: vec![0, 0, 12, 498],
             }],
             blocks: vec![(0, 5, 100_000), (5, 5, 900_000)],
+            probes: 0,
+            source: None,
         };
         let mut bytes = Vec::new();
         record.encode(&mut bytes);
-        assert_eq!(FoldedRecord::decode(&bytes), Some(record));
+        assert_eq!(FoldedRecord::decode(&bytes).as_ref(), Some(&record));
         for cut in 0..bytes.len() {
             assert_eq!(FoldedRecord::decode(&bytes[..cut]), None, "cut to {cut}");
         }
+        let net = FoldedRecord {
+            probes: 300,
+            ..record
+        };
+        bytes.clear();
+        net.encode(&mut bytes);
+        assert_eq!(FoldedRecord::decode(&bytes).as_ref(), Some(&net));
+        let read = FoldedRecord {
+            source: Some((1 << 40, 7)),
+            ..net
+        };
+        bytes.clear();
+        read.encode(&mut bytes);
+        assert_eq!(FoldedRecord::decode(&bytes), Some(read));
     }
 }

@@ -5,7 +5,7 @@ use workspan_dag::{Dag, NONE, StrandId};
 use super::ledger::Book;
 use super::ready_strand::whole_site;
 use super::{Cause, Costs};
-use crate::weight::{OffCursor, on_cpu, probe_count};
+use crate::weight::{OffCursor, on_cpu, probe_ticks};
 
 /// Strands of which more than one part in this many are probes are too small, and the recording shows it; elsewhere
 /// probes are the recorder's own affair, which a run without it doesn't have.
@@ -26,8 +26,7 @@ pub(super) fn probes(dag: &Dag, costs: Costs) -> Book {
         let off = offs.inside(s as StrandId);
         let fold = folds.next_if(|f| f.0 as usize == s).map(|f| &f.1);
         let on_cpu = u128::from(on_cpu(dag, s, off));
-        let probes = u128::from(probe_count(dag, s, fold)) * u128::from(costs.probe);
-        let probes = probes.min(on_cpu);
+        let probes = u128::from(probe_ticks(dag, s, fold, costs.probe)).min(on_cpu);
         if probes * PARTS <= on_cpu {
             other += probes;
             continue;

@@ -14,6 +14,12 @@ use crate::program::Lane;
 
 /// Reads a file of these chunks of records: by thread, each with what its first record's ticks count from.
 pub fn dag(threads: &[Chunks], end: u64, steals: &str) -> Dag {
+    let bytes = bytes(threads, end, steals, 0);
+    read(Path::new("t"), &bytes, &OpenOptions::default()).unwrap()
+}
+
+/// The file; probes cost so many ticks.
+pub fn bytes(threads: &[Chunks], end: u64, steals: &str, probe: u64) -> Vec<u8> {
     let header = FileHeader {
         clock: ClockKind::Tsc,
         pid: 1,
@@ -50,7 +56,7 @@ pub fn dag(threads: &[Chunks], end: u64, steals: &str) -> Dag {
             ChunkKind::Notes,
             [
                 Note::new("steals", steals),
-                Note::new("probe_cost_ticks", "0"),
+                Note::new("probe_cost_ticks", &probe.to_string()),
             ],
             Note::encode,
         )
@@ -77,8 +83,7 @@ pub fn dag(threads: &[Chunks], end: u64, steals: &str) -> Dag {
     writer
         .all_entries(ChunkKind::Finished, [finished], Finished::encode)
         .unwrap();
-    let bytes = writer.finish().unwrap().into_inner();
-    read(Path::new("t"), &bytes, &OpenOptions::default()).unwrap()
+    writer.finish().unwrap().into_inner()
 }
 
 /// A thread's chunks: ticks that each counts from, and its records.

@@ -6,6 +6,7 @@
 mod dice;
 mod file;
 mod program;
+mod reading;
 mod refused;
 
 use std::collections::BTreeMap;

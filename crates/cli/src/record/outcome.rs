@@ -236,6 +236,7 @@ fn task_work(trace: &Path) -> u128 {
         trace,
         &OpenOptions {
             allow_truncated: true,
+            ..OpenOptions::default()
         },
     ) {
         Ok(dag) => work_below_roots(&dag),

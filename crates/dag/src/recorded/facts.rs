@@ -9,7 +9,7 @@ use super::places::Places;
 use super::replay::Told;
 use super::workers::Threads;
 use super::{Extent, clock};
-use crate::meta::{Meta, Steals, TimeUnit};
+use crate::meta::{Meta, Shortened, Steals, TimeUnit};
 
 /// Notes that have a place of their own in [`Meta`].
 const TAKEN: [&str; 11] = [
@@ -89,7 +89,20 @@ pub(super) fn meta(
         facts: facts(gathered, extent, size),
         warnings,
         recorded: true,
+        shortened: shortened(gathered, extent, threads),
     }
+}
+
+/// What was folded while the trace was read, and where that is found in it.
+fn shortened(gathered: &Gathered<'_>, extent: Extent, threads: &Threads) -> Option<Shortened> {
+    let numbers = gathered.threads.iter().zip(&threads.number);
+    Some(Shortened {
+        origin: extent.first,
+        threads: numbers
+            .map(|(thread, &number)| (thread.number, number))
+            .collect(),
+        ..gathered.shortened.clone()?
+    })
 }
 
 /// What a probe adds to a strand, in ticks.
@@ -134,7 +147,10 @@ fn facts(gathered: &Gathered<'_>, extent: Extent, size: usize) -> Vec<(String, S
     };
     fact("clock", clock.into());
     fact("threads recorded", gathered.threads.len().to_string());
-    fact("events", extent.events.to_string());
+    let all = gathered.shortened.as_ref();
+    let events = all.map_or(extent.events, |all| all.events);
+    let size = all.map_or(size as u64, |all| all.size);
+    fact("events", events.to_string());
     let (passed, drawn) = extent.drawn;
     if passed > 0 {
         fact(
@@ -144,15 +160,17 @@ fn facts(gathered: &Gathered<'_>, extent: Extent, size: usize) -> Vec<(String, S
     }
     fact("size", format!("{size} bytes"));
     if extent.tasks > 0 {
-        let records: usize = gathered
-            .threads
-            .iter()
-            .flat_map(|t| &t.chunks)
-            .map(|c| c.bytes.len())
-            .sum();
+        let chunks = gathered.threads.iter().flat_map(|t| &t.chunks);
+        let here = || {
+            (
+                chunks.map(|c| c.bytes.len() as u64).sum(),
+                extent.tasks as u64,
+            )
+        };
+        let (bytes, tasks): (u64, u64) = all.map_or_else(here, |all| (all.bytes, all.tasks));
         fact(
             "bytes a task",
-            format!("{:.1}", records as f64 / extent.tasks as f64),
+            format!("{:.1}", bytes as f64 / tasks as f64),
         );
     }
     for note in gathered

@@ -12,6 +12,7 @@ use workspan_trace::reader::Chunks;
 use workspan_trace::{ChunkKind, FileHeader, FormatError, Tolerance, Trace};
 
 use crate::error::Error;
+use crate::meta::Shortened;
 use crate::open::OpenOptions;
 
 /// What a file holds.
@@ -36,6 +37,8 @@ pub(super) struct Gathered<'a> {
     pub warnings: Vec<String>,
     /// Damage is left out and told, not an error.
     pub tolerant: bool,
+    /// Its records were folded while it was read.
+    pub shortened: Option<Shortened>,
 }
 
 /// A thread's events.

@@ -27,6 +27,27 @@ impl Places {
             .unwrap_or(self.unknown)
     }
 
+    /// The place of each site.
+    pub(super) fn by_site(self) -> Vec<PlaceId> {
+        self.of_site
+    }
+
+    /// By site, the first one that is the same place.
+    pub(super) fn first_sites(&self) -> Vec<u32> {
+        let mut first = vec![NONE; self.list.len()];
+        let sites = (0..).zip(&self.of_site);
+        sites
+            .map(|(site, &place)| match first.get_mut(place as usize) {
+                Some(first) if *first == NONE => {
+                    *first = site;
+                    site
+                }
+                Some(first) => *first,
+                None => site,
+            })
+            .collect()
+    }
+
     /// Likewise, where none may be given.
     pub(super) fn of_optional(&self, site: Option<u32>) -> PlaceId {
         site.map_or(NONE, |site| self.of(site))

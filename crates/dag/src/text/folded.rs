@@ -24,6 +24,8 @@ pub(super) fn read(line: &Line<'_>, places: &mut Places) -> Result<Folded, Error
         sites: Vec::new(),
         blocks: Vec::new(),
         ready_integral: line.whole("ready_integral")?,
+        probes: line.whole_or("probes", 0)?,
+        source: None,
     };
     for point in line.list("envelope")? {
         match point {

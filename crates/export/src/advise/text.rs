@@ -108,7 +108,10 @@ fn folded(dag: &Dag, advice: &Advice, page: &mut Page) {
         )));
     }
     if let Some(first) = folded.sites.first() {
-        let command = format!("workspan record --keep {} -- ...", label(dag, first.site));
+        let command = match dag.meta.shortened {
+            Some(_) => "workspan advise --full ...".to_owned(),
+            None => format!("workspan record --keep {} -- ...", label(dag, first.site)),
+        };
         words.push(plain("To be told which:  "));
         words.push((Tone::Path, command));
     }

@@ -26,7 +26,10 @@ use run::Run;
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn opened(bytes: &[u8], allow_truncated: bool) -> Result<Dag, Error> {
-    let options = OpenOptions { allow_truncated };
+    let options = OpenOptions {
+        allow_truncated,
+        ..OpenOptions::default()
+    };
     if let Ok(sketch) = heap::within(bytes.len(), || sketch(bytes, &options)) {
         assert!(sketch.begin <= sketch.end);
         let width = 1u128 << sketch.level;

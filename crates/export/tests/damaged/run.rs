@@ -163,6 +163,8 @@ impl Program {
                 lengths: vec![0, 2, 4],
             }],
             blocks: vec![(0, 3, 10), (3, 3, 20)],
+            probes: 0,
+            source: None,
         };
         let mut tail = Vec::new();
         folded.encode(&mut tail);

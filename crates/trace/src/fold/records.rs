@@ -10,6 +10,7 @@ impl Fold {
     pub(super) fn record(&mut self, before: u64, t: u64, event: Event<'_>, bytes: &[u8]) {
         match event {
             Event::Join { site } => {
+                let site = self.site(site);
                 self.strand_ends(t, site.saturating_add(1));
                 self.shut(t, false);
                 self.out.copy(before, t, bytes);
@@ -39,6 +40,7 @@ impl Fold {
                 self.resume(t);
             }
             Event::Create { kind, site, scope } => {
+                let site = self.site(site);
                 self.strand_ends(t, site.saturating_add(1));
                 self.shut(t, false);
                 self.out.copy(before, t, bytes);
@@ -50,6 +52,7 @@ impl Fold {
                 self.out.copy(before, t, bytes);
             }
             Event::Wait { site, what } => {
+                let site = site.map(|s| self.site(s));
                 self.strand_ends(t, site.map_or(0, |s| s.saturating_add(1)));
                 self.shut(t, false);
                 self.out.copy(before, t, bytes);

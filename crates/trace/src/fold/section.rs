@@ -153,6 +153,8 @@ pub(super) struct Section {
     /// When it starts, and which records it has.
     pub since: u64,
     pub mark: Mark,
+    /// Bytes fed and tasks created before.
+    pub source: (u64, u64),
     /// It starts with the task.
     pub whole: bool,
     /// Where its own part of each list starts.
@@ -170,6 +172,8 @@ pub(super) struct Section {
     /// Work, and that of the task's own strands.
     pub work: u64,
     pub own: u64,
+    /// What was taken out of it for probes.
+    pub probes: u64,
     pub tasks: u64,
     pub spawns: u64,
     pub syncs: u64,
@@ -195,6 +199,7 @@ impl Default for Section {
     fn default() -> Section {
         Section {
             since: 0,
+            source: (0, 0),
             mark: Mark { at: 0, last: 0 },
             whole: false,
             children: 0,
@@ -208,6 +213,7 @@ impl Default for Section {
             envelope: Envelope::path(0, 0),
             work: 0,
             own: 0,
+            probes: 0,
             tasks: 0,
             spawns: 0,
             syncs: 0,
@@ -225,6 +231,7 @@ impl Slot for Section {
     /// What is counted; the rest is said by who makes it.
     fn reset(&mut self) {
         (self.work, self.own, self.tasks) = (0, 0, 0);
+        self.probes = 0;
         (self.spawns, self.syncs, self.strands) = (0, 0, 0);
         (self.scopes, self.levels, self.ready) = (0, 0, 0);
         (self.opened, self.retry) = (None, 0);

@@ -58,6 +58,8 @@ impl Fold {
         (record.tasks, record.spawns) = (section.tasks, section.spawns);
         (record.syncs, record.strands) = (section.syncs, section.strands);
         (record.levels, record.ready_integral) = (section.levels, section.ready);
+        record.probes = section.probes;
+        record.source = self.says_sources.then_some(section.source);
         record.envelope.clear();
         record
             .envelope

@@ -71,9 +71,11 @@ impl Fold {
             return;
         }
         let mark = self.out.mark();
+        let source = (self.fed, self.tasks);
         let Some(section) = self.sections.push() else {
             return;
         };
+        section.source = source;
         (section.since, section.mark, section.whole) = (t, mark, whole);
         section.children = self.children.len() as u32;
         section.groups = self.groups.end() as u32;
@@ -95,8 +97,10 @@ impl Fold {
             self.give_up();
             return self.strand_ends(t, at);
         }
-        let weight = t.saturating_sub(top.start);
-        let merged = top.mergeable && weight == 0;
+        let length = t.saturating_sub(top.start);
+        let probes = self.probes.min(length);
+        let weight = length - probes;
+        let merged = top.mergeable && length == 0;
         if let Some(section) = self.sections.last_mut() {
             if !merged {
                 section.strands += 1;
@@ -106,6 +110,7 @@ impl Fold {
             }
             section.work = section.work.saturating_add(weight);
             section.own = section.own.saturating_add(weight);
+            section.probes = section.probes.saturating_add(probes);
             section.through = section.through.saturating_add(weight);
             section.end.weight = section.end.weight.saturating_add(weight);
             section.envelope.add(weight, 0);
@@ -226,6 +231,7 @@ impl Fold {
             return None;
         }
         outer.work = outer.work.saturating_add(inner.work);
+        outer.probes = outer.probes.saturating_add(inner.probes);
         outer.tasks += inner.tasks + 1;
         outer.spawns += inner.spawns + u64::from(deferred);
         outer.syncs += inner.syncs;

@@ -46,7 +46,7 @@ impl Default for PoolTold {
 }
 
 /// A thread.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(in crate::recorded) struct ThreadTold {
     /// Its place among the file's threads.
     pub index: u32,

@@ -171,6 +171,8 @@ impl<'a> Replay<'a, '_> {
             strands: 0,
             levels: estimate.levels,
             ready_integral: estimate.ready,
+            probes: 0,
+            source: None,
             sites,
             blocks: vec![(place, place, work)],
         }

@@ -22,6 +22,9 @@ impl Writer<'_> {
             self.number(key, n);
         }
         self.number("levels", fold.levels);
+        if fold.probes > 0 {
+            self.number("probes", fold.probes);
+        }
         let points: Vec<String> = fold
             .envelope
             .iter()

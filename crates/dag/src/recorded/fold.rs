@@ -1,0 +1,188 @@
+//! Reads a large trace through the fold (MODEL.md §7): subtrees that are short and ran on one thread become one record each, thread by
+//! thread, before the run is told. So a run of 10⁸ tasks has a graph of some 10⁵.
+//!
+//! A reader knows what a recorder can't, and so folds exactly where that changes nothing: weights leave out the probes' time
+//! strand by strand; strands that were off the CPU stay as they are; sites that are one place to people count as one; and while
+//! a worker had nothing to do, only what is shorter than a thief would take to come is folded, since ready tasks count then (§5).
+
+mod idle;
+mod lane;
+
+use rayon::prelude::*;
+use workspan_trace::fold::{Cut, FoldOptions, Thieves};
+
+use self::lane::Looked;
+use super::count::end_of;
+use super::gather::{Gathered, Thread};
+use super::places::Places;
+use super::replay::Told;
+use super::{clock, facts, workers};
+use crate::meta::Shortened;
+use crate::open::{Grain, OpenOptions};
+
+/// Records of fewer bytes are read one by one: that takes no longer than half a second.
+const WORTHWHILE: usize = 8 << 20;
+/// As many grains as this make up the run's W · elapsed, so that about as many tasks are left.
+const GRAINS: u64 = 100_000;
+/// The grain chosen is within these, in nanoseconds.
+const LEAST: u64 = 10_000;
+/// See `LEAST`.
+const MOST: u64 = 1_000_000;
+/// Idle workers have found something to do after this time, in nanoseconds, if there was anything.
+const THIEF: u64 = 2_000;
+/// What is left must be less than this part of what there was, or each task may as well be read; unless it was asked for.
+const PART: usize = 2;
+
+/// The records of a thread, folded.
+#[derive(Debug, Default)]
+pub(super) struct Lane {
+    /// What the first one's ticks count from.
+    pub base: u64,
+    /// The records.
+    pub bytes: Vec<u8>,
+}
+
+/// A run, folded.
+#[derive(Debug)]
+pub(super) struct Short {
+    /// By thread, as in the file.
+    pub lanes: Vec<Lane>,
+    /// What was done.
+    pub about: Shortened,
+}
+
+/// Folds a run where `options` say so and it is worth it.
+pub(super) fn fold(
+    gathered: &Gathered<'_>,
+    places: &Places,
+    options: &OpenOptions,
+    size: usize,
+) -> Option<Short> {
+    let bytes = record_bytes(gathered);
+    let grain = options.grain;
+    if grain == Grain::None || grain == Grain::Auto && bytes < WORTHWHILE {
+        return None;
+    }
+    let end = end_of(gathered);
+    let rate = clock::ticks_per_second(gathered).unwrap_or(1_000_000_000);
+    let ticks = |ns: u64| (u128::from(ns) * u128::from(rate) / 1_000_000_000) as u64;
+    let thief = ticks(THIEF).max(1);
+    let looked = each_thread(gathered, |place, thread| {
+        Looked::at(place as u32, thread, end, thief)
+    });
+    let first = looked.iter().map(|l| l.first).min()?;
+    let last = looked.iter().map(|l| l.last).max()?;
+    let mut told = Told::default();
+    for l in &looked {
+        l.tell(&mut told);
+    }
+    let workers = workers::assign(&told, last).workers;
+    let grain = match grain {
+        Grain::Nanoseconds(ns) => ticks(ns),
+        _ => {
+            let share = last.saturating_sub(first) / GRAINS;
+            let share = share.saturating_mul(u64::from(workers));
+            share.clamp(ticks(LEAST), ticks(MOST))
+        }
+    };
+    if grain == 0 {
+        return None;
+    }
+    let idle = idle::idle(&looked, workers, (first, last));
+    let folding = FoldOptions {
+        grain,
+        thieves: match gathered.notes.iter().find(|n| n.key == "steals") {
+            Some(note) if note.value == "continuation" => Thieves::TakeContinuations,
+            _ => Thieves::TakeChildren,
+        },
+        kept: Vec::new(),
+        memory: MEMORY,
+    };
+    let probe = if options.raw {
+        0
+    } else {
+        facts::probe_cost(&gathered.notes)
+    };
+    let sites = places.first_sites();
+    let folded = each_thread(gathered, |place, thread| {
+        let cuts = cuts(&idle, &looked[place].offs, (grain, thief.min(grain)), end);
+        lane::fold(thread, end, &folding, (probe, &sites), cuts)
+    });
+    let left: usize = folded.iter().map(|f| f.0.bytes.len()).sum();
+    if options.grain == Grain::Auto && left >= bytes / PART {
+        return None;
+    }
+    let about = Shortened {
+        grain,
+        tasks: looked.iter().map(|l| l.tasks).sum(),
+        events: looked.iter().map(|l| l.events).sum(),
+        bytes: bytes as u64,
+        size: size as u64,
+        records: folded.iter().map(|f| f.1).sum(),
+        // Told when all is.
+        origin: 0,
+        threads: Vec::new(),
+    };
+    let lanes = folded.into_iter().map(|f| f.0).collect();
+    Some(Short { lanes, about })
+}
+
+/// While it folds, a thread takes no more memory than this for what is open.
+const MEMORY: usize = 256 << 20;
+
+/// Bytes of all threads' records.
+fn record_bytes(gathered: &Gathered<'_>) -> usize {
+    let chunks = gathered.threads.iter().flat_map(|t| &t.chunks);
+    chunks.map(|c| c.bytes.len()).sum()
+}
+
+/// Calls `f` for each thread, several at a time.
+fn each_thread<'a, T: Send>(
+    gathered: &Gathered<'a>,
+    f: impl Fn(usize, &Thread<'a>) -> T + Sync,
+) -> Vec<T> {
+    let threads = gathered.threads.par_iter().enumerate();
+    threads
+        .with_max_len(1)
+        .map(|(place, thread)| f(place, thread))
+        .collect()
+}
+
+/// What a thread has to respect: the run's idle times, its own times off the CPU, and the end of the process.
+fn cuts(
+    idle: &[(u64, u64)],
+    offs: &[(u64, u64)],
+    (grain, short): (u64, u64),
+    end: u64,
+) -> Vec<(u64, Cut)> {
+    let mut cuts = Vec::with_capacity(2 * (idle.len() + offs.len()) + 1);
+    for &(from, to) in idle {
+        cuts.push((from, Cut::Grain(short)));
+        cuts.push((to, Cut::Grain(grain)));
+    }
+    // A strand that ends where the thread goes off the CPU, or begins where it comes back, was not off.
+    for &(from, to) in offs {
+        cuts.push((from.saturating_add(1), Cut::GiveUp));
+        cuts.push((to, Cut::GiveUp));
+    }
+    cuts.push((end.saturating_add(1), Cut::Stop));
+    cuts.sort_by_key(|cut| cut.0);
+    cuts
+}
+
+impl Short {
+    /// The same run with these records instead of the file's.
+    pub(super) fn instead<'s>(&'s self, gathered: Gathered<'s>) -> Gathered<'s> {
+        let mut gathered = gathered;
+        for (thread, lane) in gathered.threads.iter_mut().zip(&self.lanes) {
+            let offset = thread.chunks.first().map_or(0, |c| c.offset);
+            thread.chunks = vec![super::gather::Records {
+                offset,
+                base: lane.base,
+                bytes: &lane.bytes,
+            }];
+        }
+        gathered.shortened = Some(self.about.clone());
+        gathered
+    }
+}

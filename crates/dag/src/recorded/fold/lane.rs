@@ -1,0 +1,219 @@
+//! A thread: when it ran anything, and its records folded.
+
+use workspan_trace::event::Event;
+use workspan_trace::fold::{Cut, Fold, FoldOptions};
+
+use super::Lane;
+use crate::recorded::count::walk;
+use crate::recorded::gather::Thread;
+use crate::recorded::replay::{ThreadTold, Told};
+
+/// What is to be known of a thread beforehand.
+#[derive(Debug)]
+pub(super) struct Looked {
+    /// Its first and last record, and when it first ran a task, in the file's ticks.
+    pub first: u64,
+    pub last: u64,
+    pub began: u64,
+    /// Times since then in which it ran none.
+    pub gaps: Vec<(u64, u64)>,
+    /// When it was off the CPU.
+    pub offs: Vec<(u64, u64)>,
+    pub tasks: u64,
+    pub events: u64,
+    told: ThreadTold,
+    pools: Vec<(u64, u32, Option<u64>)>,
+}
+
+/// The thread's tasks: of each on the stack whether it is stopped.
+struct Stack {
+    /// True for one that runs, or would if none were on top.
+    runs: Vec<bool>,
+    /// Since when nothing runs.
+    since: Option<u64>,
+    worker: bool,
+}
+
+impl Looked {
+    /// At the thread at `place` of the file's; what it recorded after `end` does not count, nor do gaps shorter than `least`.
+    pub(super) fn at(place: u32, thread: &Thread<'_>, end: u64, least: u64) -> Looked {
+        let mut it = Looked {
+            first: u64::MAX,
+            last: 0,
+            began: u64::MAX,
+            gaps: Vec::new(),
+            offs: Vec::new(),
+            tasks: 0,
+            events: 0,
+            told: ThreadTold::new(place),
+            pools: Vec::new(),
+        };
+        let mut stack = Stack {
+            runs: Vec::new(),
+            since: None,
+            worker: false,
+        };
+        let mut busy: Option<(u64, u64)> = None;
+        walk(thread, end, |t, event| {
+            it.first = it.first.min(t);
+            it.last = it.last.max(t);
+            it.events += 1;
+            it.tasks += match event {
+                Event::Join { .. } => 2,
+                Event::Root | Event::Create { .. } | Event::Part { .. } | Event::Member { .. } => 1,
+                _ => 0,
+            };
+            if !it.beside(&mut stack, t, &event) {
+                let (_, last) = busy.get_or_insert((t, t));
+                *last = t;
+                let before = stack.is_running();
+                stack.record(&event);
+                match (before, stack.is_running()) {
+                    (true, false) => stack.since = Some(t),
+                    (false, true) => {
+                        let since = stack.since.take();
+                        it.began = it.began.min(t);
+                        let gap = since.filter(|&since| t.saturating_sub(since) >= least);
+                        it.gaps.extend(gap.map(|since| (since, t)));
+                    }
+                    _ => {}
+                }
+            }
+        });
+        if let Some(since) = stack.since {
+            it.gaps.push((since, it.last));
+        }
+        it.gaps.retain(|gap| gap.0 >= it.began);
+        it.offs.sort_unstable();
+        if let Some((from, to)) = busy {
+            it.told.busy(from, to);
+        }
+        it
+    }
+
+    /// True for a record that is about no task.
+    fn beside(&mut self, stack: &mut Stack, t: u64, event: &Event<'_>) -> bool {
+        match *event {
+            Event::Worker { pool, .. } => {
+                stack.worker = true;
+                self.told.worker_begins(pool, t);
+            }
+            Event::WorkerEnd => {
+                stack.worker = false;
+                self.told.worker_ends(t);
+            }
+            Event::Pool { pool, size } => self.pools.push((t, pool, Some(size))),
+            Event::PoolEnd { pool } => self.pools.push((t, pool, None)),
+            Event::Off { ticks, .. } => self.offs.push((t.saturating_sub(ticks), t)),
+            Event::Sleep
+            | Event::Wake
+            | Event::Steal { .. }
+            | Event::StealFailed { .. }
+            | Event::Readings(_) => {}
+            _ => return false,
+        }
+        true
+    }
+
+    /// What the thread told of itself and of pools.
+    pub(super) fn tell(&self, told: &mut Told) {
+        for &(t, pool, size) in &self.pools {
+            match size {
+                Some(size) => told.pool_begins(pool, size, t),
+                None => told.pool_ends(pool, t),
+            }
+        }
+        told.threads.push(self.told.clone());
+    }
+}
+
+impl Stack {
+    #[inline]
+    fn is_running(&self) -> bool {
+        self.runs.last().is_some_and(|&runs| runs)
+    }
+
+    /// The task on top does something; a thread without one that is no worker runs a root.
+    fn current(&mut self) {
+        match self.runs.last_mut() {
+            Some(top) => *top = true,
+            None if !self.worker => self.runs.push(true),
+            None => {}
+        }
+    }
+
+    fn stop(&mut self) {
+        self.current();
+        if let Some(top) = self.runs.last_mut() {
+            *top = false;
+        }
+    }
+
+    #[inline]
+    fn record(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Join { .. } => {
+                self.stop();
+                self.runs.push(true);
+            }
+            Event::End | Event::Leave { .. } => {
+                self.runs.pop();
+            }
+            Event::EndResume => {
+                self.runs.pop();
+                self.current();
+            }
+            Event::Root if self.runs.is_empty() => self.runs.push(true),
+            Event::Next
+            | Event::Begin(_)
+            | Event::Member { .. }
+            | Event::Part { .. }
+            | Event::ResumeYielded { .. }
+            | Event::ResumeStopped(_) => self.runs.push(true),
+            Event::Wait { .. } | Event::Yield { .. } | Event::Team { .. } => self.stop(),
+            Event::Resume | Event::Create { .. } => self.current(),
+            _ => {}
+        }
+    }
+}
+
+/// Bytes of output that are fetched at a time.
+const FETCHED: usize = 1 << 16;
+
+/// Folds the records of a thread up to `end`; also how many records came to stand for others. `probe` is what a probe costs; `sites`, which
+/// site each counts as.
+pub(super) fn fold(
+    thread: &Thread<'_>,
+    end: u64,
+    options: &FoldOptions,
+    (probe, sites): (u64, &[u32]),
+    cuts: Vec<(u64, Cut)>,
+) -> (Lane, u64) {
+    let mut fold = Fold::new(thread.number, (0, 0), options.clone());
+    fold.take_out_probes(probe);
+    fold.count_sites_as(sites.to_vec());
+    fold.say_sources();
+    fold.plan(cuts);
+    let mut lane = Lane {
+        base: thread.chunks.first().map_or(0, |c| c.base),
+        bytes: Vec::new(),
+    };
+    let take = |fold: &mut Fold, lane: &mut Lane, least: usize| {
+        let (firm, _) = fold.firm();
+        if firm.len() >= least {
+            lane.bytes.extend_from_slice(firm);
+            fold.take_firm();
+        }
+    };
+    for chunk in &thread.chunks {
+        if fold.is_bad() || fold.last() > end {
+            break;
+        }
+        fold.feed(chunk.bytes, chunk.base);
+        take(&mut fold, &mut lane, FETCHED);
+    }
+    fold.finish();
+    take(&mut fold, &mut lane, 1);
+    lane.bytes.shrink_to_fit();
+    (lane, fold.folded())
+}

@@ -1,0 +1,220 @@
+//! What a folded strand stands for, task by task: read again from the trace's records, which hold it all.
+//!
+//! A folded subtree ran on one thread and nothing else ran there meanwhile, so its records are those of that thread from where it began
+//! until the strand's end. Its folded record says which bytes they are; they are replayed with a stack of their own.
+
+mod replay;
+
+use std::fs::File;
+use std::path::Path;
+
+use memmap2::Mmap;
+use workspan_trace::event::Events;
+
+use self::replay::Replay;
+use super::gather::{self, Gathered, Thread};
+use super::places;
+use crate::dag::{Dag, EndKind, NONE, PlaceId, StrandId};
+use crate::error::Error;
+use crate::meta::Shortened;
+use crate::open::{Kind, OpenOptions};
+
+/// A trace whose folded strands are looked into. It stays mapped; beside that it takes some bytes a chunk.
+#[derive(Debug)]
+pub struct Records {
+    map: Mmap,
+    threads: Vec<Lane>,
+    /// Site in the file → place.
+    place_of: Vec<PlaceId>,
+    about: Shortened,
+}
+
+/// A thread of the file.
+#[derive(Debug)]
+struct Lane {
+    /// Its number in the file, and in the [`Dag`].
+    number: u32,
+    thread: u32,
+    chunks: Vec<Chunk>,
+}
+
+/// Where a chunk's records are in the file, and what the first one's ticks count from.
+#[derive(Debug, Clone, Copy)]
+struct Chunk {
+    from: usize,
+    to: usize,
+    base: u64,
+    /// Bytes of the thread's records before it.
+    before: u64,
+}
+
+/// A task inside a folded strand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InsideTask {
+    /// Index in [`Inside::tasks`] of the task that created it; the first one is the folded strand's own task, with [`NONE`].
+    pub parent: u32,
+    /// Where it was created; of the first one not known here ([`NONE`]).
+    pub site: PlaceId,
+    /// Creates from the first one.
+    pub level: u32,
+    /// When it was created, in the run's ticks.
+    pub created: u64,
+    /// When its first strand began and its last one ended, as far as inside; of those that did neither `u64::MAX` and 0.
+    pub begun: u64,
+    /// See `begun`.
+    pub ended: u64,
+}
+
+/// A strand inside a folded strand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct InsideStrand {
+    /// Index in [`Inside::tasks`].
+    pub task: u32,
+    /// In the run's ticks.
+    pub start: u64,
+    /// See `start`.
+    pub end: u64,
+    /// Where it starts and ends in the code; [`NONE`] for not known. A task's first strand starts at its site.
+    pub from: PlaceId,
+    /// See `from`.
+    pub to: PlaceId,
+    /// What ended it.
+    pub end_kind: EndKind,
+}
+
+/// What a folded strand stands for, or part of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Inside {
+    /// The tasks of `strands` with all their parents, each behind its own.
+    pub tasks: Vec<InsideTask>,
+    /// In the order of their starts, those of no length left out.
+    pub strands: Vec<InsideStrand>,
+    /// There are more than were asked for.
+    pub cut: bool,
+}
+
+impl Records {
+    /// Of the trace at `path`, from which `dag` was read with its short subtrees folded; `None` where none were, or the file is no longer
+    /// that trace.
+    ///
+    /// # Errors
+    /// The file can't be read, or is damaged, as for [`crate::open()`].
+    pub fn open(path: &Path, dag: &Dag, options: &OpenOptions) -> Result<Option<Records>, Error> {
+        let Some(about) = dag.meta.shortened.clone() else {
+            return Ok(None);
+        };
+        let unreadable = |e: std::io::Error| Error::File {
+            path: path.to_path_buf(),
+            what: format!("can't be read ({e}); expected a trace file"),
+        };
+        let file = File::open(path).map_err(unreadable)?;
+        // SAFETY: the map is read only and lives as long as this; should another process shorten the file meanwhile, reads beyond its
+        // end stop this process with SIGBUS, as with any mapped input.
+        let map = unsafe { Mmap::map(&file) }.map_err(unreadable)?;
+        if Kind::of(&map) != Some(Kind::Recorded) || map.len() as u64 != about.size {
+            return Ok(None);
+        }
+        let gathered = gather::gather(&map, options)?;
+        let place_of = places::places(&gathered).by_site();
+        let threads = lanes(&map, &gathered, &about);
+        Ok(Some(Records {
+            threads,
+            place_of,
+            about,
+            map,
+        }))
+    }
+
+    /// What folded strand `s` of `dag` stands for: its strands that overlap [`from`, `to`), at most `most` of them. Time is that of reading
+    /// the strand's records, and up to a chunk before them.
+    pub fn inside(&self, dag: &Dag, s: StrandId, (from, to): (u64, u64), most: usize) -> Inside {
+        let i = s as usize;
+        let Some(source) = dag.fold_of(s).and_then(|fold| fold.source) else {
+            return Inside::default();
+        };
+        let on = dag.strands.thread[i];
+        let origin = self.about.origin;
+        let times = [dag.strands.start[i], dag.strands.end[i], from, to];
+        let [start, end, from, to] = times.map(|t| t.saturating_add(origin));
+        // Threads that share a number came one after the other.
+        let mut found = Inside::default();
+        for lane in self.threads.iter().filter(|lane| lane.thread == on) {
+            found = self.replay(lane, source, (start, end), (from, to), most);
+            if !found.strands.is_empty() || found.cut {
+                break;
+            }
+        }
+        for task in &mut found.tasks {
+            task.created = task.created.saturating_sub(origin);
+            if task.begun != u64::MAX {
+                task.begun = task.begun.saturating_sub(origin);
+            }
+            task.ended = task.ended.saturating_sub(origin);
+        }
+        for strand in &mut found.strands {
+            strand.start = strand.start.saturating_sub(origin);
+            strand.end = strand.end.saturating_sub(origin);
+        }
+        found
+    }
+
+    fn replay(
+        &self,
+        lane: &Lane,
+        (bytes, creates): (u64, u64),
+        (start, end): (u64, u64),
+        window: (u64, u64),
+        most: usize,
+    ) -> Inside {
+        let first = lane.chunks.partition_point(|c| c.before <= bytes);
+        let Some(first) = first.checked_sub(1) else {
+            return Inside::default();
+        };
+        let mut replay = Replay::new(lane.number, &self.place_of, (start, end), window, most);
+        replay.name_from(creates);
+        'all: for chunk in &lane.chunks[first..] {
+            let records = self.map.get(chunk.from..chunk.to).unwrap_or(&[]);
+            let mut events = Events::new(records, chunk.base);
+            let mut at = chunk.before;
+            while let Some((t, event)) = events.next() {
+                let begins = at;
+                at = chunk.before + events.offset() as u64;
+                if begins < bytes {
+                    continue;
+                }
+                // On another thread of the same number there may be anything.
+                if t < start || t > end || !replay.record(t, &event) {
+                    break 'all;
+                }
+            }
+        }
+        replay.finish()
+    }
+}
+
+fn lanes(map: &[u8], gathered: &Gathered<'_>, about: &Shortened) -> Vec<Lane> {
+    let lane = |thread: &Thread<'_>| {
+        let mut before = 0;
+        let known = about.threads.iter().find(|t| t.0 == thread.number);
+        Lane {
+            number: thread.number,
+            thread: known.map_or(NONE, |t| t.1),
+            chunks: thread
+                .chunks
+                .iter()
+                .map(|chunk| {
+                    let from = (chunk.offset as usize).min(map.len());
+                    let chunk = Chunk {
+                        from,
+                        to: from + chunk.bytes.len(),
+                        base: chunk.base,
+                        before,
+                    };
+                    before += (chunk.to - chunk.from) as u64;
+                    chunk
+                })
+                .collect(),
+        }
+    };
+    gathered.threads.iter().map(lane).collect()
+}

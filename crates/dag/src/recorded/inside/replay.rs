@@ -1,0 +1,254 @@
+//! A thread's records between two moments, with a stack of their own.
+
+use workspan_trace::event::{Event, WaitFor};
+
+use super::{Inside, InsideStrand, InsideTask};
+use crate::dag::{EndKind, NONE, PlaceId};
+
+/// Most tasks that are kept of a folded strand; a grain of a millisecond has fewer.
+const MOST_TASKS: usize = 1 << 20;
+
+/// A task on the stack.
+struct Frame {
+    /// Its place in the list of all.
+    task: u32,
+    /// Start of its open strand.
+    start: u64,
+    from: PlaceId,
+    stopped: bool,
+    /// The deferred child of the join that it waits for.
+    next: u32,
+}
+
+pub(super) struct Replay<'a> {
+    thread: u32,
+    place_of: &'a [PlaceId],
+    end: u64,
+    window: (u64, u64),
+    most: usize,
+    stack: Vec<Frame>,
+    tasks: Vec<InsideTask>,
+    /// The name of the first task created here: its thread's count of creates.
+    named_from: u64,
+    strands: Vec<InsideStrand>,
+    cut: bool,
+}
+
+impl<'a> Replay<'a> {
+    pub(super) fn new(
+        thread: u32,
+        place_of: &'a [PlaceId],
+        (start, end): (u64, u64),
+        window: (u64, u64),
+        most: usize,
+    ) -> Replay<'a> {
+        let mut replay = Replay {
+            thread,
+            place_of,
+            end,
+            window,
+            most,
+            stack: Vec::new(),
+            tasks: Vec::new(),
+            named_from: 0,
+            strands: Vec::new(),
+            cut: false,
+        };
+        let own = replay.task(NONE, NONE, start);
+        replay.push(own, start, NONE);
+        replay
+    }
+
+    /// The first task that is created here has this name.
+    pub(super) fn name_from(&mut self, name: u64) {
+        self.named_from = name;
+    }
+
+    fn place(&self, site: u32) -> PlaceId {
+        self.place_of.get(site as usize).copied().unwrap_or(NONE)
+    }
+
+    fn task(&mut self, parent: u32, site: PlaceId, t: u64) -> u32 {
+        let above = self.tasks.get(parent as usize);
+        let level = above.map_or(0, |above| above.level + 1);
+        self.tasks.push(InsideTask {
+            parent,
+            site,
+            level,
+            created: t,
+            begun: u64::MAX,
+            ended: 0,
+        });
+        self.tasks.len() as u32 - 1
+    }
+
+    fn push(&mut self, task: u32, t: u64, from: PlaceId) {
+        if let Some(task) = self.tasks.get_mut(task as usize) {
+            task.begun = task.begun.min(t);
+        }
+        self.stack.push(Frame {
+            task,
+            start: t,
+            from,
+            stopped: false,
+            next: NONE,
+        });
+    }
+
+    /// The open strand of the task on top ends.
+    fn strand(&mut self, t: u64, to: PlaceId, end_kind: EndKind) {
+        let Some(top) = self.stack.last_mut() else {
+            return;
+        };
+        if let Some(task) = self.tasks.get_mut(top.task as usize) {
+            task.ended = t;
+        }
+        let (start, from) = (top.start, std::mem::replace(&mut top.from, to));
+        let task = top.task;
+        top.start = t;
+        if top.stopped || t <= start || t <= self.window.0 || start >= self.window.1 {
+            return;
+        }
+        if self.strands.len() >= self.most {
+            self.cut = true;
+            return;
+        }
+        self.strands.push(InsideStrand {
+            task,
+            start,
+            end: t,
+            from,
+            to,
+            end_kind,
+        });
+    }
+
+    /// Takes a record; false when no more are wanted.
+    pub(super) fn record(&mut self, t: u64, event: &Event<'_>) -> bool {
+        match *event {
+            Event::Join { site } => {
+                let place = self.place(site);
+                self.strand(t, place, EndKind::Wait);
+                let Some(top) = self.stack.last() else {
+                    return false;
+                };
+                let parent = top.task;
+                let (deferred, inline) = (self.task(parent, place, t), self.task(parent, place, t));
+                self.stop(deferred);
+                self.push(inline, t, place);
+            }
+            Event::Next => {
+                let next = self.stack.last_mut();
+                let next = next.map_or(NONE, |top| std::mem::replace(&mut top.next, NONE));
+                let at = self.tasks.get(next as usize).map(|task| task.site);
+                match at {
+                    Some(site) => self.push(next, t, site),
+                    None => return false,
+                }
+            }
+            Event::End => return self.ends(t),
+            Event::EndResume => {
+                if !self.ends(t) {
+                    return false;
+                }
+                self.resume(t);
+            }
+            Event::Create { site, .. } => {
+                let place = self.place(site);
+                self.strand(t, place, EndKind::Create);
+                let Some(top) = self.stack.last() else {
+                    return false;
+                };
+                let parent = top.task;
+                self.task(parent, place, t);
+            }
+            Event::Wait { site, what } => {
+                if matches!(what, WaitFor::Parts) {
+                    return false;
+                }
+                let place = site.map_or(NONE, |site| self.place(site));
+                self.strand(t, place, EndKind::Wait);
+                self.stop(NONE);
+            }
+            Event::Begin((thread, name)) => {
+                // The first task here is the folded strand's own.
+                let at = name.checked_sub(self.named_from);
+                let at = at.and_then(|at| usize::try_from(at.checked_add(1)?).ok());
+                match at.and_then(|at| Some((at, self.tasks.get(at)?.site))) {
+                    Some((at, site)) if thread == self.thread => {
+                        if self.stack.last().is_some_and(|top| !top.stopped) {
+                            self.strand(t, NONE, EndKind::Yield);
+                        }
+                        self.push(at as u32, t, site);
+                    }
+                    _ => return false,
+                }
+            }
+            Event::Resume => self.resume(t),
+            Event::Scope { .. } | Event::Readings(_) | Event::Skip { .. } => {}
+            // Folded parts have no other.
+            _ => return false,
+        }
+        let full = self.cut || self.tasks.len() >= MOST_TASKS || t >= self.window.1;
+        !full && !self.stack.is_empty()
+    }
+
+    fn stop(&mut self, next: u32) {
+        if let Some(top) = self.stack.last_mut() {
+            (top.stopped, top.next) = (true, next);
+        }
+    }
+
+    fn resume(&mut self, t: u64) {
+        if let Some(top) = self.stack.last_mut() {
+            (top.stopped, top.start) = (false, t);
+        }
+    }
+
+    /// The task on top ends; false when it is the folded strand's own.
+    fn ends(&mut self, t: u64) -> bool {
+        self.strand(t, NONE, EndKind::End);
+        self.stack.pop();
+        // One that another began on top of goes on.
+        if let Some(below) = self.stack.last_mut().filter(|below| !below.stopped) {
+            below.start = t;
+        }
+        !self.stack.is_empty()
+    }
+
+    /// What was found, with those tasks that it needs.
+    pub(super) fn finish(mut self) -> Inside {
+        self.cut |= self.tasks.len() >= MOST_TASKS;
+        let end = self.end;
+        let open = self.stack.last().is_some_and(|top| !top.stopped);
+        if open && !self.cut {
+            self.strand(end.min(self.window.1), NONE, EndKind::Yield);
+        }
+        let mut needed = vec![false; self.tasks.len()];
+        for strand in &self.strands {
+            let mut at = strand.task;
+            while let Some(needed) = needed.get_mut(at as usize).filter(|n| !**n) {
+                *needed = true;
+                at = self.tasks[at as usize].parent;
+            }
+        }
+        let mut new = vec![NONE; self.tasks.len()];
+        let mut tasks = Vec::new();
+        for (at, mut task) in self.tasks.into_iter().enumerate() {
+            if needed[at] {
+                new[at] = tasks.len() as u32;
+                task.parent = new.get(task.parent as usize).copied().unwrap_or(NONE);
+                tasks.push(task);
+            }
+        }
+        for strand in &mut self.strands {
+            strand.task = new[strand.task as usize];
+        }
+        self.strands.sort_by_key(|s| (s.start, s.end));
+        Inside {
+            tasks,
+            strands: self.strands,
+            cut: self.cut,
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What a reader knows of a run beforehand, and folding has to respect.
+
+use super::Fold;
+
+/// What to do at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cut {
+    /// Only what is shorter is folded from then on, in ticks.
+    Grain(u64),
+    /// Nothing that began before is folded.
+    GiveUp,
+    /// Nothing at all is.
+    Stop,
+}
+
+/// The moments still to come.
+#[derive(Debug)]
+pub(super) struct Cuts {
+    /// When the next one is.
+    pub next: u64,
+    /// In reverse.
+    rest: Vec<(u64, Cut)>,
+}
+
+impl Default for Cuts {
+    fn default() -> Cuts {
+        Cuts::new(Vec::new())
+    }
+}
+
+impl Cuts {
+    /// In the order of time.
+    pub(super) fn new(mut cuts: Vec<(u64, Cut)>) -> Cuts {
+        cuts.reverse();
+        Cuts {
+            next: cuts.last().map_or(u64::MAX, |cut| cut.0),
+            rest: cuts,
+        }
+    }
+}
+
+impl Fold {
+    /// The record to come is at `t`.
+    #[cold]
+    pub(super) fn cut(&mut self, t: u64) {
+        while let Some((_, cut)) = self.cuts.rest.pop_if(|cut| cut.0 <= t) {
+            match cut {
+                Cut::Grain(grain) => self.options.grain = grain,
+                Cut::GiveUp => self.give_up(),
+                Cut::Stop => {
+                    self.give_up();
+                    self.over = true;
+                }
+            }
+        }
+        self.cuts.next = self.cuts.rest.last().map_or(u64::MAX, |cut| cut.0);
+    }
+}
