@@ -54,6 +54,11 @@ impl Counters {
         }
     }
 
+    /// None is to be read.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.events.is_empty()
+    }
+
     /// Gives each its label; must come before any thread opens them.
     pub(crate) fn name(&mut self, label: impl Fn(&str) -> u32) {
         for (event, number) in &mut self.events {

@@ -1,12 +1,13 @@
 //! The contract between the recorder (in the preloaded library) and its front ends (the Rayon stand-in, the Rust API,
 //! `workspan.h`): one versioned table of functions, and the per-thread [`Handle`] that front ends write through.
 //!
-//! This file is compiled into every front end as it stands; it uses `core` alone, and `crate::wire`.
+//! This file is compiled into every front end as it stands; it uses `core` alone, `crate::wire` and `crate::budget`.
 //!
 //! A front end asks once for `workspan_table_v1` with `dlsym` on the global scope. Null, or no such symbol: nobody
 //! records. With the table it gets the calling thread's handle ([`Table::thread`]), keeps it in a thread-local of its
 //! own, and writes records with [`Handle::head`] and friends: a bounds test, a clock read, a few stores.
 
+use crate::budget::Settings;
 use crate::wire::{self, Kind};
 use core::sync::atomic::AtomicU64;
 
@@ -150,6 +151,8 @@ pub struct Table {
     pub worker_begin: extern "C" fn(u32, u32),
     /// It no longer is one.
     pub worker_end: extern "C" fn(),
+    /// What recording may cost ([`crate::budget`]), written to where the argument points.
+    pub budget: unsafe extern "C" fn(*mut Settings),
 }
 
 /// How the general path numbers tasks, scopes and yields.

@@ -8,6 +8,7 @@
 //! go on, it writes to scratch memory and counts what is lost.
 
 pub mod adapter;
+pub mod budget;
 mod calls;
 mod clock;
 mod counters;
@@ -27,7 +28,7 @@ mod thread_word;
 
 pub use clock::monotonic_raw_ns;
 pub use counters::{CounterEvent, MOST_COUNTERS};
-pub use process::{OffCpuTimes, finish, is_on, start};
+pub use process::{OffCpuTimes, finish, is_on, start, use_at_most};
 pub use reserve::Reserved;
 pub use ring::keep_last;
 pub use table::TABLE;

@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 use std::path::Path;
 use std::sync::Mutex;
 
+use crate::budget::Settings;
 use crate::clock;
 use crate::counters::{self, CounterEvent, Counters};
 use crate::intern::Interned;
@@ -65,6 +66,8 @@ const OFF: u8 = 0;
 const ON: u8 = 1;
 const OVER: u8 = 2;
 
+/// Millionths of the time that recording may add; 0: no limit.
+static MOST: AtomicU32 = AtomicU32::new(0);
 static STATE: AtomicU8 = AtomicU8::new(OFF);
 /// Children forked by this process. Whether one went on by exec can't be seen from here.
 static FORKS: AtomicU32 = AtomicU32::new(0);
@@ -105,6 +108,40 @@ impl Recording {
         }
         let since = u128::from(now.ticks.saturating_sub(ticks)) * u128::from(ns) / u128::from(run);
         now.ns.saturating_sub(since as u64)
+    }
+}
+
+/// Recording may add at most so many millionths to the program's time; 0: no limit. Before [`start`].
+pub fn use_at_most(per_million: u32) {
+    MOST.store(per_million, Ordering::Relaxed);
+}
+
+/// Tasks that a thread records in full before any is left out, so that small runs are whole.
+const HOLD: u32 = 1 << 15;
+/// Records of a join.
+const RECORDS_A_JOIN: u64 = 4;
+
+/// What recording may cost.
+pub(crate) fn settings() -> Settings {
+    let Some(recording) = recording() else {
+        return Settings::default();
+    };
+    let now = clock::pair(1);
+    let ns = now.ns.saturating_sub(recording.start.ns).max(1);
+    let ticks = now.ticks.saturating_sub(recording.start.ticks);
+    let millisecond = u128::from(ticks) * 1_000_000 / u128::from(ns);
+    Settings {
+        // Readings of counters are what is asked for then, at whatever cost.
+        per_million: if recording.counters.is_empty() {
+            MOST.load(Ordering::Relaxed)
+        } else {
+            0
+        },
+        hold: HOLD,
+        // A probe's cost to the strand beside it is half of what it takes.
+        join_ticks: (thread::probe_cost() * 2 * RECORDS_A_JOIN).max(1),
+        millisecond: (millisecond as u64).max(1),
+        seed: recording.start.ticks,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use core::slice;
 
+use crate::budget::Settings;
 use crate::calls;
 use crate::clock;
 use crate::front::{Handle, Table};
@@ -58,6 +59,7 @@ pub static TABLE: Table = Table {
     pool_end: calls::pool_end,
     worker_begin: calls::worker_begin,
     worker_end: calls::worker_end,
+    budget,
 };
 
 /// Names are interned while the process records, as long as there is memory.
@@ -171,6 +173,13 @@ extern "C" fn note(key: *const u8, key_length: usize, value: *const u8, value_le
 
 extern "C" fn pool() -> u32 {
     process::recording().map_or(0, |r| r.pools.fetch_add(1, Ordering::Relaxed))
+}
+
+unsafe extern "C" fn budget(settings: *mut Settings) {
+    if !settings.is_null() {
+        // SAFETY: front.rs asks for a place to write to.
+        unsafe { settings.write(process::settings()) }
+    }
 }
 
 unsafe extern "C" fn record(

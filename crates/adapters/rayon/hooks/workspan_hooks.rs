@@ -17,6 +17,10 @@ pub struct Hooks {
     pub sleeps: fn(),
     /// It has been woken.
     pub wakes: fn(),
+    /// What it runs waits for a job that another worker has.
+    pub waits: fn(),
+    /// That is over.
+    pub waited: fn(),
 }
 
 static HOOKS: AtomicPtr<Hooks> = AtomicPtr::new(ptr::null_mut());
@@ -64,5 +68,19 @@ pub(crate) fn sleeps() {
 pub(crate) fn wakes() {
     if let Some(hooks) = hooks() {
         (hooks.wakes)()
+    }
+}
+
+#[inline]
+pub(crate) fn waits() {
+    if let Some(hooks) = hooks() {
+        (hooks.waits)()
+    }
+}
+
+#[inline]
+pub(crate) fn waited() {
+    if let Some(hooks) = hooks() {
+        (hooks.waited)()
     }
 }

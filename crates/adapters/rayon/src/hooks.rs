@@ -23,7 +23,7 @@ struct Place {
 }
 
 /// All of them, as in rayon-core 1.12.1 and 1.13.0.
-const PLACES: [Place; 6] = [
+const PLACES: [Place; 7] = [
     Place {
         file: "registry.rs",
         original: "Steal::Success(job) => Some(job),",
@@ -38,6 +38,11 @@ const PLACES: [Place; 6] = [
         file: "registry.rs",
         original: " retry = true;",
         hooked: " crate::workspan_hooks::missed(victim_index); retry = true;",
+    },
+    Place {
+        file: "registry.rs",
+        original: "self.wait_until_cold(latch);",
+        hooked: "crate::workspan_hooks::waits(); self.wait_until_cold(latch); crate::workspan_hooks::waited();",
     },
     Place {
         file: "sleep/mod.rs",
@@ -182,6 +187,7 @@ mod tests {
                         Steal::Success(job) => Some(job),
                         Steal::Empty => None,
                             retry = true;
+            self.wait_until_cold(latch);
 ";
     const SLEEP: &str = "
         self.counters.add_inactive_thread();
@@ -213,7 +219,7 @@ mod tests {
         let to = folder.path().join("copy");
         let copy = Copy::make(&call, to.clone()).unwrap();
         let hooked = std::fs::read_to_string(to.join("registry.rs")).unwrap();
-        assert_eq!(hooked.matches("crate::workspan_hooks::").count(), 3);
+        assert_eq!(hooked.matches("crate::workspan_hooks::").count(), 5);
         assert_eq!(hooked.lines().count(), REGISTRY.lines().count());
         let hooked = std::fs::read_to_string(to.join("sleep/mod.rs")).unwrap();
         assert_eq!(hooked.matches("crate::workspan_hooks::").count(), 3);

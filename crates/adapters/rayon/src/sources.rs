@@ -4,8 +4,8 @@ use crate::hooks;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// File names and texts; `lib.rs` is the crate's root. `wire.rs` and `front.rs` are the recorder's contract as it stands.
-pub const FILES: [(&str, &str); 18] = [
+/// File names and texts; `lib.rs` is the crate's root. `wire.rs`, `front.rs` and `budget.rs` are the recorder's contract as it stands.
+pub const FILES: [(&str, &str); 20] = [
     ("lib.rs", include_str!("../stand-in/lib.rs")),
     ("broadcast.rs", include_str!("../stand-in/broadcast.rs")),
     ("builder.rs", include_str!("../stand-in/builder.rs")),
@@ -25,6 +25,8 @@ pub const FILES: [(&str, &str); 18] = [
     ("task.rs", include_str!("../stand-in/task.rs")),
     ("worker.rs", include_str!("../stand-in/worker.rs")),
     ("yielding.rs", include_str!("../stand-in/yielding.rs")),
+    ("unrecorded.rs", include_str!("../stand-in/unrecorded.rs")),
+    ("budget.rs", include_str!("../../../recorder/src/budget.rs")),
     ("wire.rs", include_str!("../../../trace/src/wire.rs")),
     ("front.rs", include_str!("../../../recorder/src/front.rs")),
 ];

@@ -17,6 +17,8 @@ static HOOKS: Hooks = Hooks {
     idle,
     sleeps,
     wakes,
+    waits,
+    waited,
 };
 
 /// Listens from now on.
@@ -61,7 +63,39 @@ fn wakes() {
     }
 }
 
+fn waits() {
+    if let Some(here) = here() {
+        here.waits_in_subtree();
+    }
+}
+
+fn waited() {
+    if let Some(here) = here() {
+        here.waited_in_subtree();
+    }
+}
+
 impl Here {
+    /// A part of an unrecorded subtree of that thread is about to begin here, as this thread's next task: if a job was stolen there, it was
+    /// this one.
+    pub(crate) fn stolen_part(&self, of: u32) {
+        let (victim, time) = self.thread().stolen.replace((0, 0));
+        let victim = match victim {
+            0 => return,
+            index => self.worker_thread(index - 1),
+        };
+        if victim == 0 || victim == of + 1 {
+            let leap = !self.thread().task.get().is_null() && self.thread().yielding.get() == 0;
+            let operands = [
+                u64::from(of) + 1,
+                u64::from(leap),
+                u64::from(self.number()),
+                self.tasks(),
+            ];
+            self.record(Kind::Steal, time, operands);
+        }
+    }
+
     /// The number of the thread that is that worker of this thread's pool, + 1; 0 when it is not known.
     fn worker_thread(&self, index: usize) -> u32 {
         let pool = self.thread().pool.get();

@@ -3,6 +3,7 @@
 
 use crate::recording::Here;
 use crate::task::{Seat, Shared, Task};
+use crate::unrecorded::Paused;
 use crate::wire::Kind;
 use rayon_core_real as real;
 
@@ -32,6 +33,8 @@ struct Away {
     name: (u32, u64),
     task: Task,
     site: u32,
+    /// An unrecorded subtree goes on when the task is back.
+    _paused: Paused,
 }
 
 impl Drop for Away {
@@ -48,6 +51,7 @@ pub(crate) fn to<R: Send>(
     body: impl FnOnce() -> R + Send,
 ) -> R {
     let task = *caller.task();
+    let _paused = Paused::new(caller);
     let name = (caller.number(), caller.take_yield());
     caller.event(Kind::Yield, [u64::from(site) + 1]);
     let away = Away {
@@ -55,6 +59,7 @@ pub(crate) fn to<R: Send>(
         name,
         task,
         site,
+        _paused,
     };
     let shared = Shared::new(&away);
     carrier.carry(move || {

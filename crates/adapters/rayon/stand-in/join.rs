@@ -4,9 +4,11 @@
 //! unless somebody has taken it; `migrated()` tells b which it was, so no state is shared with a thief but what is fixed
 //! at entry.
 
+use crate::budget::Choice;
 use crate::hop;
-use crate::recording::{here, Here};
+use crate::recording::{here, way, Here, Way};
 use crate::task::{Child, Seat, Shared, Task};
+use crate::unrecorded;
 use crate::wire::{primitive, Kind};
 use crate::worker::ensure_global_pool;
 use rayon_core_real as real;
@@ -69,9 +71,9 @@ where
     RA: Send,
     RB: Send,
 {
-    match here() {
-        None => real::join_context(oper_a, oper_b),
-        Some(here) => recorded(here, location, oper_a, oper_b),
+    match way() {
+        Way::Bare(subtree) => unrecorded::bare(subtree, location, oper_a, oper_b),
+        Way::Recorded(here) => recorded(here, location, oper_a, oper_b),
     }
 }
 
@@ -91,6 +93,13 @@ where
 {
     let task = here.task_of::<A>(location, primitive::JOIN);
     if here.is_worker() {
+        let mut _asked = None;
+        if here.asks() {
+            _asked = here.ask(&task);
+            if matches!(&_asked, Some(asked) if asked.choice == Choice::Skip) {
+                return unrecorded::skip(here, task, location, oper_a, oper_b);
+            }
+        }
         on_worker(here, task, false, oper_a, oper_b)
     } else {
         from_outside(here, task, oper_a, oper_b)

@@ -11,14 +11,17 @@
 //! | `task` | the tasks on this thread's stack: which is current, how one begins and ends |
 //! | `hooks` | steals, failed attempts and sleep, where the real crate tells them |
 //! | `site`, `stack` | where a call stands: a source position, or a call stack for parallel iterators |
+//! | `unrecorded` | subtrees that are left out to stay inside the overhead budget |
 //! | `join` `scope` `spawn` `broadcast` `hop` `yielding` | a primitive each; `hop` is `install` and calls from outside a pool |
 //! | `pool` `builder` `configuration` | thread pools |
-//! | `wire` `front` | the recorder's contract, as it stands there |
+//! | `wire` `front` `budget` | the recorder's contract, as it stands there |
 
 #![deny(unsafe_op_in_unsafe_fn)]
 #![allow(unknown_lints, unexpected_cfgs)]
 #![warn(missing_debug_implementations)]
 
+#[allow(dead_code)]
+mod budget;
 #[allow(dead_code)]
 mod front;
 #[allow(dead_code)]
@@ -38,6 +41,7 @@ mod site;
 mod spawn;
 mod stack;
 mod task;
+mod unrecorded;
 mod worker;
 mod yielding;
 

@@ -2,6 +2,7 @@
 
 use crate::front::{Handle, Table, HAS_ROOT, TABLE_SYMBOL};
 use crate::task::{Task, ROOT};
+use crate::unrecorded::{Subtree, Watch, FIRST_WEIGHED};
 use crate::wire::{self, Kind};
 use crate::worker::Pool;
 use std::cell::Cell;
@@ -34,6 +35,12 @@ pub(crate) struct Thread {
     pub(crate) worker: Cell<bool>,
     /// Its pool while it is one (`Arc::into_raw`), else null.
     pub(crate) pool: Cell<*const Pool>,
+    /// The subtree it runs without recording it; null when it records.
+    pub(crate) skip: Cell<*const Subtree>,
+    /// Joins to record before the budget is asked.
+    pub(crate) unasked: Cell<u32>,
+    /// What the budget needs, once it has been asked.
+    pub(crate) watch: Cell<*mut Watch>,
     /// A job has been stolen and has not begun: its victim's index + 1 and the time; else 0.
     pub(crate) stolen: Cell<(usize, u64)>,
     /// Attempts to steal that have failed since this thread became idle, or woke.
@@ -53,6 +60,9 @@ thread_local! {
             task: Cell::new(ptr::null()),
             worker: Cell::new(false),
             pool: Cell::new(ptr::null()),
+            skip: Cell::new(ptr::null()),
+            unasked: Cell::new(FIRST_WEIGHED),
+            watch: Cell::new(ptr::null_mut()),
             stolen: Cell::new((0, 0)),
             missed: Cell::new(0),
             yielding: Cell::new(0),
@@ -82,6 +92,32 @@ pub(crate) fn here() -> Option<Here> {
         return Some(Here { handle, thread });
     }
     first_look(thread)
+}
+
+/// How the calling thread is to run a join.
+pub(crate) enum Way {
+    /// As it is: nobody records (null), or not this subtree.
+    Bare(*const Subtree),
+    /// Recorded.
+    Recorded(Here),
+}
+
+/// As [`here`], for a join.
+#[inline(always)]
+pub(crate) fn way() -> Way {
+    if MODE.load(Ordering::Relaxed) == OFF {
+        return Way::Bare(ptr::null());
+    }
+    let thread = THREAD.with(|thread| thread as *const Thread);
+    // SAFETY: as in `here`.
+    let (skip, handle) = unsafe { ((*thread).skip.get(), (*thread).handle.get()) };
+    if !skip.is_null() {
+        return Way::Bare(skip);
+    }
+    if handle as usize > NO_HANDLE as usize {
+        return Way::Recorded(Here { handle, thread });
+    }
+    first_look(thread).map_or(Way::Bare(ptr::null()), Way::Recorded)
 }
 
 #[cold]
@@ -208,6 +244,12 @@ impl Here {
             (*self.handle).next_task = first + count;
             first
         }
+    }
+
+    /// How many tasks this thread has created.
+    #[inline(always)]
+    pub(crate) fn tasks(&self) -> u64 {
+        self.handle().next_task
     }
 
     /// Takes this thread's next scope number.

@@ -3,6 +3,7 @@
 use crate::hop;
 use crate::recording::{here, Here};
 use crate::task::{Seat, Shared};
+use crate::unrecorded::Paused;
 use crate::wire::{create, primitive, wait, Kind};
 use crate::worker::ensure_global_pool;
 use rayon_core_real as real;
@@ -126,18 +127,26 @@ pub(crate) struct Open {
     here: Here,
     site: u32,
     pub(crate) id: ScopeId,
+    /// An unrecorded subtree goes on when the scope is over.
+    _paused: Paused,
 }
 
 impl Open {
     pub(crate) fn new(here: Here, site: u32) -> Self {
         here.task();
+        let _paused = Paused::new(here);
         let id = ScopeId {
             thread: here.number(),
             number: here.take_scope(),
         };
         // Opening a scope ends no strand: its time says nothing, so the clock is not read.
         here.record(Kind::Scope, here.last(), [0]);
-        Open { here, site, id }
+        Open {
+            here,
+            site,
+            id,
+            _paused,
+        }
     }
 
     /// The opener waits from now on.

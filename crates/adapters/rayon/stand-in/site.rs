@@ -79,6 +79,7 @@ impl Here {
             location,
             key,
             site,
+            level: current.level.saturating_add(1),
             bottom: 0,
         }
     }
@@ -135,7 +136,7 @@ impl Here {
 }
 
 /// Whether a source file is one of the crate rayon: in a folder `rayon-1.2.3`, or `rayon` with `src` in it.
-fn is_rayons_own(file: &str) -> bool {
+pub(crate) fn is_rayons_own(file: &str) -> bool {
     let mut parts = file.split(['/', '\\']).peekable();
     while let Some(part) = parts.next() {
         let version = part

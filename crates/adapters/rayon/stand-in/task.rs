@@ -2,6 +2,7 @@
 
 use crate::recording::{here, Here};
 use crate::scope::ScopeId;
+use crate::unrecorded::Subtree;
 use crate::wire::{create, Kind};
 use std::panic::Location;
 use std::ptr;
@@ -18,6 +19,8 @@ pub(crate) struct Task {
     pub(crate) key: u64,
     /// Its spawn site, or `NO_SITE`.
     pub(crate) site: u32,
+    /// Creates from its root.
+    pub(crate) level: u32,
     /// Stack address at which it began on this thread: what lies above is not its own.
     pub(crate) bottom: usize,
 }
@@ -32,6 +35,7 @@ pub(crate) static ROOT: Task = Task {
     location: ptr::null(),
     key: 0,
     site: NO_SITE,
+    level: 0,
     bottom: usize::MAX,
 };
 
@@ -122,6 +126,8 @@ enum Leaving {
 pub(crate) struct Seat {
     taken: Option<(Here, *const Task, Leaving)>,
     task: Task,
+    /// What this thread did not record meanwhile, and how long it was not to ask.
+    set_aside: (*const Subtree, u32),
 }
 
 impl Seat {
@@ -130,6 +136,7 @@ impl Seat {
         Seat {
             taken: None,
             task: ROOT,
+            set_aside: (ptr::null(), 0),
         }
     }
 
@@ -141,6 +148,7 @@ impl Seat {
             ..task
         };
         here.thread().task.set(&self.task);
+        self.set_aside = here.set_aside();
         self.taken = Some((here, previous, leaving));
     }
 
@@ -154,6 +162,19 @@ impl Seat {
         here.interrupt_yield(now);
         here.record(Kind::Begin, now, [u64::from(child.name.0), child.name.1]);
         self.take(here, child.task, Leaving::End);
+    }
+
+    /// A task that was created in an unrecorded subtree begins here.
+    #[inline(never)]
+    pub(crate) fn begin_part(&mut self, here: Here, of: (u32, u64), task: Task) {
+        let now = here.now();
+        #[cfg(workspan_hooks)]
+        here.stolen_part(of.0);
+        here.interrupt_yield(now);
+        here.take_tasks(1);
+        let operands = [u64::from(of.0), of.1, u64::from(task.site)];
+        here.record(Kind::Part, now, operands);
+        self.take(here, task, Leaving::End);
     }
 
     /// The task that yielded as `name` on its thread goes on here, until it goes back.
@@ -180,6 +201,7 @@ impl Drop for Seat {
                 here.event(Kind::Leave, [u64::from(site) + 1]);
             }
         }
+        here.take_up(self.set_aside);
     }
 }
 

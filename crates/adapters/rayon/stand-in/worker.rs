@@ -59,6 +59,7 @@ impl Here {
 
     /// Says that it no longer is.
     fn leave_pool(&self) {
+        self.forget_budget();
         self.event(Kind::WorkerEnd, []);
         self.leave(self.thread().pool.replace(ptr::null()));
         self.thread().worker.set(false);

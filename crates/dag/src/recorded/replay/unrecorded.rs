@@ -69,7 +69,7 @@ impl<'a> Replay<'a, '_> {
             let list = self.wait_tasks(None);
             self.subtrees[subtree as usize]
                 .waits
-                .push((list_of(list), u64::MAX));
+                .push((list_of(list), t));
             list
         };
         self.strand(lane, frame, t, end, NONE);
@@ -185,8 +185,8 @@ impl<'a> Replay<'a, '_> {
             for part in self.counts.unrecorded.parts(subtree.at) {
                 let task = self.nth(part.nth);
                 let end = self.part_ends.get(&task).copied().unwrap_or(0);
-                let wait = subtree.waits.iter().find(|w| w.1 >= end);
-                if let Some(&(list, _)) = wait.or(subtree.waits.last()) {
+                // One that outlives the subtree, where a scope in the middle cut it in two, is joined by nobody.
+                if let Some(&(list, _)) = subtree.waits.iter().find(|w| w.1 >= end) {
                     lists.entry(list).or_default().push(task);
                 }
             }

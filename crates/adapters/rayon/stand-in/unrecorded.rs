@@ -1,0 +1,366 @@
+//! Subtrees of joins that are left out, to stay inside the overhead budget ([`crate::budget`]).
+//!
+//! While a thread runs one, its joins are the real crate's after one test, and b is wrapped in a test of `migrated()` alone: a job that was taken
+//! by somebody tells so, as a *part* of the subtree, and is recorded from there on. Whatever begins on top of a subtree sets it
+//! aside; scopes, broadcasts and what goes to other pools end it and begin it again afterwards.
+
+use crate::budget::{Begun, Budget, Choice, Settings};
+use crate::recording::{here, Here};
+use crate::site;
+use crate::task::{Seat, Task};
+use crate::wire::{primitive, wait, Kind};
+use rayon_core_real as real;
+use rayon_core_real::FnContext;
+use std::cell::Cell;
+use std::panic::Location;
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Joins a thread records before it first looks whether there is a budget.
+pub(crate) const FIRST_WEIGHED: u32 = 1 << 12;
+/// The budget is not asked while a subtree is recorded whole: no thread counts that far down before it ends.
+const WHOLE: u32 = u32::MAX;
+/// From here on [`WHOLE`] is meant.
+const WHOLE_FROM: u32 = 1 << 31;
+
+/// What a thread needs for its budget.
+pub(crate) struct Watch {
+    settings: Settings,
+    /// None before the first time that recording cost too much.
+    budget: Option<Budget>,
+    /// Since when, and since which task, the cost is counted.
+    since: u64,
+    tasks: u64,
+}
+
+/// A subtree that runs unrecorded, on its thread's stack.
+pub(crate) struct Subtree {
+    here: Here,
+    thread: u32,
+    /// Its name, with the thread; another one after each pause.
+    number: AtomicU64,
+    /// What the tasks of its first join are.
+    task: Task,
+    /// Its thread has said that it waits for parts.
+    waiting: Cell<bool>,
+}
+
+impl Here {
+    fn begin_subtree(&self, task: &Task) -> u64 {
+        let number = self.take_yield();
+        self.event(Kind::Unrecorded, [u64::from(task.site), u64::from(task.level)]);
+        number
+    }
+
+    /// What this thread leaves out is none of what begins now on top of it.
+    #[inline(always)]
+    pub(crate) fn set_aside(&self) -> (*const Subtree, u32) {
+        let thread = self.thread();
+        let unasked = thread.unasked.get();
+        if unasked >= WHOLE_FROM {
+            thread.unasked.set(0);
+        }
+        (thread.skip.replace(ptr::null()), unasked)
+    }
+
+    /// It has ended.
+    #[inline(always)]
+    pub(crate) fn take_up(&self, (skip, unasked): (*const Subtree, u32)) {
+        let thread = self.thread();
+        thread.skip.set(skip);
+        if unasked >= WHOLE_FROM {
+            thread.unasked.set(unasked);
+        }
+    }
+
+    fn subtree(&self) -> Option<&Subtree> {
+        // SAFETY: null, or on this thread's stack below us.
+        unsafe { self.thread().skip.get().as_ref() }
+    }
+
+    /// A join of the subtree that this thread runs waits for a job that another worker has.
+    #[cfg(workspan_hooks)]
+    pub(crate) fn waits_in_subtree(&self) {
+        if let Some(subtree) = self.subtree() {
+            if !subtree.waiting.replace(true) {
+                self.event(Kind::Wait, [0, wait::PARTS]);
+            }
+        }
+    }
+
+    /// It goes on.
+    #[cfg(workspan_hooks)]
+    pub(crate) fn waited_in_subtree(&self) {
+        if let Some(subtree) = self.subtree() {
+            if subtree.waiting.replace(false) {
+                self.event(Kind::Resume, []);
+            }
+        }
+    }
+
+    /// Whether the budget has a say in the join that begins.
+    #[inline(always)]
+    pub(crate) fn asks(&self) -> bool {
+        let unasked = self.thread().unasked.get();
+        if unasked == 0 {
+            return true;
+        }
+        self.thread().unasked.set(unasked - 1);
+        false
+    }
+
+    /// What is to become of the join that begins, whose tasks are like `task`.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn ask(&self, task: &Task) -> Option<Asked> {
+        let thread = self.thread();
+        let mut watch = thread.watch.get();
+        if watch.is_null() {
+            let mut settings = Settings::default();
+            // SAFETY: a local place; the table is live.
+            unsafe { (self.table().budget)(&mut settings) };
+            watch = Box::into_raw(Box::new(Watch {
+                settings,
+                budget: None,
+                since: self.last(),
+                tasks: self.tasks(),
+            }));
+            thread.watch.set(watch);
+        }
+        // SAFETY: this thread's own, and nobody else's reference to it lives longer than a call below.
+        let watch = unsafe { &mut *watch };
+        let now = self.now();
+        let Some(budget) = &mut watch.budget else {
+            self.weigh(watch, now);
+            return None;
+        };
+        let (choice, begun) = budget.begin(task.site, task.level, now);
+        match choice {
+            Choice::Sample => {
+                let class = [u64::from(task.site), u64::from(task.level)];
+                self.record(Kind::Sampled, self.last(), class);
+                thread.unasked.set(WHOLE);
+            }
+            Choice::Learn => thread.unasked.set(WHOLE),
+            Choice::Enter | Choice::Skip => {}
+        }
+        Some(Asked {
+            here: *self,
+            begun,
+            choice,
+            tasks: self.tasks(),
+        })
+    }
+
+    /// Compares what the joins since the last time have cost with the time that has passed.
+    fn weigh(&self, watch: &mut Watch, now: u64) {
+        let joins = (self.tasks() - watch.tasks) / 2;
+        let passed = now.saturating_sub(watch.since);
+        let next = if watch.settings.per_million == 0 {
+            // Asked again after two thousand million joins.
+            WHOLE_FROM - 1
+        } else if self.tasks() >= u64::from(watch.settings.hold)
+            && watch.settings.exceeded(joins, passed)
+        {
+            watch.budget = Some(Budget::new(watch.settings, self.number(), now));
+            0
+        } else {
+            FIRST_WEIGHED
+        };
+        (watch.since, watch.tasks) = (now, self.tasks());
+        self.thread().unasked.set(next);
+    }
+
+    /// This thread needs no budget any more.
+    pub(crate) fn forget_budget(&self) {
+        let watch = self.thread().watch.replace(ptr::null_mut());
+        self.thread().unasked.set(FIRST_WEIGHED);
+        if !watch.is_null() {
+            // SAFETY: of `ask`, and no longer in the thread's cell.
+            drop(unsafe { Box::from_raw(watch) });
+        }
+    }
+}
+
+/// A join that the budget was asked about, until it returns.
+pub(crate) struct Asked {
+    here: Here,
+    begun: Begun,
+    pub(crate) choice: Choice,
+    /// Tasks created before it.
+    tasks: u64,
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        let thread = self.here.thread();
+        if thread.unasked.get() >= WHOLE_FROM {
+            thread.unasked.set(0);
+        }
+        let joins = (self.here.tasks() - self.tasks) / 2;
+        // SAFETY: as in `ask`; gone if the thread has left its pool.
+        let watch = unsafe { thread.watch.get().as_mut() };
+        if let Some(budget) = watch.and_then(|watch| watch.budget.as_mut()) {
+            // The join's last record is its end.
+            budget.end(self.begun, self.here.last(), joins);
+        }
+    }
+}
+
+/// While a subtree runs.
+struct Running<'a>(&'a Subtree);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        let here = self.0.here;
+        here.thread().skip.set(ptr::null());
+        here.event(Kind::Recorded, []);
+    }
+}
+
+/// Runs a join without recording it.
+#[cold]
+#[inline(never)]
+pub(crate) fn skip<A, B, RA, RB>(
+    here: Here,
+    task: Task,
+    location: &'static Location<'static>,
+    oper_a: A,
+    oper_b: B,
+) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let subtree = Subtree {
+        here,
+        thread: here.number(),
+        number: AtomicU64::new(here.begin_subtree(&task)),
+        task,
+        waiting: Cell::new(false),
+    };
+    let _running = Running(&subtree);
+    here.thread().skip.set(&subtree);
+    bare(&subtree, location, oper_a, oper_b)
+}
+
+/// A subtree that a job is of, or null.
+#[derive(Clone, Copy)]
+struct Of(*const Subtree);
+
+// SAFETY: what the subtree's thread may change meanwhile is read on that thread alone, but for an atomic.
+unsafe impl Send for Of {}
+
+impl Of {
+    /// All of it, so that a closure takes it whole.
+    #[inline(always)]
+    fn get(self) -> *const Subtree {
+        self.0
+    }
+}
+
+/// The real join, in that subtree.
+#[inline(always)]
+pub(crate) fn bare<A, B, RA, RB>(
+    subtree: *const Subtree,
+    location: &'static Location<'static>,
+    oper_a: A,
+    oper_b: B,
+) -> (RA, RB)
+where
+    A: FnOnce(FnContext) -> RA + Send,
+    B: FnOnce(FnContext) -> RB + Send,
+    RA: Send,
+    RB: Send,
+{
+    let of = Of(subtree);
+    real::join_context(oper_a, move |context| {
+        if context.migrated() && !of.get().is_null() {
+            part(of.get(), location, || oper_b(context))
+        } else {
+            oper_b(context)
+        }
+    })
+}
+
+/// A job of an unrecorded subtree that was taken from its deque: by a thief, or by its own thread while that waits.
+#[cold]
+#[inline(never)]
+fn part<R>(
+    subtree: *const Subtree,
+    location: &'static Location<'static>,
+    run: impl FnOnce() -> R,
+) -> R {
+    let Some(here) = here() else { return run() };
+    // SAFETY: the subtree returns after all of its jobs.
+    let subtree = unsafe { &*subtree };
+    if ptr::eq(here.thread().skip.get(), subtree) {
+        let _busy = Busy::new(here, subtree);
+        return run();
+    }
+    let same = ptr::eq(location, subtree.task.location) || site::is_rayons_own(location.file());
+    let site = if same {
+        subtree.task.site
+    } else {
+        here.find_site(location, primitive::JOIN)
+    };
+    let task = Task {
+        site,
+        ..subtree.task
+    };
+    let mut seat = Seat::empty();
+    seat.begin_part(here, (subtree.thread, subtree.number.load(Ordering::Relaxed)), task);
+    run()
+}
+
+/// The subtree's own thread runs one of its jobs where it waits for another.
+struct Busy<'a>(Option<(Here, &'a Subtree)>);
+
+impl<'a> Busy<'a> {
+    fn new(here: Here, subtree: &'a Subtree) -> Self {
+        if !subtree.waiting.replace(false) {
+            return Busy(None);
+        }
+        here.event(Kind::Resume, []);
+        Busy(Some((here, subtree)))
+    }
+}
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        if let Some((here, subtree)) = self.0 {
+            here.event(Kind::Wait, [0, wait::PARTS]);
+            subtree.waiting.set(true);
+        }
+    }
+}
+
+/// While something is recorded in the middle of an unrecorded subtree, in the task that the subtree is in.
+pub(crate) struct Paused(Option<(Here, *const Subtree)>);
+
+impl Paused {
+    #[inline]
+    pub(crate) fn new(here: Here) -> Self {
+        let subtree = here.thread().skip.replace(ptr::null());
+        if subtree.is_null() {
+            return Paused(None);
+        }
+        here.event(Kind::Recorded, []);
+        Paused(Some((here, subtree)))
+    }
+}
+
+impl Drop for Paused {
+    #[inline]
+    fn drop(&mut self) {
+        let Some((here, subtree)) = self.0 else {
+            return;
+        };
+        // SAFETY: on this thread's stack below us.
+        let (task, number) = unsafe { (&(*subtree).task, &(*subtree).number) };
+        number.store(here.begin_subtree(task), Ordering::Relaxed);
+        here.thread().skip.set(subtree);
+    }
+}
