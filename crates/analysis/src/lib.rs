@@ -12,6 +12,7 @@ mod breakdown;
 pub mod causes;
 pub mod codes;
 pub mod compare;
+mod estimated;
 mod flame;
 mod full;
 mod heat;
@@ -51,6 +52,7 @@ mod work_span;
 pub use alone::AloneRow;
 pub use blocks::{BlockKey, BlockRow, BlockTable};
 pub use breakdown::Breakdown;
+pub use estimated::Estimated;
 pub use flame::{FlameOf, FlameOptions, FlameStack, Stretched, flame, stretched};
 pub use heat::{
     FunctionHeat, Heat, Hottest, LineHeat, functions, heat, hottest, inside, is_program, line_of,

@@ -54,6 +54,7 @@ pub(crate) fn warnings(
     let mut warn = |about: About, text: Option<String>| {
         warnings.extend(text.map(|text| Warning { about, text }));
     };
+    warn(About::Span, estimated(work_span));
     warn(About::NoTime, no_time(breakdown));
     warn(About::Breakdown, too_few_cpus(dag));
     warn(About::Breakdown, oversubscribed(breakdown));
@@ -124,6 +125,22 @@ pub(crate) fn percent(part: u128, whole: u128) -> f64 {
 fn no_time(breakdown: &Breakdown) -> Option<String> {
     let none = breakdown.elapsed() == 0;
     none.then(|| "No time passed in the run: every measure of time is 0.".to_owned())
+}
+
+fn estimated(work_span: &WorkSpan) -> Option<String> {
+    let estimated = work_span.estimated?;
+    let share = percent(estimated.work, work_span.work);
+    let (fewest, most) = estimated.tasks;
+    let times = |span: u128| span as f64 / work_span.span.max(1) as f64;
+    let (low, high) = estimated.span;
+    Some(format!(
+        "{share:.0} % of the work ran unrecorded, to stay inside the overhead budget (--max-overhead): the time is measured, but what \
+         is inside is estimated from subtrees drawn by chance: {} ± {:.0} % tasks, and a span between {:.2} and {:.2} times what is shown.",
+        work_span.tasks,
+        50.0 * (most - fewest) as f64 / work_span.tasks.max(1) as f64,
+        times(low),
+        times(high),
+    ))
 }
 
 fn too_few_cpus(dag: &Dag) -> Option<String> {

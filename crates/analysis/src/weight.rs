@@ -72,12 +72,22 @@ impl Values {
     }
 }
 
+/// Which end of the interval an unrecorded strand's span is taken at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Estimate,
+    Low,
+    High,
+}
+
 /// The weights of all strands.
 pub(crate) struct Weights<'a> {
     dag: &'a Dag,
     values: Values,
     /// Burden per stolen edge.
     pub burden: u64,
+    /// For the paths through unrecorded strands.
+    pub side: Side,
     /// Probe time inside strands; 0 when it is left in the weights.
     pub recording: u128,
     /// Off-CPU time inside strands: preempted.
@@ -92,6 +102,7 @@ impl<'a> Weights<'a> {
             dag,
             values: Values::with_capacity(dag.strands.len()),
             burden: 0,
+            side: Side::Estimate,
             recording: 0,
             descheduled: 0,
             blocked: 0,
@@ -161,7 +172,15 @@ impl<'a> Weights<'a> {
 
     /// What strand `s` adds to a path through it, when each burdened edge on the way costs `burden`.
     pub(crate) fn path(&self, s: StrandId, burden: u64) -> u128 {
-        path_weight(self.dag, s, self.values.get(s), burden)
+        let weight = self.values.get(s);
+        if self.side != Side::Estimate
+            && let Some(bounds) = self.dag.bounds_of(s)
+        {
+            let (low, high) = bounds.span;
+            let span = if self.side == Side::Low { low } else { high };
+            return u128::from(span.min(weight));
+        }
+        path_weight(self.dag, s, weight, burden)
     }
 
     /// The same, in floating point, when all of the strand's own weight (and of what is folded into it) is multiplied by

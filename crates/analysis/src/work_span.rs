@@ -2,6 +2,7 @@
 
 use workspan_dag::{Dag, StrandId, TaskKind};
 
+use crate::estimated::Estimated;
 use crate::heaviest::{Heaviest, burdened_span};
 use crate::options::{Error, Metric, Options};
 use crate::weight::Weights;
@@ -29,6 +30,8 @@ pub struct WorkSpan {
     pub work_with_blocked: u128,
     /// See `work_with_blocked`.
     pub span_with_blocked: u128,
+    /// What of it is an estimate; `None` when everything was recorded.
+    pub estimated: Option<Estimated>,
     /// The critical path's strands, first to last (§3, with its tie rule).
     pub critical_path: Vec<StrandId>,
 }
@@ -90,6 +93,7 @@ pub(crate) struct OtherSpans {
     burdened: Option<u128>,
     /// Work and span with blocked time counted, where that differs.
     with_blocked: Option<(u128, u128)>,
+    estimated: Option<Estimated>,
 }
 
 impl OtherSpans {
@@ -105,6 +109,7 @@ impl OtherSpans {
         let mut others = OtherSpans {
             burdened: burdened_span(dag, weights),
             with_blocked: None,
+            estimated: Estimated::new(dag, options)?,
         };
         let differs =
             options.metric == Metric::Time && !options.count_blocked && weights.blocked > 0;
@@ -146,6 +151,7 @@ pub(crate) fn work_span(
         steals: 0,
         work_with_blocked,
         span_with_blocked,
+        estimated: others.estimated,
         critical_path: heaviest.critical_path(dag),
     }
 }

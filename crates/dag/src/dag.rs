@@ -436,6 +436,12 @@ impl Dag {
         Some(&self.folded[i].1)
     }
 
+    /// Within what the record of strand `s` may be off, if it stands for an unrecorded subtree.
+    pub fn bounds_of(&self, s: StrandId) -> Option<&Bounds> {
+        let i = self.unrecorded.binary_search_by_key(&s, |u| u.0).ok()?;
+        Some(&self.unrecorded[i].1)
+    }
+
     /// Calls `f(predecessor strand, kind of edge)` for every predecessor of `s`, in the tie order of MODEL.md §3.
     /// O(log n) to find a wait's or a dependent task's list.
     pub fn for_each_predecessor(&self, s: StrandId, mut f: impl FnMut(StrandId, EdgeKind)) {

@@ -28,6 +28,17 @@ impl Serialize for Ratio {
     }
 }
 
+/// What was not recorded (docs/budget.md).
+#[derive(Serialize)]
+struct EstimatedJson {
+    unrecorded_work: u128,
+    unrecorded_strands: u64,
+    tasks_low: u64,
+    tasks_high: u64,
+    span_low: u128,
+    span_high: u128,
+}
+
 #[derive(Serialize)]
 struct Root<'a> {
     workspan_report: u32,
@@ -42,6 +53,8 @@ struct Root<'a> {
     span: u128,
     #[serde(skip_serializing_if = "Option::is_none")]
     span_uncertainty: Option<u128>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    estimated: Option<EstimatedJson>,
     parallelism: Ratio,
     burden: u64,
     burdened_span: u128,
@@ -259,6 +272,14 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options) -> Root<'a>
         work_uncertainty: uncertainty.map(|u| u.0),
         span: ws.span,
         span_uncertainty: uncertainty.map(|u| u.1),
+        estimated: ws.estimated.map(|e| EstimatedJson {
+            unrecorded_work: e.work,
+            unrecorded_strands: e.strands,
+            tasks_low: e.tasks.0,
+            tasks_high: e.tasks.1,
+            span_low: e.span.0,
+            span_high: e.span.1,
+        }),
         parallelism: Ratio(ws.parallelism()),
         burden: ws.burden,
         burdened_span: ws.burdened_span,

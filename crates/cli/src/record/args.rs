@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use super::budget::MaxOverhead;
 use super::watch::Sampling;
 use super::windows::WindowArgs;
 
@@ -40,6 +41,10 @@ pub struct RecordArgs {
     /// Which parts of the run are kept.
     #[command(flatten)]
     pub windows: WindowArgs,
+    /// What recording may add to the program's time where its tasks are very short, as 5%, or `off`: most subtrees of joins then
+    /// run unrecorded, and what is inside is estimated from others, drawn by chance (Rayon; default off)
+    #[arg(long, value_name = "off|PERCENT")]
+    pub max_overhead: Option<MaxOverhead>,
     /// Record what the program starts as well, each process into a trace of its own: scripts, launchers, workers started by
     /// exec (children that only fork, setuid and static programs stay unrecorded; the environment keeps LD_PRELOAD)
     #[arg(long)]
@@ -90,6 +95,10 @@ pub struct CargoWorkspanArgs {
     /// Which parts of the run are kept.
     #[command(flatten)]
     pub windows: WindowArgs,
+    /// What recording may add to the program's time where its tasks are very short, as 5%, or `off`: most subtrees of joins then
+    /// run unrecorded, and what is inside is estimated from others, drawn by chance (Rayon; default off)
+    #[arg(long, value_name = "off|PERCENT")]
+    pub max_overhead: Option<MaxOverhead>,
     /// Record what the program starts as well, each process into a trace of its own (not children that only fork; the
     /// environment keeps LD_PRELOAD)
     #[arg(long)]

@@ -25,6 +25,8 @@ pub const FOLLOW: &str = "WORKSPAN_FOLLOW";
 pub const SWAP: &str = "WORKSPAN_SWAP";
 /// For the preloaded library: performance counters, as it takes them.
 pub const COUNTERS: &str = "WORKSPAN_COUNTERS";
+/// For the preloaded library: millionths of the program's time that recording may add; 0 or nothing: no limit.
+pub const MAX_OVERHEAD: &str = "WORKSPAN_MAX_OVERHEAD";
 /// For the preloaded library: not empty, it reads the threads' scheduling statistics.
 pub const SCHEDSTAT: &str = "WORKSPAN_SCHEDSTAT";
 /// For the runner: a file; the program is added to it instead of being started.
@@ -112,6 +114,7 @@ pub fn restore(command: &mut Command) {
         COUNTERS,
         LIST,
         RING,
+        MAX_OVERHEAD,
         USER_RUNNER,
         RESTORE,
     ] {
@@ -150,8 +153,10 @@ pub fn preload(command: &mut Command, library: &OsStr, spool: &OsStr, sanitizer:
     } else {
         command.env_remove(USER_LD_PRELOAD);
     }
-    if let Some(counters) = std::env::var_os(COUNTERS) {
-        command.env(COUNTERS, counters);
+    for told in [COUNTERS, MAX_OVERHEAD] {
+        if let Some(value) = std::env::var_os(told) {
+            command.env(told, value);
+        }
     }
     if let Some(ring) = std::env::var_os(RING) {
         command.env(RING, ring);

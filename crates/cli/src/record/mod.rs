@@ -1,6 +1,7 @@
 //! `workspan record` and `cargo workspan`: build where there is something to build, run, finalise, report.
 
 mod args;
+mod budget;
 mod build_folder;
 pub mod calibration;
 mod cargo;
@@ -79,6 +80,8 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
     let no_perf = args.no_perf || args.windows.ring.is_some();
     let watch = watch::Watch::new(no_perf, args.sample, args.counters.as_deref())?;
     let windows = Arc::new(Windows::new(args.windows));
+    let mut watch = watch::Watch::new(args.no_perf, args.sample, args.counters.as_deref())?;
+    watch.max_overhead = args.max_overhead;
     match args.command.split_first() {
         Some((program, rest)) if Path::new(program).file_name() == Some(OsStr::new("cargo")) => {
             if args.swap_runtime {
@@ -149,9 +152,17 @@ pub fn cargo_workspan(args: CargoWorkspanArgs) -> anyhow::Result<ExitCode> {
     }
     let watch = watch::Watch::new(
         line.take_flag("--no-perf") || args.no_perf || windows.ring.is_some(),
+    let max_overhead = line.take("--max-overhead").map(|value| {
+        let value = value.to_string_lossy();
+        let told = value.parse::<budget::MaxOverhead>();
+        told.map_err(|what| anyhow::anyhow!("--max-overhead {value}: {what}"))
+    });
+    let mut watch = watch::Watch::new(
+        line.take_flag("--no-perf") || args.no_perf,
         sample.transpose()?.or(args.sample),
         counters.or(args.counters).as_deref(),
     )?;
+    watch.max_overhead = max_overhead.transpose()?.or(args.max_overhead);
     let no_report = line.take_flag("--no-report") || args.no_report;
     let follow = line.take_flag("--follow") || args.follow;
     let given = [line.take("--output"), line.take("-o")]

@@ -6,7 +6,8 @@ use std::str::FromStr;
 use workspan_perf::Counter;
 use workspan_trace::entry::Note;
 
-use super::environment::{COUNTERS, NO_PERF, SAMPLE};
+use super::budget::MaxOverhead;
+use super::environment::{COUNTERS, MAX_OVERHEAD, NO_PERF, SAMPLE};
 
 /// The flags that say how the program is watched.
 #[derive(Debug, Clone, Default)]
@@ -15,6 +16,8 @@ pub struct Watch {
     pub no_perf: bool,
     /// `--sample`; `None` when it was not given.
     pub sample: Option<Sampling>,
+    /// `--max-overhead`; `None` when it was not given.
+    pub max_overhead: Option<MaxOverhead>,
     /// `--counters`: those the kernel counts.
     counters: Vec<Counter>,
     /// And why it does not count the others.
@@ -80,6 +83,9 @@ impl Watch {
         }
         if let Some(sampling) = self.sample {
             command.env(SAMPLE, sampling.0.to_string());
+        }
+        if let Some(most) = self.max_overhead {
+            command.env(MAX_OVERHEAD, most.per_million().to_string());
         }
         if !self.counters.is_empty() {
             let told = self.counters.iter().map(|c| {

@@ -1,0 +1,69 @@
+//! What of a run was estimated, because it ran unrecorded to stay inside the overhead budget (docs/budget.md), and how far off that may be.
+
+use std::collections::BTreeMap;
+
+use workspan_dag::Dag;
+
+use crate::heaviest::Heaviest;
+use crate::options::{Error, Options};
+use crate::weight::{Side, Weights};
+
+/// What of a run is an estimate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Estimated {
+    /// Work of the unrecorded strands, in units of the metric. It was measured; what is inside was not.
+    pub work: u128,
+    /// The unrecorded strands.
+    pub strands: u64,
+    /// All tasks of the run, at least and at most (95 %).
+    pub tasks: (u64, u64),
+    /// The span, at least and at most.
+    pub span: (u128, u128),
+}
+
+impl Estimated {
+    /// `None` when everything was recorded. `tasks` are all of the run. Two passes over the strands.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub(crate) fn new(dag: &Dag, options: &Options) -> Result<Option<Estimated>, Error> {
+        if dag.unrecorded.is_empty() {
+            return Ok(None);
+        }
+        let mut weights = Weights::new(dag, options)?;
+        let strands = dag.unrecorded.iter().map(|u| u.0);
+        let work = strands.map(|s| u128::from(weights.work(s))).sum();
+        let mut span = |side: Side| {
+            weights.side = side;
+            Heaviest::unburdened(dag, &weights).span(dag)
+        };
+        let span = (span(Side::Low), span(Side::High));
+        Ok(Some(Estimated {
+            work,
+            strands: dag.unrecorded.len() as u64,
+            tasks: tasks(dag),
+            span,
+        }))
+    }
+}
+
+/// Tasks of the run: those of a site may all be off in the same direction, sites are independent of each other.
+fn tasks(dag: &Dag) -> (u64, u64) {
+    let folded = dag.folded.iter().map(|f| f.1.tasks);
+    let all = folded.fold(dag.tasks.len() as u64, u64::saturating_add);
+    let mut off: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    for (s, bounds) in &dag.unrecorded {
+        let told = dag.fold_of(*s).map_or(0, |fold| fold.tasks) as f64;
+        let site = off.entry(bounds.site).or_default();
+        site.0 += (told - bounds.tasks.0 as f64).max(0.0);
+        site.1 += (bounds.tasks.1 as f64 - told).max(0.0);
+    }
+    let square = |sum: f64, x: f64| sum + x * x;
+    let below = off.values().map(|o| o.0).fold(0.0, square).sqrt();
+    let above = off.values().map(|o| o.1).fold(0.0, square).sqrt();
+    let least = dag.tasks.len() as u64;
+    (
+        all.saturating_sub(below as u64).max(least),
+        all.saturating_add(above as u64),
+    )
+}
