@@ -1,6 +1,7 @@
 //! Programs of very short tasks, recorded within a budget: what is left out, what is not, and that they do what they did.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+#[allow(dead_code, reason = "each test program uses a part")]
 mod fixture;
 #[allow(
     dead_code,
@@ -40,7 +41,6 @@ fn seen(fixture: &Fixture, arguments: &[&str], budget: &str) -> (String, Seen) {
     for (thread, mut chunks) in threads {
         chunks.sort_by_key(|chunk| chunk.seq);
         let (mut yields, mut open) = (0, 0i64);
-        // Subtrees and recorded tasks on this stack, and whether the top one waits for parts.
         for chunk in chunks {
             for (_, event) in Events::new(chunk.payload, chunk.base_ticks) {
                 match event {
