@@ -180,7 +180,7 @@ fn measure_size(kernel: &Kernel, size: &Size, threads: &str) -> Result<()> {
     Ok(())
 }
 
-const BUILD: [&str; 6] = [
+pub(crate) const BUILD: [&str; 6] = [
     "--release",
     "--package=workspan-bench",
     "--bin=joins",
@@ -190,7 +190,7 @@ const BUILD: [&str; 6] = [
 ];
 
 /// The executable that a `cargo build --message-format json` made.
-fn executable(command: &mut Command) -> Result<PathBuf> {
+pub(crate) fn executable(command: &mut Command) -> Result<PathBuf> {
     let messages = output(command)?;
     let found = messages
         .lines()
@@ -206,7 +206,7 @@ fn recorded(program: &Path, trace: &Path) -> Command {
     let _ = fs::remove_file(trace);
     let mut command = workspan("release");
     command
-        .args(["record", "--no-report", "-o"])
+        .args(["record", "--no-report", "--max-overhead", "off", "-o"])
         .arg(trace)
         .arg("--")
         .arg(program);

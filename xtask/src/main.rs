@@ -3,7 +3,7 @@
 //! * `demo` records the merge sort of `bench/` and prints its report,
 //! * `test` runs every check a change has to pass,
 //! * `ui` builds the viewer's page, `screenshots` makes the README's pictures of it,
-//! * `bench` measures what recording costs, `bench predictions` how good predictions are.
+//! * `bench` measures what recording costs, `bench overhead` that by how long strands are, `bench predictions` how good predictions are.
 
 mod bench;
 mod demo;
@@ -12,6 +12,7 @@ mod fuzz;
 mod large_run;
 mod native_bench;
 mod outcomes;
+mod overhead;
 mod packages;
 mod picture;
 mod predictions;
@@ -38,6 +39,7 @@ usage: cargo xtask demo            build workspan, record the merge sort of benc
        cargo xtask test dependencies  licences and origins of what the project depends on, and cargo-deny
        cargo xtask ui              build the viewer's page (node 20.19 or later, npm), which the next build embeds
        cargo xtask screenshots     the README's pictures of the page, into docs/pictures
+       cargo xtask bench overhead      that by the length of strands: in full, folded, within a budget: docs/overhead.md
        cargo xtask bench predictions   how good what-if and simulation are: docs/predictions.md
        cargo xtask bench           what a recorded join or task costs on each runtime, its bytes, its report";
 
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         ] => test::part(part),
         ["bench"] => bench::run(),
         ["bench", "predictions"] => predictions::run(),
+        ["bench", "overhead"] => overhead::run(),
         ["ui"] => ui::build(),
         ["screenshots"] => ui::screenshots(),
         _ => {

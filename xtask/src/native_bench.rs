@@ -10,13 +10,13 @@ use crate::workspace::{root, target, workspan};
 const ROUNDS: usize = 9;
 
 /// A runtime: its name, compilers to try, what it is compiled with.
-struct Runtime {
-    name: &'static str,
+pub(crate) struct Runtime {
+    pub name: &'static str,
     compilers: &'static [&'static str],
     flags: &'static [&'static str],
 }
 
-const RUNTIMES: [Runtime; 3] = [
+pub(crate) const RUNTIMES: [Runtime; 3] = [
     Runtime {
         name: "libgomp",
         compilers: &["g++"],
@@ -87,7 +87,7 @@ pub fn run() -> Result<()> {
     }
 }
 
-fn build(runtime: &Runtime, folder: &Path) -> Result<PathBuf> {
+pub(crate) fn build(runtime: &Runtime, folder: &Path) -> Result<PathBuf> {
     let program = folder.join(format!("fib-{}", runtime.name));
     let mut last = String::from("no compiler");
     for compiler in runtime.compilers {
@@ -209,13 +209,14 @@ fn record(program: &Path, folder: &Path, flags: &[&str]) -> Command {
     let trace = folder.join("fib.wspan");
     let _ = std::fs::remove_file(&trace);
     let mut command = workspan("release");
-    command.args(["record", "--no-report"]).args(flags);
+    command.args(["record", "--no-report", "--max-overhead", "off"]);
+    command.args(flags);
     command.arg("-o").arg(trace).arg("--").arg(program);
     command
 }
 
 /// Seconds the kernel says its work took.
-fn seconds(mut command: Command, arguments: &[String], threads: &str) -> Result<f64> {
+pub(crate) fn seconds(mut command: Command, arguments: &[String], threads: &str) -> Result<f64> {
     command
         .args(arguments)
         .args(["--workers", threads, "--time", "yes"]);

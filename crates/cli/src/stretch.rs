@@ -173,7 +173,8 @@ fn record(command: &[OsString], output: &Path, workers: Option<&str>) -> anyhow:
     }
     let tool = std::env::current_exe().context("this program's own file can't be found")?;
     let mut run = Command::new(tool);
-    run.arg("record").arg("--no-report").arg("-o").arg(output);
+    run.args(["record", "--no-report", "--max-overhead", "off", "-o"])
+        .arg(output);
     run.arg("--").args(command);
     if let Some(workers) = workers {
         for variable in WORKERS {

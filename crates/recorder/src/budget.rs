@@ -37,6 +37,10 @@ pub enum Choice {
     Skip,
 }
 
+/// Added to the level that is recorded of a subtree recorded to learn from: it was not drawn by chance, so it says nothing of how many there
+/// are, but as much as others of what is inside.
+pub const LEARNT: u64 = 1 << 32;
+
 /// Classes that a thread knows; a power of two.
 const CLASSES: usize = 256;
 /// Subtrees of a class that are measured before any is left out.
@@ -77,6 +81,10 @@ pub struct Budget {
     settings: Settings,
     classes: [Class; CLASSES],
     random: u64,
+    /// Where on the line of chances laid end to end the next subtree begins, and where the point lies that draws one, both
+    /// counted from the last whole chance.
+    along: u64,
+    point: u64,
     /// Subtrees that take longer on average are entered.
     grain: u64,
     /// Since when the joins entered are counted, and how many they were.
@@ -106,20 +114,24 @@ impl Settings {
 
 impl Budget {
     /// For a thread of that number, at time `now`.
-    pub const fn new(settings: Settings, thread: u32, now: u64) -> Budget {
+    pub fn new(settings: Settings, thread: u32, now: u64) -> Budget {
         let mut seed = settings.seed ^ (thread as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         if seed == 0 {
             seed = 1;
         }
-        Budget {
+        let mut budget = Budget {
             settings,
             classes: [NONE; CLASSES],
             random: seed,
+            along: 0,
+            point: 0,
             grain: settings.millisecond / 20,
             since: now,
             entered: 0,
             sampled: 0,
-        }
+        };
+        budget.point = budget.draw();
+        budget
     }
 
     /// 32 random bits (xorshift64*, G. Marsaglia and S. Vigna).
@@ -130,6 +142,21 @@ impl Budget {
         x ^= x >> 27;
         self.random = x;
         x.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32
+    }
+
+    /// Whether the next subtree is drawn, with that chance in 2^32, at most 1. Chances are laid end to end, and in each whole one a point
+    /// at random draws the subtree it falls on: so as many are drawn as the chances add up to, in every phase of the program, and
+    /// no pattern in it can fall in with the drawing.
+    fn falls_on(&mut self, chance: u64) -> bool {
+        let whole = 1 << 32;
+        let mut drawn = self.along <= self.point && self.point < self.along + chance;
+        self.along += chance;
+        if self.along >= whole {
+            self.along -= whole;
+            self.point = self.draw();
+            drawn |= self.point < self.along;
+        }
+        drawn
     }
 
     /// Where a class stands, or would.
@@ -164,7 +191,7 @@ impl Budget {
             Choice::Learn
         } else if class.chance > u32::MAX as u64 {
             Choice::Enter
-        } else if self.draw() < class.chance {
+        } else if self.falls_on(class.chance) {
             Choice::Sample
         } else {
             Choice::Skip

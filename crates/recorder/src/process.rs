@@ -68,6 +68,8 @@ const OVER: u8 = 2;
 
 /// Millionths of the time that recording may add; 0: no limit.
 static MOST: AtomicU32 = AtomicU32::new(0);
+/// Tasks that a thread records before there is one.
+static HOLD: AtomicU32 = AtomicU32::new(0);
 static STATE: AtomicU8 = AtomicU8::new(OFF);
 /// Children forked by this process. Whether one went on by exec can't be seen from here.
 static FORKS: AtomicU32 = AtomicU32::new(0);
@@ -111,13 +113,13 @@ impl Recording {
     }
 }
 
-/// Recording may add at most so many millionths to the program's time; 0: no limit. Before [`start`].
-pub fn use_at_most(per_million: u32) {
+/// Recording may add at most so many millionths to the program's time; 0: no limit. Each thread records `hold` tasks in full before
+/// it leaves any out, so that small runs are whole. Before [`start`].
+pub fn use_at_most(per_million: u32, hold: u32) {
     MOST.store(per_million, Ordering::Relaxed);
+    HOLD.store(hold, Ordering::Relaxed);
 }
 
-/// Tasks that a thread records in full before any is left out, so that small runs are whole.
-const HOLD: u32 = 1 << 15;
 /// Records of a join.
 const RECORDS_A_JOIN: u64 = 4;
 
@@ -137,7 +139,7 @@ pub(crate) fn settings() -> Settings {
         } else {
             0
         },
-        hold: HOLD,
+        hold: HOLD.load(Ordering::Relaxed),
         // A probe's cost to the strand beside it is half of what it takes.
         join_ticks: (thread::probe_cost() * 2 * RECORDS_A_JOIN).max(1),
         millisecond: (millisecond as u64).max(1),

@@ -4,7 +4,7 @@
 //! by somebody tells so, as a *part* of the subtree, and is recorded from there on. Whatever begins on top of a subtree sets it
 //! aside; scopes, broadcasts and what goes to other pools end it and begin it again afterwards.
 
-use crate::budget::{Begun, Budget, Choice, Settings};
+use crate::budget::{Begun, Budget, Choice, Settings, LEARNT};
 use crate::recording::{here, Here};
 use crate::site;
 use crate::task::{Seat, Task};
@@ -136,12 +136,12 @@ impl Here {
         };
         let (choice, begun) = budget.begin(task.site, task.level, now);
         match choice {
-            Choice::Sample => {
-                let class = [u64::from(task.site), u64::from(task.level)];
+            Choice::Sample | Choice::Learn => {
+                let learnt = if choice == Choice::Learn { LEARNT } else { 0 };
+                let class = [u64::from(task.site), learnt + u64::from(task.level)];
                 self.record(Kind::Sampled, self.last(), class);
                 thread.unasked.set(WHOLE);
             }
-            Choice::Learn => thread.unasked.set(WHOLE),
             Choice::Enter | Choice::Skip => {}
         }
         Some(Asked {

@@ -94,6 +94,25 @@ fn most_of_what_is_too_short_is_left_out() {
     }
 }
 
+/// Parallel iterators are joins, whose site is the iterator's.
+#[test]
+fn iterators_have_a_budget_too() {
+    for threads in ["1", "2"] {
+        let (output, seen) = seen(&PROGRAMS, &["iterate_large", threads], "50000");
+        assert_eq!(output, "131072\n");
+        assert!(seen.joins < 1 << 17, "{} joins recorded", seen.joins);
+        assert!(!seen.subtrees.is_empty());
+    }
+}
+
+/// As where nobody asks for a budget: a thread records a million tasks first.
+#[test]
+fn small_runs_are_whole() {
+    let (output, seen) = seen(&PROGRAMS, &["fib_large", "1"], "50000:1048576");
+    assert_eq!(output, "196418\n");
+    assert_eq!((seen.joins, seen.subtrees.len()), (JOINS, 0));
+}
+
 #[test]
 fn without_a_budget_everything_is_recorded() {
     let (output, seen) = seen(&PROGRAMS, &["fib_large", "1"], "0");

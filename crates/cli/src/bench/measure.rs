@@ -133,7 +133,7 @@ fn run(plan: &Plan, program: &Path, trace: Option<&Path>) -> anyhow::Result<Run>
         Some(trace) => {
             let mut record = Command::new(std::env::current_exe()?);
             record
-                .args(["record", "--no-report", "-o"])
+                .args(["record", "--no-report", "--max-overhead", "off", "-o"])
                 .arg(trace)
                 .arg("--")
                 .arg(program);

@@ -6,10 +6,21 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaxOverhead(u32);
 
+/// Tasks that each thread records in full before any is left out, where a budget was asked for: some milliseconds of recording.
+const HOLD: u32 = 1 << 15;
+/// And where nobody asked: what is recorded in full can be read in a second, and costs a tenth of that.
+const HOLD_UNASKED: u32 = 1 << 20;
+
 impl MaxOverhead {
-    /// As the preloaded library takes it.
-    pub fn per_million(self) -> u32 {
-        self.0
+    /// What holds where nobody says anything.
+    const DEFAULT: MaxOverhead = MaxOverhead(50_000);
+
+    /// As the preloaded library takes it: of the flag, if it was given.
+    pub fn told(given: Option<MaxOverhead>) -> String {
+        match given {
+            Some(MaxOverhead(per_million)) => format!("{per_million}:{HOLD}"),
+            None => format!("{}:{HOLD_UNASKED}", Self::DEFAULT.0),
+        }
     }
 }
 
@@ -38,7 +49,7 @@ mod tests {
 
     #[test]
     fn shares() {
-        let told = |text: &str| text.parse::<MaxOverhead>().map(MaxOverhead::per_million);
+        let told = |text: &str| text.parse::<MaxOverhead>().map(|most| most.0);
         assert_eq!(told("off"), Ok(0));
         assert_eq!(told("5%"), Ok(50_000));
         assert_eq!(told("0.5"), Ok(5_000));
@@ -46,5 +57,11 @@ mod tests {
         for odd in ["0", "-1%", "much", "nan", "1e9", ""] {
             assert!(told(odd).is_err(), "{odd}");
         }
+    }
+
+    #[test]
+    fn what_was_asked_for_holds_sooner() {
+        assert_eq!(MaxOverhead::told(Some(MaxOverhead(7))), "7:32768");
+        assert_eq!(MaxOverhead::told(None), "50000:1048576");
     }
 }

@@ -25,7 +25,8 @@ pub const FOLLOW: &str = "WORKSPAN_FOLLOW";
 pub const SWAP: &str = "WORKSPAN_SWAP";
 /// For the preloaded library: performance counters, as it takes them.
 pub const COUNTERS: &str = "WORKSPAN_COUNTERS";
-/// For the preloaded library: millionths of the program's time that recording may add; 0 or nothing: no limit.
+/// For the preloaded library: millionths of the program's time that recording may add (0: no limit), and the tasks that a thread records
+/// before there is a limit, as `50000:32768`.
 pub const MAX_OVERHEAD: &str = "WORKSPAN_MAX_OVERHEAD";
 /// For the preloaded library: not empty, it reads the threads' scheduling statistics.
 pub const SCHEDSTAT: &str = "WORKSPAN_SCHEDSTAT";

@@ -84,8 +84,8 @@ impl Watch {
         if let Some(sampling) = self.sample {
             command.env(SAMPLE, sampling.0.to_string());
         }
-        if let Some(most) = self.max_overhead {
-            command.env(MAX_OVERHEAD, most.per_million().to_string());
+        if self.max_overhead.is_some() || std::env::var_os(MAX_OVERHEAD).is_none() {
+            command.env(MAX_OVERHEAD, MaxOverhead::told(self.max_overhead));
         }
         if !self.counters.is_empty() {
             let told = self.counters.iter().map(|c| {

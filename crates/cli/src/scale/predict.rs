@@ -34,7 +34,9 @@ pub fn record(
     }
     let tool = std::env::current_exe().context("this program's own file can't be found")?;
     let mut command = Command::new(tool);
-    command.args(["record", "--no-report", "-o"]).arg(trace);
+    command
+        .args(["record", "--no-report", "--max-overhead", "off", "-o"])
+        .arg(trace);
     command.arg("--").args(given);
     runner.run(command, workers, cpus).map_err(|why| {
         // What the recorder says of the program, not that it was the recorder that failed.

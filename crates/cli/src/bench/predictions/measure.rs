@@ -79,7 +79,9 @@ fn record(plan: &Plan, subject: &Subject) -> anyhow::Result<Run> {
     // `record` never overwrites; this one is ours.
     let _ = std::fs::remove_file(&file);
     let mut command = Command::new(std::env::current_exe()?);
-    command.args(["record", "--no-report", "-o"]).arg(&file);
+    command
+        .args(["record", "--no-report", "--max-overhead", "off", "-o"])
+        .arg(&file);
     command.arg("--").arg(&subject.variant.recorded);
     let command = with_arguments(command, subject, 2);
     plan.runner.run(command, 2, place(plan, 2))?;

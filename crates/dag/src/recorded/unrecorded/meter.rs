@@ -89,12 +89,13 @@ impl Node {
 }
 
 /// What a drawn join holds of one site.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Inside {
     /// Tasks created there.
     pub tasks: u64,
-    /// Weight of their own strands.
+    /// Weight of their own strands, and the sum of its squares over the tasks.
     pub own: u64,
+    pub squares: f64,
     /// Work and span of the outermost of them, summed.
     pub work: u64,
     pub span: u64,
@@ -279,6 +280,7 @@ impl Meter {
         let inside = self.sample.inside.entry(child.site).or_default();
         inside.open = inside.open.saturating_sub(1);
         inside.own = inside.own.saturating_add(child.own);
+        inside.squares += (child.own as f64).powi(2);
         if inside.open == 0 {
             inside.work = inside.work.saturating_add(child.inner.work);
             let span = child.inner.paths.heaviest.weight;

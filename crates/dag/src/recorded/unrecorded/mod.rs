@@ -4,6 +4,7 @@
 mod curve;
 mod meter;
 mod model;
+mod rate;
 
 use workspan_trace::event::Event;
 use workspan_trace::wire::TaskRef;

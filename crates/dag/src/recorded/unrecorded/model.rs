@@ -3,7 +3,8 @@
 //! *Counts*: which subtrees were recorded was drawn by chance among those of one site and level, so the mean count of the drawn ones
 //! times the number of the others is right on average, and by how much it may be off follows from how the drawn ones differ (stratified
 //! expansion, W. G. Cochran, Sampling Techniques, 1977, ch. 5). The probes' own time, which weighs several times a
-//! task here, does not enter: no drawn subtree's time is compared with another's.
+//! task here, does not enter. Where tasks are long beside them, few subtrees are drawn and sizes differ, the ratio of tasks to time
+//! tells more ([`super::rate`]).
 //!
 //! *Paths*: each strand gets those of a drawn join of about its size (hot-deck imputation), so that the longest of many is as
 //! long as it would be among them.
@@ -12,18 +13,7 @@ use std::collections::BTreeMap;
 
 use super::curve::{Curve, mix};
 use super::meter::{Inside, Path, Paths, Sample};
-
-/// Subtrees of one site and level.
-#[derive(Debug, Clone, Copy, Default)]
-struct Class {
-    /// Not recorded, with nothing else on the thread meanwhile.
-    passed: u64,
-    ticks: f64,
-    /// Drawn.
-    drawn: u64,
-    tasks: f64,
-    squares: f64,
-}
+use super::rate::{Class, Rate};
 
 /// A site.
 #[derive(Debug, Default)]
@@ -35,9 +25,8 @@ struct Site {
     ready: u64,
     tasks: u64,
     span: u64,
-    /// Tasks a tick, and by what part of it that may be off.
-    rate: f64,
-    off: f64,
+    /// Tasks a tick.
+    rate: Rate,
     /// Subtrees for each that was drawn.
     many: f64,
 }
@@ -81,8 +70,7 @@ impl Model {
     /// An unrecorded subtree during which its thread did nothing else.
     pub(super) fn passed(&mut self, class: (u32, u64), ticks: u64) {
         if let Some(class) = self.class(class) {
-            class.passed += 1;
-            class.ticks += ticks as f64;
+            class.pass(ticks as f64);
         }
     }
 
@@ -99,9 +87,7 @@ impl Model {
         let Some(class) = self.class((sample.site, sample.level)) else {
             return;
         };
-        class.drawn += 1;
-        class.tasks += tasks;
-        class.squares += tasks * tasks;
+        class.draw(tasks, sample.whole.work as f64, sample.whole.ticks as f64);
         let site = self.sites.entry(sample.site).or_default();
         site.ticks = site.ticks.saturating_add(sample.whole.ticks);
         site.ready = site.ready.saturating_add(sample.ready);
@@ -115,6 +101,7 @@ impl Model {
             let sum = site.inside.entry(of).or_default();
             sum.tasks = sum.tasks.saturating_add(add.tasks);
             sum.own = sum.own.saturating_add(add.own);
+            sum.squares += add.squares;
             sum.work = sum.work.saturating_add(add.work);
             sum.span = sum.span.saturating_add(add.span);
             if sum.lengths.len() < add.lengths.len() {
@@ -131,7 +118,19 @@ impl Model {
         for (&number, site) in &mut self.sites {
             let classes = self.classes.range((number, 0)..=(number, u64::MAX));
             let classes: Vec<Class> = classes.map(|c| *c.1).collect();
-            (site.rate, site.off) = rate(&classes);
+            let inside = site.inside.values();
+            let (own, squares) = inside.fold((0.0, 0.0), |sum, i| {
+                (sum.0 + i.own as f64, sum.1 + i.squares)
+            });
+            let apart = site.tasks as f64 * squares / (own * own);
+            site.rate = Rate::of(
+                &classes,
+                if own > 0.0 {
+                    (apart - 1.0).max(0.0)
+                } else {
+                    1.0
+                },
+            );
             let passed: u64 = classes.iter().map(|c| c.passed).sum();
             let drawn: u64 = classes.iter().map(|c| c.drawn).sum();
             site.many = 1.0 + passed as f64 / drawn.max(1) as f64;
@@ -147,7 +146,7 @@ impl Model {
 
     /// What a strand of so many ticks holds.
     pub(super) fn estimate(&self, site: u32, ticks: u64, draw: u64) -> Estimate {
-        let site_model = self.sites.get(&site).filter(|s| s.rate > 0.0);
+        let site_model = self.sites.get(&site).filter(|s| s.rate.tasks > 0.0);
         let Some(model) = site_model else {
             // Nothing of its kind was drawn: at least the join itself, and as long as it took.
             let path = Path {
@@ -174,23 +173,24 @@ impl Model {
                 }],
             };
         };
-        let exact = ticks as f64 * model.rate;
+        let exact = ticks as f64 * model.rate.tasks;
         // Rounded up as often as the rest says, so that many short strands add up.
         let rest = (mix(draw) >> 11) as f64 / (1u64 << 53) as f64;
         let tasks = (exact + rest).floor().max(2.0);
         let through = model
             .curve
-            .through(tasks, model.many, draw)
+            .through(tasks, model.rate.off, model.many, draw)
             .unwrap_or_default();
         let mut paths = through.paths;
         for path in [&mut paths.heaviest, &mut paths.longest] {
             path.weight = path.weight.min(ticks);
         }
         let span = paths.heaviest.weight;
-        let within = |off: f64| ((tasks * off) as u64).max(2);
+        let off = 1.0 + model.rate.off;
+        let within = |tasks: f64| (tasks as u64).max(2);
         Estimate {
             tasks: tasks as u64,
-            tasks_within: (within(1.0 - model.off), within(1.0 + model.off)),
+            tasks_within: (within(tasks / off), within((tasks * off).ceil())),
             span_within: (
                 through.span.0.min(span),
                 through.span.1.clamp(span, ticks.max(span)),
@@ -265,50 +265,4 @@ fn spread(lengths: &[u64], count: u64) -> Vec<u64> {
         *most += count.saturating_sub(told);
     }
     out
-}
-
-/// Tasks a tick of the unrecorded subtrees of a site, and by what part of it that may be off in either direction (95 %). Levels of which
-/// none was drawn count as the others on average. 0 when none was.
-fn rate(classes: &[Class]) -> (f64, f64) {
-    let both = || {
-        classes
-            .iter()
-            .filter(|c| c.drawn > 0 && c.passed > 0 && c.ticks > 0.0)
-    };
-    let ticks: f64 = both().map(|c| c.ticks).sum();
-    let mean = |c: &Class| c.tasks / c.drawn as f64;
-    let tasks: f64 = both().map(|c| mean(c) * c.passed as f64).sum();
-    if ticks <= 0.0 || tasks <= 0.0 {
-        // Drawn ones there are, but of other levels: their own time, probes and all.
-        let drawn: f64 = classes.iter().map(|c| c.tasks).sum();
-        let ticks: f64 = classes.iter().map(|c| c.ticks).sum();
-        let passed: u64 = classes.iter().map(|c| c.passed).sum();
-        let count: u64 = classes.iter().map(|c| c.drawn).sum();
-        if drawn <= 0.0 || ticks <= 0.0 || count == 0 {
-            return (0.0, 1.0);
-        }
-        return (drawn / count as f64 * passed as f64 / ticks, 1.0);
-    }
-    // How subtrees of one class differ, relative to their mean, over all classes: few of each are drawn.
-    let (mut squares, mut free) = (0.0, 0u64);
-    for class in classes.iter().filter(|c| c.drawn > 1) {
-        let mean = mean(class);
-        let about = class.squares - class.drawn as f64 * mean * mean;
-        squares += about.max(0.0) / (mean * mean);
-        free += class.drawn - 1;
-    }
-    let relative = if free == 0 {
-        1.0
-    } else {
-        squares / free as f64
-    };
-    let variance: f64 = both()
-        .map(|c| {
-            let whole = mean(c) * c.passed as f64;
-            whole * whole * relative * (1.0 / c.drawn as f64 + 1.0 / c.passed as f64)
-        })
-        .sum();
-    // Student's t for 95 %, near enough: 1.96 for many, 12.7 for one.
-    let t = 1.96 + 2.4 / free.max(1) as f64 + 8.3 / (free.max(1) as f64).powi(3);
-    (tasks / ticks, (t * variance.sqrt() / tasks).min(1.0))
 }

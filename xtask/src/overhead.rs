@@ -1,0 +1,327 @@
+//! `cargo xtask bench overhead`: what recording costs by how long strands are, from nothing at all to a millisecond, on every runtime:
+//! bare, recorded in full, folded while recording (`--fold`), within the overhead budget (`--max-overhead`). What was published
+//! of DAG Recorder and TaskProf2 stands beside it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use crate::bench::{BUILD, executable};
+use crate::native_bench::{RUNTIMES, build, seconds};
+use crate::workspace::{build_release, cargo, cargo_workspan, output, target, workspan};
+
+/// Measuring ends here, whole rounds at a time; builds come before it.
+const LIMIT: Duration = Duration::from_secs(330);
+/// Rounds that are measured however long they take, and those that are enough.
+const ROUNDS: (usize, usize) = (3, 9);
+/// A bare run takes about so long: longer than it takes a budget to take hold.
+const RUN_NS: f64 = 100e6;
+/// Work in every strand, in ns.
+const STRANDS: [f64; 10] = [0.0, 20.0, 50.0, 100.0, 300.0, 1e3, 3e3, 1e4, 1e5, 1e6];
+
+/// The budget that is measured.
+const BUDGET: &str = "5%";
+/// And the grain.
+const GRAIN: &str = "10us";
+
+/// How a run is recorded.
+const VARIANTS: [&str; 4] = ["bare", "full", "folded", "budgeted"];
+
+/// What was published of others, in ns a task, on machines of theirs.
+const PEERS: [(&str, f64); 2] = [("DAG Recorder", 415.0), ("TaskProf2", 35_000.0)];
+
+/// Uncut Fibonacci numbers over one runtime.
+struct Program {
+    runtime: &'static str,
+    bare: PathBuf,
+    recorded: PathBuf,
+    rust: bool,
+    /// Rounds of work in a ns.
+    rounds: f64,
+    /// A create without work, in ns.
+    create: f64,
+}
+
+/// A size of strands on a number of workers.
+struct Cell {
+    program: usize,
+    strand: f64,
+    workers: &'static str,
+    n: u64,
+    rounds: u64,
+    /// ns a create, by variant.
+    runs: [Vec<f64>; 4],
+    /// The last trace's bytes.
+    bytes: [u64; 4],
+}
+
+/// Creates of an uncut fib(n).
+fn creates(n: u64) -> f64 {
+    let (mut a, mut b) = (0.0, 0.0);
+    for _ in 2..=n {
+        (a, b) = (b, 1.0 + a + b);
+    }
+    b
+}
+
+/// Measures all of it.
+pub fn run() -> Result<()> {
+    build_release()?;
+    let folder = target().join("workspan/bench");
+    fs::create_dir_all(&folder)?;
+    let trace = folder.join("overhead.wspan");
+    let folds = offers("--fold")?;
+    if !folds {
+        println!("not measured: folded: this workspan has no --fold");
+    }
+    let programs = programs(&folder)?;
+    let mut cells = Vec::new();
+    for (program, of) in programs.iter().enumerate() {
+        for workers in ["1", "2"] {
+            cells.extend(STRANDS.map(|strand| of.cell(program, strand, workers)));
+        }
+    }
+    let started = Instant::now();
+    let mut rounds = 0;
+    let mut longest = Duration::ZERO;
+    while rounds < ROUNDS.0 || (rounds < ROUNDS.1 && started.elapsed() + longest < LIMIT) {
+        let round = Instant::now();
+        for cell in &mut cells {
+            let program = &programs[cell.program];
+            for turn in 0..VARIANTS.len() {
+                // Each comes first in its turn.
+                let variant = (turn + rounds) % VARIANTS.len();
+                if variant == 2 && !folds {
+                    continue;
+                }
+                let ns = program.measure(cell, variant, &trace)?;
+                cell.runs[variant].push(ns);
+                cell.bytes[variant] = fs::metadata(&trace).map_or(0, |file| file.len());
+            }
+        }
+        longest = longest.max(round.elapsed());
+        rounds += 1;
+    }
+    print(&programs, &cells, rounds);
+    for program in programs.iter().filter(|p| p.rust) {
+        for cell in cells
+            .iter()
+            .filter(|c| programs[c.program].rust && c.strand == 0.0)
+        {
+            estimates(program, cell, &trace)?;
+        }
+    }
+    let _ = fs::remove_file(&trace);
+    Ok(())
+}
+
+/// Whether `workspan record` has that flag.
+fn offers(flag: &str) -> Result<bool> {
+    Ok(output(workspan("release").args(["record", "--help"]))?.contains(flag))
+}
+
+/// Those that can be built here.
+fn programs(folder: &Path) -> Result<Vec<Program>> {
+    let bare = executable(cargo().args(["build"]).args(BUILD))?;
+    let recorded = executable(cargo_workspan("release")?.args(["build"]).args(BUILD))?;
+    let work = output(Command::new(&bare).args(["--work", "10000"]))?;
+    let ns: f64 = work.trim().parse().context("joins --work")?;
+    let mut programs = vec![Program {
+        runtime: "Rayon",
+        bare,
+        recorded,
+        rust: true,
+        rounds: 10_000.0 / ns,
+        create: 20.0,
+    }];
+    for runtime in &RUNTIMES {
+        let program = match build(runtime, folder) {
+            Ok(program) => program,
+            Err(why) => {
+                println!("not measured: {}: {why:#}", runtime.name);
+                continue;
+            }
+        };
+        let rounds = 10_000_000;
+        let arguments = ["1", "2", &rounds.to_string()].map(String::from);
+        let mut least = f64::INFINITY;
+        for _ in 0..5 {
+            least = least.min(seconds(Command::new(&program), &arguments, "1")?);
+        }
+        programs.push(Program {
+            runtime: runtime.name,
+            bare: program.clone(),
+            recorded: program,
+            rust: false,
+            rounds: f64::from(rounds) / (least * 1e9),
+            create: 80.0,
+        });
+    }
+    Ok(programs)
+}
+
+impl Program {
+    fn cell(&self, program: usize, strand: f64, workers: &'static str) -> Cell {
+        // A create has two strands of work, its own and the one that goes on.
+        let each = self.create + 2.0 * strand;
+        let n = (5..40).rev().find(|&n| creates(n) * each <= RUN_NS);
+        Cell {
+            program,
+            strand,
+            workers,
+            n: n.unwrap_or(5),
+            rounds: (strand * self.rounds).round() as u64,
+            runs: Default::default(),
+            bytes: [0; 4],
+        }
+    }
+
+    /// ns a create.
+    fn measure(&self, cell: &Cell, variant: usize, trace: &Path) -> Result<f64> {
+        let (n, rounds) = (cell.n.to_string(), cell.rounds.to_string());
+        let _ = fs::remove_file(trace);
+        let command = match variant {
+            0 => Command::new(&self.bare),
+            _ => {
+                let mut command = workspan("release");
+                command.args(["record", "--no-report", "--max-overhead"]);
+                command.arg(if variant == 3 { BUDGET } else { "off" });
+                if variant == 2 {
+                    command.args(["--fold", GRAIN]);
+                }
+                command.arg("-o").arg(trace).arg("--").arg(&self.recorded);
+                command
+            }
+        };
+        if !self.rust {
+            let arguments = [n, "2".to_owned(), rounds];
+            return Ok(seconds(command, &arguments, cell.workers)? * 1e9 / creates(cell.n));
+        }
+        let mut command = command;
+        command.env("RAYON_NUM_THREADS", cell.workers);
+        let run = command.args([&n, "1", &rounds]).output();
+        let run = run.with_context(|| format!("{command:?}"))?;
+        let text = String::from_utf8_lossy(&run.stdout);
+        let first = text.split_whitespace().next().and_then(|w| w.parse().ok());
+        first.with_context(|| format!("{command:?} printed `{text}`: {}", run.status))
+    }
+}
+
+fn sorted(runs: &[f64]) -> Vec<f64> {
+    let mut runs = runs.to_vec();
+    runs.sort_by(f64::total_cmp);
+    runs
+}
+
+/// As people say it.
+fn length(ns: f64) -> String {
+    match ns {
+        0.0 => "none".into(),
+        ns if ns < 1e3 => format!("{ns:.0} ns"),
+        ns if ns < 1e6 => format!("{:.0} µs", ns / 1e3),
+        ns => format!("{:.0} ms", ns / 1e6),
+    }
+}
+
+fn print(programs: &[Program], cells: &[Cell], rounds: usize) {
+    println!(
+        "\ntime / bare time by the work in every strand of an uncut fib, {rounds} rounds in which all took turns\n\
+         minimum / bare minimum, in brackets the least and the greatest run / bare median; MB: the trace\n\
+         full: --max-overhead off; folded: and --fold {GRAIN}; budgeted: --max-overhead {BUDGET}\n\
+         DAG Recorder (415 ns a task) and TaskProf2 (35 µs): computed from what was published, not measured here"
+    );
+    for (at, program) in programs.iter().enumerate() {
+        for workers in ["1", "2"] {
+            println!("\n{}, {workers} of the machine's workers", program.runtime);
+            println!(
+                "{:<8}{:>9}{:>12}{:>24}{:>24}{:>24}{:>15}{:>11}  {:>22}",
+                "strand",
+                "creates",
+                "bare, ns",
+                VARIANTS[1],
+                VARIANTS[2],
+                VARIANTS[3],
+                PEERS[0].0,
+                PEERS[1].0,
+                "MB"
+            );
+            let of = |c: &&Cell| c.program == at && c.workers == workers;
+            for cell in cells.iter().filter(of) {
+                row(cell);
+            }
+        }
+    }
+}
+
+fn row(cell: &Cell) {
+    let bare = sorted(&cell.runs[0]);
+    let (low, middle) = (bare[0], bare[bare.len() / 2]);
+    let ratio = |runs: &[f64]| {
+        let runs = sorted(runs);
+        let (Some(first), Some(last)) = (runs.first(), runs.last()) else {
+            return "-".into();
+        };
+        let (least, from, to) = (first / low, first / middle, last / middle);
+        format!("{least:.3} ({from:.2}-{to:.2})")
+    };
+    let peers = PEERS.map(|(_, ns)| format!("{:.2}", 1.0 + ns / low));
+    let megabytes = cell.bytes[1..].iter().map(|&b| match b {
+        0 => "-".into(),
+        bytes => format!("{:.2}", bytes as f64 / 1e6),
+    });
+    println!(
+        "{:<8}{:>9}{low:>12.1}{:>24}{:>24}{:>24}{:>15}{:>11}  {:>22}",
+        length(cell.strand),
+        creates(cell.n),
+        ratio(&cell.runs[1]),
+        ratio(&cell.runs[2]),
+        ratio(&cell.runs[3]),
+        peers[0],
+        peers[1],
+        megabytes.collect::<Vec<String>>().join(" "),
+    );
+}
+
+/// Work, span and tasks of a budgeted run beside those of a full one and the bare time.
+fn estimates(program: &Program, cell: &Cell, trace: &Path) -> Result<()> {
+    let workers: f64 = cell.workers.parse()?;
+    let bare = sorted(&cell.runs[0])[0] * creates(cell.n) * workers;
+    println!(
+        "\nuncut fib over {}, {} workers: bare time x workers {:.1} ms, {} tasks",
+        program.runtime,
+        cell.workers,
+        bare / 1e6,
+        2.0 * creates(cell.n) + 1.0
+    );
+    for variant in [1, 3] {
+        program.measure(cell, variant, trace)?;
+        let report = output(workspan("release").args(["report", "--json"]).arg(trace))?;
+        let report: Value = serde_json::from_str(&report).context("workspan report --json")?;
+        let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
+        let second = number(&report["ticks_per_second"]);
+        let ms = |value: &Value| number(value) / second * 1e3;
+        let us = |value: &Value| number(value) / second * 1e6;
+        let estimated = &report["estimated"];
+        println!(
+            "{:<9} work {:.1} ms ({:.2} of bare), span {:.2} µs{}, {} tasks{}",
+            VARIANTS[variant],
+            ms(&report["work"]),
+            ms(&report["work"]) * 1e6 / bare,
+            us(&report["span"]),
+            match estimated {
+                Value::Null => String::new(),
+                e => format!(" ({:.2}-{:.2})", us(&e["span_low"]), us(&e["span_high"])),
+            },
+            report["tasks"],
+            match estimated {
+                Value::Null => String::new(),
+                e => format!(" ({}-{})", e["tasks_low"], e["tasks_high"]),
+            },
+        );
+    }
+    Ok(())
+}
