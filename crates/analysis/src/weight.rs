@@ -88,6 +88,8 @@ pub(crate) struct Weights<'a> {
     pub burden: u64,
     /// For the paths through unrecorded strands.
     pub side: Side,
+    /// What a strand's two probes may have cost more or less than was taken out for them.
+    unsure: u64,
     /// Probe time inside strands; 0 when it is left in the weights.
     pub recording: u128,
     /// Off-CPU time inside strands: preempted.
@@ -103,6 +105,7 @@ impl<'a> Weights<'a> {
             values: Values::with_capacity(dag.strands.len()),
             burden: 0,
             side: Side::Estimate,
+            unsure: 0,
             recording: 0,
             descheduled: 0,
             blocked: 0,
@@ -126,6 +129,9 @@ impl<'a> Weights<'a> {
     fn measure_time(&mut self, options: &Options) {
         let dag = self.dag;
         let probe_cost = if options.raw { 0 } else { dag.meta.probe_cost };
+        if options.metric == Metric::Time {
+            self.unsure = probe_cost.saturating_mul(14) / 10;
+        }
         let mut offs = OffCursor::new(dag);
         let mut folds = dag.folded.iter().peekable();
         for s in 0..dag.strands.len() {
@@ -173,12 +179,23 @@ impl<'a> Weights<'a> {
     /// What strand `s` adds to a path through it, when each burdened edge on the way costs `burden`.
     pub(crate) fn path(&self, s: StrandId, burden: u64) -> u128 {
         let weight = self.values.get(s);
-        if self.side != Side::Estimate
-            && let Some(bounds) = self.dag.bounds_of(s)
-        {
-            let (low, high) = bounds.span;
-            let span = if self.side == Side::Low { low } else { high };
-            return u128::from(span.min(weight));
+        if self.side != Side::Estimate {
+            let low = self.side == Side::Low;
+            return match self.dag.bounds_of(s) {
+                Some(bounds) => {
+                    let span = if low { bounds.span.0 } else { bounds.span.1 };
+                    u128::from(span.min(weight))
+                }
+                None => {
+                    let path = path_weight(self.dag, s, weight, burden);
+                    let unsure = u128::from(self.unsure);
+                    if low {
+                        path.saturating_sub(unsure)
+                    } else {
+                        path + unsure
+                    }
+                }
+            };
         }
         path_weight(self.dag, s, weight, burden)
     }

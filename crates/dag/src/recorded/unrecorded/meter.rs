@@ -96,6 +96,8 @@ pub(super) struct Inside {
     /// Weight of their own strands, and the sum of its squares over the tasks.
     pub own: u64,
     pub squares: f64,
+    /// The longest task's.
+    pub longest: u64,
     /// Work and span of the outermost of them, summed.
     pub work: u64,
     pub span: u64,
@@ -281,6 +283,7 @@ impl Meter {
         inside.open = inside.open.saturating_sub(1);
         inside.own = inside.own.saturating_add(child.own);
         inside.squares += (child.own as f64).powi(2);
+        inside.longest = inside.longest.max(child.own);
         if inside.open == 0 {
             inside.work = inside.work.saturating_add(child.inner.work);
             let span = child.inner.paths.heaviest.weight;

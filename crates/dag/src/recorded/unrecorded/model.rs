@@ -102,6 +102,7 @@ impl Model {
             sum.tasks = sum.tasks.saturating_add(add.tasks);
             sum.own = sum.own.saturating_add(add.own);
             sum.squares += add.squares;
+            sum.longest = sum.longest.max(add.longest);
             sum.work = sum.work.saturating_add(add.work);
             sum.span = sum.span.saturating_add(add.span);
             if sum.lengths.len() < add.lengths.len() {
@@ -186,6 +187,9 @@ impl Model {
             path.weight = path.weight.min(ticks);
         }
         let span = paths.heaviest.weight;
+        // One task as long as the longest that was drawn may lie on a path that had none.
+        let longest = model.inside.values().map(|i| i.longest).max();
+        let high = through.span.1.saturating_add(longest.unwrap_or(0));
         let off = 1.0 + model.rate.off;
         let within = |tasks: f64| (tasks as u64).max(2);
         Estimate {
@@ -193,7 +197,7 @@ impl Model {
             tasks_within: (within(tasks / off), within((tasks * off).ceil())),
             span_within: (
                 through.span.0.min(span),
-                through.span.1.clamp(span, ticks.max(span)),
+                high.clamp(span, ticks.max(span)),
             ),
             paths,
             levels: through.levels,
