@@ -149,7 +149,7 @@ fn captured(dag: &Dag) -> Vec<Captured> {
         note,
     };
     let text = |note: &str| note.to_string();
-    vec![
+    let mut rows = vec![
         row(
             "spawn sites",
             sites.len(),
@@ -176,10 +176,26 @@ fn captured(dag: &Dag) -> Vec<Captured> {
         row("parts", dag.parts.len(), text("")),
         row(
             "folded subtrees",
-            dag.folded.len(),
+            dag.folded.len().saturating_sub(dag.unrecorded.len()),
             workspan_export::shortened(&dag.meta).unwrap_or_default(),
         ),
-    ]
+    ];
+    if !dag.unrecorded.is_empty() {
+        let share = 100.0 * unrecorded(dag);
+        let note = format!(
+            "{share:.0} % of the time that tasks ran; what is inside is estimated, see --max-overhead"
+        );
+        rows.push(row("unrecorded strands", dag.unrecorded.len(), note));
+    }
+    rows
+}
+
+/// The part of all strands' time that unrecorded ones have.
+fn unrecorded(dag: &Dag) -> f64 {
+    let time = |s: usize| (dag.strands.end[s] - dag.strands.start[s]) as f64;
+    let all: f64 = (0..dag.strands.len()).map(time).sum();
+    let part: f64 = dag.unrecorded.iter().map(|u| time(u.0 as usize)).sum();
+    part / all.max(1.0)
 }
 
 fn text(info: &Info) -> String {
