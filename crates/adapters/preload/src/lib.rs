@@ -71,8 +71,6 @@ extern "C" fn loaded() {
     let counters = counters();
     let ring = std::env::var("WORKSPAN_RING").ok();
     workspan_recorder::keep_last(ring.and_then(|ns| ns.parse().ok()).unwrap_or(0));
-    let budget = std::env::var("WORKSPAN_MAX_OVERHEAD").ok();
-    workspan_recorder::use_at_most(budget.and_then(|ppm| ppm.parse().ok()).unwrap_or(0));
     budget();
     // What the process starts runs unrecorded, unless its children are wanted.
     if std::env::var_os("WORKSPAN_FOLLOW").is_none_or(|value| value.is_empty()) {

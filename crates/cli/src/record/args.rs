@@ -41,10 +41,9 @@ pub struct RecordArgs {
     /// Which parts of the run are kept.
     #[command(flatten)]
     pub windows: WindowArgs,
-    /// What recording may add to the program's time where its tasks are very short, as 5%, or `off`: most subtrees of joins then
-    /// run unrecorded, and what is inside is estimated from others, drawn by chance (Rayon; default off)
     /// What recording may add to the program's time where its tasks are very short, or `off`: most subtrees of joins then run
-    /// unrecorded, and what is inside is estimated from others, drawn by chance (Rayon; unless given, 5% once a thread has recorded a million tasks)
+    /// unrecorded, and what is inside is estimated from others, drawn by chance (Rayon alone; when not given, 5% once a thread
+    /// has recorded a million tasks)
     #[arg(long, value_name = "off|PERCENT")]
     pub max_overhead: Option<MaxOverhead>,
     /// Record what the program starts as well, each process into a trace of its own: scripts, launchers, workers started by
@@ -97,10 +96,9 @@ pub struct CargoWorkspanArgs {
     /// Which parts of the run are kept.
     #[command(flatten)]
     pub windows: WindowArgs,
-    /// What recording may add to the program's time where its tasks are very short, as 5%, or `off`: most subtrees of joins then
-    /// run unrecorded, and what is inside is estimated from others, drawn by chance (Rayon; default off)
     /// What recording may add to the program's time where its tasks are very short, or `off`: most subtrees of joins then run
-    /// unrecorded, and what is inside is estimated from others, drawn by chance (Rayon; unless given, 5% once a thread has recorded a million tasks)
+    /// unrecorded, and what is inside is estimated from others, drawn by chance (Rayon alone; when not given, 5% once a thread
+    /// has recorded a million tasks)
     #[arg(long, value_name = "off|PERCENT")]
     pub max_overhead: Option<MaxOverhead>,
     /// Record what the program starts as well, each process into a trace of its own (not children that only fork; the

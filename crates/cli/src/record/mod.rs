@@ -78,9 +78,8 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
     let output = checked(args.output)?;
     // What the kernel tells is written down outside, and would grow as long as the program runs.
     let no_perf = args.no_perf || args.windows.ring.is_some();
-    let watch = watch::Watch::new(no_perf, args.sample, args.counters.as_deref())?;
+    let mut watch = watch::Watch::new(no_perf, args.sample, args.counters.as_deref())?;
     let windows = Arc::new(Windows::new(args.windows));
-    let mut watch = watch::Watch::new(args.no_perf, args.sample, args.counters.as_deref())?;
     watch.max_overhead = args.max_overhead;
     match args.command.split_first() {
         Some((program, rest)) if Path::new(program).file_name() == Some(OsStr::new("cargo")) => {
@@ -150,15 +149,13 @@ pub fn cargo_workspan(args: CargoWorkspanArgs) -> anyhow::Result<ExitCode> {
     if windows.ring.is_some() && (windows.delay.is_some() || windows.duration.is_some()) {
         anyhow::bail!("--ring keeps the end of a run; it goes with neither --delay nor --duration");
     }
-    let watch = watch::Watch::new(
-        line.take_flag("--no-perf") || args.no_perf || windows.ring.is_some(),
     let max_overhead = line.take("--max-overhead").map(|value| {
         let value = value.to_string_lossy();
         let told = value.parse::<budget::MaxOverhead>();
         told.map_err(|what| anyhow::anyhow!("--max-overhead {value}: {what}"))
     });
     let mut watch = watch::Watch::new(
-        line.take_flag("--no-perf") || args.no_perf,
+        line.take_flag("--no-perf") || args.no_perf || windows.ring.is_some(),
         sample.transpose()?.or(args.sample),
         counters.or(args.counters).as_deref(),
     )?;
