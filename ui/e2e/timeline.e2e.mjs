@@ -403,4 +403,46 @@ export default function (suite) {
     await page.mouse.move(2, 2);
     check((await picture()) === before, "0 does not bring both back");
   });
+
+  suite.test("zooming into a folded part shows the strands inside", { files: [suite.runs.large], flags: ["--grain", "20us"] }, async (t) => {
+    await t.open("tab=timeline");
+    const { page } = t;
+    await until(() => page.evaluate(() => window.__timeline?.meta.overview === null && window.__timeline.scene && !window.__timeline.busy), "the run", 60_000);
+    const meta = await page.evaluate(() => window.__timeline.meta);
+    check(meta.has.inside && meta.folded_strands > 0, "nothing was folded");
+    check((await t.text(".tl-notice")).includes("folded"), "nothing says that parts are folded");
+    // The longest folded strand of any size to be seen.
+    const found = await page.evaluate(async () => {
+      const view = window.__timeline;
+      for (let width = view.meta.elapsed / 2; width > 1e4; width /= 4) {
+        view.show({ t0: view.meta.elapsed * 0.3, t1: view.meta.elapsed * 0.3 + width });
+        for (let k = 0; k < 100; k++) {
+          await new Promise((r) => setTimeout(r, 50));
+          if (!view.busy) break;
+        }
+        const b = view.scene.boxes;
+        let best = -1;
+        for (let i = 0; i < b.n; i++) if (b.flags[i] & 8 && (best < 0 || b.end[i] - b.start[i] > b.end[best] - b.start[best])) best = i;
+        if (best >= 0 && b.x1[best] - b.x0[best] > 30) return { id: b.id[best], row: b.row[best], start: b.start[best], end: b.end[best] };
+      }
+      return null;
+    });
+    check(found, "no folded strand is to be seen");
+    await page.evaluate((f) => window.__timeline.show({ t0: f.start, t1: f.start + (f.end - f.start) / 20 }), found);
+    await until(() => page.evaluate(() => !window.__timeline.busy && window.__timeline.scene.inner.n > 3), "strands inside");
+    const at = await page.evaluate((id) => {
+      const { inner, bands } = window.__timeline.scene;
+      let best = -1;
+      for (let i = 0; i < inner.n; i++) if (inner.id[i] === id && inner.x0[i] >= bands.x0 && inner.x1[i] <= bands.x0 + bands.plot && (best < 0 || inner.x1[i] - inner.x0[i] > inner.x1[best] - inner.x0[best])) best = i;
+      if (best < 0) return null;
+      const r = bands.rows, box = window.__timeline.canvas.getBoundingClientRect();
+      return { x: box.x + (inner.x0[best] + inner.x1[best]) / 2, y: box.y + r.y + inner.row[best] * r.pitch - r.scroll + 5 + r.lane / 3, start: inner.start[best] };
+    }, found.id);
+    check(at, "none of them is in the window");
+    await page.mouse.move(at.x, at.y);
+    await until(async () => (await t.text(".tl-tip")).includes("folded strand"), "the tooltip");
+    await page.mouse.click(at.x, at.y);
+    await until(async () => (await t.hash()).includes(`strand:a:${found.id}:`) && (await t.hash()).includes(`:${at.start}`), "the strand inside to be selected");
+    await until(async () => /inside a folded strand/.test(await t.text(".drawer")) && /folded into/.test(await t.text(".drawer")), "what is known of it");
+  });
 }

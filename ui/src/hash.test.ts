@@ -21,7 +21,7 @@ test("everything that is looked at comes back", () => {
 });
 
 const selections: Selection[] = [
-  { kind: "strand", run: "a", id: 0, task: 0 }, { kind: "task", run: "a", id: 9 }, { kind: "site", run: "a", site: 3 }, { kind: "code", run: "b", code: 2 }, { kind: "group", run: "a", id: "g0.10.20", task: 0 },
+  { kind: "strand", run: "a", id: 0, task: 0 }, { kind: "strand", run: "a", id: 4, task: 2, inner: 123456 }, { kind: "task", run: "a", id: 9 }, { kind: "site", run: "a", site: 3 }, { kind: "code", run: "b", code: 2 }, { kind: "group", run: "a", id: "g0.10.20", task: 0 },
   { kind: "steal", run: "a", strand: 5, task: 6 }, { kind: "row", run: "a", row: 1 }, { kind: "range", run: "a", t0: 0.5, t1: 10 }, { kind: "line", run: "a", file: "C:\\x y/ü:z.rs", line: 12 },
 ];
 test.each(selections)("selection $kind", (selection) => {

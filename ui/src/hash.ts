@@ -95,7 +95,8 @@ export function read(hash: string): ViewState {
 function selectionText(s: Selection): string {
   const run = encodeURIComponent(s.run);
   switch (s.kind) {
-    case "strand": case "steal": return `${s.kind}:${run}:${s.kind === "strand" ? s.id : s.strand}:${s.task}`;
+    case "strand": return `strand:${run}:${s.id}:${s.task}${s.inner === undefined ? "" : `:${s.inner}`}`;
+    case "steal": return `steal:${run}:${s.strand}:${s.task}`;
     case "task": return `task:${run}:${s.id}`;
     case "site": return `site:${run}:${s.site}`;
     case "code": return `code:${run}:${s.code}`;
@@ -108,13 +109,17 @@ function selectionText(s: Selection): string {
 
 function readSelection(text: string | null): Selection | null {
   if (text === null) return null;
-  const [kind, runText, first, second] = text.split(":");
+  const [kind, runText, first, second, third] = text.split(":");
   const run = decode(runText ?? null);
   if (!run || first === undefined) return null;
   const [a, b] = [Number(first), Number(second)];
   const whole = (n: number) => Number.isInteger(n) && n >= 0;
   switch (kind) {
-    case "strand": return whole(a) && whole(b) ? { kind, run, id: a, task: b } : null;
+    case "strand": {
+      const inner = third === undefined ? null : Number(third);
+      if (!whole(a) || !whole(b) || (inner !== null && !whole(inner))) return null;
+      return inner === null ? { kind, run, id: a, task: b } : { kind, run, id: a, task: b, inner };
+    }
     case "steal": return whole(a) && whole(b) ? { kind, run, strand: a, task: b } : null;
     case "task": return whole(a) ? { kind, run, id: a } : null;
     case "site": return whole(a) ? { kind, run, site: a } : null;

@@ -12,7 +12,8 @@ export const TABS: Tab[] = ["summary", "timeline", "dag", "scalability", "sites"
 
 /** What is selected; `task`, `strand`, `site`, `code` are indices of the contract. */
 export type Selection =
-  | { kind: "strand"; run: RunId; id: number; task: number }
+  /** `inner`: inside a folded strand, the one that starts at this tick. */
+  | { kind: "strand"; run: RunId; id: number; task: number; inner?: number }
   | { kind: "task"; run: RunId; id: number }
   | { kind: "site"; run: RunId; site: number }
   | { kind: "code"; run: RunId; code: number }

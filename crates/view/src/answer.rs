@@ -7,7 +7,7 @@ use crate::planes::Planes;
 use crate::run::Run;
 use crate::session::Session;
 use crate::timeline::{self, Tile};
-use crate::{answers, dag_view, detail};
+use crate::{answers, dag_view, detail, inside};
 
 /// What is answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,6 +80,10 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, Failure> {
         "profile" => timeline::profile(run()?, query.level_and_index()?).map(Reply::planes),
         "rows" => timeline::rows(run()?, query.level_and_index()?).map(Reply::planes),
         "strands" => timeline::strands(run()?, query.tile(run()?)?).map(Reply::planes),
+        "inside" => {
+            let run = run()?;
+            inside::strands(session, run, query.tile(run)?).map(Reply::planes)
+        }
         "arcs" => timeline::arcs(run()?, query.tile(run()?)?).map(Reply::planes),
         "path" => {
             let kind = match query.text("kind")? {
@@ -102,6 +106,9 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, Failure> {
         }
         "ancestors" => detail::ancestors(run()?, query.number("task")?),
         "strand" => detail::strand(run()?, query.number("id")?),
+        "inside_strand" => {
+            inside::detail(session, run()?, query.number("id")?, query.number("at")?)
+        }
         "task" => detail::task(run()?, query.number("id")?),
         "sites" => answers::sites::answer(session, run()?),
         "source" => answers::source::answer(session, run()?, query.text("file")?),

@@ -21,18 +21,18 @@ use crate::failure::Failure;
 use crate::run::{Picture, Run};
 
 /// Ticks from the run's begin.
-fn since(picture: &Picture, t: u64) -> u64 {
+pub(crate) fn since(picture: &Picture, t: u64) -> u64 {
     t.saturating_sub(picture.begin)
 }
 
 /// A strand that does not exist.
-fn no_strand() -> Failure {
+pub(crate) fn no_strand() -> Failure {
     Failure::absent("There is no such strand in this run.")
 }
 
 /// A position in the program.
 #[derive(Serialize)]
-struct PlaceWords<'a> {
+pub(crate) struct PlaceWords<'a> {
     kind: &'static str,
     at: Option<&'a str>,
     file: Option<&'a str>,
@@ -40,7 +40,7 @@ struct PlaceWords<'a> {
     function: Option<&'a str>,
 }
 
-fn words<'a>(picture: &'a Picture, kind: &'static str, place: PlaceId) -> PlaceWords<'a> {
+pub(crate) fn words<'a>(picture: &'a Picture, kind: &'static str, place: PlaceId) -> PlaceWords<'a> {
     let place = picture.dag.places.get(place as usize);
     PlaceWords {
         kind,
@@ -61,7 +61,7 @@ fn start_kind(kind: StartKind) -> &'static str {
     }
 }
 
-fn end_kind(kind: EndKind) -> &'static str {
+pub(crate) fn end_kind(kind: EndKind) -> &'static str {
     match kind {
         EndKind::Create => "create",
         EndKind::Wait => "wait",

@@ -10,6 +10,7 @@ mod dag_view;
 mod detail;
 mod failure;
 pub mod html;
+mod inside;
 mod loading;
 mod overview;
 pub mod page;

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use workspan_analysis::statistics::{Statistics, statistics};
 use workspan_analysis::{Error, Options, Report};
 use workspan_dag::Dag;
+use workspan_dag::recorded::inside::Records;
 
 use crate::failure::Failure;
 use crate::overview::Overview;
@@ -148,6 +149,8 @@ pub struct Run {
     pub(crate) timeline: OnceLock<timeline::Index>,
     pub(crate) tree: OnceLock<dag_view::Index>,
     pub(crate) rest: OnceLock<Rest>,
+    /// The trace, where strands of the run stand for subtrees of it that were folded while it was read.
+    pub(crate) records: OnceLock<Option<Records>>,
 }
 
 impl Run {
@@ -164,6 +167,7 @@ impl Run {
             timeline: OnceLock::new(),
             tree: OnceLock::new(),
             rest: OnceLock::new(),
+            records: OnceLock::new(),
         }
     }
 

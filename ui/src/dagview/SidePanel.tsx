@@ -148,6 +148,7 @@ function StrandFacts({ scene, n }: { scene: Scene; n: Shown }) {
     const most = Math.max(...joins.map((l) => l.slack));
     if (most > 0) rows.push(["slack", `${ticks(most)} on ${joins.length > 2 ? "the earliest side" : "one side"}, ${ticks(Math.min(...joins.map((l) => l.slack)))} on ${joins.length > 2 ? "the latest" : "the other"}`]);
   }
+  if (s.folded > 0) rows.push(["folded", `a whole subtree of ${count(s.folded)} ${s.folded === 1 ? "task" : "tasks"} as one strand; the timeline shows what is inside`]);
   rows.push(["path", s.critical ? (s.ready_path ? "critical and ready path" : "critical path") : s.ready_path ? "ready path" : "neither path"]);
   return <Facts rows={rows} />;
 }

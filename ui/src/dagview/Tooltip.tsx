@@ -20,6 +20,7 @@ export function Tooltip({ scene, at }: { scene: Scene; at: Pointed }) {
           <div>{ticks(s.end - s.start)} on {rowLabel(meta, s.row)}{s.weight < (s.end - s.start) * 0.98 ? `, ${ticks(s.weight)} of it work` : ""}</div>
           <div class="dag-dim">from {ticks(s.start)} to {ticks(s.end)}</div>
           {s.ready !== null && s.start > s.ready && <div>ready for {ticks(s.start - s.ready)} before it ran</div>}
+          {s.folded > 0 && <div>folded: {count(s.folded)} {s.folded === 1 ? "task" : "tasks"} as one strand</div>}
           {s.creates.length > 0 && <div>creates {count(s.creates.length)} {s.creates.length === 1 ? "task" : "tasks"}</div>}
           {s.critical && <div>on the critical path</div>}
           {n.ready && !s.critical && <div>on the ready path</div>}

@@ -17,7 +17,7 @@ export function random(seed: number): () => number {
 
 export function strand(id: number, task: number, start: number, end: number, more: Partial<DagStrand> = {}): DagStrand {
   return {
-    kind: "strand", id, task, row: id % 4, start, end, weight: end - start, code: id % 3, site: task % 3, critical: false, ready_path: false, ready: null,
+    kind: "strand", id, task, row: id % 4, start, end, weight: end - start, code: id % 3, site: task % 3, critical: false, ready_path: false, ready: null, folded: 0,
     creates: [], joins: [], signals: [], end_kind: 4, ...more,
   };
 }

@@ -68,7 +68,7 @@ export interface RunMeta {
   /** Code, most time first; `CodeIndex` points in here. What boxes are coloured and labelled by. */
   codes: CodeName[];
   /** Which layers have data. */
-  has: { cpu: boolean; queue: boolean; samples: boolean; regions: boolean; counters: string[]; leaps: boolean };
+  has: { cpu: boolean; queue: boolean; samples: boolean; regions: boolean; counters: string[]; leaps: boolean; /** What was folded while the trace was read can be looked into (`inside`). */ inside: boolean };
   /** Full sentences. */
   warnings: string[];
   facts: [string, string][];
@@ -149,6 +149,9 @@ export interface FindingWords {
  * u16, site u16, level u16, flags u8 (1 critical path, 2 ready path, 4 starts after a steal, 8 folded, 16 buried, 32 first of its task),
  * creates u16, end_kind u8 (as EndKind: 0 create, 1 wait, 2 yield, 3 signal, 4 end), ready f64 (NaN when it started at once). */
 
+/** `inside?run&level&index`, only where has.inside: strands of a bin and more inside the folded strands of a tile that are wide enough to look into,
+ * read from the trace. Planes as those of `strands`, `id` and `task` being the folded strand's, without flags, creates and ready. Header: {total, truncated}. */
+
 /** `arcs?run&level&index`: steals whose time is in the tile. Header: {total, truncated, pairs: [thief row, victim row, count][]}.
  * Planes: from_row u16, from_t f64 (where it was made ready), to_row u16, to_t f64, strand u32, leap u8. At most 2000, else none but pairs. */
 
@@ -186,6 +189,8 @@ export interface DagStrand {
   signals: number[];
   /** What ended it. */
   end_kind: number;
+  /** Tasks that it stands for, of a subtree that was folded; else 0. */
+  folded: number;
 }
 /** A task or a group with all below it, collapsed. */
 export interface DagFolded {
@@ -217,6 +222,17 @@ export interface StrandDetail {
   counters: [string, number][];
   functions: { function: string; file: string | null; line: number | null; samples: number }[];
   previous: number | null; next: number | null; previous_on_row: number | null; next_on_row: number | null;
+  /** As DagStrand.folded. */
+  folded: number;
+}
+/** `inside_strand?run&id&at`: the strand that runs at tick `at` inside folded strand `id`. */
+export interface InsideDetail {
+  strand: number; task: number; row: number; start: number; end: number; code: number; site: number; level: number; from: PlaceWords; to: PlaceWords;
+  /** The tasks inside that it is below, innermost first, up to the folded strand's own task; `more` further ones are left out. */
+  stack: { site: number; created: number; begun: number; at: string | null; function: string | null; file: string | null; line: number | null }[];
+  more: number;
+  /** The folded strand. */
+  folded: { start: number; end: number; tasks: number; strands: number; work: number; span: number };
 }
 export interface PlaceWords { kind: string; at: string | null; file: string | null; line: number | null; function: string | null }
 export interface TaskDetail {

@@ -12,6 +12,7 @@ export const requests = {
   profile: (run: RunId, level: number, index: number) => at("profile", ["run", run], ["level", level], ["index", index]),
   rows: (run: RunId, level: number, index: number) => at("rows", ["run", run], ["level", level], ["index", index]),
   strands: (run: RunId, level: number, index: number) => at("strands", ["run", run], ["level", level], ["index", index]),
+  inside: (run: RunId, level: number, index: number) => at("inside", ["run", run], ["level", level], ["index", index]),
   arcs: (run: RunId, level: number, index: number) => at("arcs", ["run", run], ["level", level], ["index", index]),
   path: (run: RunId, kind: "critical" | "ready", level: number, index: number) =>
     at("path", ["run", run], ["kind", kind], ["level", level], ["index", index]),
@@ -20,6 +21,7 @@ export const requests = {
   dag: (run: RunId, ids: string[]) => at("dag", ["run", run], ["ids", ids.join(",")]),
   ancestors: (run: RunId, task: number) => at("ancestors", ["run", run], ["task", task]),
   strand: (run: RunId, id: number) => at("strand", ["run", run], ["id", id]),
+  insideStrand: (run: RunId, id: number, t: number) => at("inside_strand", ["run", run], ["id", id], ["at", Math.max(0, Math.round(t))]),
   task: (run: RunId, id: number) => at("task", ["run", run], ["id", id]),
   sites: (run: RunId) => at("sites", ["run", run]),
   source: (run: RunId, file: string) => at("source", ["run", run], ["file", file]),

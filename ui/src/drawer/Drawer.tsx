@@ -3,7 +3,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { useJson, valueOf } from "../ask";
-import type { Report, RunMeta, Source, StrandDetail, TaskDetail } from "../data/contract";
+import type { InsideDetail, Report, RunMeta, Source, StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
 import { count, many, percent, ticks } from "../format";
 import { dagDetails } from "../dagview/choices";
@@ -11,8 +11,8 @@ import { drawer, run, runMeta, selection, show, split, tab, type Selection } fro
 import { Section } from "../ui/parts";
 import { SourceLines } from "../ui/SourceLines";
 import { Answered, backticks } from "../ui/states";
-import { strandFacts, taskFacts, type Fact } from "./facts";
-import { Stack } from "./Stack";
+import { insideFacts, strandFacts, taskFacts, type Fact } from "./facts";
+import { InnerStack, Stack } from "./Stack";
 
 export function Drawer() {
   const s = selection.value;
@@ -20,7 +20,7 @@ export function Drawer() {
   if (!s || !r) return null;
   const close = <button type="button" class="icon close" aria-label="Close details" title="Close (Q)" onClick={() => (tab.value === "dag" && !split.value ? dagDetails : drawer).value = false}>✕</button>;
   switch (s.kind) {
-    case "strand": return <OfStrand key={`s${s.id}`} id={s.id} run={r} close={close} />;
+    case "strand": return s.inner === undefined ? <OfStrand key={`s${s.id}`} id={s.id} run={r} close={close} /> : <OfInner key={`i${s.id}.${s.inner}`} id={s.id} at={s.inner} run={r} close={close} />;
     case "steal": return <OfStrand key={`s${s.strand}`} id={s.strand} run={r} close={close} />;
     case "task": return <OfTask key={`t${s.id}`} id={s.id} run={r} close={close} />;
     case "group": return <OfTask key={`t${s.task}`} id={s.task} run={r} close={close} group={s.id} />;
@@ -55,6 +55,22 @@ function OfStrand({ id, run: r, close }: { id: number; run: RunMeta; close: Comp
       close={close} title={<span class="fn">{code?.label ?? "strand"}</span>} note={<>strand {count(id)}{detail && <>, task {count(detail.task)}</>}</>}
       facts={<Answered asked={asked} what="the strand" height={150} small>{(d) => <Facts of={strandFacts(d, r, valueOf(task))} />}</Answered>}
       stack={<><h2>Logical stack<span>innermost first, across steals</span></h2><Answered asked={task} what="the stack" height={150} small>{(t) => <Stack of={t} run={r} />}</Answered></>}
+      source={<Around at={at} run={r} what={code?.label ?? null} />}
+    />
+  );
+}
+
+/** A strand inside a folded one: what its records tell. */
+function OfInner({ id, at: t, run: r, close }: { id: number; at: number; run: RunMeta; close: ComponentChildren }) {
+  const asked = useJson<InsideDetail>(requests.insideStrand(r.id, id, t));
+  const d = valueOf(asked);
+  const code = d ? r.codes[d.code] : undefined;
+  const at = code?.file ? { file: code.file, line: code.line } : d?.from.file ? { file: d.from.file, line: d.from.line } : null;
+  return (
+    <Columns
+      close={close} title={<span class="fn">{code?.label ?? "strand"}</span>} note="inside a folded strand"
+      facts={<Answered asked={asked} what="the strand" height={150} small>{(x) => <Facts of={insideFacts(x, r)} />}</Answered>}
+      stack={<><h2>Logical stack<span>innermost first, up to the folded strand</span></h2><Answered asked={asked} what="the stack" height={150} small>{(x) => <InnerStack of={x} run={r} />}</Answered></>}
       source={<Around at={at} run={r} what={code?.label ?? null} />}
     />
   );

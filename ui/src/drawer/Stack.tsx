@@ -1,6 +1,6 @@
 /** Who called whom, by spawns instead of by calls: steals do not cut it. */
 
-import type { RunMeta, TaskDetail } from "../data/contract";
+import type { InsideDetail, RunMeta, TaskDetail } from "../data/contract";
 import { count, ticks } from "../format";
 import { show } from "../store";
 import { Place } from "../ui/parts";
@@ -28,6 +28,27 @@ export function Stack({ of: d, run: r }: { of: TaskDetail; run: RunMeta }) {
         );
       })}
       {d.stack.length > MOST && <li class="faint">and {count(d.stack.length - MOST)} more</li>}
+    </ol>
+  );
+}
+
+/** The tasks inside a folded strand that a strand there is below, and the folded strand last. */
+export function InnerStack({ of: d, run: r }: { of: InsideDetail; run: RunMeta }) {
+  const shown = d.stack.slice(0, MOST);
+  const more = d.more + d.stack.length - shown.length;
+  return (
+    <ol class="stack">
+      {shown.map((f, i) => (
+        <li key={i} class={i === 0 ? "top" : ""}>
+          <span class="fn">{f.function ?? r.sites[f.site]?.function ?? "task"}</span> {f.at && <Place label={short(f.at)} file={f.file} line={f.line} />}
+          <div class="faint">spawned at {ticks(f.created, r.ticks_per_second)}, ran at {ticks(f.begun, r.ticks_per_second)}</div>
+        </li>
+      ))}
+      {more > 0 && <li class="faint">and {count(more)} more</li>}
+      <li class={shown.length === 0 ? "top" : ""}>
+        <button type="button" class="link" onClick={() => show("timeline", null, { kind: "strand", run: r.id, id: d.strand, task: d.task })}>the folded strand, task {count(d.task)}</button>
+        <div class="faint">{r.threads[d.row]?.label ?? "a thread"} from {ticks(d.folded.start, r.ticks_per_second)}</div>
+      </li>
     </ol>
   );
 }

@@ -1,7 +1,7 @@
 /** A strand's and a task's facts in the words of the report. */
 
 import type { ComponentChildren } from "preact";
-import type { PlaceWords, RunMeta, StrandDetail, TaskDetail } from "../data/contract";
+import type { InsideDetail, PlaceWords, RunMeta, StrandDetail, TaskDetail } from "../data/contract";
 import { count, many, percent, plain, ticks } from "../format";
 import { show } from "../store";
 import { Place } from "../ui/parts";
@@ -39,10 +39,24 @@ export function strandFacts(d: StrandDetail, r: RunMeta, _task: TaskDetail | und
   }
   facts.push({ name: "meanwhile", value: <><b class={d.meanwhile < r.workers * 0.6 ? "worse" : ""}>{plain(d.meanwhile)} of {many(r.workers, "worker")}</b> busy</> });
   facts.push({ name: "critical path", value: d.critical ? <b>yes</b> : "no" }, { name: "ready path", value: d.ready_path ? <b>yes</b> : "no" });
+  if (d.folded > 0) facts.push({ name: "folded", value: <>a whole subtree as one strand: <b>{many(d.folded, "task")}</b>{r.has.inside && <> <button type="button" class="link" onClick={() => show("timeline", { t0: d.start, t1: d.end }, { kind: "strand", run: r.id, id: d.id, task: d.task })}>look into it</button></>}</> });
   for (const [name, n] of d.counters) facts.push({ name: name.replaceAll("_", " "), value: count(n) });
   if (d.functions.length) facts.push({ name: "mostly in", value: d.functions.slice(0, 3).map((f, i) => <span key={i}>{i > 0 && ", "}<span class="mono">{f.function}</span> <span class="faint">{many(f.samples, "sample")}</span></span>) });
   if (d.recording > 0) facts.push({ name: "recording", value: `${t(d.recording)}, taken out` });
   return facts;
+}
+
+/** Of a strand inside a folded one: no more than its records tell. */
+export function insideFacts(d: InsideDetail, r: RunMeta): Fact[] {
+  const t = (n: number) => ticks(n, r.ticks_per_second);
+  return [
+    { name: "code", value: <><At of={d.from} /> → <At of={d.to} /></> },
+    { name: "runs", value: <>{t(d.start)} to {t(d.end)}, <b>{t(d.end - d.start)}</b></> },
+    { name: "worker", value: <>{row(r, d.row)} <span class="dim">not stolen: a folded subtree ran on one thread</span></> },
+    { name: "level", value: count(d.level) },
+    { name: "folded into", value: <button type="button" class="link" onClick={() => show("timeline", null, { kind: "strand", run: r.id, id: d.strand, task: d.task })}>a strand of task {count(d.task)}: {many(d.folded.tasks, "task")} in {t(d.folded.end - d.folded.start)}</button> },
+    { name: "with all in it", value: <>work <b>{t(d.folded.work)}</b>, span <b>{t(d.folded.span)}</b>, {many(d.folded.strands, "strand")}</> },
+  ];
 }
 
 const KINDS = { root: "root", deferred: "spawned: another worker may take it", inline: "inline: runs at once where it was created", detached: "detached: nobody waits for it" } as const;

@@ -2,7 +2,7 @@
 
 import { count } from "../format";
 import { selection } from "../store";
-import { chooseStrand } from "./choose";
+import { choose, chooseStrand } from "./choose";
 import { LANE_HEADER, strandRows } from "./inview";
 import type { TimelineView } from "./view";
 
@@ -30,10 +30,10 @@ export function StrandTable({ view, drawn }: { view: TimelineView; drawn: number
         </thead>
         <tbody>
           {all.slice(0, MOST).map((r) => {
-            const on = chosen?.kind === "strand" && chosen.id === r.id && chosen.run === view.meta.id;
-            const go = () => void chooseStrand(view, r.id);
+            const on = chosen?.kind === "strand" && chosen.id === r.id && chosen.inner === r.inner && chosen.run === view.meta.id;
+            const go = () => (r.inner === undefined ? void chooseStrand(view, r.id) : choose({ kind: "strand", run: view.meta.id, id: r.id, task: r.task, inner: r.inner }));
             return (
-              <tr key={r.id} class={on ? "on" : ""} aria-selected={on} tabIndex={0} onClick={go} onKeyDown={(e) => e.key === "Enter" && go()}>
+              <tr key={`${r.id} ${r.inner ?? ""}`} class={on ? "on" : ""} aria-selected={on} tabIndex={0} onClick={go} onKeyDown={(e) => e.key === "Enter" && go()}>
                 {r.cells.map((cell, i) => (
                   <td key={i} class={typeof cell === "number" ? "n" : ""}>{typeof cell === "number" && i < 2 ? count(cell) : cell}</td>
                 ))}

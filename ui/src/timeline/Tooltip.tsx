@@ -3,6 +3,7 @@
 import type { Signal } from "@preact/signals";
 import { count, many, percent, three, ticks as timeOf } from "../format";
 import { FLAG } from "./boxes";
+import { boxesOf } from "./choose";
 import type { Hit } from "./hit";
 import { at } from "./profile";
 import { exact } from "./scale";
@@ -44,7 +45,7 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
   const row = (i: number) => meta.threads[i]?.label ?? `thread ${i}`;
   switch (hit.kind) {
     case "box": {
-      const b = view.scene?.boxes;
+      const b = view.scene && boxesOf(view.scene, hit);
       if (!b || hit.index >= b.n) return null;
       const i = hit.index;
       const flags = b.flags[i]!;
@@ -52,13 +53,14 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
         ["took", `${time(b.end[i]! - b.start[i]!)}, from ${exact(b.start[i]!, view.window, meta.ticks_per_second)}`],
         ["on", row(b.row[i]!)],
         ["spawned at", site(b.site[i]!)],
-        ["task", `${count(b.task[i]!)}, level ${b.level[i]}`],
+        hit.inside ? ["level", `${b.level[i]}`] : ["task", `${count(b.task[i]!)}, level ${b.level[i]}`],
       ];
+      if (hit.inside) lines.push(["inside", `a folded strand of task ${count(b.task[i]!)}`]);
       if (!Number.isNaN(b.ready[i]!) && b.start[i]! > b.ready[i]!) lines.push(["ready", `${time(b.start[i]! - b.ready[i]!)} before it started${flags & FLAG.buried ? ": its thread was inside an unrelated task" : ""}`]);
       if (flags & FLAG.stolen) lines.push(["stolen", "yes"]);
       const on = [flags & FLAG.critical ? "critical path" : "", flags & FLAG.ready ? "ready path" : ""].filter(Boolean).join(", ");
       if (on) lines.push(["on the", on]);
-      if (flags & FLAG.folded) lines.push(["folded", "a whole subtree, recorded as one"]);
+      if (flags & FLAG.folded) lines.push(["folded", meta.has.inside ? "a whole subtree as one: zoom in to see what is inside" : "a whole subtree, recorded as one"]);
       return { title: code(b.code[i]!), lines };
     }
     case "column":

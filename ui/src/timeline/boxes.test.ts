@@ -65,6 +65,27 @@ describe("Boxes", () => {
   });
 });
 
+describe("what is inside folded strands", () => {
+  it("is told apart by where it starts, and names the strands that it is drawn over", () => {
+    const inner = new Boxes(MOST, true);
+    // Three strands in folded strand 4, one over a border, and one in folded strand 9.
+    const over: [number, number, number, number] = [4, 1, 450, 550];
+    inner.gather([slot(0, 500, [[4, 1, 100, 200], over]), slot(500, 1000, [over, [4, 1, 600, 610], [9, 2, 700, 800]])], SCALE, rows);
+    expect(inner.n).toBe(4);
+    expect([...inner.folded]).toEqual([4, 9]);
+    expect(inner.findInside(4, 600)).toBe(2);
+    expect(inner.findInside(9, 600)).toBe(-1);
+    expect(inner.at(1, 500)).toBe(1);
+  });
+
+  it("has fewer boxes than there may be of strands", () => {
+    const inner = new Boxes(100, true);
+    inner.gather([slot(0, 1000, Array.from({ length: 300 }, (_, i): [number, number, number, number] => [1, i % 8, i * 3, i * 3 + 2 + (i % 3)]))], SCALE, rows);
+    expect(inner.n).toBeLessThanOrEqual(100);
+    expect(inner.n).toBeGreaterThan(0);
+  });
+});
+
 describe("bands", () => {
   it("fits few rows without scrolling and scrolls many", () => {
     expect(rows.most).toBe(0);

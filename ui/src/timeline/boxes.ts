@@ -13,6 +13,9 @@ export const NARROWEST = 1.6;
 /** Boxes of a frame at most: with what is drawn below and over them a frame stays under 25,000 shapes. */
 export const MOST = 4000;
 
+/** Of boxes inside folded strands. */
+export const MOST_INSIDE = 2000;
+
 /** Columns, so that thousands of boxes a frame make no garbage. */
 export class Boxes {
   n = 0;
@@ -38,6 +41,14 @@ export class Boxes {
   total = 0;
   /** True when tiles left strands out. */
   truncated = false;
+  /** Folded strands of which boxes inside are here. */
+  readonly folded = new Set<number>();
+
+  /** `inside`: strands inside of folded ones, whose numbers they have. */
+  constructor(
+    private readonly most = MOST,
+    readonly inside = false,
+  ) {}
 
   private grow(): void {
     this.room = Math.max(4096, this.room * 2);
@@ -67,6 +78,7 @@ export class Boxes {
     this.n = 0;
     this.total = 0;
     this.truncated = false;
+    this.folded.clear();
     const [firstRow, lastRow] = visibleRows(rows);
     const perTick = scale.width / (scale.t1 - scale.t0);
     const right = scale.x0 + scale.width;
@@ -97,8 +109,10 @@ export class Boxes {
         const b = scale.x0 + (e - scale.t0) * perTick;
         if (b < scale.x0 || a > right) continue;
         if (s < slot.t0 || e > slot.t1) {
-          if (crossing.has(id[i]!)) continue;
-          crossing.add(id[i]!);
+          // Inside, a row and a time name a strand.
+          const name = this.inside ? s * 65536 + r : id[i]!;
+          if (crossing.has(name)) continue;
+          crossing.add(name);
         }
         if (this.n === this.room) this.grow();
         const n = this.n++;
@@ -119,13 +133,14 @@ export class Boxes {
       }
     }
     this.narrowest = NARROWEST;
-    if (this.n > MOST) this.thin();
+    if (this.n > this.most) this.thin();
+    if (this.inside) for (let i = 0; i < this.n; i++) this.folded.add(this.id[i]!);
   }
 
   /** Leaves the narrowest to the columns until few enough are left. */
   private thin(): void {
     const width = (i: number) => this.x1[i]! - this.x0[i]!;
-    for (let least = 2; this.n > MOST; least *= 1.25) {
+    for (let least = 2; this.n > this.most; least *= 1.25) {
       let k = 0;
       for (let i = 0; i < this.n; i++) {
         if (width(i) < least) continue;
@@ -141,6 +156,12 @@ export class Boxes {
     for (const column of [this.id, this.task, this.row, this.code, this.site, this.level, this.flags, this.creates, this.endKind, this.start, this.end, this.ready, this.x0, this.x1]) {
       column[to] = column[from]!;
     }
+  }
+
+  /** The box inside a folded strand that starts at a tick, or -1. */
+  findInside(strand: number, start: number): number {
+    for (let i = 0; i < this.n; i++) if (this.id[i] === strand && this.start[i] === start) return i;
+    return -1;
   }
 
   /** The box of a strand, or -1. */

@@ -6,7 +6,7 @@ import type { Planes } from "../data/planes";
 import { LAYERS } from "../store";
 import type { Layer } from "../store";
 import { bands } from "./bands";
-import { Boxes } from "./boxes";
+import { Boxes, MOST_INSIDE } from "./boxes";
 import type { Tile } from "./cache";
 import { frame } from "./draw";
 import { look } from "./look";
@@ -82,6 +82,7 @@ function crowded(rows: number, pitch: number): Scene {
         code: Uint16Array.from(strands, (s) => s[3]!), flags: Uint8Array.from(strands, () => 16 | 8), ready: from((s) => s[1]! - 5),
       },
     },
+    inside: { facts: {}, planes: {} },
     arcs: {
       facts: { total: arcs, truncated: false, pairs: [] },
       planes: {
@@ -99,11 +100,13 @@ function crowded(rows: number, pitch: number): Scene {
     ready: { facts: {}, planes: {} },
   };
   data.ready = data.critical;
+  // As if everything were folded and looked into.
+  data.inside = data.strands;
   const meta = {
     id: "a", workers: rows, elapsed: 1024, ticks_per_second: 1e9, top_level: 0, more_threads: 0, begin: 0,
     threads: Array.from({ length: rows }, (_, i) => ({ thread: i, label: `W${i}`, worker: true, busy: 0.5 })),
     codes: Array.from({ length: 12 }, (_, i) => ({ label: "c" + i, function: null, file: null, line: null, ticks: 1 })),
-    sites: [], has: { cpu: true, queue: true, samples: false, regions: true, counters: [], leaps: true },
+    sites: [], has: { cpu: true, queue: true, samples: false, regions: true, counters: [], leaps: true, inside: true },
   } as unknown as RunMeta;
   const layers: ReadonlySet<Layer> = new Set(LAYERS);
   const palette = new Palette("code", meta, false, LIGHT.panel);
@@ -121,9 +124,11 @@ function crowded(rows: number, pitch: number): Scene {
   const scale = { t0: 0, t1: 1024, x0: b.x0, width: b.plot };
   const boxes = new Boxes();
   boxes.gather(tiles.slots("strands", scale), scale, b.rows);
+  const inner = new Boxes(MOST_INSIDE, true);
+  inner.gather(tiles.slots("inside", scale), scale, b.rows);
   const regions = Array.from({ length: 3000 }, (_, i) => ({ label: "r", task: 0, row: 0, start: (i % 1000), end: (i % 1000) + 0.9, tree: false, part: false }));
   return {
-    meta, dark: false, tokens: LIGHT, bands: b, scale, overview: scale, layers, colorBy: "code", palette, selection: { kind: "task", run: "a", id: 3 }, hover: null, tiles, boxes,
+    meta, dark: false, tokens: LIGHT, bands: b, scale, overview: scale, layers, colorBy: "code", palette, selection: { kind: "task", run: "a", id: 3 }, hover: null, tiles, boxes, inner, inside: null,
     regions, strand: null, task: null, callouts: [], marks: [100, 200], dragged: null, cursorRow: 2, offCpu: [], blocked: [],
   };
 }

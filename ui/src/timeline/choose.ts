@@ -5,7 +5,9 @@ import { requests } from "../data/requests";
 import { count, percent, ticks as timeOf } from "../format";
 import { announcement, drawer, selection } from "../store";
 import type { Selection } from "../store";
+import type { Boxes } from "./boxes";
 import type { Hit } from "./hit";
+import type { Scene } from "./scene";
 import { nextArc, steals } from "./steals";
 import type { TimelineView } from "./view";
 
@@ -15,15 +17,27 @@ export function choose(what: Selection | null, said?: string): void {
   if (said) announcement.value = said;
 }
 
+type BoxHit = Extract<Hit, { kind: "box" }>;
+
+/** The boxes that a hit's index counts. */
+export const boxesOf = (scene: Scene, hit: BoxHit): Boxes => (hit.inside ? scene.inner : scene.boxes);
+
+export function selectionOf(scene: Scene, hit: BoxHit): Selection {
+  const boxes = boxesOf(scene, hit);
+  const strand = { kind: "strand" as const, run: scene.meta.id, id: boxes.id[hit.index]!, task: boxes.task[hit.index]! };
+  return hit.inside ? { ...strand, inner: boxes.start[hit.index]! } : strand;
+}
+
 /** What clicking there selects; null where a click selects nothing. */
 export async function chooseHit(view: TimelineView, hit: Hit | null): Promise<void> {
   const run = view.meta.id;
-  const boxes = view.scene?.boxes;
+  const { scene } = view;
   switch (hit?.kind) {
     case "box":
-      if (boxes) {
-        const [id, task, row, start, end] = [boxes.id[hit.index]!, boxes.task[hit.index]!, boxes.row[hit.index]!, boxes.start[hit.index]!, boxes.end[hit.index]!];
-        choose({ kind: "strand", run, id, task }, strandWords(view, boxes.code[hit.index]!, row, start, end));
+      if (scene) {
+        const boxes = boxesOf(scene, hit);
+        const [row, start, end] = [boxes.row[hit.index]!, boxes.start[hit.index]!, boxes.end[hit.index]!];
+        choose(selectionOf(scene, hit), `${strandWords(view, boxes.code[hit.index]!, row, start, end)}${hit.inside ? ", inside a folded strand" : ""}`);
       }
       return;
     case "column":

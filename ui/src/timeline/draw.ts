@@ -38,6 +38,7 @@ export function frame(s: Scene, pen: Pen, look: Look, lanes: number[]): Drawn {
   pen.clip(bands.x0, bands.rows.y, bands.plot, bands.rows.h, () => {
     complete = rows.columns(s, pen, look);
     rows.boxes(s, pen);
+    rows.inner(s, pen);
     rows.buried(s, pen);
     if (bands.rows.queue) rows.queues(s, pen);
     if (s.layers.has("spawns")) dots = spawns(s, pen);
@@ -45,6 +46,7 @@ export function frame(s: Scene, pen: Pen, look: Look, lanes: number[]): Drawn {
     if (s.layers.has("ready")) path(s, pen, "ready");
     if (s.layers.has("critical")) path(s, pen, "critical");
     rows.names(s, pen);
+    rows.names(s, pen, s.inner);
     chosen(s, pen, all);
     marks.outline(s, pen, s.hover, true);
     marks.outline(s, pen, s.selection, false);

@@ -1,6 +1,6 @@
 /** Details of strands, tasks, regions and findings, asked for once each and kept. */
 
-import type { FindingWords, RegionSpan, RunId, StrandDetail, Summary, TaskDetail, Words } from "../data/contract";
+import type { FindingWords, InsideDetail, RegionSpan, RunId, StrandDetail, Summary, TaskDetail, Words } from "../data/contract";
 import { requests } from "../data/requests";
 import type { DataSource } from "../data/source";
 
@@ -41,6 +41,10 @@ export class Facts {
 
   strand(id: number): StrandDetail | null | undefined {
     return this.ask(requests.strand(this.run, id));
+  }
+
+  inside(id: number, at: number): InsideDetail | null | undefined {
+    return this.ask(requests.insideStrand(this.run, id, at));
   }
 
   task(id: number): TaskDetail | null | undefined {

@@ -2,7 +2,7 @@
 
 import { hover, range, selection } from "../store";
 import type { Selection } from "../store";
-import { choose, chooseHit } from "./choose";
+import { choose, chooseHit, selectionOf } from "./choose";
 import type { Hit } from "./hit";
 import { time } from "./scale";
 import type { Span } from "./scale";
@@ -182,11 +182,9 @@ function cursor(hit: Hit | null, shift: boolean): string {
 
 /** Sets the weak selection, which the other views show too. */
 function point(view: TimelineView, hit: Hit | null): void {
-  const run = view.meta.id;
-  const boxes = view.scene?.boxes;
   let to: Selection | null = null;
-  if (hit?.kind === "box" && boxes) to = { kind: "strand", run, id: boxes.id[hit.index]!, task: boxes.task[hit.index]! };
-  const same = (a: Selection | null, b: Selection | null) => a === b || (a?.kind === "strand" && b?.kind === "strand" && a.id === b.id && a.run === b.run);
+  if (hit?.kind === "box" && view.scene) to = selectionOf(view.scene, hit);
+  const same = (a: Selection | null, b: Selection | null) => a === b || (a?.kind === "strand" && b?.kind === "strand" && a.id === b.id && a.inner === b.inner && a.run === b.run);
   if (!same(hover.value, to) && !same(selection.value, to)) hover.value = to;
   else if (same(selection.value, to) && hover.value) hover.value = null;
 }

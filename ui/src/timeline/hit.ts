@@ -17,7 +17,8 @@ export type Hit =
   | { kind: "strip"; t: number }
   | { kind: "region"; region: RegionSpan }
   | { kind: "label"; row: number }
-  | { kind: "box"; index: number; row: number; t: number }
+  /** `inside`: the index is that of a box inside a folded strand. */
+  | { kind: "box"; index: number; row: number; t: number; inside?: boolean }
   /** A column of several strands: the longest of them, and how many there are. */
   | { kind: "column"; strand: number; strands: number; code: number; site: number; row: number; t: number }
   | { kind: "free"; row: number; t: number; what: "delay" | "sched" | "app" | null }
@@ -51,6 +52,8 @@ export function hit(s: Scene, drawn: Drawn, lanes: number[], px: number, py: num
   const arc = arcAt(s, drawn, px, py);
   if (arc) return { kind: "arc", arc, t };
   const y = laneTop(rows, row);
+  const inside = s.inner.at(row, t);
+  if (inside >= 0 && py >= y - 4 && py <= y + rows.lane - 5) return { kind: "box", index: inside, row, t, inside: true };
   const index = s.boxes.at(row, t);
   if (index >= 0 && py >= y - 4 && py <= y + rows.lane + 6) return { kind: "box", index, row, t };
   return bin(s, row, t);

@@ -10,28 +10,30 @@ export interface InView {
   task: number;
   start: number;
   end: number;
+  /** Inside a folded strand: where it starts. */
+  inner?: number;
   cells: (string | number)[];
 }
 
 /** By start; only strands that are boxes of their own, so the table is what is seen. */
 export function strandRows(view: TimelineView): InView[] {
-  const b = view.scene?.boxes;
-  if (!b) return [];
-  const { meta } = view;
+  const { scene, meta } = view;
+  if (!scene) return [];
   const seconds = (ticks: number) => Number((ticks / meta.ticks_per_second).toPrecision(9));
   const yes = (flags: number, flag: number) => (flags & flag ? "yes" : "");
   const lines: InView[] = [];
-  for (let i = 0; i < b.n; i++) {
+  for (const b of [scene.boxes, scene.inner]) for (let i = 0; i < b.n; i++) {
     const flags = b.flags[i]!;
     lines.push({
       id: b.id[i]!,
       task: b.task[i]!,
       start: b.start[i]!,
       end: b.end[i]!,
+      ...(b.inside ? { inner: b.start[i]! } : {}),
       cells: [
         b.id[i]!, b.task[i]!, meta.threads[b.row[i]!]?.label ?? String(b.row[i]!), meta.codes[b.code[i]!]?.label ?? "", meta.sites[b.site[i]!]?.label ?? "",
         seconds(b.start[i]!), seconds(b.end[i]! - b.start[i]!), Number.isNaN(b.ready[i]!) ? 0 : seconds(b.start[i]! - b.ready[i]!), b.level[i]!,
-        yes(flags, FLAG.critical), yes(flags, FLAG.ready), yes(flags, FLAG.stolen), yes(flags, FLAG.folded),
+        yes(flags, FLAG.critical), yes(flags, FLAG.ready), yes(flags, FLAG.stolen), b.inside ? "inside" : yes(flags, FLAG.folded),
       ],
     });
   }

@@ -63,6 +63,10 @@ async function focus(v: TimelineView): Promise<void> {
   if (what.kind === "range") return focusRange(v);
   if (what.kind === "strand" || what.kind === "steal") {
     const id = what.kind === "strand" ? what.id : what.strand;
+    if (what.kind === "strand" && what.inner !== undefined) {
+      const inside = await v.facts.later<{ start: number; end: number }>(requests.insideStrand(v.meta.id, id, what.inner));
+      if (inside) return v.fit(inside.start, inside.end);
+    }
     const i = v.scene?.boxes.find(id) ?? -1;
     if (i >= 0 && v.scene) return v.fit(v.scene.boxes.start[i]!, v.scene.boxes.end[i]!);
     const s = await v.facts.later<{ start: number; end: number; row: number }>(requests.strand(v.meta.id, id));

@@ -23,6 +23,12 @@ export function outline(s: Scene, pen: Pen, what: Selection | null, weak: boolea
     case "strand":
     case "steal": {
       const id = what.kind === "strand" ? what.id : what.strand;
+      if (what.kind === "strand" && what.inner !== undefined) {
+        const k = s.inner.findInside(id, what.inner);
+        if (k >= 0) box(s.inner.row[k]!, s.inner.start[k]!, s.inner.end[k]!);
+        else if (s.inside?.strand === id && s.inside.start === what.inner) box(s.inside.row, s.inside.start, s.inside.end);
+        break;
+      }
       const i = s.boxes.find(id);
       if (i >= 0) box(s.boxes.row[i]!, s.boxes.start[i]!, s.boxes.end[i]!);
       else if (s.strand?.id === id) box(s.strand.row, s.strand.start, s.strand.end);

@@ -154,6 +154,16 @@ function checker(pen: Pen, s: Scene, a: number, b: number): void {
   pen.rects(boxes, s.tokens.inset);
 }
 
+/** A lane's part at its bottom that stays of a folded strand when what is inside is drawn over it. */
+const REST = 6;
+
+/** What is inside folded strands, over them, so that their two lines at the bottom stay. */
+export function inner(s: Scene, pen: Pen): void {
+  if (!s.inner.n) return;
+  const { rows } = s.bands;
+  boxes({ ...s, boxes: s.inner, offCpu: [], blocked: [], bands: { ...s.bands, rows: { ...rows, lane: Math.max(4, rows.lane - REST) } } }, pen);
+}
+
 /** Strands of 1.6 pixels and more, over the columns. */
 export function boxes(s: Scene, pen: Pen): void {
   const { rows } = s.bands;
@@ -180,7 +190,9 @@ export function boxes(s: Scene, pen: Pen): void {
     facts.readyPath = (b.flags[i]! & FLAG.ready) !== 0;
     const colour = s.palette.of(facts);
     const dimmed = bright !== null && (bright.by === "code" ? facts.code : facts.site) !== bright.index;
-    const fill = dimmed ? s.palette.dim(colour.fill) : colour.fill;
+    // What is inside is drawn over it, and is to be seen.
+    const open = !b.inside && s.inner.folded.has(b.id[i]!);
+    const fill = dimmed || open ? s.palette.dim(colour.fill) : colour.fill;
     const w = x1 - x0;
     // A pixel between two boxes, where there is room for one.
     const gap = w > (many ? 6 : 4) ? 1 : w > 2.5 ? 0.5 : 0;
@@ -208,10 +220,9 @@ export function boxes(s: Scene, pen: Pen): void {
 }
 
 /** Names: label and time, label, nothing. Drawn last, so that paths don't strike them through. */
-export function names(s: Scene, pen: Pen): void {
+export function names(s: Scene, pen: Pen, b = s.boxes): void {
   const { rows } = s.bands;
   if (rows.lane < 11) return;
-  const b = s.boxes;
   const right = s.scale.x0 + s.scale.width;
   const bright = brightOf(s.selection);
   const size = rows.lane < 15 ? 10 : 11.5;
@@ -220,7 +231,7 @@ export function names(s: Scene, pen: Pen): void {
   for (let i = 0; i < b.n && left > 0; i++) {
     const x0 = Math.max(b.x0[i]!, s.scale.x0);
     const w = Math.min(b.x1[i]!, right) - x0;
-    if (w < 24) continue;
+    if (w < 24 || (!b.inside && s.inner.folded.has(b.id[i]!))) continue;
     const bySite = s.colorBy === "site";
     let name = (bySite ? s.meta.sites[b.site[i]!]?.label : s.meta.codes[b.code[i]!]?.label) ?? "";
     if (b.flags[i]! & FLAG.folded) name = `${name} (folded)`;
@@ -237,7 +248,7 @@ export function names(s: Scene, pen: Pen): void {
     const dimmed = bright !== null && (bright.by === "code" ? facts.code : facts.site) !== bright.index;
     const fill = dimmed ? s.palette.dim(colour.fill) : colour.fill;
     left--;
-    pen.text(text, x0 + 7, laneMiddle(rows, b.row[i]!) + 4.5, { size, weight: 600, colour: dimmed ? s.tokens.fg3 : colour.ink, halo: fill });
+    pen.text(text, x0 + 7, laneMiddle(rows, b.row[i]!) + (b.inside ? 4.5 - REST / 2 : 4.5), { size, weight: 600, colour: dimmed ? s.tokens.fg3 : colour.ink, halo: fill });
   }
 }
 

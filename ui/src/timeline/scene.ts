@@ -1,7 +1,7 @@
 /** All that a frame is made of. The drawing functions read it and draw; none of them asks for anything or keeps anything. */
 
 import type { Tokens } from "../colors";
-import type { RegionSpan, RunMeta, StrandDetail, TaskDetail } from "../data/contract";
+import type { InsideDetail, RegionSpan, RunMeta, StrandDetail, TaskDetail } from "../data/contract";
 import type { ColorBy, Layer, Selection } from "../store";
 import type { Bands } from "./bands";
 import type { Boxes } from "./boxes";
@@ -34,10 +34,14 @@ export interface Scene {
   hover: Selection | null;
   tiles: Tiles;
   boxes: Boxes;
+  /** Strands inside folded ones. */
+  inner: Boxes;
   regions: RegionSpan[];
   /** Facts of the strand and the task that are selected, once they are known. */
   strand: StrandDetail | null;
   task: TaskDetail | null;
+  /** Of the strand inside a folded one that is selected. */
+  inside: InsideDetail | null;
   callouts: Callout[];
   /** Marks the user set, in ticks. */
   marks: number[];

@@ -5,7 +5,7 @@ import type { RunId } from "../data/contract";
 import { requests } from "../data/requests";
 import type { Span } from "./scale";
 
-export type TileKind = "rows" | "strands" | "profile" | "arcs" | "critical" | "ready";
+export type TileKind = "rows" | "strands" | "inside" | "profile" | "arcs" | "critical" | "ready";
 
 /** Ticks a tile of this level covers. */
 export const tileTicks = (level: number): number => TILE_BINS * Math.pow(2, level);
@@ -53,6 +53,8 @@ export function url(run: RunId, { kind, level, index }: TileId): string {
       return requests.rows(run, level, index);
     case "strands":
       return requests.strands(run, level, index);
+    case "inside":
+      return requests.inside(run, level, index);
     case "profile":
       return requests.profile(run, level, index);
     case "arcs":

@@ -11,7 +11,7 @@ import type { Selection } from "../store";
 import { colours, dark, still } from "../theme/theme";
 import { bands, laneMiddle, scrollTo } from "./bands";
 import type { Bands } from "./bands";
-import { Boxes } from "./boxes";
+import { Boxes, MOST_INSIDE } from "./boxes";
 import { frame } from "./draw";
 import type { Drawn } from "./draw";
 import { Facts, plainWords } from "./facts";
@@ -35,6 +35,7 @@ export class TimelineView {
   private readonly tiles: Tiles;
   private readonly rasteriser = new Rasteriser();
   private readonly boxes = new Boxes();
+  private readonly inner = new Boxes(MOST_INSIDE, true);
   private readonly context: CanvasRenderingContext2D | null;
   private readonly stop: () => void;
   private palette: Palette | null = null;
@@ -164,10 +165,11 @@ export class TimelineView {
       overview: { t0: 0, t1: Math.max(1, this.meta.elapsed), x0: b.x0, width: b.plot },
       layers: layers.value, colorBy: colorBy.value, palette: this.palette, selection: chosen,
       hover: hover.value?.run === this.meta.id ? hover.value : null,
-      tiles: this.tiles, boxes: this.boxes,
+      tiles: this.tiles, boxes: this.boxes, inner: this.inner,
       regions: this.regions(),
       strand: strandId !== null ? (this.facts.strand(strandId) ?? null) : null,
       task: chosen?.kind === "task" ? (this.facts.task(chosen.id) ?? null) : null,
+      inside: chosen?.kind === "strand" && chosen.inner !== undefined ? (this.facts.inside(chosen.id, chosen.inner) ?? null) : null,
       callouts: this.callouts(), marks: this.marks, dragged: this.dragged, cursorRow: this.cursorRow, offCpu: [], blocked: [],
     };
   }
@@ -191,12 +193,14 @@ export class TimelineView {
     const kinds: TileKind[] = ["rows", "profile"];
     if (this.meta.overview === null) {
       kinds.push("strands");
+      if (this.meta.has.inside) kinds.push("inside");
       if (s.layers.has("critical")) kinds.push("critical");
       if (s.layers.has("ready")) kinds.push("ready");
       if (s.layers.has("steals") || s.layers.has("leaps")) kinds.push("arcs");
     }
     this.tiles.want(s.scale, s.bands.plot * dpr, kinds);
     this.boxes.gather(this.tiles.slots("strands", s.scale), s.scale, s.bands.rows);
+    if (this.meta.has.inside && this.meta.overview === null) this.inner.gather(this.tiles.slots("inside", s.scale), s.scale, s.bands.rows);
     c.setTransform(dpr, 0, 0, dpr, 0, 0);
     c.imageSmoothingEnabled = true;
     const pen = new CanvasPen(c, s.dark);

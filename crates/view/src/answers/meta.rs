@@ -86,6 +86,7 @@ struct Has<'a> {
     regions: bool,
     counters: Vec<&'a str>,
     leaps: bool,
+    inside: bool,
 }
 
 pub(crate) fn answer(session: &Session) -> Result<Reply, Failure> {
@@ -93,7 +94,7 @@ pub(crate) fn answer(session: &Session) -> Result<Reply, Failure> {
     let runs = session.runs.iter().zip(&overviews);
     let runs = runs.map(|(run, overview)| match overview {
         Some(overview) => Ok(sketched(run, overview)),
-        None => read(run),
+        None => read(session, run),
     });
     let (mode, finest_level) = match session.mode {
         Mode::Server => ("server", 0),
@@ -143,6 +144,7 @@ fn told<'a>(run: &'a Run, meta: &'a workspan_dag::Meta) -> RunMeta<'a> {
             regions: false,
             counters: Vec::new(),
             leaps: false,
+            inside: false,
         },
         warnings: &meta.warnings,
         facts: &meta.facts,
@@ -195,7 +197,7 @@ fn sketched<'a>(run: &'a Run, overview: &'a Overview) -> RunMeta<'a> {
     }
 }
 
-fn read(run: &Run) -> Result<RunMeta<'_>, Failure> {
+fn read<'a>(session: &Session, run: &'a Run) -> Result<RunMeta<'a>, Failure> {
     let picture = run.picture()?;
     let dag = &*picture.dag;
     let (cpu, queue) = events::known(dag);
@@ -222,6 +224,7 @@ fn read(run: &Run) -> Result<RunMeta<'_>, Failure> {
             regions: !dag.regions.is_empty() || !dag.parts.is_empty(),
             counters: dag.counters.iter().map(|c| c.name.as_str()).collect(),
             leaps: leaps > 0,
+            inside: session.mode == Mode::Server && dag.meta.shortened.is_some(),
         },
         ..told(run, &dag.meta)
     })

@@ -27,8 +27,8 @@ pub(crate) struct Folded {
     pub code: u16,
     pub label: String,
     pub task: TaskId,
-    pub tasks: u32,
-    pub strands: u32,
+    pub tasks: u64,
+    pub strands: u64,
     pub children: usize,
     pub work: u64,
     pub span: u64,
@@ -52,6 +52,9 @@ pub(super) struct Inside {
     code: u16,
     rows: Vec<(u16, u64)>,
     running: Vec<f64>,
+    /// Tasks and strands in records that stand for whole subtrees.
+    tasks: u64,
+    strands: u64,
 }
 
 impl Inside {
@@ -62,7 +65,12 @@ impl Inside {
         let mut critical = false;
         let mut rows = Vec::new();
         let mut codes = Vec::new();
+        let (mut tasks, mut inside) = (0u64, 0u64);
         each(&mut |s| {
+            if let Some(fold) = picture.dag.fold_of(s) {
+                tasks = tasks.saturating_add(fold.tasks);
+                inside = inside.saturating_add(fold.strands.saturating_sub(1));
+            }
             let (from, to) = (strands.start[s as usize], strands.end[s as usize]);
             (start, end) = (start.min(from), end.max(to));
             critical |= picture.facts.critical(s);
@@ -97,6 +105,8 @@ impl Inside {
             code: code.map_or(u16::MAX, |c| c.0),
             rows,
             running,
+            tasks,
+            strands: inside,
         }
     }
 }
@@ -151,8 +161,8 @@ pub(super) fn task(picture: &Picture, tree: &Index, task: TaskId, depends: Vec<S
         code: own,
         label: label(picture, own),
         task,
-        tasks: all.tasks[i],
-        strands: all.strands[i],
+        tasks: u64::from(all.tasks[i]).saturating_add(inside.tasks),
+        strands: u64::from(all.strands[i]).saturating_add(inside.strands),
         children: tree.children(task).len(),
         work: all.work[i],
         span: all.span[i],
@@ -210,7 +220,7 @@ pub(super) fn group(
         }
     });
     let all = &tree.subtrees;
-    let (mut tasks, mut strands, mut children) = (0u32, 0u32, 0);
+    let (mut tasks, mut strands, mut children) = (inside.tasks, inside.strands, 0);
     let (mut work, mut critical_work) = (0u64, 0u64);
     for step in steps {
         match *step {
@@ -224,8 +234,8 @@ pub(super) fn group(
             Step::Child(t) => {
                 let t = t as usize;
                 children += 1;
-                tasks += all.tasks[t];
-                strands += all.strands[t];
+                tasks = tasks.saturating_add(u64::from(all.tasks[t]));
+                strands = strands.saturating_add(u64::from(all.strands[t]));
                 work = work.saturating_add(all.work[t]);
                 critical_work = critical_work.saturating_add(all.critical_work[t]);
             }

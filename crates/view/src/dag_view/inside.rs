@@ -44,6 +44,8 @@ pub(crate) struct Strand {
     pub joins: Vec<String>,
     pub signals: Vec<StrandId>,
     pub end_kind: u8,
+    /// Tasks that it stands for, of a subtree that was folded.
+    pub folded: u64,
 }
 
 /// A stretch of a node's steps, or one of them.
@@ -164,6 +166,7 @@ fn strand(
         joins: names(joined),
         signals: signals.iter().take(MOST_SIGNALS).copied().collect(),
         end_kind: dag.strands.end_kind[i] as u8,
+        folded: dag.fold_of(s).map_or(0, |fold| fold.tasks),
     }
 }
 

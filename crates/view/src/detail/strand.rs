@@ -43,6 +43,8 @@ struct StrandDetail<'a> {
     next: Option<StrandId>,
     previous_on_row: Option<StrandId>,
     next_on_row: Option<StrandId>,
+    /// Tasks that it stands for, of a subtree that was folded.
+    folded: u64,
 }
 
 #[derive(Serialize)]
@@ -136,6 +138,7 @@ pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, Failure> {
         next,
         previous_on_row,
         next_on_row,
+        folded: dag.fold_of(id).map_or(0, |fold| fold.tasks),
     })
 }
 

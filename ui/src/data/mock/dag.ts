@@ -74,7 +74,7 @@ function inside(run: Run, task: Task): DagInside {
     const creates = t.creates.map((c) => `t${c}`);
     items.push({
       kind: "strand", id, task: task.id, row: t.row, start: t.start, end: t.end, weight: t.end - t.start, code: t.code, site: t.site,
-      critical: t.critical, ready_path: t.readyPath, ready: t.ready < t.start ? t.ready : null, creates, joins: waited, signals: [], end_kind: t.endKind,
+      critical: t.critical, ready_path: t.readyPath, ready: t.ready < t.start ? t.ready : null, creates, joins: waited, signals: [], end_kind: t.endKind, folded: 0,
     });
     for (const c of t.creates) items.push(folded(run, run.tasks[c]!));
     waited = creates;

@@ -59,7 +59,7 @@ function runMeta(id: string): RunMeta {
     folded_strands: 0, samples: 7120,
     sites: SITES.map((f, place) => ({ place, label: place ? `${place === 3 ? "src/gen.rs" : FILE}:${SITE_LINES[place]}` : "root", function: f, file: place ? (place === 3 ? "src/gen.rs" : FILE) : null, line: SITE_LINES[place] ?? null })),
     codes: CODES.map((label, i) => ({ label, function: label, file: i === 3 ? "src/gen.rs" : i === 4 ? "src/main.rs" : FILE, line: CODE_LINES[i]!, ticks: ofCode[i]! })),
-    has: { cpu: true, queue: true, samples: true, regions: false, counters: [], leaps: true },
+    has: { cpu: true, queue: true, samples: true, regions: false, counters: [], leaps: true, inside: false },
     overview: null, warnings: [], facts: [["command", "target/release/sort 10240000"], ["runtime", "Rayon 1.12"], ["clock", "TSC, 2.50 GHz, invariant"]],
   };
 }
@@ -228,7 +228,7 @@ function strand(id: string, n: number): StrandDetail {
     from: { kind: "after_wait", at: `${FILE}:19`, file: FILE, line: 19, function: "msort" }, to: { kind: "end", at: null, file: null, line: null, function: null }, critical: s.critical, ready_path: s.readyPath,
     ready: s.start > s.ready ? s.ready : null, made_ready_by: by ? { strand: by.id, task: by.task, row: by.row, edge: by.task === s.task ? "wait_continuation" : "end" } : null,
     stolen: s.stolenFrom === null ? null : { victim: s.stolenFrom, leap: s.leap }, meanwhile: 4, counters: [], functions: [{ function: CODES[s.code]!, file: FILE, line: CODE_LINES[s.code]!, samples: 40 }],
-    previous: task.strands[at - 1] ?? null, next: task.strands[at + 1] ?? null, previous_on_row: onRow[i - 1]?.id ?? null, next_on_row: onRow[i + 1]?.id ?? null,
+    previous: task.strands[at - 1] ?? null, next: task.strands[at + 1] ?? null, previous_on_row: onRow[i - 1]?.id ?? null, next_on_row: onRow[i + 1]?.id ?? null, folded: 0,
   };
 }
 

@@ -1,0 +1,25 @@
+//! Inside folded strands: a subtree that was read as one strand is read again from the trace, strand by strand, where the timeline is
+//! zoomed in far enough to tell them apart, and for the details of one of them.
+
+mod codes;
+mod detail;
+mod tile;
+
+use workspan_dag::recorded::inside::Records;
+
+use crate::failure::Failure;
+use crate::run::Run;
+use crate::session::Session;
+
+pub(crate) use detail::detail;
+pub(crate) use tile::strands;
+
+/// The run's trace, to look into; `None` where nothing was folded while it was read, or the file is no longer there as it was.
+fn records<'a>(session: &Session, run: &'a Run) -> Result<Option<&'a Records>, Failure> {
+    let picture = run.picture()?;
+    let open = || {
+        let opened = Records::open(&run.path, &picture.dag, &session.settings.opening);
+        opened.ok().flatten()
+    };
+    Ok(run.records.get_or_init(open).as_ref())
+}

@@ -1,0 +1,41 @@
+//! Which of the run's codes a strand inside a folded one is: that of the strands with the same ends, outside.
+
+use std::collections::HashMap;
+
+use workspan_dag::{NONE, PlaceId};
+
+use crate::run::Picture;
+
+/// Codes by what tells of them: site, start and end; site and start; the site alone.
+pub(super) struct CodeOf {
+    known: HashMap<(PlaceId, PlaceId, PlaceId), u16>,
+}
+
+/// "Whichever" in a key.
+const ANY: PlaceId = NONE - 1;
+
+impl CodeOf {
+    /// Of a run. Codes come with most time first, and so win.
+    pub(super) fn new(picture: &Picture) -> CodeOf {
+        let mut known = HashMap::new();
+        for (number, code) in (0..u16::MAX).zip(&picture.codes.all) {
+            for block in &code.blocks {
+                for key in keys(block.site, block.from, block.to) {
+                    known.entry(key).or_insert(number);
+                }
+            }
+        }
+        CodeOf { known }
+    }
+
+    /// The code of a strand with these ends in a task of this site; `else_` where there is none like it.
+    pub(super) fn of(&self, site: PlaceId, from: PlaceId, to: PlaceId, else_: u16) -> u16 {
+        let found = keys(site, from, to).into_iter();
+        let found = found.filter_map(|key| self.known.get(&key).copied()).next();
+        found.unwrap_or(else_)
+    }
+}
+
+fn keys(site: PlaceId, from: PlaceId, to: PlaceId) -> [(PlaceId, PlaceId, PlaceId); 3] {
+    [(site, from, to), (site, from, ANY), (site, ANY, ANY)]
+}

@@ -1,0 +1,144 @@
+//! `inside_strand`: what is known of a strand inside a folded one.
+
+use serde::Serialize;
+use workspan_dag::{NONE, PlaceId, StrandId};
+
+use super::codes::CodeOf;
+use super::records;
+use crate::answer::Reply;
+use crate::detail::{PlaceWords, end_kind, no_strand, since, words};
+use crate::failure::Failure;
+use crate::run::{Picture, Run};
+use crate::session::Session;
+
+/// Frames given at most, the innermost first.
+const MOST: usize = 500;
+
+/// Strands that may overlap the instant that is asked for: one, or two that meet there.
+const FEW: usize = 4;
+
+/// The contract's `InsideDetail`.
+#[derive(Serialize)]
+struct InsideDetail<'a> {
+    strand: StrandId,
+    task: u32,
+    row: u16,
+    start: u64,
+    end: u64,
+    code: u16,
+    site: u16,
+    level: u32,
+    from: PlaceWords<'a>,
+    to: PlaceWords<'a>,
+    stack: Vec<Frame<'a>>,
+    more: usize,
+    folded: Whole,
+}
+
+/// A task that the strand's is below, inside.
+#[derive(Serialize)]
+struct Frame<'a> {
+    site: u16,
+    created: u64,
+    begun: u64,
+    at: Option<&'a str>,
+    function: Option<&'a str>,
+    file: Option<&'a str>,
+    line: Option<u32>,
+}
+
+/// The folded strand.
+#[derive(Serialize)]
+struct Whole {
+    start: u64,
+    end: u64,
+    tasks: u64,
+    strands: u64,
+    work: u64,
+    span: u64,
+}
+
+/// The strand that runs at `at`, ticks from the run's begin, inside folded strand `id`.
+///
+/// # Errors
+/// There is none, or the run is loading.
+pub(crate) fn detail(
+    session: &Session,
+    run: &Run,
+    id: StrandId,
+    at: u64,
+) -> Result<Reply, Failure> {
+    let picture = run.picture()?;
+    let dag = &*picture.dag;
+    let i = id as usize;
+    let fold = (i < dag.strands.len()).then(|| dag.fold_of(id)).flatten();
+    let (Some(fold), Some(records)) = (fold, records(session, run)?) else {
+        return Err(no_strand());
+    };
+    let t = picture.begin.saturating_add(at);
+    let read = records.inside(dag, id, (t, t.saturating_add(1)), FEW);
+    let found = read.strands.iter().find(|s| s.start <= t && t < s.end);
+    let strand = found.ok_or_else(no_strand)?;
+    let own = dag.strands.task[i] as usize;
+    // Innermost first, up to the folded strand's own task, which the graph knows.
+    let mut stack = Vec::new();
+    let mut more = 0;
+    let mut task = strand.task;
+    while task != 0 && task != NONE {
+        let Some(inside) = read.tasks.get(task as usize) else {
+            break;
+        };
+        if stack.len() < MOST {
+            stack.push(frame(picture, inside.site, (inside.created, inside.begun)));
+        } else {
+            more += 1;
+        }
+        // A parent lies before its children, so this ends.
+        task = inside.parent.min(task.saturating_sub(1));
+    }
+    let inner = read.tasks.get(strand.task as usize);
+    let (site, level) = match inner {
+        Some(inner) if strand.task != 0 => (inner.site, inner.level),
+        _ => (dag.tasks.site[own], 0),
+    };
+    let (from, from_kind) = match (strand.from, strand.task) {
+        (NONE, 0) => (dag.starts_at(id), "begin"),
+        (NONE, _) => (site, "begin"),
+        (from, _) => (from, if from == site { "begin" } else { "after" }),
+    };
+    Reply::json(&InsideDetail {
+        strand: id,
+        task: dag.strands.task[i],
+        row: picture.rows.of(dag.strands.thread[i]),
+        start: since(picture, strand.start),
+        end: since(picture, strand.end),
+        code: CodeOf::new(picture).of(site, strand.from, strand.to, picture.codes.of(id)),
+        site: picture.sites.of(site),
+        level: dag.tasks.level[own].saturating_add(level),
+        from: words(picture, from_kind, from),
+        to: words(picture, end_kind(strand.end_kind), strand.to),
+        stack,
+        more,
+        folded: Whole {
+            start: since(picture, dag.strands.start[i]),
+            end: since(picture, dag.strands.end[i]),
+            tasks: fold.tasks,
+            strands: fold.strands,
+            work: fold.work,
+            span: fold.span,
+        },
+    })
+}
+
+fn frame(picture: &Picture, site: PlaceId, (created, begun): (u64, u64)) -> Frame<'_> {
+    let place = picture.dag.places.get(site as usize);
+    Frame {
+        site: picture.sites.of(site),
+        created: since(picture, created),
+        begun: since(picture, if begun == u64::MAX { created } else { begun }),
+        at: place.map(|p| p.label.as_str()),
+        function: place.and_then(|p| p.function.as_deref()),
+        file: place.and_then(|p| p.file.as_deref()),
+        line: place.and_then(|p| p.line),
+    }
+}

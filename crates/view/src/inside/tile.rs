@@ -1,0 +1,116 @@
+//! `inside`: exact boxes inside the folded strands of a tile.
+
+use std::cmp::Reverse;
+
+use workspan_dag::StrandId;
+use workspan_dag::recorded::inside::InsideStrand;
+
+use super::codes::CodeOf;
+use super::records;
+use crate::failure::Failure;
+use crate::planes::Planes;
+use crate::run::{Picture, Run};
+use crate::session::Session;
+use crate::timeline::{Tile, narrow};
+
+/// Folded strands of fewer bins are not looked into: what is inside would be too narrow to see.
+const WIDE: u64 = 48;
+
+/// Boxes given at most.
+const MOST_BOXES: usize = 8192;
+
+/// As many strands are read for a tile; where there would be more, none are: closer up there are fewer.
+const MOST_READ: u64 = 300_000;
+
+/// A strand inside a folded one.
+struct Found {
+    of: StrandId,
+    site: u32,
+    level: u32,
+    strand: InsideStrand,
+}
+
+/// The strands as long as a bin inside the folded strands of a tile.
+///
+/// # Errors
+/// The run is loading.
+pub(crate) fn strands(session: &Session, run: &Run, tile: Tile) -> Result<Planes, Failure> {
+    let (picture, index) = (run.picture()?, run.timeline()?);
+    let dag = &*picture.dag;
+    let (begin, after) = (
+        tile.begin(picture),
+        tile.begin(picture).saturating_add(tile.ticks()),
+    );
+    let wide = WIDE.saturating_mul(tile.bin());
+    let mut folded: Vec<StrandId> = Vec::new();
+    for &thread in &picture.rows.threads {
+        let all = index.source.strands_of(thread);
+        let first = all.partition_point(|&s| dag.strands.end[s as usize] <= begin);
+        let last = all.partition_point(|&s| dag.strands.start[s as usize] < after);
+        let looked_into = all[first..last.max(first)].iter().copied().filter(|&s| {
+            let long = dag.strands.end[s as usize] - dag.strands.start[s as usize];
+            long >= wide && dag.fold_of(s).is_some()
+        });
+        folded.extend(looked_into);
+    }
+    let inside = |&s: &StrandId| dag.fold_of(s).map_or(0, |fold| fold.strands);
+    let all: u64 = folded.iter().map(inside).fold(0, u64::saturating_add);
+    let mut found: Vec<Found> = Vec::new();
+    let mut cut = all > MOST_READ;
+    if let Some(records) = records(session, run)?.filter(|_| !cut) {
+        for &s in &folded {
+            let read = records.inside(dag, s, (begin, after), MOST_READ as usize);
+            cut |= read.cut;
+            let own = dag.strands.task[s as usize] as usize;
+            for strand in read.strands {
+                // The first task is the folded strand's own, whose site the graph knows.
+                let task = read.tasks.get(strand.task as usize);
+                let (Some(task), true) = (task, strand.end - strand.start >= tile.bin()) else {
+                    continue;
+                };
+                let site = if strand.task == 0 {
+                    dag.tasks.site[own]
+                } else {
+                    task.site
+                };
+                found.push(Found {
+                    of: s,
+                    site,
+                    level: dag.tasks.level[own].saturating_add(task.level),
+                    strand,
+                });
+            }
+        }
+    }
+    if found.len() > MOST_BOXES {
+        cut = true;
+        let length = |f: &Found| Reverse(f.strand.end - f.strand.start);
+        found.select_nth_unstable_by_key(MOST_BOXES, length);
+        found.truncate(MOST_BOXES);
+        found.sort_unstable_by_key(|f| (f.strand.start, f.of));
+    }
+    Ok(planes(picture, &found, cut))
+}
+
+/// The columns of `strands`, each strand with the number of the folded one that it is in.
+fn planes(picture: &Picture, found: &[Found], cut: bool) -> Planes {
+    let dag = &*picture.dag;
+    let codes = CodeOf::new(picture);
+    let since = |t: u64| t.saturating_sub(picture.begin) as f64;
+    let mut planes = Planes::new();
+    planes.fact("total", found.len());
+    planes.fact("truncated", cut);
+    planes.plane("id", found.iter().map(|f| f.of));
+    let row = |f: &Found| picture.rows.of(dag.strands.thread[f.of as usize]);
+    planes.plane("row", found.iter().map(row));
+    planes.plane("start", found.iter().map(|f| since(f.strand.start)));
+    planes.plane("end", found.iter().map(|f| since(f.strand.end)));
+    let task = |f: &Found| dag.strands.task[f.of as usize];
+    planes.plane("task", found.iter().map(task));
+    let code = |f: &Found| codes.of(f.site, f.strand.from, f.strand.to, picture.codes.of(f.of));
+    planes.plane("code", found.iter().map(code));
+    planes.plane("site", found.iter().map(|f| picture.sites.of(f.site)));
+    planes.plane("level", found.iter().map(|f| narrow(f.level)));
+    planes.plane("end_kind", found.iter().map(|f| f.strand.end_kind as u8));
+    planes
+}
