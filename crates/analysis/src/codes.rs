@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use workspan_dag::{Dag, EndKind, Frame, NONE, Place, PlaceId, ROOT_PLACE, StartKind, StrandId};
 
-use crate::heat::{is_program, line_of};
+use crate::heat::line_of;
 
 /// Code that is shown as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -221,10 +221,14 @@ fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<Hot>> {
 }
 
 /// Whether people know by a frame what ran: not by the runtime's entry points, nor by a place in a library without symbols, nor by the
-/// clock that the recorder reads at either end of a strand.
+/// pieces of the standard library that the runtime and the recorder are made of (`as_ref`, `atomic_load`, the clock): what the program
+/// calls of it counts for the line that calls.
 fn tells(frame: &Frame) -> bool {
-    let clock = frame.function.ends_with("_rdtsc") && !is_program(frame);
-    !frame.runtime && !clock && !frame.function.contains("+0x") && frame.function != "?"
+    let file = frame.file.as_deref().unwrap_or("");
+    let standard = file.starts_with("/rustc/")
+        || file.starts_with("library/")
+        || file.contains("/rustlib/src/");
+    !frame.runtime && !standard && !frame.function.contains("+0x") && frame.function != "?"
 }
 
 fn describe(dag: &Dag, block: &Block, hot: Option<Hot>) -> (Key, Code) {

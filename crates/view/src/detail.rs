@@ -40,7 +40,11 @@ pub(crate) struct PlaceWords<'a> {
     function: Option<&'a str>,
 }
 
-pub(crate) fn words<'a>(picture: &'a Picture, kind: &'static str, place: PlaceId) -> PlaceWords<'a> {
+pub(crate) fn words<'a>(
+    picture: &'a Picture,
+    kind: &'static str,
+    place: PlaceId,
+) -> PlaceWords<'a> {
     let place = picture.dag.places.get(place as usize);
     PlaceWords {
         kind,

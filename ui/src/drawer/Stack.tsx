@@ -36,12 +36,13 @@ export function Stack({ of: d, run: r }: { of: TaskDetail; run: RunMeta }) {
 export function InnerStack({ of: d, run: r }: { of: InsideDetail; run: RunMeta }) {
   const shown = d.stack.slice(0, MOST);
   const more = d.more + d.stack.length - shown.length;
+  const after = (t: number) => (t > d.folded.start ? `spawned ${ticks(t - d.folded.start, r.ticks_per_second)} after the folded strand's start` : "spawned at the folded strand's start");
   return (
     <ol class="stack">
       {shown.map((f, i) => (
         <li key={i} class={i === 0 ? "top" : ""}>
           <span class="fn">{f.function ?? r.sites[f.site]?.function ?? "task"}</span> {f.at && <Place label={short(f.at)} file={f.file} line={f.line} />}
-          <div class="faint">spawned at {ticks(f.created, r.ticks_per_second)}, ran at {ticks(f.begun, r.ticks_per_second)}</div>
+          <div class="faint">{after(f.created)}{f.begun > f.created && `, ran ${ticks(f.begun - f.created, r.ticks_per_second)} later`}</div>
         </li>
       ))}
       {more > 0 && <li class="faint">and {count(more)} more</li>}

@@ -51,7 +51,7 @@ export function insideFacts(d: InsideDetail, r: RunMeta): Fact[] {
   const t = (n: number) => ticks(n, r.ticks_per_second);
   return [
     { name: "code", value: <><At of={d.from} /> → <At of={d.to} /></> },
-    { name: "runs", value: <>{t(d.start)} to {t(d.end)}, <b>{t(d.end - d.start)}</b></> },
+    { name: "runs", value: <><b>{t(d.end - d.start)}</b>, from {t(d.start - d.folded.start)} after the start of the folded strand</> },
     { name: "worker", value: <>{row(r, d.row)} <span class="dim">not stolen: a folded subtree ran on one thread</span></> },
     { name: "level", value: count(d.level) },
     { name: "folded into", value: <button type="button" class="link" onClick={() => show("timeline", null, { kind: "strand", run: r.id, id: d.strand, task: d.task })}>a strand of task {count(d.task)}: {many(d.folded.tasks, "task")} in {t(d.folded.end - d.folded.start)}</button> },

@@ -72,7 +72,7 @@ describe("what is inside folded strands", () => {
     const over: [number, number, number, number] = [4, 1, 450, 550];
     inner.gather([slot(0, 500, [[4, 1, 100, 200], over]), slot(500, 1000, [over, [4, 1, 600, 610], [9, 2, 700, 800]])], SCALE, rows);
     expect(inner.n).toBe(4);
-    expect([...inner.folded]).toEqual([4, 9]);
+    expect([...inner.folded]).toEqual([[4, 210], [9, 100]]);
     expect(inner.findInside(4, 600)).toBe(2);
     expect(inner.findInside(9, 600)).toBe(-1);
     expect(inner.at(1, 500)).toBe(1);

@@ -41,8 +41,8 @@ export class Boxes {
   total = 0;
   /** True when tiles left strands out. */
   truncated = false;
-  /** Folded strands of which boxes inside are here. */
-  readonly folded = new Set<number>();
+  /** Folded strands of which boxes inside are here, and how many pixels those take. */
+  readonly folded = new Map<number, number>();
 
   /** `inside`: strands inside of folded ones, whose numbers they have. */
   constructor(
@@ -134,7 +134,7 @@ export class Boxes {
     }
     this.narrowest = NARROWEST;
     if (this.n > this.most) this.thin();
-    if (this.inside) for (let i = 0; i < this.n; i++) this.folded.add(this.id[i]!);
+    if (this.inside) for (let i = 0; i < this.n; i++) this.folded.set(this.id[i]!, (this.folded.get(this.id[i]!) ?? 0) + this.x1[i]! - this.x0[i]!);
   }
 
   /** Leaves the narrowest to the columns until few enough are left. */

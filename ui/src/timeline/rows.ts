@@ -1,5 +1,6 @@
 /** The rows: labels, columns from tiles, free time by its kind, exact boxes with their names, CPU load, queue depth. */
 
+import { mix } from "../colors";
 import { ticks as timeOf, percent } from "../format";
 import { laneMiddle, laneTop, rowTop, visibleRows } from "./bands";
 import { FLAG } from "./boxes";
@@ -190,10 +191,11 @@ export function boxes(s: Scene, pen: Pen): void {
     facts.readyPath = (b.flags[i]! & FLAG.ready) !== 0;
     const colour = s.palette.of(facts);
     const dimmed = bright !== null && (bright.by === "code" ? facts.code : facts.site) !== bright.index;
-    // What is inside is drawn over it, and is to be seen.
-    const open = !b.inside && s.inner.folded.has(b.id[i]!);
-    const fill = dimmed || open ? s.palette.dim(colour.fill) : colour.fill;
     const w = x1 - x0;
+    // What is inside is drawn over it, and the more there is of it, the less is seen of the whole: no jump on the way in.
+    const inside = b.inside ? undefined : s.inner.folded.get(b.id[i]!);
+    const open = inside === undefined ? 0 : Math.ceil(Math.min(1, inside / w) * 4) / 4;
+    const fill = dimmed ? s.palette.dim(colour.fill) : open ? mix(colour.fill, s.tokens.panel, open * 0.8) : colour.fill;
     // A pixel between two boxes, where there is room for one.
     const gap = w > (many ? 6 : 4) ? 1 : w > 2.5 ? 0.5 : 0;
     if (gap && (!many || gap === 1)) ground.push(x0, y, w, rows.lane);
