@@ -30,8 +30,8 @@ impl CodeOf {
 
     /// The code of a strand with these ends in a task of this site; `else_` where there is none like it.
     pub(super) fn of(&self, site: PlaceId, from: PlaceId, to: PlaceId, else_: u16) -> u16 {
-        let found = keys(site, from, to).into_iter();
-        let found = found.filter_map(|key| self.known.get(&key).copied()).next();
+        let known = |key| self.known.get(&key).copied();
+        let found = keys(site, from, to).into_iter().find_map(known);
         found.unwrap_or(else_)
     }
 }
