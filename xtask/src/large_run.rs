@@ -26,16 +26,19 @@ pub struct Cost {
 pub fn measure(trace: &Path) -> Result<()> {
     println!("\na run of fib({N}) in full detail:");
     let (tasks, report) = trace_size(trace)?;
-    let of_ten_million = 1e7 / tasks;
-    println!(
-        "scaled to 10^7 tasks: {:.2} s on the clock (limit 3 s on two idle CPUs), {:.2} s of processor time, {} (limit 1.5 GB)",
-        report.clock * of_ten_million,
-        report.processor * of_ten_million,
-        match report.peak_kib {
-            Some(kib) => format!("{:.2} GB", kib * 1024.0 * of_ten_million / 1e9),
-            None => "memory not known".into(),
-        }
-    );
+    let full = cost(workspan("release").args(["report", "--json", "--full"]).arg(trace))?;
+    for (how, cost) in [("through the fold", &report), ("each task", &full)] {
+        let of_ten_million = 1e7 / tasks;
+        println!(
+            "scaled to 10^7 tasks, {how}: {:.2} s on the clock (limit 3 s on two idle CPUs), {:.2} s of processor time, {} (limit 1.5 GB)",
+            cost.clock * of_ten_million,
+            cost.processor * of_ten_million,
+            match cost.peak_kib {
+                Some(kib) => format!("{:.2} GB", kib * 1024.0 * of_ten_million / 1e9),
+                None => "memory not known".into(),
+            }
+        );
+    }
     // All targets take the same passes over the strands, whatever they hold.
     let asked = ["whatif", "--site", "root"];
     let what_if = cost(workspan("release").args(asked).arg(trace))?;
@@ -80,7 +83,8 @@ pub fn trace_size(trace: &Path) -> Result<(f64, Cost)> {
         "the last trace: {tasks} tasks in {bytes} bytes, {:.1} bytes a task",
         bytes / tasks
     );
-    let cost = cost(workspan("release").args(["report", "--json"]).arg(trace))?;
+    let report = ["report", "--json", "--no-index"];
+    let cost = cost(workspan("release").args(report).arg(trace))?;
     let memory = match cost.peak_kib {
         Some(kib) => format!(
             "{:.0} MiB at most, {:.0} bytes a task",

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use workspan_dag::open::Grain;
+use workspan_dag::open::{Grain, Index};
 use workspan_dag::{Dag, Error, OpenOptions};
 use workspan_export::TraceFile;
 
@@ -30,6 +30,9 @@ pub struct Reading {
     /// Read subtrees that ran on one thread in less time than this as one, as 50us, in a trace of any size
     #[arg(long, value_name = "TIME", conflicts_with = "full", value_parser = grain)]
     pub grain: Option<u64>,
+    /// Neither read nor write the index beside a large trace (run.wspan.index), which makes the next reading quick
+    #[arg(long)]
+    pub no_index: bool,
 }
 
 impl Reading {
@@ -41,6 +44,11 @@ impl Reading {
                 Some(ns) => Grain::Nanoseconds(ns),
                 None if self.full => Grain::None,
                 None => Grain::Auto,
+            },
+            index: if self.no_index {
+                Index::None
+            } else {
+                Index::Slow
             },
             ..self.each_task()
         }

@@ -1,6 +1,6 @@
 //! Opens a trace of any kind, by content.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::Path;
 
@@ -8,6 +8,7 @@ use workspan_trace::{Tolerance, Trace};
 
 use crate::dag::Dag;
 use crate::error::Error;
+use crate::recorded::index::Beside;
 use crate::recorded::sketch::Sketch;
 use crate::{recorded, text};
 
@@ -20,6 +21,21 @@ pub struct OpenOptions {
     pub grain: Grain,
     /// What is read as one keeps the probes' time in its weights, for measures that leave it in.
     pub raw: bool,
+    /// Whether a large trace that is read with [`Grain::Auto`] has an index beside it.
+    pub index: Index,
+}
+
+/// The index of a trace is the same trace with its short subtrees folded, in a file beside it (`run.wspan.index`), so that they need not be
+/// folded again. One that is stale or damaged is made anew; where none can be written, nothing is said and nothing is lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Index {
+    /// None is read or written.
+    #[default]
+    None,
+    /// One that is there is read, and one is written after folding took longer than a second.
+    Slow,
+    /// One that is there is read, and else one is written.
+    Always,
 }
 
 /// Which subtrees become one strand each with a folded record ([`crate::Folded`]) while a recorded trace is read: those that ran on one
@@ -72,7 +88,13 @@ impl Kind {
 /// # Errors
 /// The file can't be read, is empty, is neither kind, or is damaged (see [`Error`]).
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Dag, Error> {
-    with_bytes(path, |bytes| read(path, bytes, options))
+    with_file(path, |bytes, about| {
+        let wanted = options.index != Index::None && options.grain == Grain::Auto && !options.raw;
+        let beside = about
+            .filter(|_| wanted)
+            .map(|about| Beside::of(path, about, bytes));
+        read_beside(path, bytes, options, beside.as_ref())
+    })
 }
 
 /// What ran when in the recorded trace at `path`, long before [`open`] is through with it; `None` for a text trace.
@@ -88,6 +110,14 @@ pub fn sketch(path: &Path, options: &OpenOptions) -> Result<Option<Sketch>, Erro
 
 /// Calls `f` with the content of the file at `path`.
 fn with_bytes<T>(path: &Path, f: impl FnOnce(&[u8]) -> Result<T, Error>) -> Result<T, Error> {
+    with_file(path, |bytes, _| f(bytes))
+}
+
+/// Likewise, and with what is known of a file that is none of a pipe's kind.
+fn with_file<T>(
+    path: &Path,
+    f: impl FnOnce(&[u8], Option<&Metadata>) -> Result<T, Error>,
+) -> Result<T, Error> {
     let fail = |what: String| fail(path, &what);
     let file = File::open(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => fail(
@@ -112,15 +142,15 @@ fn with_bytes<T>(path: &Path, f: impl FnOnce(&[u8]) -> Result<T, Error>) -> Resu
         // A pipe, as of `export … | workspan report /dev/stdin`: it can't be mapped.
         let mut bytes = Vec::new();
         (&file).read_to_end(&mut bytes).map_err(unreadable)?;
-        return f(&bytes);
+        return f(&bytes, None);
     }
     if metadata.len() == 0 {
-        return f(&[]);
+        return f(&[], None);
     }
     // SAFETY: the map is read only and dropped before `file`'s last use here; should another process shorten the file
     // meanwhile, reads beyond its end stop this process with SIGBUS, as with any mapped input.
     let map = unsafe { memmap2::Mmap::map(&file) }.map_err(unreadable)?;
-    f(&map)
+    f(&map, Some(&metadata))
 }
 
 /// [`open`] for a file's content; `path` is what errors call it.
@@ -128,8 +158,17 @@ fn with_bytes<T>(path: &Path, f: impl FnOnce(&[u8]) -> Result<T, Error>) -> Resu
 /// # Errors
 /// As [`open`].
 pub fn read(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
+    read_beside(path, bytes, options, None)
+}
+
+fn read_beside(
+    path: &Path,
+    bytes: &[u8],
+    options: &OpenOptions,
+    beside: Option<&Beside>,
+) -> Result<Dag, Error> {
     let result = match kind(path, bytes)? {
-        Kind::Recorded => recorded::dag(bytes, options),
+        Kind::Recorded => recorded::dag_beside(bytes, options, beside),
         Kind::Text => text::read_with(bytes, options),
         Kind::Packed => unpacked(bytes, options).and_then(|text| text::read_with(&text, options)),
     };

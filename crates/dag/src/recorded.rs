@@ -13,6 +13,7 @@ mod estimate;
 mod facts;
 mod fold;
 mod gather;
+pub(crate) mod index;
 pub mod inside;
 mod off_cpu;
 mod places;
@@ -24,14 +25,20 @@ mod teams;
 mod unrecorded;
 mod workers;
 
+use std::time::{Duration, Instant};
+
 use self::gather::Gathered;
 pub(crate) use self::gather::damage_told;
+use self::index::Beside;
 use self::places::Places;
 use crate::build::{Mode, build};
 use crate::dag::Dag;
 use crate::error::Error;
-use crate::open::OpenOptions;
+use crate::open::{Index, OpenOptions};
 use crate::raw::RawTrace;
+
+/// Folding for longer than this is worth an index.
+const SLOW: Duration = Duration::from_secs(1);
 
 /// The extent of a trace.
 #[derive(Debug, Clone, Copy, Default)]
@@ -64,9 +71,27 @@ pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<RawTrace, Error> {
 /// # Errors
 /// Those of [`read`] and [`build`].
 pub fn dag(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
+    dag_beside(bytes, options, None)
+}
+
+/// [`dag`] of a trace that may have an index.
+pub(crate) fn dag_beside(
+    bytes: &[u8],
+    options: &OpenOptions,
+    beside: Option<&Beside>,
+) -> Result<Dag, Error> {
+    if let Some(dag) = beside.and_then(index::read) {
+        return Ok(dag);
+    }
+    let started = Instant::now();
     let gathered = gather::gather(bytes, options)?;
     let mut places = places::places(&gathered);
     if let Some(short) = fold::fold(&gathered, &places, options, bytes.len()) {
+        let slow = options.index == Index::Always || started.elapsed() > SLOW;
+        if let Some(beside) = beside.filter(|_| slow && index::may_have(&gathered)) {
+            // Where it can't be written, the next reader folds again.
+            let _ = index::write(beside, bytes, &short);
+        }
         let raw = told(short.instead(gathered), places, bytes.len())?;
         return build(raw, Mode::Repair);
     }

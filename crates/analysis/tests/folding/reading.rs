@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use workspan_analysis::{Breakdown, Options, report};
-use workspan_dag::open::{Grain, read};
+use workspan_dag::open::{Grain, Index, read};
 use workspan_dag::recorded::inside::{InsideStrand, Records};
 use workspan_dag::{Dag, OpenOptions};
 use workspan_trace::entry::push_varint;
@@ -163,4 +163,63 @@ fn reading_through_the_fold_changes_no_measure() {
     }
     assert!(folded > 100 && offs > 100, "{folded} {offs} {unfolded}");
     assert!(looked_into > 1000, "{looked_into}");
+}
+
+/// A run whose trace is large enough to be folded unasked, with an index.
+#[test]
+fn an_index_gives_the_same_run_until_the_trace_changes() {
+    let mut lane = Lane::default();
+    lane.put(0, Kind::Root, &[]);
+    while lane.bytes.len() < 9 << 20 {
+        let t = lane.now;
+        lane.put(t + 300, Kind::Join, &[2 + t % 3]);
+        lane.put(t + 1000 + t % 7, Kind::End, &[]);
+        let ended = lane.now;
+        lane.put(ended, Kind::Next, &[]);
+        lane.put(ended + 500, Kind::EndResume, &[]);
+    }
+    let end = lane.now + 100;
+    lane.put(end, Kind::End, &[]);
+    let lanes = [lane];
+    let bytes = file::bytes(&file::plain(&lanes), end, "child", 1);
+    let folder = tempfile::tempdir().unwrap();
+    let (trace, index) = (
+        folder.path().join("t.wspan"),
+        folder.path().join("t.wspan.index"),
+    );
+    std::fs::write(&trace, &bytes).unwrap();
+    let options = OpenOptions {
+        grain: Grain::Auto,
+        index: Index::Always,
+        ..OpenOptions::default()
+    };
+    let read = || workspan_dag::open(&trace, &options).unwrap();
+    let first = read();
+    assert!(first.meta.shortened.is_some(), "{} bytes", bytes.len());
+    let written = std::fs::read(&index).unwrap();
+    assert!(written.len() * 4 < bytes.len());
+    let again = read();
+    assert_eq!(first, again);
+    // It was read, and not made again.
+    std::fs::write(&index, &written[..written.len() - 1]).unwrap();
+    assert_eq!(first, read());
+    assert_eq!(std::fs::read(&index).unwrap(), written);
+    for at in (0..written.len()).step_by(written.len() / 8) {
+        let mut damaged = written.clone();
+        damaged[at] ^= 0x55;
+        std::fs::write(&index, &damaged).unwrap();
+        let run = read();
+        assert_eq!(
+            (run.tasks.len(), &run.folded),
+            (first.tasks.len(), &first.folded)
+        );
+    }
+    // Another trace at the same place.
+    let shorter = file::bytes(&file::plain(&lanes), end, "child", 0);
+    std::fs::write(&trace, &shorter).unwrap();
+    assert_eq!(read().meta.probe_cost, 0);
+    // Where none can be written, the run is the same.
+    std::fs::remove_file(&index).unwrap();
+    std::fs::create_dir(&index).unwrap();
+    assert_eq!(read().meta.probe_cost, 0);
 }

@@ -12,7 +12,8 @@ use super::{Extent, clock};
 use crate::meta::{Meta, Shortened, Steals, TimeUnit};
 
 /// Notes that have a place of their own in [`Meta`].
-const TAKEN: [&str; 11] = [
+const TAKEN: [&str; 12] = [
+    super::index::KEY,
     "sample_hz",
     "name",
     RUNTIME,

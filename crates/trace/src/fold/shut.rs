@@ -21,6 +21,8 @@ impl Fold {
         let (opened, grain) = (section.opened, self.options.grain);
         let retry = section.retry;
         let length = t.saturating_sub(section.since);
+        let ran = section.work.saturating_add(section.probes);
+        let gaps = length.saturating_sub(ran).saturating_mul(self.gaps);
         let from = section.mark;
         let to = opened.map_or(self.out.mark(), |o| o.0);
         let bytes = to.at - from.at;
@@ -30,7 +32,7 @@ impl Fold {
         } else {
             lives == 1 && length >= grain / 2
         };
-        let worthwhile = bytes >= retry && (last || bytes >= WORTHWHILE);
+        let worthwhile = bytes >= retry && (last || bytes >= WORTHWHILE) && gaps <= length;
         if (worthwhile || last) && (self.all_joined() || self.all_joined_before()) {
             if worthwhile {
                 self.write(from, to, opened.map_or(0, |o| o.1));
