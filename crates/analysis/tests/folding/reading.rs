@@ -40,6 +40,24 @@ fn with_offs(lane: &Lane, dice: &mut Dice) -> Vec<u8> {
     bytes
 }
 
+/// Times off the CPU that are told after all else, as those are that the kernel's context switches tell.
+fn late_offs(lane: &Lane, dice: &mut Dice) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let (mut at, mut last) = (0, 0);
+    while dice.percent(70) && lane.now > at + 20 {
+        at += 10 + dice.below((lane.now - at - 10) as usize) as u64;
+        let mut room = [0u8; 16];
+        // SAFETY: a head takes 9 bytes at most.
+        let to = unsafe { put_head(room.as_mut_ptr(), Kind::Off, at - last) };
+        let length = to as usize - room.as_ptr() as usize;
+        bytes.extend_from_slice(&room[..length]);
+        push_varint(&mut bytes, 0);
+        push_varint(&mut bytes, 1 + dice.below(9) as u64);
+        last = at;
+    }
+    bytes
+}
+
 fn through(bytes: &[u8], grain: Grain, raw: bool) -> Dag {
     let options = OpenOptions {
         grain,
@@ -117,7 +135,10 @@ fn reading_through_the_fold_changes_no_measure() {
             habits.steals = 100;
         }
         let (lanes, end) = program::run(&mut dice, habits);
-        let with_offs = |lane: &Lane| vec![(0, with_offs(lane, &mut dice))];
+        let with_offs = |lane: &Lane| {
+            let late = late_offs(lane, &mut dice);
+            vec![(0, with_offs(lane, &mut dice)), (0, late)]
+        };
         let chunks: Vec<file::Chunks> = lanes.iter().map(with_offs).collect();
         let steals = dice.pick(&["child", "continuation"]);
         let probe = dice.pick(&[0, 1, 4]);
@@ -172,11 +193,11 @@ fn an_index_gives_the_same_run_until_the_trace_changes() {
     lane.put(0, Kind::Root, &[]);
     while lane.bytes.len() < 9 << 20 {
         let t = lane.now;
-        lane.put(t + 300, Kind::Join, &[2 + t % 3]);
-        lane.put(t + 1000 + t % 7, Kind::End, &[]);
+        lane.put(t + 30, Kind::Join, &[2 + t % 3]);
+        lane.put(t + 100 + t % 7, Kind::End, &[]);
         let ended = lane.now;
         lane.put(ended, Kind::Next, &[]);
-        lane.put(ended + 500, Kind::EndResume, &[]);
+        lane.put(ended + 50, Kind::EndResume, &[]);
     }
     let end = lane.now + 100;
     lane.put(end, Kind::End, &[]);

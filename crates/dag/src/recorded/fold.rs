@@ -40,6 +40,8 @@ pub(super) struct Lane {
     pub base: u64,
     /// The records.
     pub bytes: Vec<u8>,
+    /// The thread's chunks from this one on stay as they are: times off the CPU, told after all else, with which time begins anew.
+    pub rest: usize,
 }
 
 /// A run, folded.
@@ -183,11 +185,13 @@ impl Short {
         let mut gathered = gathered;
         for (thread, lane) in gathered.threads.iter_mut().zip(&self.lanes) {
             let offset = thread.chunks.first().map_or(0, |c| c.offset);
-            thread.chunks = vec![super::gather::Records {
+            let folded = super::gather::Records {
                 offset,
                 base: lane.base,
                 bytes: &lane.bytes,
-            }];
+            };
+            let rest = thread.chunks.get(lane.rest..).unwrap_or(&[]);
+            thread.chunks = [&[folded], rest].concat();
         }
         gathered.shortened = Some(self.about.clone());
         gathered

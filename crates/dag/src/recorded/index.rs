@@ -136,20 +136,20 @@ fn write_to(file: File, beside: &Beside, bytes: &[u8], short: &Short) -> io::Res
     let damaged = |e| io::Error::new(io::ErrorKind::InvalidData, format!("{e:?}"));
     let trace = Trace::open(bytes).map_err(damaged)?;
     let mut writer = TraceWriter::new(BufWriter::new(file), trace.header)?;
-    let mut numbers = Vec::new();
     for chunk in trace.chunks(Tolerance::Strict) {
         let chunk = chunk.map_err(damaged)?;
         if chunk.kind != ChunkKind::Events {
             writer.entries(chunk.kind, chunk.payload)?;
-        } else if chunk.seq == 0 {
-            numbers.push(chunk.thread);
         }
     }
-    // As the reader orders them.
-    numbers.sort_unstable();
-    numbers.dedup();
-    for (&number, lane) in numbers.iter().zip(&short.lanes) {
-        writer.events(number, 0, (lane.base, 0), &lane.bytes)?;
+    let gathered = gather::gather(bytes, &OpenOptions::default());
+    let gathered =
+        gathered.map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.to_string()))?;
+    let run = short.instead(gathered);
+    for thread in &run.threads {
+        for (seq, chunk) in (0..).zip(&thread.chunks) {
+            writer.events(thread.number, seq, (chunk.base, 0), chunk.bytes)?;
+        }
     }
     let about = &short.about;
     let folded = [

@@ -198,6 +198,7 @@ pub(super) fn fold(
     let mut lane = Lane {
         base: thread.chunks.first().map_or(0, |c| c.base),
         bytes: Vec::new(),
+        rest: thread.chunks.len(),
     };
     let take = |fold: &mut Fold, lane: &mut Lane, least: usize| {
         let (firm, _) = fold.firm();
@@ -206,8 +207,12 @@ pub(super) fn fold(
             fold.take_firm();
         }
     };
-    for chunk in &thread.chunks {
+    for (at, chunk) in thread.chunks.iter().enumerate() {
         if fold.is_bad() || fold.last() > end {
+            break;
+        }
+        if at > 0 && chunk.base < fold.last() {
+            lane.rest = at;
             break;
         }
         fold.feed(chunk.bytes, chunk.base);
