@@ -43,6 +43,8 @@ pub fn events() -> Vec<u8> {
             lengths: vec![0, 6, 8],
         }],
         blocks: vec![(0, 3, 100), (3, 3, 800)],
+        probes: 0,
+        source: None,
     };
     let mut bytes = Vec::new();
     folded.encode(&mut bytes);
