@@ -195,10 +195,7 @@ impl Model {
         Estimate {
             tasks: tasks as u64,
             tasks_within: (within(tasks / off), within((tasks * off).ceil())),
-            span_within: (
-                through.span.0.min(span),
-                high.clamp(span, ticks.max(span)),
-            ),
+            span_within: (through.span.0.min(span), high.clamp(span, ticks.max(span))),
             paths,
             levels: through.levels,
             ready: (ticks as f64 * model.ready as f64 / model.ticks.max(1) as f64) as u64,
