@@ -16,10 +16,11 @@ pub const N: &str = "33";
 
 /// What a report takes.
 pub struct Cost {
-    clock: f64,
+    /// Seconds on the clock.
+    pub clock: f64,
     processor: f64,
     /// `VmHWM`, where the kernel says.
-    peak_kib: Option<f64>,
+    pub peak_kib: Option<f64>,
 }
 
 /// A trace of more than 10^7 tasks: what its report takes, and the stages of reading it.
@@ -101,7 +102,7 @@ pub fn trace_size(trace: &Path) -> Result<(f64, Cost)> {
 }
 
 /// Runs a command to its end. Its memory is what its `VmHWM` said in the last look before that; looked at every few ms.
-fn cost(command: &mut Command) -> Result<Cost> {
+pub fn cost(command: &mut Command) -> Result<Cost> {
     let (started, before) = (Instant::now(), children_time());
     let mut child = command
         .stdout(Stdio::null())

@@ -3,11 +3,13 @@
 //! * `demo` records the merge sort of `bench/` and prints its report,
 //! * `test` runs every check a change has to pass,
 //! * `ui` builds the viewer's page, `screenshots` makes the README's pictures of it,
-//! * `bench` measures what recording costs, `bench overhead` that by how long strands are, `bench predictions` how good predictions are.
+//! * `bench` measures what recording costs, `bench overhead` that by how long strands are, `bench predictions` how good predictions are,
+//!   `bench folding` what large runs take.
 
 mod bench;
 mod demo;
 mod dependencies;
+mod folding;
 mod fuzz;
 mod large_run;
 mod native_bench;
@@ -41,6 +43,7 @@ usage: cargo xtask demo            build workspan, record the merge sort of benc
        cargo xtask screenshots     the README's pictures of the page, into docs/pictures
        cargo xtask bench overhead      that by the length of strands: in full, folded, within a budget: docs/overhead.md
        cargo xtask bench predictions   how good what-if and simulation are: docs/predictions.md
+       cargo xtask bench folding   runs of 10^8 tasks: what folding costs and saves: docs/folding.md
        cargo xtask bench           what a recorded join or task costs on each runtime, its bytes, its report";
 
 fn main() -> ExitCode {
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         ["bench"] => bench::run(),
         ["bench", "predictions"] => predictions::run(),
         ["bench", "overhead"] => overhead::run(),
+        ["bench", "folding"] => folding::run(),
         ["ui"] => ui::build(),
         ["screenshots"] => ui::screenshots(),
         _ => {

@@ -4,6 +4,8 @@
 //! start (none when it merely goes on after a signal) and one at its end. A zero-length strand that was merged into the
 //! one before it would have weighed nothing whatever its probes cost, so it adds none.
 //!
+//! A folded strand that a recorder made has time in it in which its thread folded: what is beyond the record's work is recording too.
+//!
 //! A folded strand weighs its record's work for work, and the heaviest path through its record for paths. Off-CPU time
 //! and probes are taken out of both in proportion, which is exact only within the grain (§7), unless the record was made
 //! without the probes' time.
@@ -134,12 +136,18 @@ impl<'a> Weights<'a> {
         }
         let mut offs = OffCursor::new(dag);
         let mut folds = dag.folded.iter().peekable();
+        let by_recorder = dag.meta.facts.iter().any(|(key, _)| key == "folded below");
+        let pauses = by_recorder && !options.raw;
         for s in 0..dag.strands.len() {
             let off = offs.inside(s as StrandId);
             let fold = folds.next_if(|f| f.0 as usize == s).map(|f| &f.1);
             let on_cpu = on_cpu(dag, s, off);
             let probes = probe_ticks(dag, s, fold, probe_cost);
-            self.recording += u128::from(probes.min(on_cpu));
+            let length = dag.strands.end[s] - dag.strands.start[s];
+            let pause = fold
+                .filter(|f| pauses && f.probes == 0)
+                .map_or(0, |f| length.saturating_sub(f.work));
+            self.recording += u128::from(probes.saturating_add(pause).min(on_cpu));
             self.descheduled += u128::from(off.descheduled);
             self.blocked += u128::from(off.blocked);
             let counted = if options.count_blocked {

@@ -116,6 +116,31 @@ fn gather(dag: &Dag, file: String, bytes: u64) -> Info<'_> {
     }
 }
 
+/// What is inside of folded subtrees.
+fn folded(dag: &Dag) -> String {
+    if dag.folded.is_empty() || !dag.meta.facts.iter().any(|f| f.0 == "folded below") {
+        return String::new();
+    }
+    let sum = |of: fn(&workspan_dag::Folded) -> u64| -> u128 {
+        dag.folded.iter().map(|f| u128::from(of(&f.1))).sum()
+    };
+    let lengths = dag.strands.start.iter().zip(&dag.strands.end);
+    let all: u128 = lengths.map(|(start, end)| u128::from(end - start)).sum();
+    let share = sum(|f| f.work) as f64 * 100.0 / all.max(1) as f64;
+    let mut sites: Vec<u32> = dag
+        .folded
+        .iter()
+        .flat_map(|f| f.1.sites.iter().map(|s| s.site))
+        .collect();
+    sites.sort_unstable();
+    sites.dedup();
+    format!(
+        "{} tasks of {} spawn sites, {share:.0} % of the time in tasks",
+        sum(|f| f.tasks),
+        sites.len()
+    )
+}
+
 fn captured(dag: &Dag) -> Vec<Captured> {
     let sites: Vec<_> = {
         let mut used: Vec<u32> = dag
@@ -177,7 +202,7 @@ fn captured(dag: &Dag) -> Vec<Captured> {
         row(
             "folded subtrees",
             dag.folded.len().saturating_sub(dag.unrecorded.len()),
-            workspan_export::shortened(&dag.meta).unwrap_or_default(),
+            workspan_export::shortened(&dag.meta).unwrap_or_else(|| folded(dag)),
         ),
     ];
     if !dag.unrecorded.is_empty() {

@@ -102,6 +102,9 @@ impl Interned {
             self.site(recording, primitive::UNKNOWN, unknown());
         }
         let id = self.sites.len() as u32;
+        if let Some(grain) = &recording.grain {
+            grain.site(id, &position);
+        }
         let mut bytes = Vec::new();
         Site {
             id,

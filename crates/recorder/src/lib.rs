@@ -13,6 +13,8 @@ mod calls;
 mod clock;
 mod counters;
 mod descriptor;
+mod folder;
+mod folding;
 pub mod front;
 mod intern;
 mod objects;
@@ -28,6 +30,7 @@ mod thread_word;
 
 pub use clock::monotonic_raw_ns;
 pub use counters::{CounterEvent, MOST_COUNTERS};
+pub use folding::{Folding, When, fold};
 pub use process::{OffCpuTimes, finish, is_on, start, use_at_most};
 pub use reserve::Reserved;
 pub use ring::keep_last;

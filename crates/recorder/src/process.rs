@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use crate::budget::Settings;
 use crate::clock;
 use crate::counters::{self, CounterEvent, Counters};
+use crate::folding::Grain;
 use crate::intern::Interned;
 use crate::ring::Ring;
 use crate::schedstat::{self, Readings};
@@ -38,6 +39,8 @@ pub(crate) struct Recording {
     pub(crate) counters: Counters,
     /// When only the end of the run is kept.
     pub(crate) ring: Option<Ring>,
+    /// When the run is folded.
+    pub(crate) grain: Option<Grain>,
     start: clock::Pair,
     /// Set aside at the start, so that a full disk does not hide an orderly end.
     finished: Option<Mapped>,
@@ -110,6 +113,17 @@ impl Recording {
         }
         let since = u128::from(now.ticks.saturating_sub(ticks)) * u128::from(ns) / u128::from(run);
         now.ns.saturating_sub(since as u64)
+    }
+
+    /// A length in ticks, at the rate of the clock so far.
+    pub(crate) fn ticks_of(&self, ns: u64) -> u64 {
+        let now = clock::pair(1);
+        let (run, since) = (
+            now.ticks.saturating_sub(self.start.ticks),
+            now.ns.saturating_sub(self.start.ns),
+        );
+        let ticks = u128::from(ns) * u128::from(run) / u128::from(since.max(1));
+        u64::try_from(ticks).unwrap_or(u64::MAX)
     }
 }
 
@@ -207,6 +221,7 @@ pub fn start(
         readings: reads.then(Readings::default),
         counters: Counters::default(),
         ring: Ring::asked(),
+        grain: Grain::new(),
         start,
         finished,
     });
@@ -262,6 +277,9 @@ pub fn finish() {
         return;
     }
     thread::last_counts();
+    if let Some(grain) = &recording.grain {
+        crate::intern::note_all(recording, &grain.notes());
+    }
     if counters::were_scaled() {
         let what = "There were more counters than the CPU has: their values are estimates, scaled up from part of the time.";
         crate::intern::note_all(recording, &[("warning".into(), what.into())]);

@@ -6,6 +6,8 @@
 
 mod moving;
 
+pub(crate) use moving::Piece;
+
 use core::ffi::{c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
@@ -127,8 +129,13 @@ impl Spool {
         self.full.load(Ordering::Relaxed)
     }
 
+    /// Bytes set aside so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.next.load(Ordering::Relaxed)
+    }
+
     /// Sets `size` bytes (a multiple of the page size) aside and maps them; `None` when there is no room.
-    fn map(&self, size: usize) -> Option<Mapped> {
+    pub(crate) fn map(&self, size: usize) -> Option<Mapped> {
         if self.is_full() {
             return None;
         }
@@ -301,6 +308,30 @@ impl Spool {
         })
     }
 
+    /// The chunk does not count any more; its room is given back to the disk.
+    ///
+    /// # Safety
+    /// The chunk must not be used by anyone from now on.
+    pub(crate) unsafe fn drop(&self, chunk: Mapped) {
+        hand_off::forget(&chunk);
+        // SAFETY: the caller's; it is not used below.
+        unsafe { chunk.unmap() };
+        let (start, end) = (chunk.offset, chunk.offset + chunk.size as u64);
+        self.give_back(start + CHUNK_HEADER_SIZE as u64..end);
+    }
+
+    /// Frees this part of the file, as far as it is whole pages: it reads as zeros.
+    fn give_back(&self, part: core::ops::Range<u64>) {
+        let start = part.start.next_multiple_of(4096);
+        if start < part.end
+            && let Some(fd) = self.file.number()
+        {
+            let mode = system::FALLOC_FL_PUNCH_HOLE | system::FALLOC_FL_KEEP_SIZE;
+            // SAFETY: plain system call on our own file; where it is not possible nothing is lost but room.
+            unsafe { system::fallocate(fd, mode, start as i64, (part.end - start) as i64) };
+        }
+    }
+
     /// Seals the chunk and unmaps it. With `release`, the pages it never used are given back to the disk.
     ///
     /// # Safety
@@ -310,16 +341,8 @@ impl Spool {
         // SAFETY: the caller's; it is not used below.
         unsafe { chunk.unmap() };
         if release {
-            let end = chunk.offset + chunk.size as u64;
             let used = chunk.offset + (CHUNK_HEADER_SIZE + committed) as u64;
-            let used = used.next_multiple_of(4096);
-            if used < end
-                && let Some(fd) = self.file.number()
-            {
-                let mode = system::FALLOC_FL_PUNCH_HOLE | system::FALLOC_FL_KEEP_SIZE;
-                // SAFETY: plain system call on our own file; where it is not possible nothing is lost but room.
-                unsafe { system::fallocate(fd, mode, used as i64, (end - used) as i64) };
-            }
+            self.give_back(used..chunk.offset + chunk.size as u64);
         }
     }
 }

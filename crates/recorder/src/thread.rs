@@ -5,12 +5,17 @@
 //! scratch memory of its own: front ends need not know, and what they write is counted as dropped.
 
 use core::ffi::c_void;
+use core::panic::AssertUnwindSafe;
 use core::ptr;
+use core::slice;
 use core::sync::atomic::{AtomicU64, Ordering};
+
+use std::panic;
 
 use crate::clock;
 use crate::counters::MOST_COUNTERS;
 use crate::counters::Open;
+use crate::folder::{Before, Folder, LONGEST};
 use crate::front::{CLOCK_TSC, HAS_ROOT, Handle, IS_WORKER};
 use crate::process::{self, Ended, Recording};
 use crate::reserve;
@@ -42,6 +47,11 @@ pub(crate) struct Owner {
     limit: *mut u8,
     counters: Option<Box<Open>>,
     chunks: u32,
+    /// When the run is folded: what was before the chunk, and what folds.
+    before: Before,
+    folder: Option<Box<Folder>>,
+    /// It can't be folded any more.
+    unfolded: bool,
     rounds: u8,
     /// Tasks on top of the root that the general path began (front ends that write themselves are not counted).
     depth: u32,
@@ -104,6 +114,9 @@ fn new_handle() -> *mut Handle {
         limit: ptr::null_mut(),
         counters: recording.counters.open(recording),
         chunks: 0,
+        before: Before::default(),
+        folder: None,
+        unfolded: false,
         rounds: 0,
         depth: 0,
         scratch_committed: AtomicU64::new(0),
@@ -194,20 +207,83 @@ unsafe fn next_chunk(recording: &Recording, owner: *mut Owner) {
 /// Lets the handle write to a chunk that is empty.
 fn begin(owner: &mut Owner, chunk: Mapped) {
     owner.chunks += 1;
-    owner.chunk = Some(chunk);
-    let h = &mut owner.handle;
-    h.base = chunk.payload();
-    h.cursor = h.base;
-    // SAFETY: within the chunk, which is larger than SLACK.
-    let limit = unsafe { h.base.add(chunk.capacity() - wire::SLACK) };
-    h.committed = chunk.committed();
-    set_limit(owner, limit);
+    owner.before.base = owner.handle.last;
+    use_chunk(owner, chunk, 0);
     if let Some((open, base)) = &mut owner.open {
         *base = owner.handle.last;
         if owner.chunks > 1 {
             // SAFETY: the handle is the calling thread's; its chunk is empty.
             unsafe { ring::restart(&raw mut owner.handle, open) };
         }
+    }
+}
+
+/// Lets the handle write to a chunk, behind the first `used` bytes.
+fn use_chunk(owner: &mut Owner, chunk: Mapped, used: usize) {
+    owner.chunk = Some(chunk);
+    let h = &mut owner.handle;
+    h.base = chunk.payload();
+    // SAFETY: within the chunk, which is larger than SLACK and what is used.
+    let limit = unsafe {
+        h.cursor = h.base.add(used);
+        h.base.add(chunk.capacity() - wire::SLACK)
+    };
+    h.committed = chunk.committed();
+    set_limit(owner, limit);
+}
+
+/// The records that a chunk has.
+///
+/// # Safety
+/// The chunk is mapped, and the calling thread, whose it is, does not write to it while it has them.
+unsafe fn records<'a>(chunk: Mapped) -> &'a [u8] {
+    let length = chunk.committed().load(Ordering::Relaxed) as usize;
+    // SAFETY: the caller's; so many bytes are there.
+    unsafe { slice::from_raw_parts(chunk.payload(), length.min(chunk.capacity())) }
+}
+
+/// Folds the full chunk, where that is wanted, and gives the handle the one that follows it; false where not.
+fn fold_chunk(recording: &Recording, owner: &mut Owner, chunk: Mapped) -> bool {
+    let whole = owner.counters.is_none() && owner.open.is_none();
+    if recording.grain.is_none() || owner.unfolded || !whole {
+        return false;
+    }
+    // SAFETY: the thread's own chunk; it writes on once they were read.
+    let records = unsafe { records(chunk) };
+    let thread = owner.handle.thread;
+    let mut number = owner.chunks.saturating_sub(1);
+    let last = owner.handle.last;
+    // Nothing panics there that is known; but the caller is C.
+    let turned = panic::catch_unwind(AssertUnwindSafe(|| {
+        if owner.folder.is_none() {
+            owner.folder = Folder::begin(recording, thread, &mut owner.before, records);
+        }
+        let folder = owner.folder.as_mut()?;
+        let next = folder.turn(recording, (chunk, records), thread, &mut number, last);
+        Some(next.ok_or(NoRoom))
+    }));
+    match turned {
+        Ok(None) => false,
+        Ok(Some(Ok(next))) => {
+            owner.chunks = number + 1;
+            use_chunk(owner, next.chunk, next.used);
+            true
+        }
+        Ok(Some(Err(NoRoom))) | Err(_) => {
+            stop_folding(recording, owner);
+            false
+        }
+    }
+}
+
+/// A chunk's records could not be put anywhere.
+struct NoRoom;
+
+/// The thread's records stay as they are from now on, those in its chunk included.
+fn stop_folding(recording: &Recording, owner: &mut Owner) {
+    owner.unfolded = true;
+    if let Some(folder) = owner.folder.take() {
+        folder.close(recording);
     }
 }
 
@@ -303,15 +379,17 @@ fn renew(handle: *mut Handle) {
         let owner = (*handle).owner.cast::<Owner>();
         match (process::recording(), (*owner).chunk) {
             (Some(recording), Some(chunk)) => {
-                (*owner).chunk = None;
+                let folded = fold_chunk(recording, &mut *owner, chunk);
                 // A thread that has come to chunks of full size keeps its one.
-                let keeps = (*owner).chunks as usize >= SIZES.len() && recording.ring.is_none();
+                let keeps = recording.ring.is_none()
+                    && chunk.capacity() + CHUNK_HEADER_SIZE >= SIZES[SIZES.len() - 1];
                 if let Some((open, base)) = &mut (*owner).open {
                     ring::pass(open, &chunk, *base);
                 }
                 let next = next_header(recording, &*owner);
-                let moved = keeps && recording.spool.move_out(chunk, next);
-                if !moved {
+                let moved = !folded && keeps && recording.spool.move_out(chunk, next);
+                if !folded && !moved {
+                    (*owner).chunk = None;
                     let place = chunk.place();
                     recording.spool.seal(chunk, false);
                     if let Some(ring) = &recording.ring {
@@ -323,7 +401,7 @@ fn renew(handle: *mut Handle) {
                 }
                 if moved {
                     begin(&mut *owner, chunk);
-                } else {
+                } else if !folded {
                     next_chunk(recording, owner);
                 }
             }
@@ -366,6 +444,12 @@ pub(crate) unsafe fn long_record(
     // SAFETY: the caller's; room is made before anything is written.
     unsafe {
         let owner = (*handle).owner.cast::<Owner>();
+        if length > LONGEST
+            && let Some(recording) = process::recording()
+            && (*owner).folder.is_some()
+        {
+            stop_folding(recording, &mut *owner);
+        }
         // A thread's first chunks may be too small for it.
         for _ in 0..SIZES.len() {
             let limit = (*owner).limit as usize;
@@ -452,13 +536,21 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
             readings.end(recording, (*handle).thread);
         }
         if let Some(chunk) = (*owner).chunk.take() {
+            let ended = (*owner).folder.take().is_some_and(|mut folder| {
+                let name = ((*owner).handle.thread, (*owner).chunks.saturating_sub(1));
+                let records = records(chunk);
+                let end = AssertUnwindSafe(|| folder.end(recording, (chunk, records), name));
+                let ended = panic::catch_unwind(end).unwrap_or(false);
+                folder.close(recording);
+                ended
+            });
             if let Some(ring) = &recording.ring {
                 let place = chunk.place();
                 recording.spool.seal(chunk, false);
                 ring.put(recording.ns_at((*handle).last), place);
-            } else if (*owner).chunks == 1 {
+            } else if !ended && (*owner).chunks == 1 {
                 (*owner).rest = recording.spool.trim(chunk);
-            } else {
+            } else if !ended {
                 recording.spool.seal(chunk, true);
             }
         } else {
@@ -485,6 +577,7 @@ pub(crate) fn abandon() {
         owner.chunk = None;
         // The events are the parent's as well; their descriptors go with the next exec.
         core::mem::forget(owner.counters.take());
+        core::mem::forget(owner.folder.take());
         use_scratch(owner);
     }
 }
@@ -514,6 +607,9 @@ pub(crate) fn probe_cost() -> u64 {
         limit: ptr::null_mut(),
         counters: None,
         chunks: 0,
+        before: Before::default(),
+        folder: None,
+        unfolded: false,
         rounds: 0,
         depth: 0,
         scratch_committed: AtomicU64::new(0),

@@ -19,6 +19,17 @@ pub const TRIMMED: u8 = 2;
 /// Flag, in a spool file only: there is nothing to be read here, as the recorder is about to put another chunk in this place. The
 /// capacity holds, nothing else does.
 pub const MOVING: u8 = 4;
+/// Bits of the flags that hold the *turn* of a chunk that is not sealed: of several of one thread and number the latest counts. Two
+/// that are there at once are next to each other, counted around.
+pub const TURN_BITS: u8 = 0b1111_1000;
+/// Number of turns.
+pub const TURNS: u8 = 32;
+
+/// The flags of a chunk that is not sealed and has this turn, counted around.
+pub const fn turn_flags(turn: u8) -> u8 {
+    (turn % TURNS) << TURN_BITS.trailing_zeros()
+}
+
 /// The thread of chunks that belong to none.
 pub const NO_THREAD: u32 = u32::MAX;
 /// Chunks start at multiples of this.
@@ -171,6 +182,11 @@ impl ChunkHeader {
             self.capacity
         };
         next_offset(offset, taken)
+    }
+
+    /// Its turn ([`TURN_BITS`]).
+    pub fn turn(&self) -> u8 {
+        self.flags >> TURN_BITS.trailing_zeros()
     }
 
     /// True when sealed.

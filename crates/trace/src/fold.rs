@@ -77,6 +77,9 @@ pub struct Fold {
     paths: Paths,
     out: Output,
     folded: u64,
+    /// A pause that was not taken out yet, and before how many more records it may lie.
+    pause: u64,
+    pause_records: u8,
     /// Nothing is folded any more.
     over: bool,
     /// Taken out of each strand, in ticks.
@@ -116,6 +119,8 @@ impl Fold {
             paths: Paths::default(),
             out: Output::default(),
             folded: 0,
+            pause: 0,
+            pause_records: 0,
             over: false,
             probes: 0,
             sites_as: Vec::new(),
@@ -176,6 +181,9 @@ impl Fold {
         while let Some((t, event)) = events.next() {
             let end = events.offset();
             let bytes = records.get(at..end).unwrap_or(&[]);
+            if self.pause > 0 {
+                self.take_pause(before, t);
+            }
             if t >= self.cuts.next {
                 self.cut(t);
             }
@@ -194,6 +202,13 @@ impl Fold {
             self.give_up();
             self.out.copy_bad(records.get(at..).unwrap_or(&[]));
         }
+    }
+
+    /// After the records fed so far the thread did something else for so many ticks, as folding them: they are no work, and don't make what is folded
+    /// any longer. A strand that is not folded keeps them.
+    pub fn paused(&mut self, ticks: u64) {
+        // The records that are written next may have been on their way before the pause.
+        (self.pause, self.pause_records) = (ticks, 8);
     }
 
     /// Nothing that was fed may be folded any more.

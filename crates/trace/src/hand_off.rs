@@ -10,6 +10,11 @@
 //! | [`append`] | records | the count of committed bytes: they are whole |
 //! | [`seal`] | the checksum | the flags: nothing is added any more |
 //! | [`trim`] | the checksum; zeros behind the last record | the flags: likewise, and the next chunk begins right behind |
+//! | [`replace`] | the flag [`MOVING`] first, then another chunk: records, header, count | the flags: that chunk is there |
+//!
+//! A thread that folds has two chunks that take turns: [`replace`] puts the full one's records, folded, into the other one, whose later turn
+//! ([`crate::chunk::TURN_BITS`]) makes it count. Where records leave for a sealed chunk of their own, the other one has the next
+//! number already and does not count until the sealed one is there, which then stands for the full one: by one store.
 //!
 //! Front ends do [`append`] by hand, on their hot path, and end it in [`wire::commit`](crate::wire::commit).
 //!
@@ -17,11 +22,11 @@
 //! say sealed. One that looks at later chunks before earlier ones misses none in between. `tests/hand_off.rs` has both
 //! checked by a model checker, and a writer killed after each of its stores.
 
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{Ordering, fence};
 
 use crate::chunk::{
     ALIGNMENT, CHECKSUM_AT, CHUNK_HEADER_SIZE, CHUNK_MAGIC, COMMITTED_AT, ChunkHeader, FLAGS_AT,
-    SEALED, TRIMMED,
+    MOVING, SEALED, TRIMMED,
 };
 use crate::wire::{Count, SLACK, commit};
 
@@ -54,22 +59,66 @@ pub trait Memory {
 
 /// Begins a chunk in memory that is all zeros. The header's capacity is the memory's; nothing is committed.
 pub fn begin(memory: &impl Memory, header: ChunkHeader) {
-    let header = ChunkHeader {
-        capacity: u32::try_from(memory.capacity()).unwrap_or(u32::MAX),
-        flags: 0,
-        committed: 0,
-        ..header
-    };
-    let bytes = header.encode();
-    let magic = CHUNK_MAGIC.len();
-    memory.write(magic, &bytes[magic..FLAGS_AT]);
-    memory.write(FLAGS_AT + 1, &bytes[FLAGS_AT + 1..COMMITTED_AT]);
-    memory.write(COMMITTED_AT + 8, &bytes[COMMITTED_AT + 8..]);
+    begin_as(memory, header, 0);
+}
+
+/// Begins a chunk in memory that is all zeros, with these records in it. The header's capacity is the memory's. False, and nothing was
+/// stored, when there is no room for them.
+pub fn begin_with(memory: &impl Memory, header: ChunkHeader, records: &[u8]) -> bool {
+    // Until it is whole, a reader passes over the place.
+    let fits = records.len() <= memory.capacity();
+    if fits {
+        begin_as(memory, header, MOVING);
+        replace(memory, header, records);
+    }
+    fits
+}
+
+fn begin_as(memory: &impl Memory, header: ChunkHeader, flags: u8) {
+    store_all(memory, &header, &[]);
+    if flags != 0 {
+        memory.store(Word::Flags, u32::from(flags), Ordering::Relaxed);
+    }
     memory.store(
         Word::Magic,
         u32::from_le_bytes(CHUNK_MAGIC),
         Ordering::Release,
     );
+}
+
+/// Makes a chunk, whose writer this is, another one with these records in it; in between it is none. The header's capacity is the memory's. False,
+/// and nothing has changed, when there is no room for them.
+pub fn replace(memory: &impl Memory, header: ChunkHeader, records: &[u8]) -> bool {
+    if records.len() > memory.capacity() {
+        return false;
+    }
+    memory.store(Word::Flags, u32::from(MOVING), Ordering::Relaxed);
+    // No store below may come before this one.
+    fence(Ordering::Release);
+    store_all(memory, &header, records);
+    memory.store(Word::Flags, u32::from(header.flags), Ordering::Release);
+    true
+}
+
+/// Makes a chunk none, of which only the place is known.
+pub fn forget(memory: &impl Memory) {
+    memory.store(Word::Flags, u32::from(MOVING), Ordering::Release);
+}
+
+/// Stores all of a chunk but its words.
+fn store_all(memory: &impl Memory, header: &ChunkHeader, records: &[u8]) {
+    let header = ChunkHeader {
+        capacity: u32::try_from(memory.capacity()).unwrap_or(u32::MAX),
+        ..*header
+    };
+    let bytes = header.encode();
+    memory.write(CHUNK_HEADER_SIZE, records);
+    memory.write(CHUNK_MAGIC.len(), &bytes[CHUNK_MAGIC.len()..FLAGS_AT]);
+    memory.write(FLAGS_AT + 1, &bytes[FLAGS_AT + 1..COMMITTED_AT]);
+    memory
+        .count()
+        .store(records.len() as u64, Ordering::Relaxed);
+    memory.write(COMMITTED_AT + 8, &bytes[COMMITTED_AT + 8..]);
 }
 
 /// Adds whole records behind the first `used` bytes of the payload; false when there is no room for them.

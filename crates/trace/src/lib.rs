@@ -18,6 +18,7 @@ pub mod header;
 pub mod open;
 pub mod reader;
 pub mod seal;
+mod turns;
 pub mod window;
 pub mod wire;
 pub mod writer;

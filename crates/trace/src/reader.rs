@@ -3,6 +3,7 @@
 use crate::chunk::{ALIGNMENT, CHUNK_HEADER_SIZE, ChunkHeader, ChunkKind, moving, next_offset};
 use crate::error::FormatError;
 use crate::header::{FileHeader, HEADER_SIZE};
+use crate::turns;
 
 /// What to do about damage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,7 +57,19 @@ impl<'a> Trace<'a> {
 
     /// The chunks, in the order of the file.
     pub fn chunks(&self, tolerance: Tolerance) -> Chunks<'a> {
+        let mut chunks = self.all_chunks(tolerance);
+        // In a complete file every chunk counts.
+        if self.header.length == 0 {
+            chunks.hidden = turns::hidden(self);
+        }
+        chunks
+    }
+
+    /// The chunks with those that others stand for.
+    pub(crate) fn all_chunks(&self, tolerance: Tolerance) -> Chunks<'a> {
         Chunks {
+            hidden: Vec::new(),
+            checks: true,
             bytes: self.bytes,
             at: HEADER_SIZE as u64,
             length: self.header.length,
@@ -80,6 +93,10 @@ const LISTED_DAMAGE: usize = 16;
 /// Iterator over the chunks of a file.
 #[derive(Debug)]
 pub struct Chunks<'a> {
+    /// Offsets of chunks that don't count.
+    hidden: Vec<u64>,
+    /// Checksums are compared.
+    pub(crate) checks: bool,
     bytes: &'a [u8],
     at: u64,
     length: u64,
@@ -191,7 +208,7 @@ impl<'a> Chunks<'a> {
                 None => Ok(Some(chunk(body))),
             };
         };
-        if header.is_sealed() && header.checksum_of(payload) != header.checksum {
+        if self.checks && header.is_sealed() && header.checksum_of(payload) != header.checksum {
             let what = format!(
                 "the checksum of a chunk of {committed} bytes does not match its content: the file is damaged; copy it \
                  again, or read the rest with --allow-truncated"
@@ -248,7 +265,12 @@ impl<'a> Iterator for Chunks<'a> {
                 }
                 continue;
             };
-            let result = self.read(&header, &rest[CHUNK_HEADER_SIZE..]);
+            let hidden = self.hidden.binary_search(&self.at).is_ok();
+            let result = if hidden {
+                Ok(None)
+            } else {
+                self.read(&header, &rest[CHUNK_HEADER_SIZE..])
+            };
             self.at = header.next(self.at);
             match result {
                 Ok(None) => {}

@@ -11,9 +11,11 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::sync::atomic::{AtomicU8, AtomicU32, AtomicU64};
 use workspan_trace::chunk::{
-    CHUNK_HEADER_SIZE, CHUNK_MAGIC, COMMITTED_AT, ChunkHeader, FLAGS_AT, SEALED,
+    CHUNK_HEADER_SIZE, CHUNK_MAGIC, COMMITTED_AT, ChunkHeader, FLAGS_AT, MOVING, SEALED, turn_flags,
 };
-use workspan_trace::hand_off::{Memory, Word, append, begin, seal, trim};
+use workspan_trace::hand_off::{
+    Memory, Word, append, begin, begin_with, forget, replace, seal, trim,
+};
 use workspan_trace::header::HEADER_SIZE;
 use workspan_trace::wire::{Count, commit};
 use workspan_trace::{Chunk, ChunkKind, FileHeader, Tolerance, Trace};
@@ -337,4 +339,73 @@ fn what_is_left_of_a_full_chunk_is_no_chunk() {
     append(&chunk, 0, &[9; 40]);
     assert_eq!(trim(&chunk, 64), None);
     assert_eq!(trim(&chunk, 24), Some(104));
+}
+
+/// Writes a sealed chunk of its own as system calls do: a header that hides it, the records, the header.
+fn put_out(
+    (bytes, lives): (&Rc<RefCell<Vec<u8>>>, &Rc<Cell<usize>>),
+    at: usize,
+    seq: u32,
+    records: &[u8],
+) {
+    let mut header = ChunkHeader {
+        flags: MOVING,
+        capacity: records.len() as u32,
+        committed: records.len() as u64,
+        ..header(seq)
+    };
+    header.checksum = header.checksum_of(records);
+    store(bytes, lives, at, &header.encode());
+    store(bytes, lives, at + CHUNK_HEADER_SIZE, records);
+    header.flags = SEALED;
+    store(bytes, lives, at, &header.encode());
+}
+
+/// A thread that folds, whose records take many turns in two chunks `a` and `b`: of what it wrote, `n` records were put out.
+///
+/// No reader looks at chunks that take turns while their process lives, so there is nothing here for the model checker.
+#[test]
+fn a_folding_writer_killed_at_any_store_leaves_each_record_once() {
+    let size = CHUNK_HEADER_SIZE + 24;
+    let records: Vec<u8> = (1..=40).collect();
+    let turn = |seq, turn| ChunkHeader {
+        flags: turn_flags(turn),
+        ..header(seq)
+    };
+    let all = killed_after_each_store(5 * size, |bytes, lives| {
+        let place = |i: usize| HEADER_SIZE + i * size;
+        let [a, b] = [0, 1].map(|i| Mortal::new(bytes, lives, place(i), size));
+        begin(&a, header(0));
+        append(&a, 0, &records[..8]);
+        // Nothing is put out, twice: first into memory that is all zeros.
+        begin_with(&b, turn(0, 1), &records[..8]);
+        append(&b, 8, &records[8..16]);
+        replace(&a, turn(0, 2), &records[..16]);
+        append(&a, 16, &records[16..20]);
+        // Some is put out.
+        replace(&b, turn(1, 0), &records[12..20]);
+        put_out((bytes, lives), place(2), 0, &records[..12]);
+        append(&b, 8, &records[20..24]);
+        // All is.
+        replace(&a, turn(2, 0), &[]);
+        put_out((bytes, lives), place(3), 1, &records[12..24]);
+        append(&a, 0, &records[24..32]);
+        // Nothing, and then the thread ends.
+        replace(&b, turn(2, 1), &records[24..32]);
+        append(&b, 8, &records[32..40]);
+        put_out((bytes, lives), place(4), 2, &records[24..40]);
+        forget(&b);
+        forget(&a);
+    });
+    let mut lengths = Vec::new();
+    for mut found in all {
+        found.sort_by_key(|&(seq, _)| seq);
+        assert!(found.iter().map(|c| c.0).eq(0..found.len() as u32));
+        let read = found.into_iter().flat_map(|c| c.1).collect::<Vec<u8>>();
+        assert!(records.starts_with(&read), "{read:?}");
+        lengths.push(read.len());
+    }
+    assert!(lengths.is_sorted(), "{lengths:?}");
+    assert_eq!(lengths.last(), Some(&40));
+    assert!([8, 16, 20, 24, 32].iter().all(|n| lengths.contains(n)));
 }

@@ -16,6 +16,9 @@
 //! | `WORKSPAN_SCHEDSTAT` | not empty: the recorder reads the threads' scheduling statistics, as nobody watches them from outside |
 //! | `WORKSPAN_COUNTERS` | performance counters to read at every record: `name:type:config:kernel`, with commas between |
 //! | `WORKSPAN_RING` | only the last so many nanoseconds of the run are kept |
+//! | `WORKSPAN_FOLD` | `auto`, `off`, or nanoseconds: what is folded while recording; unset: nothing |
+//! | `WORKSPAN_MAX_SIZE`, `WORKSPAN_MAX_MEMORY` | bytes that the file, and what a thread keeps for folding, should stay below |
+//! | `WORKSPAN_KEEP` | sites whose tasks are not folded, with 0x1f between |
 //! | any other `WORKSPAN_…` | for other parts; taken out likewise |
 
 mod gomp;
@@ -29,7 +32,7 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 
 use workspan_recorder::front::Table;
-use workspan_recorder::{CounterEvent, OffCpuTimes};
+use workspan_recorder::{CounterEvent, Folding, OffCpuTimes, When};
 
 /// Memory that runs out is no reason to end the program.
 #[global_allocator]
@@ -72,6 +75,9 @@ extern "C" fn loaded() {
     let ring = std::env::var("WORKSPAN_RING").ok();
     workspan_recorder::keep_last(ring.and_then(|ns| ns.parse().ok()).unwrap_or(0));
     budget();
+    if let Some(folding) = folding() {
+        workspan_recorder::fold(folding);
+    }
     // What the process starts runs unrecorded, unless its children are wanted.
     if std::env::var_os("WORKSPAN_FOLLOW").is_none_or(|value| value.is_empty()) {
         restore_environment();
@@ -92,6 +98,26 @@ fn budget() {
     let told = std::env::var("WORKSPAN_MAX_OVERHEAD").unwrap_or_default();
     let (most, hold) = told.split_once(':').unwrap_or((&told, ""));
     workspan_recorder::use_at_most(most.parse().unwrap_or(0), hold.parse().unwrap_or(HOLD));
+}
+
+/// Folding, as it is asked for.
+fn folding() -> Option<Folding> {
+    let told = std::env::var("WORKSPAN_FOLD").ok()?;
+    let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
+    let keep = std::env::var("WORKSPAN_KEEP").unwrap_or_default();
+    Some(Folding {
+        when: match told.as_str() {
+            "auto" => When::Auto,
+            ns => When::Below(ns.parse().ok()?),
+        },
+        most_bytes: number("WORKSPAN_MAX_SIZE").unwrap_or(256 << 20),
+        memory: number("WORKSPAN_MAX_MEMORY").unwrap_or(64 << 20) as usize,
+        keep: keep
+            .split('\x1f')
+            .filter(|site| !site.is_empty())
+            .map(str::to_owned)
+            .collect(),
+    })
 }
 
 /// The counters asked for; what is none is left out.

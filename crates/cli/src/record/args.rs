@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::budget::MaxOverhead;
+use super::fold::FoldArgs;
 use super::watch::Sampling;
 use super::windows::WindowArgs;
 
@@ -46,6 +47,9 @@ pub struct RecordArgs {
     /// has recorded a million tasks)
     #[arg(long, value_name = "off|PERCENT")]
     pub max_overhead: Option<MaxOverhead>,
+    /// Folding
+    #[command(flatten)]
+    pub fold: FoldArgs,
     /// Record what the program starts as well, each process into a trace of its own: scripts, launchers, workers started by
     /// exec (children that only fork, setuid and static programs stay unrecorded; the environment keeps LD_PRELOAD)
     #[arg(long)]
@@ -101,6 +105,9 @@ pub struct CargoWorkspanArgs {
     /// has recorded a million tasks)
     #[arg(long, value_name = "off|PERCENT")]
     pub max_overhead: Option<MaxOverhead>,
+    /// Folding
+    #[command(flatten)]
+    pub fold: FoldArgs,
     /// Record what the program starts as well, each process into a trace of its own (not children that only fork; the
     /// environment keeps LD_PRELOAD)
     #[arg(long)]

@@ -12,6 +12,8 @@ const HOLD: u32 = 1 << 15;
 const HOLD_UNASKED: u32 = 1 << 20;
 
 impl MaxOverhead {
+    /// No limit.
+    pub const OFF: MaxOverhead = MaxOverhead(0);
     /// What holds where nobody says anything.
     const DEFAULT: MaxOverhead = MaxOverhead(50_000);
 

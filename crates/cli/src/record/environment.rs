@@ -28,6 +28,14 @@ pub const COUNTERS: &str = "WORKSPAN_COUNTERS";
 /// For the preloaded library: millionths of the program's time that recording may add (0: no limit), and the tasks that a thread records
 /// before there is a limit, as `50000:32768`.
 pub const MAX_OVERHEAD: &str = "WORKSPAN_MAX_OVERHEAD";
+/// For the preloaded library: `off`, `auto`, or nanoseconds below which is folded.
+pub const FOLD: &str = "WORKSPAN_FOLD";
+/// For the preloaded library: bytes that the trace should stay below.
+pub const MAX_SIZE: &str = "WORKSPAN_MAX_SIZE";
+/// For the preloaded library: bytes of memory a thread for what may still be folded.
+pub const MAX_MEMORY: &str = "WORKSPAN_MAX_MEMORY";
+/// For the preloaded library: sites that are not folded ([`join`]).
+pub const KEEP: &str = "WORKSPAN_KEEP";
 /// For the preloaded library: not empty, it reads the threads' scheduling statistics.
 pub const SCHEDSTAT: &str = "WORKSPAN_SCHEDSTAT";
 /// For the runner: a file; the program is added to it instead of being started.
@@ -116,6 +124,10 @@ pub fn restore(command: &mut Command) {
         LIST,
         RING,
         MAX_OVERHEAD,
+        FOLD,
+        MAX_SIZE,
+        MAX_MEMORY,
+        KEEP,
         USER_RUNNER,
         RESTORE,
     ] {
@@ -154,7 +166,7 @@ pub fn preload(command: &mut Command, library: &OsStr, spool: &OsStr, sanitizer:
     } else {
         command.env_remove(USER_LD_PRELOAD);
     }
-    for told in [COUNTERS, MAX_OVERHEAD] {
+    for told in [COUNTERS, MAX_OVERHEAD, FOLD, MAX_SIZE, MAX_MEMORY, KEEP] {
         if let Some(value) = std::env::var_os(told) {
             command.env(told, value);
         }

@@ -11,6 +11,7 @@ mod clock;
 mod direct;
 mod environment;
 mod finalize;
+mod fold;
 pub(crate) mod listed;
 mod locked;
 mod metadata;
@@ -79,6 +80,7 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
     // What the kernel tells is written down outside, and would grow as long as the program runs.
     let no_perf = args.no_perf || args.windows.ring.is_some();
     let mut watch = watch::Watch::new(no_perf, args.sample, args.counters.as_deref())?;
+    watch.fold = args.fold;
     let windows = Arc::new(Windows::new(args.windows));
     watch.max_overhead = args.max_overhead;
     match args.command.split_first() {
@@ -160,6 +162,7 @@ pub fn cargo_workspan(args: CargoWorkspanArgs) -> anyhow::Result<ExitCode> {
         counters.or(args.counters).as_deref(),
     )?;
     watch.max_overhead = max_overhead.transpose()?.or(args.max_overhead);
+    watch.fold = args.fold.take(&mut line)?;
     let no_report = line.take_flag("--no-report") || args.no_report;
     let follow = line.take_flag("--follow") || args.follow;
     let given = [line.take("--output"), line.take("-o")]

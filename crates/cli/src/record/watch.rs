@@ -8,6 +8,7 @@ use workspan_trace::entry::Note;
 
 use super::budget::MaxOverhead;
 use super::environment::{COUNTERS, MAX_OVERHEAD, NO_PERF, SAMPLE};
+use super::fold::FoldArgs;
 
 /// The flags that say how the program is watched.
 #[derive(Debug, Clone, Default)]
@@ -18,6 +19,8 @@ pub struct Watch {
     pub sample: Option<Sampling>,
     /// `--max-overhead`; `None` when it was not given.
     pub max_overhead: Option<MaxOverhead>,
+    /// What the recorder folds.
+    pub fold: FoldArgs,
     /// `--counters`: those the kernel counts.
     counters: Vec<Counter>,
     /// And why it does not count the others.
@@ -78,14 +81,18 @@ impl Watch {
 
     /// Tells the runner below `command`.
     pub fn tell(&self, command: &mut Command) {
+        self.fold.tell(command);
         if self.no_perf {
             command.env(NO_PERF, "1");
         }
         if let Some(sampling) = self.sample {
             command.env(SAMPLE, sampling.0.to_string());
         }
-        if self.max_overhead.is_some() || std::env::var_os(MAX_OVERHEAD).is_none() {
-            command.env(MAX_OVERHEAD, MaxOverhead::told(self.max_overhead));
+        // Who has a run folded wants every task of it.
+        let folds = self.fold.folds().then_some(MaxOverhead::OFF);
+        let most = self.max_overhead.or(folds);
+        if most.is_some() || std::env::var_os(MAX_OVERHEAD).is_none() {
+            command.env(MAX_OVERHEAD, MaxOverhead::told(most));
         }
         if !self.counters.is_empty() {
             let told = self.counters.iter().map(|c| {

@@ -41,13 +41,14 @@ pub fn openmp_compilers(test: &str) -> Vec<String> {
 /// Compiles `tests/fixtures/native/<source>` into the folder; `None` when that can't be done.
 pub fn try_compile(compiler: &str, source: &str, folder: &Path, flags: &[&str]) -> Option<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/native");
-    let program = folder.join(source.trim_end_matches(".c"));
+    let program = folder.join(source.split('.').next().unwrap_or(source));
     let output = Command::new(compiler)
         .args(["-g", "-O1", "-Wall", "-Wextra"])
-        .args(flags)
         .arg(here.join(source))
         .arg("-o")
         .arg(&program)
+        // Libraries stand behind what needs them.
+        .args(flags)
         .output()
         .ok()?;
     output.status.success().then_some(program)

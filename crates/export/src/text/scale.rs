@@ -4,7 +4,8 @@ use super::View;
 use super::notes::{About, Notes};
 use crate::page::{Page, plain, strong};
 use crate::quantity::{percent_of, ratio, thousands};
-use workspan_dag::BURDEN_SOURCE;
+use std::collections::BTreeMap;
+use workspan_dag::{BURDEN_SOURCE, Folded};
 
 pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
     let ws = &view.report.work_span;
@@ -67,7 +68,56 @@ pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
         view.amount(ws.average_maximal_strand())
     );
     page.prose("  ", 4, &[plain(counts)]);
+    if let Some(said) = folded(view) {
+        page.prose("  ", 4, &[plain(said)]);
+    }
     notes.show(page, About::Span);
+}
+
+/// What is folded (MODEL.md §7), so that nobody wonders where the tasks are: how many, what share of the work, and of which sites.
+fn folded(view: &View) -> Option<String> {
+    const SITES: usize = 3;
+    let folded = &view.dag.folded;
+    let facts = &view.dag.meta.facts;
+    // Only what the recorder folded; where the reader did, the report says so elsewhere.
+    let (_, below) = facts.iter().find(|(key, _)| key == "folded below")?;
+    if folded.is_empty() || view.dag.meta.shortened.is_some() {
+        return None;
+    }
+    let sum = |of: fn(&Folded) -> u64| folded.iter().map(|f| u128::from(of(&f.1))).sum::<u128>();
+    let (tasks, work) = (sum(|f| f.tasks), sum(|f| f.work));
+    let mut sites: BTreeMap<u32, u128> = BTreeMap::new();
+    for site in folded.iter().flat_map(|f| &f.1.sites) {
+        *sites.entry(site.site).or_default() += u128::from(site.count);
+    }
+    let mut sites: Vec<(u32, u128)> = sites.into_iter().collect();
+    sites.sort_by_key(|&(site, count)| (std::cmp::Reverse(count), site));
+    let place = |&(site, _): &(u32, u128)| {
+        let place = view.dag.places.get(site as usize);
+        place.map_or("?", |p| p.label.as_str())
+    };
+    let mut names: Vec<&str> = sites.iter().take(SITES).map(place).collect();
+    if sites.len() > SITES {
+        names.push("…");
+    }
+    let all: u128 = sum_of_lengths(view);
+    let share = match view.counter() {
+        None if all > 0 => format!(" with {:.0} % of the time in tasks", percent_of(work, all)),
+        _ => String::new(),
+    };
+    Some(format!(
+        "{} folded into {} of less than {below}{share} (spawned at {})",
+        number(u64::try_from(tasks).unwrap_or(u64::MAX), "task", "tasks"),
+        number(folded.len() as u64, "subtree", "subtrees"),
+        names.join(", ")
+    ))
+}
+
+/// Of all strands.
+fn sum_of_lengths(view: &View) -> u128 {
+    let strands = &view.dag.strands;
+    let lengths = strands.start.iter().zip(&strands.end);
+    lengths.map(|(start, end)| u128::from(end - start)).sum()
 }
 
 /// The runtime's own count of steals where it has one and it differs from the one by who ran what: it counts takes of what

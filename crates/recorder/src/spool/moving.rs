@@ -10,14 +10,19 @@
 //! maps a new chunk instead.
 
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{Ordering, fence};
+use core::sync::atomic::Ordering;
 
 use super::{Mapped, Spool};
 use crate::system;
-use workspan_trace::chunk::{CHUNK_HEADER_SIZE, ChunkHeader, FLAGS_AT, MOVING, SEALED};
+use workspan_trace::chunk::{ALIGNMENT, CHUNK_HEADER_SIZE, ChunkHeader, MOVING, SEALED};
+use workspan_trace::hand_off;
 
-/// Where the part of a header begins that changes with the chunk.
-const AFTER_FLAGS: usize = 8;
+/// A piece of the file for several sealed chunks, one after the other. It is not mapped.
+pub(crate) struct Piece {
+    offset: u64,
+    size: usize,
+    used: usize,
+}
 
 impl Spool {
     /// Makes the chunk an empty one with the header `next`; what was in it is kept elsewhere in the file. False, with the chunk as it
@@ -33,8 +38,7 @@ impl Spool {
         let copied = unsafe { self.copy(chunk) }.is_some();
         self.moving.store(false, Ordering::Release);
         if copied {
-            // SAFETY: the caller's.
-            unsafe { begin_again(chunk, next) };
+            hand_off::replace(&chunk, next, &[]);
         }
         copied
     }
@@ -50,43 +54,71 @@ impl Spool {
             (head, all)
         };
         let (records, header) = (capacity.get(..committed)?, ChunkHeader::decode(head)?);
-        let mut header = ChunkHeader {
-            flags: MOVING,
-            committed: committed as u64,
-            checksum: header.checksum_of(records),
-            ..header
-        };
         let fd = self.file.number()?;
         let offset = self.next.fetch_add(chunk.size as u64, Ordering::Relaxed);
         // What is lacking is found out again, and told, by whoever maps a chunk.
         self.allocate(fd, offset, chunk.size).ok()?;
+        self.write_chunk(header, records, offset)
+    }
+
+    /// Writes a sealed chunk; until it is whole there is nothing to be read.
+    fn write_chunk(&self, header: ChunkHeader, records: &[u8], offset: u64) -> Option<()> {
+        let fd = self.file.number()?;
+        let mut header = ChunkHeader {
+            flags: MOVING,
+            committed: records.len() as u64,
+            checksum: header.checksum_of(records),
+            ..header
+        };
         write_at(fd, &header.encode(), offset)?;
         write_at(fd, records, offset + CHUNK_HEADER_SIZE as u64)?;
         header.flags = SEALED;
         write_at(fd, &header.encode(), offset)
     }
-}
 
-/// # Safety
-/// As [`Spool::move_out`].
-unsafe fn begin_again(chunk: Mapped, next: ChunkHeader) {
-    let header = ChunkHeader {
-        capacity: chunk.capacity() as u32,
-        ..next
-    };
-    let bytes = header.encode();
-    // SAFETY: a header is mapped at the chunk's address, and only the calling thread stores to it.
-    unsafe {
-        let flags = chunk.at.add(FLAGS_AT);
-        flags.write_volatile(MOVING);
-        fence(Ordering::Release);
-        core::ptr::copy_nonoverlapping(
-            bytes.as_ptr().add(AFTER_FLAGS),
-            chunk.at.add(AFTER_FLAGS),
-            bytes.len() - AFTER_FLAGS,
-        );
-        fence(Ordering::Release);
-        flags.write_volatile(header.flags);
+    /// Puts records into a sealed chunk of their own. A piece without room for them is ended and another one begun, of `size` bytes
+    /// at least (a multiple of the page size). `None`, and no chunk is there, when the file can't grow.
+    pub(crate) fn put_out(
+        &self,
+        piece: &mut Option<Piece>,
+        size: usize,
+        header: ChunkHeader,
+        records: &[u8],
+    ) -> Option<()> {
+        let needs = (CHUNK_HEADER_SIZE + records.len()).next_multiple_of(ALIGNMENT);
+        if piece.as_ref().is_none_or(|p| p.size - p.used < needs) {
+            let new = self.piece(size.max(needs.next_multiple_of(size.max(1))))?;
+            if let Some(old) = piece.replace(new) {
+                self.end_piece(old);
+            }
+        }
+        let piece = piece.as_mut()?;
+        let header = ChunkHeader {
+            capacity: u32::try_from(records.len()).ok()?,
+            ..header
+        };
+        self.write_chunk(header, records, piece.offset + piece.used as u64)?;
+        piece.used += needs;
+        Some(())
+    }
+
+    fn piece(&self, size: usize) -> Option<Piece> {
+        if self.is_full() {
+            return None;
+        }
+        let fd = self.file.number()?;
+        let offset = self.next.fetch_add(size as u64, Ordering::Relaxed);
+        self.allocate(fd, offset, size).ok()?;
+        Some(Piece {
+            offset,
+            size,
+            used: 0,
+        })
+    }
+
+    /// No more chunks come into the piece: the pages it never used are given back to the disk.
+    pub(crate) fn end_piece(&self, piece: Piece) {
+        self.give_back(piece.offset + piece.used as u64..piece.offset + piece.size as u64);
     }
 }
 

@@ -152,6 +152,8 @@ pub(super) struct Child {
 pub(super) struct Section {
     /// When it starts, and which records it has.
     pub since: u64,
+    /// Ticks since that in which its thread did not work ([`super::Fold::paused`]).
+    pub paused: u64,
     pub mark: Mark,
     /// Bytes fed and tasks created before.
     pub source: (u64, u64),
@@ -200,6 +202,7 @@ impl Default for Section {
         Section {
             since: 0,
             source: (0, 0),
+            paused: 0,
             mark: Mark { at: 0, last: 0 },
             whole: false,
             children: 0,
@@ -234,7 +237,15 @@ impl Slot for Section {
         self.probes = 0;
         (self.spawns, self.syncs, self.strands) = (0, 0, 0);
         (self.scopes, self.levels, self.ready) = (0, 0, 0);
-        (self.opened, self.retry) = (None, 0);
+        (self.opened, self.retry, self.paused) = (None, 0, 0);
         self.envelope.set(0, 0);
+    }
+}
+
+impl Section {
+    /// How long it is at `t`, without pauses.
+    #[inline]
+    pub(super) fn length(&self, t: u64) -> u64 {
+        t.saturating_sub(self.since).saturating_sub(self.paused)
     }
 }

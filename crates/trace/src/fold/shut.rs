@@ -20,7 +20,7 @@ impl Fold {
         };
         let (opened, grain) = (section.opened, self.options.grain);
         let retry = section.retry;
-        let length = t.saturating_sub(section.since);
+        let length = section.length(t);
         let ran = section.work.saturating_add(section.probes);
         let gaps = length.saturating_sub(ran).saturating_mul(self.gaps);
         let from = section.mark;

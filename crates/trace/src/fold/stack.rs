@@ -9,7 +9,7 @@ impl Fold {
     #[inline]
     pub(super) fn give_up_old(&mut self, t: u64) {
         while let Some(oldest) = self.sections.first() {
-            if t.saturating_sub(oldest.since) < self.options.grain {
+            if oldest.length(t) < self.options.grain {
                 return;
             }
             self.give_up_oldest();
@@ -119,6 +119,27 @@ impl Fold {
             top.from = at;
         }
         (top.start, top.mergeable) = (t, false);
+    }
+
+    /// Takes the pause out of what is open, when it may lie between the record before and the one at `t`.
+    #[cold]
+    pub(super) fn take_pause(&mut self, before: u64, t: u64) {
+        let pause = self.pause;
+        self.pause_records -= 1;
+        if t.saturating_sub(before) < pause {
+            if self.pause_records == 0 {
+                self.pause = 0;
+            }
+            return;
+        }
+        self.pause = 0;
+        for section in self.sections.since_mut(0) {
+            section.paused = section.paused.saturating_add(pause);
+        }
+        // What waits adds nothing to the work anyhow.
+        if let Some(top) = self.frames.last_mut().filter(|top| top.waits == Waits::No) {
+            top.start = top.start.saturating_add(pause);
+        }
     }
 
     /// A task begins on top, after its record was put out.

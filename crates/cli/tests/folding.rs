@@ -1,0 +1,196 @@
+//! `--fold` on real processes: the same numbers from a trace that is far smaller, also when the process is killed.
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod native;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const WORKSPAN: &str = env!("CARGO_BIN_EXE_workspan");
+
+fn program(folder: &Path) -> PathBuf {
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
+    let flag = format!("-I{}", include.display());
+    native::compile("gcc", "tiny.c", folder, &[&flag])
+}
+
+struct Run {
+    trace: PathBuf,
+    said: String,
+    on_error: String,
+}
+
+fn record(folder: &Path, flags: &[&str], arguments: &[&str]) -> Run {
+    record_program(&folder.join("tiny"), folder, flags, arguments)
+}
+
+fn record_program(program: &Path, folder: &Path, flags: &[&str], arguments: &[&str]) -> Run {
+    let trace = folder.join("run.wspan");
+    let _ = std::fs::remove_file(&trace);
+    let output: Output = Command::new(WORKSPAN)
+        .args(["record", "-o"])
+        .arg(&trace)
+        .args(flags)
+        .arg("--")
+        .arg(program)
+        .args(arguments)
+        .env("OMP_NUM_THREADS", "2")
+        .output()
+        .unwrap();
+    Run {
+        trace,
+        said: String::from_utf8(output.stdout).unwrap(),
+        on_error: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+impl Run {
+    fn json(&self, command: &str) -> Value {
+        let output = Command::new(WORKSPAN)
+            .args([command, "--json"])
+            .arg(&self.trace)
+            .output()
+            .unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    fn created(&self) -> u64 {
+        let line = self.said.lines().find_map(|l| l.strip_prefix("created "));
+        line.unwrap_or_else(|| panic!("{} {}", self.said, self.on_error))
+            .parse()
+            .unwrap()
+    }
+
+    /// Of all tasks, those in folded subtrees too; the main root is one.
+    fn tasks(&self) -> u64 {
+        self.json("info")["tasks"].as_u64().unwrap() - 1
+    }
+
+    fn folded(&self) -> u64 {
+        let info = self.json("info");
+        let rows = info["captured"].as_array().unwrap();
+        let row = rows.iter().find(|r| r["what"] == "folded subtrees");
+        row.unwrap()["count"].as_u64().unwrap()
+    }
+
+    fn bytes(&self) -> u64 {
+        std::fs::metadata(&self.trace).unwrap().len()
+    }
+}
+
+#[test]
+fn every_task_is_counted_and_the_trace_is_small() {
+    let folder = tempfile::tempdir().unwrap();
+    program(folder.path());
+    let full = record(folder.path(), &["--fold", "off"], &["22"]);
+    assert_eq!(full.tasks(), full.created());
+    assert_eq!(full.folded(), 0);
+    let bytes = full.bytes();
+    // A run that is not large is not folded unless that is asked for.
+    assert_eq!(record(folder.path(), &[], &["22"]).folded(), 0);
+    for flags in [
+        &["--fold", "10us"][..],
+        &["--fold", "1ms"],
+        &["--fold", "auto", "--max-size", "256KB"],
+    ] {
+        let run = record(folder.path(), flags, &["22"]);
+        assert_eq!(run.tasks(), run.created(), "{flags:?}");
+        assert!(run.folded() > 0, "{flags:?}");
+        assert!(
+            run.bytes() * 3 < bytes,
+            "{flags:?}: {} of {bytes}",
+            run.bytes()
+        );
+        assert!(run.on_error.contains(" folded into "), "{}", run.on_error);
+        let report = run.json("report");
+        let tasks = report["tasks"]
+            .as_u64()
+            .or(report["counts"]["tasks"].as_u64());
+        assert!(
+            tasks.is_none_or(|tasks| tasks == run.created() + 1),
+            "{flags:?}"
+        );
+        let warnings = report["warnings"].to_string();
+        assert!(
+            !warnings.contains("left out") && !warnings.contains("made roots"),
+            "{warnings}"
+        );
+    }
+}
+
+/// The same tasks are told of a program on another runtime, most of them in folded subtrees.
+fn folds(program: &Path, folder: &Path) {
+    let full = record_program(program, folder, &["--fold", "off"], &["22"]);
+    let (others, bytes) = (full.tasks() - full.created(), full.bytes());
+    assert_eq!(full.folded(), 0);
+    let run = record_program(program, folder, &["--fold", "1ms"], &["22"]);
+    assert_eq!(run.tasks() - run.created(), others);
+    assert!(run.folded() > 0);
+    assert!(run.bytes() * 2 < bytes, "{} of {bytes}", run.bytes());
+}
+
+#[test]
+fn openmp_tasks_fold() {
+    let test = "openmp_tasks_fold";
+    for compiler in native::openmp_compilers(test) {
+        let folder = tempfile::tempdir().unwrap();
+        let program = native::compile(&compiler, "short.c", folder.path(), &["-fopenmp"]);
+        folds(&program, folder.path());
+    }
+}
+
+#[test]
+fn onetbb_tasks_fold() {
+    let folder = tempfile::tempdir().unwrap();
+    match native::try_compile("g++", "short_tbb.cpp", folder.path(), &["-ltbb"]) {
+        Some(program) => folds(&program, folder.path()),
+        None => native::skipped("onetbb_tasks_fold", "no g++ with oneTBB"),
+    }
+}
+
+#[test]
+fn a_killed_process_has_each_task_once() {
+    let folder = tempfile::tempdir().unwrap();
+    program(folder.path());
+    // From within the first chunk to after many turns.
+    for last in [700, 3_000, 9_001, 20_000, 40_003, 50_000] {
+        for flags in [
+            &["--fold", "10us"][..],
+            &["--fold", "1ms"],
+            &["--fold", "auto", "--max-size", "1MB"],
+            &["--fold", "off"],
+        ] {
+            let last = last.to_string();
+            let run = record(folder.path(), flags, &["23", &last]);
+            assert_eq!(run.created().to_string(), last);
+            assert_eq!(run.tasks(), run.created(), "{flags:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_asked_wrongly_is_said() {
+    for (flags, said) in [
+        (["--fold", "soon"], "give auto, off, or a time"),
+        (["--max-size", "much"], "give a number of bytes"),
+    ] {
+        let output = Command::new(WORKSPAN)
+            .arg("record")
+            .args(flags)
+            .args(["--", "true"])
+            .output()
+            .unwrap();
+        let on_error = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            !output.status.success() && on_error.contains(said),
+            "{on_error}"
+        );
+    }
+}

@@ -1,0 +1,165 @@
+//! Whether and how a run is folded (MODEL.md §7), and the grain that keeps its file small.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use crate::process::Recording;
+use workspan_trace::entry::SitePosition;
+use workspan_trace::fold::{FoldOptions, Thieves};
+
+/// When subtrees are folded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum When {
+    /// Never.
+    Off,
+    /// Once the file has an eighth of what there may be; the grain grows with it.
+    Auto,
+    /// Always, those shorter than so many nanoseconds.
+    Below(u64),
+}
+
+/// How a run is folded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folding {
+    /// When.
+    pub when: When,
+    /// Bytes that the file should not grow beyond; with [`When::Auto`] the grain is chosen so.
+    pub most_bytes: u64,
+    /// Bytes of memory a thread for what may still be folded.
+    pub memory: usize,
+    /// Tasks of these sites stay tasks: `FILE:LINE` of a source position, or a site's text.
+    pub keep: Vec<String>,
+}
+
+/// The grain at the start and at most, in ns.
+const GRAIN: u64 = 10_000;
+const MOST_GRAIN: u64 = 1_000_000;
+
+static FOLDING: OnceLock<Folding> = OnceLock::new();
+
+/// Has the recording that starts next folded. Without it nothing is.
+pub fn fold(folding: Folding) {
+    let _ = FOLDING.set(folding);
+}
+
+/// What a recording knows of it.
+#[derive(Debug)]
+pub(crate) struct Grain {
+    folding: Folding,
+    /// Sites that are kept, ascending, and how many.
+    kept: Mutex<Vec<u32>>,
+    kept_count: AtomicU64,
+    /// The largest grain used, in ns.
+    largest: AtomicU64,
+    /// Threads that fold.
+    threads: AtomicU64,
+}
+
+impl Grain {
+    /// As asked for; `None` for never.
+    pub(crate) fn new() -> Option<Grain> {
+        let folding = FOLDING.get().filter(|f| f.when != When::Off)?;
+        Some(Grain {
+            folding: folding.clone(),
+            kept: Mutex::new(Vec::new()),
+            kept_count: AtomicU64::new(0),
+            largest: AtomicU64::new(0),
+            threads: AtomicU64::new(0),
+        })
+    }
+
+    /// The grain in ns with `bytes` in the file: it doubles seven times up to half of what there may be.
+    fn grain(&self, bytes: u64) -> u64 {
+        match self.folding.when {
+            When::Off => 0,
+            When::Below(ns) => ns,
+            When::Auto => {
+                let steps = bytes.saturating_mul(14) / self.folding.most_bytes.max(1);
+                (GRAIN << steps.min(7)).min(MOST_GRAIN)
+            }
+        }
+    }
+
+    /// Whether a thread folds that has not done so yet.
+    pub(crate) fn wanted(&self, recording: &Recording) -> bool {
+        match self.folding.when {
+            When::Off => false,
+            When::Below(_) => true,
+            When::Auto => recording.spool.bytes() > self.folding.most_bytes / 8,
+        }
+    }
+
+    /// The grain now, in ticks.
+    pub(crate) fn ticks(&self, recording: &Recording) -> u64 {
+        let ns = self.grain(recording.spool.bytes());
+        self.largest.fetch_max(ns, Ordering::Relaxed);
+        recording.ticks_of(ns)
+    }
+
+    /// For a thread that begins to fold.
+    pub(crate) fn options(&self, recording: &Recording) -> FoldOptions {
+        self.threads.fetch_add(1, Ordering::Relaxed);
+        FoldOptions {
+            grain: self.ticks(recording),
+            // All runtimes with a front end steal children.
+            thieves: Thieves::TakeChildren,
+            kept: self.kept(),
+            memory: self.folding.memory,
+        }
+    }
+
+    /// How many sites are kept: when it grows, there are more.
+    pub(crate) fn kept_count(&self) -> u64 {
+        self.kept_count.load(Ordering::Acquire)
+    }
+
+    /// The sites that are kept, ascending.
+    pub(crate) fn kept(&self) -> Vec<u32> {
+        self.kept.lock().map_or_else(|_| Vec::new(), |k| k.clone())
+    }
+
+    /// A site has got its number.
+    pub(crate) fn site(&self, id: u32, position: &SitePosition) {
+        let is = |keep: &String| match position {
+            SitePosition::Location { file, line, .. } => is_position(keep, file, *line),
+            SitePosition::Label(text) => keep == text,
+            _ => false,
+        };
+        if self.folding.keep.iter().any(is)
+            && let Ok(mut kept) = self.kept.lock()
+            && let Err(at) = kept.binary_search(&id)
+        {
+            kept.insert(at, id);
+            self.kept_count.fetch_add(1, Ordering::Release);
+        }
+    }
+
+    /// What the trace says about it at the end.
+    pub(crate) fn notes(&self) -> Vec<(String, String)> {
+        let mut notes = Vec::new();
+        if self.threads.load(Ordering::Relaxed) > 0 {
+            let us = self.largest.load(Ordering::Relaxed) as f64 / 1e3;
+            notes.push(("folded below".into(), format!("{us} µs")));
+        }
+        if !self.folding.keep.is_empty() && self.kept_count() == 0 {
+            let what = format!(
+                "--keep {}: no spawn site of that position was known while recording, so none was kept (Rayon's, the \
+                 API's and named sites are; those known by their code's address are not).",
+                self.folding.keep.join(", ")
+            );
+            notes.push(("warning".into(), what));
+        }
+        notes
+    }
+}
+
+/// `keep` is `FILE:LINE`, FILE being the end of the path.
+fn is_position(keep: &str, file: &str, line: u32) -> bool {
+    let Some((name, number)) = keep.rsplit_once(':') else {
+        return false;
+    };
+    number.parse() == Ok(line)
+        && file.strip_suffix(name).is_some_and(|folder| {
+            folder.is_empty() || folder.ends_with('/') || name.starts_with('/')
+        })
+}
