@@ -27,7 +27,11 @@ pub struct Cost {
 pub fn measure(trace: &Path) -> Result<()> {
     println!("\na run of fib({N}) in full detail:");
     let (tasks, report) = trace_size(trace)?;
-    let full = cost(workspan("release").args(["report", "--json", "--full"]).arg(trace))?;
+    let full = cost(
+        workspan("release")
+            .args(["report", "--json", "--full"])
+            .arg(trace),
+    )?;
     for (how, cost) in [("through the fold", &report), ("each task", &full)] {
         let of_ten_million = 1e7 / tasks;
         println!(
