@@ -88,7 +88,7 @@ impl Run {
     /// A strand of 20 to 60 ticks, now and then of up to 2000.
     fn strand(&mut self) {
         let random = next(&mut self.strands);
-        let odd = random % 1000 == 0;
+        let odd = random.is_multiple_of(1000);
         self.now += if odd {
             random >> 20 & 2047
         } else {
