@@ -56,7 +56,7 @@ pub fn bytes(threads: &[Chunks], end: u64, steals: &str, probe: u64) -> Vec<u8> 
             ChunkKind::Notes,
             [
                 Note::new("steals", steals),
-                Note::new("probe_cost_ticks", &probe.to_string()),
+                Note::new("probe_cost_ticks", probe.to_string()),
             ],
             Note::encode,
         )
