@@ -66,7 +66,8 @@ impl First {
             told: ThreadTold::new(place),
             pools: Vec::new(),
         };
-        let mut scopes = 0;
+        // What a file states may be anything.
+        let mut scopes = 0u64;
         let mut busy = None;
         let bad = walk(thread, end, |t, event| {
             it.first = it.first.min(t);
@@ -81,17 +82,17 @@ impl First {
                 Event::Create { site, .. } | Event::Part { site, .. } => {
                     it.sites.push(places.of(site));
                 }
-                Event::Scope { .. } => scopes += 1,
+                Event::Scope { .. } => scopes = scopes.saturating_add(1),
                 Event::Team { site } => {
                     it.teams.push((scopes, places.of(site)));
-                    scopes += 1;
+                    scopes = scopes.saturating_add(1);
                 }
                 Event::Skip {
                     tasks,
                     scopes: of_scopes,
                 } => {
                     it.skipped.skip(it.sites.len() as u64, tasks);
-                    scopes = u64::saturating_add(scopes, of_scopes);
+                    scopes = scopes.saturating_add(of_scopes);
                 }
                 Event::Restart { .. } if it.events > 1 => return,
                 Event::Restart {
