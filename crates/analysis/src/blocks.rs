@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use workspan_dag::{Dag, EndKind, NONE, PlaceId, ROOT_PLACE, StartKind, StrandId};
+use workspan_dag::{Dag, EndKind, Folded, NONE, PlaceId, ROOT_PLACE, StartKind, StrandId};
 
 use crate::weight::Weights;
 
@@ -141,6 +141,7 @@ pub(crate) fn blocks(
         sum.work += work;
         sum.critical_work += critical_work;
     };
+    let ends = ends_seen(dag);
     let mut folds = dag.folded.iter().peekable();
     for s in 0..dag.strands.len() as u32 {
         let key = BlockKey::of(dag, s);
@@ -149,7 +150,9 @@ pub(crate) fn blocks(
             for &(from, to, work) in &fold.blocks {
                 let work = work.min(own);
                 own -= work;
-                add(BlockKey { from, to, ..key }, 0, u128::from(work), 0);
+                let mut inside = inside(fold, &key, from, to);
+                inside.to_kind = ends.get(&to).copied().unwrap_or(inside.to_kind);
+                add(inside, 0, u128::from(work), 0);
             }
         }
         add(key, 1, u128::from(own), 0);
@@ -158,6 +161,41 @@ pub(crate) fn blocks(
         add(BlockKey::of(dag, s), 0, 0, weights.path(s, 0));
     }
     by_site(dag, &table.keys, &sums)
+}
+
+/// How strands end at each place, as far as one that is not folded does.
+fn ends_seen(dag: &Dag) -> HashMap<PlaceId, EndKind> {
+    let mut seen = HashMap::new();
+    if !dag.folded.is_empty() {
+        for (to, kind) in dag.strands.to.iter().zip(&dag.strands.end_kind) {
+            if *to != NONE {
+                seen.entry(*to).or_insert(*kind);
+            }
+        }
+    }
+    seen
+}
+
+/// The block of strands inside of a folded one, of which the record says where they start and end. One that starts at a task's site is
+/// taken for the task's first, and one that starts nowhere known for what a recursive task goes on with after a wait at its own site.
+fn inside(fold: &Folded, outside: &BlockKey, from: PlaceId, to: PlaceId) -> BlockKey {
+    let is_site = |place: PlaceId| fold.sites.iter().any(|s| s.site == place);
+    let first = from == outside.site || is_site(from);
+    let site = if first { from } else { outside.site };
+    BlockKey {
+        site,
+        from: if from == NONE { site } else { from },
+        to,
+        from_kind: if first {
+            StartKind::Begin
+        } else {
+            StartKind::AfterWait
+        },
+        to_kind: match to {
+            NONE => EndKind::End,
+            _ => EndKind::Create,
+        },
+    }
 }
 
 fn by_site(dag: &Dag, keys: &[BlockKey], sums: &[Sum]) -> Vec<Vec<BlockRow>> {

@@ -116,7 +116,10 @@ impl Fold {
             section.envelope.add(weight, 0);
         }
         if !merged || at != 0 {
-            top.from = at;
+            // A block that starts at its task's own site is one at the task's start. What a recursion goes on with after its join
+            // is another, though the two are one line.
+            let at_start = top.site.is_some_and(|site| site.saturating_add(1) == at);
+            top.from = if at_start { 0 } else { at };
         }
         (top.start, top.mergeable) = (t, false);
     }
