@@ -1,8 +1,9 @@
 //! Whether and how a run is folded (MODEL.md §7), and the grain that keeps its file small.
 
 use core::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
+use crate::lock::Lock;
 use crate::process::Recording;
 use workspan_trace::entry::SitePosition;
 use workspan_trace::fold::{FoldOptions, Thieves};
@@ -47,7 +48,7 @@ pub fn fold(folding: Folding) {
 pub(crate) struct Grain {
     folding: Folding,
     /// Sites that are kept, ascending, and how many.
-    kept: Mutex<Vec<u32>>,
+    kept: Lock<Vec<u32>>,
     kept_count: AtomicU64,
     /// The largest grain used, in ns.
     largest: AtomicU64,
@@ -61,7 +62,7 @@ impl Grain {
         let folding = FOLDING.get().filter(|f| f.when != When::Off)?;
         Some(Grain {
             folding: folding.clone(),
-            kept: Mutex::new(Vec::new()),
+            kept: Lock::new(Vec::new()),
             kept_count: AtomicU64::new(0),
             largest: AtomicU64::new(0),
             threads: AtomicU64::new(0),

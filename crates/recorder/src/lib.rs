@@ -17,6 +17,7 @@ mod folder;
 mod folding;
 pub mod front;
 mod intern;
+mod lock;
 mod objects;
 mod process;
 mod reserve;

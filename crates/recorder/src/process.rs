@@ -5,13 +5,13 @@
 
 use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
 use std::path::Path;
-use std::sync::Mutex;
 
 use crate::budget::Settings;
 use crate::clock;
 use crate::counters::{self, CounterEvent, Counters};
 use crate::folding::Grain;
 use crate::intern::Interned;
+use crate::lock::{self, Lock};
 use crate::ring::Ring;
 use crate::schedstat::{self, Readings};
 use crate::spool::{Mapped, Spool};
@@ -32,8 +32,8 @@ pub(crate) struct Recording {
     pub(crate) threads: AtomicU32,
     pub(crate) pools: AtomicU32,
     /// Threads that ended; their memory serves new ones.
-    pub(crate) ended: Mutex<Vec<Ended>>,
-    pub(crate) interned: Mutex<Interned>,
+    pub(crate) ended: Lock<Vec<Ended>>,
+    pub(crate) interned: Lock<Interned>,
     /// When nobody watches the threads from outside.
     pub(crate) readings: Option<Readings>,
     pub(crate) counters: Counters,
@@ -176,6 +176,7 @@ pub fn start(
         return false;
     }
     clock::choose();
+    lock::find_sanitizer();
     // SAFETY: sysconf has no preconditions.
     let page = usize::try_from(unsafe { system::sysconf(system::SC_PAGESIZE) })
         .unwrap_or(4096)
@@ -216,8 +217,8 @@ pub fn start(
         pid,
         threads: AtomicU32::new(0),
         pools: AtomicU32::new(0),
-        ended: Mutex::new(Vec::new()),
-        interned: Mutex::new(Interned::new()),
+        ended: Lock::new(Vec::new()),
+        interned: Lock::new(Interned::new()),
         readings: reads.then(Readings::default),
         counters: Counters::default(),
         ring: Ring::asked(),

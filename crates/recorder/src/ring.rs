@@ -7,9 +7,9 @@
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use std::collections::VecDeque;
-use std::sync::Mutex;
 
 use crate::front::Handle;
+use crate::lock::Lock;
 use crate::spool::{Mapped, Place};
 use crate::wire::{self, Kind};
 use workspan_trace::event::Events;
@@ -28,7 +28,7 @@ pub fn keep_last(ns: u64) {
 /// The chunks that are full.
 pub(crate) struct Ring {
     length_ns: u64,
-    full: Mutex<VecDeque<(u64, Place)>>,
+    full: Lock<VecDeque<(u64, Place)>>,
 }
 
 impl Ring {
@@ -37,7 +37,7 @@ impl Ring {
         let length_ns = LENGTH_NS.load(Ordering::Relaxed);
         (length_ns > 0).then(|| Ring {
             length_ns,
-            full: Mutex::new(VecDeque::new()),
+            full: Lock::new(VecDeque::new()),
         })
     }
 
@@ -97,7 +97,7 @@ mod tests {
     fn only_what_is_too_old_serves_again() {
         let ring = Ring {
             length_ns: 100,
-            full: Mutex::new(VecDeque::new()),
+            full: Lock::new(VecDeque::new()),
         };
         let place = |offset| Place { offset, size: SIZE };
         assert_eq!(ring.take(1_000), None);

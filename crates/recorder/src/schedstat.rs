@@ -10,9 +10,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
-use std::sync::Mutex;
 
 use crate::clock;
+use crate::lock::Lock;
 use crate::process::Recording;
 use crate::system;
 use workspan_trace::chunk::ChunkKind;
@@ -21,7 +21,7 @@ use workspan_trace::entry::OffCpu;
 /// The threads' last readings, by their numbers in the trace.
 #[derive(Default)]
 pub(crate) struct Readings {
-    threads: Mutex<BTreeMap<u32, (u32, Reading)>>,
+    threads: Lock<BTreeMap<u32, (u32, Reading)>>,
 }
 
 /// A thread's statistics at a moment; all but the ticks in ns and since the thread's start.
