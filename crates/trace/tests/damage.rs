@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
-use workspan_trace::chunk::{CHUNK_HEADER_SIZE, ChunkHeader, FLAGS_AT, MOVING};
+use workspan_trace::chunk::{CHUNK_HEADER_SIZE, ChunkHeader, FLAGS_AT, MOVING, SEALED};
 use workspan_trace::header::HEADER_SIZE;
 use workspan_trace::seal::copy_sealed;
 use workspan_trace::{ChunkKind, FormatError, Tolerance, Trace, TraceWriter};
@@ -201,7 +201,7 @@ fn what_a_killed_process_left_is_sealed_without_a_loss() {
 #[test]
 fn what_a_recorder_was_about_to_put_in_place_is_not_read() {
     let chunk = |seq: u32, flags: u8, payload: &[u8]| {
-        let header = ChunkHeader {
+        let mut header = ChunkHeader {
             kind: ChunkKind::Events as u8,
             flags,
             thread: 0,
@@ -212,6 +212,9 @@ fn what_a_recorder_was_about_to_put_in_place_is_not_read() {
             base_ns: 0,
             checksum: 0,
         };
+        if flags & SEALED != 0 {
+            header.checksum = header.checksum_of(payload);
+        }
         let mut bytes = header.encode().to_vec();
         bytes.extend_from_slice(payload);
         bytes.resize(CHUNK_HEADER_SIZE + 256, 0xee);
@@ -226,7 +229,7 @@ fn what_a_recorder_was_about_to_put_in_place_is_not_read() {
     let head = &sample::file()[..HEADER_SIZE];
     let file = |finished: bool| {
         let pieces = [
-            &chunk(0, 0, records)[..],
+            &chunk(0, SEALED, records)[..],
             &half,
             &chunk(1, MOVING, records),
             &chunk(1, 0, records),
