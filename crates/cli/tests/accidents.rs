@@ -206,7 +206,7 @@ fn workers_appear_and_vanish() {
 #[test]
 fn many_short_lived_threads_take_little_room_each() {
     let long = std::env::var_os("WORKSPAN_LONG").is_some();
-    let count = if long { 1_000_000 } else { 100_000 };
+    let count = if long { 1_000_000 } else { 20_000 };
     // Off-CPU times are as many intervals as threads at least, and are not what is asked about.
     let run = both_with("threads", count, &["--no-perf"], &[]);
     let size = fs::metadata(run.trace()).unwrap().len();
