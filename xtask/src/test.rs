@@ -57,6 +57,13 @@ pub fn part(name: &str) -> Result<()> {
     sum_up(&tally, started)
 }
 
+/// Slow tests that `--long` alone runs: everything else is to be over in 35 minutes. One measures, the other builds the tool
+/// once more.
+const LONG_ONLY: [&str; 2] = [
+    "ten_million_tasks",
+    "two_files_installed_into_an_empty_root_are_the_whole_tool",
+];
+
 /// When the fuzzers, which take minutes to build the first time, may still begin: everything is to be over in 35 minutes.
 const TIME_FOR_FUZZERS: Duration = Duration::from_secs(26 * 60);
 
@@ -105,6 +112,12 @@ pub fn run(long: bool) -> Result<()> {
         "--",
         "--ignored",
     ]);
+    if !long {
+        for name in LONG_ONLY {
+            slow.args(["--skip", name]);
+            tally.skipped.push(format!("{name}: with --long"));
+        }
+    }
     count(&mut tally, "slow tests", &mut slow)?;
     tally.stage("slow tests", &mut began);
     rayons_own(&mut tally)?;
