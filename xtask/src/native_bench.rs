@@ -162,7 +162,7 @@ const TASKS_DEEP: u64 = 12;
 const DEFAULT_RATE: f64 = 997.0;
 /// What samples cost at the default rate is less than what runs differ by on any machine that does something else too. A sample
 /// costs the same at any rate, so the cost of one comes from runs with this many times as many.
-const TIMES: u32 = 25;
+const TIMES: u32 = 20;
 
 /// The same program recorded without samples, with the default rate and with many times that, in turns.
 fn samples(program: &Path, folder: &Path) -> Result<()> {
