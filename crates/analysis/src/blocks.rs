@@ -141,21 +141,20 @@ pub(crate) fn blocks(
         sum.work += work;
         sum.critical_work += critical_work;
     };
-    let ends = ends_seen(dag);
+    let inside = Inside::new(dag);
     let mut folds = dag.folded.iter().peekable();
     for s in 0..dag.strands.len() as u32 {
         let key = BlockKey::of(dag, s);
-        let mut own = weights.work(s);
-        if let Some((_, fold)) = folds.next_if(|f| f.0 == s) {
-            for &(from, to, work) in &fold.blocks {
-                let work = work.min(own);
-                own -= work;
-                let mut inside = inside(fold, &key, from, to);
-                inside.to_kind = ends.get(&to).copied().unwrap_or(inside.to_kind);
-                add(inside, 0, u128::from(work), 0);
+        let own = weights.work(s);
+        match folds.next_if(|f| f.0 == s) {
+            None => add(key, 1, u128::from(own), 0),
+            Some((_, fold)) => {
+                inside.each(fold, &key, own, |key, work| {
+                    add(key, 0, u128::from(work), 0)
+                });
+                add(key, 1, 0, 0);
             }
         }
-        add(key, 1, u128::from(own), 0);
     }
     for &s in critical_path {
         add(BlockKey::of(dag, s), 0, 0, weights.path(s, 0));
@@ -163,38 +162,61 @@ pub(crate) fn blocks(
     by_site(dag, &table.keys, &sums)
 }
 
-/// How strands end at each place, as far as one that is not folded does.
-fn ends_seen(dag: &Dag) -> HashMap<PlaceId, EndKind> {
-    let mut seen = HashMap::new();
-    if !dag.folded.is_empty() {
-        for (to, kind) in dag.strands.to.iter().zip(&dag.strands.end_kind) {
-            if *to != NONE {
-                seen.entry(*to).or_insert(*kind);
-            }
-        }
-    }
-    seen
+/// Tells the blocks inside of folded strands, of which their records say where they start and end.
+pub(crate) struct Inside {
+    /// How strands end at each place, as far as one that is not folded does.
+    ends: HashMap<PlaceId, EndKind>,
 }
 
-/// The block of strands inside of a folded one, of which the record says where they start and end. One that starts at a task's site is
-/// taken for the task's first, and one that starts nowhere known for what a recursive task goes on with after a wait at its own site.
-fn inside(fold: &Folded, outside: &BlockKey, from: PlaceId, to: PlaceId) -> BlockKey {
-    let is_site = |place: PlaceId| fold.sites.iter().any(|s| s.site == place);
-    let first = from == outside.site || is_site(from);
-    let site = if first { from } else { outside.site };
-    BlockKey {
-        site,
-        from: if from == NONE { site } else { from },
-        to,
-        from_kind: if first {
-            StartKind::Begin
-        } else {
-            StartKind::AfterWait
-        },
-        to_kind: match to {
-            NONE => EndKind::End,
-            _ => EndKind::Create,
-        },
+impl Inside {
+    pub(crate) fn new(dag: &Dag) -> Inside {
+        let mut ends = HashMap::new();
+        if !dag.folded.is_empty() {
+            for (to, kind) in dag.strands.to.iter().zip(&dag.strands.end_kind) {
+                if *to != NONE {
+                    ends.entry(*to).or_insert(*kind);
+                }
+            }
+        }
+        Inside { ends }
+    }
+
+    /// Calls `tell` with each block of a folded strand and its part of `whole` ticks, last with what is left for the strand's own block.
+    pub(crate) fn each(
+        &self,
+        fold: &Folded,
+        own: &BlockKey,
+        whole: u64,
+        mut tell: impl FnMut(BlockKey, u64),
+    ) {
+        let mut rest = whole;
+        for &(from, to, work) in &fold.blocks {
+            let work = work.min(rest);
+            rest -= work;
+            tell(self.key(fold, own, from, to), work);
+        }
+        tell(*own, rest);
+    }
+
+    /// One that starts at a task's site is taken for the task's first, and one that starts nowhere known for what a recursive task
+    /// goes on with after a wait at its own site.
+    fn key(&self, fold: &Folded, own: &BlockKey, from: PlaceId, to: PlaceId) -> BlockKey {
+        let first = from == own.site || fold.sites.iter().any(|s| s.site == from);
+        let site = if first { from } else { own.site };
+        BlockKey {
+            site,
+            from: if from == NONE { site } else { from },
+            to,
+            from_kind: if first {
+                StartKind::Begin
+            } else {
+                StartKind::AfterWait
+            },
+            to_kind: match to {
+                NONE => EndKind::End,
+                to => self.ends.get(&to).copied().unwrap_or(EndKind::Create),
+            },
+        }
     }
 }
 

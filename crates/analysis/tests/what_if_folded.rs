@@ -68,6 +68,24 @@ impl Task {
         self.steps.iter().map(step).sum()
     }
 
+    fn own_work(&self) -> u64 {
+        let step = |s: &Step| match s {
+            Step::Strand(ticks) => *ticks,
+            Step::Create(_) | Step::Wait => 0,
+        };
+        self.steps.iter().map(step).sum()
+    }
+
+    /// Work of the outermost tasks of a site below this one, with their descendants.
+    fn outermost(&self, site: usize) -> u64 {
+        let step = |s: &Step| match s {
+            Step::Create(child) if child.site == site => child.work(),
+            Step::Create(child) => child.outermost(site),
+            Step::Strand(_) | Step::Wait => 0,
+        };
+        self.steps.iter().map(step).sum()
+    }
+
     fn tasks(&self) -> Vec<&Task> {
         let mut all = vec![self];
         for step in &self.steps {
@@ -127,18 +145,24 @@ impl Writer {
             .map(|s| {
                 let count = below.iter().filter(|t| t.site == s).count();
                 format!(
-                    "{{\"site\":\"s.rs:{s}\",\"count\":{count},\"work\":0,\"span\":0,\"critical_work\":{},\"lengths\":[]}}",
+                    "{{\"site\":\"s.rs:{s}\",\"count\":{count},\"work\":{},\"span\":0,\"critical_work\":{},\"lengths\":[]}}",
+                    task.outermost(s),
                     inside[s]
                 )
             })
             .collect();
+        let blocks: Vec<String> = below
+            .iter()
+            .map(|t| format!("[\"s.rs:{}\",null,{}]", t.site, t.own_work()))
+            .collect();
         let more = format!(
             ",\"work\":{work},\"span\":{0},\"ready_integral\":0,\"tasks\":{1},\"spawns\":{1},\"syncs\":0,\"strands\":{2},\
-             \"levels\":1,\"envelope\":[[{0},0]],\"sites\":[{3}],\"blocks\":[]",
+             \"levels\":1,\"envelope\":[[{0},0]],\"sites\":[{3}],\"blocks\":[{4}]",
             path.weight,
             below.len(),
             task.steps.len(),
-            sites.join(",")
+            sites.join(","),
+            blocks.join(",")
         );
         self.line("folded", t, number, &more);
         t + work
@@ -243,6 +267,9 @@ fn the_unfolded_answer_lies_inside() {
         };
         let (exact, bounds) = (ask(&plain), ask(&short));
         assert_eq!(exact.now.span, bounds.now.span, "case {seed}");
+        for (e, b) in exact.targets.iter().zip(&bounds.targets) {
+            assert_eq!(e.work, b.work, "case {seed}, {chosen:?}, {subtree}");
+        }
         for (e, b) in exact.all.iter().zip(&bounds.all) {
             assert_eq!(e.span, e.least_span);
             let fits = b.least_span <= e.span + 1e-6 && e.span <= b.span + 1e-6;

@@ -3,7 +3,7 @@
 use workspan_dag::{Dag, Frame, NONE, Place, StrandId};
 
 use super::Target;
-use crate::blocks::{BlockKey, BlockTable};
+use crate::blocks::{BlockKey, BlockTable, Inside};
 use crate::options::Options;
 use crate::regions::each_part;
 use crate::weight::Weights;
@@ -14,6 +14,9 @@ pub(crate) struct Cover {
     pub inside: Vec<f64>,
     /// Folded strands that the target may hold a part of: at most so much of the record's own heaviest path. Ascending.
     pub hidden: Vec<(StrandId, f64)>,
+    /// Weight of the target in folded strands of [`Cover::hidden`], as far as their records tell: of sites and blocks all, of lines what
+    /// samples say, where there are any.
+    pub folded: f64,
 }
 
 impl Cover {
@@ -21,6 +24,7 @@ impl Cover {
         Cover {
             inside: vec![0.0; dag.strands.len()],
             hidden: Vec::new(),
+            folded: 0.0,
         }
     }
 
@@ -93,6 +97,7 @@ impl Cover {
                 *sum = (*sum + more).min(weights.work(s) as f64);
             }
         }
+        self.folded += other.folded;
         self.hidden.extend(other.hidden);
         self.hidden.sort_unstable_by_key(|h| h.0);
         let mut merged: Vec<(StrandId, f64)> = Vec::new();
@@ -127,6 +132,7 @@ impl Cover {
                 }
             }
         }
+        let blocks = Inside::new(dag);
         let mut folds = dag.folded.iter().peekable();
         for s in 0..dag.strands.len() as u32 {
             let fold = folds.next_if(|f| f.0 == s).map(|f| &f.1);
@@ -151,7 +157,16 @@ impl Cover {
                 part = u128::from(fold.span);
             }
             if own || below {
-                self.hide(dag, weights, s, part);
+                let mut work = 0u64;
+                if subtree {
+                    let sites = fold.sites.iter().filter(|i| wanted[i.site as usize]);
+                    work = sites.fold(0, |sum, i| sum.saturating_add(i.work));
+                } else {
+                    blocks.each(fold, &BlockKey::of(dag, s), fold.work, |key, part| {
+                        work += if wanted[key.site as usize] { part } else { 0 };
+                    });
+                }
+                self.hide(dag, weights, s, part, work);
             }
         }
     }
@@ -177,12 +192,16 @@ impl Cover {
             // The region holds the task's own strands, not those of what is folded below it.
             if let Some(fold) = dag.fold_of(s) {
                 let below: u128 = fold.sites.iter().map(|i| u128::from(i.critical_work)).sum();
-                self.hide(dag, weights, s, u128::from(fold.span).saturating_sub(below));
+                let part = u128::from(fold.span).saturating_sub(below);
+                let instances = fold.sites.iter().map(|i| i.work);
+                let work = instances.fold(fold.work, u64::saturating_sub);
+                self.hide(dag, weights, s, part, work);
             }
         }
     }
 
     fn block(&mut self, dag: &Dag, weights: &Weights, key: BlockKey) {
+        let blocks = Inside::new(dag);
         let mut folds = dag.folded.iter().peekable();
         for s in 0..dag.strands.len() as u32 {
             let own = BlockKey::of(dag, s);
@@ -190,31 +209,27 @@ impl Cover {
                 None if own == key => self.inside[s as usize] = weights.work(s) as f64,
                 None => {}
                 Some((_, fold)) => {
-                    let (mut rest, mut part) = (fold.work, 0u128);
-                    for &(from, to, work) in &fold.blocks {
-                        let work = work.min(rest);
-                        rest -= work;
-                        if (BlockKey { from, to, ..own }) == key {
-                            part += u128::from(work);
-                        }
-                    }
-                    part += if own == key { u128::from(rest) } else { 0 };
+                    let mut part = 0;
+                    blocks.each(fold, &own, fold.work, |block, work| {
+                        part += if block == key { work } else { 0 };
+                    });
                     if part > 0 {
-                        self.hide(dag, weights, s, part);
+                        self.hide(dag, weights, s, u128::from(part), part);
                     }
                 }
             }
         }
     }
 
-    /// Notes that a folded strand holds some of the target, and at most `part` ticks on its record's heaviest path.
-    fn hide(&mut self, dag: &Dag, weights: &Weights, s: StrandId, part: u128) {
+    /// Notes that a folded strand holds some of the target: `work` ticks of the record, and at most `part` on its heaviest path.
+    fn hide(&mut self, dag: &Dag, weights: &Weights, s: StrandId, part: u128, work: u64) {
         let Some(fold) = dag.fold_of(s).filter(|f| f.work > 0) else {
             return;
         };
         let scale = weights.work(s) as f64 / fold.work as f64;
         let part = (part as f64 * scale).min(span_inside(dag, weights, s));
         self.hidden.push((s, part));
+        self.folded += work.min(fold.work) as f64 * scale;
     }
 
     fn lines(&mut self, dag: &Dag, weights: &Weights, ranges: &[(&str, u32, u32)]) {
@@ -225,6 +240,7 @@ impl Cover {
             .collect();
         let begins_in = |place: u32| begins.get(place as usize).copied().unwrap_or(false);
         let sampled = Sampled::new(dag, ranges);
+        let blocks = Inside::new(dag);
         let mut folds = dag.folded.iter().peekable();
         for s in 0..dag.strands.len() as u32 {
             let share = sampled.share(dag, s);
@@ -235,19 +251,20 @@ impl Cover {
                     self.inside[s as usize] = weights.work(s) as f64 * share;
                 }
                 Some((_, fold)) => {
-                    let (mut rest, mut part) = (fold.work, 0u128);
-                    for &(from, _, work) in &fold.blocks {
-                        let work = work.min(rest);
-                        rest -= work;
-                        part += if begins_in(from) { u128::from(work) } else { 0 };
-                    }
-                    part += if begins_in(from) { u128::from(rest) } else { 0 };
-                    // Where samples fell inside says nothing of the record's own path.
-                    if share.is_some_and(|share| share > 0.0) {
-                        part = u128::from(fold.span);
+                    let mut work = 0;
+                    blocks.each(fold, &BlockKey::of(dag, s), fold.work, |block, part| {
+                        work += if begins_in(block.from) { part } else { 0 };
+                    });
+                    let mut part = u128::from(work);
+                    if let Some(share) = share {
+                        work = (fold.work as f64 * share) as u64;
+                        // Where samples fell inside says nothing of the record's own path.
+                        if share > 0.0 {
+                            part = u128::from(fold.span);
+                        }
                     }
                     if part > 0 {
-                        self.hide(dag, weights, s, part);
+                        self.hide(dag, weights, s, part, work);
                     }
                 }
             }

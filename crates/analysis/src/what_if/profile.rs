@@ -29,7 +29,7 @@ pub struct WhatIf {
 /// One target alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TargetProfile {
-    /// Weight of the target in the whole run. Of folded records that hold part of it nothing is counted.
+    /// Weight of the target in the whole run, in ticks; in folded records what they tell of it (of lines, what samples say).
     pub work: u128,
     /// By factor.
     pub outcomes: Vec<Outcome>,
@@ -195,7 +195,7 @@ impl Run<'_> {
         let wide = found.iter().filter(|(o, _)| o.uncertainty() > TOO_WIDE);
         let keep = wide.filter_map(|(_, site)| *site).next();
         TargetProfile {
-            work: cover.inside.iter().sum::<f64>().round() as u128,
+            work: (cover.inside.iter().sum::<f64>() + cover.folded).round() as u128,
             outcomes: found.into_iter().map(|(outcome, _)| outcome).collect(),
             keep,
         }
@@ -306,6 +306,7 @@ impl Run<'_> {
         let all = Cover {
             inside,
             hidden: Vec::new(),
+            folded: 0.0,
         };
         Faster::new(self.dag, self.weights, &all, factor, &Burden::none()).span(self.dag)
     }

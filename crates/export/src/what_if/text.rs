@@ -49,10 +49,14 @@ pub fn what_if_text(view: &WhatIfView, looks: &CompareOptions) -> String {
             &target.outcomes,
         );
         if let Some(site) = target.keep {
-            let text = format!(
-                "Folded parts hide how much of it is on the critical path. Record it again with --keep {}",
-                super::quoted(label(view.dag, site))
-            );
+            let how = match view.dag.meta.shortened {
+                Some(_) => "Ask again with --full".to_owned(),
+                None => {
+                    let site = super::quoted(label(view.dag, site));
+                    format!("Record it again with --keep {site}")
+                }
+            };
+            let text = format!("Folded parts hide how much of it is on the critical path. {how}");
             page.prose("    ", 4, &[(Tone::Bad, text)]);
         }
         if is_without_effect(&target.outcomes, &result.now) {
