@@ -26,7 +26,7 @@ fn thread(records: &[(u64, Kind, &[u64])]) -> Vec<u8> {
 }
 
 /// A pool of two with a join whose first half is stolen; a region of two threads; a task that yields and goes on elsewhere.
-fn runs() -> [(&'static str, Vec<u8>); 3] {
+fn runs() -> [(&'static str, Vec<u8>); 5] {
     let main = thread(&[
         (0, Kind::Root, &[]),
         (5, Kind::Pool, &[0, 2]),
@@ -98,11 +98,45 @@ fn runs() -> [(&'static str, Vec<u8>); 3] {
         (20, Kind::Readings, &[1, 1, 500]),
         (20, Kind::End, &[]),
     ]);
+    // A part of a run that begins in a join whose first half runs, with what it folded since.
+    let part = thread(&[
+        (3, Kind::Restart, &[7, 2, 1, 3, 2, 1, 0]),
+        (5, Kind::Create, &[1, 3]),
+        (6, Kind::Skip, &[40, 20]),
+        (8, Kind::Create, &[1, 3]),
+        (9, Kind::Wait, &[2, 0]),
+        (10, Kind::Begin, &[0, 48]),
+        (20, Kind::End, &[]),
+        (21, Kind::Begin, &[0, 7]),
+        (25, Kind::End, &[]),
+        (30, Kind::Resume, &[]),
+        (31, Kind::EndResume, &[]),
+    ]);
+    // A subtree that was not recorded, of which another thread has a part; and one that was drawn to be.
+    let budgeted = thread(&[
+        (0, Kind::Root, &[]),
+        (10, Kind::Unrecorded, &[2, 1]),
+        (90, Kind::Recorded, &[]),
+        (91, Kind::Sampled, &[2, 1]),
+        (92, Kind::Join, &[2]),
+        (95, Kind::End, &[]),
+        (95, Kind::Next, &[]),
+        (99, Kind::EndResume, &[]),
+        (100, Kind::End, &[]),
+    ]);
+    let helper = thread(&[
+        (5, Kind::Worker, &[0, 1]),
+        (20, Kind::Part, &[0, 0, 2]),
+        (60, Kind::End, &[]),
+        (93, Kind::WorkerEnd, &[]),
+    ]);
     let mut every = vec![0];
     every.extend(sample::events());
     [
         ("join", [main, first, thief].join(NEXT_THREAD)),
         ("region", [master, other].join(NEXT_THREAD)),
+        ("part", part),
+        ("budgeted", [budgeted, helper].join(NEXT_THREAD)),
         ("stops", [stops, goes_on, every].join(NEXT_THREAD)),
     ]
 }

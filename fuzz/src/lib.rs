@@ -19,8 +19,11 @@ use workspan_trace::entry::{
     SamplesEntry, Site, StackEntry, ThreadEntry, entries as bodies, push_varint,
 };
 use workspan_trace::event::{Event, Events, WaitFor};
+use workspan_trace::fold::{Fold, FoldOptions, Thieves};
 use workspan_trace::folded::FoldedRecord;
+use workspan_trace::open::Open;
 use workspan_trace::seal::copy_sealed;
+use workspan_trace::window::{Window, copy_window};
 use workspan_trace::{Tolerance, Trace, TraceWriter};
 
 /// Reads a file both ways; what came of it with damage allowed.
@@ -80,6 +83,23 @@ pub fn recorded(bytes: &[u8]) {
         copy_sealed(&left, &[], &mut writer).ok()?;
         Some(writer.finish().ok()?.into_inner())
     });
+    let part = heap::within(file.len(), || {
+        let left = Trace::open(&file).ok()?;
+        // From the first record to somewhere inside.
+        let (from, to) = (u64::from(how), u64::from(how) << 3);
+        let pair = |ticks| ClockPair { ticks, ns: ticks };
+        let window = Window {
+            from: pair(from),
+            to: pair(to),
+        };
+        let out = std::io::Cursor::new(Vec::new());
+        let mut writer = TraceWriter::new(out, left.header).ok()?;
+        copy_window(&left, &window, &[], &mut writer).ok()?;
+        Some(writer.finish().ok()?.into_inner())
+    });
+    if let Some(part) = part {
+        drop(both(&part));
+    }
     if let Some(sealed) = sealed
         && let Ok(trace) = Trace::open(&sealed)
     {
@@ -142,12 +162,46 @@ fn tell(dag: &Dag, length: usize) {
     }
 }
 
+/// The records of a thread, folded: whole records come out, whatever came in.
+fn fold(bytes: &[u8]) {
+    let mut fold = Fold::new(
+        0,
+        (0, 0),
+        FoldOptions {
+            grain: 1000,
+            thieves: Thieves::TakeChildren,
+            kept: vec![1],
+            memory: 1 << 16,
+        },
+    );
+    let whole = {
+        let mut events = Events::new(bytes, 0);
+        events.by_ref().for_each(drop);
+        !events.is_bad()
+    };
+    let (first, second) = bytes.split_at(bytes.len() / 2);
+    fold.feed(bytes, 0);
+    fold.finish();
+    let (firm, base) = fold.firm();
+    let mut events = Events::new(firm, base);
+    events.by_ref().for_each(drop);
+    assert!(
+        !whole || !events.is_bad(),
+        "folding made bytes that are no record"
+    );
+    // Cut anywhere, as a damaged file is.
+    fold.feed(first, 0);
+    fold.feed(second, 1 << 40);
+}
+
 /// Records, entries and what they are made of, without a file around them.
 pub fn entries(bytes: &[u8]) {
     heap::within(bytes.len(), || {
         let mut events = Events::new(bytes, 0);
         let mut before = 0;
+        let mut open = Open::default();
         for (t, event) in events.by_ref() {
+            open.pass(&event);
             assert!(t >= before);
             before = t;
             let listed = match event {
@@ -158,6 +212,7 @@ pub fn entries(bytes: &[u8]) {
                     _ => None,
                 },
                 Event::Depends { on, .. } | Event::Readings(on) => Some(on),
+                Event::Restart { stack, .. } => Some(stack),
                 Event::Folded(bytes) => {
                     if let Some(folded) = FoldedRecord::decode(bytes) {
                         let mut again = Vec::new();
@@ -173,6 +228,11 @@ pub fn entries(bytes: &[u8]) {
             }
         }
         assert!(events.offset() <= bytes.len());
+        let mut again = Vec::new();
+        open.records(&mut again);
+        let whole = Events::new(&again, before).count();
+        assert!(whole > 0, "what is open is written as whole records");
+        fold(bytes);
         let mut fields = Fields::new(bytes);
         let mut varints = Vec::new();
         while let Some(v) = fields.number() {

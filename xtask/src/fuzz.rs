@@ -3,16 +3,20 @@
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::Result;
 
 use crate::dependencies::{Outcome, install};
 use crate::workspace::{root, target};
 
-/// How long all of them run together, in seconds.
+/// How long all of them take, in seconds; as many run at once as there are cores.
 pub const SHORT: u64 = 60;
 /// The same with `--long`.
 pub const LONG: u64 = 1200;
+
+/// Of them run at once at most: each may take 3 GB.
+const MOST: usize = 4;
 
 /// Inputs are small, so that many are tried.
 const LONGEST_INPUT: u32 = 4096;
@@ -44,7 +48,7 @@ fn works(mut command: Command) -> bool {
     command.output().is_ok_and(|out| out.status.success())
 }
 
-/// Each fuzzer by name, for `seconds` in all. With `checked` memory is watched by the address sanitizer, where there is a nightly
+/// Each fuzzer by name, `seconds` for all. With `checked` memory is watched by the address sanitizer, where there is a nightly
 /// toolchain, which has it.
 pub fn run(seconds: u64, checked: bool, may_install: bool) -> Result<Vec<(String, Outcome)>> {
     let tools = target().join("tools");
@@ -108,8 +112,9 @@ pub fn run(seconds: u64, checked: bool, may_install: bool) -> Result<Vec<(String
     let list = fuzz(&["list"]).output()?;
     let list = String::from_utf8_lossy(&list.stdout).into_owned();
     let names: Vec<&str> = list.split_whitespace().collect();
-    let each = (seconds / names.len().max(1) as u64).max(1);
-    for name in names {
+    let at_once = std::thread::available_parallelism().map_or(1, |cores| cores.get().min(MOST));
+    let each = (seconds * at_once as u64 / names.len().max(1) as u64).max(1);
+    let one = |name: &str| -> Result<Outcome> {
         let found = folder.join("corpus").join(name);
         std::fs::create_dir_all(&found)?;
         println!("== fuzz {name}, {each} s");
@@ -123,16 +128,41 @@ pub fn run(seconds: u64, checked: bool, may_install: bool) -> Result<Vec<(String
             .arg(format!("-max_len={LONGEST_INPUT}"))
             .args(["-timeout=20", "-rss_limit_mb=3072", "-verbosity=1"])
             .output()?;
-        let outcome = if output.status.success() {
+        Ok(if output.status.success() {
             Outcome::Fine
         } else {
             let said = String::from_utf8_lossy(&output.stderr);
             let lines: Vec<&str> = said.lines().collect();
             let last = &lines[lines.len().saturating_sub(40)..];
             Outcome::Wrong(format!("{}\n{}", output.status, last.join("\n")))
-        };
-        outcomes.push((format!("fuzz {name}"), outcome));
-    }
+        })
+    };
+    // A core has one of them after the other.
+    let next = AtomicUsize::new(0);
+    let core = || -> Result<Vec<(usize, Outcome)>> {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(name) = names.get(at) else {
+                return Ok(done);
+            };
+            done.push((at, one(name)?));
+        }
+    };
+    let mut done = Vec::new();
+    std::thread::scope(|scope| -> Result<()> {
+        let cores: Vec<_> = (0..at_once).map(|_| scope.spawn(core)).collect();
+        for core in cores {
+            match core.join() {
+                Ok(of_core) => done.extend(of_core?),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        Ok(())
+    })?;
+    done.sort_by_key(|&(at, _)| at);
+    let named = |(at, outcome): (usize, Outcome)| (format!("fuzz {}", names[at]), outcome);
+    outcomes.extend(done.into_iter().map(named));
     Ok(outcomes)
 }
 

@@ -55,7 +55,7 @@ fn main() -> ExitCode {
         ["test", "--long"] => test::run(true),
         [
             "test",
-            part @ ("rayon" | "programs" | "page" | "fuzz" | "miri" | "dependencies"),
+            part @ ("rayon" | "programs" | "page" | "fuzz" | "sanitized" | "miri" | "dependencies"),
         ] => test::part(part),
         ["bench"] => bench::run(),
         ["bench", "predictions"] => predictions::run(),

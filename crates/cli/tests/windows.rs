@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use project::{WORKSPAN, bare, printed, read, said, trace_of};
+use project::{Project, WORKSPAN, bare, printed, read, said, trace_of};
 use workspan_dag::Dag;
 
 fn program(folder: &Path) -> PathBuf {
@@ -140,6 +140,29 @@ fn from_signal_to_signal() {
 }
 
 #[test]
+fn signals_while_the_delay_is_not_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = steady(folder.path(), &["--delay", "1h"], "400");
+    let mut child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut out = started(&mut child);
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    signal(&child, "USR2");
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let dag = read(&trace_of(&output, folder.path()));
+    assert!((1..=320).contains(&tasks(&dag)), "{}", tasks(&dag));
+    let left = std::fs::read_dir(folder.path()).unwrap();
+    let mut left = left.map(|entry| entry.unwrap().file_name());
+    assert!(!left.any(|name| name.to_string_lossy().contains("spool")));
+}
+
+#[test]
 fn the_programs_own_handler_of_the_signal_is_not_touched() {
     let folder = tempfile::tempdir().unwrap();
     let output = bare(WORKSPAN)
@@ -154,7 +177,7 @@ fn the_programs_own_handler_of_the_signal_is_not_touched() {
 }
 
 #[test]
-fn a_ring_keeps_the_end_in_a_bounded_file() {
+fn a_part_takes_room_for_itself_alone() {
     let folder = tempfile::tempdir().unwrap();
     let flags = ["--ring", "200ms"];
     let output = recorded(folder.path(), &flags, "800");
@@ -184,9 +207,50 @@ fn a_ring_keeps_the_end_in_a_bounded_file() {
             .any(|w| w.contains("lost for want of room"))
     };
     assert!(lost(&run("")), "all of it is too much");
-    let end = run("--ring 20ms");
-    assert!(!lost(&end), "{:?}", end.meta.warnings);
-    assert!((1..4_000_000).contains(&tasks(&end)), "{}", tasks(&end));
+    // What comes before and after the part that is asked for is not kept in the file either.
+    for flags in ["--ring 20ms", "--duration 20ms", "--delay 1h"] {
+        let part = run(flags);
+        assert!(!lost(&part), "{flags}: {:?}", part.meta.warnings);
+        let least = usize::from(!flags.contains("1h"));
+        let tasks = tasks(&part);
+        assert!((least..4_000_000).contains(&tasks), "{flags}: {tasks}");
+    }
+}
+
+#[test]
+fn parts_of_a_rayon_program_whose_tasks_are_stolen() {
+    let project = Project::new("sorter");
+    let run = |flags: &[&str]| {
+        let mut command = project.cargo_workspan(&["run", "--no-report"]);
+        let output = command
+            .args(flags)
+            .args(["--", "steals", "20000"])
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        let dag = read(&trace_of(&output, &project.root));
+        let warnings = dag.meta.warnings.join(" ");
+        for wrong in ["missing", "lost", "repair", "damage"] {
+            assert!(!warnings.contains(wrong), "{flags:?}: {warnings}");
+        }
+        dag
+    };
+    // All of it, though each chunk begins anew: names of tasks and of yields hold across threads.
+    assert_eq!(tasks(&run(&["--ring", "1h"])), 40_000);
+    for flags in [
+        &["--ring", "5ms"][..],
+        &["--delay", "5ms", "--duration", "10ms"],
+    ] {
+        let dag = run(flags);
+        // Nor does a pool of two do 40,000 halves that wait for one another in that time.
+        assert!(
+            (1..40_000).contains(&tasks(&dag)),
+            "{flags:?}: {}",
+            tasks(&dag)
+        );
+        let stolen = |k: &workspan_dag::TaskKind| *k == workspan_dag::TaskKind::Deferred;
+        assert!(dag.tasks.kind.iter().any(stolen), "{flags:?}");
+    }
 }
 
 #[test]

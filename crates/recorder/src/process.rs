@@ -37,7 +37,7 @@ pub(crate) struct Recording {
     /// When nobody watches the threads from outside.
     pub(crate) readings: Option<Readings>,
     pub(crate) counters: Counters,
-    /// When only the end of the run is kept.
+    /// When only parts of the run are kept.
     pub(crate) ring: Option<Ring>,
     /// When the run is folded.
     pub(crate) grain: Option<Grain>,
@@ -221,7 +221,7 @@ pub fn start(
         interned: Lock::new(Interned::new()),
         readings: reads.then(Readings::default),
         counters: Counters::default(),
-        ring: Ring::asked(),
+        ring: Ring::asked(folder, start.ns),
         grain: Grain::new(),
         start,
         finished,

@@ -1,15 +1,16 @@
-//! Keeping the end of a run only: chunks that are older than asked for serve again, so that the file grows no further.
+//! Keeping parts of a run only: chunks of events that are in none of them serve again, so that the file grows no further.
 //!
 //! All chunks of events have one size then. A full chunk goes to the end of the queue; a thread that needs one takes the
-//! first of the queue when that is too old, else a new piece of the file. Chunks of one thread grow old in their order, so what is
-//! left of a thread is the last of its chunks without a gap, and each begins with what the thread had open
-//! ([`workspan_trace::open`]): reading can begin there.
+//! first of the queue when nobody wants that, else a new piece of the file. So of each thread there are stretches of chunks
+//! without a gap, and each chunk begins with what the thread had open ([`workspan_trace::open`]): reading can begin there.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::Ordering;
 use std::collections::VecDeque;
+use std::path::Path;
 
 use crate::front::Handle;
 use crate::lock::Lock;
+use crate::parts::{Parts, Signals};
 use crate::spool::{Mapped, Place};
 use crate::wire::{self, Kind};
 use workspan_trace::event::Events;
@@ -18,44 +19,77 @@ use workspan_trace::open::Open;
 /// Size of all chunks of events.
 pub(crate) const SIZE: usize = 64 << 10;
 
-static LENGTH_NS: AtomicU64 = AtomicU64::new(0);
+/// So long a signal may take from the user to here, in nanoseconds.
+const ON_ITS_WAY: u64 = 10_000_000;
 
-/// Has the recording that starts next keep the last so many nanoseconds at least; 0 = everything.
-pub fn keep_last(ns: u64) {
-    LENGTH_NS.store(ns, Ordering::Relaxed);
+static ASKED: Lock<Option<Parts>> = Lock::new(None);
+
+/// Has the recording that starts next keep these parts of the run.
+pub fn keep(parts: Parts) {
+    if let Ok(mut asked) = ASKED.lock() {
+        *asked = Some(parts).filter(|parts| !parts.is_all());
+    }
+}
+
+/// A chunk that is full.
+#[derive(Debug, Clone, Copy)]
+struct Full {
+    /// The time it was filled in, in nanoseconds.
+    from: u64,
+    to: u64,
+    place: Place,
 }
 
 /// The chunks that are full.
 pub(crate) struct Ring {
-    length_ns: u64,
-    full: Lock<VecDeque<(u64, Place)>>,
+    parts: Parts,
+    start: u64,
+    signals: Option<Signals>,
+    full: Lock<VecDeque<Full>>,
 }
 
 impl Ring {
-    /// When one was asked for.
-    pub(crate) fn asked() -> Option<Ring> {
-        let length_ns = LENGTH_NS.load(Ordering::Relaxed);
-        (length_ns > 0).then(|| Ring {
-            length_ns,
+    /// When parts were asked for, of a process that began at `start`, by what lies in the folder of its spool file.
+    pub(crate) fn asked(folder: &Path, start: u64) -> Option<Ring> {
+        let parts = ASKED.lock().ok()?.take()?;
+        Some(Ring {
+            parts,
+            start,
+            signals: Signals::of(folder),
             full: Lock::new(VecDeque::new()),
         })
     }
 
-    /// A chunk was filled at this moment; nobody writes to it any more.
-    pub(crate) fn put(&self, ns: u64, place: Place) {
+    /// A chunk was filled between these moments; nobody writes to it any more.
+    pub(crate) fn put(&self, from: u64, to: u64, place: Place) {
         if let Ok(mut full) = self.full.lock() {
-            full.push_back((ns, place));
+            full.push_back(Full { from, to, place });
         }
     }
 
-    /// The place of a chunk that is too old at this moment.
-    pub(crate) fn take(&self, ns: u64) -> Option<Place> {
+    /// The place of a chunk that nobody wants at this moment.
+    pub(crate) fn take(&self, now: u64) -> Option<Place> {
+        let signals = self.signals.as_ref().map(Signals::until_now);
+        let signals = signals.unwrap_or_default();
+        let kept = self.parts.kept(self.start, &signals, now)?;
+        // What is kept for now may be let go of later.
+        let moves = self.parts.ring.is_some() && signals.is_empty();
         let mut full = self.full.lock().ok()?;
-        let (filled, _) = full.front()?;
-        if filled.saturating_add(self.length_ns) >= ns {
-            return None;
+        while let Some(first) = full.front().copied() {
+            if first.to.saturating_add(ON_ITS_WAY) >= now {
+                return None;
+            }
+            let wanted = |&(from, to): &(u64, u64)| first.from <= to && from <= first.to;
+            let wanted = kept.iter().any(wanted);
+            if wanted && moves {
+                return None;
+            }
+            full.pop_front();
+            if !wanted {
+                return Some(first.place);
+            }
         }
-        full.pop_front().map(|(_, place)| place)
+        None
     }
 }
 
@@ -93,19 +127,54 @@ pub(crate) unsafe fn restart(handle: *mut Handle, open: &Open) {
 mod tests {
     use super::*;
 
+    fn ring(parts: Parts) -> Ring {
+        Ring {
+            parts,
+            start: 0,
+            signals: None,
+            full: Lock::new(VecDeque::new()),
+        }
+    }
+
+    fn place(offset: u64) -> Place {
+        Place { offset, size: SIZE }
+    }
+
+    const MS: u64 = 1_000_000;
+
     #[test]
     fn only_what_is_too_old_serves_again() {
-        let ring = Ring {
-            length_ns: 100,
-            full: Lock::new(VecDeque::new()),
-        };
-        let place = |offset| Place { offset, size: SIZE };
-        assert_eq!(ring.take(1_000), None);
-        ring.put(10, place(1));
-        ring.put(20, place(2));
-        assert_eq!(ring.take(110), None);
-        assert_eq!(ring.take(111), Some(place(1)));
-        assert_eq!(ring.take(111), None);
-        assert_eq!(ring.take(1_000), Some(place(2)));
+        let ring = ring(Parts {
+            ring: Some(100 * MS),
+            ..Parts::default()
+        });
+        assert_eq!(ring.take(1_000 * MS), None);
+        ring.put(5 * MS, 10 * MS, place(1));
+        ring.put(6 * MS, 20 * MS, place(2));
+        assert_eq!(ring.take(110 * MS), None);
+        assert_eq!(ring.take(111 * MS), Some(place(1)));
+        assert_eq!(ring.take(111 * MS), None);
+        assert_eq!(ring.take(1_000 * MS), Some(place(2)));
+    }
+
+    #[test]
+    fn what_lies_before_and_after_serves_again_and_what_is_wanted_never() {
+        let ring = ring(Parts {
+            delay: Some(100 * MS),
+            duration: Some(50 * MS),
+            ring: None,
+        });
+        ring.put(0, 40 * MS, place(1));
+        ring.put(40 * MS, 99 * MS, place(2));
+        ring.put(99 * MS, 101 * MS, place(3));
+        ring.put(120 * MS, 150 * MS, place(4));
+        ring.put(151 * MS, 160 * MS, place(5));
+        // A signal may be on its way that wants it.
+        assert_eq!(ring.take(50 * MS), None);
+        assert_eq!(ring.take(51 * MS), Some(place(1)));
+        assert_eq!(ring.take(160 * MS), Some(place(2)));
+        assert_eq!(ring.take(160 * MS), None);
+        assert_eq!(ring.take(200 * MS), Some(place(5)));
+        assert_eq!(ring.take(1_000 * MS), None);
     }
 }

@@ -18,7 +18,7 @@ use std::path::Path;
 use crate::descriptor::Descriptor;
 use crate::reserve;
 use crate::system;
-use workspan_trace::chunk::{CHUNK_HEADER_SIZE, COMMITTED_AT, ChunkHeader, FLAGS_AT};
+use workspan_trace::chunk::{BASE_NS_AT, CHUNK_HEADER_SIZE, COMMITTED_AT, ChunkHeader, FLAGS_AT};
 use workspan_trace::hand_off::{self, Memory, Word};
 use workspan_trace::header::{HEADER_SIZE, Lack};
 
@@ -367,6 +367,11 @@ impl Mapped {
             offset: self.offset,
             size: self.size,
         }
+    }
+    /// When it began, in nanoseconds, as its header says.
+    pub(crate) fn base_ns(&self) -> u64 {
+        // SAFETY: within the mapped header, which its one writer wrote before and which is 8-aligned.
+        u64::from_le(unsafe { self.at.add(BASE_NS_AT).cast::<u64>().read() })
     }
     /// Size of the payload.
     pub(crate) fn capacity(&self) -> usize {

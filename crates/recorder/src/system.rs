@@ -13,6 +13,7 @@ pub(crate) const O_NOFOLLOW: c_int = if cfg!(target_arch = "aarch64") {
     0o400_000
 };
 pub(crate) const F_DUPFD_CLOEXEC: c_int = 1030;
+pub(crate) const PROT_READ: c_int = 1;
 pub(crate) const PROT_READ_WRITE: c_int = 3;
 pub(crate) const MAP_SHARED: c_int = 1;
 pub(crate) const MAP_POPULATE: c_int = 0x8000;

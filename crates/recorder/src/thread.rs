@@ -390,10 +390,10 @@ fn renew(handle: *mut Handle) {
                 let moved = !folded && keeps && recording.spool.move_out(chunk, next);
                 if !folded && !moved {
                     (*owner).chunk = None;
-                    let place = chunk.place();
+                    let (from, place) = (chunk.base_ns(), chunk.place());
                     recording.spool.seal(chunk, false);
                     if let Some(ring) = &recording.ring {
-                        ring.put(recording.ns_at((*handle).last), place);
+                        ring.put(from, recording.ns_at((*handle).last), place);
                     }
                 }
                 if let Some(readings) = &recording.readings {
@@ -545,9 +545,9 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
                 ended
             });
             if let Some(ring) = &recording.ring {
-                let place = chunk.place();
+                let (from, place) = (chunk.base_ns(), chunk.place());
                 recording.spool.seal(chunk, false);
-                ring.put(recording.ns_at((*handle).last), place);
+                ring.put(from, recording.ns_at((*handle).last), place);
             } else if !ended && (*owner).chunks == 1 {
                 (*owner).rest = recording.spool.trim(chunk);
             } else if !ended {

@@ -10,6 +10,8 @@ pub const CHUNK_MAGIC: [u8; 4] = *b"WSck";
 pub const FLAGS_AT: usize = 5;
 /// Offset of the count of committed bytes in the header: 8-aligned, stored by the recorder after each record.
 pub const COMMITTED_AT: usize = 24;
+/// Offset of the base time in nanoseconds in a chunk header.
+pub const BASE_NS_AT: usize = 40;
 /// Offset of the payload's checksum.
 pub const CHECKSUM_AT: usize = 48;
 /// Flag: the chunk is complete, and its checksum is that of its committed bytes.

@@ -15,7 +15,7 @@
 //! | `WORKSPAN_MAX_OVERHEAD` | millionths of the time that recording may add (0 or nothing: no limit), and, after a colon, the tasks that a thread records before there is a limit (32,768) |
 //! | `WORKSPAN_SCHEDSTAT` | not empty: the recorder reads the threads' scheduling statistics, as nobody watches them from outside |
 //! | `WORKSPAN_COUNTERS` | performance counters to read at every record: `name:type:config:kernel`, with commas between |
-//! | `WORKSPAN_RING` | only the last so many nanoseconds of the run are kept |
+//! | `WORKSPAN_PARTS` | which parts of the run are kept, as [`workspan_recorder::Parts`] are written |
 //! | `WORKSPAN_FOLD` | `auto`, `off`, or nanoseconds: what is folded while recording; unset: nothing |
 //! | `WORKSPAN_MAX_SIZE`, `WORKSPAN_MAX_MEMORY` | bytes that the file, and what a thread keeps for folding, should stay below |
 //! | `WORKSPAN_KEEP` | sites whose tasks are not folded, with 0x1f between |
@@ -72,8 +72,8 @@ extern "C" fn loaded() {
         _ => OffCpuTimes::Elsewhere,
     };
     let counters = counters();
-    let ring = std::env::var("WORKSPAN_RING").ok();
-    workspan_recorder::keep_last(ring.and_then(|ns| ns.parse().ok()).unwrap_or(0));
+    let parts = std::env::var("WORKSPAN_PARTS").ok();
+    workspan_recorder::keep(parts.and_then(|text| text.parse().ok()).unwrap_or_default());
     budget();
     if let Some(folding) = folding() {
         workspan_recorder::fold(folding);

@@ -168,7 +168,7 @@ fn prepare(
         .env(environment::LIBRARY, &tools.library)
         .env(environment::SPOOL_DIR, spool);
     request.watch.tell(&mut command);
-    request.windows.tell(&mut command);
+    request.windows.tell(&mut command, spool);
     if request.follow {
         command.env(environment::FOLLOW, "1");
     }

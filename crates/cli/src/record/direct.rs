@@ -80,10 +80,10 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         run.env(environment::SWAP, runtime);
     }
     request.watch.tell(&mut run);
-    request.windows.tell(&mut run);
+    request.windows.tell(&mut run, &spool);
     let status = child::run(&mut run, &request.windows).inspect_err(|_| {
         // Nothing ran, so nothing is in there.
-        let _ = std::fs::remove_dir(&spool);
+        let _ = std::fs::remove_dir_all(&spool);
     });
     let status = status.with_context(|| format!("{}: could not be started", path.display()))?;
 

@@ -40,8 +40,8 @@ pub const KEEP: &str = "WORKSPAN_KEEP";
 pub const SCHEDSTAT: &str = "WORKSPAN_SCHEDSTAT";
 /// For the runner: a file; the program is added to it instead of being started.
 pub const LIST: &str = "WORKSPAN_LIST";
-/// For the preloaded library: only the last so many nanoseconds of the run are kept.
-pub const RING: &str = "WORKSPAN_RING";
+/// For the preloaded library: which parts of the run are kept.
+pub const PARTS: &str = "WORKSPAN_PARTS";
 /// For the runner: the user's own runner with its arguments ([`join`]).
 pub const USER_RUNNER: &str = "WORKSPAN_USER_RUNNER";
 /// For the runner: the variables that were changed for cargo, as the user has them ([`Changed`]).
@@ -122,7 +122,7 @@ pub fn restore(command: &mut Command) {
         SWAP,
         COUNTERS,
         LIST,
-        RING,
+        PARTS,
         MAX_OVERHEAD,
         FOLD,
         MAX_SIZE,
@@ -171,8 +171,8 @@ pub fn preload(command: &mut Command, library: &OsStr, spool: &OsStr, sanitizer:
             command.env(told, value);
         }
     }
-    if let Some(ring) = std::env::var_os(RING) {
-        command.env(RING, ring);
+    if let Some(parts) = std::env::var_os(PARTS) {
+        command.env(PARTS, parts);
     }
     command.env("LD_PRELOAD", value).env(SPOOL_DIR, spool);
 }

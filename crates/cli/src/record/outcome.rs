@@ -172,7 +172,9 @@ impl Outcome<'_> {
             }
         }
         // Stays when a spool file does.
-        let _ = std::fs::remove_file(self.spool.join(UNRECORDED));
+        for file in [UNRECORDED, workspan_recorder::SIGNALS] {
+            let _ = std::fs::remove_file(self.spool.join(file));
+        }
         let _ = std::fs::remove_dir(self.spool);
         match failed {
             Some(error) if recorded.is_empty() => Err(error),

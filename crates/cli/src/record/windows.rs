@@ -1,16 +1,21 @@
 //! Which parts of a run are kept: after a delay, for a while, the last seconds, or from signal to signal.
 
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::process::Command;
 use std::str::FromStr;
 use std::sync::Mutex;
 use std::time::Duration;
 
+use workspan_recorder::{MOST_SIGNALS, Parts, SIGNALS, SIGNALS_SIZE};
 use workspan_trace::Trace;
 use workspan_trace::entry::{ClockPair, Note};
 use workspan_trace::window::{Cut, Window};
 
 use super::clock::Clock;
-use super::environment::RING;
+use super::environment::PARTS;
+use super::finalize::private;
 
 /// A length of time as on the command line: `500ms`, `10s`, `2m`, `1h`; a bare number is of seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,78 +70,63 @@ pub struct WindowArgs {
 /// The parts wanted of one run.
 #[derive(Debug, Default)]
 pub struct Windows {
-    asked: WindowArgs,
-    /// When SIGUSR2 came, in nanoseconds of `CLOCK_MONOTONIC_RAW`.
-    signals: Mutex<Vec<u64>>,
+    parts: Parts,
+    /// When SIGUSR2 came, in nanoseconds of `CLOCK_MONOTONIC_RAW`, and where recorded processes look for it.
+    signals: Mutex<(Vec<u64>, Option<File>)>,
 }
 
 impl Windows {
     /// From the flags.
     pub fn new(asked: WindowArgs) -> Self {
+        let ns = |length: Option<Length>| length.map(Length::ns);
         Windows {
-            asked,
+            parts: Parts {
+                delay: ns(asked.delay),
+                duration: ns(asked.duration),
+                ring: ns(asked.ring).map(|ring| ring.max(1)),
+            },
             signals: Mutex::default(),
         }
     }
 
-    /// Tells the runner below `command`.
-    pub fn tell(&self, command: &mut Command) {
-        match self.asked.ring {
-            Some(ring) => command.env(RING, ring.ns().max(1).to_string()),
-            None => command.env_remove(RING),
-        };
+    /// Tells the runner below `command`, and the processes whose recordings come into `spool`.
+    pub fn tell(&self, command: &mut Command, spool: &Path) {
+        if self.parts.is_all() {
+            command.env_remove(PARTS);
+            return;
+        }
+        command.env(PARTS, self.parts.to_string());
+        let file = private(&spool.join(SIGNALS)).and_then(|file| {
+            file.set_len(SIGNALS_SIZE as u64)?;
+            Ok(file)
+        });
+        if let Ok(mut signals) = self.signals.lock() {
+            // Without it a signal comes too late for what the recorder let go of.
+            signals.1 = file.ok();
+        }
     }
 
     /// SIGUSR2 came.
     pub fn signal(&self) {
         let ns = workspan_recorder::monotonic_raw_ns();
-        if let Ok(mut signals) = self.signals.lock() {
-            signals.push(ns);
-        }
-    }
-
-    /// The parts of a run that began at `start` and ended at `end`, in nanoseconds; `None` when all of it is wanted.
-    fn parts(&self, start: u64, end: u64) -> Option<Vec<(u64, u64)>> {
-        let signals = self.signals.lock().map(|s| s.clone()).unwrap_or_default();
-        let WindowArgs {
-            delay,
-            duration,
-            ring,
-        } = self.asked;
-        if let Some(ring) = ring {
-            // A signal ends what is kept there.
-            let end = signals.first().copied().unwrap_or(end).clamp(start, end);
-            return Some(vec![(end.saturating_sub(ring.ns()).max(start), end)]);
-        }
-        if delay.is_none() && duration.is_none() && signals.is_empty() {
-            return None;
-        }
-        let mut begin = Some(delay.map_or(start, |delay| start.saturating_add(delay.ns())));
-        let mut open: Option<u64> = None;
-        let mut parts = Vec::new();
-        let closes = |from: u64| {
-            let length = duration.map_or(u64::MAX, Length::ns);
-            from.saturating_add(length)
+        let Ok(mut signals) = self.signals.lock() else {
+            return;
         };
-        for at in signals.into_iter().chain([end]) {
-            let at = at.clamp(start, end);
-            if let Some(from) = begin.filter(|&from| open.is_none() && from <= at) {
-                (open, begin) = (Some(from), None);
-            }
-            if let Some(from) = open.filter(|&from| closes(from) <= at) {
-                parts.push((from, closes(from)));
-                open = None;
-                if at < end {
-                    // It had stopped by itself: the signal starts anew.
-                    open = Some(at);
-                }
-            } else if let Some(from) = open.take() {
-                parts.push((from, at));
-            } else if at < end {
-                (open, begin) = (Some(at), None);
+        let (times, file) = &mut *signals;
+        if times.len() == MOST_SIGNALS {
+            return;
+        }
+        times.push(ns);
+        if let Some(file) = file {
+            let count = times.len() as u64;
+            // The time before the count that says it is there.
+            let written = file
+                .write_all_at(&ns.to_le_bytes(), count * 8)
+                .and_then(|()| file.write_all_at(&count.to_le_bytes(), 0));
+            if let Err(error) = written {
+                eprintln!("workspan: the recorded program can't be told of the signal: {error}");
             }
         }
-        Some(parts)
     }
 
     /// The windows of a recorded process; `None` when all of it is wanted.
@@ -146,7 +136,9 @@ impl Windows {
             ticks: clock.ticks(ns),
             ns,
         };
-        let mut parts = self.parts(start, end.max(start))?;
+        let signals = self.signals.lock().map(|s| s.0.clone());
+        let signals = signals.unwrap_or_default();
+        let mut parts = self.parts.kept(start, &signals, end.max(start))?;
         if parts.is_empty() {
             // A trace that says so.
             parts.push((end, end));
@@ -189,58 +181,8 @@ pub fn notes(window: &Window, start_ns: u64, cut: &Cut) -> Vec<Note> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 mod tests {
     use super::*;
-
-    fn windows(delay: Option<&str>, duration: Option<&str>, ring: Option<&str>) -> Windows {
-        let length = |text: Option<&str>| text.map(|t| t.parse().unwrap());
-        Windows::new(WindowArgs {
-            delay: length(delay),
-            duration: length(duration),
-            ring: length(ring),
-        })
-    }
-
-    fn with(windows: Windows, signals: &[u64]) -> Option<Vec<(u64, u64)>> {
-        *windows.signals.lock().unwrap() = signals.iter().map(|s| 1000 + s * 1_000_000).collect();
-        let ms = |ns: u64| (ns - 1000) / 1_000_000;
-        let parts = windows.parts(1000, 1000 + 100_000_000)?;
-        Some(parts.into_iter().map(|(a, b)| (ms(a), ms(b))).collect())
-    }
-
-    #[test]
-    fn parts_of_a_run_of_a_hundred_milliseconds() {
-        let all = || windows(None, None, None);
-        assert_eq!(with(all(), &[]), None);
-        assert_eq!(with(all(), &[40]), Some(vec![(0, 40)]));
-        assert_eq!(
-            with(all(), &[40, 50, 60, 70]),
-            Some(vec![(0, 40), (50, 60), (70, 100)])
-        );
-        let late = || windows(Some("30ms"), None, None);
-        assert_eq!(with(late(), &[]), Some(vec![(30, 100)]));
-        assert_eq!(with(late(), &[10, 20]), Some(vec![(10, 20)]));
-        assert_eq!(with(late(), &[50, 90]), Some(vec![(30, 50), (90, 100)]));
-        let short = || windows(Some("30ms"), Some("20ms"), None);
-        assert_eq!(with(short(), &[]), Some(vec![(30, 50)]));
-        assert_eq!(with(short(), &[40]), Some(vec![(30, 40)]));
-        assert_eq!(with(short(), &[60]), Some(vec![(30, 50), (60, 80)]));
-        assert_eq!(with(short(), &[90]), Some(vec![(30, 50), (90, 100)]));
-        assert_eq!(with(windows(Some("2s"), None, None), &[]), Some(vec![]));
-        assert_eq!(
-            with(windows(None, None, Some("25ms")), &[]),
-            Some(vec![(75, 100)])
-        );
-        assert_eq!(
-            with(windows(None, None, Some("1h")), &[]),
-            Some(vec![(0, 100)])
-        );
-        assert_eq!(
-            with(windows(None, None, Some("25ms")), &[60]),
-            Some(vec![(35, 60)])
-        );
-    }
 
     #[test]
     fn lengths() {

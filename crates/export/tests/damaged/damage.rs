@@ -5,7 +5,7 @@ use workspan_trace::chunk::{ALIGNMENT, ChunkHeader};
 use workspan_trace::wire::Kind;
 use workspan_trace::{ClockKind, FileHeader};
 
-use super::run::{Piece, Run};
+use super::run::{Piece, Record, Run};
 
 /// A place, as a share of what there is.
 type At = prop::sample::Index;
@@ -25,6 +25,8 @@ pub enum Damage {
     Twice(At, At),
     /// It has moved to another place, perhaps on another thread.
     Moved(At, At, At, At),
+    /// One of those that only some recordings have stands in between, with these operands.
+    Put(At, At, Kind, Vec<u64>),
     /// A field of a chunk's header.
     Header(At, Field, u64),
     /// A byte of a payload, under a checksum that holds.
@@ -80,10 +82,12 @@ pub fn damage() -> impl Strategy<Value = Damage> {
     prop_oneof![
         6 => (at(), at(), at(), number()).prop_map(|(a, b, c, n)| Damage::Operand(a, b, c, n)),
         3 => (at(), at(), number()).prop_map(|(a, b, n)| Damage::Time(a, b, n)),
-        2 => (at(), at(), 0..40u8).prop_map(|(a, b, k)| Damage::Kind(a, b, k)),
+        2 => (at(), at(), 0..=Kind::Restart as u8).prop_map(|(a, b, k)| Damage::Kind(a, b, k)),
         2 => (at(), at()).prop_map(|(a, b)| Damage::Lost(a, b)),
         2 => (at(), at()).prop_map(|(a, b)| Damage::Twice(a, b)),
         3 => (at(), at(), at(), at()).prop_map(|(a, b, c, d)| Damage::Moved(a, b, c, d)),
+        3 => (at(), at(), rare(), prop::collection::vec(number(), 6))
+            .prop_map(|(a, b, k, n)| Damage::Put(a, b, k, n)),
         3 => (at(), field, number()).prop_map(|(a, f, n)| Damage::Header(a, f, n)),
         2 => (at(), at(), any::<u8>()).prop_map(|(a, b, v)| Damage::Byte(a, b, v)),
         4 => (at(), at(), number()).prop_map(|(a, b, n)| Damage::Number(a, b, n)),
@@ -91,6 +95,32 @@ pub fn damage() -> impl Strategy<Value = Damage> {
         1 => at().prop_map(Damage::NoChunk),
         1 => at().prop_map(Damage::ChunkTwice),
     ]
+}
+
+/// Kinds that sound runs of ours have none of.
+fn rare() -> impl Strategy<Value = Kind> {
+    prop::sample::select(vec![
+        Kind::Unrecorded,
+        Kind::Recorded,
+        Kind::Part,
+        Kind::Sampled,
+        Kind::Skip,
+        Kind::Restart,
+        Kind::ResumeStopped,
+        Kind::Team,
+        Kind::Member,
+    ])
+}
+
+/// How many operands one of those has; of a restart, those before its list.
+fn operands(kind: Kind) -> usize {
+    match kind {
+        Kind::Recorded => 0,
+        Kind::Team => 1,
+        Kind::Part | Kind::Restart => 3,
+        Kind::Member => 4,
+        _ => 2,
+    }
 }
 
 fn pick<'a, T>(of: &'a mut [T], at: &At) -> Option<&'a mut T> {
@@ -128,6 +158,29 @@ impl Damage {
                 {
                     record.kind = kind;
                 }
+            }
+            Damage::Put(thread, place, kind, numbers) => {
+                let Some(records) = pick(&mut run.threads, thread) else {
+                    return;
+                };
+                let mut at = place.index(records.len() + 1);
+                let mut operands = numbers[..operands(*kind)].to_vec();
+                if *kind == Kind::Restart {
+                    // Only a thread's first record does anything.
+                    at *= usize::from(numbers[0] % 4 == 0);
+                    let places = numbers[3..].iter().map(|place| place % 4);
+                    operands.push(places.len() as u64);
+                    operands.extend(places);
+                }
+                let t = records.get(at).or(records.last()).map_or(0, |r| r.t);
+                let tail = Vec::new();
+                let record = Record {
+                    t,
+                    kind: *kind,
+                    operands,
+                    tail,
+                };
+                records.insert(at, record);
             }
             Damage::Lost(thread, record) => {
                 if let Some(records) = pick(&mut run.threads, thread).filter(|r| !r.is_empty()) {

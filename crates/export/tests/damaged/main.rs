@@ -17,8 +17,11 @@ use workspan_dag::open::read;
 use workspan_dag::recorded::sketch::sketch;
 use workspan_dag::{Dag, Error, OpenOptions};
 use workspan_export::{Charset, TextOptions, report_json, report_text};
+use workspan_trace::entry::ClockPair;
+use workspan_trace::window::{Window, copy_window};
+use workspan_trace::{Tolerance, Trace, TraceWriter};
 
-use damage::{damage, file};
+use damage::{damage, file, number};
 use lines::line_damage;
 use run::Run;
 
@@ -40,6 +43,26 @@ fn opened(bytes: &[u8], allow_truncated: bool) -> Result<Dag, Error> {
         );
     }
     heap::within(bytes.len(), || read(Path::new("t"), bytes, &options))
+}
+
+/// What `record` makes of it when a part of the run is kept.
+fn part(bytes: &[u8], from: u64, to: u64) -> Option<Vec<u8>> {
+    let pair = |ticks| ClockPair { ticks, ns: ticks };
+    heap::within(bytes.len(), || {
+        let trace = Trace::open(bytes).ok()?;
+        let window = Window {
+            from: pair(from),
+            to: pair(to),
+        };
+        let out = std::io::Cursor::new(Vec::new());
+        let mut writer = TraceWriter::new(out, trace.header).unwrap();
+        copy_window(&trace, &window, &[], &mut writer).unwrap();
+        let part = writer.finish().unwrap().into_inner();
+        let cut = Trace::open(&part).unwrap();
+        let whole = cut.chunks(Tolerance::Strict).all(|chunk| chunk.is_ok());
+        assert!(whole, "a file we wrote is damaged");
+        Some(part)
+    })
 }
 
 /// What everything behind the reading takes for granted.
@@ -112,6 +135,8 @@ proptest! {
         seed in any::<u64>(),
         threads in 1..5usize,
         all in prop::collection::vec(damage(), 1..6),
+        from in 0..3000u64,
+        to in number(),
     ) {
         let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
         let mut run = Run::new(seed, threads, 30);
@@ -127,6 +152,12 @@ proptest! {
             match opened(&bytes, allow_truncated) {
                 Ok(dag) => told(&dag, bytes.len()),
                 Err(error) => prop_assert!(error.to_string().len() < 1000),
+            }
+        }
+        if let Some(part) = part(&bytes, from, to) {
+            prop_assert!(part.len() <= bytes.len() * 4 + (64 << 10), "{}", part.len());
+            if let Ok(dag) = opened(&part, false) {
+                told(&dag, bytes.len());
             }
         }
     }
