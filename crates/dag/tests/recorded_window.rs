@@ -119,14 +119,10 @@ fn what_is_created_in_a_window_is_linked_as_ever() {
     );
 }
 
-#[test]
-fn what_a_ring_kept_is_read_from_its_first_restart() {
-    let mut file = run();
-    file.pieces = 7;
-    let bytes = file.bytes();
-    let trace = Trace::open(&bytes).unwrap();
+/// What is left of a recording where these chunks of both threads were kept, each beginning with what is open, as the recorder does.
+fn left(bytes: &[u8], keep: impl Fn(u32) -> bool) -> Vec<u8> {
+    let trace = Trace::open(bytes).unwrap();
     let mut writer = TraceWriter::new(Cursor::new(Vec::new()), trace.header).unwrap();
-    // As the recorder does: each chunk begins with what is open, and the first ones of both threads are gone.
     let mut open = [Open::default(), Open::default()];
     for chunk in trace.chunks(workspan_trace::Tolerance::Strict).flatten() {
         let thread = chunk.thread as usize;
@@ -142,14 +138,75 @@ fn what_a_ring_kept_is_read_from_its_first_restart() {
         for (_, event) in Events::new(chunk.payload, chunk.base_ticks) {
             open[thread].pass(&event);
         }
-        if chunk.seq > 3 {
+        if keep(chunk.seq) {
             let base = (chunk.base_ticks, 0);
             writer
                 .events(chunk.thread, chunk.seq, base, &payload)
                 .unwrap();
         }
     }
-    let ring = writer.finish().unwrap().into_inner();
+    writer.finish().unwrap().into_inner()
+}
+
+#[test]
+fn what_lay_between_two_parts_is_not_missed() {
+    let mut file = run();
+    file.pieces = 7;
+    let bytes = file.bytes();
+    let whole = read(&bytes).unwrap();
+    let bases = |seq: u32| {
+        let trace = Trace::open(&bytes).unwrap();
+        let chunks = trace.chunks(workspan_trace::Tolerance::Strict).flatten();
+        let of = chunks.filter(|c| c.kind == workspan_trace::ChunkKind::Events && c.seq == seq);
+        let bases: Vec<u64> = of.map(|c| c.base_ticks).collect();
+        (*bases.iter().min().unwrap(), *bases.iter().max().unwrap())
+    };
+    let gap = left(&bytes, |seq| seq < 2 || seq > 4);
+    let to = bases(2).0 - 1;
+    let (part, told) = cut(&gap, 10, to);
+    assert_eq!((told.continued, told.broken), (0, 0));
+    assert_eq!(ran(&part, 10, 0, u64::MAX), ran(&whole, 10, 10, to));
+    let from = bases(5).1;
+    let (part, told) = cut(&gap, from, 240);
+    assert_eq!(told.broken, 0);
+    assert_eq!(ran(&part, from, 0, u64::MAX), ran(&whole, 10, from, 240));
+    // What a part wants and is not there is told.
+    let (_, told) = cut(&gap, 10, 240);
+    assert!(told.broken > 0);
+}
+
+#[test]
+fn names_beyond_32_bits() {
+    let (tasks, yields) = (1 << 40, 1 << 35);
+    let mut one = Lane::default();
+    one.at(10, Kind::Restart, &[tasks, 1 << 33, yields, 1, 0])
+        .at(20, Kind::Create, &[1, 2])
+        .at(30, Kind::Wait, &[2, 0]);
+    one.at(31, Kind::Begin, &[0, tasks])
+        .at(40, Kind::End, &[])
+        .at(40, Kind::Resume, &[])
+        .at(50, Kind::Leave, &[0]);
+    let mut two = Lane::default();
+    two.at(60, Kind::ResumeYielded, &[0, yields])
+        .at(70, Kind::End, &[]);
+    let dag = read(&File::new([one, two], Some(80)).bytes()).unwrap();
+    let created = dag.tasks.parent.iter();
+    let created = created.filter(|&&parent| parent != workspan_dag::NONE);
+    assert_eq!((dag.tasks.len(), created.count()), (2, 1));
+    assert_eq!(ran(&dag, 10, 0, u64::MAX), 20 + 9 + 10 + 10);
+    assert!(
+        !dag.meta.warnings.iter().any(|w| w.contains("nobody")),
+        "{:?}",
+        dag.meta.warnings
+    );
+}
+
+#[test]
+fn what_a_ring_kept_is_read_from_its_first_restart() {
+    let mut file = run();
+    file.pieces = 7;
+    let bytes = file.bytes();
+    let ring = left(&bytes, |seq| seq > 3);
     let first = Trace::open(&ring).unwrap();
     let begins = |thread| {
         let mut chunks = first.chunks(workspan_trace::Tolerance::Strict).flatten();

@@ -145,7 +145,7 @@ impl<'w> Thread<'w> {
                     Events::new(chunk.payload, chunk.base_ticks).next(),
                     Some((_, Event::Restart { .. }))
                 );
-                if begun && chunk.base_ticks > self.window.to.ticks {
+                if chunk.base_ticks > self.window.to.ticks {
                     // It was let go of, as nothing of it was wanted.
                     cut.over = true;
                     break;

@@ -5,6 +5,9 @@ use super::section::{Frame, Waits};
 use crate::event::Event;
 use crate::open::Place;
 
+/// Counts beyond this are damage, and one can still count on from here.
+const MOST: u64 = u64::MAX >> 1;
+
 impl Fold {
     /// A record, whose ticks counted from `before`.
     pub(super) fn record(&mut self, before: u64, t: u64, event: Event<'_>, bytes: &[u8]) {
@@ -122,8 +125,8 @@ impl Fold {
             }
             Event::Skip { tasks, scopes } => {
                 self.give_up();
-                self.tasks = self.tasks.saturating_add(tasks);
-                self.scopes = self.scopes.saturating_add(scopes);
+                self.tasks = self.tasks.saturating_add(tasks).min(MOST);
+                self.scopes = self.scopes.saturating_add(scopes).min(MOST);
                 self.out.copy(before, t, bytes);
             }
             Event::Restart {
@@ -135,7 +138,7 @@ impl Fold {
                 self.give_up();
                 self.out.copy(before, t, bytes);
                 if self.frames.is_empty() && (self.tasks, self.scopes) == (0, 0) {
-                    (self.tasks, self.scopes) = (tasks, scopes);
+                    (self.tasks, self.scopes) = (tasks.min(MOST), scopes.min(MOST));
                     self.restart(stack.iter().map(|(_, code)| Place::from_code(code)), t);
                 }
             }
