@@ -8,7 +8,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 
-use project::{Project, WORKSPAN, bare, printed, read, said, trace_of};
+use project::{WORKSPAN, bare, printed, read, said, trace_of};
 use workspan_dag::Dag;
 
 fn program(folder: &Path) -> PathBuf {
@@ -214,42 +214,6 @@ fn a_part_takes_room_for_itself_alone() {
         let least = usize::from(!flags.contains("1h"));
         let tasks = tasks(&part);
         assert!((least..4_000_000).contains(&tasks), "{flags}: {tasks}");
-    }
-}
-
-#[test]
-fn parts_of_a_rayon_program_whose_tasks_are_stolen() {
-    let project = Project::new("sorter");
-    let run = |flags: &[&str]| {
-        let mut command = project.cargo_workspan(&["run", "--no-report"]);
-        let output = command
-            .args(flags)
-            .args(["--", "steals", "20000"])
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}", said(&output));
-        let dag = read(&trace_of(&output, &project.root));
-        let warnings = dag.meta.warnings.join(" ");
-        for wrong in ["missing", "lost", "repair", "damage"] {
-            assert!(!warnings.contains(wrong), "{flags:?}: {warnings}");
-        }
-        dag
-    };
-    // All of it, though each chunk begins anew: names of tasks and of yields hold across threads.
-    assert_eq!(tasks(&run(&["--ring", "1h"])), 40_000);
-    for flags in [
-        &["--ring", "5ms"][..],
-        &["--delay", "5ms", "--duration", "10ms"],
-    ] {
-        let dag = run(flags);
-        // Nor does a pool of two do 40,000 halves that wait for one another in that time.
-        assert!(
-            (1..40_000).contains(&tasks(&dag)),
-            "{flags:?}: {}",
-            tasks(&dag)
-        );
-        let stolen = |k: &workspan_dag::TaskKind| *k == workspan_dag::TaskKind::Deferred;
-        assert!(dag.tasks.kind.iter().any(stolen), "{flags:?}");
     }
 }
 
