@@ -31,6 +31,9 @@ async function still(page) {
   }, "the picture to stand still");
 }
 
+/** What the server answers. */
+const answer = (page, request) => page.evaluate((url) => fetch(url).then((r) => r.json()), `api/v1/${request}`);
+
 /** Where a node is on the page. */
 async function point(page, n) {
   const box = await page.locator(".dag-picture canvas").boundingBox();
@@ -278,5 +281,81 @@ export default function (suite) {
       return n / (d.length / 4);
     });
     check(bright < 0.05, `${Math.round(bright * 100)} % of the dark picture is white`);
+  });
+
+  suite.test("folded strands open down to the last task, and close again", { files: [suite.runs.large], flags: ["--grain", "20us"] }, async (t) => {
+    if (!suite.runs.large) throw new Skip("no large trace");
+    await dag(t);
+    const { page } = t;
+    const meta = (await answer(t.page, "meta")).runs[0];
+    check(meta.has.inside && meta.folded_strands > 0, "nothing was folded");
+    // A task a few levels inside of a folded strand.
+    let way = null;
+    for (let id = 0; id < meta.strands && !way; id++) {
+      const strand = await answer(page, `strand?run=a&id=${id}`);
+      if (strand.folded < 20) continue;
+      const { open } = await answer(page, `way?run=a&id=${id}&at=${Math.floor((strand.start + strand.end) / 2)}`);
+      if (open.filter((node) => node.includes(".")).length >= 3) way = open;
+    }
+    check(way, "no task lies three levels inside of a folded strand");
+    // The one before the last has a child, and so can be opened.
+    const last = way[way.length - 2];
+    await dag(t, `sel=group:a:${last}:0`);
+    await until(() => node(page, last), "the task inside to be opened up to");
+    await still(page);
+    check(/inside of a folded strand/.test(await t.text(".dag-side")), "the panel does not say where the task is");
+    const before = await count(page);
+    await page.locator(".dag-picture canvas").focus();
+    await page.keyboard.press("Enter");
+    await until(async () => (await count(page)) > before, "the last task to open");
+    await still(page);
+    const strands = (await nodes(page)).filter((n) => n.key.startsWith(`${last.split(".")[0]}/`));
+    check(strands.length > 0, "no strand inside is shown");
+    const opened = await node(page, last);
+    check(opened?.expanded, "the task is not expanded");
+    await page.keyboard.press("Shift+Enter");
+    await until(async () => (await count(page)) === before, "it to close again");
+    // A strand inside, chosen here, is chosen in the timeline.
+    await still(page);
+    const chosen = (await nodes(page)).filter((n) => n.key.includes("/")).at(-1);
+    await page.keyboard.press("f");
+    await still(page);
+    const at = await point(page, await node(page, chosen.key));
+    await page.mouse.click(at.x, at.y);
+    await until(async () => /strand:a:\d+:\d+:\d+/.test(decodeURIComponent(await t.hash())), "the strand inside to be selected");
+    await page.keyboard.press("q");
+    await until(async () => /inside a folded strand/.test(await t.text(".drawer")), "what is known of it");
+    // By its name, as the panel has it.
+    const name = last.slice(1);
+    await page.keyboard.press("/");
+    await page.keyboard.type(name);
+    await page.keyboard.press("Enter");
+    await until(async () => decodeURIComponent(await t.hash()).includes(`group:a:${last}`), "the search to find the task inside");
+    for (let i = 0; i < 6; i++) {
+      await page.keyboard.press("Escape");
+      await page.locator(".dag-picture canvas").focus();
+      await page.keyboard.press("x");
+      await still(page);
+      check((await count(page)) <= MOST_NODES, "more nodes than the limit");
+    }
+  });
+
+  suite.test("what the recorder folded says that nothing is inside", { files: [suite.runs.large] }, async (t) => {
+    if (!suite.runs.large) throw new Skip("no large trace");
+    // The same answers with a strand that stands for tasks of which only sums are known.
+    await t.page.route(/api\/v1\/dag\?/, async (route) => {
+      const response = await route.fetch();
+      const answer = await response.json();
+      for (const inside of Object.values(answer.nodes)) for (const item of inside.items) if (item.kind === "strand") item.folded = 7;
+      await route.fulfill({ response, json: answer });
+    });
+    await dag(t);
+    const strand = (await nodes(t.page)).find((n) => n.kind === "strand" && !n.expanded);
+    check(strand && !strand.expandable, "a strand without an inside can be expanded");
+    const at = await point(t.page, strand);
+    await t.page.mouse.click(at.x, at.y);
+    await until(async () => /only sums|no more than sums/.test(await t.text(".dag-side")), "the panel to say that nothing is inside");
+    await t.page.keyboard.press("Enter");
+    await until(async () => /no more than sums are known/.test(await t.text("footer .status")), "the status line to say why");
   });
 }

@@ -82,7 +82,7 @@ export function read(hash: string): ViewState {
     layers: layers === null ? START.layers : new Set(LAYERS.filter((l) => layers.split(",").includes(l))),
     layout: LAYOUTS.includes(layoutName as Layout) ? (layoutName as Layout) : START.layout,
     power: power >= 0.2 && power <= 1 ? power : START.power,
-    expanded: dag === null ? START.expanded : dag === "none" ? new Set() : new Set(dag.split(",").map(decode).filter((id): id is string => id !== null && /^(?:t|gr?)[\d.]+$/.test(id)).slice(0, MOST_EXPANDED)),
+    expanded: dag === null ? START.expanded : dag === "none" ? new Set() : new Set(dag.split(",").map(decode).filter((id): id is string => id !== null && /^(?:t|gr?|s)[\d.]+$/.test(id)).slice(0, MOST_EXPANDED)),
     theme: one("theme", ["system", "light", "dark"] as const, "system"),
     drawer: get("drawer") !== "0",
     split: get("split") === "1",

@@ -102,13 +102,20 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, Failure> {
                     "At most {MOST_NODES} nodes can be asked for at once."
                 )));
             }
-            dag_view::dag(run()?, &ids)
+            dag_view::dag(session, run()?, &ids)
         }
         "ancestors" => detail::ancestors(run()?, query.number("task")?),
+        "way" => {
+            let at = query.has("at").then(|| query.number("at")).transpose()?;
+            let node = query.has("node").then(|| query.text("node")).transpose()?;
+            let inside = dag_view::Sought::new(at, node)?;
+            dag_view::way(session, run()?, query.number("id")?, inside)
+        }
         "strand" => detail::strand(run()?, query.number("id")?),
         "inside_strand" => {
             inside::detail(session, run()?, query.number("id")?, query.number("at")?)
         }
+        "inside_task" => inside::task(session, run()?, query.text("id")?),
         "task" => detail::task(run()?, query.number("id")?),
         "sites" => answers::sites::answer(session, run()?),
         "source" => answers::source::answer(session, run()?, query.text("file")?),
@@ -142,6 +149,10 @@ impl Query {
         found
             .map(|(_, value)| value.as_str())
             .ok_or_else(|| Failure::wrong(format!("The request lacks `{name}`.")))
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.pairs.iter().any(|(n, _)| n == name)
     }
 
     fn number<N: std::str::FromStr>(&self, name: &str) -> Result<N, Failure> {

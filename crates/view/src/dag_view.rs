@@ -6,6 +6,7 @@
 mod folded;
 mod inside;
 mod sequence;
+mod within;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -16,10 +17,13 @@ use workspan_dag::{Dag, NONE, StrandId, TaskId};
 
 use crate::answer::Reply;
 use crate::failure::Failure;
+use crate::inside::tree;
 use crate::run::{Picture, Run};
+use crate::session::Session;
 use folded::Inside;
 use inside::Item;
-use sequence::NodeId;
+use sequence::{NodeId, Step};
+pub(crate) use within::WithinId;
 
 /// Items of one inside.
 const MOST_ITEMS: usize = 200;
@@ -191,23 +195,47 @@ struct DagInside {
 ///
 /// # Errors
 /// There is no such node, or the run is loading.
-pub(crate) fn dag(run: &Run, ids: &[&str]) -> Result<Reply, Failure> {
+pub(crate) fn dag(session: &Session, run: &Run, ids: &[&str]) -> Result<Reply, Failure> {
     let (picture, timeline, tree) = (run.picture()?, run.timeline()?, run.tree()?);
     let mut answer = DagAnswer {
         nodes: BTreeMap::new(),
     };
     let mut count = 0;
+    let absent = || Failure::absent("There is no such node in this run's DAG.");
     for &id in ids {
-        let node = NodeId::parse(picture, tree, id)
-            .ok_or_else(|| Failure::absent("There is no such node in this run's DAG."))?;
+        let within = WithinId::parse(id);
+        let node = NodeId::parse(picture, tree, id);
+        if within.is_none() && node.is_none() {
+            return Err(absent());
+        }
         if count >= MOST_IN_ANSWER {
             continue;
         }
-        let items = inside::items(picture, &timeline.source, tree, node);
+        let sole = match node {
+            Some(NodeId::Task(task)) => sole(picture, task),
+            _ => None,
+        };
+        let items = match (within.or(sole.map(WithinId::whole)), node) {
+            (Some(within), _) => {
+                let opened = tree::open(session, run, within.strand)?;
+                within::items(picture, &opened, &within).ok_or_else(absent)?
+            }
+            (None, node) => {
+                let node = node.ok_or_else(absent)?;
+                inside::items(picture, &timeline.source, tree, node)
+            }
+        };
         count += items.len();
         answer.nodes.insert(id.to_owned(), DagInside { items });
     }
     Reply::json(&answer)
+}
+
+/// The strand of a task that is nothing but a folded one: to open the task is to open that.
+fn sole(picture: &Picture, task: TaskId) -> Option<StrandId> {
+    let (tasks, i) = (&picture.dag.tasks, task as usize);
+    let (first, last) = (tasks.first[i], tasks.last[i]);
+    (first == last && tree::can_open(picture, first)).then_some(first)
 }
 
 /// What must be expanded, from the root down, to see a task; of a task deeper than any picture only the upper part of it.
@@ -229,9 +257,83 @@ pub(crate) fn ancestors(run: &Run, task: TaskId) -> Result<Vec<String>, Failure>
             break;
         }
         let around = i.checked_sub(1).map(|above| line[above]);
-        let groups = inside::groups_to(picture, tree, around, t);
+        let groups = inside::groups_to(picture, tree, around, Step::Child(t));
         ids.extend(groups.into_iter().map(|group| group.to_string()));
         ids.push(NodeId::Task(t).to_string());
     }
     Ok(ids)
+}
+
+/// The contract's `Way`.
+#[derive(Serialize)]
+struct Way {
+    open: Vec<String>,
+    inner: Option<u32>,
+}
+
+/// What is looked for inside of a folded strand.
+#[derive(Debug)]
+pub(crate) enum Sought {
+    /// Nothing: the strand itself.
+    Itself,
+    /// The strand that runs then, ticks from the run's begin.
+    At(u64),
+    /// A node.
+    Node(WithinId),
+}
+
+impl Sought {
+    /// Of a request.
+    ///
+    /// # Errors
+    /// `node` is no node inside of a folded strand.
+    pub(crate) fn new(at: Option<u64>, node: Option<&str>) -> Result<Sought, Failure> {
+        match (at, node) {
+            (Some(at), _) => Ok(Sought::At(at)),
+            (None, Some(id)) => {
+                let node = WithinId::parse(id).map(Sought::Node);
+                node.ok_or_else(|| Failure::wrong("`node` is no node inside of a folded strand."))
+            }
+            (None, None) => Ok(Sought::Itself),
+        }
+    }
+}
+
+/// `way`: what must be expanded, from the root down, to see a strand or what is inside of it.
+///
+/// # Errors
+/// There is no such strand, or it can't be opened, or the run is loading.
+pub(crate) fn way(
+    session: &Session,
+    run: &Run,
+    strand: StrandId,
+    sought: Sought,
+) -> Result<Reply, Failure> {
+    let (picture, tree) = (run.picture()?, run.tree()?);
+    let dag = &*picture.dag;
+    let task = dag.strands.task.get(strand as usize);
+    let task = *task.ok_or_else(crate::detail::no_strand)?;
+    let mut open = ancestors(run, task)?;
+    let groups = inside::groups_to(picture, tree, Some(task), Step::Strand(strand));
+    open.extend(groups.into_iter().map(|group| group.to_string()));
+    let (inner, way) = match sought {
+        Sought::Itself => return Reply::json(&Way { open, inner: None }),
+        Sought::At(at) => {
+            let opened = tree::open(session, run, strand)?;
+            let t = picture.begin.saturating_add(at);
+            let found = opened.at(t).ok_or_else(crate::detail::no_strand)?;
+            (Some(found), within::way_to_strand(&opened, found))
+        }
+        Sought::Node(node) if node.strand == strand => {
+            let opened = tree::open(session, run, strand)?;
+            (None, within::way_to_node(&opened, &node))
+        }
+        Sought::Node(_) => return Err(crate::detail::no_strand()),
+    };
+    if sole(picture, task).is_none() {
+        open.push(WithinId::whole(strand).to_string());
+    }
+    let room = MOST_ANCESTORS.saturating_sub(open.len());
+    open.extend(way.into_iter().take(room).map(|id| id.to_string()));
+    Reply::json(&Way { open, inner })
 }

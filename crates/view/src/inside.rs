@@ -4,6 +4,7 @@
 mod codes;
 mod detail;
 mod tile;
+pub(crate) mod tree;
 
 use workspan_dag::recorded::inside::Records;
 
@@ -11,7 +12,7 @@ use crate::failure::Failure;
 use crate::run::Run;
 use crate::session::Session;
 
-pub(crate) use detail::detail;
+pub(crate) use detail::{detail, task};
 pub(crate) use tile::strands;
 
 /// The run's trace, to look into; `None` where nothing was folded while it was read, or the file is no longer there as it was.

@@ -151,6 +151,8 @@ pub struct Run {
     pub(crate) rest: OnceLock<Rest>,
     /// The trace, where strands of the run stand for subtrees of it that were folded while it was read.
     pub(crate) records: OnceLock<Option<Records>>,
+    /// Folded strands that were opened.
+    pub(crate) opened: crate::inside::tree::Open,
 }
 
 impl Run {
@@ -168,6 +170,7 @@ impl Run {
             tree: OnceLock::new(),
             rest: OnceLock::new(),
             records: OnceLock::new(),
+            opened: Default::default(),
         }
     }
 

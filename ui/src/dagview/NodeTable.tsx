@@ -33,11 +33,11 @@ export function NodeTable({ scene }: { scene: Scene }) {
             const item = s ?? f!;
             return (
               <tr key={n.key} class={n === selected ? "dag-on" : ""} onClick={() => scene.select(n)}>
-                <td style={{ paddingLeft: `${8 + Math.min(30, n.depth - 1) * 14}px` }}><button aria-pressed={n === selected}>{s ? "" : n.inside ? "▾ " : expandable(n) ? "▸ " : ""}{nameOf(n, meta)}{stepsOf(n) && `, ${stepsOf(n)}`}</button></td>
+                <td style={{ paddingLeft: `${8 + Math.min(30, n.depth - 1) * 14}px` }}><button aria-pressed={n === selected}>{s && !f ? "" : n.inside ? "▾ " : expandable(n) ? "▸ " : ""}{nameOf(n, meta)}{stepsOf(n) && `, ${stepsOf(n)}`}</button></td>
                 <td class="dag-mono">{siteLabel(meta, item.site)}</td>
                 <td class="dag-r">{f ? count(f.tasks) : ""}</td>
-                <td class="dag-r">{ticks(s ? s.weight : f!.work)}</td>
-                <td class="dag-r">{ticks(s ? s.weight : f!.span)}</td>
+                <td class="dag-r">{ticks(f ? f.work : s!.weight)}</td>
+                <td class="dag-r">{ticks(f ? f.span : s!.weight)}</td>
                 <td class="dag-r">{f ? parallelism(f.work, f.span) : ""}</td>
                 <td class="dag-r">{ticks(item.start)}</td>
                 <td class="dag-r">{ticks(item.end)}</td>

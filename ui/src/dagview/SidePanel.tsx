@@ -2,7 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import type { StrandDetail, TaskDetail } from "../data/contract";
+import type { InsideDetail, StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
 import { colour } from "../colors";
 import { count, many, percent, plain, ticks } from "../format";
@@ -10,11 +10,14 @@ import { hover, selection } from "../store";
 import { dagDetails } from "./choices";
 import { colours, dark } from "../theme/theme";
 import { codeLabel, nameOf, parallelism, rowLabel, siteLabel, stepsOf } from "./boxes";
-import { endOf, expandable, startOf, type Shown } from "./model";
+import { endOf, expandable, isInner, startOf, type Shown } from "./model";
 import type { Scene } from "./scene";
 import { showInTimeline } from "./timeline";
 import { collapse, expand } from "./opening";
 import { pick } from "./selecting";
+
+/** Folded strands of more tasks are not opened (`view/src/inside/tree.rs`). */
+const MOST_OPENED = 300_000;
 
 export function SidePanel({ scene }: { scene: Scene }) {
   return (
@@ -89,8 +92,8 @@ function Selected({ scene }: { scene: Scene }) {
   const s = n.strand;
   return (
     <section aria-live="off">
-      <h2>Selected <span>{n.kind === "group" ? "group of tasks" : n.kind}</span></h2>
-      {s ? <StrandFacts scene={scene} n={n} /> : <FoldedFacts scene={scene} n={n} />}
+      <h2>Selected <span>{n.kind === "group" ? "group of tasks" : s && n.folded ? "folded strand" : isInner(n) ? `${n.kind} inside of a folded strand` : n.kind}</span></h2>
+      {s && isInner(n) ? <InnerFacts scene={scene} n={n} /> : s ? <StrandFacts scene={scene} n={n} /> : <FoldedFacts scene={scene} n={n} />}
       <div class="dag-buttons">
         <button class="dag-main-button" onClick={() => showInTimeline(scene, n)}>Show in timeline</button>
         {expandable(n) && <button onClick={() => expand(scene, n)}>Expand</button>}
@@ -101,6 +104,12 @@ function Selected({ scene }: { scene: Scene }) {
   );
 }
 
+/** What is short against the run's time so far has its length, since both ends read the same. */
+function fromTo(start: number, end: number): string {
+  const [a, b] = [ticks(start), ticks(end)];
+  return a === b ? `${ticks(end - start)} at ${a}` : `${a} to ${b}`;
+}
+
 const short = (name: string): string => (name.length > 22 ? `${name.slice(0, 20)}…` : name);
 
 function Facts({ rows }: { rows: [string, preact.ComponentChildren][] }) {
@@ -108,9 +117,10 @@ function Facts({ rows }: { rows: [string, preact.ComponentChildren][] }) {
 }
 
 /** The answer for what is selected, when it comes. */
-function useDetail<T>(scene: Scene, url: string): T | null {
+function useDetail<T>(scene: Scene, url: string | null): T | null {
   const got = useSignal<{ url: string; value: T } | null>(null);
   useEffect(() => {
+    if (url === null) return;
     const stop = new AbortController();
     scene.source.json<T>(url, stop.signal).then(
       (value) => (got.value = { url, value }),
@@ -133,9 +143,9 @@ function StrandFacts({ scene, n }: { scene: Scene; n: Shown }) {
   const joins = scene.model.value.links.filter((l) => l.to === n && l.kind === "end");
   const length = s.end - s.start;
   const rows: [string, preact.ComponentChildren][] = [
-    ["node", <><span class="dag-mono">{nameOf(n, meta)}</span>, one strand</>],
+    ["node", <><span class="dag-mono">{nameOf(n, meta)}</span>, {n.folded ? `a folded strand, ${n.inside ? "expanded" : "collapsed"}` : "one strand"}</>],
     ["where", d && (d.from.file || d.to.file) ? <><Where file={d.from.file} line={d.from.line} fallback={d.from.at ?? "?"} />{d.to.line && d.to.line !== d.from.line ? `→${d.to.line}` : ""}</> : <span class="dag-mono">{siteLabel(meta, s.site)}</span>],
-    ["runs", `${rowLabel(meta, s.row)}, ${ticks(s.start)} to ${ticks(s.end)}`],
+    ["runs", `${rowLabel(meta, s.row)}, ${fromTo(s.start, s.end)}`],
     ["takes", s.weight < length * 0.995 ? `${ticks(length)}, ${ticks(s.weight)} of it work` : ticks(length)],
   ];
   if (d && d.meanwhile > 0) rows.push(["meanwhile", `${plain(d.meanwhile)} of ${count(meta.workers)} workers run`]);
@@ -148,7 +158,29 @@ function StrandFacts({ scene, n }: { scene: Scene; n: Shown }) {
     const most = Math.max(...joins.map((l) => l.slack));
     if (most > 0) rows.push(["slack", `${ticks(most)} on ${joins.length > 2 ? "the earliest side" : "one side"}, ${ticks(Math.min(...joins.map((l) => l.slack)))} on ${joins.length > 2 ? "the latest" : "the other"}`]);
   }
-  if (s.folded > 0) rows.push(["folded", `a whole subtree of ${count(s.folded)} ${s.folded === 1 ? "task" : "tasks"} as one strand; the timeline shows what is inside`]);
+  const f = n.folded;
+  if (f) rows.push(["inside", `${count(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}, ${count(f.strands)} strands, folded while the trace was read`], ["span", `${ticks(f.span)}, parallelism ${parallelism(f.work, f.span)}`]);
+  else if (s.folded > 0) rows.push(["folded", `${count(s.folded)} ${s.folded === 1 ? "task" : "tasks"} as one strand: ${meta.has.inside && s.folded > MOST_OPENED ? "too many to open here; the timeline shows what is inside, closer up" : "no more than sums of them are in the trace, so there is nothing to open"}`]);
+  rows.push(["path", s.critical ? (s.ready_path ? "critical and ready path" : "critical path") : s.ready_path ? "ready path" : "neither path"]);
+  return <Facts rows={rows} />;
+}
+
+/** Of a strand inside of a folded one. */
+function InnerFacts({ scene, n }: { scene: Scene; n: Shown }) {
+  const s = n.strand!;
+  const meta = scene.run;
+  const d = useDetail<InsideDetail>(scene, requests.insideStrand(scene.id, s.id, s.start));
+  const length = s.end - s.start;
+  const rows: [string, preact.ComponentChildren][] = [
+    ["node", <><span class="dag-mono">{nameOf(n, meta)}</span>, one strand</>],
+    ["where", d && (d.from.file || d.to.file) ? <><Where file={d.from.file} line={d.from.line} fallback={d.from.at ?? "?"} />{d.to.line && d.to.line !== d.from.line ? `→${d.to.line}` : ""}</> : <span class="dag-mono">{siteLabel(meta, s.site)}</span>],
+    ["runs", `${rowLabel(meta, s.row)}, ${fromTo(s.start, s.end)}`],
+    ["takes", s.weight < length * 0.995 ? `${ticks(length)}, ${ticks(s.weight)} of it work` : ticks(length)],
+  ];
+  if (s.ready !== null && s.start > s.ready) rows.push(["ready", `${ticks(s.start - s.ready)} before it ran`]);
+  if (s.creates.length > 0) rows.push(["creates", `${count(s.creates.length)} ${s.creates.length === 1 ? "task" : "tasks"}`]);
+  if (s.joins.length > 0) rows.push(["waits for", `${count(s.joins.length)} ${s.joins.length === 1 ? "task" : "tasks"}`]);
+  if (d) rows.push(["level", count(d.level)], ["inside of", `a folded strand of ${count(d.folded.tasks)} tasks`]);
   rows.push(["path", s.critical ? (s.ready_path ? "critical and ready path" : "critical path") : s.ready_path ? "ready path" : "neither path"]);
   return <Facts rows={rows} />;
 }
@@ -156,7 +188,9 @@ function StrandFacts({ scene, n }: { scene: Scene; n: Shown }) {
 function FoldedFacts({ scene, n }: { scene: Scene; n: Shown }) {
   const f = n.folded!;
   const meta = scene.run;
-  const d = useDetail<TaskDetail>(scene, requests.task(scene.id, f.task));
+  const inner = isInner(n);
+  const ran = Math.max(f.work, f.rows.reduce((sum, [, busy]) => sum + busy, 0));
+  const d = useDetail<TaskDetail>(scene, inner ? null : requests.task(scene.id, f.task));
   const span = scene.critical.value?.span ?? 0;
   const rows: [string, preact.ComponentChildren][] = [
     ["node", <><span class="dag-mono">{nameOf(n, meta)}</span>{stepsOf(n) && `, ${stepsOf(n)}`}{n.inside ? ", expanded" : ", collapsed"}</>],
@@ -165,9 +199,10 @@ function FoldedFacts({ scene, n }: { scene: Scene; n: Shown }) {
     ["work", ticks(f.work)],
     ["span", ticks(f.span)],
     ["parallelism", parallelism(f.work, f.span)],
-    ["runs", `${ticks(startOf(n))} to ${ticks(endOf(n))}`],
-    ["workers", f.rows.map(([row, busy]) => `${rowLabel(meta, row)} ${percent(f.work > 0 ? busy / f.work : 0)}`).join(", ")],
+    ["runs", fromTo(startOf(n), endOf(n))],
+    ["workers", f.rows.map(([row, busy]) => `${rowLabel(meta, row)} ${percent(ran > 0 ? busy / ran : 0)}`).join(", ")],
   ];
+  if (inner && n.kind === "task") rows.splice(1, 0, ["task", `number ${count(Number(n.key.split(".")[1] ?? 0))} inside of the folded strand`]);
   if (n.kind === "task" && d) rows.splice(1, 0, ["task", `${count(d.number)}, ${d.kind}, level ${count(d.level)}`]);
   if (f.ready !== null && f.start > f.ready) rows.push(["ready", `${ticks(f.start - f.ready)} before it ran`]);
   rows.push(["path", f.critical ? `${ticks(f.critical_work)} of the critical path${span > 0 ? `, ${percent(f.critical_work / span)}` : ""}` : "not on the critical path"]);

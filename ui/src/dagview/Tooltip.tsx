@@ -15,12 +15,12 @@ export function Tooltip({ scene, at }: { scene: Scene; at: Pointed }) {
   return (
     <div class="dag-tip" role="tooltip" style={{ ...(left ? { right: `${scene.width - at.x + 10}px` } : { left: `${at.x + 14}px` }), ...(up ? { bottom: `${scene.height - at.y + 10}px` } : { top: `${at.y + 14}px` }) }}>
       <b>{nameOf(n, meta)}{stepsOf(n) && `, ${stepsOf(n)}`}</b>
-      {s && (
+      {s && !f && (
         <>
           <div>{ticks(s.end - s.start)} on {rowLabel(meta, s.row)}{s.weight < (s.end - s.start) * 0.98 ? `, ${ticks(s.weight)} of it work` : ""}</div>
           <div class="dag-dim">from {ticks(s.start)} to {ticks(s.end)}</div>
           {s.ready !== null && s.start > s.ready && <div>ready for {ticks(s.start - s.ready)} before it ran</div>}
-          {s.folded > 0 && <div>folded: {count(s.folded)} {s.folded === 1 ? "task" : "tasks"} as one strand</div>}
+          {s.folded > 0 && <div>folded: {count(s.folded)} {s.folded === 1 ? "task" : "tasks"} as one strand, of which only sums are known</div>}
           {s.creates.length > 0 && <div>creates {count(s.creates.length)} {s.creates.length === 1 ? "task" : "tasks"}</div>}
           {s.critical && <div>on the critical path</div>}
           {n.ready && !s.critical && <div>on the ready path</div>}
@@ -29,6 +29,7 @@ export function Tooltip({ scene, at }: { scene: Scene; at: Pointed }) {
       )}
       {f && (
         <>
+          {s && <div>folded, {ticks(s.end - s.start)} on {rowLabel(meta, s.row)}</div>}
           <div>{count(f.tasks)} {f.tasks === 1 ? "task" : "tasks"}, {count(f.strands)} strands</div>
           <div>work {ticks(f.work)}, span {ticks(f.span)}, parallelism {parallelism(f.work, f.span)}</div>
           <div class="dag-dim">from {ticks(f.start)} to {ticks(f.end)}</div>

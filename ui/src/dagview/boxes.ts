@@ -194,6 +194,7 @@ function share(pen: Pen, n: Shown, b: Box, look: Look): void {
 /** One line about a node, for tooltips, tables and screen readers. */
 export function sentence(n: Shown, meta: RunMeta): string {
   const s = n.strand, f = n.folded;
+  if (s && f) return `${nameOf(n, meta)}, a folded strand of ${ticks(s.end - s.start)} on ${rowLabel(meta, s.row)}, ${n.inside ? "expanded" : "collapsed"}: ${count(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}, work ${ticks(f.work)}, span ${ticks(f.span)}${s.critical ? ", on the critical path" : ""}`;
   if (s) return `${nameOf(n, meta)}, a strand of ${ticks(s.end - s.start)} on ${rowLabel(meta, s.row)}${s.critical ? ", on the critical path" : ""}${s.creates.length ? `, creates ${count(s.creates.length)}` : ""}`;
   if (f) return `${nameOf(n, meta)}${stepsOf(n) && `, ${stepsOf(n)}`}, ${n.inside ? "expanded" : f.expandable ? "collapsed" : "one strand"}: ${count(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}, work ${ticks(f.work)}, span ${ticks(f.span)}, parallelism ${parallelism(f.work, f.span)}${f.critical ? `, ${percent(f.span > 0 ? f.critical_work / f.span : 0)} of its span critical` : ""}`;
   return meta.name;

@@ -42,14 +42,14 @@ export interface Placed {
 const RIM = 10;
 
 /** True for what has a frame around its inside: groups, and tasks that consist of them, whose parts no link joins to the rest. */
-export const framed = (f: Shown): boolean => f.kind === "group" || (f.kind === "task" && f.inside !== null && f.inside.every((n) => n.kind === "group"));
+export const framed = (f: Shown): boolean => f.kind === "group" || (f.kind !== "run" && f.inside !== null && f.inside.every((n) => n.kind === "group"));
 
 /** What an inside takes, on both sides of its spine. */
 interface Extent { left: number; right: number; height: number }
 
 /** True for a strand drawn as a dot: it forks and does little else. */
 export function isDot(n: Shown, o: Options): boolean {
-  if (!n.strand) return false;
+  if (!n.strand || n.folded) return false;
   return lengthOf(n) < o.elapsed * MINOR && (n.strand.creates.length > 0 || n.strand.end_kind !== 4);
 }
 
@@ -61,7 +61,7 @@ export function place(model: Model, o: Options): Placed {
 
   for (const n of model.boxes) {
     n.above = n.below = false;
-    n.w = n.strand ? STRAND_WIDTH : CARD_WIDTH;
+    n.w = n.strand && !n.folded ? STRAND_WIDTH : CARD_WIDTH;
     n.spine = n.w / 2;
     if (o.layout === "structure") n.h = isDot(n, o) ? DOT : n.folded?.expandable ? CARD_HEIGHT : STRAND_HEIGHT;
     else n.h = Math.max(0.5, durationHeight(lengthOf(n), o.elapsed, exponent));
@@ -104,7 +104,7 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
   const items = f.inside!;
   if (items.length === 0) return { left: STRAND_WIDTH / 2, right: STRAND_WIDTH / 2, height: DOT };
   const byKey = new Map<string, Shown>();
-  for (const n of items) if (n.folded) byKey.set(n.key, n);
+  for (const n of items) if (!n.strand) byKey.set(n.key, n);
   const joined = new Set<string>();
   const creator = new Map<Shown, Shown>();
   for (const n of items) {
@@ -176,8 +176,15 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
   // Sideways: lanes, relative to the spine at 0.
   let left = 0;
   let right = 0;
-  const half = STRAND_WIDTH / 2;
+  // A folded strand that was opened is wider than its spine.
+  let half = STRAND_WIDTH / 2;
   if (latest) left = right = half;
+  for (const n of items) {
+    if (!n.strand) continue;
+    left = Math.max(left, n.spine);
+    half = Math.max(half, n.w - n.spine);
+  }
+  if (latest) right = half;
   const top = (n: Shown) => (timed ? startOf(n) : n.y);
   const bottom = (n: Shown) => (timed ? endOf(n) : n.y + n.h);
   const after = (n: Shown): number => n.folded!.depends.reduce((y, id) => {
@@ -210,7 +217,7 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
     put(lanes, from);
   }
   for (const n of items) height = Math.max(height, n.y + n.h);
-  for (const n of items) n.x = n.strand ? left - n.w / 2 : n.x + left;
+  for (const n of items) n.x = n.strand ? left - n.spine : n.x + left;
   return { left, right, height };
 }
 

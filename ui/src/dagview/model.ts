@@ -9,10 +9,11 @@ import type { DagFolded, DagInside, DagItem, DagStrand } from "../data/contract"
 export const RUN = "r";
 
 export interface Shown {
-  /** `s<strand>` or the node id of the contract. */
+  /** `s<strand>`, `s<strand>/<inner>`, or the node id of the contract. */
   key: string;
   kind: "run" | "strand" | "task" | "group";
   strand: DagStrand | null;
+  /** Also of a folded strand that can be opened: what is inside of it. */
   folded: DagFolded | null;
   parent: Shown | null;
   /** Expanded nodes around it. */
@@ -59,6 +60,20 @@ export interface Model {
 
 export const strandKey = (id: number): string => `s${id}`;
 
+const keyOf = (item: DagItem): string => item.kind !== "strand" ? item.id : item.inner == null ? strandKey(item.id) : `${strandKey(item.id)}/${item.inner}`;
+
+/** True for what lies inside of a folded strand: the run's graph does not know it. */
+export const isInner = (n: Shown): boolean => n.strand ? n.strand.inner != null : n.key.startsWith("s");
+
+/** A folded strand as what is collapsed: it ran on one thread. */
+function opening(s: DagStrand): DagFolded | null {
+  const all = s.inside;
+  return !all ? null : {
+    kind: "group", id: strandKey(s.id), site: s.site, code: s.code, label: "", task: s.task, tasks: all.tasks, strands: all.strands, children: 0, work: all.work, span: all.span,
+    start: s.start, end: s.end, ready: s.ready, critical: s.critical, critical_work: all.critical_work, rows: [[s.row, s.end - s.start]], running: new Array(24).fill(1), depends: [], expandable: true,
+  };
+}
+
 /** Where a node starts and ends in time, in ticks. */
 export const startOf = (n: Shown): number => (n.strand ?? n.folded)?.start ?? 0;
 export const endOf = (n: Shown): number => (n.strand ?? n.folded)?.end ?? 0;
@@ -71,7 +86,7 @@ function node(item: DagItem | null, key: string, parent: Shown | null, index: nu
     key, parent, index, inside: null, ready: false,
     kind: item === null ? "run" : item.kind,
     strand: item?.kind === "strand" ? item : null,
-    folded: item && item.kind !== "strand" ? item : null,
+    folded: !item ? null : item.kind !== "strand" ? item : opening(item),
     depth: parent ? parent.depth + 1 : 0,
     level: levelOf(item, parent),
     x: 0, y: 0, w: 0, h: 0, spine: 0, above: false, below: false, gutter: 0,
@@ -80,7 +95,7 @@ function node(item: DagItem | null, key: string, parent: Shown | null, index: nu
 
 function levelOf(item: DagItem | null, parent: Shown | null): number {
   if (!item || !parent) return -1;
-  if (item.kind === "strand" && parent.kind === "task") return parent.level;
+  if (item.kind === "strand" && (parent.kind === "task" || parent.kind === "strand")) return parent.level;
   return parent.kind === "group" ? parent.level : parent.level + 1;
 }
 
@@ -98,12 +113,12 @@ export function build(loaded: ReadonlyMap<string, DagInside>, expanded: Readonly
   const open: Shown[] = [top];
   while (open.length > 0) {
     const n = open.pop()!;
-    const inside = n.kind === "strand" ? undefined : loaded.get(n.key);
+    const inside = n.kind === "strand" && !n.folded ? undefined : loaded.get(n.key);
     if (n.kind === "run" || (inside !== undefined && inside.items.length > 0 && expanded.has(n.key))) {
       frames.push(n);
       n.inside = [];
       for (const item of inside?.items ?? []) {
-        const key = item.kind === "strand" ? strandKey(item.id) : item.id;
+        const key = keyOf(item);
         if (byKey.has(key)) continue;
         const child = node(item, key, n, n.inside.length);
         byKey.set(key, child);
@@ -197,14 +212,14 @@ function markReady(items: Shown[], mine: (id: string) => Shown | null): void {
 /** The boxes a link into `n` leads to: the first inside of what is expanded, each root of an expanded group. */
 export function entry(n: Shown): Shown {
   let at = n;
-  while (at.inside && at.kind === "task" && at.inside.length > 0) at = at.inside[0]!;
+  while (at.inside && (at.kind === "task" || at.strand) && at.inside.length > 0) at = at.inside[0]!;
   return at;
 }
 
 /** The box a link out of `n` leaves from: the last strand of what is expanded. */
 export function exit(n: Shown): Shown {
   let at = n;
-  while (at.inside && at.kind === "task" && at.inside.length > 0) {
+  while (at.inside && (at.kind === "task" || at.strand) && at.inside.length > 0) {
     let last: Shown | null = null;
     for (let i = at.inside.length - 1; i >= 0 && !last; i--) if (at.inside[i]!.strand) last = at.inside[i]!;
     at = last ?? at.inside[at.inside.length - 1]!;

@@ -43,7 +43,8 @@ export function change(s: Scene, to: Set<string>, anchor: string | null, words: 
 
 export function expand(s: Scene, n: Shown): void {
   if (!expandable(n)) {
-    announcement.value = `${nameOf(n, s.run)} has nothing inside`;
+    const why = n.strand && n.strand.folded > 0 ? `of the ${count(n.strand.folded)} tasks that it stands for no more than sums are known here` : "it is one strand";
+    announcement.value = s.note.value = `${nameOf(n, s.run)} has nothing inside: ${why}`;
     return;
   }
   change(s, new Set(expanded.peek()).add(n.key), n.key, `Expanded ${sentence(n, s.run)}`);

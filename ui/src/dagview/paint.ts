@@ -48,7 +48,7 @@ export function paint(pen: Pen, p: Picture): Where {
         if (marked.has(spot)) continue;
         marked.add(spot);
       }
-      const draw = () => (p.dot(n) ? drawDot(pen, n, b, p.look) : n.strand ? drawStrand(pen, n, b, p.look) : drawCard(pen, n, b, p.look));
+      const draw = () => (p.dot(n) ? drawDot(pen, n, b, p.look) : n.strand && !n.folded ? drawStrand(pen, n, b, p.look) : drawCard(pen, n, b, p.look));
       if (p.wanted && !p.wanted(n)) pen.fade(0.3, draw);
       else draw();
     }
@@ -179,7 +179,7 @@ function names(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void
   const how: Letters = { size: 11, weight: 600, colour: t.fg, halo: t.panel, align: "right" };
   const sub: Letters = { size: 10.5, colour: t.fg3, halo: t.panel };
   for (const f of p.model.frames) {
-    if (f.kind !== "task" || seen.get(f) !== 2) continue;
+    if ((f.kind !== "task" && !f.strand) || seen.get(f) !== 2) continue;
     const first = entry(f);
     if (!first.strand || first.parent !== f) continue;
     const b = where(first), frame = where(f);
@@ -205,7 +205,7 @@ function names(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void
 function callout(pen: Pen, p: Picture, where: Where): void {
   if (!p.timed || !p.look.critical || p.span <= 0) return;
   let best: Shown | null = null;
-  for (const n of p.model.boxes) if (n.strand?.critical && n.strand.weight > (best?.strand?.weight ?? 0)) best = n;
+  for (const n of p.model.boxes) if (!n.folded && n.strand?.critical && n.strand.weight > (best?.strand?.weight ?? 0)) best = n;
   if (!best || best.strand!.weight < p.span * 0.2) return;
   const b = where(best);
   const { t } = p.look;

@@ -43,7 +43,7 @@ export function csvOf(scene: Scene): string {
     const item = s ?? f!;
     out.push([
       n.key, n.kind + (n.inside ? " (expanded)" : ""), nameOf(n, meta), siteLabel(meta, item.site), String(n.depth - 1), f ? String(f.tasks) : "",
-      String(s ? s.weight : f!.work), String(s ? s.weight : f!.span), String(item.start), String(item.end),
+      String(f ? f.work : s!.weight), String(f ? f.span : s!.weight), String(item.start), String(item.end),
       s ? rowLabel(meta, s.row) : f!.rows.map(([r]) => rowLabel(meta, r)).join(" "), String(item.critical), String(n.ready),
     ]);
     if (n.inside) for (let i = n.inside.length - 1; i >= 0; i--) open.push(n.inside[i]!);

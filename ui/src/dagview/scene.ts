@@ -15,7 +15,7 @@ import { hold, type Camera } from "./camera";
 import { firstPicture } from "./expand";
 import { CARD_WIDTH, isDot, place, type Options } from "./layout";
 import { Insides } from "./load";
-import { build, RUN, type Model, type Shown } from "./model";
+import { build, endOf, isInner, RUN, startOf, type Model, type Shown } from "./model";
 import { rects, type Rect } from "./morph";
 import { now, Sight } from "./sight";
 import { HEAD, STRIP } from "./axis";
@@ -206,17 +206,22 @@ export class Scene extends Sight {
   /** The node of a selection, when it is shown. */
   find(m: Model, s: Selection | null): Shown | null {
     if (!s || s.run !== this.id) return null;
-    if (s.kind === "strand") return m.byKey.get(`s${s.id}`) ?? null;
-    if (s.kind === "steal") return m.byKey.get(`s${s.strand}`) ?? null;
+    if (s.kind === "strand" && s.inner !== undefined) {
+      const inner = (n: Shown) => n.strand?.inner != null && n.strand.id === s.id && n.strand.start === s.inner;
+      return m.boxes.find((n) => inner(n) && endOf(n) > startOf(n)) ?? m.boxes.find(inner) ?? null;
+    }
+    if (s.kind === "strand") return m.byKey.get(`s${s.id}`) ?? opened(m.byKey.get(`t${s.task}`), s.id);
+    if (s.kind === "steal") return m.byKey.get(`s${s.strand}`) ?? opened(m.byKey.get(`t${s.task}`), s.strand);
     if (s.kind === "task") return m.byKey.get(`t${s.id}`) ?? null;
     if (s.kind === "group") return m.byKey.get(s.id) ?? null;
     return null;
   }
 
   selectionOf(n: Shown): Selection | null {
+    if (n.strand?.inner != null) return { kind: "strand", run: this.id, id: n.strand.id, task: n.strand.task, inner: n.strand.start };
     if (n.strand) return { kind: "strand", run: this.id, id: n.strand.id, task: n.strand.task };
     if (!n.folded) return null;
-    return n.kind === "group" ? { kind: "group", run: this.id, id: n.key, task: n.folded.task } : { kind: "task", run: this.id, id: n.folded.task };
+    return n.kind === "group" || isInner(n) ? { kind: "group", run: this.id, id: n.key, task: n.folded.task } : { kind: "task", run: this.id, id: n.folded.task };
   }
 
   select(n: Shown | null): void {
@@ -246,4 +251,6 @@ export class Scene extends Sight {
 }
 
 export const same = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean => a.size === b.size && [...a].every((k) => b.has(k));
+/** The task that is nothing but this folded strand, opened: the strand is not shown then. */
+const opened = (task: Shown | undefined, strand: number): Shown | null => (task?.inside?.[0]?.strand?.inner != null && task.inside[0].strand.id === strand ? task : null);
 const topWidth = (m: Model): number => Math.max(1, m.top.w);

@@ -1,6 +1,6 @@
 /** Selecting in the DAG: by steps, along the critical path, and what another view selected, after opening what it is inside of. */
 
-import type { Ancestors, StrandDetail } from "../data/contract";
+import type { Ancestors, StrandDetail, Way as WayTo } from "../data/contract";
 import { requests } from "../data/requests";
 import { Unavailable } from "../data/source";
 import { count } from "../format";
@@ -56,6 +56,20 @@ export function pick(scene: Scene, strand: number, code: number): void {
   );
 }
 
+/** The request for what must be open to see a strand, or a node inside of a folded one. */
+function wayOf(scene: Scene, s: Selection): string | null {
+  if (s.kind === "strand") return requests.way(scene.id, s.id, s.inner);
+  if (s.kind === "steal") return requests.way(scene.id, s.strand);
+  const strand = s.kind === "group" ? /^s(\d+)\b/.exec(s.id) : null;
+  return strand && s.kind === "group" ? requests.wayToNode(scene.id, Number(strand[1]), s.id) : null;
+}
+
+/** A report has no ways, but those to tasks. */
+function notCarried(e: unknown): null {
+  if (e instanceof Unavailable && e.why !== "loading" && e.why !== "gone") return null;
+  throw e;
+}
+
 /** What was selected elsewhere: shown, after expanding what it is inside of. */
 export async function seek(scene: Scene, s: Selection | null): Promise<void> {
   if (s === scene.walked && s !== null) return;
@@ -69,7 +83,9 @@ export async function seek(scene: Scene, s: Selection | null): Promise<void> {
   const task = s.kind === "task" ? s.id : s.kind === "strand" || s.kind === "steal" || s.kind === "group" ? s.task : null;
   if (task === null) return;
   try {
-    const way = await scene.source.json<Ancestors>(requests.ancestors(scene.id, task));
+    const request = wayOf(scene, s);
+    const asked = request ? await scene.source.json<WayTo>(request).then((w) => w.open, notCarried) : null;
+    const way = asked ?? (await scene.source.json<Ancestors>(requests.ancestors(scene.id, task)));
     if (selection.peek() !== s) return;
     const open = s.kind === "task" ? way.slice(0, -1) : way;
     const wanted = open.slice(0, MOST_LEVELS);

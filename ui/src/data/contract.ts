@@ -171,7 +171,8 @@ export interface RegionSpan { label: string; task: number; row: number; start: n
 /** `dag?run&ids=<comma-separated node ids, at most 64>`: what expanding those nodes shows. A node id is `t<task>` (a task), or
  * `g<task>.<from>.<to>` (a stretch of the task's inside: its strands and children from..to in program order, folded because there are too
  * many to show one by one), `gr.<from>.<to>` (some of the roots), or `r`
- * (the run: its items are the root tasks, collapsed, the main one first; their own facts come from here). A report carries answers
+ * (the run: its items are the root tasks, collapsed, the main one first; their own facts come from here), or, inside of a folded strand,
+ * `s<strand>` (the strand itself, opened), `s<strand>.<k>` (its k-th task by creation) or `s<strand>.<k>.<from>.<to>` (a stretch of one's inside). A report carries answers
  * for one id each, and the page asks a report for one id at a time. */
 export interface DagAnswer { nodes: Record<string, DagInside> }
 /** The inside of an expanded node, in program order. A task is a series of strands and forks. At most 200 items: the rest is
@@ -191,6 +192,10 @@ export interface DagStrand {
   end_kind: number;
   /** Tasks that it stands for, of a subtree that was folded; else 0. */
   folded: number;
+  /** What it adds up to, when it can be opened as node `s<id>`; else there is nothing inside or no more than `folded` is known. */
+  inside?: { tasks: number; strands: number; work: number; span: number; critical_work: number } | null;
+  /** Inside of a folded strand, whose `id` and `task` it has: which strand it is there. */
+  inner?: number | null;
 }
 /** A task or a group with all below it, collapsed. */
 export interface DagFolded {
@@ -211,6 +216,10 @@ export interface DagFolded {
 /** `ancestors?run&task`: node ids from the root down to the task, each of which must be expanded to see the next. */
 export type Ancestors = string[];
 
+/** `way?run&id`: node ids from the root down, each of which must be expanded to see strand `id`; with `&at` (a tick) to see the one that runs then
+ * inside of folded strand `id`, which is its strand `inner`; with `&node` to see that node inside of it. */
+export interface Way { open: string[]; inner: number | null }
+
 /** `strand?run&id` and `task?run&id`: for the drawer. */
 export interface StrandDetail {
   id: number; task: number; of: number; row: number; start: number; end: number; weight: number; descheduled: number; blocked: number; recording: number;
@@ -225,7 +234,7 @@ export interface StrandDetail {
   /** As DagStrand.folded. */
   folded: number;
 }
-/** `inside_strand?run&id&at`: the strand that runs at tick `at` inside folded strand `id`. */
+/** `inside_strand?run&id&at`: the strand that runs at tick `at` inside folded strand `id`. `inside_task?run&id=<node id>`: the task of a node there. */
 export interface InsideDetail {
   strand: number; task: number; row: number; start: number; end: number; code: number; site: number; level: number; from: PlaceWords; to: PlaceWords;
   /** The tasks inside that it is below, innermost first, up to the folded strand's own task; `more` further ones are left out. */
@@ -233,6 +242,8 @@ export interface InsideDetail {
   more: number;
   /** The folded strand. */
   folded: { start: number; end: number; tasks: number; strands: number; work: number; span: number };
+  /** Of a task: its number among those inside (0: the folded strand's own), and what it adds up to with all below it. */
+  all: { number: number; children: number; tasks: number; strands: number; work: number; span: number } | null;
 }
 export interface PlaceWords { kind: string; at: string | null; file: string | null; line: number | null; function: string | null }
 export interface TaskDetail {

@@ -5,6 +5,8 @@ import type { RunId } from "./contract";
 const at = (name: string, ...parameters: [string, string | number][]) =>
   `api/v1/${name}` + (parameters.length ? "?" + parameters.map(([k, v]) => `${k}=${encodeURIComponent(v)}`).join("&") : "");
 
+const atStrand = (name: string, run: RunId, id: number, ...more: [string, string | number][]) => at(name, ["run", run], ["id", id], ...more);
+
 export const requests = {
   meta: () => at("meta"),
   report: (run: RunId) => at("report", ["run", run]),
@@ -20,6 +22,9 @@ export const requests = {
   regions: (run: RunId) => at("regions", ["run", run]),
   dag: (run: RunId, ids: string[]) => at("dag", ["run", run], ["ids", ids.join(",")]),
   ancestors: (run: RunId, task: number) => at("ancestors", ["run", run], ["task", task]),
+  way: (run: RunId, id: number, at: number | null = null) => at === null ? atStrand("way", run, id) : atStrand("way", run, id, ["at", Math.max(0, Math.round(at))]),
+  wayToNode: (run: RunId, id: number, node: string) => atStrand("way", run, id, ["node", node]),
+  insideTask: (run: RunId, node: string) => at("inside_task", ["run", run], ["id", node]),
   strand: (run: RunId, id: number) => at("strand", ["run", run], ["id", id]),
   insideStrand: (run: RunId, id: number, t: number) => at("inside_strand", ["run", run], ["id", id], ["at", Math.max(0, Math.round(t))]),
   task: (run: RunId, id: number) => at("task", ["run", run], ["id", id]),

@@ -11,7 +11,7 @@ import { drawer, run, runMeta, selection, show, split, tab, type Selection } fro
 import { Section } from "../ui/parts";
 import { SourceLines } from "../ui/SourceLines";
 import { Answered, backticks } from "../ui/states";
-import { insideFacts, strandFacts, taskFacts, type Fact } from "./facts";
+import { insideFacts, insideTaskFacts, strandFacts, taskFacts, type Fact } from "./facts";
 import { InnerStack, Stack } from "./Stack";
 
 export function Drawer() {
@@ -23,7 +23,7 @@ export function Drawer() {
     case "strand": return s.inner === undefined ? <OfStrand key={`s${s.id}`} id={s.id} run={r} close={close} /> : <OfInner key={`i${s.id}.${s.inner}`} id={s.id} at={s.inner} run={r} close={close} />;
     case "steal": return <OfStrand key={`s${s.strand}`} id={s.strand} run={r} close={close} />;
     case "task": return <OfTask key={`t${s.id}`} id={s.id} run={r} close={close} />;
-    case "group": return <OfTask key={`t${s.task}`} id={s.task} run={r} close={close} group={s.id} />;
+    case "group": return s.id.startsWith("s") ? <OfInnerTask key={s.id} id={s.id} run={r} close={close} /> : <OfTask key={`t${s.task}`} id={s.task} run={r} close={close} group={s.id} />;
     default: return <OfOther of={s} run={r} close={close} />;
   }
 }
@@ -70,6 +70,23 @@ function OfInner({ id, at: t, run: r, close }: { id: number; at: number; run: Ru
     <Columns
       close={close} title={<span class="fn">{code?.label ?? "strand"}</span>} note="inside a folded strand"
       facts={<Answered asked={asked} what="the strand" height={150} small>{(x) => <Facts of={insideFacts(x, r)} />}</Answered>}
+      stack={<><h2>Logical stack<span>innermost first, up to the folded strand</span></h2><Answered asked={asked} what="the stack" height={150} small>{(x) => <InnerStack of={x} run={r} />}</Answered></>}
+      source={<Around at={at} run={r} what={code?.label ?? null} />}
+    />
+  );
+}
+
+/** A task inside a folded strand, or a stretch of one's steps. */
+function OfInnerTask({ id, run: r, close }: { id: string; run: RunMeta; close: ComponentChildren }) {
+  const asked = useJson<InsideDetail>(requests.insideTask(r.id, id));
+  const d = valueOf(asked);
+  const code = d ? r.codes[d.code] : undefined;
+  const at = code?.file ? { file: code.file, line: code.line } : d?.from.file ? { file: d.from.file, line: d.from.line } : null;
+  const part = /^s\d+\.\d+\.(\d+)\.(\d+)$/.exec(id);
+  return (
+    <Columns
+      close={close} title={<span class="fn">{code?.label ?? "task"}</span>} note={<>{d?.all && d.all.number > 0 ? `task ${d.strand}.${d.all.number}, inside a folded strand` : "a folded strand's own task"}{part && `, its strands and children ${count(Number(part[1]) + 1)} to ${count(Number(part[2]))} in program order`}</>}
+      facts={<Answered asked={asked} what="the task" height={150} small>{(x) => <Facts of={insideTaskFacts(x, r)} />}</Answered>}
       stack={<><h2>Logical stack<span>innermost first, up to the folded strand</span></h2><Answered asked={asked} what="the stack" height={150} small>{(x) => <InnerStack of={x} run={r} />}</Answered></>}
       source={<Around at={at} run={r} what={code?.label ?? null} />}
     />

@@ -55,8 +55,17 @@ export function insideFacts(d: InsideDetail, r: RunMeta): Fact[] {
     { name: "worker", value: <>{row(r, d.row)} <span class="dim">not stolen: a folded subtree ran on one thread</span></> },
     { name: "level", value: count(d.level) },
     { name: "folded into", value: <button type="button" class="link" onClick={() => show("timeline", null, { kind: "strand", run: r.id, id: d.strand, task: d.task })}>a strand of task {count(d.task)}: {many(d.folded.tasks, "task")} in {t(d.folded.end - d.folded.start)}</button> },
-    { name: "with all in it", value: <>work <b>{t(d.folded.work)}</b>, span <b>{t(d.folded.span)}</b>, {many(d.folded.strands, "strand")}</> },
+    { name: "the whole fold", value: <>work <b>{t(d.folded.work)}</b>, span <b>{t(d.folded.span)}</b>, {many(d.folded.strands, "strand")}</> },
   ];
+}
+
+/** Of a task inside a folded strand. */
+export function insideTaskFacts(d: InsideDetail, r: RunMeta): Fact[] {
+  const t = (n: number) => ticks(n, r.ticks_per_second);
+  const facts = insideFacts(d, r).filter((f) => f.name !== "code");
+  if (d.from.at) facts.unshift({ name: "created at", value: <Place label={short(d.from.at)} file={d.from.file} line={d.from.line} /> });
+  if (d.all) facts.push({ name: "with all below", value: <>work <b>{t(d.all.work)}</b>, span <b>{t(d.all.span)}</b>, {many(d.all.tasks, "task")}, {many(d.all.strands, "strand")}</> }, { name: "children", value: d.all.children === 0 ? "none" : count(d.all.children) });
+  return facts;
 }
 
 const KINDS = { root: "root", deferred: "spawned: another worker may take it", inline: "inline: runs at once where it was created", detached: "detached: nobody waits for it" } as const;

@@ -15,6 +15,9 @@ export function search(text: string, run: RunMeta, regions: RegionSpan[], most =
     const id = Number(number[1]);
     found.push({ kind: "task", title: `task ${id}`, where: "", rank: 0, go: () => go({ kind: "task", run: run.id, id }, "timeline", ["timeline", "dag"]) });
   }
+  // A task inside of a folded strand: the strand's number and the task's there.
+  const inner = run.has.inside ? /^(?:task\s*)?#?(\d+)\.(\d+)$/.exec(query) : null;
+  if (inner) found.push({ kind: "task", title: `task ${inner[1]}.${inner[2]}`, where: "inside of a folded strand", rank: 0, go: () => go({ kind: "group", run: run.id, id: `s${inner[1]}.${inner[2]}`, task: 0 }, "dag", ["dag", "timeline"]) });
   run.sites.forEach((s, site) => {
     const at = rank(query, [s.function, s.label, s.file && `${s.file}:${s.line}`]);
     if (at !== null) found.push({ kind: "site", title: s.function ?? s.label, where: s.function ? s.label : "", rank: at + 0.1, go: () => go({ kind: "site", run: run.id, site }, "sites", ["timeline", "dag", "sites"]) });

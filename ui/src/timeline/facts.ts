@@ -47,6 +47,10 @@ export class Facts {
     return this.ask(requests.insideStrand(this.run, id, at));
   }
 
+  insideTask(node: string): InsideDetail | null | undefined {
+    return this.ask(requests.insideTask(this.run, node));
+  }
+
   task(id: number): TaskDetail | null | undefined {
     return this.ask(requests.task(this.run, id));
   }

@@ -74,6 +74,9 @@ async function focus(v: TimelineView): Promise<void> {
       v.fit(s.start, s.end);
       v.revealRow(s.row);
     }
+  } else if (what.kind === "group" && what.id.startsWith("s")) {
+    const inside = await v.facts.later<{ start: number; end: number }>(requests.insideTask(v.meta.id, what.id));
+    if (inside) v.fit(inside.start, inside.end);
   } else if (what.kind === "task") {
     const task = await v.facts.later<{ start: number; end: number }>(requests.task(v.meta.id, what.id));
     if (task) v.fit(task.start, task.end);

@@ -46,6 +46,10 @@ export function outline(s: Scene, pen: Pen, what: Selection | null, weak: boolea
       if (!shown && s.task?.task === what.id && first) box(first.row, s.task.start, s.task.end);
       break;
     }
+    case "group":
+      // Of what is inside of a folded strand; others are all over the run.
+      if (what.id.startsWith("s") && s.inside?.strand === Number(/^s(\d+)/.exec(what.id)?.[1])) box(s.inside.row, s.inside.start, s.inside.end);
+      break;
     default:
       break;
   }

@@ -2,7 +2,7 @@
 
 import { effect } from "@preact/signals";
 import { areaTicks, count, percent, ticks as timeOf } from "../format";
-import type { RunMeta, StrandDetail, TaskDetail } from "../data/contract";
+import type { InsideDetail, RunMeta, StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
 import type { DataSource } from "../data/source";
 import { colorBy, finding, hover, layers, range, selection, stats, status } from "../store";
@@ -91,6 +91,8 @@ export class TimelineView {
     const at =
       what.kind === "strand" || what.kind === "steal"
         ? await this.facts.later<StrandDetail>(requests.strand(what.run, what.kind === "strand" ? what.id : what.strand))
+        : what.kind === "group" && what.id.startsWith("s")
+          ? await this.facts.later<InsideDetail>(requests.insideTask(what.run, what.id))
         : what.kind === "task" || what.kind === "group"
           ? await this.facts.later<TaskDetail>(requests.task(what.run, what.kind === "task" ? what.id : what.task))
           : null;
@@ -169,7 +171,7 @@ export class TimelineView {
       regions: this.regions(),
       strand: strandId !== null ? (this.facts.strand(strandId) ?? null) : null,
       task: chosen?.kind === "task" ? (this.facts.task(chosen.id) ?? null) : null,
-      inside: chosen?.kind === "strand" && chosen.inner !== undefined ? (this.facts.inside(chosen.id, chosen.inner) ?? null) : null,
+      inside: chosen?.kind === "strand" && chosen.inner !== undefined ? (this.facts.inside(chosen.id, chosen.inner) ?? null) : chosen?.kind === "group" && chosen.id.startsWith("s") ? (this.facts.insideTask(chosen.id) ?? null) : null,
       callouts: this.callouts(), marks: this.marks, dragged: this.dragged, cursorRow: this.cursorRow, offCpu: [], blocked: [],
     };
   }

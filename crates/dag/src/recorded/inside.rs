@@ -93,6 +93,19 @@ pub struct Inside {
     pub cut: bool,
 }
 
+/// All that a folded strand stands for, with what joins it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Whole {
+    /// By creation, so each behind its parent; the first one is the folded strand's own.
+    pub tasks: Vec<InsideTask>,
+    /// In the order of their starts. As in a [`Dag`], what one creates comes at its end, and one of no length after a create is left out.
+    pub strands: Vec<InsideStrand>,
+    /// By task: the strand at whose end it was created; [`NONE`] for the first.
+    pub creators: Vec<u32>,
+    /// A strand, and a task whose end it waited for; by strand.
+    pub joins: Vec<(u32, u32)>,
+}
+
 impl Records {
     /// Of the trace at `path`, from which `dag` was read with its short subtrees folded; `None` where none were, or the file is no longer
     /// that trace.
@@ -128,49 +141,87 @@ impl Records {
     /// What folded strand `s` of `dag` stands for: its strands that overlap [`from`, `to`), at most `most` of them. Time is that of reading
     /// the strand's records, and up to a chunk before them.
     pub fn inside(&self, dag: &Dag, s: StrandId, (from, to): (u64, u64), most: usize) -> Inside {
+        let origin = self.about.origin;
+        let window = (from.saturating_add(origin), to.saturating_add(origin));
+        let mut found = Inside::default();
+        self.each_replay(dag, s, window, most, false, |replay| {
+            found = replay.finish();
+            !found.strands.is_empty() || found.cut
+        });
+        self.count_from_origin(&mut found.tasks, &mut found.strands);
+        found
+    }
+
+    /// All that folded strand `s` of `dag` stands for; `None` when that is more than `most` strands, or nothing. Time and memory are those of
+    /// the strand's records.
+    pub fn whole(&self, dag: &Dag, s: StrandId, most: usize) -> Option<Whole> {
+        let mut found = None;
+        self.each_replay(dag, s, (0, u64::MAX), most, true, |replay| {
+            found = replay.whole();
+            found.is_some()
+        });
+        let mut found: Whole = found?;
+        self.count_from_origin(&mut found.tasks, &mut found.strands);
+        Some(found)
+    }
+
+    /// Replays strand `s` from each thread that it may have run on until `take` has what it wants: threads that share a number came one
+    /// after the other.
+    fn each_replay(
+        &self,
+        dag: &Dag,
+        s: StrandId,
+        window: (u64, u64),
+        most: usize,
+        links: bool,
+        mut take: impl FnMut(Replay<'_>) -> bool,
+    ) {
         let i = s as usize;
         let Some(source) = dag.fold_of(s).and_then(|fold| fold.source) else {
-            return Inside::default();
+            return;
         };
         let on = dag.strands.thread[i];
-        let origin = self.about.origin;
-        let times = [dag.strands.start[i], dag.strands.end[i], from, to];
-        let [start, end, from, to] = times.map(|t| t.saturating_add(origin));
-        // Threads that share a number came one after the other.
-        let mut found = Inside::default();
+        let times = [dag.strands.start[i], dag.strands.end[i]];
+        let [start, end] = times.map(|t| t.saturating_add(self.about.origin));
         for lane in self.threads.iter().filter(|lane| lane.thread == on) {
-            found = self.replay(lane, source, (start, end), (from, to), most);
-            if !found.strands.is_empty() || found.cut {
+            let mut replay = Replay::new(lane.number, &self.place_of, (start, end), window, most);
+            if links {
+                replay.keep_links();
+            }
+            self.replay(&mut replay, lane, source, (start, end));
+            if take(replay) {
                 break;
             }
         }
-        for task in &mut found.tasks {
+    }
+
+    /// Records' ticks are the clock's, a [`Dag`]'s count from its origin.
+    fn count_from_origin(&self, tasks: &mut [InsideTask], strands: &mut [InsideStrand]) {
+        let origin = self.about.origin;
+        for task in tasks {
             task.created = task.created.saturating_sub(origin);
             if task.begun != u64::MAX {
                 task.begun = task.begun.saturating_sub(origin);
             }
             task.ended = task.ended.saturating_sub(origin);
         }
-        for strand in &mut found.strands {
+        for strand in strands {
             strand.start = strand.start.saturating_sub(origin);
             strand.end = strand.end.saturating_sub(origin);
         }
-        found
     }
 
     fn replay(
         &self,
+        replay: &mut Replay<'_>,
         lane: &Lane,
         (bytes, creates): (u64, u64),
         (start, end): (u64, u64),
-        window: (u64, u64),
-        most: usize,
-    ) -> Inside {
+    ) {
         let first = lane.chunks.partition_point(|c| c.before <= bytes);
         let Some(first) = first.checked_sub(1) else {
-            return Inside::default();
+            return;
         };
-        let mut replay = Replay::new(lane.number, &self.place_of, (start, end), window, most);
         replay.name_from(creates);
         'all: for chunk in &lane.chunks[first..] {
             let records = self.map.get(chunk.from..chunk.to).unwrap_or(&[]);
@@ -188,7 +239,6 @@ impl Records {
                 }
             }
         }
-        replay.finish()
     }
 }
 

@@ -8,10 +8,11 @@ use workspan_dag::{Dag, StrandId, TaskId};
 
 use super::Index;
 use super::sequence::{NodeId, Step};
+use crate::inside::tree::can_open;
 use crate::run::Picture;
 
 /// Bins of `running`.
-const BINS: usize = 24;
+pub(super) const BINS: usize = 24;
 
 /// Rows named.
 const ROWS: usize = 8;
@@ -177,7 +178,7 @@ pub(super) fn task(picture: &Picture, tree: &Index, task: TaskId, depends: Vec<S
         rows: inside.rows,
         running: inside.running,
         depends,
-        expandable: all.strands[i] > 1,
+        expandable: all.strands[i] > 1 || can_open(picture, first),
     }
 }
 
@@ -194,7 +195,7 @@ fn own_code(picture: &Picture, tree: &Index, task: TaskId) -> u16 {
     most.map_or(u16::MAX, |c| c.0)
 }
 
-fn label(picture: &Picture, code: u16) -> String {
+pub(super) fn label(picture: &Picture, code: u16) -> String {
     let known = picture.codes.all.get(usize::from(code));
     known.map_or_else(|| "?".to_owned(), |c| c.label.clone())
 }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use serde::Serialize;
-use workspan_dag::{NONE, StrandId, TaskId};
+use workspan_dag::{StrandId, TaskId};
 
 use super::folded::{self, Folded};
 use super::sequence::{NodeId, Step, cut, sequence, steps};
 use super::{Index, MOST_ITEMS};
+use crate::inside::tree::can_open;
 use crate::run::Picture;
 use crate::timeline::Source;
 
@@ -46,6 +47,20 @@ pub(crate) struct Strand {
     pub end_kind: u8,
     /// Tasks that it stands for, of a subtree that was folded.
     pub folded: u64,
+    /// What is inside of it, when it can be opened.
+    pub inside: Option<Sums>,
+    /// Of a strand inside of a folded one, whose `id` and `task` it has: which one it is there.
+    pub inner: Option<u32>,
+}
+
+/// What a folded strand stands for.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Sums {
+    pub tasks: u64,
+    pub strands: u64,
+    pub work: u64,
+    pub span: u64,
+    pub critical_work: u64,
 }
 
 /// A stretch of a node's steps, or one of them.
@@ -167,15 +182,30 @@ fn strand(
         signals: signals.iter().take(MOST_SIGNALS).copied().collect(),
         end_kind: dag.strands.end_kind[i] as u8,
         folded: dag.fold_of(s).map_or(0, |fold| fold.tasks),
+        inside: sums(picture, s),
+        inner: None,
     }
 }
 
-/// The groups to expand, outermost first, to see a child of `around` (or a root) once that is expanded.
+/// What strand `s` stands for, when it can be opened.
+fn sums(picture: &Picture, s: StrandId) -> Option<Sums> {
+    let fold = picture.dag.fold_of(s).filter(|_| can_open(picture, s))?;
+    let critical = picture.facts.critical(s);
+    Some(Sums {
+        tasks: fold.tasks,
+        strands: fold.strands,
+        work: fold.work,
+        span: fold.span,
+        critical_work: if critical { fold.span } else { 0 },
+    })
+}
+
+/// The groups to expand, outermost first, to see a step of `around` (or a root) once that is expanded.
 pub(super) fn groups_to(
     picture: &Picture,
     tree: &Index,
     around: Option<TaskId>,
-    child: TaskId,
+    sought: Step,
 ) -> Vec<NodeId> {
     let (mut node, all) = match around {
         None => (NodeId::Run, steps(picture, tree, &NodeId::Run)),
@@ -188,10 +218,9 @@ pub(super) fn groups_to(
             (NodeId::Task(task), sequence(&picture.dag, tree, task))
         }
     };
-    debug_assert!(child != NONE);
     let mut groups = Vec::new();
     let mut inside = 0..all.len();
-    let Some(at) = all.iter().position(|&step| step == Step::Child(child)) else {
+    let Some(at) = all.iter().position(|&step| step == sought) else {
         return groups;
     };
     loop {

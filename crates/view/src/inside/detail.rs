@@ -1,11 +1,13 @@
 //! `inside_strand`: what is known of a strand inside a folded one.
 
 use serde::Serialize;
+use workspan_dag::folded::Folded;
 use workspan_dag::{NONE, PlaceId, StrandId};
 
 use super::codes::CodeOf;
-use super::records;
+use super::{records, tree};
 use crate::answer::Reply;
+use crate::dag_view::WithinId;
 use crate::detail::{PlaceWords, end_kind, no_strand, since, words};
 use crate::failure::Failure;
 use crate::run::{Picture, Run};
@@ -33,6 +35,20 @@ struct InsideDetail<'a> {
     stack: Vec<Frame<'a>>,
     more: usize,
     folded: Whole,
+    /// Of a task: what it adds up to with all below it.
+    all: Option<All>,
+}
+
+/// A task inside with all below it.
+#[derive(Serialize)]
+struct All {
+    /// Which of the folded strand's tasks it is, by creation from 1; 0 is the strand's own.
+    number: u32,
+    children: usize,
+    tasks: u64,
+    strands: u64,
+    work: u64,
+    span: u64,
 }
 
 /// A task that the strand's is below, inside.
@@ -72,20 +88,29 @@ pub(crate) fn detail(
     let dag = &*picture.dag;
     let i = id as usize;
     let fold = (i < dag.strands.len()).then(|| dag.fold_of(id)).flatten();
-    let (Some(fold), Some(records)) = (fold, records(session, run)?) else {
-        return Err(no_strand());
-    };
+    let fold = fold.ok_or_else(no_strand)?;
     let t = picture.begin.saturating_add(at);
-    let read = records.inside(dag, id, (t, t.saturating_add(1)), FEW);
-    let found = read.strands.iter().find(|s| s.start <= t && t < s.end);
-    let strand = found.ok_or_else(no_strand)?;
+    let read = if tree::can_open(picture, id) {
+        let opened = tree::open(session, run, id)?;
+        let strand = opened.at(t).ok_or_else(no_strand)?;
+        (
+            opened.whole.strands[strand as usize],
+            opened.whole.tasks.clone(),
+        )
+    } else {
+        let records = records(session, run)?.ok_or_else(no_strand)?;
+        let read = records.inside(dag, id, (t, t.saturating_add(1)), FEW);
+        let found = read.strands.iter().find(|s| s.start <= t && t < s.end);
+        (*found.ok_or_else(no_strand)?, read.tasks)
+    };
+    let (strand, tasks) = read;
     let own = dag.strands.task[i] as usize;
     // Innermost first, up to the folded strand's own task, which the graph knows.
     let mut stack = Vec::new();
     let mut more = 0;
     let mut task = strand.task;
     while task != 0 && task != NONE {
-        let Some(inside) = read.tasks.get(task as usize) else {
+        let Some(inside) = tasks.get(task as usize) else {
             break;
         };
         if stack.len() < MOST {
@@ -96,7 +121,7 @@ pub(crate) fn detail(
         // A parent lies before its children, so this ends.
         task = inside.parent.min(task.saturating_sub(1));
     }
-    let inner = read.tasks.get(strand.task as usize);
+    let inner = tasks.get(strand.task as usize);
     let (site, level) = match inner {
         Some(inner) if strand.task != 0 => (inner.site, inner.level),
         _ => (dag.tasks.site[own], 0),
@@ -119,14 +144,86 @@ pub(crate) fn detail(
         to: words(picture, end_kind(strand.end_kind), strand.to),
         stack,
         more,
-        folded: Whole {
-            start: since(picture, dag.strands.start[i]),
-            end: since(picture, dag.strands.end[i]),
-            tasks: fold.tasks,
-            strands: fold.strands,
-            work: fold.work,
-            span: fold.span,
-        },
+        folded: whole(picture, id, fold),
+        all: None,
+    })
+}
+
+fn whole(picture: &Picture, id: StrandId, fold: &Folded) -> Whole {
+    let strands = &picture.dag.strands;
+    Whole {
+        start: since(picture, strands.start[id as usize]),
+        end: since(picture, strands.end[id as usize]),
+        tasks: fold.tasks,
+        strands: fold.strands,
+        work: fold.work,
+        span: fold.span,
+    }
+}
+
+/// `inside_task`: what is known of the task of node `id` of the DAG (`s<strand>.<task>`, or a stretch of its sequence).
+///
+/// # Errors
+/// There is none, or it can't be opened, or the run is loading.
+pub(crate) fn task(session: &Session, run: &Run, id: &str) -> Result<Reply, Failure> {
+    let picture = run.picture()?;
+    let dag = &*picture.dag;
+    let absent = || Failure::absent("There is no such task in this run.");
+    let node = WithinId::parse(id).ok_or_else(absent)?;
+    let opened = tree::open(session, run, node.strand)?;
+    let number = node.task as usize;
+    let fold = dag.fold_of(node.strand).ok_or_else(absent)?;
+    let tasks = &opened.whole.tasks;
+    let (task, sums) = match (tasks.get(number), opened.tasks.get(number)) {
+        (Some(task), Some(sums)) => (task, sums),
+        _ => return Err(absent()),
+    };
+    let i = node.strand as usize;
+    let own = dag.strands.task[i];
+    let (mut stack, mut more) = (Vec::new(), 0);
+    let mut at = node.task;
+    while let Some(inside) = tasks.get(at as usize).filter(|_| at != 0) {
+        if stack.len() < MOST {
+            stack.push(frame(picture, inside.site, (inside.created, inside.begun)));
+        } else {
+            more += 1;
+        }
+        at = inside.parent.min(at - 1);
+    }
+    let site = if number == 0 {
+        dag.tasks.site[own as usize]
+    } else {
+        task.site
+    };
+    let strands = opened.strands_of(node.task);
+    let ends = |s: Option<&u32>| s.and_then(|&s| opened.whole.strands.get(s as usize));
+    let to = ends(strands.last());
+    Reply::json(&InsideDetail {
+        strand: node.strand,
+        task: own,
+        row: picture.rows.of(dag.strands.thread[i]),
+        start: since(picture, sums.start),
+        end: since(picture, sums.end),
+        code: sums.code,
+        site: picture.sites.of(site),
+        level: dag.tasks.level[own as usize].saturating_add(task.level),
+        from: words(picture, "begin", site),
+        to: words(
+            picture,
+            to.map_or("end", |s| end_kind(s.end_kind)),
+            to.map_or(NONE, |s| s.to),
+        ),
+        stack,
+        more,
+        folded: whole(picture, node.strand, fold),
+        all: Some(All {
+            number: node.task,
+            children: opened.children(node.task).len(),
+            tasks: sums.tasks,
+            strands: sums.strands,
+            work: sums.work,
+            span: sums.span,
+        }),
     })
 }
 

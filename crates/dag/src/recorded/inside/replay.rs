@@ -2,7 +2,7 @@
 
 use workspan_trace::event::{Event, WaitFor};
 
-use super::{Inside, InsideStrand, InsideTask};
+use super::{Inside, InsideStrand, InsideTask, Whole};
 use crate::dag::{EndKind, NONE, PlaceId};
 
 /// Most tasks that are kept of a folded strand; a grain of a millisecond has fewer.
@@ -18,7 +18,16 @@ struct Frame {
     stopped: bool,
     /// The deferred child of the join that it waits for.
     next: u32,
+    /// Where links are kept: its last strand, the tasks nobody waited for yet with the scope each is in, those it waits for, and those
+    /// that its next strand waited for.
+    last: u32,
+    open: Vec<(u32, Option<Scope>)>,
+    awaited: Vec<u32>,
+    joined: Vec<u32>,
 }
+
+/// A scope as records name it.
+type Scope = (u32, u64);
 
 pub(super) struct Replay<'a> {
     thread: u32,
@@ -32,6 +41,17 @@ pub(super) struct Replay<'a> {
     named_from: u64,
     strands: Vec<InsideStrand>,
     cut: bool,
+    /// Who created and waited for whom is kept, and strands of no length are too.
+    links: Option<Links>,
+}
+
+/// What joins the strands of a folded subtree.
+#[derive(Default)]
+struct Links {
+    /// By task: the strand at whose end it was created.
+    creators: Vec<u32>,
+    /// Strand, and a task whose end it waited for.
+    joins: Vec<(u32, u32)>,
 }
 
 impl<'a> Replay<'a> {
@@ -53,10 +73,19 @@ impl<'a> Replay<'a> {
             named_from: 0,
             strands: Vec::new(),
             cut: false,
+            links: None,
         };
         let own = replay.task(NONE, NONE, start);
         replay.push(own, start, NONE);
         replay
+    }
+
+    /// Keeps who created and waited for whom: for [`Replay::whole`].
+    pub(super) fn keep_links(&mut self) {
+        self.links = Some(Links {
+            creators: vec![NONE; self.tasks.len()],
+            joins: Vec::new(),
+        });
     }
 
     /// The first task that is created here has this name.
@@ -79,6 +108,11 @@ impl<'a> Replay<'a> {
             begun: u64::MAX,
             ended: 0,
         });
+        if let Some(links) = &mut self.links {
+            links
+                .creators
+                .push(self.stack.last().map_or(NONE, |top| top.last));
+        }
         self.tasks.len() as u32 - 1
     }
 
@@ -92,6 +126,10 @@ impl<'a> Replay<'a> {
             from,
             stopped: false,
             next: NONE,
+            last: NONE,
+            open: Vec::new(),
+            awaited: Vec::new(),
+            joined: Vec::new(),
         });
     }
 
@@ -106,6 +144,9 @@ impl<'a> Replay<'a> {
         let (start, from) = (top.start, std::mem::replace(&mut top.from, to));
         let task = top.task;
         top.start = t;
+        if self.links.is_some() {
+            return self.linked(t, (start, from), to, end_kind);
+        }
         if top.stopped || t <= start || t <= self.window.0 || start >= self.window.1 {
             return;
         }
@@ -115,6 +156,39 @@ impl<'a> Replay<'a> {
         }
         self.strands.push(InsideStrand {
             task,
+            start,
+            end: t,
+            from,
+            to,
+            end_kind,
+        });
+    }
+
+    /// The same where links are kept. A strand of no length after a create is one with that before, as in a [`crate::Dag`].
+    fn linked(&mut self, t: u64, (start, from): (u64, PlaceId), to: PlaceId, end_kind: EndKind) {
+        let (Some(top), Some(links)) = (self.stack.last_mut(), &mut self.links) else {
+            return;
+        };
+        if top.stopped {
+            return;
+        }
+        if self.strands.len() >= self.most {
+            self.cut = true;
+            return;
+        }
+        let before = self.strands.get_mut(top.last as usize);
+        if let Some(before) = before.filter(|b| {
+            t <= start && top.joined.is_empty() && b.end == start && b.end_kind == EndKind::Create
+        }) {
+            (before.to, before.end_kind) = (to, end_kind);
+            return;
+        }
+        let number = self.strands.len() as u32;
+        let joined = top.joined.drain(..);
+        links.joins.extend(joined.map(|task| (number, task)));
+        top.last = number;
+        self.strands.push(InsideStrand {
+            task: top.task,
             start,
             end: t,
             from,
@@ -135,6 +209,9 @@ impl<'a> Replay<'a> {
                 let parent = top.task;
                 let (deferred, inline) = (self.task(parent, place, t), self.task(parent, place, t));
                 self.stop(deferred);
+                if let (Some(_), Some(top)) = (&self.links, self.stack.last_mut()) {
+                    top.awaited = vec![deferred, inline];
+                }
                 self.push(inline, t, place);
             }
             Event::Next => {
@@ -153,14 +230,17 @@ impl<'a> Replay<'a> {
                 }
                 self.resume(t);
             }
-            Event::Create { site, .. } => {
+            Event::Create { site, scope, .. } => {
                 let place = self.place(site);
                 self.strand(t, place, EndKind::Create);
                 let Some(top) = self.stack.last() else {
                     return false;
                 };
                 let parent = top.task;
-                self.task(parent, place, t);
+                let task = self.task(parent, place, t);
+                if let (Some(_), Some(top)) = (&self.links, self.stack.last_mut()) {
+                    top.open.push((task, scope));
+                }
             }
             Event::Wait { site, what } => {
                 if matches!(what, WaitFor::Parts) {
@@ -169,6 +249,7 @@ impl<'a> Replay<'a> {
                 let place = site.map_or(NONE, |site| self.place(site));
                 self.strand(t, place, EndKind::Wait);
                 self.stop(NONE);
+                self.wait(&what);
             }
             Event::Begin((thread, name)) => {
                 // The first task here is the folded strand's own.
@@ -199,21 +280,65 @@ impl<'a> Replay<'a> {
         }
     }
 
+    /// The task on top waits for those of its open tasks.
+    fn wait(&mut self, what: &WaitFor<'_>) {
+        let Some(top) = self.stack.last_mut().filter(|_| self.links.is_some()) else {
+            return;
+        };
+        let (own, tasks) = (top.task, &self.tasks);
+        let wanted = |&(task, scope): &(u32, Option<Scope>)| match *what {
+            WaitFor::Children => tasks.get(task as usize).is_some_and(|t| t.parent == own),
+            WaitFor::Scope(thread, count) => scope.is_none_or(|s| s == (thread, count)),
+            _ => false,
+        };
+        let (awaited, open) = top.open.drain(..).partition(wanted);
+        top.open = open;
+        top.awaited = awaited.into_iter().map(|(task, _)| task).collect();
+    }
+
     fn resume(&mut self, t: u64) {
         if let Some(top) = self.stack.last_mut() {
             (top.stopped, top.start) = (false, t);
+            top.joined.append(&mut top.awaited);
         }
     }
 
     /// The task on top ends; false when it is the folded strand's own.
     fn ends(&mut self, t: u64) -> bool {
         self.strand(t, NONE, EndKind::End);
-        self.stack.pop();
+        let ended = self.stack.pop();
+        if let Some(Frame { task, open, .. }) = ended.filter(|e| !e.open.is_empty()) {
+            // What it did not wait for one further out does, by a scope.
+            let mut above = self.tasks.get(task as usize).map_or(NONE, |t| t.parent);
+            while above != NONE && !self.stack.iter().any(|f| f.task == above) {
+                above = self.tasks.get(above as usize).map_or(NONE, |t| t.parent);
+            }
+            if let Some(frame) = self.stack.iter_mut().find(|f| f.task == above) {
+                frame.open.extend(open);
+            }
+        }
         // One that another began on top of goes on.
         if let Some(below) = self.stack.last_mut().filter(|below| !below.stopped) {
             below.start = t;
         }
         !self.stack.is_empty()
+    }
+
+    /// All that was found, with what joins it; `None` when there is more than was asked for.
+    pub(super) fn whole(mut self) -> Option<Whole> {
+        let open = self.stack.last().is_some_and(|top| !top.stopped);
+        if open {
+            self.strand(self.end, NONE, EndKind::Yield);
+        }
+        let links = self.links?;
+        // A folded strand stands for tasks: with none, these were not its records.
+        let count = self.tasks.len();
+        (!self.cut && count > 1 && count < MOST_TASKS).then_some(Whole {
+            tasks: self.tasks,
+            strands: self.strands,
+            creators: links.creators,
+            joins: links.joins,
+        })
     }
 
     /// What was found, with those tasks that it needs.

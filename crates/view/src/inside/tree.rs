@@ -1,0 +1,349 @@
+//! A folded strand opened: its tasks and strands with what the DAG tells of each.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use workspan_dag::recorded::inside::Whole;
+use workspan_dag::{EndKind, NONE, StrandId};
+
+use super::codes::CodeOf;
+use super::records;
+use crate::failure::Failure;
+use crate::run::{Picture, Run};
+use crate::session::Session;
+
+/// Folded strands that stand for more tasks are not opened: that would take the page's server more memory than the run.
+pub(crate) const MOST_TASKS: u64 = 300_000;
+
+/// Strands of so many tasks.
+const MOST_STRANDS: usize = 4 * MOST_TASKS as usize;
+
+/// Tasks and strands of all that is kept open.
+const MOST_KEPT: usize = 150_000;
+
+/// Index of a task or a strand of a [`Tree`]. Task 0 is the folded strand's own.
+pub(crate) type Index = u32;
+
+/// What a folded strand stands for.
+#[derive(Debug)]
+pub(crate) struct Tree {
+    /// The folded strand.
+    pub strand: StrandId,
+    /// As it was read.
+    pub whole: Whole,
+    pub strands: Vec<Known>,
+    pub tasks: Vec<Sums>,
+    /// Strands by task, children by parent: in order.
+    own: Lists,
+    children: Lists,
+}
+
+/// What is known of a strand.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Known {
+    /// Weight (MODEL.md §2).
+    pub weight: u64,
+    /// When it was ready, absolute ticks; its start when at once.
+    pub ready: u64,
+    pub code: u16,
+    /// On the run's critical path, the run's ready path.
+    pub critical: bool,
+    pub ready_path: bool,
+}
+
+/// A task with all below it, in absolute ticks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sums {
+    pub tasks: u64,
+    pub strands: u64,
+    pub work: u64,
+    pub span: u64,
+    pub critical_work: u64,
+    pub critical: bool,
+    pub start: u64,
+    pub end: u64,
+    /// Of the task's own longest strand.
+    pub code: u16,
+}
+
+/// A list of numbers for each key.
+#[derive(Debug, Default)]
+struct Lists {
+    begins: Vec<u32>,
+    all: Vec<Index>,
+}
+
+impl Lists {
+    /// Numbers 0, 1, … by the keys they have; [`NONE`] for no key.
+    fn new(keys: impl Iterator<Item = u32> + Clone, count: usize) -> Lists {
+        let mut begins = vec![0u32; count + 1];
+        let known = |key: &u32| (*key as usize) < count;
+        for key in keys.clone().filter(known) {
+            begins[key as usize + 1] += 1;
+        }
+        for i in 1..begins.len() {
+            begins[i] += begins[i - 1];
+        }
+        let mut next = begins.clone();
+        let mut all = vec![0; begins[count] as usize];
+        for (number, key) in (0..).zip(keys).filter(|(_, key)| known(key)) {
+            all[next[key as usize] as usize] = number;
+            next[key as usize] += 1;
+        }
+        Lists { begins, all }
+    }
+
+    fn of(&self, key: Index) -> &[Index] {
+        let i = key as usize;
+        match (self.begins.get(i), self.begins.get(i + 1)) {
+            (Some(&from), Some(&to)) => &self.all[from as usize..to as usize],
+            _ => &[],
+        }
+    }
+}
+
+impl Tree {
+    fn new(picture: &Picture, strand: StrandId, mut whole: Whole, on_ready_path: bool) -> Tree {
+        let count = whole.tasks.len();
+        // The last of its own strands goes as far as the folded one does.
+        let last = whole.strands.iter_mut().rfind(|s| s.task == 0);
+        if let Some(last) = last.filter(|s| s.end_kind == EndKind::Yield) {
+            last.end_kind = picture.dag.strands.end_kind[strand as usize];
+        }
+        let own = Lists::new(whole.strands.iter().map(|s| s.task), count);
+        let children = Lists::new(whole.tasks.iter().map(|t| t.parent), count);
+        let mut tree = Tree {
+            strand,
+            strands: Vec::with_capacity(whole.strands.len()),
+            tasks: Vec::new(),
+            own,
+            children,
+            whole,
+        };
+        let heaviest = tree.paths(picture, on_ready_path);
+        tree.sum_up(&heaviest);
+        tree
+    }
+
+    /// The strands of a task.
+    pub(crate) fn strands_of(&self, task: Index) -> &[Index] {
+        self.own.of(task)
+    }
+
+    /// The strand that runs at `t`, absolute ticks; else one of no length there.
+    pub(crate) fn at(&self, t: u64) -> Option<Index> {
+        let after = self.whole.strands.partition_point(|s| s.start <= t);
+        let before = self.whole.strands.get(..after)?;
+        let running = before.iter().rposition(|s| t < s.end);
+        // One thread: what runs then started last of those that have a length.
+        let found = running.or_else(|| before.iter().rposition(|s| s.start == t))?;
+        Some(found as Index)
+    }
+
+    /// The tasks that it created.
+    pub(crate) fn children(&self, task: Index) -> &[Index] {
+        self.children.of(task)
+    }
+
+    /// Fills `strands`; gives the weight of the heaviest path up to each one's end, from the folded strand's start. Ties as MODEL.md §3
+    /// has them.
+    fn paths(&mut self, picture: &Picture, on_ready_path: bool) -> Vec<u64> {
+        let dag = &*picture.dag;
+        let codes = CodeOf::new(picture);
+        let own_site = dag.tasks.site[dag.strands.task[self.strand as usize] as usize];
+        let otherwise = picture.codes.of(self.strand);
+        let probes = if picture.measured.raw {
+            0
+        } else {
+            dag.meta.probe_cost.saturating_mul(2)
+        };
+        let all = self.whole.strands.len();
+        let mut heaviest = vec![0u64; all];
+        // The strand before on the heaviest path, and the one before that ended last.
+        let mut before = vec![(NONE, NONE); all];
+        // By task: its last strand so far.
+        let mut last = vec![NONE; self.whole.tasks.len()];
+        let mut joins = self.whole.joins.iter().peekable();
+        for (i, s) in (0u32..).zip(&self.whole.strands) {
+            let first = match last.get(s.task as usize) {
+                Some(&NONE) | None => self.whole.creators.get(s.task as usize).copied(),
+                Some(&last) => Some(last),
+            };
+            let first = first.filter(|&f| f < i).unwrap_or(NONE);
+            let end = |of: u32| self.whole.strands.get(of as usize).map_or(0, |s| s.end);
+            let path = |of: u32| heaviest.get(of as usize).copied().unwrap_or(0);
+            let (mut by_weight, mut by_time) = (first, first);
+            while let Some(&(_, task)) = joins.next_if(|j| j.0 == i) {
+                let joined = last.get(task as usize).copied().filter(|&l| l < i);
+                let Some(joined) = joined else { continue };
+                if by_weight == NONE || path(joined) > path(by_weight) {
+                    by_weight = joined;
+                }
+                if by_time == NONE || end(joined) > end(by_time) {
+                    by_time = joined;
+                }
+            }
+            let length = s.end - s.start;
+            let weight = length - probes.min(length);
+            let ready = match (by_time, i) {
+                (NONE, 0) => picture.facts.ready(self.strand).map_or(s.start, |r| r.0),
+                (NONE, _) => s.start,
+                _ => end(by_time).min(s.start),
+            };
+            let so_far = path(by_weight);
+            heaviest[i as usize] = so_far.saturating_add(weight);
+            before[i as usize] = (by_weight, by_time);
+            let task = self.whole.tasks.get(s.task as usize);
+            let site = task.map_or(own_site, |t| if s.task == 0 { own_site } else { t.site });
+            self.strands.push(Known {
+                weight,
+                ready,
+                code: codes.of(site, s.from, s.to, otherwise),
+                critical: false,
+                ready_path: false,
+            });
+            if let Some(last) = last.get_mut(s.task as usize) {
+                *last = i;
+            }
+        }
+        let out = last.first().copied().unwrap_or(NONE);
+        if picture.facts.critical(self.strand) {
+            let mut at = out;
+            while let Some(known) = self.strands.get_mut(at as usize) {
+                known.critical = true;
+                at = before[at as usize].0;
+            }
+        }
+        if on_ready_path {
+            let mut at = out;
+            while let Some(known) = self.strands.get_mut(at as usize) {
+                known.ready_path = true;
+                at = before[at as usize].1;
+            }
+        }
+        heaviest
+    }
+
+    /// Fills `tasks`.
+    fn sum_up(&mut self, heaviest: &[u64]) {
+        let whole = &self.whole;
+        let nothing = |task: &workspan_dag::recorded::inside::InsideTask| Sums {
+            tasks: 1,
+            strands: 0,
+            work: 0,
+            span: 0,
+            critical_work: 0,
+            critical: false,
+            start: task.begun.min(task.ended.max(task.created)),
+            end: task.ended.max(task.created),
+            code: u16::MAX,
+        };
+        let mut sums: Vec<Sums> = whole.tasks.iter().map(nothing).collect();
+        // The heaviest path up to where each task begins, and up to the latest end below it.
+        let mut begins = vec![0u64; sums.len()];
+        let mut most = vec![0u64; sums.len()];
+        let mut longest = vec![None; sums.len()];
+        for (i, s) in whole.strands.iter().enumerate() {
+            let task = s.task as usize;
+            let (Some(sum), known) = (sums.get_mut(task), self.strands[i]) else {
+                continue;
+            };
+            if sum.strands == 0 {
+                begins[task] = heaviest[i] - known.weight;
+            }
+            sum.strands += 1;
+            sum.work += known.weight;
+            sum.critical |= known.critical;
+            sum.critical_work += if known.critical { known.weight } else { 0 };
+            (sum.start, sum.end) = (sum.start.min(s.start), sum.end.max(s.end));
+            most[task] = most[task].max(heaviest[i]);
+            if longest[task].is_none_or(|l| s.end - s.start > l) {
+                longest[task] = Some(s.end - s.start);
+                sum.code = known.code;
+            }
+        }
+        // Each parent lies before its children.
+        for i in (1..sums.len()).rev() {
+            let (below, parent) = (sums[i], whole.tasks[i].parent as usize);
+            if parent >= i {
+                continue;
+            }
+            let sum = &mut sums[parent];
+            sum.tasks += below.tasks;
+            sum.strands += below.strands;
+            sum.work += below.work;
+            sum.critical |= below.critical;
+            sum.critical_work += below.critical_work;
+            (sum.start, sum.end) = (sum.start.min(below.start), sum.end.max(below.end));
+            most[parent] = most[parent].max(most[i]);
+        }
+        for (i, sum) in sums.iter_mut().enumerate() {
+            sum.span = most[i].saturating_sub(begins[i]);
+        }
+        self.tasks = sums;
+    }
+}
+
+/// The folded strands opened last.
+#[derive(Debug, Default)]
+pub(crate) struct Open(Mutex<Vec<Arc<Tree>>>);
+
+impl Open {
+    fn kept(&self, strand: StrandId) -> Option<Arc<Tree>> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = all.iter().position(|tree| tree.strand == strand)?;
+        let found = all.remove(at);
+        all.push(found.clone());
+        Some(found)
+    }
+
+    fn keep(&self, tree: &Arc<Tree>) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push(tree.clone());
+        let size = |tree: &Arc<Tree>| tree.strands.len() + tree.tasks.len();
+        while all.len() > 1 && all.iter().map(size).sum::<usize>() > MOST_KEPT {
+            all.remove(0);
+        }
+    }
+}
+
+/// Whether folded strand `strand` can be opened: it was folded while the trace was read, and is not too much.
+pub(crate) fn can_open(picture: &Picture, strand: StrandId) -> bool {
+    let fold = picture.dag.fold_of(strand);
+    fold.is_some_and(|fold| fold.source.is_some() && fold.tasks <= MOST_TASKS)
+}
+
+/// A folded strand, opened.
+///
+/// # Errors
+/// It is none, or can't be opened, or the run is loading.
+pub(crate) fn open(session: &Session, run: &Run, strand: StrandId) -> Result<Arc<Tree>, Failure> {
+    let (picture, timeline) = (run.picture()?, run.timeline()?);
+    let dag = &*picture.dag;
+    let known = (strand as usize) < dag.strands.len();
+    let fold = known.then(|| dag.fold_of(strand)).flatten();
+    let fold =
+        fold.ok_or_else(|| Failure::absent("There is no such folded strand in this run."))?;
+    if fold.source.is_none() {
+        return Err(Failure::absent(
+            "The trace has no more than sums of this subtree: it was folded, or left out, while the program was recorded.",
+        ));
+    }
+    if fold.tasks > MOST_TASKS {
+        return Err(Failure::absent(format!(
+            "This folded strand stands for {} tasks: too many to open at once. The timeline shows what is inside, closer up.",
+            fold.tasks
+        )));
+    }
+    if let Some(tree) = run.opened.kept(strand) {
+        return Ok(tree);
+    }
+    let records = records(session, run)?;
+    let whole = records.and_then(|records| records.whole(dag, strand, MOST_STRANDS));
+    let whole = whole.ok_or_else(|| {
+        Failure::absent("What is inside can't be read: the trace is no longer there as it was.")
+    })?;
+    let on_ready_path = timeline.source.on_ready_path(strand);
+    let tree = Arc::new(Tree::new(picture, strand, whole, on_ready_path));
+    run.opened.keep(&tree);
+    Ok(tree)
+}
