@@ -158,13 +158,11 @@ const SECONDS_FOR_SAMPLES: f64 = 1.0;
 const LARGEST: u64 = 50;
 /// Calls below N − this are one task, milliseconds of work.
 const TASKS_DEEP: u64 = 12;
-/// Samples a second when nothing else is asked for.
-const DEFAULT_RATE: f64 = 997.0;
 /// What samples cost at the default rate is less than what runs differ by on any machine that does something else too. A sample
-/// costs the same at any rate, so the cost of one comes from runs with this many times as many.
-const TIMES: u32 = 20;
+/// costs the same at any rate, so the cost of one comes from runs with this many a second.
+const OFTEN: u32 = 10_000;
 
-/// The same program recorded without samples, with the default rate and with many times that, in turns.
+/// The same program recorded without samples, with the default rate and with many more, in turns.
 fn samples(program: &Path, folder: &Path) -> Result<()> {
     let sized = |n: u64| [n.to_string(), (n - TASKS_DEEP).to_string()];
     let mut n = 38;
@@ -172,37 +170,50 @@ fn samples(program: &Path, folder: &Path) -> Result<()> {
         n += 1;
     }
     let arguments = sized(n);
-    let often = DEFAULT_RATE * f64::from(TIMES);
-    let often_flag = often.to_string();
-    let flags: [&[&str]; 3] = [&["--sample", "off"], &[], &["--sample", &often_flag]];
+    let often = OFTEN.to_string();
+    let flags: [&[&str]; 3] = [&["--sample", "off"], &["--sample", &often], &[]];
     let mut runs: [Vec<f64>; 3] = Default::default();
     for _ in 0..ROUNDS {
         for (flags, runs) in flags.iter().zip(&mut runs) {
             runs.push(seconds(record(program, folder, flags), &arguments, "1")?);
         }
     }
+    let default = default_rate(&folder.join("fib.wspan"))?;
     for runs in &mut runs {
         runs.sort_by(f64::total_cmp);
     }
-    let [without, with, many] = &runs;
+    let [without, many, with] = &runs;
     let percent = |a: f64, b: f64| (b / a - 1.0) * 100.0;
     // A run of t seconds, without the samples, has (rate · t) of them.
-    let each = |at: usize| (many[at] / without[at] - 1.0) / often;
+    let each = |at: usize| (many[at] / without[at] - 1.0) / f64::from(OFTEN);
     println!(
         "\nsamples, one thread, {:.0} ms without them; limit 1 %:\n  \
-         at {TIMES} times the default rate: {:.2} us a sample by minima of {ROUNDS}, {:.2} by medians: {:.2} % and {:.2} % at the default \
-         rate (997 Hz)\n  \
+         at {OFTEN} a second: {:.2} us a sample by minima of {ROUNDS}, {:.2} by medians: {:.2} % and {:.2} % at the default rate, \
+         which `record` chose to be {default} Hz here\n  \
          at the default rate itself: {:.2} % by minima, {:.2} % by medians, where runs without samples differ by {:.1} %",
         without[0] * 1e3,
         each(0) * 1e6,
         each(ROUNDS / 2) * 1e6,
-        each(0) * DEFAULT_RATE * 100.0,
-        each(ROUNDS / 2) * DEFAULT_RATE * 100.0,
+        each(0) * default * 100.0,
+        each(ROUNDS / 2) * default * 100.0,
         percent(without[0], with[0]),
         percent(without[ROUNDS / 2], with[ROUNDS / 2]),
         percent(without[0], without[ROUNDS - 1]),
     );
     Ok(())
+}
+
+/// Samples a second that the trace says were taken.
+fn default_rate(trace: &Path) -> Result<f64> {
+    let mut command = workspan("release");
+    let output = command.args(["info", "--json"]).arg(trace).output()?;
+    let info: serde_json::Value = serde_json::from_slice(&output.stdout)
+        .with_context(|| format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr)))?;
+    let rows = info["captured"].as_array().map(Vec::as_slice);
+    let row = rows.unwrap_or_default().iter();
+    row.filter(|row| row["what"] == "samples of the running code")
+        .find_map(|row| row["note"].as_str()?.split(' ').next()?.parse().ok())
+        .context("no samples were taken")
 }
 
 fn record(program: &Path, folder: &Path, flags: &[&str]) -> Command {

@@ -11,6 +11,7 @@ use perf_event_open_sys::bindings::{
     PERF_RECORD_SAMPLE, PERF_RECORD_SWITCH,
 };
 
+use crate::cost::Rate;
 use crate::event::{Refused, online_cpus, open_switches};
 use crate::ring::Ring;
 use crate::switch_file::{self, Switch};
@@ -19,14 +20,14 @@ use crate::switch_file::{self, Switch};
 const LOOK_MS: i32 = 100;
 
 /// Watches the calling process from its next exec on, into a new file at `path` (0600): its threads' context switches and,
-/// with `hertz`, call chains at that rate of CPU time. Call it last before the exec, in a process with one thread. The
+/// with `rate`, call chains at that rate of CPU time. Call it last before the exec, in a process with one thread. The
 /// watcher is a grandchild in a session of its own, adopted by init: the program can neither wait for it nor signal it by
 /// its group. Returns why there will be no samples although they were asked for.
 ///
 /// # Errors
 /// The kernel refuses ([`Refused`]); nothing is left behind then, and the program can run as well without.
-pub fn watch_from_exec(path: &Path, hertz: Option<u32>) -> Result<Option<Refused>, Refused> {
-    let (events, unsampled) = match hertz.map(|hertz| open_all(Some(hertz))) {
+pub fn watch_from_exec(path: &Path, rate: Option<Rate>) -> Result<Option<Refused>, Refused> {
+    let (events, unsampled) = match rate.map(|rate| open_all(Some(rate.hertz))) {
         Some(Ok(events)) => (events, None),
         sampled => {
             let refused = sampled
@@ -49,8 +50,8 @@ pub fn watch_from_exec(path: &Path, hertz: Option<u32>) -> Result<Option<Refused
     // The lock belongs to the open file, which the watcher inherits: readers wait until the watcher is gone.
     // SAFETY: a plain system call on a descriptor we own.
     unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) };
-    let hertz = hertz.filter(|_| unsampled.is_none());
-    start_watcher(events, process, (pid, hertz), file).map_err(|error| {
+    let rate = rate.filter(|_| unsampled.is_none());
+    start_watcher(events, process, (pid, rate), file).map_err(|error| {
         let _ = std::fs::remove_file(path);
         Refused::new("the watcher can't be started", &error)
     })?;
@@ -75,7 +76,7 @@ fn open_all(hertz: Option<u32>) -> io::Result<Vec<OwnedFd>> {
 fn start_watcher(
     events: Vec<OwnedFd>,
     process: OwnedFd,
-    (pid, hertz): (u32, Option<u32>),
+    (pid, rate): (u32, Option<Rate>),
     file: File,
 ) -> io::Result<()> {
     let (mut answer, mut answering) = io::pipe()?;
@@ -101,7 +102,7 @@ fn start_watcher(
             drop(answering);
             if let Ok(mut rings) = rings {
                 detach();
-                drain(&mut rings, &process, (pid, hertz), file);
+                drain(&mut rings, &process, (pid, rate), file);
             }
             // SAFETY: ends this process without running the runner's exit handlers.
             unsafe { libc::_exit(0) }
@@ -181,10 +182,13 @@ fn close_others() {
 }
 
 /// Until the program has ended. A write that fails (disk full) ends the watching; the program is not concerned.
-fn drain(rings: &mut [Ring], process: &OwnedFd, (pid, hertz): (u32, Option<u32>), mut file: File) {
+fn drain(rings: &mut [Ring], process: &OwnedFd, (pid, rate): (u32, Option<Rate>), mut file: File) {
     let mut buffer = Vec::with_capacity(1 << 16);
-    if let Some(hertz) = hertz {
-        buffer.extend_from_slice(&switch_file::rate(hertz));
+    if let Some(rate) = rate {
+        buffer.extend_from_slice(&switch_file::rate(rate.hertz));
+        if let Some(cost) = rate.cost {
+            buffer.extend_from_slice(&switch_file::cost(cost));
+        }
     }
     let mut polled: Vec<libc::pollfd> = std::iter::once(process.as_raw_fd())
         .chain(rings.iter().map(Ring::raw_fd))

@@ -38,6 +38,21 @@ const DEEPEST_SAMPLE: u16 = 96;
 /// Opens context-switch records for the calling process on `cpu`, off until its next exec, inherited by its threads; with
 /// `hertz`, user call chains as well, so many times a second of CPU time, in the same ring.
 pub(crate) fn open_switches(cpu: i32, hertz: Option<u32>) -> io::Result<OwnedFd> {
+    let mut attr = attributes(hertz);
+    attr.set_disabled(1);
+    attr.set_enable_on_exec(1);
+    attr.set_inherit(1);
+    attr.set_context_switch(1);
+    open(&mut attr, cpu)
+}
+
+/// Opens call chains of the calling thread, wherever it runs, on from now.
+pub(crate) fn open_own_samples(hertz: u32) -> io::Result<OwnedFd> {
+    open(&mut attributes(Some(hertz)), -1)
+}
+
+/// What both kinds of event have in common.
+fn attributes(hertz: Option<u32>) -> perf_event_attr {
     let mut attr = perf_event_attr::default();
     attr.type_ = PERF_TYPE_SOFTWARE;
     attr.size = size_of::<perf_event_attr>() as u32;
@@ -52,19 +67,20 @@ pub(crate) fn open_switches(cpu: i32, hertz: Option<u32>) -> io::Result<OwnedFd>
         attr.sample_max_stack = DEEPEST_SAMPLE;
     }
     attr.clockid = libc::CLOCK_MONOTONIC_RAW;
-    attr.set_disabled(1);
-    attr.set_enable_on_exec(1);
-    attr.set_inherit(1);
-    attr.set_context_switch(1);
     attr.set_sample_id_all(1);
     attr.set_use_clockid(1);
     attr.set_exclude_kernel(1);
     attr.set_exclude_hv(1);
     attr.set_watermark(1);
     attr.__bindgen_anon_2.wakeup_watermark = (crate::ring::DATA_BYTES / 4) as u32;
+    attr
+}
+
+/// Opens an event of the calling process.
+fn open(attr: &mut perf_event_attr, cpu: i32) -> io::Result<OwnedFd> {
     let flags = u64::from(sys::bindings::PERF_FLAG_FD_CLOEXEC);
     // SAFETY: `attr` is a valid attribute structure of the size it states; pid 0 is the calling process.
-    let fd = unsafe { sys::perf_event_open(&mut attr, 0, cpu, -1, flags as _) };
+    let fd = unsafe { sys::perf_event_open(attr, 0, cpu, -1, flags as _) };
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }

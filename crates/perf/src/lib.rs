@@ -8,6 +8,7 @@
 //! the thread gave up the CPU itself). [`Counter`] names what the recorder can count in
 //! each thread. The same events can sample the threads' call chains.
 
+mod cost;
 mod counter;
 mod drain;
 mod event;
@@ -15,6 +16,7 @@ mod off;
 mod ring;
 mod switch_file;
 
+pub use cost::Rate;
 pub use counter::Counter;
 pub use drain::watch_from_exec;
 pub use event::Refused;

@@ -13,6 +13,7 @@ pub(crate) const PREEMPTED: u32 = 2;
 pub(crate) const LOST: u32 = 4;
 pub(crate) const SAMPLE: u32 = 8;
 pub(crate) const RATE: u32 = 16;
+pub(crate) const COST: u32 = 32;
 /// Where in a sample's flags the number of its addresses stands.
 const COUNT_SHIFT: u32 = 8;
 
@@ -43,6 +44,11 @@ pub(crate) fn lost(count: u64) -> [u8; 16] {
 /// How often a second of CPU time samples are taken.
 pub(crate) fn rate(hertz: u32) -> [u8; 16] {
     entry(0, RATE, u64::from(hertz))
+}
+
+/// What a sample was measured to take.
+pub(crate) fn cost(cost: Duration) -> [u8; 16] {
+    entry(0, COST, u64::try_from(cost.as_nanos()).unwrap_or(u64::MAX))
 }
 
 /// A sample: the instruction pointer, then the chain of return addresses (which starts with the pointer again).
@@ -85,6 +91,8 @@ pub struct Switches {
     pub samples: Vec<Sample>,
     /// Samples a second of CPU time; 0 when none were taken.
     pub hertz: u32,
+    /// What a sample was measured to take of its thread's time, where the rate was chosen by that.
+    pub cost: Option<Duration>,
 }
 
 /// Where a thread was in its code.
@@ -148,6 +156,8 @@ pub fn decode_switches(reader: &mut impl Read) -> Switches {
             });
         } else if flags & RATE != 0 {
             all.hertz = u32::try_from(word).unwrap_or(0);
+        } else if flags & COST != 0 {
+            all.cost = Some(Duration::from_nanos(word));
         } else if flags & LOST != 0 {
             all.lost = all.lost.saturating_add(word);
         } else {

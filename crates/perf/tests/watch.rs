@@ -40,7 +40,7 @@ fn driver() {
     // SAFETY: the closure only makes system calls and opens files in the forked child, which has one thread.
     unsafe {
         command.pre_exec(move || {
-            workspan_perf::watch_from_exec(Path::new(&file), Some(997))
+            workspan_perf::watch_from_exec(Path::new(&file), Some(workspan_perf::Rate::of(997)))
                 .map(|_| ())
                 .map_err(std::io::Error::other)
         });

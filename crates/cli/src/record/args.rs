@@ -32,7 +32,7 @@ pub struct RecordArgs {
     #[arg(long)]
     pub no_perf: bool,
     /// How often a second of CPU time the program's code is sampled, or `off`: for function and line inside strands, and
-    /// flame graphs (default 997; also: WORKSPAN_SAMPLE)
+    /// flame graphs (default 997, or fewer where that would take 1 % of the time; also: WORKSPAN_SAMPLE)
     #[arg(long, value_name = "off|HZ")]
     pub sample: Option<Sampling>,
     /// Performance counters to read at every strand's ends, as instructions,cache-misses,page-faults (each reading takes
@@ -90,7 +90,7 @@ pub struct CargoWorkspanArgs {
     #[arg(long)]
     pub no_perf: bool,
     /// How often a second of CPU time the program's code is sampled, or `off`: for function and line inside strands, and
-    /// flame graphs (default 997; also: WORKSPAN_SAMPLE)
+    /// flame graphs (default 997, or fewer where that would take 1 % of the time; also: WORKSPAN_SAMPLE)
     #[arg(long, value_name = "off|HZ")]
     pub sample: Option<Sampling>,
     /// Performance counters to read at every strand's ends, as instructions,cache-misses,page-faults (each reading takes

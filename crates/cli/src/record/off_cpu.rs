@@ -35,8 +35,7 @@ pub fn watch(spool: &Path) -> bool {
     let refused = if unwanted {
         "--no-perf (or WORKSPAN_NO_PERF) was given".to_owned()
     } else {
-        match workspan_perf::watch_from_exec(&file(SWITCHES), Sampling::from_environment().hertz())
-        {
+        match workspan_perf::watch_from_exec(&file(SWITCHES), Sampling::rate_from_environment()) {
             Ok(unsampled) => {
                 if let Some(refused) = unsampled {
                     // Without the file the trace only says less.
@@ -83,13 +82,13 @@ impl OffCpu {
                                 told.lost
                             ));
                         }
-                        all.samples.add(told.samples, told.hertz);
                         for interval in off_intervals(&told.switches) {
                             all.intervals
                                 .entry(interval.tid)
                                 .or_default()
                                 .push(interval);
                         }
+                        all.samples.add(told);
                     }
                     Err(error) => all
                         .missing

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Seek, Write};
+use std::time::Duration;
 
-use workspan_perf::Sample;
+use workspan_perf::{Sample, Switches};
 use workspan_symbols::{CodeFrame, Mapping, Workspace, stacks};
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{self, FrameEntry, Note, SamplesEntry, StackEntry, ThreadEntry};
@@ -23,15 +24,18 @@ pub struct Samples {
     /// By the kernel's thread id, by time.
     by_tid: BTreeMap<u32, Vec<Sample>>,
     hertz: u32,
+    /// What one was measured to take, where the rate was chosen by that.
+    cost: Option<Duration>,
     /// Why there are none, although they were wanted.
     pub refused: Vec<String>,
 }
 
 impl Samples {
     /// Takes what a watcher saw.
-    pub fn add(&mut self, samples: Vec<Sample>, hertz: u32) {
-        self.hertz = self.hertz.max(hertz);
-        for sample in samples {
+    pub fn add(&mut self, told: Switches) {
+        self.hertz = self.hertz.max(told.hertz);
+        self.cost = self.cost.max(told.cost);
+        for sample in told.samples {
             self.by_tid.entry(sample.tid).or_default().push(sample);
         }
     }
@@ -41,6 +45,15 @@ impl Samples {
         let mut notes = Vec::new();
         if self.hertz > 0 {
             notes.push(Note::new("sample_hz", self.hertz.to_string()));
+        }
+        if let Some(cost) = self.cost {
+            let us = cost.as_secs_f64() * 1e6;
+            let share = f64::from(self.hertz) * cost.as_secs_f64() * 100.0;
+            let told = format!(
+                "{us:.1} us, so {} a second take {share:.1} % of the time",
+                self.hertz
+            );
+            notes.push(Note::new("a sample takes", told));
         }
         let mut refused = self.refused.clone();
         refused.sort();

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::str::FromStr;
 
-use workspan_perf::Counter;
+use workspan_perf::{Counter, Rate};
 use workspan_trace::entry::Note;
 
 use super::budget::MaxOverhead;
@@ -111,23 +111,21 @@ const MOST_COUNTERS: usize = workspan_recorder::MOST_COUNTERS;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sampling(u32);
 
-/// A prime, so that sampling keeps in step with nothing.
-const DEFAULT_HERTZ: u32 = 997;
 /// More would be a load rather than a sample.
 const MOST_HERTZ: u32 = 20_000;
 
 impl Sampling {
     /// The rate, when samples are wanted.
-    pub fn hertz(self) -> Option<u32> {
-        (self.0 > 0).then_some(self.0)
+    pub fn rate(self) -> Option<Rate> {
+        (self.0 > 0).then_some(Rate::of(self.0))
     }
 
-    /// What the runner was told, or the user set; the default when that is nothing.
-    pub fn from_environment() -> Self {
-        std::env::var(SAMPLE)
+    /// The rate that the runner was told, or the user set; one that this machine can afford when that is nothing.
+    pub fn rate_from_environment() -> Option<Rate> {
+        let told: Option<Sampling> = std::env::var(SAMPLE)
             .ok()
-            .and_then(|value| value.parse().ok())
-            .unwrap_or(Sampling(DEFAULT_HERTZ))
+            .and_then(|value| value.parse().ok());
+        told.map_or_else(|| Some(Rate::affordable()), Sampling::rate)
     }
 }
 
@@ -149,15 +147,15 @@ impl FromStr for Sampling {
 
 #[cfg(test)]
 mod tests {
-    use super::Sampling;
+    use super::{Rate, Sampling};
 
     #[test]
     fn rates() {
-        let hertz = |text: &str| text.parse::<Sampling>().map(Sampling::hertz);
-        assert_eq!(hertz("off"), Ok(None));
-        assert_eq!(hertz("0"), Ok(None));
-        assert_eq!(hertz("499"), Ok(Some(499)));
-        assert!(hertz("1000000").is_err());
-        assert!(hertz("fast").is_err());
+        let rate = |text: &str| text.parse::<Sampling>().map(Sampling::rate);
+        assert_eq!(rate("off"), Ok(None));
+        assert_eq!(rate("0"), Ok(None));
+        assert_eq!(rate("499"), Ok(Some(Rate::of(499))));
+        assert!(rate("1000000").is_err());
+        assert!(rate("fast").is_err());
     }
 }
