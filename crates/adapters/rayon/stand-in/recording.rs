@@ -35,8 +35,6 @@ pub(crate) struct Thread {
     pub(crate) worker: Cell<bool>,
     /// Its pool while it is one (`Arc::into_raw`), else null.
     pub(crate) pool: Cell<*const Pool>,
-    /// The subtree it runs without recording it; null when it records.
-    pub(crate) skip: Cell<*const Subtree>,
     /// Joins to record before the budget is asked.
     pub(crate) unasked: Cell<u32>,
     /// What the budget needs, once it has been asked.
@@ -54,13 +52,16 @@ pub(crate) struct Thread {
 }
 
 thread_local! {
+    /// The subtree this thread runs without recording it, `NOBODYS` when nobody records it; null when it records, or has not looked
+    /// yet. A word of its own: all that a join looks at before it is handed on.
+    static SKIPPED: Cell<*const Subtree> = const { Cell::new(ptr::null()) };
+
     static THREAD: Thread = const {
         Thread {
             handle: Cell::new(ptr::null_mut()),
             task: Cell::new(ptr::null()),
             worker: Cell::new(false),
             pool: Cell::new(ptr::null()),
-            skip: Cell::new(ptr::null()),
             unasked: Cell::new(FIRST_WEIGHED),
             watch: Cell::new(ptr::null_mut()),
             stolen: Cell::new((0, 0)),
@@ -94,30 +95,16 @@ pub(crate) fn here() -> Option<Here> {
     first_look(thread)
 }
 
-/// How the calling thread is to run a join.
-pub(crate) enum Way {
-    /// As it is: nobody records (null), or not this subtree.
-    Bare(*const Subtree),
-    /// Recorded.
-    Recorded(Here),
+/// What the calling thread leaves out, and so how it is to run a join; null where it looks first.
+#[inline]
+pub(crate) fn skipped() -> *const Subtree {
+    SKIPPED.with(Cell::get)
 }
 
-/// As [`here`], for a join.
-#[inline(always)]
-pub(crate) fn way() -> Way {
-    if MODE.load(Ordering::Relaxed) == OFF {
-        return Way::Bare(ptr::null());
-    }
-    let thread = THREAD.with(|thread| thread as *const Thread);
-    // SAFETY: as in `here`.
-    let (skip, handle) = unsafe { ((*thread).skip.get(), (*thread).handle.get()) };
-    if !skip.is_null() {
-        return Way::Bare(skip);
-    }
-    if handle as usize > NO_HANDLE as usize {
-        return Way::Recorded(Here { handle, thread });
-    }
-    first_look(thread).map_or(Way::Bare(ptr::null()), Way::Recorded)
+/// It leaves that out from now on; returns what it was.
+#[inline]
+pub(crate) fn skip_now(subtree: *const Subtree) -> *const Subtree {
+    SKIPPED.with(|skipped| skipped.replace(subtree))
 }
 
 #[cold]

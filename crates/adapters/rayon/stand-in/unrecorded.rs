@@ -5,7 +5,7 @@
 //! aside; scopes, broadcasts and what goes to other pools end it and begin it again afterwards.
 
 use crate::budget::{Begun, Budget, Choice, Settings, LEARNT};
-use crate::recording::{here, Here};
+use crate::recording::{here, skip_now, skipped, Here};
 use crate::site;
 use crate::task::{Seat, Task};
 use crate::wire::{primitive, wait, Kind};
@@ -13,7 +13,7 @@ use rayon_core_real as real;
 use rayon_core_real::FnContext;
 use std::cell::Cell;
 use std::panic::Location;
-use std::ptr;
+use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Joins a thread records before it first looks whether there is a budget.
@@ -22,6 +22,9 @@ pub(crate) const FIRST_WEIGHED: u32 = 1 << 12;
 const WHOLE: u32 = u32::MAX;
 /// From here on [`WHOLE`] is meant.
 const WHOLE_FROM: u32 = 1 << 31;
+
+/// In place of a subtree: nobody records this thread. Never looked at.
+pub(crate) const NOBODYS: *const Subtree = std::mem::align_of::<Subtree>() as *const Subtree;
 
 /// What a thread needs for its budget.
 pub(crate) struct Watch {
@@ -60,14 +63,14 @@ impl Here {
         if unasked >= WHOLE_FROM {
             thread.unasked.set(0);
         }
-        (thread.skip.replace(ptr::null()), unasked)
+        (skip_now(ptr::null()), unasked)
     }
 
     /// It has ended.
     #[inline(always)]
     pub(crate) fn take_up(&self, (skip, unasked): (*const Subtree, u32)) {
         let thread = self.thread();
-        thread.skip.set(skip);
+        skip_now(skip);
         if unasked >= WHOLE_FROM {
             thread.unasked.set(unasked);
         }
@@ -75,7 +78,7 @@ impl Here {
 
     fn subtree(&self) -> Option<&Subtree> {
         // SAFETY: null, or on this thread's stack below us.
-        unsafe { self.thread().skip.get().as_ref() }
+        unsafe { skipped().as_ref() }
     }
 
     /// A join of the subtree that this thread runs waits for a job that another worker has.
@@ -213,7 +216,7 @@ struct Running<'a>(&'a Subtree);
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         let here = self.0.here;
-        here.thread().skip.set(ptr::null());
+        skip_now(ptr::null());
         here.event(Kind::Recorded, []);
     }
 }
@@ -242,22 +245,35 @@ where
         waiting: Cell::new(false),
     };
     let _running = Running(&subtree);
-    here.thread().skip.set(&subtree);
+    skip_now(&subtree);
     bare(&subtree, location, oper_a, oper_b)
 }
 
-/// A subtree that a job is of, or null.
-#[derive(Clone, Copy)]
-struct Of(*const Subtree);
+/// b of an unrecorded join: it stands beside the join, so that what is handed on is one word, as it mostly is where nobody stands between.
+struct Job<B> {
+    subtree: *const Subtree,
+    location: &'static Location<'static>,
+    run: Cell<Option<B>>,
+}
 
-// SAFETY: what the subtree's thread may change meanwhile is read on that thread alone, but for an atomic.
-unsafe impl Send for Of {}
+/// A pointer to it for b; never null, so that rayon's `Option` of the closure takes no more room.
+struct Lent<B>(NonNull<Job<B>>);
 
-impl Of {
-    /// All of it, so that a closure takes it whole.
+// SAFETY: it goes to whoever runs b, which is `Send`; the rest is constant, or looked at as `part` says.
+unsafe impl<B: Send> Send for Lent<B> {}
+
+impl<B> Lent<B> {
     #[inline(always)]
-    fn get(self) -> *const Subtree {
-        self.0
+    fn new(job: &Job<B>) -> Self {
+        Lent(NonNull::from(job))
+    }
+
+    /// # Safety
+    /// The join that the job is of must not have returned.
+    #[inline(always)]
+    unsafe fn get<'a>(self) -> &'a Job<B> {
+        // SAFETY: passed on.
+        unsafe { self.0.as_ref() }
     }
 }
 
@@ -275,14 +291,31 @@ where
     RA: Send,
     RB: Send,
 {
-    let of = Of(subtree);
+    let job = Job {
+        subtree,
+        location,
+        run: Cell::new(Some(oper_b)),
+    };
+    let shared = Lent::new(&job);
     real::join_context(oper_a, move |context| {
-        if context.migrated() && !of.get().is_null() {
-            part(of.get(), location, || oper_b(context))
+        // SAFETY: the join returns after b, which alone looks at this.
+        let job = unsafe { shared.get() };
+        // SAFETY: b runs once.
+        let oper_b = unsafe { job.run.take().unwrap_unchecked() };
+        if context.migrated() && job.subtree != NOBODYS {
+            part(job.subtree, job.location, || oper_b(context))
         } else {
             oper_b(context)
         }
     })
+}
+
+/// The calling thread has no handle and gets none: its joins are bare from now on, in no subtree.
+#[cold]
+#[inline(never)]
+pub(crate) fn from_now_on() -> *const Subtree {
+    skip_now(NOBODYS);
+    NOBODYS
 }
 
 /// A job of an unrecorded subtree that was taken from its deque: by a thief, or by its own thread while that waits.
@@ -296,7 +329,7 @@ fn part<R>(
     let Some(here) = here() else { return run() };
     // SAFETY: the subtree returns after all of its jobs.
     let subtree = unsafe { &*subtree };
-    if ptr::eq(here.thread().skip.get(), subtree) {
+    if ptr::eq(skipped(), subtree) {
         let _busy = Busy::new(here, subtree);
         return run();
     }
@@ -343,7 +376,7 @@ pub(crate) struct Paused(Option<(Here, *const Subtree)>);
 impl Paused {
     #[inline]
     pub(crate) fn new(here: Here) -> Self {
-        let subtree = here.thread().skip.replace(ptr::null());
+        let subtree = skip_now(ptr::null());
         if subtree.is_null() {
             return Paused(None);
         }
@@ -361,6 +394,6 @@ impl Drop for Paused {
         // SAFETY: on this thread's stack below us.
         let (task, number) = unsafe { (&(*subtree).task, &(*subtree).number) };
         number.store(here.begin_subtree(task), Ordering::Relaxed);
-        here.thread().skip.set(subtree);
+        skip_now(subtree);
     }
 }
