@@ -52,6 +52,9 @@ pub struct Report {
     pub suggestion: Option<Suggestion>,
     /// What makes a number doubtful; the trace's own warnings come first.
     pub warnings: Vec<Warning>,
+    /// Ticks taken out of the work by the calibrated cost of a probe: recording that was not measured, as the time is in which a thread
+    /// folds.
+    pub probes: u128,
 }
 
 /// A correction for probes of more than this share of the work is stated as the uncertainty it is.
@@ -62,13 +65,13 @@ impl Report {
     /// costs are those of a quiet moment, so the correction can be off by its own size. The span's part is the work's share
     /// of it. `None` below that; meaningful for the metric time.
     pub fn uncertainty(&self) -> Option<(u128, u128)> {
-        let (recording, ws) = (self.breakdown.recording, &self.work_span);
-        if recording as f64 <= UNCERTAIN_SHARE * ws.work as f64 {
+        let (probes, ws) = (self.probes, &self.work_span);
+        if probes as f64 <= UNCERTAIN_SHARE * ws.work as f64 {
             return None;
         }
-        let share = recording as f64 / ws.work.max(1) as f64;
+        let share = probes as f64 / ws.work.max(1) as f64;
         let span = (ws.span as f64 * share).round() as u128;
-        Some((recording, span))
+        Some((probes, span))
     }
 }
 
@@ -119,7 +122,13 @@ pub fn report_against(
         stretch(&mut causes, dag, &weights, baseline);
     }
     let suggestion = suggest(dag, &weights, options, &causes);
-    let warnings = warnings(dag, options, &work_span, &timeline.breakdown, sites.bounded);
+    let warnings = warnings(
+        dag,
+        options,
+        &work_span,
+        (&timeline.breakdown, weights.probes),
+        sites.bounded,
+    );
     Ok(Report {
         sites: sites.rows,
         breakdown: timeline.breakdown,
@@ -132,6 +141,7 @@ pub fn report_against(
         parts,
         suggestion,
         warnings,
+        probes: weights.probes,
         work_span,
     })
 }

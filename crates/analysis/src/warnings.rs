@@ -37,13 +37,13 @@ const OVERSUBSCRIBED_PERCENT: f64 = 1.0;
 /// An average strand of fewer probes than this has been shaped by its probes.
 const PROBES_PER_STRAND: u128 = 10;
 
-/// The trace's own warnings, then those that follow from the numbers. `bounded` is the number of instances whose site
-/// span is only an upper bound.
+/// The trace's own warnings, then those that follow from the numbers. `probes` is what was taken out of the work for them, `bounded` the
+/// number of instances whose site span is only an upper bound.
 pub(crate) fn warnings(
     dag: &Dag,
     options: &Options,
     work_span: &WorkSpan,
-    breakdown: &Breakdown,
+    (breakdown, probes): (&Breakdown, u128),
     bounded: u64,
 ) -> Vec<Warning> {
     let told = dag.meta.warnings.iter().map(|text| Warning {
@@ -62,7 +62,7 @@ pub(crate) fn warnings(
     if options.metric == Metric::Time {
         warn(
             About::Span,
-            short_strands(dag, options, work_span, breakdown),
+            short_strands(dag, options, work_span, (breakdown, probes)),
         );
         warn(About::Breakdown, blocked(work_span, options));
         warn(About::Span, no_burden(dag, options, work_span));
@@ -178,7 +178,7 @@ fn short_strands(
     dag: &Dag,
     options: &Options,
     work_span: &WorkSpan,
-    breakdown: &Breakdown,
+    (breakdown, probes): (&Breakdown, u128),
 ) -> Option<String> {
     let probe_cost = u128::from(dag.meta.probe_cost);
     let inside = dag.folded.iter().map(|f| u128::from(f.1.strands));
@@ -195,7 +195,7 @@ fn short_strands(
         "they are left in".to_owned()
     } else {
         let on_cpu = breakdown.work + breakdown.recording;
-        let share = percent(breakdown.recording, on_cpu);
+        let share = percent(probes, on_cpu);
         format!("what was taken out for them is {share:.0} % of the time on the CPU")
     };
     Some(format!(

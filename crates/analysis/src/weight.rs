@@ -94,6 +94,8 @@ pub(crate) struct Weights<'a> {
     unsure: u64,
     /// Probe time inside strands; 0 when it is left in the weights.
     pub recording: u128,
+    /// Of it what was estimated, from the calibrated cost of a probe.
+    pub probes: u128,
     /// Off-CPU time inside strands: preempted.
     pub descheduled: u128,
     /// Off-CPU time inside strands: blocked.
@@ -109,6 +111,7 @@ impl<'a> Weights<'a> {
             side: Side::Estimate,
             unsure: 0,
             recording: 0,
+            probes: 0,
             descheduled: 0,
             blocked: 0,
         };
@@ -148,6 +151,7 @@ impl<'a> Weights<'a> {
                 .filter(|f| pauses && f.probes == 0)
                 .map_or(0, |f| length.saturating_sub(f.work));
             self.recording += u128::from(probes.saturating_add(pause).min(on_cpu));
+            self.probes += u128::from(probes.min(on_cpu));
             self.descheduled += u128::from(off.descheduled);
             self.blocked += u128::from(off.blocked);
             let counted = if options.count_blocked {

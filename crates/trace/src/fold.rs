@@ -7,12 +7,16 @@
 //! more. A section is given up when it is as long as the grain, and when one of §7's conditions does not hold: then so are those around
 //! it, and what is inside of it stays as it is.
 //!
+//! A task of a scope that creates others into that same scope and ends before them, as those of Rayon do, has one exit all the
+//! same, where its thread runs them next: they end where it does, at the scope's wait. It is folded with them ([`outward`]).
+//!
 //! Beyond §7, these are never folded: detached tasks, tasks that did not wait for all of their children, dependences, yields, what a
 //! loop's chunks create, records of counters, and sections whose envelope has more than eight corners.
 
 mod cuts;
 mod envelope;
 mod output;
+mod outward;
 mod path;
 mod records;
 mod section;
@@ -28,6 +32,7 @@ use crate::folded::FoldedRecord;
 pub use self::cuts::Cut;
 use self::cuts::Cuts;
 use self::output::Output;
+use self::outward::Members;
 use self::path::Paths;
 use self::section::{Child, Frame, Group, Section, SiteSum};
 use self::slots::Slots;
@@ -72,6 +77,7 @@ pub struct Fold {
     sections: Slots<Section>,
     children: Vec<Child>,
     groups: Slots<Group>,
+    members: Members,
     sites: Vec<SiteSum>,
     tally: Tally,
     paths: Paths,
@@ -114,6 +120,7 @@ impl Fold {
             sections: Slots::default(),
             children: Vec::new(),
             groups: Slots::default(),
+            members: Members::default(),
             sites: Vec::new(),
             tally: Tally::default(),
             paths: Paths::default(),
@@ -264,6 +271,7 @@ impl Fold {
             + self.sections.memory()
             + self.children.len() * size_of::<Child>()
             + self.groups.memory()
+            + self.members.memory()
             + self.sites.len() * size_of::<SiteSum>()
             + self.tally.memory()
             + self.paths.memory()

@@ -5,6 +5,7 @@
 #[path = "../random/dice.rs"]
 mod dice;
 mod file;
+mod outward;
 mod program;
 mod reading;
 mod refused;
@@ -64,6 +65,7 @@ fn habits(dice: &mut Dice) -> Habits {
         step: dice.pick(&[1, 6, 90]),
         tasks: 20 + dice.below(500),
         joins_only: dice.percent(25),
+        outward: false,
     }
 }
 

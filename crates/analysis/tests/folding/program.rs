@@ -28,6 +28,8 @@ pub struct Habits {
     pub tasks: usize,
     /// Only joins.
     pub joins_only: bool,
+    /// Tasks create into their own scopes and into the one that they are members of; nobody waits for all children.
+    pub outward: bool,
 }
 
 /// A thread's records.
@@ -71,6 +73,10 @@ struct Task {
     unjoined: Vec<usize>,
     scopes: Vec<(u64, bool, Vec<usize>)>,
     open_marks: Vec<u64>,
+    /// Who opened the scope that it was created into, and that scope's name.
+    member_of: Option<(usize, u64)>,
+    /// Creates into one scope from its opener.
+    level: u32,
 }
 
 #[derive(Clone)]
@@ -139,6 +145,8 @@ impl Sim<'_> {
             unjoined: vec![],
             scopes: vec![],
             open_marks: vec![],
+            member_of: None,
+            level: 0,
         });
         self.tasks.len() - 1
     }
@@ -162,7 +170,11 @@ impl Sim<'_> {
         if ready.is_empty() {
             return false;
         }
-        let task = self.dice.pick(&ready);
+        let own = ready.iter().rfind(|&&t| self.tasks[t].name.0 == w as u64);
+        let task = match own.filter(|_| self.habits.outward && self.dice.percent(70)) {
+            Some(&own) => own,
+            None => self.dice.pick(&ready),
+        };
         if self.dice.percent(50) {
             let (thread, seq) = self.tasks[task].name;
             self.put(w, Kind::Steal, &[thread + 1, 0, thread, seq]);
@@ -214,7 +226,8 @@ impl Sim<'_> {
                 if self.dice.percent(self.habits.foreign) {
                     self.steal(w);
                 } else if !mine.is_empty() {
-                    let task = match self.dice.below(4) {
+                    let order = if self.habits.outward { 20 } else { 4 };
+                    let task = match self.dice.below(order) {
                         0 => self.dice.pick(&mine),
                         1 => mine[0],
                         _ => mine[mine.len() - 1],
@@ -227,7 +240,9 @@ impl Sim<'_> {
 
     fn run(&mut self, w: usize, task: usize) {
         let h = self.habits;
-        let full = self.tasks.len() >= h.tasks;
+        // A thread that runs next what it created last comes back from no tree whose tasks create more than one each.
+        let deep = h.outward && self.tasks[task].level > 7;
+        let full = self.tasks.len() >= h.tasks || deep;
         if self.dice.below(1000) < h.detached + h.marks + h.yields + h.signals {
             return self.rare(w, task);
         }
@@ -260,7 +275,10 @@ impl Sim<'_> {
     }
 
     fn create_child(&mut self, w: usize, task: usize, site: u64) {
-        let inline = self.dice.percent(15);
+        if self.habits.outward && self.create_outward(w, task, site) {
+            return;
+        }
+        let inline = !self.habits.outward && self.dice.percent(15);
         let flags = if inline { 2 } else { 1 };
         let scope = self.tasks[task].scopes.len().checked_sub(1);
         match scope.filter(|_| self.dice.percent(70)) {
@@ -281,6 +299,36 @@ impl Sim<'_> {
                 self.created(w, task, child, inline);
             }
         }
+    }
+
+    /// A task for the innermost scope that this one opened, or the one that it was created into. False where there is neither, or
+    /// where it is for the usual way.
+    fn create_outward(&mut self, w: usize, task: usize, site: u64) -> bool {
+        let opened = self.tasks[task].scopes.last().map(|s| (task, s.0));
+        let own = self.dice.percent(40);
+        let Some((owner, name)) = opened
+            .filter(|_| own)
+            .or(self.tasks[task].member_of)
+            .or(opened)
+        else {
+            return true;
+        };
+        self.put(w, Kind::Create, &[1 | 4, site, name & 255, name >> 8]);
+        let child = self.create(w);
+        self.tasks[child].member_of = Some((owner, name));
+        self.tasks[child].level = self.tasks[task].level + 1;
+        let open = self.tasks[owner].scopes.iter_mut().find(|s| s.0 == name);
+        match open {
+            Some(scope) => scope.2.push(child),
+            None => {
+                let waits = self.stacks.iter_mut().flatten().find_map(|act| match act {
+                    Act::Waits(who, on) if *who == owner && on.contains(&task) => Some(on),
+                    _ => None,
+                });
+                waits.unwrap().push(child);
+            }
+        }
+        true
     }
 
     fn created(&mut self, w: usize, task: usize, child: usize, inline: bool) {
@@ -308,6 +356,9 @@ impl Sim<'_> {
 
     /// Waits for the innermost scope, or for all children; true when there was something to wait for.
     fn wait(&mut self, w: usize, task: usize) {
+        if self.habits.outward && self.tasks[task].scopes.is_empty() {
+            return;
+        }
         let at = self.dice.below(4) as u64;
         if let Some((name, _, on)) = self.tasks[task].scopes.pop() {
             self.put(w, Kind::Wait, &[at, 1, name & 255, name >> 8]);
@@ -321,6 +372,9 @@ impl Sim<'_> {
     }
 
     fn end(&mut self, w: usize, task: usize) {
+        if self.habits.outward && task == 0 && self.tasks.len() < self.habits.tasks {
+            return;
+        }
         let escapes = self.dice.percent(self.habits.escapes);
         let t = &self.tasks[task];
         if !t.scopes.is_empty() || !t.unjoined.is_empty() && !escapes {

@@ -56,6 +56,12 @@ impl Output {
         self.last = t;
     }
 
+    /// Appends a record that is nothing but a head.
+    pub(super) fn put(&mut self, kind: Kind, t: u64) {
+        head(&mut self.bytes, kind as u8, t.saturating_sub(self.last));
+        self.last = t;
+    }
+
     /// Appends bytes that are no record.
     pub(super) fn copy_bad(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);

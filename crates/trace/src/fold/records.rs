@@ -4,6 +4,7 @@ use super::Fold;
 use super::section::{Frame, Waits};
 use crate::event::Event;
 use crate::open::Place;
+use crate::wire::Kind;
 
 /// Counts beyond this are damage, and one can still count on from here.
 const MOST: u64 = u64::MAX >> 1;
@@ -11,6 +12,9 @@ const MOST: u64 = u64::MAX >> 1;
 impl Fold {
     /// A record, whose ticks counted from `before`.
     pub(super) fn record(&mut self, before: u64, t: u64, event: Event<'_>, bytes: &[u8]) {
+        if self.members.lingering > 0 && !matches!(event, Event::Begin(_)) {
+            self.not_next(t, &event);
+        }
         match event {
             Event::Join { site } => {
                 let site = self.site(site);
@@ -20,7 +24,7 @@ impl Fold {
                 self.join(site, t);
             }
             Event::End => {
-                self.ends(t);
+                self.ends(t, true);
                 self.out.copy(before, t, bytes);
                 self.pop(t);
             }
@@ -28,8 +32,19 @@ impl Fold {
                 self.out.copy(before, t, bytes);
                 self.next(before);
             }
+            // What goes on is below those that linger: their ends come between.
+            Event::EndResume if self.members.lingering > 0 => {
+                self.ends(t, false);
+                self.out.put(Kind::End, t);
+                self.pop(t);
+                if self.lingers_on_top() {
+                    self.abandon();
+                }
+                self.out.put(Kind::Resume, t);
+                self.resume(t);
+            }
             Event::EndResume => {
-                self.ends(t);
+                self.ends(t, false);
                 self.out.copy(before, t, bytes);
                 self.pop(t);
                 self.resume(t);
@@ -181,12 +196,12 @@ impl Fold {
         self.give_up();
     }
 
-    /// The task on top ends, by a record not yet put out.
-    fn ends(&mut self, t: u64) {
+    /// The task on top ends, by a record not yet put out. `lingers`: nothing goes on by that.
+    fn ends(&mut self, t: u64, lingers: bool) {
         self.strand_ends(t, 0);
         self.shut(t, true);
-        if !self.all_joined() {
-            self.give_up();
+        if !(self.all_joined() || lingers && self.lingers(t)) {
+            self.abandon();
         }
     }
 

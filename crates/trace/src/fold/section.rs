@@ -16,6 +16,8 @@ pub(super) enum Waits {
     Group(u32),
     /// It stopped because its child began on top of it.
     Interrupted,
+    /// It has ended, and waits here for those that it created into its own scope to run next.
+    Lingers,
     /// Something that is not followed, or nothing.
     Other,
 }
@@ -54,6 +56,8 @@ pub(super) struct Frame {
     pub barred: bool,
     /// It has children that it has not waited for, and that are not in its section.
     pub dirty: bool,
+    /// The scope that it was created into, where known: thread and count.
+    pub member_of: Option<(u32, u64)>,
 }
 
 impl Frame {
@@ -71,6 +75,7 @@ impl Frame {
             chunk: false,
             barred: false,
             dirty: false,
+            member_of: None,
         }
     }
 }
@@ -85,6 +90,8 @@ pub(super) struct Group {
     pub join: bool,
     /// The children of a join, or the tasks a wait names: no other wait joins them.
     pub apart: bool,
+    /// Members of the scope that the section's own task is one of: they end where it does.
+    pub outward: bool,
     /// Its wait is over.
     pub closed: bool,
     /// Tasks that have not ended.
@@ -104,6 +111,7 @@ impl Default for Group {
             tree: false,
             join: false,
             apart: false,
+            outward: false,
             closed: false,
             open: 0,
             heaviest: None,
@@ -117,6 +125,7 @@ impl Slot for Group {
     fn reset(&mut self) {
         (self.scope, self.tree, self.join) = (None, false, false);
         (self.apart, self.closed, self.open) = (false, false, 0);
+        self.outward = false;
         (self.heaviest, self.last_end) = (None, 0);
         self.envelope.set(0, 0);
     }
@@ -136,6 +145,7 @@ pub(super) struct Child {
     pub site: u32,
     pub deferred: bool,
     pub chunk: bool,
+    pub scope: Option<(u32, u64)>,
     pub group: u32,
     pub created: u64,
     /// The heaviest path to its creation.

@@ -1,7 +1,7 @@
 //! Makes a section one folded record.
 
 use super::Fold;
-use super::output::{extended_head, head};
+use super::output::{Mark, extended_head, head};
 use crate::entry::push_varint;
 use crate::folded::FoldedSite;
 use crate::wire::Kind;
@@ -35,7 +35,7 @@ impl Fold {
         let worthwhile = bytes >= retry && (last || bytes >= WORTHWHILE) && gaps <= length;
         if (worthwhile || last) && (self.all_joined() || self.all_joined_before()) {
             if worthwhile {
-                self.write(from, to, opened.map_or(0, |o| o.1));
+                self.write(from, to, opened.map_or(0, |o| o.1), false);
             }
             if last && !ends {
                 self.give_up();
@@ -44,13 +44,31 @@ impl Fold {
         self.opened_no_more();
     }
 
+    /// The task on top lingered, and all that it created into its scope has ended: as [`Fold::shut`], for a task whose end was put out.
+    pub(super) fn shut_ended(&mut self, t: u64) {
+        let lives = self.sections.len();
+        let Some(section) = self.sections.last() else {
+            return;
+        };
+        let length = section.length(t);
+        let ran = section.work.saturating_add(section.probes);
+        let gaps = length.saturating_sub(ran).saturating_mul(self.gaps);
+        let (from, to) = (section.mark, self.out.mark());
+        let bytes = to.at - from.at;
+        let last = lives == 1 || length >= self.options.grain / 8;
+        if bytes >= section.retry && (last || bytes >= WORTHWHILE) && gaps <= length {
+            self.write(from, to, 0, true);
+        }
+    }
+
     fn opened_no_more(&mut self) {
         if let Some(section) = self.sections.last_mut() {
             section.opened = None;
         }
     }
 
-    fn write(&mut self, from: super::output::Mark, to: super::output::Mark, opened: u64) {
+    /// `ended`: among the records is the one of the task's end, which comes after the folded one then.
+    fn write(&mut self, from: Mark, to: Mark, opened: u64, ended: bool) {
         let depth = self.frames.len().saturating_sub(1) as u32;
         let Some(section) = self.sections.last_mut() else {
             return;
@@ -101,6 +119,9 @@ impl Fold {
         extended_head(&mut all, Kind::Skip, 0);
         push_varint(&mut all, section.tasks);
         push_varint(&mut all, scopes);
+        if ended {
+            head(&mut all, Kind::End as u8, 0);
+        }
         if all.len() as u64 >= bytes {
             section.retry = bytes + all.len() as u64;
             return;

@@ -160,12 +160,10 @@ impl Fold {
 
     /// The task named begins on top.
     pub(super) fn begin(&mut self, (thread, seq): (u32, u64), t: u64) {
-        let child = if thread == self.thread {
-            self.find_child(seq)
-        } else {
-            None
-        };
+        let own = thread == self.thread;
+        let child = if own { self.find_child(seq) } else { None };
         let mut frame = Frame::new(seq, t);
+        let member = own.then(|| self.members.begun(seq)).flatten();
         let known = child.and_then(|at| Some((at, *self.children.get(at as usize)?)));
         let waits = self.frames.last().map(|f| f.waits);
         self.interrupt(t);
@@ -177,10 +175,15 @@ impl Fold {
                 }
                 (frame.site, frame.from) = (Some(child.site), child.site.saturating_add(1));
                 (frame.via, frame.chunk) = (Via::Child(at), child.chunk);
+                frame.member_of = child.scope;
                 self.push(frame, Some((child.through, child.end.node)));
             }
             None => {
-                self.give_up();
+                self.abandon();
+                if let Some((site, scope)) = member {
+                    (frame.site, frame.from) = (Some(site), site.saturating_add(1));
+                    frame.member_of = Some(scope);
+                }
                 self.push(frame, None);
             }
         }
@@ -201,9 +204,16 @@ impl Fold {
         Some((from + at) as u32)
     }
 
-    /// The task on top has ended and its record was put out: it is popped, and if it is all folded or can be, it goes into the
-    /// section below.
+    /// The task on top has ended and its record was put out: it is popped, unless it waits for those that it created to run next.
     pub(super) fn pop(&mut self, t: u64) {
+        if !self.lingers_on_top() {
+            self.leave(t);
+            self.settle(t);
+        }
+    }
+
+    /// The task on top is popped, and if it is all folded or can be, it goes into the section below.
+    pub(super) fn leave(&mut self, t: u64) {
         let depth = self.frames.len().saturating_sub(1) as u32;
         let Some(frame) = self.frames.pop() else {
             return self.give_up();

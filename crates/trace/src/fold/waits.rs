@@ -104,13 +104,20 @@ impl Fold {
         let continuations = self.options.thieves == Thieves::TakeContinuations;
         top.mergeable = !(continuations && deferred);
         top.barred |= top.chunk;
-        if detached || top.barred || self.is_kept(site) {
+        let (barred, member_of) = (top.barred, top.member_of);
+        if let Some(scope) = scope.filter(|_| deferred) {
+            self.members.created(seq, site, scope);
+        }
+        if detached || barred || self.is_kept(site) {
             self.outside(detached);
             return;
         }
         let group = match scope {
-            Some((thread, count)) if thread == self.thread => self.scoped(count),
-            Some(_) => None,
+            Some((thread, count)) => {
+                let own = (thread == self.thread).then(|| self.scoped(count));
+                own.flatten()
+                    .or_else(|| (scope == member_of).then(|| self.outward())?)
+            }
             None => self.unscoped(),
         };
         let Some(group) = group.filter(|_| !self.sections.is_empty()) else {
@@ -136,6 +143,7 @@ impl Fold {
             site,
             deferred,
             chunk,
+            scope,
             group,
             created: t,
             through: section.through,
@@ -200,6 +208,7 @@ impl Fold {
     /// [`crate::wire::Kind::Wait`], of which the strand before has ended.
     pub(super) fn wait(&mut self, what: WaitFor<'_>) {
         let dirty = self.frames.last().is_some_and(|top| top.dirty);
+        self.members.waited(&what);
         let waits = match what {
             WaitFor::Children => {
                 if dirty {
@@ -282,6 +291,21 @@ impl Fold {
         stopped: u64,
         t: u64,
     ) -> Option<()> {
+        let last = self.goes_through(groups, closes, stopped)?;
+        let section = self.sections.last_mut()?;
+        section.syncs += 1;
+        section.ready = section.ready.saturating_add(t.saturating_sub(last));
+        Some(())
+    }
+
+    /// The paths through the tasks of these groups, which have all ended, are now some of the section's. Returns when the last one ended,
+    /// or `stopped`.
+    pub(super) fn goes_through(
+        &mut self,
+        groups: std::ops::Range<usize>,
+        closes: bool,
+        stopped: u64,
+    ) -> Option<u64> {
         let section = self.sections.last_mut()?;
         if groups.start < section.groups as usize {
             return None;
@@ -312,13 +336,11 @@ impl Fold {
             last = last.max(group.last_end);
             group.closed |= closes || group.scope.is_none();
         }
-        section.syncs += 1;
-        section.ready = section.ready.saturating_add(t.saturating_sub(last));
         section.through = through;
         if let Some((_, mut end, site, depth)) = chosen {
             self.paths.close(&mut end, site, depth);
             section.end = end;
         }
-        Some(())
+        Some(last)
     }
 }

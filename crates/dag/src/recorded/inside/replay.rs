@@ -93,6 +93,28 @@ impl<'a> Replay<'a> {
         self.named_from = name;
     }
 
+    /// The task of this name that was created here, and its site.
+    fn named(&self, (thread, name): (u32, u64)) -> Option<(u32, PlaceId)> {
+        // The first task here is the folded strand's own.
+        let at = name.checked_sub(self.named_from)?.checked_add(1)?;
+        let task = self.tasks.get(usize::try_from(at).ok()?)?;
+        (thread == self.thread).then_some((at as u32, task.site))
+    }
+
+    /// A record of a task that was created here and has not begun, or of nothing.
+    fn begins_next(&self, event: &Event<'_>) -> bool {
+        match *event {
+            Event::Begin(name) => {
+                let task = self
+                    .named(name)
+                    .and_then(|at| self.tasks.get(at.0 as usize));
+                task.is_some_and(|task| task.begun == u64::MAX)
+            }
+            Event::Readings(_) => true,
+            _ => false,
+        }
+    }
+
     fn place(&self, site: u32) -> PlaceId {
         self.place_of.get(site as usize).copied().unwrap_or(NONE)
     }
@@ -199,6 +221,10 @@ impl<'a> Replay<'a> {
 
     /// Takes a record; false when no more are wanted.
     pub(super) fn record(&mut self, t: u64, event: &Event<'_>) -> bool {
+        // Where the folded strand's own task ended before what it created into its scope, that begins next.
+        if self.stack.is_empty() && !self.begins_next(event) {
+            return false;
+        }
         match *event {
             Event::Join { site } => {
                 let place = self.place(site);
@@ -223,11 +249,9 @@ impl<'a> Replay<'a> {
                     None => return false,
                 }
             }
-            Event::End => return self.ends(t),
+            Event::End => self.ends(t),
             Event::EndResume => {
-                if !self.ends(t) {
-                    return false;
-                }
+                self.ends(t);
                 self.resume(t);
             }
             Event::Create { site, scope, .. } => {
@@ -251,27 +275,21 @@ impl<'a> Replay<'a> {
                 self.stop(NONE);
                 self.wait(&what);
             }
-            Event::Begin((thread, name)) => {
-                // The first task here is the folded strand's own.
-                let at = name.checked_sub(self.named_from);
-                let at = at.and_then(|at| usize::try_from(at.checked_add(1)?).ok());
-                match at.and_then(|at| Some((at, self.tasks.get(at)?.site))) {
-                    Some((at, site)) if thread == self.thread => {
-                        if self.stack.last().is_some_and(|top| !top.stopped) {
-                            self.strand(t, NONE, EndKind::Yield);
-                        }
-                        self.push(at as u32, t, site);
+            Event::Begin(name) => match self.named(name) {
+                Some((at, site)) => {
+                    if self.stack.last().is_some_and(|top| !top.stopped) {
+                        self.strand(t, NONE, EndKind::Yield);
                     }
-                    _ => return false,
+                    self.push(at, t, site);
                 }
-            }
+                _ => return false,
+            },
             Event::Resume => self.resume(t),
             Event::Scope { .. } | Event::Readings(_) | Event::Skip { .. } => {}
             // Folded parts have no other.
             _ => return false,
         }
-        let full = self.cut || self.tasks.len() >= MOST_TASKS || t >= self.window.1;
-        !full && !self.stack.is_empty()
+        !(self.cut || self.tasks.len() >= MOST_TASKS || t >= self.window.1)
     }
 
     fn stop(&mut self, next: u32) {
@@ -303,8 +321,8 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// The task on top ends; false when it is the folded strand's own.
-    fn ends(&mut self, t: u64) -> bool {
+    /// The task on top ends.
+    fn ends(&mut self, t: u64) {
         self.strand(t, NONE, EndKind::End);
         let ended = self.stack.pop();
         if let Some(Frame { task, open, .. }) = ended.filter(|e| !e.open.is_empty()) {
@@ -321,7 +339,6 @@ impl<'a> Replay<'a> {
         if let Some(below) = self.stack.last_mut().filter(|below| !below.stopped) {
             below.start = t;
         }
-        !self.stack.is_empty()
     }
 
     /// All that was found, with what joins it; `None` when there is more than was asked for.
