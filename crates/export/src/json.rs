@@ -235,7 +235,51 @@ pub fn report_json_with(
     measured: &Options,
     statistics: Option<&Statistics>,
 ) -> String {
-    let mut root = root(dag, report, measured);
+    report_json_of(dag, report, measured, statistics, &Most::default())
+}
+
+/// How much of a report is told: for readers that can't take any number of rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Most {
+    /// Spawn sites, the first ones.
+    pub sites: usize,
+    /// Code blocks of all of them together.
+    pub blocks: usize,
+    /// Code blocks of one of them.
+    pub blocks_each: usize,
+}
+
+impl Default for Most {
+    /// All of it.
+    fn default() -> Self {
+        Most {
+            sites: usize::MAX,
+            blocks: usize::MAX,
+            blocks_each: usize::MAX,
+        }
+    }
+}
+
+impl Most {
+    /// How many blocks of a site that has `count` are told; `told` are, of the sites before, and these are counted as well.
+    pub fn blocks_of(&self, count: usize, told: &mut usize) -> usize {
+        let blocks = count
+            .min(self.blocks_each)
+            .min(self.blocks.saturating_sub(*told));
+        *told = told.saturating_add(blocks);
+        blocks
+    }
+}
+
+/// The same, with so much of it.
+pub fn report_json_of(
+    dag: &Dag,
+    report: &Report,
+    measured: &Options,
+    statistics: Option<&Statistics>,
+    most: &Most,
+) -> String {
+    let mut root = root(dag, report, measured, most);
     root.statistics = statistics.map(|s| StatisticsJson::of(dag, s));
     // Strings, numbers and lists only: nothing in it can fail to be written.
     let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
@@ -243,7 +287,8 @@ pub fn report_json_with(
     text
 }
 
-fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options) -> Root<'a> {
+fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most) -> Root<'a> {
+    let mut told = 0;
     let (meta, ws, b) = (&dag.meta, &report.work_span, &report.breakdown);
     let (metric, metric_unit) = match &measured.metric {
         Metric::Counter(name) => (name.as_str(), "count"),
@@ -328,7 +373,12 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options) -> Root<'a>
         findings: findings::findings(dag, report),
         causes: findings::causes(report),
         alone: findings::alone(dag, report),
-        sites: report.sites.iter().map(|row| site(dag, row)).collect(),
+        sites: report
+            .sites
+            .iter()
+            .take(most.sites)
+            .map(|row| site(dag, row, most.blocks_of(row.blocks.len(), &mut told)))
+            .collect(),
         samples: code::samples(report),
         regions: report.regions.iter().map(|row| region(dag, row)).collect(),
         parts: report.parts.iter().map(|row| part(dag, row)).collect(),
@@ -373,7 +423,7 @@ fn edges(by: [u128; 7]) -> Edges {
     }
 }
 
-fn site<'a>(dag: &'a Dag, row: &workspan_analysis::SiteRow) -> Site<'a> {
+fn site<'a>(dag: &'a Dag, row: &workspan_analysis::SiteRow, blocks: usize) -> Site<'a> {
     let at = place(dag, row.site);
     Site {
         id: row.site,
@@ -391,6 +441,7 @@ fn site<'a>(dag: &'a Dag, row: &workspan_analysis::SiteRow) -> Site<'a> {
         blocks: row
             .blocks
             .iter()
+            .take(blocks)
             .map(|b| Block {
                 from: start(dag, b.from, b.from_kind),
                 to: end(dag, b.to, b.to_kind),

@@ -30,7 +30,7 @@ pub use compare::{
     CompareOptions, check_json, check_text, compare_json, compare_text, compare_words,
 };
 pub use dot::{DOT_NODES, dot};
-pub use json::{report_json, report_json_with};
+pub use json::{Most, report_json, report_json_of, report_json_with};
 pub use perfetto::{Perfetto, perfetto};
 pub use quantity::{bytes, thousands};
 pub use scale::{ScaleView, scale_csv, scale_json, scale_text};

@@ -9,7 +9,7 @@ mod sequence;
 mod within;
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
 use workspan_analysis::{Subtrees, subtrees};
@@ -49,6 +49,8 @@ pub(crate) struct Index {
     longest: Vec<u64>,
     /// What was summed up over many strands.
     known: Mutex<BTreeMap<TaskId, Inside>>,
+    /// The long sequence that was asked for last: most questions that follow are about the same.
+    last: Mutex<Option<(TaskId, Arc<[Step]>)>>,
 }
 
 impl Index {
@@ -80,6 +82,7 @@ impl Index {
             place,
             longest,
             known: Mutex::new(BTreeMap::new()),
+            last: Mutex::default(),
         }
     }
 

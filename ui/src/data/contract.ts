@@ -65,6 +65,8 @@ export interface RunMeta {
   samples: number;
   /** Spawn sites; `SiteIndex` points in here. By critical percent, the root first, as the report has them. */
   sites: SiteName[];
+  /** Sites behind the first thousands, which no answer tells of one by one; they are in all numbers. */
+  more_sites: number;
   /** Code, most time first; `CodeIndex` points in here. What boxes are coloured and labelled by. */
   codes: CodeName[];
   /** Which layers have data. */
@@ -107,7 +109,7 @@ export interface CodeName {
   ticks: number;
 }
 
-/** `report?run` is the object of `workspan report --json --statistics` (docs/TEXT_TRACE.md), unchanged. */
+/** `report?run` is the object of `workspan report --json --statistics` (docs/TEXT_TRACE.md), with the sites of `RunMeta.sites` alone. */
 export type Report = Record<string, any>;
 
 /** `summary?run`: the words of `workspan report`, so that page and terminal say the same. */

@@ -134,6 +134,7 @@ function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[
           <Table label="Spawn sites and their code" columns={columns} rows={shown} id={(w) => w.id} rowClass={(w) => (w.kind === "site" ? "" : "sub")} selected={isSelected} onSelect={select} onOpen={open} order={order.value} onOrder={(o) => (order.value = o)} />
           {shown.length === 0 && <Empty small title="No row fits the filter"><button type="button" class="link" style={{ paddingLeft: "16px" }} onClick={() => (text.value = "")}>Show all</button></Empty>}
           {groups.length === 1 && <p class="hint">All tasks are the root's own: nothing was spawned while it was recorded.</p>}
+          {r.more_sites > 0 && <p class="hint">{many(r.more_sites, "further site")} with less of the critical path and less work {r.more_sites === 1 ? "has" : "have"} no row here; <code>workspan report --json</code> lists all.</p>}
           <p class="hint">The root task keeps its own strands, so work that follows its last wait counts for root; the code row says which lines.{stretched && " Stretch: against the run on one worker."}</p>
           {(current ?? shown[0]) && <SiteDetail row={current ?? shown.find((w) => w.kind === "site")!} extra={extras[(current ?? shown[0]!).site] ?? null} report={report} run={r} />}
         </div>

@@ -45,6 +45,7 @@ struct RunMeta<'a> {
     folded_strands: u64,
     samples: u64,
     sites: Vec<SiteName<'a>>,
+    more_sites: u64,
     codes: Vec<CodeName<'a>>,
     has: Has<'a>,
     warnings: &'a [String],
@@ -136,6 +137,7 @@ fn told<'a>(run: &'a Run, meta: &'a workspan_dag::Meta) -> RunMeta<'a> {
         folded_strands: 0,
         samples: 0,
         sites: Vec::new(),
+        more_sites: 0,
         codes: Vec::new(),
         has: Has {
             cpu: false,
@@ -191,6 +193,7 @@ fn sketched<'a>(run: &'a Run, overview: &'a Overview) -> RunMeta<'a> {
         top_level: overview.top_level(),
         tasks: overview.tasks(),
         sites: overview.sites.places.iter().map(site).collect(),
+        more_sites: overview.sites.more,
         codes: overview.codes.iter().map(code).collect(),
         overview: Some(overview.finest_level()),
         ..told(run, meta)
@@ -216,6 +219,7 @@ fn read<'a>(session: &Session, run: &'a Run) -> Result<RunMeta<'a>, Failure> {
         folded_strands: dag.folded.len() as u64,
         samples: dag.samples.len() as u64,
         sites: sites(picture),
+        more_sites: picture.sites.more,
         codes: codes(picture),
         has: Has {
             cpu,

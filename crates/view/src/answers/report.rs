@@ -1,16 +1,23 @@
-//! `report`: the object of `workspan report --json --statistics`.
+//! `report`: the object of `workspan report --json --statistics`, with the sites that have numbers.
 
-use workspan_export::report_json_with;
+use workspan_export::report_json_of;
 
 use crate::answer::Reply;
 use crate::failure::Failure;
 use crate::run::Run;
+use crate::run::sites::MOST;
 
 pub(crate) fn answer(run: &Run) -> Result<Reply, Failure> {
     let (picture, rest) = (run.picture()?, run.rest()?);
     let json = rest.json.get_or_init(|| {
         let statistics = rest.statistics(picture).ok();
-        report_json_with(&picture.dag, &rest.report, &picture.measured, statistics)
+        report_json_of(
+            &picture.dag,
+            &rest.report,
+            &picture.measured,
+            statistics,
+            &MOST,
+        )
     });
     Ok(Reply::Json(json.as_bytes().to_vec()))
 }

@@ -2,12 +2,15 @@
 
 mod stretched;
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use workspan_analysis::{SiteRow, site_delays};
-use workspan_dag::{Dag, PlaceId, StrandId};
+use workspan_dag::{PlaceId, StrandId};
 
 use crate::answer::Reply;
 use crate::failure::Failure;
+use crate::run::sites::MOST;
 use crate::run::{Picture, Rest, Run};
 use crate::session::Session;
 use stretched::Stretched;
@@ -89,15 +92,20 @@ fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExt
     let statistics = rest.statistics(picture).ok();
     let stretched = serial.and_then(|serial| Stretched::new(serial, picture, &rest.report));
     let stretched = stretched.as_ref();
-    let mut longest = longest(dag, picture.begin);
+    let mut longest = longest(picture);
+    let lengths = statistics.map_or(&[][..], |s| &s.sites);
+    let lengths: BTreeMap<PlaceId, _> = lengths.iter().map(|row| (row.site, row)).collect();
+    let mut told = 0;
     let row = |site: &SiteRow| {
+        let number = usize::from(picture.sites.of(site.site));
+        let spread = lengths.get(&site.site);
         let place = site.site as usize;
-        let spread = statistics.and_then(|s| s.sites.iter().find(|r| r.site == site.site));
+        let most = MOST.blocks_of(blocks[number].len(), &mut told);
         SiteExtra {
             place: site.site,
             delay: delays[place].delay,
             buried: delays[place].buried,
-            spark: sparks[place].mean(picture),
+            spark: sparks[number].mean(picture),
             lengths: spread.map_or_else(Lengths::default, |s| Lengths {
                 min: s.strand_lengths.minimum,
                 median: s.strand_lengths.median,
@@ -105,9 +113,10 @@ fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExt
                 max: s.strand_lengths.maximum,
             }),
             stretch: stretched.and_then(|s| s.site(site.site)),
-            longest: std::mem::take(&mut longest[place]),
-            blocks: blocks[place]
+            longest: std::mem::take(&mut longest[number]),
+            blocks: blocks[number]
                 .iter()
+                .take(most)
                 .map(|&i| BlockExtra {
                     code: by_code[i].code,
                     work: by_code[i].work,
@@ -119,7 +128,9 @@ fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExt
                 .collect(),
         }
     };
-    rest.report.sites.iter().map(row).collect()
+    // Those that have numbers come first.
+    let numbered = rest.report.sites.iter().take(picture.sites.places.len());
+    numbered.map(row).collect()
 }
 
 /// Running strand-ticks in equal bins of the run.
@@ -160,21 +171,25 @@ struct OfCode {
     spark: Spark,
 }
 
-/// By place, and for each place its codes, most time first, as indices into `by_code`.
+/// By site, and for each site its codes, most time first, as indices into `by_code`.
 fn sparks(picture: &Picture, by_code: &mut Vec<OfCode>) -> (Vec<Spark>, Vec<Vec<usize>>) {
     let dag = &*picture.dag;
-    let mut sites = vec![Spark([0; BINS]); dag.places.len()];
-    let mut blocks: Vec<Vec<usize>> = vec![Vec::new(); dag.places.len()];
+    let mut sites = vec![Spark([0; BINS]); picture.sites.places.len()];
+    let mut blocks: Vec<Vec<usize>> = vec![Vec::new(); sites.len()];
     let mut index = std::collections::HashMap::new();
     for s in 0..dag.strands.len() {
         let (start, end) = (dag.strands.start[s], dag.strands.end[s]);
         if start == end {
             continue;
         }
-        let place = dag.tasks.site[dag.strands.task[s] as usize] as usize;
+        let place = dag.tasks.site[dag.strands.task[s] as usize];
+        let site = usize::from(picture.sites.of(place));
+        let Some(spark) = sites.get_mut(site) else {
+            continue;
+        };
         let code = picture.codes.of(s as StrandId);
-        sites[place].add(picture, start, end);
-        let i = *index.entry((place, code)).or_insert_with(|| {
+        spark.add(picture, start, end);
+        let i = *index.entry((site, code)).or_insert_with(|| {
             by_code.push(OfCode {
                 code,
                 work: 0,
@@ -182,7 +197,7 @@ fn sparks(picture: &Picture, by_code: &mut Vec<OfCode>) -> (Vec<Spark>, Vec<Vec<
                 count: 0,
                 spark: Spark([0; BINS]),
             });
-            blocks[place].push(by_code.len() - 1);
+            blocks[site].push(by_code.len() - 1);
             by_code.len() - 1
         });
         let of = &mut by_code[i];
@@ -203,14 +218,18 @@ fn sparks(picture: &Picture, by_code: &mut Vec<OfCode>) -> (Vec<Spark>, Vec<Vec<
     (sites, blocks)
 }
 
-/// The instances that took longest from first start to last end, by place, longest first.
-fn longest(dag: &Dag, begin: u64) -> Vec<Vec<Instance>> {
-    let mut by_place: Vec<Vec<Instance>> = vec![Vec::new(); dag.places.len()];
+/// The instances that took longest from first start to last end, by site, longest first.
+fn longest(picture: &Picture) -> Vec<Vec<Instance>> {
+    let (dag, begin) = (&*picture.dag, picture.begin);
+    let mut by_site: Vec<Vec<Instance>> = vec![Vec::new(); picture.sites.places.len()];
     let length = |i: &Instance| std::cmp::Reverse(i.end - i.start);
     for task in 0..dag.tasks.len() {
         let start = dag.strands.start[dag.tasks.first[task] as usize];
         let end = dag.strands.end[dag.tasks.last[task] as usize].max(start);
-        let list = &mut by_place[dag.tasks.site[task] as usize];
+        let site = usize::from(picture.sites.of(dag.tasks.site[task]));
+        let Some(list) = by_site.get_mut(site) else {
+            continue;
+        };
         let instance = Instance {
             task: task as u32,
             start: start - begin,
@@ -222,9 +241,9 @@ fn longest(dag: &Dag, begin: u64) -> Vec<Vec<Instance>> {
         }
         list.push(instance);
     }
-    for list in &mut by_place {
+    for list in &mut by_site {
         list.sort_by_key(|i| (length(i), i.task));
         list.truncate(LONGEST);
     }
-    by_place
+    by_site
 }

@@ -7,7 +7,7 @@ use workspan_dag::Dag;
 
 use crate::answer::Reply;
 use crate::failure::Failure;
-use crate::run::{Picture, Run};
+use crate::run::{Picture, Rest, Run};
 use crate::session::Session;
 use crate::source_file;
 
@@ -33,86 +33,112 @@ pub(crate) fn answer(session: &Session, run: &Run, file: &str) -> Result<Reply, 
 }
 
 /// The file's lines, from the disk where that is allowed, else those the trace itself carries.
-pub(crate) fn source<'a>(
-    session: &Session,
-    run: &Run,
-    file: &'a str,
-) -> Result<Source<'a>, Failure> {
+fn source<'a>(session: &Session, run: &Run, file: &'a str) -> Result<Source<'a>, Failure> {
     let picture = run.picture()?;
-    if !names(&picture.dag).contains_key(file) {
+    if !is_named(&picture.dag, file) {
         return Err(Failure::absent("The trace names no such source file."));
     }
-    let heat = Heat::of(run, file)?;
-    let read = source_file::read(&picture.dag, &session.settings.source_dirs, file);
-    Ok(match read {
-        Ok(read) => {
-            let lines = read.text.lines().zip(1u32..);
-            Source {
-                file,
-                missing: None,
-                changed: read.changed,
-                lines: lines
-                    .map(|(text, line)| heat.line(line, text.to_owned()))
-                    .collect(),
-            }
-        }
-        Err(why) => {
-            let lines = told(picture, file);
-            let lines: Vec<Line> = lines.into_iter().map(|(l, t)| heat.line(l, t)).collect();
-            Source {
-                file,
-                missing: lines.is_empty().then_some(why),
-                changed: false,
-                lines,
-            }
-        }
-    })
+    let mut all = Files::of(picture, run.rest()?).all;
+    let known = all.remove(file).unwrap_or_default();
+    Ok(known.source(session, picture, file))
 }
 
-/// Files the trace names, each with the lines that are places in it.
-pub(crate) fn names(dag: &Dag) -> BTreeMap<&str, Vec<u32>> {
-    let mut names: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
-    for place in &dag.places {
-        if let Some(file) = &place.file {
-            names.entry(file).or_default().extend(place.line);
-        }
-    }
-    for frame in &dag.samples.frames {
-        if let Some(file) = &frame.file {
-            names.entry(file).or_default();
-        }
-    }
-    names
+/// The trace names a source file so.
+fn is_named(dag: &Dag, file: &str) -> bool {
+    let places = dag.places.iter().map(|place| &place.file);
+    let frames = dag.samples.frames.iter().map(|frame| &frame.file);
+    let mut named = places.chain(frames).flatten();
+    named.any(|name| name.as_str() == file)
 }
 
-/// Lines of the file whose text the trace carries.
-fn told(picture: &Picture, file: &str) -> BTreeMap<u32, String> {
-    let places = picture.dag.places.iter();
-    let here = places.filter(|p| p.file.as_deref() == Some(file));
-    here.filter_map(|p| Some((p.line?, p.source.clone()?)))
-        .collect()
+/// The files that a trace names.
+#[derive(Debug)]
+pub(crate) struct Files<'a> {
+    pub(crate) all: BTreeMap<&'a str, Known<'a>>,
+}
+
+/// What is known of a file without looking at it.
+#[derive(Debug, Default)]
+pub(crate) struct Known<'a> {
+    /// Lines that are places.
+    pub(crate) places: Vec<u32>,
+    /// Lines whose text the trace carries.
+    told: BTreeMap<u32, &'a str>,
+    heat: Heat,
+}
+
+impl<'a> Files<'a> {
+    /// All at once, as a trace may name as many as it has places.
+    pub(crate) fn of(picture: &'a Picture, rest: &'a Rest) -> Files<'a> {
+        let dag = &*picture.dag;
+        let mut all: BTreeMap<&str, Known> = BTreeMap::new();
+        for place in &dag.places {
+            if let Some(file) = &place.file {
+                let known = all.entry(file).or_default();
+                known.places.extend(place.line);
+                if let (Some(line), Some(text)) = (place.line, &place.source) {
+                    known.told.insert(line, text);
+                }
+            }
+        }
+        for frame in &dag.samples.frames {
+            if let Some(file) = &frame.file {
+                all.entry(file).or_default();
+            }
+        }
+        let (heat, rate) = (&rest.report.heat, dag.meta.ticks_per_second);
+        for line in &heat.lines {
+            if let Some(known) = all.get_mut(line.file.as_str()) {
+                let ticks = heat.ticks(line.samples, rate);
+                let lines = &mut known.heat.lines;
+                lines.insert(line.line, (line.samples, line.critical, ticks));
+            }
+        }
+        Files { all }
+    }
+}
+
+impl Known<'_> {
+    /// The lines of this file, which the trace calls `file`.
+    pub(crate) fn source<'f>(
+        &self,
+        session: &Session,
+        picture: &Picture,
+        file: &'f str,
+    ) -> Source<'f> {
+        let read = source_file::read(&picture.dag, &session.settings.source_dirs, file);
+        match read {
+            Ok(read) => {
+                let lines = read.text.lines().zip(1u32..);
+                let line = |(text, line): (&str, u32)| self.heat.line(line, text.to_owned());
+                Source {
+                    file,
+                    missing: None,
+                    changed: read.changed,
+                    lines: lines.map(line).collect(),
+                }
+            }
+            Err(why) => {
+                let line = |(&line, &text): (&u32, &&str)| self.heat.line(line, text.to_owned());
+                let lines: Vec<Line> = self.told.iter().map(line).collect();
+                Source {
+                    file,
+                    missing: lines.is_empty().then_some(why),
+                    changed: false,
+                    lines,
+                }
+            }
+        }
+    }
 }
 
 /// Samples by line of one file.
+#[derive(Debug, Default)]
 struct Heat {
     lines: BTreeMap<u32, (u64, u64, u64)>,
 }
 
 impl Heat {
-    /// None before the report is there: the lines come first.
-    fn of(run: &Run, file: &str) -> Result<Heat, Failure> {
-        let picture = run.picture()?;
-        let heat = &run.rest()?.report.heat;
-        let rate = picture.dag.meta.ticks_per_second;
-        let here = heat.lines.iter().filter(|l| l.file == file);
-        let line = |l: &workspan_analysis::LineHeat| {
-            (l.line, (l.samples, l.critical, heat.ticks(l.samples, rate)))
-        };
-        Ok(Heat {
-            lines: here.map(line).collect(),
-        })
-    }
-
     fn line(&self, line: u32, text: String) -> Line {
         let (samples, critical, ticks) = self.lines.get(&line).copied().unwrap_or_default();
         Line {

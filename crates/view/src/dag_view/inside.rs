@@ -208,7 +208,7 @@ pub(super) fn groups_to(
     sought: Step,
 ) -> Vec<NodeId> {
     let (mut node, all) = match around {
-        None => (NodeId::Run, steps(picture, tree, &NodeId::Run)),
+        None => (NodeId::Run, steps(picture, tree, &NodeId::Run).into()),
         Some(task) => {
             // Most tasks have few steps, and a walk over a million of their names is long enough.
             let few = tree.children(task).len() + tree.subtrees.strands[task as usize] as usize;

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use workspan_dag::{Dag, NONE, StrandId, TaskId};
 
@@ -61,8 +62,7 @@ impl NodeId {
             return inside.then_some(NodeId::Roots(from..to));
         }
         let task = number(of).filter(known)?;
-        let strands = tree.strands_of(&picture.dag, task).len();
-        let inside = to <= strands + tree.children(task).len();
+        let inside = to <= sequence(&picture.dag, tree, task).len();
         inside.then_some(NodeId::Group(task, from..to))
     }
 }
@@ -74,8 +74,25 @@ pub(super) enum Step {
     Child(TaskId),
 }
 
+/// Sequences that are longer are kept until another one is asked for.
+const LONG: usize = 1000;
+
 /// The strands of a task, and after each the tasks created at its end.
-pub(super) fn sequence(dag: &Dag, tree: &Index, task: TaskId) -> Vec<Step> {
+pub(super) fn sequence(dag: &Dag, tree: &Index, task: TaskId) -> Arc<[Step]> {
+    let known = || tree.last.lock().ok()?.clone().filter(|last| last.0 == task);
+    if let Some((_, steps)) = known() {
+        return steps;
+    }
+    let steps: Arc<[Step]> = walk(dag, tree, task).into();
+    if steps.len() > LONG
+        && let Ok(mut last) = tree.last.lock()
+    {
+        *last = Some((task, steps.clone()));
+    }
+    steps
+}
+
+fn walk(dag: &Dag, tree: &Index, task: TaskId) -> Vec<Step> {
     let strands = tree.strands_of(dag, task);
     let children = tree.children(task);
     let mut steps = Vec::with_capacity(strands.len() + children.len());
@@ -100,7 +117,7 @@ pub(super) fn steps(picture: &Picture, tree: &Index, node: &NodeId) -> Vec<Step>
     match node {
         NodeId::Run => roots().collect(),
         NodeId::Roots(range) => roots().skip(range.start).take(range.len()).collect(),
-        NodeId::Task(task) => sequence(&picture.dag, tree, *task),
+        NodeId::Task(task) => sequence(&picture.dag, tree, *task).to_vec(),
         NodeId::Group(task, range) => {
             let all = sequence(&picture.dag, tree, *task);
             all.get(range.clone()).unwrap_or_default().to_vec()

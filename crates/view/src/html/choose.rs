@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::pack::{Group, Pack};
 use crate::answer::{Reply, answer};
-use crate::answers::source::names;
+use crate::answers::source::Files;
 use crate::failure::Failure;
 use crate::run::Picture;
 use crate::session::{Mode, Session};
@@ -82,7 +82,9 @@ impl Choice<'_> {
     }
 
     fn group(&self, keys: impl IntoIterator<Item = String>) -> Group {
+        let mut asked = BTreeSet::new();
         let wanted = keys.into_iter().filter(|key| !self.pack.has(key));
+        let wanted = wanted.filter(|key| asked.insert(key.clone()));
         wanted.filter_map(|key| self.ask(key)).collect()
     }
 
@@ -113,15 +115,16 @@ impl Choice<'_> {
         let (mut files, mut lines) = (0, 0);
         for run in &self.session.runs {
             let picture = run.picture()?;
-            for (file, places) in names(&picture.dag) {
-                let Ok(mut source) = crate::answers::source::source(self.session, run, file) else {
-                    continue;
-                };
+            for (file, known) in Files::of(picture, run.rest()?).all {
+                if self.pack.is_full(SOURCES) {
+                    break;
+                }
+                let mut source = known.source(self.session, picture, file);
                 if !whole {
                     let hot = source.lines.iter().filter(|l| l.samples > 0);
                     let near: BTreeSet<u32> = hot
                         .map(|l| l.line)
-                        .chain(places)
+                        .chain(known.places)
                         .flat_map(|l| l.saturating_sub(AROUND)..=l.saturating_add(AROUND))
                         .collect();
                     source.lines.retain(|l| near.contains(&l.line));
