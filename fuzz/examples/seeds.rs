@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::{fs, io};
 
-use craft::{NEXT_THREAD, trace};
+use craft::{INDEX, NEXT_THREAD, trace};
 use workspan_trace::entry::push_varint;
 use workspan_trace::header::HEADER_SIZE;
 use workspan_trace::wire::Kind;
@@ -156,7 +156,14 @@ fn main() -> io::Result<()> {
         input.extend_from_slice(&every[HEADER_SIZE..]);
         write("recorded", name, &input)?;
     }
-    for (name, threads) in runs() {
+    // An index that says what its trace does, and one that says something else.
+    let runs = runs();
+    for (name, of, told) in [("same", 0, 0), ("another", 0, 2), ("folded", 4, 4)] {
+        let numbers = [20, 4, 12, 70, 1];
+        let input = [&runs[of].1, INDEX, &numbers, &runs[told].1].concat();
+        write("index", name, &input)?;
+    }
+    for (name, threads) in runs {
         write("events", name, &threads)?;
         write("report", name, &threads)?;
         let mut input = vec![0];

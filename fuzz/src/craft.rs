@@ -77,11 +77,22 @@ fn header_of(head: &[u8]) -> ChunkHeader {
 /// Separates one thread's records from the next one's.
 pub const NEXT_THREAD: &[u8] = b"\xff\x00\xfe\x01";
 
+/// Separates a trace's records from those of its index.
+pub const INDEX: &[u8] = b"\xff\x00\xfe\x02";
+
 /// A whole trace of these threads' records. The first byte of each thread's says where its first time is counted from.
 ///
 /// # Panics
 /// Never: it is written to memory.
 pub fn trace(threads: &[u8]) -> Vec<u8> {
+    trace_that_says(threads, None)
+}
+
+/// The same, with one more note.
+///
+/// # Panics
+/// Never, likewise.
+pub fn trace_that_says(threads: &[u8], more: Option<Note>) -> Vec<u8> {
     let header = FileHeader {
         clock: ClockKind::Nanoseconds,
         pid: 1,
@@ -129,6 +140,7 @@ pub fn trace(threads: &[u8]) -> Vec<u8> {
             Note::new("name", "fuzz"),
             Note::new("runtime", "Rayon 1.13.0"),
         ];
+        let notes = notes.into_iter().chain(more);
         writer.all_entries(ChunkKind::Notes, notes, Note::encode)?;
         let pairs = [ClockPair { ticks: 0, ns: 0 }];
         writer.all_entries(ChunkKind::Clock, pairs, ClockPair::encode)?;

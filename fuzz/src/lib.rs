@@ -10,9 +10,10 @@ mod heap;
 use std::path::Path;
 
 use workspan_analysis::{Options, report as measure};
-use workspan_dag::open::read;
+use workspan_dag::open::{Grain, Index, index_note, read};
+use workspan_dag::recorded::inside::Records;
 use workspan_dag::recorded::sketch::sketch;
-use workspan_dag::{Dag, Error, OpenOptions};
+use workspan_dag::{Dag, Error, OpenOptions, open};
 use workspan_export::{Charset, TextOptions, report_json, report_text};
 use workspan_trace::entry::{
     ClockPair, Fields, Finished, FrameEntry, Label, Mapping, Note, OffCpu, PlaceEntry,
@@ -111,6 +112,56 @@ pub fn recorded(bytes: &[u8]) {
 /// The records of threads ([`craft::trace`]), in a trace that is otherwise sound.
 pub fn events(bytes: &[u8]) {
     drop(both(&craft::trace(bytes)));
+}
+
+/// A trace ([`craft::trace`]), [`craft::INDEX`], and its index: five numbers of how it was folded, then records likewise.
+///
+/// # Panics
+/// As all of them; and where files can't be written.
+pub fn index(bytes: &[u8]) {
+    let at = bytes.windows(craft::INDEX.len());
+    let Some(at) = at.clone().position(|w| w == craft::INDEX) else {
+        return;
+    };
+    let (of, index) = (&bytes[..at], &bytes[at + craft::INDEX.len()..]);
+    let mut fields = Fields::new(index);
+    let folded = std::array::from_fn(|_| fields.number().unwrap_or(0));
+    let records = &index[index.len() - fields.left()..];
+    let folder = std::env::temp_dir().join(format!("workspan-fuzz-{}", std::process::id()));
+    let path = folder.join("run.wspan");
+    let _ = std::fs::create_dir(&folder);
+    let written = std::fs::write(&path, craft::trace(of)).and_then(|()| {
+        let note = index_note(&path, folded).map_err(std::io::Error::other)?;
+        let index = craft::trace_that_says(records, Some(Note::new(note.0, note.1)));
+        std::fs::write(folder.join("run.wspan.index"), index)
+    });
+    written.expect("files in the temporary directory");
+    let options = OpenOptions {
+        grain: Grain::Auto,
+        index: Index::Always,
+        ..OpenOptions::default()
+    };
+    heap::within(bytes.len() + 4096, || {
+        let Ok(dag) = open(&path, &options) else {
+            return;
+        };
+        in_order(&dag);
+        // What was folded is looked up in a trace that says something else.
+        let Ok(Some(records)) = Records::open(&path, &dag, &options) else {
+            return;
+        };
+        for s in (0..dag.strands.len() as u32).filter(|&s| dag.fold_of(s).is_some()) {
+            let all = records.inside(&dag, s, (0, u64::MAX), 64);
+            assert!(all.strands.len() <= 64);
+            let parents = all.tasks.iter().skip(1).map(|task| task.parent as usize);
+            assert!(parents.enumerate().all(|(i, parent)| parent <= i));
+        }
+        if let Ok(report) = measure(&dag, &Options::default()) {
+            let sum = &report.breakdown;
+            let all = u128::from(sum.workers) * u128::from(sum.elapsed());
+            assert_eq!(sum.work + sum.lost(), all, "MODEL.md §5");
+        }
+    });
 }
 
 /// The same, and all that is made of a run that could be read.

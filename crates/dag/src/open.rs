@@ -97,6 +97,19 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Dag, Error> {
     })
 }
 
+/// The note, key and value, by which an index says that it is of the trace at `path`: for who makes an index by other means, as the tests
+/// of what reads it do. `folded` is the grain in nanoseconds, and the tasks, records and bytes of the trace, and the folded records.
+///
+/// # Errors
+/// The file can't be read.
+pub fn index_note(path: &Path, folded: [u64; 5]) -> Result<(&'static str, String), Error> {
+    with_file(path, |bytes, about| {
+        let about = about.ok_or_else(|| fail(path, "is no file that could have an index"))?;
+        let beside = Beside::of(path, about, bytes);
+        Ok((recorded::index::KEY, beside.note(folded)))
+    })
+}
+
 /// What ran when in the recorded trace at `path`, long before [`open`] is through with it; `None` for a text trace.
 ///
 /// # Errors

@@ -21,7 +21,7 @@ use crate::meta::Shortened;
 use crate::open::OpenOptions;
 
 /// The key of the note that says what an index is of.
-pub(super) const KEY: &str = "index_of";
+pub(crate) const KEY: &str = "index_of";
 /// Of what the note says and how the trace was folded.
 const VERSION: u64 = 1;
 /// So many bytes at the trace's start and end are hashed.
@@ -52,6 +52,15 @@ impl Beside {
             path: path.with_file_name(name),
             of: [bytes.len() as u64, changed[0], changed[1], hash],
         }
+    }
+}
+
+impl Beside {
+    /// What the note of the trace's index says ([`KEY`]), with these of how it was folded.
+    pub(crate) fn note(&self, folded: [u64; 5]) -> String {
+        let all = [VERSION].into_iter().chain(self.of).chain(folded);
+        let all: Vec<String> = all.map(|n| n.to_string()).collect();
+        all.join(" ")
     }
 }
 
@@ -159,9 +168,7 @@ fn write_to(file: File, beside: &Beside, bytes: &[u8], short: &Short) -> io::Res
         about.bytes,
         about.records,
     ];
-    let all = [VERSION].into_iter().chain(beside.of).chain(folded);
-    let all: Vec<String> = all.map(|n| n.to_string()).collect();
-    let note = Note::new(KEY, all.join(" "));
+    let note = Note::new(KEY, beside.note(folded));
     writer.all_entries(ChunkKind::Notes, [note], Note::encode)?;
     writer.finish()?.flush()
 }
