@@ -30,7 +30,7 @@ impl Descriptor {
     pub(crate) fn create(path: CString) -> Result<Descriptor, c_int> {
         let flags = system::O_RDWR | system::O_CREAT | system::O_EXCL | system::O_CLOEXEC;
         // SAFETY: `path` is a C string.
-        let number = unsafe { system::open(path.as_ptr(), flags, 0o600) };
+        let number = unsafe { system::open(path.as_ptr(), flags, 0o600u32) };
         if number < 0 {
             return Err(system::errno());
         }
@@ -154,6 +154,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "duplicates a descriptor beyond a number")]
     fn a_number_that_became_somebody_elses_is_left_alone() {
         let ours = Descriptor::create(path("ours")).unwrap();
         let number = ours.number().unwrap();

@@ -74,7 +74,7 @@ pub(crate) type ObjectVisitor =
 pub(crate) type KeyDestructor = unsafe extern "C" fn(*mut c_void);
 
 unsafe extern "C" {
-    pub(crate) fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int;
+    pub(crate) fn open(path: *const c_char, flags: c_int, ...) -> c_int;
     pub(crate) fn unlink(path: *const c_char) -> c_int;
     fn read(fd: c_int, to: *mut c_void, length: usize) -> isize;
     pub(crate) fn close(fd: c_int) -> c_int;
