@@ -7,6 +7,9 @@
 //! out, all but some: with budget b (a part of the time), and d what recording a subtree adds to its time, each is recorded with
 //! the chance b / d, so that what is recorded costs b. Where d is below b, because strands are long, that is all of them. A subtree that is longer than the
 //! *grain* is entered instead, so that the next level decides; while what is recorded on the way costs too much, the grain grows.
+//!
+//! Calibration finds the least that a record costs; in a program that shares its caches and processors it is more. So drawn subtrees
+//! are compared with those of their class that were left out, and chances are lowered by what was thought too little.
 
 /// What a front end asks the recorder for once.
 #[repr(C)]
@@ -47,6 +50,12 @@ const CLASSES: usize = 256;
 const MEASURED: u32 = 2;
 /// A mean is over about so many, so that it follows the program.
 const MEAN_OF: u32 = 32;
+/// Subtrees left out of a class before those drawn of it are compared with them.
+const COMPARABLE: u32 = 4;
+/// Drawn subtrees that are compared before anything follows from it.
+const COMPARED: u32 = 16;
+/// So many times as long as those left out, a drawn one was interrupted, or was of another size.
+const ODD: u64 = 32;
 /// A subtree that takes less time than recording so many joins is not worth the two records of leaving it out.
 const WORTH: u64 = 8;
 
@@ -64,6 +73,9 @@ struct Class {
     join_time: u64,
     /// Chance in 2^32 of being recorded that follows.
     chance: u64,
+    /// Left out so far, up to [`MEAN_OF`], and their mean time in ticks.
+    left: u32,
+    left_ticks: u64,
 }
 
 const NONE: Class = Class {
@@ -73,7 +85,50 @@ const NONE: Class = Class {
     ticks: 0,
     join_time: 0,
     chance: 0,
+    left: 0,
+    left_ticks: 0,
 };
+
+/// Drawn subtrees, beside what those of their classes took that were left out.
+#[derive(Debug, Clone, Copy, Default)]
+struct Compared {
+    drawn: u32,
+    /// Joins in them.
+    joins: u64,
+    /// Time they took, and would have taken, in ticks.
+    recorded: u64,
+    bare: u64,
+}
+
+impl Compared {
+    fn add(&mut self, joins: u64, recorded: u64, bare: u64) {
+        self.drawn += 1;
+        self.joins = self.joins.saturating_add(joins);
+        self.recorded = self.recorded.saturating_add(recorded);
+        self.bare = self.bare.saturating_add(bare);
+        if self.drawn == COMPARED * 4 {
+            // So that it follows the program.
+            self.drawn /= 2;
+            self.joins /= 2;
+            self.recorded /= 2;
+            self.bare /= 2;
+        }
+    }
+
+    /// What chances are to be multiplied by, in 2^-16, where a join was thought to cost `join_ticks`: from a 64th to 1.
+    fn correction(&self, join_ticks: u64) -> u64 {
+        let thought = self.joins as u128 * join_ticks as u128;
+        let added = self.recorded.saturating_sub(self.bare) as u128;
+        if self.drawn < COMPARED || added == 0 {
+            return 1 << 16;
+        }
+        // Chances are in proportion to bare time / added time. What was thought of the former is what is left of the recorded.
+        let rest = (self.recorded as u128).saturating_sub(thought);
+        let rest = rest.max(self.recorded as u128 / 16).max(1);
+        let factor = ((thought << 16) / added) * self.bare as u128 / rest;
+        factor.clamp(1 << 10, 1 << 16) as u64
+    }
+}
 
 /// A thread's decisions.
 #[derive(Debug)]
@@ -92,6 +147,7 @@ pub struct Budget {
     entered: u64,
     /// Time since then that passed in subtrees recorded whole.
     sampled: u64,
+    compared: Compared,
 }
 
 /// What is known of a join when it begins; given back when it returns.
@@ -129,6 +185,7 @@ impl Budget {
             since: now,
             entered: 0,
             sampled: 0,
+            compared: Compared::default(),
         };
         budget.point = budget.draw();
         budget
@@ -253,7 +310,22 @@ impl Budget {
             bare
         };
         class.ticks = (class.ticks / n) * (n - 1) + (class.ticks % n) * (n - 1) / n + bare / n;
+        if begun.choice == Choice::Skip {
+            let passed = match class.left {
+                0 => passed,
+                _ => passed.min(class.left_ticks.saturating_mul(ODD)),
+            };
+            class.left = (class.left + 1).min(MEAN_OF);
+            let n = class.left as u64;
+            class.left_ticks = class.left_ticks - class.left_ticks / n + passed / n;
+        }
+        if begun.choice == Choice::Sample && class.left >= COMPARABLE {
+            let bare = class.left_ticks;
+            let recorded = passed.min(bare.saturating_mul(ODD));
+            self.compared.add(joins, recorded, bare);
+        }
         if whole {
+            let correction = self.compared.correction(self.settings.join_ticks);
             let seen = (passed.saturating_mul(16) / joins.max(1)).max(1);
             let known = class.join_time;
             class.join_time = if known == 0 || seen < known {
@@ -265,7 +337,8 @@ impl Budget {
             let bare = class.join_time.saturating_sub(added);
             let bare = bare.max(class.join_time / 16);
             let part = self.settings.per_million as u128 * bare as u128;
-            let chance = (part << 32) / (added as u128 * 1_000_000);
+            let part = part * correction as u128;
+            let chance = (part << 16) / (added as u128 * 1_000_000);
             let most = 1 << 40;
             let chance = if chance > most { most } else { chance };
             // Not rarer than that, lest nothing is ever known of it.
@@ -295,6 +368,8 @@ mod tests {
         skipped: u64,
         strand: u64,
         whole: bool,
+        /// What recording a join really takes.
+        cost: u64,
     }
 
     impl Run {
@@ -308,6 +383,7 @@ mod tests {
                 skipped: 0,
                 strand,
                 whole: false,
+                cost: SETTINGS.join_ticks,
             }
         }
 
@@ -327,7 +403,7 @@ mod tests {
             let before = self.recorded;
             if inside {
                 self.recorded += 1;
-                self.now += SETTINGS.join_ticks;
+                self.now += self.cost;
             }
             self.skipped += u64::from(skip);
             self.tree(depth - 1, level + 1, inside);
@@ -347,6 +423,36 @@ mod tests {
         assert!(added < 0.15, "{added}");
         assert!(run.skipped > 100, "{}", run.skipped);
         assert!(run.recorded > 10_000, "{}", run.recorded);
+    }
+
+    /// Calibration told too little: fewer are drawn than would be otherwise.
+    #[test]
+    fn what_recording_costs_is_seen() {
+        let mut run = Run::new(8);
+        run.cost = 4 * SETTINGS.join_ticks;
+        run.tree(24, 0, true);
+        let added = (run.now - run.bare) as f64 / run.bare as f64;
+        assert!(added < 0.1, "{added}");
+        assert!(run.skipped > 100, "{}", run.skipped);
+        assert!(run.recorded > 1000, "{}", run.recorded);
+    }
+
+    /// One slow machine's moment, as a drawn subtree that was interrupted, doesn't end drawing.
+    #[test]
+    fn chances_are_lowered_to_a_64th_at_most() {
+        let mut compared = Compared::default();
+        for _ in 0..COMPARED {
+            assert_eq!(compared.correction(60), 1 << 16);
+            compared.add(100, 1 << 40, 10);
+        }
+        assert_eq!(compared.correction(60), 1 << 10);
+        let mut compared = Compared::default();
+        for _ in 0..1000 {
+            // As was thought, or less.
+            compared.add(100, 7000, 1000);
+            assert_eq!(compared.correction(60), 1 << 16);
+        }
+        assert!(compared.drawn < 4 * COMPARED);
     }
 
     #[test]
