@@ -82,7 +82,6 @@ const LEVELS = ["#00336f", "#31446b", "#575c6d", "#7b7775", "#a49a6f", "#d1be5a"
 
 const INK = { dark: "#12161d", light: "#ffffff" };
 
-/** The colour of an item in a mode. */
 /** A run's colour, of its letter and of its lines: told apart by letter and label as well. */
 export function runColour(id: string, dark: boolean): string {
   const t = tokens(dark);
@@ -90,6 +89,7 @@ export function runColour(id: string, dark: boolean): string {
   return all[Math.max(0, id.charCodeAt(0) - 97) % all.length]!;
 }
 
+/** The colour of an item in a mode. */
 export function colour(mode: ColorBy, item: Item, dark: boolean): Colour {
   const t = tokens(dark);
   switch (mode) {

@@ -53,7 +53,7 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
   const rows = by.value === "code" ? blockRows(c.table, one) : siteRows(c.table, one);
   useEffect(() => registerExport({ tab: "compare", csv: () => compareCsv(quantities, rows) }), [c, by.value]);
   useEffect(() => {
-    status.value = `A ${one.file} · B ${two.file}${one.host && one.host === two.host ? " · same machine" : ""}`;
+    status.value = `${a.toUpperCase()} ${one.file} · ${b.toUpperCase()} ${two.file}${one.host && one.host === two.host ? " · same machine" : ""}`;
     return () => { status.value = ""; };
   }, [a, b]);
   const bounds = valueOf(useJson<Bounds>(requests.scalability()));

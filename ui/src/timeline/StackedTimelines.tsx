@@ -2,6 +2,7 @@
 
 import { effect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { runColour } from "../colors";
 import { register } from "../commands";
 import type { RunId } from "../data/contract";
 import { count, ticks } from "../format";
@@ -26,7 +27,7 @@ export function StackedTimelines({ a, b, by }: { a: RunId; b: RunId; by: By }) {
     return pair(host.current, canvas.current, [one, two], by);
   }, [one, two, by]);
   if (!one || !two) return null;
-  const says = [one, two].map((m, i) => `${"AB"[i]}: ${m.name}, ${count(m.threads.length)} rows, ${ticks(m.elapsed, m.ticks_per_second)}`).join("; ");
+  const says = [one, two].map((m) => `${m.id.toUpperCase()}: ${m.name}, ${count(m.threads.length)} rows, ${ticks(m.elapsed, m.ticks_per_second)}`).join("; ");
   return (
     <div class="tl-stack" ref={host} style={{ height: `${heightFor(one, two)}px` }}>
       <canvas ref={canvas} tabIndex={0} role="application" aria-roledescription="two timelines" aria-label={`Timelines one above the other. ${says}. W and S zoom, A and D move.`} />
@@ -65,7 +66,7 @@ function pair(host: HTMLElement, canvas: HTMLCanvasElement, metas: [NonNullable<
 
   const stop = effect(() => {
     const [x, y] = looks(metas[0], metas[1], colours.value, dark.value);
-    halves = metas.map((meta, i) => ({ meta, tiles: tiles[i]!, look: i ? y : x, name: "AB"[i]! }));
+    halves = metas.map((meta, i) => ({ meta, tiles: tiles[i]!, look: i ? y : x, name: meta.id.toUpperCase(), colour: () => runColour(meta.id, dark.peek()) }));
     whole = extent(halves, by);
     if (fresh) w = { t0: 0, t1: whole };
     fresh = false;

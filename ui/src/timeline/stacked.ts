@@ -27,8 +27,9 @@ export interface Half {
   meta: RunMeta;
   tiles: Tiles;
   look: Look;
-  /** "A" or "B". */
+  /** The run's letter, and its colour. */
   name: string;
+  colour: () => string;
 }
 
 /** What a window means to both runs: seconds, or fractions of each. */
@@ -123,7 +124,7 @@ function one(pen: Pen, half: Half, scale: Scale, top: number, h: number, t: Toke
   stack(c.delay!, { ground: "delay", strong: true }, 0.01);
   stack(c.no_work_sched!, { ground: "sched", strong: true }, 0.02);
   pen.text(`P ${p}`, MARGIN - 6, top + 9, { align: "right", size: 10.5, weight: 600, colour: t.fg2 });
-  pen.rects([6, top + strip / 2 - 2, 16, 16], half.name === "A" ? t.fg : t.accent, 4);
+  pen.rects([6, top + strip / 2 - 2, 16, 16], half.colour(), 4);
   pen.text(half.name, 14, top + strip / 2 + 10, { align: "center", size: 10, weight: 700, colour: t.panel });
 
   const rows = Math.max(1, meta.threads.length);

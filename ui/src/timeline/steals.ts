@@ -125,13 +125,13 @@ export function matrixAt(s: Scene, all: Steals): Matrix | null {
   const by = Math.ceil(rows / 32);
   const n = Math.ceil(rows / by);
   const room = Math.min(150, s.bands.rows.h - 60);
-  const cell = Math.max(2, Math.min(14, Math.floor(room / n)));
+  const cell = Math.max(2, Math.min(24, Math.floor(room / n)));
   if (room < 40) return null;
   // Below the rows where they leave room, else over the last of their time.
   const area = s.bands.rows;
   const end = area.y + area.pitch * area.count - area.scroll;
-  const below = end + 36 + n * cell + 24 <= area.y + area.h;
-  return { x: s.bands.x0 + s.bands.plot - n * cell - 22, y: below ? end + 36 : area.y + 32, cell, by, n };
+  const below = end + 36 + n * cell + 38 <= area.y + area.h;
+  return { x: s.bands.x0 + s.bands.plot - n * cell - 18, y: below ? end + 36 : area.y + 32, cell, by, n };
 }
 
 export function matrix(s: Scene, pen: Pen, all: Steals): void {
@@ -148,10 +148,16 @@ export function matrix(s: Scene, pen: Pen, all: Steals): void {
   }
   const most = Math.max(1, ...cells.values());
   const title = `${count(all.total)} steals: too many to draw`;
-  const width = Math.max(size + 28, pen.textWidth(title, 11, 600) + 20);
+  const scale = `rows steal from columns, up to ${count(most)} times`;
+  const name = (row: number): string => (m.by === 1 ? (s.meta.threads[row]?.label ?? "") : "");
+  // Names where they have room: beside the rows, and below the columns.
+  const rows = m.cell >= 11 ? Array.from({ length: m.n }, (_, i) => name(i)) : [];
+  const beside = Math.max(0, ...rows.map((w) => pen.textWidth(w, 10, 400)));
+  const under = m.cell >= 20 && rows.every((w) => pen.textWidth(w, 10, 400) <= m.cell) ? 14 : 0;
+  const width = Math.max(size + beside + 36, pen.textWidth(title, 11, 600) + 20, pen.textWidth(scale, 10.5, 400) + 20);
   const left = s.bands.x0 + s.bands.plot - width - 4;
-  pen.rects([left, m.y - 24, width, size + 44], t.panel, 6);
-  pen.frame(left + 0.5, m.y - 23.5, width - 1, size + 43, t.line2, 1, 6);
+  pen.rects([left, m.y - 24, width, size + 46 + under], t.panel, 6);
+  pen.frame(left + 0.5, m.y - 23.5, width - 1, size + 45 + under, t.line2, 1, 6);
   pen.text(title, left + 10, m.y - 9, { size: 11, weight: 600, colour: t.fg });
   pen.rect(m.x, m.y, size, size, t.inset);
   for (const [key, n] of cells) {
@@ -160,8 +166,12 @@ export function matrix(s: Scene, pen: Pen, all: Steals): void {
     const gap = m.cell > 4 ? 1 : 0;
     pen.rect(m.x + victim * m.cell, m.y + thief * m.cell, m.cell - gap, m.cell - gap, t.leap, 0.15 + (0.85 * Math.log2(1 + n)) / Math.log2(1 + most));
   }
-  pen.text("victim →", m.x, m.y + size + 13, { size: 10.5, colour: t.fg3 });
-  pen.text("thief ↓", m.x - 6, m.y + 9, { size: 10.5, colour: t.fg3, align: "right" });
+  rows.forEach((words, i) => {
+    const middle = (i + 0.5) * m.cell;
+    pen.text(words, m.x - 6, m.y + middle + 3.5, { size: 10, colour: t.fg2, align: "right" });
+    if (under) pen.text(words, m.x + middle - pen.textWidth(words, 10, 400) / 2, m.y + size + 11, { size: 10, colour: t.fg2 });
+  });
+  pen.text(scale, left + 10, m.y + size + under + 14, { size: 10.5, colour: t.fg3 });
 }
 
 /** The cell of the matrix under the pointer: rows it stands for and the count. */
