@@ -17,6 +17,16 @@ impl MaxOverhead {
     /// What holds where nobody says anything.
     const DEFAULT: MaxOverhead = MaxOverhead(50_000);
 
+    /// What is to be said where some of these runtimes (a name and a version each) do not keep to it: nothing can be left out of theirs.
+    pub fn unheeded(self, runtimes: &[String]) -> Option<String> {
+        let mut others = runtimes.iter().filter(|name| !name.starts_with("Rayon"));
+        let first = others.next().filter(|_| self != Self::OFF)?;
+        let others = others.fold(first.clone(), |all, name| format!("{all} and {name}"));
+        Some(format!(
+            "{others}: recorded in full, as --max-overhead is for Rayon's joins alone"
+        ))
+    }
+
     /// As the preloaded library takes it: of the flag, if it was given.
     pub fn told(given: Option<MaxOverhead>) -> String {
         match given {
@@ -59,6 +69,23 @@ mod tests {
         for odd in ["0", "-1%", "much", "nan", "1e9", ""] {
             assert!(told(odd).is_err(), "{odd}");
         }
+    }
+
+    #[test]
+    fn runtimes_without_a_budget_are_named() {
+        let most = MaxOverhead(50_000);
+        let said = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+            most.unheeded(&names)
+        };
+        assert_eq!(said(&[]), None);
+        assert_eq!(said(&["Rayon 1.13.0"]), None);
+        let text = said(&["Rayon 1.13.0", "libgomp 13", "oneTBB 2021.11"]).expect("a text");
+        assert!(
+            text.starts_with("libgomp 13 and oneTBB 2021.11: "),
+            "{text}"
+        );
+        assert_eq!(MaxOverhead::OFF.unheeded(&["libgomp 13".into()]), None);
     }
 
     #[test]

@@ -112,6 +112,7 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         report: request.report,
         follow: request.follow,
         windows: &request.windows,
+        max_overhead: request.watch.max_overhead,
     }
     .conclude(|recorded| Some(nothing(recorded, &path, request.follow)));
     if let Err(error) = concluded {

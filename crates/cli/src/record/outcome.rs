@@ -8,6 +8,7 @@ use workspan_dag::{Dag, OpenOptions, TaskKind};
 use workspan_symbols::Workspace;
 use workspan_trace::entry::Note;
 
+use super::budget::MaxOverhead;
 use super::finalize::{Finalized, Settings, finalize, private};
 use super::off_cpu::OffCpu;
 use super::progress::Progress;
@@ -35,6 +36,8 @@ pub struct Outcome<'a> {
     pub follow: bool,
     /// Which parts of the run are kept.
     pub windows: &'a Windows,
+    /// The limit that was asked for.
+    pub max_overhead: Option<MaxOverhead>,
 }
 
 /// A finalised trace that has no name of its own yet.
@@ -100,6 +103,10 @@ impl Outcome<'_> {
             None => {}
         }
         say_where(&paths, &traces, main);
+        let runtimes = &traces[main].runtimes;
+        if let Some(text) = self.max_overhead.and_then(|most| most.unheeded(runtimes)) {
+            eprintln!("workspan: {text}");
+        }
         if serial > 0 {
             eprintln!("workspan: {}", left_out(serial));
         }
