@@ -13,14 +13,19 @@ use crate::large_run;
 use crate::workspace::{build_release, cargo, cargo_workspan, output, target, workspan};
 
 /// Kernels of `bench/` and their arguments; nothing is cut off, so that a task does next to nothing. fib(38) has
-/// 1.3·10^8 tasks, fib(32) has 7·10^6, a tree of depth 24 has 3.4·10^7.
-const RUNS: [(&str, &[&str], &[&str]); 8] = [
+/// 1.3·10^8 tasks, fib(32) has 7·10^6, 15 queens have 1.7·10^8, 13 have 4.7·10^6, a tree of depth 24 has 3.4·10^7.
+const RUNS: [(&str, &[&str], &[&str]); 13] = [
     ("fib", &["32"], &["--fold", "off"]),
     ("fib", &["32"], &[]),
     ("fib", &["32"], &["--fold", "10us"]),
     ("fib", &["38"], &[]),
     ("fib", &["38"], &["--fold", "10us"]),
     ("fib", &["38"], &["--fold", "1ms"]),
+    ("nqueens", &["13", "13"], &["--fold", "off"]),
+    ("nqueens", &["13", "13"], &["--fold", "10us"]),
+    ("nqueens", &["15", "15"], &["--fold", "auto"]),
+    ("nqueens", &["15", "15"], &["--fold", "10us"]),
+    ("nqueens", &["15", "15"], &["--fold", "1ms"]),
     ("treesum", &["24", "0"], &[]),
     ("treesum", &["24", "0"], &["--fold", "10us"]),
 ];
@@ -34,7 +39,7 @@ pub fn run() -> Result<()> {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     println!("folding, two threads; load before: {}", load.trim());
     println!(
-        "{:<14}{:<14}{:>12}{:>9}{:>11}{:>9}{:>12}{:>11}{:>11}{:>11}",
+        "{:<14}{:<14}{:>12}{:>9}{:>11}{:>9}{:>12}{:>12}{:>11}{:>11}{:>11}",
         "program",
         "flags",
         "tasks",
@@ -42,6 +47,7 @@ pub fn run() -> Result<()> {
         "recorded s",
         "ratio",
         "trace MB",
+        "KB/thread",
         "folds",
         "report s",
         "peak GB"
@@ -58,11 +64,12 @@ pub fn run() -> Result<()> {
         let report = large_run::cost(workspan("release").args(["report", "--json"]).arg(&trace))?;
         let bytes = fs::metadata(&trace)?.len() as f64;
         println!(
-            "{:<14}{:<14}{tasks:>12}{bare:>9.2}{recorded:>11.2}{:>9.2}{:>12.2}{folds:>11}{:>11.2}{:>11.2}",
+            "{:<14}{:<14}{tasks:>12}{bare:>9.2}{recorded:>11.2}{:>9.2}{:>12.2}{:>12.0}{folds:>11}{:>11.2}{:>11.2}",
             format!("{name} {}", arguments.join(" ")),
             flags.last().unwrap_or(&"auto"),
             recorded / bare,
             bytes / 1e6,
+            bytes / 2e3,
             report.clock,
             report.peak_kib.unwrap_or(f64::NAN) * 1024.0 / 1e9,
         );

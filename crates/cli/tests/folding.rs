@@ -137,6 +137,98 @@ fn folds(program: &Path, folder: &Path) {
 }
 
 #[test]
+fn tasks_of_a_kept_site_stay_tasks() {
+    let folder = tempfile::tempdir().unwrap();
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
+    let flag = format!("-I{}", include.display());
+    let program = native::compile("gcc", "kept.c", folder.path(), &[&flag]);
+    let record = |flags: &[&str]| {
+        let flags = [&["--fold", "1s"][..], flags].concat();
+        let run = record_program(&program, folder.path(), &flags, &["300"]);
+        let text = ask(&["export", "--format", "text"], &[&run.trace]);
+        let creates = text.lines().filter(|l| l.contains(r#""ev":"create""#));
+        let kept = creates.filter(|l| l.contains("kept.c:8")).count();
+        (
+            run.tasks() - run.created(),
+            run.folded(),
+            kept,
+            run.on_error,
+        )
+    };
+    let (more, folded, kept, _) = record(&[]);
+    assert_eq!(more, 0);
+    assert!(folded > 0 && kept < 300, "{folded} {kept}");
+    let (more, folded, kept, on_error) = record(&["--keep", "kept.c:8"]);
+    assert_eq!((more, kept), (0, 300));
+    assert!(folded > 100, "{folded}");
+    assert!(!on_error.contains("--keep"), "{on_error}");
+}
+
+/// What a command says of these traces, on stdout.
+fn ask(command: &[&str], traces: &[&Path]) -> String {
+    let output = Command::new(WORKSPAN)
+        .args(command)
+        .args(traces)
+        .output()
+        .unwrap();
+    let on_error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{command:?}: {on_error}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn every_command_reads_what_was_folded_while_recording() {
+    let folder = tempfile::tempdir().unwrap();
+    program(folder.path());
+    let full = folder.path().join("full.wspan");
+    std::fs::copy(
+        record(folder.path(), &["--fold", "off"], &["20"]).trace,
+        &full,
+    )
+    .unwrap();
+    let run = record(folder.path(), &["--fold", "1ms"], &["20"]);
+    let trace = run.trace.as_path();
+    // Says how much of the run is folded, and where its tasks were spawned.
+    let report = ask(&["report"], &[trace]);
+    let (of, folded) = (format!("{} tasks", run.folded()), " folded into ");
+    assert!(
+        report.contains(folded) && report.contains("tiny.c:"),
+        "{of}: {report}"
+    );
+    let share = report.split_once(" with ").unwrap().1;
+    assert!(ask(&["info"], &[trace]).contains("folded below"));
+    let percent: u32 = share.split_once(' ').unwrap().0.parse().unwrap();
+    assert!((1..=100).contains(&percent), "{report}");
+    for (command, traces, says) in [
+        (&["advise"][..], &[trace][..], "tiny.c:"),
+        (&["whatif", "--site", "tiny.c:8"], &[trace], "tiny.c:8"),
+        (&["simulate"], &[trace], "speedup"),
+        (&["stretch"], &[&full, trace], "tiny.c:"),
+        (&["compare"], &[&full, trace], "tiny.c:"),
+        (&["export", "--format", "text"], &[trace], "create"),
+        (&["export", "--format", "chrome"], &[trace], "traceEvents"),
+        (&["export", "--format", "dot"], &[trace], "digraph"),
+    ] {
+        let said = ask(command, traces);
+        assert!(said.contains(says), "{command:?}: {said}");
+    }
+    // The tables and the text trace have the tasks that are left.
+    let file = trace.to_str().unwrap();
+    let rows = ask(
+        &[
+            "sql",
+            file,
+            "select count(*) as n from strands",
+            "--format",
+            "csv",
+        ],
+        &[],
+    );
+    let n: u64 = rows.lines().last().unwrap().trim().parse().unwrap();
+    assert!(n > 0 && n < run.created(), "{rows}");
+}
+
+#[test]
 fn openmp_tasks_fold() {
     let test = "openmp_tasks_fold";
     for compiler in native::openmp_compilers(test) {

@@ -85,7 +85,10 @@ fn folded(view: &View) -> Option<String> {
         return None;
     }
     let sum = |of: fn(&Folded) -> u64| folded.iter().map(|f| u128::from(of(&f.1))).sum::<u128>();
-    let (tasks, work) = (sum(|f| f.tasks), sum(|f| f.work));
+    let tasks = sum(|f| f.tasks);
+    // With what folding them took: the rest of the time is that of tasks that can be looked at.
+    let inside = folded.iter().map(|f| length(view, f.0 as usize));
+    let inside = inside.sum::<u128>();
     let mut sites: BTreeMap<u32, u128> = BTreeMap::new();
     for site in folded.iter().flat_map(|f| &f.1.sites) {
         *sites.entry(site.site).or_default() += u128::from(site.count);
@@ -102,7 +105,10 @@ fn folded(view: &View) -> Option<String> {
     }
     let all: u128 = sum_of_lengths(view);
     let share = match view.counter() {
-        None if all > 0 => format!(" with {:.0} % of the time in tasks", percent_of(work, all)),
+        None if all > 0 => format!(
+            " with {:.0} % of the time in tasks",
+            percent_of(inside, all)
+        ),
         _ => String::new(),
     };
     Some(format!(
@@ -115,9 +121,14 @@ fn folded(view: &View) -> Option<String> {
 
 /// Of all strands.
 fn sum_of_lengths(view: &View) -> u128 {
+    let strands = 0..view.dag.strands.len();
+    strands.map(|s| length(view, s)).sum()
+}
+
+/// Of a strand.
+fn length(view: &View, s: usize) -> u128 {
     let strands = &view.dag.strands;
-    let lengths = strands.start.iter().zip(&strands.end);
-    lengths.map(|(start, end)| u128::from(end - start)).sum()
+    u128::from(strands.end[s] - strands.start[s])
 }
 
 /// The runtime's own count of steals where it has one and it differs from the one by who ran what: it counts takes of what
