@@ -8,17 +8,9 @@ use super::fold::FoldArgs;
 use super::watch::Sampling;
 use super::windows::WindowArgs;
 
-/// Runs a program, records it, and reports.
+/// How to record, whoever is recorded.
 #[derive(Debug, Clone, clap::Args)]
-#[command(after_help = "\
-Examples:
-  workspan record -- cargo run --release -- input.txt
-  workspan record -o run.wspan -- cargo bench --bench sort
-  workspan record -- ./sort 1000000       # OpenMP, oneTBB; Rayon when built by `cargo workspan build`
-  workspan record --follow -- ./run.sh    # every program that the script starts
-
-The program's output and exit code are its own; the report goes to stderr.")]
-pub struct RecordArgs {
+pub struct RecordingArgs {
     /// Where the trace goes (default: ./PROGRAM.wspan, numbered when it exists; for cargo target/workspan/runs/TIME/)
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -54,6 +46,22 @@ pub struct RecordArgs {
     /// exec (children that only fork, setuid and static programs stay unrecorded; the environment keeps LD_PRELOAD)
     #[arg(long)]
     pub follow: bool,
+}
+
+/// Runs a program, records it, and reports.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = "\
+Examples:
+  workspan record -- cargo run --release -- input.txt
+  workspan record -o run.wspan -- cargo bench --bench sort
+  workspan record -- ./sort 1000000       # OpenMP, oneTBB; Rayon when built by `cargo workspan build`
+  workspan record --follow -- ./run.sh    # every program that the script starts
+
+The program's output and exit code are its own; the report goes to stderr.")]
+pub struct RecordArgs {
+    /// What both have.
+    #[command(flatten)]
+    pub common: RecordingArgs,
     /// Run a program that GCC compiled on LLVM's libomp instead of its own libgomp: another scheduler, and some programs
     /// crash there
     #[arg(long)]
@@ -77,41 +85,9 @@ All of cargo's own flags work; the flags above may stand anywhere before `--`.
 The program's output and exit code are its own; the report goes to stderr.
 Traces are kept in target/workspan/runs/.")]
 pub struct CargoWorkspanArgs {
-    /// Where the trace goes (default: target/workspan/runs/TIME/PROGRAM.wspan)
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// Record only, print no report
-    #[arg(long)]
-    pub no_report: bool,
-    /// Leave the profile as it is: no line tables and stripping as it says (sites may lose their lines)
-    #[arg(long)]
-    pub keep_profile: bool,
-    /// Don't have the kernel watch context switches: off-CPU times are estimates then (also: WORKSPAN_NO_PERF=1)
-    #[arg(long)]
-    pub no_perf: bool,
-    /// How often a second of CPU time the program's code is sampled, or `off`: for function and line inside strands, and
-    /// flame graphs (default 997, or fewer where that would take 1 % of the time; also: WORKSPAN_SAMPLE)
-    #[arg(long, value_name = "off|HZ")]
-    pub sample: Option<Sampling>,
-    /// Performance counters to read at every strand's ends, as instructions,cache-misses,page-faults (each reading takes
-    /// time: `--metric` weighs by them)
-    #[arg(long, value_name = "NAMES")]
-    pub counters: Option<String>,
-    /// Which parts of the run are kept.
+    /// What both have.
     #[command(flatten)]
-    pub windows: WindowArgs,
-    /// What recording may add to the program's time where its tasks are very short, or `off`: most subtrees of joins then run
-    /// unrecorded, and what is inside is estimated from others, drawn by chance (Rayon alone; when not given, 5% once a thread
-    /// has recorded a million tasks)
-    #[arg(long, value_name = "off|PERCENT")]
-    pub max_overhead: Option<MaxOverhead>,
-    /// Folding
-    #[command(flatten)]
-    pub fold: FoldArgs,
-    /// Record what the program starts as well, each process into a trace of its own (not children that only fork; the
-    /// environment keeps LD_PRELOAD)
-    #[arg(long)]
-    pub follow: bool,
+    pub common: RecordingArgs,
     /// cargo's subcommand with its flags: run, test, bench, build, …
     #[arg(
         trailing_var_arg = true,

@@ -15,10 +15,20 @@ pub struct CargoLine {
     pub rest: Vec<OsString>,
 }
 
-/// Options that take the next argument when they have no `=`; `-o` and `--output` are our own.
-const VALUED: [&str; 30] = [
+/// Options that take the next argument when they have no `=`; the first ones are our own.
+const VALUED: [&str; 40] = [
     "-o",
     "--output",
+    "--sample",
+    "--counters",
+    "--delay",
+    "--duration",
+    "--ring",
+    "--max-overhead",
+    "--fold",
+    "--max-size",
+    "--max-memory",
+    "--keep",
     "--color",
     "--config",
     "-C",
@@ -213,6 +223,27 @@ mod tests {
         assert_eq!(text(&test), "test name --release -- -o y");
         assert_eq!(line("run --bin -- x").rest, ["--", "x"]);
         assert_eq!(line("run --bin=a b").rest, ["b"]);
+    }
+
+    /// Each flag of ours that has a value may have it as the next word.
+    #[test]
+    fn values_of_our_flags_are_not_the_programs() {
+        use clap::Args;
+        let ours = super::super::RecordingArgs::augment_args(clap::Command::new("record"));
+        let valued = ours
+            .get_arguments()
+            .filter(|arg| arg.get_action().takes_values());
+        let names: Vec<&str> = valued.filter_map(clap::Arg::get_long).collect();
+        assert!(
+            names.contains(&"ring") && names.contains(&"keep"),
+            "{names:?}"
+        );
+        for name in names {
+            let flag = format!("--{name}");
+            let mut run = line(&format!("run {flag} 1h --release input {flag} 2h"));
+            assert_eq!(run.take(&flag).as_deref(), Some(OsStr::new("1h")), "{flag}");
+            assert_eq!(text(&run), format!("run --release input {flag} 2h"));
+        }
     }
 
     #[test]

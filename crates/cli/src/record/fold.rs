@@ -122,9 +122,10 @@ impl FoldArgs {
         self.fold = value(line, "--fold")?.or(self.fold);
         self.max_size = value(line, "--max-size")?.or(self.max_size);
         self.max_memory = value(line, "--max-memory")?.or(self.max_memory);
-        while let Some(site) = line.take("--keep") {
-            self.keep.push(site.to_string_lossy().into_owned());
-        }
+        let kept = line.values("--keep");
+        self.keep
+            .extend(kept.iter().map(|site| site.to_string_lossy().into_owned()));
+        line.take("--keep");
         Ok(self)
     }
 
@@ -160,6 +161,23 @@ impl FoldArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_site_to_keep_counts() {
+        let words = [
+            "run",
+            "--keep",
+            "a.rs:1",
+            "--keep=b.rs:2",
+            "--",
+            "--keep",
+            "c",
+        ];
+        let mut line = CargoLine::parse(&words.map(OsString::from));
+        let taken = FoldArgs::default().take(&mut line).unwrap_or_default();
+        assert_eq!(taken.keep, ["a.rs:1", "b.rs:2"]);
+        assert_eq!(line.own, ["run"]);
+    }
 
     #[test]
     fn times_and_sizes_are_read_as_people_write_them() {

@@ -31,7 +31,7 @@ mod user_config;
 mod watch;
 mod windows;
 
-pub use args::{CargoWorkspanArgs, RecordArgs};
+pub use args::{CargoWorkspanArgs, RecordArgs, RecordingArgs};
 pub(crate) use outcome::shown;
 pub(crate) use program::find;
 pub(crate) use runs::program_name;
@@ -76,13 +76,14 @@ pub fn dispatch_role() -> Option<ExitCode> {
 /// # Errors
 /// What could not be started, built, recorded or written, and what to do.
 pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
-    let output = checked(args.output)?;
+    let common = args.common;
+    let output = checked(common.output)?;
     // What the kernel tells is written down outside, and would grow as long as the program runs.
-    let no_perf = args.no_perf || args.windows.ring.is_some();
-    let mut watch = watch::Watch::new(no_perf, args.sample, args.counters.as_deref())?;
-    watch.fold = args.fold;
-    let windows = Arc::new(Windows::new(args.windows));
-    watch.max_overhead = args.max_overhead;
+    let no_perf = common.no_perf || common.windows.ring.is_some();
+    let mut watch = watch::Watch::new(no_perf, common.sample, common.counters.as_deref())?;
+    watch.fold = common.fold;
+    let windows = Arc::new(Windows::new(common.windows));
+    watch.max_overhead = common.max_overhead;
     match args.command.split_first() {
         Some((program, rest)) if Path::new(program).file_name() == Some(OsStr::new("cargo")) => {
             if args.swap_runtime {
@@ -100,19 +101,19 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
                 cargo: program.clone(),
                 line,
                 output,
-                report: !args.no_report,
-                keep_profile: args.keep_profile,
+                report: !common.no_report,
+                keep_profile: common.keep_profile,
                 watch,
-                follow: args.follow,
+                follow: common.follow,
                 windows,
             })
         }
         _ => direct::record(&direct::Request {
             command: &args.command,
             output: output.as_deref(),
-            report: !args.no_report,
+            report: !common.no_report,
             watch,
-            follow: args.follow,
+            follow: common.follow,
             windows,
             swap_runtime: args.swap_runtime,
         }),
@@ -124,7 +125,7 @@ pub fn run(args: RecordArgs) -> anyhow::Result<ExitCode> {
 /// # Errors
 /// As [`run`].
 pub fn cargo_workspan(args: CargoWorkspanArgs) -> anyhow::Result<ExitCode> {
-    let mut line = CargoLine::parse(&args.cargo);
+    let (mut line, args) = (CargoLine::parse(&args.cargo), args.common);
     let keep_profile = line.take_flag("--keep-profile") || args.keep_profile;
     let sample = line.take("--sample").map(|value| {
         let value = value.to_string_lossy();
