@@ -215,6 +215,49 @@ fn many_short_lived_threads_take_little_room_each() {
     assert!(!run.info().contains("lost"));
 }
 
+/// Times pass what 32 bits hold of ticks and of nanoseconds; `WORKSPAN_HOUR` makes it the hour.
+#[test]
+fn a_program_that_runs_for_long() {
+    let hour = std::env::var_os("WORKSPAN_HOUR").is_some();
+    let seconds = if hour { 3600 } else { 5 };
+    let run = both("long", seconds);
+    let dag = run.dag();
+    assert_eq!(tasks_at(&dag, LAST) as u64, 10 * seconds);
+    assert_eq!(tasks_at(&dag, CREATE) as u64, 1000 * seconds + 20);
+    let ticks = dag.strands.end.iter().max().unwrap() - dag.strands.start[0];
+    let took = ticks as f64 / dag.meta.ticks_per_second as f64;
+    assert!(took >= seconds as f64, "{took} s of {seconds}");
+    assert!(ticks > 1 << 32, "{ticks} ticks");
+    assert!(!run.info().contains("lost") && !run.info().contains(CUT));
+}
+
+/// One recording inside of another: the inner one's program is recorded once.
+#[test]
+fn a_program_that_is_recorded_by_two() {
+    let folder = tempfile::tempdir().unwrap();
+    for follow in [None, Some("--follow")] {
+        let mut command = bare(WORKSPAN);
+        command
+            .current_dir(folder.path())
+            .arg("record")
+            .args(follow);
+        command.args(["--no-report", "--"]);
+        command.args([WORKSPAN, "record", "--no-report", "-o", "inner.wspan", "--"]);
+        let output = command
+            .arg(program())
+            .args(["clock", "2000"])
+            .output()
+            .unwrap();
+        assert_eq!(printed(&output), "before\nafter\n", "{}", said(&output));
+        assert!(output.status.success(), "{}", said(&output));
+        let inner = folder.path().join("inner.wspan");
+        assert_eq!(tasks_at(&read(&inner), CREATE), 2_000);
+        for file in fs::read_dir(folder.path()).unwrap() {
+            fs::remove_file(file.unwrap().path()).unwrap();
+        }
+    }
+}
+
 #[test]
 fn two_recordings_at_once_in_one_folder() {
     let folder = tempfile::tempdir().unwrap();

@@ -161,7 +161,7 @@ fn what_lay_between_two_parts_is_not_missed() {
         let bases: Vec<u64> = of.map(|c| c.base_ticks).collect();
         (*bases.iter().min().unwrap(), *bases.iter().max().unwrap())
     };
-    let gap = left(&bytes, |seq| seq < 2 || seq > 4);
+    let gap = left(&bytes, |seq| !(2..=4).contains(&seq));
     let to = bases(2).0 - 1;
     let (part, told) = cut(&gap, 10, to);
     assert_eq!((told.continued, told.broken), (0, 0));

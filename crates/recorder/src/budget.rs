@@ -416,6 +416,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "millions of tasks, without any unsafe code")]
     fn short_tasks_are_recorded_for_about_what_is_allowed() {
         let mut run = Run::new(8);
         run.tree(22, 0, true);

@@ -253,6 +253,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "maps a file")]
     fn signals_are_seen_as_they_come() {
         use std::os::unix::fs::FileExt;
         let folder = std::env::temp_dir().join(format!("workspan-signals-{}", std::process::id()));

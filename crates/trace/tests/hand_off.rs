@@ -409,3 +409,35 @@ fn a_folding_writer_killed_at_any_store_leaves_each_record_once() {
     assert_eq!(lengths.last(), Some(&40));
     assert!([8, 16, 20, 24, 32].iter().all(|n| lengths.contains(n)));
 }
+
+/// A thread whose full chunk is written to its place in the file, and whose memory takes the next one, twice (the recorder's
+/// `spool/moving.rs`).
+#[test]
+fn a_moving_writer_killed_at_any_store_leaves_each_record_once() {
+    let size = CHUNK_HEADER_SIZE + 16;
+    let records: Vec<u8> = (1..=40).collect();
+    let all = killed_after_each_store(3 * size, |bytes, lives| {
+        let place = |i: usize| HEADER_SIZE + i * size;
+        let chunk = Mortal::new(bytes, lives, place(0), size);
+        begin(&chunk, header(0));
+        append(&chunk, 0, &records[..16]);
+        put_out((bytes, lives), place(1), 0, &records[..16]);
+        replace(&chunk, header(1), &[]);
+        append(&chunk, 0, &records[16..24]);
+        append(&chunk, 8, &records[24..32]);
+        put_out((bytes, lives), place(2), 1, &records[16..32]);
+        replace(&chunk, header(2), &[]);
+        append(&chunk, 0, &records[32..40]);
+        seal(&chunk);
+    });
+    let mut lengths = Vec::new();
+    for mut found in all {
+        found.sort_by_key(|&(seq, _)| seq);
+        let read = found.into_iter().flat_map(|c| c.1).collect::<Vec<u8>>();
+        assert!(records.starts_with(&read), "{read:?}");
+        lengths.push(read.len());
+    }
+    assert!(lengths.is_sorted(), "{lengths:?}");
+    assert_eq!(lengths.last(), Some(&40));
+    assert!([16, 24, 32].iter().all(|n| lengths.contains(n)));
+}
