@@ -67,6 +67,7 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
     // Through the runner, as the kernel's watcher has to be set up in the process that becomes the program.
     let mut run = Command::new(&tools.runner);
     run.arg0(RUNNER_ROLE).args(request.command);
+    environment::leave_outer(&mut run);
     run.env(environment::LIBRARY, &tools.library)
         .env(environment::SPOOL_DIR, &spool);
     run.env_remove(environment::USER_RUNNER)

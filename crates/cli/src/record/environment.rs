@@ -135,6 +135,21 @@ pub fn restore(command: &mut Command) {
     }
 }
 
+/// Takes out of `command`'s environment what a recording around this process put there for all that it starts (`--follow`): what an inner
+/// recording starts is its own to record.
+pub fn leave_outer(command: &mut Command) {
+    if std::env::var_os(SPOOL_DIR).is_none() {
+        return;
+    }
+    match std::env::var_os(USER_LD_PRELOAD) {
+        Some(own) => command.env("LD_PRELOAD", own),
+        None => command.env_remove("LD_PRELOAD"),
+    };
+    for name in [USER_LD_PRELOAD, FOLLOW, SCHEDSTAT, PROGRAM] {
+        command.env_remove(name);
+    }
+}
+
 /// Whether what the program starts is recorded too.
 pub fn follows() -> bool {
     std::env::var_os(FOLLOW).is_some_and(|value| !value.is_empty())
