@@ -128,10 +128,15 @@ impl FoldedRecord {
             ready_integral: f.number()?,
             ..FoldedRecord::default()
         };
-        for _ in 0..list_length(&mut f, 2, 8)? {
+        // Readers keep hundreds of thousands of these: no list has more room than it needs.
+        let points = list_length(&mut f, 2, 8)?;
+        record.envelope = Vec::with_capacity(points as usize);
+        for _ in 0..points {
             record.envelope.push((f.number()?, f.number32()?));
         }
-        for _ in 0..list_length(&mut f, 6, u64::MAX)? {
+        let sites = list_length(&mut f, 6, u64::MAX)?;
+        record.sites = Vec::with_capacity(sites.min(FEW) as usize);
+        for _ in 0..sites {
             let mut site = FoldedSite {
                 site: f.number32()?,
                 count: f.number()?,
@@ -140,12 +145,16 @@ impl FoldedRecord {
                 critical_work: f.number()?,
                 lengths: Vec::new(),
             };
-            for _ in 0..list_length(&mut f, 1, 64)? {
+            let lengths = list_length(&mut f, 1, 64)?;
+            site.lengths = Vec::with_capacity(lengths as usize);
+            for _ in 0..lengths {
                 site.lengths.push(f.number()?);
             }
             record.sites.push(site);
         }
-        for _ in 0..list_length(&mut f, 3, u64::MAX)? {
+        let blocks = list_length(&mut f, 3, u64::MAX)?;
+        record.blocks = Vec::with_capacity(blocks.min(FEW) as usize);
+        for _ in 0..blocks {
             record
                 .blocks
                 .push((f.number32()?, f.number32()?, f.number()?));
@@ -159,6 +168,9 @@ impl FoldedRecord {
         Some(record)
     }
 }
+
+/// Items for which room is made before they are read: what a damaged record says of its length costs nothing.
+const FEW: u64 = 64;
 
 /// A list's length, checked against the bytes left (each item takes `least` or more) and against `most`.
 fn list_length(f: &mut Fields<'_>, least: u64, most: u64) -> Option<u64> {

@@ -59,6 +59,7 @@ pub(super) fn fill(
         .collect();
     dag.folded.sort_by_key(|f| f.0);
     dag.folded.dedup_by_key(|f| f.0);
+    dag.folded.shrink_to_fit();
     dag.unrecorded = std::mem::take(&mut raw.unrecorded)
         .into_iter()
         .filter_map(|(s, bounds)| Some((rank[strands.of_raw(s)?.0 as usize], bounds)))

@@ -110,6 +110,11 @@ impl Arena {
         })
     }
 
+    /// Gives all memory that is free back to the kernel.
+    pub(super) fn give_back(&self) {
+        self.lock().release(usize::MAX);
+    }
+
     /// True for a block of this arena.
     pub(super) fn holds(&self, block: *mut u8) -> bool {
         let base = self.base.load(Ordering::Acquire);

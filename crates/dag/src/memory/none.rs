@@ -13,6 +13,7 @@ impl Arena {
     pub(super) fn alloc(&self, _: usize) -> Option<Block> {
         None
     }
+    pub(super) fn give_back(&self) {}
     pub(super) fn holds(&self, _: *mut u8) -> bool {
         false
     }
