@@ -122,6 +122,23 @@ impl Session {
         found.ok_or_else(|| Failure::absent("There is no such run here."))
     }
 
+    /// The first run on one worker of the program that `run` is of, as far as their names tell: what its other runs are measured against.
+    ///
+    /// # Errors
+    /// A run is loading, or can't be read.
+    pub(crate) fn serial_of(&self, run: &Run) -> Result<Option<&Run>, Failure> {
+        let name = &run.picture()?.dag.meta.name;
+        let mut found = None;
+        for other in &self.runs {
+            let meta = &other.picture()?.dag.meta;
+            let foreign = name.is_some() && meta.name.is_some() && *name != meta.name;
+            if meta.workers == 1 && !foreign && found.is_none() {
+                found = Some(other);
+            }
+        }
+        Ok(found)
+    }
+
     /// Loads all runs, one after the other, on this thread, and waits where [`Session::stop`] was called until [`Session::go`] is. What
     /// goes wrong is kept and answered to whoever asks for the run.
     pub fn load(&self) {
@@ -217,6 +234,8 @@ impl Session {
         run.reach(Stage::new(4, "making the report"));
         let report = report(&dag, &self.settings.measured).map_err(Why::of)?;
         let _ = run.rest.set(Rest::new(report));
+        // What reading and measuring took lies free, and the run is looked at for long.
+        workspan_dag::memory::give_back();
         run.reach(Stage::new(Stage::OF, "done"));
         Ok(())
     }

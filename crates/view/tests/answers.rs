@@ -252,3 +252,29 @@ fn sources_are_those_the_trace_names() {
     }
     assert!(answer(&session, "api/v1/source?run=a&file=src%2Fmain.zig").is_err());
 }
+
+/// A run on one worker is what its own program's runs are measured against, not another's.
+#[test]
+fn a_foreign_serial_run_is_no_base() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(golden("serial_merge.jsonl")).unwrap();
+    let (head, _) = text.split_once('\n').unwrap();
+    let one = head.replace("\"workers\":4,\"threads\":4", "\"workers\":1,\"threads\":1");
+    assert_ne!(one, head);
+    let events = "\n{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n{\"ev\":\"end\",\"t\":50000,\"w\":0,\"task\":0}\n";
+    let own = folder.path().join("own.jsonl");
+    std::fs::write(&own, format!("{one}{events}")).unwrap();
+    let foreign = folder.path().join("foreign.jsonl");
+    let other = one.replace("\"name\":\"sort\"", "\"name\":\"queue\"");
+    assert_ne!(other, one);
+    std::fs::write(&foreign, format!("{other}{events}")).unwrap();
+    let how = |serial: &PathBuf| {
+        let files = [golden("serial_merge.jsonl"), serial.clone()];
+        let session = Session::new(&files, Settings::default()).unwrap();
+        session.load();
+        let found = ask(&session, "scalability");
+        found["measured"][0]["how"].as_str().unwrap().to_owned()
+    };
+    assert!(how(&own).contains("run B on one worker"), "{}", how(&own));
+    assert!(how(&foreign).contains("its own work"), "{}", how(&foreign));
+}

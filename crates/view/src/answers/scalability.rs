@@ -73,14 +73,8 @@ fn bounds(run: &Run) -> Result<Bounds<'_>, Failure> {
     })
 }
 
-/// What the runs reached: against a run on one worker where there is one beside them, else each against its own work.
+/// What the runs reached: against a run of the program on one worker where there is one beside them, else each against its own work.
 fn measured(session: &Session) -> Result<Vec<Measured<'_>>, Failure> {
-    let mut serial = None;
-    for run in &session.runs {
-        if run.picture()?.dag.meta.workers == 1 && serial.is_none() && session.runs.len() > 1 {
-            serial = Some((run, seconds(run)?));
-        }
-    }
     let mut points = Vec::new();
     for run in &session.runs {
         let own = seconds(run)?;
@@ -88,9 +82,10 @@ fn measured(session: &Session) -> Result<Vec<Measured<'_>>, Failure> {
         if own <= 0.0 {
             continue;
         }
+        let serial = session.serial_of(run)?.filter(|_| session.runs.len() > 1);
         let (speedup, how) = match serial {
-            Some((base, elapsed)) => (
-                elapsed / own,
+            Some(base) => (
+                seconds(base)? / own,
                 format!(
                     "elapsed time of run {} on one worker over its own",
                     base.id.to_uppercase()

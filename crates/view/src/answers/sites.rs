@@ -71,17 +71,11 @@ pub(crate) fn answer(session: &Session, run: &Run) -> Result<Reply, Failure> {
     ))
 }
 
-/// Another run on one worker, where this one had more.
+/// Another run of the program on one worker, where this one had more.
 fn serial<'a>(session: &'a Session, run: &Run) -> Result<Option<&'a Picture>, Failure> {
-    let mut found = None;
-    for other in session.runs.iter().filter(|other| other.id != run.id) {
-        let picture = other.picture()?;
-        if picture.dag.meta.workers == 1 && found.is_none() {
-            found = Some(picture);
-        }
-    }
     let many = run.picture()?.dag.meta.workers > 1;
-    Ok(found.filter(|_| many))
+    let found = session.serial_of(run)?.filter(|_| many);
+    found.map(Run::picture).transpose()
 }
 
 fn rows(picture: &Picture, rest: &Rest, serial: Option<&Picture>) -> Vec<SiteExtra> {
