@@ -66,46 +66,59 @@ impl FoldedRecord {
 
     /// Appends the record's bytes (without their length).
     pub fn encode(&self, out: &mut Vec<u8>) {
-        for v in [
-            self.work,
-            self.span,
-            self.tasks,
-            self.spawns,
-            self.syncs,
-            self.strands,
-            u64::from(self.levels),
-            self.ready_integral,
-        ] {
-            push_varint(out, v);
+        let told = self.told();
+        push_varint(out, u64::from(told));
+        push_varint(out, self.work);
+        push_varint(out, self.tasks);
+        if told & JOINS == 0 {
+            push_varint(out, self.spawns);
+            push_varint(out, self.syncs);
         }
+        push_varint(out, self.strands);
+        push_varint(out, u64::from(self.levels));
+        push_varint(out, self.ready_integral);
         push_varint(out, self.envelope.len() as u64);
-        for &(weight, edges) in &self.envelope {
-            push_varint(out, weight);
-            push_varint(out, u64::from(edges));
+        let mut before = (0, 0);
+        for (i, &(weight, edges)) in self.envelope.iter().enumerate() {
+            // By falling weight.
+            let lighter = if i == 0 {
+                weight
+            } else {
+                u64::wrapping_sub(before.0, weight)
+            };
+            push_varint(out, lighter);
+            push_varint(out, u64::from(edges.wrapping_sub(before.1)));
+            before = (weight, edges);
+        }
+        if told & SPAN == 0 {
+            push_varint(out, self.span);
         }
         push_varint(out, self.sites.len() as u64);
         for site in &self.sites {
-            for v in [
-                u64::from(site.site),
-                site.count,
-                site.work,
-                site.span,
-                site.critical_work,
-            ] {
-                push_varint(out, v);
+            push_varint(out, u64::from(site.site));
+            if told & COUNTS == 0 {
+                push_varint(out, site.count);
             }
+            push_varint(out, self.work.wrapping_sub(site.work));
+            push_varint(out, site.span);
+            push_varint(out, site.critical_work);
+            let zeros = site.lengths.iter().take_while(|&&n| n == 0);
+            let none = zeros.take(MOST_NONE).count();
             push_varint(out, site.lengths.len() as u64);
-            for &n in &site.lengths {
+            push_varint(out, none as u64);
+            for &n in &site.lengths[none..] {
                 push_varint(out, n);
             }
         }
         push_varint(out, self.blocks.len() as u64);
-        for &(from, to, work) in &self.blocks {
+        for (i, &(from, to, work)) in self.blocks.iter().enumerate() {
             push_varint(out, u64::from(from));
             push_varint(out, u64::from(to));
-            push_varint(out, work);
+            if told & BLOCKS == 0 || i + 1 < self.blocks.len() {
+                push_varint(out, work);
+            }
         }
-        if self.probes > 0 || self.source.is_some() {
+        if told & PROBES != 0 {
             push_varint(out, self.probes);
         }
         if let Some((bytes, tasks)) = self.source {
@@ -114,63 +127,133 @@ impl FoldedRecord {
         }
     }
 
+    /// What follows from the rest of the record, and is left out; and what else is in it.
+    fn told(&self) -> u8 {
+        let counted = |site: &FoldedSite| Some(site.count) == sum(site.lengths.iter());
+        let blocks = sum(self.blocks.iter().map(|b| &b.2));
+        let is = [
+            (SPAN, self.envelope.first().map(|e| e.0) == Some(self.span)),
+            (
+                JOINS,
+                self.spawns == self.syncs && self.spawns.checked_mul(2) == Some(self.tasks),
+            ),
+            (COUNTS, self.sites.iter().all(counted)),
+            (BLOCKS, !self.blocks.is_empty() && blocks == Some(self.work)),
+            (PROBES, self.probes > 0),
+            (SOURCE, self.source.is_some()),
+        ];
+        is.iter().map(|&(bit, is)| if is { bit } else { 0 }).sum()
+    }
+
     /// Reads a record; `None` when the bytes are none.
     pub fn decode(bytes: &[u8]) -> Option<FoldedRecord> {
         let mut f = Fields::new(bytes);
+        let told = f.number()?;
+        if told >= 2 * u64::from(SOURCE) {
+            return None;
+        }
+        let told = told as u8;
         let mut record = FoldedRecord {
             work: f.number()?,
-            span: f.number()?,
             tasks: f.number()?,
-            spawns: f.number()?,
-            syncs: f.number()?,
-            strands: f.number()?,
-            levels: f.number32()?,
-            ready_integral: f.number()?,
             ..FoldedRecord::default()
         };
+        (record.spawns, record.syncs) = if told & JOINS == 0 {
+            (f.number()?, f.number()?)
+        } else {
+            (record.tasks / 2, record.tasks / 2)
+        };
+        record.strands = f.number()?;
+        record.levels = f.number32()?;
+        record.ready_integral = f.number()?;
+        let mut before = (0, 0);
         // Readers keep hundreds of thousands of these: no list has more room than it needs.
         let points = list_length(&mut f, 2, 8)?;
         record.envelope = Vec::with_capacity(points as usize);
-        for _ in 0..points {
-            record.envelope.push((f.number()?, f.number32()?));
+        for i in 0..points {
+            let (lighter, edges) = (f.number()?, f.number32()?);
+            let weight = if i == 0 {
+                lighter
+            } else {
+                u64::wrapping_sub(before.0, lighter)
+            };
+            before = (weight, edges.wrapping_add(before.1));
+            record.envelope.push(before);
         }
+        record.span = match record.envelope.first() {
+            Some(first) if told & SPAN != 0 => first.0,
+            _ => f.number()?,
+        };
         let sites = list_length(&mut f, 6, u64::MAX)?;
         record.sites = Vec::with_capacity(sites.min(FEW) as usize);
         for _ in 0..sites {
             let mut site = FoldedSite {
                 site: f.number32()?,
-                count: f.number()?,
-                work: f.number()?,
-                span: f.number()?,
-                critical_work: f.number()?,
-                lengths: Vec::new(),
+                ..FoldedSite::default()
             };
-            let lengths = list_length(&mut f, 1, 64)?;
-            site.lengths = Vec::with_capacity(lengths as usize);
-            for _ in 0..lengths {
+            if told & COUNTS == 0 {
+                site.count = f.number()?;
+            }
+            site.work = record.work.wrapping_sub(f.number()?);
+            (site.span, site.critical_work) = (f.number()?, f.number()?);
+            let length = f.number().filter(|&n| n <= 64)?;
+            let none = f.number().filter(|&n| n <= length.min(MOST_NONE as u64))?;
+            site.lengths = Vec::with_capacity(length as usize);
+            site.lengths.resize(none as usize, 0);
+            for _ in none..length {
                 site.lengths.push(f.number()?);
+            }
+            if told & COUNTS != 0 {
+                site.count = sum(site.lengths.iter())?;
             }
             record.sites.push(site);
         }
-        let blocks = list_length(&mut f, 3, u64::MAX)?;
+        let blocks = list_length(&mut f, 2, u64::MAX)?;
         record.blocks = Vec::with_capacity(blocks.min(FEW) as usize);
-        for _ in 0..blocks {
-            record
-                .blocks
-                .push((f.number32()?, f.number32()?, f.number()?));
+        let mut rest = record.work;
+        for i in 0..blocks {
+            let (from, to) = (f.number32()?, f.number32()?);
+            let work = if told & BLOCKS != 0 && i + 1 == blocks {
+                rest
+            } else {
+                f.number()?
+            };
+            rest = rest.wrapping_sub(work);
+            record.blocks.push((from, to, work));
         }
-        if f.left() > 0 {
+        if told & PROBES != 0 {
             record.probes = f.number()?;
         }
-        if f.left() > 0 {
+        if told & SOURCE != 0 {
             record.source = Some((f.number()?, f.number()?));
         }
         Some(record)
     }
 }
 
+/// In a record's first byte. Its span is the weight of the envelope's first point, and is left out.
+const SPAN: u8 = 1;
+/// Half of its tasks are spawns, and it has as many waits: both are left out.
+const JOINS: u8 = 2;
+/// Counts of its sites are the sums of their lengths, and are left out.
+const COUNTS: u8 = 4;
+/// The work of its blocks adds up to its own: the last one's is left out.
+const BLOCKS: u8 = 8;
+/// It has the time of its probes.
+const PROBES: u8 = 16;
+/// It says where it was folded from.
+const SOURCE: u8 = 32;
+
 /// Items for which room is made before they are read: what a damaged record says of its length costs nothing.
 const FEW: u64 = 64;
+
+/// Lengths without a task, shorter than any task there is, that are only counted. More are written, so that a few bytes don't take much memory.
+const MOST_NONE: usize = 15;
+
+/// `None` for one that is too large.
+fn sum<'a>(mut of: impl Iterator<Item = &'a u64>) -> Option<u64> {
+    of.try_fold(0, |sum: u64, &n| sum.checked_add(n))
+}
 
 /// A list's length, checked against the bytes left (each item takes `least` or more) and against `most`.
 fn list_length(f: &mut Fields<'_>, least: u64, most: u64) -> Option<u64> {
@@ -225,6 +308,98 @@ mod tests {
         };
         bytes.clear();
         read.encode(&mut bytes);
-        assert_eq!(FoldedRecord::decode(&bytes), Some(read));
+        assert_eq!(FoldedRecord::decode(&bytes).as_ref(), Some(&read));
+        for at in 0..bytes.len() {
+            assert_eq!(FoldedRecord::decode(&bytes[..at]), None, "cut to {at}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_follow_from_the_rest_is_in_it() {
+        let site = |count, work, lengths: &[u64]| FoldedSite {
+            site: 9,
+            count,
+            work,
+            lengths: lengths.to_vec(),
+            ..FoldedSite::default()
+        };
+        let joins = FoldedRecord {
+            work: 900,
+            span: 70,
+            envelope: vec![(70, 0), (60, 2)],
+            tasks: 6,
+            spawns: 3,
+            syncs: 3,
+            sites: vec![site(6, 880, &[0, 0, 6])],
+            blocks: vec![(1, 2, 400), (2, 2, 500)],
+            ..FoldedRecord::default()
+        };
+        let odd = [
+            FoldedRecord::default(),
+            joins.clone(),
+            FoldedRecord {
+                span: 71,
+                ..joins.clone()
+            },
+            FoldedRecord {
+                envelope: vec![],
+                ..joins.clone()
+            },
+            // What nobody writes comes back all the same.
+            FoldedRecord {
+                envelope: vec![(1, 9), (u64::MAX, 0)],
+                ..joins.clone()
+            },
+            FoldedRecord {
+                tasks: 7,
+                ..joins.clone()
+            },
+            FoldedRecord {
+                syncs: 2,
+                ..joins.clone()
+            },
+            FoldedRecord {
+                spawns: u64::MAX,
+                syncs: u64::MAX,
+                ..joins.clone()
+            },
+            FoldedRecord {
+                work: 901,
+                ..joins.clone()
+            },
+            FoldedRecord {
+                work: 0,
+                ..joins.clone()
+            },
+            FoldedRecord {
+                blocks: vec![],
+                ..joins.clone()
+            },
+            FoldedRecord {
+                blocks: vec![(0, 0, u64::MAX), (1, 1, 901)],
+                ..joins.clone()
+            },
+            FoldedRecord {
+                sites: vec![site(5, u64::MAX, &[0, 6])],
+                ..joins.clone()
+            },
+            FoldedRecord {
+                sites: vec![site(0, 0, &[]), site(2, 1, &[1, 1])],
+                ..joins.clone()
+            },
+            FoldedRecord {
+                sites: vec![site(0, 0, &[0, 0])],
+                ..joins.clone()
+            },
+            FoldedRecord {
+                sites: vec![site(1, 0, &[u64::MAX, 2]), site(2, 0, &[0; 40])],
+                ..joins
+            },
+        ];
+        for record in odd {
+            let mut bytes = Vec::new();
+            record.encode(&mut bytes);
+            assert_eq!(FoldedRecord::decode(&bytes), Some(record));
+        }
     }
 }

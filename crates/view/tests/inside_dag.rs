@@ -44,7 +44,7 @@ impl<'a> Opened<'a> {
         let items = answer["nodes"][id]["items"].as_array().unwrap().clone();
         self.most = self.most.max(items.len());
         let strands = || items.iter().filter(|i| i["kind"] == "strand");
-        let last = strands().last().map(|s| s["inner"].clone());
+        let last = strands().next_back().map(|s| s["inner"].clone());
         for (at, item) in items.iter().enumerate() {
             let count = |key: &str| item[key].as_array().unwrap().len();
             match item["kind"].as_str().unwrap() {
