@@ -11,10 +11,12 @@ fn main() {
         here.join("page/index.html"),
         here.join("../../ui/dist/index.html"),
     ];
-    for path in &built {
+    let there = built.iter().find(|path| path.is_file());
+    // A file that is not there counts as changed each time, and everything above this crate would be built again.
+    for path in built.iter().filter(|&path| there.is_none_or(|t| t == path)) {
         println!("cargo::rerun-if-changed={}", path.display());
     }
-    let page = built.iter().find_map(|path| fs::read(path).ok());
+    let page = there.and_then(|path| fs::read(path).ok());
     let out = Path::new(&env::var_os("OUT_DIR").unwrap_or_default()).join("index.html");
     if let Err(error) = fs::write(&out, page.unwrap_or_default()) {
         println!("cargo::error={}: can't be written: {error}", out.display());
