@@ -414,8 +414,10 @@ export default function (suite) {
     // The longest folded strand of any size to be seen.
     const found = await page.evaluate(async () => {
       const view = window.__timeline;
-      for (let width = view.meta.elapsed / 2; width > 1e4; width /= 4) {
-        view.show({ t0: view.meta.elapsed * 0.3, t1: view.meta.elapsed * 0.3 + width });
+      // From several places: at any one of them the workers may wait, or have been off the CPU.
+      const wanted = [0.3, 0.45, 0.6, 0.15, 0.75].flatMap((at) => [8, 32, 128, 512, 2048].map((part) => [at * view.meta.elapsed, view.meta.elapsed / part]));
+      for (const [t0, width] of wanted) {
+        view.show({ t0, t1: t0 + width });
         for (let k = 0; k < 100; k++) {
           await new Promise((r) => setTimeout(r, 50));
           if (!view.busy) break;

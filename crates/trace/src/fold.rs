@@ -8,7 +8,7 @@
 //! it, and what is inside of it stays as it is.
 //!
 //! A task of a scope that creates others into that same scope and ends before them, as those of Rayon do, has one exit all the
-//! same, where its thread runs them next: they end where it does, at the scope's wait. It is folded with them ([`outward`]).
+//! same, where its thread runs them next: they end where it does, at the scope's wait. It is folded with them (`outward`).
 //!
 //! Beyond §7, these are never folded: detached tasks, tasks that did not wait for all of their children, dependences, yields, what a
 //! loop's chunks create, records of counters, and sections whose envelope has more than eight corners.
