@@ -2,7 +2,7 @@
 //! told from the program's.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::function;
 use crate::mapping::{self, Mapping};
@@ -32,12 +32,15 @@ pub fn stacks(
     workspace: &Workspace,
 ) -> Vec<Vec<CodeFrame>> {
     let mut wanted: BTreeMap<&Path, BTreeSet<u64>> = BTreeMap::new();
+    let mut places: BTreeSet<(usize, u64)> = BTreeSet::new();
     for chain in chains {
-        for (_, offset, mapping) in located(chain, mappings) {
-            wanted.entry(&mapping.path).or_default().insert(offset);
-        }
+        places.extend(located(chain, mappings));
     }
-    let mut known: BTreeMap<PathBuf, BTreeMap<u64, Vec<Frame>>> = BTreeMap::new();
+    for &(mapping, offset) in &places {
+        let path = &mappings[mapping].path;
+        wanted.entry(path).or_default().insert(offset);
+    }
+    let mut known: BTreeMap<&Path, BTreeMap<u64, Vec<Frame>>> = BTreeMap::new();
     for (path, offsets) in &wanted {
         if !path.is_absolute() {
             continue;
@@ -48,46 +51,56 @@ pub fn stacks(
         let offsets: Vec<u64> = offsets.iter().copied().collect();
         // A module that can't be read is told of with the sites; its frames are module and offset.
         if let Ok(told) = module::ask(path, &mapping.build_id, &offsets, &[]) {
-            known.insert(path.to_path_buf(), told.frames);
+            known.insert(path, told.frames);
         }
     }
     let root = workspace.root.as_deref();
     let mut sources = Sources::default();
+    // Each place once: chains of a recursive program are long, and much the same.
+    let named: BTreeMap<(usize, u64), Vec<CodeFrame>> = places
+        .into_iter()
+        .map(|(index, offset)| {
+            let mapping = &mappings[index];
+            let of_runtime = is_runtime_module(&mapping.path);
+            let found = known.get(&*mapping.path).and_then(|m| m.get(&offset));
+            let frames = match found.filter(|frames| !frames.is_empty()) {
+                Some(found) => found
+                    .iter()
+                    .map(|frame| named(frame, of_runtime, (mapping, offset), root, &mut sources))
+                    .collect(),
+                None => vec![unnamed(of_runtime, mapping, offset)],
+            };
+            ((index, offset), frames)
+        })
+        .collect();
     chains
         .iter()
-        .map(|chain| {
-            let mut frames = Vec::new();
-            for (_, offset, mapping) in located(chain, mappings) {
-                let of_runtime = is_runtime_module(&mapping.path);
-                let found = known.get(&mapping.path).and_then(|m| m.get(&offset));
-                match found.filter(|frames| !frames.is_empty()) {
-                    Some(found) => frames.extend(found.iter().map(|frame| {
-                        named(frame, of_runtime, (mapping, offset), root, &mut sources)
-                    })),
-                    None => frames.push(unnamed(of_runtime, mapping, offset)),
-                }
-            }
-            let mut called_by_runtime = false;
-            for frame in frames.iter_mut().rev() {
-                frame.runtime |= called_by_runtime && is_glue(&frame.function);
-                called_by_runtime = frame.runtime;
-            }
-            // Beyond stands what called another task, or the runtime.
-            if let Some(runtime) = frames.iter().position(|frame| frame.runtime) {
-                frames.truncate(runtime + 1);
-                // Where in the runtime is no matter of the program's.
-                (frames[runtime].file, frames[runtime].line) = (None, None);
-            }
-            frames
-        })
+        .map(|chain| own(located(chain, mappings).filter_map(|place| named.get(&place))))
         .collect()
 }
 
-/// The chain's addresses that lie in a module, with the offset of the call there.
-fn located<'a>(
-    chain: &'a [u64],
-    mappings: &'a [Mapping],
-) -> impl Iterator<Item = (usize, u64, &'a Mapping)> {
+/// Of a whole chain's frames those up to the first of the runtime, that one included.
+fn own<'a>(places: impl Iterator<Item = &'a Vec<CodeFrame>>) -> Vec<CodeFrame> {
+    let frames: Vec<&CodeFrame> = places.flatten().collect();
+    let (mut called_by_runtime, mut first) = (false, None);
+    for (depth, frame) in frames.iter().enumerate().rev() {
+        called_by_runtime = frame.runtime || called_by_runtime && is_glue(&frame.function);
+        if called_by_runtime {
+            first = Some(depth);
+        }
+    }
+    // Beyond stands what called another task, or the runtime.
+    let kept = first.map_or(frames.len(), |runtime| runtime + 1);
+    let mut kept: Vec<CodeFrame> = frames[..kept].iter().copied().cloned().collect();
+    if let Some(frame) = first.and_then(|runtime| kept.get_mut(runtime)) {
+        // Where in the runtime is no matter of the program's.
+        (frame.runtime, frame.file, frame.line) = (true, None, None);
+    }
+    kept
+}
+
+/// Which modules the chain's addresses lie in, with the offset of the call there.
+fn located<'a>(chain: &'a [u64], mappings: &'a [Mapping]) -> impl Iterator<Item = (usize, u64)> {
     chain.iter().enumerate().filter_map(|(depth, &address)| {
         // All but the first are where calls return to.
         let code = if depth == 0 {
@@ -95,8 +108,7 @@ fn located<'a>(
         } else {
             address.checked_sub(1)?
         };
-        let (index, offset) = mapping::find(mappings, code)?;
-        Some((depth, offset, &mappings[index]))
+        mapping::find(mappings, code)
     })
 }
 
@@ -207,6 +219,7 @@ fn is_glue(function: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
 
     #[test]
     fn runtimes_are_known_by_module_file_and_name() {
