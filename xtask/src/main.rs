@@ -4,7 +4,7 @@
 //! * `test` runs every check a change has to pass,
 //! * `ui` builds the viewer's page, `screenshots` makes the README's pictures of it,
 //! * `bench` measures what recording costs, `bench overhead` that by how long strands are, `bench predictions` how good predictions are,
-//!   `bench folding` what large runs take.
+//!   `bench folding` what large runs take, `bench samples` what samples cost.
 
 mod bench;
 mod demo;
@@ -44,6 +44,7 @@ usage: cargo xtask demo            build workspan, record the merge sort of benc
        cargo xtask bench overhead      that by the length of strands: in full, folded, within a budget: docs/overhead.md
        cargo xtask bench predictions   how good what-if and simulation are: docs/predictions.md
        cargo xtask bench folding   runs of 10^8 tasks: what folding costs and saves: docs/folding.md
+       cargo xtask bench samples       what a sample of the code costs: docs/samples.md
        cargo xtask bench           what a recorded join or task costs on each runtime, its bytes, its report";
 
 fn main() -> ExitCode {
@@ -61,6 +62,7 @@ fn main() -> ExitCode {
         ["bench", "predictions"] => predictions::run(),
         ["bench", "overhead"] => overhead::run(),
         ["bench", "folding"] => folding::run(),
+        ["bench", "samples"] => native_bench::of_samples(),
         ["ui"] => ui::build(),
         ["screenshots"] => ui::screenshots(),
         _ => {

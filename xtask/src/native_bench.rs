@@ -87,6 +87,14 @@ pub fn run() -> Result<()> {
     }
 }
 
+/// What samples cost, alone.
+pub fn of_samples() -> Result<()> {
+    crate::workspace::build_release()?;
+    let folder = target().join("workspan/bench");
+    std::fs::create_dir_all(&folder)?;
+    samples(&build(&RUNTIMES[0], &folder)?, &folder)
+}
+
 pub(crate) fn build(runtime: &Runtime, folder: &Path) -> Result<PathBuf> {
     let program = folder.join(format!("fib-{}", runtime.name));
     let mut last = String::from("no compiler");
