@@ -1,0 +1,235 @@
+//! The chunks that a thread writes to, one after the other, and the scratch memory where there are none.
+
+use core::ptr;
+use core::slice;
+use core::sync::atomic::Ordering;
+
+use super::readings::{self, READINGS};
+use super::{Owner, SCRATCH, folding, kept};
+use crate::folder::LONGEST;
+use crate::front::Handle;
+use crate::process::{self, Recording};
+use crate::ring;
+use crate::spool::Mapped;
+use crate::system::KeepErrno;
+use crate::wire::{self, Kind};
+use workspan_trace::chunk::{CHUNK_HEADER_SIZE, ChunkHeader, ChunkKind};
+
+/// Sizes of a thread's first chunks; the last is that of all further ones.
+const SIZES: [usize; 3] = [16 << 10, 64 << 10, 256 << 10];
+
+/// The header of the owner's next chunk.
+fn next_header(recording: &Recording, owner: &Owner) -> ChunkHeader {
+    ChunkHeader {
+        kind: ChunkKind::Events as u8,
+        flags: 0,
+        thread: owner.handle.thread,
+        seq: owner.chunks,
+        capacity: 0,
+        committed: 0,
+        base_ticks: owner.handle.last,
+        base_ns: recording.ns_at(owner.handle.last),
+        checksum: 0,
+    }
+}
+
+/// Gives the owner a new chunk, or scratch memory.
+///
+/// # Safety
+/// `owner` is the calling thread's and has no chunk.
+pub(super) unsafe fn next_chunk(recording: &Recording, owner: *mut Owner) {
+    // SAFETY: the caller's.
+    let owner = unsafe { &mut *owner };
+    let size = match recording.ring {
+        Some(_) => ring::SIZE.max(recording.page),
+        None => SIZES[(owner.chunks as usize).min(SIZES.len() - 1)].max(recording.page),
+    };
+    let header = next_header(recording, owner);
+    let old = recording
+        .ring
+        .as_ref()
+        .and_then(|ring| ring.take(header.base_ns));
+    let chunk = match (owner.rest.take(), old) {
+        (Some(rest), _) => recording.spool.chunk_in(rest, header),
+        (None, Some(place)) => recording.spool.chunk_at(place, header),
+        (None, None) => recording.spool.chunk(size, header),
+    };
+    match chunk {
+        Some(chunk) => begin(owner, chunk),
+        None => use_scratch(owner),
+    }
+}
+
+/// Lets the handle write to a chunk that is empty.
+fn begin(owner: &mut Owner, chunk: Mapped) {
+    owner.chunks += 1;
+    owner.before.base = owner.handle.last;
+    use_chunk(owner, chunk, 0);
+    kept::restart(owner);
+}
+
+/// Lets the handle write to a chunk, behind the first `used` bytes.
+pub(super) fn use_chunk(owner: &mut Owner, chunk: Mapped, used: usize) {
+    owner.chunk = Some(chunk);
+    let h = &mut owner.handle;
+    h.base = chunk.payload();
+    // SAFETY: within the chunk, which is larger than SLACK and what is used.
+    let limit = unsafe {
+        h.cursor = h.base.add(used);
+        h.base.add(chunk.capacity() - wire::SLACK)
+    };
+    h.committed = chunk.committed();
+    set_limit(owner, limit);
+}
+
+/// The records that a chunk has.
+///
+/// # Safety
+/// The chunk is mapped, and the calling thread, whose it is, does not write to it while it has them.
+pub(super) unsafe fn records<'a>(chunk: Mapped) -> &'a [u8] {
+    let length = chunk.committed().load(Ordering::Relaxed) as usize;
+    // SAFETY: the caller's; so many bytes are there.
+    unsafe { slice::from_raw_parts(chunk.payload(), length.min(chunk.capacity())) }
+}
+
+/// Lets the handle write where nothing is kept.
+pub(super) fn use_scratch(owner: &mut Owner) {
+    let base = owner.scratch.as_mut_ptr();
+    let h = &mut owner.handle;
+    h.base = base;
+    h.cursor = base;
+    // SAFETY: within the scratch memory.
+    let limit = unsafe { base.add(SCRATCH - wire::SLACK) };
+    h.committed = &raw const owner.scratch_committed;
+    set_limit(owner, limit);
+}
+
+/// What the handle wrote to scratch memory is in no file.
+pub(super) fn count_dropped(recording: &Recording, handle: &Handle) {
+    let bytes = handle.cursor as usize - handle.base as usize;
+    let dropped = recording.spool.dropped();
+    dropped.fetch_add(bytes as u64, Ordering::Relaxed);
+}
+
+/// The last place a record may begin at; and the counters' records count from here.
+fn set_limit(owner: &mut Owner, limit: *mut u8) {
+    owner.limit = limit;
+    owner.handle.limit = match &mut owner.counters {
+        None => limit,
+        Some(open) => {
+            open.written = owner.handle.last;
+            ptr::null_mut()
+        }
+    };
+}
+
+/// [`crate::front::Table::refill`].
+pub(crate) extern "C" fn refill(handle: *mut Handle) {
+    // SAFETY: the handle is the calling thread's and the first field of its owner, which `owner` points to.
+    unsafe {
+        let owner = (*handle).owner.cast::<Owner>();
+        if (*owner).counters.is_none() {
+            renew(handle);
+            return;
+        }
+        // Room for the readings, and after them for what is to be written.
+        if (*handle).cursor > (*owner).limit.wrapping_sub(READINGS) {
+            renew(handle);
+        }
+        readings::write_readings(&mut *owner);
+    }
+}
+
+/// Gives the handle another chunk.
+fn renew(handle: *mut Handle) {
+    let _errno = KeepErrno::new();
+    // SAFETY: the handle is the calling thread's and the first field of its owner, which `owner` points to.
+    unsafe {
+        let owner = (*handle).owner.cast::<Owner>();
+        match (process::recording(), (*owner).chunk) {
+            (Some(recording), Some(chunk)) => {
+                let folded = folding::fold_chunk(recording, &mut *owner, chunk);
+                // A thread that has come to chunks of full size keeps its one.
+                let keeps = recording.ring.is_none()
+                    && chunk.capacity() + CHUNK_HEADER_SIZE >= SIZES[SIZES.len() - 1];
+                kept::pass(&mut *owner, &chunk);
+                let next = next_header(recording, &*owner);
+                let moved = !folded && keeps && recording.spool.move_out(chunk, next);
+                if !folded && !moved {
+                    (*owner).chunk = None;
+                    kept::seal(recording, chunk, (*handle).last);
+                }
+                if let Some(readings) = &recording.readings {
+                    readings.read(recording, (*handle).thread);
+                }
+                if moved {
+                    begin(&mut *owner, chunk);
+                } else if !folded {
+                    next_chunk(recording, owner);
+                }
+            }
+            (state, _) => {
+                // Scratch memory is full, or recording is over; a chunk of before stays as it is.
+                if let (Some(recording), None) = (state, (*owner).chunk) {
+                    count_dropped(recording, &(*owner).handle);
+                }
+                (*owner).chunk = None;
+                use_scratch(&mut *owner);
+            }
+        }
+    }
+}
+
+/// Writes a record of any length through the handle: `length` bytes of operands, at time `now`. Records too long for a
+/// chunk of the largest size are left out.
+///
+/// # Safety
+/// `handle` is the calling thread's; `operands` holds `length` bytes.
+pub(crate) unsafe fn long_record(
+    handle: *mut Handle,
+    kind: Kind,
+    now: u64,
+    operands: *const u8,
+    length: usize,
+) {
+    // With a ring all chunks are small.
+    let largest = match process::any_recording() {
+        Some(recording) if recording.ring.is_some() => ring::SIZE / 2,
+        _ => SIZES[SIZES.len() - 1],
+    };
+    if length > largest - CHUNK_HEADER_SIZE - 2 * wire::SLACK - READINGS {
+        return;
+    }
+    // SAFETY: the caller's; room is made before anything is written.
+    unsafe {
+        let owner = (*handle).owner.cast::<Owner>();
+        if length > LONGEST
+            && let Some(recording) = process::recording()
+            && (*owner).folder.is_some()
+        {
+            folding::stop_folding(recording, &mut *owner);
+        }
+        // A thread's first chunks may be too small for it.
+        for _ in 0..SIZES.len() {
+            let limit = (*owner).limit as usize;
+            let room = limit - ((*handle).cursor as usize).min(limit);
+            if room >= length + READINGS || (*owner).chunk.is_none() {
+                break;
+            }
+            refill_at(handle, now);
+        }
+        let p = Handle::head(handle, kind, now);
+        if (*owner).chunk.is_none() {
+            return;
+        }
+        ptr::copy_nonoverlapping(operands, p, length);
+        Handle::commit(handle, p.add(length));
+    }
+}
+
+/// A refill ahead of time: the new chunk counts from `now`.
+unsafe fn refill_at(handle: *mut Handle, now: u64) {
+    // SAFETY: the caller's handle.
+    unsafe { (*handle).last = (*handle).last.max(now) };
+    renew(handle);
+}

@@ -1,0 +1,73 @@
+//! What becomes of a handle when its thread ends, or goes on as that of a forked child.
+
+use core::ffi::c_void;
+use core::ptr;
+
+use super::chunks::{count_dropped, use_scratch};
+use super::{Own, Owner, folding, kept};
+use crate::front::{HAS_ROOT, Handle, IS_WORKER};
+use crate::process::{self, Ended};
+use crate::system::{self, KeepErrno};
+use crate::wire::Kind;
+
+/// The key's destructor runs up to four times for a thread that puts its value back; the thread's last records may come
+/// from the destructors of others, so the handle is given up late.
+const LATE_ROUNDS: u8 = 2;
+
+/// Destructor of the key: the thread ends.
+pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
+    let _errno = KeepErrno::new();
+    let owner = value.cast::<Owner>();
+    let Some(recording) = process::recording() else {
+        return;
+    };
+    // SAFETY: the value is the calling thread's owner; after the last round nobody uses it.
+    unsafe {
+        if (*owner).rounds < LATE_ROUNDS {
+            (*owner).rounds += 1;
+            system::pthread_setspecific(recording.key, value);
+            return;
+        }
+        let handle = &raw mut (*owner).handle;
+        if (*handle).flags & HAS_ROOT != 0 {
+            Handle::event(handle, Kind::End);
+        }
+        if (*handle).flags & IS_WORKER != 0 {
+            Handle::event(handle, Kind::WorkerEnd);
+        }
+        if let Some(readings) = &recording.readings {
+            readings.end(recording, (*handle).thread);
+        }
+        if let Some(chunk) = (*owner).chunk.take() {
+            let ended = folding::end(recording, &mut *owner, chunk);
+            if recording.ring.is_some() {
+                kept::seal(recording, chunk, (*handle).last);
+            } else if !ended && (*owner).chunks == 1 {
+                (*owner).rest = recording.spool.trim(chunk);
+            } else if !ended {
+                recording.spool.seal(chunk, true);
+            }
+        } else {
+            count_dropped(recording, &(*owner).handle);
+        }
+        (*owner).counters = None;
+        (*owner).at_base = None;
+        use_scratch(&mut *owner);
+        Own::set(ptr::null_mut());
+        if let Ok(mut ended) = recording.ended.lock() {
+            ended.push(Ended(owner));
+        }
+    }
+}
+
+/// The calling thread's handle writes to scratch memory from now on.
+pub(crate) fn abandon() {
+    // SAFETY: the handle is the first field of its owner; both are the calling thread's or null.
+    if let Some(owner) = unsafe { Own::get().cast::<Owner>().as_mut() } {
+        owner.chunk = None;
+        // The events are the parent's as well; their descriptors go with the next exec.
+        core::mem::forget(owner.counters.take());
+        core::mem::forget(owner.folder.take());
+        use_scratch(owner);
+    }
+}
