@@ -32,17 +32,11 @@ where
 
 /// The join that stands at `location`.
 #[inline]
-pub(crate) fn join_at<A, B, RA, RB>(
+pub(crate) fn join_at<RA: Send, RB: Send>(
     location: &'static Location<'static>,
-    oper_a: A,
-    oper_b: B,
-) -> (RA, RB)
-where
-    A: FnOnce() -> RA + Send,
-    B: FnOnce() -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
+    oper_a: impl FnOnce() -> RA + Send,
+    oper_b: impl FnOnce() -> RB + Send,
+) -> (RA, RB) {
     join_context_at(location, |_| oper_a(), |_| oper_b())
 }
 
@@ -60,17 +54,11 @@ where
 }
 
 #[inline(always)]
-fn join_context_at<A, B, RA, RB>(
+fn join_context_at<RA: Send, RB: Send>(
     location: &'static Location<'static>,
-    oper_a: A,
-    oper_b: B,
-) -> (RA, RB)
-where
-    A: FnOnce(FnContext) -> RA + Send,
-    B: FnOnce(FnContext) -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
+    oper_a: impl FnOnce(FnContext) -> RA + Send,
+    oper_b: impl FnOnce(FnContext) -> RB + Send,
+) -> (RA, RB) {
     // A test and a call, so that the functions around it are inlined as over the real crate.
     let subtree = skipped();
     if subtree.is_null() {
@@ -114,13 +102,12 @@ where
 /// The join of a thread outside every pool: its task goes on on a worker and joins there.
 #[cold]
 #[inline(never)]
-fn from_outside<A, B, RA, RB>(caller: Here, task: Task, oper_a: A, oper_b: B) -> (RA, RB)
-where
-    A: FnOnce(FnContext) -> RA + Send,
-    B: FnOnce(FnContext) -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
+fn from_outside<RA: Send, RB: Send>(
+    caller: Here,
+    task: Task,
+    oper_a: impl FnOnce(FnContext) -> RA + Send,
+    oper_b: impl FnOnce(FnContext) -> RB + Send,
+) -> (RA, RB) {
     ensure_global_pool(caller);
     hop::to(caller, task.site, hop::ToGlobalPool, move || match here() {
         Some(here) => on_worker(here, task, true, oper_a, oper_b),
@@ -222,19 +209,13 @@ impl Drop for RunningB<'_> {
 }
 
 #[inline]
-fn on_worker<A, B, RA, RB>(
+fn on_worker<RA: Send, RB: Send>(
     here: Here,
     mut task: Task,
     is_injected: bool,
-    oper_a: A,
-    oper_b: B,
-) -> (RA, RB)
-where
-    A: FnOnce(FnContext) -> RA + Send,
-    B: FnOnce(FnContext) -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
+    oper_a: impl FnOnce(FnContext) -> RA + Send,
+    oper_b: impl FnOnce(FnContext) -> RB + Send,
+) -> (RA, RB) {
     let mark = 0u8;
     task.bottom = &mark as *const u8 as usize;
     let call = Call::new(here, task);

@@ -8,6 +8,7 @@ use crate::worker::Pool;
 use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
+use std::thread::LocalKey;
 
 /// Nobody has asked yet; nobody records; somebody does.
 const UNKNOWN: u8 = 0;
@@ -80,13 +81,20 @@ pub(crate) struct Here {
     thread: *const Thread,
 }
 
+/// What is found in the calling thread's own. `LocalKey::with` would be a call where this is a load: it is not inlined from one unit of
+/// code to another, `try_with` is. Never `None`, as nothing in there has a destructor.
+#[inline(always)]
+fn look<T, R>(own: &'static LocalKey<T>, find: impl FnOnce(&T) -> R) -> Option<R> {
+    own.try_with(find).ok()
+}
+
 /// The calling thread if it is recorded: the one branch that an unrecorded call pays.
 #[inline(always)]
 pub(crate) fn here() -> Option<Here> {
     if MODE.load(Ordering::Relaxed) == OFF {
         return None;
     }
-    let thread = THREAD.with(|thread| thread as *const Thread);
+    let thread = look(&THREAD, |thread| thread as *const Thread)?;
     // SAFETY: the thread-local lives as long as this thread and has no destructor.
     let handle = unsafe { (*thread).handle.get() };
     if handle as usize > NO_HANDLE as usize {
@@ -98,13 +106,13 @@ pub(crate) fn here() -> Option<Here> {
 /// What the calling thread leaves out, and so how it is to run a join; null where it looks first.
 #[inline]
 pub(crate) fn skipped() -> *const Subtree {
-    SKIPPED.with(Cell::get)
+    look(&SKIPPED, Cell::get).unwrap_or(ptr::null())
 }
 
 /// It leaves that out from now on; returns what it was.
 #[inline]
 pub(crate) fn skip_now(subtree: *const Subtree) -> *const Subtree {
-    SKIPPED.with(|skipped| skipped.replace(subtree))
+    look(&SKIPPED, |skipped| skipped.replace(subtree)).unwrap_or(ptr::null())
 }
 
 #[cold]

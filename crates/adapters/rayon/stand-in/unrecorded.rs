@@ -12,6 +12,7 @@ use crate::wire::{primitive, wait, Kind};
 use rayon_core_real as real;
 use rayon_core_real::FnContext;
 use std::cell::Cell;
+use std::mem::ManuallyDrop;
 use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -224,19 +225,13 @@ impl Drop for Running<'_> {
 /// Runs a join without recording it.
 #[cold]
 #[inline(never)]
-pub(crate) fn skip<A, B, RA, RB>(
+pub(crate) fn skip<RA: Send, RB: Send>(
     here: Here,
     task: Task,
     location: &'static Location<'static>,
-    oper_a: A,
-    oper_b: B,
-) -> (RA, RB)
-where
-    A: FnOnce(FnContext) -> RA + Send,
-    B: FnOnce(FnContext) -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
+    oper_a: impl FnOnce(FnContext) -> RA + Send,
+    oper_b: impl FnOnce(FnContext) -> RB + Send,
+) -> (RA, RB) {
     let subtree = Subtree {
         here,
         thread: here.number(),
@@ -253,7 +248,8 @@ where
 struct Job<B> {
     subtree: *const Subtree,
     location: &'static Location<'static>,
-    run: Cell<Option<B>>,
+    /// Taken out when b runs, which it does whatever becomes of a; were it not to run, this would be leaked.
+    run: ManuallyDrop<B>,
 }
 
 /// A pointer to it for b; never null, so that rayon's `Option` of the closure takes no more room.
@@ -279,29 +275,23 @@ impl<B> Lent<B> {
 
 /// The real join, in that subtree.
 #[inline(always)]
-pub(crate) fn bare<A, B, RA, RB>(
+pub(crate) fn bare<RA: Send, RB: Send>(
     subtree: *const Subtree,
     location: &'static Location<'static>,
-    oper_a: A,
-    oper_b: B,
-) -> (RA, RB)
-where
-    A: FnOnce(FnContext) -> RA + Send,
-    B: FnOnce(FnContext) -> RB + Send,
-    RA: Send,
-    RB: Send,
-{
+    oper_a: impl FnOnce(FnContext) -> RA + Send,
+    oper_b: impl FnOnce(FnContext) -> RB + Send,
+) -> (RA, RB) {
     let job = Job {
         subtree,
         location,
-        run: Cell::new(Some(oper_b)),
+        run: ManuallyDrop::new(oper_b),
     };
     let shared = Lent::new(&job);
     real::join_context(oper_a, move |context| {
         // SAFETY: the join returns after b, which alone looks at this.
         let job = unsafe { shared.get() };
-        // SAFETY: b runs once.
-        let oper_b = unsafe { job.run.take().unwrap_unchecked() };
+        // SAFETY: b runs once, and nobody else looks at it.
+        let oper_b = unsafe { ptr::read(&*job.run) };
         if context.migrated() && job.subtree != NOBODYS {
             part(job.subtree, job.location, || oper_b(context))
         } else {
