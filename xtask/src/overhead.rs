@@ -1,6 +1,8 @@
 //! `cargo xtask bench overhead`: what recording costs by how long strands are, from nothing at all to a millisecond, on every runtime:
 //! bare, recorded in full, folded while recording (`--fold`), within the overhead budget (`--max-overhead`). What was published
-//! of DAG Recorder and TaskProf2 stands beside it.
+//! of DAG Recorder and TaskProf2 stands beside it. Then what is estimated of budgeted runs, beside what is known of them.
+
+mod estimates;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,16 +10,15 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use serde_json::Value;
 
 use crate::bench::{BUILD, executable};
 use crate::native_bench::{RUNTIMES, build, seconds};
 use crate::workspace::{build_release, cargo, cargo_workspan, output, target, workspan};
 
-/// Measuring ends here, whole rounds at a time; builds come before it.
-const LIMIT: Duration = Duration::from_secs(300);
-/// Rounds that are measured however long they take, and those that are enough.
-const ROUNDS: (usize, usize) = (3, 9);
+/// Measuring ends before this, whole rounds at a time, the first one aside; builds come before it, and estimates, a minute, after.
+const LIMIT: Duration = Duration::from_secs(400);
+/// Rounds that are enough.
+pub const ROUNDS: usize = 9;
 /// A bare run takes about so long: longer than it takes a budget to take hold.
 const RUN_NS: f64 = 60e6;
 /// Work in every strand, in ns.
@@ -68,8 +69,8 @@ fn creates(n: u64) -> f64 {
     b
 }
 
-/// Measures all of it.
-pub fn run() -> Result<()> {
+/// Measures all of it, in so many rounds at most.
+pub fn run(most: usize) -> Result<()> {
     build_release()?;
     let folder = target().join("workspan/bench");
     fs::create_dir_all(&folder)?;
@@ -88,7 +89,7 @@ pub fn run() -> Result<()> {
     let started = Instant::now();
     let mut rounds = 0;
     let mut longest = Duration::ZERO;
-    while rounds < ROUNDS.0 || (rounds < ROUNDS.1 && started.elapsed() + longest < LIMIT) {
+    while rounds == 0 || (rounds < most && started.elapsed() + longest < LIMIT) {
         let round = Instant::now();
         for cell in &mut cells {
             let program = &programs[cell.program];
@@ -105,15 +106,11 @@ pub fn run() -> Result<()> {
         }
         longest = longest.max(round.elapsed());
         rounds += 1;
+        eprintln!("round {rounds}: {:.0} s", round.elapsed().as_secs_f64());
     }
     print(&programs, &cells, rounds);
     for program in programs.iter().filter(|p| p.rust) {
-        for cell in cells
-            .iter()
-            .filter(|c| programs[c.program].rust && c.strand == 0.0)
-        {
-            estimates(program, cell, &trace)?;
-        }
+        estimates::print(program, &trace)?;
     }
     let _ = fs::remove_file(&trace);
     Ok(())
@@ -284,44 +281,4 @@ fn row(cell: &Cell) {
         peers[1],
         megabytes.collect::<Vec<String>>().join(" "),
     );
-}
-
-/// Work, span and tasks of a budgeted run beside those of a full one and the bare time.
-fn estimates(program: &Program, cell: &Cell, trace: &Path) -> Result<()> {
-    let workers: f64 = cell.workers.parse()?;
-    let bare = sorted(&cell.runs[0])[0] * creates(cell.n) * workers;
-    println!(
-        "\nuncut fib over {}, {} workers: bare time x workers {:.1} ms, {} tasks",
-        program.runtime,
-        cell.workers,
-        bare / 1e6,
-        2.0 * creates(cell.n) + 1.0
-    );
-    for variant in [1, 3] {
-        program.measure(cell, variant, trace)?;
-        let report = output(workspan("release").args(["report", "--json"]).arg(trace))?;
-        let report: Value = serde_json::from_str(&report).context("workspan report --json")?;
-        let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
-        let second = number(&report["ticks_per_second"]);
-        let ms = |value: &Value| number(value) / second * 1e3;
-        let us = |value: &Value| number(value) / second * 1e6;
-        let estimated = &report["estimated"];
-        println!(
-            "{:<9} work {:.1} ms ({:.2} of bare), span {:.2} µs{}, {} tasks{}",
-            VARIANTS[variant],
-            ms(&report["work"]),
-            ms(&report["work"]) * 1e6 / bare,
-            us(&report["span"]),
-            match estimated {
-                Value::Null => String::new(),
-                e => format!(" ({:.2}-{:.2})", us(&e["span_low"]), us(&e["span_high"])),
-            },
-            report["tasks"],
-            match estimated {
-                Value::Null => String::new(),
-                e => format!(" ({}-{})", e["tasks_low"], e["tasks_high"]),
-            },
-        );
-    }
-    Ok(())
 }

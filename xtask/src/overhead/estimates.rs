@@ -1,0 +1,94 @@
+//! Work, span and tasks of budgeted runs as they are reported, beside what is known: the tasks of a Fibonacci number exactly, the work
+//! from the bare program that ran just before, the span, where a run is small enough, from one recorded in full.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+use super::{Program, creates};
+use crate::workspace::{output, workspan};
+
+/// A Fibonacci number whose run can be recorded in full, and a large one.
+const SIZES: [u64; 2] = [31, 38];
+/// Budgeted runs of each.
+const RUNS: usize = 3;
+
+/// The places of `super::VARIANTS` that are used.
+const BARE: usize = 0;
+const FULL: usize = 1;
+const BUDGETED: usize = 3;
+
+/// What a report says, in ms, µs and tasks, each with its interval.
+struct Reported {
+    work: f64,
+    span: [f64; 3],
+    tasks: [f64; 3],
+}
+
+/// Prints them for one and two workers.
+pub(super) fn print(program: &Program, trace: &Path) -> Result<()> {
+    println!(
+        "\nuncut fib over {}, what budgeted runs are estimated to hold, and in brackets the interval\n\
+         bare: the bare program's time x workers, in the run before each; span: of a run recorded in full",
+        program.runtime
+    );
+    println!(
+        "{:<5}{:<9}{:<10}{:>10}{:>10}{:>9}  {:<42}span, µs",
+        "n", "workers", "", "bare, ms", "work, ms", "/ bare", "tasks / exact"
+    );
+    for n in SIZES {
+        for workers in ["1", "2"] {
+            of(program, n, workers, trace)?;
+        }
+    }
+    Ok(())
+}
+
+fn of(program: &Program, n: u64, workers: &'static str, trace: &Path) -> Result<()> {
+    let mut cell = program.cell(0, 0.0, workers);
+    cell.n = n;
+    // Those of the joins; the program around them has a few more.
+    let exact = 2.0 * creates(n);
+    let share: f64 = workers.parse()?;
+    let full = (n == SIZES[0]).then_some(FULL);
+    for variant in full.into_iter().chain([BUDGETED; RUNS]) {
+        let bare = program.measure(&cell, BARE, trace)? * creates(n) * share / 1e6;
+        program.measure(&cell, variant, trace)?;
+        let found = reported(trace)?;
+        let [tasks, fewest, most] = found.tasks.map(|tasks| tasks / exact);
+        let [span, low, high] = found.span;
+        let held = match (fewest..=most).contains(&1.0) {
+            _ if variant == FULL => "",
+            true => ", holds",
+            false => ", does not hold",
+        };
+        let tasks = format!("{tasks:.3} ({fewest:.3}-{most:.3}{held})");
+        println!(
+            "{n:<5}{workers:<9}{:<10}{bare:>10.1}{:>10.1}{:>9.2}  {tasks:<42}{span:.1} ({low:.1}-{high:.1})",
+            super::VARIANTS[variant],
+            found.work,
+            found.work / bare,
+        );
+    }
+    Ok(())
+}
+
+fn reported(trace: &Path) -> Result<Reported> {
+    let report = output(workspan("release").args(["report", "--json"]).arg(trace))?;
+    let report: Value = serde_json::from_str(&report).context("workspan report --json")?;
+    let number = |value: &Value| value.as_f64();
+    let second = number(&report["ticks_per_second"]).context("a report without a clock")?;
+    let estimated = &report["estimated"];
+    // Where nothing was estimated the interval is the value.
+    let of = |value: &str, low: &str, high: &str| {
+        let value = number(&report[value]).unwrap_or(f64::NAN);
+        let end = |end: &str| number(&estimated[end]).unwrap_or(value);
+        [value, end(low), end(high)]
+    };
+    Ok(Reported {
+        work: number(&report["work"]).unwrap_or(f64::NAN) / second * 1e3,
+        span: of("span", "span_low", "span_high").map(|ticks| ticks / second * 1e6),
+        tasks: of("tasks", "tasks_low", "tasks_high"),
+    })
+}
