@@ -50,17 +50,23 @@ export class Browser {
   }
 
   async stop() {
-    for (const s of this.servers.values()) s.process.kill();
+    for (const s of await Promise.allSettled(this.servers.values())) s.value?.process.kill();
     await this.browser?.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
   /** Address of a server of these traces; `own` starts one for the test alone. */
-  async view(files, { own = false, flags = [] } = {}) {
+  view(files, { own = false, flags = [] } = {}) {
     const key = [...files, ...flags].join("\n");
     if (!own && this.servers.has(key)) return this.servers.get(key);
+    const server = this.serve(files, flags);
+    this.servers.set(own ? `${key}#${this.servers.size}` : key, server);
+    return server;
+  }
+
+  async serve(files, flags) {
     const process = spawn(this.workspan, ["view", "--no-open", ...flags, ...files], { stdio: ["ignore", "pipe", "pipe"] });
-    const server = await new Promise((done, fail) => {
+    return new Promise((done, fail) => {
       let said = "";
       const hear = (data) => {
         said += data;
@@ -71,8 +77,6 @@ export class Browser {
       process.stderr.on("data", hear);
       process.on("exit", (code) => fail(new Error(`workspan view ended with ${code}: ${said}`)));
     });
-    this.servers.set(own ? `${key}#${this.servers.size}` : key, server);
-    return server;
   }
 
   /** A single-file report of these traces. */
@@ -138,52 +142,52 @@ export class Suite {
     this.test(`${name} (file)`, { ...options, report: true }, run);
   }
 
-  async run(say) {
-    let failed = 0, passed = 0;
-    for (const { name, options, run } of this.tests) {
-      const title = `${this.file}: ${name}`;
-      if (this.only && !title.includes(this.only)) continue;
-      const errors = [];
-      let context;
-      try {
-        const files = options.files ?? [this.runs.before];
-        if (files.some((f) => f === null)) throw new Skip("there is no such run in RUNS");
-        const server = options.report ? null : await this.browser.view(files, options);
-        const base = options.report ? this.browser.html(files, options.flags) : server.url;
-        const home = options.report ? null : new URL(base).origin;
-        context = await this.browser.browser.newContext({ viewport: options.viewport ?? { width: 1440, height: 900 }, colorScheme: options.dark ? "dark" : "light", reducedMotion: options.still ? "reduce" : "no-preference", acceptDownloads: true });
-        const page = await context.newPage();
-        page.on("console", (m) => {
-          // While a run loads the server says so with 503, which the browser reports by itself.
-          if (m.type() === "error" && !/status of 503/.test(m.text()) && !options.allow?.test(m.text())) errors.push(`console: ${m.text()}`);
-        });
-        page.on("pageerror", (e) => errors.push(`exception: ${e.stack ?? e}`));
-        page.on("request", (r) => {
-          const url = r.url();
-          if (/^(data|blob|about):/.test(url) || (home && url.startsWith(home)) || (options.report && url.split("#")[0] === base)) return;
-          errors.push(`outside request: ${url}`);
-        });
-        // While the page is worked on: its newest build instead of the one inside the CLI.
-        if (process.env.PAGE && server) await page.route(base, (route) => route.fulfill({ path: process.env.PAGE, contentType: "text/html; charset=utf-8" }));
-        const opened = new Opened(page, base);
-        await run(opened, { server, suite: this, browser: this.browser });
-        const stats = await page.evaluate(() => window.__stats ?? null).catch(() => null);
-        if (stats) check(stats.mostPrimitives <= MOST_PRIMITIVES, `${stats.mostPrimitives} primitives in a frame`);
-        if (errors.length) throw new Error(errors.join("\n    "));
-        passed++;
-        say(`ok       ${title}`);
-      } catch (e) {
-        if (e instanceof Skip) say(`skipped: ${title}: ${e.message}`);
-        else {
-          failed++;
-          say(`FAILED   ${title}\n    ${e.message}${errors.length && !e.message.includes(errors[0]) ? `\n    ${errors.join("\n    ")}` : ""}`);
-          const shot = process.env.SHOTS && context?.pages()[0];
-          if (shot) await shot.screenshot({ path: join(process.env.SHOTS, `${title.replace(/\W+/g, "-")}.png`) }).catch(() => {});
-        }
-      } finally {
-        await context?.close();
+  /** The tests to run, each as a function that says how it came out, true when it failed and null when it was skipped. */
+  chosen() {
+    return this.tests.map((test) => ({ ...test, title: `${this.file}: ${test.name}` })).filter(({ title }) => !this.only || title.includes(this.only)).map((test) => (say) => this.run(test, say));
+  }
+
+  async run({ title, options, run }, say) {
+    const errors = [];
+    let context;
+    try {
+      const files = options.files ?? [this.runs.before];
+      if (files.some((f) => f === null)) throw new Skip("there is no such run in RUNS");
+      const server = options.report ? null : await this.browser.view(files, options);
+      const base = options.report ? this.browser.html(files, options.flags) : server.url;
+      const home = options.report ? null : new URL(base).origin;
+      context = await this.browser.browser.newContext({ viewport: options.viewport ?? { width: 1440, height: 900 }, colorScheme: options.dark ? "dark" : "light", reducedMotion: options.still ? "reduce" : "no-preference", acceptDownloads: true });
+      const page = await context.newPage();
+      page.on("console", (m) => {
+        // While a run loads the server says so with 503, which the browser reports by itself.
+        if (m.type() === "error" && !/status of 503/.test(m.text()) && !options.allow?.test(m.text())) errors.push(`console: ${m.text()}`);
+      });
+      page.on("pageerror", (e) => errors.push(`exception: ${e.stack ?? e}`));
+      page.on("request", (r) => {
+        const url = r.url();
+        if (/^(data|blob|about):/.test(url) || (home && url.startsWith(home)) || (options.report && url.split("#")[0] === base)) return;
+        errors.push(`outside request: ${url}`);
+      });
+      // While the page is worked on: its newest build instead of the one inside the CLI.
+      if (process.env.PAGE && server) await page.route(base, (route) => route.fulfill({ path: process.env.PAGE, contentType: "text/html; charset=utf-8" }));
+      const opened = new Opened(page, base);
+      await run(opened, { server, suite: this, browser: this.browser });
+      const stats = await page.evaluate(() => window.__stats ?? null).catch(() => null);
+      if (stats) check(stats.mostPrimitives <= MOST_PRIMITIVES, `${stats.mostPrimitives} primitives in a frame`);
+      if (errors.length) throw new Error(errors.join("\n    "));
+      say(`ok       ${title}`);
+      return false;
+    } catch (e) {
+      if (e instanceof Skip) {
+        say(`skipped: ${title}: ${e.message}`);
+        return null;
       }
+      say(`FAILED   ${title}\n    ${e.message}${errors.length && !e.message.includes(errors[0]) ? `\n    ${errors.join("\n    ")}` : ""}`);
+      const shot = process.env.SHOTS && context?.pages()[0];
+      if (shot) await shot.screenshot({ path: join(process.env.SHOTS, `${title.replace(/\W+/g, "-")}.png`) }).catch(() => {});
+      return true;
+    } finally {
+      await context?.close();
     }
-    return { failed, passed };
   }
 }

@@ -11,9 +11,13 @@
  */
 
 import { existsSync, readdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Browser, findRuns, Suite } from "./harness.mjs";
+
+/** Tests at once, each with a page of its own. */
+const AT_ONCE = Math.max(1, Math.min(availableParallelism(), 4));
 
 const here = dirname(fileURLToPath(import.meta.url));
 const args = process.argv.slice(2);
@@ -29,6 +33,7 @@ if (!runs.before) stop("RUNS does not name a folder with traces");
 
 const browser = new Browser({ workspan: process.env.WORKSPAN, runs, chromiumPath });
 let failed = 0, passed = 0;
+const tests = [];
 try {
   await browser.start();
   const files = args.length ? args : readdirSync(here).filter((f) => f.endsWith(".e2e.mjs")).sort().map((f) => join(here, f));
@@ -36,10 +41,17 @@ try {
     const path = existsSync(file) ? file : join(here, `${file}.e2e.mjs`);
     const suite = new Suite(browser, basename(path, ".e2e.mjs"), only);
     (await import(pathToFileURL(path).href)).default(suite);
-    const result = await suite.run((line) => console.log(line));
-    failed += result.failed;
-    passed += result.passed;
+    tests.push(...suite.chosen());
   }
+  // They wait more than they compute.
+  const next = async () => {
+    for (let test = tests.shift(); test; test = tests.shift()) {
+      const out = await test((line) => console.log(line));
+      if (out === true) failed++;
+      if (out === false) passed++;
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, next));
 } finally {
   await browser.stop();
 }

@@ -378,9 +378,7 @@ export default function (suite) {
     check(drawn.counted >= steals * 0.9, `the pairs count ${drawn.counted} of ${steals} steals`);
     const at = await widest(page);
     await page.evaluate(([from, width]) => window.__timeline.show({ t0: from, t1: from + width }), [at.end, (await window_(page)).elapsed / 400]);
-    await idle(page);
-    const near = await page.evaluate(() => window.__timeline.drawn.steals);
-    check(!near.crowded, "a narrow window has no arcs either");
+    await until(() => page.evaluate(() => !window.__timeline.drawn.steals.crowded), "a narrow window to have arcs");
   });
 
   suite.test("two runs stacked share one zoom", { files: [suite.runs.before, suite.runs.after ?? suite.runs.before] }, async (t) => {

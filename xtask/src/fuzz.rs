@@ -165,29 +165,3 @@ pub fn run(seconds: u64, checked: bool, may_install: bool) -> Result<Vec<(String
     outcomes.extend(done.into_iter().map(named));
     Ok(outcomes)
 }
-
-/// miri over the crates that run inside recorded programs, and the format they share: as far as their tests need no system.
-pub fn miri() -> Outcome {
-    let tools = target().join("tools");
-    let nightly = Some("+nightly");
-    let mut version = cargo(nightly, &tools);
-    version.args(["miri", "--version"]);
-    if !works(version) {
-        let how = "no miri: rustup toolchain install nightly --component miri";
-        return Outcome::Skipped(how.into());
-    }
-    println!("== miri");
-    let mut tests = cargo(nightly, &tools);
-    tests
-        .args(["miri", "test", "--package", "workspan-trace"])
-        .args(["--package", "workspan-recorder", "--lib", "--tests"])
-        .arg("--target-dir")
-        .arg(target().join("miri"))
-        // Tests compare with files of the repository.
-        .env("MIRIFLAGS", "-Zmiri-disable-isolation");
-    match tests.status() {
-        Ok(status) if status.success() => Outcome::Fine,
-        Ok(status) => Outcome::Wrong(status.to_string()),
-        Err(error) => Outcome::Wrong(error.to_string()),
-    }
-}

@@ -12,6 +12,7 @@ mod dependencies;
 mod folding;
 mod fuzz;
 mod large_run;
+mod miri;
 mod native_bench;
 mod outcomes;
 mod overhead;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::dependencies::Outcome;
+use crate::miri::nightly;
 use crate::workspace::{root, target};
 
 /// Builds both, runs them, and expects nothing but what the program prints.
@@ -26,16 +27,6 @@ pub fn run() -> Outcome {
         Ok(()) => Outcome::Fine,
         Err(what) => Outcome::Wrong(what),
     }
-}
-
-/// The nightly toolchain's cargo, whichever one runs us.
-fn nightly() -> Command {
-    let mut command = Command::new("cargo");
-    for name in ["CARGO", "RUSTC", "RUSTDOC", "RUSTUP_TOOLCHAIN"] {
-        command.env_remove(name);
-    }
-    command.arg("+nightly").current_dir(root());
-    command
 }
 
 /// GCC's shared runtime, which both are to use.

@@ -1,13 +1,16 @@
 //! `cargo xtask test`: every check a change has to pass, and one line that sums them up.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+mod tally;
 
-use anyhow::{Context, Result, bail};
+use std::panic;
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{Result, bail};
 
 use crate::dependencies;
 use crate::fuzz;
+use crate::miri;
 use crate::packages;
 use crate::rayon_tests;
 use crate::real_programs::{self, Outcome};
@@ -15,46 +18,33 @@ use crate::sanitized;
 use crate::ui;
 use crate::workspace::{cargo, succeed};
 
-/// What the checks came to.
-#[derive(Default)]
-struct Tally {
-    passed: usize,
-    failed: Vec<String>,
-    skipped: Vec<String>,
-    /// What each stage took.
-    took: Vec<(&'static str, Duration)>,
-}
-
-impl Tally {
-    /// A stage is over that began then; the next one begins now.
-    fn stage(&mut self, name: &'static str, began: &mut Instant) {
-        self.took.push((name, began.elapsed()));
-        *began = Instant::now();
-    }
-}
+use tally::Tally;
 
 /// Runs one of the parts that start programs, by its name, alone.
 pub fn part(name: &str) -> Result<()> {
     let started = Instant::now();
-    let mut tally = Tally::default();
+    let mut tally = Tally::new();
     match name {
-        "rayon" => rayons_own(&mut tally)?,
+        "rayon" => {
+            build_tool()?;
+            rayons_own(&mut tally);
+        }
         "programs" => programs(&mut tally)?,
         "page" => {
             build_page(&mut tally);
-            succeed(cargo().args(["build", "--quiet", "--package", "workspan"]))?;
+            build_tool()?;
             page(&mut tally);
         }
         "fuzz" => fuzzers(&mut tally, false)?,
-        "sanitized" => outcome(&mut tally, "sanitized library", sanitized::run()),
-        "miri" => outcome(&mut tally, "miri", fuzz::miri()),
+        "sanitized" => tally.outcome("sanitized library", sanitized::run()),
+        "miri" => tally.outcome("miri", miri::run(packages::may_install())),
         "dependencies" => {
             licences(&mut tally);
             vulnerabilities(&mut tally);
         }
         other => bail!("no part of the tests is called `{other}`"),
     }
-    sum_up(&tally, started)
+    tally.sum_up(started)
 }
 
 /// Slow tests that `--long` alone runs: everything else is to be over in 35 minutes. One measures, the other builds the tool
@@ -64,124 +54,99 @@ const LONG_ONLY: [&str; 2] = [
     "two_files_installed_into_an_empty_root_are_the_whole_tool",
 ];
 
-/// When the fuzzers, which take minutes to build the first time, may still begin: everything is to be over in 35 minutes.
-const TIME_FOR_FUZZERS: Duration = Duration::from_secs(26 * 60);
-
 /// Runs all checks; `long` gives random tests twenty times the cases and fuzzers twenty times the time, and adds programs from the
 /// registry, miri and cargo-deny.
 pub fn run(long: bool) -> Result<()> {
     let started = Instant::now();
-    let mut began = started;
-    let mut tally = Tally::default();
+    let mut tally = Tally::new();
     packages::prepare()?;
-    tally.stage("packages", &mut began);
+    tally.stage("packages");
     // First of all, as what is built after it embeds it.
     build_page(&mut tally);
-    tally.stage("page built", &mut began);
-    check(
-        &mut tally,
-        "format",
-        cargo().args(["fmt", "--all", "--", "--check"]),
-    )?;
-    let clippy = [
-        "clippy",
-        "--quiet",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ];
-    check(&mut tally, "lints", cargo().args(clippy))?;
-    tally.stage("format and lints", &mut began);
-    let mut tests = cargo();
-    tests.args(["test", "--workspace", "--no-fail-fast"]);
-    if long {
-        tests.env("PROPTEST_CASES", "5000");
-        tests.env("WORKSPAN_LONG", "1");
+    tally.stage("page built");
+    let format = ["fmt", "--all", "--", "--check"];
+    tally.check("format", cargo().args(format))?;
+    println!("== tests are built");
+    // The tool with them, as it is run by some.
+    succeed(cargo().args(["test", "--quiet", "--workspace", "--no-run"]))?;
+    tally.stage("tests built");
+    if !long {
+        // Tests wait more than they compute, so that one half leaves time for the other.
+        let mut beside = Tally::new();
+        thread::scope(|scope| {
+            let others = scope.spawn(|| others(&mut beside, long));
+            let tests = tests(&mut tally, long);
+            let others = others.join();
+            tests.and(others.unwrap_or_else(|p| panic::resume_unwind(p)))
+        })?;
+        tally.beside(beside);
+    } else {
+        // One of these measures.
+        tests(&mut tally, long)?;
+        others(&mut tally, long)?;
+        programs(&mut tally)?;
+        tally.outcome("sanitized library", sanitized::run());
+        tally.outcome("miri", miri::run(packages::may_install()));
+        vulnerabilities(&mut tally);
+        tally.stage("what takes long");
     }
-    count(&mut tally, "tests", &mut tests)?;
-    tally.stage("tests", &mut began);
-    // Slow ones, as the installation into an empty root, are marked `ignore` so that a plain `cargo test` is quick.
+    tally.sum_up(started)
+}
+
+/// The project's own tests, and those of the page, on what was built before.
+fn tests(tally: &mut Tally, long: bool) -> Result<()> {
+    let mut quick = cargo();
+    quick.args(["test", "--workspace", "--no-fail-fast"]);
+    if long {
+        quick.env("PROPTEST_CASES", "5000");
+        quick.env("WORKSPAN_LONG", "1");
+    }
+    // Slow ones are marked `ignore` so that a plain `cargo test` is quick; they are run by themselves.
+    tally.count("tests", &mut quick, true)?;
+    tally.stage("tests");
+    page(tally);
+    tally.stage("page tests");
+    Ok(())
+}
+
+/// Slow tests, and what is compiled for a check of its own: Rayon's tests, lints, documentation, fuzzers.
+fn others(tally: &mut Tally, long: bool) -> Result<()> {
+    rayons_own(tally);
+    tally.stage("rayon's own tests");
+    let mut clippy = cargo();
+    clippy.args(["clippy", "--quiet", "--workspace", "--all-targets"]);
+    tally.check("lints", clippy.args(["--", "-D", "warnings"]))?;
+    tally.stage("lints");
     let mut slow = cargo();
-    slow.args([
-        "test",
-        "--workspace",
-        "--no-fail-fast",
-        "--tests",
-        "--",
-        "--ignored",
-    ]);
+    slow.args(["test", "--workspace", "--no-fail-fast", "--tests"])
+        .args(["--", "--ignored"]);
     if !long {
         for name in LONG_ONLY {
             slow.args(["--skip", name]);
             tally.skipped.push(format!("{name}: with --long"));
         }
     }
-    count(&mut tally, "slow tests", &mut slow)?;
-    tally.stage("slow tests", &mut began);
-    rayons_own(&mut tally)?;
-    tally.stage("rayon's own tests", &mut began);
-    page(&mut tally);
-    tally.stage("page tests", &mut began);
-    licences(&mut tally);
+    tally.count("slow tests", &mut slow, false)?;
+    tally.stage("slow tests");
+    licences(tally);
     let mut docs = cargo();
     docs.args(["doc", "--quiet", "--workspace", "--no-deps"])
         .env("RUSTDOCFLAGS", "-D warnings");
-    check(&mut tally, "docs", &mut docs)?;
-    tally.stage("dependencies and docs", &mut began);
-    if long || started.elapsed() < TIME_FOR_FUZZERS {
-        fuzzers(&mut tally, long)?;
-    } else {
-        let minutes = started.elapsed().as_secs() / 60;
-        let why =
-            format!("{minutes} minutes are over already; cargo xtask test fuzz runs them alone");
-        tally.skipped.push(format!("fuzz: {why}"));
-    }
-    tally.stage("fuzzers", &mut began);
-    if long {
-        programs(&mut tally)?;
-        outcome(&mut tally, "sanitized library", sanitized::run());
-        outcome(&mut tally, "miri", fuzz::miri());
-        vulnerabilities(&mut tally);
-        tally.stage("what takes long", &mut began);
-    }
-    sum_up(&tally, started)
+    tally.check("docs", &mut docs)?;
+    tally.stage("dependencies and docs");
+    fuzzers(tally, long)?;
+    tally.stage("fuzzers");
+    Ok(())
 }
 
-fn sum_up(tally: &Tally, started: Instant) -> Result<()> {
-    for name in &tally.failed {
-        println!("failed: {name}");
-    }
-    for name in &tally.skipped {
-        println!("skipped: {name}");
-    }
-    let stages: Vec<String> = tally
-        .took
-        .iter()
-        .map(|(name, took)| format!("{name} {} s", took.as_secs()))
-        .collect();
-    if !stages.is_empty() {
-        println!("{}", stages.join(", "));
-    }
-    println!(
-        "{} passed, {} failed, {} skipped ({} s)",
-        tally.passed,
-        tally.failed.len(),
-        tally.skipped.len(),
-        started.elapsed().as_secs()
-    );
-    if tally.failed.is_empty() {
-        Ok(())
-    } else {
-        bail!("not everything passed")
-    }
+/// The tool, for a part that starts programs and runs alone.
+fn build_tool() -> Result<()> {
+    succeed(cargo().args(["build", "--quiet", "--package", "workspan"]))
 }
 
-/// Rayon's own tests bare and recorded. The tool is the one that the tests before have built.
-fn rayons_own(tally: &mut Tally) -> Result<()> {
+/// Rayon's own tests bare and recorded, with the tool that is built already.
+fn rayons_own(tally: &mut Tally) {
     println!("== rayon's own tests, bare and recorded");
-    succeed(cargo().args(["build", "--quiet", "--package", "workspan"]))?;
     match rayon_tests::run("debug") {
         Ok(compared) => {
             tally.passed += compared.equal;
@@ -190,7 +155,6 @@ fn rayons_own(tally: &mut Tally) -> Result<()> {
         }
         Err(error) => tally.failed.push(format!("rayon's own tests: {error:#}")),
     }
-    Ok(())
 }
 
 /// The viewer's page, where it can be built.
@@ -203,7 +167,7 @@ fn build_page(tally: &mut Tally) {
     }
 }
 
-/// The page's own checks. The tool is the one that the tests before have built.
+/// The page's own checks, with the tool that is built already.
 fn page(tally: &mut Tally) {
     match ui::test("debug") {
         Ok(parts) => {
@@ -236,7 +200,7 @@ fn programs(tally: &mut Tally) -> Result<()> {
 fn fuzzers(tally: &mut Tally, long: bool) -> Result<()> {
     let seconds = if long { fuzz::LONG } else { fuzz::SHORT };
     for (name, came_out) in fuzz::run(seconds, long, packages::may_install())? {
-        outcome(tally, &name, came_out);
+        tally.outcome(&name, came_out);
     }
     Ok(())
 }
@@ -248,77 +212,12 @@ fn licences(tally: &mut Tally) {
         Ok(()) => dependencies::Outcome::Fine,
         Err(error) => dependencies::Outcome::Wrong(format!("{error:#}")),
     };
-    outcome(tally, "dependencies", came_out);
+    tally.outcome("dependencies", came_out);
 }
 
 /// All that cargo-deny knows of them.
 fn vulnerabilities(tally: &mut Tally) {
     for (name, came_out) in dependencies::deny(packages::may_install()) {
-        outcome(tally, name, came_out);
+        tally.outcome(name, came_out);
     }
-}
-
-fn outcome(tally: &mut Tally, name: &str, came_out: dependencies::Outcome) {
-    match came_out {
-        dependencies::Outcome::Fine => tally.passed += 1,
-        dependencies::Outcome::Wrong(how) => tally.failed.push(format!("{name}: {how}")),
-        dependencies::Outcome::Skipped(why) => tally.skipped.push(format!("{name}: {why}")),
-    }
-}
-
-/// A check that passes or fails as a whole.
-fn check(tally: &mut Tally, name: &str, command: &mut Command) -> Result<()> {
-    println!("== {name}");
-    let status = command.status().with_context(|| format!("{command:?}"))?;
-    if status.success() {
-        tally.passed += 1
-    } else {
-        tally.failed.push(name.to_string())
-    }
-    Ok(())
-}
-
-/// A run of cargo's test harness, whose tests are counted one by one.
-fn count(tally: &mut Tally, name: &str, command: &mut Command) -> Result<()> {
-    println!("== {name}");
-    let mut child = command
-        .stdout(Stdio::piped())
-        .spawn()
-        .with_context(|| format!("{command:?}"))?;
-    let failed_before = tally.failed.len();
-    let slow = name == "slow tests";
-    if let Some(out) = child.stdout.take() {
-        for line in BufReader::new(out).lines() {
-            let line = line?;
-            let outcome = line
-                .strip_prefix("test ")
-                .and_then(|rest| rest.rsplit_once(" ... "));
-            match outcome {
-                Some((_, "ok")) => {
-                    tally.passed += 1;
-                    continue;
-                }
-                Some((test, "FAILED")) => tally.failed.push(test.to_string()),
-                // What a plain run leaves out is run as a slow test right after.
-                Some((test, why)) if why.starts_with("ignored") && slow => {
-                    tally.skipped.push(test.to_string())
-                }
-                _ => {}
-            }
-            if let Some(why) = line.strip_prefix("skipped: ") {
-                tally.skipped.push(why.to_string());
-            }
-            let dull = line.is_empty()
-                || line.starts_with("running ")
-                || line.starts_with("test result: ok");
-            if !dull {
-                println!("{line}");
-            }
-        }
-    }
-    let status = child.wait()?;
-    if !status.success() && tally.failed.len() == failed_before {
-        tally.failed.push(format!("{name} ({status})"));
-    }
-    Ok(())
 }

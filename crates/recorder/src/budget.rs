@@ -428,6 +428,7 @@ mod tests {
 
     /// Calibration told too little: fewer are drawn than would be otherwise.
     #[test]
+    #[cfg_attr(miri, ignore = "millions of tasks, without any unsafe code")]
     fn what_recording_costs_is_seen() {
         let mut run = Run::new(8);
         run.cost = 4 * SETTINGS.join_ticks;

@@ -213,7 +213,7 @@ mod tests {
                 .wrapping_add(1442695040888963407);
             (seed >> 33) % below
         };
-        for _ in 0..if cfg!(miri) { 40 } else { 2000 } {
+        for _ in 0..if cfg!(miri) { 4 } else { 2000 } {
             let parts = Parts {
                 delay: (next(2) == 0).then(|| next(60)),
                 duration: (next(2) == 0).then(|| 1 + next(60)),

@@ -247,6 +247,7 @@ mod tests {
     const RATE: u64 = 3_000_000_000;
 
     #[test]
+    #[cfg_attr(miri, ignore = "3600 chunks, without any unsafe code")]
     fn an_hour_of_ticks() {
         let mut writer = TraceWriter::new(Cursor::new(Vec::new()), FileHeader::default()).unwrap();
         // Each second a task of half a second, in a chunk of its own.

@@ -1,0 +1,72 @@
+//! miri over the crates that run inside recorded programs, and the format they share.
+
+use std::process::Command;
+
+use crate::dependencies::Outcome;
+use crate::workspace::{root, target};
+
+/// What runs under it: all tests that need no system and no very many steps. Of those that read a damaged file at each of its bytes nothing
+/// unsafe is part; the hand-over of chunks is loom's, whose threads miri can't follow (docs/reliability.md).
+const TESTS: [&[&str]; 2] = [
+    &["--package", "workspan-recorder", "--lib"],
+    &[
+        "--package",
+        "workspan-trace",
+        "--lib",
+        "--test",
+        "format",
+        "--test",
+        "turns",
+        "--test",
+        "fold_pause",
+    ],
+];
+
+/// Runs them, after installing miri where it is missing and that may be done.
+pub fn run(may_install: bool) -> Outcome {
+    let usable = there() || may_install && install() && there();
+    if !usable {
+        let how = "no miri: rustup toolchain install nightly --component miri,rust-src";
+        return Outcome::Skipped(how.into());
+    }
+    println!("== miri");
+    for tests in TESTS {
+        let mut miri = nightly();
+        miri.args(["miri", "test"])
+            .args(tests)
+            .arg("--target-dir")
+            .arg(target().join("miri"))
+            // Tests compare with files of the repository.
+            .env("MIRIFLAGS", "-Zmiri-disable-isolation");
+        match miri.status() {
+            Ok(status) if status.success() => {}
+            Ok(status) => return Outcome::Wrong(status.to_string()),
+            Err(error) => return Outcome::Wrong(error.to_string()),
+        }
+    }
+    Outcome::Fine
+}
+
+/// The nightly toolchain's cargo, whichever one runs us.
+pub fn nightly() -> Command {
+    let mut command = Command::new("cargo");
+    for name in ["CARGO", "RUSTC", "RUSTDOC", "RUSTUP_TOOLCHAIN"] {
+        command.env_remove(name);
+    }
+    command.arg("+nightly").current_dir(root());
+    command
+}
+
+fn there() -> bool {
+    let mut version = nightly();
+    version.args(["miri", "--version"]);
+    version.output().is_ok_and(|out| out.status.success())
+}
+
+fn install() -> bool {
+    println!("== rustup component add miri");
+    let mut rustup = Command::new("rustup");
+    rustup.args(["component", "add", "--toolchain", "nightly"]);
+    let status = rustup.args(["miri", "rust-src"]).status();
+    status.is_ok_and(|status| status.success())
+}

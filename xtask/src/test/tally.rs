@@ -1,0 +1,185 @@
+//! What the checks came to, one by one, and how long they took.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+
+use crate::dependencies::Outcome;
+
+/// Of one stage after the other.
+pub struct Tally {
+    pub passed: usize,
+    pub failed: Vec<String>,
+    pub skipped: Vec<String>,
+    /// What each stage took.
+    took: Vec<(&'static str, Duration)>,
+    /// The same, of what ran at the same time as some of them.
+    took_beside: Vec<(&'static str, Duration)>,
+    /// When the stage began that is not over.
+    began: Instant,
+}
+
+impl Tally {
+    /// Nothing yet; the first stage begins now.
+    pub fn new() -> Tally {
+        Tally {
+            passed: 0,
+            failed: Vec::new(),
+            skipped: Vec::new(),
+            took: Vec::new(),
+            took_beside: Vec::new(),
+            began: Instant::now(),
+        }
+    }
+
+    /// A stage is over; the next one begins now.
+    pub fn stage(&mut self, name: &'static str) {
+        self.took.push((name, self.began.elapsed()));
+        self.began = Instant::now();
+    }
+
+    /// What ran at the same time came to this.
+    pub fn beside(&mut self, other: Tally) {
+        self.passed += other.passed;
+        self.failed.extend(other.failed);
+        self.skipped.extend(other.skipped);
+        self.took_beside.extend(other.took);
+    }
+
+    /// A check with a name of its own.
+    pub fn outcome(&mut self, name: &str, came_out: Outcome) {
+        match came_out {
+            Outcome::Fine => self.passed += 1,
+            Outcome::Wrong(how) => self.failed.push(format!("{name}: {how}")),
+            Outcome::Skipped(why) => self.skipped.push(format!("{name}: {why}")),
+        }
+    }
+
+    /// A check that passes or fails as a whole.
+    ///
+    /// # Errors
+    /// It could not be started.
+    pub fn check(&mut self, name: &str, command: &mut Command) -> Result<()> {
+        println!("== {name}");
+        let status = command.status().with_context(|| format!("{command:?}"))?;
+        if status.success() {
+            self.passed += 1
+        } else {
+            self.failed.push(name.to_string())
+        }
+        Ok(())
+    }
+
+    /// A run of cargo's test harness, whose tests are counted one by one. Those that it leaves out are skipped, unless they are run
+    /// `later`.
+    ///
+    /// # Errors
+    /// It could not be started, or printed what is no text.
+    pub fn count(&mut self, name: &str, command: &mut Command, later: bool) -> Result<()> {
+        println!("== {name}");
+        let mut child = command
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("{command:?}"))?;
+        let failed_before = self.failed.len();
+        if let Some(out) = child.stdout.take() {
+            for line in BufReader::new(out).lines() {
+                self.line(&line?, later);
+            }
+        }
+        let status = child.wait()?;
+        if !status.success() && self.failed.len() == failed_before {
+            self.failed.push(format!("{name} ({status})"));
+        }
+        Ok(())
+    }
+
+    /// A line of the test harness.
+    fn line(&mut self, line: &str, later: bool) {
+        let outcome = line
+            .strip_prefix("test ")
+            .and_then(|rest| rest.rsplit_once(" ... "));
+        match outcome {
+            Some((_, "ok")) => {
+                self.passed += 1;
+                return;
+            }
+            Some((test, "FAILED")) => self.failed.push(test.to_string()),
+            Some((test, why)) if why.starts_with("ignored") && !later => {
+                self.skipped.push(test.to_string())
+            }
+            _ => {}
+        }
+        if let Some(why) = line.strip_prefix("skipped: ") {
+            self.skipped.push(why.to_string());
+        }
+        let dull =
+            line.is_empty() || line.starts_with("running ") || line.starts_with("test result: ok");
+        if !dull {
+            println!("{line}");
+        }
+    }
+
+    /// Prints all of it, last of all in one line.
+    ///
+    /// # Errors
+    /// Something failed.
+    pub fn sum_up(&self, started: Instant) -> Result<()> {
+        for name in &self.failed {
+            println!("failed: {name}");
+        }
+        for name in &self.skipped {
+            println!("skipped: {name}");
+        }
+        for (words, stages) in [("", &self.took), ("beside them: ", &self.took_beside)] {
+            let stages = stages
+                .iter()
+                .map(|(name, took)| format!("{name} {} s", took.as_secs()));
+            let stages: Vec<String> = stages.collect();
+            if !stages.is_empty() {
+                println!("{words}{}", stages.join(", "));
+            }
+        }
+        println!(
+            "{} passed, {} failed, {} skipped ({} s)",
+            self.passed,
+            self.failed.len(),
+            self.skipped.len(),
+            started.elapsed().as_secs()
+        );
+        if self.failed.is_empty() {
+            Ok(())
+        } else {
+            bail!("not everything passed")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_test_is_counted_once_and_what_was_left_out_is_named() {
+        let mut tally = Tally::new();
+        for line in [
+            "running 4 tests",
+            "test a::one ... ok",
+            "test b ... FAILED",
+            "test c ... ignored, slow",
+            "skipped: d: no compiler",
+            "test result: ok. 1 passed",
+        ] {
+            tally.line(line, false);
+        }
+        tally.line("test c ... ignored, slow", true);
+        assert_eq!(tally.passed, 1);
+        assert_eq!(tally.failed, ["b"]);
+        assert_eq!(tally.skipped, ["c", "d: no compiler"]);
+        let mut all = Tally::new();
+        all.beside(tally);
+        assert!(all.sum_up(Instant::now()).is_err());
+    }
+}
