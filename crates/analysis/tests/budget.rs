@@ -7,7 +7,7 @@ use std::path::Path;
 
 use workspan_analysis::{Options, Report, report};
 use workspan_dag::OpenOptions;
-use workspan_recorder::budget::{Begun, Budget, Choice, LEARNT, Settings};
+use workspan_recorder::budget::{Begun, Budget, Choice, LEARNT, OF_TASKS, Settings};
 use workspan_trace::entry::{ClockPair, Finished, Note, Site, SitePosition, push_varint};
 use workspan_trace::wire::{Kind, put_head};
 use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
@@ -31,6 +31,15 @@ enum Shape {
     Merge,
 }
 
+/// How a task runs the two that it splits into.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// It joins them.
+    Joins,
+    /// It creates them and waits for them.
+    Tasks,
+}
+
 /// How a run is recorded.
 #[derive(Clone, Copy)]
 enum Way {
@@ -45,9 +54,10 @@ enum Way {
 const RECORD: u64 = 15;
 const STATED: u64 = 6;
 
-/// A run of joins on one thread, recorded in full or within a budget.
+/// A run on one thread, recorded in full or within a budget.
 struct Run {
     shape: Shape,
+    form: Form,
     bytes: Vec<u8>,
     last: u64,
     now: u64,
@@ -55,6 +65,7 @@ struct Run {
     strands: u64,
     budget: Option<Budget>,
     whole: bool,
+    /// Joins, or creates.
     joins: u64,
     skipped: u64,
     /// What a record costs.
@@ -113,28 +124,19 @@ impl Run {
             return;
         }
         let (a, b) = self.split(size);
-        let mut begun: Option<(Choice, Begun)> = None;
-        if recorded && !self.whole {
-            let now = self.now;
-            begun = self
-                .budget
-                .as_mut()
-                .map(|budget| budget.begin(1, level, now));
+        match self.form {
+            Form::Joins => self.within_budget(level, recorded, |run, recorded| {
+                run.join(a, b, level, recorded);
+            }),
+            Form::Tasks => self.create(a, b, level, recorded),
         }
-        let choice = begun.map_or(Choice::Enter, |b| b.0);
-        let class = [1, u64::from(level)];
-        let before = self.joins;
-        match choice {
-            Choice::Sample => self.record(Kind::Sampled, &class),
-            Choice::Learn => self.record(Kind::Sampled, &[1, LEARNT + u64::from(level)]),
-            Choice::Enter | Choice::Skip => {}
+        self.strand();
+        if matches!(self.shape, Shape::Merge) {
+            self.now += 3 * size;
         }
-        self.whole |= matches!(choice, Choice::Sample | Choice::Learn);
-        let recorded = recorded && choice != Choice::Skip;
-        if choice == Choice::Skip {
-            self.skipped += 1;
-            self.record(Kind::Unrecorded, &class);
-        }
+    }
+
+    fn join(&mut self, a: u64, b: u64, level: u32, recorded: bool) {
         if recorded {
             self.joins += 1;
             self.record(Kind::Join, &[1]);
@@ -148,6 +150,62 @@ impl Run {
         if recorded {
             self.record(Kind::EndResume, &[]);
         }
+    }
+
+    fn create(&mut self, a: u64, b: u64, level: u32, recorded: bool) {
+        // The root is the thread's first task.
+        let first = self.joins + 1;
+        if recorded {
+            self.joins += 2;
+            self.record(Kind::Create, &[1, 1]);
+            self.record(Kind::Create, &[1, 1]);
+            self.record(Kind::Wait, &[0, 0]);
+        }
+        for (number, size) in [(first, a), (first + 1, b)] {
+            if recorded {
+                self.record(Kind::Begin, &[0, number]);
+            }
+            self.within_budget(level + 1, recorded, |run, recorded| {
+                run.task(size, level + 1, recorded);
+            });
+            if recorded {
+                self.record(Kind::End, &[]);
+            }
+        }
+        if recorded {
+            self.record(Kind::Resume, &[]);
+        }
+    }
+
+    /// Runs what the budget has a say in, if it has.
+    fn within_budget(&mut self, level: u32, recorded: bool, run: impl FnOnce(&mut Run, bool)) {
+        let mut begun: Option<(Choice, Begun)> = None;
+        if recorded && !self.whole {
+            let now = self.now;
+            begun = self
+                .budget
+                .as_mut()
+                .map(|budget| budget.begin(1, level, now));
+        }
+        let choice = begun.map_or(Choice::Enter, |b| b.0);
+        let of_tasks = if self.form == Form::Tasks {
+            OF_TASKS
+        } else {
+            0
+        };
+        let class = [1, of_tasks + u64::from(level)];
+        let before = self.joins;
+        match choice {
+            Choice::Sample => self.record(Kind::Sampled, &class),
+            Choice::Learn => self.record(Kind::Sampled, &[1, LEARNT + class[1]]),
+            Choice::Enter | Choice::Skip => {}
+        }
+        self.whole |= matches!(choice, Choice::Sample | Choice::Learn);
+        if choice == Choice::Skip {
+            self.skipped += 1;
+            self.record(Kind::Unrecorded, &class);
+        }
+        run(self, recorded && choice != Choice::Skip);
         if choice == Choice::Skip {
             self.record(Kind::Recorded, &[]);
         }
@@ -155,13 +213,9 @@ impl Run {
         if let (Some((_, begun)), Some(budget)) = (begun, self.budget.as_mut()) {
             budget.end(begun, self.now, self.joins - before);
         }
-        self.strand();
-        if matches!(self.shape, Shape::Merge) {
-            self.now += 3 * size;
-        }
     }
 
-    fn of(shape: Shape, size: u64, way: Way) -> (Report, u64) {
+    fn of(shape: Shape, form: Form, size: u64, way: Way) -> (Report, u64) {
         let (budget, cost) = match way {
             Way::Full => (None, 0),
             Way::Within(seed) => (Some(seed), 0),
@@ -170,6 +224,7 @@ impl Run {
         let settings = |seed| Settings { seed, ..SETTINGS };
         let mut run = Run {
             shape,
+            form,
             bytes: Vec::new(),
             last: 0,
             now: 0,
@@ -227,13 +282,13 @@ impl Run {
 
 /// Of 100 replays, 95 must have the true span in their interval, and 95 a span of half to twice the true one; so must 95 have the true number of
 /// tasks in theirs. The work of all is the true one, within so many per cent.
-fn replays(shape: Shape, size: u64, way: fn(u64) -> Way, off: f64) {
-    let (exact, _) = Run::of(shape, size, Way::Full);
+fn replays(shape: Shape, form: Form, size: u64, way: fn(u64) -> Way, off: f64) {
+    let (exact, _) = Run::of(shape, form, size, Way::Full);
     let exact = exact.work_span;
     assert_eq!(exact.estimated, None);
     let (mut spans, mut tasks, mut near) = (0, 0, 0);
     for seed in 1..=100 {
-        let (found, skipped) = Run::of(shape, size, way(seed * 0x9e37_79b9));
+        let (found, skipped) = Run::of(shape, form, size, way(seed * 0x9e37_79b9));
         let found = found.work_span;
         assert!(skipped > 20, "{skipped}");
         let work = found.work as f64 / exact.work as f64;
@@ -255,21 +310,31 @@ fn replays(shape: Shape, size: u64, way: fn(u64) -> Way, off: f64) {
 
 #[test]
 fn fibonacci_numbers() {
-    replays(Shape::Fibonacci, 23, Way::Within, 0.0);
+    replays(Shape::Fibonacci, Form::Joins, 23, Way::Within, 0.0);
 }
 
 #[test]
 fn fibonacci_numbers_where_records_cost_more_than_is_known() {
-    replays(Shape::Fibonacci, 23, Way::AtCost, 10.0);
+    replays(Shape::Fibonacci, Form::Joins, 23, Way::AtCost, 10.0);
 }
 
 /// Few subtrees are drawn here, and no two are alike.
 #[test]
 fn a_tree_split_anywhere() {
-    replays(Shape::Random, 40_000, Way::Within, 0.0);
+    replays(Shape::Random, Form::Joins, 40_000, Way::Within, 0.0);
 }
 
 #[test]
 fn merges() {
-    replays(Shape::Merge, 40_000, Way::Within, 0.0);
+    replays(Shape::Merge, Form::Joins, 40_000, Way::Within, 0.0);
+}
+
+#[test]
+fn fibonacci_numbers_of_tasks() {
+    replays(Shape::Fibonacci, Form::Tasks, 23, Way::Within, 0.0);
+}
+
+#[test]
+fn a_tree_of_tasks_split_anywhere() {
+    replays(Shape::Random, Form::Tasks, 80_000, Way::Within, 0.0);
 }

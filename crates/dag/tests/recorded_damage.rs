@@ -209,7 +209,8 @@ fn no_sequence_of_records_and_no_bytes_break_the_reader() {
                         ],
                         Kind::Folded => vec![0],
                         Kind::Unrecorded | Kind::Sampled => {
-                            vec![numbers.next(3), numbers.next(4)]
+                            // Of joins, or of tasks.
+                            vec![numbers.next(3), numbers.next(4) | numbers.next(2) << 33]
                         }
                         Kind::Part => {
                             vec![numbers.next(lanes), numbers.next(4), numbers.next(3)]

@@ -1,5 +1,5 @@
 //! What the adapters in the preloaded library record with: the general path of `calls`, on a handle the adapter has at
-//! hand, and the records only adapters write (teams, dependences, lock waits).
+//! hand, and the records only adapters write (teams, dependences, lock waits, subtrees left out).
 //!
 //! Every function takes the calling thread's live handle ([`handle`]), which is the one safety condition of all of them:
 //! never a null one, never another thread's. A function that needs a current task gives a thread that runs none, and is no
@@ -9,6 +9,7 @@ mod operands;
 mod region;
 mod stop;
 mod task;
+mod unrecorded;
 mod wait;
 
 pub use operands::record_at;
@@ -18,6 +19,7 @@ pub use task::{
     scope_open, scope_open_at, task_begin, task_begin_at, task_create, task_create_at, task_end,
     task_end_at, task_end_resume,
 };
+pub use unrecorded::{part_begin, recorded, sampled, unrecorded, wait_parts_at};
 pub use wait::{
     resume, resume_at, signal, wait_children, wait_dependences, wait_scope, wait_scope_at,
     wait_signal, wait_signal_at, wait_task, wait_task_at, wait_tasks,

@@ -43,6 +43,9 @@ pub enum Choice {
 /// Added to the level that is recorded of a subtree recorded to learn from: it was not drawn by chance, so it says nothing of how many there
 /// are, but as much as others of what is inside.
 pub const LEARNT: u64 = 1 << 32;
+/// Added to the level that is recorded where the class is one of tasks, not of joins: what is left out, or recorded in full, is all that the
+/// current task does.
+pub const OF_TASKS: u64 = 1 << 33;
 
 /// Classes that a thread knows; a power of two.
 const CLASSES: usize = 256;

@@ -144,7 +144,7 @@ pub enum Kind {
     /// created somewhere in that subtree (it takes this thread's next create count).
     Part = 39,
     /// No time, operands site, level: the join that follows is a subtree that was drawn to be recorded in full where others of
-    /// its kind are not.
+    /// its kind are not; or, where the level says so, the task that has just begun.
     Sampled = 40,
     /// Operands creates, scopes: this thread's next task and scope count so many further on, which the folded records before stand
     /// for. Nobody names those tasks and scopes.

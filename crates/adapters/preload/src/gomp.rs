@@ -12,7 +12,11 @@
 //! (`schedule(static)`), `taskyield` (which does nothing in libgomp), and target tasks.
 
 #[cfg(target_arch = "x86_64")]
+mod at_once;
+#[cfg(target_arch = "x86_64")]
 mod barrier;
+#[cfg(target_arch = "x86_64")]
+mod budget;
 #[cfg(target_arch = "x86_64")]
 mod call;
 #[cfg(target_arch = "x86_64")]

@@ -25,6 +25,8 @@ mod gomp;
 mod ompt;
 mod sites;
 mod tbb;
+mod unrecorded;
+mod watch;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;

@@ -72,6 +72,11 @@ impl Skipped {
         }
     }
 
+    /// How many are not, so far.
+    fn all(&self) -> u64 {
+        self.0.last().map_or(0, |last| last.1)
+    }
+
     /// Which of those in the trace the thread's `count`-th is; `None` for one that is not.
     pub(super) fn kept(&self, count: u64) -> Option<u64> {
         let after = self
@@ -175,7 +180,7 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
         let joins = &mut counts.joins;
         let (teams, named) = (&mut counts.teams, &mut counts.named);
         let unrecorded = &mut counts.unrecorded;
-        unrecorded.thread();
+        unrecorded.thread(thread.number);
         let mut skipped: [Skipped; 3] = Default::default();
         let first_scope = scopes;
         let mut restarts = false;
@@ -231,11 +236,14 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
                     times.push(t);
                 }
                 Event::Unrecorded { .. } => {
-                    unrecorded.begins(t, &event);
+                    unrecorded.begins(t, &event, 0);
                     yields += 1;
                     *strands += 1;
                 }
-                Event::Sampled { .. } => unrecorded.begins(t, &event),
+                Event::Sampled { .. } => {
+                    let count = skipped[TASKS].all().saturating_add(times.len() as u64);
+                    unrecorded.begins(t, &event, count);
+                }
                 Event::Recorded => *strands += 1,
                 Event::Restart {
                     tasks,

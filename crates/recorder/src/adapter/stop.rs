@@ -42,7 +42,7 @@ pub unsafe fn leave(h: *mut Handle, site: u32) -> u64 {
 /// # Safety
 /// `h` is the calling thread's live handle.
 #[inline]
-unsafe fn next_yield(h: *mut Handle) -> u64 {
+pub(super) unsafe fn next_yield(h: *mut Handle) -> u64 {
     // SAFETY: the caller's.
     unsafe {
         let count = (*h).next_yield;

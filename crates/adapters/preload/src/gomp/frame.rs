@@ -7,6 +7,9 @@ use core::ptr;
 use workspan_recorder::adapter;
 use workspan_recorder::front::Handle;
 
+use super::header::{FINAL, IN_TEAM};
+use crate::unrecorded::Subtree;
+
 /// A task that runs, or is interrupted by one above it.
 pub(super) struct Frame {
     pub(super) below: *mut Frame,
@@ -22,6 +25,53 @@ pub(super) struct Frame {
     pub(super) in_team: bool,
     /// The region that it runs was opened by `GOMP_parallel_start` and its kin, and is closed by `GOMP_parallel_end`.
     pub(super) is_open: bool,
+    /// What runs is left out: the subtree that this task is in. Null where it is recorded.
+    pub(super) skip: *const Subtree,
+    /// The site of the task around that is recorded with everything inside to stand for others; 0 for none.
+    pub(super) whole: u32,
+    /// Creates below the implicit task.
+    pub(super) level: u32,
+}
+
+impl Frame {
+    /// That of a task of the thread's own, on top of `below`.
+    #[inline]
+    pub(super) fn new(below: *mut Frame, h: *mut Handle, function: usize) -> Frame {
+        Frame {
+            below,
+            h,
+            function,
+            share: ptr::null_mut(),
+            is_final: false,
+            in_team: false,
+            is_open: false,
+            skip: ptr::null(),
+            whole: 0,
+            level: 0,
+        }
+    }
+
+    /// That of an explicit task with these [`super::header::Header::flags`], for now as if the task below had created it.
+    ///
+    /// # Safety
+    /// `below` is the calling thread's current frame.
+    #[inline]
+    pub(super) unsafe fn explicit(
+        below: *mut Frame,
+        h: *mut Handle,
+        function: usize,
+        flags: u32,
+    ) -> Frame {
+        // SAFETY: the caller's.
+        let (whole, level) = unsafe { ((*below).whole, (*below).level + 1) };
+        Frame {
+            is_final: flags & FINAL != 0,
+            in_team: flags & IN_TEAM != 0,
+            whole,
+            level,
+            ..Frame::new(below, h, function)
+        }
+    }
 }
 
 /// An implicit task's place in its team, and in the loop or the sections that the team shares.
@@ -56,9 +106,10 @@ impl Share {
     }
 }
 
+// The current frame; null: outside of all regions and tasks.
+workspan_recorder::thread_word!(Current: Frame, "workspan_gomp_frame");
+
 struct Local {
-    /// Null: outside of all regions and tasks.
-    current: Cell<*mut Frame>,
     /// The last deferred task that ended here.
     last_ended: Cell<u64>,
     outside: UnsafeCell<Frame>,
@@ -69,7 +120,6 @@ thread_local! {
     /// No destructor, so that it can be used to the very end of a thread.
     static LOCAL: Local = const {
         Local {
-            current: Cell::new(ptr::null_mut()),
             last_ended: Cell::new(0),
             outside: UnsafeCell::new(Frame {
                 below: ptr::null_mut(),
@@ -79,6 +129,9 @@ thread_local! {
                 is_final: false,
                 in_team: false,
                 is_open: false,
+                skip: ptr::null(),
+                whole: 0,
+                level: 0,
             }),
             outside_share: UnsafeCell::new(Share::new(0, 0)),
         }
@@ -88,11 +141,16 @@ thread_local! {
 /// The calling thread's current frame, never null.
 #[inline]
 pub(super) fn current() -> *mut Frame {
+    let current = Current::get();
+    if current.is_null() {
+        return outside();
+    }
+    current
+}
+
+#[cold]
+fn outside() -> *mut Frame {
     LOCAL.with(|local| {
-        let current = local.current.get();
-        if !current.is_null() {
-            return current;
-        }
         // SAFETY: this thread's own, and nobody holds a reference.
         unsafe { (*local.outside.get()).share = local.outside_share.get() };
         local.outside.get()
@@ -116,16 +174,14 @@ pub(super) fn here() -> (*mut Handle, *mut Frame) {
 /// Makes a frame the current one.
 #[inline]
 pub(super) fn set_current(frame: *mut Frame) {
-    LOCAL.with(|local| local.current.set(frame));
+    Current::set(frame);
 }
 
 /// The frame leaves; `task` is the deferred task that ended with it.
 #[inline]
 pub(super) fn leave(below: *mut Frame, task: u64) {
-    LOCAL.with(|local| {
-        local.current.set(below);
-        local.last_ended.set(task);
-    });
+    Current::set(below);
+    LOCAL.with(|local| local.last_ended.set(task));
 }
 
 /// The last deferred task that ended on this thread.
@@ -135,7 +191,7 @@ pub(super) fn last_ended() -> u64 {
 
 /// True inside of a region or an explicit task.
 pub(super) fn is_inside() -> bool {
-    LOCAL.with(|local| !local.current.get().is_null())
+    !Current::get().is_null()
 }
 
 /// The current task's share; null in an explicit task.

@@ -19,7 +19,7 @@ pub(super) struct Header {
     /// The outlined function.
     pub(super) function: usize,
     /// The task's number; of a chunk of a `taskloop` the first one's; of a task that runs at once, where the creator's
-    /// [`super::task::AtOnce`] is.
+    /// [`super::task::AtOnce`] is; of one created in an unrecorded subtree, the subtree's name.
     pub(super) task: u64,
     /// The program's block, where the task uses it in place; null: it follows.
     pub(super) data: *mut u8,
@@ -30,6 +30,10 @@ pub(super) struct Header {
     /// From here to the program's block.
     pub(super) offset: u32,
     pub(super) flags: u32,
+    /// Creates below the implicit task.
+    pub(super) level: u32,
+    /// Where it was created; 0 where that is not known yet.
+    pub(super) site: u32,
 }
 
 /// [`Header::flags`]: what the task creates runs at once.
@@ -44,6 +48,8 @@ pub(super) const IN_TEAM: u32 = 8;
 pub(super) const AT_ONCE: u32 = 16;
 /// Its creator waits for the dependences first.
 pub(super) const WAITED: u32 = 32;
+/// It was created in an unrecorded subtree.
+pub(super) const UNRECORDED: u32 = 64;
 
 /// The program's block of a task.
 ///

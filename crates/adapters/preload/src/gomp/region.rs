@@ -12,10 +12,11 @@ use workspan_recorder::adapter;
 use workspan_recorder::front::Handle;
 use workspan_recorder::wire::primitive;
 
+use super::budget::Paused;
 use super::frame::{self, Frame, Share};
 use super::real::Entry;
 use super::shim::{Call, entries};
-use super::{chunk, pool, real};
+use super::{budget, chunk, pool, real};
 use crate::sites;
 
 /// What libgomp's threads get instead of the outlined function's argument. It is the master's, which waits for them.
@@ -123,6 +124,7 @@ unsafe extern "C-unwind" fn parallel(call: &mut Call, entry: &Entry) -> usize {
         if h.is_null() {
             return call.forward(entry.real());
         }
+        let paused = budget::pause(frame::current());
         let mut region = open(h, call);
         if entry.form == REDUCTIONS {
             region.first = *region.data.cast::<usize>();
@@ -131,6 +133,7 @@ unsafe extern "C-unwind" fn parallel(call: &mut Call, entry: &Entry) -> usize {
         call.set_argument(1, (&raw mut region) as usize);
         let result = call.forward(entry.real());
         adapter::resume(h);
+        budget::go_on(paused);
         result
     }
 }
@@ -157,13 +160,9 @@ unsafe extern "C-unwind" fn member(region: *mut Region) {
 
 fn implicit(h: *mut Handle, function: usize, share: *mut Share, below: *mut Frame) -> Frame {
     Frame {
-        below,
-        h,
-        function,
         share,
-        is_final: false,
         in_team: true,
-        is_open: false,
+        ..Frame::new(below, h, function)
     }
 }
 
@@ -195,6 +194,7 @@ struct Open {
     here: Frame,
     share: Share,
     region: Region,
+    paused: Paused,
 }
 
 unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
@@ -204,6 +204,7 @@ unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
         if h.is_null() {
             return call.forward(entry.real());
         }
+        let paused = budget::pause(frame::current());
         let region = open(h, call);
         let share = Share::new(region.team, 0);
         let here = implicit(h, region.function, core::ptr::null_mut(), frame::current());
@@ -211,6 +212,7 @@ unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
             here,
             share,
             region,
+            paused,
         }));
         (*open).here.share = &raw mut (*open).share;
         (*open).here.is_open = true;
@@ -239,6 +241,7 @@ unsafe extern "C-unwind" fn end(call: &mut Call, entry: &Entry) -> usize {
         let result = call.forward(entry.real());
         if !h.is_null() {
             adapter::resume(h);
+            budget::go_on(open.paused);
         }
         result
     }

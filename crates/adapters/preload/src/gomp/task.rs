@@ -8,12 +8,14 @@ use workspan_recorder::adapter;
 use workspan_recorder::front::{Handle, id};
 use workspan_recorder::wire::{Kind, create, primitive, put_varint, wait};
 
+use super::at_once::{at_once, body_at_once};
+use super::budget::Inner;
 use super::frame::{self, Frame};
-use super::header::{self, AT_ONCE, DETACH, EVENT_WORD, FINAL, Header, IN_TEAM, Shape, WAITED};
+use super::header::{self, AT_ONCE, DETACH, EVENT_WORD, FINAL, Header, IN_TEAM, Shape, UNRECORDED};
 use super::real::Entry;
 use super::region::run;
 use super::shim::alike;
-use super::{barrier, depend, detach, pool};
+use super::{barrier, budget, depend, detach, pool};
 use crate::sites;
 
 /// libgomp's flags of a task.
@@ -23,9 +25,9 @@ const FLAG_DETACH: u32 = 1 << 13;
 
 pub(super) static TASK: Entry = Entry::new(c"GOMP_task", 0);
 
-type Function = unsafe extern "C-unwind" fn(*mut u8);
-type CopyFunction = unsafe extern "C-unwind" fn(*mut u8, *mut u8);
-type Task = unsafe extern "C-unwind" fn(
+pub(super) type Function = unsafe extern "C-unwind" fn(*mut u8);
+pub(super) type CopyFunction = unsafe extern "C-unwind" fn(*mut u8, *mut u8);
+pub(super) type Task = unsafe extern "C-unwind" fn(
     Function,
     *mut u8,
     Option<CopyFunction>,
@@ -39,10 +41,10 @@ type Task = unsafe extern "C-unwind" fn(
 );
 
 /// The arguments of `GOMP_task`.
-struct Arguments {
+pub(super) struct Arguments {
     function: Function,
-    data: *mut u8,
-    copy: Option<CopyFunction>,
+    pub(super) data: *mut u8,
+    pub(super) copy: Option<CopyFunction>,
     may_defer: u8,
     flags: u32,
     depend: *const usize,
@@ -53,7 +55,7 @@ struct Arguments {
 impl Arguments {
     /// Calls the real function with another function and block.
     #[inline]
-    unsafe fn give(
+    pub(super) unsafe fn give(
         &self,
         function: Function,
         block: *mut u8,
@@ -78,17 +80,17 @@ impl Arguments {
         }
     }
 
-    fn site(&self) -> u32 {
+    pub(super) fn site(&self) -> u32 {
         sites::at(self.function as usize, primitive::TASK, false)
     }
 
-    fn dependences(&self) -> Option<Vec<(u64, u64)>> {
+    pub(super) fn dependences(&self) -> Option<Vec<(u64, u64)>> {
         let has = self.flags & FLAG_DEPEND != 0 && !self.depend.is_null();
         // SAFETY: the flag says that it is a list.
         has.then(|| unsafe { depend::read(self.depend) })
     }
 
-    fn header(&self, shape: Shape, task: u64, in_team: bool) -> Header {
+    pub(super) fn header(&self, shape: Shape, task: u64, in_team: bool) -> Header {
         let mut flags = 0;
         if self.flags & FLAG_FINAL != 0 {
             flags |= FINAL;
@@ -111,7 +113,41 @@ impl Arguments {
             copy: self.copy.map_or(0, |f| f as usize),
             offset: shape.offset as u32,
             flags,
+            level: 0,
+            site: 0,
         }
+    }
+
+    /// More than creating a task is asked for.
+    fn is_more(&self) -> bool {
+        self.flags & (FLAG_DEPEND | FLAG_DETACH) != 0
+    }
+
+    /// Has libgomp make the task, whose block gets that header.
+    #[inline]
+    unsafe fn give_with(&self, mut header: Header, shape: Shape) {
+        // SAFETY: the caller's: the header is one for this task.
+        unsafe {
+            if self.copy.is_some() {
+                let copy: CopyFunction = header::copy::<{ size_of::<Header>() }>;
+                self.give(body, (&raw mut header).cast(), Some(copy), shape);
+            } else {
+                header::build(header, self.data, shape, |block| {
+                    self.give(body, block, None, shape);
+                });
+            }
+        }
+    }
+
+    /// Has libgomp make the task as the program says it.
+    unsafe fn give_bare(&self, size: usize, align: usize) {
+        let bare = Shape {
+            offset: 0,
+            size,
+            align,
+        };
+        // SAFETY: the caller's: the arguments are the entry point's.
+        unsafe { self.give(self.function, self.data, self.copy, bare) }
     }
 }
 
@@ -130,6 +166,18 @@ unsafe extern "C-unwind" fn task(
     priority: i32,
     event: *mut usize,
 ) {
+    let parent = frame::current();
+    // SAFETY: the current frame is this thread's, and what it is in lies below on its stack.
+    let subtree = unsafe { (*parent).skip.as_ref() };
+    if let Some(subtree) = subtree
+        && flags & (FLAG_DEPEND | FLAG_DETACH) == 0
+        && may_defer != 0
+        && copy.is_none()
+        // SAFETY: the arguments are the entry point's.
+        && unsafe { budget::create(subtree, function, data, (size, align), flags, priority) }
+    {
+        return;
+    }
     let arguments = Arguments {
         function,
         data,
@@ -145,17 +193,34 @@ unsafe extern "C-unwind" fn task(
     // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
     unsafe {
         if h.is_null() || size > u32::MAX as usize || !align.max(1).is_power_of_two() {
-            let bare = Shape {
-                offset: 0,
-                size,
-                align,
-            };
-            return arguments.give(function, data, copy, bare);
+            return arguments.give_bare(size, align);
         }
-        if may_defer == 0 || (*parent).is_final {
-            return at_once(h, &arguments, shape, &*parent);
+        if arguments.is_more() {
+            let paused = budget::pause(parent);
+            recorded(h, &arguments, shape, &*parent);
+            return budget::go_on(paused);
         }
-        let in_team = (*parent).in_team;
+        let Some(subtree) = subtree else {
+            return recorded(h, &arguments, shape, &*parent);
+        };
+        if may_defer == 0 {
+            return arguments.give_bare(size, align);
+        }
+        let mut header = arguments.header(shape, 0, true);
+        budget::mark(&mut header, subtree);
+        arguments.give_with(header, shape);
+    }
+}
+
+/// A task that is created in a recorded one.
+#[inline]
+unsafe fn recorded(h: *mut Handle, arguments: &Arguments, shape: Shape, parent: &Frame) {
+    // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
+    unsafe {
+        if arguments.may_defer == 0 || parent.is_final {
+            return at_once(h, arguments, shape, parent);
+        }
+        let in_team = parent.in_team;
         let kind = if in_team {
             create::DEFERRED
         } else {
@@ -167,15 +232,12 @@ unsafe extern "C-unwind" fn task(
         if let Some(on) = arguments.dependences() {
             adapter::depends(h, task, &on);
         }
-        let mut header = arguments.header(shape, task, in_team);
-        if copy.is_some() {
-            let copy: CopyFunction = header::copy::<{ size_of::<Header>() }>;
-            arguments.give(body, (&raw mut header).cast(), Some(copy), shape);
-        } else {
-            header::build(header, data, shape, |block| {
-                arguments.give(body, block, None, shape);
-            });
-        }
+        let header = Header {
+            level: parent.level + 1,
+            site,
+            ..arguments.header(shape, task, in_team)
+        };
+        arguments.give_with(header, shape);
         if !in_team && frame::last_ended() == task {
             wait_for(h, site, task, (*h).last);
             resume_at(h, (*h).last);
@@ -183,50 +245,8 @@ unsafe extern "C-unwind" fn task(
     }
 }
 
-/// What the creator of a task that runs at once shares with it.
-pub(super) struct AtOnce {
-    has_run: bool,
-    /// The body has run, and waits for an event.
-    waits: bool,
-}
-
-/// The task runs within the call, on this thread, after what it depends on.
-#[cold]
-unsafe fn at_once(h: *mut Handle, arguments: &Arguments, shape: Shape, parent: &Frame) {
-    let mut shared = AtOnce {
-        has_run: false,
-        waits: false,
-    };
-    let shared = &raw mut shared;
-    let mut header = arguments.header(shape, shared as u64, parent.in_team);
-    header.flags |= AT_ONCE;
-    if parent.is_final {
-        header.flags |= FINAL;
-    }
-    // SAFETY: the handle is this thread's; header and `shared` outlive the task.
-    unsafe {
-        pool::number();
-        let waited = arguments.dependences();
-        if let Some(on) = &waited {
-            adapter::wait_dependences(h, arguments.site(), on);
-            header.flags |= WAITED;
-        }
-        let copies = arguments.copy.is_some();
-        if !copies {
-            header.data = arguments.data;
-        }
-        let copy: CopyFunction = header::copy::<{ size_of::<Header>() }>;
-        let at = (&raw mut header).cast::<u8>();
-        arguments.give(body, at, copies.then_some(copy), shape);
-        // One that was cancelled has not run.
-        if (*shared).waits || waited.is_some() && !(*shared).has_run {
-            adapter::resume(h);
-        }
-    }
-}
-
 /// What libgomp calls as the task.
-unsafe extern "C-unwind" fn body(block: *mut u8) {
+pub(super) unsafe extern "C-unwind" fn body(block: *mut u8) {
     let at = block.cast::<Header>();
     // SAFETY: libgomp hands over a block made here; the handle and the frames are this thread's.
     unsafe {
@@ -236,6 +256,8 @@ unsafe extern "C-unwind" fn body(block: *mut u8) {
             function,
             task,
             flags,
+            level,
+            site,
             ..
         } = *at;
         if flags & EVENT_WORD != 0 {
@@ -245,17 +267,30 @@ unsafe extern "C-unwind" fn body(block: *mut u8) {
         if h.is_null() {
             return run(function, data);
         }
-        if flags & AT_ONCE != 0 {
-            return body_at_once(h, at, data);
+        if flags & (AT_ONCE | UNRECORDED) != 0 {
+            let inner = Inner {
+                function,
+                name: task,
+                level,
+                flags,
+            };
+            return match flags & UNRECORDED {
+                0 => body_at_once(h, at, data),
+                _ => inner.run(below, data),
+            };
         }
         settle(h, below);
         adapter::task_begin(h, task);
-        run_in_frame(h, function, data, flags, below);
         if flags & DETACH != 0 {
+            run_in_frame(h, function, data, flags, below);
             let site = sites::at(function, primitive::DETACH, false);
             detach::body_has_run(h, words[0], site);
         } else {
-            adapter::task_end(h);
+            let here = Frame {
+                level,
+                ..Frame::explicit(below, h, function, flags)
+            };
+            budget::run(h, here, site, data);
         }
         frame::leave(below, task);
     }
@@ -288,55 +323,11 @@ pub(super) unsafe fn run_in_frame(
     flags: u32,
     below: *mut Frame,
 ) {
-    let mut here = Frame {
-        below,
-        h,
-        function,
-        share: ptr::null_mut(),
-        is_final: flags & FINAL != 0,
-        in_team: flags & IN_TEAM != 0,
-        is_open: false,
-    };
+    // SAFETY: the caller's.
+    let mut here = unsafe { Frame::explicit(below, h, function, flags) };
     frame::set_current(&raw mut here);
     // SAFETY: the caller's.
     unsafe { run(function, data) };
-}
-
-/// The body of a task that runs within its creator's call.
-#[cold]
-unsafe fn body_at_once(h: *mut Handle, header: *mut Header, data: *mut u8) {
-    // SAFETY: as in `body`; the creator waits below on this thread's stack.
-    unsafe {
-        let Header {
-            words,
-            function,
-            flags,
-            ..
-        } = *header;
-        let shared = (*header).task as *mut AtOnce;
-        (*shared).has_run = true;
-        if flags & WAITED != 0 {
-            adapter::resume(h);
-        }
-        let site = sites::at(function, primitive::TASK, false);
-        let task = adapter::task_create(h, create::INLINE, site, 0);
-        adapter::task_begin(h, task);
-        let below = frame::current();
-        run_in_frame(h, function, data, flags, below);
-        frame::set_current(below);
-        if flags & DETACH != 0 {
-            let site = sites::at(function, primitive::DETACH, false);
-            if detach::body_has_run(h, words[0], site) {
-                (*shared).waits = true;
-                wait_for(h, site, task, (*h).last);
-                return;
-            }
-        } else {
-            adapter::task_end(h);
-        }
-        wait_for(h, site, task, (*h).last);
-        resume_at(h, (*h).last);
-    }
 }
 
 /// The current task waits for one that has run on top of it, from `now` on.

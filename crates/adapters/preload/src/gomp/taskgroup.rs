@@ -1,14 +1,18 @@
 //! `taskgroup`: a tree scope from its start to its end. Its site is its start's, as the end may be called by a jump. The
-//! groups that `taskloop` and reductions open inside of libgomp do not come here.
+//! groups that `taskloop` and reductions open inside of libgomp do not come here. One in an unrecorded subtree is a wait alone.
 
 use std::cell::RefCell;
 
 use workspan_recorder::adapter;
 use workspan_recorder::wire::primitive;
 
+use super::frame;
 use super::real::Entry;
 use super::shim::{Call, entries};
 use crate::sites;
+
+/// The scope of a group in an unrecorded subtree.
+const NONE: u64 = 0;
 
 thread_local! {
     /// Scope and site of the groups this thread's tasks are in; of those at the bottom, where tasks lie on each other.
@@ -19,11 +23,17 @@ entries! { starts, start: GOMP_taskgroup_start = 0 }
 entries! { ends, end: GOMP_taskgroup_end = 0 }
 
 unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
-    let h = adapter::handle();
+    let (h, frame) = frame::here();
     if !h.is_null() {
-        let site = sites::at(call.return_address(), primitive::TASKGROUP, true);
-        // SAFETY: the handle is this thread's.
-        let scope = unsafe { adapter::scope_open(h, true) };
+        // SAFETY: the handle and the frame are this thread's.
+        let (scope, site) = unsafe {
+            if (*frame).skip.is_null() {
+                let site = sites::at(call.return_address(), primitive::TASKGROUP, true);
+                (adapter::scope_open(h, true), site)
+            } else {
+                (NONE, 0)
+            }
+        };
         // At the very end of a thread there is no list any more.
         let _ = OPEN.try_with(|open| open.borrow_mut().push((scope, site)));
     }
@@ -32,12 +42,13 @@ unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
 }
 
 unsafe extern "C-unwind" fn end(call: &mut Call, entry: &Entry) -> usize {
-    let h = adapter::handle();
+    let (h, frame) = frame::here();
     let group = OPEN.try_with(|open| open.borrow_mut().pop()).ok().flatten();
-    // SAFETY: the arguments are the entry point's; the handle is this thread's.
+    // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
     unsafe {
-        match group {
-            Some((scope, site)) if !h.is_null() => {
+        match (group, (*frame).skip.as_ref()) {
+            (Some((NONE, _)), Some(subtree)) => subtree.wait(|| call.forward(entry.real())),
+            (Some((scope, site)), _) if !h.is_null() && scope != NONE => {
                 adapter::wait_scope(h, site, scope);
                 let result = call.forward(entry.real());
                 adapter::resume(h);

@@ -7,6 +7,7 @@ use core::ptr;
 use workspan_recorder::adapter;
 use workspan_recorder::wire::{create, primitive};
 
+use super::budget;
 use super::frame;
 use super::header::{self, AT_ONCE, FINAL, Header, IN_TEAM, Shape};
 use super::pool;
@@ -124,7 +125,6 @@ struct Chunk {
     /// Of one iteration, positive.
     step: u64,
     up: bool,
-    site: u32,
 }
 
 struct Arguments {
@@ -241,6 +241,7 @@ unsafe fn taskloop(a: &Arguments) {
         }
         pool::number();
         let parent = frame::current();
+        let paused = budget::pause(parent);
         let in_team = (*parent).in_team;
         let at_once = a.flags & FLAG_IF == 0 || (*parent).is_final;
         let up = counts_up(a.unsigned, a.flags, a.step);
@@ -289,12 +290,13 @@ unsafe fn taskloop(a: &Arguments) {
                 copy: a.copy.map_or(0, |f| f as usize),
                 offset: shape.offset as u32,
                 flags,
+                level: (*parent).level + 1,
+                site,
             },
             division,
             start: a.start,
             step: if up { a.step } else { a.step.wrapping_neg() },
             up,
-            site,
         };
         if a.copy.is_some() {
             let copy: CopyFunction = header::copy::<{ size_of::<Chunk>() }>;
@@ -310,6 +312,7 @@ unsafe fn taskloop(a: &Arguments) {
             }
             adapter::resume(h);
         }
+        budget::go_on(paused);
     }
 }
 
@@ -334,7 +337,7 @@ unsafe extern "C-unwind" fn body(block: *mut u8) {
         }
         settle(h, below);
         let task = if flags & AT_ONCE != 0 {
-            adapter::task_create(h, create::INLINE, (*at).site, 0)
+            adapter::task_create(h, create::INLINE, (*at).header.site, 0)
         } else {
             let (start, begin) = ((*at).start, begin as u64);
             let distance = if (*at).up {
@@ -346,7 +349,7 @@ unsafe extern "C-unwind" fn body(block: *mut u8) {
         };
         adapter::task_begin(h, task);
         // The block may serve the next chunk, on this thread.
-        let site = (*at).site;
+        let site = (*at).header.site;
         run_in_frame(h, function, data, flags, below);
         adapter::task_end(h);
         frame::leave(below, task);

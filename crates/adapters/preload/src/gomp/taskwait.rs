@@ -19,9 +19,12 @@ unsafe extern "C-unwind" fn taskwait(_: usize, return_address: usize) {
     // SAFETY: the real function has no arguments; the handle is this thread's.
     unsafe {
         let real: unsafe extern "C-unwind" fn() = core::mem::transmute(TASKWAIT.real());
-        let (h, _) = frame::here();
+        let (h, frame) = frame::here();
         if h.is_null() {
             return real();
+        }
+        if let Some(subtree) = (*frame).skip.as_ref() {
+            return subtree.wait(|| real());
         }
         let site = call::site(return_address, primitive::TASKWAIT);
         adapter::wait_children(h, site);
@@ -34,9 +37,12 @@ unsafe extern "C-unwind" fn taskwait_depend(list: usize, return_address: usize) 
     // SAFETY: the real function's argument is the list given; the handle is this thread's.
     unsafe {
         let real: unsafe extern "C-unwind" fn(usize) = core::mem::transmute(TASKWAIT_DEPEND.real());
-        let h = adapter::handle();
+        let (h, frame) = frame::here();
         if h.is_null() {
             return real(list);
+        }
+        if let Some(subtree) = (*frame).skip.as_ref() {
+            return subtree.wait(|| real(list));
         }
         let site = call::site(return_address, primitive::TASKWAIT);
         adapter::wait_dependences(h, site, &depend::read(list as *const usize));

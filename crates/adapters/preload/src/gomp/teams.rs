@@ -8,7 +8,7 @@ use super::frame::{self, Frame, Share};
 use super::real::Entry;
 use super::region::run;
 use super::shim::{Call, entries};
-use super::{chunk, pool};
+use super::{budget, chunk, pool};
 use crate::sites;
 
 struct League {
@@ -28,6 +28,7 @@ unsafe extern "C-unwind" fn teams(call: &mut Call, entry: &Entry) -> usize {
             return call.forward(entry.real());
         }
         pool::number();
+        let paused = budget::pause(frame::current());
         let function = call.argument(0);
         let site = sites::at(function, primitive::PARALLEL, false);
         let mut league = League {
@@ -41,6 +42,7 @@ unsafe extern "C-unwind" fn teams(call: &mut Call, entry: &Entry) -> usize {
         let result = call.forward(entry.real());
         adapter::wait_scope(h, site, league.scope);
         adapter::resume(h);
+        budget::go_on(paused);
         result
     }
 }
@@ -59,13 +61,8 @@ unsafe extern "C-unwind" fn team(league: *mut League) {
         let below = frame::current();
         let mut share = Share::new(0, 0);
         let mut here = Frame {
-            below,
-            h,
-            function: league.function,
             share: &raw mut share,
-            is_final: false,
-            in_team: false,
-            is_open: false,
+            ..Frame::new(below, h, league.function)
         };
         frame::set_current(&raw mut here);
         run(league.function, league.data);

@@ -60,6 +60,11 @@ fn once(trace: &[u8], what: &str) {
                     roots += 1;
                 }
                 Event::Begin(task) => *begun.entry(task).or_default() += 1,
+                // One of an unrecorded subtree is known from its begin on.
+                Event::Part { .. } => {
+                    *begun.entry((chunk.thread, *of_thread)).or_default() += 1;
+                    *of_thread += 1;
+                }
                 Event::Member { .. } => members += 1,
                 Event::End | Event::EndResume => ends += 1,
                 Event::Leave { .. } => left += 1,

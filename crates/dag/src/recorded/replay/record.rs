@@ -131,7 +131,9 @@ impl<'a> Replay<'a, '_> {
             Event::Team { site } => self.team(lane, number, t, site),
             Event::Member { .. } => self.member(lane, number, t),
             Event::Depends { task, on } => self.depends(task, on),
-            Event::Unrecorded { site, .. } => self.unrecorded(lane, number, t, site),
+            Event::Unrecorded { site, level } => {
+                self.unrecorded(lane, number, t, (site, level));
+            }
             Event::Recorded => self.recorded(lane, t),
             Event::Part { .. } => self.part(lane, number, t),
             Event::Sampled { .. } => {}

@@ -15,8 +15,8 @@ use crate::unrecorded::Bounds;
 pub(super) struct Subtree {
     /// Its place in the list of all yields.
     at: u32,
-    /// Site in the file.
-    site: u32,
+    /// Site in the file, and level as recorded.
+    class: (u32, u64),
     /// Of its waits: their lists, and when the task went on.
     waits: Vec<(u32, u64)>,
 }
@@ -25,7 +25,13 @@ pub(super) struct Subtree {
 const WAITS: usize = 1 << 16;
 
 impl<'a> Replay<'a, '_> {
-    pub(super) fn unrecorded(&mut self, lane: &mut Lane<'a>, number: usize, t: u64, site: u32) {
+    pub(super) fn unrecorded(
+        &mut self,
+        lane: &mut Lane<'a>,
+        number: usize,
+        t: u64,
+        class: (u32, u64),
+    ) {
         let at = self.counts.yields[number] + lane.yields;
         lane.yields += 1;
         let Some(frame) = self.current(lane, t) else {
@@ -35,7 +41,7 @@ impl<'a> Replay<'a, '_> {
         let counts = self.counts;
         let parts = counts.unrecorded.parts(at);
         if parts.len() == 0 {
-            self.strand(lane, frame, t, RawEnd::Yield, self.places.of(site));
+            self.strand(lane, frame, t, RawEnd::Yield, self.places.of(class.0));
         }
         for part in parts {
             let (task, place) = (self.nth(part.nth), self.places.of(part.site));
@@ -50,7 +56,7 @@ impl<'a> Replay<'a, '_> {
         }
         lane.stack[frame].unrecorded = self.subtrees.len() as u32;
         let waits = Vec::new();
-        self.subtrees.push(Subtree { at, site, waits });
+        self.subtrees.push(Subtree { at, class, waits });
     }
 
     pub(super) fn recorded(&mut self, lane: &mut Lane<'a>, t: u64) {
@@ -115,8 +121,8 @@ impl<'a> Replay<'a, '_> {
             return;
         };
         let draw = u64::from(lane.told.index) << 48 ^ start;
-        let estimate = self.counts.unrecorded.estimate(open.site, t - start, draw);
-        let place = self.places.of(open.site);
+        let estimate = self.counts.unrecorded.estimate(open.class, t - start, draw);
+        let place = self.places.of(open.class.0);
         let bounds = Bounds {
             site: place,
             tasks: estimate.tasks_within,
@@ -166,8 +172,8 @@ impl<'a> Replay<'a, '_> {
             span: heaviest.weight,
             envelope,
             tasks: estimate.tasks,
-            spawns: estimate.tasks / 2,
-            syncs: estimate.tasks / 2,
+            spawns: estimate.spawns,
+            syncs: estimate.waits,
             strands: 0,
             levels: estimate.levels,
             ready_integral: estimate.ready,

@@ -3,7 +3,7 @@
 //! The mean span by size is made monotone (a larger join's is no shorter: pool adjacent violators, R. Barlow et al., Statistical
 //! Inference under Order Restrictions, 1972), so that sizes of which few were measured lean on their neighbours.
 
-use super::meter::{Node, Paths};
+use super::sample::{Node, Paths};
 
 /// Joins kept of each size.
 const KEPT: usize = 64;

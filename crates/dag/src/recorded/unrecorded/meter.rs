@@ -3,123 +3,9 @@
 //! A stack machine like the replay's, for joins alone that nobody stole from: then the thread's records are the whole subtree. Weights are those of
 //! MODEL.md §2, off-CPU times left in.
 
-use std::collections::BTreeMap;
-
 use workspan_trace::event::Event;
 
-/// A path: its weight, and how many edges on it a thief can take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in crate::recorded) struct Path {
-    pub weight: u64,
-    pub edges: u32,
-}
-
-impl Path {
-    fn add(&mut self, other: Path) {
-        self.weight = self.weight.saturating_add(other.weight);
-        self.edges = self.edges.saturating_add(other.edges);
-    }
-}
-
-/// The heaviest path, and the one of most edges.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in crate::recorded) struct Paths {
-    pub heaviest: Path,
-    pub longest: Path,
-}
-
-impl Paths {
-    fn run(&mut self, weight: u64) {
-        let strand = Path { weight, edges: 0 };
-        self.heaviest.add(strand);
-        self.longest.add(strand);
-    }
-
-    fn then(&mut self, other: Paths) {
-        self.heaviest.add(other.heaviest);
-        self.longest.add(other.longest);
-    }
-
-    /// The better of two ways, where the second begins with an edge that a thief can take.
-    fn or_stolen(self, mut other: Paths) -> Paths {
-        let edge = Path {
-            weight: 0,
-            edges: 1,
-        };
-        other.heaviest.add(edge);
-        other.longest.add(edge);
-        Paths {
-            heaviest: if other.heaviest.weight > self.heaviest.weight {
-                other.heaviest
-            } else {
-                self.heaviest
-            },
-            longest: if (other.longest.edges, other.longest.weight)
-                > (self.longest.edges, self.longest.weight)
-            {
-                other.longest
-            } else {
-                self.longest
-            },
-        }
-    }
-}
-
-/// A join with everything inside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Node {
-    /// Tasks created, its own two among them.
-    pub tasks: u64,
-    /// From its entry to its return.
-    pub ticks: u64,
-    /// Weight of all strands inside.
-    pub work: u64,
-    pub paths: Paths,
-    /// Creates one inside of the other.
-    pub levels: u32,
-}
-
-impl Node {
-    /// What has ended inside of another, but for its paths and its time.
-    fn add(&mut self, inside: Node) {
-        self.tasks += inside.tasks;
-        self.work = self.work.saturating_add(inside.work);
-        self.levels = self.levels.max(inside.levels);
-    }
-}
-
-/// What a drawn join holds of one site.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(super) struct Inside {
-    /// Tasks created there.
-    pub tasks: u64,
-    /// Weight of their own strands, and the sum of its squares over the tasks.
-    pub own: u64,
-    pub squares: f64,
-    /// The longest task's.
-    pub longest: u64,
-    /// Work and span of the outermost of them, summed.
-    pub work: u64,
-    pub span: u64,
-    /// Tasks by the power of two of their own weight.
-    pub lengths: Vec<u64>,
-    /// Those entered and not left.
-    open: u32,
-}
-
-/// A drawn join.
-#[derive(Debug, Default)]
-pub(super) struct Sample {
-    pub site: u32,
-    pub level: u64,
-    /// It as a whole.
-    pub whole: Node,
-    /// All joins of the same site in it, itself the last one.
-    pub nodes: Vec<Node>,
-    pub inside: BTreeMap<u32, Inside>,
-    /// Integral of the deferred tasks that nobody had begun, in task·ticks.
-    pub ready: u64,
-}
+use super::sample::{Node, Paths, Sample, State};
 
 /// A task that runs or waits.
 #[derive(Debug, Default)]
@@ -150,16 +36,6 @@ struct Open {
     begun: u32,
 }
 
-/// How a measurement stands after a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum State {
-    Open,
-    /// The join has returned.
-    Whole,
-    /// Somebody stole from it, or it does more than joining.
-    Spoilt,
-}
-
 /// A join being measured.
 #[derive(Debug)]
 pub(super) struct Meter {
@@ -178,12 +54,7 @@ const DEEPEST: usize = 1 << 16;
 const MOST: usize = 1 << 22;
 
 impl Meter {
-    pub(super) fn new(site: u32, level: u64, probe: u64) -> Meter {
-        let sample = Sample {
-            site,
-            level,
-            ..Sample::default()
-        };
+    pub(super) fn new(sample: Sample, probe: u64) -> Meter {
         Meter {
             frames: vec![Frame::default()],
             sample,
@@ -224,9 +95,7 @@ impl Meter {
     }
 
     fn begin(&mut self, site: u32, t: u64) {
-        let inside = self.sample.inside.entry(site).or_default();
-        inside.open += 1;
-        inside.tasks += 1;
+        self.sample.begins(site);
         if let Some(join) = self.frames.last_mut().and_then(|f| f.join.as_mut()) {
             join.begun += 1;
         }
@@ -279,21 +148,8 @@ impl Meter {
         }
         self.run(t);
         let child = self.frames.pop().filter(|child| child.join.is_none())?;
-        let inside = self.sample.inside.entry(child.site).or_default();
-        inside.open = inside.open.saturating_sub(1);
-        inside.own = inside.own.saturating_add(child.own);
-        inside.squares += (child.own as f64).powi(2);
-        inside.longest = inside.longest.max(child.own);
-        if inside.open == 0 {
-            inside.work = inside.work.saturating_add(child.inner.work);
-            let span = child.inner.paths.heaviest.weight;
-            inside.span = inside.span.saturating_add(span);
-        }
-        let power = child.own.max(1).ilog2() as usize;
-        if inside.lengths.len() <= power {
-            inside.lengths.resize(power + 1, 0);
-        }
-        inside.lengths[power] += 1;
+        let (work, span) = (child.inner.work, child.inner.paths.heaviest.weight);
+        self.sample.ends(child.site, child.own, work, span);
         let node = &mut self.frames.last_mut()?.join.as_mut()?.node;
         node.add(child.inner);
         node.tasks += 1;
@@ -336,6 +192,7 @@ impl Meter {
         top.inner.paths.then(node.paths);
         if bottom {
             self.sample.whole = node;
+            self.sample.bare = node.work;
             return State::Whole;
         }
         State::Open
@@ -349,6 +206,7 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recorded::unrecorded::sample::Path;
 
     /// A join with a nested one in its a, on a clock without probes.
     #[test]
@@ -364,7 +222,7 @@ mod tests {
             (175, Event::Next),
             (195, Event::EndResume),
         ];
-        let mut meter = Meter::new(3, 0, 0);
+        let mut meter = Meter::new(Sample::new(3, 0), 0);
         let states: Vec<State> = records.iter().map(|(t, e)| meter.event(*t, e)).collect();
         assert!(states[..7].iter().all(|&s| s == State::Open), "{states:?}");
         assert_eq!(states[7], State::Whole);
@@ -402,7 +260,7 @@ mod tests {
             (3, Event::End),
         ] {
             let records = [Event::Join { site: 3 }, Event::End, Event::Next];
-            let mut meter = Meter::new(3, 0, 0);
+            let mut meter = Meter::new(Sample::new(3, 0), 0);
             for event in &records[..at] {
                 assert_eq!(meter.event(1, event), State::Open);
             }

@@ -5,12 +5,16 @@ mod curve;
 mod meter;
 mod model;
 mod rate;
+mod sample;
+mod tasks;
 
 use workspan_trace::event::Event;
 use workspan_trace::wire::TaskRef;
 
 use self::meter::Meter;
 pub(super) use self::model::{Estimate, Model};
+use self::sample::{Sample, State};
+use self::tasks::TaskMeter;
 use super::count::Counts;
 use super::gather::Thread;
 
@@ -30,14 +34,47 @@ pub(super) struct Part {
     pub site: u32,
 }
 
+/// A class of tasks, not of joins: what is drawn, or not recorded, is all that the current task does.
+const OF_TASKS: u64 = 1 << 33;
+
+/// True for the level, as recorded, of a class of tasks.
+pub(super) fn is_of_tasks(level: u64) -> bool {
+    level & OF_TASKS != 0
+}
+
+/// A drawn subtree being measured.
+#[derive(Debug)]
+enum Drawn {
+    Join(Meter),
+    Task(TaskMeter),
+}
+
+impl Drawn {
+    fn event(&mut self, t: u64, event: &Event<'_>) -> State {
+        match self {
+            Drawn::Join(meter) => meter.event(t, event),
+            Drawn::Task(meter) => meter.event(t, event),
+        }
+    }
+
+    fn finish(self) -> Sample {
+        match self {
+            Drawn::Join(meter) => meter.finish(),
+            Drawn::Task(meter) => meter.finish(),
+        }
+    }
+}
+
 /// Gathers them over all threads.
 #[derive(Debug, Default)]
 pub(super) struct Unrecorded {
     told: Vec<Told>,
     /// (Place in the list of yields of the subtree, part), by subtree, then in the order of the threads.
     parts: Vec<(u32, Part)>,
-    /// Of the thread that is walked: the join that was drawn.
-    meter: Option<Meter>,
+    /// Of the thread that is walked: the subtree that was drawn.
+    meter: Option<Drawn>,
+    /// Its number.
+    thread: u32,
     /// The subtree that began with its last record: site, level, time.
     begun: Option<(u32, u64, u64)>,
     model: Model,
@@ -45,8 +82,9 @@ pub(super) struct Unrecorded {
 
 impl Unrecorded {
     /// The next thread is walked.
-    pub(super) fn thread(&mut self) {
+    pub(super) fn thread(&mut self, number: u32) {
         (self.meter, self.begun) = (None, None);
+        self.thread = number;
     }
 
     /// True while records other than those below have to be told.
@@ -60,13 +98,13 @@ impl Unrecorded {
         let begun = self.begun.take();
         if let Some(meter) = &mut self.meter {
             match meter.event(t, event) {
-                meter::State::Open => {}
-                meter::State::Whole => {
+                State::Open => {}
+                State::Whole => {
                     if let Some(meter) = self.meter.take() {
                         self.model.sample(meter.finish());
                     }
                 }
-                meter::State::Spoilt => self.meter = None,
+                State::Spoilt => self.meter = None,
             }
         }
         if let (Event::Recorded, Some((site, level, from))) = (event, begun) {
@@ -74,11 +112,17 @@ impl Unrecorded {
         }
     }
 
-    /// A drawn join, or an unrecorded subtree, begins.
-    pub(super) fn begins(&mut self, t: u64, event: &Event<'_>) {
+    /// A drawn subtree, or one that is not recorded, begins, before the thread's `count`-th create.
+    pub(super) fn begins(&mut self, t: u64, event: &Event<'_>, count: u64) {
+        let probe = self.model.probe;
         match *event {
             Event::Sampled { site, level } => {
-                self.meter = Some(Meter::new(site, level, self.model.probe));
+                let sample = Sample::new(site, level);
+                self.meter = Some(if is_of_tasks(level) {
+                    Drawn::Task(TaskMeter::new(sample, probe, (self.thread, count), t))
+                } else {
+                    Drawn::Join(Meter::new(sample, probe))
+                });
             }
             Event::Unrecorded { site, level } => self.begun = Some((site, level, t)),
             _ => {}
@@ -114,9 +158,9 @@ impl Unrecorded {
         self.parts[from..to].iter().map(|p| p.1)
     }
 
-    /// What is inside a strand of so many ticks of an unrecorded subtree. `draw` tells strands apart.
-    pub(super) fn estimate(&self, site: u32, ticks: u64, draw: u64) -> Estimate {
-        self.model.estimate(site, ticks, draw)
+    /// What is inside a strand of so many ticks of an unrecorded subtree of that site and level. `draw` tells strands apart.
+    pub(super) fn estimate(&self, class: (u32, u64), ticks: u64, draw: u64) -> Estimate {
+        self.model.estimate(class, ticks, draw)
     }
 
     /// Subtrees with nothing else on their thread that were not recorded, and those drawn to be.

@@ -12,8 +12,9 @@
 use std::collections::BTreeMap;
 
 use super::curve::{Curve, mix};
-use super::meter::{Inside, Path, Paths, Sample};
+use super::is_of_tasks;
 use super::rate::{Class, Rate};
+use super::sample::{Inside, Path, Paths, Sample};
 
 /// A site.
 #[derive(Debug, Default)]
@@ -24,6 +25,8 @@ struct Site {
     ticks: u64,
     ready: u64,
     tasks: u64,
+    waits: u64,
+    work: u64,
     span: u64,
     /// Tasks a tick.
     rate: Rate,
@@ -44,6 +47,8 @@ pub(in crate::recorded) struct Model {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(in crate::recorded) struct Estimate {
     pub tasks: u64,
+    pub spawns: u64,
+    pub waits: u64,
     pub tasks_within: (u64, u64),
     pub span_within: (u64, u64),
     pub paths: Paths,
@@ -87,11 +92,13 @@ impl Model {
         let Some(class) = self.class((sample.site, sample.level)) else {
             return;
         };
-        class.draw(tasks, sample.whole.work as f64, sample.whole.ticks as f64);
+        class.draw(tasks, sample.bare as f64, sample.whole.ticks as f64);
         let site = self.sites.entry(sample.site).or_default();
         site.ticks = site.ticks.saturating_add(sample.whole.ticks);
         site.ready = site.ready.saturating_add(sample.ready);
         site.tasks = site.tasks.saturating_add(sample.whole.tasks);
+        site.waits = site.waits.saturating_add(sample.waits);
+        site.work = site.work.saturating_add(sample.whole.work);
         let span = sample.whole.paths.heaviest.weight;
         site.span = site.span.saturating_add(span);
         for node in sample.nodes {
@@ -145,42 +152,24 @@ impl Model {
         self.classes.values().fold((0, 0), add)
     }
 
-    /// What a strand of so many ticks holds.
-    pub(super) fn estimate(&self, site: u32, ticks: u64, draw: u64) -> Estimate {
-        let site_model = self.sites.get(&site).filter(|s| s.rate.tasks > 0.0);
-        let Some(model) = site_model else {
-            // Nothing of its kind was drawn: at least the join itself, and as long as it took.
-            let path = Path {
-                weight: ticks,
-                edges: 1,
-            };
-            return Estimate {
-                tasks: 2,
-                tasks_within: (2, ticks.max(2)),
-                span_within: (0, ticks),
-                paths: Paths {
-                    heaviest: path,
-                    longest: path,
-                },
-                levels: 1,
-                ready: 0,
-                inside: vec![InsideEstimate {
-                    site,
-                    count: 2,
-                    work: ticks,
-                    span: ticks,
-                    critical_work: ticks,
-                    lengths: Vec::new(),
-                }],
+    /// What a strand of so many ticks holds, of a subtree of that site and level.
+    pub(super) fn estimate(&self, (site, level): (u32, u64), ticks: u64, draw: u64) -> Estimate {
+        let of_tasks = is_of_tasks(level);
+        let known = self.sites.get(&site);
+        let Some(model) = known.filter(|s| s.rate.tasks > 0.0) else {
+            return match of_tasks {
+                true => Estimate::one_task(ticks, known.is_some()),
+                false => Estimate::one_join(site, ticks),
             };
         };
+        let least = if of_tasks { 0 } else { 2 };
         let exact = ticks as f64 * model.rate.tasks;
         // Rounded up as often as the rest says, so that many short strands add up.
         let rest = (mix(draw) >> 11) as f64 / (1u64 << 53) as f64;
-        let tasks = (exact + rest).floor().max(2.0);
+        let tasks = (exact + rest).floor().max(least as f64);
         let through = model
             .curve
-            .through(tasks, model.rate.off, model.many, draw)
+            .through(tasks.max(1.0), model.rate.off, model.many, draw)
             .unwrap_or_default();
         let mut paths = through.paths;
         for path in [&mut paths.heaviest, &mut paths.longest] {
@@ -191,32 +180,100 @@ impl Model {
         let longest = model.inside.values().map(|i| i.longest).max();
         let high = through.span.1.saturating_add(longest.unwrap_or(0));
         let off = 1.0 + model.rate.off;
-        let within = |tasks: f64| (tasks as u64).max(2);
+        let within = |tasks: f64| (tasks as u64).max(least);
+        let (spawns, waits) = match of_tasks {
+            true => (tasks as u64, part(model.waits, model.tasks, tasks as u64)),
+            // One of a join's two tasks is spawned, and then both are waited for.
+            false => (tasks as u64 / 2, tasks as u64 / 2),
+        };
         Estimate {
             tasks: tasks as u64,
+            spawns,
+            waits,
             tasks_within: (within(tasks / off), within((tasks * off).ceil())),
             span_within: (through.span.0.min(span), high.clamp(span, ticks.max(span))),
             paths,
             levels: through.levels,
             ready: (ticks as f64 * model.ready as f64 / model.ticks.max(1) as f64) as u64,
-            inside: model.inside(site, ticks, tasks as u64, span),
+            inside: model.inside((site, of_tasks), ticks, tasks as u64, span),
         }
     }
 }
 
-impl Site {
-    /// Parts of a strand by site, in the proportions of the drawn joins. What rounding leaves is the join's own site's.
-    fn inside(&self, own: u32, ticks: u64, tasks: u64, span: u64) -> Vec<InsideEstimate> {
-        let part = |of: u64, all: u64, whole: u64| {
-            let part = u128::from(of) * u128::from(whole) / u128::from(all.max(1));
-            u64::try_from(part).unwrap_or(u64::MAX).min(whole)
+impl Estimate {
+    /// Nothing of its kind was drawn: at least the join itself, and as long as it took.
+    fn one_join(site: u32, ticks: u64) -> Estimate {
+        let path = Path {
+            weight: ticks,
+            edges: 1,
         };
+        Estimate {
+            tasks: 2,
+            spawns: 1,
+            waits: 1,
+            tasks_within: (2, ticks.max(2)),
+            span_within: (0, ticks),
+            paths: Paths {
+                heaviest: path,
+                longest: path,
+            },
+            levels: 1,
+            ready: 0,
+            inside: vec![InsideEstimate {
+                site,
+                count: 2,
+                work: ticks,
+                span: ticks,
+                critical_work: ticks,
+                lengths: Vec::new(),
+            }],
+        }
+    }
+
+    /// A task of which nobody knows that it runs others: none of its kind was drawn, or those `drawn` ran none.
+    fn one_task(ticks: u64, drawn: bool) -> Estimate {
+        let path = Path {
+            weight: ticks,
+            edges: 0,
+        };
+        Estimate {
+            tasks_within: (0, if drawn { 1 } else { ticks }),
+            span_within: (if drawn { ticks } else { 0 }, ticks),
+            paths: Paths {
+                heaviest: path,
+                longest: path,
+            },
+            ..Estimate::default()
+        }
+    }
+}
+
+/// The part of `whole` that `of` is of `all`.
+fn part(of: u64, all: u64, whole: u64) -> u64 {
+    let part = u128::from(of) * u128::from(whole) / u128::from(all.max(1));
+    u64::try_from(part).unwrap_or(u64::MAX).min(whole)
+}
+
+impl Site {
+    /// Parts of a strand by site, in the proportions of the drawn ones. What rounding leaves is the site's own. All of a join is done by
+    /// its own two tasks; what a task does itself is nobody's inside of it.
+    fn inside(
+        &self,
+        (own, of_tasks): (u32, bool),
+        ticks: u64,
+        tasks: u64,
+        span: u64,
+    ) -> Vec<InsideEstimate> {
         let all_own = self
             .inside
             .values()
             .fold(0u64, |sum, i| sum.saturating_add(i.own));
         let outer = self.inside.get(&own);
-        let (outer_work, outer_span) = outer.map_or((0, 0), |i| (i.work, i.span));
+        let (outer_work, outer_span) = match of_tasks {
+            true => (self.work, self.span),
+            false => outer.map_or((0, 0), |i| (i.work, i.span)),
+        };
+        let all_own = if of_tasks { self.work } else { all_own };
         let mut rows: Vec<InsideEstimate> = Vec::with_capacity(self.inside.len());
         let (mut count_left, mut critical_left) = (tasks, span);
         for (&site, inside) in &self.inside {
@@ -228,7 +285,7 @@ impl Site {
                 critical_work: part(inside.own, all_own, span),
                 lengths: Vec::new(),
             };
-            if site == own {
+            if site == own && !of_tasks {
                 row.work = ticks;
                 row.span = part(outer_span, self.span, span.saturating_mul(2));
             }
@@ -237,9 +294,13 @@ impl Site {
             critical_left = critical_left.saturating_sub(row.critical_work);
             rows.push(row);
         }
-        if let Some(row) = rows.iter_mut().find(|row| row.site == own) {
+        let at = rows.iter().position(|row| row.site == own);
+        // A task's own site may not be among those inside.
+        if let Some(row) = rows.get_mut(at.unwrap_or(0)) {
             row.count += count_left;
-            row.critical_work += critical_left;
+            if !of_tasks {
+                row.critical_work += critical_left;
+            }
         }
         for row in &mut rows {
             if let Some(inside) = self.inside.get(&row.site) {

@@ -94,7 +94,7 @@ fn expansion(classes: &[Class]) -> Option<Rate> {
     let tasks: f64 = both().map(|c| c.mean() * c.passed as f64).sum();
     // How subtrees of one class differ, relative to their mean, over all classes: few of each are drawn.
     let (mut squares, mut free) = (0.0, 0u64);
-    for class in classes.iter().filter(|c| c.drawn > 1) {
+    for class in classes.iter().filter(|c| c.drawn > 1 && c.tasks > 0.0) {
         let mean = class.mean();
         let about = class.tasks_tasks - class.drawn as f64 * mean * mean;
         squares += about.max(0.0) / (mean * mean);

@@ -1,0 +1,175 @@
+//! OpenMP programs of very short tasks, recorded within a budget that holds from the first task on, on 1, 2 and 4 threads: they print what they
+//! print unrecorded, most of their tasks are left out, and what is told of the rest stands by what is known.
+
+#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+
+#[path = "openmp/invariants.rs"]
+mod invariants;
+mod native;
+#[path = "openmp/run.rs"]
+#[allow(dead_code, reason = "each test uses a part")]
+mod run;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use run::{Program, Runtime, build, dag, skipped};
+use workspan_analysis::{Options, Report, report};
+use workspan_trace::event::{Event, Events, WaitFor};
+use workspan_trace::{ChunkKind, Tolerance, Trace};
+
+/// One per cent, from the first task on.
+const BUDGET: &str = "10000:0";
+
+/// What a trace tells of subtrees that were left out.
+#[derive(Debug, Default)]
+struct Seen {
+    creates: u64,
+    subtrees: BTreeSet<(u32, u64)>,
+    parts: u64,
+    sampled: u64,
+}
+
+/// Reads it; fails where a thread's records do not fit together.
+fn seen(bytes: &[u8]) -> Seen {
+    let trace = Trace::open(bytes).unwrap();
+    let mut threads: BTreeMap<u32, Vec<_>> = BTreeMap::new();
+    for chunk in trace.chunks(Tolerance::Strict) {
+        let chunk = chunk.unwrap();
+        if chunk.kind == ChunkKind::Events {
+            threads.entry(chunk.thread).or_default().push(chunk);
+        }
+    }
+    let (mut seen, mut parts) = (Seen::default(), Vec::new());
+    for (thread, mut chunks) in threads {
+        chunks.sort_by_key(|chunk| chunk.seq);
+        // Of each task on the stack: it is in an unrecorded subtree.
+        let (mut yields, mut stack) = (0, vec![false]);
+        for chunk in chunks {
+            for (_, event) in Events::new(chunk.payload, chunk.base_ticks) {
+                let top = stack.last_mut().unwrap();
+                match event {
+                    Event::Create { .. } => {
+                        assert!(!*top, "thread {thread} creates where nothing is recorded");
+                        seen.creates += 1;
+                    }
+                    Event::Begin(_) | Event::Member { .. } => stack.push(false),
+                    Event::Part { of, .. } => {
+                        parts.push(of);
+                        stack.push(false);
+                    }
+                    Event::End | Event::EndResume => {
+                        assert!(!*top, "thread {thread} ends a task with a subtree in it");
+                        stack.pop();
+                    }
+                    Event::Yield { .. } | Event::Leave { .. } => yields += 1,
+                    Event::Unrecorded { .. } => {
+                        assert!(!std::mem::replace(top, true));
+                        seen.subtrees.insert((thread, yields));
+                        yields += 1;
+                    }
+                    Event::Recorded => assert!(std::mem::take(top)),
+                    Event::Wait { what, .. } => {
+                        assert_eq!(*top, what == WaitFor::Parts, "thread {thread} waits");
+                    }
+                    Event::Sampled { .. } => seen.sampled += 1,
+                    _ => {}
+                }
+            }
+        }
+    }
+    for part in &parts {
+        assert!(seen.subtrees.contains(part), "{part:?} is no subtree");
+    }
+    seen.parts = parts.len() as u64;
+    seen
+}
+
+/// Runs the program's `way` bare and within the budget; what was left out, and the report.
+fn budgeted(program: &Program, threads: usize, way: &str, what: &str) -> (u64, Seen, Report) {
+    let bare = program.bare(threads, &[way]);
+    let (recorded, traces) = program.recorded_with(threads, &[way], |command| {
+        command.env("WORKSPAN_MAX_OVERHEAD", BUDGET);
+    });
+    assert_eq!(recorded, bare, "{what}: not as it is unrecorded");
+    assert!(bare.status.success(), "{what}: {bare:?}");
+    assert_eq!(traces.len(), 1, "{what}");
+    let dag = dag(&traces[0]);
+    invariants::hold(&traces[0], &dag, what);
+    let printed = String::from_utf8(bare.stdout).unwrap();
+    let tasks = printed.split_whitespace().nth(2).unwrap().parse().unwrap();
+    let report = report(&dag, &Options::default()).unwrap();
+    (tasks, seen(&traces[0]), report)
+}
+
+/// How a way of the program is looked at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// Most of its tasks are left out.
+    Most,
+    /// It is more than tasks and waits, so that nearly everything is recorded.
+    Little,
+}
+
+fn check(runtime: Runtime, way: &str, left: Left) {
+    let program = match build(runtime, "short.c") {
+        Ok(program) => program,
+        Err(why) => return skipped(&format!("openmp budget by {runtime:?}"), &why),
+    };
+    for threads in [1, 2, 4] {
+        let what = format!("{way} by {runtime:?} on {threads}");
+        let (tasks, seen, report) = budgeted(&program, threads, way, &what);
+        if threads == 1 && left == Left::Most {
+            assert!(seen.creates + seen.parts < tasks, "{what}: {seen:?}");
+        }
+        if left == Left::Most {
+            assert!(!seen.subtrees.is_empty(), "{what}");
+        } else {
+            assert!(seen.subtrees.len() < 10 * threads, "{what}: {seen:?}");
+        }
+        // Intervals hold 95 of 100 times, on a machine with nothing else to do (crates/analysis/tests/budget.rs): here they are near.
+        let (low, high) = report.work_span.estimated.map_or((0, 0), |e| e.tasks);
+        if threads == 1 && high > 0 {
+            assert!(
+                low / 4 <= tasks && tasks <= high * 4,
+                "{what}: {tasks} in {low} to {high}"
+            );
+        }
+    }
+}
+
+macro_rules! ways {
+    ($($way:ident: $left:ident),+ $(,)?) => {$(
+        mod $way {
+            use super::*;
+
+            #[test]
+            fn gnu() {
+                check(Runtime::Gnu, stringify!($way), Left::$left);
+            }
+        }
+    )+};
+}
+
+ways! {
+    fib: Most,
+    queens: Most,
+    group: Most,
+    scatter: Most,
+    chain: Little,
+    loops: Little,
+    mixed: Most,
+}
+
+/// Nobody asked for a budget: everything is recorded.
+#[test]
+fn without_a_budget_all_is_recorded() {
+    let Ok(program) = build(Runtime::Gnu, "short.c") else {
+        return skipped("openmp without a budget", "no compiler");
+    };
+    let (_, traces) = program.recorded(2, &["fib"]);
+    let seen = seen(&traces[0]);
+    assert_eq!(
+        (seen.creates, seen.subtrees.len(), seen.sampled),
+        (57_312, 0, 0)
+    );
+}

@@ -1,0 +1,99 @@
+//! Tasks that were left out with everything inside, to stay inside an overhead budget: what is read of them, and of those that stand for them.
+
+#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
+
+use workspan_trace::wire::{Kind, wait};
+
+#[path = "recorded/writer.rs"]
+mod writer;
+
+use writer::{File, Lane, dag, lane};
+
+/// A class of tasks, at the top.
+const LEVEL: u64 = 1 << 33;
+
+/// A root's three tasks: the first was drawn, the second left out, and of the third, also left out, somebody took a part.
+fn lanes(first: &[u64], others: &[u64]) -> [Lane; 2] {
+    let main = lane(&[
+        (100, Kind::Root, &[]),
+        (100, Kind::Create, &[1, 1]),
+        (100, Kind::Create, &[1, 1]),
+        (100, Kind::Create, &[1, 1]),
+        (110, Kind::Wait, &[0, wait::CHILDREN]),
+        (120, Kind::Begin, &[0, 1]),
+        (120, Kind::Sampled, first),
+        (130, Kind::Create, &[1, 1]),
+        (140, Kind::Create, &[1, 2]),
+        (150, Kind::Wait, &[0, wait::CHILDREN]),
+        (160, Kind::Begin, &[0, 5]),
+        (180, Kind::End, &[]),
+        (190, Kind::Begin, &[0, 4]),
+        (230, Kind::End, &[]),
+        (240, Kind::Resume, &[]),
+        (250, Kind::End, &[]),
+        (250, Kind::Begin, &[0, 2]),
+        (250, Kind::Unrecorded, others),
+        (380, Kind::Recorded, &[]),
+        (380, Kind::End, &[]),
+        (380, Kind::Begin, &[0, 3]),
+        (380, Kind::Unrecorded, others),
+        (440, Kind::Wait, &[0, wait::PARTS]),
+        (480, Kind::Resume, &[]),
+        (510, Kind::Recorded, &[]),
+        (510, Kind::End, &[]),
+        (520, Kind::Resume, &[]),
+        (530, Kind::End, &[]),
+    ]);
+    // The third's subtree is the thread's second.
+    let thief = lane(&[
+        (300, Kind::Worker, &[0, 0]),
+        (400, Kind::Part, &[0, 1, 2]),
+        (470, Kind::End, &[]),
+    ]);
+    [main, thief]
+}
+
+#[test]
+fn a_task_left_out_holds_what_the_drawn_one_held() {
+    let dag = dag(&File::new(lanes(&[1, LEVEL], &[1, LEVEL]), Some(530)));
+    assert_eq!(dag.meta.warnings, [""; 0]);
+    // 2 tasks in 130 ticks.
+    let found: Vec<(u64, u64)> = dag.folded.iter().map(|(_, f)| (f.work, f.tasks)).collect();
+    let works: Vec<u64> = found.iter().map(|f| f.0).collect();
+    assert_eq!(works, [130, 60, 30]);
+    assert_eq!(found[0].1, 2);
+    for (at, (_, folded)) in dag.folded.iter().enumerate() {
+        let (low, high) = dag.unrecorded[at].1.tasks;
+        assert!((low..=high).contains(&folded.tasks), "{low} to {high}");
+        assert_eq!(
+            (folded.spawns, folded.span <= folded.work),
+            (folded.tasks, true)
+        );
+        let inside: u64 = folded.sites.iter().map(|site| site.count).sum();
+        assert_eq!(inside, folded.tasks);
+    }
+    // The part is the third task's child, and joined where that had waited.
+    let part = (0..dag.tasks.len())
+        .find(|&t| dag.tasks.parent[t] == 3)
+        .unwrap();
+    let waits = (0..dag.waits.after.len()).map(|w| dag.waits.tasks.get(w).to_vec());
+    assert_eq!(
+        waits.filter(|tasks| tasks.contains(&(part as u32))).count(),
+        1
+    );
+}
+
+/// Of which none was drawn.
+#[test]
+fn a_task_left_out_alone_may_hold_anything() {
+    let dag = dag(&File::new(lanes(&[1, LEVEL], &[2, LEVEL]), Some(530)));
+    assert_eq!(dag.meta.warnings, [""; 0]);
+    for (at, (_, folded)) in dag.folded.iter().enumerate() {
+        assert_eq!((folded.tasks, folded.span), (0, folded.work));
+        let bounds = dag.unrecorded[at].1;
+        assert_eq!(
+            (bounds.tasks, bounds.span),
+            ((0, folded.work), (0, folded.work))
+        );
+    }
+}
