@@ -1,6 +1,9 @@
 //! The folded record (MODEL.md §7): what [`crate::wire::Kind::Folded`] carries, and what readers make of it: a subtree that ran on
 //! one thread, reduced to what the measures need. Readers put places where the file has sites.
 
+mod places;
+
+use self::places::{MOST_PAIRS, Places};
 use crate::entry::{Fields, push_varint};
 
 /// What a folded subtree keeps of one spawn site inside it.
@@ -67,14 +70,14 @@ impl FoldedRecord {
     /// Appends the record's bytes (without their length).
     pub fn encode(&self, out: &mut Vec<u8>) {
         let told = self.told();
-        push_varint(out, u64::from(told));
+        push_varint(out, told);
         push_varint(out, self.work);
         push_varint(out, self.tasks);
         if told & JOINS == 0 {
             push_varint(out, self.spawns);
             push_varint(out, self.syncs);
+            push_varint(out, self.strands);
         }
-        push_varint(out, self.strands);
         push_varint(out, u64::from(self.levels));
         push_varint(out, self.ready_integral);
         push_varint(out, self.envelope.len() as u64);
@@ -104,16 +107,19 @@ impl FoldedRecord {
             push_varint(out, site.critical_work);
             let zeros = site.lengths.iter().take_while(|&&n| n == 0);
             let none = zeros.take(MOST_NONE).count();
-            push_varint(out, site.lengths.len() as u64);
-            push_varint(out, none as u64);
+            let some = site.lengths.len() - none;
+            push_varint(out, none as u64 | (some as u64) << NONE_BITS);
             for &n in &site.lengths[none..] {
                 push_varint(out, n);
             }
         }
-        push_varint(out, self.blocks.len() as u64);
+        let places = self.block_places();
+        push_varint(out, places.unwrap_or(self.blocks.len() as u64));
         for (i, &(from, to, work)) in self.blocks.iter().enumerate() {
-            push_varint(out, u64::from(from));
-            push_varint(out, u64::from(to));
+            if places.is_none() {
+                push_varint(out, u64::from(from));
+                push_varint(out, u64::from(to));
+            }
             if told & BLOCKS == 0 || i + 1 < self.blocks.len() {
                 push_varint(out, work);
             }
@@ -128,42 +134,53 @@ impl FoldedRecord {
     }
 
     /// What follows from the rest of the record, and is left out; and what else is in it.
-    fn told(&self) -> u8 {
+    fn told(&self) -> u64 {
         let counted = |site: &FoldedSite| Some(site.count) == sum(site.lengths.iter());
         let blocks = sum(self.blocks.iter().map(|b| &b.2));
+        let joins = self.spawns == self.syncs
+            && self.spawns.checked_mul(2) == Some(self.tasks)
+            && strands_of_joins(self.tasks) == Some(self.strands);
         let is = [
             (SPAN, self.envelope.first().map(|e| e.0) == Some(self.span)),
-            (
-                JOINS,
-                self.spawns == self.syncs && self.spawns.checked_mul(2) == Some(self.tasks),
-            ),
+            (JOINS, joins),
             (COUNTS, self.sites.iter().all(counted)),
             (BLOCKS, !self.blocks.is_empty() && blocks == Some(self.work)),
+            (PLACES, self.block_places().is_some()),
             (PROBES, self.probes > 0),
             (SOURCE, self.source.is_some()),
         ];
         is.iter().map(|&(bit, is)| if is { bit } else { 0 }).sum()
     }
 
+    /// The pairs of places that are blocks, as a set of bits, where all of them are of the record's few sites or unknown, in order.
+    fn block_places(&self) -> Option<u64> {
+        let places = Places::of(&self.sites)?;
+        let mut bits = 0;
+        for &(from, to, _) in &self.blocks {
+            let bit = 1 << places.pair(from, to)?;
+            if bits >= bit {
+                return None;
+            }
+            bits |= bit;
+        }
+        Some(bits)
+    }
+
     /// Reads a record; `None` when the bytes are none.
     pub fn decode(bytes: &[u8]) -> Option<FoldedRecord> {
         let mut f = Fields::new(bytes);
-        let told = f.number()?;
-        if told >= 2 * u64::from(SOURCE) {
-            return None;
-        }
-        let told = told as u8;
+        let told = f.number().filter(|&told| told < 2 * SOURCE)?;
         let mut record = FoldedRecord {
             work: f.number()?,
             tasks: f.number()?,
             ..FoldedRecord::default()
         };
-        (record.spawns, record.syncs) = if told & JOINS == 0 {
-            (f.number()?, f.number()?)
+        (record.spawns, record.syncs, record.strands) = if told & JOINS == 0 {
+            (f.number()?, f.number()?, f.number()?)
         } else {
-            (record.tasks / 2, record.tasks / 2)
+            let joins = record.tasks / 2;
+            (joins, joins, strands_of_joins(record.tasks)?)
         };
-        record.strands = f.number()?;
         record.levels = f.number32()?;
         record.ready_integral = f.number()?;
         let mut before = (0, 0);
@@ -184,7 +201,7 @@ impl FoldedRecord {
             Some(first) if told & SPAN != 0 => first.0,
             _ => f.number()?,
         };
-        let sites = list_length(&mut f, 6, u64::MAX)?;
+        let sites = list_length(&mut f, LEAST_SITE, u64::MAX)?;
         record.sites = Vec::with_capacity(sites.min(FEW) as usize);
         for _ in 0..sites {
             let mut site = FoldedSite {
@@ -196,11 +213,14 @@ impl FoldedRecord {
             }
             site.work = record.work.wrapping_sub(f.number()?);
             (site.span, site.critical_work) = (f.number()?, f.number()?);
-            let length = f.number().filter(|&n| n <= 64)?;
-            let none = f.number().filter(|&n| n <= length.min(MOST_NONE as u64))?;
-            site.lengths = Vec::with_capacity(length as usize);
+            let length = f.number()?;
+            let (none, some) = (length & MOST_NONE as u64, length >> NONE_BITS);
+            if none + some > 64 {
+                return None;
+            }
+            site.lengths = Vec::with_capacity((none + some) as usize);
             site.lengths.resize(none as usize, 0);
-            for _ in none..length {
+            for _ in 0..some {
                 site.lengths.push(f.number()?);
             }
             if told & COUNTS != 0 {
@@ -208,11 +228,24 @@ impl FoldedRecord {
             }
             record.sites.push(site);
         }
-        let blocks = list_length(&mut f, 2, u64::MAX)?;
+        let places = Places::of(&record.sites).filter(|_| told & PLACES != 0);
+        let mut bits = 0;
+        let blocks = if told & PLACES == 0 {
+            list_length(&mut f, 2, u64::MAX)?
+        } else {
+            bits = f.number().filter(|&bits| bits < 1 << MOST_PAIRS)?;
+            u64::from(bits.count_ones())
+        };
         record.blocks = Vec::with_capacity(blocks.min(FEW) as usize);
         let mut rest = record.work;
         for i in 0..blocks {
-            let (from, to) = (f.number32()?, f.number32()?);
+            let (from, to) = if told & PLACES == 0 {
+                (f.number32()?, f.number32()?)
+            } else {
+                let pair = places.as_ref()?.at(bits.trailing_zeros())?;
+                bits &= bits - 1;
+                pair
+            };
             let work = if told & BLOCKS != 0 && i + 1 == blocks {
                 rest
             } else {
@@ -231,24 +264,36 @@ impl FoldedRecord {
     }
 }
 
-/// In a record's first byte. Its span is the weight of the envelope's first point, and is left out.
-const SPAN: u8 = 1;
-/// Half of its tasks are spawns, and it has as many waits: both are left out.
-const JOINS: u8 = 2;
+/// In a record's first number. Its span is the weight of the envelope's first point, and is left out.
+const SPAN: u64 = 1;
+/// Half of its tasks are spawns, it has as many waits, and as many strands as joins make: all are left out.
+const JOINS: u64 = 2;
 /// Counts of its sites are the sums of their lengths, and are left out.
-const COUNTS: u8 = 4;
+const COUNTS: u64 = 4;
 /// The work of its blocks adds up to its own: the last one's is left out.
-const BLOCKS: u8 = 8;
+const BLOCKS: u64 = 8;
+/// Which pairs of its sites' places are blocks is told by a set of bits.
+const PLACES: u64 = 16;
 /// It has the time of its probes.
-const PROBES: u8 = 16;
+const PROBES: u64 = 32;
 /// It says where it was folded from.
-const SOURCE: u8 = 32;
+const SOURCE: u64 = 64;
+
+/// A site takes as many bytes or more.
+const LEAST_SITE: u64 = 5;
+
+/// Each task has a strand and each join one more, and so has what it all hangs on; `None` for too many.
+fn strands_of_joins(tasks: u64) -> Option<u64> {
+    tasks.checked_add(tasks / 2)?.checked_add(1)
+}
 
 /// Items for which room is made before they are read: what a damaged record says of its length costs nothing.
 const FEW: u64 = 64;
 
 /// Lengths without a task, shorter than any task there is, that are only counted. More are written, so that a few bytes don't take much memory.
-const MOST_NONE: usize = 15;
+const MOST_NONE: usize = (1 << NONE_BITS) - 1;
+/// Their count is in as many bits, below that of the others.
+const NONE_BITS: usize = 4;
 
 /// `None` for one that is too large.
 fn sum<'a>(mut of: impl Iterator<Item = &'a u64>) -> Option<u64> {
@@ -262,144 +307,4 @@ fn list_length(f: &mut Fields<'_>, least: u64, most: u64) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn comes_back_as_written_and_never_from_a_cut_record() {
-        let record = FoldedRecord {
-            work: 1_000_000,
-            span: 70_000,
-            envelope: vec![(70_000, 3), (60_000, 12)],
-            tasks: 511,
-            spawns: 255,
-            syncs: 255,
-            strands: 1_021,
-            levels: 9,
-            ready_integral: u64::MAX,
-            sites: vec![FoldedSite {
-                site: 4,
-                count: 510,
-                work: 900_000,
-                span: 60_000,
-                critical_work: 50_000,
-                lengths: vec![0, 0, 12, 498],
-            }],
-            blocks: vec![(0, 5, 100_000), (5, 5, 900_000)],
-            probes: 0,
-            source: None,
-        };
-        let mut bytes = Vec::new();
-        record.encode(&mut bytes);
-        assert_eq!(FoldedRecord::decode(&bytes).as_ref(), Some(&record));
-        for cut in 0..bytes.len() {
-            assert_eq!(FoldedRecord::decode(&bytes[..cut]), None, "cut to {cut}");
-        }
-        let net = FoldedRecord {
-            probes: 300,
-            ..record
-        };
-        bytes.clear();
-        net.encode(&mut bytes);
-        assert_eq!(FoldedRecord::decode(&bytes).as_ref(), Some(&net));
-        let read = FoldedRecord {
-            source: Some((1 << 40, 7)),
-            ..net
-        };
-        bytes.clear();
-        read.encode(&mut bytes);
-        assert_eq!(FoldedRecord::decode(&bytes).as_ref(), Some(&read));
-        for at in 0..bytes.len() {
-            assert_eq!(FoldedRecord::decode(&bytes[..at]), None, "cut to {at}");
-        }
-    }
-
-    #[test]
-    fn what_does_not_follow_from_the_rest_is_in_it() {
-        let site = |count, work, lengths: &[u64]| FoldedSite {
-            site: 9,
-            count,
-            work,
-            lengths: lengths.to_vec(),
-            ..FoldedSite::default()
-        };
-        let joins = FoldedRecord {
-            work: 900,
-            span: 70,
-            envelope: vec![(70, 0), (60, 2)],
-            tasks: 6,
-            spawns: 3,
-            syncs: 3,
-            sites: vec![site(6, 880, &[0, 0, 6])],
-            blocks: vec![(1, 2, 400), (2, 2, 500)],
-            ..FoldedRecord::default()
-        };
-        let odd = [
-            FoldedRecord::default(),
-            joins.clone(),
-            FoldedRecord {
-                span: 71,
-                ..joins.clone()
-            },
-            FoldedRecord {
-                envelope: vec![],
-                ..joins.clone()
-            },
-            // What nobody writes comes back all the same.
-            FoldedRecord {
-                envelope: vec![(1, 9), (u64::MAX, 0)],
-                ..joins.clone()
-            },
-            FoldedRecord {
-                tasks: 7,
-                ..joins.clone()
-            },
-            FoldedRecord {
-                syncs: 2,
-                ..joins.clone()
-            },
-            FoldedRecord {
-                spawns: u64::MAX,
-                syncs: u64::MAX,
-                ..joins.clone()
-            },
-            FoldedRecord {
-                work: 901,
-                ..joins.clone()
-            },
-            FoldedRecord {
-                work: 0,
-                ..joins.clone()
-            },
-            FoldedRecord {
-                blocks: vec![],
-                ..joins.clone()
-            },
-            FoldedRecord {
-                blocks: vec![(0, 0, u64::MAX), (1, 1, 901)],
-                ..joins.clone()
-            },
-            FoldedRecord {
-                sites: vec![site(5, u64::MAX, &[0, 6])],
-                ..joins.clone()
-            },
-            FoldedRecord {
-                sites: vec![site(0, 0, &[]), site(2, 1, &[1, 1])],
-                ..joins.clone()
-            },
-            FoldedRecord {
-                sites: vec![site(0, 0, &[0, 0])],
-                ..joins.clone()
-            },
-            FoldedRecord {
-                sites: vec![site(1, 0, &[u64::MAX, 2]), site(2, 0, &[0; 40])],
-                ..joins
-            },
-        ];
-        for record in odd {
-            let mut bytes = Vec::new();
-            record.encode(&mut bytes);
-            assert_eq!(FoldedRecord::decode(&bytes), Some(record));
-        }
-    }
-}
+mod tests;
