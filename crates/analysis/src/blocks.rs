@@ -166,19 +166,29 @@ pub(crate) fn blocks(
 pub(crate) struct Inside {
     /// How strands end at each place, as far as one that is not folded does.
     ends: HashMap<PlaceId, EndKind>,
+    /// Likewise how those begin that go on there and take any time.
+    starts: HashMap<PlaceId, StartKind>,
 }
 
 impl Inside {
     pub(crate) fn new(dag: &Dag) -> Inside {
-        let mut ends = HashMap::new();
+        let (mut ends, mut starts) = (HashMap::new(), HashMap::new());
         if !dag.folded.is_empty() {
-            for (to, kind) in dag.strands.to.iter().zip(&dag.strands.end_kind) {
+            let strands = &dag.strands;
+            for (to, kind) in strands.to.iter().zip(&strands.end_kind) {
                 if *to != NONE {
                     ends.entry(*to).or_insert(*kind);
                 }
             }
+            for s in 0..strands.len() as u32 {
+                let (i, from) = (s as usize, dag.starts_at(s));
+                let kind = strands.start_kind[i];
+                if kind != StartKind::Begin && strands.end[i] > strands.start[i] {
+                    starts.entry(from).or_insert(kind);
+                }
+            }
         }
-        Inside { ends }
+        Inside { ends, starts }
     }
 
     /// Calls `tell` with each block of a folded strand and its part of `whole` ticks, last with what is left for the strand's own block.
@@ -199,18 +209,29 @@ impl Inside {
     }
 
     /// One that starts at a task's site is taken for the task's first, and one that starts nowhere known for what a recursive task
-    /// goes on with after a wait at its own site.
+    /// goes on with at its own site.
     fn key(&self, fold: &Folded, own: &BlockKey, from: PlaceId, to: PlaceId) -> BlockKey {
-        let first = from == own.site || fold.sites.iter().any(|s| s.site == from);
-        let site = if first { from } else { own.site };
+        let inside = |site: PlaceId| fold.sites.iter().any(|s| s.site == site);
+        let first = from == own.site || inside(from);
+        let site = if first {
+            from
+        } else if from == NONE && !inside(own.site) {
+            // The strand's own task is not the recursive one.
+            let most = fold.sites.iter().max_by_key(|s| s.work);
+            most.map_or(own.site, |s| s.site)
+        } else {
+            own.site
+        };
+        let from = if from == NONE { site } else { from };
+        let goes_on = self.starts.get(&from).copied();
         BlockKey {
             site,
-            from: if from == NONE { site } else { from },
+            from,
             to,
             from_kind: if first {
                 StartKind::Begin
             } else {
-                StartKind::AfterWait
+                goes_on.unwrap_or(StartKind::AfterWait)
             },
             to_kind: match to {
                 NONE => EndKind::End,

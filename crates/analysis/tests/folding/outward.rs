@@ -75,6 +75,25 @@ fn folded_past_the_end(plain: &workspan_dag::Dag, short: &workspan_dag::Dag) -> 
     short.folded.iter().filter(past).count()
 }
 
+/// Each block that takes any time: whose, from where to where, and how.
+fn blocks(dag: &workspan_dag::Dag) -> std::collections::BTreeSet<String> {
+    let label = |place: u32| dag.places.get(place as usize).map(|p| p.label.clone());
+    let report = workspan_analysis::report(dag, &workspan_analysis::Options::default()).unwrap();
+    let named = report.sites.iter().flat_map(|row| {
+        let some = row.blocks.iter().filter(|block| block.work > 0);
+        some.map(|b| {
+            let (from, to) = (label(b.from), label(b.to));
+            format!(
+                "{:?}: {:?} {from:?} to {:?} {to:?}",
+                label(row.site),
+                b.from_kind,
+                b.to_kind
+            )
+        })
+    });
+    named.collect()
+}
+
 /// The root opens a scope and creates a task of it, which runs when the root waits: it creates `BROAD` into the scope and ends, as does each of
 /// them down to `DEEP`, and the thread runs next what it created last.
 fn tree(lanes: &mut [Lane], stolen: Option<u64>) {
@@ -125,7 +144,10 @@ fn a_whole_tree_of_a_scope_is_folded_unless_some_of_it_is_stolen() {
         match stolen {
             // It goes into the root's strand.
             None => assert_eq!(short.tasks.len(), 1),
-            Some(_) => assert!((7..60).contains(&short.tasks.len())),
+            Some(_) => {
+                assert!((7..60).contains(&short.tasks.len()));
+                assert_eq!(blocks(&plain), blocks(&short));
+            }
         }
         assert!(plain.tasks.len() > 300);
     }
