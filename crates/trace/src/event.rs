@@ -195,6 +195,28 @@ pub enum Stop {
     Signal(u64),
 }
 
+/// A record of a join that nobody stole ([`Events::join`]); see [`Kind`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "as in `Event`")]
+pub enum OfJoin {
+    End,
+    EndResume,
+    Next,
+    Join { site: u32 },
+}
+
+impl From<OfJoin> for Event<'_> {
+    #[inline]
+    fn from(record: OfJoin) -> Self {
+        match record {
+            OfJoin::End => Event::End,
+            OfJoin::EndResume => Event::EndResume,
+            OfJoin::Next => Event::Next,
+            OfJoin::Join { site } => Event::Join { site },
+        }
+    }
+}
+
 /// Walks the records of one chunk.
 #[derive(Debug, Clone)]
 pub struct Events<'a> {
@@ -246,6 +268,39 @@ impl<'a> Events<'a> {
         }
         let (_, delta) = get_head(self.bytes, &mut at)?;
         Some(self.now.saturating_add(delta))
+    }
+
+    /// The next record as [`Events::next`] has it, quicker where it is one of a join that nobody stole.
+    #[inline]
+    pub(crate) fn next_of_joins(&mut self) -> Option<(u64, Event<'a>)> {
+        self.of_join().or_else(|| self.next())
+    }
+
+    /// The next record, where it is one of a join that nobody stole, in its usual form; else it stays the next.
+    #[inline(always)]
+    pub(crate) fn of_join(&mut self) -> Option<(u64, Event<'a>)> {
+        let room = self.bytes.get(self.at..)?.first_chunk::<16>()?;
+        let word = u64::from_le_bytes(*room.first_chunk::<8>()?);
+        let n = (word >> 5 & 7) as usize;
+        let delta = (word >> 8) & ((1 << (8 * n)) - 1);
+        let mut length = 1 + n;
+        let event = match word as u8 & 31 {
+            k if k == Kind::End as u8 => Event::End,
+            k if k == Kind::EndResume as u8 => Event::EndResume,
+            k if k == Kind::Next as u8 => Event::Next,
+            k if k == Kind::Join as u8 && room[length] & 1 == 1 => {
+                let site = u32::from(room[length] >> 1);
+                length += 1;
+                Event::Join { site }
+            }
+            _ => return None,
+        };
+        if self.bad {
+            return None;
+        }
+        self.at += length;
+        self.now = self.now.saturating_add(delta);
+        Some((self.now, event))
     }
 
     #[inline(always)]

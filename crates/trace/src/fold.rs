@@ -22,6 +22,7 @@ mod records;
 mod section;
 mod shut;
 mod slots;
+mod small;
 mod stack;
 mod tally;
 mod waits;
@@ -36,6 +37,7 @@ use self::outward::Members;
 use self::path::Paths;
 use self::section::{Child, Frame, Group, Section, SiteSum};
 use self::slots::Slots;
+use self::small::Fresh;
 use self::tally::Tally;
 
 /// Which edges carry a burden (MODEL.md §2).
@@ -73,6 +75,8 @@ pub struct Fold {
     /// Time of the last record.
     now: u64,
     frames: Vec<Frame>,
+    /// A join's child that is not on the stack yet; only until the next record is looked at.
+    fresh: Option<Fresh>,
     /// Those of the topmost tasks, which may still be folded.
     sections: Slots<Section>,
     children: Vec<Child>,
@@ -102,6 +106,7 @@ pub struct Fold {
     /// Kept for their memory.
     record: FoldedRecord,
     encoded: Vec<u8>,
+    instead: Vec<u8>,
 }
 
 /// Memory is looked at every so many records.
@@ -117,6 +122,7 @@ impl Fold {
             scopes,
             now: 0,
             frames: Vec::new(),
+            fresh: None,
             sections: Slots::default(),
             children: Vec::new(),
             groups: Slots::default(),
@@ -138,6 +144,7 @@ impl Fold {
             gaps: 0,
             record: FoldedRecord::default(),
             encoded: Vec::new(),
+            instead: Vec::new(),
         }
     }
 
@@ -182,12 +189,22 @@ impl Fold {
     /// Takes whole records, the first of which counts its ticks from `base`.
     pub fn feed(&mut self, records: &[u8], base: u64) {
         self.out.start(base);
+        self.out.feed(records);
         let mut events = Events::new(records, base);
         let (mut at, mut before, mut look) = (0, base, 0);
         let fed = self.fed;
-        while let Some((t, event)) = events.next() {
+        loop {
+            if let Some(fresh) = self.fresh.take() {
+                if let Some(t) = self.small(fresh, &mut events, (at, before), fed) {
+                    (at, before, self.now) = (events.offset(), t, t);
+                    continue;
+                }
+                self.push_fresh(fresh);
+            }
+            let Some((t, event)) = events.next_of_joins() else {
+                break;
+            };
             let end = events.offset();
-            let bytes = records.get(at..end).unwrap_or(&[]);
             if self.pause > 0 {
                 self.take_pause(before, t);
             }
@@ -196,13 +213,14 @@ impl Fold {
             }
             self.fed = fed + end as u64;
             self.give_up_old(t);
-            self.record(before, t, event, bytes);
+            self.record(before, t, event, at..end);
             (at, before, self.now) = (end, t, t);
             look += 1;
             if look % LOOK == 0 && self.memory() > self.options.memory {
                 self.give_up();
             }
         }
+        self.out.flush();
         self.fed = fed + records.len() as u64;
         if events.is_bad() {
             self.bad = true;

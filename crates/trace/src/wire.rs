@@ -424,6 +424,10 @@ pub unsafe fn put_varint(p: *mut u8, v: u64) -> *mut u8 {
 pub fn get_varint(bytes: &[u8], at: &mut usize) -> Option<u64> {
     let rest = bytes.get(*at..)?;
     let first = *rest.first()?;
+    if first & 1 == 1 {
+        *at += 1;
+        return Some(u64::from(first >> 1));
+    }
     let n = if first == 0 {
         9
     } else {
@@ -459,16 +463,15 @@ pub fn get_head(bytes: &[u8], at: &mut usize) -> Option<(u8, u64)> {
     let rest = bytes.get(*at..)?;
     let first = *rest.first()?;
     let n = usize::from(first >> 5);
-    let body = rest.get(1..1 + n)?;
-    *at += 1 + n;
     let delta = match rest.first_chunk::<8>() {
         Some(word) => (u64::from_le_bytes(*word) >> 8) & ((1 << (8 * n)) - 1),
         None => {
             let mut word = [0u8; 8];
-            word[..n].copy_from_slice(body);
+            word[..n].copy_from_slice(rest.get(1..1 + n)?);
             u64::from_le_bytes(word)
         }
     };
+    *at += 1 + n;
     let code = first & 31;
     if code == Kind::Extended as u8 {
         let real = *bytes.get(*at)?;

@@ -28,10 +28,16 @@ impl Envelope {
     }
 
     /// All paths become so much heavier.
+    #[inline]
     pub(super) fn add(&mut self, weight: u64, edges: u32) {
-        for corner in self.corners.iter_mut().take(usize::from(self.length)) {
+        let add = |corner: &mut (u64, u32)| {
             corner.0 = corner.0.saturating_add(weight);
             corner.1 = corner.1.saturating_add(edges);
+        };
+        add(&mut self.corners[0]);
+        if self.length > 1 {
+            let more = self.corners.get_mut(1..usize::from(self.length));
+            more.into_iter().flatten().for_each(add);
         }
     }
 
@@ -102,6 +108,14 @@ impl Envelope {
                 self.corners[0] = (v, f);
                 return Some(());
             }
+            // Each is heavier at some burden.
+            self.length = 2;
+            if w > v {
+                self.corners[1] = (v, f);
+            } else {
+                (self.corners[0], self.corners[1]) = ((v, f), (w, e));
+            }
+            return Some(());
         }
         self.or_many(other)
     }

@@ -1,5 +1,7 @@
 //! The records that come out: appended, and taken back from a mark on when what stands there is folded.
 
+use std::ops::Range;
+
 use crate::wire::Kind;
 
 /// A place between two records.
@@ -11,10 +13,14 @@ pub(super) struct Mark {
     pub last: u64,
 }
 
-/// Records put out and not yet taken away.
+/// Records put out and not yet taken away. Those that go out as they came are copied many at a time: they wait in the piece that was
+/// fed.
 #[derive(Debug, Default)]
 pub(super) struct Output {
     bytes: Vec<u8>,
+    /// The piece, and which part of it comes after `bytes`.
+    piece: Vec<u8>,
+    waiting: Range<usize>,
     /// Bytes taken away before these.
     gone: u64,
     /// What the first record's ticks count from.
@@ -31,10 +37,26 @@ impl Output {
         }
     }
 
+    /// The records that are looked at next are these.
+    pub(super) fn feed(&mut self, piece: &[u8]) {
+        self.flush();
+        self.piece.clear();
+        self.piece.extend_from_slice(piece);
+        self.waiting = 0..0;
+    }
+
+    /// Nothing waits.
+    pub(super) fn flush(&mut self) {
+        let some = self.piece.get(self.waiting.clone()).unwrap_or(&[]);
+        self.bytes.extend_from_slice(some);
+        self.waiting.start = self.waiting.end;
+    }
+
     /// The place after the last record.
+    #[inline]
     pub(super) fn mark(&self) -> Mark {
         Mark {
-            at: self.gone + self.bytes.len() as u64,
+            at: self.gone + (self.bytes.len() + self.waiting.len()) as u64,
             last: self.last,
         }
     }
@@ -44,34 +66,56 @@ impl Output {
         (mark.at.saturating_sub(self.gone) as usize).min(self.bytes.len())
     }
 
-    /// Appends a record as it came: `before` is the time its ticks counted from, `t` its own.
-    pub(super) fn copy(&mut self, before: u64, t: u64, record: &[u8]) {
-        if self.last == before {
-            self.bytes.extend_from_slice(record);
-        } else if let Some((&first, rest)) = record.split_first() {
-            let rest = rest.get(usize::from(first >> 5)..).unwrap_or(&[]);
-            head(&mut self.bytes, first & 31, t.saturating_sub(self.last));
-            self.bytes.extend_from_slice(rest);
+    /// Appends the record in this part of the piece as it came: `before` is the time its ticks counted from, `t` its own.
+    #[inline]
+    pub(super) fn copy(&mut self, before: u64, t: u64, record: Range<usize>) {
+        if self.last != before {
+            self.copy_later(t, record);
+        } else if self.waiting.end == record.start {
+            self.waiting.end = record.end;
+        } else {
+            self.flush();
+            self.waiting = record;
         }
         self.last = t;
     }
 
+    /// Appends it with its ticks counted from another time.
+    #[cold]
+    fn copy_later(&mut self, t: u64, record: Range<usize>) {
+        self.flush();
+        let record = self.piece.get(record).unwrap_or(&[]);
+        if let Some((&first, rest)) = record.split_first() {
+            let rest = rest.get(usize::from(first >> 5)..).unwrap_or(&[]);
+            head(&mut self.bytes, first & 31, t.saturating_sub(self.last));
+            self.bytes.extend_from_slice(rest);
+        }
+    }
+
     /// Appends a record that is nothing but a head.
     pub(super) fn put(&mut self, kind: Kind, t: u64) {
+        self.flush();
         head(&mut self.bytes, kind as u8, t.saturating_sub(self.last));
         self.last = t;
     }
 
     /// Appends bytes that are no record.
     pub(super) fn copy_bad(&mut self, bytes: &[u8]) {
+        self.flush();
         self.bytes.extend_from_slice(bytes);
     }
 
     /// Puts `records`, at the time of the record before `to`, in place of what stands between the marks.
     /// Returns where they end.
     pub(super) fn replace(&mut self, from: Mark, to: Mark, records: &[u8]) -> Mark {
+        self.flush();
         let (start, end) = (self.index(from), self.index(to));
-        self.bytes.splice(start..end, records.iter().copied());
+        if end == self.bytes.len() {
+            self.bytes.truncate(start);
+            self.bytes.extend_from_slice(records);
+        } else {
+            self.bytes.splice(start..end, records.iter().copied());
+        }
         Mark {
             at: from.at + records.len() as u64,
             last: to.last,
@@ -98,7 +142,7 @@ impl Output {
 
     /// Bytes of memory.
     pub(super) fn memory(&self) -> usize {
-        self.bytes.len()
+        self.bytes.len() + self.waiting.len()
     }
 }
 

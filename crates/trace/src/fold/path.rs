@@ -24,6 +24,8 @@ pub(super) struct End {
 #[derive(Debug, Default)]
 pub(super) struct Paths {
     nodes: Vec<Node>,
+    /// Kept for its memory.
+    sums: Vec<Node>,
 }
 
 impl Paths {
@@ -57,7 +59,7 @@ impl Paths {
         depth: u32,
         mut f: impl FnMut(u32, bool, u64),
     ) {
-        let mut sums: Vec<Node> = Vec::new();
+        let mut sums = std::mem::take(&mut self.sums);
         let mut at = end.node;
         while at != START && at >= from {
             let Some(&node) = self.nodes.get(at as usize) else {
@@ -74,13 +76,14 @@ impl Paths {
             at = node.before;
         }
         self.nodes.truncate(from as usize);
-        for mut node in sums {
+        for mut node in sums.drain(..) {
             f(node.site, node.depth == depth, node.weight);
             node.before = at;
             at = self.nodes.len() as u32;
             self.nodes.push(node);
         }
         end.node = at;
+        self.sums = sums;
     }
 
     /// Forgets all.

@@ -1,5 +1,7 @@
 //! One record after the other.
 
+use std::ops::Range;
+
 use super::Fold;
 use super::section::{Frame, Waits};
 use crate::event::Event;
@@ -10,8 +12,8 @@ use crate::wire::Kind;
 const MOST: u64 = u64::MAX >> 1;
 
 impl Fold {
-    /// A record, whose ticks counted from `before`.
-    pub(super) fn record(&mut self, before: u64, t: u64, event: Event<'_>, bytes: &[u8]) {
+    /// A record, which is this part of the piece that is fed and whose ticks counted from `before`.
+    pub(super) fn record(&mut self, before: u64, t: u64, event: Event<'_>, bytes: Range<usize>) {
         if self.members.lingering > 0 && !matches!(event, Event::Begin(_)) {
             self.not_next(t, &event);
         }
@@ -216,7 +218,7 @@ impl Fold {
     }
 
     /// The task on top stops, for nothing that is followed.
-    fn stops(&mut self, before: u64, t: u64, site: Option<u32>, bytes: &[u8]) {
+    fn stops(&mut self, before: u64, t: u64, site: Option<u32>, bytes: Range<usize>) {
         self.give_up();
         self.strand_ends(t, site.map_or(0, |s| s.saturating_add(1)));
         if let Some(top) = self.frames.last_mut() {

@@ -4,6 +4,7 @@ use super::envelope::Envelope;
 use super::output::Mark;
 use super::path::End;
 use super::slots::Slot;
+use super::tally::Since;
 
 /// What a stopped task waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,12 +97,23 @@ pub(super) struct Group {
     pub closed: bool,
     /// Tasks that have not ended.
     pub open: u32,
-    /// The heaviest path to the end of one that has: weight, the task's count, its end, site and place on the stack.
-    pub heaviest: Option<(u64, u64, End, u32, u32)>,
+    /// The heaviest path to the end of one that has.
+    pub heaviest: Option<Heaviest>,
     /// All paths to those ends, counted from the section's start (a join's: from the join).
     pub envelope: Envelope,
     /// When the last one ended.
     pub last_end: u64,
+}
+
+/// The heaviest path to the end of a task.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Heaviest {
+    pub weight: u64,
+    pub end: End,
+    /// The task's create count, site, and place on the stack.
+    pub seq: u64,
+    pub site: u32,
+    pub depth: u32,
 }
 
 impl Default for Group {
@@ -132,6 +144,28 @@ impl Slot for Group {
 }
 
 impl Group {
+    /// One of its tasks has ended at `t`, with this heaviest path, and all of these. `None` for too many corners, and where none was
+    /// left.
+    #[inline]
+    pub(super) fn ended(&mut self, path: Heaviest, all: &Envelope, t: u64) -> Option<()> {
+        let heavier = match self.heaviest {
+            None => {
+                self.envelope.copy(all);
+                true
+            }
+            Some(known) => {
+                self.envelope.or(all)?;
+                path.weight > known.weight || path.weight == known.weight && path.seq < known.seq
+            }
+        };
+        if heavier {
+            self.heaviest = Some(path);
+        }
+        self.open = self.open.checked_sub(1)?;
+        self.last_end = self.last_end.max(t);
+        Some(())
+    }
+
     /// True when a later wait has nothing to do with it.
     pub(super) fn is_over(&self) -> bool {
         self.open == 0 && self.heaviest.is_none() && (self.scope.is_none() || self.closed)
@@ -173,7 +207,7 @@ pub(super) struct Section {
     pub children: u32,
     pub groups: u32,
     pub sites: u32,
-    pub tally: u32,
+    pub tally: Since,
     pub nodes: u32,
     /// The heaviest path to its start and to where the task is now.
     pub entry: u64,
@@ -181,9 +215,20 @@ pub(super) struct Section {
     pub end: End,
     /// All paths from its start to where the task is now.
     pub envelope: Envelope,
-    /// Work, and that of the task's own strands.
-    pub work: u64,
+    /// Work of the task's own strands.
     pub own: u64,
+    /// What adds up.
+    pub sum: Sum,
+    /// Scopes opened in the strand that is open, when all before was joined; and what stands before their records.
+    pub opened: Option<(Mark, u64)>,
+    /// Records of fewer bytes are not worth trying again.
+    pub retry: u64,
+}
+
+/// What simply adds up over the tasks of a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Sum {
+    pub work: u64,
     /// What was taken out of it for probes.
     pub probes: u64,
     pub tasks: u64,
@@ -192,11 +237,24 @@ pub(super) struct Section {
     pub strands: u64,
     pub scopes: u64,
     pub levels: u32,
+    /// Integral of the number of ready tasks over time.
     pub ready: u64,
-    /// Scopes opened in the strand that is open, when all before was joined; and what stands before their records.
-    pub opened: Option<(Mark, u64)>,
-    /// Records of fewer bytes are not worth trying again.
-    pub retry: u64,
+}
+
+impl Sum {
+    /// A task that was created here has ended: `inner` is of it with all inside, and it was ready for so long before it began.
+    #[inline]
+    pub(super) fn add_task(&mut self, inner: &Sum, deferred: bool, ready: u64) {
+        self.work = self.work.saturating_add(inner.work);
+        self.probes = self.probes.saturating_add(inner.probes);
+        self.tasks += inner.tasks + 1;
+        self.spawns += inner.spawns + u64::from(deferred);
+        self.syncs += inner.syncs;
+        self.strands += inner.strands;
+        self.scopes += inner.scopes;
+        self.levels = self.levels.max(inner.levels + 1);
+        self.ready = self.ready.saturating_add(ready.saturating_add(inner.ready));
+    }
 }
 
 /// Outermost work and span of a spawn site in a section.
@@ -218,22 +276,14 @@ impl Default for Section {
             children: 0,
             groups: 0,
             sites: 0,
-            tally: 0,
+            tally: Since::default(),
             nodes: 0,
             entry: 0,
             through: 0,
             end: End { node: 0, weight: 0 },
             envelope: Envelope::path(0, 0),
-            work: 0,
             own: 0,
-            probes: 0,
-            tasks: 0,
-            spawns: 0,
-            syncs: 0,
-            strands: 0,
-            scopes: 0,
-            levels: 0,
-            ready: 0,
+            sum: Sum::default(),
             opened: None,
             retry: 0,
         }
@@ -243,10 +293,7 @@ impl Default for Section {
 impl Slot for Section {
     /// What is counted; the rest is said by who makes it.
     fn reset(&mut self) {
-        (self.work, self.own, self.tasks) = (0, 0, 0);
-        self.probes = 0;
-        (self.spawns, self.syncs, self.strands) = (0, 0, 0);
-        (self.scopes, self.levels, self.ready) = (0, 0, 0);
+        (self.own, self.sum) = (0, Sum::default());
         (self.opened, self.retry, self.paused) = (None, 0, 0);
         self.envelope.set(0, 0);
     }

@@ -15,20 +15,20 @@ impl Fold {
     /// where that can be and saves room. `ends`: with the task.
     pub(super) fn shut(&mut self, t: u64, ends: bool) {
         let lives = self.sections.len();
-        let Some(section) = self.sections.last().filter(|s| s.tasks > 0) else {
+        let Some(section) = self.sections.last().filter(|s| s.sum.tasks > 0) else {
             return self.opened_no_more();
         };
         let (opened, grain) = (section.opened, self.options.grain);
         let retry = section.retry;
         let length = section.length(t);
-        let ran = section.work.saturating_add(section.probes);
+        let ran = section.sum.work.saturating_add(section.sum.probes);
         let gaps = length.saturating_sub(ran).saturating_mul(self.gaps);
         let from = section.mark;
         let to = opened.map_or(self.out.mark(), |o| o.0);
         let bytes = to.at - from.at;
         // The longer it is, the less likely there is time left for what is around it.
         let last = if ends {
-            lives == 1 || length >= grain / 8
+            lives == 1 || length >= grain / 4
         } else {
             lives == 1 && length >= grain / 2
         };
@@ -51,11 +51,11 @@ impl Fold {
             return;
         };
         let length = section.length(t);
-        let ran = section.work.saturating_add(section.probes);
+        let ran = section.sum.work.saturating_add(section.sum.probes);
         let gaps = length.saturating_sub(ran).saturating_mul(self.gaps);
         let (from, to) = (section.mark, self.out.mark());
         let bytes = to.at - from.at;
-        let last = lives == 1 || length >= self.options.grain / 8;
+        let last = lives == 1 || length >= self.options.grain / 4;
         if bytes >= section.retry && (last || bytes >= WORTHWHILE) && gaps <= length {
             self.write(from, to, 0, true);
         }
@@ -74,24 +74,23 @@ impl Fold {
             return;
         };
         let record = &mut self.record;
-        (record.work, record.span) = (section.work, section.through - section.entry);
-        (record.tasks, record.spawns) = (section.tasks, section.spawns);
-        (record.syncs, record.strands) = (section.syncs, section.strands);
-        (record.levels, record.ready_integral) = (section.levels, section.ready);
-        record.probes = section.probes;
+        (record.work, record.span) = (section.sum.work, section.through - section.entry);
+        (record.tasks, record.spawns) = (section.sum.tasks, section.sum.spawns);
+        (record.syncs, record.strands) = (section.sum.syncs, section.sum.strands);
+        (record.levels, record.ready_integral) = (section.sum.levels, section.sum.ready);
+        record.probes = section.sum.probes;
         record.source = self.says_sources.then_some(section.source);
         record.envelope.clear();
         record
             .envelope
             .extend_from_slice(section.envelope.corners());
-        record.sites.clear();
-        for sum in self.sites.get(section.sites as usize..).unwrap_or(&[]) {
-            record.sites.push(FoldedSite {
-                site: sum.site,
-                work: sum.work,
-                span: sum.span,
-                ..FoldedSite::default()
-            });
+        let sums = self.sites.get(section.sites as usize..).unwrap_or(&[]);
+        // Their lists are used again.
+        record.sites.resize_with(sums.len(), FoldedSite::default);
+        for (row, sum) in record.sites.iter_mut().zip(sums) {
+            (row.site, row.work, row.span) = (sum.site, sum.work, sum.span);
+            (row.count, row.critical_work) = (0, 0);
+            row.lengths.clear();
         }
         let sites = &mut record.sites;
         self.paths.sum(
@@ -108,25 +107,29 @@ impl Fold {
         self.tally.sum(section.tally);
         self.tally
             .tell(section.tally, &mut record.sites, &mut record.blocks);
-        let scopes = section.scopes - opened;
+        // In order they take fewer bytes.
+        record.sites.sort_unstable_by_key(|site| site.site);
+        record.blocks.sort_unstable();
+        let scopes = section.sum.scopes - opened;
         let bytes = to.at - from.at;
         self.encoded.clear();
         record.encode(&mut self.encoded);
-        let mut all = Vec::with_capacity(self.encoded.len() + 32);
-        head(&mut all, Kind::Folded as u8, to.last - from.last);
-        push_varint(&mut all, self.encoded.len() as u64);
+        let all = &mut self.instead;
+        all.clear();
+        head(all, Kind::Folded as u8, to.last - from.last);
+        push_varint(all, self.encoded.len() as u64);
         all.extend_from_slice(&self.encoded);
-        extended_head(&mut all, Kind::Skip, 0);
-        push_varint(&mut all, section.tasks);
-        push_varint(&mut all, scopes);
+        extended_head(all, Kind::Skip, 0);
+        push_varint(all, section.sum.tasks);
+        push_varint(all, scopes);
         if ended {
-            head(&mut all, Kind::End as u8, 0);
+            head(all, Kind::End as u8, 0);
         }
         if all.len() as u64 >= bytes {
             section.retry = bytes + all.len() as u64;
             return;
         }
-        self.out.replace(from, to, &all);
+        self.out.replace(from, to, all);
         self.folded += 1;
     }
 }

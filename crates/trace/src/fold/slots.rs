@@ -78,19 +78,28 @@ impl<T: Slot> Slots<T> {
     /// The top one.
     #[inline]
     pub(super) fn last(&self) -> Option<&T> {
-        self.slots.get(self.from..self.length)?.last()
+        if self.is_empty() {
+            return None;
+        }
+        self.slots.get(self.length - 1)
     }
 
     /// The top one.
     #[inline]
     pub(super) fn last_mut(&mut self) -> Option<&mut T> {
-        self.slots.get_mut(self.from..self.length)?.last_mut()
+        if self.is_empty() {
+            return None;
+        }
+        self.slots.get_mut(self.length - 1)
     }
 
     /// The lowest one.
     #[inline]
     pub(super) fn first(&self) -> Option<&T> {
-        self.slots.get(self.from..self.length)?.first()
+        if self.is_empty() {
+            return None;
+        }
+        self.slots.get(self.from)
     }
 
     /// Item `i`, counted from the bottom with those given up.

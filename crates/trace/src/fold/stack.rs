@@ -1,8 +1,10 @@
 //! The stack of tasks: begins, strands, ends, and which sections live.
 
+use std::ops::Range;
+
 use super::Fold;
 use super::path::{End, START};
-use super::section::{Frame, Group, SiteSum, Via, Waits};
+use super::section::{Frame, Group, Heaviest, SiteSum, Via, Waits};
 
 impl Fold {
     /// Gives up the sections that are as long as the grain at `t`.
@@ -80,7 +82,7 @@ impl Fold {
         section.children = self.children.len() as u32;
         section.groups = self.groups.end() as u32;
         section.sites = self.sites.len() as u32;
-        section.tally = self.tally.length();
+        section.tally = self.tally.since();
         section.nodes = self.paths.length();
         (section.entry, section.through) = (through, through);
         section.end = End { node, weight: 0 };
@@ -103,23 +105,20 @@ impl Fold {
         let merged = top.mergeable && length == 0;
         if let Some(section) = self.sections.last_mut() {
             if !merged {
-                section.strands += 1;
+                section.sum.strands += 1;
                 self.tally.strand(top.from, at, weight);
             } else if at != 0 {
                 self.tally.ends_at(at);
             }
-            section.work = section.work.saturating_add(weight);
+            section.sum.work = section.sum.work.saturating_add(weight);
             section.own = section.own.saturating_add(weight);
-            section.probes = section.probes.saturating_add(probes);
+            section.sum.probes = section.sum.probes.saturating_add(probes);
             section.through = section.through.saturating_add(weight);
             section.end.weight = section.end.weight.saturating_add(weight);
             section.envelope.add(weight, 0);
         }
         if !merged || at != 0 {
-            // A block that starts at its task's own site is one at the task's start. What a recursion goes on with after its join
-            // is another, though the two are one line.
-            let at_start = top.site.is_some_and(|site| site.saturating_add(1) == at);
-            top.from = if at_start { 0 } else { at };
+            top.from = top.site.map_or(at, |site| goes_on_at(site, at));
         }
         (top.start, top.mergeable) = (t, false);
     }
@@ -215,9 +214,10 @@ impl Fold {
     /// The task on top is popped, and if it is all folded or can be, it goes into the section below.
     pub(super) fn leave(&mut self, t: u64) {
         let depth = self.frames.len().saturating_sub(1) as u32;
-        let Some(frame) = self.frames.pop() else {
+        let Some(&frame) = self.frames.last() else {
             return self.give_up();
         };
+        self.frames.pop();
         if self.sections.pop() {
             if self.sections.is_empty() {
                 self.forget();
@@ -264,40 +264,25 @@ impl Fold {
         if outer.groups as usize > at {
             return None;
         }
-        outer.work = outer.work.saturating_add(inner.work);
-        outer.probes = outer.probes.saturating_add(inner.probes);
-        outer.tasks += inner.tasks + 1;
-        outer.spawns += inner.spawns + u64::from(deferred);
-        outer.syncs += inner.syncs;
-        outer.strands += inner.strands;
-        outer.scopes += inner.scopes;
-        outer.levels = outer.levels.max(inner.levels + 1);
-        let ready = inner
-            .since
-            .saturating_sub(created)
-            .saturating_add(inner.ready);
-        outer.ready = outer.ready.saturating_add(ready);
+        let ready = inner.since.saturating_sub(created);
+        outer.sum.add_task(&inner.sum, deferred, ready);
         self.tally.task(site, inner.own);
-        let group = self.groups.get_mut(at)?;
-        let heavier = match group.heaviest {
-            None => {
-                group.envelope.copy(&inner.envelope);
-                true
-            }
-            Some((weight, seq, ..)) => {
-                group.envelope.or(&inner.envelope)?;
-                inner.through > weight || inner.through == weight && frame.seq < seq
-            }
+        let path = Heaviest {
+            weight: inner.through,
+            end: inner.end,
+            seq: frame.seq,
+            site,
+            depth,
         };
-        if heavier {
-            group.heaviest = Some((inner.through, frame.seq, inner.end, site, depth));
-        }
-        group.open = group.open.checked_sub(1)?;
-        group.last_end = group.last_end.max(t);
-        let (work, span) = (inner.work, inner.through.saturating_sub(inner.entry));
+        self.groups.get_mut(at)?.ended(path, &inner.envelope, t)?;
+        let task = SiteSum {
+            site,
+            work: inner.sum.work,
+            span: inner.through.saturating_sub(inner.entry),
+        };
         let (outer_sites, inner_sites) = (outer.sites as usize, inner.sites as usize);
         let own = outer.children as usize;
-        self.sum_sites(outer_sites, inner_sites, site, work, span);
+        self.sum_sites(outer_sites, inner_sites, task);
         while self.children.len() > own && self.children.last().is_some_and(|c| c.ended) {
             self.children.pop();
         }
@@ -306,30 +291,39 @@ impl Fold {
 
     /// The sites of a task's inside, from `inner` on in the list, go into those of the section below, from `outer` on. Instances of the
     /// task's own site in it are no longer outermost.
-    fn sum_sites(&mut self, outer: usize, inner: usize, site: u32, work: u64, span: u64) {
+    fn sum_sites(&mut self, outer: usize, inner: usize, task: SiteSum) {
         let mut end = inner;
-        let count = self.sites.len();
-        for at in inner..=count {
-            let sum = match self.sites.get(at) {
-                Some(sum) if sum.site == site => continue,
-                Some(sum) => *sum,
-                None => SiteSum { site, work, span },
-            };
-            let known = self.sites.get_mut(outer..inner).unwrap_or(&mut []);
-            match known.iter_mut().find(|s| s.site == sum.site) {
-                Some(known) => {
-                    known.work = known.work.saturating_add(sum.work);
-                    known.span = known.span.saturating_add(sum.span);
-                }
-                None => {
-                    match self.sites.get_mut(end) {
-                        Some(place) => *place = sum,
-                        None => self.sites.push(sum),
-                    }
-                    end += 1;
-                }
+        for at in inner..self.sites.len() {
+            if let Some(&sum) = self.sites.get(at)
+                && sum.site != task.site
+            {
+                end = self.add_site(outer..inner, end, sum);
             }
         }
+        end = self.add_site(outer..inner, end, task);
         self.sites.truncate(end);
     }
+
+    /// Adds to these of the list, or puts it at `end`. Returns where the list ends then.
+    #[inline]
+    pub(super) fn add_site(&mut self, known: Range<usize>, end: usize, sum: SiteSum) -> usize {
+        let known = self.sites.get_mut(known).unwrap_or(&mut []);
+        if let Some(known) = known.iter_mut().find(|s| s.site == sum.site) {
+            known.work = known.work.saturating_add(sum.work);
+            known.span = known.span.saturating_add(sum.span);
+            return end;
+        }
+        match self.sites.get_mut(end) {
+            Some(place) => *place = sum,
+            None => self.sites.push(sum),
+        }
+        end + 1
+    }
+}
+
+/// Where a block starts that comes after one that ended at `at` (site + 1, 0 unknown), of a task of this site. A block that starts at its task's own
+/// site is one at the task's start. What a recursion goes on with after its join is another, though the two are one line.
+#[inline]
+pub(super) fn goes_on_at(site: u32, at: u32) -> u32 {
+    if site.saturating_add(1) == at { 0 } else { at }
 }

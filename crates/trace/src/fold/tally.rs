@@ -1,120 +1,145 @@
-//! What simply adds up over a subtree: work per block, and task lengths per site. Kept as a list of entries, of which
+//! What simply adds up over a subtree: work per block, and task lengths per site. Kept as lists of entries, of which
 //! each section owns a tail, and summed only when the section is folded.
 
 use crate::folded::FoldedSite;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
-    /// From and to, each site + 1, or 0.
-    Block(u32, u32),
-    /// Site, and the logarithm of a length.
-    Length(u32, u32),
-}
-
 /// More entries than this are sorted to be summed.
 const MANY: usize = 256;
 
-/// The list.
+/// Where a section's own entries start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Since {
+    blocks: u32,
+    lengths: u32,
+}
+
+/// The lists.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
-    entries: Vec<(Key, u64)>,
-    /// The entry of the strand that ended last.
+    /// From and to, each site + 1 or 0, as one key; and ticks.
+    blocks: Vec<(u64, u64)>,
+    /// Site and the logarithm of a length, as one key; and tasks.
+    lengths: Vec<(u64, u64)>,
+    /// The block of the strand that ended last.
     last: Option<usize>,
 }
 
 impl Tally {
-    /// Entries so far.
-    pub(super) fn length(&self) -> u32 {
-        self.entries.len() as u32
+    /// What comes from now on.
+    #[inline]
+    pub(super) fn since(&self) -> Since {
+        Since {
+            blocks: self.blocks.len() as u32,
+            lengths: self.lengths.len() as u32,
+        }
     }
 
     /// A strand of this weight.
+    #[inline]
     pub(super) fn strand(&mut self, from: u32, to: u32, weight: u64) {
-        self.last = Some(self.entries.len());
-        self.entries.push((Key::Block(from, to), weight));
+        self.last = Some(self.blocks.len());
+        self.blocks.push((key(from, to), weight));
     }
 
     /// The strand that ended last, at a create, goes on to its end in no time: it ends where that is.
     pub(super) fn ends_at(&mut self, place: u32) {
-        let last = self.last.and_then(|last| self.entries.get_mut(last));
-        if let Some((Key::Block(_, to), _)) = last {
-            *to = place;
+        let last = self.last.and_then(|last| self.blocks.get_mut(last));
+        if let Some((block, _)) = last {
+            *block = key(parts(*block).0, place);
         }
     }
 
     /// A task of this site ended, whose own strands weigh this.
+    #[inline]
     pub(super) fn task(&mut self, site: u32, weight: u64) {
         let length = 63 - (weight | 1).leading_zeros();
-        self.entries.push((Key::Length(site, length), 1));
+        self.lengths.push((key(site, length), 1));
     }
 
-    /// Sums all entries from `from` on up: at most one of a key is left.
-    pub(super) fn sum(&mut self, from: u32) {
+    /// Sums all entries since then: at most one of a key is left.
+    pub(super) fn sum(&mut self, since: Since) {
         self.last = None;
-        let from = (from as usize).min(self.entries.len());
-        if self.entries.len() - from > MANY {
-            self.entries[from..].sort_unstable_by_key(|e| e.0);
-        }
-        let sorted = self.entries.len() - from > MANY;
-        let mut end = from;
-        // A subtree has few blocks and lengths, so that looking through them is quicker than sorting; the one met last is likely
-        // met again soon.
-        for at in from..self.entries.len() {
-            let (key, n) = self.entries[at];
-            let first = if sorted {
-                end.saturating_sub(1).max(from)
-            } else {
-                from
-            };
-            let known = self.entries[first..end].iter().rposition(|e| e.0 == key);
-            match known {
-                Some(i) => {
-                    let sum = &mut self.entries[first + i].1;
-                    *sum = sum.saturating_add(n);
-                }
-                None => {
-                    self.entries[end] = (key, n);
-                    end += 1;
-                }
-            }
-        }
-        self.entries.truncate(end);
+        sum(&mut self.blocks, since.blocks as usize);
+        sum(&mut self.lengths, since.lengths as usize);
     }
 
     /// Tells what was summed: lengths into `sites`, of which each has its row, and blocks.
     pub(super) fn tell(
         &self,
-        from: u32,
+        since: Since,
         sites: &mut [FoldedSite],
         blocks: &mut Vec<(u32, u32, u64)>,
     ) {
         blocks.clear();
-        for &(key, n) in self.entries.get(from as usize..).unwrap_or(&[]) {
-            match key {
-                Key::Block(from, to) => blocks.push((from, to, n)),
-                Key::Length(site, length) => {
-                    if let Some(row) = sites.iter_mut().find(|s| s.site == site) {
-                        let length = length as usize;
-                        if row.lengths.len() <= length {
-                            row.lengths.resize(length + 1, 0);
-                        }
-                        row.lengths[length] += n;
-                        row.count += n;
-                    }
+        let some = self.blocks.get(since.blocks as usize..).unwrap_or(&[]);
+        let some = some.iter().filter(|block| block.1 > 0);
+        blocks.extend(some.map(|&(key, work)| (parts(key).0, parts(key).1, work)));
+        let lengths = self.lengths.get(since.lengths as usize..).unwrap_or(&[]);
+        for &(key, n) in lengths {
+            let (site, length) = parts(key);
+            if let Some(row) = sites.iter_mut().find(|s| s.site == site) {
+                let length = length as usize;
+                if row.lengths.len() <= length {
+                    row.lengths.resize(length + 1, 0);
                 }
+                row.lengths[length] += n;
+                row.count += n;
             }
         }
-        blocks.retain(|b| b.2 > 0);
     }
 
     /// Forgets all.
     pub(super) fn clear(&mut self) {
-        self.entries.clear();
+        self.blocks.clear();
+        self.lengths.clear();
         self.last = None;
     }
 
     /// Bytes of memory.
     pub(super) fn memory(&self) -> usize {
-        self.entries.len() * size_of::<(Key, u64)>()
+        (self.blocks.len() + self.lengths.len()) * size_of::<(u64, u64)>()
     }
+}
+
+/// Two numbers as one, by which they are as well ordered.
+#[inline]
+fn key(a: u32, b: u32) -> u64 {
+    u64::from(a) << 32 | u64::from(b)
+}
+
+/// The two numbers of a key.
+fn parts(key: u64) -> (u32, u32) {
+    ((key >> 32) as u32, key as u32)
+}
+
+/// Sums the entries from `from` on by their keys, in the order in which these are met first unless there are many.
+fn sum(entries: &mut Vec<(u64, u64)>, from: usize) {
+    let from = from.min(entries.len());
+    let many = entries.len() - from > MANY;
+    if many {
+        entries[from..].sort_unstable_by_key(|e| e.0);
+    }
+    let mut end = from;
+    // A subtree has few blocks and lengths, so that looking through them is quicker than sorting; the one met last is likely
+    // met again soon.
+    for at in from..entries.len() {
+        let (key, n) = entries[at];
+        let first = if many {
+            end.saturating_sub(1).max(from)
+        } else {
+            from
+        };
+        let known = entries[first..end].iter().rposition(|e| e.0 == key);
+        match known {
+            Some(i) => {
+                let sum = &mut entries[first + i].1;
+                *sum = sum.saturating_add(n);
+            }
+            None => {
+                entries[end] = (key, n);
+                end += 1;
+            }
+        }
+    }
+    entries.truncate(end);
 }

@@ -1,6 +1,7 @@
 //! Creates, scopes, waits, and the going on after them.
 
-use super::section::{Child, Frame, Group, Via, Waits};
+use super::section::{Child, Group, Heaviest, Waits};
+use super::small::Fresh;
 use super::{Fold, Thieves};
 use crate::event::WaitFor;
 use crate::wire::create;
@@ -9,7 +10,8 @@ use crate::wire::create;
 const NAMED: u64 = 16;
 
 impl Fold {
-    fn is_kept(&self, site: u32) -> bool {
+    #[inline]
+    pub(super) fn is_kept(&self, site: u32) -> bool {
         self.options.kept.binary_search(&site).is_ok()
     }
 
@@ -69,26 +71,27 @@ impl Fold {
                 top.waits = Waits::Group(self.groups.end() as u32 - 1);
             }
         }
-        self.join_child(site, seq + 1, false, t);
+        self.fresh = Some(Fresh {
+            seq: seq + 1,
+            site,
+            deferred: false,
+            start: t,
+        });
     }
 
     /// [`crate::wire::Kind::Next`].
     pub(super) fn next(&mut self, t: u64) {
         match self.frames.last_mut().and_then(|top| top.next.take()) {
-            Some((seq, site)) => self.join_child(site, seq, true, t),
+            Some((seq, site)) => {
+                self.fresh = Some(Fresh {
+                    seq,
+                    site,
+                    deferred: true,
+                    start: t,
+                });
+            }
             None => self.begin((u32::MAX, 0), t),
         }
-    }
-
-    fn join_child(&mut self, site: u32, seq: u64, deferred: bool, t: u64) {
-        let frame = Frame {
-            site: Some(site),
-            from: site.saturating_add(1),
-            via: Via::Join { deferred },
-            ..Frame::new(seq, t)
-        };
-        let base = self.sections.last().map(|s| (s.through, s.end.node));
-        self.push(frame, base);
     }
 
     /// [`crate::wire::Kind::Create`], of which the record was put out.
@@ -194,7 +197,7 @@ impl Fold {
         let Some(section) = self.sections.last_mut() else {
             return;
         };
-        section.scopes += 1;
+        section.sum.scopes += 1;
         match &mut section.opened {
             Some((_, scopes)) => *scopes += 1,
             none if clean => *none = Some((mark, 1)),
@@ -293,8 +296,8 @@ impl Fold {
     ) -> Option<()> {
         let last = self.goes_through(groups, closes, stopped)?;
         let section = self.sections.last_mut()?;
-        section.syncs += 1;
-        section.ready = section.ready.saturating_add(t.saturating_sub(last));
+        section.sum.syncs += 1;
+        section.sum.ready = section.sum.ready.saturating_add(t.saturating_sub(last));
         Some(())
     }
 
@@ -321,10 +324,10 @@ impl Fold {
             if group.open > 0 {
                 return None;
             }
-            if let Some((weight, seq, end, site, depth)) = group.heaviest.take() {
-                let known = chosen.map(|(known, ..): (u64, _, _, _)| known);
-                if weight > through || weight == through && known.is_some_and(|known| seq < known) {
-                    (through, chosen) = (weight, Some((seq, end, site, depth)));
+            if let Some(path) = group.heaviest.take() {
+                let earlier = chosen.is_some_and(|known: Heaviest| path.seq < known.seq);
+                if path.weight > through || path.weight == through && earlier {
+                    (through, chosen) = (path.weight, Some(path));
                 }
                 // A join's paths count from the join, which the task has not left.
                 if group.join {
@@ -337,9 +340,9 @@ impl Fold {
             group.closed |= closes || group.scope.is_none();
         }
         section.through = through;
-        if let Some((_, mut end, site, depth)) = chosen {
-            self.paths.close(&mut end, site, depth);
-            section.end = end;
+        if let Some(mut path) = chosen {
+            self.paths.close(&mut path.end, path.site, path.depth);
+            section.end = path.end;
         }
         Some(last)
     }
