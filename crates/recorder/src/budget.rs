@@ -1,4 +1,5 @@
-//! Which subtrees of joins are recorded when recording all would cost more than was allowed.
+//! Which subtrees of joins are recorded when recording all would cost more than was allowed. Tasks that are created and waited for are
+//! decided upon alike, a task for a join.
 //!
 //! Decisions of one thread, from what it is told alone: sites, levels, times, a seed. So a recorded stream of joins can be replayed through
 //! it, and gives the same decisions. This file is compiled into front ends as it stands; it uses `core` alone.
