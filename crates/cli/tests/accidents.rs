@@ -35,7 +35,7 @@ struct Run {
     output: Output,
 }
 
-/// Runs `accidents HOW COUNT FILE` bare and recorded, and holds one against the other.
+/// Runs `accidents HOW COUNT FILE` bare and recorded, side by side, and holds one against the other.
 fn both(how: &str, count: u64) -> Run {
     both_with(how, count, &[], &[])
 }
@@ -44,19 +44,21 @@ fn both(how: &str, count: u64) -> Run {
 fn both_with(how: &str, count: u64, flags: &[&str], environment: &[(&str, &Path)]) -> Run {
     let folder = tempfile::tempdir().unwrap();
     let count = count.to_string();
-    let run = |command: &mut Command| {
-        let own = folder.path().join("own");
+    let run = |command: &mut Command, own: &str| {
+        let own = folder.path().join(own);
         command.current_dir(folder.path());
         command.envs(environment.iter().copied());
         command.arg(how).arg(&count).arg(own);
         command.output().unwrap()
     };
-    let alone = run(&mut bare(program()));
-    let output = run(bare(WORKSPAN)
-        .args(["record", "--no-report"])
-        .args(flags)
-        .arg("--")
-        .arg(program()));
+    let (alone, output) = std::thread::scope(|scope| {
+        let alone = scope.spawn(|| run(&mut bare(program()), "own-bare"));
+        let record = ["record", "--no-report"];
+        let mut recorded = bare(WORKSPAN);
+        recorded.args(record).args(flags).arg("--").arg(program());
+        let output = run(&mut recorded, "own");
+        (alone.join().unwrap(), output)
+    });
     let ends = |output: &Output| {
         let status = output.status;
         (printed(output), status.code(), status.signal())
@@ -118,6 +120,19 @@ fn killed_aborted_or_faulted_inside_a_task() {
             info.contains(&format!("killed by signal {signal}")),
             "{info}"
         );
+    }
+}
+
+/// Chunks that serve again and their restarts leave a whole trace as well.
+#[test]
+fn killed_while_the_last_seconds_are_kept() {
+    for (ring, all) in [("1h", true), ("20ms", false)] {
+        let run = both_with("kill", 400_000, &["--ring", ring], &[]);
+        assert_eq!(run.output.status.signal(), Some(9));
+        let tasks = run.tasks_at(CREATE);
+        assert_eq!(tasks == 400_000, all, "{ring}: {tasks}");
+        assert!(tasks > 0 && run.tasks_at(LAST) == 1, "{ring}: {tasks}");
+        assert!(run.info().contains("killed by signal 9"), "{}", run.info());
     }
 }
 

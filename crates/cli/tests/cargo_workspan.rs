@@ -10,7 +10,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use project::{Project, printed, read, said, sites, trace_of};
+use project::{CARGO_WORKSPAN, Project, WORKSPAN, printed, read, said, sites, trace_of};
 
 /// A script that writes its arguments, one a line, to `log` and then becomes them.
 fn runner(folder: &Path, name: &str, log: &Path) -> String {
@@ -348,6 +348,31 @@ fn of_several_processes_the_one_with_most_parallel_work_is_reported() {
         .map(|e| e.unwrap().file_name().into_string().unwrap())
         .collect();
     assert_eq!(names.len(), 3, "nothing but traces: {names:?}");
+}
+
+/// What `cargo workspan` starts is its own to record: neither cargo nor the program is the outer recording's.
+#[test]
+fn inside_of_a_recording_that_follows_the_program_is_recorded_once() {
+    let project = Project::new("sorter");
+    let folder = tempfile::tempdir().unwrap();
+    let [inner, outer] = ["inner", "outer"].map(|name| folder.path().join(name));
+    let mut command = project.command(WORKSPAN);
+    command
+        .args(["record", "--follow", "--no-report", "-o"])
+        .arg(outer.with_extension("wspan"))
+        .args(["--", CARGO_WORKSPAN, "workspan", "run", "-q"])
+        .args(["--no-report", "-o"])
+        .arg(inner.with_extension("wspan"));
+    let output = command.args(["--", "x"]).output().unwrap();
+    let text = said(&output);
+    assert!(output.status.success(), "{text}");
+    assert_eq!(
+        sites(&read(&inner.with_extension("wspan"))),
+        ["src/lib.rs:5"]
+    );
+    let others = ["rustc.wspan", "cargo.wspan", "cargo-workspan.wspan"];
+    assert!(others.iter().all(|name| !text.contains(name)), "{text}");
+    assert!(sites(&read(&outer.with_extension("wspan"))).is_empty());
 }
 
 #[test]

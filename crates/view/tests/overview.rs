@@ -1,35 +1,25 @@
 //! What is shown of a run while it is read, and that a page can stop the reading.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::io::Cursor;
+mod written;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use workspan_trace::entry::{ClockPair, Finished, Site, SitePosition, push_varint};
-use workspan_trace::wire::{Kind, put_head};
-use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
+use workspan_trace::wire::Kind;
 use workspan_view::session::Settings;
 use workspan_view::{Session, answer};
 
-/// A record at `t`, after one at `now`.
-fn put(bytes: &mut Vec<u8>, now: &mut u64, t: u64, kind: Kind, operands: &[u64]) {
-    let mut room = [0u8; 16];
-    // SAFETY: a head takes 9 bytes at most.
-    let end = unsafe { put_head(room.as_mut_ptr(), kind, t - *now) };
-    bytes.extend_from_slice(&room[..end as usize - room.as_ptr() as usize]);
-    for &operand in operands {
-        push_varint(bytes, operand);
-    }
-    *now = t;
-}
+use written::Thread;
 
 /// A run of two workers: the owner joins again and again, and each other time the thief takes the half that is left.
 fn trace(joins: u64) -> Vec<u8> {
-    let (mut owner, mut thief) = ((Vec::new(), 0), (Vec::new(), 0));
-    let mut first = |t, kind, operands: &[u64]| put(&mut owner.0, &mut owner.1, t, kind, operands);
-    let mut second = |t, kind, operands: &[u64]| put(&mut thief.0, &mut thief.1, t, kind, operands);
+    let mut threads = <[Thread; 2]>::default();
+    let [owner, thief] = &mut threads;
+    let mut first = |t, kind, operands: &[u64]| owner.put(t, kind, operands);
+    let mut second = |t, kind, operands: &[u64]| thief.put(t, kind, operands);
     first(0, Kind::Worker, &[0, 0]);
     second(0, Kind::Worker, &[0, 1]);
     first(0, Kind::Root, &[]);
@@ -49,39 +39,7 @@ fn trace(joins: u64) -> Vec<u8> {
     }
     let end = 1000 * joins;
     first(end, Kind::End, &[]);
-    let header = FileHeader {
-        clock: ClockKind::Nanoseconds,
-        pid: 1,
-        ..FileHeader::default()
-    };
-    let mut writer = TraceWriter::new(Cursor::new(Vec::new()), header).unwrap();
-    writer.events(0, 0, (0, 0), &owner.0).unwrap();
-    writer.events(1, 0, (0, 0), &thief.0).unwrap();
-    let sites = (0u32..2).map(|id| Site {
-        id,
-        primitive: 1,
-        position: SitePosition::Location {
-            file: "src/a.rs".into(),
-            line: 1 + id,
-            column: 1,
-        },
-    });
-    let kind = ChunkKind::Sites;
-    writer.all_entries(kind, sites, Site::encode).unwrap();
-    let pairs = [ClockPair { ticks: 0, ns: 0 }];
-    let kind = ChunkKind::Clock;
-    writer.all_entries(kind, pairs, ClockPair::encode).unwrap();
-    let finished = [Finished {
-        ticks: end,
-        ns: end,
-        dropped: 0,
-        threads: 2,
-    }];
-    let kind = ChunkKind::Finished;
-    writer
-        .all_entries(kind, finished, Finished::encode)
-        .unwrap();
-    writer.finish().unwrap().into_inner()
+    written::trace(&threads, end)
 }
 
 fn session(folder: &tempfile::TempDir, joins: u64) -> Session {

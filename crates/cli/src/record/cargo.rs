@@ -145,6 +145,7 @@ fn prepare(
     spool: &Path,
 ) -> anyhow::Result<Command> {
     let mut command = Command::new(&request.cargo);
+    environment::leave_outer(&mut command);
     let mut changed = Changed::default();
     changed.set(&mut command, "RUSTC_WRAPPER", &tools.rustc);
     changed.set(&mut command, "CARGO_TARGET_DIR", &build.path);

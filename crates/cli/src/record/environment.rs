@@ -145,7 +145,17 @@ pub fn leave_outer(command: &mut Command) {
         Some(own) => command.env("LD_PRELOAD", own),
         None => command.env_remove("LD_PRELOAD"),
     };
-    for name in [USER_LD_PRELOAD, FOLLOW, SCHEDSTAT, PROGRAM] {
+    for name in [
+        USER_LD_PRELOAD,
+        FOLLOW,
+        SWAP,
+        COUNTERS,
+        PARTS,
+        KEEP,
+        SCHEDSTAT,
+        PROGRAM,
+        SPOOL_DIR,
+    ] {
         command.env_remove(name);
     }
 }

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::process::Command;
 use std::str::FromStr;
 
+use crate::check;
+
 use super::cargo_line::CargoLine;
 use super::environment::{FOLD, KEEP, MAX_MEMORY, MAX_SIZE, join};
 
@@ -65,15 +67,8 @@ impl FromStr for FoldWhen {
             "auto" => return Ok(FoldWhen::Auto),
             _ => {}
         }
-        let units = [
-            ("ns", 1.0),
-            ("us", 1e3),
-            ("µs", 1e3),
-            ("ms", 1e6),
-            ("s", 1e9),
-        ];
-        match with_unit(text, &units).map(|ns| ns.round() as u64) {
-            Some(ns @ 1..=LONGEST) => Ok(FoldWhen::Below(ns)),
+        match check::time(text).map(|ns| ns.round() as u64) {
+            Ok(ns @ 1..=LONGEST) => Ok(FoldWhen::Below(ns)),
             _ => Err("give auto, off, or a time from 1ns to 1s, as 10us".into()),
         }
     }

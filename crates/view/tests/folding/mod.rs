@@ -1,36 +1,28 @@
 //! A recorded run read whole and through the fold.
 
-use std::io::Cursor;
+#[path = "../written/mod.rs"]
+mod written;
 
 use serde_json::Value;
 use workspan_dag::OpenOptions;
 use workspan_dag::open::Grain;
-use workspan_trace::entry::{ClockPair, Finished, Site, SitePosition, push_varint};
-use workspan_trace::wire::{Kind, put_head};
-use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
+use workspan_trace::wire::Kind;
 use workspan_view::session::Settings;
 use workspan_view::{Session, answer};
+
+use written::Thread;
 
 /// The records of one worker.
 #[derive(Default)]
 struct Worker {
-    bytes: Vec<u8>,
-    now: u64,
+    records: Thread,
     /// Where the next record is.
     t: u64,
 }
 
 impl Worker {
     fn put(&mut self, kind: Kind, operands: &[u64]) {
-        let mut room = [0u8; 16];
-        // SAFETY: a head takes 9 bytes at most.
-        let end = unsafe { put_head(room.as_mut_ptr(), kind, self.t - self.now) };
-        let length = end as usize - room.as_ptr() as usize;
-        self.bytes.extend_from_slice(&room[..length]);
-        for &operand in operands {
-            push_varint(&mut self.bytes, operand);
-        }
-        self.now = self.t;
+        self.records.put(self.t, kind, operands);
     }
 
     /// A tree of joins, two sites in turns, below the task that runs.
@@ -55,39 +47,7 @@ pub fn trace(depth: u64) -> Vec<u8> {
     worker.put(Kind::Root, &[]);
     worker.tree(depth);
     worker.put(Kind::End, &[]);
-    let header = FileHeader {
-        clock: ClockKind::Nanoseconds,
-        pid: 1,
-        ..FileHeader::default()
-    };
-    let mut writer = TraceWriter::new(Cursor::new(Vec::new()), header).unwrap();
-    writer.events(0, 0, (0, 0), &worker.bytes).unwrap();
-    let sites = (0u32..2).map(|id| Site {
-        id,
-        primitive: 1,
-        position: SitePosition::Location {
-            file: "src/a.rs".into(),
-            line: 1 + id,
-            column: 1,
-        },
-    });
-    writer
-        .all_entries(ChunkKind::Sites, sites, Site::encode)
-        .unwrap();
-    let pairs = [ClockPair { ticks: 0, ns: 0 }];
-    writer
-        .all_entries(ChunkKind::Clock, pairs, ClockPair::encode)
-        .unwrap();
-    let finished = [Finished {
-        ticks: worker.t,
-        ns: worker.t,
-        dropped: 0,
-        threads: 1,
-    }];
-    writer
-        .all_entries(ChunkKind::Finished, finished, Finished::encode)
-        .unwrap();
-    writer.finish().unwrap().into_inner()
+    written::trace(&[worker.records], worker.t)
 }
 
 pub fn session(folder: &tempfile::TempDir, grain: Grain) -> Session {

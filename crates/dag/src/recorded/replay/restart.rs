@@ -6,7 +6,7 @@ use workspan_trace::open::Place;
 use super::frame::Frame;
 use super::{Lane, Replay, State};
 use crate::dag::{NONE, ROOT_PLACE, TaskKind};
-use crate::raw::{RawEnd, RawStrand, RawTask};
+use crate::raw::RawTask;
 
 impl<'a> Replay<'a, '_> {
     /// Puts roots on the stack. Only a thread's first record does: later ones say what is known.
@@ -41,16 +41,7 @@ impl<'a> Replay<'a, '_> {
                 State::Running
             });
             if frame.stopped {
-                // A task needs a strand to go on from.
-                self.raw.strands.push(RawStrand {
-                    task,
-                    thread: lane.told.index,
-                    start: t,
-                    end: t,
-                    end_op: RawEnd::Yield,
-                    at: NONE,
-                    keep: false,
-                });
+                self.stands_still(lane, task, t);
             }
             lane.stack.push(frame);
         }

@@ -144,18 +144,22 @@ impl<'a> Replay<'a, '_> {
             // At the bottom, below what runs.
             let mut frame = Frame::new(task, t);
             (frame.stopped, frame.interrupted) = (true, true);
-            let strand = RawStrand {
-                task,
-                thread: lane.told.index,
-                start: t,
-                end: t,
-                end_op: RawEnd::Yield,
-                at: NONE,
-                keep: false,
-            };
-            self.raw.strands.push(strand);
+            self.stands_still(lane, task, t);
             self.states[task as usize] = State::Stopped;
             lane.stack.insert(0, frame);
         }
+    }
+
+    /// A strand without a length, for a task that stood still before the first that is known of it: it needs one to go on from.
+    pub(super) fn stands_still(&mut self, lane: &Lane<'a>, task: u32, t: u64) {
+        self.raw.strands.push(RawStrand {
+            task,
+            thread: lane.told.index,
+            start: t,
+            end: t,
+            end_op: RawEnd::Yield,
+            at: NONE,
+            keep: false,
+        });
     }
 }
