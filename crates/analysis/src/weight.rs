@@ -10,8 +10,11 @@
 //! and probes are taken out of both in proportion, which is exact only within the grain (§7), unless the record was made
 //! without the probes' time.
 
+mod columns;
+
 use workspan_dag::{Dag, Folded, OffWhy, StartKind, StrandId};
 
+use self::columns::{Marks, Values};
 use crate::options::{Error, Metric, Options};
 
 /// Burden of a stolen edge in instructions (MODEL.md §2).
@@ -26,54 +29,6 @@ pub struct OffCpu {
     pub blocked: u64,
 }
 
-/// A weight a strand: 32 bits where that is enough, which it is for all but the few that run for seconds.
-struct Values {
-    /// [`u32::MAX`] for those that are in `wide`.
-    narrow: Vec<u32>,
-    /// By strand.
-    wide: Vec<(StrandId, u64)>,
-}
-
-impl Values {
-    fn with_capacity(strands: usize) -> Values {
-        Values {
-            narrow: Vec::with_capacity(strands),
-            wide: Vec::new(),
-        }
-    }
-
-    fn push(&mut self, value: u64) {
-        match u32::try_from(value) {
-            Ok(narrow) if narrow < u32::MAX => self.narrow.push(narrow),
-            _ => {
-                self.wide.push((self.narrow.len() as StrandId, value));
-                self.narrow.push(u32::MAX);
-            }
-        }
-    }
-
-    #[inline]
-    fn get(&self, s: StrandId) -> u64 {
-        match self.narrow[s as usize] {
-            u32::MAX => self.wide(s),
-            narrow => u64::from(narrow),
-        }
-    }
-
-    #[cold]
-    fn wide(&self, s: StrandId) -> u64 {
-        let at = self.wide.binary_search_by_key(&s, |w| w.0);
-        at.map_or(0, |at| self.wide[at].1)
-    }
-
-    fn total(&self) -> u128 {
-        let narrow = self.narrow.iter().filter(|&&w| w < u32::MAX);
-        let wide: u128 = self.wide.iter().map(|w| u128::from(w.1)).sum();
-        // Below 2^64: fewer than 2^32 values of fewer than 32 bits each.
-        wide + u128::from(narrow.map(|&w| u64::from(w)).sum::<u64>())
-    }
-}
-
 /// Which end of the interval an unrecorded strand's span is taken at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Side {
@@ -86,6 +41,7 @@ pub(crate) enum Side {
 pub(crate) struct Weights<'a> {
     dag: &'a Dag,
     values: Values,
+    folded: Marks,
     /// Burden per stolen edge.
     pub burden: u64,
     /// For the paths through unrecorded strands.
@@ -107,6 +63,7 @@ impl<'a> Weights<'a> {
         let mut weights = Weights {
             dag,
             values: Values::with_capacity(dag.strands.len()),
+            folded: Marks::of(dag),
             burden: 0,
             side: Side::Estimate,
             unsure: 0,
@@ -191,32 +148,33 @@ impl<'a> Weights<'a> {
     /// What strand `s` adds to a path through it, when each burdened edge on the way costs `burden`.
     pub(crate) fn path(&self, s: StrandId, burden: u64) -> u128 {
         let weight = self.values.get(s);
-        if self.side != Side::Estimate {
-            let low = self.side == Side::Low;
-            return match self.dag.bounds_of(s) {
-                Some(bounds) => {
-                    let span = if low { bounds.span.0 } else { bounds.span.1 };
-                    u128::from(span.min(weight))
-                }
-                None => {
-                    let path = path_weight(self.dag, s, weight, burden);
-                    let unsure = u128::from(self.unsure);
-                    if low {
-                        path.saturating_sub(unsure)
-                    } else {
-                        path + unsure
-                    }
-                }
-            };
+        if !self.folded.has(s) {
+            return self.unsure(u128::from(weight));
         }
-        path_weight(self.dag, s, weight, burden)
+        let bounds = self.dag.bounds_of(s);
+        match (self.side, bounds) {
+            (Side::Low, Some(bounds)) => u128::from(bounds.span.0.min(weight)),
+            (Side::High, Some(bounds)) => u128::from(bounds.span.1.min(weight)),
+            _ => self.unsure(path_weight(self.dag, s, weight, burden)),
+        }
+    }
+
+    /// A path whose probes may have cost more or less than was taken out for them.
+    #[inline]
+    fn unsure(&self, path: u128) -> u128 {
+        match self.side {
+            Side::Estimate => path,
+            Side::Low => path.saturating_sub(u128::from(self.unsure)),
+            Side::High => path + u128::from(self.unsure),
+        }
     }
 
     /// The same, in floating point, when all of the strand's own weight (and of what is folded into it) is multiplied by
     /// `factor`.
     pub(crate) fn path_scaled(&self, s: StrandId, burden: u64, factor: f64) -> f64 {
         let weight = self.values.get(s);
-        match self.dag.fold_of(s) {
+        let folded = self.folded.has(s);
+        match folded.then(|| self.dag.fold_of(s)).flatten() {
             None => weight as f64 * factor,
             Some(fold) => {
                 let part = match fold.work {
@@ -364,28 +322,4 @@ pub fn off_between(dag: &Dag, s: StrandId, start: u64, end: u64) -> OffCpu {
         .partition_point(|o| (o.thread, o.end) <= (thread, start));
     let last = dag.offs.partition_point(|o| o.thread <= thread);
     off_within(dag, first..last, start, end)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Values;
-
-    #[test]
-    fn weights_of_any_width_come_back() {
-        let all = [
-            0,
-            7,
-            1 << 31,
-            (1 << 32) - 2,
-            (1 << 32) - 1,
-            1 << 32,
-            u64::MAX,
-            3,
-        ];
-        let mut values = Values::with_capacity(0);
-        all.iter().for_each(|&v| values.push(v));
-        let back: Vec<u64> = (0..all.len() as u32).map(|s| values.get(s)).collect();
-        assert_eq!(back, all);
-        assert_eq!(values.total(), all.iter().map(|&v| u128::from(v)).sum());
-    }
 }
