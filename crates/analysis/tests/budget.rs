@@ -7,6 +7,7 @@ use std::path::Path;
 
 use workspan_analysis::{Options, Report, report};
 use workspan_dag::OpenOptions;
+use workspan_dag::open::Grain;
 use workspan_recorder::budget::{Begun, Budget, Choice, LEARNT, OF_TASKS, Settings};
 use workspan_trace::entry::{ClockPair, Finished, Note, Site, SitePosition, push_varint};
 use workspan_trace::wire::{Kind, put_head};
@@ -215,7 +216,8 @@ impl Run {
         }
     }
 
-    fn of(shape: Shape, form: Form, size: u64, way: Way) -> (Report, u64) {
+    /// The trace of a run, and how many subtrees were left out.
+    fn trace(shape: Shape, form: Form, size: u64, way: Way) -> (Vec<u8>, u64) {
         let (budget, cost) = match way {
             Way::Full => (None, 0),
             Way::Within(seed) => (Some(seed), 0),
@@ -272,12 +274,25 @@ impl Run {
         writer
             .all_entries(kinds[2], [finished], Finished::encode)
             .unwrap();
-        let bytes = writer.finish().unwrap().into_inner();
-        let options = OpenOptions::default();
-        let dag = workspan_dag::open::read(Path::new("t"), &bytes, &options).unwrap();
-        assert_eq!(dag.meta.warnings, [""; 0]);
-        (report(&dag, &Options::default()).unwrap(), run.skipped)
+        (writer.finish().unwrap().into_inner(), run.skipped)
     }
+
+    fn of(shape: Shape, form: Form, size: u64, way: Way) -> (Report, u64) {
+        let (bytes, skipped) = Run::trace(shape, form, size, way);
+        (read(&bytes, Grain::None).0, skipped)
+    }
+}
+
+/// The report, and how many strands there are.
+fn read(bytes: &[u8], grain: Grain) -> (Report, usize) {
+    let options = OpenOptions {
+        grain,
+        ..OpenOptions::default()
+    };
+    let dag = workspan_dag::open::read(Path::new("t"), bytes, &options).unwrap();
+    assert_eq!(dag.meta.warnings, [""; 0]);
+    let report = report(&dag, &Options::default()).unwrap();
+    (report, dag.strands.len())
 }
 
 /// Of 100 replays, 95 must have the true span in their interval, and 95 a span of half to twice the true one; so must 95 have the true number of
@@ -337,4 +352,26 @@ fn fibonacci_numbers_of_tasks() {
 #[test]
 fn a_tree_of_tasks_split_anywhere() {
     replays(Shape::Random, Form::Tasks, 80_000, Way::Within, 0.0);
+}
+
+/// Joins that were drawn are told as one strand each where that is asked for (here of no grain, so that nothing else is).
+#[test]
+fn drawn_joins_in_short_change_nothing() {
+    for (shape, size) in [(Shape::Fibonacci, 23), (Shape::Random, 40_000)] {
+        let (bytes, _) = Run::trace(shape, Form::Joins, size, Way::Within(7));
+        let (long, strands) = read(&bytes, Grain::None);
+        let (short, fewer) = read(&bytes, Grain::Nanoseconds(0));
+        assert!(fewer * 2 < strands, "{fewer} of {strands}");
+        let measures = |report: &Report| {
+            let ws = &report.work_span;
+            let counts = (ws.tasks, ws.spawns, ws.syncs, ws.steals);
+            (ws.work, ws.span, counts, ws.estimated)
+        };
+        assert_eq!(measures(&short), measures(&long));
+        let sites = |report: &Report| {
+            let rows = report.sites.iter().map(|s| (s.count, s.work, s.span));
+            rows.collect::<Vec<_>>()
+        };
+        assert_eq!(sites(&short), sites(&long));
+    }
 }

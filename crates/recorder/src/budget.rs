@@ -58,6 +58,9 @@ const MEAN_OF: u32 = 32;
 const COMPARABLE: u32 = 4;
 /// Drawn subtrees that are compared before anything follows from it.
 const COMPARED: u32 = 16;
+/// About so many of the last ones are compared. Were they few, chances would follow what those happened to hold: lower after large ones,
+/// of which there would then be too many among all that are drawn.
+const REMEMBERED: u32 = 512;
 /// So many times as long as those left out, a drawn one was interrupted, or was of another size.
 const ODD: u64 = 32;
 /// A subtree that takes less time than recording so many joins is not worth the two records of leaving it out.
@@ -110,7 +113,7 @@ impl Compared {
         self.joins = self.joins.saturating_add(joins);
         self.recorded = self.recorded.saturating_add(recorded);
         self.bare = self.bare.saturating_add(bare);
-        if self.drawn == COMPARED * 4 {
+        if self.drawn == REMEMBERED {
             // So that it follows the program.
             self.drawn /= 2;
             self.joins /= 2;
@@ -458,7 +461,7 @@ mod tests {
             compared.add(100, 7000, 1000);
             assert_eq!(compared.correction(60), 1 << 16);
         }
-        assert!(compared.drawn < 4 * COMPARED);
+        assert!(compared.drawn < REMEMBERED);
     }
 
     #[test]

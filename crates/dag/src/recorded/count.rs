@@ -166,6 +166,9 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
     counts
         .unrecorded
         .set_probe(super::facts::probe_cost(&gathered.notes));
+    if gathered.shortens || gathered.shortened.is_some() {
+        counts.unrecorded.shorten();
+    }
     let mut created: Vec<Vec<u64>> = Vec::with_capacity(gathered.threads.len());
     let mut resumed: Vec<(u32, u64)> = Vec::new();
     let end = end_of(gathered);
@@ -180,18 +183,18 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
         let joins = &mut counts.joins;
         let (teams, named) = (&mut counts.teams, &mut counts.named);
         let unrecorded = &mut counts.unrecorded;
-        unrecorded.thread(thread.number);
+        unrecorded.thread(thread);
         let mut skipped: [Skipped; 3] = Default::default();
         let first_scope = scopes;
         let mut restarts = false;
         let mut begun = false;
+        // What there was before the drawn join that is open.
+        let mut before = (0, 0, 0);
         let bad = walk(thread, end, |t, event| {
             *first = (*first).min(t);
             *last = (*last).max(t);
             *events += 1;
-            if unrecorded.listens() {
-                unrecorded.event(t, &event);
-            }
+            let ended = unrecorded.listens() && unrecorded.event(t, &event);
             match event {
                 Event::Join { .. } => {
                     times.push(t);
@@ -243,6 +246,7 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
                 Event::Sampled { .. } => {
                     let count = skipped[TASKS].all().saturating_add(times.len() as u64);
                     unrecorded.begins(t, &event, count);
+                    before = (times.len(), *strands, *joins);
                 }
                 Event::Recorded => *strands += 1,
                 Event::Restart {
@@ -258,6 +262,13 @@ pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
                     *strands += stack.len() as usize;
                 }
                 _ => {}
+            }
+            if ended {
+                // It is told as one strand, and its tasks are none of the graph's.
+                let left_out = times.len() - before.0;
+                times.truncate(before.0);
+                skipped[TASKS].skip(before.0 as u64, left_out as u64);
+                (*strands, *joins) = (before.1 + 2, before.2);
             }
             begun = true;
         });
@@ -393,7 +404,7 @@ impl Counts {
     pub(super) fn extent(&self) -> Extent {
         Extent {
             events: self.events,
-            tasks: self.total(),
+            tasks: self.total() + self.unrecorded.tasks_in_short() as usize,
             bad: self.bad,
             drawn: self.unrecorded.drawn(),
             first: self.first,

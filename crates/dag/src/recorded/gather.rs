@@ -11,6 +11,7 @@ use workspan_trace::event::{Event, Events};
 use workspan_trace::reader::Chunks;
 use workspan_trace::{ChunkKind, FileHeader, FormatError, Tolerance, Trace};
 
+use super::unrecorded::short::wanted;
 use crate::error::Error;
 use crate::meta::Shortened;
 use crate::open::OpenOptions;
@@ -37,6 +38,8 @@ pub(super) struct Gathered<'a> {
     pub warnings: Vec<String>,
     /// Damage is left out and told, not an error.
     pub tolerant: bool,
+    /// Its drawn joins are to be told as one strand each.
+    pub shortens: bool,
     /// Its records were folded while it was read.
     pub shortened: Option<Shortened>,
 }
@@ -86,6 +89,7 @@ pub(super) fn gather<'a>(bytes: &'a [u8], options: &OpenOptions) -> Result<Gathe
     let mut gathered = Gathered {
         header: trace.header,
         tolerant: options.allow_truncated,
+        shortens: wanted(options.grain, bytes.len()),
         ..Gathered::default()
     };
     let mut events: BTreeMap<u32, BTreeMap<u32, Records<'a>>> = BTreeMap::new();

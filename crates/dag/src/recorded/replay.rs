@@ -13,6 +13,7 @@ mod marks;
 mod moved;
 mod record;
 mod restart;
+mod short;
 mod stack;
 mod team;
 mod told;
@@ -56,6 +57,12 @@ struct Lane<'a> {
     /// Records of members.
     members: u32,
     now: u64,
+    /// Joins that were drawn so far.
+    drawn: usize,
+    /// The one that is told as one strand begins with the next record.
+    short: bool,
+    /// Records of it that are still to come.
+    within: u64,
     /// Its first record said what is on its stack.
     restarted: bool,
     told: ThreadTold,
@@ -206,6 +213,9 @@ impl<'a> Lane<'a> {
             yields: 0,
             members: 0,
             now: 0,
+            drawn: 0,
+            short: false,
+            within: 0,
             restarted: false,
             told: ThreadTold::new(index as u32),
         }
@@ -257,6 +267,10 @@ impl<'a> Replay<'a, '_> {
     fn run_lane(&mut self, lane: &mut Lane<'a>, number: usize) {
         while let Some((ticks, event)) = lane.next(&self.gathered.threads[number], self.end) {
             let t = (ticks - self.origin).min(LATEST);
+            if self.is_within_short(lane, number, t) {
+                lane.now = t;
+                continue;
+            }
             if let Err(until) = self.record(lane, number, t, event) {
                 lane.parked = Some((ticks, event));
                 self.parked.entry(until).or_default().push(number);

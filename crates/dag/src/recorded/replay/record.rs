@@ -17,7 +17,10 @@ impl<'a> Replay<'a, '_> {
         event: Event<'a>,
     ) -> Result<(), Until> {
         match event {
-            Event::Join { site } => self.join(lane, number, t, site),
+            Event::Join { site } => match self.short_begins(lane, number, t, site) {
+                true => {}
+                false => self.join(lane, number, t, site),
+            },
             Event::End => self.end_task(lane, t),
             Event::Next => match lane.stack.last_mut().and_then(|top| top.next.take()) {
                 Some(task) => self.begin(lane, Some(task), lane.now),
@@ -136,7 +139,10 @@ impl<'a> Replay<'a, '_> {
             }
             Event::Recorded => self.recorded(lane, t),
             Event::Part { .. } => self.part(lane, number, t),
-            Event::Sampled { .. } => {}
+            Event::Sampled { .. } => {
+                lane.drawn += 1;
+                lane.short = true;
+            }
             Event::Restart { stack, .. } => self.restart(lane, number, t, stack),
             Event::Off { blocked, ticks } => {
                 let why = if blocked {

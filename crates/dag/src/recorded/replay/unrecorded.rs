@@ -120,8 +120,10 @@ impl<'a> Replay<'a, '_> {
         let (Some(open), true) = (self.subtrees.get(subtree as usize), t > start) else {
             return;
         };
-        let draw = u64::from(lane.told.index) << 48 ^ start;
-        let estimate = self.counts.unrecorded.estimate(open.class, t - start, draw);
+        let of_file = |t: u64| t.saturating_add(self.origin);
+        let times = (of_file(start), of_file(t));
+        let unrecorded = &self.counts.unrecorded;
+        let estimate = unrecorded.estimate(open.class, times, lane.told.index);
         let place = self.places.of(open.class.0);
         let bounds = Bounds {
             site: place,

@@ -4,8 +4,10 @@
 mod curve;
 mod meter;
 mod model;
+mod off;
 mod rate;
 mod sample;
+pub(super) mod short;
 mod tasks;
 
 use workspan_trace::event::Event;
@@ -13,7 +15,9 @@ use workspan_trace::wire::TaskRef;
 
 use self::meter::Meter;
 pub(super) use self::model::{Estimate, Model};
+use self::off::OffTimes;
 use self::sample::{Sample, State};
+use self::short::Short;
 use self::tasks::TaskMeter;
 use super::count::Counts;
 use super::gather::Thread;
@@ -77,14 +81,24 @@ pub(super) struct Unrecorded {
     thread: u32,
     /// The subtree that began with its last record: site, level, time.
     begun: Option<(u32, u64, u64)>,
+    /// By thread; that of the one that is walked is the last one.
+    off: Vec<OffTimes>,
+    /// By thread and in the order in which they were drawn: joins that are told as one strand each.
+    short: Vec<Vec<Option<Short>>>,
+    /// Whether there are to be any.
+    shortens: bool,
+    /// Records of the join that is measured, after its first.
+    records: u64,
     model: Model,
 }
 
 impl Unrecorded {
     /// The next thread is walked.
-    pub(super) fn thread(&mut self, number: u32) {
+    pub(super) fn thread(&mut self, thread: &Thread<'_>) {
         (self.meter, self.begun) = (None, None);
-        self.thread = number;
+        self.thread = thread.number;
+        self.off.push(OffTimes::of(thread));
+        self.short.push(Vec::new());
     }
 
     /// True while records other than those below have to be told.
@@ -93,23 +107,50 @@ impl Unrecorded {
         self.meter.is_some() || self.begun.is_some()
     }
 
-    /// A record of the thread that is walked.
-    pub(super) fn event(&mut self, t: u64, event: &Event<'_>) {
+    /// A record of the thread that is walked; true when it is the last one of a drawn join that is told as one strand.
+    pub(super) fn event(&mut self, t: u64, event: &Event<'_>) -> bool {
+        let mut ended = false;
         let begun = self.begun.take();
         if let Some(meter) = &mut self.meter {
             match meter.event(t, event) {
                 State::Open => {}
                 State::Whole => {
                     if let Some(meter) = self.meter.take() {
-                        self.model.sample(meter.finish());
+                        let sample = meter.finish();
+                        let last = self.short.last_mut().and_then(|all| all.last_mut());
+                        let shortens = self.shortens && !is_of_tasks(sample.level);
+                        if let Some(last) = last.filter(|_| shortens) {
+                            *last = Some(Short::of(&sample, self.records));
+                            ended = true;
+                        }
+                        self.model.sample(sample);
                     }
                 }
                 State::Spoilt => self.meter = None,
             }
+            self.records += 1;
         }
         if let (Event::Recorded, Some((site, level, from))) = (event, begun) {
-            self.model.passed((site, level), t.saturating_sub(from));
+            let ran = self.off.last().map_or(0, |off| off.ran(from, t));
+            self.model.passed((site, level), ran);
         }
+        ended
+    }
+
+    /// Drawn joins are told as one strand each.
+    pub(super) fn shorten(&mut self) {
+        self.shortens = true;
+    }
+
+    /// Of a thread of all, its n-th drawn join, if it is told as one strand.
+    pub(super) fn short(&self, thread: usize, nth: usize) -> Option<&Short> {
+        self.short.get(thread)?.get(nth)?.as_ref()
+    }
+
+    /// Tasks in those.
+    pub(super) fn tasks_in_short(&self) -> u64 {
+        let all = self.short.iter().flatten().flatten();
+        all.fold(0, |sum, short| sum.saturating_add(short.folded.tasks))
     }
 
     /// A drawn subtree, or one that is not recorded, begins, before the thread's `count`-th create.
@@ -123,6 +164,10 @@ impl Unrecorded {
                 } else {
                     Drawn::Join(Meter::new(sample, probe))
                 });
+                self.records = 0;
+                if let Some(all) = self.short.last_mut() {
+                    all.push(None);
+                }
             }
             Event::Unrecorded { site, level } => self.begun = Some((site, level, t)),
             _ => {}
@@ -158,9 +203,19 @@ impl Unrecorded {
         self.parts[from..to].iter().map(|p| p.1)
     }
 
-    /// What is inside a strand of so many ticks of an unrecorded subtree of that site and level. `draw` tells strands apart.
-    pub(super) fn estimate(&self, class: (u32, u64), ticks: u64, draw: u64) -> Estimate {
-        self.model.estimate(class, ticks, draw)
+    /// What is inside a strand of an unrecorded subtree, by its site and level; from and to when, in the file's ticks, and on which thread of all.
+    pub(super) fn estimate(
+        &self,
+        class: (u32, u64),
+        (from, to): (u64, u64),
+        thread: u32,
+    ) -> Estimate {
+        let ran = self.off.get(thread as usize);
+        let ran = ran.map_or(0, |off| off.ran(from, to));
+        // Tells strands apart.
+        let draw = u64::from(thread) << 48 ^ from;
+        self.model
+            .estimate(class, (to.saturating_sub(from), ran), draw)
     }
 
     /// Subtrees with nothing else on their thread that were not recorded, and those drawn to be.

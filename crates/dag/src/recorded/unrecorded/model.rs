@@ -72,7 +72,7 @@ pub(in crate::recorded) struct InsideEstimate {
 const CLASSES: usize = 1 << 16;
 
 impl Model {
-    /// An unrecorded subtree during which its thread did nothing else.
+    /// An unrecorded subtree during which its thread did nothing else, and ran for so many ticks.
     pub(super) fn passed(&mut self, class: (u32, u64), ticks: u64) {
         if let Some(class) = self.class(class) {
             class.pass(ticks as f64);
@@ -152,8 +152,13 @@ impl Model {
         self.classes.values().fold((0, 0), add)
     }
 
-    /// What a strand of so many ticks holds, of a subtree of that site and level.
-    pub(super) fn estimate(&self, (site, level): (u32, u64), ticks: u64, draw: u64) -> Estimate {
+    /// What a strand of so many ticks holds, during so many of which its thread ran, of a subtree of that site and level.
+    pub(super) fn estimate(
+        &self,
+        (site, level): (u32, u64),
+        (ticks, ran): (u64, u64),
+        draw: u64,
+    ) -> Estimate {
         let of_tasks = is_of_tasks(level);
         let known = self.sites.get(&site);
         let Some(model) = known.filter(|s| s.rate.tasks > 0.0) else {
@@ -163,7 +168,7 @@ impl Model {
             };
         };
         let least = if of_tasks { 0 } else { 2 };
-        let exact = ticks as f64 * model.rate.tasks;
+        let exact = ran as f64 * model.rate.tasks;
         // Rounded up as often as the rest says, so that many short strands add up.
         let rest = (mix(draw) >> 11) as f64 / (1u64 << 53) as f64;
         let tasks = (exact + rest).floor().max(least as f64);

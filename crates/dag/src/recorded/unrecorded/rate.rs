@@ -92,18 +92,27 @@ fn expansion(classes: &[Class]) -> Option<Rate> {
     let both = || classes.iter().filter(|c| c.tells());
     let ticks: f64 = both().map(|c| c.passed_ticks).sum();
     let tasks: f64 = both().map(|c| c.mean() * c.passed as f64).sum();
-    // How subtrees of one class differ, relative to their mean, over all classes: few of each are drawn.
+    // How subtrees of one class differ, relative to their mean: few of each are drawn, so over all classes, once each subtree counting
+    // alike, once each class as much as it adds to the variance of the whole. What is large in one of them is not made small by many others.
     let (mut squares, mut free) = (0.0, 0u64);
+    let (mut weighed, mut weights) = (0.0, 0.0);
     for class in classes.iter().filter(|c| c.drawn > 1 && c.tasks > 0.0) {
-        let mean = class.mean();
-        let about = class.tasks_tasks - class.drawn as f64 * mean * mean;
-        squares += about.max(0.0) / (mean * mean);
+        let (mean, drawn) = (class.mean(), class.drawn as f64);
+        let about = (class.tasks_tasks - drawn * mean * mean).max(0.0) / (mean * mean);
+        squares += about;
         free += class.drawn - 1;
+        let weight = (mean * class.passed as f64).powi(2) / drawn;
+        weighed += weight * about / (drawn - 1.0);
+        weights += weight;
     }
     if free == 0 || ticks <= 0.0 || tasks <= 0.0 {
         return None;
     }
-    let relative = squares / free as f64;
+    let relative = (squares / free as f64).max(if weights > 0.0 {
+        weighed / weights
+    } else {
+        0.0
+    });
     let variance: f64 = both()
         .map(|c| {
             let whole = c.mean() * c.passed as f64;
