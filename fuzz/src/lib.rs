@@ -150,7 +150,7 @@ pub fn index(bytes: &[u8]) {
         let Ok(Some(records)) = Records::open(&path, &dag, &options) else {
             return;
         };
-        for s in (0..dag.strands.len() as u32).filter(|&s| dag.fold_of(s).is_some()) {
+        for s in (0..dag.strands.len() as u32).filter(|&s| dag.folded.has(s)) {
             let all = records.inside(&dag, s, (0, u64::MAX), 64);
             assert!(all.strands.len() <= 64);
             let parents = all.tasks.iter().skip(1).map(|task| task.parent as usize);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { area, axis, bytes, change, count, percent, plain, short, steps, ticks, time, times } from "./format";
+import { area, axis, bytes, change, count, percent, plain, short, steps, ticks, time, times, units } from "./format";
 
 const plainSpace = (s: string) => s.replaceAll("\u00a0", " ");
 
@@ -49,4 +49,8 @@ describe("axes", () => {
     expect([0.58, 0.6].map((t) => plainSpace(axis(t, 0.02)))).toEqual(["580 ms", "600 ms"]);
     expect(plainSpace(axis(1.0000005, 1e-7))).toBe("1000000.5 µs");
   });
+});
+
+test("the report's words have the page's units", () => {
+  expect(plainSpace(units("583 us a strand, 2.1 us a steal; thus 3 users"))).toBe("583 µs a strand, 2.1 µs a steal; thus 3 users");
 });

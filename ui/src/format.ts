@@ -7,7 +7,7 @@ import { runMeta } from "./store";
 
 const NB = "\u00a0";
 
-/** 1.90 s · 548 ms · 89.8 ms · 4.63 ms · 963 us · 2.10 us · 51 ns. Three digits; whole nanoseconds. */
+/** 1.90 s · 548 ms · 89.8 ms · 4.63 ms · 963 µs · 2.10 µs · 51 ns. Three digits; whole nanoseconds. */
 export function time(seconds: number): string {
   if (!Number.isFinite(seconds)) return "–";
   const a = Math.abs(seconds);
@@ -17,6 +17,11 @@ export function time(seconds: number): string {
   if (a >= 0.9995e-3) return sign + three(a * 1e3) + NB + "ms";
   if (a >= 0.9995e-6) return sign + three(a * 1e6) + NB + "µs";
   return sign + Math.round(a * 1e9) + NB + "ns";
+}
+
+/** Words of the report, which writes for any terminal, with units as they are here. */
+export function units(words: string): string {
+  return words.replace(/(\d)[ \u00a0]us\b/g, `$1${NB}µs`);
 }
 
 /** A time in ticks of the current run, or of `perSecond`. */

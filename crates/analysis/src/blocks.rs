@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use workspan_dag::wanted::watched;
 use workspan_dag::{Dag, EndKind, Folded, NONE, PlaceId, ROOT_PLACE, StartKind, StrandId};
 
 use crate::weight::Weights;
@@ -143,13 +144,13 @@ pub(crate) fn blocks(
     };
     let inside = Inside::new(dag);
     let mut folds = dag.folded.iter().peekable();
-    for s in 0..dag.strands.len() as u32 {
+    for s in watched(0..dag.strands.len() as u32) {
         let key = BlockKey::of(dag, s);
         let own = weights.work(s);
         match folds.next_if(|f| f.0 == s) {
             None => add(key, 1, u128::from(own), 0),
             Some((_, fold)) => {
-                inside.each(fold, &key, own, |key, work| {
+                inside.each(&fold, &key, own, |key, work| {
                     add(key, 0, u128::from(work), 0)
                 });
                 add(key, 1, 0, 0);

@@ -1,5 +1,6 @@
 //! A range of the run in equal bins: what each thread did, and how many strands ran and stood ready.
 
+use workspan_dag::wanted::watched;
 use workspan_dag::{Dag, PlaceId, StrandId, ThreadId};
 
 use crate::ready::Readiness;
@@ -63,7 +64,7 @@ pub fn lanes(dag: &Dag, (from, to): (u64, u64), bins: usize) -> Lanes {
     }
     let mut running = vec![0u128; bins];
     let mut sites = vec![0u64; dag.places.len()];
-    for s in 0..strands.len() {
+    for s in watched(0..strands.len()) {
         let mut thread = sums[strands.thread[s] as usize].as_mut();
         let site = dag.tasks.site[strands.task[s] as usize];
         grid.each(strands.start[s], strands.end[s], |bin, a, b| {

@@ -1,6 +1,7 @@
 //! Two questions about a large run at once.
 
 use workspan_dag::Dag;
+use workspan_dag::wanted::carried;
 
 /// From so many strands on, a thread costs less than it saves.
 const WORTH_A_THREAD: usize = 100_000;
@@ -17,7 +18,7 @@ pub(crate) fn both<A: Send, B>(
         return (a(), second);
     }
     std::thread::scope(|scope| {
-        let other = scope.spawn(a);
+        let other = scope.spawn(carried(a));
         let second = b();
         match other.join() {
             Ok(first) => (first, second),

@@ -139,7 +139,7 @@ impl Instances for Outermost<'_> {
             return outermost;
         }
         for s in strands_backwards(dag, task) {
-            for inner in dag.fold_of(s).map_or(&[][..], |f| &f.sites) {
+            for inner in dag.fold_of(s).map_or_else(Vec::new, |f| f.sites) {
                 let sum = &mut self.sums[inner.site as usize];
                 sum.count += inner.count;
                 if self.active[inner.site as usize] == 0 {

@@ -1,5 +1,6 @@
 //! What the analyses know of every single strand, for tables and pictures.
 
+use workspan_dag::wanted::watched;
 use workspan_dag::{Dag, EdgeKind, StrandId};
 
 use crate::heaviest::Heaviest;
@@ -70,7 +71,7 @@ fn facts(dag: &Dag, weights: &Weights, critical_path: &[StrandId]) -> StrandFact
         critical: vec![false; strands],
     };
     let mut offs = OffCursor::new(dag);
-    for s in 0..strands {
+    for s in watched(0..strands) {
         let off = offs.inside(s as StrandId);
         let weight = weights.work(s as StrandId);
         facts.weight.push(weight);

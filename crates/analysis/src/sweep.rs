@@ -8,6 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use workspan_dag::wanted::Steps;
 use workspan_dag::{Dag, NONE, OffWhy, StrandId};
 
 use crate::full::Full;
@@ -119,7 +120,9 @@ pub(crate) fn sweep_over(
     let offs = off_events(dag);
     let mut state = State::new(dag, &offs, Queue::new(dag, &readiness.waiting));
     let mut full = full.iter().copied().peekable();
+    let mut steps = Steps::default();
     while let Some(time) = state.next_time() {
+        steps.step();
         state.events_at(time, observer);
         while full.next_if(|stretch| stretch.0 < time).is_some() {}
         if let Some((_, until)) = full.next_if(|stretch| stretch.0 == time) {

@@ -12,6 +12,7 @@
 
 mod columns;
 
+use workspan_dag::wanted::watched;
 use workspan_dag::{Dag, Folded, OffWhy, StartKind, StrandId};
 
 use self::columns::{Marks, Values};
@@ -98,9 +99,10 @@ impl<'a> Weights<'a> {
         let mut folds = dag.folded.iter().peekable();
         let by_recorder = dag.meta.facts.iter().any(|(key, _)| key == "folded below");
         let pauses = by_recorder && !options.raw;
-        for s in 0..dag.strands.len() {
+        for s in watched(0..dag.strands.len()) {
             let off = offs.inside(s as StrandId);
-            let fold = folds.next_if(|f| f.0 as usize == s).map(|f| &f.1);
+            let fold = folds.next_if(|f| f.0 as usize == s).map(|f| f.1);
+            let fold = fold.as_ref();
             let on_cpu = on_cpu(dag, s, off);
             let probes = probe_ticks(dag, s, fold, probe_cost);
             let length = dag.strands.end[s] - dag.strands.start[s];
@@ -204,7 +206,7 @@ pub fn path_weight(dag: &Dag, s: StrandId, weight: u64, burden: u64) -> u128 {
     }
     match dag.fold_of(s) {
         None => u128::from(weight),
-        Some(fold) => folded_path(fold, weight, burden),
+        Some(fold) => folded_path(&fold, weight, burden),
     }
 }
 

@@ -86,7 +86,7 @@ fn folded(burden: u64) -> Dag {
         sites,
         ..Folded::default()
     };
-    dag.folded = vec![(dag.tasks.first[1], fold)];
+    dag.folded.push(dag.tasks.first[1], &fold);
     dag
 }
 

@@ -127,15 +127,15 @@ fn folded(dag: &Dag) -> String {
     let lengths = dag.strands.start.iter().zip(&dag.strands.end);
     let all: u128 = lengths.map(|(start, end)| u128::from(end - start)).sum();
     // With what folding them took: the rest of the time is that of tasks that can be looked at.
-    let inside = dag.folded.iter().map(|f| {
-        let s = f.0 as usize;
+    let inside = dag.folded.strands().iter().map(|&s| {
+        let s = s as usize;
         u128::from(dag.strands.end[s] - dag.strands.start[s])
     });
     let share = inside.sum::<u128>() as f64 * 100.0 / all.max(1) as f64;
     let mut sites: Vec<u32> = dag
         .folded
         .iter()
-        .flat_map(|f| f.1.sites.iter().map(|s| s.site))
+        .flat_map(|f| f.1.sites.into_iter().map(|s| s.site))
         .collect();
     sites.sort_unstable();
     sites.dedup();
@@ -156,7 +156,7 @@ fn captured(dag: &Dag) -> Vec<Captured> {
             .chain(
                 dag.folded
                     .iter()
-                    .flat_map(|f| f.1.sites.iter().map(|s| s.site)),
+                    .flat_map(|f| f.1.sites.into_iter().map(|s| s.site)),
             )
             .filter(|s| *s != ROOT_PLACE)
             .collect();

@@ -1,6 +1,6 @@
 //! The columns.
 
-use crate::folded::Folded;
+use crate::folded::{Folded, Folds};
 use crate::meta::Meta;
 use crate::samples::Samples;
 use crate::unrecorded::Bounds;
@@ -405,7 +405,7 @@ pub struct Dag {
     /// Counters, by name.
     pub counters: Vec<Counter>,
     /// Folded strands, ascending: a strand that stands for a whole subtree (MODEL.md §7).
-    pub folded: Vec<(StrandId, Folded)>,
+    pub folded: Folds,
     /// Of those, the ones that were not recorded, ascending: their records are estimates, within these bounds.
     pub unrecorded: Vec<(StrandId, Bounds)>,
     /// Samples of the code.
@@ -431,9 +431,8 @@ impl Dag {
     }
 
     /// The folded subtree that strand `s` stands for, if any.
-    pub fn fold_of(&self, s: StrandId) -> Option<&Folded> {
-        let i = self.folded.binary_search_by_key(&s, |f| f.0).ok()?;
-        Some(&self.folded[i].1)
+    pub fn fold_of(&self, s: StrandId) -> Option<Folded> {
+        self.folded.of(s)
     }
 
     /// Within what the record of strand `s` may be off, if it stands for an unrecorded subtree.

@@ -1,6 +1,167 @@
-//! The folded record (MODEL.md §7): a subtree that ran on one thread, reduced to what the measures need.
+//! The folded records (MODEL.md §7) of a run: subtrees that ran on one thread, each reduced to what the measures need.
 //!
-//! It is the record of the file. In a [`crate::Dag`] its sites are places, ascending; in its blocks a place that is not known is
+//! A record is the file's. In a [`crate::Dag`] its sites are places, ascending; in its blocks a place that is not known is
 //! [`crate::NONE`].
 
+use crate::dag::StrandId;
 pub use workspan_trace::folded::{FoldedRecord as Folded, FoldedSite};
+
+/// Records by strand, each in the bytes that it has in a file: some 70, where lists of its own would take 600. Whoever wants one has it
+/// decoded, which takes a fraction of a microsecond; that a strand has one is known without.
+#[derive(Clone, PartialEq, Eq, Default)]
+pub struct Folds {
+    strands: Vec<StrandId>,
+    /// Where each one's bytes end.
+    ends: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+impl Folds {
+    /// Number of records.
+    pub fn len(&self) -> usize {
+        self.strands.len()
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.strands.is_empty()
+    }
+
+    /// The strands that have one; ascending in a [`crate::Dag`].
+    pub fn strands(&self) -> &[StrandId] {
+        &self.strands
+    }
+
+    /// Appends a record, of at most 8 points and lengths below 2^64, as there are no others.
+    pub fn push(&mut self, strand: StrandId, record: &Folded) {
+        record.encode(&mut self.bytes);
+        self.strands.push(strand);
+        self.ends.push(self.bytes.len() as u64);
+    }
+
+    /// The `i`-th record.
+    ///
+    /// # Panics
+    /// There is none.
+    pub fn get(&self, i: usize) -> Folded {
+        // It was written here, so it can be read.
+        Folded::decode(self.bytes_of(i)).unwrap_or_default()
+    }
+
+    fn bytes_of(&self, i: usize) -> &[u8] {
+        let from = i.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[from as usize..self.ends[i] as usize]
+    }
+
+    /// All of them with their strands, in order.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = (StrandId, Folded)> + '_ {
+        (0..self.len()).map(|i| (self.strands[i], self.get(i)))
+    }
+
+    /// The record of a strand, where they are ascending.
+    pub fn of(&self, strand: StrandId) -> Option<Folded> {
+        Some(self.get(self.strands.binary_search(&strand).ok()?))
+    }
+
+    /// A strand has one, where they are ascending.
+    pub fn has(&self, strand: StrandId) -> bool {
+        self.strands.binary_search(&strand).is_ok()
+    }
+
+    /// Gives every strand the number that `place` has for it.
+    pub(crate) fn renumber(&mut self, place: impl FnMut(&mut StrandId)) {
+        self.strands.iter_mut().for_each(place);
+    }
+
+    /// The same records under the numbers that `place` has for their strands, ascending: the first of each, and none of a strand that has no
+    /// number.
+    pub(crate) fn sorted(self, place: impl Fn(StrandId) -> Option<StrandId>) -> Folds {
+        let all = (0..).zip(&self.strands);
+        let placed = all.filter_map(|(i, &s)| Some((place(s)?, i)));
+        let mut order: Vec<(StrandId, usize)> = placed.collect();
+        order.sort_unstable();
+        order.dedup_by_key(|o| o.0);
+        let mut sorted = Folds {
+            strands: Vec::with_capacity(order.len()),
+            ends: Vec::with_capacity(order.len()),
+            bytes: Vec::with_capacity(self.bytes.len()),
+        };
+        for (strand, i) in order {
+            sorted.bytes.extend_from_slice(self.bytes_of(i));
+            sorted.strands.push(strand);
+            sorted.ends.push(sorted.bytes.len() as u64);
+        }
+        sorted
+    }
+}
+
+impl std::fmt::Debug for Folds {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl Extend<(StrandId, Folded)> for Folds {
+    fn extend<I: IntoIterator<Item = (StrandId, Folded)>>(&mut self, records: I) {
+        for (strand, record) in records {
+            self.push(strand, &record);
+        }
+    }
+}
+
+impl FromIterator<(StrandId, Folded)> for Folds {
+    fn from_iter<I: IntoIterator<Item = (StrandId, Folded)>>(records: I) -> Folds {
+        let mut all = Folds::default();
+        all.extend(records);
+        all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(work: u64) -> Folded {
+        Folded {
+            work,
+            span: work / 2,
+            envelope: vec![(work / 2, 1), (work / 3, 4)],
+            tasks: 2,
+            sites: vec![FoldedSite {
+                site: 3,
+                count: 2,
+                work: work / 2,
+                lengths: vec![0, 2],
+                ..FoldedSite::default()
+            }],
+            blocks: vec![(3, crate::NONE, work)],
+            source: Some((work, 7)),
+            ..Folded::default()
+        }
+    }
+
+    #[test]
+    fn records_come_back_by_strand() {
+        let told: Folds = [(5, record(50)), (1, record(10)), (9, record(90))]
+            .into_iter()
+            .collect();
+        assert_eq!(told.get(1), record(10));
+        // Strand 9 was merged away, and 5 and 1 change places.
+        let placed = told.sorted(|s| (s != 9).then(|| 6 - s));
+        assert_eq!(placed.strands(), [1, 5]);
+        assert_eq!(placed.of(1), Some(record(50)));
+        assert_eq!(placed.of(5), Some(record(10)));
+        assert_eq!(placed.of(9), None);
+        assert!(placed.has(5) && !placed.has(4));
+    }
+
+    #[test]
+    fn of_two_records_of_a_strand_the_first_stays() {
+        let told: Folds = [(4, record(1)), (2, record(2)), (3, record(3))]
+            .into_iter()
+            .collect();
+        let placed = told.sorted(|s| Some(s / 2));
+        assert_eq!(placed.strands(), [1, 2]);
+        assert_eq!(placed.of(1), Some(record(2)));
+    }
+}

@@ -16,10 +16,11 @@ pub mod recorded;
 pub mod samples;
 pub mod text;
 pub mod unrecorded;
+pub mod wanted;
 
 pub use dag::*;
 pub use error::Error;
-pub use folded::Folded;
+pub use folded::{Folded, Folds};
 pub use meta::{BURDEN_SOURCE, Meta, Steals, TimeUnit};
 pub use open::{OpenOptions, open, sketch};
 pub use recorded::sketch::Sketch;

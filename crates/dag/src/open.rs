@@ -4,6 +4,7 @@ use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::Path;
 
+use memmap2::{Mmap, UncheckedAdvice};
 use workspan_trace::{Tolerance, Trace};
 
 use crate::dag::Dag;
@@ -88,13 +89,57 @@ impl Kind {
 /// # Errors
 /// The file can't be read, is empty, is neither kind, or is damaged (see [`Error`]).
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Dag, Error> {
-    with_file(path, |bytes, about| {
+    with_file(path, |content| {
+        let (bytes, about) = (content.bytes, content.about);
         let wanted = options.index != Index::None && options.grain == Grain::Auto && !options.raw;
         let beside = about
             .filter(|_| wanted)
             .map(|about| Beside::of(path, about, bytes));
-        read_beside(path, bytes, options, beside.as_ref())
+        read_beside(path, content, options, beside.as_ref())
     })
+}
+
+/// What is in a file.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Content<'a> {
+    /// All of it.
+    pub bytes: &'a [u8],
+    /// What is known of a file that is none of a pipe's kind.
+    about: Option<&'a Metadata>,
+    /// Where the bytes are a file's pages.
+    map: Option<&'a Mmap>,
+}
+
+impl<'a> Content<'a> {
+    /// Bytes that are no file's pages.
+    pub(crate) fn of(bytes: &'a [u8]) -> Content<'a> {
+        Content {
+            bytes,
+            ..Content::default()
+        }
+    }
+
+    /// Those of a mapped file.
+    pub(crate) fn mapped(map: &'a Mmap) -> Content<'a> {
+        Content {
+            bytes: map,
+            about: None,
+            map: Some(map),
+        }
+    }
+
+    /// The bytes are hardly needed any more: they take no memory until they are read again.
+    pub(crate) fn let_go(&self) {
+        if let Some(map) = self.map {
+            let_go(map);
+        }
+    }
+}
+
+/// A mapped file takes no memory until it is read again.
+pub(crate) fn let_go(map: &Mmap) {
+    // SAFETY: nothing is ever written to the map, so its pages come back from the file as they were. Where the kernel refuses, they stay.
+    let _ = unsafe { map.unchecked_advise(UncheckedAdvice::DontNeed) };
 }
 
 /// The note, key and value, by which an index says that it is of the trace at `path`: for who makes an index by other means, as the tests
@@ -103,7 +148,8 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Dag, Error> {
 /// # Errors
 /// The file can't be read.
 pub fn index_note(path: &Path, folded: [u64; 5]) -> Result<(&'static str, String), Error> {
-    with_file(path, |bytes, about| {
+    with_file(path, |content| {
+        let (bytes, about) = (content.bytes, content.about);
         let about = about.ok_or_else(|| fail(path, "is no file that could have an index"))?;
         let beside = Beside::of(path, about, bytes);
         Ok((recorded::index::KEY, beside.note(folded)))
@@ -123,14 +169,11 @@ pub fn sketch(path: &Path, options: &OpenOptions) -> Result<Option<Sketch>, Erro
 
 /// Calls `f` with the content of the file at `path`.
 fn with_bytes<T>(path: &Path, f: impl FnOnce(&[u8]) -> Result<T, Error>) -> Result<T, Error> {
-    with_file(path, |bytes, _| f(bytes))
+    with_file(path, |content| f(content.bytes))
 }
 
-/// Likewise, and with what is known of a file that is none of a pipe's kind.
-fn with_file<T>(
-    path: &Path,
-    f: impl FnOnce(&[u8], Option<&Metadata>) -> Result<T, Error>,
-) -> Result<T, Error> {
+/// Likewise, and with what it is.
+fn with_file<T>(path: &Path, f: impl FnOnce(Content<'_>) -> Result<T, Error>) -> Result<T, Error> {
     let fail = |what: String| fail(path, &what);
     let file = File::open(path).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => fail(
@@ -155,15 +198,18 @@ fn with_file<T>(
         // A pipe, as of `export … | workspan report /dev/stdin`: it can't be mapped.
         let mut bytes = Vec::new();
         (&file).read_to_end(&mut bytes).map_err(unreadable)?;
-        return f(&bytes, None);
+        return f(Content::of(&bytes));
     }
     if metadata.len() == 0 {
-        return f(&[], None);
+        return f(Content::default());
     }
     // SAFETY: the map is read only and dropped before `file`'s last use here; should another process shorten the file
     // meanwhile, reads beyond its end stop this process with SIGBUS, as with any mapped input.
-    let map = unsafe { memmap2::Mmap::map(&file) }.map_err(unreadable)?;
-    f(&map, Some(&metadata))
+    let map = unsafe { Mmap::map(&file) }.map_err(unreadable)?;
+    f(Content {
+        about: Some(&metadata),
+        ..Content::mapped(&map)
+    })
 }
 
 /// [`open`] for a file's content; `path` is what errors call it.
@@ -171,17 +217,18 @@ fn with_file<T>(
 /// # Errors
 /// As [`open`].
 pub fn read(path: &Path, bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
-    read_beside(path, bytes, options, None)
+    read_beside(path, Content::of(bytes), options, None)
 }
 
 fn read_beside(
     path: &Path,
-    bytes: &[u8],
+    content: Content<'_>,
     options: &OpenOptions,
     beside: Option<&Beside>,
 ) -> Result<Dag, Error> {
+    let bytes = content.bytes;
     let result = match kind(path, bytes)? {
-        Kind::Recorded => recorded::dag_beside(bytes, options, beside),
+        Kind::Recorded => recorded::dag_beside(content, options, beside),
         Kind::Text => text::read_with(bytes, options),
         Kind::Packed => unpacked(bytes, options).and_then(|text| text::read_with(&text, options)),
     };

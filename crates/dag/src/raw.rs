@@ -8,7 +8,7 @@ mod strands;
 pub use strands::RawStrands;
 
 use crate::dag::{Lists, Off, Place, ScopeKind, Steal, TaskKind, ThreadEvent};
-use crate::folded::Folded;
+use crate::folded::Folds;
 use crate::meta::Meta;
 use crate::samples::RawSamples;
 use crate::unrecorded::Bounds;
@@ -140,7 +140,7 @@ pub struct RawTrace {
     /// Samples of the code.
     pub samples: RawSamples,
     /// Folded strands by raw strand.
-    pub folded: Vec<(u32, Folded)>,
+    pub folded: Folds,
     /// Of those, the ones that are estimated, by raw strand.
     pub unrecorded: Vec<(u32, Bounds)>,
 }

@@ -34,7 +34,7 @@ use self::places::Places;
 use crate::build::{Mode, build};
 use crate::dag::Dag;
 use crate::error::Error;
-use crate::open::{Index, OpenOptions};
+use crate::open::{Content, Index, OpenOptions};
 use crate::raw::RawTrace;
 
 /// Folding for longer than this is worth an index.
@@ -71,20 +71,21 @@ pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<RawTrace, Error> {
 /// # Errors
 /// Those of [`read`] and [`build`].
 pub fn dag(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
-    dag_beside(bytes, options, None)
+    dag_beside(Content::of(bytes), options, None)
 }
 
 /// [`dag`] of a trace that may have an index.
 pub(crate) fn dag_beside(
-    bytes: &[u8],
+    content: Content<'_>,
     options: &OpenOptions,
     beside: Option<&Beside>,
 ) -> Result<Dag, Error> {
+    let bytes = content.bytes;
     if let Some(dag) = beside.and_then(index::read) {
         return Ok(dag);
     }
     let started = Instant::now();
-    let gathered = gather::gather(bytes, options)?;
+    let gathered = gather::gather_of(content, options)?;
     let mut places = places::places(&gathered);
     if let Some(short) = fold::fold(&gathered, &places, options, bytes.len()) {
         let slow = options.index == Index::Always || started.elapsed() > SLOW;
@@ -92,6 +93,7 @@ pub(crate) fn dag_beside(
             // Where it can't be written, the next reader folds again.
             let _ = index::write(beside, bytes, &short);
         }
+        content.let_go();
         let raw = told(short.instead(gathered), places, bytes.len())?;
         return build(raw, Mode::Repair);
     }

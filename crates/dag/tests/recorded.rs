@@ -276,13 +276,14 @@ fn a_folded_subtree_comes_with_its_strand() {
         .at(100, Kind::Resume, &[])
         .at(120, Kind::End, &[]);
     let dag = dag(&File::new([main], Some(120)));
-    let [(strand, folded)] = &dag.folded[..] else {
+    let &[strand] = dag.folded.strands() else {
         panic!("{:?}", dag.folded)
     };
+    let folded = dag.folded.get(0);
     assert_eq!(
         (
-            dag.strands.start[*strand as usize],
-            dag.strands.end[*strand as usize]
+            dag.strands.start[strand as usize],
+            dag.strands.end[strand as usize]
         ),
         (10, 100)
     );

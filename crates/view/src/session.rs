@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use workspan_analysis::{Options, report, stolen_strands, strand_facts_and_sites};
-use workspan_dag::{Dag, OpenOptions};
+use workspan_dag::{Dag, OpenOptions, memory, wanted};
 
 use crate::failure::Failure;
-use crate::loading::{Loading, Why};
+use crate::loading::Loading;
 use crate::overview::Overview;
 use crate::run::{Codes, Facts, Picture, Rest, Rows, Run, Sites, Stage};
 use crate::source_file::unite;
@@ -106,11 +106,9 @@ impl Session {
             mode: Mode::Server,
             loading: Loading::default(),
         };
-        match session.measure(&session.runs[0], dag) {
-            Err(Why::Failed(why)) => Err(Failure::new(500, why)),
-            // Nobody has the session yet who could stop it.
-            Ok(()) | Err(Why::Stopped) => Ok(session),
-        }
+        let measured = session.measure(&session.runs[0], dag);
+        measured.map_err(|why| Failure::new(500, why))?;
+        Ok(session)
     }
 
     /// The run called `id`.
@@ -139,30 +137,26 @@ impl Session {
         Ok(found)
     }
 
-    /// Loads all runs, one after the other, on this thread, and waits where [`Session::stop`] was called until [`Session::go`] is. What
-    /// goes wrong is kept and answered to whoever asks for the run.
+    /// Loads all runs, one after the other, and waits where [`Session::stop`] was called until [`Session::go`] is. What goes wrong is kept
+    /// and answered to whoever asks for the run.
     pub fn load(&self) {
-        loop {
-            match self.load_wanted() {
-                Ok(()) => return,
-                Err(_) => {
-                    for run in self.runs.iter().filter(|run| !run.is_settled()) {
-                        run.reach(Stage::STOPPED);
-                    }
-                    self.loading.wait();
-                }
+        let stopped = || {
+            for run in self.runs.iter().filter(|run| !run.is_settled()) {
+                run.reach(Stage::STOPPED);
             }
-        }
+            memory::give_back();
+        };
+        self.loading.until_done(|| self.load_wanted(), stopped);
     }
 
-    /// Ends loading at the next stage and gives back what it took; what is loaded stays.
+    /// Ends loading, whatever it is at, and gives back what it took; what is loaded stays.
     pub fn stop(&self) {
         self.loading.want(false);
     }
 
     /// Loading is to end, or has ended, before it is through.
     pub(crate) fn is_stopped(&self) -> bool {
-        self.loading.check().is_err()
+        self.loading.is_stopped()
     }
 
     /// Loads what is not loaded yet after all.
@@ -183,43 +177,38 @@ impl Session {
         }
     }
 
-    /// `Err`: somebody stopped it.
-    fn load_wanted(&self) -> Result<(), Why> {
-        self.loading.check()?;
+    /// Loads what is not loaded; unwinds where somebody stops it.
+    fn load_wanted(&self) {
         // All pictures before the first run is read: they take a tenth of the time.
         self.look_over();
         for run in self.runs.iter().filter(|run| !run.is_settled()) {
-            match self.load_run(run) {
-                Err(Why::Failed(why)) => {
-                    let _ = run.failed.set(why);
-                }
-                other => other?,
+            if let Err(why) = self.load_run(run) {
+                let _ = run.failed.set(why);
             }
         }
-        Ok(())
     }
 
-    fn load_run(&self, run: &Run) -> Result<(), Why> {
-        self.loading.check()?;
+    fn load_run(&self, run: &Run) -> Result<(), String> {
+        wanted::check();
         if let Some(picture) = run.picture.get() {
             return self.report(run, picture.dag.clone());
         }
         run.reach(Stage::new(1, "reading the trace"));
-        let mut dag = open(&run.path, &self.settings.opening).map_err(Why::Failed)?;
+        let mut dag = open(&run.path, &self.settings.opening)?;
         unite(&mut dag, &self.settings.source_dirs);
         self.measure(run, dag)
     }
 
     /// All stages but the reading.
-    fn measure(&self, run: &Run, dag: Dag) -> Result<(), Why> {
-        self.loading.check()?;
+    fn measure(&self, run: &Run, dag: Dag) -> Result<(), String> {
+        wanted::check();
         run.reach(Stage::new(2, "measuring the strands"));
-        let picture = picture(dag, &self.settings.measured).map_err(Why::of)?;
-        self.loading.check()?;
+        let picture = picture(dag, &self.settings.measured).map_err(|e| e.to_string())?;
+        wanted::check();
         run.reach(Stage::new(3, "drawing the timeline"));
         let index = timeline::Index::new(&picture);
         // What was stopped meanwhile does not come up after all.
-        self.loading.check()?;
+        wanted::check();
         let dag = picture.dag.clone();
         // The picture last: whoever sees it has both.
         let _ = run.timeline.set(index);
@@ -229,13 +218,13 @@ impl Session {
     }
 
     /// The last stage.
-    fn report(&self, run: &Run, dag: Arc<Dag>) -> Result<(), Why> {
-        self.loading.check()?;
+    fn report(&self, run: &Run, dag: Arc<Dag>) -> Result<(), String> {
+        wanted::check();
         run.reach(Stage::new(4, "making the report"));
-        let report = report(&dag, &self.settings.measured).map_err(Why::of)?;
+        let report = report(&dag, &self.settings.measured).map_err(|e| e.to_string())?;
         let _ = run.rest.set(Rest::new(report));
         // What reading and measuring took lies free, and the run is looked at for long.
-        workspan_dag::memory::give_back();
+        memory::give_back();
         run.reach(Stage::new(Stage::OF, "done"));
         Ok(())
     }

@@ -50,7 +50,7 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
   const by = useSignal<"code" | "site">("code");
   const [one, two] = [runMeta(a)!, runMeta(b)!];
   const quantities = quantityRows(c.table);
-  const rows = by.value === "code" ? blockRows(c.table, one) : siteRows(c.table, one);
+  const rows = by.value === "code" ? blockRows(c.table, one, two) : siteRows(c.table, one);
   useEffect(() => registerExport({ tab: "compare", csv: () => compareCsv(quantities, rows) }), [c, by.value]);
   useEffect(() => {
     status.value = `${a.toUpperCase()} ${one.file} · ${b.toUpperCase()} ${two.file}${one.host && one.host === two.host ? " · same machine" : ""}`;

@@ -20,7 +20,7 @@ export function Toolbar({ scene }: { scene: Scene }) {
       )}
       <label>Colour <select value={colorBy.value} onChange={(e) => (colorBy.value = e.currentTarget.value as ColorBy)}>{COLOURS.map((c) => <option value={c.id}>{c.title}</option>)}</select></label>
       <span class="dag-sep" />
-      <button onClick={() => more(scene)} title="Expand every node shown">Expand level <kbd>X</kbd></button>
+      <button onClick={() => more(scene)} title="Expand every node shown">Expand <kbd>X</kbd></button>
       <button onClick={() => less(scene)} title="Collapse the innermost nodes">Contract <kbd>C</kbd></button>
       <button onClick={() => scene.fitNow("full")} title="Fit everything; H the width, V the height">Fit <kbd>F</kbd></button>
       <span class="dag-sep" />

@@ -47,7 +47,10 @@ export class Insides {
       if (!(e instanceof Unavailable) || e.why === "loading" || e.why === "gone") throw e;
       // One that can't be had must not take the others with it.
       if (ids.length > 1) for (const id of ids) await this.ask([id]);
-      else this.missing.set(ids[0]!, e.remedy ? `${e.message} ${e.remedy}` : e.message);
+      else {
+        const why = this.meta.mode === "report" && e.why === "absent" ? "This report's detail stops here: what is inside was left out." : e.message;
+        this.missing.set(ids[0]!, e.remedy ? `${why} ${e.remedy}` : why);
+      }
     }
   }
 

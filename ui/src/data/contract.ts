@@ -57,6 +57,8 @@ export interface RunMeta {
   /** Level at which one tile holds the whole run. */
   top_level: number;
   tasks: number;
+  /** Tasks that have a number of their own, from 0; the others are inside of folded strands (`s<strand>.<number there>`). 0 in an overview. */
+  numbered_tasks: number;
   strands: number;
   /** Steals by the model, and those the runtime reported while its thief waited (leapfrog). */
   steals: number;

@@ -103,7 +103,7 @@ function OfTask({ id, run: r, close, group }: { id: number; run: RunMeta; close:
   const part = group ? /^g\d+\.(\d+)\.(\d+)$/.exec(group) : null;
   return (
     <Columns
-      close={close} title={<span class="fn">{d?.kind === "root" ? "root task" : (site?.function ?? site?.label ?? "task")}</span>} note={<>task {count(d?.number ?? id)}{part && `, its strands and children ${count(Number(part[1]) + 1)} to ${count(Number(part[2]))} in program order`}</>}
+      close={close} title={<span class="fn">{d?.kind === "root" ? "root task" : (site?.function ?? site?.label ?? "task")}</span>} note={<>task {count(d?.number ?? id)}{r.numbered_tasks < r.tasks && ", those that are folded not counted"}{part && `, its strands and children ${count(Number(part[1]) + 1)} to ${count(Number(part[2]))} in program order`}</>}
       facts={<Answered asked={asked} what="the task" height={150} small>{(t) => <Facts of={taskFacts(t, r)} />}</Answered>}
       stack={<><h2>Logical stack<span>innermost first, across steals</span></h2><Answered asked={asked} what="the stack" height={150} small>{(t) => <Stack of={t} run={r} />}</Answered></>}
       source={<Around at={at} run={r} what={code?.label ?? null} />}

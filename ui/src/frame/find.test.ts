@@ -14,6 +14,11 @@ test("a number is a task, where there is one", () => {
   expect(search("#12", run, [])[0]?.kind).toBe("task");
   expect(search("99999999", run, []).some((f) => f.kind === "task")).toBe(false);
 });
+test("where subtrees are folded, a number says which tasks it counts", () => {
+  const folded = { ...run, tasks: 11_405_774, numbered_tasks: 2_000 };
+  expect(search("12", folded, [])[0]?.where).toBe("of the 2,000 that are not folded");
+  expect(search("2000", folded, [])).toEqual([]);
+});
 test("names that start so go first, and each kind is found", () => {
   const found = search("sort", run, [{ label: "sorting", task: 0, row: 0, start: 5, end: 9, tree: true, part: false }]);
   expect(found[0]!.title).toBe("sort_unstable");

@@ -1,6 +1,7 @@
 /** What a search finds: sites, code, regions and functions by name or place, tasks by number. */
 
 import type { RegionSpan, RunMeta } from "../data/contract";
+import { count } from "../format";
 import { show, tab, type Selection, type Tab } from "../store";
 
 export interface Found { kind: "task" | "site" | "code" | "region" | "function"; title: string; where: string; go: () => void }
@@ -11,9 +12,11 @@ export function search(text: string, run: RunMeta, regions: RegionSpan[], most =
   if (!query) return [];
   const found: (Found & { rank: number })[] = [];
   const number = /^(?:task\s*)?#?(\d+)$/.exec(query);
-  if (number && Number(number[1]) < run.tasks) {
+  if (number && Number(number[1]) < run.numbered_tasks) {
     const id = Number(number[1]);
-    found.push({ kind: "task", title: `task ${id}`, where: "", rank: 0, go: () => go({ kind: "task", run: run.id, id }, "timeline", ["timeline", "dag"]) });
+    // Where subtrees are folded, the others are counted without them.
+    const where = run.numbered_tasks < run.tasks ? `of the ${count(run.numbered_tasks)} that are not folded` : "";
+    found.push({ kind: "task", title: `task ${id}`, where, rank: 0, go: () => go({ kind: "task", run: run.id, id }, "timeline", ["timeline", "dag"]) });
   }
   // A task inside of a folded strand: the strand's number and the task's there.
   const inner = run.has.inside ? /^(?:task\s*)?#?(\d+)\.(\d+)$/.exec(query) : null;

@@ -5,7 +5,7 @@ import { useJson, valueOf, type Asked } from "../ask";
 import type { FindingWords, Report, RunMeta, Scalability as Bounds, Source, StrandDetail, Summary as Words } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
-import { areaTicks, count, percent, plain, ticks, time } from "../format";
+import { areaTicks, count, percent, plain, ticks, time, units } from "../format";
 import { announcement, colorBy, finding, run, runMeta, selection, show, source, tab, type Selection } from "../store";
 import { tokens } from "../colors";
 import { colours, dark } from "../theme/theme";
@@ -53,7 +53,7 @@ function Whole({ meta }: { meta: RunMeta }) {
         <Answered asked={summary} what="the verdict" height={80}>
           {(s) => (
             <>
-              <h1 class="verdict">{s.verdict}</h1>
+              <h1 class="verdict">{units(s.verdict)}</h1>
               {s.why.map((w, i) => <p key={i} class="why"><Sentence of={w} /></p>)}
             </>
           )}
@@ -212,7 +212,7 @@ function Checked({ of }: { of: Words }) {
     <Section title="Also checked">
       {of.checked.map((c) => {
         const [sign, cls, words] = mark[c.state];
-        return <div key={c.what} class="checked"><span class={cls} title={words} aria-label={words}>{sign}</span><span class="dim">{c.what}</span><span class="value">{c.value}</span></div>;
+        return <div key={c.what} class="checked"><span class={cls} title={words} aria-label={words}>{sign}</span><span class="dim">{c.what}</span><span class="value">{units(c.value)}</span></div>;
       })}
     </Section>
   );

@@ -86,7 +86,7 @@ function Notice({ meta }: { meta: RunMeta }) {
     // Nothing is known yet of what these sentences tell.
   } else if (meta.strands === 0) says.push("This run has no strand: nothing parallel was recorded, so there is nothing to draw.");
   else if (meta.workers === 1) says.push("One worker: there is nobody to steal from, and no delay or missing work that others could fill.");
-  else if (meta.steals + meta.leaps === 0) says.push("Nothing was stolen: every task ran where it was created.");
+  else if (meta.steals + meta.leaps === 0) says.push("Nothing was stolen: tasks ran where they were created, or where the program itself put them.");
   if (meta.more_threads > 0) says.push(`${count(meta.more_threads)} further threads have no row here; they are in all numbers.`);
   if (meta.folded_strands > 0) says.push(`${count(meta.folded_strands)} boxes are folded subtrees (two lines at their bottom): one ${meta.has.inside ? "box for many strands; zoom in on one to see them" : "record for many strands"}.`);
   const chosen = selection.value;

@@ -125,12 +125,14 @@ export function matrixAt(s: Scene, all: Steals): Matrix | null {
   const by = Math.ceil(rows / 32);
   const n = Math.ceil(rows / by);
   const room = Math.min(150, s.bands.rows.h - 60);
-  const cell = Math.max(2, Math.min(24, Math.floor(room / n)));
+  const widest = Math.max(2, Math.min(24, Math.floor(room / n)));
   if (room < 40) return null;
-  // Below the rows where they leave room, else over the last of their time.
+  // Below the rows where they leave room, if need be in smaller cells that still have their names; else over the last of their time.
   const area = s.bands.rows;
   const end = area.y + area.pitch * area.count - area.scroll;
-  const below = end + 36 + n * cell + 38 <= area.y + area.h;
+  const fits = Math.min(widest, Math.floor((area.y + area.h - end - 36 - 38) / n));
+  const below = fits >= Math.min(widest, 12);
+  const cell = below ? fits : widest;
   return { x: s.bands.x0 + s.bands.plot - n * cell - 18, y: below ? end + 36 : area.y + 32, cell, by, n };
 }
 

@@ -3,6 +3,7 @@
 import type { ComponentChildren, CSSProperties } from "preact";
 import { runColour, type Colour } from "../colors";
 import type { Words } from "../data/contract";
+import { units } from "../format";
 import { keyText } from "../keys";
 import { run, show } from "../store";
 import { dark } from "../theme/theme";
@@ -68,13 +69,13 @@ export function Place({ label, file, line }: { label: string; file: string | nul
 export function Sentence({ of }: { of: Words }) {
   return (
     <>
-      {of.map((w, i) => (w.as === "code" ? <span key={i} class="fn">{w.text}</span> : w.as === "strong" ? <b key={i}>{w.text}</b> : w.as === "place" ? <Place key={i} label={w.text} file={w.file} line={w.line} /> : <span key={i}>{w.text}</span>))}
+      {of.map((w, i) => (w.as === "code" ? <span key={i} class="fn">{w.text}</span> : w.as === "strong" ? <b key={i}>{units(w.text)}</b> : w.as === "place" ? <Place key={i} label={w.text} file={w.file} line={w.line} /> : <span key={i}>{units(w.text)}</span>))}
     </>
   );
 }
 
 export function plainWords(of: Words): string {
-  return of.map((w) => w.text).join("");
+  return of.map((w) => units(w.text)).join("");
 }
 
 export function Section(p: { title: ComponentChildren; note?: ComponentChildren; end?: ComponentChildren; children: ComponentChildren; style?: CSSProperties; id?: string }) {

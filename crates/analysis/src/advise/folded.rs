@@ -49,7 +49,7 @@ pub(super) fn folded(dag: &Dag, report: &Report) -> Option<FoldedAdvice> {
             sums.len() - 1
         })
     };
-    for (_, fold) in &dag.folded {
+    for (_, fold) in dag.folded.iter() {
         for site in &fold.sites {
             let i = at(&mut sums, site.site);
             sums[i].tasks = sums[i].tasks.saturating_add(site.count);

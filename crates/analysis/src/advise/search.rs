@@ -139,7 +139,7 @@ impl<'a> Search<'a> {
     fn cover(&self, set: &[u32]) -> Cover {
         let mut cover = Cover::nothing(self.dag);
         for (s, &block) in (0u32..).zip(&self.block) {
-            let is_fold = !self.dag.folded.is_empty() && self.dag.fold_of(s).is_some();
+            let is_fold = self.dag.folded.has(s);
             if set.contains(&block) && !is_fold {
                 let kept = 1.0 / self.sums[block as usize].factor;
                 cover.inside[s as usize] = self.weights.work(s) as f64 * (1.0 - kept);
@@ -220,7 +220,7 @@ impl<'a> Search<'a> {
         for s in path {
             let block = self.block[s as usize];
             let weight = self.weights.path(s, 0) as f64 - cover.inside[s as usize];
-            if !self.dag.folded.is_empty() && self.dag.fold_of(s).is_some() {
+            if self.dag.folded.has(s) {
                 folded += weight;
             } else if set.contains(&block) || self.sums[block as usize].factor < LEAST_FACTOR {
                 fine += weight;

@@ -1,5 +1,6 @@
 //! Recording: the probes' own time, by the site of the strands it was taken out of.
 
+use workspan_dag::wanted::watched;
 use workspan_dag::{Dag, NONE, StrandId};
 
 use super::ledger::Book;
@@ -22,11 +23,11 @@ pub(super) fn probes(dag: &Dag, costs: Costs) -> Book {
     // Ticks by site in small and in other strands, and the longest such strand.
     let mut fine = vec![(0u128, 0, NONE); dag.places.len()];
     let mut other = 0;
-    for s in 0..dag.strands.len() {
+    for s in watched(0..dag.strands.len()) {
         let off = offs.inside(s as StrandId);
-        let fold = folds.next_if(|f| f.0 as usize == s).map(|f| &f.1);
+        let fold = folds.next_if(|f| f.0 as usize == s).map(|f| f.1);
         let on_cpu = u128::from(on_cpu(dag, s, off));
-        let probes = u128::from(probe_ticks(dag, s, fold, costs.probe)).min(on_cpu);
+        let probes = u128::from(probe_ticks(dag, s, fold.as_ref(), costs.probe)).min(on_cpu);
         if probes * PARTS <= on_cpu {
             other += probes;
             continue;

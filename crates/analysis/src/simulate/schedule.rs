@@ -48,7 +48,7 @@ impl<'a> Schedule<'a> {
             within: vec![(NONE, 0); count],
             source: Vec::new(),
             told: Told {
-                folded: dag.folded.iter().map(|f| f.0).collect(),
+                folded: dag.folded.strands().to_vec(),
                 seen: vec![false; dag.folded.len()],
             },
         }
@@ -98,7 +98,7 @@ impl<'a> Schedule<'a> {
             self.dag.fold_of(strand)
         };
         let keep = fold.is_some();
-        self.raw.folded.extend(fold.map(|f| (index, f.clone())));
+        self.raw.folded.extend(fold.map(|f| (index, f)));
         let at = if strand == NONE {
             NONE
         } else {

@@ -80,15 +80,15 @@ pub(super) fn sites(
     }
     let mut inside = vec![Inside::default(); places];
     let mut folded_strands = 0u64;
-    for (s, fold) in &dag.folded {
+    for (s, fold) in dag.folded.iter() {
         folded_strands = folded_strands.saturating_add(fold.strands);
         for site in &fold.sites {
             let lengths = if is_time { &site.lengths[..] } else { &[] };
             inside[site.site as usize].add(site.count, lengths);
         }
         if is_time {
-            let others = inside_of(fold).min(weights.work(*s));
-            let task = &mut own[strands.task[*s as usize] as usize];
+            let others = inside_of(&fold).min(weights.work(s));
+            let task = &mut own[strands.task[s as usize] as usize];
             *task = task.saturating_sub(others);
         }
     }
@@ -107,8 +107,8 @@ pub(super) fn sites(
             strands.len()
         }
     ];
-    for (s, _) in &dag.folded {
-        folded[*s as usize] = true;
+    for &s in dag.folded.strands() {
+        folded[s as usize] = true;
     }
     let is_folded = |s: usize| folded.get(s).is_some_and(|&f| f);
     let values = (0..strands.len()).filter(|&s| !is_folded(s)).map(|s| {

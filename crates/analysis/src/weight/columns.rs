@@ -55,9 +55,10 @@ pub(super) struct Marks(Vec<u64>);
 
 impl Marks {
     pub(super) fn of(dag: &Dag) -> Marks {
-        let words = dag.folded.last().map_or(0, |last| last.0 as usize / 64 + 1);
+        let strands = dag.folded.strands();
+        let words = strands.last().map_or(0, |&last| last as usize / 64 + 1);
         let mut bits = vec![0u64; words];
-        for &(s, _) in &dag.folded {
+        for &s in strands {
             bits[s as usize / 64] |= 1 << (s % 64);
         }
         Marks(bits)

@@ -135,7 +135,7 @@ impl Cover {
         let blocks = Inside::new(dag);
         let mut folds = dag.folded.iter().peekable();
         for s in 0..dag.strands.len() as u32 {
-            let fold = folds.next_if(|f| f.0 == s).map(|f| &f.1);
+            let fold = folds.next_if(|f| f.0 == s).map(|f| f.1);
             let own = inside[dag.strands.task[s as usize] as usize];
             let Some(fold) = fold.filter(|_| !(own && subtree)) else {
                 if own {
@@ -162,7 +162,7 @@ impl Cover {
                     let sites = fold.sites.iter().filter(|i| wanted[i.site as usize]);
                     work = sites.fold(0, |sum, i| sum.saturating_add(i.work));
                 } else {
-                    blocks.each(fold, &BlockKey::of(dag, s), fold.work, |key, part| {
+                    blocks.each(&fold, &BlockKey::of(dag, s), fold.work, |key, part| {
                         work += if wanted[key.site as usize] { part } else { 0 };
                     });
                 }
@@ -178,7 +178,7 @@ impl Cover {
             if part.label != label {
                 return;
             }
-            if !part.tree && !dag.folded.is_empty() && dag.fold_of(part.strand).is_some() {
+            if !part.tree && dag.folded.has(part.strand) {
                 hidden.push(part.strand);
             } else {
                 // Each stretch takes out its own probes, so together they may come to a little more than the strand.
@@ -210,7 +210,7 @@ impl Cover {
                 None => {}
                 Some((_, fold)) => {
                     let mut part = 0;
-                    blocks.each(fold, &own, fold.work, |block, work| {
+                    blocks.each(&fold, &own, fold.work, |block, work| {
                         part += if block == key { work } else { 0 };
                     });
                     if part > 0 {
@@ -252,7 +252,7 @@ impl Cover {
                 }
                 Some((_, fold)) => {
                     let mut work = 0;
-                    blocks.each(fold, &BlockKey::of(dag, s), fold.work, |block, part| {
+                    blocks.each(&fold, &BlockKey::of(dag, s), fold.work, |block, part| {
                         work += if begins_in(block.from) { part } else { 0 };
                     });
                     let mut part = u128::from(work);
@@ -274,7 +274,7 @@ impl Cover {
 
 /// The heaviest path through folded strand `s`.
 fn span_inside(dag: &Dag, weights: &Weights, s: StrandId) -> f64 {
-    debug_assert!(dag.fold_of(s).is_some());
+    debug_assert!(dag.folded.has(s));
     weights.path_scaled(s, 0, 1.0)
 }
 
@@ -349,7 +349,7 @@ impl Sampled {
         let of = |(all, hits): (u32, u32)| (all > 0).then(|| f64::from(hits) / f64::from(all));
         let own = self.strands.get(s as usize).copied().and_then(of);
         // What a folded strand's block has samples of is other strands.
-        let folded = !dag.folded.is_empty() && dag.fold_of(s).is_some();
+        let folded = dag.folded.has(s);
         own.or_else(|| {
             let block = self.block.get(s as usize).filter(|_| !folded)?;
             of(self.blocks[*block as usize])

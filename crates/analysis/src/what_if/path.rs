@@ -25,7 +25,7 @@ fn weight(
     s: StrandId,
 ) -> f64 {
     let inside = cover.inside[s as usize];
-    if !dag.folded.is_empty() && dag.fold_of(s).is_some() {
+    if dag.folded.has(s) {
         let scale = if inside > 0.0 { 1.0 / factor } else { 1.0 };
         return weights.path_scaled(s, burden, scale);
     }

@@ -98,7 +98,7 @@ fn every_measure_is_the_same_to_the_tick() {
         folds += n;
         kept += short.tasks.len();
         unfolded += plain.tasks.len();
-        for &(strand, ref fold) in &short.folded {
+        for (strand, fold) in short.folded.iter() {
             let s = strand as usize;
             let length = short.strands.end[s] - short.strands.start[s];
             assert!(length < options.grain, "case {case}");

@@ -66,13 +66,13 @@ fn folded_past_the_end(plain: &workspan_dag::Dag, short: &workspan_dag::Dag) -> 
         let ended = strands(task).map(|s| plain.strands.end[s]).max();
         ends.extend(begun.zip(ended));
     }
-    let past = |&&(strand, _): &&(u32, _)| {
+    let past = |&&strand: &&u32| {
         let s = strand as usize;
         let (start, end) = (short.strands.start[s], short.strands.end[s]);
         ends.iter()
             .any(|&(begun, ended)| begun == start && ended < end)
     };
-    short.folded.iter().filter(past).count()
+    short.folded.strands().iter().filter(past).count()
 }
 
 /// Each block that takes any time: whose, from where to where, and how.

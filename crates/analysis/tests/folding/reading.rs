@@ -84,9 +84,9 @@ fn look_into(bytes: &[u8], plain: &Dag, short: &Dag) -> usize {
         })
         .collect();
     let mut found = 0;
-    for (s, fold) in &short.folded {
-        let thread = short.strands.thread[*s as usize];
-        let all = records.inside(short, *s, (0, u64::MAX), usize::MAX);
+    for (s, fold) in short.folded.iter() {
+        let thread = short.strands.thread[s as usize];
+        let all = records.inside(short, s, (0, u64::MAX), usize::MAX);
         assert!(!all.cut);
         let mut work = 0;
         for strand in &all.strands {
@@ -105,8 +105,8 @@ fn look_into(bytes: &[u8], plain: &Dag, short: &Dag) -> usize {
         assert_eq!(work, fold.work + fold.probes, "{fold:?}");
         found += all.strands.len();
         // Parts of it are those that overlap.
-        let middle = (short.strands.start[*s as usize] + short.strands.end[*s as usize]) / 2;
-        let part = records.inside(short, *s, (middle, middle + 10), usize::MAX);
+        let middle = (short.strands.start[s as usize] + short.strands.end[s as usize]) / 2;
+        let part = records.inside(short, s, (middle, middle + 10), usize::MAX);
         let overlap = |s: &&InsideStrand| s.end > middle && s.start < middle + 10;
         let times = |all: &mut dyn Iterator<Item = &InsideStrand>| -> Vec<(u64, u64)> {
             all.map(|s| (s.start, s.end.min(middle + 10))).collect()
@@ -115,7 +115,7 @@ fn look_into(bytes: &[u8], plain: &Dag, short: &Dag) -> usize {
             times(&mut part.strands.iter()),
             times(&mut all.strands.iter().filter(overlap))
         );
-        let few = records.inside(short, *s, (0, u64::MAX), 1);
+        let few = records.inside(short, s, (0, u64::MAX), 1);
         assert!(few.strands.len() <= 1 && (few.cut || all.strands.len() <= 1));
     }
     found

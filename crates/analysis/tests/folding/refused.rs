@@ -92,8 +92,8 @@ fn run(
 /// Whether a folded strand is around a moment (only the main thread has enough to fold). The first moment is 0.
 fn is_folded(dag: &Dag, t: u64) -> bool {
     let t = t - 1;
-    dag.folded.iter().any(|f| {
-        let s = f.0 as usize;
+    dag.folded.strands().iter().any(|&s| {
+        let s = s as usize;
         dag.strands.start[s] < t && t < dag.strands.end[s]
     })
 }

@@ -53,13 +53,8 @@ pub(super) fn fill(
     dag.parts = place_of.regions(&raw.parts, &tasks, &label_ids, repairs);
     dag.labels = labels;
     dag.counters = counters(std::mem::take(&mut raw.counters), &strands, &rank);
-    dag.folded = std::mem::take(&mut raw.folded)
-        .into_iter()
-        .filter_map(|(s, fold)| Some((rank[strands.of_raw(s)?.0 as usize], fold)))
-        .collect();
-    dag.folded.sort_by_key(|f| f.0);
-    dag.folded.dedup_by_key(|f| f.0);
-    dag.folded.shrink_to_fit();
+    dag.folded =
+        std::mem::take(&mut raw.folded).sorted(|raw| Some(rank[strands.of_raw(raw)?.0 as usize]));
     dag.unrecorded = std::mem::take(&mut raw.unrecorded)
         .into_iter()
         .filter_map(|(s, bounds)| Some((rank[strands.of_raw(s)?.0 as usize], bounds)))

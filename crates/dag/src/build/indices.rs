@@ -68,7 +68,7 @@ pub(super) fn check_indices(raw: &mut RawTrace, mode: Mode) -> Result<(), Fault>
         .iter()
         .all(|(_, values)| values.iter().all(|&(s, _)| below(s, strands)));
     good &= raw.folded.iter().all(|(s, f)| {
-        below(*s, strands)
+        below(s, strands)
             && f.sites.iter().all(|s| below(s.site, places))
             && f.blocks
                 .iter()

@@ -103,6 +103,6 @@ pub(super) fn expand(raw: &mut RawTrace) {
     raw.parts.iter_mut().for_each(both);
     let values = raw.counters.iter_mut().flat_map(|c| &mut c.1);
     values.for_each(|v| place(&mut v.0));
-    raw.folded.iter_mut().for_each(|f| place(&mut f.0));
+    raw.folded.renumber(place);
     raw.unrecorded.iter_mut().for_each(|u| place(&mut u.0));
 }

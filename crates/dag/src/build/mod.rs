@@ -27,6 +27,7 @@ use std::fmt;
 use crate::dag::Dag;
 use crate::error::Error;
 use crate::raw::RawTrace;
+use crate::wanted;
 
 /// What to do about a run that contradicts itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,6 +147,7 @@ pub(crate) fn assemble(mut raw: RawTrace, mode: Mode) -> Result<Dag, Fault> {
     let scopes = members::Scopes::new(&raw, &tasks, &mut repairs)?;
     let (mut columns, mut strands, mut waits) =
         strands::merge(&mut raw, &tasks, &scopes, &mut repairs)?;
+    wanted::check();
     let mut depends = graph::depends(&raw, &tasks, mode)?;
     let sorted = order::order(
         graph::Graph {
@@ -162,6 +164,7 @@ pub(crate) fn assemble(mut raw: RawTrace, mode: Mode) -> Result<Dag, Fault> {
         &tasks,
         &mut repairs,
     )?;
+    wanted::check();
     let mut dag = columns::fill(
         raw,
         columns,

@@ -11,6 +11,7 @@ use super::teams::Teams;
 use super::unrecorded::Unrecorded;
 use crate::dag::NONE;
 use crate::error::Error;
+use crate::wanted::watched;
 
 /// What the first walk learnt.
 #[derive(Debug, Default)]
@@ -131,7 +132,7 @@ pub(super) fn walk<'a>(
 ) -> Option<u64> {
     for chunk in &thread.chunks {
         let mut events = Events::new(chunk.bytes, chunk.base);
-        for (t, event) in events.by_ref() {
+        for (t, event) in watched(events.by_ref()) {
             if t > end {
                 return None;
             }

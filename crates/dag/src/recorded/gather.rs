@@ -14,7 +14,7 @@ use workspan_trace::{ChunkKind, FileHeader, FormatError, Tolerance, Trace};
 use super::unrecorded::short::wanted;
 use crate::error::Error;
 use crate::meta::Shortened;
-use crate::open::OpenOptions;
+use crate::open::{Content, OpenOptions};
 
 /// What a file holds.
 #[derive(Debug, Default)]
@@ -78,8 +78,21 @@ impl From<FormatError> for Error {
     }
 }
 
+/// Bytes of a mapped file that are looked through before they are let go.
+const HELD: usize = 8 << 20;
+
 /// Walks the chunks of a file.
 pub(super) fn gather<'a>(bytes: &'a [u8], options: &OpenOptions) -> Result<Gathered<'a>, Error> {
+    gather_of(Content::of(bytes), options)
+}
+
+/// The same of a file that may be mapped: of one that is, hardly any pages stay.
+pub(super) fn gather_of<'a>(
+    content: Content<'a>,
+    options: &OpenOptions,
+) -> Result<Gathered<'a>, Error> {
+    let bytes = content.bytes;
+    let mut held = 0;
     let trace = Trace::open(bytes)?;
     let tolerance = if options.allow_truncated {
         Tolerance::Tolerant
@@ -98,6 +111,11 @@ pub(super) fn gather<'a>(bytes: &'a [u8], options: &OpenOptions) -> Result<Gathe
     let mut chunks = trace.chunks(tolerance);
     for chunk in chunks.by_ref() {
         let chunk = chunk?;
+        held += chunk.payload.len();
+        if held > HELD {
+            content.let_go();
+            held = 0;
+        }
         let bodies = || entries(chunk.payload);
         match chunk.kind {
             ChunkKind::Events => {

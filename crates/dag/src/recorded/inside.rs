@@ -17,9 +17,10 @@ use super::places;
 use crate::dag::{Dag, EndKind, NONE, PlaceId, StrandId};
 use crate::error::Error;
 use crate::meta::Shortened;
-use crate::open::{Kind, OpenOptions};
+use crate::open::{Content, Kind, OpenOptions, let_go};
 
-/// A trace whose folded strands are looked into. It stays mapped; beside that it takes some bytes a chunk.
+/// A trace whose folded strands are looked into. It stays mapped, but its pages are kept only while they are read; beside that it takes some
+/// bytes a chunk.
 #[derive(Debug)]
 pub struct Records {
     map: Mmap,
@@ -127,9 +128,11 @@ impl Records {
         if Kind::of(&map) != Some(Kind::Recorded) || map.len() as u64 != about.size {
             return Ok(None);
         }
-        let gathered = gather::gather(&map, options)?;
+        let gathered = gather::gather_of(Content::mapped(&map), options)?;
         let place_of = places::places(&gathered).by_site();
         let threads = lanes(&map, &gathered, &about);
+        drop(gathered);
+        let_go(&map);
         Ok(Some(Records {
             threads,
             place_of,
@@ -193,6 +196,7 @@ impl Records {
                 break;
             }
         }
+        let_go(&self.map);
     }
 
     /// Records' ticks are the clock's, a [`Dag`]'s count from its origin.

@@ -31,6 +31,7 @@ use super::gather::{Gathered, Thread};
 use super::places::Places;
 use crate::dag::{NONE, ROOT_PLACE, ScopeKind, TaskKind};
 use crate::raw::{RawScope, RawTask, RawTrace};
+use crate::wanted::Steps;
 
 /// Where a task is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -265,7 +266,9 @@ impl<'a> Replay<'a, '_> {
     }
 
     fn run_lane(&mut self, lane: &mut Lane<'a>, number: usize) {
+        let mut steps = Steps::default();
         while let Some((ticks, event)) = lane.next(&self.gathered.threads[number], self.end) {
+            steps.step();
             let t = (ticks - self.origin).min(LATEST);
             if self.is_within_short(lane, number, t) {
                 lane.now = t;

@@ -5,6 +5,7 @@
 //! of some thousand bins of time (`lane`). Who waited for whom is left out, and with it whatever costs time and memory: tasks that
 //! stopped on one thread and go on on another are known to run, but not of which site they are.
 
+mod codes;
 mod first;
 mod lane;
 
@@ -61,7 +62,7 @@ const BINS: u64 = 1 << 20;
 const FEWEST: u64 = 1 << 10;
 const MOST: u64 = 1 << 14;
 
-/// Sketches the recorded trace in the bytes of its file. Time is linear in the events, memory in the tasks (4 bytes each, while it is made).
+/// Sketches the recorded trace in the bytes of its file. Time is linear in the events, memory in the tasks (a byte each, as a rule, while it is made).
 ///
 /// # Errors
 /// It is none, of another version, or damaged (unless `options.allow_truncated`), or has no task.

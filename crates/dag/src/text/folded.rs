@@ -9,6 +9,8 @@ use crate::folded::{Folded, FoldedSite};
 
 /// Most points of an envelope.
 const MOST_POINTS: usize = 8;
+/// Most items of `lengths`: a task takes fewer than 2^64 ticks.
+const MOST_LENGTHS: usize = 64;
 
 /// Reads the record of a `folded` line.
 pub(super) fn read(line: &Line<'_>, places: &mut Places) -> Result<Folded, Error> {
@@ -54,6 +56,13 @@ pub(super) fn read(line: &Line<'_>, places: &mut Places) -> Result<Folded, Error
     }
     for value in line.list("sites")? {
         let site = line.inner(value, "sites")?;
+        let lengths = site.wholes("lengths")?;
+        if lengths.len() > MOST_LENGTHS {
+            return site.fail(format!(
+                "`lengths` has {} items; expected at most {MOST_LENGTHS}",
+                lengths.len()
+            ));
+        }
         fold.sites.push(FoldedSite {
             site: match places.named(&site, "site", "site_place")? {
                 Some(place) => place,
@@ -63,7 +72,7 @@ pub(super) fn read(line: &Line<'_>, places: &mut Places) -> Result<Folded, Error
             work: site.whole("work")?,
             span: site.whole("span")?,
             critical_work: site.whole("critical_work")?,
-            lengths: site.wholes("lengths")?,
+            lengths,
         });
     }
     fold.sites.sort_by_key(|s| s.site);

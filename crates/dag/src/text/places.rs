@@ -150,7 +150,7 @@ impl Places {
             .iter_mut()
             .chain(&mut strands.to)
             .for_each(renumber);
-        for (_, fold) in &mut dag.folded {
+        let settled = dag.folded.iter().map(|(s, mut fold)| {
             fold.sites.iter_mut().for_each(|s| renumber(&mut s.site));
             fold.sites.sort_by_key(|s| s.site);
             fold.blocks.iter_mut().for_each(|b| {
@@ -158,7 +158,9 @@ impl Places {
                 renumber(&mut b.1);
             });
             fold.blocks.sort_unstable();
-        }
+            (s, fold)
+        });
+        dag.folded = settled.collect();
     }
 }
 
@@ -176,7 +178,7 @@ pub(super) fn used_places(dag: &Dag) -> Vec<bool> {
         .iter()
         .chain(&dag.strands.to)
         .for_each(|&p| mark(p));
-    for (_, fold) in &dag.folded {
+    for (_, fold) in dag.folded.iter() {
         fold.sites.iter().for_each(|s| mark(s.site));
         fold.blocks.iter().for_each(|b| {
             mark(b.0);

@@ -87,10 +87,10 @@ fn folded(view: &View) -> Option<String> {
     let sum = |of: fn(&Folded) -> u64| folded.iter().map(|f| u128::from(of(&f.1))).sum::<u128>();
     let tasks = sum(|f| f.tasks);
     // With what folding them took: the rest of the time is that of tasks that can be looked at.
-    let inside = folded.iter().map(|f| length(view, f.0 as usize));
+    let inside = folded.strands().iter().map(|&s| length(view, s as usize));
     let inside = inside.sum::<u128>();
     let mut sites: BTreeMap<u32, u128> = BTreeMap::new();
-    for site in folded.iter().flat_map(|f| &f.1.sites) {
+    for site in folded.iter().flat_map(|f| f.1.sites) {
         *sites.entry(site.site).or_default() += u128::from(site.count);
     }
     let mut sites: Vec<(u32, u128)> = sites.into_iter().collect();

@@ -8,7 +8,7 @@ use workspan_dag::{StrandId, TaskId};
 use super::folded::{self, Folded};
 use super::sequence::{NodeId, Step, cut, sequence, steps};
 use super::{Index, MOST_ITEMS};
-use crate::inside::tree::can_open;
+use crate::inside::tree::{Sums, can_open};
 use crate::run::Picture;
 use crate::timeline::Source;
 
@@ -51,16 +51,6 @@ pub(crate) struct Strand {
     pub inside: Option<Sums>,
     /// Of a strand inside of a folded one, whose `id` and `task` it has: which one it is there.
     pub inner: Option<u32>,
-}
-
-/// What a folded strand stands for.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct Sums {
-    pub tasks: u64,
-    pub strands: u64,
-    pub work: u64,
-    pub span: u64,
-    pub critical_work: u64,
 }
 
 /// A stretch of a node's steps, or one of them.

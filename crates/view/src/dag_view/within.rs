@@ -45,6 +45,11 @@ impl WithinId {
         }
     }
 
+    /// It is the folded strand itself.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.task == 0 && self.range.is_none()
+    }
+
     /// Of its text; `None` when it is no such id.
     pub(crate) fn parse(id: &str) -> Option<WithinId> {
         fn number<N: std::str::FromStr>(text: &str) -> Option<N> {
@@ -293,18 +298,19 @@ fn card(picture: &Picture, tree: &Tree, of: Index, steps: &[Step], id: &WithinId
                 }
             }
             Step::Child(task) => {
-                let sums = tree.tasks[task as usize];
+                let below = tree.tasks[task as usize];
+                let sums = below.sums;
                 ends.push((task, along + sums.span));
                 span = span.max(along + sums.span);
                 children += 1;
                 tasks += sums.tasks;
                 strands += sums.strands;
                 work += sums.work;
-                critical |= sums.critical;
+                critical |= below.critical;
                 critical_work += sums.critical_work;
-                (start, end) = (start.min(sums.start), end.max(sums.end));
+                (start, end) = (start.min(below.start), end.max(below.end));
                 if sums.work >= code.1 {
-                    code = (sums.code, sums.work);
+                    code = (below.code, sums.work);
                 }
             }
         }

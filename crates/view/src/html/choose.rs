@@ -6,13 +6,15 @@ mod notes;
 mod tiles;
 mod what_if;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, BinaryHeap};
 
 use serde_json::Value;
+use workspan_dag::StrandId;
 
 use super::pack::{Group, Pack};
 use crate::answer::{Reply, answer};
 use crate::answers::source::Files;
+use crate::dag_view::WithinId;
 use crate::failure::Failure;
 use crate::run::Picture;
 use crate::session::{Mode, Session};
@@ -22,7 +24,7 @@ const SOURCES: f64 = 0.10;
 const DAG: f64 = 0.25;
 
 /// Items of the DAG's insides that are carried at most.
-const MOST_NODES: usize = 5000;
+const MOST_NODES: usize = 20_000;
 /// Lines of a source file around what is hot or a position.
 const AROUND: u32 = 6;
 
@@ -152,44 +154,91 @@ impl Choice<'_> {
         }
     }
 
-    /// Insides of the DAG's nodes, from the root down, heaviest first within a node; how many items.
-    fn dag(&mut self) -> usize {
-        let mut items = 0;
+    /// Insides of the DAG's nodes from the root down: half of them along the critical path, down to single strands, then those with most work.
+    fn dag(&mut self) -> Nodes {
+        let mut nodes = Nodes::default();
         for run in &self.session.runs {
-            let mut wanted = VecDeque::from(["r".to_owned()]);
-            while let Some(id) = wanted.pop_front() {
+            let mut wanted = Wanted::default();
+            wanted.others.push((u64::MAX, "r".to_owned()));
+            while let Some(id) = wanted.next(nodes.items) {
                 let key = format!("api/v1/dag?run={}&ids={}", run.id, escape(&id));
                 let Some((key, reply)) = self.ask(key) else {
                     continue;
                 };
-                let (count, inside) = insides(reply.bytes(), &id);
-                items += count;
-                if items > MOST_NODES || !self.pack.may(vec![(key, reply)], DAG) {
-                    return items.min(MOST_NODES);
+                let (items, is_inside) = wanted.see(reply.bytes(), &id);
+                let mut group = vec![(key, reply)];
+                // Tasks that the run's graph knows have their details elsewhere.
+                let within = WithinId::parse(&id);
+                if within.is_some() {
+                    let details = format!("api/v1/inside_task?run={}&id={}", run.id, escape(&id));
+                    group.extend(self.ask(details));
                 }
-                wanted.extend(inside);
+                if nodes.items + items > MOST_NODES || !self.pack.may(group, DAG) {
+                    return nodes;
+                }
+                nodes.items += items;
+                nodes.folded += usize::from(is_inside && within.is_none_or(|id| id.is_whole()));
             }
         }
-        items
+        nodes
     }
 }
 
-/// The number of items inside a node, and the nodes among them that can be opened, critical and heavy ones first.
-fn insides(answer: &[u8], id: &str) -> (usize, Vec<String>) {
-    let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
-    let items = answer["nodes"][id]["items"].as_array();
-    let items = items.map_or(&[][..], Vec::as_slice);
-    let mut inside: Vec<(bool, u64, String)> = items
-        .iter()
-        .filter(|item| item["expandable"] == Value::Bool(true))
-        .filter_map(|item| {
-            let id = item["id"].as_str()?.to_owned();
-            let critical = item["critical"] == Value::Bool(true);
-            Some((critical, item["work"].as_u64().unwrap_or(0), id))
-        })
-        .collect();
-    inside.sort_by(|a, b| (b.0, b.1, &a.2).cmp(&(a.0, a.1, &b.2)));
-    (items.len(), inside.into_iter().map(|i| i.2).collect())
+/// What is carried of the DAG.
+#[derive(Debug, Clone, Copy, Default)]
+struct Nodes {
+    items: usize,
+    /// Folded strands that can be opened.
+    folded: usize,
+}
+
+/// Nodes that can be opened and are not yet: their work and names.
+#[derive(Default)]
+struct Wanted {
+    critical: BinaryHeap<(u64, String)>,
+    others: BinaryHeap<(u64, String)>,
+}
+
+impl Wanted {
+    /// The next one, with so many items there.
+    fn next(&mut self, items: usize) -> Option<String> {
+        let critical = items < MOST_NODES / 2 || self.critical.peek() > self.others.peek();
+        let next = match critical {
+            true => self.critical.pop().or_else(|| self.others.pop()),
+            false => self.others.pop().or_else(|| self.critical.pop()),
+        };
+        next.map(|(_, id)| id)
+    }
+
+    /// Notes what can be opened inside of a node; how many items that has, and whether they are a folded strand's.
+    fn see(&mut self, answer: &[u8], id: &str) -> (usize, bool) {
+        let answer: Value = serde_json::from_slice(answer).unwrap_or_default();
+        let items = answer["nodes"][id]["items"].as_array();
+        let items = items.map_or(&[][..], Vec::as_slice);
+        for item in items {
+            let list = match item["critical"] {
+                Value::Bool(true) => &mut self.critical,
+                _ => &mut self.others,
+            };
+            list.extend(opens(item));
+        }
+        let is_inside = items.iter().any(|item| item["inner"].is_u64());
+        (items.len(), is_inside)
+    }
+}
+
+/// A node that can be opened: a task or group, or a strand that stands for a folded subtree.
+fn opens(item: &Value) -> Option<(u64, String)> {
+    let (work, id) = if item["kind"] == "strand" {
+        let strand = StrandId::try_from(item["id"].as_u64()?).ok()?;
+        let work = item["inside"]["work"].as_u64()?;
+        (work, WithinId::whole(strand).to_string())
+    } else {
+        let opens = item["expandable"] == Value::Bool(true);
+        let id = item["id"].as_str().filter(|_| opens)?;
+        (item["work"].as_u64().unwrap_or(0), id.to_owned())
+    };
+    Some((work, id))
 }
 
 /// As JavaScript's `encodeURIComponent` writes it, since the request's text is the key.
@@ -208,6 +257,27 @@ fn escape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A folded strand is a node by its own name; what can't be opened is none.
+    #[test]
+    fn the_critical_path_is_opened_before_the_heaviest() {
+        let answer = r#"{"nodes":{"r":{"items":[
+            {"kind":"task","id":"t1","expandable":true,"critical":false,"work":900},
+            {"kind":"task","id":"t2","expandable":true,"critical":true,"work":10},
+            {"kind":"task","id":"t3","expandable":false,"critical":true,"work":999},
+            {"kind":"strand","id":7,"critical":true,"inside":{"work":50},"inner":null},
+            {"kind":"strand","id":8,"critical":true,"inside":null,"inner":null}]}}}"#;
+        let opened = |items: usize| {
+            let mut wanted = Wanted::default();
+            assert_eq!(wanted.see(answer.as_bytes(), "r"), (5, false));
+            std::iter::from_fn(move || wanted.next(items)).collect::<Vec<String>>()
+        };
+        assert_eq!(opened(0), ["s7", "t2", "t1"]);
+        assert_eq!(opened(MOST_NODES), ["t1", "s7", "t2"]);
+        let inside =
+            r#"{"nodes":{"s7":{"items":[{"kind":"strand","id":7,"inside":null,"inner":0}]}}}"#;
+        assert_eq!(Wanted::default().see(inside.as_bytes(), "s7"), (1, true));
+    }
 
     /// Keys are what the page's `encodeURIComponent` makes.
     #[test]

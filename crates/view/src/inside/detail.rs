@@ -144,7 +144,7 @@ pub(crate) fn detail(
         to: words(picture, end_kind(strand.end_kind), strand.to),
         stack,
         more,
-        folded: whole(picture, id, fold),
+        folded: whole(picture, id, &fold),
         all: None,
     })
 }
@@ -174,8 +174,8 @@ pub(crate) fn task(session: &Session, run: &Run, id: &str) -> Result<Reply, Fail
     let number = node.task as usize;
     let fold = dag.fold_of(node.strand).ok_or_else(absent)?;
     let tasks = &opened.whole.tasks;
-    let (task, sums) = match (tasks.get(number), opened.tasks.get(number)) {
-        (Some(task), Some(sums)) => (task, sums),
+    let (task, below) = match (tasks.get(number), opened.tasks.get(number)) {
+        (Some(task), Some(below)) => (task, below),
         _ => return Err(absent()),
     };
     let i = node.strand as usize;
@@ -202,9 +202,9 @@ pub(crate) fn task(session: &Session, run: &Run, id: &str) -> Result<Reply, Fail
         strand: node.strand,
         task: own,
         row: picture.rows.of(dag.strands.thread[i]),
-        start: since(picture, sums.start),
-        end: since(picture, sums.end),
-        code: sums.code,
+        start: since(picture, below.start),
+        end: since(picture, below.end),
+        code: below.code,
         site: picture.sites.of(site),
         level: dag.tasks.level[own as usize].saturating_add(task.level),
         from: words(picture, "begin", site),
@@ -215,14 +215,14 @@ pub(crate) fn task(session: &Session, run: &Run, id: &str) -> Result<Reply, Fail
         ),
         stack,
         more,
-        folded: whole(picture, node.strand, fold),
+        folded: whole(picture, node.strand, &fold),
         all: Some(All {
             number: node.task,
             children: opened.children(node.task).len(),
-            tasks: sums.tasks,
-            strands: sums.strands,
-            work: sums.work,
-            span: sums.span,
+            tasks: below.sums.tasks,
+            strands: below.sums.strands,
+            work: below.sums.work,
+            span: below.sums.span,
         }),
     })
 }

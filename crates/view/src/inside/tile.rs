@@ -49,7 +49,7 @@ pub(crate) fn strands(session: &Session, run: &Run, tile: Tile) -> Result<Planes
         let last = all.partition_point(|&s| dag.strands.start[s as usize] < after);
         let looked_into = all[first..last.max(first)].iter().copied().filter(|&s| {
             let long = dag.strands.end[s as usize] - dag.strands.start[s as usize];
-            long >= wide && dag.fold_of(s).is_some()
+            long >= wide && dag.folded.has(s)
         });
         folded.extend(looked_into);
     }

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use workspan_dag::recorded::inside::Whole;
+use serde::Serialize;
+use workspan_dag::recorded::inside::{InsideTask, Whole};
 use workspan_dag::{EndKind, NONE, StrandId};
 
 use super::codes::CodeOf;
@@ -31,7 +32,7 @@ pub(crate) struct Tree {
     /// As it was read.
     pub whole: Whole,
     pub strands: Vec<Known>,
-    pub tasks: Vec<Sums>,
+    pub tasks: Vec<Task>,
     /// Strands by task, children by parent: in order.
     own: Lists,
     children: Lists,
@@ -50,14 +51,20 @@ pub(crate) struct Known {
     pub ready_path: bool,
 }
 
-/// A task with all below it, in absolute ticks.
-#[derive(Debug, Clone, Copy)]
+/// What a subtree adds up to, in ticks.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
 pub(crate) struct Sums {
     pub tasks: u64,
     pub strands: u64,
     pub work: u64,
     pub span: u64,
     pub critical_work: u64,
+}
+
+/// A task with all below it, in absolute ticks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Task {
+    pub sums: Sums,
     pub critical: bool,
     pub start: u64,
     pub end: u64,
@@ -226,60 +233,60 @@ impl Tree {
     /// Fills `tasks`.
     fn sum_up(&mut self, heaviest: &[u64]) {
         let whole = &self.whole;
-        let nothing = |task: &workspan_dag::recorded::inside::InsideTask| Sums {
-            tasks: 1,
-            strands: 0,
-            work: 0,
-            span: 0,
-            critical_work: 0,
+        let nothing = |task: &InsideTask| Task {
+            sums: Sums {
+                tasks: 1,
+                ..Sums::default()
+            },
             critical: false,
             start: task.begun.min(task.ended.max(task.created)),
             end: task.ended.max(task.created),
             code: u16::MAX,
         };
-        let mut sums: Vec<Sums> = whole.tasks.iter().map(nothing).collect();
+        let mut tasks: Vec<Task> = whole.tasks.iter().map(nothing).collect();
         // The heaviest path up to where each task begins, and up to the latest end below it.
-        let mut begins = vec![0u64; sums.len()];
-        let mut most = vec![0u64; sums.len()];
-        let mut longest = vec![None; sums.len()];
+        let mut begins = vec![0u64; tasks.len()];
+        let mut most = vec![0u64; tasks.len()];
+        let mut longest = vec![None; tasks.len()];
         for (i, s) in whole.strands.iter().enumerate() {
-            let task = s.task as usize;
-            let (Some(sum), known) = (sums.get_mut(task), self.strands[i]) else {
+            let of = s.task as usize;
+            let (Some(task), known) = (tasks.get_mut(of), self.strands[i]) else {
                 continue;
             };
-            if sum.strands == 0 {
-                begins[task] = heaviest[i] - known.weight;
+            let sums = &mut task.sums;
+            if sums.strands == 0 {
+                begins[of] = heaviest[i] - known.weight;
             }
-            sum.strands += 1;
-            sum.work += known.weight;
-            sum.critical |= known.critical;
-            sum.critical_work += if known.critical { known.weight } else { 0 };
-            (sum.start, sum.end) = (sum.start.min(s.start), sum.end.max(s.end));
-            most[task] = most[task].max(heaviest[i]);
-            if longest[task].is_none_or(|l| s.end - s.start > l) {
-                longest[task] = Some(s.end - s.start);
-                sum.code = known.code;
+            sums.strands += 1;
+            sums.work += known.weight;
+            sums.critical_work += if known.critical { known.weight } else { 0 };
+            task.critical |= known.critical;
+            (task.start, task.end) = (task.start.min(s.start), task.end.max(s.end));
+            most[of] = most[of].max(heaviest[i]);
+            if longest[of].is_none_or(|l| s.end - s.start > l) {
+                longest[of] = Some(s.end - s.start);
+                task.code = known.code;
             }
         }
         // Each parent lies before its children.
-        for i in (1..sums.len()).rev() {
-            let (below, parent) = (sums[i], whole.tasks[i].parent as usize);
+        for i in (1..tasks.len()).rev() {
+            let (below, parent) = (tasks[i], whole.tasks[i].parent as usize);
             if parent >= i {
                 continue;
             }
-            let sum = &mut sums[parent];
-            sum.tasks += below.tasks;
-            sum.strands += below.strands;
-            sum.work += below.work;
-            sum.critical |= below.critical;
-            sum.critical_work += below.critical_work;
-            (sum.start, sum.end) = (sum.start.min(below.start), sum.end.max(below.end));
+            let task = &mut tasks[parent];
+            task.sums.tasks += below.sums.tasks;
+            task.sums.strands += below.sums.strands;
+            task.sums.work += below.sums.work;
+            task.sums.critical_work += below.sums.critical_work;
+            task.critical |= below.critical;
+            (task.start, task.end) = (task.start.min(below.start), task.end.max(below.end));
             most[parent] = most[parent].max(most[i]);
         }
-        for (i, sum) in sums.iter_mut().enumerate() {
-            sum.span = most[i].saturating_sub(begins[i]);
+        for (i, task) in tasks.iter_mut().enumerate() {
+            task.sums.span = most[i].saturating_sub(begins[i]);
         }
-        self.tasks = sums;
+        self.tasks = tasks;
     }
 }
 

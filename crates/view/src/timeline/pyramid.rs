@@ -4,8 +4,11 @@
 //! looked up in the strands when it is asked for. So a tile costs at most 16 blocks' worth of events and of kept bins wherever it
 //! lies, and memory follows the number of strands however unevenly they are spread over time.
 
+use std::panic::resume_unwind;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+
+use workspan_dag::wanted::{carried, check};
 
 use super::TILE_BINS;
 use super::cell::Seen;
@@ -65,20 +68,25 @@ impl Pyramid {
         let next = AtomicU64::new(0);
         let helpers = std::thread::available_parallelism().map_or(1, usize::from);
         let fine: Vec<Mutex<Option<Window>>> = (0..count).map(|_| Mutex::new(None)).collect();
+        let help = || {
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(slot) = fine.get(index as usize) else {
+                    break;
+                };
+                let window = making.build(level, index);
+                if let Ok(mut slot) = slot.lock() {
+                    *slot = Some(window);
+                }
+            }
+        };
         std::thread::scope(|scope| {
-            for _ in 0..helpers.min(8) {
-                scope.spawn(|| {
-                    loop {
-                        let index = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(slot) = fine.get(index as usize) else {
-                            break;
-                        };
-                        let window = making.build(level, index);
-                        if let Ok(mut slot) = slot.lock() {
-                            *slot = Some(window);
-                        }
-                    }
-                });
+            let spawn = |_| scope.spawn(carried(help));
+            let helping: Vec<_> = (0..helpers.min(8)).map(spawn).collect();
+            for helper in helping {
+                if let Err(why) = helper.join() {
+                    resume_unwind(why);
+                }
             }
         });
         let mut level = level;
@@ -167,6 +175,7 @@ impl Making<'_> {
 
     /// The exact bins of a block; keeps it and what is below it. Recursion ends at level 0.
     fn build(&self, level: u32, index: u64) -> Window {
+        check();
         let dense = self.load(level, index) > self.threshold;
         if !dense || level == 0 {
             let bins = BLOCK as usize;

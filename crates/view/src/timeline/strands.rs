@@ -84,7 +84,7 @@ pub(super) fn planes(picture: &Picture, index: &Index, tile: &InTile) -> Planes 
         flag(picture.facts.critical(s), CRITICAL)
             | flag(index.source.on_ready_path(s), READY_PATH)
             | flag(index.arcs.victim(s).is_some(), STOLEN)
-            | flag(dag.fold_of(s).is_some(), FOLDED)
+            | flag(dag.folded.has(s), FOLDED)
             | flag(buried, BURIED)
             | flag(dag.tasks.first[task(s) as usize] == s, FIRST)
     };

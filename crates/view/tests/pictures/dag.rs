@@ -292,17 +292,15 @@ fn details_agree_with_each_other() {
 fn folded_strands_are_told() {
     let mut dag = chain(2);
     let last = dag.tasks.last[1];
-    dag.folded = vec![(
-        last,
-        Folded {
-            work: 1,
-            span: 1,
-            envelope: vec![(1, 0)],
-            tasks: 10,
-            strands: 20,
-            ..Folded::default()
-        },
-    )];
+    let fold = Folded {
+        work: 1,
+        span: 1,
+        envelope: vec![(1, 0)],
+        tasks: 10,
+        strands: 20,
+        ..Folded::default()
+    };
+    dag.folded.push(last, &fold);
     let session = session(dag);
     let boxes = crate::look::tile(&session, "strands", 0, 0);
     let folded = boxes.plane("id").iter().zip(boxes.plane("flags"));

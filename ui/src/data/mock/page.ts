@@ -55,7 +55,7 @@ function runMeta(id: string): RunMeta {
     id, name: name(id), file: `${name(id)}.wspan`, bytes: 412_000, runtime: "Rayon 1.12", command: "target/release/sort 10240000", host: "eight", recorded: "2026-11-20 14:07", cpus: 8,
     workers: r.workers, threads: busy.map((b, i) => ({ thread: i + 1, label: `W${i}`, worker: true, busy: b / r.elapsed })), more_threads: 0,
     begin: 0, elapsed: r.elapsed, ticks_per_second: TPS, top_level: Math.max(0, Math.ceil(Math.log2(r.elapsed / 1024))),
-    tasks: r.tasks.length, strands: r.strands.length, steals: r.strands.filter((s) => s.stolenFrom !== null).length, leaps: r.strands.filter((s) => s.leap).length,
+    tasks: r.tasks.length, numbered_tasks: r.tasks.length, strands: r.strands.length, steals: r.strands.filter((s) => s.stolenFrom !== null).length, leaps: r.strands.filter((s) => s.leap).length,
     folded_strands: 0, samples: 7120,
     sites: SITES.map((f, place) => ({ place, label: place ? `${place === 3 ? "src/gen.rs" : FILE}:${SITE_LINES[place]}` : "root", function: f, file: place ? (place === 3 ? "src/gen.rs" : FILE) : null, line: SITE_LINES[place] ?? null })), more_sites: 0,
     codes: CODES.map((label, i) => ({ label, function: label, file: i === 3 ? "src/gen.rs" : i === 4 ? "src/main.rs" : FILE, line: CODE_LINES[i]!, ticks: ofCode[i]! })),

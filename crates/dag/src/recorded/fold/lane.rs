@@ -7,6 +7,7 @@ use super::Lane;
 use crate::recorded::count::walk;
 use crate::recorded::gather::Thread;
 use crate::recorded::replay::{ThreadTold, Told};
+use crate::wanted;
 
 /// What is to be known of a thread beforehand.
 #[derive(Debug)]
@@ -211,6 +212,7 @@ pub(super) fn fold(
         if fold.is_bad() || fold.last() > end {
             break;
         }
+        wanted::check();
         if at > 0 && chunk.base < fold.last() {
             lane.rest = at;
             break;

@@ -104,12 +104,12 @@ impl<'a> Replay<'a, '_> {
                 } => self.raw.parts[region].end.0 = index,
                 Pending::Folded(folded) => {
                     keep = true;
-                    self.raw.folded.push((index, *folded));
+                    self.raw.folded.push(index, &folded);
                 }
                 Pending::Unrecorded(estimate) => {
                     keep = true;
                     let (folded, bounds) = *estimate;
-                    self.raw.folded.push((index, folded));
+                    self.raw.folded.push(index, &folded);
                     self.raw.unrecorded.push((index, bounds));
                 }
                 Pending::Counter(label, value) => {

@@ -2,6 +2,7 @@
 
 use workspan_trace::event::Event;
 
+use super::codes::Codes;
 use crate::dag::PlaceId;
 use crate::recorded::count::{Skipped, walk};
 use crate::recorded::gather::Thread;
@@ -12,7 +13,7 @@ use crate::recorded::replay::{ThreadTold, Told};
 #[derive(Debug)]
 pub(super) struct First {
     /// The site of each task it created, in the order of creation.
-    pub sites: Vec<PlaceId>,
+    pub sites: Codes,
     /// Counts that have none of these.
     skipped: Skipped,
     /// Its parallel regions: scope count and site, ascending.
@@ -53,7 +54,7 @@ impl First {
     /// Of the thread at `place` of the file's; what it recorded after `end` does not count.
     pub(super) fn of(place: u32, thread: &Thread<'_>, end: u64, places: &Places) -> First {
         let mut it = First {
-            sites: Vec::new(),
+            sites: Codes::default(),
             skipped: Skipped::default(),
             teams: Vec::new(),
             members: 0,
@@ -76,7 +77,8 @@ impl First {
             match event {
                 Event::Join { site } => {
                     let place = places.of(site);
-                    it.sites.extend([place, place]);
+                    it.sites.push(place);
+                    it.sites.push(place);
                 }
                 Event::Root => it.sites.push(crate::dag::ROOT_PLACE),
                 Event::Create { site, .. } | Event::Part { site, .. } => {
@@ -133,6 +135,6 @@ impl First {
     /// The site of the task that it created as this one of its creates.
     pub(super) fn site(&self, count: u64) -> Option<PlaceId> {
         let nth = self.skipped.kept(count)?;
-        self.sites.get(usize::try_from(nth).ok()?).copied()
+        self.sites.get(usize::try_from(nth).ok()?)
     }
 }

@@ -7,6 +7,7 @@ use crate::dag::NONE;
 use crate::recorded::Extent;
 use crate::recorded::count::end_of;
 use crate::recorded::gather::{Gathered, Records};
+use crate::wanted::watched;
 
 /// What there is.
 #[derive(Debug)]
@@ -99,7 +100,7 @@ pub(super) fn survey(gathered: &Gathered<'_>) -> Option<Survey> {
 fn count(chunk: &Records<'_>, end: u64) -> Counts {
     let mut counts = Counts::default();
     let mut events = Events::new(chunk.bytes, chunk.base);
-    for (t, event) in events.by_ref() {
+    for (t, event) in watched(events.by_ref()) {
         if t > end {
             counts.ended = true;
             return counts;

@@ -7,9 +7,11 @@ use rayon::prelude::*;
 use crate::build::in_order::InOrder;
 use crate::build::order::Ties;
 use crate::dag::{NONE, StartKind};
+use crate::wanted;
 
 /// Puts strands of one tick into their order; `None` when they wait for each other in a circle.
 pub(super) fn settle(columns: &mut InOrder) -> Option<()> {
+    wanted::check();
     let moves = moves(columns)?;
     if moves.is_empty() {
         return Some(());

@@ -16,6 +16,7 @@ use crate::recorded::count::end_of;
 use crate::recorded::gather::{Gathered, Thread};
 use crate::recorded::places::Places;
 use crate::recorded::replay::{ThreadTold, Told};
+use crate::wanted::Steps;
 
 /// A task on a thread's stack.
 #[derive(Debug, Clone, Copy)]
@@ -147,11 +148,13 @@ fn walk_into(
         .enumerate()
         .filter_map(|(slot, lane)| Some(Reverse((lane.head?, slot))))
         .collect();
+    let mut steps = Steps::default();
     while let Some(Reverse((_, slot))) = heads.pop() {
         // One thread's records, up to the next one's turn.
         let turn = heads.peek().map_or((u64::MAX, usize::MAX), |head| head.0);
         let (lane, thread) = (&mut lanes[slot], &gathered.threads[slot]);
         while let Some(ticks) = lane.head {
+            steps.step();
             if (ticks, slot) > turn {
                 heads.push(Reverse((ticks, slot)));
                 break;

@@ -69,7 +69,7 @@ impl Events {
             return line.fail("a second `folded` line in one strand; expected at most one");
         }
         let fold = folded::read(line, &mut self.places)?;
-        self.raw.folded.push((strand, fold));
+        self.raw.folded.push(strand, &fold);
         self.raw.strands.keep(strand as usize);
         let state = &mut self.task_states[task as usize];
         state.folded = strand;

@@ -33,7 +33,7 @@ impl Writer<'_> {
             StartKind::AfterSignal => {}
         }
         if let Some(fold) = dag.fold_of(s) {
-            self.folded(s, fold);
+            self.folded(s, &fold);
         }
         self.inside(s, 0);
         let children = self.next_child;

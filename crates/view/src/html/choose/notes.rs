@@ -1,12 +1,13 @@
 //! What a report carries, in words.
 
+use super::Nodes;
 use crate::session::Session;
 
 pub(super) fn notes(
     session: &Session,
     finest: u32,
     &(files, lines): &(usize, usize),
-    nodes: usize,
+    nodes: Nodes,
     all_details: bool,
 ) -> Vec<String> {
     let first = session.runs.first().and_then(|run| run.picture().ok());
@@ -15,9 +16,18 @@ pub(super) fn notes(
         2f64.powi(finest as i32) / rate * 1e9
     });
     let mut notes = vec![format!(
-        "Detail: the whole run in steps of {}, finer around the findings and the critical path; {nodes} items of the DAG.",
-        length(ns)
+        "Detail: the whole run in steps of {}, finer around the findings and the critical path; {} items of the DAG.",
+        length(ns),
+        nodes.items
     )];
+    let strands = session.runs.iter().filter_map(|run| run.picture().ok());
+    let folded: usize = strands.map(|picture| picture.dag.folded.len()).sum();
+    if folded > 0 {
+        notes.push(format!(
+            "Of {folded} folded subtrees {} can be opened in the file; with the trace, `workspan view` opens them.",
+            nodes.folded
+        ));
+    }
     notes.push(match (files, all_details) {
         (0, _) => "No source lines are inside.".to_owned(),
         (1, _) => format!("{lines} source lines of 1 file are inside: mind whom you send it to."),
