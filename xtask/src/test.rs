@@ -4,7 +4,7 @@ mod tally;
 
 use std::panic;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
@@ -54,6 +54,9 @@ const LONG_ONLY: [&str; 2] = [
     "two_files_installed_into_an_empty_root_are_the_whole_tool",
 ];
 
+/// When the fuzzers, which take minutes to build the first time, may still begin on a slow machine: everything is to be over in 35 minutes.
+const TIME_FOR_FUZZERS: Duration = Duration::from_secs(27 * 60);
+
 /// Runs all checks; `long` gives random tests twenty times the cases and fuzzers twenty times the time, and adds programs from the
 /// registry, miri and cargo-deny.
 pub fn run(long: bool) -> Result<()> {
@@ -74,7 +77,7 @@ pub fn run(long: bool) -> Result<()> {
         // Tests wait more than they compute, so that one half leaves time for the other.
         let mut beside = Tally::new();
         thread::scope(|scope| {
-            let others = scope.spawn(|| others(&mut beside, long));
+            let others = scope.spawn(|| others(&mut beside, long, started));
             let tests = tests(&mut tally, long);
             let others = others.join();
             tests.and(others.unwrap_or_else(|p| panic::resume_unwind(p)))
@@ -83,7 +86,7 @@ pub fn run(long: bool) -> Result<()> {
     } else {
         // One of these measures.
         tests(&mut tally, long)?;
-        others(&mut tally, long)?;
+        others(&mut tally, long, started)?;
         programs(&mut tally)?;
         tally.outcome("sanitized library", sanitized::run());
         tally.outcome("miri", miri::run(packages::may_install()));
@@ -110,7 +113,7 @@ fn tests(tally: &mut Tally, long: bool) -> Result<()> {
 }
 
 /// Slow tests, and what is compiled for a check of its own: Rayon's tests, lints, documentation, fuzzers.
-fn others(tally: &mut Tally, long: bool) -> Result<()> {
+fn others(tally: &mut Tally, long: bool, started: Instant) -> Result<()> {
     rayons_own(tally);
     tally.stage("rayon's own tests");
     let mut clippy = cargo();
@@ -134,7 +137,14 @@ fn others(tally: &mut Tally, long: bool) -> Result<()> {
         .env("RUSTDOCFLAGS", "-D warnings");
     tally.check("docs", &mut docs)?;
     tally.stage("dependencies and docs");
-    fuzzers(tally, long)?;
+    if long || started.elapsed() < TIME_FOR_FUZZERS {
+        fuzzers(tally, long)?;
+    } else {
+        let minutes = started.elapsed().as_secs() / 60;
+        tally.skipped.push(format!(
+            "fuzz: {minutes} minutes are over already; cargo xtask test fuzz runs them alone"
+        ));
+    }
     tally.stage("fuzzers");
     Ok(())
 }

@@ -33,7 +33,7 @@ pub(crate) fn suggest(
     options: &Options,
     causes: &Causes,
 ) -> Option<Suggestion> {
-    for (finding, found) in causes.findings().iter().enumerate() {
+    for (finding, found) in causes.findings().into_iter().enumerate() {
         let Some(target) = code_of(dag, found) else {
             continue;
         };

@@ -20,7 +20,7 @@ fn measured(run: &Run) -> (Dag, Report) {
 
 /// What a test says of a finding: cause, label of the site, ticks.
 fn first(dag: &Dag, causes: &Causes) -> Option<(Cause, String, u128)> {
-    let found: &Finding = causes.findings().first()?;
+    let found: &Finding = causes.findings().into_iter().next()?;
     let site = match found.place.site {
         NONE => String::new(),
         site => dag.places[site as usize].label.clone(),
@@ -349,6 +349,24 @@ fn descheduled() {
     // Its own time off the CPU, and the other worker's, who has nothing to do but to wait for it.
     is_found(&run_with(true), Cause::Descheduled, "", 80 + 80);
     is_not_found(&run_with(false), Cause::Descheduled);
+}
+
+/// Another program holds a CPU for 500 ticks, so two workers lose 1000; then the root works alone for a while. That is less than a tenth of
+/// what was lost, and named all the same where it is a twentieth of the workers' time.
+#[test]
+fn a_busy_machine_hides_no_serial_strand() {
+    let named = |alone: u64| {
+        let mut run = Run::new(2);
+        let t = run.fork(0, 0, "half", &[(0, 100), (1, 600)]);
+        run.off(1, "preempted", 100, 600);
+        run.end(0, 0, t + alone);
+        let (_, report) = measured(&run);
+        let found = report.causes.findings().into_iter();
+        found.map(|f| (f.cause, f.lost)).collect::<Vec<_>>()
+    };
+    let first = (Cause::Descheduled, 1000);
+    assert_eq!(named(90), [first, (Cause::SerialStrand, 90)]);
+    assert_eq!(named(50), [first]);
 }
 
 /// The root reads a file for 90 ticks before it creates two halves; then it is in memory.

@@ -101,7 +101,7 @@ pub fn advise(dag: &Dag, options: &Options, report: &Report, goal: Goal) -> Resu
         Metric::Time => grain::grain(dag, options, &weights, report, goal)?,
         Metric::Counter(_) => Vec::new(),
     };
-    let findings = report.causes.findings().iter();
+    let findings = report.causes.findings().into_iter();
     let elsewhere = findings.filter(|f| kind::is_elsewhere(f.cause)).cloned();
     Ok(Advice {
         goal,

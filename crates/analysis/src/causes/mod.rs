@@ -108,7 +108,8 @@ pub struct Evidence {
 
 /// Below this share of W · elapsed, in percent, what was lost is not worth a finding.
 pub const WORTH_NAMING: f64 = 5.0;
-/// Below this share of what was lost, in percent, a cause at its place leads no report.
+/// Below this share of what was lost, in percent, a cause at its place leads no report. What other programs took of the CPUs
+/// ([`Cause::Descheduled`]) is left out of that for every other cause: a busy machine hides nothing of the program.
 pub const WORTH_A_FINDING: f64 = 10.0;
 /// Findings that lead a report.
 const FINDINGS: usize = 3;
@@ -124,14 +125,29 @@ impl Causes {
         crate::warnings::percent(self.lost, self.total) < WORTH_NAMING
     }
 
-    /// What is worth saying first: nothing when less than [`WORTH_NAMING`] of the worker time was lost; else the causes that
-    /// took [`WORTH_A_FINDING`] of it or more, most lost first, at most three; the largest in any case.
-    pub fn findings(&self) -> &[Finding] {
+    /// What is worth saying first, most lost first, at most three: nothing when less than [`WORTH_NAMING`] of the worker time
+    /// was lost; else the causes that took [`WORTH_A_FINDING`] of it or more, and [`WORTH_NAMING`] of the worker time where that is of
+    /// what was not lost to other programs alone; the largest in any case.
+    pub fn findings(&self) -> Vec<&Finding> {
         if self.is_little() {
-            return &[];
+            return Vec::new();
         }
-        let worth = |f: &&Finding| self.percent(f.lost) >= WORTH_A_FINDING;
-        let count = self.places.iter().take(FINDINGS).take_while(worth).count();
-        &self.places[..count.max(1).min(self.places.len())]
+        let worth = self
+            .places
+            .iter()
+            .enumerate()
+            .filter(|&(i, finding)| i == 0 || self.is_worth(finding));
+        worth.map(|(_, finding)| finding).take(FINDINGS).collect()
+    }
+
+    fn is_worth(&self, finding: &Finding) -> bool {
+        if self.percent(finding.lost) >= WORTH_A_FINDING {
+            return true;
+        }
+        let by_others = self.by_cause[Cause::Descheduled as usize];
+        let own = self.lost.saturating_sub(by_others);
+        finding.cause != Cause::Descheduled
+            && crate::warnings::percent(finding.lost, own) >= WORTH_A_FINDING
+            && crate::warnings::percent(finding.lost, self.total) >= WORTH_NAMING
     }
 }

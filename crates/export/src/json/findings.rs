@@ -87,7 +87,7 @@ pub(super) fn findings<'a>(dag: &'a Dag, report: &Report) -> Vec<FindingJson<'a>
         evidence: evidence(dag, &finding.evidence),
         inside: inside(dag, finding).map(super::code::inside),
     };
-    causes.findings().iter().map(json).collect()
+    causes.findings().into_iter().map(json).collect()
 }
 
 fn place_json<'a>(dag: &'a Dag, finding: &Finding) -> PlaceJson<'a> {

@@ -39,7 +39,7 @@ pub(super) fn words(view: &View, finding: &Finding) -> FindingWords {
 /// The findings that lead the report, a paragraph each.
 pub(super) fn show(view: &View, page: &mut Page) {
     let findings = view.report.causes.findings();
-    for (number, finding) in findings.iter().enumerate() {
+    for (number, &finding) in findings.iter().enumerate() {
         let said = words(view, finding);
         let mut words = said.what;
         words.push(strong(format!(": {} of what was lost. ", said.share)));

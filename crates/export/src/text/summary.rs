@@ -86,10 +86,9 @@ pub fn summary(dag: &Dag, report: &Report, measured: &Options) -> Summary {
     };
     let said = headline::said(&view);
     let mut why: Vec<Vec<Word>> = said.more.iter().map(|sentence| words(sentence)).collect();
-    let found: &[Finding] = if said.lost {
-        report.causes.findings()
-    } else {
-        &[]
+    let found = match said.lost {
+        true => report.causes.findings(),
+        false => Vec::new(),
     };
     if said.lost && found.is_empty() {
         why.insert(0, words(&[plain(findings::NO_CAUSE)]));
@@ -97,7 +96,7 @@ pub fn summary(dag: &Dag, report: &Report, measured: &Options) -> Summary {
     Summary {
         verdict: said.verdict.into_iter().map(|piece| piece.1).collect(),
         why,
-        findings: found.iter().map(|f| finding(&view, f)).collect(),
+        findings: found.into_iter().map(|f| finding(&view, f)).collect(),
         checked: checked(&view),
     }
 }

@@ -23,7 +23,7 @@ impl Choice<'_> {
             let (Ok(picture), Ok(rest)) = (run.picture(), run.rest()) else {
                 continue;
             };
-            let found = rest.report.causes.findings().iter();
+            let found = rest.report.causes.findings().into_iter();
             let mut strands: Vec<StrandId> =
                 found.filter_map(|f| show(picture, f).strand).collect();
             let mut path = rest.report.work_span.critical_path.clone();

@@ -99,7 +99,7 @@ impl Choice<'_> {
             let (Ok(picture), Ok(rest)) = (run.picture(), run.rest()) else {
                 continue;
             };
-            let found = rest.report.causes.findings().iter();
+            let found = rest.report.causes.findings().into_iter();
             let mut windows: Vec<(u64, u64)> = found
                 .map(|f| {
                     let show = show(picture, f);
