@@ -8,6 +8,8 @@
 //! Three functions of the runtime are also stood in front of ([`entry`]), as their events lack what they know: where a
 //! `taskloop` is called from, and that an undeferred task was written as such.
 
+mod budget;
+mod depend;
 mod entry;
 mod ffi;
 mod kept;

@@ -34,6 +34,14 @@ fn taken_of(thread: u32) -> &'static Taken {
     &TAKEN[thread as usize % TAKEN.len()]
 }
 
+impl Taken {
+    /// One more, which began `now`.
+    fn count(&self, now: u64) {
+        self.at.store(now, Ordering::Relaxed);
+        self.parts.fetch_add(1, Ordering::Release);
+    }
+}
+
 /// Where a subtree's thread is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum At {
@@ -128,16 +136,39 @@ impl Subtree {
     /// On the subtree's thread, `run` once a task's code and on the same stack.
     #[inline]
     pub(crate) unsafe fn task(&self, level: u32, run: impl FnOnce()) {
-        let (at, outer) = (self.at.replace(At::Work), self.level.replace(level));
+        let outer = self.level.replace(level);
+        // SAFETY: the caller's.
+        unsafe {
+            let in_work = self.enter();
+            run();
+            self.leave(in_work);
+        }
+        self.level.set(outer);
+    }
+
+    /// A task of its own begins on its thread; true when it does so in the middle of another one's code.
+    ///
+    /// # Safety
+    /// On the subtree's thread.
+    #[inline]
+    pub(crate) unsafe fn enter(&self) -> bool {
+        let at = self.at.replace(At::Work);
         if at == At::ToldWait {
             // SAFETY: the handle is the thread's.
             unsafe { adapter::resume(self.h) };
         }
-        run();
-        self.level.set(outer);
-        if at != At::Work {
+        at == At::Work
+    }
+
+    /// That task has ended.
+    ///
+    /// # Safety
+    /// As [`Subtree::enter`], which said `in_work`.
+    #[inline]
+    pub(crate) unsafe fn leave(&self, in_work: bool) {
+        if !in_work {
             self.at.set(At::Wait);
-            // SAFETY: as above.
+            // SAFETY: the handle is the thread's.
             unsafe { self.look() };
         }
     }
@@ -148,17 +179,47 @@ impl Subtree {
     /// On the subtree's thread, in the code of one of its tasks.
     #[inline]
     pub(crate) unsafe fn wait<T>(&self, real: impl FnOnce() -> T) -> T {
-        self.at.set(At::Wait);
-        // SAFETY: the handle is the thread's.
+        // SAFETY: the caller's.
         unsafe {
-            self.look();
+            self.begin_wait();
             let result = real();
-            if self.at.get() != At::Wait || self.is_taken() {
-                self.waited();
-            }
-            self.at.set(At::Work);
+            self.end_wait();
             result
         }
+    }
+
+    /// A task of it begins to wait for others in the runtime.
+    ///
+    /// # Safety
+    /// As [`Subtree::wait`].
+    #[inline]
+    pub(crate) unsafe fn begin_wait(&self) {
+        self.at.set(At::Wait);
+        // SAFETY: the handle is the thread's.
+        unsafe { self.look() };
+    }
+
+    /// That task goes on.
+    ///
+    /// # Safety
+    /// As [`Subtree::wait`].
+    #[inline]
+    pub(crate) unsafe fn end_wait(&self) {
+        if self.at.get() != At::Wait || self.is_taken() {
+            // SAFETY: the handle is the thread's.
+            unsafe { self.waited() };
+        }
+        self.at.set(At::Work);
+    }
+
+    /// A task of it goes on without a thread: it is waited for as parts are.
+    ///
+    /// # Safety
+    /// On the subtree's thread.
+    #[cold]
+    pub(crate) unsafe fn lose_a_task(&self) {
+        // SAFETY: the handle is the thread's.
+        self.taken.count(unsafe { Handle::now(self.h) });
     }
 
     fn is_taken(&self) -> bool {
@@ -197,8 +258,6 @@ pub(crate) unsafe fn part(h: *mut Handle, subtree: u64, site: u32) {
     // SAFETY: the caller's.
     let now = unsafe { adapter::part_begin(h, subtree, site) };
     if let Some((thread, _)) = id::split(subtree) {
-        let taken = taken_of(thread);
-        taken.at.store(now, Ordering::Relaxed);
-        taken.parts.fetch_add(1, Ordering::Release);
+        taken_of(thread).count(now);
     }
 }

@@ -121,14 +121,14 @@ fn check(runtime: Runtime, way: &str, left: Left) {
         if threads == 1 && left == Left::Most {
             assert!(seen.creates + seen.parts < tasks, "{what}: {seen:?}");
         }
-        if left == Left::Most {
-            assert!(!seen.subtrees.is_empty(), "{what}");
-        } else {
+        if left == Left::Little {
             assert!(seen.subtrees.len() < 10 * threads, "{what}: {seen:?}");
+        } else {
+            assert!(!seen.subtrees.is_empty(), "{what}");
         }
         // Intervals hold 95 of 100 times, on a machine with nothing else to do (crates/analysis/tests/budget.rs): here they are near.
         let (low, high) = report.work_span.estimated.map_or((0, 0), |e| e.tasks);
-        if threads == 1 && high > 0 {
+        if threads == 1 && high > 0 && left != Left::Little {
             assert!(
                 low / 4 <= tasks && tasks <= high * 4,
                 "{what}: {tasks} in {low} to {high}"
@@ -138,26 +138,32 @@ fn check(runtime: Runtime, way: &str, left: Left) {
 }
 
 macro_rules! ways {
-    ($($way:ident: $left:ident),+ $(,)?) => {$(
+    ($($way:ident: $gnu:ident $(, $llvm:ident)?);+ $(;)?) => {$(
         mod $way {
             use super::*;
 
             #[test]
             fn gnu() {
-                check(Runtime::Gnu, stringify!($way), Left::$left);
+                check(Runtime::Gnu, stringify!($way), Left::$gnu);
             }
+
+            $(#[test]
+            fn llvm() {
+                check(Runtime::Llvm, stringify!($way), Left::$llvm);
+            })?
         }
     )+};
 }
 
 ways! {
-    fib: Most,
-    queens: Most,
-    group: Most,
-    scatter: Most,
-    chain: Little,
-    loops: Little,
-    mixed: Most,
+    fib: Most, Most;
+    queens: Most, Most;
+    group: Most, Most;
+    scatter: Most, Most;
+    chain: Little, Little;
+    loops: Little, Little;
+    // Unrecorded too, libomp 19 sometimes does not come to an end of untied tasks beside ones with priorities.
+    mixed: Most;
 }
 
 /// Nobody asked for a budget: everything is recorded.
@@ -172,4 +178,48 @@ fn without_a_budget_all_is_recorded() {
         (seen.creates, seen.subtrees.len(), seen.sampled),
         (57_312, 0, 0)
     );
+}
+
+/// Programs of one construct each (`openmp.rs` says what they record in full).
+const CONSTRUCTS: [&str; 14] = [
+    "cancel.c",
+    "depend.c",
+    "detach.c",
+    "fib.c",
+    "firstprivate.cpp",
+    "locks.c",
+    "mutexinoutset.c",
+    "nested.c",
+    "spawner.c",
+    "task_reduction.c",
+    "taskgroup.c",
+    "taskloop.c",
+    "taskyield.c",
+    "untied.c",
+];
+
+fn constructs(runtime: Runtime) {
+    for file in CONSTRUCTS {
+        let program = match build(runtime, file) {
+            Ok(program) => program,
+            Err(why) => return skipped(&format!("openmp budget by {runtime:?}"), &why),
+        };
+        let what = format!("{file} by {runtime:?}");
+        let bare = program.bare(2, &[]);
+        let (recorded, traces) = program.recorded_with(2, &[], |command| {
+            command.env("WORKSPAN_MAX_OVERHEAD", BUDGET);
+        });
+        assert_eq!(recorded, bare, "{what}: not as it is unrecorded");
+        invariants::hold(&traces[0], &dag(&traces[0]), &what);
+    }
+}
+
+#[test]
+fn constructs_gnu() {
+    constructs(Runtime::Gnu);
+}
+
+#[test]
+fn constructs_llvm() {
+    constructs(Runtime::Llvm);
 }

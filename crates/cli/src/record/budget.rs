@@ -19,13 +19,13 @@ impl MaxOverhead {
 
     /// What is to be said where some of these runtimes (a name and a version each) do not keep to it: nothing can be left out of theirs.
     pub fn unheeded(self, runtimes: &[String]) -> Option<String> {
-        const KEEPING: [&str; 2] = ["Rayon", "GNU OpenMP"];
+        const KEEPING: [&str; 4] = ["Rayon", "GNU OpenMP", "LLVM OpenMP", "Intel OpenMP"];
         let keeps = |name: &&String| KEEPING.iter().any(|known| name.starts_with(known));
         let mut others = runtimes.iter().filter(|name| !keeps(name));
         let first = others.next().filter(|_| self != Self::OFF)?;
         let others = others.fold(first.clone(), |all, name| format!("{all} and {name}"));
         Some(format!(
-            "{others}: recorded in full, as --max-overhead is for Rayon's joins and libgomp's tasks alone"
+            "{others}: recorded in full, as --max-overhead is for Rayon's joins and OpenMP's tasks alone"
         ))
     }
 
@@ -83,9 +83,11 @@ mod tests {
         assert_eq!(said(&[]), None);
         assert_eq!(said(&["Rayon 1.13.0"]), None);
         assert_eq!(said(&["GNU OpenMP (libgomp)"]), None);
-        let text = said(&["Rayon 1.13.0", "LLVM OpenMP (OMPT)", "oneTBB 2021.11"]).expect("a text");
+        assert_eq!(said(&["Intel OpenMP (OMPT)"]), None);
+        let two = ["oneTBB 2021.5", "LLVM OpenMP (OMPT)", "oneTBB 2021.11"];
+        let text = said(&two).expect("a text");
         assert!(
-            text.starts_with("LLVM OpenMP (OMPT) and oneTBB 2021.11: "),
+            text.starts_with("oneTBB 2021.5 and oneTBB 2021.11: "),
             "{text}"
         );
         assert_eq!(MaxOverhead::OFF.unheeded(&["oneTBB 2021.11".into()]), None);

@@ -8,11 +8,12 @@ use workspan_recorder::TABLE;
 use workspan_recorder::adapter;
 use workspan_recorder::front::Handle;
 
+use super::budget::LeftOut;
 use super::ffi::Data;
 use super::region::Member;
 use super::start;
 use super::sync::Group;
-use super::word::{LASTING, ON_STACK, unpack};
+use super::word::{level, on_stack, unpack};
 use crate::sites;
 
 const SITES: usize = 64;
@@ -56,6 +57,8 @@ pub(super) struct Lane {
     pub(super) dependence_wait: u32,
     /// Task groups open on this thread's stack.
     pub(super) groups: Vec<Group>,
+    /// What is left out of the recording, to stay inside the budget.
+    pub(super) left_out: LeftOut,
     /// Members of before, for reuse.
     pub(super) spare: Vec<*mut Member>,
     sites: [(u64, u32); SITES],
@@ -108,6 +111,7 @@ fn make() -> Option<&'static mut Lane> {
         after_wait: ptr::null_mut(),
         dependence_wait: 0,
         groups: Vec::new(),
+        left_out: LeftOut::new(),
         spare: Vec::new(),
         sites: [(0, 0); SITES],
     }));
@@ -175,7 +179,7 @@ impl Lane {
             // SAFETY: the runtime says that this task runs here, so its word is this thread's to write.
             Late::Task(since) => unsafe {
                 let word = (*self.current).value;
-                (*self.current).value = word & LASTING | ON_STACK;
+                (*self.current).value = on_stack(word, level(word));
                 adapter::task_begin_at(self.h, unpack(word), since);
             },
         }

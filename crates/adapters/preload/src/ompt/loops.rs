@@ -9,7 +9,7 @@ use workspan_recorder::wire::{create, primitive};
 
 use super::ffi::{Chunk, Data, dispatch, endpoint, work};
 use super::lane::{self, Lane};
-use super::word::{IMPLICIT, LASTING, ON_STACK};
+use super::word::{self, IMPLICIT, ON_STACK};
 
 /// The runtime tells of chunks (before LLVM 15 it does not).
 pub(super) static CHUNKS_TOLD: AtomicBool = AtomicBool::new(true);
@@ -168,6 +168,7 @@ static INSIDE: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 /// tasks in its name.
 fn enter_taskloop(lane: &mut Lane, task: *mut Data, return_address: usize) {
     let call = core::mem::take(&mut lane.taskloop_call);
+    lane.left_out.is_more();
     if call == 0 {
         // Called by a way that was not stood in front of; the event's address is all there is.
         return;
@@ -193,8 +194,11 @@ fn enter_taskloop(lane: &mut Lane, task: *mut Data, return_address: usize) {
             if let Some(member) = lane.member.as_ref() {
                 member.taskloop.store(site, Ordering::Relaxed);
             }
+        } else if word::is_unrecorded(task.value) {
+            // What it creates is no more recorded than it is.
         } else if task.value == 0 || task.value & ON_STACK != 0 {
-            task.value = task.value & LASTING | ON_STACK | u64::from(site);
+            let level = word::level(task.value);
+            task.value = word::on_stack(task.value, level) | u64::from(site);
         }
     }
 }
@@ -213,6 +217,8 @@ pub(super) fn taskloop_site(encountering: u64, return_address: usize) -> Option<
         let member = (encountering & !IMPLICIT) as *const super::region::Member;
         // SAFETY: the encountering task's member lives until its region is over, which waits for the task being created.
         unsafe { (*member).taskloop.load(Ordering::Relaxed) }
+    } else if word::is_unrecorded(encountering) {
+        0
     } else {
         encountering as u32
     };

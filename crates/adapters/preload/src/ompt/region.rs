@@ -107,6 +107,7 @@ pub(super) extern "C" fn parallel_begin(
     };
     // SAFETY: the handle is this thread's; the region's word is the tool's to write.
     unsafe {
+        lane.left_out.open_region();
         let team = adapter::team(lane.h, site);
         if let Some(parallel) = parallel.as_mut() {
             parallel.value = team;
@@ -126,7 +127,10 @@ pub(super) extern "C" fn parallel_end(
     };
     lane.current = encountering;
     // SAFETY: the handle is this thread's.
-    unsafe { adapter::resume(lane.h) };
+    unsafe {
+        adapter::resume(lane.h);
+        lane.left_out.close_region();
+    }
 }
 
 /// `ompt_callback_implicit_task_t`. A league's initial tasks come here too, as members of the league; a thread's own initial

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use workspan_recorder::TABLE;
 
 use super::ffi::{self, Data, Lookup, SetCallback, StartToolResult, event};
-use super::{lane, locks, loops, region, sync, tasks};
+use super::{depend, lane, locks, loops, region, sync, tasks};
 
 /// What the runtime gets; it writes `tool_data` itself.
 struct Result(UnsafeCell<StartToolResult>);
@@ -126,7 +126,7 @@ extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_
         (event::IMPLICIT_TASK, region::implicit_task as *const c_void),
         (event::TASK_CREATE, tasks::task_create as *const c_void),
         (event::TASK_SCHEDULE, tasks::task_schedule as *const c_void),
-        (event::DEPENDENCES, tasks::dependences as *const c_void),
+        (event::DEPENDENCES, depend::dependences as *const c_void),
         (event::SYNC_REGION, sync::sync_region as *const c_void),
         (
             event::SYNC_REGION_WAIT,

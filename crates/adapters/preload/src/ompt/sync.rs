@@ -10,6 +10,9 @@ use super::ffi::{Data, endpoint, sync};
 use super::kept::DETACHED;
 use super::lane::{self, Lane};
 
+/// The scope of a group in an unrecorded subtree, where it is a wait alone.
+const NONE: u64 = 0;
+
 /// A task group open on a thread's stack.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Group {
@@ -63,13 +66,22 @@ pub(super) extern "C" fn sync_region_wait(
     lane.settle();
     if let Some(group) = lane.groups.last_mut() {
         group.waiting = true;
-        // SAFETY: the handle is this thread's.
-        unsafe { adapter::wait_scope(lane.h, group.site, group.scope) };
+        // SAFETY: the handle and the subtree are this thread's.
+        unsafe {
+            match lane.left_out.subtree() {
+                Some(subtree) => subtree.begin_wait(),
+                None => adapter::wait_scope(lane.h, group.site, group.scope),
+            }
+        }
     }
 }
 
 #[inline]
 fn begin_taskwait(lane: &mut Lane, return_address: usize) {
+    if let Some(subtree) = lane.left_out.subtree() {
+        // SAFETY: on the subtree's thread, in a task of it.
+        return unsafe { subtree.begin_wait() };
+    }
     lane.settle();
     let site = lane.site(return_address, primitive::TASKWAIT);
     // SAFETY: the handle is this thread's.
@@ -81,6 +93,10 @@ fn begin_taskwait(lane: &mut Lane, return_address: usize) {
 
 #[inline]
 fn end_taskwait(lane: &mut Lane) {
+    if let Some(subtree) = lane.left_out.subtree() {
+        // SAFETY: on the subtree's thread, in a task of it.
+        return unsafe { subtree.end_wait() };
+    }
     let h = lane.h;
     // SAFETY: the handle is this thread's.
     unsafe {
@@ -98,9 +114,13 @@ fn open_group(lane: &mut Lane, return_address: usize) {
         0 => primitive::TASKGROUP,
         _ => primitive::TASKLOOP,
     };
-    let site = lane.site(return_address, primitive);
-    // SAFETY: the handle is this thread's.
-    let scope = unsafe { adapter::scope_open(lane.h, true) };
+    let (scope, site) = if lane.left_out.subtree().is_some() {
+        (NONE, 0)
+    } else {
+        let site = lane.site(return_address, primitive);
+        // SAFETY: the handle is this thread's.
+        (unsafe { adapter::scope_open(lane.h, true) }, site)
+    };
     lane.groups.push(Group {
         scope,
         site,
@@ -111,8 +131,17 @@ fn open_group(lane: &mut Lane, return_address: usize) {
 
 fn close_group(lane: &mut Lane) {
     if let Some(group) = lane.groups.pop() {
-        // SAFETY: the handle is this thread's.
+        // SAFETY: the handle and the subtree are this thread's.
         unsafe {
+            if group.scope == NONE {
+                if let Some(subtree) = lane.left_out.subtree() {
+                    if !group.waiting {
+                        subtree.begin_wait();
+                    }
+                    subtree.end_wait();
+                }
+                return;
+            }
             if !group.waiting {
                 lane.settle();
                 adapter::wait_scope(lane.h, group.site, group.scope);

@@ -1,20 +1,18 @@
-//! Explicit tasks: their creation, dependences, and what the scheduler does with them.
+//! Explicit tasks: their creation, and what the scheduler does with them.
 
 use core::ffi::{c_int, c_void};
 
 use workspan_recorder::TABLE;
 use workspan_recorder::adapter;
 use workspan_recorder::front::Handle;
-use workspan_recorder::wire::{create, dependence, primitive};
+use workspan_recorder::wire::{create, primitive};
 
-use super::ffi::{self, Data, Dependence, Flags, flag, status};
+use super::ffi::{Data, Flags, flag, status};
 use super::kept::{DETACHED, FULFILLED, GROUPS};
 use super::lane::{self, Lane, Late};
 use super::loops;
 use super::word::{self, FINAL, IMPLICIT, INLINE, LASTING, LEFT, ON_STACK, UNTIED};
-
-/// Dependences of one task that are told without taking memory.
-const FEW: usize = 16;
+use crate::unrecorded;
 
 /// `ompt_callback_task_create_t`.
 pub(super) extern "C" fn task_create(
@@ -22,7 +20,7 @@ pub(super) extern "C" fn task_create(
     _frame: *const c_void,
     task: *mut Data,
     flags: Flags,
-    _has_dependences: c_int,
+    has_dependences: c_int,
     return_address: usize,
 ) {
     let Some(lane) = lane::of_thread() else {
@@ -53,6 +51,17 @@ pub(super) extern "C" fn task_create(
     // In a team of one all tasks are undeferred, for the runtime's sake: what the program says counts.
     let said_if = core::mem::take(&mut lane.said_if);
     let undeferred = flags & flag::UNDEFERRED != 0;
+    let level = word::level(encountering) + 1;
+    let is_more = has_dependences != 0 || flags & (flag::UNTIED | flag::TARGET) != 0;
+    if is_more {
+        lane.left_out.is_more();
+    }
+    if (undeferred || !is_more)
+        && let Some(word) = lane.left_out.create(site, level, undeferred)
+    {
+        task.value = word;
+        return;
+    }
     let inline = undeferred && (lane.team_size > 1 || said_if || encountering & FINAL != 0);
     lane.at_once = undeferred;
     let (kind, mut lasting) = if inline {
@@ -66,71 +75,24 @@ pub(super) extern "C" fn task_create(
     if flags & flag::UNTIED != 0 {
         lasting |= UNTIED;
     }
+    let h = lane.h;
     // SAFETY: the handle is this thread's.
-    unsafe {
-        let number = adapter::task_create(lane.h, kind, site, 0);
+    let mut create = || unsafe {
+        let number = adapter::task_create(h, kind, site, 0);
         if inline {
             // The wait shares the tick of the create, as the resume will that of the end.
-            adapter::wait_task_at(lane.h, site, number, (*lane.h).last);
+            adapter::wait_task_at(h, site, number, (*h).last);
         }
-        task.value = word::pack(number) | lasting;
+        let brief = word::brief(number, site, level);
+        task.value = brief.unwrap_or_else(|| word::pack(number)) | lasting;
+    };
+    if lane.left_out.subtree().is_none() {
+        create();
+    } else {
+        // SAFETY: as above.
+        unsafe { lane.left_out.paused(create) };
     }
     lane.work_here();
-}
-
-/// `ompt_callback_dependences_t`.
-pub(super) extern "C" fn dependences(task: *mut Data, list: *const Dependence, count: c_int) {
-    let Some(lane) = lane::of_thread() else {
-        return;
-    };
-    let (Ok(count), false) = (usize::try_from(count), list.is_null()) else {
-        return;
-    };
-    // SAFETY: the runtime says that there are that many, for the call.
-    let told = unsafe { core::slice::from_raw_parts(list, count) };
-    let mut few = [(0, 0); FEW];
-    let mut many = Vec::new();
-    let mut length = 0;
-    for (kind, address) in told.iter().filter_map(clause) {
-        if length < FEW {
-            few[length] = (kind, address);
-        } else {
-            if many.is_empty() {
-                many.extend_from_slice(&few);
-            }
-            many.push((kind, address));
-        }
-        length += 1;
-    }
-    let on = if many.is_empty() {
-        &few[..length]
-    } else {
-        &many[..]
-    };
-    // SAFETY: the handle is this thread's; the runtime's task is valid during the call.
-    unsafe {
-        let word = task.as_ref().map_or(0, |task| task.value);
-        if word == 0 {
-            adapter::wait_dependences(lane.h, lane.dependence_wait, on);
-        } else if word & (IMPLICIT | ON_STACK | LEFT) == 0 && !on.is_empty() {
-            adapter::depends(lane.h, word::unpack(word), on);
-        }
-    }
-}
-
-/// A `depend` clause as the trace has it; those of `ordered` (doacross) are none between tasks.
-fn clause(told: &Dependence) -> Option<(u64, u64)> {
-    let kind = match told.kind {
-        ffi::dependence::IN => dependence::IN,
-        ffi::dependence::OUT | ffi::dependence::INOUT => dependence::OUT,
-        ffi::dependence::MUTEXINOUTSET => dependence::MUTEX,
-        ffi::dependence::INOUTSET => dependence::INOUT_SET,
-        ffi::dependence::OUT_ALL_MEMORY | ffi::dependence::INOUT_ALL_MEMORY => {
-            return Some((dependence::ALL, 0));
-        }
-        _ => return None,
-    };
-    Some((kind, told.variable))
 }
 
 /// `ompt_callback_task_schedule_t`. `next` is null when nothing else runs by that.
@@ -144,6 +106,9 @@ pub(super) extern "C" fn task_schedule(prior: *mut Data, how: c_int, next: *mut 
     // SAFETY: the runtime's tasks are valid during the call, and the words of those that run here this thread's to write.
     unsafe {
         match how {
+            status::SWITCH | status::YIELD if !next.is_null() && lane.left_out.enter(next) => {
+                lane.current = next;
+            }
             status::COMPLETE => {
                 end(lane, prior);
                 lane.current = next;
@@ -167,21 +132,30 @@ pub(super) extern "C" fn task_schedule(prior: *mut Data, how: c_int, next: *mut 
             }
             status::EARLY_FULFILL => {
                 lane.settle();
-                let signal = (TABLE.signal_new)();
-                adapter::signal(lane.h, 0, signal);
-                FULFILLED.put(prior, signal);
+                let h = lane.h;
+                if !word::is_unrecorded((*prior).value) {
+                    let signal = (TABLE.signal_new)();
+                    lane.left_out.paused(|| adapter::signal(h, 0, signal));
+                    FULFILLED.put(prior, signal);
+                }
             }
             status::LATE_FULFILL => {
                 lane.settle();
                 if let Some((signal, stop)) = DETACHED.take(prior) {
-                    adapter::signal(lane.h, 0, signal);
-                    adapter::resume_left(lane.h, stop);
-                    adapter::task_end(lane.h);
+                    let h = lane.h;
+                    lane.left_out.paused(|| {
+                        adapter::signal(h, 0, signal);
+                        adapter::resume_left(h, stop);
+                        adapter::task_end(h);
+                    });
                 }
             }
-            status::TASKWAIT_COMPLETE => {
-                adapter::resume(lane.h);
-            }
+            status::TASKWAIT_COMPLETE => match lane.left_out.subtree() {
+                Some(subtree) => subtree.end_wait(),
+                None => {
+                    adapter::resume(lane.h);
+                }
+            },
             _ => {}
         }
     }
@@ -210,9 +184,16 @@ unsafe fn begin(lane: &mut Lane, task: *mut Data) {
         if word & (LEFT | UNTIED) != 0 {
             return begin_part(lane, task);
         }
-        (*task).value = word & LASTING | ON_STACK;
-        let now = begin_time(lane);
-        adapter::task_begin_at(lane.h, word::unpack(word), now);
+        (*task).value = word::on_stack(word, word::level(word));
+        if word::is_unrecorded(word) {
+            let name = word::unpack(word);
+            unrecorded::part(lane.h, name, word::site(word));
+        } else {
+            let now = begin_time(lane);
+            adapter::task_begin_at(lane.h, word::unpack(word), now);
+        }
+        let in_team = !lane.member.is_null();
+        lane.left_out.begun(lane.h, task, word, in_team);
     }
 }
 
@@ -241,10 +222,11 @@ unsafe fn begin_part(lane: &mut Lane, task: *mut Data) {
         let word = (*task).value;
         if word & LEFT == 0 {
             lane.late = Late::Task(begin_time(lane));
-            return;
+            return lane.left_out.begun(lane.h, task, word, false);
         }
         (*task).value = word & LASTING | ON_STACK;
         adapter::resume_left(lane.h, word::unpack(word));
+        lane.left_out.begun(lane.h, task, word, false);
     }
     while let Some(group) = GROUPS.take(task) {
         lane.groups.push(group);
@@ -260,6 +242,8 @@ unsafe fn leave(lane: &mut Lane, task: *mut Data) {
     if let Late::Task(_) = lane.late {
         // The part was empty: the task has not begun.
         lane.late = Late::No;
+        // SAFETY: the caller's; the handle is this thread's.
+        unsafe { close(lane, task) };
         return;
     }
     lane.settle();
@@ -274,6 +258,20 @@ unsafe fn leave(lane: &mut Lane, task: *mut Data) {
         }
         let stop = adapter::leave(lane.h, 0);
         (*task).value = word & LASTING | LEFT | word::pack(stop);
+        close(lane, task);
+    }
+}
+
+/// An untied task is gone from this thread, or a part of it is: it goes on with what was set aside for that.
+///
+/// # Safety
+/// `task` is a task of the runtime that ran on this thread.
+unsafe fn close(lane: &mut Lane, task: *mut Data) {
+    // SAFETY: the caller's; the handle is this thread's.
+    unsafe {
+        if let Some(over) = lane.left_out.close(task) {
+            lane.left_out.closed(lane.h, over);
+        }
     }
 }
 
@@ -281,6 +279,10 @@ unsafe fn leave(lane: &mut Lane, task: *mut Data) {
 /// `task` is a task of the runtime that ends on this thread.
 #[inline]
 unsafe fn end(lane: &mut Lane, task: *mut Data) {
+    // SAFETY: the caller's.
+    if unsafe { lane.left_out.leave(task) } {
+        return;
+    }
     lane.settle();
     // SAFETY: the caller's; the handle is this thread's.
     unsafe {
@@ -297,6 +299,7 @@ unsafe fn end(lane: &mut Lane, task: *mut Data) {
                 adapter::task_begin_at(lane.h, word::unpack(word), now);
             }
         }
+        let over = lane.left_out.close(task);
         if let Some(signal) = FULFILLED.take(task) {
             adapter::wait_signal(lane.h, 0, signal);
             adapter::resume(lane.h);
@@ -306,6 +309,9 @@ unsafe fn end(lane: &mut Lane, task: *mut Data) {
         } else {
             adapter::task_end_resume(lane.h);
         }
+        if let Some(over) = over {
+            lane.left_out.closed(lane.h, over);
+        }
     }
 }
 
@@ -314,10 +320,20 @@ unsafe fn end(lane: &mut Lane, task: *mut Data) {
 /// # Safety
 /// `task` is a task of the runtime that ran on this thread.
 unsafe fn detach(lane: &mut Lane, task: *mut Data) {
+    lane.left_out.is_more();
+    // SAFETY: the caller's; the subtree is this thread's.
+    if unsafe { lane.left_out.leave(task) } {
+        if let Some(subtree) = lane.left_out.subtree() {
+            // SAFETY: as above.
+            unsafe { subtree.lose_a_task() };
+        }
+        return;
+    }
     lane.settle();
     let signal = (TABLE.signal_new)();
     // SAFETY: the caller's; the handle is this thread's.
     unsafe {
+        let over = lane.left_out.close(task);
         adapter::wait_signal(lane.h, 0, signal);
         let stop = adapter::leave(lane.h, 0);
         if (*task).value & INLINE != 0 {
@@ -325,5 +341,8 @@ unsafe fn detach(lane: &mut Lane, task: *mut Data) {
             adapter::resume(lane.h);
         }
         DETACHED.put(task, (signal, stop));
+        if let Some(over) = over {
+            lane.left_out.closed(lane.h, over);
+        }
     }
 }

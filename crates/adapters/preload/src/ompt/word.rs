@@ -4,6 +4,8 @@
 //! * [`IMPLICIT`]: the address of its [`super::region::Member`]
 //! * not begun: its number; on a thread's stack ([`ON_STACK`]): the site of its `taskloop`, if it is in one; gone from its stack
 //!   ([`LEFT`]): the number of that stop. Numbers are those of `workspan_recorder::front::id`, in fewer bits.
+//! * not begun and [`BRIEF`]: number, spawn site and level, where all of them are small; with [`UNRECORDED`] it is not the task's number but that
+//!   of the subtree left out in which it was created, and stays when the task begins in that.
 
 use workspan_recorder::front::id;
 
@@ -22,20 +24,115 @@ pub(super) const UNTIED: u64 = 1 << 58;
 /// What a task keeps for life.
 pub(super) const LASTING: u64 = FINAL | INLINE | UNTIED;
 
-/// Bits of the count in a packed number; above them, 22 bits of thread.
+/// A small number, with a site and a level.
+pub(super) const BRIEF: u64 = 1 << 57;
+/// Created in a subtree that is left out; only if [`BRIEF`].
+pub(super) const UNRECORDED: u64 = 1 << 56;
+
+/// In a brief word, from the lowest bit on: count, thread and one, site, level.
+const BRIEF_COUNT_BITS: u32 = 32;
+const BRIEF_THREAD_BITS: u32 = 10;
+const SITE_BITS: u32 = 8;
+const LEVEL_BITS: u32 = 6;
+const NUMBER_BITS: u32 = BRIEF_COUNT_BITS + BRIEF_THREAD_BITS;
+const LEVEL_AT: u32 = NUMBER_BITS + SITE_BITS;
+/// Of a task on a stack, above the site.
+const LEVEL_ON_STACK: u32 = 32;
+
+const fn low(bits: u32) -> u64 {
+    (1 << bits) - 1
+}
+
+/// Deeper ones are taken to be of this level.
+pub(super) const DEEPEST: u32 = low(LEVEL_BITS) as u32;
+
+/// What is left of the numbers in brief words where that is the count: a pause or two in each subtree is well inside of it.
+const ROOM: u64 = 1 << 31;
+
+/// Whether subtrees of that thread, from its `count`-th on, have names that fit.
+pub(super) fn has_room(thread: u32, count: u64) -> bool {
+    u64::from(thread) + 1 < 1 << BRIEF_THREAD_BITS && count < ROOM
+}
+
+/// A brief word; `None` where something does not fit.
+#[inline]
+pub(super) fn brief(number: u64, site: u32, level: u32) -> Option<u64> {
+    let (thread, count) = (number >> id::COUNT_BITS, number & low(id::COUNT_BITS));
+    let fits = thread >> BRIEF_THREAD_BITS == 0
+        && count >> BRIEF_COUNT_BITS == 0
+        && site >> SITE_BITS == 0;
+    let (site, level) = (u64::from(site), u64::from(level.min(DEEPEST)));
+    fits.then_some(
+        BRIEF | level << LEVEL_AT | site << NUMBER_BITS | thread << BRIEF_COUNT_BITS | count,
+    )
+}
+
+/// What a task's word and that of its subtree have in common when it may begin there.
+const SAME: u64 = IMPLICIT | ON_STACK | BRIEF | UNRECORDED | low(NUMBER_BITS);
+/// In no subtree.
+pub(super) const NOWHERE: u64 = u64::MAX;
+
+/// What [`subtree`] is for tasks created in the subtree of that name.
+pub(super) fn inside(name: u64) -> u64 {
+    brief(name, 0, 0).map_or(NOWHERE, |word| word | UNRECORDED)
+}
+
+/// The subtree in which this task can begin without a word.
+#[inline]
+pub(super) fn subtree(word: u64) -> u64 {
+    word & SAME
+}
+
+/// Created in a subtree left out, and not a part of it so far.
+#[inline]
+pub(super) fn is_unrecorded(word: u64) -> bool {
+    word & (IMPLICIT | BRIEF | UNRECORDED) == BRIEF | UNRECORDED
+}
+
+/// The site in a word; 0 if it has none.
+#[inline]
+pub(super) fn site(word: u64) -> u32 {
+    match word & BRIEF {
+        0 => 0,
+        _ => (word >> NUMBER_BITS & low(SITE_BITS)) as u32,
+    }
+}
+
+/// Creates between the implicit task and this one, which has begun or has a brief word.
+#[inline]
+pub(super) fn level(word: u64) -> u32 {
+    let at = match word & (IMPLICIT | BRIEF | ON_STACK) {
+        ON_STACK => LEVEL_ON_STACK,
+        flags if flags & (IMPLICIT | BRIEF) == BRIEF => LEVEL_AT,
+        _ => return 0,
+    };
+    (word >> at & low(LEVEL_BITS)) as u32
+}
+
+/// The word of a task of that level which has begun.
+#[inline]
+pub(super) fn on_stack(lasting: u64, level: u32) -> u64 {
+    lasting & LASTING | ON_STACK | u64::from(level) << LEVEL_ON_STACK
+}
+
+/// Bits of the count in a packed number; above them, 21 bits of the thread and one.
 const COUNT_BITS: u32 = 36;
 const COUNT: u64 = (1 << COUNT_BITS) - 1;
 
-/// A number in the low 58 bits.
+/// A number in the low 57 bits.
 #[inline]
 pub(super) fn pack(number: u64) -> u64 {
-    ((number >> id::COUNT_BITS) << COUNT_BITS | number & COUNT) & (UNTIED - 1)
+    ((number >> id::COUNT_BITS) << COUNT_BITS | number & COUNT) & (BRIEF - 1)
 }
 
 /// The number packed in a word.
 #[inline]
 pub(super) fn unpack(word: u64) -> u64 {
-    let word = word & (UNTIED - 1);
+    if word & BRIEF != 0 {
+        let thread = word >> BRIEF_COUNT_BITS & low(BRIEF_THREAD_BITS);
+        return thread << id::COUNT_BITS | word & low(BRIEF_COUNT_BITS);
+    }
+    let word = word & (BRIEF - 1);
     (word >> COUNT_BITS) << id::COUNT_BITS | word & COUNT
 }
 
@@ -51,9 +148,35 @@ mod tests {
 
     #[test]
     fn numbers_survive_packing_whatever_flags_stand_above() {
-        for (thread, count) in [(0, 0), (7, 1), (u32::MAX >> 11, COUNT)] {
+        for (thread, count) in [(0, 0), (7, 1), ((u32::MAX >> 11) - 1, COUNT)] {
             let number = id::new(thread, count);
             assert_eq!(unpack(pack(number) | LASTING | LEFT), number);
+        }
+    }
+
+    #[test]
+    fn brief_words_tell_number_site_and_level() {
+        for (thread, count, at, depth) in [(0, 0, 1, 1), (1022, low(32), 255, 63)] {
+            let number = id::new(thread, count);
+            let word = brief(number, at, depth).expect("it fits") | LASTING;
+            assert_eq!((unpack(word), site(word), level(word)), (number, at, depth));
+            assert_eq!((subtree(word | UNRECORDED)), inside(number));
+            assert!(!is_unrecorded(word) && is_unrecorded(word | UNRECORDED));
+            assert_ne!(subtree(word | UNRECORDED | ON_STACK), inside(number));
+            assert_eq!(level(on_stack(word, depth)), depth);
+        }
+        assert_eq!(brief(id::new(1023, 0), 1, 1), None);
+        assert_eq!(brief(id::new(0, 1 << 32), 1, 1), None);
+        assert_eq!(brief(id::new(0, 0), 256, 1), None);
+        assert_eq!(level(brief(id::new(0, 0), 1, 1000).expect("it fits")), 63);
+    }
+
+    #[test]
+    fn other_words_are_of_no_subtree() {
+        let longest = pack(id::new((u32::MAX >> 11) - 1, COUNT));
+        for word in [0, IMPLICIT | 0x7fff_ffff_fff0, longest, longest | LEFT] {
+            assert!(!is_unrecorded(word), "{word:x}");
+            assert_eq!((site(word), level(word)), (0, 0));
         }
     }
 

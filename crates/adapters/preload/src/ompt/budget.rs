@@ -1,0 +1,284 @@
+//! The overhead budget in libomp's tasks ([`crate::watch`]): which task is left out is asked when it begins, what it creates then carries the
+//! subtree's name in its word, and constructs that are more than tasks and waits interrupt it.
+
+use core::ptr;
+use std::rc::Rc;
+
+use workspan_recorder::adapter;
+use workspan_recorder::budget::{Begun, Choice, LEARNT, OF_TASKS};
+use workspan_recorder::front::Handle;
+
+use super::ffi::Data;
+use super::word::{self, BRIEF, INLINE, NOWHERE, ON_STACK, UNRECORDED};
+use crate::unrecorded::Subtree;
+use crate::watch;
+
+/// A thread's subtrees.
+pub(super) struct LeftOut {
+    /// What [`word::subtree`] is for tasks of the subtree that the thread is in.
+    inside: u64,
+    /// That subtree; null where what runs is recorded.
+    subtree: *const Subtree,
+    /// The site of the task around that is recorded with everything inside to stand for others; 0 for none.
+    whole: u32,
+    /// Parallel regions that this thread has opened.
+    regions: u32,
+    over: Vec<Over>,
+}
+
+/// What the end of a task, or of a region, changes.
+pub(super) struct Over {
+    task: *mut Data,
+    /// If it is a region, how many are open with it.
+    region: u32,
+    /// The subtree that is set aside for it.
+    below: *const Subtree,
+    asked: Option<Asked>,
+}
+
+/// A task that was asked for.
+struct Asked {
+    begun: Begun,
+    /// Creates of its thread before it.
+    tasks: u64,
+    is_drawn: bool,
+    subtree: Option<Rc<Subtree>>,
+}
+
+impl LeftOut {
+    pub(super) const fn new() -> LeftOut {
+        LeftOut {
+            inside: NOWHERE,
+            subtree: ptr::null(),
+            whole: 0,
+            regions: 0,
+            over: Vec::new(),
+        }
+    }
+
+    /// The subtree that the thread is in.
+    #[inline]
+    pub(super) fn subtree(&self) -> Option<&Subtree> {
+        // SAFETY: the task that is left out has not ended, and owns it.
+        unsafe { self.subtree.as_ref() }
+    }
+
+    fn set(&mut self, subtree: *const Subtree) {
+        self.subtree = subtree;
+        self.inside = self
+            .subtree()
+            .map_or(NOWHERE, |subtree| word::inside(subtree.name()));
+    }
+
+    /// The word of a task of that level that is created in the subtree that the thread is in; `None` if it is in none, or has no place in a word.
+    #[inline]
+    pub(super) fn create(&self, site: u32, level: u32, at_once: bool) -> Option<u64> {
+        let name = self.subtree()?.name();
+        let word = word::brief(name, site, level);
+        // One that begins at once needs no site.
+        let without = || word::brief(name, 0, level).filter(|_| at_once);
+        Some(word.or_else(without)? | UNRECORDED)
+    }
+
+    /// True when the task that starts is one of the subtree that the thread is in: it is nobody's business.
+    ///
+    /// # Safety
+    /// `task` is a task of the runtime that starts on this thread.
+    #[inline]
+    pub(super) unsafe fn enter(&self, task: *mut Data) -> bool {
+        // SAFETY: the caller's; a thread that is inside of a subtree has one.
+        unsafe {
+            if word::subtree((*task).value) != self.inside {
+                return false;
+            }
+            let in_work = (*self.subtree).enter();
+            (*task).value |= if in_work { ON_STACK | INLINE } else { ON_STACK };
+        }
+        true
+    }
+
+    /// True when the task that ends was one of a subtree.
+    ///
+    /// # Safety
+    /// `task` is a task of the runtime that ends on this thread.
+    #[inline]
+    pub(super) unsafe fn leave(&self, task: *mut Data) -> bool {
+        // SAFETY: the caller's.
+        let word = unsafe { (*task).value };
+        if !word::is_unrecorded(word) {
+            return false;
+        }
+        if let Some(subtree) = self.subtree().filter(|_| word & ON_STACK != 0) {
+            // SAFETY: it began in that subtree, on this thread.
+            unsafe { subtree.leave(word & INLINE != 0) };
+        }
+        true
+    }
+
+    /// A recorded task has begun on top of what the thread does, with the last record; `word` is what it had before.
+    ///
+    /// # Safety
+    /// `h` is the calling thread's live handle.
+    #[inline]
+    pub(super) unsafe fn begun(&mut self, h: *mut Handle, task: *mut Data, word: u64, may: bool) {
+        let may = may && word & (BRIEF | INLINE) == BRIEF && self.whole == 0 && watch::asks();
+        if may || !self.subtree.is_null() {
+            // SAFETY: the caller's.
+            unsafe { self.open(h, task, word, may) };
+        }
+    }
+
+    /// # Safety
+    /// As [`LeftOut::begun`].
+    #[cold]
+    #[inline(never)]
+    unsafe fn open(&mut self, h: *mut Handle, task: *mut Data, word: u64, may: bool) {
+        let below = self.subtree;
+        self.set(ptr::null());
+        // SAFETY: the caller's.
+        let asked = unsafe {
+            if may && word::has_room((*h).thread, (*h).next_yield) {
+                self.ask(h, word::site(word), word::level(word))
+            } else {
+                None
+            }
+        };
+        if asked.is_some() || !below.is_null() {
+            self.over.push(Over {
+                task,
+                region: 0,
+                below,
+                asked,
+            });
+        }
+    }
+
+    /// # Safety
+    /// As [`LeftOut::begun`].
+    unsafe fn ask(&mut self, h: *mut Handle, site: u32, level: u32) -> Option<Asked> {
+        // SAFETY: the caller's.
+        unsafe {
+            let (choice, begun) = watch::ask(h, site, level)?;
+            let mut asked = Asked {
+                begun,
+                tasks: (*h).next_task,
+                is_drawn: false,
+                subtree: None,
+            };
+            match choice {
+                Choice::Enter => {}
+                Choice::Skip => {
+                    let subtree = Rc::new(Subtree::begin(h, site, level));
+                    self.set(Rc::as_ptr(&subtree));
+                    asked.subtree = Some(subtree);
+                }
+                Choice::Learn | Choice::Sample => {
+                    let learnt = if choice == Choice::Learn { LEARNT } else { 0 };
+                    adapter::sampled(h, site, OF_TASKS + learnt + u64::from(level));
+                    self.whole = site;
+                    asked.is_drawn = true;
+                }
+            }
+            Some(asked)
+        }
+    }
+
+    /// The recorded task is about to end: its subtree, if it is left out, is over. To be given to [`LeftOut::closed`] when the end is written.
+    ///
+    /// # Safety
+    /// `task` is a task of the runtime that ends on this thread, or leaves it.
+    #[inline]
+    pub(super) unsafe fn close(&mut self, task: *mut Data) -> Option<Over> {
+        let over = self
+            .over
+            .pop_if(|over| over.task == task && over.region == 0)?;
+        if let Some(subtree) = over.asked.as_ref().and_then(|a| a.subtree.as_ref()) {
+            self.set(ptr::null());
+            // SAFETY: its task is the current one.
+            unsafe { subtree.stop() };
+        }
+        Some(over)
+    }
+
+    /// # Safety
+    /// `h` is the calling thread's live handle.
+    #[cold]
+    pub(super) unsafe fn closed(&mut self, h: *mut Handle, over: Over) {
+        if let Some(asked) = over.asked {
+            if asked.is_drawn {
+                self.whole = 0;
+            }
+            // SAFETY: the caller's.
+            unsafe { watch::end(h, asked.begun, (*h).next_task - asked.tasks) };
+        }
+        self.set(over.below);
+    }
+
+    /// Something that is more than tasks and waits happens in the current task: the tasks of the site it is in are recorded from now on.
+    pub(super) fn is_more(&self) {
+        if self.whole != 0 {
+            watch::refuse(self.whole);
+        }
+        if let Some(subtree) = self.subtree() {
+            watch::refuse(subtree.site());
+        }
+    }
+
+    /// Runs what writes records of that kind.
+    ///
+    /// # Safety
+    /// `h` is the calling thread's live handle.
+    pub(super) unsafe fn paused(&mut self, write: impl FnOnce()) {
+        self.is_more();
+        let Some(subtree) = self.subtree() else {
+            return write();
+        };
+        // SAFETY: on the subtree's thread.
+        unsafe {
+            subtree.stop();
+            write();
+            subtree.go_on();
+        }
+        self.set(self.subtree);
+    }
+
+    /// A parallel region is about to be opened.
+    ///
+    /// # Safety
+    /// On the lane's thread.
+    pub(super) unsafe fn open_region(&mut self) {
+        self.is_more();
+        self.regions += 1;
+        let below = self.subtree;
+        if let Some(subtree) = self.subtree() {
+            // SAFETY: on the subtree's thread.
+            unsafe { subtree.stop() };
+            self.over.push(Over {
+                task: ptr::null_mut(),
+                region: self.regions,
+                below,
+                asked: None,
+            });
+            self.set(ptr::null());
+        }
+    }
+
+    /// It is over.
+    ///
+    /// # Safety
+    /// On the lane's thread.
+    pub(super) unsafe fn close_region(&mut self) {
+        let regions = self.regions;
+        self.regions = regions.saturating_sub(1);
+        let over = self
+            .over
+            .pop_if(|over| over.region == regions && regions > 0);
+        let Some(over) = over else { return };
+        self.set(over.below);
+        if let Some(subtree) = self.subtree() {
+            // SAFETY: on the subtree's thread.
+            unsafe { subtree.go_on() };
+        }
+        self.set(over.below);
+    }
+}
