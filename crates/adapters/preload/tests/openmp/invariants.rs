@@ -45,11 +45,11 @@ fn once(trace: &[u8], what: &str) {
     let mut begun: BTreeMap<(u32, u64), u64> = BTreeMap::new();
     let (mut members, mut ends, mut roots) = (0u64, 0u64, 0u64);
     let mut left = 0i64;
-    for chunk in trace.chunks(Tolerance::Strict) {
-        let chunk = chunk.unwrap();
-        if chunk.kind != ChunkKind::Events {
-            continue;
-        }
+    let chunks = trace.chunks(Tolerance::Strict).map(|chunk| chunk.unwrap());
+    let mut chunks: Vec<_> = chunks.filter(|c| c.kind == ChunkKind::Events).collect();
+    // A thread's need not stand in the file in their order.
+    chunks.sort_by_key(|chunk| (chunk.thread, chunk.seq));
+    for chunk in chunks {
         for (_, event) in Events::new(chunk.payload, 0) {
             let of_thread = created.entry(chunk.thread).or_default();
             match event {
