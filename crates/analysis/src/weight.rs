@@ -12,6 +12,7 @@
 
 mod columns;
 
+use workspan_dag::folded::Paths;
 use workspan_dag::wanted::watched;
 use workspan_dag::{Dag, Folded, OffWhy, StartKind, StrandId};
 
@@ -176,18 +177,18 @@ impl<'a> Weights<'a> {
     pub(crate) fn path_scaled(&self, s: StrandId, burden: u64, factor: f64) -> f64 {
         let weight = self.values.get(s);
         let folded = self.folded.has(s);
-        match folded.then(|| self.dag.fold_of(s)).flatten() {
+        match folded.then(|| self.dag.folded.paths_of(s)).flatten() {
             None => weight as f64 * factor,
             Some(fold) => {
-                let part = match fold.work {
+                let part = match fold.work() {
                     0 => 0.0,
                     work => weight as f64 / work as f64 * factor,
                 };
-                let points = fold.envelope.iter();
+                let points = fold.envelope().iter();
                 points
                     .map(|&(w, edges)| w as f64 * part + f64::from(edges) * burden as f64)
                     .reduce(f64::max)
-                    .unwrap_or(fold.span as f64 * part)
+                    .unwrap_or(fold.span() as f64 * part)
             }
         }
     }
@@ -204,27 +205,28 @@ pub fn path_weight(dag: &Dag, s: StrandId, weight: u64, burden: u64) -> u128 {
     if dag.folded.is_empty() {
         return u128::from(weight);
     }
-    match dag.fold_of(s) {
+    match dag.folded.paths_of(s) {
         None => u128::from(weight),
         Some(fold) => folded_path(&fold, weight, burden),
     }
 }
 
-/// The heaviest path through a fold whose work of `fold.work` ticks counts as `weight`.
-fn folded_path(fold: &Folded, weight: u64, burden: u64) -> u128 {
-    if weight == fold.work {
+/// The heaviest path through a fold whose work counts as `weight`.
+fn folded_path(fold: &Paths, weight: u64, burden: u64) -> u128 {
+    let work = fold.work();
+    if weight == work {
         return fold.path(burden);
     }
     let scaled = |w: u64| {
         (u128::from(w) * u128::from(weight))
-            .checked_div(u128::from(fold.work))
+            .checked_div(u128::from(work))
             .unwrap_or(0)
     };
-    let points = fold.envelope.iter();
+    let points = fold.envelope().iter();
     points
         .map(|&(w, edges)| scaled(w) + u128::from(edges) * u128::from(burden))
         .max()
-        .unwrap_or_else(|| scaled(fold.span))
+        .unwrap_or_else(|| scaled(fold.span()))
 }
 
 /// Ticks of strand `s` on the CPU.

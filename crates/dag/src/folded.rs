@@ -4,7 +4,7 @@
 //! [`crate::NONE`].
 
 use crate::dag::StrandId;
-pub use workspan_trace::folded::{FoldedRecord as Folded, FoldedSite};
+pub use workspan_trace::folded::{FoldedRecord as Folded, FoldedSite, Paths};
 
 /// Records by strand, each in the bytes that it has in a file: some 70, where lists of its own would take 600. Whoever wants one has it
 /// decoded, which takes a fraction of a microsecond; that a strand has one is known without.
@@ -61,6 +61,12 @@ impl Folds {
     /// The record of a strand, where they are ascending.
     pub fn of(&self, strand: StrandId) -> Option<Folded> {
         Some(self.get(self.strands.binary_search(&strand).ok()?))
+    }
+
+    /// The paths of a strand's record, where they are ascending: most of what is asked, without decoding the rest.
+    pub fn paths_of(&self, strand: StrandId) -> Option<Paths> {
+        let i = self.strands.binary_search(&strand).ok()?;
+        Some(Paths::decode(self.bytes_of(i)).unwrap_or_default())
     }
 
     /// A strand has one, where they are ascending.
@@ -153,6 +159,11 @@ mod tests {
         assert_eq!(placed.of(5), Some(record(10)));
         assert_eq!(placed.of(9), None);
         assert!(placed.has(5) && !placed.has(4));
+        let paths = placed.paths_of(5).expect("it has some");
+        assert_eq!((paths.work(), paths.span()), (10, 5));
+        assert_eq!(paths.envelope(), record(10).envelope);
+        assert_eq!(paths.path(100), record(10).path(100));
+        assert_eq!(placed.paths_of(9), None);
     }
 
     #[test]

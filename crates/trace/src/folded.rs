@@ -1,8 +1,11 @@
 //! The folded record (MODEL.md §7): what [`crate::wire::Kind::Folded`] carries, and what readers make of it: a subtree that ran on
 //! one thread, reduced to what the measures need. Readers put places where the file has sites.
 
+mod head;
 mod places;
 
+use self::head::Head;
+pub use self::head::Paths;
 use self::places::{MOST_PAIRS, Places};
 use crate::entry::{Fields, push_varint};
 
@@ -60,11 +63,7 @@ impl FoldedRecord {
     /// Weight of the heaviest path through, when each burdened edge costs `burden`, and that burden excluded or not
     /// is the caller's business: returns (weight + burden·edges) maximised.
     pub fn path(&self, burden: u64) -> u128 {
-        self.envelope
-            .iter()
-            .map(|&(w, edges)| u128::from(w) + u128::from(edges) * u128::from(burden))
-            .max()
-            .unwrap_or(u128::from(self.span))
+        head::heaviest(&self.envelope, self.span, burden)
     }
 
     /// Appends the record's bytes (without their length).
@@ -169,37 +168,20 @@ impl FoldedRecord {
     /// Reads a record; `None` when the bytes are none.
     pub fn decode(bytes: &[u8]) -> Option<FoldedRecord> {
         let mut f = Fields::new(bytes);
-        let told = f.number().filter(|&told| told < 2 * SOURCE)?;
-        let mut record = FoldedRecord {
-            work: f.number()?,
-            tasks: f.number()?,
-            ..FoldedRecord::default()
-        };
-        (record.spawns, record.syncs, record.strands) = if told & JOINS == 0 {
-            (f.number()?, f.number()?, f.number()?)
-        } else {
-            let joins = record.tasks / 2;
-            (joins, joins, strands_of_joins(record.tasks)?)
-        };
-        record.levels = f.number32()?;
-        record.ready_integral = f.number()?;
-        let mut before = (0, 0);
+        let head = Head::read(&mut f)?;
+        let told = head.told;
         // Readers keep hundreds of thousands of these: no list has more room than it needs.
-        let points = list_length(&mut f, 2, 8)?;
-        record.envelope = Vec::with_capacity(points as usize);
-        for i in 0..points {
-            let (lighter, edges) = (f.number()?, f.number32()?);
-            let weight = if i == 0 {
-                lighter
-            } else {
-                u64::wrapping_sub(before.0, lighter)
-            };
-            before = (weight, edges.wrapping_add(before.1));
-            record.envelope.push(before);
-        }
-        record.span = match record.envelope.first() {
-            Some(first) if told & SPAN != 0 => first.0,
-            _ => f.number()?,
+        let mut record = FoldedRecord {
+            work: head.paths.work(),
+            span: head.paths.span(),
+            envelope: head.paths.envelope().to_vec(),
+            tasks: head.tasks,
+            spawns: head.spawns,
+            syncs: head.syncs,
+            strands: head.strands,
+            levels: head.levels,
+            ready_integral: head.ready_integral,
+            ..FoldedRecord::default()
         };
         let sites = list_length(&mut f, LEAST_SITE, u64::MAX)?;
         record.sites = Vec::with_capacity(sites.min(FEW) as usize);

@@ -1,0 +1,109 @@
+//! The first half of a record: its sums and its paths. What asks for paths alone, as most passes do, reads no further, and needs no memory.
+
+use super::{JOINS, SOURCE, SPAN, list_length, strands_of_joins};
+use crate::entry::Fields;
+
+/// Points of an envelope, at most (MODEL.md §7).
+const POINTS: usize = 8;
+
+/// Paths through a folded subtree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Paths {
+    work: u64,
+    span: u64,
+    points: [(u64, u32); POINTS],
+    count: usize,
+}
+
+impl Paths {
+    /// Reads them from a record's bytes; `None` when these are none.
+    pub fn decode(bytes: &[u8]) -> Option<Paths> {
+        Some(Head::read(&mut Fields::new(bytes))?.paths)
+    }
+
+    /// Work of the subtree, in raw ticks.
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// Its span, in raw ticks.
+    pub fn span(&self) -> u64 {
+        self.span
+    }
+
+    /// [`super::FoldedRecord::envelope`].
+    pub fn envelope(&self) -> &[(u64, u32)] {
+        &self.points[..self.count]
+    }
+
+    /// [`super::FoldedRecord::path`].
+    pub fn path(&self, burden: u64) -> u128 {
+        heaviest(self.envelope(), self.span, burden)
+    }
+}
+
+/// The heaviest of an envelope's paths where each burdened edge costs `burden`; `span` where it has none.
+pub(super) fn heaviest(envelope: &[(u64, u32)], span: u64, burden: u64) -> u128 {
+    envelope
+        .iter()
+        .map(|&(w, edges)| u128::from(w) + u128::from(edges) * u128::from(burden))
+        .max()
+        .unwrap_or(u128::from(span))
+}
+
+/// What stands before the sites of a record.
+pub(super) struct Head {
+    /// What else is in it.
+    pub(super) told: u64,
+    pub(super) tasks: u64,
+    pub(super) spawns: u64,
+    pub(super) syncs: u64,
+    pub(super) strands: u64,
+    pub(super) levels: u32,
+    pub(super) ready_integral: u64,
+    pub(super) paths: Paths,
+}
+
+impl Head {
+    pub(super) fn read(f: &mut Fields<'_>) -> Option<Head> {
+        let told = f.number().filter(|&told| told < 2 * SOURCE)?;
+        let (work, tasks) = (f.number()?, f.number()?);
+        let (spawns, syncs, strands) = if told & JOINS == 0 {
+            (f.number()?, f.number()?, f.number()?)
+        } else {
+            let joins = tasks / 2;
+            (joins, joins, strands_of_joins(tasks)?)
+        };
+        let (levels, ready_integral) = (f.number32()?, f.number()?);
+        let mut paths = Paths {
+            work,
+            ..Paths::default()
+        };
+        paths.count = list_length(f, 2, POINTS as u64)? as usize;
+        let mut before = (0, 0);
+        for (i, point) in paths.points[..paths.count].iter_mut().enumerate() {
+            let (lighter, edges) = (f.number()?, f.number32()?);
+            let weight = if i == 0 {
+                lighter
+            } else {
+                u64::wrapping_sub(before.0, lighter)
+            };
+            before = (weight, edges.wrapping_add(before.1));
+            *point = before;
+        }
+        paths.span = match paths.envelope().first() {
+            Some(first) if told & SPAN != 0 => first.0,
+            _ => f.number()?,
+        };
+        Some(Head {
+            told,
+            tasks,
+            spawns,
+            syncs,
+            strands,
+            levels,
+            ready_integral,
+            paths,
+        })
+    }
+}
