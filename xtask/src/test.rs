@@ -3,6 +3,7 @@
 mod tally;
 
 use std::panic;
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -54,6 +55,9 @@ const LONG_ONLY: [&str; 2] = [
     "two_files_installed_into_an_empty_root_are_the_whole_tool",
 ];
 
+/// Slow tests that look at how long things took: nothing else runs beside them.
+const ALONE: [&str; 1] = ["the_report_names_the_serial_merge_and_only_that"];
+
 /// When the fuzzers, which take minutes to build the first time, may still begin on a slow machine: everything is to be over in 35 minutes.
 const TIME_FOR_FUZZERS: Duration = Duration::from_secs(27 * 60);
 
@@ -83,6 +87,9 @@ pub fn run(long: bool) -> Result<()> {
             tests.and(others.unwrap_or_else(|p| panic::resume_unwind(p)))
         })?;
         tally.beside(beside);
+        let mut alone = slow();
+        tally.count("slow tests that measure", alone.args(ALONE), false)?;
+        tally.stage("slow tests that measure");
     } else {
         // One of these measures.
         tests(&mut tally, long)?;
@@ -120,13 +127,14 @@ fn others(tally: &mut Tally, long: bool, started: Instant) -> Result<()> {
     clippy.args(["clippy", "--quiet", "--workspace", "--all-targets"]);
     tally.check("lints", clippy.args(["--", "-D", "warnings"]))?;
     tally.stage("lints");
-    let mut slow = cargo();
-    slow.args(["test", "--workspace", "--no-fail-fast", "--tests"])
-        .args(["--", "--ignored"]);
+    let mut slow = slow();
     if !long {
         for name in LONG_ONLY {
             slow.args(["--skip", name]);
             tally.skipped.push(format!("{name}: with --long"));
+        }
+        for name in ALONE {
+            slow.args(["--skip", name]);
         }
     }
     tally.count("slow tests", &mut slow, false)?;
@@ -204,6 +212,14 @@ fn programs(tally: &mut Tally) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// The tests that a plain `cargo test` leaves out. What follows chooses among them.
+fn slow() -> Command {
+    let mut slow = cargo();
+    slow.args(["test", "--workspace", "--no-fail-fast", "--tests"])
+        .args(["--", "--ignored"]);
+    slow
 }
 
 /// The fuzzers, for a minute in all; `long` for twenty, with memory watched where that can be done.

@@ -195,28 +195,6 @@ pub enum Stop {
     Signal(u64),
 }
 
-/// A record of a join that nobody stole ([`Events::join`]); see [`Kind`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "as in `Event`")]
-pub enum OfJoin {
-    End,
-    EndResume,
-    Next,
-    Join { site: u32 },
-}
-
-impl From<OfJoin> for Event<'_> {
-    #[inline]
-    fn from(record: OfJoin) -> Self {
-        match record {
-            OfJoin::End => Event::End,
-            OfJoin::EndResume => Event::EndResume,
-            OfJoin::Next => Event::Next,
-            OfJoin::Join { site } => Event::Join { site },
-        }
-    }
-}
-
 /// Walks the records of one chunk.
 #[derive(Debug, Clone)]
 pub struct Events<'a> {
