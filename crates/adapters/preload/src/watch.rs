@@ -8,23 +8,8 @@ use core::cell::{Cell, RefCell};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use workspan_recorder::TABLE;
-use workspan_recorder::budget::{Begun, Budget, Choice, Settings};
+use workspan_recorder::budget::{Begun, Choice, Settings, Watch};
 use workspan_recorder::front::Handle;
-
-/// Tasks that a thread runs before it looks again whether there is a budget.
-const WEIGHED: u32 = 1 << 12;
-/// The same where there never is one.
-const NEVER: u32 = u32::MAX;
-
-/// A thread's budget.
-struct Watch {
-    settings: Settings,
-    /// None before the first time that recording cost too much.
-    budget: Option<Budget>,
-    /// Tasks begun, as of when the cost was last looked at, and when that was.
-    tasks: u64,
-    since: u64,
-}
 
 thread_local! {
     /// Tasks that are begun without asking.
@@ -71,15 +56,14 @@ pub(crate) unsafe fn ask(h: *mut Handle, site: u32, level: u32) -> Option<(Choic
     let (word, bit) = refused(site);
     let is_refused = site == 0 || word.load(Ordering::Relaxed) & bit != 0;
     with(|watch| {
-        let watch = watch.get_or_insert_with(|| Box::new(Watch::new(now)));
-        if watch.budget.is_none() {
-            // SAFETY: the caller's.
-            watch.weigh(unsafe { (*h).thread }, now);
-        }
-        match &mut watch.budget {
-            Some(budget) if !is_refused => Some(budget.begin(site, level, now)),
-            _ => None,
-        }
+        let watch = watch.get_or_insert_with(|| Box::new(Watch::new(settings(), now)));
+        // SAFETY: the caller's.
+        let (budget, next) = match watch.budget(unsafe { (*h).thread }, now, 1) {
+            Ok(budget) => (Some(budget), 0),
+            Err(next) => (None, next),
+        };
+        UNASKED.with(|unasked| unasked.set(next));
+        Some(budget.filter(|_| !is_refused)?.begin(site, level, now))
     })
     .flatten()
 }
@@ -92,9 +76,8 @@ pub(crate) unsafe fn end(h: *mut Handle, begun: Begun, tasks: u64) {
     // SAFETY: the caller's.
     let now = unsafe { (*h).last };
     with(|watch| {
-        let budget = watch.as_mut().and_then(|watch| watch.budget.as_mut());
-        if let Some(budget) = budget {
-            budget.end(begun, now, tasks);
+        if let Some(watch) = watch {
+            watch.end(begun, now, tasks);
         }
     });
 }
@@ -105,37 +88,9 @@ fn with<T>(f: impl FnOnce(&mut Option<Box<Watch>>) -> T) -> Option<T> {
     given.ok().flatten()
 }
 
-impl Watch {
-    fn new(now: u64) -> Watch {
-        let mut settings = Settings::default();
-        // SAFETY: a place to write to.
-        unsafe { (TABLE.budget)(&raw mut settings) };
-        Watch {
-            settings,
-            budget: None,
-            tasks: 0,
-            since: now,
-        }
-    }
-
-    /// Compares what the tasks since the last time have cost with the time that has passed. Where nothing is held, there is a budget at once.
-    fn weigh(&mut self, thread: u32, now: u64) {
-        let Settings {
-            per_million, hold, ..
-        } = self.settings;
-        let begun = u64::from(WEIGHED) * u64::from(now > self.since);
-        self.tasks += begun;
-        let passed = now.saturating_sub(self.since);
-        self.since = now;
-        let exceeded = self.tasks >= u64::from(hold) && self.settings.exceeded(begun, passed);
-        let next = if per_million == 0 {
-            NEVER
-        } else if hold == 0 || exceeded {
-            self.budget = Some(Budget::new(self.settings, thread, now));
-            0
-        } else {
-            WEIGHED
-        };
-        UNASKED.with(|unasked| unasked.set(next));
-    }
+fn settings() -> Settings {
+    let mut settings = Settings::default();
+    // SAFETY: a place to write to.
+    unsafe { (TABLE.budget)(&raw mut settings) };
+    settings
 }

@@ -4,8 +4,8 @@ use crate::hooks;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// File names and texts; `lib.rs` is the crate's root. `wire.rs`, `front.rs` and `budget.rs` are the recorder's contract as it stands.
-pub const FILES: [(&str, &str); 20] = [
+/// File names and texts; `lib.rs` is the crate's root. `wire.rs`, `front.rs`, `budget.rs` and its folder are the recorder's contract as it stands.
+pub const FILES: [(&str, &str); 24] = [
     ("lib.rs", include_str!("../stand-in/lib.rs")),
     ("broadcast.rs", include_str!("../stand-in/broadcast.rs")),
     ("builder.rs", include_str!("../stand-in/builder.rs")),
@@ -27,6 +27,22 @@ pub const FILES: [(&str, &str); 20] = [
     ("yielding.rs", include_str!("../stand-in/yielding.rs")),
     ("unrecorded.rs", include_str!("../stand-in/unrecorded.rs")),
     ("budget.rs", include_str!("../../../recorder/src/budget.rs")),
+    (
+        "budget/class.rs",
+        include_str!("../../../recorder/src/budget/class.rs"),
+    ),
+    (
+        "budget/compared.rs",
+        include_str!("../../../recorder/src/budget/compared.rs"),
+    ),
+    (
+        "budget/decide.rs",
+        include_str!("../../../recorder/src/budget/decide.rs"),
+    ),
+    (
+        "budget/watch.rs",
+        include_str!("../../../recorder/src/budget/watch.rs"),
+    ),
     ("wire.rs", include_str!("../../../trace/src/wire.rs")),
     ("front.rs", include_str!("../../../recorder/src/front.rs")),
 ];
@@ -50,14 +66,16 @@ pub fn fingerprint() -> u64 {
 /// # Errors
 /// Whatever the file system says.
 pub fn unpack(folder: &Path) -> io::Result<PathBuf> {
-    std::fs::create_dir_all(folder)?;
     for (name, text) in FILES {
         let path = folder.join(name);
         if std::fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
             continue;
         }
         // A rename, so that a build running beside this one never reads half a file.
-        let half = folder.join(format!(".{name}.{}", std::process::id()));
+        let half = path.with_extension(format!("rs.{}", std::process::id()));
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
         std::fs::write(&half, text)?;
         std::fs::rename(&half, &path)?;
     }

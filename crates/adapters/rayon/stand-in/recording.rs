@@ -1,8 +1,9 @@
 //! Whether somebody records, and this thread's place in the recording.
 
+use crate::budget::Watch;
 use crate::front::{Handle, Table, HAS_ROOT, TABLE_SYMBOL};
 use crate::task::{Task, ROOT};
-use crate::unrecorded::{Subtree, Watch, FIRST_WEIGHED};
+use crate::unrecorded::Subtree;
 use crate::wire::{self, Kind};
 use crate::worker::Pool;
 use std::cell::Cell;
@@ -63,7 +64,7 @@ thread_local! {
             task: Cell::new(ptr::null()),
             worker: Cell::new(false),
             pool: Cell::new(ptr::null()),
-            unasked: Cell::new(FIRST_WEIGHED),
+            unasked: Cell::new(0),
             watch: Cell::new(ptr::null_mut()),
             stolen: Cell::new((0, 0)),
             missed: Cell::new(0),

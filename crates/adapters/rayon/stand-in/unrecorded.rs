@@ -4,7 +4,7 @@
 //! by somebody tells so, as a *part* of the subtree, and is recorded from there on. Whatever begins on top of a subtree sets it
 //! aside; scopes, broadcasts and what goes to other pools end it and begin it again afterwards.
 
-use crate::budget::{Begun, Budget, Choice, Settings, LEARNT};
+use crate::budget::{Begun, Choice, Settings, Watch, LEARNT};
 use crate::recording::{here, skip_now, skipped, Here};
 use crate::site;
 use crate::task::{Seat, Task};
@@ -17,8 +17,6 @@ use std::panic::Location;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Joins a thread records before it first looks whether there is a budget.
-pub(crate) const FIRST_WEIGHED: u32 = 1 << 12;
 /// The budget is not asked while a subtree is recorded whole: no thread counts that far down before it ends.
 const WHOLE: u32 = u32::MAX;
 /// From here on [`WHOLE`] is meant.
@@ -26,16 +24,6 @@ const WHOLE_FROM: u32 = 1 << 31;
 
 /// In place of a subtree: nobody records this thread. Never looked at.
 pub(crate) const NOBODYS: *const Subtree = std::mem::align_of::<Subtree>() as *const Subtree;
-
-/// What a thread needs for its budget.
-pub(crate) struct Watch {
-    settings: Settings,
-    /// None before the first time that recording cost too much.
-    budget: Option<Budget>,
-    /// Since when, and since which task, the cost is counted.
-    since: u64,
-    tasks: u64,
-}
 
 /// A subtree that runs unrecorded, on its thread's stack.
 pub(crate) struct Subtree {
@@ -119,26 +107,23 @@ impl Here {
     pub(crate) fn ask(&self, task: &Task) -> Option<Asked> {
         let thread = self.thread();
         let mut watch = thread.watch.get();
+        let now = self.now();
         if watch.is_null() {
             let mut settings = Settings::default();
             // SAFETY: a local place; the table is live.
             unsafe { (self.table().budget)(&mut settings) };
-            watch = Box::into_raw(Box::new(Watch {
-                settings,
-                budget: None,
-                since: self.last(),
-                tasks: self.tasks(),
-            }));
+            watch = Box::into_raw(Box::new(Watch::new(settings, now)));
             thread.watch.set(watch);
         }
         // SAFETY: this thread's own, and nobody else's reference to it lives longer than a call below.
         let watch = unsafe { &mut *watch };
-        let now = self.now();
-        let Some(budget) = &mut watch.budget else {
-            self.weigh(watch, now);
-            return None;
+        let (choice, begun) = match watch.budget(self.number(), now, 2) {
+            Ok(budget) => budget.begin(task.site, task.level, now),
+            Err(next) => {
+                thread.unasked.set(next);
+                return None;
+            }
         };
-        let (choice, begun) = budget.begin(task.site, task.level, now);
         match choice {
             Choice::Sample | Choice::Learn => {
                 let learnt = if choice == Choice::Learn { LEARNT } else { 0 };
@@ -156,29 +141,10 @@ impl Here {
         })
     }
 
-    /// Compares what the joins since the last time have cost with the time that has passed.
-    fn weigh(&self, watch: &mut Watch, now: u64) {
-        let joins = (self.tasks() - watch.tasks) / 2;
-        let passed = now.saturating_sub(watch.since);
-        let next = if watch.settings.per_million == 0 {
-            // Asked again after two thousand million joins.
-            WHOLE_FROM - 1
-        } else if self.tasks() >= u64::from(watch.settings.hold)
-            && watch.settings.exceeded(joins, passed)
-        {
-            watch.budget = Some(Budget::new(watch.settings, self.number(), now));
-            0
-        } else {
-            FIRST_WEIGHED
-        };
-        (watch.since, watch.tasks) = (now, self.tasks());
-        self.thread().unasked.set(next);
-    }
-
     /// This thread needs no budget any more.
     pub(crate) fn forget_budget(&self) {
         let watch = self.thread().watch.replace(ptr::null_mut());
-        self.thread().unasked.set(FIRST_WEIGHED);
+        self.thread().unasked.set(0);
         if !watch.is_null() {
             // SAFETY: of `ask`, and no longer in the thread's cell.
             drop(unsafe { Box::from_raw(watch) });
@@ -204,9 +170,9 @@ impl Drop for Asked {
         let joins = (self.here.tasks() - self.tasks) / 2;
         // SAFETY: as in `ask`; gone if the thread has left its pool.
         let watch = unsafe { thread.watch.get().as_mut() };
-        if let Some(budget) = watch.and_then(|watch| watch.budget.as_mut()) {
+        if let Some(watch) = watch {
             // The join's last record is its end.
-            budget.end(self.begun, self.here.last(), joins);
+            watch.end(self.begun, self.here.last(), joins);
         }
     }
 }

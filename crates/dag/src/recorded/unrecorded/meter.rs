@@ -5,7 +5,7 @@
 
 use workspan_trace::event::Event;
 
-use super::sample::{Node, Paths, Sample, State};
+use super::sample::{DEEPEST, MOST, Node, Paths, Sample, State};
 
 /// A task that runs or waits.
 #[derive(Debug, Default)]
@@ -48,10 +48,6 @@ pub(super) struct Meter {
     waiting: u64,
     joins: usize,
 }
-
-/// A join that is nested deeper, or holds more joins, is not measured: a trace can't ask for more memory than this.
-const DEEPEST: usize = 1 << 16;
-const MOST: usize = 1 << 22;
 
 impl Meter {
     pub(super) fn new(sample: Sample, probe: u64) -> Meter {

@@ -2,6 +2,10 @@
 
 use std::collections::BTreeMap;
 
+/// A subtree that is nested deeper, or holds more joins or tasks, is not measured: a trace can't ask for more memory than this.
+pub(super) const DEEPEST: usize = 1 << 16;
+pub(super) const MOST: usize = 1 << 22;
+
 /// A path: its weight, and how many edges on it a thief can take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::recorded) struct Path {

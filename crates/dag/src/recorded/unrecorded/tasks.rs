@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use workspan_trace::event::{Event, WaitFor};
 use workspan_trace::wire::TaskRef;
 
-use super::sample::{Node, Paths, Sample, State};
+use super::sample::{DEEPEST, MOST, Node, Paths, Sample, State};
 
 /// A task that runs or waits.
 #[derive(Debug, Default)]
@@ -62,9 +62,7 @@ pub(super) struct TaskMeter {
     records: u64,
 }
 
-/// A task that is nested deeper, creates more, or ends with more that nobody has begun, is not measured.
-const DEEPEST: usize = 1 << 16;
-const MOST: usize = 1 << 22;
+/// A task that ends with more that nobody has begun is not measured.
 const LEFT: usize = 1 << 10;
 
 fn better(known: Option<Paths>, other: Paths) -> Option<Paths> {
