@@ -4,10 +4,9 @@
 mod native;
 mod project;
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
 
 use project::{WORKSPAN, bare, printed, read, said, trace_of};
 use workspan_dag::Dag;
@@ -18,7 +17,8 @@ fn program(folder: &Path) -> PathBuf {
     native::compile("cc", "accidents.c", folder, &flags)
 }
 
-/// `workspan record FLAGS -- accidents steady COUNT`: so many tasks of a millisecond and more, one after the other.
+/// `workspan record FLAGS -- accidents steady COUNT`: so many tasks of a millisecond and more, one after the other. To be followed by
+/// numbers of tasks after which the program says so and waits for its input.
 fn steady(folder: &Path, flags: &[&str], count: &str) -> Command {
     let mut command = bare(WORKSPAN);
     command.current_dir(folder).args(["record", "--no-report"]);
@@ -80,15 +80,20 @@ fn a_program_that_ends_before_the_delay_is_over() {
     );
 }
 
-/// Runs [`steady`] with signals: one after each of the pauses, in milliseconds.
-fn signalled(folder: &Path, flags: &[&str], count: &str, pauses: &[u64]) -> Output {
+/// Runs [`steady`] with signals: one after so many tasks each.
+fn signalled(folder: &Path, flags: &[&str], count: &str, after: &[&str]) -> Output {
     let mut command = steady(folder, flags, count);
-    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let command = command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let command = command.args(after).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
     let mut out = started(&mut child);
-    for &pause in pauses {
-        std::thread::sleep(Duration::from_millis(pause));
+    for tasks in after {
+        let mut line = String::new();
+        out.read_line(&mut line).unwrap();
+        assert_eq!(line.trim_end(), *tasks);
         signal(&child, "USR2");
+        input.write_all(b"\n").unwrap();
     }
     let mut rest = String::new();
     out.read_to_string(&mut rest).unwrap();
@@ -117,7 +122,7 @@ fn signal(child: &Child, name: &str) {
 #[test]
 fn from_signal_to_signal() {
     let folder = tempfile::tempdir().unwrap();
-    let output = signalled(folder.path(), &[], "600", &[150, 150]);
+    let output = signalled(folder.path(), &[], "600", &["150", "300"]);
     let text = said(&output);
     assert!(text.contains("2 parts of the run are kept"), "{text}");
     let mut parts: Vec<Dag> = ["accidents.wspan", "accidents-2.wspan"]
@@ -137,19 +142,19 @@ fn from_signal_to_signal() {
         "{stop} {again}"
     );
     let both: usize = parts.iter().map(tasks).sum();
+    // A signal may be taken while the next task begins.
     assert!(
-        (1..600).contains(&both),
-        "{both} of 600 tasks of a millisecond, less those of 0.1 s"
+        (449..=451).contains(&both),
+        "{both} of 600 tasks, less those from 150 to 300"
     );
 }
 
 #[test]
 fn signals_while_the_delay_is_not_over() {
     let folder = tempfile::tempdir().unwrap();
-    let output = signalled(folder.path(), &["--delay", "1h"], "400", &[100]);
+    let output = signalled(folder.path(), &["--delay", "1h"], "400", &["100"]);
     let dag = read(&trace_of(&output, folder.path()));
-    // How many are begun before the signal depends on how busy the machine is.
-    assert!((1..400).contains(&tasks(&dag)), "{}", tasks(&dag));
+    assert!((299..=300).contains(&tasks(&dag)), "{}", tasks(&dag));
     let left = std::fs::read_dir(folder.path()).unwrap();
     let mut left = left.map(|entry| entry.unwrap().file_name());
     assert!(!left.any(|name| name.to_string_lossy().contains("spool")));
