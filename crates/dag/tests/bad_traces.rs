@@ -441,3 +441,20 @@ fn every_header_error_says_what_was_expected() {
     }
     assert!(wrong.is_empty(), "\n{wrong}");
 }
+
+#[test]
+fn no_more_of_a_name_is_quoted_than_its_beginning() {
+    let long = "\u{7f}".repeat(100_000);
+    for line in [
+        format!("{long} 0 0 0"),
+        format!("begin 0 0 0\nregion_end 0 1 0 \"region\":\"{long}\""),
+        format!("begin 0 0 0\nend 0 1 0 \"counters\":{{\"{long}\":0.5}}"),
+        format!("begin 0 0 0\nend 0 1 0 \"counters\":{{\"{long}\":1,\"{long}\":1}}"),
+    ] {
+        let found = message(&line);
+        assert!(
+            found.len() < 700 && found.contains(r#"\u{7f}"…"#),
+            "{found}"
+        );
+    }
+}

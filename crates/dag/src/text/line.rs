@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::value::Value;
+use super::value::{Quoted, Value};
 use crate::error::Error;
 
 /// Largest time: 2^63 − 1.
@@ -182,7 +182,8 @@ impl<'a> Line<'a> {
                 Value::Whole(n) => out.push((name, *n)),
                 other => {
                     return self.fail(format!(
-                        "`{key}` has {name:?}: {other}; expected whole numbers, not negative"
+                        "`{key}` has {}: {other}; expected whole numbers, not negative",
+                        Quoted(name)
                     ));
                 }
             }
@@ -190,8 +191,8 @@ impl<'a> Line<'a> {
         out.sort_by_key(|f| f.0);
         if let Some(twice) = out.windows(2).find(|w| w[0].0 == w[1].0) {
             return self.fail(format!(
-                "`{key}` has {:?} twice; expected it once",
-                twice[0].0
+                "`{key}` has {} twice; expected it once",
+                Quoted(twice[0].0)
             ));
         }
         Ok(out)

@@ -25,10 +25,21 @@ impl fmt::Display for Value<'_> {
             Value::Flag(b) => write!(f, "{b}"),
             Value::Whole(n) => write!(f, "{n}"),
             Value::Number(n) => write!(f, "{n}"),
-            Value::Text(t) if t.chars().count() <= 40 => write!(f, "{t:?}"),
-            Value::Text(t) => write!(f, "{:?}…", t.chars().take(40).collect::<String>()),
+            Value::Text(t) => Quoted(t).fmt(f),
             Value::List(_) => f.write_str("a list"),
             Value::Object(_) => f.write_str("an object"),
+        }
+    }
+}
+
+/// A text of the file as errors show it: quoted, with marks for what can't be printed, and no more of it than its beginning.
+pub(super) struct Quoted<'a>(pub(super) &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.char_indices().nth(40) {
+            None => write!(f, "{:?}", self.0),
+            Some((end, _)) => write!(f, "{:?}…", &self.0[..end]),
         }
     }
 }

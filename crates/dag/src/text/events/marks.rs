@@ -6,6 +6,7 @@ use crate::error::Error;
 use crate::raw::RawRegion;
 use crate::text::folded;
 use crate::text::line::Line;
+use crate::text::value::Quoted;
 
 impl Events {
     pub(super) fn label(&mut self, text: &str) -> u32 {
@@ -51,7 +52,7 @@ impl Events {
             .get(name)
             .and_then(|&label| self.open_regions.get_mut(&(task, label, part))?.pop());
         let Some(open) = open else {
-            return line.fail(format!("`{key}_end` of {name:?}, which this task has not open; expected a `{key}_begin` of it before"));
+            return line.fail(format!("`{key}_end` of {}, which this task has not open; expected a `{key}_begin` of it before", Quoted(name)));
         };
         let list = if part {
             &mut self.raw.parts

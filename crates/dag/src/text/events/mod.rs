@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use super::header;
 use super::line::{Line, fault};
 use super::places::Places;
-use super::value::Value;
+use super::value::{Quoted, Value};
 use crate::dag::OffWhy;
 use crate::error::Error;
 use crate::raw::{RawEnd, RawTrace};
@@ -174,8 +174,9 @@ impl Events {
             "steal" => self.steal(&line),
             "steal_failed" | "sleep" | "wake" | "cpu" | "queue" => self.thread_event(&line),
             other => line.fail(format!(
-                "unknown event {other:?}; expected begin, create, resume, scope, wait, yield, end, depend, signal, region_begin, \
-                 region_end, part_begin, part_end, off, on, steal, steal_failed, sleep, wake, cpu, queue, frame, stack, sample or folded"
+                "unknown event {}; expected begin, create, resume, scope, wait, yield, end, depend, signal, region_begin, \
+                 region_end, part_begin, part_end, off, on, steal, steal_failed, sleep, wake, cpu, queue, frame, stack, sample or folded",
+                Quoted(other)
             )),
         }
     }
