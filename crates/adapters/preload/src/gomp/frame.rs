@@ -36,7 +36,7 @@ pub(super) struct Frame {
 impl Frame {
     /// That of a task of the thread's own, on top of `below`.
     #[inline]
-    pub(super) fn new(below: *mut Frame, h: *mut Handle, function: usize) -> Frame {
+    pub(super) const fn new(below: *mut Frame, h: *mut Handle, function: usize) -> Frame {
         Frame {
             below,
             h,
@@ -121,18 +121,7 @@ thread_local! {
     static LOCAL: Local = const {
         Local {
             last_ended: Cell::new(0),
-            outside: UnsafeCell::new(Frame {
-                below: ptr::null_mut(),
-                h: ptr::null_mut(),
-                function: 0,
-                share: ptr::null_mut(),
-                is_final: false,
-                in_team: false,
-                is_open: false,
-                skip: ptr::null(),
-                whole: 0,
-                level: 0,
-            }),
+            outside: UnsafeCell::new(Frame::new(ptr::null_mut(), ptr::null_mut(), 0)),
             outside_share: UnsafeCell::new(Share::new(0, 0)),
         }
     };
