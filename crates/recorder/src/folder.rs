@@ -105,12 +105,13 @@ const BARE: [u8; 4] = [
 ];
 
 impl Folder {
-    /// Folds from the chunk on that is full, or does not where that is not wanted or there is no room.
+    /// Folds from the chunk on that is full and whose last record is of time `last`, or does not where that is not wanted or there is
+    /// no room.
     pub(crate) fn begin(
         recording: &Recording,
         thread: u32,
         before: &mut Before,
-        records: &[u8],
+        (records, last): (&[u8], u64),
     ) -> Option<Box<Folder>> {
         let grain = recording.grain.as_ref()?;
         let Before {
@@ -118,8 +119,10 @@ impl Folder {
             scopes,
             base,
         } = *before;
-        if !grain.wanted(recording) {
-            before.walk(records);
+        let mut after = *before;
+        after.walk(records);
+        if !grain.wanted(recording, after.tasks - tasks, last.saturating_sub(base)) {
+            *before = after;
             return None;
         }
         Some(Box::new(Folder {

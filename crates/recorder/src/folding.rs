@@ -13,7 +13,7 @@ use workspan_trace::fold::{FoldOptions, Thieves};
 pub enum When {
     /// Never.
     Off,
-    /// Once the file has an eighth of what there may be; the grain grows with it.
+    /// Where tasks are short, and all once the file has an eighth of what there may be; the grain grows with it.
     Auto,
     /// Always, those shorter than so many nanoseconds.
     Below(u64),
@@ -35,6 +35,8 @@ pub struct Folding {
 /// The grain at the start and at most, in ns.
 const GRAIN: u64 = 10_000;
 const MOST_GRAIN: u64 = 1_000_000;
+/// With [`When::Auto`] a thread folds from the first chunk on whose tasks take less than so many ns on average.
+const SHORT: u64 = 1_000;
 
 static FOLDING: OnceLock<Folding> = OnceLock::new();
 
@@ -81,12 +83,15 @@ impl Grain {
         }
     }
 
-    /// Whether a thread folds that has not done so yet.
-    pub(crate) fn wanted(&self, recording: &Recording) -> bool {
+    /// Whether a thread folds that has not done so yet, and began so many tasks in so many ticks.
+    pub(crate) fn wanted(&self, recording: &Recording, tasks: u64, ticks: u64) -> bool {
         match self.folding.when {
             When::Off => false,
             When::Below(_) => true,
-            When::Auto => recording.spool.bytes() > self.folding.most_bytes / 8,
+            When::Auto => {
+                ticks < recording.ticks_of(SHORT).saturating_mul(tasks)
+                    || recording.spool.bytes() > self.folding.most_bytes / 8
+            }
         }
     }
 

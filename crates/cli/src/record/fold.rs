@@ -12,8 +12,9 @@ use super::environment::{FOLD, KEEP, MAX_MEMORY, MAX_SIZE, join};
 /// The flags.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct FoldArgs {
-    /// Which subtrees that ran on one thread become one record: none (off), those shorter than a time (10us), or auto: none until the
-    /// trace has an eighth of --max-size, and then those shorter than 10 µs, or more the larger it is (default off)
+    /// Which subtrees that ran on one thread become one record: none (off), those shorter than a time (10us), or auto: those shorter than
+    /// 10 µs, or more the larger the trace is, on threads whose tasks take less than 1 µs, and on all once the trace has an eighth of
+    /// --max-size (default off)
     #[arg(long, value_name = "auto|off|TIME")]
     pub fold: Option<FoldWhen>,
     /// With --fold auto, fold longer subtrees, up to 1 ms, to keep the trace below this (default 256MB)

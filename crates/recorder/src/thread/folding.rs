@@ -24,7 +24,7 @@ pub(super) fn fold_chunk(recording: &Recording, owner: &mut Owner, chunk: Mapped
     // Nothing panics there that is known; but the caller is C.
     let turned = panic::catch_unwind(AssertUnwindSafe(|| {
         if owner.folder.is_none() {
-            owner.folder = Folder::begin(recording, thread, &mut owner.before, records);
+            owner.folder = Folder::begin(recording, thread, &mut owner.before, (records, last));
         }
         let folder = owner.folder.as_mut()?;
         let next = folder.turn(recording, (chunk, records), thread, &mut number, last);
