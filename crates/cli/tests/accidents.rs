@@ -273,6 +273,24 @@ fn a_program_that_is_recorded_by_two() {
     }
 }
 
+/// The inner one has a budget of its own: the default where none was asked for.
+#[test]
+fn a_recording_in_another_has_its_own_budget() {
+    let folder = tempfile::tempdir().unwrap();
+    let budget_of = |inner: &[&str]| {
+        let mut command = bare(WORKSPAN);
+        command.current_dir(folder.path());
+        command.args(["record", "--follow", "--no-report", "--max-overhead", "7%"]);
+        command.args(["--", WORKSPAN, "record", "--follow", "--no-report"]);
+        command.args(inner).args(["--", "sh", "-c"]);
+        let output = command.arg("echo $WORKSPAN_MAX_OVERHEAD").output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        printed(&output)
+    };
+    assert_eq!(budget_of(&[]), "50000:1048576\n");
+    assert_eq!(budget_of(&["--max-overhead", "3%"]), "30000:32768\n");
+}
+
 #[test]
 fn two_recordings_at_once_in_one_folder() {
     let folder = tempfile::tempdir().unwrap();

@@ -135,10 +135,15 @@ pub fn restore(command: &mut Command) {
     }
 }
 
+/// Whether this process was started by a program that is recorded with all that it starts (`--follow`).
+pub fn is_followed() -> bool {
+    std::env::var_os(SPOOL_DIR).is_some()
+}
+
 /// Takes out of `command`'s environment what a recording around this process put there for all that it starts (`--follow`): what an inner
 /// recording starts is its own to record.
 pub fn leave_outer(command: &mut Command) {
-    if std::env::var_os(SPOOL_DIR).is_none() {
+    if !is_followed() {
         return;
     }
     match std::env::var_os(USER_LD_PRELOAD) {

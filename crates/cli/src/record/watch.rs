@@ -7,7 +7,7 @@ use workspan_perf::{Counter, Rate};
 use workspan_trace::entry::Note;
 
 use super::budget::MaxOverhead;
-use super::environment::{COUNTERS, MAX_OVERHEAD, NO_PERF, SAMPLE};
+use super::environment::{COUNTERS, MAX_OVERHEAD, NO_PERF, SAMPLE, is_followed};
 use super::fold::FoldArgs;
 
 /// The flags that say how the program is watched.
@@ -91,7 +91,9 @@ impl Watch {
         // Who has a run folded wants every task of it.
         let folds = self.fold.folds().then_some(MaxOverhead::OFF);
         let most = self.max_overhead.or(folds);
-        if most.is_some() || std::env::var_os(MAX_OVERHEAD).is_none() {
+        // The user may have set the variable, but not where a recording around this one did.
+        let told = std::env::var_os(MAX_OVERHEAD).is_some() && !is_followed();
+        if most.is_some() || !told {
             command.env(MAX_OVERHEAD, MaxOverhead::told(most));
         }
         if !self.counters.is_empty() {
