@@ -9,6 +9,7 @@ use workspan_dag::{Dag, EdgeKind, StrandId};
 
 use crate::ready::Waiting;
 use crate::ready_path::{Gaps, ReadyPath};
+use crate::stood::Stood;
 use crate::sweep::{Moment, Observer, OffEvent, ReadyStrands, Shares, State, extent, off_events};
 
 /// A stretch of time in which nothing changes.
@@ -43,7 +44,7 @@ pub trait Changes {
 /// Ready strands are counted up every so many.
 const STEP: usize = 1024;
 
-/// What stretches of a run are swept from. About 13 bytes a strand.
+/// What stretches of a run are swept from, besides what stood ready in it ([`Stood`]). About 8 bytes a strand.
 #[derive(Debug)]
 pub struct Moments {
     workers: u64,
@@ -53,9 +54,8 @@ pub struct Moments {
     /// Strands that take time, by thread, then start; where each thread's begin.
     by_thread: Vec<StrandId>,
     threads: Vec<u32>,
-    /// When strands became ready, ascending, and by what.
-    ready_at: Vec<u64>,
-    ready_kind: Vec<EdgeKind>,
+    /// Those that stood ready, in the order in which they became so.
+    by_ready: Vec<u32>,
     /// By kind, those before every [`STEP`]th.
     became: Vec<[u64; 7]>,
     /// The same in the order in which they start.
@@ -63,11 +63,11 @@ pub struct Moments {
 }
 
 impl Moments {
-    /// Of a run; `ready` are the strands that stood ready, as [`crate::StrandFacts`] has them, `path` the ready path.
-    /// O(n log n).
-    pub fn new(dag: &Dag, ready: &[(StrandId, u64, EdgeKind)], path: ReadyPath) -> Moments {
-        let mut became: Vec<(u64, EdgeKind)> = ready.iter().map(|r| (r.1, r.2)).collect();
-        became.sort_by_key(|r| (r.0, r.1));
+    /// Of a run, what stood ready in it, and its ready path. O(n log n).
+    pub fn new(dag: &Dag, stood: &Stood, path: ReadyPath) -> Moments {
+        let mut by_ready: Vec<u32> = (0..stood.len() as u32).collect();
+        // Nearly in order as they are: most stand ready for a short time.
+        by_ready.sort_by_key(|&i| (stood.at(dag, i as usize), stood.kind(i as usize)));
         let (by_thread, threads) = by_thread(dag);
         Moments {
             workers: u64::from(dag.meta.workers.max(1)),
@@ -76,10 +76,9 @@ impl Moments {
             path,
             by_thread,
             threads,
-            became: steps(became.iter().map(|r| r.1)),
-            left: steps(ready.iter().map(|r| r.2)),
-            ready_at: became.iter().map(|r| r.0).collect(),
-            ready_kind: became.iter().map(|r| r.1).collect(),
+            became: steps(by_ready.iter().map(|&i| stood.kind(i as usize))),
+            left: steps((0..stood.len()).map(|i| stood.kind(i))),
+            by_ready,
         }
     }
 
@@ -102,18 +101,21 @@ impl Moments {
         before(to).saturating_sub(before(from))
     }
 
-    /// Strands that become ready in [from, to).
-    pub fn ready_in(&self, from: u64, to: u64) -> usize {
-        let before = |t: u64| self.ready_at.partition_point(|&at| at < t);
+    /// Strands that become ready in [from, to); `stood` is what [`Moments::new`] was given.
+    pub fn ready_in(&self, dag: &Dag, stood: &Stood, (from, to): (u64, u64)) -> usize {
+        let before = |t: u64| {
+            let is_before = |&i: &u32| stood.at(dag, i as usize) < t;
+            self.by_ready.partition_point(is_before)
+        };
         before(to).saturating_sub(before(from))
     }
 
-    /// Tells `changes` about [from, to) of the run, clamped to it. `ready` is what [`Moments::new`] was given.
+    /// Tells `changes` about [from, to) of the run, clamped to it. `stood` is what [`Moments::new`] was given.
     /// O(threads · log n + k log threads) for k events inside.
     pub fn each(
         &self,
         dag: &Dag,
-        ready: &[(StrandId, u64, EdgeKind)],
+        stood: &Stood,
         (from, to): (u64, u64),
         changes: &mut impl Changes,
     ) {
@@ -133,7 +135,7 @@ impl Moments {
             gaps: Gaps::from(dag, &self.path, from),
             changes,
         };
-        let queue = Counted::at(self, dag, ready, from);
+        let queue = Counted::at(self, dag, stood, from);
         let mut state = State::at(dag, &self.offs, queue, from, running, &mut hears);
         let mut time = from;
         loop {
@@ -204,9 +206,12 @@ fn first(
 
 /// Ready strands as mere numbers.
 struct Counted<'a> {
+    dag: &'a Dag,
     moments: &'a Moments,
-    ready: &'a [(StrandId, u64, EdgeKind)],
+    stood: &'a Stood,
     next_ready: usize,
+    /// When that one is ready.
+    next_at: Option<u64>,
     next_to_leave: usize,
     by_kind: [u64; 7],
     all: u64,
@@ -214,53 +219,61 @@ struct Counted<'a> {
 }
 
 impl<'a> Counted<'a> {
-    fn at(
-        moments: &'a Moments,
-        dag: &Dag,
-        ready: &'a [(StrandId, u64, EdgeKind)],
-        time: u64,
-    ) -> Counted<'a> {
-        let next_ready = moments.ready_at.partition_point(|&at| at <= time);
-        let next_to_leave = ready.partition_point(|r| dag.strands.start[r.0 as usize] <= time);
-        let (kinds, len) = (&moments.ready_kind, ready.len());
-        let became = first(&moments.became, next_ready, len, |i| kinds[i]);
-        let left = first(&moments.left, next_to_leave, len, |i| ready[i].2);
+    fn at(moments: &'a Moments, dag: &'a Dag, stood: &'a Stood, time: u64) -> Counted<'a> {
+        let is_ready = |&i: &u32| stood.at(dag, i as usize) <= time;
+        let next_ready = moments.by_ready.partition_point(is_ready);
+        let has_left = |&s: &StrandId| dag.strands.start[s as usize] <= time;
+        let next_to_leave = stood.strands().partition_point(has_left);
+        let kind = |i: usize| stood.kind(moments.by_ready[i] as usize);
+        let became = first(&moments.became, next_ready, stood.len(), kind);
+        let left = |i| stood.kind(i);
+        let left = first(&moments.left, next_to_leave, stood.len(), left);
         let mut by_kind = [0; 7];
         for (kind, n) in by_kind.iter_mut().enumerate() {
             *n = became[kind] - left[kind];
         }
-        Counted {
+        let mut counted = Counted {
+            dag,
             moments,
-            ready,
+            stood,
             next_ready,
+            next_at: None,
             next_to_leave,
             by_kind,
             all: by_kind.iter().sum(),
             served: 0,
-        }
+        };
+        counted.look_ahead();
+        counted
+    }
+
+    fn look_ahead(&mut self) {
+        let next = self.moments.by_ready.get(self.next_ready);
+        self.next_at = next.map(|&i| self.stood.at(self.dag, i as usize));
     }
 }
 
 impl<'a> ReadyStrands<'a> for Counted<'a> {
     fn next_time(&self) -> Option<u64> {
-        self.moments.ready_at.get(self.next_ready).copied()
+        self.next_at
     }
 
     fn append_until(&mut self, time: u64) {
-        while let Some(&at) = self.moments.ready_at.get(self.next_ready)
-            && at <= time
-        {
-            self.by_kind[self.moments.ready_kind[self.next_ready] as usize] += 1;
+        while self.next_at.is_some_and(|at| at <= time) {
+            let i = self.moments.by_ready[self.next_ready] as usize;
+            self.by_kind[self.stood.kind(i) as usize] += 1;
             self.all += 1;
             self.next_ready += 1;
+            self.look_ahead();
         }
     }
 
     fn remove(&mut self, s: StrandId, _: u64) -> Option<(&'a Waiting, u64)> {
-        let left = self.ready.get(self.next_to_leave).filter(|r| r.0 == s)?;
-        self.next_to_leave += 1;
-        self.by_kind[left.2 as usize] -= 1;
-        self.all -= 1;
+        if self.next_to_leave() == Some(s) {
+            self.by_kind[self.stood.kind(self.next_to_leave) as usize] -= 1;
+            self.next_to_leave += 1;
+            self.all -= 1;
+        }
         None
     }
 
@@ -269,7 +282,7 @@ impl<'a> ReadyStrands<'a> for Counted<'a> {
     }
 
     fn next_to_leave(&self) -> Option<StrandId> {
-        self.ready.get(self.next_to_leave).map(|r| r.0)
+        self.stood.strands().get(self.next_to_leave).copied()
     }
 
     fn tell(&self, moment: &mut Moment) {

@@ -1,37 +1,31 @@
 //! What the analyses know of every single strand, for tables and pictures.
 
 use workspan_dag::wanted::watched;
-use workspan_dag::{Dag, EdgeKind, StrandId};
+use workspan_dag::{Dag, StrandId};
 
+use crate::column::{Column, Marks};
 use crate::heaviest::Heaviest;
 use crate::options::{Error, Options};
 use crate::ready::Readiness;
 use crate::sites::{SiteRow, sites};
+use crate::stood::Stood;
 use crate::weight::{OffCursor, Weights, on_cpu};
 
 /// Columns over the strands of a run, in ticks.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StrandFacts {
     /// Weight (MODEL.md §2).
-    pub weight: Vec<u64>,
+    pub weight: Column,
     /// Preempted inside.
-    pub descheduled: Vec<u64>,
+    pub descheduled: Column,
     /// Blocked inside.
-    pub blocked: Vec<u64>,
+    pub blocked: Column,
     /// What the weight left out for probes.
-    pub recording: Vec<u64>,
-    /// When it was ready, and by which edge (MODEL.md §5), for strands that stood ready for some time; by strand.
-    pub ready: Vec<(StrandId, u64, EdgeKind)>,
+    pub recording: Column,
+    /// When those were ready that stood ready for some time.
+    pub stood: Stood,
     /// On the critical path (MODEL.md §3).
-    pub critical: Vec<bool>,
-}
-
-impl StrandFacts {
-    /// When strand `s` was ready and by which edge; `None` when it started the moment it was.
-    pub fn ready(&self, s: StrandId) -> Option<(u64, EdgeKind)> {
-        let i = self.ready.binary_search_by_key(&s, |r| r.0).ok()?;
-        Some((self.ready[i].1, self.ready[i].2))
-    }
+    pub critical: Marks,
 }
 
 /// Measures every strand. O(n log n).
@@ -61,33 +55,19 @@ pub fn strand_facts_and_sites(
 }
 
 fn facts(dag: &Dag, weights: &Weights, critical_path: &[StrandId]) -> StrandFacts {
-    let strands = dag.strands.len();
-    let mut facts = StrandFacts {
-        weight: Vec::with_capacity(strands),
-        descheduled: Vec::with_capacity(strands),
-        blocked: Vec::with_capacity(strands),
-        recording: Vec::with_capacity(strands),
-        ready: Vec::new(),
-        critical: vec![false; strands],
+    let all = || watched(0..dag.strands.len());
+    let weight = |s: usize| weights.work(s as StrandId);
+    let offs = || {
+        let mut offs = OffCursor::new(dag);
+        all().map(move |s| (s, offs.inside(s as StrandId)))
     };
-    let mut offs = OffCursor::new(dag);
-    for s in watched(0..strands) {
-        let off = offs.inside(s as StrandId);
-        let weight = weights.work(s as StrandId);
-        facts.weight.push(weight);
-        facts.descheduled.push(off.descheduled);
-        facts.blocked.push(off.blocked);
-        facts
-            .recording
-            .push(on_cpu(dag, s, off).saturating_sub(weight));
+    let recording = |(s, off)| on_cpu(dag, s, off).saturating_sub(weight(s));
+    StrandFacts {
+        weight: Column::new(|| all().map(weight)),
+        descheduled: Column::new(|| offs().map(|(_, off)| off.descheduled)),
+        blocked: Column::new(|| offs().map(|(_, off)| off.blocked)),
+        recording: Column::new(|| offs().map(recording)),
+        stood: Stood::new(dag, &Readiness::new(dag).waiting),
+        critical: Marks::new(critical_path.iter().copied()),
     }
-    let waiting = Readiness::new(dag).waiting;
-    facts.ready = waiting
-        .iter()
-        .map(|w| (w.strand, w.ready, w.kind))
-        .collect();
-    for &s in critical_path {
-        facts.critical[s as usize] = true;
-    }
-    facts
 }

@@ -2,6 +2,7 @@
 
 use workspan_dag::{Dag, TaskId};
 
+use crate::column::Column;
 use crate::heaviest::Heaviest;
 use crate::options::{Error, Options};
 use crate::site_span::{Entries, Sources, strands_backwards};
@@ -9,18 +10,18 @@ use crate::task_tree::{Step, TaskTree};
 use crate::weight::Weights;
 
 /// Columns over the tasks, each of a task with all its descendants; at most 2^64 − 1 where a sum is larger.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subtrees {
     /// Weight.
-    pub work: Vec<u64>,
+    pub work: Column,
     /// The heaviest path inside, from the task's first strand.
-    pub span: Vec<u64>,
+    pub span: Column,
     /// Weight on the critical path.
-    pub critical_work: Vec<u64>,
+    pub critical_work: Column,
     /// Tasks, itself included; those inside folded records are not.
-    pub tasks: Vec<u32>,
+    pub tasks: Column,
     /// Strands.
-    pub strands: Vec<u32>,
+    pub strands: Column,
     /// Tasks whose span is only bounded, as dependences enter too many subtrees.
     pub bounded: u64,
 }
@@ -32,38 +33,58 @@ pub struct Subtrees {
 pub fn subtrees(dag: &Dag, options: &Options) -> Result<Subtrees, Error> {
     let weights = Weights::new(dag, options)?;
     let heaviest = Heaviest::unburdened(dag, &weights);
-    let mut own = vec![0u128; dag.tasks.len()];
-    for s in heaviest.critical_path(dag) {
-        own[dag.strands.task[s as usize] as usize] += weights.path(s, 0);
-    }
     let tasks = dag.tasks.len();
+    let mut critical = vec![0u64; tasks];
+    for s in heaviest.critical_path(dag) {
+        let own = &mut critical[dag.strands.task[s as usize] as usize];
+        *own = own.saturating_add(narrow(weights.path(s, 0)));
+    }
     let mut columns = Columns {
-        critical: own,
-        all: Subtrees {
-            work: vec![0; tasks],
-            span: vec![0; tasks],
-            critical_work: vec![0; tasks],
-            tasks: vec![0; tasks],
-            strands: vec![0; tasks],
-            bounded: 0,
-        },
+        work: vec![0; tasks],
+        span: vec![0; tasks],
+        critical,
+        tasks: vec![0; tasks],
+        strands: vec![0; tasks],
         open: Vec::new(),
     };
     let bounded = each_instance(dag, &weights, &heaviest, &mut columns);
-    columns.all.bounded = bounded;
-    Ok(columns.all)
+    drop((heaviest, weights));
+    Ok(Subtrees {
+        work: long(columns.work),
+        span: long(columns.span),
+        critical_work: long(columns.critical),
+        tasks: short(columns.tasks),
+        strands: short(columns.strands),
+        bounded,
+    })
 }
 
+fn long(values: Vec<u64>) -> Column {
+    Column::new(|| values.iter().copied())
+}
+
+fn short(values: Vec<u32>) -> Column {
+    Column::new(|| values.iter().map(|&v| v.into()))
+}
+
+fn narrow(sum: u128) -> u64 {
+    u64::try_from(sum).unwrap_or(u64::MAX)
+}
+
+/// As [`Subtrees`], while they are filled; critical work is each task's own until it is left.
 struct Columns {
-    critical: Vec<u128>,
-    all: Subtrees,
+    work: Vec<u64>,
+    span: Vec<u64>,
+    critical: Vec<u64>,
+    tasks: Vec<u32>,
+    strands: Vec<u32>,
     /// Critical work so far of the tasks entered and not left.
     open: Vec<u128>,
 }
 
 impl Instances for Columns {
     fn enter(&mut self, task: TaskId) -> bool {
-        self.open.push(self.critical[task as usize]);
+        self.open.push(self.critical[task as usize].into());
         true
     }
 
@@ -72,14 +93,13 @@ impl Instances for Columns {
         if let Some(parent) = self.open.last_mut() {
             *parent += critical;
         }
-        let (all, i) = (&mut self.all, task as usize);
-        let narrow = |sum: u128| u64::try_from(sum).unwrap_or(u64::MAX);
-        all.critical_work[i] = narrow(critical);
+        let i = task as usize;
+        self.critical[i] = narrow(critical);
         if let Some(whole) = whole {
-            all.work[i] = narrow(whole.work);
-            all.span[i] = narrow(whole.span);
-            all.tasks[i] = whole.tasks;
-            all.strands[i] = whole.strands;
+            self.work[i] = narrow(whole.work);
+            self.span[i] = narrow(whole.span);
+            self.tasks[i] = whole.tasks;
+            self.strands[i] = whole.strands;
         }
     }
 }

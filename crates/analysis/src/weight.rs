@@ -16,7 +16,8 @@ use workspan_dag::folded::Paths;
 use workspan_dag::wanted::watched;
 use workspan_dag::{Dag, Folded, OffWhy, StartKind, StrandId};
 
-use self::columns::{Marks, Values};
+use self::columns::Values;
+use crate::column::Marks;
 use crate::options::{Error, Metric, Options};
 
 /// Burden of a stolen edge in instructions (MODEL.md §2).
@@ -65,7 +66,7 @@ impl<'a> Weights<'a> {
         let mut weights = Weights {
             dag,
             values: Values::with_capacity(dag.strands.len()),
-            folded: Marks::of(dag),
+            folded: Marks::new(dag.folded.strands().iter().copied()),
             burden: 0,
             side: Side::Estimate,
             unsure: 0,

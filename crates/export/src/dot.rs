@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::fmt::Write as _;
 
 use workspan_analysis::codes::Codes;
-use workspan_analysis::{Error, Options, Subtrees, strand_facts, subtrees};
+use workspan_analysis::{Column, Error, Marks, Options, Subtrees, strand_facts, subtrees};
 use workspan_dag::{Dag, EdgeKind, NONE, StrandId, TaskId};
 
 use crate::quantity::{thousands, time};
@@ -21,7 +21,7 @@ pub fn dot(dag: &Dag, options: &Options, nodes: usize) -> Result<String, Error> 
     let facts = strand_facts(dag, options)?;
     let picture = Picture {
         dag,
-        codes: Codes::new(dag, |s| facts.weight[s as usize]),
+        codes: Codes::new(dag, |s| facts.weight.get(s as usize)),
         subtrees: subtrees(dag, options)?,
         weight: facts.weight,
         critical: facts.critical,
@@ -33,8 +33,8 @@ struct Picture<'a> {
     dag: &'a Dag,
     codes: Codes,
     subtrees: Subtrees,
-    weight: Vec<u64>,
-    critical: Vec<bool>,
+    weight: Column,
+    critical: Marks,
 }
 
 impl Picture<'_> {
@@ -72,7 +72,7 @@ impl Picture<'_> {
         let mut heap = BinaryHeap::new();
         for (task, &parent) in (0..).zip(&tasks.parent) {
             match parent {
-                NONE => heap.push((self.subtrees.work[task as usize], Reverse(task))),
+                NONE => heap.push((self.subtrees.work.get(task as usize), Reverse(task))),
                 _ => children.entry(parent).or_default().push(task),
             }
         }
@@ -87,7 +87,7 @@ impl Picture<'_> {
             count += more;
             open[task as usize] = true;
             for &child in below {
-                heap.push((self.subtrees.work[child as usize], Reverse(child)));
+                heap.push((self.subtrees.work.get(child as usize), Reverse(child)));
             }
         }
         open
@@ -126,9 +126,9 @@ impl Picture<'_> {
         let label = format!(
             "{}\n{}",
             code.map_or("?", |code| code.label.as_str()),
-            time(&self.dag.meta, self.weight[s as usize] as f64)
+            time(&self.dag.meta, self.weight.get(s as usize) as f64)
         );
-        let color = self.color(self.critical[s as usize]);
+        let color = self.color(self.critical.has(s));
         let _ = writeln!(out, "  s{s} [label={}{color}];", quoted(&label));
     }
 
@@ -138,11 +138,11 @@ impl Picture<'_> {
         let label = format!(
             "{}\n{} tasks\nwork {}, span {}",
             place.map_or("?", |p| p.label.as_str()),
-            thousands(u128::from(self.subtrees.tasks[i])),
-            time(&self.dag.meta, self.subtrees.work[i] as f64),
-            time(&self.dag.meta, self.subtrees.span[i] as f64)
+            thousands(u128::from(self.subtrees.tasks.get(i))),
+            time(&self.dag.meta, self.subtrees.work.get(i) as f64),
+            time(&self.dag.meta, self.subtrees.span.get(i) as f64)
         );
-        let color = self.color(self.subtrees.critical_work[i] > 0);
+        let color = self.color(self.subtrees.critical_work.get(i) > 0);
         let _ = writeln!(
             out,
             "  t{task} [shape=box3d, label={}{color}];",

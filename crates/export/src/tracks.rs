@@ -33,7 +33,7 @@ impl<'a> Tracks<'a> {
     /// Measures what the tracks show.
     pub(crate) fn new(dag: &'a Dag, options: &Options) -> Result<Tracks<'a>, Error> {
         let facts = strand_facts(dag, options)?;
-        let codes = Codes::new(dag, |s| facts.weight[s as usize]);
+        let codes = Codes::new(dag, |s| facts.weight.get(s as usize));
         let begin = dag.strands.start.iter().copied().min().unwrap_or(0);
         let mut ran = vec![false; dag.meta.threads as usize];
         for &thread in &dag.strands.thread {
@@ -49,9 +49,9 @@ impl<'a> Tracks<'a> {
                 stolen.push(s);
             }
         }
-        let moments = Moments::new(dag, &facts.ready, ready_path(dag));
+        let moments = Moments::new(dag, &facts.stood, ready_path(dag));
         let mut steps = Steps::default();
-        moments.each(dag, &facts.ready, (0, u64::MAX), &mut steps);
+        moments.each(dag, &facts.stood, (0, u64::MAX), &mut steps);
         let mut parallelism = steps.changes;
         let end = dag.strands.end.iter().copied().max().unwrap_or(begin);
         parallelism.push((end, 0, 0));

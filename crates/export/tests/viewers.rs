@@ -82,10 +82,12 @@ fn expected(dag: &Dag) -> Value {
         })
         .collect();
     let facts = strand_facts(dag, &Options::default()).unwrap();
-    let ready = facts.ready.iter();
-    let ready: u64 = ready
-        .map(|&(s, since, _)| ns(strands.start[s as usize]) - ns(since))
-        .sum();
+    let stood = &facts.stood;
+    let ready = (0..stood.len()).map(|i| {
+        let start = strands.start[stood.strands()[i] as usize];
+        ns(start) - ns(stood.at(dag, i))
+    });
+    let ready: u64 = ready.sum();
     json!({
         "slices": slices,
         "flows": stolen_strands(dag).len(),

@@ -116,7 +116,7 @@ impl Run {
             // A task's first strand comes after its parent's, so backwards children are complete before their parents.
             for s in (0..strands.len()).rev() {
                 let task = strands.task[s] as usize;
-                let weight = self.facts.weight[s];
+                let weight = self.facts.weight.get(s);
                 sums.own[task] = sums.own[task].saturating_add(weight);
                 sums.work[task] += u128::from(weight);
                 sums.strands[task] += 1;
@@ -137,9 +137,9 @@ impl Run {
             for s in 0..strands.len() {
                 let sum = &mut sums[strands.thread[s] as usize];
                 sum.strands += 1;
-                sum.work += u128::from(self.facts.weight[s]);
-                sum.descheduled += u128::from(self.facts.descheduled[s]);
-                sum.blocked += u128::from(self.facts.blocked[s]);
+                sum.work += u128::from(self.facts.weight.get(s));
+                sum.descheduled += u128::from(self.facts.descheduled.get(s));
+                sum.blocked += u128::from(self.facts.blocked.get(s));
                 sum.first = Some(
                     sum.first
                         .map_or(strands.start[s], |f| f.min(strands.start[s])),

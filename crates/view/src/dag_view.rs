@@ -5,23 +5,26 @@
 
 mod folded;
 mod inside;
+mod order;
 mod sequence;
 mod within;
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Serialize;
-use workspan_analysis::{Subtrees, subtrees};
-use workspan_dag::{Dag, NONE, StrandId, TaskId};
+use workspan_analysis::{Column, Subtrees, subtrees};
+use workspan_dag::{Dag, NONE, StrandId, TaskId, memory};
 
 use crate::answer::Reply;
 use crate::failure::Failure;
 use crate::inside::tree;
+use crate::kept::Kept;
 use crate::run::{Picture, Run};
 use crate::session::Session;
 use folded::Inside;
 use inside::Item;
+use order::Order;
 use sequence::{NodeId, Step};
 pub(crate) use within::WithinId;
 
@@ -34,21 +37,19 @@ const MOST_IN_ANSWER: usize = 5000;
 /// Ancestors named at most: no picture shows more levels.
 const MOST_ANCESTORS: usize = 2000;
 
-/// What nodes are made from: about 50 bytes a task.
+/// Bytes of sums over many strands that are kept.
+const MOST_KNOWN: usize = 4 << 20;
+
+/// What nodes are made from: some 20 bytes a task.
 #[derive(Debug)]
 pub(crate) struct Index {
     /// Every task with all its descendants.
     pub(crate) subtrees: Subtrees,
-    /// Children of each task by creation, the roots behind; where each task's begin.
-    children: Vec<TaskId>,
-    begins: Vec<u32>,
-    /// Tasks, each before its descendants, and where each stands: a task with its descendants is a stretch of them.
-    order: Vec<TaskId>,
-    place: Vec<u32>,
+    order: Order,
     /// By place: longest time from start to end of a task created there.
     longest: Vec<u64>,
     /// What was summed up over many strands.
-    known: Mutex<BTreeMap<TaskId, Inside>>,
+    known: Kept<TaskId, Inside>,
     /// The long sequence that was asked for last: most questions that follow are about the same.
     last: Mutex<Option<(TaskId, Arc<[Step]>)>>,
 }
@@ -57,8 +58,6 @@ impl Index {
     pub(crate) fn new(picture: &Picture) -> Index {
         let dag = &*picture.dag;
         let count = dag.tasks.len();
-        let (children, begins) = children(dag);
-        let (order, place) = preorder(&children, &begins, count);
         let mut longest = vec![0; dag.places.len()];
         for task in 0..count as TaskId {
             let most = &mut longest[dag.tasks.site[task as usize] as usize];
@@ -66,42 +65,40 @@ impl Index {
         }
         // It was measured the same way before, so this can't fail for want of a counter.
         let measured = subtrees(dag, &picture.measured);
+        let all = |value: u64| Column::new(|| std::iter::repeat_n(value, count));
         let subtrees = measured.unwrap_or_else(|_| Subtrees {
-            work: vec![0; count],
-            span: vec![0; count],
-            critical_work: vec![0; count],
-            tasks: vec![1; count],
-            strands: vec![1; count],
+            work: all(0),
+            span: all(0),
+            critical_work: all(0),
+            tasks: all(1),
+            strands: all(1),
             bounded: 0,
         });
-        Index {
+        let index = Index {
             subtrees,
-            children,
-            begins,
-            order,
-            place,
+            order: Order::new(dag),
             longest,
-            known: Mutex::new(BTreeMap::new()),
+            known: Kept::new(MOST_KNOWN),
             last: Mutex::default(),
-        }
+        };
+        // Measuring took more than it left.
+        memory::give_back();
+        index
     }
 
     /// The children of a task, by creation.
-    pub(crate) fn children(&self, task: TaskId) -> &[TaskId] {
-        let i = task as usize;
-        &self.children[self.begins[i] as usize..self.begins[i + 1] as usize]
+    pub(crate) fn children(&self, task: TaskId) -> impl Iterator<Item = TaskId> + '_ {
+        self.order.children(&self.subtrees.tasks, task)
     }
 
     /// Tasks that nobody created, the main thread's first.
-    fn roots(&self) -> &[TaskId] {
-        let last = self.begins.last().copied().unwrap_or(0);
-        &self.children[last as usize..]
+    fn roots(&self) -> impl Iterator<Item = TaskId> + '_ {
+        self.order.roots(&self.subtrees.tasks)
     }
 
     /// The task and all its descendants.
     fn with_descendants(&self, task: TaskId) -> &[TaskId] {
-        let first = self.place[task as usize] as usize;
-        &self.order[first..first + self.subtrees.tasks[task as usize] as usize]
+        self.order.with_descendants(&self.subtrees.tasks, task)
     }
 
     /// A task's strands, first to last.
@@ -114,6 +111,13 @@ impl Index {
         }
         strands.reverse();
         strands
+    }
+
+    /// Bytes of what is kept of answers.
+    pub(crate) fn kept(&self) -> usize {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = last.as_ref().map_or(0, |last| size_of_val(&*last.1));
+        self.known.bytes() + last
     }
 
     /// No task of the same site took longer.
@@ -129,58 +133,6 @@ fn length(dag: &Dag, task: TaskId) -> u64 {
         dag.tasks.last[task as usize],
     );
     dag.strands.end[last as usize].saturating_sub(dag.strands.start[first as usize])
-}
-
-/// Children by parent, then creation, the roots last; and where those of each task begin.
-fn children(dag: &Dag) -> (Vec<TaskId>, Vec<u32>) {
-    let tasks = &dag.tasks;
-    let count = tasks.len();
-    let slot = |task: usize| match tasks.parent[task] {
-        NONE => count,
-        parent => parent as usize,
-    };
-    let mut begins = vec![0u32; count + 2];
-    for task in 0..count {
-        begins[slot(task) + 1] += 1;
-    }
-    for i in 1..begins.len() {
-        begins[i] += begins[i - 1];
-    }
-    let mut next = begins.clone();
-    let mut children = vec![0; count];
-    for task in 0..count {
-        let at = &mut next[slot(task)];
-        children[*at as usize] = task as TaskId;
-        *at += 1;
-    }
-    begins.pop();
-    let created = |t: &TaskId| {
-        let i = *t as usize;
-        (tasks.creator[i], tasks.create_rank[i], *t)
-    };
-    for parent in 0..count {
-        let own = &mut children[begins[parent] as usize..begins[parent + 1] as usize];
-        if !own.is_sorted_by_key(created) {
-            own.sort_unstable_by_key(created);
-        }
-    }
-    (children, begins)
-}
-
-/// Each task before its descendants, siblings by creation; and the place of each.
-fn preorder(children: &[TaskId], begins: &[u32], count: usize) -> (Vec<TaskId>, Vec<u32>) {
-    let mut order = Vec::with_capacity(count);
-    let mut place = vec![0; count];
-    let roots = begins.last().map_or(0, |&b| b as usize);
-    let mut stack: Vec<TaskId> = children[roots..].iter().rev().copied().collect();
-    while let Some(task) = stack.pop() {
-        let i = task as usize;
-        place[i] = order.len() as u32;
-        order.push(task);
-        let own = &children[begins[i] as usize..begins[i + 1] as usize];
-        stack.extend(own.iter().rev());
-    }
-    (order, place)
 }
 
 /// The contract's `DagAnswer`.

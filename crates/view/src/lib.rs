@@ -11,6 +11,7 @@ mod detail;
 mod failure;
 pub mod html;
 mod inside;
+mod kept;
 mod loading;
 mod overview;
 pub mod page;

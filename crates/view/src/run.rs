@@ -1,7 +1,6 @@
 //! A recorded run and what is known of it, in stages.
 
 pub mod codes;
-pub mod facts;
 pub mod rows;
 pub mod sites;
 
@@ -9,15 +8,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use workspan_analysis::statistics::{Statistics, statistics};
-use workspan_analysis::{Error, Options, Report};
-use workspan_dag::Dag;
+use workspan_analysis::{Error, Options, Report, StrandFacts};
 use workspan_dag::recorded::inside::Records;
+use workspan_dag::{Dag, EdgeKind, StrandId, memory};
 
 use crate::failure::Failure;
 use crate::overview::Overview;
 use crate::{dag_view, timeline};
 pub use codes::Codes;
-pub use facts::Facts;
 pub use rows::Rows;
 pub use sites::Sites;
 
@@ -29,7 +27,7 @@ pub struct Picture {
     /// How it is measured.
     pub measured: Options,
     /// Every strand's weight, off-CPU time, readiness.
-    pub facts: Facts,
+    pub facts: StrandFacts,
     /// First start and last end of any strand, absolute ticks. Requests and answers count from `begin`.
     pub begin: u64,
     /// See `begin`.
@@ -48,6 +46,27 @@ impl Picture {
     /// Ticks from first start to last end.
     pub fn elapsed(&self) -> u64 {
         self.end - self.begin
+    }
+
+    /// Weight (MODEL.md §2) of strand `s`.
+    pub fn weight(&self, s: StrandId) -> u64 {
+        self.facts.weight.get(s as usize)
+    }
+
+    /// Ticks that strand `s` was off the CPU inside.
+    pub fn off(&self, s: StrandId) -> u64 {
+        let (facts, i) = (&self.facts, s as usize);
+        facts.descheduled.get(i) + facts.blocked.get(i)
+    }
+
+    /// Strand `s` lies on the critical path (MODEL.md §3).
+    pub fn critical(&self, s: StrandId) -> bool {
+        self.facts.critical.has(s)
+    }
+
+    /// When strand `s` was ready (absolute) and by which edge; `None` when it started the moment it was.
+    pub fn ready(&self, s: StrandId) -> Option<(u64, EdgeKind)> {
+        self.facts.stood.of(&self.dag, s)
     }
 
     /// Level at which one tile holds the whole run, its last moment included.
@@ -89,9 +108,12 @@ impl Rest {
     /// # Errors
     /// As [`statistics`].
     pub fn statistics(&self, picture: &Picture) -> Result<&Statistics, &Error> {
-        let made = self
-            .statistics
-            .get_or_init(|| statistics(&picture.dag, &picture.measured));
+        let made = self.statistics.get_or_init(|| {
+            let made = statistics(&picture.dag, &picture.measured);
+            // They are small; what they took is not.
+            memory::give_back();
+            made
+        });
         made.as_ref()
     }
 }
@@ -218,6 +240,11 @@ impl Run {
     pub(crate) fn tree(&self) -> Result<&dag_view::Index, Failure> {
         let picture = self.picture()?;
         Ok(self.tree.get_or_init(|| dag_view::Index::new(picture)))
+    }
+
+    /// Bytes of what was made for single questions about the DAG and is kept for the next ones: bounded, whatever is asked.
+    pub fn kept(&self) -> usize {
+        self.opened.bytes() + self.tree.get().map_or(0, dag_view::Index::kept)
     }
 
     /// The second stage.

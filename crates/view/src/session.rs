@@ -9,7 +9,7 @@ use workspan_dag::{Dag, OpenOptions, memory, wanted};
 use crate::failure::Failure;
 use crate::loading::Loading;
 use crate::overview::Overview;
-use crate::run::{Codes, Facts, Picture, Rest, Rows, Run, Sites, Stage};
+use crate::run::{Codes, Picture, Rest, Rows, Run, Sites, Stage};
 use crate::source_file::unite;
 use crate::timeline;
 
@@ -240,7 +240,6 @@ fn open(path: &Path, opening: &OpenOptions) -> Result<Dag, String> {
 /// As [`strand_facts_and_sites`].
 pub fn picture(dag: Dag, measured: &Options) -> Result<Picture, workspan_analysis::Error> {
     let (facts, sites) = strand_facts_and_sites(&dag, measured)?;
-    let facts = Facts::new(facts);
     let begin = dag.strands.start.first().copied().unwrap_or(0);
     let end = dag.strands.end.iter().copied().max().unwrap_or(begin);
     let sites = sites.iter().map(|row| row.site).collect();
@@ -248,7 +247,7 @@ pub fn picture(dag: Dag, measured: &Options) -> Result<Picture, workspan_analysi
         rows: Rows::new(&dag),
         sites: Sites::new(sites, dag.places.len()),
         steals: stolen_strands(&dag).len() as u64,
-        codes: Codes::new(&dag, |s| facts.weight(s)),
+        codes: Codes::new(&dag, |s| facts.weight.get(s as usize)),
         facts,
         begin,
         end,

@@ -91,7 +91,7 @@ impl Index {
     /// Once for each run: O(n log n).
     pub(crate) fn new(picture: &Picture) -> Index {
         let source = Source::new(picture);
-        let critical = (0..picture.dag.strands.len() as u32).filter(|&s| picture.facts.critical(s));
+        let critical = (0..picture.dag.strands.len() as u32).filter(|&s| picture.critical(s));
         let path = &source.moments.ready_path().strands;
         Index {
             pyramid: Pyramid::new(picture, &source),

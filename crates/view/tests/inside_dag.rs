@@ -7,7 +7,7 @@ use serde_json::Value;
 use workspan_dag::open::Grain;
 use workspan_view::{Session, answer};
 
-use folding::{json, session};
+use folding::{json, session, session_of};
 
 /// What a run's DAG shows, all of it opened: strands and tasks in program order, each with its depth and its facts.
 struct Opened<'a> {
@@ -230,4 +230,25 @@ fn nodes_inside_that_do_not_exist_are_refused() {
     ] {
         assert!(answer(&folded, &format!("api/v1/{url}")).is_err(), "{url}");
     }
+}
+
+/// However many folded strands are opened, what is kept of them stays within a bound.
+#[test]
+fn browsing_keeps_little() {
+    const MOST: usize = 20 << 20;
+    let folder = tempfile::tempdir().unwrap();
+    let session = session_of(&folder, 17, Grain::Nanoseconds(20_000));
+    let run = &session.runs[0];
+    let strands = json(&session, "meta")["runs"][0]["strands"].as_u64();
+    let (mut opened, mut first) = (0, 0);
+    for strand in 0..strands.unwrap() {
+        if answer(&session, &format!("api/v1/dag?run=a&ids=s{strand}")).is_ok() {
+            let kept = run.kept();
+            opened += 1;
+            first = if opened == 1 { kept } else { first };
+            assert!(kept <= MOST, "{kept} bytes after {opened} folded strands");
+        }
+    }
+    let all = opened * first;
+    assert!(all > MOST, "{opened} folded strands are {all} bytes");
 }

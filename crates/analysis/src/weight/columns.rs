@@ -1,6 +1,6 @@
 //! What is kept of each strand.
 
-use workspan_dag::{Dag, StrandId};
+use workspan_dag::StrandId;
 
 /// A weight a strand: 32 bits where that is enough, which it is for all but the few that run for seconds.
 pub(super) struct Values {
@@ -47,27 +47,6 @@ impl Values {
         let wide: u128 = self.wide.iter().map(|w| u128::from(w.1)).sum();
         // Below 2^64: fewer than 2^32 values of fewer than 32 bits each.
         wide + u128::from(narrow.map(|&w| u64::from(w)).sum::<u64>())
-    }
-}
-
-/// Strands that stand for folded subtrees: a bit each, as every path asks of every strand, and few of them do.
-pub(super) struct Marks(Vec<u64>);
-
-impl Marks {
-    pub(super) fn of(dag: &Dag) -> Marks {
-        let strands = dag.folded.strands();
-        let words = strands.last().map_or(0, |&last| last as usize / 64 + 1);
-        let mut bits = vec![0u64; words];
-        for &s in strands {
-            bits[s as usize / 64] |= 1 << (s % 64);
-        }
-        Marks(bits)
-    }
-
-    #[inline]
-    pub(super) fn has(&self, s: StrandId) -> bool {
-        let word = self.0.get(s as usize / 64);
-        word.is_some_and(|word| word >> (s % 64) & 1 == 1)
     }
 }
 

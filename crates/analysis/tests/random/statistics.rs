@@ -76,7 +76,7 @@ fn lengths(dag: &Dag, options: &Options, all: &Statistics, slow: &Slow, m: Measu
         // Which strands of no length are stored is the reader's business.
         let stored: Vec<u128> = (0..dag.strands.len())
             .filter(|&s| dag.tasks.site[dag.strands.task[s] as usize] == row.site)
-            .map(|s| u128::from(facts.weight[s]))
+            .map(|s| u128::from(facts.weight.get(s)))
             .collect();
         same(&row.strand_lengths, &stored, &format!("{label}, {context}"));
         assert_eq!(

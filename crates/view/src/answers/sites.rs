@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use workspan_analysis::{SiteRow, site_delays};
-use workspan_dag::{PlaceId, StrandId};
+use workspan_dag::{PlaceId, StrandId, memory};
 
 use crate::answer::Reply;
 use crate::failure::Failure;
@@ -65,6 +65,8 @@ pub(crate) fn answer(session: &Session, run: &Run) -> Result<Reply, Failure> {
         return Ok(Reply::Json(known.clone()));
     }
     let rows = rows(picture, rest, serial);
+    // They are small; what they took is not.
+    memory::give_back();
     let reply = Reply::json(&rows)?;
     Ok(Reply::Json(
         rest.sites.get_or_init(|| reply.bytes().to_vec()).clone(),
@@ -195,10 +197,10 @@ fn sparks(picture: &Picture, by_code: &mut Vec<OfCode>) -> (Vec<Spark>, Vec<Vec<
             by_code.len() - 1
         });
         let of = &mut by_code[i];
-        let weight = picture.facts.weight(s as StrandId);
+        let weight = picture.weight(s as StrandId);
         of.count += 1;
         of.work = of.work.saturating_add(weight);
-        if picture.facts.critical(s as StrandId) {
+        if picture.critical(s as StrandId) {
             of.critical = of.critical.saturating_add(weight);
         }
         of.spark.add(picture, start, end);

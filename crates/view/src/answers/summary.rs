@@ -139,7 +139,7 @@ pub(crate) fn show(picture: &Picture, finding: &Finding) -> Show {
         None => (picture.begin, picture.end),
     };
     // What is shown of a strand that waited begins when it was ready.
-    let start = match strand.and_then(|s| picture.facts.ready(s)) {
+    let start = match strand.and_then(|s| picture.ready(s)) {
         Some((ready, _)) if is_wait(finding.cause) => ready.min(start),
         _ => start,
     };

@@ -1,6 +1,7 @@
 //! A task or a group, collapsed: what all inside adds up to.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::Serialize;
 use workspan_analysis::path_weight;
@@ -18,7 +19,7 @@ pub(super) const BINS: usize = 24;
 const ROWS: usize = 8;
 
 /// Sums over so many strands are kept.
-const MANY: u32 = 10_000;
+const MANY: u64 = 10_000;
 
 /// The contract's `DagFolded`.
 #[derive(Debug, Clone, Serialize)]
@@ -45,7 +46,7 @@ pub(crate) struct Folded {
 }
 
 /// What is summed up over strands.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Inside {
     start: u64,
     end: u64,
@@ -74,7 +75,7 @@ impl Inside {
             }
             let (from, to) = (strands.start[s as usize], strands.end[s as usize]);
             (start, end) = (start.min(from), end.max(to));
-            critical |= picture.facts.critical(s);
+            critical |= picture.critical(s);
             let row = picture.rows.of(strands.thread[s as usize]);
             add(&mut rows, row, to - from);
             add(&mut codes, picture.codes.of(s), to - from);
@@ -112,6 +113,12 @@ impl Inside {
     }
 }
 
+impl Inside {
+    fn bytes(&self) -> usize {
+        size_of::<Inside>() + size_of_val(&*self.rows) + size_of_val(&*self.running)
+    }
+}
+
 /// Adds to the sum of `key`: there are few.
 fn add(sums: &mut Vec<(u16, u64)>, key: u16, ticks: u64) {
     match sums.iter_mut().find(|sum| sum.0 == key) {
@@ -121,22 +128,19 @@ fn add(sums: &mut Vec<(u16, u64)>, key: u16, ticks: u64) {
 }
 
 /// Over a task with its descendants.
-fn of_task(picture: &Picture, tree: &Index, task: TaskId) -> Inside {
-    let many = tree.subtrees.strands[task as usize] > MANY;
-    if many
-        && let Ok(known) = tree.known.lock()
-        && let Some(inside) = known.get(&task)
-    {
-        return inside.clone();
+fn of_task(picture: &Picture, tree: &Index, task: TaskId) -> Arc<Inside> {
+    let many = tree.subtrees.strands.get(task as usize) > MANY;
+    if let Some(inside) = tree.known.get(&task).filter(|_| many) {
+        return inside;
     }
     let dag = &*picture.dag;
-    let inside = Inside::new(picture, |f| {
+    let inside = Arc::new(Inside::new(picture, |f| {
         for &t in tree.with_descendants(task) {
             each_strand(dag, t, f);
         }
-    });
-    if many && let Ok(mut known) = tree.known.lock() {
-        known.insert(task, inside.clone());
+    }));
+    if many {
+        tree.known.keep(task, inside.clone(), inside.bytes());
     }
     inside
 }
@@ -162,23 +166,22 @@ pub(super) fn task(picture: &Picture, tree: &Index, task: TaskId, depends: Vec<S
         code: own,
         label: label(picture, own),
         task,
-        tasks: u64::from(all.tasks[i]).saturating_add(inside.tasks),
-        strands: u64::from(all.strands[i]).saturating_add(inside.strands),
-        children: tree.children(task).len(),
-        work: all.work[i],
-        span: all.span[i],
+        tasks: all.tasks.get(i).saturating_add(inside.tasks),
+        strands: all.strands.get(i).saturating_add(inside.strands),
+        children: tree.children(task).count(),
+        work: all.work.get(i),
+        span: all.span.get(i),
         start: inside.start,
         end: inside.end,
         ready: picture
-            .facts
             .ready(first)
             .map(|r| r.0.saturating_sub(picture.begin)),
         critical: inside.critical,
-        critical_work: all.critical_work[i],
-        rows: inside.rows,
-        running: inside.running,
+        critical_work: all.critical_work.get(i),
+        rows: inside.rows.clone(),
+        running: inside.running.clone(),
         depends,
-        expandable: all.strands[i] > 1 || can_open(picture, first),
+        expandable: all.strands.get(i) > 1 || can_open(picture, first),
     }
 }
 
@@ -187,7 +190,7 @@ fn own_code(picture: &Picture, tree: &Index, task: TaskId) -> u16 {
     let dag = &*picture.dag;
     let mut codes = Vec::new();
     for s in tree.strands_of(dag, task) {
-        add(&mut codes, picture.codes.of(s), picture.facts.weight(s));
+        add(&mut codes, picture.codes.of(s), picture.weight(s));
     }
     let most = codes
         .into_iter()
@@ -227,18 +230,18 @@ pub(super) fn group(
         match *step {
             Step::Strand(s) => {
                 strands += 1;
-                work = work.saturating_add(picture.facts.weight(s));
-                if picture.facts.critical(s) {
+                work = work.saturating_add(picture.weight(s));
+                if picture.critical(s) {
                     critical_work = critical_work.saturating_add(path(picture, s));
                 }
             }
             Step::Child(t) => {
                 let t = t as usize;
                 children += 1;
-                tasks = tasks.saturating_add(u64::from(all.tasks[t]));
-                strands = strands.saturating_add(u64::from(all.strands[t]));
-                work = work.saturating_add(all.work[t]);
-                critical_work = critical_work.saturating_add(all.critical_work[t]);
+                tasks = tasks.saturating_add(all.tasks.get(t));
+                strands = strands.saturating_add(all.strands.get(t));
+                work = work.saturating_add(all.work.get(t));
+                critical_work = critical_work.saturating_add(all.critical_work.get(t));
             }
         }
     }
@@ -278,7 +281,7 @@ pub(super) fn group(
 }
 
 fn path(picture: &Picture, s: StrandId) -> u64 {
-    let weight = path_weight(&picture.dag, s, picture.facts.weight(s), 0);
+    let weight = path_weight(&picture.dag, s, picture.weight(s), 0);
     u64::try_from(weight).unwrap_or(u64::MAX)
 }
 
@@ -303,7 +306,7 @@ fn span(picture: &Picture, tree: &Index, steps: &[Step]) -> u64 {
                 along = along.saturating_add(path(picture, s));
             }
             Step::Child(t) => {
-                let end = along.saturating_add(tree.subtrees.span[t as usize]);
+                let end = along.saturating_add(tree.subtrees.span.get(t as usize));
                 ends.insert(t, end);
                 most = most.max(end);
             }

@@ -161,12 +161,12 @@ fn strand(
         row: picture.rows.of(dag.strands.thread[i]),
         start: since(dag.strands.start[i]),
         end: since(dag.strands.end[i]),
-        weight: picture.facts.weight(s),
+        weight: picture.weight(s),
         code: picture.codes.of(s),
         site: picture.sites.of(dag.tasks.site[task as usize]),
-        critical: picture.facts.critical(s),
+        critical: picture.critical(s),
         ready_path: source.on_ready_path(s),
-        ready: picture.facts.ready(s).map(|r| since(r.0)),
+        ready: picture.ready(s).map(|r| since(r.0)),
         creates: names(creates),
         joins: names(joined),
         signals: signals.iter().take(MOST_SIGNALS).copied().collect(),
@@ -180,7 +180,7 @@ fn strand(
 /// What strand `s` stands for, when it can be opened.
 fn sums(picture: &Picture, s: StrandId) -> Option<Sums> {
     let fold = picture.dag.fold_of(s).filter(|_| can_open(picture, s))?;
-    let critical = picture.facts.critical(s);
+    let critical = picture.critical(s);
     Some(Sums {
         tasks: fold.tasks,
         strands: fold.strands,
@@ -201,8 +201,8 @@ pub(super) fn groups_to(
         None => (NodeId::Run, steps(picture, tree, &NodeId::Run).into()),
         Some(task) => {
             // Most tasks have few steps, and a walk over a million of their names is long enough.
-            let few = tree.children(task).len() + tree.subtrees.strands[task as usize] as usize;
-            if few <= MOST_ITEMS {
+            let few = tree.children(task).count() as u64 + tree.subtrees.strands.get(task as usize);
+            if few <= MOST_ITEMS as u64 {
                 return Vec::new();
             }
             (NodeId::Task(task), sequence(&picture.dag, tree, task))

@@ -58,7 +58,7 @@ impl NodeId {
             return None;
         }
         if of == "r" {
-            let inside = to <= tree.roots().len();
+            let inside = to <= tree.roots().count();
             return inside.then_some(NodeId::Roots(from..to));
         }
         let task = number(of).filter(known)?;
@@ -94,12 +94,11 @@ pub(super) fn sequence(dag: &Dag, tree: &Index, task: TaskId) -> Arc<[Step]> {
 
 fn walk(dag: &Dag, tree: &Index, task: TaskId) -> Vec<Step> {
     let strands = tree.strands_of(dag, task);
-    let children = tree.children(task);
-    let mut steps = Vec::with_capacity(strands.len() + children.len());
-    let mut next = children.iter().peekable();
+    let mut steps = Vec::with_capacity(strands.len());
+    let mut next = tree.children(task).peekable();
     for s in strands {
         steps.push(Step::Strand(s));
-        while let Some(&child) = next.next_if(|&&child| {
+        while let Some(child) = next.next_if(|&child| {
             let creator = dag.tasks.creator[child as usize];
             creator == s || creator == NONE
         }) {
@@ -107,13 +106,13 @@ fn walk(dag: &Dag, tree: &Index, task: TaskId) -> Vec<Step> {
         }
     }
     // Children are sorted by the strand that created them, and those are the task's: none is left.
-    steps.extend(next.map(|&child| Step::Child(child)));
+    steps.extend(next.map(Step::Child));
     steps
 }
 
 /// The steps of a node, and of which task's sequence or of which roots.
 pub(super) fn steps(picture: &Picture, tree: &Index, node: &NodeId) -> Vec<Step> {
-    let roots = || tree.roots().iter().map(|&t| Step::Child(t));
+    let roots = || tree.roots().map(Step::Child);
     match node {
         NodeId::Run => roots().collect(),
         NodeId::Roots(range) => roots().skip(range.start).take(range.len()).collect(),

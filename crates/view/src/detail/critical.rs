@@ -64,9 +64,9 @@ pub(crate) fn critical(run: &Run) -> Result<Reply, Failure> {
 fn rows(picture: &Picture) -> Vec<Row> {
     let dag = &*picture.dag;
     let mut rows: Vec<Row> = Vec::new();
-    for s in (0..dag.strands.len() as StrandId).filter(|&s| picture.facts.critical(s)) {
+    for s in (0..dag.strands.len() as StrandId).filter(|&s| picture.critical(s)) {
         let i = s as usize;
-        let weight = path_weight(dag, s, picture.facts.weight(s), 0);
+        let weight = path_weight(dag, s, picture.weight(s), 0);
         let weight = u64::try_from(weight).unwrap_or(u64::MAX);
         let row = Row {
             code: picture.codes.of(s),

@@ -34,7 +34,7 @@ struct TaskDetail<'a> {
     first_children: Vec<TaskId>,
     work: u64,
     span: u64,
-    tasks: u32,
+    tasks: u64,
     stack: Vec<Frame<'a>>,
     joined_by: Option<StrandId>,
     waits: Vec<Wait<'a>>,
@@ -76,7 +76,6 @@ pub(crate) fn task(run: &Run, id: TaskId) -> Result<Reply, Failure> {
         return Err(Failure::absent("There is no such task in this run."));
     }
     let strands = tree.strands_of(dag, id);
-    let children = tree.children(id);
     let (first, last) = (dag.tasks.first[i], dag.tasks.last[i]);
     let joined_by = (0..dag.waits.after.len())
         .find(|&w| dag.waits.tasks.get(w).binary_search(&id).is_ok())
@@ -99,11 +98,11 @@ pub(crate) fn task(run: &Run, id: TaskId) -> Result<Reply, Failure> {
         more_strands: strands.len().saturating_sub(MOST),
         waits: waits(picture, &strands),
         strands: strands.into_iter().take(MOST).collect(),
-        children: children.len(),
-        first_children: children.iter().take(FIRST_CHILDREN).copied().collect(),
-        work: tree.subtrees.work[i],
-        span: tree.subtrees.span[i],
-        tasks: tree.subtrees.tasks[i],
+        children: tree.children(id).count(),
+        first_children: tree.children(id).take(FIRST_CHILDREN).collect(),
+        work: tree.subtrees.work.get(i),
+        span: tree.subtrees.span.get(i),
+        tasks: tree.subtrees.tasks.get(i),
         stack: stack(picture, index, id),
         joined_by,
         depends,

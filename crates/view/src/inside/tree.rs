@@ -1,6 +1,6 @@
 //! A folded strand opened: its tasks and strands with what the DAG tells of each.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use serde::Serialize;
 use workspan_dag::recorded::inside::{InsideTask, Whole};
@@ -9,6 +9,7 @@ use workspan_dag::{EndKind, NONE, StrandId};
 use super::codes::CodeOf;
 use super::records;
 use crate::failure::Failure;
+use crate::kept::Kept;
 use crate::run::{Picture, Run};
 use crate::session::Session;
 
@@ -18,8 +19,8 @@ pub(crate) const MOST_TASKS: u64 = 300_000;
 /// Strands of so many tasks.
 const MOST_STRANDS: usize = 4 * MOST_TASKS as usize;
 
-/// Tasks and strands of all that is kept open.
-const MOST_KEPT: usize = 150_000;
+/// Bytes of all that is kept open, or a single one.
+const MOST_KEPT: usize = 16 << 20;
 
 /// Index of a task or a strand of a [`Tree`]. Task 0 is the folded strand's own.
 pub(crate) type Index = u32;
@@ -192,7 +193,7 @@ impl Tree {
             let length = s.end - s.start;
             let weight = length - probes.min(length);
             let ready = match (by_time, i) {
-                (NONE, 0) => picture.facts.ready(self.strand).map_or(s.start, |r| r.0),
+                (NONE, 0) => picture.ready(self.strand).map_or(s.start, |r| r.0),
                 (NONE, _) => s.start,
                 _ => end(by_time).min(s.start),
             };
@@ -213,7 +214,7 @@ impl Tree {
             }
         }
         let out = last.first().copied().unwrap_or(NONE);
-        if picture.facts.critical(self.strand) {
+        if picture.critical(self.strand) {
             let mut at = out;
             while let Some(known) = self.strands.get_mut(at as usize) {
                 known.critical = true;
@@ -291,25 +292,35 @@ impl Tree {
 }
 
 /// The folded strands opened last.
-#[derive(Debug, Default)]
-pub(crate) struct Open(Mutex<Vec<Arc<Tree>>>);
+#[derive(Debug)]
+pub(crate) struct Open(Kept<StrandId, Tree>);
+
+impl Default for Open {
+    fn default() -> Open {
+        Open(Kept::new(MOST_KEPT))
+    }
+}
 
 impl Open {
-    fn kept(&self, strand: StrandId) -> Option<Arc<Tree>> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = all.iter().position(|tree| tree.strand == strand)?;
-        let found = all.remove(at);
-        all.push(found.clone());
-        Some(found)
+    /// Bytes of those that are kept.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.bytes()
     }
+}
 
-    fn keep(&self, tree: &Arc<Tree>) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.push(tree.clone());
-        let size = |tree: &Arc<Tree>| tree.strands.len() + tree.tasks.len();
-        while all.len() > 1 && all.iter().map(size).sum::<usize>() > MOST_KEPT {
-            all.remove(0);
-        }
+impl Tree {
+    fn bytes(&self) -> usize {
+        let whole = &self.whole;
+        let lists = [&self.own, &self.children];
+        let lists = lists.map(|l| size_of_val(&*l.begins) + size_of_val(&*l.all));
+        size_of::<Tree>()
+            + size_of_val(&*whole.tasks)
+            + size_of_val(&*whole.strands)
+            + size_of_val(&*whole.creators)
+            + size_of_val(&*whole.joins)
+            + size_of_val(&*self.strands)
+            + size_of_val(&*self.tasks)
+            + lists.iter().sum::<usize>()
     }
 }
 
@@ -341,7 +352,7 @@ pub(crate) fn open(session: &Session, run: &Run, strand: StrandId) -> Result<Arc
             fold.tasks
         )));
     }
-    if let Some(tree) = run.opened.kept(strand) {
+    if let Some(tree) = run.opened.0.get(&strand) {
         return Ok(tree);
     }
     let records = records(session, run)?;
@@ -351,6 +362,6 @@ pub(crate) fn open(session: &Session, run: &Run, strand: StrandId) -> Result<Arc
     })?;
     let on_ready_path = timeline.source.on_ready_path(strand);
     let tree = Arc::new(Tree::new(picture, strand, whole, on_ready_path));
-    run.opened.keep(&tree);
+    run.opened.0.keep(strand, tree.clone(), tree.bytes());
     Ok(tree)
 }

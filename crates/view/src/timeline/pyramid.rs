@@ -169,8 +169,7 @@ impl Making<'_> {
             let t = u128::from(self.picture.begin) + ticks;
             u64::try_from(t).unwrap_or(u64::MAX)
         };
-        self.source
-            .load(&self.picture.dag, at(index), at(index + 1))
+        self.source.load(self.picture, at(index), at(index + 1))
     }
 
     /// The exact bins of a block; keeps it and what is below it. Recursion ends at level 0.

@@ -8,16 +8,16 @@ use crate::run::Picture;
 use crate::run::rows::NO_ROW;
 
 /// Changes of depth that are kept one by one.
-const EXACT: usize = 1 << 20;
+const EXACT: usize = 1 << 17;
 /// Else so many steps are kept of all rows together.
-const STEPS: usize = 1 << 22;
+const STEPS: usize = 1 << 18;
 
 /// Whether the run's tasks say how deep its queues were.
 pub(super) fn follow(dag: &Dag) -> bool {
     dag.meta.steals == Steals::Child && dag.tasks.kind.contains(&TaskKind::Deferred)
 }
 
-/// By row: from when on, how many. Runs of more than half a million tasks in steps of equal length.
+/// By row: from when on, how many. Runs of more than 65,536 tasks in steps of equal length, which are at most 4 MB.
 pub(super) fn of(picture: &Picture) -> Vec<Vec<(u64, f32)>> {
     let (rows, tasks) = (picture.rows.len(), picture.dag.tasks.len());
     if tasks.saturating_mul(2) <= EXACT {

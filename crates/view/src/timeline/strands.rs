@@ -77,11 +77,11 @@ pub(super) fn planes(picture: &Picture, index: &Index, tile: &InTile) -> Planes 
     let all = || tile.shown.iter().copied();
     let since = |t: u64| t.saturating_sub(picture.begin) as f64;
     let task = |s: StrandId| strands.task[s as usize];
-    let ready: Vec<Option<(u64, EdgeKind)>> = all().map(|s| picture.facts.ready(s)).collect();
+    let ready: Vec<Option<(u64, EdgeKind)>> = all().map(|s| picture.ready(s)).collect();
     let flags = |(s, ready): (StrandId, &Option<(u64, EdgeKind)>)| {
         let flag = |is: bool, flag: u8| if is { flag } else { 0 };
         let buried = ready.is_some_and(|r| buried(picture, index, s, r.0));
-        flag(picture.facts.critical(s), CRITICAL)
+        flag(picture.critical(s), CRITICAL)
             | flag(index.source.on_ready_path(s), READY_PATH)
             | flag(index.arcs.victim(s).is_some(), STOLEN)
             | flag(dag.folded.has(s), FOLDED)

@@ -1,6 +1,6 @@
 //! Any stretch of the run in bins, from the strands themselves.
 
-use workspan_analysis::{Changes, Moments, Now, off_between};
+use workspan_analysis::{Changes, Column, Marks, Moments, Now, off_between};
 use workspan_dag::{Dag, NONE, StrandId};
 
 use super::cell::{Cell, kind};
@@ -18,9 +18,8 @@ pub(crate) struct Source {
     instants: Vec<StrandId>,
     threads: Vec<u32>,
     /// Tasks created at each strand's end.
-    creates: Vec<u16>,
-    /// Strands of the ready path, a bit each.
-    on_ready_path: Vec<u64>,
+    creates: Column,
+    on_ready_path: Marks,
 }
 
 /// Some bins of all rows.
@@ -41,34 +40,31 @@ impl Source {
     pub(super) fn new(picture: &Picture) -> Source {
         let dag = &*picture.dag;
         let path = workspan_analysis::ready_path(dag);
-        let mut on_ready_path = vec![0u64; dag.strands.len().div_ceil(64)];
-        for &(s, _) in &path.strands {
-            on_ready_path[s as usize / 64] |= 1 << (s % 64);
-        }
         let mut creates = vec![0u16; dag.strands.len()];
         for &creator in &dag.tasks.creator {
             if let Some(n) = creates.get_mut(creator as usize) {
                 *n = n.saturating_add(1);
             }
         }
+        let on_ready_path = Marks::new(path.strands.iter().map(|s| s.0));
         let (instants, threads) = instants(dag);
         Source {
-            moments: Moments::new(dag, picture.facts.all_ready(), path),
+            moments: Moments::new(dag, &picture.facts.stood, path),
             instants,
             threads,
-            creates,
+            creates: Column::new(|| creates.iter().map(|&n| n.into())),
             on_ready_path,
         }
     }
 
     /// Tasks created at the end of strand `s`, at most 65,535.
     pub(crate) fn creates(&self, s: StrandId) -> u16 {
-        self.creates[s as usize]
+        self.creates.get(s as usize) as u16
     }
 
     /// Strand `s` lies on the ready path.
     pub(crate) fn on_ready_path(&self, s: StrandId) -> bool {
-        self.on_ready_path[s as usize / 64] >> (s % 64) & 1 == 1
+        self.on_ready_path.has(s)
     }
 
     /// The strands of a thread that take time, by start.
@@ -86,10 +82,13 @@ impl Source {
     }
 
     /// Roughly how much there is to look at between two absolute ticks.
-    pub(super) fn load(&self, dag: &Dag, from: u64, to: u64) -> usize {
+    pub(super) fn load(&self, picture: &Picture, from: u64, to: u64) -> usize {
+        let dag = &*picture.dag;
         let before = |t: u64| dag.strands.start.partition_point(|&start| start < t);
         let strands = before(to).saturating_sub(before(from));
-        strands + self.moments.ready_in(from, to) + self.moments.off_events_in(from, to)
+        let stood = &picture.facts.stood;
+        let ready = self.moments.ready_in(dag, stood, (from, to));
+        strands + ready + self.moments.off_events_in(from, to)
     }
 
     /// `bins` bins from number `first` on.
@@ -115,8 +114,8 @@ impl Source {
             free: FreeRows::new(picture, bins),
         };
         let (from, to) = (grid.begin(), grid.end());
-        let ready = picture.facts.all_ready();
-        self.moments.each(dag, ready, (from, to), &mut sweep);
+        let stood = &picture.facts.stood;
+        self.moments.each(dag, stood, (from, to), &mut sweep);
         let mut free = sweep.free.finish(&grid, to.min(picture.end));
         for (cell, free) in cells.iter_mut().zip(free.drain(..)) {
             cell.free = free;
@@ -147,8 +146,8 @@ impl Source {
             let task = dag.strands.task[s as usize] as usize;
             let site = picture.sites.of(dag.tasks.site[task]);
             let kind = kind(picture.codes.of(s), site);
-            let was_off = picture.facts.descheduled(s) | picture.facts.blocked(s) > 0;
-            let (critical, ready_path) = (picture.facts.critical(s), self.on_ready_path(s));
+            let was_off = picture.off(s) > 0;
+            let (critical, ready_path) = (picture.critical(s), self.on_ready_path(s));
             grid.each(start, end, |bin, a, b| {
                 let cell = &mut cells[bin];
                 let ticks = b - a;

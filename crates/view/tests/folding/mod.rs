@@ -51,9 +51,14 @@ pub fn trace(depth: u64) -> Vec<u8> {
 }
 
 pub fn session(folder: &tempfile::TempDir, grain: Grain) -> Session {
+    session_of(folder, 9, grain)
+}
+
+/// Of a tree of so many levels.
+pub fn session_of(folder: &tempfile::TempDir, depth: u64, grain: Grain) -> Session {
     let path = folder.path().join("run.wspan");
     if !path.exists() {
-        std::fs::write(&path, trace(9)).unwrap();
+        std::fs::write(&path, trace(depth)).unwrap();
     }
     let opening = OpenOptions {
         grain,

@@ -48,7 +48,8 @@ impl Slow {
             }
         }
         let mut ready = vec![[0u64; 7]; ticks + 1];
-        for &(s, since, kind) in &facts.ready {
+        for (i, &s) in facts.stood.strands().iter().enumerate() {
+            let (since, kind) = (facts.stood.at(dag, i), facts.stood.kind(i));
             let start = strands.start[s as usize];
             for tick in &mut ready[at(since)..at(start)] {
                 tick[kind as usize] += 1;

@@ -88,9 +88,9 @@ fn codes(session: &Session, dag: &Dag, slow: &Slow) -> Vec<u64> {
             assert_eq!(boxes.plane("end")[i], since(dag.strands.end[s]));
             assert_eq!(boxes.plane("task")[i], f64::from(dag.strands.task[s]));
             let flags = boxes.plane("flags")[i] as u8;
-            assert_eq!(flags & 1 != 0, slow.facts.critical[s]);
+            assert_eq!(flags & 1 != 0, slow.facts.critical.has(s as u32));
             assert_eq!(flags & 2 != 0, path.contains(&s));
-            let ready = slow.facts.ready(s as u32).map(|r| since(r.0));
+            let ready = slow.facts.stood.of(dag, s as u32).map(|r| since(r.0));
             let told = boxes.plane("ready")[i];
             assert_eq!(ready, (!told.is_nan()).then_some(told));
         }
@@ -155,7 +155,7 @@ fn check_rows(dag: &Dag, slow: &Slow, codes: &[u64], tile: &Tile, level: u32, in
                 count(&|r| r.1 == Some(OffWhy::Blocked)),
                 "{what}"
             );
-            let critical = count(&|r| slow.facts.critical[r.0 as usize]);
+            let critical = count(&|r| slow.facts.critical.has(r.0));
             assert_eq!(see("critical"), critical, "{what}");
             for (kind, name) in ["delay", "no_work_sched", "no_work_app"].iter().enumerate() {
                 let free = slow.free[row][from..to].iter();

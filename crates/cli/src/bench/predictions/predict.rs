@@ -153,7 +153,7 @@ impl Run {
         };
         let strands: Vec<StrandId> = (0..dag.strands.len() as u32).filter(wanted).collect();
         let weight = strand_facts(dag, &Options::default())?.weight;
-        let all: u64 = strands.iter().map(|&s| weight[s as usize]).sum();
+        let all: u64 = strands.iter().map(|&s| weight.get(s as usize)).sum();
         if all == 0 {
             bail!("no strand was found in {file}:{from}-{to}");
         }

@@ -27,7 +27,7 @@ impl Choice<'_> {
             let mut strands: Vec<StrandId> =
                 found.filter_map(|f| show(picture, f).strand).collect();
             let mut path = rest.report.work_span.critical_path.clone();
-            path.sort_by_key(|&s| (std::cmp::Reverse(picture.facts.weight(s)), s));
+            path.sort_by_key(|&s| (std::cmp::Reverse(picture.weight(s)), s));
             strands.extend(path.into_iter().take(MOST_CRITICAL));
             let low = rest.report.low_parallelism.iter();
             strands.extend(low.flat_map(|i| i.strands.iter().map(|s| s.strand)));

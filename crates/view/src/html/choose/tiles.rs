@@ -107,7 +107,7 @@ impl Choice<'_> {
                 })
                 .collect();
             let mut path = rest.report.work_span.critical_path.clone();
-            path.sort_by_key(|&s| (std::cmp::Reverse(picture.facts.weight(s)), s));
+            path.sort_by_key(|&s| (std::cmp::Reverse(picture.weight(s)), s));
             for s in path.into_iter().take(16) {
                 let i = s as usize;
                 let start = picture.dag.strands.start[i] - picture.begin;

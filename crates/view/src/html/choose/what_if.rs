@@ -27,7 +27,7 @@ impl Choice<'_> {
             };
             let mut critical = vec![0u128; picture.codes.all.len()];
             for &s in &rest.report.work_span.critical_path {
-                critical[usize::from(picture.codes.of(s))] += u128::from(picture.facts.weight(s));
+                critical[usize::from(picture.codes.of(s))] += u128::from(picture.weight(s));
             }
             let mut codes: Vec<usize> = (0..critical.len()).filter(|&c| critical[c] > 0).collect();
             codes.sort_by_key(|&c| (std::cmp::Reverse(critical[c]), c));
