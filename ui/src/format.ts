@@ -5,7 +5,8 @@
 
 import { runMeta } from "./store";
 
-const NB = "\u00a0";
+/** The no-break space between a number and its unit. */
+export const NB = "\u00a0";
 
 /** 1.90 s · 548 ms · 89.8 ms · 4.63 ms · 963 µs · 2.10 µs · 51 ns. Three digits; whole nanoseconds. */
 export function time(seconds: number): string {

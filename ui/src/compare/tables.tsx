@@ -44,10 +44,10 @@ export function ChangesTable({ rows, a, b }: { rows: Changed[]; a: string; b: st
   return (
     <>
       <table class="table" aria-label="Changes by place">
-        <thead><tr><th class="left">where</th><th>critical <RunBadge id={a} /></th><th>critical <RunBadge id={b} /></th><th style={{ width: "132px" }} aria-label="change on the span, drawn" /><th>change on the span</th><th>work <RunBadge id={a} /></th><th>work <RunBadge id={b} /></th><th>change of work</th></tr></thead>
+        <thead><tr><th class="left">where</th><th>critical <RunBadge id={a} /></th><th>critical <RunBadge id={b} /></th><th style={{ width: "96px" }} aria-label="change on the span, drawn" /><th>change on the span</th><th>work <RunBadge id={a} /></th><th>work <RunBadge id={b} /></th><th>change of work</th></tr></thead>
         <tbody>
           {shown.map((r) => {
-            const w = (Math.abs(r.onSpan.absolute) / most) * 58, less = r.onSpan.absolute < 0;
+            const w = (Math.abs(r.onSpan.absolute) / most) * 42, less = r.onSpan.absolute < 0;
             const quiet = r.onSpan.noise === "within" || w < 0.5;
             return (
               <tr key={r.id}>
@@ -55,9 +55,9 @@ export function ChangesTable({ rows, a, b }: { rows: Changed[]; a: string; b: st
                 <td>{time(r.critical[0] / 1e9)}</td>
                 <td>{time(r.critical[1] / 1e9)}</td>
                 <td>
-                  <svg width="120" height="12" aria-hidden="true">
-                    {!quiet && <rect x={less ? 60 - w : 60} y="2" width={w} height="8" fill={less ? t.good : t.bad} rx="1.5" />}
-                    <line x1="60" x2="60" y1="0" y2="12" stroke={t.line2} />
+                  <svg width="88" height="12" aria-hidden="true">
+                    {!quiet && <rect x={less ? 44 - w : 44} y="2" width={w} height="8" fill={less ? t.good : t.bad} rx="1.5" />}
+                    <line x1="44" x2="44" y1="0" y2="12" stroke={t.line2} />
                   </svg>
                 </td>
                 <td><ChangeCell of={r.onSpan} better="less" unit="ns" absolute /></td>

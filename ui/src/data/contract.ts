@@ -114,6 +114,18 @@ export interface CodeName {
 /** `report?run` is the object of `workspan report --json --statistics` (docs/TEXT_TRACE.md), with the sites of `RunMeta.sites` alone. */
 export type Report = Record<string, any>;
 
+/** `report.estimated`: what ran unrecorded, to stay inside the overhead budget; null where all was recorded. */
+export interface Estimated {
+  /** Work that was measured but not looked into, in units of the metric. */
+  unrecorded_work: number;
+  unrecorded_strands: number;
+  /** All tasks of the run, at least and at most; the same of the span. */
+  tasks_low: number;
+  tasks_high: number;
+  span_low: number;
+  span_high: number;
+}
+
 /** `summary?run`: the words of `workspan report`, so that page and terminal say the same. */
 export interface Summary {
   verdict: string;

@@ -3,6 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { reachable } from "../data/http";
 import { meta, run, runMeta } from "../store";
+import { inWords, useEstimated } from "../ui/estimated";
 import { backticks } from "../ui/states";
 import { stopped } from "../ask";
 import { tab } from "../store";
@@ -14,6 +15,7 @@ export function Banners() {
   const more = useSignal(false);
   const drawn = useSignal(0);
   void drawn.value;
+  const estimate = useEstimated();
   const warnings = meta.value ? (runMeta()?.warnings ?? []) : [];
   const closed = hidden.has(run.value);
   const early = runMeta()?.overview ?? null;
@@ -37,6 +39,12 @@ export function Banners() {
         </div>
       )}
       {errors.map((s) => <div key={s.run} class="banner" role="alert"><span class="mark" aria-hidden="true">!</span><span>Run {s.run.toUpperCase()}: {backticks(s.error!)}</span></div>)}
+      {estimate && (
+        <div class="banner calm" role="note" aria-label="Estimates">
+          <span class="mark" aria-hidden="true">≈</span>
+          <span>{inWords(estimate.estimated, estimate.report, runMeta()?.ticks_per_second ?? 1e9)}</span>
+        </div>
+      )}
       {warnings.length > 0 && !closed && (
         <div class="banner" role="note" aria-label="Warnings">
           <span class="mark" aria-hidden="true">!</span>

@@ -12,6 +12,7 @@ import { count, many, percent, plain, ticks, times } from "../format";
 import { meta, run, runMeta, status } from "../store";
 import { colours, dark } from "../theme/theme";
 import { BoundsChart, type BoundsRun, type Measured } from "../ui/Bounds";
+import { spanBetween, useEstimated } from "../ui/estimated";
 import { Choice, RunBadge, Toggle } from "../ui/parts";
 import { useWidth } from "../ui/size";
 import { Answered, Empty } from "../ui/states";
@@ -24,6 +25,7 @@ export function Scalability() {
 
 function Loaded({ bounds: b }: { bounds: Bounds }) {
   const log = useSignal(true), table = useSignal(false), most = useSignal<"64" | "128">("64");
+  const estimate = useEstimated();
   const [ref, width] = useWidth<HTMLDivElement>(900);
   const height = Math.max(320, Math.min(620, innerHeight - 300));
   const order = [...b.runs].sort((x, y) => Number(y.run === run.value) - Number(x.run === run.value));
@@ -71,7 +73,7 @@ function Loaded({ bounds: b }: { bounds: Bounds }) {
               <dl class="facts">
                 <dt>work</dt><dd>{ticks(r.work, m.ticks_per_second)}</dd>
                 <dt>span</dt><dd>{ticks(r.span, m.ticks_per_second)}</dd>
-                <dt>parallelism</dt><dd><b>{plain(parallelism)}</b></dd>
+                <dt>parallelism</dt><dd><b>{plain(parallelism)}</b>{estimate && r.run === run.value && <span class="faint"> estimated, {spanBetween(estimate.estimated, estimate.report, m.ticks_per_second).parallelism}</span>}</dd>
                 <dt>burdened</dt><dd>{r.burdened_span > r.span ? <>{plain(r.work / r.burdened_span)} <span class="faint">span {ticks(r.burdened_span, m.ticks_per_second)}</span></> : <span class="faint">what a steal costs was not measured</span>}</dd>
                 <dt>enough workers</dt><dd>{count(enough)} <span class="faint">more can't help</span></dd>
                 {b.measured.filter((x) => x.run === r.run).map((x, i) => [<dt key={`${i}t`}>measured</dt>, <dd key={`${i}d`}>{times(x.speedup)} on {many(x.workers, "worker")} <span class="faint">{x.how}{x.workers > 1 && `, ${percent(x.speedup / Math.min(x.workers, parallelism))} of what is possible there`}</span></dd>])}

@@ -12,11 +12,17 @@ import { SourceLines } from "../ui/SourceLines";
 import { Answered, backticks, Empty } from "../ui/states";
 import type { Row } from "./rows";
 
-/** The files that anything of the run is in, most time first. */
+/** False for what is no part of the program: headers of the system, sources of the standard library and of packages, which are rarely at hand. */
+export function isOwn(file: string): boolean {
+  return !/^(\/usr\/|\/rustc\/|library\/|<)|[/\\]\.cargo[/\\](registry|git)[/\\]/.test(file);
+}
+
+/** The files that anything of the run is in: the program's own before others, most time first. */
 export function files(r: RunMeta): string[] {
   const seen = new Set<string>();
   for (const c of [...r.codes, ...r.sites]) if (c.file) seen.add(c.file);
-  return [...seen];
+  const all = [...seen];
+  return [...all.filter(isOwn), ...all.filter((f) => !isOwn(f))];
 }
 
 /** Where what is selected stands: its file and line. */
@@ -39,7 +45,7 @@ export function SourcePane({ run: r, row, first }: { run: RunMeta; row: Row | nu
   // Whatever is selected next has its own file.
   useEffect(() => { hand.value = null; }, [key]);
   const all = files(r);
-  const start = first.flatMap((g) => [g.site, ...g.blocks]).filter((w) => w.file).sort((a, b) => b.critical - a.critical)[0];
+  const start = first.flatMap((g) => [g.site, ...g.blocks]).filter((w) => w.file && isOwn(w.file)).sort((a, b) => b.critical - a.critical)[0];
   const file = hand.value ?? at?.file ?? start?.file ?? all[0] ?? null;
   const line = hand.value ? null : at ? at.line : (start?.line ?? null);
   const asked = useJson<Source>(file ? requests.source(run.value, file) : null);

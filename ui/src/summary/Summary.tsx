@@ -2,20 +2,21 @@
 
 import { useEffect } from "preact/hooks";
 import { useJson, valueOf, type Asked } from "../ask";
-import type { FindingWords, Report, RunMeta, Scalability as Bounds, Source, StrandDetail, Summary as Words } from "../data/contract";
+import type { Estimated, FindingWords, Report, RunMeta, Scalability as Bounds, Source, StrandDetail, Summary as Words } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
-import { areaTicks, count, percent, plain, ticks, time, units } from "../format";
+import { areaTicks, count, NB, percent, plain, short, ticks, time, units } from "../format";
 import { announcement, colorBy, finding, run, runMeta, selection, show, source, tab, type Selection } from "../store";
 import { tokens } from "../colors";
 import { colours, dark } from "../theme/theme";
 import { BoundsChart } from "../ui/Bounds";
 import { breakdown, type Part } from "../ui/breakdown";
+import { around, spanBetween } from "../ui/estimated";
 import { Place, plainWords, Section, Sentence } from "../ui/parts";
 import { useWidth } from "../ui/size";
 import { SourceLines } from "../ui/SourceLines";
 import { StackedBar } from "../ui/StackedBar";
-import { Answered, Empty } from "../ui/states";
+import { Answered, backticks, Empty } from "../ui/states";
 import { Stages } from "../frame/Loading";
 import { Strip } from "./Strip";
 import "./summary.css";
@@ -67,6 +68,7 @@ function Whole({ meta }: { meta: RunMeta }) {
         <Small bounds={bounds} run={meta} />
         {summary.state === "there" && summary.value.checked.length > 0 && <Checked of={summary.value} />}
         {r && <Critical report={r} run={meta} />}
+        {r && <Notes report={r} run={meta} />}
       </aside>
     </div>
   );
@@ -164,12 +166,14 @@ function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
   const burden = Number(rep.burden ?? 0);
   const time_ = rep.metric === "time";
   const measure = (n: number) => (time_ ? t(n) : <b>{count(n)}</b>);
+  const of = rep.estimated as Estimated | null | undefined;
+  const between = of ? spanBetween(of, rep, tps) : null;
   return (
     <div class="numbers">
       <div>{measure(rep.work)}work{!time_ && <span>{rep.metric}</span>}</div>
-      <div>{measure(rep.span)}span</div>
-      <div><b>{plain(rep.parallelism)}</b>parallelism</div>
-      <div><b>{count(rep.tasks)}</b>{rep.tasks === 1 ? "task" : "tasks"}</div>
+      <div>{measure(rep.span)}span{between && <span>{between.span}</span>}</div>
+      <div><b>{plain(rep.parallelism)}</b>parallelism{between && <span>{between.parallelism}</span>}</div>
+      <div><b>{of ? `≈${NB}${short(rep.tasks)}` : count(rep.tasks)}</b>{rep.tasks === 1 ? "task" : "tasks"}{of && <span>{around(rep.tasks, of.tasks_low, of.tasks_high)}</span>}</div>
       <div><b>{count(rep.steals)}</b>{rep.steals === 1 ? "steal" : "steals"}{r.workers > 1 && rep.steals === 0 && <span>nothing was taken</span>}{r.workers === 1 && <span>one worker</span>}</div>
       <div title={burden === 0 ? "What a steal costs was not measured for this run" : undefined}><b>{burden > 0 ? plain(rep.burdened_parallelism) : "–"}</b>burdened<span>{burden > 0 ? `${time_ ? time(burden / tps) : count(burden)} a steal` : "steals not measured"}</span></div>
     </div>
@@ -233,6 +237,14 @@ function Critical({ report: rep, run: r }: { report: Report; run: RunMeta }) {
       {r.sites.length > 5 && null}
     </Section>
   );
+}
+
+/** What the report says beside its numbers, but for what stands above every view. */
+function Notes({ report: rep, run: r }: { report: Report; run: RunMeta }) {
+  const all = (rep.warnings as string[] | undefined) ?? [];
+  const notes = all.filter((w) => !r.warnings.includes(w) && !(rep.estimated && w.includes("unrecorded")));
+  if (notes.length === 0) return null;
+  return <Section title="Notes">{notes.map((w) => <p key={w} class="dim">{backticks(units(w))}</p>)}</Section>;
 }
 
 /** `sort.rs:37` of `src/sort.rs:37`. */

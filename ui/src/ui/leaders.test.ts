@@ -24,6 +24,11 @@ describe("labels below a bar", () => {
     expect(Math.max(...placed.map((p) => p.line))).toBe(2);
   });
 
+  it("cross nothing where slivers are two pixels wide", () => {
+    const labels = [{ at: 730, width: 150 }, { at: 732, width: 165 }, { at: 746, width: 122 }, { at: 759, width: 209 }, { at: 822, width: 189 }];
+    clear(labels, leaders(labels, 856));
+  });
+
   it("cross nothing wherever slivers are", () => {
     let seed = 7;
     const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;

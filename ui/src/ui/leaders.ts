@@ -16,10 +16,11 @@ export interface Placed {
 
 /** From the leader to the words. */
 const GAP = 10;
-/** Clear of words on either side of a leader. */
+/** Clear beyond the words. */
 const CLEAR = 3;
 
-const span = (l: Label, left: boolean): [number, number] => (left ? [l.at - GAP - l.width, l.at + CLEAR] : [l.at - CLEAR, l.at + GAP + l.width]);
+/** From the leader to beyond the words; leaders of slivers may come down as close beside each other as those are. */
+const span = (l: Label, left: boolean): [number, number] => (left ? [l.at - GAP - l.width - CLEAR, l.at] : [l.at, l.at + GAP + l.width + CLEAR]);
 
 /** Places for all labels on as few lines as there can be. Labels are few: parts of one bar. */
 export function leaders(labels: readonly Label[], width: number): Placed[] {
@@ -27,14 +28,14 @@ export function leaders(labels: readonly Label[], width: number): Placed[] {
   const fits = (i: number, p: Placed): boolean => {
     const l = labels[i]!;
     const [from, to] = span(l, p.left);
-    if (from < -CLEAR || to > width + CLEAR) return false;
+    if (from < -2 * CLEAR || to > width + 2 * CLEAR) return false;
     return placed.every((q, k) => {
       const other = labels[k]!;
       const [a, b] = span(other, q.left);
-      if (p.line === q.line) return to <= a || from >= b;
+      if (p.line === q.line) return to < a || from > b;
       // Whoever stands lower leads its line past the other's words.
       const [low, words] = p.line > q.line ? [l, [a, b]] : [other, [from, to]];
-      return low.at + CLEAR <= words[0]! || low.at - CLEAR >= words[1]!;
+      return low.at < words[0]! || low.at > words[1]!;
     });
   };
   const place = (i: number, lines: number): boolean => {

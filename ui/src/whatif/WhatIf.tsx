@@ -224,7 +224,7 @@ function SourcePick({ run: r, what, onChange }: { run: RunMeta; what: string[]; 
   const byKey = useSignal(false);
   const line = selection.value?.kind === "line" ? selection.value.file : null;
   const chosenFile = what.map(linesOf).find((l) => l)?.file;
-  const file = picked.value ?? chosenFile ?? line ?? r.codes.find((c) => c.file)?.file ?? list[0] ?? null;
+  const file = picked.value ?? chosenFile ?? line ?? list[0] ?? null;
   const asked = useJson<Source>(file ? requests.source(run.value, file) : null);
   const ranges = what.map(linesOf).filter((l) => l !== null && l.file === file) as { file: string; from: number; to: number }[];
   const take = (a: number, b: number) => {

@@ -1,0 +1,20 @@
+import { describe, expect, it } from "vitest";
+import type { Estimated, Report } from "../data/contract";
+import { around, inWords, spanBetween } from "./estimated";
+
+const of: Estimated = { unrecorded_work: 930, unrecorded_strands: 5, tasks_low: 900, tasks_high: 1100, span_low: 100, span_high: 125 };
+const report: Report = { metric: "time", work: 1000, span: 100, tasks: 1000 };
+const spaces = (text: string) => text.replace(/\u00a0/g, " ");
+
+describe("a run within the overhead budget", () => {
+  it("says how far off its numbers may be", () => {
+    expect(spaces(around(1000, 900, 1100))).toBe("± 10 %");
+    expect(around(1000, 1000, 1000)).toBe("");
+    const between = spanBetween(of, report, 1e9);
+    expect([spaces(between.span), between.parallelism]).toEqual(["100 ns to 125 ns", "8.0 to 10.0"]);
+  });
+
+  it("says so in words", () => {
+    expect(spaces(inWords(of, report, 1e9))).toMatch(/^93 % of the work ran unrecorded.* 1,000 tasks ± 10 %, a span of 100 ns to 125 ns\.$/);
+  });
+});
