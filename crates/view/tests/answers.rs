@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use workspan_analysis::causes::{Headline, headline};
 use workspan_analysis::{Options, report};
-use workspan_dag::{Dag, OpenOptions, open};
+use workspan_dag::{Dag, Frame, OpenOptions, Samples, dag::Lists, open};
 use workspan_export::{TextOptions, report_text};
 use workspan_view::session::Settings;
 use workspan_view::{Session, answer};
@@ -251,6 +251,38 @@ fn sources_are_those_the_trace_names() {
         assert_eq!(source["missing"].is_string(), lines.is_empty());
     }
     assert!(answer(&session, "api/v1/source?run=a&file=src%2Fmain.zig").is_err());
+}
+
+/// Of a file that is not here, lines that samples fell into are shown too, and it is said why there is no more.
+#[test]
+fn lines_with_samples_are_shown_without_their_file() {
+    let mut dag = read("serial_merge.jsonl");
+    let file = dag.places.iter().find_map(|p| p.file.clone()).unwrap();
+    let strand = (0..dag.strands.len())
+        .find(|&s| dag.strands.start[s] < dag.strands.end[s])
+        .unwrap();
+    dag.samples = Samples {
+        hertz: 1000,
+        t: vec![dag.strands.start[strand]],
+        thread: vec![dag.strands.thread[strand]],
+        stack: vec![0],
+        strand: vec![strand as u32],
+        frames: vec![Frame {
+            function: "f".into(),
+            file: Some(file.clone()),
+            line: Some(9_999),
+            runtime: false,
+        }],
+        stacks: Lists::default(),
+    };
+    dag.samples.stacks.push([0]);
+    let session = Session::of_dag("run".into(), dag, Settings::default()).unwrap();
+    let request = format!("source?run=a&file={}", file.replace('/', "%2F"));
+    let source = ask(&session, &request);
+    assert!(source["missing"].is_null() && source["part"].is_string());
+    let line = source["lines"].as_array().unwrap().last().unwrap();
+    let told = (&line["line"], &line["samples"], &line["text"]);
+    assert_eq!(told, (&9_999.into(), &1.into(), &"".into()));
 }
 
 /// A run on one worker is what its own program's runs are measured against, not another's.

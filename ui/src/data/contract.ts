@@ -292,6 +292,8 @@ export interface Source {
   file: string;
   /** Why there are no lines, a full sentence; lines is empty then. */
   missing: string | null;
+  /** Why there are only lines that the trace carries, and lines that samples fell into, without their text. */
+  part: string | null;
   /** Set when the file on disk is newer than the run. */
   changed: boolean;
   lines: { line: number; text: string; samples: number; critical: number; ticks: number }[];

@@ -93,6 +93,7 @@ function Lines({ source: s, line, row, perSecond, critical, sampled, runId }: { 
         {total > 0 ? (critical ? `time on the critical path per line · ${ticks(total, perSecond)}` : `time on the CPU per line, all workers · ${areaTicks(total, perSecond)}`) : sampled ? "no samples fell into this file" : "this run has no samples: no heat per line"}
         {s.changed && <span class="worse"> · the file is newer than the run</span>}
       </div>
+      {s.part && <div class="note">Only lines with samples and what the trace carries: {backticks(s.part)}</div>}
       <div class="scroll lines" ref={box} tabIndex={0} aria-label={`${s.file}`}>
         <SourceLines lines={s.lines} top={hottest ? heat(hottest) : 0} perSecond={perSecond} critical={critical} at={selection.value?.kind === "line" && selection.value.run === runId ? line : null} inside={(n) => (row?.lines ? n >= row.lines.from && n <= row.lines.to : row !== null && row.line === n)} />
       </div>

@@ -1,6 +1,6 @@
 //! `source`: lines of a source file with their heat.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 use workspan_dag::Dag;
@@ -15,6 +15,7 @@ use crate::source_file;
 pub(crate) struct Source<'a> {
     pub(crate) file: &'a str,
     missing: Option<String>,
+    part: Option<String>,
     changed: bool,
     pub(crate) lines: Vec<Line>,
 }
@@ -114,16 +115,29 @@ impl Known<'_> {
                 Source {
                     file,
                     missing: None,
+                    part: None,
                     changed: read.changed,
                     lines: lines.map(line).collect(),
                 }
             }
             Err(why) => {
-                let line = |(&line, &text): (&u32, &&str)| self.heat.line(line, text.to_owned());
-                let lines: Vec<Line> = self.told.iter().map(line).collect();
+                let known: BTreeSet<u32> = self
+                    .told
+                    .keys()
+                    .chain(self.heat.lines.keys())
+                    .copied()
+                    .collect();
+                let text = |line: &u32| self.told.get(line).copied().unwrap_or_default().to_owned();
+                let line = |line: u32| self.heat.line(line, text(&line));
+                let lines: Vec<Line> = known.into_iter().map(line).collect();
+                let (missing, part) = match lines.is_empty() {
+                    true => (Some(why), None),
+                    false => (None, Some(why)),
+                };
                 Source {
                     file,
-                    missing: lines.is_empty().then_some(why),
+                    missing,
+                    part,
                     changed: false,
                     lines,
                 }

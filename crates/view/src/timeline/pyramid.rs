@@ -46,6 +46,9 @@ pub(super) struct Drawn {
 /// Events a bin of one row may hold unkept, on average, and of each row beyond many.
 const EVENTS: usize = 8;
 const MANY_ROWS: usize = 16;
+/// And a block of few rows in all: a tile's 16 blocks of so many take some milliseconds, and kept blocks as many bytes an event as there
+/// are fewer events in one.
+const FEW: usize = 3072;
 
 impl Pyramid {
     /// O(n log n) over two threads or more, where there are.
@@ -54,7 +57,7 @@ impl Pyramid {
         let per_bin = EVENTS * rows.min(MANY_ROWS) + 2 * rows.saturating_sub(MANY_ROWS);
         // A window costs a search a thread; a trace may tell of a million threads.
         let threads = picture.dag.meta.threads as usize;
-        let threshold = (per_bin * BLOCK as usize).max(1024).max(threads);
+        let threshold = (per_bin * BLOCK as usize).max(FEW).max(threads);
         let making = Making {
             picture,
             source,

@@ -177,10 +177,10 @@ function sites(id: string): SiteExtra[] {
 }
 
 function source(id: string, file: string): Source {
-  if (file !== FILE) return { file, missing: `${file} was not found where the program was built.`, changed: false, lines: [] };
+  if (file !== FILE) return { file, missing: `${file} was not found where the program was built.`, part: null, changed: false, lines: [] };
   const r = inventedRun(id), heat: Record<number, { ticks: number; critical: number }> = {};
   for (const s of r.strands) for (const [line, share] of Object.entries(HEAT[s.code] ?? {})) { const h = (heat[Number(line)] ??= { ticks: 0, critical: 0 }); h.ticks += (s.end - s.start) * share; if (s.critical) h.critical += (s.end - s.start) * share; }
-  return { file, missing: null, changed: false, lines: SORT.map((text, i) => ({ line: i + 1, text, samples: Math.round((heat[i + 1]?.ticks ?? 0) / 1e6), critical: heat[i + 1]?.critical ?? 0, ticks: heat[i + 1]?.ticks ?? 0 })) };
+  return { file, missing: null, part: null, changed: false, lines: SORT.map((text, i) => ({ line: i + 1, text, samples: Math.round((heat[i + 1]?.ticks ?? 0) / 1e6), critical: heat[i + 1]?.critical ?? 0, ticks: heat[i + 1]?.ticks ?? 0 })) };
 }
 
 function scalability(): Scalability {
