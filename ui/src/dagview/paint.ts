@@ -197,7 +197,8 @@ function names(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void
     }
     const room = Math.min(150, b.cx - frame.x - 12);
     const words = cut(pen, nameOf(f, meta), room, how);
-    if (words && frame.h > 30) pen.text(words, b.cx - 9, b.y + b.h / 2 - 5, how);
+    // Between the bar that leads to the fork, above it, and the one to its children.
+    if (words && frame.h > 30) pen.text(words, b.cx - 9, b.y + b.h / 2 + 1, how);
   }
 }
 
