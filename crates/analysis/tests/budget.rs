@@ -8,7 +8,7 @@ use std::path::Path;
 use workspan_analysis::{Options, Report, report};
 use workspan_dag::OpenOptions;
 use workspan_dag::open::Grain;
-use workspan_recorder::budget::{Begun, Budget, Choice, LEARNT, OF_TASKS, Settings};
+use workspan_recorder::budget::{Begun, Budget, Choice, OF_TASKS, Settings};
 use workspan_trace::entry::{ClockPair, Finished, Note, Site, SitePosition, push_varint};
 use workspan_trace::wire::{Kind, put_head};
 use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
@@ -196,12 +196,10 @@ impl Run {
         };
         let class = [1, of_tasks + u64::from(level)];
         let before = self.joins;
-        match choice {
-            Choice::Sample => self.record(Kind::Sampled, &class),
-            Choice::Learn => self.record(Kind::Sampled, &[1, LEARNT + class[1]]),
-            Choice::Enter | Choice::Skip => {}
+        if let Some((Choice::Sample | Choice::Learn, begun)) = begun {
+            self.whole = true;
+            self.record(Kind::Sampled, &[1, of_tasks + begun.recorded_level()]);
         }
-        self.whole |= matches!(choice, Choice::Sample | Choice::Learn);
         if choice == Choice::Skip {
             self.skipped += 1;
             self.record(Kind::Unrecorded, &class);

@@ -59,6 +59,12 @@ pub const LEARNT: u64 = 1 << 32;
 /// current task does.
 pub const OF_TASKS: u64 = 1 << 33;
 
+/// Where in the level that is recorded of a drawn subtree stands how many of its class it stands for, itself among them: as chances
+/// follow what was drawn before, they differ within a class.
+pub const STANDS_FOR: u32 = 34;
+/// In units of that part of a subtree.
+const PARTS: u64 = 16;
+
 /// What is known of a join when it begins; given back when it returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Begun {
@@ -66,6 +72,20 @@ pub struct Begun {
     level: u32,
     start: u64,
     choice: Choice,
+    /// Chance in 2^32 with which it was drawn.
+    chance: u64,
+}
+
+impl Begun {
+    /// Its level as it is recorded where it is recorded whole.
+    pub const fn recorded_level(&self) -> u64 {
+        let more = match self.choice {
+            Choice::Learn => LEARNT,
+            Choice::Sample if self.chance > 0 => ((PARTS << 32) / self.chance) << STANDS_FOR,
+            _ => 0,
+        };
+        more + self.level as u64
+    }
 }
 
 impl Settings {

@@ -4,7 +4,7 @@
 //! by somebody tells so, as a *part* of the subtree, and is recorded from there on. Whatever begins on top of a subtree sets it
 //! aside; scopes, broadcasts and what goes to other pools end it and begin it again afterwards.
 
-use crate::budget::{Begun, Choice, Settings, Watch, LEARNT};
+use crate::budget::{Begun, Choice, Settings, Watch};
 use crate::recording::{here, skip_now, skipped, Here};
 use crate::site;
 use crate::task::{Seat, Task};
@@ -126,8 +126,7 @@ impl Here {
         };
         match choice {
             Choice::Sample | Choice::Learn => {
-                let learnt = if choice == Choice::Learn { LEARNT } else { 0 };
-                let class = [u64::from(task.site), learnt + u64::from(task.level)];
+                let class = [u64::from(task.site), begun.recorded_level()];
                 self.record(Kind::Sampled, self.last(), class);
                 thread.unasked.set(WHOLE);
             }

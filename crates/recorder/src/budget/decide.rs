@@ -98,6 +98,7 @@ impl Budget {
             level,
             start: now,
             choice,
+            chance: class.chance,
         };
         (choice, begun)
     }

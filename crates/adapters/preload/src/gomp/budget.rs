@@ -4,7 +4,7 @@
 use core::ptr;
 
 use workspan_recorder::adapter;
-use workspan_recorder::budget::{Choice, LEARNT, OF_TASKS};
+use workspan_recorder::budget::{Choice, OF_TASKS};
 use workspan_recorder::front::Handle;
 use workspan_recorder::wire::primitive;
 
@@ -57,8 +57,7 @@ unsafe fn ask(h: *mut Handle, here: *mut Frame, site: u32, data: *mut u8) {
             adapter::task_end_at(h, (*h).last);
         } else {
             if choice != Choice::Enter {
-                let learnt = if choice == Choice::Learn { LEARNT } else { 0 };
-                adapter::sampled(h, site, OF_TASKS + learnt + u64::from(level));
+                adapter::sampled(h, site, OF_TASKS + begun.recorded_level());
                 (*here).whole = site;
             }
             region::run((*here).function, data);

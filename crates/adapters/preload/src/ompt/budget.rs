@@ -5,7 +5,7 @@ use core::ptr;
 use std::rc::Rc;
 
 use workspan_recorder::adapter;
-use workspan_recorder::budget::{Begun, Choice, LEARNT, OF_TASKS};
+use workspan_recorder::budget::{Begun, Choice, OF_TASKS};
 use workspan_recorder::front::Handle;
 
 use super::ffi::Data;
@@ -173,8 +173,7 @@ impl LeftOut {
                     asked.subtree = Some(subtree);
                 }
                 Choice::Learn | Choice::Sample => {
-                    let learnt = if choice == Choice::Learn { LEARNT } else { 0 };
-                    adapter::sampled(h, site, OF_TASKS + learnt + u64::from(level));
+                    adapter::sampled(h, site, OF_TASKS + begun.recorded_level());
                     self.whole = site;
                     asked.is_drawn = true;
                 }

@@ -1,7 +1,7 @@
 //! Estimates of what is inside unrecorded subtrees, from those of the same site that were drawn.
 //!
-//! *Counts*: which subtrees were recorded was drawn by chance among those of one site and level, so the mean count of the drawn ones
-//! times the number of the others is right on average, and by how much it may be off follows from how the drawn ones differ (stratified
+//! *Counts*: which subtrees were recorded was drawn by chance among those of one site and level, so the mean count of the drawn ones,
+//! each by its chance, times the number of the others is right on average, and by how much it may be off follows from how the drawn ones differ (stratified
 //! expansion, W. G. Cochran, Sampling Techniques, 1977, ch. 5). The probes' own time, which weighs several times a
 //! task here, does not enter. Where tasks are long beside them, few subtrees are drawn and sizes differ, the ratio of tasks to time
 //! tells more ([`super::rate`]).
@@ -92,7 +92,12 @@ impl Model {
         let Some(class) = self.class((sample.site, sample.level)) else {
             return;
         };
-        class.draw(tasks, sample.bare as f64, sample.whole.ticks as f64);
+        class.draw(
+            sample.weight,
+            tasks,
+            sample.bare as f64,
+            sample.whole.ticks as f64,
+        );
         let site = self.sites.entry(sample.site).or_default();
         site.ticks = site.ticks.saturating_add(sample.whole.ticks);
         site.ready = site.ready.saturating_add(sample.ready);

@@ -1,6 +1,7 @@
 //! How many tasks a tick of an unrecorded subtree stands for, and how far off that may be.
 //!
-//! Two estimates, of which the surer one is taken (W. G. Cochran, Sampling Techniques, 1977):
+//! Two estimates, of which the surer one is taken (W. G. Cochran, Sampling Techniques, 1977), but the second only where the first does not
+//! exclude it:
 //!
 //! * *Expansion* (ch. 5): the drawn subtrees of a site and level are a sample of all, so their mean count of tasks times the number of the
 //!   others is what those hold. Right where a class's subtrees are alike or many are drawn, whatever the probes did to the drawn ones' times.
@@ -8,6 +9,9 @@
 //!   known of a probe's cost: sure where tasks are long beside that.
 
 /// Subtrees of one site and level.
+///
+/// Each drawn one counts by its chance (drawn with a chance of one in a hundred, it counts a hundredfold; J. Hájek, 1971): chances follow what
+/// was drawn before, so they differ, and not by accident.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Class {
     /// Not recorded, with nothing else on the thread meanwhile.
@@ -15,11 +19,14 @@ pub(super) struct Class {
     passed_ticks: f64,
     /// Drawn.
     pub drawn: u64,
-    /// Of the drawn ones: tasks, time without probes, time with them.
+    /// Sum of the drawn ones' weights; weighed, their tasks, times without probes, times with them.
+    weight: f64,
     tasks: f64,
     bare: f64,
     ticks: f64,
-    /// Sums of squares, and of products.
+    /// Sums of squares, and of products, of what is weighed.
+    weight_weight: f64,
+    weight_tasks: f64,
     tasks_tasks: f64,
     tasks_bare: f64,
     bare_bare: f64,
@@ -31,22 +38,48 @@ impl Class {
         self.passed_ticks += ticks;
     }
 
-    pub(super) fn draw(&mut self, tasks: f64, bare: f64, ticks: f64) {
+    /// A drawn one, which stands for `weight` of its class.
+    pub(super) fn draw(&mut self, weight: f64, tasks: f64, bare: f64, ticks: f64) {
         self.drawn += 1;
+        let (tasks, bare) = (weight * tasks, weight * bare);
+        self.weight += weight;
         self.tasks += tasks;
         self.bare += bare;
-        self.ticks += ticks;
+        self.ticks += weight * ticks;
+        self.weight_weight += weight * weight;
+        self.weight_tasks += weight * tasks;
         self.tasks_tasks += tasks * tasks;
         self.tasks_bare += tasks * bare;
         self.bare_bare += bare * bare;
     }
 
+    /// Tasks of one.
     fn mean(&self) -> f64 {
-        self.tasks / self.drawn.max(1) as f64
+        self.tasks / self.weight
+    }
+
+    /// Drawn ones for each unit of weight: 1 where all chances are equal and count as 1.
+    fn scale(&self) -> f64 {
+        self.drawn as f64 / self.weight
+    }
+
+    /// Squares of the differences from the mean, in squares of it, summed over the drawn ones.
+    fn differences(&self) -> f64 {
+        let mean = self.mean();
+        let squares =
+            self.tasks_tasks - 2.0 * mean * self.weight_tasks + mean * mean * self.weight_weight;
+        squares.max(0.0) * (self.scale() / mean).powi(2)
+    }
+
+    /// Squares of what the drawn ones have more or less than that many tasks a tick, summed.
+    fn left(&self, rate: f64) -> f64 {
+        let squares =
+            self.tasks_tasks - 2.0 * rate * self.tasks_bare + rate * rate * self.bare_bare;
+        squares.max(0.0) * self.scale().powi(2)
     }
 
     /// Subtrees that one drawn one stands for.
-    fn weight(&self) -> f64 {
+    fn times(&self) -> f64 {
         self.passed as f64 / self.drawn.max(1) as f64
     }
 
@@ -72,11 +105,18 @@ const MOST: f64 = 15.0;
 impl Rate {
     /// Of a site's classes. `apart`: the variance of single tasks' own times, in squares of their mean.
     pub(super) fn of(classes: &[Class], apart: f64) -> Rate {
-        let both = [expansion(classes), ratio(classes, apart)];
-        let best = both.into_iter().flatten().filter(|r| r.tasks > 0.0);
-        let mut best = best
-            .min_by(|a, b| a.off.total_cmp(&b.off))
-            .unwrap_or_default();
+        let both = (expansion(classes), ratio(classes, apart));
+        let mut best = match both {
+            // Where each excludes what the other says, probes cost something else than was thought.
+            (Some(expansion), Some(ratio)) if ratio.off < expansion.off => {
+                let apart = (ratio.tasks / expansion.tasks).max(expansion.tasks / ratio.tasks);
+                match apart <= 1.0 + expansion.off {
+                    true => ratio,
+                    false => expansion,
+                }
+            }
+            (expansion, ratio) => expansion.or(ratio).unwrap_or_default(),
+        };
         best.off = best.off.min(MOST);
         best
     }
@@ -98,7 +138,7 @@ fn expansion(classes: &[Class]) -> Option<Rate> {
     let (mut weighed, mut weights) = (0.0, 0.0);
     for class in classes.iter().filter(|c| c.drawn > 1 && c.tasks > 0.0) {
         let (mean, drawn) = (class.mean(), class.drawn as f64);
-        let about = (class.tasks_tasks - drawn * mean * mean).max(0.0) / (mean * mean);
+        let about = class.differences();
         squares += about;
         free += class.drawn - 1;
         let weight = (mean * class.passed as f64).powi(2) / drawn;
@@ -119,9 +159,11 @@ fn expansion(classes: &[Class]) -> Option<Rate> {
             whole * whole * relative * (1.0 / c.drawn as f64 + 1.0 / c.passed as f64)
         })
         .sum();
+    let off = student(free) * variance.sqrt() / tasks;
     Some(Rate {
         tasks: tasks / ticks,
-        off: student(free) * variance.sqrt() / tasks,
+        // Off by that part of what is true: where too few are found they differ too little as well.
+        off: off / (1.0 - off.min(MOST / (1.0 + MOST))),
     })
 }
 
@@ -130,22 +172,19 @@ fn ratio(classes: &[Class], apart: f64) -> Option<Rate> {
     let known = classes.iter().any(Class::tells);
     let weighed = || {
         let of = move |c: &&Class| c.drawn > 0 && (c.tells() || !known);
-        let weight = move |c: &Class| if known { c.weight() } else { 1.0 };
+        let weight = move |c: &Class| if known { c.times() } else { 1.0 };
         classes.iter().filter(of).map(move |c| (weight(c), c))
     };
-    let sum = |of: fn(&Class) -> f64| weighed().map(|(w, c)| w * of(c)).sum::<f64>();
+    let sum = |of: fn(&Class) -> f64| weighed().map(|(w, c)| w * c.scale() * of(c)).sum::<f64>();
     let (tasks, bare, ticks) = (sum(|c| c.tasks), sum(|c| c.bare), sum(|c| c.ticks));
-    let count: f64 = weighed().map(|(_, c)| c.tasks).sum();
+    let count: f64 = weighed().map(|(_, c)| c.scale() * c.tasks).sum();
     let drawn: u64 = weighed().map(|(_, c)| c.drawn).sum();
     if tasks <= 0.0 || bare <= 0.0 {
         return None;
     }
     let rate = tasks / bare;
     // What subtrees have more or less than their time says.
-    let left = |c: &Class| {
-        (c.tasks_tasks - 2.0 * rate * c.tasks_bare + rate * rate * c.bare_bare).max(0.0)
-    };
-    let between: f64 = weighed().map(|(w, c)| w * w * left(c)).sum();
+    let between: f64 = weighed().map(|(w, c)| w * w * c.left(rate)).sum();
     let free = drawn.saturating_sub(1).max(1);
     let between = between * drawn as f64 / free as f64 / (tasks * tasks);
     // What so many tasks would show if each had its time by itself.
@@ -166,7 +205,7 @@ mod tests {
         let mut class = Class::default();
         passed.iter().for_each(|&ticks| class.pass(ticks));
         for &(tasks, bare, ticks) in drawn {
-            class.draw(tasks, bare, ticks);
+            class.draw(1.0, tasks, bare, ticks);
         }
         class
     }
@@ -187,6 +226,31 @@ mod tests {
         let rate = Rate::of(&[odd], 0.2);
         assert!((rate.tasks - 0.00101).abs() < 1e-5, "{rate:?}");
         assert!(rate.off < 0.25, "{rate:?}");
+    }
+
+    /// As if small ones had been drawn twice as often as large ones.
+    #[test]
+    fn each_counts_by_its_chance() {
+        let mut odd = class(&[2000.0; 60], &[]);
+        for _ in 0..8 {
+            odd.draw(10.0, 50.0, 500.0, 4000.0);
+            odd.draw(10.0, 50.0, 500.0, 4000.0);
+            odd.draw(20.0, 150.0, 1500.0, 12_000.0);
+        }
+        let rate = Rate::of(&[odd], 0.5);
+        assert!((rate.tasks - 0.05).abs() < 1e-9, "{rate:?}");
+        assert!((0.3..0.4).contains(&rate.off), "{rate:?}");
+    }
+
+    /// Probes cost ten times what is thought: what their times say is not believed, however sure it is of itself.
+    #[test]
+    fn what_probes_cost_is_checked() {
+        let drawn: Vec<_> = (1..9)
+            .map(|n| f64::from(n) * 50.0)
+            .map(|t| (t, 9.0 * t, 10.0 * t))
+            .collect();
+        let rate = Rate::of(&[class(&[200.0; 40], &drawn)], 0.5);
+        assert!(rate.tasks > 0.8, "{rate:?}");
     }
 
     #[test]

@@ -110,11 +110,16 @@ pub(super) struct Inside {
     open: u32,
 }
 
+/// Where in a level as recorded stands how many sixteenths of a subtree a drawn one stands for (docs/format.md, *sampled*).
+const STANDS_FOR: u32 = 34;
+
 /// A drawn join or task.
 #[derive(Debug, Default)]
 pub(super) struct Sample {
     pub site: u32,
     pub level: u64,
+    /// Subtrees of its class that it stands for, by its chance of being drawn; 1 where the trace does not say.
+    pub weight: f64,
     /// It as a whole.
     pub whole: Node,
     /// All of the same site in it, itself the last one; of tasks those that created any.
@@ -129,10 +134,17 @@ pub(super) struct Sample {
 }
 
 impl Sample {
+    /// Of a level as recorded.
     pub(super) fn new(site: u32, level: u64) -> Sample {
+        let sixteenths = level >> STANDS_FOR;
         Sample {
             site,
-            level,
+            level: level & ((1 << STANDS_FOR) - 1),
+            weight: if sixteenths > 0 {
+                sixteenths as f64 / 16.0
+            } else {
+                1.0
+            },
             ..Sample::default()
         }
     }
