@@ -11,6 +11,7 @@
 //! what a wait counts is the second word of its `wait_context`.
 
 mod arena;
+mod budget;
 mod calls;
 mod context;
 mod entry;

@@ -10,7 +10,7 @@
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use workspan_recorder::adapter;
+use workspan_recorder::adapter::{self, Stop};
 use workspan_recorder::budget::OF_TASKS;
 use workspan_recorder::front::{Handle, id};
 
@@ -55,7 +55,6 @@ enum At {
 
 /// A subtree that runs unrecorded, on its thread's stack.
 pub(crate) struct Subtree {
-    h: *mut Handle,
     site: u32,
     /// Creates between the root and its own task, and the task that runs.
     own_level: u32,
@@ -65,7 +64,11 @@ pub(crate) struct Subtree {
     taken: &'static Taken,
     /// Parts taken before it.
     parts: u32,
+    /// It went on on another thread: it tells of all its waits.
+    moved: Cell<bool>,
     at: Cell<At>,
+    /// Of the wait that it told of.
+    stopped: Cell<Option<Stop>>,
 }
 
 impl Subtree {
@@ -79,14 +82,15 @@ impl Subtree {
             let taken = taken_of((*h).thread);
             let class = OF_TASKS + u64::from(level);
             Subtree {
-                h,
                 site,
                 own_level: level,
                 level: Cell::new(level),
                 name: Cell::new(adapter::unrecorded(h, site, class, (*h).last)),
                 taken,
                 parts: taken.parts.load(Ordering::Acquire),
+                moved: Cell::new(false),
                 at: Cell::new(At::Work),
+                stopped: Cell::new(None),
             }
         }
     }
@@ -97,21 +101,26 @@ impl Subtree {
     /// On the subtree's thread, in the code of one of its tasks.
     pub(crate) unsafe fn stop(&self) {
         // SAFETY: the handle is the thread's.
-        unsafe { adapter::recorded(self.h) };
+        recorded(|h| unsafe {
+            adapter::recorded(h);
+        });
     }
 
-    /// It goes on after that.
+    /// It goes on after that, maybe on another thread.
     ///
     /// # Safety
     /// As [`Subtree::stop`].
     pub(crate) unsafe fn go_on(&self) {
         let class = OF_TASKS + u64::from(self.own_level);
         // SAFETY: the handle is the thread's.
-        unsafe {
-            let now = Handle::now(self.h);
-            self.name
-                .set(adapter::unrecorded(self.h, self.site, class, now));
-        }
+        recorded(|h| unsafe {
+            let before = id::split(self.name.get());
+            let name = adapter::unrecorded(h, self.site, class, Handle::now(h));
+            self.name.set(name);
+            if before.map(|name| name.0) != id::split(name).map(|name| name.0) {
+                self.moved.set(true);
+            }
+        });
     }
 
     /// What tasks created in it now are to carry.
@@ -135,15 +144,16 @@ impl Subtree {
     /// # Safety
     /// On the subtree's thread, `run` once a task's code and on the same stack.
     #[inline]
-    pub(crate) unsafe fn task(&self, level: u32, run: impl FnOnce()) {
-        let outer = self.level.replace(level);
-        // SAFETY: the caller's.
-        unsafe {
-            let in_work = self.enter();
-            run();
-            self.leave(in_work);
-        }
-        self.level.set(outer);
+    pub(crate) unsafe fn task<T>(&self, level: u32, run: impl FnOnce() -> T) -> T {
+        let running = Running {
+            subtree: self,
+            outer: self.level.replace(level),
+            // SAFETY: the caller's.
+            in_work: unsafe { self.enter() },
+        };
+        let result = run();
+        drop(running);
+        result
     }
 
     /// A task of its own begins on its thread; true when it does so in the middle of another one's code.
@@ -154,8 +164,7 @@ impl Subtree {
     pub(crate) unsafe fn enter(&self) -> bool {
         let at = self.at.replace(At::Work);
         if at == At::ToldWait {
-            // SAFETY: the handle is the thread's.
-            unsafe { adapter::resume(self.h) };
+            self.resume();
         }
         at == At::Work
     }
@@ -168,8 +177,7 @@ impl Subtree {
     pub(crate) unsafe fn leave(&self, in_work: bool) {
         if !in_work {
             self.at.set(At::Wait);
-            // SAFETY: the handle is the thread's.
-            unsafe { self.look() };
+            self.look();
         }
     }
 
@@ -180,12 +188,11 @@ impl Subtree {
     #[inline]
     pub(crate) unsafe fn wait<T>(&self, real: impl FnOnce() -> T) -> T {
         // SAFETY: the caller's.
-        unsafe {
-            self.begin_wait();
-            let result = real();
-            self.end_wait();
-            result
-        }
+        unsafe { self.begin_wait() };
+        let waiting = Waiting(self);
+        let result = real();
+        drop(waiting);
+        result
     }
 
     /// A task of it begins to wait for others in the runtime.
@@ -195,8 +202,7 @@ impl Subtree {
     #[inline]
     pub(crate) unsafe fn begin_wait(&self) {
         self.at.set(At::Wait);
-        // SAFETY: the handle is the thread's.
-        unsafe { self.look() };
+        self.look();
     }
 
     /// That task goes on.
@@ -206,10 +212,20 @@ impl Subtree {
     #[inline]
     pub(crate) unsafe fn end_wait(&self) {
         if self.at.get() != At::Wait || self.is_taken() {
-            // SAFETY: the handle is the thread's.
-            unsafe { self.waited() };
+            self.waited();
         }
         self.at.set(At::Work);
+    }
+
+    /// A task that is none of its own begins on its thread, while that waits.
+    ///
+    /// # Safety
+    /// On the subtree's thread.
+    #[cold]
+    pub(crate) unsafe fn set_aside(&self) {
+        if self.at.get() == At::Wait {
+            self.tell(None);
+        }
     }
 
     /// A task of it goes on without a thread: it is waited for as parts are.
@@ -219,34 +235,84 @@ impl Subtree {
     #[cold]
     pub(crate) unsafe fn lose_a_task(&self) {
         // SAFETY: the handle is the thread's.
-        self.taken.count(unsafe { Handle::now(self.h) });
+        recorded(|h| self.taken.count(unsafe { Handle::now(h) }));
     }
 
     fn is_taken(&self) -> bool {
-        self.taken.parts.load(Ordering::Acquire) != self.parts
+        self.taken.parts.load(Ordering::Acquire) != self.parts || self.moved.get()
     }
 
     /// Its thread may wait for parts from now on: it says so if there were any.
     #[inline]
-    unsafe fn look(&self) {
+    fn look(&self) {
         if self.is_taken() {
-            self.at.set(At::ToldWait);
+            self.tell(None);
+        }
+    }
+
+    /// Its thread waits from then on, or from now on.
+    fn tell(&self, since: Option<u64>) {
+        self.at.set(At::ToldWait);
+        // SAFETY: the handle is the thread's.
+        recorded(|h| unsafe {
+            let since = since.unwrap_or_else(|| Handle::now(h));
+            adapter::wait_parts_at(h, since);
+            self.stopped.set(Some(adapter::stopped(h)));
+        });
+    }
+
+    /// It goes on after a wait that was told of, wherever its stack has come to.
+    fn resume(&self) {
+        if let Some(stop) = self.stopped.take() {
             // SAFETY: the handle is the thread's.
-            unsafe { adapter::wait_parts_at(self.h, Handle::now(self.h)) };
+            recorded(|h| unsafe { adapter::go_on(h, stop, false) });
         }
     }
 
     /// Its thread has waited. The first part may have been taken just before the thread had nothing left to do, and have told so just
     /// after that had looked: then the wait began when it told.
     #[cold]
-    unsafe fn waited(&self) {
-        // SAFETY: the handle is the thread's.
-        unsafe {
-            if self.at.get() == At::Wait {
-                adapter::wait_parts_at(self.h, self.taken.at.load(Ordering::Relaxed));
-            }
-            adapter::resume(self.h);
+    fn waited(&self) {
+        if self.at.get() == At::Wait {
+            self.tell(Some(self.taken.at.load(Ordering::Relaxed)));
         }
+        self.resume();
+    }
+}
+
+/// Writes with the calling thread's handle, if it is (still) recorded.
+fn recorded(write: impl FnOnce(*mut Handle)) {
+    let h = adapter::handle();
+    if !h.is_null() {
+        write(h);
+    }
+}
+
+/// A task of a subtree runs on its thread; it ends when its code is left, by an exception too.
+struct Running<'a> {
+    subtree: &'a Subtree,
+    /// The level of the one that ran.
+    outer: u32,
+    in_work: bool,
+}
+
+impl Drop for Running<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: where it was made, or where its stack has come to.
+        unsafe { self.subtree.leave(self.in_work) };
+        self.subtree.level.set(self.outer);
+    }
+}
+
+/// A task of a subtree waits, until that returns or throws.
+struct Waiting<'a>(&'a Subtree);
+
+impl Drop for Waiting<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: where it was made, or where its stack has come to.
+        unsafe { self.0.end_wait() };
     }
 }
 

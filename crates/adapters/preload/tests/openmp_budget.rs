@@ -5,84 +5,16 @@
 
 #[path = "openmp/invariants.rs"]
 mod invariants;
+#[path = "native/left_out.rs"]
+mod left_out;
 mod native;
 #[path = "openmp/run.rs"]
 #[allow(dead_code, reason = "each test uses a part")]
 mod run;
 
-use std::collections::{BTreeMap, BTreeSet};
-
+use left_out::{BUDGET, Seen, seen};
 use run::{Program, Runtime, build, dag, skipped};
 use workspan_analysis::{Options, Report, report};
-use workspan_trace::event::{Event, Events, WaitFor};
-use workspan_trace::{ChunkKind, Tolerance, Trace};
-
-/// One per cent, from the first task on.
-const BUDGET: &str = "10000:0";
-
-/// What a trace tells of subtrees that were left out.
-#[derive(Debug, Default)]
-struct Seen {
-    creates: u64,
-    subtrees: BTreeSet<(u32, u64)>,
-    parts: u64,
-    sampled: u64,
-}
-
-/// Reads it; fails where a thread's records do not fit together.
-fn seen(bytes: &[u8]) -> Seen {
-    let trace = Trace::open(bytes).unwrap();
-    let mut threads: BTreeMap<u32, Vec<_>> = BTreeMap::new();
-    for chunk in trace.chunks(Tolerance::Strict) {
-        let chunk = chunk.unwrap();
-        if chunk.kind == ChunkKind::Events {
-            threads.entry(chunk.thread).or_default().push(chunk);
-        }
-    }
-    let (mut seen, mut parts) = (Seen::default(), Vec::new());
-    for (thread, mut chunks) in threads {
-        chunks.sort_by_key(|chunk| chunk.seq);
-        // Of each task on the stack: it is in an unrecorded subtree.
-        let (mut yields, mut stack) = (0, vec![false]);
-        for chunk in chunks {
-            for (_, event) in Events::new(chunk.payload, chunk.base_ticks) {
-                let top = stack.last_mut().unwrap();
-                match event {
-                    Event::Create { .. } => {
-                        assert!(!*top, "thread {thread} creates where nothing is recorded");
-                        seen.creates += 1;
-                    }
-                    Event::Begin(_) | Event::Member { .. } => stack.push(false),
-                    Event::Part { of, .. } => {
-                        parts.push(of);
-                        stack.push(false);
-                    }
-                    Event::End | Event::EndResume => {
-                        assert!(!*top, "thread {thread} ends a task with a subtree in it");
-                        stack.pop();
-                    }
-                    Event::Yield { .. } | Event::Leave { .. } => yields += 1,
-                    Event::Unrecorded { .. } => {
-                        assert!(!std::mem::replace(top, true));
-                        seen.subtrees.insert((thread, yields));
-                        yields += 1;
-                    }
-                    Event::Recorded => assert!(std::mem::take(top)),
-                    Event::Wait { what, .. } => {
-                        assert_eq!(*top, what == WaitFor::Parts, "thread {thread} waits");
-                    }
-                    Event::Sampled { .. } => seen.sampled += 1,
-                    _ => {}
-                }
-            }
-        }
-    }
-    for part in &parts {
-        assert!(seen.subtrees.contains(part), "{part:?} is no subtree");
-    }
-    seen.parts = parts.len() as u64;
-    seen
-}
 
 /// Runs the program's `way` bare and within the budget; what was left out, and the report.
 fn budgeted(program: &Program, threads: usize, way: &str, what: &str) -> (u64, Seen, Report) {

@@ -35,8 +35,8 @@ pub struct RecordingArgs {
     #[command(flatten)]
     pub windows: WindowArgs,
     /// What recording may add to the program's time where its tasks are very short, or `off`: most subtrees then run
-    /// unrecorded, and what is inside is estimated from others, drawn by chance (Rayon's joins and OpenMP's tasks; when not
-    /// given, 5% once a thread has recorded a million tasks)
+    /// unrecorded, and what is inside is estimated from others, drawn by chance (Rayon's joins, tasks of OpenMP and
+    /// oneTBB; when not given, 5% once a thread has recorded a million tasks)
     #[arg(long, value_name = "off|PERCENT")]
     pub max_overhead: Option<MaxOverhead>,
     /// Folding

@@ -117,6 +117,14 @@ pub(super) fn late_ends(notes: &[Note]) -> bool {
     notes.iter().any(|n| n.key == ENDS && n.value == "late")
 }
 
+/// How many ticks after a wait for it an end is taken to be told late: what a hundred probes cost.
+pub(super) fn late_by(notes: &[Note]) -> u64 {
+    match late_ends(notes) {
+        true => probe_cost(notes).saturating_mul(100),
+        false => 0,
+    }
+}
+
 /// All the runtimes that were caught, in the order in which they were.
 fn runtimes(notes: &[Note]) -> Option<String> {
     let mut all: Vec<&str> = Vec::new();

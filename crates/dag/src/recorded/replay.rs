@@ -27,6 +27,7 @@ use self::dependence::Siblings;
 use self::frame::{Frame, Pending};
 pub(super) use self::told::{PoolTold, ThreadTold, Told};
 use super::count::{Counts, LATEST, end_of};
+use super::facts;
 use super::gather::{Gathered, Thread};
 use super::places::Places;
 use crate::dag::{NONE, ROOT_PLACE, ScopeKind, TaskKind};
@@ -91,8 +92,8 @@ struct Replay<'a, 'r> {
     states: Vec<State>,
     /// Per yield: the task that stopped there.
     yielded: Vec<u32>,
-    /// Per named stop that was made: its task.
-    halted: BTreeMap<u32, u32>,
+    /// Per named stop that was made: its task, and the unrecorded subtree that is in, or `NONE`.
+    halted: BTreeMap<u32, (u32, u32)>,
     /// Per task: the yield after which another thread goes on with it, but has not told so yet.
     handed: BTreeMap<u32, u32>,
     /// Per task: threads that took it over and have not left it, last one on top.
@@ -117,9 +118,10 @@ struct Replay<'a, 'r> {
     of_chunks: BTreeMap<u32, Vec<u32>>,
     /// Dependences among siblings that may still be told.
     room: usize,
-    /// Unrecorded subtrees, and when each of their parts ended.
+    /// Unrecorded subtrees, when the last strand of each of their parts began and ended, and by how much that end may be told late.
     subtrees: Vec<unrecorded::Subtree>,
-    part_ends: BTreeMap<u32, u64>,
+    part_ends: BTreeMap<u32, (u64, u64)>,
+    late: u64,
     told: Told,
 }
 
@@ -185,6 +187,7 @@ pub(super) fn replay(
         room: (counts.events * DEPENDENCES_A_RECORD + DEPENDENCES) as usize,
         subtrees: Vec::new(),
         part_ends: BTreeMap::new(),
+        late: facts::late_by(&gathered.notes),
         told: Told::default(),
     };
     let mut lanes: Vec<Lane<'_>> = gathered

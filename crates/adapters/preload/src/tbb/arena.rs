@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use workspan_recorder::adapter::{self, Stop};
 use workspan_recorder::wire::primitive;
 
+use super::budget::{self, Paused};
 use super::calls::{self, Call};
 use super::frame::{Frame, FrameKind, Guest, has_task, here, link, restore, set_top, top};
 use super::{become_worker, real};
@@ -91,6 +92,7 @@ unsafe extern "C-unwind" fn carried(delegate: *mut Delegate) -> bool {
         if !(*here).worker {
             become_worker(h, here);
         }
+        budget::set_aside(here);
         adapter::go_on(h, (*carried).stop, false);
         set_top(here, (*carried).frame);
         let arrived = Arrived {
@@ -148,6 +150,7 @@ pub(super) unsafe extern "C-unwind" fn execute(
         if !(*here).worker {
             become_worker(h, here);
         }
+        let _paused = Paused::new(frame);
         let site = calls::plain(Call { ret, sp }, primitive::EXECUTE);
         adapter::yield_task(h, site);
         let mut away = Frame {

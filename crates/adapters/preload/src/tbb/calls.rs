@@ -7,7 +7,10 @@
 //! innermost address is the site.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use workspan_recorder::{adapter, is_on};
 
@@ -23,6 +26,11 @@ pub(super) struct Call {
     pub(super) sp: usize,
 }
 
+impl Call {
+    /// Made by nobody's code.
+    pub(super) const NONE: Call = Call { ret: 0, sp: 0 };
+}
+
 /// Most addresses of a site: from a header's innermost function to the user's, in an unoptimised program.
 const DEPTH: usize = 16;
 /// Likewise for calls whose headers are thin.
@@ -31,6 +39,7 @@ const SHALLOW: usize = 6;
 const UNWOUND: usize = 64;
 const STEPS: usize = 512;
 const SITES: usize = 256;
+const BRIEFLY: usize = 64;
 /// A step that no function makes who can be walked.
 const LARGEST_STEP: usize = 64 << 10;
 /// How far below the deepest point that was unwound the walk trusts the stack to go on.
@@ -51,6 +60,8 @@ pub(super) struct Seen {
     steps: [Cell<Step>; STEPS],
     /// Keys of sites, and their numbers.
     sites: [Cell<(u64, u32)>; SITES],
+    /// The site last found for a return address and a class alone, by both.
+    briefly: [Cell<(u64, u32)>; BRIEFLY],
     /// The part of the stack that was unwound.
     low: Cell<usize>,
     high: Cell<usize>,
@@ -64,9 +75,10 @@ thread_local! {
         Seen {
             steps: [const { Cell::new(Step { ret: 0, bytes: 0, runtime: false }) }; STEPS],
             sites: [const { Cell::new((0, 0)) }; SITES],
+            briefly: [const { Cell::new((0, 0)) }; BRIEFLY],
             low: Cell::new(usize::MAX),
             high: Cell::new(0),
-            stand_in: Cell::new(Call { ret: 0, sp: 0 }),
+            stand_in: Cell::new(Call::NONE),
         }
     };
 }
@@ -103,6 +115,21 @@ pub(super) fn site(call: Call, shape: &Shape, primitive: u8) -> u32 {
         &shape.name,
         if shape.users { SHALLOW } else { DEPTH },
     )
+}
+
+/// The site of a call that creates a task of this class, or one that differs from it in callers further out alone: by what is known of the
+/// innermost return address.
+#[inline]
+pub(super) fn brief(call: Call, shape: &Shape) -> u32 {
+    let key = mix(std::ptr::from_ref(shape) as u64, call.ret);
+    let slot = &Seen::here().briefly[(key >> 32) as usize % BRIEFLY];
+    let (known, site) = slot.get();
+    if known == key {
+        return site;
+    }
+    let site = self::site(call, shape, shape.primitive);
+    slot.set((key, site));
+    site
 }
 
 /// The site of another call.
@@ -155,8 +182,32 @@ fn look_up(seen: &Seen, call: Call, primitive: u8, start: u64, name: &str, depth
     let site = adapter::site_calls(addresses, name, primitive);
     if is_on() {
         seen.sites[(key >> 32) as usize % SITES].set((key, site));
+        keep_like(mix(start, call.ret), site);
     }
     site
+}
+
+/// Sites with the same innermost return address, primitive and class: the first known of each, by a number made of those.
+static FIRST: Mutex<BTreeMap<u64, u32>> = Mutex::new(BTreeMap::new());
+/// By a site's number, that of its like that was known first; 0: its own.
+static LIKE: [AtomicU32; 1 << 12] = [const { AtomicU32::new(0) }; 1 << 12];
+
+fn keep_like(key: u64, site: u32) {
+    if let (Ok(mut first), Some(like)) = (FIRST.lock(), LIKE.get(site as usize)) {
+        let known = *first.entry(key).or_insert(site);
+        like.store(known, Ordering::Relaxed);
+    }
+}
+
+/// One site for all that differ in callers further out alone: a function that calls itself makes many of one line.
+pub(super) fn like(site: u32) -> u32 {
+    match LIKE
+        .get(site as usize)
+        .map(|like| like.load(Ordering::Relaxed))
+    {
+        None | Some(0) => site,
+        Some(like) => like,
+    }
 }
 
 fn step_slot(seen: &Seen, ret: usize) -> &Cell<Step> {

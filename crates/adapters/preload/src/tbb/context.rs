@@ -4,17 +4,21 @@
 //! A context is marked when it is made (`r1::initialize`), as its unused bytes hold anything before. One that is not
 //! marked, because it was made before recording or by a libtbb that initialises it without asking, has no scope: tasks
 //! created into it are plain children.
+//!
+//! One that is made in an unrecorded subtree has the subtree's name instead, under another mark.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of a context, and where ours begin: the last two words of its padding.
 const OURS: usize = 128 - 16;
 const MARK: u64 = 0x5753_5041_4e5f_7462;
+const INSIDE: u64 = 0x5753_5041_4e5f_7562;
 
 #[repr(C)]
 struct Slot {
+    /// Or the subtree's name.
     scope: AtomicU64,
-    /// [`MARK`] mixed with the context's address.
+    /// [`MARK`], or [`INSIDE`], mixed with the context's address.
     mark: AtomicU64,
 }
 
@@ -22,16 +26,32 @@ fn slot(context: usize) -> *const Slot {
     (context + OURS) as *const Slot
 }
 
-/// A context was made at this address.
+/// A context was made at this address, in the unrecorded subtree of that name; 0: in none.
 ///
 /// # Safety
 /// `context` is a live context of 128 bytes that no other thread knows yet.
-pub(super) unsafe fn made(context: usize) {
+pub(super) unsafe fn made(context: usize, name: u64) {
     // SAFETY: the caller's; these bytes are nobody else's.
     unsafe {
         let slot = &*slot(context);
-        slot.scope.store(0, Ordering::Relaxed);
-        slot.mark.store(MARK ^ context as u64, Ordering::Release);
+        slot.scope.store(name, Ordering::Relaxed);
+        let mark = if name == 0 { MARK } else { INSIDE };
+        slot.mark.store(mark ^ context as u64, Ordering::Release);
+    }
+}
+
+/// The name of the unrecorded subtree it was made in; 0 when it was made in none.
+///
+/// # Safety
+/// `context` is a live context.
+#[inline]
+pub(super) unsafe fn inside(context: usize) -> u64 {
+    // SAFETY: the caller's.
+    let slot = unsafe { &*slot(context) };
+    if slot.mark.load(Ordering::Relaxed) == INSIDE ^ context as u64 {
+        slot.scope.load(Ordering::Relaxed)
+    } else {
+        0
     }
 }
 

@@ -5,7 +5,7 @@ use std::arch::naked_asm;
 
 use workspan_recorder::is_on;
 
-use super::{arena, context, real, suspend, task, wait};
+use super::{arena, budget, context, real, suspend, task, wait};
 
 /// `$symbol` jumps to `$to` with two more arguments: where the call returns to and the stack pointer it returns with. The
 /// registers are those after the last of the function's own arguments.
@@ -136,7 +136,7 @@ pub unsafe extern "C-unwind" fn initialize(context: usize) {
     // SAFETY: the caller gives a context of 128 bytes that it is constructing.
     unsafe {
         if is_on() {
-            context::made(context);
+            context::made(context, budget::made());
         }
         real::INITIALIZE.get()(context);
     }

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use workspan_recorder::front::Handle;
 
+use super::budget::LeftOut;
 use super::calls::Seen;
 use super::task::Scope;
 use super::{several_workers, stack};
@@ -37,8 +38,14 @@ pub(super) struct Frame {
     pub(super) opened: u64,
     /// Where it was created.
     pub(super) site: u32,
+    /// Creates between the root and it.
+    pub(super) level: u32,
     /// [`super::shape::Shape::inside`].
     pub(super) inside: bool,
+    /// What it does is left out. Null where it is recorded.
+    pub(super) skip: *const LeftOut,
+    /// The site of the task around that is recorded with everything inside to stand for others; 0 for none.
+    pub(super) whole: u32,
     /// What its task waits for in a call on this stack; null for nothing.
     pub(super) waits: *const WaitContext,
 }
@@ -52,7 +59,10 @@ impl Frame {
         outer: 0,
         opened: 0,
         site: 0,
+        level: 0,
         inside: false,
+        skip: ptr::null(),
+        whole: 0,
         waits: ptr::null(),
     };
 
@@ -169,7 +179,7 @@ pub(super) unsafe fn top(here: *mut Thread) -> *mut Frame {
 pub(super) unsafe fn link(here: *mut Thread) -> *mut Frame {
     // SAFETY: the caller's.
     unsafe {
-        if STACKS_MOVE.load(Ordering::Relaxed) {
+        if stacks_may_move() {
             settle(here);
         }
         (*here).top
@@ -182,6 +192,12 @@ static STACKS_MOVE: AtomicBool = AtomicBool::new(false);
 /// A task is about to be suspended.
 pub(super) fn stacks_move() {
     STACKS_MOVE.store(true, Ordering::Relaxed);
+}
+
+/// Whether one was.
+#[inline]
+pub(super) fn stacks_may_move() -> bool {
+    STACKS_MOVE.load(Ordering::Relaxed)
 }
 
 /// A worker whose own stack is called back leaves the stack it is on, a waiting task on it, and is at its bottom, without a

@@ -29,6 +29,8 @@ pub(super) struct Shape {
     pub(super) outlives: bool,
     /// What it runs in its own context is a part of its own algorithm.
     pub(super) inside: bool,
+    /// A task has run all that it stands for when it ends, and hands nothing on.
+    pub(super) whole: bool,
     /// Mangled symbol of its type's name; empty without run-time type information.
     pub(super) name: String,
     table: [usize; BEFORE + AFTER],
@@ -149,6 +151,7 @@ unsafe fn read(table: *const usize) -> Shape {
             .to_owned()
     };
     let (primitive, users) = told_by(&name);
+    let whole = users || name.contains("16function_invoker");
     let name = if name.is_empty() {
         name
     } else {
@@ -165,6 +168,7 @@ unsafe fn read(table: *const usize) -> Shape {
         ]
         .iter()
         .any(|class| name.contains(class)),
+        whole,
         outlives: name.contains("16feeder_item_task"),
         name,
         table: copy,

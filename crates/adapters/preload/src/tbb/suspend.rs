@@ -11,6 +11,7 @@ use workspan_recorder::front::Handle;
 use workspan_recorder::wire::primitive;
 
 use super::become_worker;
+use super::budget::Paused;
 use super::calls::{self, Call};
 use super::frame::{
     Frame, FrameKind, OTHER_WAIT, has_task, here, restore, set_top, stacks_move, top,
@@ -108,6 +109,7 @@ pub(super) unsafe extern "C-unwind" fn suspend(
         if !has_task(h, frame) {
             return real(callback, argument);
         }
+        let _paused = Paused::new(frame);
         let mut with = Asked {
             callback,
             argument,
@@ -150,6 +152,7 @@ pub(super) unsafe extern "C-unwind" fn resume(point: *mut c_void, ret: usize, sp
             && !h.is_null()
             && has_task(h, top(here()))
         {
+            let _paused = Paused::new(top(here()));
             adapter::signal(
                 h,
                 calls::plain(Call { ret, sp }, primitive::SUSPEND),

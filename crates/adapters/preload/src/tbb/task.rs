@@ -6,8 +6,9 @@ use workspan_recorder::adapter;
 use workspan_recorder::front::Handle;
 use workspan_recorder::wire::create as kind;
 
+use super::budget::{self, Paused};
 use super::calls::{self, Call};
-use super::frame::{Frame, FrameKind, ended, has_task, here, link, restore, set_top, top};
+use super::frame::{Frame, FrameKind, Thread, ended, has_task, here, link, restore, set_top, top};
 use super::shape::{CANCEL, EXECUTE, Shape};
 use super::{become_worker, context, real};
 
@@ -23,10 +24,10 @@ pub(super) struct Task {
     isolation: u64,
     /// The scope it was created into.
     scope: u64,
-    /// Where it was created.
-    site: u64,
-    /// Its number.
-    number: u64,
+    /// Where it was created, and its level: a [`budget::word`].
+    pub(super) site: u64,
+    /// Its number, or the name of the unrecorded subtree it was created in.
+    pub(super) number: u64,
 }
 
 const _: () = assert!(size_of::<Task>() == 64);
@@ -43,10 +44,10 @@ pub(super) struct Scope {
 /// `execution_data`, of which we need the first field.
 #[repr(C)]
 pub(super) struct Execution {
-    context: usize,
+    pub(super) context: usize,
 }
 
-/// The current task creates `task`; its virtual functions are ours until it runs. At the time of the record before, if
+/// The current task, of that frame, creates `task`; its virtual functions are ours until it runs. At the time of the record before, if
 /// `at_once`.
 ///
 /// # Safety
@@ -54,10 +55,10 @@ pub(super) struct Execution {
 #[inline]
 pub(super) unsafe fn adopt(
     h: *mut Handle,
+    frame: *mut Frame,
     task: *mut Task,
     shape: &Shape,
-    flags: u64,
-    site: u32,
+    (flags, site): (u64, u32),
     scope: Scope,
     at_once: bool,
 ) {
@@ -67,7 +68,7 @@ pub(super) unsafe fn adopt(
         let number = adapter::task_create_at(h, flags, site, scope.of, now);
         (*task).scope = scope.of;
         (*task).outer = scope.outer;
-        (*task).site = u64::from(site);
+        (*task).site = budget::word(site, (*frame).level + 1);
         (*task).number = number;
         (*task).table = shape.table();
     }
@@ -79,25 +80,33 @@ pub(super) unsafe fn adopt(
 /// `task` is a live task nobody runs yet, `context` its live context or 0.
 #[inline]
 unsafe fn told(task: *mut Task, context: usize, call: Call) {
-    let h = adapter::handle();
-    if h.is_null() {
-        return;
-    }
-    // SAFETY: the caller's; the handle is this thread's.
+    // SAFETY: the caller's; handle and state are this thread's.
     unsafe {
-        let here = here();
-        let frame = top(here);
-        if !has_task(h, frame) {
+        let frame = top(here());
+        if context != 0 {
+            let name = context::inside(context);
+            if name != 0 {
+                return budget::create(frame, task, context, name, call);
+            }
+        }
+        let h = adapter::handle();
+        if h.is_null() || !has_task(h, frame) {
             return;
         }
         let Some(shape) = Shape::of(task) else {
             return;
         };
         let member = (*frame).is_in(context);
+        let _paused = budget::leaves(frame, context).then(|| Paused::new(frame));
         let site = if member && !shape.users && (*frame).site != 0 {
             (*frame).site
         } else {
             calls::site(call, shape, shape.primitive)
+        };
+        let site = match (*frame).whole {
+            0 => site,
+            // Tasks of the class are to be known inside of one of them.
+            _ => calls::like(site),
         };
         let mut at_once = false;
         let scope = if context == 0 {
@@ -126,7 +135,7 @@ unsafe fn told(task: *mut Task, context: usize, call: Call) {
         } else {
             kind::DEFERRED
         };
-        adopt(h, task, shape, flags, site, scope, at_once);
+        adopt(h, frame, task, shape, (flags, site), scope, at_once);
     }
 }
 
@@ -237,10 +246,10 @@ pub(super) unsafe extern "C-unwind" fn cancel(task: *mut Task, data: *mut Execut
     unsafe { run(task, data, CANCEL) }
 }
 
-type Body = unsafe extern "C-unwind" fn(*mut Task, *mut Execution) -> *mut Task;
+pub(super) type Body = unsafe extern "C-unwind" fn(*mut Task, *mut Execution) -> *mut Task;
 
 /// Ends the task of a frame when its body is left, by an exception too.
-struct Running(*mut Frame);
+pub(super) struct Running(*mut Frame);
 
 impl Drop for Running {
     #[inline]
@@ -259,15 +268,31 @@ impl Drop for Running {
     }
 }
 
+/// A told task's class and body; its virtual table is its own again.
+///
 /// # Safety
 /// `task` has a copied table; `slot` is one of its entries.
 #[inline]
-unsafe fn run(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
-    // SAFETY: the caller's. What belongs to the task is read before its body runs, which may free it.
+pub(super) unsafe fn restored(task: *mut Task, slot: usize) -> (&'static Shape, Body) {
+    // SAFETY: the caller's.
     unsafe {
         let shape = Shape::behind((*task).table);
         (*task).table = shape.original;
         let body = std::mem::transmute::<usize, Body>(*shape.original.add(slot));
+        (shape, body)
+    }
+}
+
+/// # Safety
+/// As [`restored`].
+#[inline]
+unsafe fn run(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
+    // SAFETY: the caller's. What belongs to the task is read before its body runs, which may free it.
+    unsafe {
+        if let Some(next) = budget::run(task, data, slot) {
+            return next;
+        }
+        let (shape, body) = restored(task, slot);
         let h = adapter::handle();
         if h.is_null() {
             return body(task, data);
@@ -276,25 +301,52 @@ unsafe fn run(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
         if !(*here).worker {
             become_worker(h, here);
         }
-        let mut frame = Frame {
+        budget::set_aside(here);
+        let frame = Frame {
             kind: FrameKind::Task,
-            parent: link(here),
             context: (*data).context,
             scope: (*task).scope,
             outer: (*task).outer,
-            opened: 0,
             site: (*task).site as u32,
+            level: budget::level((*task).site),
             inside: shape.inside,
-            waits: std::ptr::null(),
+            ..Frame::BOTTOM
         };
-        let at = &raw mut frame;
         adapter::task_begin(h, (*task).number);
+        run_in(h, here, frame, shape.whole, || body(task, data))
+    }
+}
+
+/// Runs a task that has begun, in a frame of its own, to its end.
+///
+/// # Safety
+/// `h` and `here` are the calling thread's; `body` is the task's.
+#[inline]
+pub(super) unsafe fn run_in(
+    h: *mut Handle,
+    here: *mut Thread,
+    mut frame: Frame,
+    may_ask: bool,
+    body: impl FnOnce() -> *mut Task,
+) -> *mut Task {
+    // SAFETY: the caller's; the frame lives until the task has ended.
+    unsafe {
+        frame.parent = link(here);
+        frame.whole = frame.parent.as_ref().map_or(0, |parent| parent.whole);
+        let at = &raw mut frame;
         set_top(here, at);
         let running = Running(at);
-        let next = body(task, data);
-        if !next.is_null() {
-            returned(next, at);
+        let run = || {
+            let next = body();
+            if !next.is_null() {
+                returned(next, at);
+            }
+            next
+        };
+        if may_ask && budget::asks(at) {
+            return budget::ask(h, at, run, running);
         }
+        let next = run();
         drop(running);
         next
     }
@@ -305,19 +357,25 @@ unsafe fn run(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
 /// # Safety
 /// `next` is a live task nobody runs yet; `frame` is the innermost.
 unsafe fn returned(next: *mut Task, frame: *mut Frame) {
-    let h = adapter::handle();
     // SAFETY: the caller's.
     unsafe {
+        let context = (*frame).context;
+        let name = context::inside(context);
+        if name != 0 {
+            return budget::create(frame, next, context, name, Call::NONE);
+        }
+        let h = adapter::handle();
         if h.is_null() {
             return;
         }
         if let Some(shape) = Shape::of(next) {
+            let _paused = budget::leaves(frame, context).then(|| Paused::new(frame));
             let site = match (*frame).site {
-                0 => calls::site(Call { ret: 0, sp: 0 }, shape, shape.primitive),
+                0 => calls::site(Call::NONE, shape, shape.primitive),
                 site => site,
             };
             let scope = (*frame).members(shape.outlives);
-            adopt(h, next, shape, kind::INLINE, site, scope, false);
+            adopt(h, frame, next, shape, (kind::INLINE, site), scope, false);
         }
     }
 }

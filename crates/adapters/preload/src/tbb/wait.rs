@@ -6,6 +6,7 @@ use workspan_recorder::adapter::{self, Stop};
 use workspan_recorder::front::Handle;
 use workspan_recorder::wire::{create, primitive};
 
+use super::budget::{self, Paused};
 use super::calls::{self, Call};
 use super::frame::{Frame, FrameKind, has_task, here, set_top, top, went_on};
 use super::shape::Shape;
@@ -71,6 +72,10 @@ pub(super) unsafe extern "C-unwind" fn wait(
         if !has_task(h, frame) {
             return real(waited, context);
         }
+        if let Some(subtree) = budget::waiting(frame, context) {
+            return subtree.wait(|| real(waited, context));
+        }
+        let _paused = Paused::if_left_out(frame);
         if !(*here).worker {
             become_worker(h, here);
         }
@@ -83,7 +88,8 @@ pub(super) unsafe extern "C-unwind" fn wait(
             0
         };
         // A task of the context itself waits for what it created: the scope is somebody else's to wait for.
-        let children = scope == 0 && (open != 0 || (*frame).is_in(context));
+        let children =
+            scope == 0 && (open != 0 || (*frame).is_in(context) || context::inside(context) != 0);
         if children {
             adapter::wait_children(h, site);
         }
@@ -150,6 +156,13 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
         let Some(shape) = shape else {
             return real(task, task_context, waited, context);
         };
+        let name = context::inside(task_context);
+        if let Some(subtree) = budget::waiting(frame, context).filter(|_| name != 0) {
+            let call = Call { ret, sp };
+            budget::create(frame, task, task_context, name, call);
+            return subtree.wait(|| real(task, task_context, waited, context));
+        }
+        let _paused = Paused::if_left_out(frame);
         if !(*here).worker {
             become_worker(h, here);
         }
@@ -176,7 +189,7 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
             (true, outer) => outer,
         };
         let into = Scope { of: scope, outer };
-        task::adopt(h, task, shape, create::INLINE, site, into, true);
+        task::adopt(h, frame, task, shape, (create::INLINE, site), into, true);
         adapter::wait_scope_at(h, site, scope, (*h).last);
         let waiting = Waiting {
             frame,

@@ -242,14 +242,18 @@ impl Program {
 
     /// Runs it recorded.
     pub fn record(&self, arguments: &[&str]) -> Run {
+        self.record_with(arguments, &[])
+    }
+
+    /// The same, with more variables.
+    pub fn record_with(&self, arguments: &[&str], variables: &[(&str, &Path)]) -> Run {
         let folder = tempfile::tempdir().unwrap();
-        let output = self.output(
-            arguments,
-            &[
-                ("LD_PRELOAD", &library()),
-                ("WORKSPAN_SPOOL_DIR", folder.path()),
-            ],
-        );
+        let library = library();
+        let ours = [
+            ("LD_PRELOAD", library.as_path()),
+            ("WORKSPAN_SPOOL_DIR", folder.path()),
+        ];
+        let output = self.output(arguments, &[&ours, variables].concat());
         assert!(output.status.success(), "{arguments:?}: {output:?}");
         Run {
             folder,

@@ -3,6 +3,7 @@
 //! The record that says so names the stop. Which stops are named is known from the first walk, so all others cost nothing.
 
 use super::{Lane, Replay, State, Until};
+use crate::dag::NONE;
 use crate::raw::RawEnd;
 use crate::recorded::count::Named;
 
@@ -12,6 +13,8 @@ impl<'a> Replay<'a, '_> {
         if self.counts.named.is_empty() {
             return;
         }
+        let subtree = lane.stack.last().map_or(NONE, |top| top.unrecorded);
+        let task = (task, subtree);
         self.halted_at(
             task,
             Named::At(lane.told.index, t.saturating_add(self.origin)),
@@ -24,7 +27,7 @@ impl<'a> Replay<'a, '_> {
         }
     }
 
-    fn halted_at(&mut self, task: u32, stop: Named) {
+    fn halted_at(&mut self, task: (u32, u32), stop: Named) {
         if let Some(at) = self.counts.named(stop) {
             self.halted.insert(at, task);
             self.wake(Until::Named(at));
@@ -43,8 +46,12 @@ impl<'a> Replay<'a, '_> {
             return Ok(());
         };
         match self.halted.remove(&at) {
-            Some(task) if self.states[task as usize] == State::Stopped => {
+            Some((task, subtree)) if self.states[task as usize] == State::Stopped => {
                 self.go_on(lane, task, t);
+                if let Some(top) = lane.stack.last_mut() {
+                    top.unrecorded = subtree;
+                }
+                self.waited(lane, t);
                 Ok(())
             }
             None if !std::mem::take(&mut self.forced) => Err(Until::Named(at)),

@@ -113,7 +113,7 @@ impl<'a> Replay<'a, '_> {
         let Some(frame) = self.current(lane, t) else {
             return;
         };
-        let task = lane.stack[frame].task;
+        let (task, start) = (lane.stack[frame].task, lane.stack[frame].start);
         let last = self.strand(lane, frame, t, RawEnd::End, NONE);
         self.states[task as usize] = State::Ended;
         self.shut_all(task, last, t);
@@ -123,7 +123,7 @@ impl<'a> Replay<'a, '_> {
         if !self.part_ends.is_empty()
             && let Some(end) = self.part_ends.get_mut(&task)
         {
-            *end = t;
+            *end = (start, t);
         }
         lane.stack.pop();
         if let Some(below) = lane.stack.last_mut()

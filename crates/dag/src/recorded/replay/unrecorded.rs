@@ -86,7 +86,7 @@ impl<'a> Replay<'a, '_> {
     pub(super) fn part(&mut self, lane: &mut Lane<'a>, number: usize, t: u64) {
         let task = self.nth(self.counts.tasks[number] + lane.tasks);
         lane.tasks += 1;
-        self.part_ends.insert(task, u64::MAX);
+        self.part_ends.insert(task, (u64::MAX, u64::MAX));
         self.begin(lane, Some(task), t);
     }
 
@@ -192,9 +192,11 @@ impl<'a> Replay<'a, '_> {
         for subtree in &self.subtrees {
             for part in self.counts.unrecorded.parts(subtree.at) {
                 let task = self.nth(part.nth);
-                let end = self.part_ends.get(&task).copied().unwrap_or(0);
+                let (start, end) = self.part_ends.get(&task).copied().unwrap_or_default();
+                let is_over =
+                    |at: u64| at >= end || at >= start && at.saturating_add(self.late) >= end;
                 // One that outlives the subtree, where a scope in the middle cut it in two, is joined by nobody.
-                if let Some(&(list, _)) = subtree.waits.iter().find(|w| w.1 >= end) {
+                if let Some(&(list, _)) = subtree.waits.iter().find(|w| is_over(w.1)) {
                     lists.entry(list).or_default().push(task);
                 }
             }

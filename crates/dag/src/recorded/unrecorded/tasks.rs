@@ -20,8 +20,7 @@ struct Frame {
     /// Start of its open strand.
     start: u64,
     waits: bool,
-    /// For all that it has created, and what that has left.
-    for_all: bool,
+    what: Waited,
     /// Weight of its own strands.
     own: u64,
     /// The path to where it is.
@@ -31,10 +30,23 @@ struct Frame {
     /// The best path through a child that has ended and that no wait has joined yet; and through what those left behind.
     children: Option<Paths>,
     left: Option<Paths>,
+    /// The best path through ended members of each group that has not been waited for.
+    members: BTreeMap<TaskRef, Paths>,
     /// Children that have not ended.
     open: u64,
     /// Everything inside that has ended, but for its paths.
     inner: Node,
+}
+
+/// What a task waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Waited {
+    #[default]
+    Children,
+    /// All that it has created, and what that has left.
+    All,
+    /// Those created into this group, by whomever.
+    Group(TaskRef),
 }
 
 /// A task that was created and has not begun.
@@ -44,6 +56,8 @@ struct Created {
     /// The path to there in its creator, or, where that has ended and `left` it, in the task below.
     at: Paths,
     left: bool,
+    /// The group it was created into.
+    group: Option<TaskRef>,
 }
 
 /// A task being measured.
@@ -52,6 +66,8 @@ pub(super) struct TaskMeter {
     /// From the measured task up.
     frames: Vec<Frame>,
     created: BTreeMap<u64, Created>,
+    /// Members that have not ended, by group.
+    groups: BTreeMap<TaskRef, u64>,
     thread: u32,
     /// The thread's count of creates.
     count: u64,
@@ -64,6 +80,11 @@ pub(super) struct TaskMeter {
 
 /// A task that ends with more that nobody has begun is not measured.
 const LEFT: usize = 1 << 10;
+
+fn add(members: &mut BTreeMap<TaskRef, Paths>, group: TaskRef, paths: Paths) {
+    let known = members.entry(group).or_insert(paths);
+    *known = known.or(paths);
+}
 
 fn better(known: Option<Paths>, other: Paths) -> Option<Paths> {
     Some(known.map_or(other, |known| known.or(other)))
@@ -82,6 +103,7 @@ impl TaskMeter {
         TaskMeter {
             frames: vec![frame],
             created: BTreeMap::new(),
+            groups: BTreeMap::new(),
             thread,
             count,
             sample,
@@ -100,14 +122,14 @@ impl TaskMeter {
         self.last = t;
         self.records += 1;
         match *event {
-            Event::Create { site, .. } => self.create(t, site),
+            Event::Create { site, scope, .. } => self.create(t, site, scope),
             Event::Begin((thread, count)) if thread == self.thread => self.begin(t, count),
             Event::End => self.end(t),
             Event::EndResume => match self.end(t) {
                 State::Open => self.resume(t),
                 _ => State::Spoilt,
             },
-            Event::Scope { tree: true } => State::Open,
+            Event::Scope { .. } => State::Open,
             Event::Wait { what, .. } => self.wait(t, what),
             Event::Resume => self.resume(t),
             // What the task was kept from doing is part of its time.
@@ -116,7 +138,7 @@ impl TaskMeter {
         }
     }
 
-    fn create(&mut self, t: u64, site: u32) -> State {
+    fn create(&mut self, t: u64, site: u32, group: Option<TaskRef>) -> State {
         self.run(t);
         self.tasks += 1;
         let Some(top) = self.frames.last_mut().filter(|top| !top.waits) else {
@@ -131,7 +153,11 @@ impl TaskMeter {
             site,
             at,
             left: false,
+            group,
         };
+        if let Some(group) = group {
+            *self.groups.entry(group).or_default() += 1;
+        }
         self.created.insert(self.count, created);
         self.count = self.count.wrapping_add(1);
         State::Open
@@ -174,13 +200,15 @@ impl TaskMeter {
         let Some(top) = self.frames.last_mut().filter(|top| !top.waits) else {
             return State::Spoilt;
         };
-        top.for_all = false;
-        match what {
-            WaitFor::Children | WaitFor::Tasks(_) => {}
-            // A group's members are all that was created in it.
-            WaitFor::Scope(..) => top.for_all = true,
+        top.what = match what {
+            WaitFor::Children | WaitFor::Tasks(_) => Waited::Children,
+            WaitFor::Scope(thread, seq) if self.groups.contains_key(&(thread, seq)) => {
+                Waited::Group((thread, seq))
+            }
+            // The members of a scope into which nobody creates are all that was created in it.
+            WaitFor::Scope(..) => Waited::All,
             _ => return State::Spoilt,
-        }
+        };
         self.sample.waits += 1;
         top.waits = true;
         State::Open
@@ -190,15 +218,29 @@ impl TaskMeter {
         let Some(top) = self.frames.last_mut().filter(|top| top.waits) else {
             return State::Spoilt;
         };
-        let others_have = top.for_all && self.created.range(top.first..).next().is_some();
-        if top.open > 0 || others_have {
+        let others_have = match top.what {
+            Waited::Children => top.open > 0,
+            Waited::All => top.open > 0 || self.created.range(top.first..).next().is_some(),
+            Waited::Group(group) => self.groups.remove(&group) != Some(0),
+        };
+        if others_have {
             return State::Spoilt;
         }
-        if let Some(left) = top.left.take_if(|_| top.for_all) {
-            top.children = better(top.children, left);
+        let mut joined = None;
+        match top.what {
+            Waited::Group(group) => joined = top.members.remove(&group),
+            all => {
+                if all == Waited::All {
+                    joined = top.left.take();
+                }
+                let members = std::mem::take(&mut top.members).into_values();
+                for paths in members.chain(top.children.take()) {
+                    joined = better(joined, paths);
+                }
+            }
         }
-        if let Some(children) = top.children.take() {
-            top.here = top.here.or(children);
+        if let Some(joined) = joined {
+            top.here = top.here.or(joined);
         }
         (top.waits, top.start) = (false, t);
         State::Open
@@ -209,13 +251,12 @@ impl TaskMeter {
         let Some(ended) = self.frames.pop().filter(|ended| !ended.waits) else {
             return State::Spoilt;
         };
-        let mut left = ended.left;
-        if let Some(children) = ended.children {
-            left = better(left, children);
-        }
+        let left = ended.left.into_iter().chain(ended.children);
+        let left = left.reduce(|a, b| a.or(b));
         let mut node = ended.inner;
         node.ticks = t.saturating_sub(ended.begun);
-        node.paths = left.map_or(ended.here, |left| ended.here.or(left));
+        let ways = ended.members.values().copied().chain(left);
+        node.paths = ways.fold(ended.here, |best, way| best.or(way));
         if ended.site == self.sample.site && node.tasks > 0 {
             self.sample.nodes.push(node);
         }
@@ -231,14 +272,28 @@ impl TaskMeter {
         creator.inner.work = creator.inner.work.saturating_add(node.work);
         creator.inner.levels = creator.inner.levels.max(node.levels + 1);
         let through = |paths| ended.created.at.then_stolen(paths);
-        if ended.created.left {
-            creator.left = better(creator.left, through(node.paths));
-        } else {
+        if !ended.created.left {
             creator.open = creator.open.saturating_sub(1);
-            creator.children = better(creator.children, through(ended.here));
-            if let Some(left) = left {
-                creator.left = better(creator.left, through(left));
+        }
+        let mut members = ended.members;
+        if let Some(group) = ended.created.group {
+            if let Some(open) = self.groups.get_mut(&group) {
+                *open = open.saturating_sub(1);
             }
+            add(&mut members, group, ended.here);
+        } else if ended.created.left {
+            creator.left = better(creator.left, through(ended.here));
+        } else {
+            creator.children = better(creator.children, through(ended.here));
+        }
+        if let Some(left) = left {
+            creator.left = better(creator.left, through(left));
+        }
+        if members.len() > LEFT {
+            return State::Spoilt;
+        }
+        for (group, paths) in members {
+            add(&mut creator.members, group, through(paths));
         }
         // What it leaves behind is its creator's.
         for (n, (_, created)) in self.created.range_mut(ended.first..).enumerate() {
@@ -324,6 +379,52 @@ mod tests {
         assert_eq!((inside.tasks, inside.work), (3, 65));
         let sizes: Vec<u64> = sample.nodes.iter().map(|node| node.tasks).collect();
         assert_eq!(sizes, [1, 3]);
+    }
+
+    fn member(seq: u64) -> Event<'static> {
+        Event::Create {
+            kind: 1,
+            site: 3,
+            scope: Some((0, seq)),
+        }
+    }
+
+    /// A group inside of another one: its wait says nothing of the outer one's member, which has not begun.
+    #[test]
+    fn a_group_is_waited_for_alone() {
+        let wait = |seq| Event::Wait {
+            site: None,
+            what: WaitFor::Scope(0, seq),
+        };
+        let (meter, states) = meter(&[
+            (110, Event::Scope { tree: false }),
+            (110, member(4)),
+            (120, Event::Scope { tree: false }),
+            (120, member(5)),
+            (125, wait(5)),
+            (125, begin(8)),
+            (155, End),
+            (155, Resume),
+            (160, wait(4)),
+            (160, begin(7)),
+            // One more, which this one leaves to whoever waits.
+            (165, member(4)),
+            (170, End),
+            (170, begin(9)),
+            (220, End),
+            (220, Resume),
+            (230, End),
+        ]);
+        assert!(states[..15].iter().all(|&s| s == State::Open), "{states:?}");
+        assert_eq!(states[15], State::Whole);
+        let whole = meter.finish().whole;
+        assert_eq!((whole.tasks, whole.work, whole.levels), (3, 130, 1));
+        // 10, then the outer group: 5 + 50; then 10 after its wait.
+        let heaviest = Path {
+            weight: 75,
+            edges: 2,
+        };
+        assert_eq!(whole.paths.heaviest, heaviest);
     }
 
     #[test]

@@ -1,0 +1,118 @@
+//! What becomes of a task that begins.
+
+use std::cell::Cell;
+use std::ptr;
+
+use workspan_recorder::adapter;
+use workspan_recorder::budget::{Begun, Choice, LEARNT, OF_TASKS};
+use workspan_recorder::front::Handle;
+
+use super::LeftOut;
+use crate::tbb::calls;
+use crate::tbb::frame::{Frame, stacks_may_move};
+use crate::tbb::task::Running;
+use crate::unrecorded::Subtree;
+use crate::watch;
+
+/// A task that was asked for.
+struct Asked {
+    begun: Begun,
+    thread: u32,
+    /// Creates of its thread before it.
+    tasks: u64,
+}
+
+impl Drop for Asked {
+    fn drop(&mut self) {
+        let h = adapter::handle();
+        // SAFETY: the handle is this thread's.
+        unsafe {
+            if !h.is_null() && (*h).thread == self.thread {
+                watch::end(h, self.begun, (*h).next_task - self.tasks);
+            }
+        }
+    }
+}
+
+/// The frame's task is left out; no more when its code is left, by an exception too.
+struct Over<'a> {
+    frame: *mut Frame,
+    left_out: &'a LeftOut,
+}
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        // SAFETY: the frame lives until its task has ended; in the code of that task, wherever its stack has come to.
+        unsafe {
+            (*self.frame).skip = ptr::null();
+            self.left_out.subtree.stop();
+        }
+    }
+}
+
+/// Whether the budget has a say in the frame's task, which begins. Subtrees can't be cut where stacks leave their threads.
+///
+/// # Safety
+/// `frame` is the new innermost one.
+#[inline]
+pub(in crate::tbb) unsafe fn asks(frame: *mut Frame) -> bool {
+    // SAFETY: the caller's.
+    unsafe { (*frame).whole == 0 && watch::asks() && !stacks_may_move() }
+}
+
+/// Asks, and runs the frame's task, which has begun with the thread's last record, until `end` has told its end.
+///
+/// # Safety
+/// `h` is the calling thread's live handle, `frame` its innermost.
+#[cold]
+#[inline(never)]
+pub(in crate::tbb) unsafe fn ask<T>(
+    h: *mut Handle,
+    frame: *mut Frame,
+    run: impl FnOnce() -> T,
+    end: Running,
+) -> T {
+    // SAFETY: the caller's.
+    unsafe {
+        let (site, level) = (calls::like((*frame).site), (*frame).level);
+        let Some((choice, begun)) = watch::ask(h, site, level) else {
+            let result = run();
+            drop(end);
+            return result;
+        };
+        let asked = Asked {
+            begun,
+            thread: (*h).thread,
+            tasks: (*h).next_task,
+        };
+        // In this order when it is unwound, too.
+        let (asked, end) = (asked, end);
+        let result = match choice {
+            Choice::Skip => {
+                let left_out = LeftOut {
+                    subtree: Subtree::begin(h, site, level),
+                    context: Cell::new((*frame).context),
+                    site: Cell::new((*frame).site),
+                };
+                (*frame).skip = &raw const left_out;
+                let over = Over {
+                    frame,
+                    left_out: &left_out,
+                };
+                let result = run();
+                drop(over);
+                result
+            }
+            Choice::Enter => run(),
+            Choice::Learn | Choice::Sample => {
+                let learnt = if choice == Choice::Learn { LEARNT } else { 0 };
+                adapter::sampled(h, site, OF_TASKS + learnt + u64::from(level));
+                (*frame).whole = site;
+                run()
+            }
+        };
+        drop(end);
+        drop(asked);
+        result
+    }
+}
