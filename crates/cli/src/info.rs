@@ -122,19 +122,18 @@ fn folded(dag: &Dag) -> String {
         return String::new();
     }
     let sum = |of: fn(&workspan_dag::Folded) -> u64| -> u128 {
-        dag.folded.iter().map(|f| u128::from(of(&f.1))).sum()
+        dag.folded_subtrees().map(|f| u128::from(of(&f.1))).sum()
     };
     let lengths = dag.strands.start.iter().zip(&dag.strands.end);
     let all: u128 = lengths.map(|(start, end)| u128::from(end - start)).sum();
     // With what folding them took: the rest of the time is that of tasks that can be looked at.
-    let inside = dag.folded.strands().iter().map(|&s| {
+    let inside = dag.folded_subtrees().map(|(s, _)| {
         let s = s as usize;
         u128::from(dag.strands.end[s] - dag.strands.start[s])
     });
     let share = inside.sum::<u128>() as f64 * 100.0 / all.max(1) as f64;
     let mut sites: Vec<u32> = dag
-        .folded
-        .iter()
+        .folded_subtrees()
         .flat_map(|f| f.1.sites.into_iter().map(|s| s.site))
         .collect();
     sites.sort_unstable();

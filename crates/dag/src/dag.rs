@@ -441,6 +441,12 @@ impl Dag {
         Some(&self.unrecorded[i].1)
     }
 
+    /// Folded strands with their records, but for those that stand for unrecorded subtrees.
+    pub fn folded_subtrees(&self) -> impl Iterator<Item = (StrandId, Folded)> + '_ {
+        let all = self.folded.iter();
+        all.filter(|&(s, _)| self.bounds_of(s).is_none())
+    }
+
     /// Calls `f(predecessor strand, kind of edge)` for every predecessor of `s`, in the tie order of MODEL.md §3.
     /// O(log n) to find a wait's or a dependent task's list.
     pub fn for_each_predecessor(&self, s: StrandId, mut f: impl FnMut(StrandId, EdgeKind)) {

@@ -5,7 +5,7 @@ use super::notes::{About, Notes};
 use crate::page::{Page, plain, strong};
 use crate::quantity::{percent_of, ratio, thousands};
 use std::collections::BTreeMap;
-use workspan_dag::{BURDEN_SOURCE, Folded};
+use workspan_dag::BURDEN_SOURCE;
 
 pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
     let ws = &view.report.work_span;
@@ -84,13 +84,17 @@ fn folded(view: &View) -> Option<String> {
     if folded.is_empty() || view.dag.meta.shortened.is_some() {
         return None;
     }
-    let sum = |of: fn(&Folded) -> u64| folded.iter().map(|f| u128::from(of(&f.1))).sum::<u128>();
-    let tasks = sum(|f| f.tasks);
+    // What ran unrecorded is not folded; the report tells of it by itself.
+    let subtrees = || view.dag.folded_subtrees();
+    let tasks: u128 = subtrees().map(|f| u128::from(f.1.tasks)).sum();
+    if tasks == 0 {
+        return None;
+    }
     // With what folding them took: the rest of the time is that of tasks that can be looked at.
-    let inside = folded.strands().iter().map(|&s| length(view, s as usize));
+    let inside = subtrees().map(|(s, _)| length(view, s as usize));
     let inside = inside.sum::<u128>();
     let mut sites: BTreeMap<u32, u128> = BTreeMap::new();
-    for site in folded.iter().flat_map(|f| f.1.sites) {
+    for site in subtrees().flat_map(|f| f.1.sites) {
         *sites.entry(site.site).or_default() += u128::from(site.count);
     }
     let mut sites: Vec<(u32, u128)> = sites.into_iter().collect();
@@ -114,7 +118,7 @@ fn folded(view: &View) -> Option<String> {
     Some(format!(
         "{} folded into {} of less than {below}{share} (spawned at {})",
         number(u64::try_from(tasks).unwrap_or(u64::MAX), "task", "tasks"),
-        number(folded.len() as u64, "subtree", "subtrees"),
+        number(subtrees().count() as u64, "subtree", "subtrees"),
         names.join(", ")
     ))
 }
