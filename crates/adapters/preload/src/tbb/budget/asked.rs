@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ptr;
 
 use workspan_recorder::adapter;
-use workspan_recorder::budget::{Begun, Choice, LEARNT, OF_TASKS};
+use workspan_recorder::budget::{Begun, Choice, OF_TASKS};
 use workspan_recorder::front::Handle;
 
 use super::LeftOut;
@@ -105,8 +105,7 @@ pub(in crate::tbb) unsafe fn ask<T>(
             }
             Choice::Enter => run(),
             Choice::Learn | Choice::Sample => {
-                let learnt = if choice == Choice::Learn { LEARNT } else { 0 };
-                adapter::sampled(h, site, OF_TASKS + learnt + u64::from(level));
+                adapter::sampled(h, site, OF_TASKS + begun.recorded_level());
                 (*frame).whole = site;
                 run()
             }
