@@ -109,7 +109,7 @@ impl<'a> Weights<'a> {
             let probes = probe_ticks(dag, s, fold, probe_cost);
             let length = dag.strands.end[s] - dag.strands.start[s];
             let pause = fold
-                .filter(|f| pauses && f.probes == 0)
+                .filter(|f| pauses && f.probes == 0 && f.source.is_none())
                 .map_or(0, |f| length.saturating_sub(f.work));
             self.recording += u128::from(probes.saturating_add(pause).min(on_cpu));
             self.probes += u128::from(probes.min(on_cpu));

@@ -15,6 +15,7 @@
 
 mod cuts;
 mod envelope;
+mod inner;
 mod output;
 mod outward;
 mod path;
@@ -32,6 +33,7 @@ use crate::folded::FoldedRecord;
 
 pub use self::cuts::Cut;
 use self::cuts::Cuts;
+use self::inner::Inner;
 use self::output::Output;
 use self::outward::Members;
 use self::path::Paths;
@@ -79,6 +81,7 @@ pub struct Fold {
     fresh: Option<Fresh>,
     /// Those of the topmost tasks, which may still be folded.
     sections: Slots<Section>,
+    inner: Inner,
     children: Vec<Child>,
     groups: Slots<Group>,
     members: Members,
@@ -124,6 +127,7 @@ impl Fold {
             frames: Vec::new(),
             fresh: None,
             sections: Slots::default(),
+            inner: Inner::default(),
             children: Vec::new(),
             groups: Slots::default(),
             members: Members::default(),

@@ -20,6 +20,16 @@ pub fn dag(threads: &[Chunks], end: u64, steals: &str) -> Dag {
 
 /// The file; probes cost so many ticks.
 pub fn bytes(threads: &[Chunks], end: u64, steals: &str, probe: u64) -> Vec<u8> {
+    noted(threads, end, steals, probe, &[])
+}
+
+/// The same of a run that was folded while it was recorded.
+pub fn folded_bytes(threads: &[Chunks], end: u64, steals: &str, probe: u64) -> Vec<u8> {
+    let below = Note::new("folded below", "10 µs");
+    noted(threads, end, steals, probe, &[below])
+}
+
+fn noted(threads: &[Chunks], end: u64, steals: &str, probe: u64, more: &[Note]) -> Vec<u8> {
     let header = FileHeader {
         clock: ClockKind::Tsc,
         pid: 1,
@@ -57,7 +67,9 @@ pub fn bytes(threads: &[Chunks], end: u64, steals: &str, probe: u64) -> Vec<u8> 
             [
                 Note::new("steals", steals),
                 Note::new("probe_cost_ticks", probe.to_string()),
-            ],
+            ]
+            .into_iter()
+            .chain(more.iter().cloned()),
             Note::encode,
         )
         .unwrap();

@@ -1,6 +1,7 @@
 //! Folding changes no measure (MODEL.md §7): the same records, read as they are and folded at any grain.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod again;
 #[allow(dead_code, reason = "others need more of it")]
 #[path = "../random/dice.rs"]
 mod dice;

@@ -22,6 +22,16 @@ impl Envelope {
         Envelope { length: 1, corners }
     }
 
+    /// That of all these paths; `None` for none, and for too many corners.
+    pub(super) fn of(paths: &[(u64, u32)]) -> Option<Envelope> {
+        let (&(weight, edges), rest) = paths.split_first()?;
+        let mut envelope = Envelope::path(weight, edges);
+        for &(weight, edges) in rest {
+            envelope.or(&Envelope::path(weight, edges))?;
+        }
+        Some(envelope)
+    }
+
     /// The corners.
     pub(super) fn corners(&self) -> &[(u64, u32)] {
         self.corners.get(..usize::from(self.length)).unwrap_or(&[])

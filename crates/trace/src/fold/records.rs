@@ -140,8 +140,12 @@ impl Fold {
                 self.out.copy(before, t, bytes);
                 self.push(Frame::new(self.tasks - 1, t), None);
             }
+            Event::Folded(record) => {
+                self.stands_for(record);
+                self.out.copy(before, t, bytes);
+            }
             Event::Skip { tasks, scopes } => {
-                self.give_up();
+                self.skip(tasks, scopes);
                 self.tasks = self.tasks.saturating_add(tasks).min(MOST);
                 self.scopes = self.scopes.saturating_add(scopes).min(MOST);
                 self.out.copy(before, t, bytes);
@@ -159,8 +163,7 @@ impl Fold {
                     self.restart(stack.iter().map(|(_, code)| Place::from_code(code)), t);
                 }
             }
-            Event::Folded(_)
-            | Event::Depend { .. }
+            Event::Depend { .. }
             | Event::Depends { .. }
             | Event::RegionBegin { .. }
             | Event::RegionEnd { .. }

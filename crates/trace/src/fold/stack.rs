@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::Fold;
+use super::inner::Inner;
 use super::path::{End, START};
 use super::section::{Frame, Group, Heaviest, SiteSum, Via, Waits};
 
@@ -20,6 +21,7 @@ impl Fold {
 
     /// Gives up all sections.
     pub(super) fn give_up(&mut self) {
+        self.inner = Inner::Nothing;
         while !self.sections.is_empty() {
             self.give_up_oldest();
         }
@@ -100,6 +102,9 @@ impl Fold {
             return self.strand_ends(t, at);
         }
         let length = t.saturating_sub(top.start);
+        if !matches!(self.inner, Inner::Nothing) {
+            return self.folded_strand_ends(t, length, at);
+        }
         let probes = self.probes.min(length);
         let weight = length - probes;
         let merged = top.mergeable && length == 0;
@@ -121,6 +126,19 @@ impl Fold {
             top.from = top.site.map_or(at, |site| goes_on_at(site, at));
         }
         (top.start, top.mergeable) = (t, false);
+    }
+
+    /// The same of one that stands for a folded subtree, after so many ticks.
+    #[cold]
+    fn folded_strand_ends(&mut self, t: u64, length: u64, at: u32) {
+        let inner = std::mem::take(&mut self.inner);
+        if !self.sections.is_empty() && self.goes_on_folded(inner, length).is_none() {
+            self.give_up();
+        }
+        if let Some(top) = self.frames.last_mut() {
+            top.from = top.site.map_or(at, |site| goes_on_at(site, at));
+            (top.start, top.mergeable) = (t, false);
+        }
     }
 
     /// Takes the pause out of what is open, when it may lie between the record before and the one at `t`.

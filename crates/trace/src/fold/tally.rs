@@ -56,6 +56,19 @@ impl Tally {
         self.lengths.push((key(site, length), 1));
     }
 
+    /// A block of a folded strand: no strand ends there that others may go on.
+    pub(super) fn block(&mut self, from: u32, to: u32, weight: u64) {
+        self.last = None;
+        self.blocks.push((key(from, to), weight));
+    }
+
+    /// So many tasks of this site, by the logarithm of what their own strands weigh.
+    pub(super) fn tasks(&mut self, site: u32, lengths: &[u64]) {
+        let some = lengths.iter().enumerate().filter(|n| *n.1 > 0);
+        let entry = |(length, &n): (usize, &u64)| (key(site, length as u32), n);
+        self.lengths.extend(some.map(entry));
+    }
+
     /// Sums all entries since then: at most one of a key is left.
     pub(super) fn sum(&mut self, since: Since) {
         self.last = None;
@@ -82,8 +95,8 @@ impl Tally {
                 if row.lengths.len() <= length {
                     row.lengths.resize(length + 1, 0);
                 }
-                row.lengths[length] += n;
-                row.count += n;
+                row.lengths[length] = row.lengths[length].saturating_add(n);
+                row.count = row.count.saturating_add(n);
             }
         }
     }

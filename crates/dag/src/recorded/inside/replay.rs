@@ -39,6 +39,8 @@ pub(super) struct Replay<'a> {
     tasks: Vec<InsideTask>,
     /// The name of the first task created here: its thread's count of creates.
     named_from: u64,
+    /// From which names on how many were skipped in all.
+    skipped: Vec<(u64, u64)>,
     strands: Vec<InsideStrand>,
     cut: bool,
     /// Who created and waited for whom is kept, and strands of no length are too.
@@ -71,6 +73,7 @@ impl<'a> Replay<'a> {
             stack: Vec::new(),
             tasks: Vec::new(),
             named_from: 0,
+            skipped: Vec::new(),
             strands: Vec::new(),
             cut: false,
             links: None,
@@ -93,10 +96,25 @@ impl<'a> Replay<'a> {
         self.named_from = name;
     }
 
+    /// So many tasks were created here that were folded while the program was recorded: they have names, and are not known one by one.
+    fn skip(&mut self, tasks: u64) {
+        let (_, before) = self.skipped.last().copied().unwrap_or_default();
+        let created = self.tasks.len() as u64 - 1;
+        let name = self
+            .named_from
+            .saturating_add(created)
+            .saturating_add(before);
+        self.skipped.push((name, before.saturating_add(tasks)));
+    }
+
     /// The task of this name that was created here, and its site.
     fn named(&self, (thread, name): (u32, u64)) -> Option<(u32, PlaceId)> {
+        let skips = self.skipped.partition_point(|skip| skip.0 <= name);
+        let skipped = skips.checked_sub(1).map_or(0, |at| self.skipped[at].1);
         // The first task here is the folded strand's own.
-        let at = name.checked_sub(self.named_from)?.checked_add(1)?;
+        let at = name
+            .checked_sub(self.named_from.checked_add(skipped)?)?
+            .checked_add(1)?;
         let task = self.tasks.get(usize::try_from(at).ok()?)?;
         (thread == self.thread).then_some((at as u32, task.site))
     }
@@ -285,7 +303,8 @@ impl<'a> Replay<'a> {
                 _ => return false,
             },
             Event::Resume => self.resume(t),
-            Event::Scope { .. } | Event::Readings(_) | Event::Skip { .. } => {}
+            Event::Scope { .. } | Event::Readings(_) | Event::Folded(_) => {}
+            Event::Skip { tasks, .. } => self.skip(tasks),
             // Folded parts have no other.
             _ => return false,
         }
