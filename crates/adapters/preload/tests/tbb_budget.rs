@@ -57,7 +57,7 @@ fn budgeted(
 enum Left {
     /// Most of its tasks are left out.
     Most,
-    /// Some are.
+    /// Some may be, before it is seen that there is more to them.
     Some,
     /// They are handed to groups from further out, so that nearly everything is recorded.
     Little,
@@ -74,7 +74,8 @@ fn check(what: &str, left: Left) {
                     (seen.creates + seen.parts) * 10 >= tasks * 9,
                     "{name}: {seen:?}"
                 ),
-                Left::Most | Left::Some => assert!(!seen.subtrees.is_empty(), "{name}"),
+                Left::Most => assert!(!seen.subtrees.is_empty(), "{name}"),
+                Left::Some => {}
             }
             if threads == "1" && left == Left::Most {
                 assert!((seen.creates + seen.parts) * 2 < tasks, "{name}: {seen:?}");
