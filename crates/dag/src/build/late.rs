@@ -3,6 +3,7 @@
 //! ended when the wait was over, so such an end is put there.
 
 use super::graph::Graph;
+use crate::dag::{EndKind, NONE};
 
 /// Puts the end of each task that a wait joined, and whose last strand had begun by the end of that wait, no later than that. Linear in
 /// the joins.
@@ -16,7 +17,17 @@ pub(super) fn cut(graph: &mut Graph<'_>) {
     for (wait, &after) in waits.after.iter().enumerate() {
         let over = strands.start[after as usize];
         for &task in waits.tasks.get(wait) {
-            let last = tasks.last[task as usize] as usize;
+            let mut last = tasks.last[task as usize] as usize;
+            // That of a task that was left out begins where its body returned, and that may be told late too.
+            let before = strands.prev[last];
+            if strands.start[last] > over
+                && before != NONE
+                && strands.end_kind[before as usize] == EndKind::Yield
+                && strands.start[before as usize] <= over
+            {
+                (strands.start[last], strands.end[last]) = (over, over);
+                last = before as usize;
+            }
             if strands.start[last] <= over && over < strands.end[last] {
                 strands.end[last] = over;
             }
