@@ -97,3 +97,41 @@ fn a_task_left_out_alone_may_hold_anything() {
         );
     }
 }
+
+/// A task that was left out, which a thief ran: it and the part that somebody took of it end a moment after the wait for them was over.
+#[test]
+fn one_whose_end_is_told_late_was_over_by_then() {
+    let main = lane(&[
+        (0, Kind::Root, &[]),
+        (5, Kind::Create, &[1, 1]),
+        (10, Kind::Wait, &[0, wait::CHILDREN]),
+        (50, Kind::Resume, &[]),
+        (100, Kind::End, &[]),
+    ]);
+    let left_out = |parts: &[(u64, Kind, &[u64])]| {
+        let mut thief = lane(&[
+            (20, Kind::Worker, &[0, 0]),
+            (20, Kind::Begin, &[0, 1]),
+            (20, Kind::Unrecorded, &[1, LEVEL]),
+            (52, Kind::Recorded, &[]),
+        ]);
+        thief.at(53, Kind::End, &[]);
+        let mut other = lane(&[(20, Kind::Worker, &[0, 1])]);
+        for &(t, kind, operands) in parts {
+            other.at(t, kind, operands);
+        }
+        dag(&File {
+            notes: vec![("ends", "late")],
+            ..File::new([main.clone(), thief, other], Some(100))
+        })
+    };
+    for part in [
+        &[][..],
+        &[(30, Kind::Part, &[1, 0, 2][..]), (51, Kind::End, &[])],
+    ] {
+        let dag = left_out(part);
+        assert_eq!(dag.meta.warnings, [""; 0]);
+        assert!(dag.strands.end[..].iter().all(|&t| t <= 50 || t == 100));
+        assert_eq!(dag.unrecorded.len(), 1);
+    }
+}

@@ -5,8 +5,11 @@
 use super::graph::Graph;
 use crate::dag::{EndKind, NONE};
 
-/// Puts the end of each task that a wait joined, and whose last strand had begun by the end of that wait, no later than that. Linear in
-/// the joins.
+/// Puts the end of each task that a wait joined, and whose last strand had begun by the end of that wait, no later than that.
+/// O(joins + waits · log waits).
+///
+/// Of a task that was left out of the recording the strand that stands for it and the one to its end are told late together; the first ends with a wait
+/// where it has parts, which then was over earlier too. So waits are looked at in the order in which they were over.
 pub(super) fn cut(graph: &mut Graph<'_>) {
     let Graph {
         tasks,
@@ -14,19 +17,23 @@ pub(super) fn cut(graph: &mut Graph<'_>) {
         waits,
         ..
     } = graph;
-    for (wait, &after) in waits.after.iter().enumerate() {
+    let mut in_time: Vec<u32> = (0..waits.after.len() as u32).collect();
+    in_time.sort_by_key(|&wait| strands.start[waits.after[wait as usize] as usize]);
+    for wait in in_time {
+        let after = waits.after[wait as usize];
         let over = strands.start[after as usize];
-        for &task in waits.tasks.get(wait) {
+        for &task in waits.tasks.get(wait as usize) {
             let mut last = tasks.last[task as usize] as usize;
-            // That of a task that was left out begins where its body returned, and that may be told late too.
             let before = strands.prev[last];
-            if strands.start[last] > over
-                && before != NONE
-                && strands.end_kind[before as usize] == EndKind::Yield
-                && strands.start[before as usize] <= over
-            {
-                (strands.start[last], strands.end[last]) = (over, over);
-                last = before as usize;
+            if before != NONE && strands.start[last] > over {
+                let (start, end) = (strands.start[before as usize], strands.end[before as usize]);
+                let kind = strands.end_kind[before as usize];
+                let stands =
+                    matches!(kind, EndKind::Yield | EndKind::Wait) && end == strands.start[last];
+                if stands && start <= over {
+                    (strands.start[last], strands.end[last]) = (over, over);
+                    last = before as usize;
+                }
             }
             if strands.start[last] <= over && over < strands.end[last] {
                 strands.end[last] = over;
