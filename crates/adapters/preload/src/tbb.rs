@@ -19,6 +19,7 @@ mod frame;
 mod real;
 mod shape;
 mod stack;
+mod steps;
 mod suspend;
 mod task;
 mod wait;

@@ -16,6 +16,7 @@ use workspan_recorder::{adapter, is_on};
 
 use super::frame::here;
 use super::shape::Shape;
+use super::steps::{Step, Steps};
 
 /// Where a call was made.
 #[derive(Clone, Copy)]
@@ -37,7 +38,6 @@ const DEPTH: usize = 16;
 const SHALLOW: usize = 6;
 /// Frames that one unwinding looks at.
 const UNWOUND: usize = 64;
-const STEPS: usize = 512;
 const SITES: usize = 256;
 const BRIEFLY: usize = 64;
 /// A step that no function makes who can be walked.
@@ -45,19 +45,9 @@ const LARGEST_STEP: usize = 64 << 10;
 /// How far below the deepest point that was unwound the walk trusts the stack to go on.
 const BELOW: usize = 1 << 20;
 
-/// What is known of a return address.
-#[derive(Clone, Copy)]
-struct Step {
-    ret: usize,
-    /// From its stack pointer to the caller's; 0: the walk ends.
-    bytes: u32,
-    /// It lies in oneTBB, in this library or in the C library: no user's code.
-    runtime: bool,
-}
-
 /// What a thread knows of calls.
 pub(super) struct Seen {
-    steps: [Cell<Step>; STEPS],
+    steps: Steps,
     /// Keys of sites, and their numbers.
     sites: [Cell<(u64, u32)>; SITES],
     /// The site last found for a return address and a class alone, by both.
@@ -73,7 +63,7 @@ thread_local! {
     /// No destructor, so that it can be used to the very end of a thread.
     static SEEN: Seen = const {
         Seen {
-            steps: [const { Cell::new(Step { ret: 0, bytes: 0, runtime: false }) }; STEPS],
+            steps: Steps::new(),
             sites: [const { Cell::new((0, 0)) }; SITES],
             briefly: [const { Cell::new((0, 0)) }; BRIEFLY],
             low: Cell::new(usize::MAX),
@@ -210,10 +200,6 @@ pub(super) fn like(site: u32) -> u32 {
     }
 }
 
-fn step_slot(seen: &Seen, ret: usize) -> &Cell<Step> {
-    &seen.steps[(ret ^ ret >> 9) % STEPS]
-}
-
 /// Tells the return addresses of the user's code from the call outwards, at most `depth`. False when it comes to one of
 /// which nothing is known.
 #[inline(always)]
@@ -234,10 +220,9 @@ fn walk(seen: &Seen, call: Call, depth: usize, mut tell: impl FnMut(usize)) -> b
     };
     let mut count = 0;
     loop {
-        let step = step_slot(seen, ret).get();
-        if step.ret != ret {
+        let Some(step) = seen.steps.get(ret) else {
             return false;
-        }
+        };
         if step.runtime {
             if count > 0 {
                 return true;
@@ -352,14 +337,12 @@ fn unwind(seen: &Seen, call: Call, into: &mut [usize]) -> usize {
 
 /// Keeps what is known of a return address; one that lies at two heights is not walked past.
 fn keep(seen: &Seen, ret: usize, bytes: usize, runtime: bool) {
-    let slot = step_slot(seen, ret);
-    let known = slot.get();
-    let bytes = if known.ret == ret && known.bytes as usize != bytes {
-        0
-    } else {
-        bytes as u32
+    let known = seen.steps.get(ret);
+    let bytes = match known {
+        Some(known) if known.bytes as usize != bytes => 0,
+        _ => bytes as u32,
     };
-    slot.set(Step {
+    seen.steps.keep(Step {
         ret,
         bytes,
         runtime,

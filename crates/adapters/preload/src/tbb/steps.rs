@@ -1,0 +1,84 @@
+//! What a thread knows of return addresses: a cache in sets, as which addresses share a place changes from process to process with where
+//! their modules lie. With one place each, two addresses of one chain of calls would drive each other out at every task, and each time the stack
+//! would be unwound.
+
+use std::cell::Cell;
+
+/// What is known of a return address.
+#[derive(Clone, Copy)]
+pub(super) struct Step {
+    /// 0: of none.
+    pub(super) ret: usize,
+    /// From its stack pointer to the caller's; 0: the walk ends.
+    pub(super) bytes: u32,
+    /// It lies in oneTBB, in this library or in the C library: no user's code.
+    pub(super) runtime: bool,
+}
+
+const SETS: usize = 128;
+/// More than a chain is likely to have in one set.
+const WAYS: usize = 4;
+
+/// The cache, without a destructor.
+pub(super) struct Steps([[Cell<Step>; WAYS]; SETS]);
+
+impl Steps {
+    pub(super) const fn new() -> Steps {
+        const NONE: Step = Step {
+            ret: 0,
+            bytes: 0,
+            runtime: false,
+        };
+        Steps([const { [const { Cell::new(NONE) }; WAYS] }; SETS])
+    }
+
+    #[inline(always)]
+    fn set(&self, ret: usize) -> &[Cell<Step>; WAYS] {
+        &self.0[(ret ^ ret >> 9) % SETS]
+    }
+
+    /// What is known of this address, which is not 0.
+    #[inline(always)]
+    pub(super) fn get(&self, ret: usize) -> Option<Step> {
+        self.set(ret)
+            .iter()
+            .map(Cell::get)
+            .find(|step| step.ret == ret)
+    }
+
+    /// Keeps this, in place of what was known of the address, or of the one of its set that came first.
+    pub(super) fn keep(&self, step: Step) {
+        let set = self.set(step.ret);
+        let known = set.iter().position(|way| way.get().ret == step.ret);
+        for way in (1..=known.unwrap_or(WAYS - 1)).rev() {
+            set[way].set(set[way - 1].get());
+        }
+        set[0].set(step);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{SETS, Step, Steps, WAYS};
+
+    #[test]
+    fn addresses_of_one_set_do_not_drive_each_other_out() {
+        let steps = Steps::new();
+        let step = |ret: usize, bytes: u32| Step {
+            ret,
+            bytes,
+            runtime: false,
+        };
+        // Their bits from 9 on make up for those below.
+        let all: Vec<usize> = (1..=WAYS + 1).map(|n| n << 9 | (n % SETS) ^ 5).collect();
+        for &ret in &all {
+            steps.keep(step(ret, 1));
+            steps.keep(step(ret, 2));
+        }
+        let known = |ret: usize| steps.get(ret).map(|step| step.bytes);
+        assert_eq!(known(all[0]), None);
+        for &ret in &all[1..] {
+            assert_eq!(known(ret), Some(2), "{ret:#x}");
+        }
+    }
+}
