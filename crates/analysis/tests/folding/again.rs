@@ -1,24 +1,14 @@
 //! What was folded while it was recorded is folded on when the trace is read: no measure changes.
 
-use std::path::Path;
-
 use workspan_analysis::{Options, report};
-use workspan_dag::open::{Grain, read};
+use workspan_dag::open::Grain;
 use workspan_dag::recorded::inside::Records;
 use workspan_dag::{Dag, OpenOptions};
 use workspan_trace::fold::{FoldOptions, Thieves};
 
 use crate::dice::Dice;
+use crate::reading::through;
 use crate::{file, habits, measures, program};
-
-fn through(bytes: &[u8], grain: Grain, raw: bool) -> Dag {
-    let options = OpenOptions {
-        grain,
-        raw,
-        ..OpenOptions::default()
-    };
-    read(Path::new("t"), bytes, &options).unwrap()
-}
 
 /// How many folded strands there are, and the tasks in them.
 fn inside(dag: &Dag) -> (usize, u64) {

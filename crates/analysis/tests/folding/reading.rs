@@ -58,7 +58,7 @@ fn late_offs(lane: &Lane, dice: &mut Dice) -> Vec<u8> {
     bytes
 }
 
-fn through(bytes: &[u8], grain: Grain, raw: bool) -> Dag {
+pub fn through(bytes: &[u8], grain: Grain, raw: bool) -> Dag {
     let options = OpenOptions {
         grain,
         raw,
