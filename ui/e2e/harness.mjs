@@ -108,7 +108,8 @@ class Opened {
 
   /** The hash as it is once it settled. */
   async hash() {
-    await this.page.waitForTimeout(300);
+    await this.page.waitForTimeout(100);
+    await this.page.waitForFunction(() => !window.__stats.hashLate);
     return this.page.evaluate(() => location.hash);
   }
 

@@ -22,7 +22,7 @@ export default function (suite) {
     check(drawn > 0.2, "the overview is empty");
     // The window that is looked at now is the one looked at after.
     await page.evaluate((elapsed) => window.__timeline.show({ t0: elapsed * 0.25, t1: elapsed * 0.5 }), early.elapsed);
-    const hash = await t.hash();
+    const hash = await until(async () => { const h = await t.hash(); return h.includes("t=") && h; }, "the window in the hash");
     await page.keyboard.press("3");
     await until(async () => (await t.text("main")).includes("takes the whole run"), "words instead of a DAG");
     await page.keyboard.press("2");

@@ -171,9 +171,13 @@ export function startHash(): void {
   let last = current(), pending: ReturnType<typeof setTimeout> | undefined;
   let shown = write(last);
   history.replaceState(null, "", shown);
-  const flush = () => {
+  const settle = () => {
     clearTimeout(pending);
     pending = undefined;
+    store.stats.hashLate = false;
+  };
+  const flush = () => {
+    settle();
     const text = write(last);
     if (text !== shown) { shown = text; history.replaceState(null, "", text); }
   };
@@ -189,11 +193,12 @@ export function startHash(): void {
     }
     last = next;
     clearTimeout(pending);
+    store.stats.hashLate = true;
     pending = setTimeout(flush, 200);
   });
   const follow = () => {
     if (location.hash === shown) return;
-    clearTimeout(pending);
+    settle();
     shown = location.hash;
     last = read(location.hash);
     apply(last);

@@ -85,10 +85,10 @@ export function show(to: Tab, at: { t0: number; t1: number } | null, what: Selec
   });
 }
 
-/** Counted for tests and the status line: primitives of the last frame, frames, requests. */
-export interface Stats { frames: number; primitives: number; mostPrimitives: number; requests: number; nodes: number }
+/** Counted for tests and the status line: primitives of the last frame, frames, requests; whether the location's hash is older than the view. */
+export interface Stats { frames: number; primitives: number; mostPrimitives: number; requests: number; nodes: number; hashLate: boolean }
 declare global {
   interface Window { __stats: Stats }
 }
-export const stats: Stats = { frames: 0, primitives: 0, mostPrimitives: 0, requests: 0, nodes: 0 };
+export const stats: Stats = { frames: 0, primitives: 0, mostPrimitives: 0, requests: 0, nodes: 0, hashLate: false };
 if (typeof window !== "undefined") window.__stats = stats;
