@@ -61,6 +61,9 @@ pub fn stacks(
         .into_iter()
         .map(|(index, offset)| {
             let mapping = &mappings[index];
+            if is_recorder(&mapping.path) {
+                return ((index, offset), vec![recording()]);
+            }
             let of_runtime = is_runtime_module(&mapping.path);
             let found = known.get(&*mapping.path).and_then(|m| m.get(&offset));
             let frames = match found.filter(|frames| !frames.is_empty()) {
@@ -160,18 +163,28 @@ fn unnamed(runtime: bool, mapping: &Mapping, offset: u64) -> CodeFrame {
     }
 }
 
-/// Shared objects of task-parallel runtimes, and ours.
+/// Whatever of the recorder's a sample is in: its functions say nothing of the program.
+fn recording() -> CodeFrame {
+    CodeFrame {
+        function: "recording (workspan)".to_owned(),
+        runtime: true,
+        ..CodeFrame::default()
+    }
+}
+
+/// The preloaded library.
+fn is_recorder(path: &Path) -> bool {
+    starts_with_one_of(path, &["libworkspan_preload"])
+}
+
+/// Shared objects of task-parallel runtimes.
 fn is_runtime_module(path: &Path) -> bool {
+    starts_with_one_of(path, &["libgomp", "libomp", "libiomp5", "libtbb"])
+}
+
+fn starts_with_one_of(path: &Path, names: &[&str]) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    [
-        "libgomp",
-        "libomp",
-        "libiomp5",
-        "libtbb",
-        "libworkspan_preload",
-    ]
-    .iter()
-    .any(|runtime| name.starts_with(runtime))
+    names.iter().any(|start| name.starts_with(start))
 }
 
 /// Headers of oneTBB, whose code is compiled into the program, and sources of Rayon.
@@ -226,6 +239,7 @@ mod tests {
         assert!(is_runtime_module(Path::new("/usr/lib/libgomp.so.1")));
         assert!(is_runtime_module(Path::new("/x/libtbb.so.12.8")));
         assert!(!is_runtime_module(Path::new("/usr/lib/libgompertz/sort")));
+        assert!(is_recorder(Path::new("/tmp/x/libworkspan_preload.so")));
         assert!(is_runtime_file("/usr/include/oneapi/tbb/task_group.h"));
         assert!(is_runtime_file("/r/rayon-core-1.13.0/src/join/mod.rs"));
         assert!(!is_runtime_file("/home/me/rayon-demo/src/main.rs"));
@@ -233,18 +247,30 @@ mod tests {
         assert!(!is_glue("core::slice::sort"));
     }
 
+    fn mapping(start: u64, path: &str) -> Mapping {
+        Mapping {
+            start,
+            end: start + 0x1000,
+            offset: 0,
+            path: PathBuf::from(path),
+            build_id: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn all_of_the_recorder_is_one() {
+        let mappings = [mapping(0x1000, "/x/libworkspan_preload.so")];
+        let chains = [vec![0x1004], vec![0x1f00]];
+        let stacks = stacks(&chains, &mappings, &Workspace::default());
+        let expected = vec![recording()];
+        assert_eq!(stacks, [expected.clone(), expected]);
+    }
+
     #[test]
     fn addresses_outside_of_all_modules_are_left_out() {
-        let mapping = Mapping {
-            start: 0x1000,
-            end: 0x2000,
-            offset: 0,
-            path: PathBuf::from("not/absolute.so"),
-            build_id: Vec::new(),
-        };
         let stacks = stacks(
             &[vec![0x10, 0x1804, u64::MAX], vec![]],
-            &[mapping],
+            &[mapping(0x1000, "not/absolute.so")],
             &Workspace::default(),
         );
         assert_eq!(stacks[0].len(), 1);
