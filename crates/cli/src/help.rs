@@ -5,6 +5,7 @@ use clap::CommandFactory;
 
 use crate::command::Cli;
 use crate::output::print;
+use crate::targets::closest;
 
 /// Explains a command, or a term of the report
 #[derive(Debug, Clone, clap::Args)]
@@ -214,7 +215,14 @@ pub fn run(args: &HelpArgs) -> anyhow::Result<()> {
     };
     match TERMS.iter().find(|(name, _)| wanted(name)) {
         Some((name, meaning)) => print(&format!("{name}\n  {}\n", meaning.replace('\n', "\n  "))),
-        None => bail!("no command or term `{topic}`; `workspan help terms` lists the terms"),
+        None => {
+            let mut known = list();
+            known.extend(command.get_subcommands().map(clap::Command::get_name));
+            bail!(
+                "no command or term `{topic}`; the closest: {}; `workspan help terms` lists the terms",
+                closest(&topic, &known).join(", ")
+            )
+        }
     }
 }
 

@@ -204,6 +204,7 @@ fn terms_of_the_report_are_explained() {
         assert!(succeeds(&["help", term]).lines().count() > 1, "{term}");
     }
     fails(&["help", "nonsense"], &["nonsense", "workspan help terms"]);
+    fails(&["help", "spann"], &["the closest: span,"]);
 }
 
 #[test]
