@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use workspan_export::bytes;
@@ -21,7 +21,7 @@ The file needs no server and no network. What does not fit into the budget is le
 the page says where its detail stops.",
     after_help = "\
 Examples:
-  workspan html run.wspan -o run.html
+  workspan html run.wspan                              # run.html, beside it
   workspan html before.wspan after.wspan -o change.html
   workspan html run.wspan -o run.html --budget 20MB    # more of the timeline's detail
   workspan html run.wspan -o run.html --sources        # with whole source files"
@@ -30,9 +30,9 @@ pub struct HtmlArgs {
     /// Traces (recorded or text); the first is shown first
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
-    /// The file to write; an older report is replaced, anything else is not
+    /// The file to write, by default the first trace's name with `.html`; an older report is replaced, anything else is not
     #[arg(short, long, value_name = "OUT")]
-    output: PathBuf,
+    output: Option<PathBuf>,
     /// Most bytes of the file, as 500KB or 5MB
     #[arg(long, value_name = "SIZE", default_value = "5MB", value_parser = size)]
     budget: u64,
@@ -48,7 +48,9 @@ pub struct HtmlArgs {
 /// # Errors
 /// A trace can't be read, this build has no page, or the output exists and is no such report, or can't be written.
 pub fn run(args: &HtmlArgs) -> anyhow::Result<()> {
-    refuse(&args.output)?;
+    let beside = || args.files[0].with_extension("html");
+    let output = args.output.clone().unwrap_or_else(beside);
+    refuse(&output)?;
     let mut session = args.looked_at.session(&args.files)?;
     // Nobody looks while it loads.
     session.settings.overview_from = u64::MAX;
@@ -61,13 +63,13 @@ pub fn run(args: &HtmlArgs) -> anyhow::Result<()> {
         whole_sources: args.sources,
     };
     let report = html::report(&mut session, &carry)?;
-    let name = || format!("{}: can't be written", args.output.display());
-    let mut file = File::create(&args.output).with_context(name)?;
+    let name = || format!("{}: can't be written", output.display());
+    let mut file = File::create(&output).with_context(name)?;
     file.write_all(report.html.as_bytes()).with_context(name)?;
     drop(progress);
     let mut text = format!(
         "{}: {}, opens in any browser without a server.\n",
-        args.output.display(),
+        output.display(),
         bytes(report.html.len() as u64)
     );
     for line in &report.notes {
@@ -78,7 +80,7 @@ pub fn run(args: &HtmlArgs) -> anyhow::Result<()> {
 }
 
 /// Only a report of before is written over.
-fn refuse(path: &PathBuf) -> anyhow::Result<()> {
+fn refuse(path: &Path) -> anyhow::Result<()> {
     let Ok(about) = std::fs::metadata(path) else {
         return Ok(());
     };

@@ -208,6 +208,31 @@ fn terms_of_the_report_are_explained() {
 }
 
 #[test]
+fn a_page_is_written_beside_its_trace_and_over_nothing_but_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let [trace, page] = ["run.jsonl", "run.html"].map(|name| folder.path().join(name));
+    fs::copy(golden("example_a.jsonl"), &trace).unwrap();
+    fs::write(&page, "mine").unwrap();
+    let words = ["html", trace.to_str().unwrap()];
+    fails(&words, &["run.html: exists and is no report"]);
+    assert_eq!(fs::read(&page).unwrap(), b"mine");
+    fs::remove_file(&page).unwrap();
+    for _ in 0..2 {
+        let output = run(&words);
+        if stderr(&output).contains("cargo xtask ui") {
+            assert!(!page.exists(), "this build has no page to write");
+            continue;
+        }
+        assert!(stdout(&output).starts_with(page.to_str().unwrap()));
+        assert!(
+            fs::read_to_string(&page)
+                .unwrap()
+                .starts_with("<!doctype html>")
+        );
+    }
+}
+
+#[test]
 fn a_trace_is_recognised_by_content() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("named.wspan");
