@@ -11,7 +11,7 @@ use workspan_recorder::wire::primitive;
 use super::frame::{self, Frame};
 use super::header::{self, FINAL, Header, IN_TEAM, Shape, UNRECORDED};
 use super::region;
-use super::task::{FLAG_FINAL, Function, TASK, Task, settle};
+use super::task::{CopyFunction, FLAG_FINAL, Function, TASK, Task, settle};
 use crate::unrecorded::{Subtree, part};
 use crate::{sites, watch};
 
@@ -83,7 +83,7 @@ impl Inner {
     ///
     /// # Safety
     /// libgomp runs it on the calling thread, whose current frame is `below`; `data` is its block.
-    #[inline]
+    #[inline(always)]
     pub(super) unsafe fn run(self, below: *mut Frame, data: *mut u8) {
         // SAFETY: the caller's; a subtree is below on this thread's stack.
         unsafe {
@@ -120,28 +120,76 @@ impl Inner {
     }
 }
 
-/// What lies in front of the block of such a task where there is no copy function: less than a [`Header`], as every byte is copied twice.
-#[repr(C, align(8))]
+/// What lies in front of the block of such a task: less than a [`Header`], as every byte is copied, and twice where there is no copy function.
+/// Whole words, each written and read as one: what was just stored in pieces is loaded late.
+#[repr(C)]
 struct Slim {
     function: usize,
     name: u64,
-    level: u32,
-    /// From here to the program's block.
-    offset: u16,
-    flags: u16,
+    rest: Rest,
 }
 
-/// Alignments up to this are stored in [`Slim`].
+/// The level, then 16 bits of how far it is from a [`Slim`] to the program's block, and of [`Header::flags`].
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+struct Rest(u64);
+
+impl Rest {
+    #[inline]
+    fn new(level: u32, offset: usize, flags: u32) -> Rest {
+        Rest(u64::from(level) | (offset as u64) << 32 | u64::from(flags) << 48)
+    }
+
+    #[inline]
+    fn level(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline]
+    fn offset(self) -> usize {
+        usize::from((self.0 >> 32) as u16)
+    }
+
+    #[inline]
+    fn flags(self) -> u32 {
+        (self.0 >> 48) as u32
+    }
+}
+
+/// Alignments up to this have their offset in a [`Rest`].
 const MOST_ALIGN: usize = 1 << 12;
 
-/// `GOMP_task` without dependences, event and copy function, of a task that may be deferred, in that subtree; false where it can't be made so.
+/// What libgomp gets in place of a block that the program has a copy function for: what [`copy_slim`] makes the task's block of.
+#[repr(C)]
+struct ToCopy {
+    slim: Slim,
+    copy: CopyFunction,
+    /// The program's block.
+    from: *mut u8,
+}
+
+/// The copy function that goes with it.
+unsafe extern "C-unwind" fn copy_slim(to: *mut u8, from: *mut u8) {
+    // SAFETY: libgomp made room for the block that it was told of in `create`, and hands over what it was given there.
+    unsafe {
+        let (to_slim, from) = (to.cast::<Slim>(), from.cast::<ToCopy>());
+        // One by one, as they were stored.
+        (&raw mut (*to_slim).function).write_volatile((*from).slim.function);
+        (&raw mut (*to_slim).name).write_volatile((*from).slim.name);
+        let rest = (*from).slim.rest;
+        (*to_slim).rest = rest;
+        ((*from).copy)(to.add(rest.offset()), (*from).from);
+    }
+}
+
+/// `GOMP_task` without dependences and event, of a task that may be deferred, in that subtree; false where it can't be made so.
 ///
 /// # Safety
 /// The arguments are the entry point's, called in a task of the subtree.
 #[inline]
 pub(super) unsafe fn create(
     subtree: &Subtree,
-    function: Function,
+    (function, copy): (Function, Option<CopyFunction>),
     data: *mut u8,
     (size, align): (usize, usize),
     flags: u32,
@@ -151,29 +199,48 @@ pub(super) unsafe fn create(
         return false;
     }
     let shape = Shape::new(size_of::<Slim>(), size, align);
+    let is_final = if flags & FLAG_FINAL != 0 { FINAL } else { 0 };
     let slim = Slim {
         function: function as usize,
         name: subtree.name(),
-        level: subtree.level() + 1,
-        offset: shape.offset as u16,
-        flags: if flags & FLAG_FINAL != 0 {
-            FINAL as u16
-        } else {
-            0
-        },
+        rest: Rest::new(subtree.level() + 1, shape.offset, is_final),
     };
     // SAFETY: the caller's: the block is one for `slim_body`, with room for the program's.
     unsafe {
-        header::build(slim, data, shape, |block| {
-            let real: Task = core::mem::transmute(TASK.real());
-            let (size, align) = (shape.size, shape.align);
-            let none = ptr::null_mut();
-            real(
-                slim_body, block, None, size, align, 1, flags, none, priority, none,
-            );
-        });
+        match copy {
+            Some(copy) => {
+                let from = data;
+                let mut to_copy = ToCopy { slim, copy, from };
+                let to_copy = (&raw mut to_copy).cast();
+                give(to_copy, Some(copy_slim), shape, (flags, priority));
+            }
+            None => header::build(slim, data, shape, |block| {
+                give(block, None, shape, (flags, priority));
+            }),
+        }
     }
     true
+}
+
+/// Has libgomp make the task.
+///
+/// # Safety
+/// The block is one of this shape, for [`slim_body`], once it is copied.
+#[inline]
+unsafe fn give(
+    block: *mut u8,
+    copy: Option<CopyFunction>,
+    Shape { size, align, .. }: Shape,
+    (flags, priority): (u32, i32),
+) {
+    let none = ptr::null_mut();
+    // SAFETY: the caller's.
+    unsafe {
+        let real: Task = core::mem::transmute(TASK.real());
+        real(
+            slim_body, block, copy, size, align, 1, flags, none, priority, none,
+        );
+    }
 }
 
 /// What libgomp calls as a task with such a block.
@@ -181,13 +248,14 @@ unsafe extern "C-unwind" fn slim_body(block: *mut u8) {
     // SAFETY: libgomp hands over a block made in `create`.
     unsafe {
         let slim = block.cast::<Slim>();
+        let rest = (*slim).rest;
         let inner = Inner {
             function: (*slim).function,
             name: (*slim).name,
-            level: (*slim).level,
-            flags: u32::from((*slim).flags),
+            level: rest.level(),
+            flags: rest.flags(),
         };
-        inner.run(frame::current(), block.add(usize::from((*slim).offset)));
+        inner.run(frame::current(), block.add(rest.offset()));
     }
 }
 

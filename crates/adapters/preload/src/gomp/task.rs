@@ -172,9 +172,8 @@ unsafe extern "C-unwind" fn task(
     if let Some(subtree) = subtree
         && flags & (FLAG_DEPEND | FLAG_DETACH) == 0
         && may_defer != 0
-        && copy.is_none()
         // SAFETY: the arguments are the entry point's.
-        && unsafe { budget::create(subtree, function, data, (size, align), flags, priority) }
+        && unsafe { budget::create(subtree, (function, copy), data, (size, align), flags, priority) }
     {
         return;
     }
