@@ -22,7 +22,7 @@ export default function (suite) {
     const [a, b] = await cells();
     await t.page.keyboard.press("x");
     await until(async () => { const [x, y] = await cells().catch(() => []); return x === b && y === a; }, "the turned table");
-    check((await t.hash()).includes("run=b&with=a"), await t.hash());
+    await t.hashHas("run=b&with=a");
   });
 
   suite.test("one run alone says how to open two", async (t) => {
@@ -48,7 +48,7 @@ export default function (suite) {
     const first = await t.text(".whatif .pairs > div");
     await t.page.locator(".whatif .factor input").focus();
     await t.page.keyboard.press("ArrowRight");
-    await until(async () => (await t.hash()).includes("factor=4"), "the factor in the hash");
+    await t.hashHas("factor=4");
     await until(async () => (await t.text(".whatif .pairs > div")) !== first, "another answer");
   });
 
@@ -64,7 +64,7 @@ export default function (suite) {
     await t.page.mouse.down();
     await t.page.mouse.move(...(await box(3)), { steps: 4 });
     await t.page.mouse.up();
-    const hash = await until(async () => { const h = await t.hash(); return h.includes("what=lines") && h; }, "the lines in the hash");
+    const hash = await t.hashHas("what=lines");
     check(/-\d+/.test(decodeURIComponent(hash)), hash);
     check((await t.page.locator(".whatif .line.chosen").count()) === 3, "not three lines");
   });

@@ -43,13 +43,13 @@ export default function (suite) {
     await t.page.keyboard.type("root");
     await t.page.locator("#found [role=option]").first().waitFor();
     await t.page.keyboard.press("Enter");
-    await until(async () => /sel=(site|code)/.test(await t.hash()), `the selection (${site})`);
+    await t.hashHas(/sel=(site|code)/, `the selection (${site})`);
     await t.page.keyboard.press("/");
     await t.page.keyboard.press("ControlOrMeta+a");
     await t.page.keyboard.type("#1");
     await until(async () => (await t.page.locator("#found [role=option]").first().innerText()).includes("task 1"), "task 1");
     await t.page.keyboard.press("Enter");
-    const hash = await until(async () => { const h = await t.hash(); return h.includes("sel=task") && h; }, "the task");
+    const hash = await t.hashHas("sel=task", "the task");
     check(hash.includes("sel=task:a:1"), hash);
     await t.page.waitForSelector(".drawer .stack li");
   });
@@ -60,7 +60,7 @@ export default function (suite) {
     await t.page.getByRole("dialog", { name: "Commands" }).waitFor();
     await t.page.keyboard.type("scal");
     await t.page.keyboard.press("Enter");
-    await until(async () => (await t.hash()).includes("tab=scalability"), "the command's tab");
+    await t.hashHas("tab=scalability", "the command's tab");
     check((await t.page.locator("[role=dialog]").count()) === 0, "the palette stayed");
   });
 
@@ -68,13 +68,13 @@ export default function (suite) {
     await t.open("tab=summary");
     await t.page.keyboard.press("5");
     await t.page.locator(".sites tbody tr[data-row]").nth(1).click();
-    const there = await t.hash();
+    const there = await t.hashHas(/tab=sites.*sel=/, "the selected row");
     await t.page.keyboard.press("4");
-    await until(async () => (await t.hash()).includes("tab=scalability"), "scalability");
+    await t.hashHas("tab=scalability", "scalability");
     await t.page.keyboard.press("[");
     await until(async () => (await t.hash()) === there, `the selected row again: ${there}, it is ${await t.hash()}`);
     await t.page.goBack();
-    await until(async () => (await t.hash()).includes("tab=summary"), "the summary");
+    await t.hashHas("tab=summary", "the summary");
     await t.page.goForward();
     await until(async () => (await t.hash()) === there, "forward");
     check((await t.page.locator(".sites tr[aria-selected=true]").count()) > 0, "the selection did not come back");
@@ -84,8 +84,7 @@ export default function (suite) {
     const hash = "tab=sites&sel=site:a:1&color=worker&theme=dark";
     await t.open(hash);
     await until(async () => (await t.page.locator(".sites tr[aria-selected=true]").count()) === 1, "the selected site");
-    const now = await t.hash();
-    for (const part of ["tab=sites", "sel=site:a:1", "color=worker", "theme=dark"]) check(now.includes(part), `${part} is gone: ${now}`);
+    for (const part of ["tab=sites", "sel=site:a:1", "color=worker", "theme=dark"]) await t.hashHas(part);
   });
 
   suite.both("nonsense in the hash does no harm", async (t) => {
@@ -107,7 +106,7 @@ export default function (suite) {
   suite.test("the theme button goes round, and the link keeps it", async (t) => {
     await t.open("tab=summary");
     await t.page.getByRole("button", { name: /^Theme:/ }).click();
-    await until(async () => (await t.hash()).includes("theme=dark"), "dark");
+    await t.hashHas("theme=dark", "dark");
     check((await t.page.evaluate(() => document.documentElement.dataset.theme)) === "dark", "not dark");
   });
 

@@ -34,7 +34,7 @@ export async function until(of, words, ms = 15_000) {
 export function findRuns(folder) {
   const all = existsSync(folder) ? readdirSync(folder).filter((f) => f.endsWith(".wspan")).sort().map((f) => resolve(folder, f)) : [];
   const named = (...words) => all.find((f) => words.some((w) => basename(f).includes(w))) ?? null;
-  return { all, before: named("before", "msort") ?? all[0] ?? null, after: named("after", "fixed"), openmp: named("openmp", "omp"), one: named("one-worker", "serial"), truncated: named("truncated"), broad: named("broad"), regions: named("regions"), large: named("large"), sleepy: named("no-steals") };
+  return { all, before: named("before", "msort") ?? all[0] ?? null, after: named("after", "fixed"), openmp: named("openmp", "omp"), one: named("one-worker", "serial"), truncated: named("truncated"), broad: named("broad"), regions: named("regions"), large: named("large"), budget: named("budget"), twice: named("twice"), sleepy: named("no-steals") };
 }
 
 export class Browser {
@@ -113,6 +113,11 @@ class Opened {
     return this.page.evaluate(() => location.hash);
   }
 
+  /** Waits until the hash has this text, or matches, and gives it. */
+  hashHas(what, words) {
+    return until(async () => { const hash = await this.hash(); return (typeof what === "string" ? hash.includes(what) : what.test(hash)) && hash; }, words ?? `${what} in the hash`);
+  }
+
   text(selector) {
     return this.page.locator(selector).first().innerText();
   }
@@ -160,8 +165,7 @@ export class Suite {
       context = await this.browser.browser.newContext({ viewport: options.viewport ?? { width: 1440, height: 900 }, colorScheme: options.dark ? "dark" : "light", reducedMotion: options.still ? "reduce" : "no-preference", acceptDownloads: true });
       const page = await context.newPage();
       page.on("console", (m) => {
-        // While a run loads the server says so with 503, which the browser reports by itself.
-        if (m.type() === "error" && !/status of 503/.test(m.text()) && !options.allow?.test(m.text())) errors.push(`console: ${m.text()}`);
+        if (m.type() === "error" && !options.allow?.test(m.text())) errors.push(`console: ${m.text()}`);
       });
       page.on("pageerror", (e) => errors.push(`exception: ${e.stack ?? e}`));
       page.on("request", (r) => {

@@ -40,7 +40,7 @@ export default function (suite) {
     await t.open("tab=sites");
     const row = rows(t, ".sub").first();
     await row.click();
-    check(/sel=(code|site)/.test(await t.hash()), "not in the hash");
+    await t.hashHas(/sel=(code|site)/);
     check((await t.text("#announcer")).includes("critical"), "not announced");
     check((await row.getAttribute("aria-selected")) === "true", "not marked");
   });
@@ -53,6 +53,6 @@ export default function (suite) {
     await until(async () => (await rows(t).nth(1).getAttribute("aria-selected")) === "true", "the second row");
     check((await selected.count()) > 0, "nothing selected");
     await t.page.keyboard.press("Enter");
-    await until(async () => (await t.hash()).includes("tab=timeline"), "the timeline");
+    await t.hashHas("tab=timeline", "the timeline");
   });
 }

@@ -24,7 +24,7 @@ export default function (suite) {
   suite.both("a finding opens the timeline at its place, with its strand selected", async (t) => {
     await t.open("tab=summary");
     await t.page.locator(".finding .button").first().click();
-    const hash = await until(async () => { const h = await t.hash(); return h.includes("tab=timeline") && h; }, "the timeline");
+    const hash = await t.hashHas("tab=timeline", "the timeline");
     check(/[&#]t=[\d.]+,[\d.]+/.test(hash), `no range in ${hash}`);
     check(/sel=(strand|site|code)/.test(hash), `nothing selected in ${hash}`);
     check(/finding=1/.test(hash), `no finding in ${hash}`);
@@ -40,8 +40,7 @@ export default function (suite) {
     const text = await place.innerText();
     await place.click();
     await t.page.waitForSelector(".sites");
-    const hash = await t.hash();
-    check(hash.includes("sel=line"), hash);
+    const hash = await t.hashHas("sel=line");
     const line = /:(\d+)$/.exec(text)?.[1];
     check(!line || hash.endsWith(`:${line}`) || hash.includes(`:${line}&`), `${text} led to ${hash}`);
   });

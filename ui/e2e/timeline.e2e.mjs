@@ -123,7 +123,7 @@ export default function (suite) {
     await page.keyboard.up("Shift");
     const panned = await window_(page);
     check(panned.t0 > right.t0 + (right.t1 - right.t0) * 0.15, "Shift and drag did not pan");
-    check((await t.hash()).includes("t="), "the hash does not tell the window");
+    await t.hashHas(/[&#]t=/, "the window in the hash");
   });
 
   suite.both("a dragged range is selected, and R zooms to it", async (t) => {
@@ -135,7 +135,7 @@ export default function (suite) {
     await page.mouse.down();
     await page.mouse.move(...(await place(page, b.x0 + b.plot * 0.5, y)), { steps: 4 });
     await page.mouse.up();
-    check((await t.hash()).includes("sel=range:a:"), "no range is selected");
+    await t.hashHas("sel=range:a:", "a range to be selected");
     await page.keyboard.press("r");
     const { elapsed } = await window_(page);
     await until(async () => { const w = await window_(page); return Math.abs(w.t0 / elapsed - 0.25) < 0.01 && Math.abs(w.t1 / elapsed - 0.5) < 0.01; }, "the window to be the range");
@@ -159,8 +159,7 @@ export default function (suite) {
     const target = await widest(page);
     await page.mouse.click(...(await place(page, target.x, target.y)));
     await page.waitForSelector(".drawer");
-    const hash = await t.hash();
-    check(hash.includes(`sel=strand:a:${target.id}:${target.task}`), `the hash has another selection: ${hash}`);
+    await t.hashHas(`sel=strand:a:${target.id}:${target.task}`);
     await until(async () => (await t.text(".drawer")).includes("task"), "the drawer to tell of it");
     await until(async () => (await t.text("#announcer")).length > 5, "the announcement");
     // The drawer took room: the rows may have moved.
@@ -170,7 +169,8 @@ export default function (suite) {
     await page.mouse.dblclick(...(await place(page, target.x, now)));
     await until(async () => { const w = await window_(page); return w.t0 <= target.start && w.t1 >= target.end && (w.t1 - w.t0 < (target.end - target.start) * 1.5 || w.t1 - w.t0 >= w.elapsed * 0.999); }, "the window around the strand");
     await page.keyboard.press("3");
-    check((await t.hash()).includes(`sel=strand:a:${target.id}`), "the DAG lost the selection");
+    await t.hashHas("tab=dag", "the DAG");
+    await t.hashHas(`sel=strand:a:${target.id}`, "the same selection in the DAG");
   });
 
   suite.test("a double click means what it began on, though its first click opens the drawer", async (t) => {
@@ -178,7 +178,7 @@ export default function (suite) {
     const { page } = t;
     const target = await widest(page);
     await page.mouse.dblclick(...(await place(page, target.x, target.y)));
-    await until(async () => (await t.hash()).includes(`sel=strand:a:${target.id}:`), "the strand to be selected");
+    await t.hashHas(`sel=strand:a:${target.id}:`, "the strand to be selected");
     await until(async () => { const w = await window_(page); return w.t0 <= target.start && w.t1 >= target.end && (w.t1 - w.t0 < (target.end - target.start) * 1.5 || w.t1 - w.t0 >= w.elapsed * 0.999); }, "the window around the strand");
   });
 
@@ -295,7 +295,7 @@ export default function (suite) {
     const n = await page.evaluate(() => Math.min(500, window.__timeline.scene.boxes.n));
     check((await page.locator(".tl-table tbody tr").count()) === n, "another number of lines than boxes");
     await page.locator(".tl-table tbody tr").first().click();
-    await until(async () => (await t.hash()).includes("sel=strand:"), "the line's strand");
+    await t.hashHas("sel=strand:", "the line's strand");
   });
 
   suite.test("the picture as SVG is a whole document without scripts", async (t) => {
@@ -365,7 +365,7 @@ export default function (suite) {
     await page.keyboard.press("/");
     await page.keyboard.type("count primes");
     await page.keyboard.press("Enter");
-    await until(async () => /t=|sel=/.test(await t.hash()), "the region to be shown");
+    await t.hashHas(/[&#](t|sel)=/, "the region to be shown");
   });
 
   suite.test("more steals than can be told apart are counted by pairs", { files: [suite.runs.broad] }, async (t) => {

@@ -6,7 +6,7 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{error}")]
 pub struct Failure {
-    /// HTTP state: 4xx or 5xx.
+    /// HTTP state: 4xx or 5xx, or 202 while the run loads.
     pub state: u16,
     /// One sentence.
     pub error: String,
@@ -46,11 +46,11 @@ impl Failure {
         Failure::new(404, error)
     }
 
-    /// Not yet (503): the run is loading.
+    /// Not yet (202): the run is loading. It is no error: browsers print those in their console, each time that a page asks.
     pub fn loading(error: impl Into<String>) -> Failure {
         Failure {
             loading: true,
-            ..Failure::new(503, error)
+            ..Failure::new(202, error)
         }
     }
 

@@ -52,14 +52,14 @@ export class HttpSource implements DataSource {
       throw new Unavailable("The server does not answer.", "gone", "Start `workspan view` again; this page stays as it is.");
     }
     reachable.value = true;
-    if (answer.ok) return answer;
+    if (answer.status === 200) return answer;
     let failure: Failure = { error: `The server answered ${answer.status}.`, remedy: null };
     try {
       failure = { ...failure, ...((await answer.json()) as Failure) };
     } catch {
       // Not JSON: the state alone has to do.
     }
-    throw new Unavailable(failure.error, failure.loading || answer.status === 503 ? "loading" : answer.status === 404 ? "absent" : "refused", failure.remedy);
+    throw new Unavailable(failure.error, failure.loading ? "loading" : answer.status === 404 ? "absent" : "refused", failure.remedy);
   }
 
   /** Asks now and then until somebody answers again. */
