@@ -208,9 +208,12 @@ pub(super) fn gather_of<'a>(
 /// What a walk over all chunks left out, as a sentence.
 pub(crate) fn damage_told(chunks: &Chunks<'_>) -> Option<String> {
     let first = chunks.damage.first()?;
+    // What an error advises behind a semicolon was done: the rest was read.
+    let first = first.to_string();
+    let what = first.split("; ").next().unwrap_or(&first);
     let s = if chunks.damaged == 1 { "" } else { "s" };
     Some(format!(
-        "The trace is damaged in {} place{s}, the first at {first}. What is intact before the damage was read.",
+        "The trace is damaged in {} place{s}, the first at {what}. What is intact before the damage was read.",
         chunks.damaged
     ))
 }
