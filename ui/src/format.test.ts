@@ -6,7 +6,7 @@ const plainSpace = (s: string) => s.replaceAll("\u00a0", " ");
 describe("times have three digits and the unit that keeps them", () => {
   test.each([
     [1.9, "1.90 s"], [12.34, "12.3 s"], [123.4, "123 s"], [0.548, "548 ms"], [0.0898, "89.8 ms"], [0.00463, "4.63 ms"],
-    [963e-6, "963 µs"], [2.1e-6, "2.10 µs"], [51e-9, "51 ns"], [0, "0 s"], [-0.000317, "−317 µs"],
+    [963e-6, "963 µs"], [2.1e-6, "2.10 µs"], [51e-9, "51 ns"], [0.136e-9, "0.14 ns"], [0, "0 s"], [-0.000317, "−317 µs"],
     // At the edges between units nothing has four digits or a zero before the point.
     [0.9999, "1.00 s"], [0.9994, "999 ms"], [0.00099999, "1.00 ms"], [9.999, "10.0 s"], [99.99, "100 s"], [0.09999, "100 ms"], [999.7e-9, "1.00 µs"],
     [Number.NaN, "–"], [Infinity, "–"],

@@ -8,7 +8,7 @@ import { runMeta } from "./store";
 /** The no-break space between a number and its unit. */
 export const NB = "\u00a0";
 
-/** 1.90 s · 548 ms · 89.8 ms · 4.63 ms · 963 µs · 2.10 µs · 51 ns. Three digits; whole nanoseconds. */
+/** 1.90 s · 548 ms · 89.8 ms · 4.63 ms · 963 µs · 2.10 µs · 51 ns. Three digits; whole nanoseconds, but of less than one what there is. */
 export function time(seconds: number): string {
   if (!Number.isFinite(seconds)) return "–";
   const a = Math.abs(seconds);
@@ -17,7 +17,7 @@ export function time(seconds: number): string {
   if (a >= 0.9995) return sign + three(a) + NB + "s";
   if (a >= 0.9995e-3) return sign + three(a * 1e3) + NB + "ms";
   if (a >= 0.9995e-6) return sign + three(a * 1e6) + NB + "µs";
-  return sign + Math.round(a * 1e9) + NB + "ns";
+  return sign + (a >= 0.5e-9 ? Math.round(a * 1e9) : three(a * 1e9)) + NB + "ns";
 }
 
 /** Words of the report, which writes for any terminal, with units as they are here. */

@@ -30,7 +30,7 @@ export interface ViewState {
 export const START: ViewState = {
   tab: "summary", run: "a", other: null, range: null, selection: null, colorBy: "code",
   layers: new Set(["spawns", "steals", "leaps", "critical", "ready", "delay", "nowork", "cpu", "regions"]),
-  layout: "structure", power: 0.5, expanded: new Set(["t0"]), theme: "system", drawer: true, split: false, compareBy: "time", finding: null, whatif: { what: [], factor: 2 },
+  layout: "time", power: 0.5, expanded: new Set(["t0"]), theme: "system", drawer: true, split: false, compareBy: "time", finding: null, whatif: { what: [], factor: 2 },
 };
 
 /** Node ids beyond this are not kept: a link has to stay a link. */

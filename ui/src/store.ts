@@ -49,7 +49,7 @@ export const selection = signal<Selection | null>(null);
 export const hover = signal<Selection | null>(null);
 export const colorBy = signal<ColorBy>("code");
 export const layers = signal<ReadonlySet<Layer>>(new Set(["spawns", "steals", "leaps", "critical", "ready", "delay", "nowork", "cpu", "regions"]));
-export const layout = signal<Layout>("structure");
+export const layout = signal<Layout>("time");
 /** Exponent of the layout `power`, 0.2 to 1. */
 export const power = signal(0.5);
 /** Node ids expanded in the DAG. */

@@ -1,9 +1,8 @@
 /** The tables of Compare: a change has its sign and colour, and says so when it may be noise. */
 
 import { useSignal } from "@preact/signals";
-import { colour } from "../colors";
+import { codeColour } from "../codes";
 import { change, count, plain, time, times } from "../format";
-import { isRoot } from "../frame/Tabs";
 import { runMeta } from "../store";
 import { colours, dark } from "../theme/theme";
 import { Place, RunBadge, Swatch } from "../ui/parts";
@@ -51,7 +50,7 @@ export function ChangesTable({ rows, a, b }: { rows: Changed[]; a: string; b: st
             const quiet = r.onSpan.noise === "within" || w < 0.5;
             return (
               <tr key={r.id}>
-                <td><span class="changed">{r.code !== null && <Swatch of={colour("code", { code: r.code, root: isRoot(codes[r.code]?.label) }, dark.value)} />}<span class="fn">{r.name}</span> {r.place && <Place label={r.place} file={r.file} line={r.line} />}</span></td>
+                <td><span class="changed">{r.code !== null && <Swatch of={codeColour(codes, r.code, dark.value)} />}<span class="fn">{r.name}</span> {r.place && <Place label={r.place} file={r.file} line={r.line} />}</span></td>
                 <td>{time(r.critical[0] / 1e9)}</td>
                 <td>{time(r.critical[1] / 1e9)}</td>
                 <td>

@@ -5,7 +5,6 @@ import { signal, useComputed, useSignal, useSignalEffect } from "@preact/signals
 import { expanded, layout, meta, power, run, runMeta, selection, source, split, stats, status, tab } from "../store";
 import { count, ticks } from "../format";
 import { dark, still } from "../theme/theme";
-import { ground } from "../patterns";
 import type { RunId } from "../data/contract";
 import { drawStrip } from "./axis";
 import { nameOf, sentence } from "./boxes";
@@ -157,9 +156,7 @@ function Picture({ scene }: { scene: Scene }) {
       if (!ctx) return;
       ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
       ctx.clearRect(0, 0, scene.width, scene.height);
-      const pen = new CanvasPen(ctx, dark.peek(), {
-        app: ground(ctx, "app", dark.peek()), delay: ground(ctx, "delay", dark.peek(), true), sched: ground(ctx, "sched", dark.peek(), true),
-      });
+      const pen = new CanvasPen(ctx, dark.peek());
       const camera = scene.cameraAt(at);
       const look = scene.look();
       const time = scene.placed.time;

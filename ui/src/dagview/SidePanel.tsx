@@ -4,7 +4,7 @@ import { useEffect } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { InsideDetail, StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
-import { colour } from "../colors";
+import { codeColour } from "../codes";
 import { count, many, percent, plain, ticks } from "../format";
 import { hover, selection } from "../store";
 import { dagDetails } from "./choices";
@@ -30,7 +30,7 @@ export function SidePanel({ scene }: { scene: Scene }) {
 }
 
 function Swatch({ scene, code }: { scene: Scene; code: number }) {
-  const c = colour("code", { code, root: scene.look().rootCode(code) }, dark.value);
+  const c = codeColour(scene.run.codes, code, dark.value);
   return <i class="dag-swatch" style={{ background: c.fill }} data-texture={c.texture} />;
 }
 
@@ -65,7 +65,7 @@ function Critical({ scene }: { scene: Scene }) {
                     <button aria-pressed={on} aria-label={`${name}, ${ticks(r.weight)} on ${rowLabel(scene.run, r.row)}, ${plain(r.busy)} workers busy`}><Swatch scene={scene} code={r.code} />{name}{r.strands > 1 && <small> {count(r.strands)}</small>}</button>
                   </td>
                   <td class="dag-dim">{rowLabel(scene.run, r.row)}</td>
-                  <td class="dag-share"><i class="dag-bar" style={{ width: `${(100 * r.weight) / most}%`, background: colour("code", { code: r.code, root: scene.look().rootCode(r.code) }, dark.value).fill }} /></td>
+                  <td class="dag-share"><i class="dag-bar" style={{ width: `${(100 * r.weight) / most}%`, background: codeColour(scene.run.codes, r.code, dark.value).fill }} /></td>
                   <td class="dag-r">{ticks(r.weight)}</td>
                   <td class="dag-r">{r.busy.toFixed(1)}</td>
                 </tr>

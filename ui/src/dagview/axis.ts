@@ -12,8 +12,12 @@ const X = 54;
 const W = 72;
 export const HEAD = 30;
 
-/** Mean workers in equal bins of a part of the run: running, and of the free ones those with ready work and those of the scheduler. */
-export interface Running { running: ArrayLike<number>; delay: ArrayLike<number>; sched: ArrayLike<number>; ticksPerBin: number; from: number }
+/** What workers do that do not run, in the order in which it stands beside those that do; the rest has no work of the program. */
+const BESIDE = ["descheduled", "blocked", "delay", "sched"] as const;
+type Kind = "running" | (typeof BESIDE)[number];
+
+/** Mean workers by what they did, in equal bins of a part of the run. */
+export interface Running { workers: Record<Kind, ArrayLike<number>>; ticksPerBin: number; from: number }
 
 export interface Strip {
   scale: TimeScale; camera: Camera; height: number; width: number;
@@ -63,47 +67,54 @@ export function drawStrip(pen: Pen, s: Strip): void {
   pen.text(`of ${s.workers}`, X + W, 18, { ...small, align: "right" });
 }
 
-/** A row of pixels at a time: what ran, then what was ready, of all workers. */
+/** Rows of pixels that look the same: from `from`, `rows` of them, what stands beside the running workers from x on. */
+interface Stretch { from: number; rows: number; at: number; width: number }
+
+/** A row of pixels at a time: what ran, then what else the workers did. */
 function running(pen: Pen, s: Strip, top: number, bottom: number): void {
   if (s.running.length === 0 || s.workers <= 0) return;
   const { scale, camera, t } = s;
   const unit = W / s.workers;
-  const mean = (r: Running, of: ArrayLike<number>, t0: number, t1: number): number => {
-    const bins = of.length;
-    const a = (t0 - r.from) / r.ticksPerBin, b = Math.max((t1 - r.from) / r.ticksPerBin, a + 1e-9);
-    let sum = 0, width = 0;
-    for (let i = Math.max(0, Math.floor(a)); i < b && i < bins; i++) {
-      const part = Math.min(b, i + 1) - Math.max(a, i);
-      sum += part * of[i]!;
-      width += part;
-    }
-    return width > 0 ? sum / width : 0;
-  };
   const work: number[] = [X, top];
-  const delay: [number, number, number][] = [];
-  const step = 1;
+  const beside = BESIDE.map((): Stretch[] => []);
   const inBreak = (v: number) => scale.breaks.some((b) => v >= b.y0 && v < b.y1);
-  for (let v = top; v < bottom; v += step) {
-    const h0 = (v - camera.ty) / camera.ky, h1 = (v + step - camera.ty) / camera.ky;
+  for (let v = top; v < bottom; v++) {
+    const h0 = (v - camera.ty) / camera.ky, h1 = (v + 1 - camera.ty) / camera.ky;
     if (inBreak(h0)) {
-      work.push(X, v, X, v + step);
+      work.push(X, v, X, v + 1);
       continue;
     }
     const t0 = scale.t(h0), t1 = scale.t(h1);
-    const r = s.running.find((p) => t0 >= p.from && t0 < p.from + p.running.length * p.ticksPerBin) ?? s.running[s.running.length - 1]!;
-    const run = Math.min(s.workers, mean(r, r.running, t0, t1));
-    work.push(X + run * unit, v, X + run * unit, v + step);
-    const d = mean(r, r.delay, t0, t1);
-    if (d > 0.05) delay.push([v, run, Math.min(s.workers - run, d)]);
+    const r = s.running.find((p) => t0 >= p.from && t0 < p.from + p.workers.running.length * p.ticksPerBin) ?? s.running[s.running.length - 1]!;
+    let at = Math.min(s.workers, mean(r, "running", t0, t1));
+    work.push(X + at * unit, v, X + at * unit, v + 1);
+    BESIDE.forEach((kind, i) => {
+      const width = Math.min(s.workers - at, mean(r, kind, t0, t1));
+      if (width > 0.05) append(beside[i]!, v, at, width);
+      at += Math.max(0, width);
+    });
   }
   work.push(X, bottom);
   pen.area(work, t.work);
-  // Delay is rare: rows of one pixel, joined where they are the same.
-  for (let i = 0; i < delay.length; ) {
-    const [v, run, d] = delay[i]!;
-    let k = i + 1;
-    while (k < delay.length && delay[k]![0] - delay[k - 1]![0] <= step && Math.abs(delay[k]![1] - run) < 0.1 && Math.abs(delay[k]![2] - d) < 0.1) k++;
-    pen.ground(X + run * unit, v, d * unit, delay[k - 1]![0] + step - v, "delay");
-    i = k;
+  BESIDE.forEach((kind, i) => beside[i]!.forEach((b) => pen.ground(X + b.at * unit, b.from, b.width * unit, b.rows, kind)));
+}
+
+/** Mean of a kind's workers over [t0, t1), ticks. */
+function mean(r: Running, kind: Kind, t0: number, t1: number): number {
+  const of = r.workers[kind];
+  const a = (t0 - r.from) / r.ticksPerBin, b = Math.max((t1 - r.from) / r.ticksPerBin, a + 1e-9);
+  let sum = 0, width = 0;
+  for (let i = Math.max(0, Math.floor(a)); i < b && i < of.length; i++) {
+    const part = Math.min(b, i + 1) - Math.max(a, i);
+    sum += part * of[i]!;
+    width += part;
   }
+  return width > 0 ? sum / width : 0;
+}
+
+/** Adds a row of pixels to the stretch that ends above it, when it looks the same. */
+function append(to: Stretch[], v: number, at: number, width: number): void {
+  const last = to[to.length - 1];
+  if (last && v - (last.from + last.rows) < 1 && Math.abs(last.at - at) < 0.1 && Math.abs(last.width - width) < 0.1) last.rows++;
+  else to.push({ from: v, rows: 1, at, width });
 }

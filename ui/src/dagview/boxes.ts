@@ -1,5 +1,6 @@
 /** How a strand and a collapsed task or group look, from a sliver to a card with everything on it. */
 
+import { greyCode } from "../codes";
 import { alpha, colour, type Colour, type Item, type Tokens } from "../colors";
 import { count, percent, plain, short, ticks } from "../format";
 import type { ColorBy } from "../store";
@@ -19,8 +20,6 @@ export interface Look {
   critical: boolean;
   ready: boolean;
   slack: boolean;
-  /** Grey for what the root does by itself (colors.ts). */
-  rootCode: (code: number) => boolean;
 }
 
 export function itemOf(n: Shown, look: Look): Item {
@@ -28,7 +27,7 @@ export function itemOf(n: Shown, look: Look): Item {
   const code = s?.code ?? f?.code ?? null;
   return {
     code, site: s?.site ?? f?.site ?? null, row: s?.row ?? f?.rows[0]?.[0] ?? null, level: n.level,
-    critical: (s ?? f)?.critical ?? false, readyPath: n.ready, activity: "work", root: code !== null && look.rootCode(code),
+    critical: (s ?? f)?.critical ?? false, readyPath: n.ready, activity: "work", root: code !== null && code === greyCode(look.meta.codes),
   };
 }
 
@@ -73,6 +72,8 @@ export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
     pen.box(b.x, b.y + b.h - off, b.w, off, Math.min(r, off / 2), t.panel, { colour: t.desch, width: 1 });
     for (let y = b.y + b.h - off + 4; y < b.y + b.h - 1; y += 4) pen.line([b.x, y, b.x + b.w, y], { colour: t.desch, width: 1 });
   }
+  // As in the timeline: it stands for more, which can't be opened.
+  if (n.strand && n.strand.folded > 0 && b.h >= 10) for (const up of [3.5, 6]) pen.line([b.x + 3, b.y + b.h - up, b.x + b.w - 3, b.y + b.h - up], { colour: alpha(c.ink, 0.6), width: 1 });
   if (bold) pen.box(b.x, b.y, b.w, b.h, r, null, { colour: t.path, width: 2.6 });
   else if (look.ready && n.ready) pen.box(b.x + 1, b.y + 1, b.w - 2, b.h - 2, r, null, { colour: t.path, width: 1.5, dash: [2, 2.5] });
   // In the middle of what is seen of it.
@@ -81,7 +82,7 @@ export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
   const room = x1 - x0 - 10;
   if (room < 22 || y1 - y0 < 13) return;
   const mid = (y0 + y1) / 2, cx = (x0 + x1) / 2;
-  const name: Letters = { size: 12, weight: 650, colour: c.ink, align: "center" };
+  const name: Letters = { size: 11.5, weight: 650, colour: c.ink, align: "center" };
   const sub: Letters = { size: 10.5, colour: c.ink, align: "center" };
   const took = ticks(length);
   const facts = `${took} · ${rowLabel(look.meta, s.row)}`;

@@ -8,6 +8,9 @@ export const MOST_NODES = 5000;
 /** Nodes of the first picture. */
 export const FIRST = { enough: 30, most: 44 };
 
+/** A node of less than this part of all work is not opened for the first picture once that has some nodes. */
+const LEAST_SHARE = 30;
+
 export type Loaded = ReadonlyMap<string, DagInside>;
 export type Load = (ids: string[]) => Promise<void>;
 
@@ -28,11 +31,12 @@ export async function firstPicture(loaded: Loaded, load: Load, fits: (m: Model) 
   for (let round = 0; round < 64; round++) {
     const model = build(loaded, expanded);
     if (model.boxes.filter(tells).length >= FIRST.enough) break;
-    const next = model.boxes.filter((n) => expandable(n) && !refused.has(n.key)).sort((a, b) => weight(b) - weight(a) || a.key.localeCompare(b.key))[0];
-    if (!next) break;
-    // Nothing worth seeing: much less than what is there in all.
     const all = model.top.inside!.reduce((sum, n) => sum + (n.folded?.work ?? 0), 0);
-    if (model.boxes.length > 8 && next.folded!.work < all / 400) break;
+    // Much less than what is there in all is not worth its room.
+    const least = model.boxes.length > 8 ? all / LEAST_SHARE : 0;
+    const worth = model.boxes.filter((n) => expandable(n) && n.folded!.work >= least && !refused.has(n.key));
+    const next = worth.sort((a, b) => weight(b) - weight(a) || a.key.localeCompare(b.key))[0];
+    if (!next) break;
     await load([next.key]);
     const inside = loaded.get(next.key);
     if (!inside || inside.items.length === 0) {

@@ -9,7 +9,7 @@ import type { Layout } from "../store";
 import { criticalOf, endOf, startOf, type Model, type Shown } from "./model";
 import { durationHeight, lengthOf, levelsIn, timeScale, type TimeScale } from "./scale";
 
-export const STRAND_WIDTH = 92;
+export const STRAND_WIDTH = 100;
 export const CARD_WIDTH = 104;
 export const STRAND_HEIGHT = 40;
 export const CARD_HEIGHT = 140;

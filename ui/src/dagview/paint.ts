@@ -188,17 +188,18 @@ function names(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void
       if (b.h >= 13 || b.w < 40) continue;
       const words = cut(pen, nameOf(first, meta), Math.min(140, frame.x + frame.w - (b.x + b.w) - 6), { ...how, align: "left" });
       if (words) {
-        pen.text(words, b.x + b.w + 6, b.y + b.h / 2 + 4, { ...how, align: "left" });
+        const y = p.timed ? b.y - 3 : b.y + b.h / 2 + 4;
+        pen.text(words, b.x + b.w + 6, y, { ...how, align: "left" });
         const took = `${ticks(first.strand.end - first.strand.start)} · ${rowLabel(meta, first.strand.row)}`;
         const x = b.x + b.w + 12 + pen.measure(words, how);
-        if (x + pen.measure(took, sub) < frame.x + frame.w) pen.text(took, x, b.y + b.h / 2 + 4, sub);
+        if (x + pen.measure(took, sub) < frame.x + frame.w) pen.text(took, x, y, sub);
       }
       continue;
     }
     const room = Math.min(150, b.cx - frame.x - 12);
     const words = cut(pen, nameOf(f, meta), room, how);
-    // Between the bar that leads to the fork, above it, and the one to its children.
-    if (words && frame.h > 30) pen.text(words, b.cx - 9, b.y + b.h / 2 + 1, how);
+    // Between the bar that leads to the fork, above it, and the one to its children, which is at the fork's own height where heights are times.
+    if (words && frame.h > 30) pen.text(words, b.cx - 9, b.y + b.h / 2 + (p.timed ? -4 : 1), how);
   }
 }
 

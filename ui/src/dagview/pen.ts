@@ -1,7 +1,7 @@
 /** One set of strokes for the canvas and for SVG, so that an exported picture is the one on the screen. */
 
 import type { Texture } from "../colors";
-import { texture } from "../patterns";
+import { ground, texture, type Ground } from "../patterns";
 
 export interface Stroke { colour: string; width: number; dash?: readonly number[] }
 export interface Letters {
@@ -14,7 +14,6 @@ export interface Letters {
   /** Quarter turn to the left. */
   up?: boolean;
 }
-export type Ground = "app" | "delay" | "sched";
 
 export interface Pen {
   /** Primitives drawn so far. */
@@ -41,17 +40,26 @@ export const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans
 
 const font = (h: Letters): string => `${h.weight ?? 400} ${h.size}px ${h.mono ? MONO : SANS}`;
 
-/** The text, or as much of it as is at most `width` wide, with an ellipsis; empty when not even three letters are. */
+/** The text, or as much of it as is at most `width` wide, with an ellipsis before the line number that it ends with; empty when not even three letters are. */
 export function cut(pen: Pen, words: string, width: number, how: Letters): string {
   if (width <= 0) return "";
   if (pen.measure(words, how) <= width) return words;
-  let low = 0, high = words.length - 1;
+  // Blocks of one function differ by their lines alone.
+  const line = /:\d+$/.exec(words)?.[0] ?? "";
+  const name = words.slice(0, words.length - line.length);
+  return shortened(pen, name, line, width, how) || shortened(pen, name, "", width, how);
+}
+
+/** As many letters of `name`, three at least, as have room before an ellipsis and `end`; empty when there is none. */
+function shortened(pen: Pen, name: string, end: string, width: number, how: Letters): string {
+  const with_ = (letters: number) => `${name.slice(0, letters).trimEnd()}…${end}`;
+  let low = 0, high = name.length - 1;
   while (low < high) {
     const mid = (low + high + 1) >> 1;
-    if (pen.measure(words.slice(0, mid).trimEnd() + "…", how) <= width) low = mid;
+    if (pen.measure(with_(mid), how) <= width) low = mid;
     else high = mid - 1;
   }
-  return low < 3 ? "" : words.slice(0, low).trimEnd() + "…";
+  return low < 3 ? "" : with_(low);
 }
 
 /** Widths of texts by font; emptied when it has grown. */
@@ -76,7 +84,7 @@ function measure(words: string, how: Letters): number {
 
 export class CanvasPen implements Pen {
   count = 0;
-  constructor(private readonly ctx: CanvasRenderingContext2D, private readonly dark: boolean, private readonly patterns: Record<Ground, CanvasPattern | string>) {}
+  constructor(private readonly ctx: CanvasRenderingContext2D, private readonly dark: boolean) {}
 
   private path(x: number, y: number, w: number, h: number, r: number): void {
     this.ctx.beginPath();
@@ -107,7 +115,7 @@ export class CanvasPen implements Pen {
 
   ground(x: number, y: number, w: number, h: number, kind: Ground): void {
     this.count++;
-    this.ctx.fillStyle = this.patterns[kind];
+    this.ctx.fillStyle = ground(this.ctx, kind, this.dark, kind !== "app");
     this.ctx.fillRect(x, y, w, h);
   }
 

@@ -32,10 +32,11 @@ export async function pngOf(scene: Scene): Promise<Blob> {
   return toPng({ svg: svgOf(scene), width: scene.width, height: scene.height });
 }
 
-/** The nodes shown, one a line; times in ticks of the run. */
+/** The nodes shown, one a line; times in seconds. */
 export function csvOf(scene: Scene): string {
   const meta = scene.run;
-  const out = [["node", "kind", "name", "site", "depth", "tasks", "work", "span", "start", "end", "ran_on", "critical", "ready_path"]];
+  const out = [["node", "kind", "name", "site", "depth", "tasks", "work (s)", "span (s)", "start (s)", "end (s)", "ran_on", "critical", "ready_path"]];
+  const seconds = (ticks: number) => String(Number((ticks / meta.ticks_per_second).toPrecision(9)));
   const open: Shown[] = [...(scene.model.peek().top.inside ?? [])].reverse();
   while (open.length > 0) {
     const n = open.pop()!;
@@ -43,7 +44,7 @@ export function csvOf(scene: Scene): string {
     const item = s ?? f!;
     out.push([
       n.key, n.kind + (n.inside ? " (expanded)" : ""), nameOf(n, meta), siteLabel(meta, item.site), String(n.depth - 1), f ? String(f.tasks) : "",
-      String(f ? f.work : s!.weight), String(f ? f.span : s!.weight), String(item.start), String(item.end),
+      seconds(f ? f.work : s!.weight), seconds(f ? f.span : s!.weight), seconds(item.start), seconds(item.end),
       s ? rowLabel(meta, s.row) : f!.rows.map(([r]) => rowLabel(meta, r)).join(" "), String(item.critical), String(n.ready),
     ]);
     if (n.inside) for (let i = n.inside.length - 1; i >= 0; i--) open.push(n.inside[i]!);

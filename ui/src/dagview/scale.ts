@@ -28,7 +28,7 @@ export interface TimeScale {
 }
 
 /** Room for one level of forks. */
-export const LEVEL = 26;
+export const LEVEL = 36;
 
 /** Forks nearer than this share of what is shown have no room of their own. */
 const NEAR = 1 / 90;

@@ -8,7 +8,6 @@ import type { CriticalPath, Meta, RunId, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
 import { Unavailable, type DataSource } from "../data/source";
 import { announcement, colorBy, expanded, layers, layout, power, run as shownRun, selection, type Selection } from "../store";
-import { isRoot } from "../frame/Tabs";
 import { dark, colours, still } from "../theme/theme";
 import { sentence, type Look } from "./boxes";
 import { hold, type Camera } from "./camera";
@@ -25,6 +24,8 @@ import type { Neighbours } from "./walk";
 
 export const EMPTY: Model = build(new Map(), new Set());
 const START: ReadonlySet<string> = new Set(["t0"]);
+/** Pixels that a card has at least in the first picture: most names of functions have room then. */
+const READABLE = 98;
 const isStart = (s: ReadonlySet<string>): boolean => s.size === START.size && [...s].every((k) => START.has(k));
 
 export class Scene extends Sight {
@@ -72,7 +73,7 @@ export class Scene extends Sight {
       view: this.timed ? { x: this.view.x - 12, y: HEAD - 6, w: this.width - this.view.x + 12, h: this.height - HEAD + 6 } : { x: 0, y: 0, w: this.width, h: this.height },
       // Here everything lies on the ground of the page: paths are as its text, their rims as the ground.
       t: { ...colours.value, path: colours.value.fg, halo: colours.value.panel }, dark: dark.value, mode: colorBy.value, meta: this.run,
-      critical: on.has("critical"), ready: on.has("ready"), slack: this.slack.value, rootCode: (code) => isRoot(this.run.codes[code]?.label),
+      critical: on.has("critical"), ready: on.has("ready"), slack: this.slack.value,
     };
   }
 
@@ -125,7 +126,7 @@ export class Scene extends Sight {
     this.links = null;
     const widest = Math.max(320, this.width - (this.timed ? STRIP : 20) - 40);
     const high = !this.structure || this.view.h / Math.max(1, m.top.h) >= 0.42;
-    return m.boxes.length > 0 && high && widest / topWidth(m) >= 0.8 * (100 / CARD_WIDTH);
+    return m.boxes.length > 0 && high && widest / topWidth(m) >= READABLE / CARD_WIDTH;
   }
 
   /** Lays out anew and moves there. `anchor` stays where it is on the screen. */

@@ -24,7 +24,8 @@ export class Strip {
   private async tile(level: number, index: number): Promise<Running> {
     const { planes } = await this.source.planes(requests.profile(this.run.id, level, index));
     const ticksPerBin = 2 ** level;
-    return { running: planes.running!, delay: planes.delay!, sched: planes.no_work_sched!, ticksPerBin, from: index * TILE_BINS * ticksPerBin };
+    const { running, descheduled, blocked, delay, no_work_sched: sched } = planes as Record<string, ArrayLike<number>>;
+    return { workers: { running: running!, descheduled: descheduled!, blocked: blocked!, delay: delay!, sched: sched! }, ticksPerBin, from: index * TILE_BINS * ticksPerBin };
   }
 
   private fine: { key: string; tiles: Running[] } = { key: "", tiles: [] };

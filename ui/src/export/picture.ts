@@ -2,11 +2,15 @@
 
 import { colours } from "../theme/theme";
 
+/** Pixels that a picture is higher than the view at most, so that what is scrolled away is on it. */
+const MOST_MORE = 4000;
+
 export interface Picture { svg: string; width: number; height: number }
 
 export function picture(of: HTMLElement): Picture {
-  const { width, height } = of.getBoundingClientRect();
+  const { width, height: seen } = of.getBoundingClientRect();
   const copy = of.cloneNode(true) as HTMLElement;
+  const height = seen + more(of, copy);
   const [canvases, copies] = [of.querySelectorAll("canvas"), copy.querySelectorAll("canvas")];
   canvases.forEach((c, i) => {
     const image = document.createElement("img");
@@ -30,10 +34,22 @@ export function picture(of: HTMLElement): Picture {
   page.setAttribute("xmlns", "http://www.w3.org/1999/xhtml");
   page.style.cssText = `${variables};width:${width}px;height:${height}px;background:${colours.value.panel};color:${colours.value.fg};font:13px/20px system-ui,sans-serif;font-variant-numeric:tabular-nums`;
   const style = document.createElement("style");
-  style.textContent = styles;
+  style.textContent = `${styles}\n* { scrollbar-width: none !important; }`;
   page.append(style, copy);
   const body = new XMLSerializer().serializeToString(page);
   return { svg: `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><foreignObject width="100%" height="100%">${body}</foreignObject></svg>`, width, height };
+}
+
+/** How much higher than it is an element has to be to show all that scrolls in it. Source stands in `copy` as it is scrolled: a file has no end. */
+function more(of: HTMLElement, copy: HTMLElement): number {
+  const [scrollers, copies] = [of.querySelectorAll<HTMLElement>(".scroll"), copy.querySelectorAll<HTMLElement>(".scroll")];
+  let most = 0;
+  scrollers.forEach((s, i) => {
+    const first = copies[i]!.firstElementChild;
+    if (!s.classList.contains("lines")) most = Math.max(most, s.scrollHeight - s.clientHeight);
+    else if (first instanceof HTMLElement) first.style.marginTop = `${-s.scrollTop}px`;
+  });
+  return Math.min(MOST_MORE, most);
 }
 
 /** At twice the size, so that it can be printed. */

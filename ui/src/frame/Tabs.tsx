@@ -1,7 +1,7 @@
 /** The tabs, and on every tab but Summary and Compare the verdict in short. */
 
 import { useJson, valueOf } from "../ask";
-import { colour } from "../colors";
+import { codeColour } from "../codes";
 import type { Report, Summary } from "../data/contract";
 import { requests } from "../data/requests";
 import { plain, many } from "../format";
@@ -49,15 +49,10 @@ function VerdictChip() {
       {place && (
         <span class="limit">
           <span class="faint">·</span>
-          {first.show.code !== null && <Swatch of={colour("code", { code: first.show.code, root: isRoot(r.codes[first.show.code]?.label) }, dark.value)} />}
+          {first.show.code !== null && <Swatch of={codeColour(r.codes, first.show.code, dark.value)} />}
           limited by <Place label={place.text} file={place.file} line={place.line} />
         </span>
       )}
     </span>
   );
-}
-
-/** Code that is the root's own is grey in every view. */
-export function isRoot(label: string | undefined): boolean {
-  return label === "root" || label === "main";
 }

@@ -3,16 +3,16 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { useJson, valueOf } from "../ask";
-import { colour } from "../colors";
+import { codeColour } from "../codes";
 import { register } from "../commands";
 import type { Report, RunMeta, SiteExtra } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport, save } from "../export/export";
 import { change, count, many, percent, plain, ticks } from "../format";
-import { isRoot } from "../frame/Tabs";
 import { announcement, drawer, run, runMeta, selection, show, status } from "../store";
 import { colours, dark } from "../theme/theme";
 import { Place, Swatch } from "../ui/parts";
+import { about } from "../ui/estimated";
 import { Spark } from "../ui/Spark";
 import { Answered, Empty } from "../ui/states";
 import { csv, sorted, Table, type Column, type Order } from "../ui/Table";
@@ -53,6 +53,7 @@ function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[
   const delayed = extras.length > 0;
   const flip = (set: ReadonlySet<string>, id: string) => { const next = new Set(set); if (!next.delete(id)) next.add(id); return next; };
 
+  const seconds = (n: number | null) => (n === null ? null : Number((n / tps).toPrecision(9)));
   const columns: Column<Row>[] = [
     {
       id: "name", title: "spawn site, code", left: true, sort: (w) => w.name.toLowerCase(), csv: (w) => (w.kind === "block" ? `  ${w.name} ${w.place}` : `${w.name} ${r.sites[w.site]?.label ?? ""}`.trim()),
@@ -60,7 +61,7 @@ function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[
         w.kind === "more" ? (
           <button type="button" class="link more" onClick={(e) => { e.stopPropagation(); whole.value = flip(whole.value, w.id.replace("more", "")); }}>{many(w.hidden, "more block")}</button>
         ) : w.kind === "block" ? (
-          <span class="name sub"><Swatch of={colour("code", { code: w.code, root: isRoot(r.codes[w.code ?? -1]?.label) }, dark.value)} /><span class="mono">{w.name}</span> <span class="place">{w.place}</span></span>
+          <span class="name sub"><Swatch of={codeColour(r.codes, w.code, dark.value)} /><span class="mono">{w.name}</span> <span class="place">{w.place}</span></span>
         ) : (
           <span class="name">
             <button type="button" class="fold" aria-label={closed.value.has(w.id) ? `Show code of ${w.name}` : `Hide code of ${w.name}`} aria-expanded={!closed.value.has(w.id)} onClick={(e) => { e.stopPropagation(); closed.value = flip(closed.value, w.id); }}>{closed.value.has(w.id) ? "▸" : "▾"}</button>
@@ -68,13 +69,13 @@ function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[
           </span>
         ),
     },
-    { id: "when", title: "when it ran", hint: `Strands running, from 0 to ${r.workers}, over the whole run`, left: true, cell: (w) => (w.kind === "more" ? null : w.spark.length ? <Spark values={w.spark} top={r.workers} fill={w.kind === "site" ? colours.value.fg2 : colour("code", { code: w.code, root: isRoot(r.codes[w.code ?? -1]?.label) }, dark.value).fill} title={`when ${w.name} ran`} /> : <span class="spark" style={{ display: "block", width: "116px", height: "18px" }} />) },
-    { id: "critical", title: "critical", hint: "Share of the span: the critical path's strands that belong to it", left: true, sort: (w) => w.critical, csv: (w) => w.critical, cell: (w) => (w.kind === "more" ? null : <span class="cell-bar"><i style={{ width: `${Math.max(w.critical > 0 ? 1.5 : 0, w.share * 56)}px` }} />{percent(w.share, w.share > 0 ? 1 : 0)}</span>) },
-    { id: "count", title: "count", hint: "Tasks of the site; strands of the code", sort: (w) => w.count, csv: (w) => w.count, cell: (w) => (w.kind === "more" ? null : count(w.count)) },
-    { id: "work", title: "work", hint: "Of a site: its tasks with all below them. Of code: its own strands", sort: (w) => w.work, csv: (w) => w.work, cell: (w) => (w.kind === "more" ? null : ticks(w.work, tps)) },
-    { id: "span", title: "span", hint: "Sum of the heaviest paths through its tasks", sort: (w) => w.span ?? NaN, csv: (w) => w.span, cell: (w) => (w.kind === "site" && w.span !== null ? ticks(w.span, tps) : null) },
+    { id: "when", title: "when it ran", hint: `Strands running, from 0 to ${r.workers}, over the whole run`, left: true, cell: (w) => (w.kind === "more" ? null : w.spark.length ? <Spark values={w.spark} top={r.workers} fill={w.kind === "site" ? colours.value.fg2 : codeColour(r.codes, w.code, dark.value).fill} title={`when ${w.name} ran`} /> : <span class="spark" style={{ display: "block", width: "116px", height: "18px" }} />) },
+    { id: "critical", title: "critical", hint: "Share of the span: the critical path's strands that belong to it", left: true, sort: (w) => w.critical, unit: "s", csv: (w) => seconds(w.critical), cell: (w) => (w.kind === "more" ? null : <span class="cell-bar"><i style={{ width: `${Math.max(w.critical > 0 ? 1.5 : 0, w.share * 56)}px` }} />{percent(w.share, w.share > 0 ? 1 : 0)}</span>) },
+    { id: "count", title: "count", hint: "Tasks of the site; strands of the code", sort: (w) => w.count, csv: (w) => w.count, cell: (w) => (w.kind === "more" ? null : w.kind === "site" && report.estimated && w.count >= 10_000 ? `≈ ${about(w.count)}` : count(w.count)) },
+    { id: "work", title: "work", hint: "Of a site: its tasks with all below them. Of code: its own strands", sort: (w) => w.work, unit: "s", csv: (w) => seconds(w.work), cell: (w) => (w.kind === "more" ? null : ticks(w.work, tps)) },
+    { id: "span", title: "span", hint: "Sum of the heaviest paths through its tasks", sort: (w) => w.span ?? NaN, unit: "s", csv: (w) => seconds(w.span), cell: (w) => (w.kind === "site" && w.span !== null ? ticks(w.span, tps) : null) },
     { id: "parallelism", title: "parallelism", sort: (w) => w.parallelism ?? NaN, csv: (w) => w.parallelism, cell: (w) => (w.kind === "site" && w.parallelism !== null ? plain(w.parallelism) : null) },
-    ...(delayed ? [{ id: "delay", title: "delay", hint: "Its strands were ready while a worker was free", sort: (w: Row) => w.delay ?? NaN, csv: (w: Row) => w.delay, cell: (w: Row) => (w.kind === "site" && w.delay !== null ? <span class={w.delay > 0 ? "" : "faint"}>{ticks(w.delay, tps)}</span> : null) }] : []),
+    ...(delayed ? [{ id: "delay", title: "delay", hint: "Its strands were ready while a worker was free", sort: (w: Row) => w.delay ?? NaN, unit: "s", csv: (w: Row) => seconds(w.delay), cell: (w: Row) => (w.kind === "site" && w.delay !== null ? <span class={w.delay > 0 ? "" : "faint"}>{ticks(w.delay, tps)}</span> : null) }] : []),
     ...(stretched ? [{ id: "stretch", title: "stretch", hint: "How much longer the same work took than on one worker", sort: (w: Row) => w.stretch ?? NaN, csv: (w: Row) => w.stretch, cell: (w: Row) => (w.kind === "more" || w.stretch === null ? null : <span class={w.stretch > 0.03 ? "worse" : "faint"}>{change(w.stretch)}</span>) }] : []),
   ];
 

@@ -72,7 +72,7 @@ export function SourcePane({ run: r, row, first }: { run: RunMeta; row: Row | nu
 
 /** The end of a long path says more than its start. */
 function shortened(file: string): string {
-  return file.length > 52 ? "…" + file.slice(-51) : file;
+  return file.length > 38 ? "…" + file.slice(-37) : file;
 }
 
 function Lines({ source: s, line, row, perSecond, critical, sampled, runId }: { source: Source; line: number | null; row: Row | null; perSecond: number; critical: boolean; sampled: boolean; runId: string }) {

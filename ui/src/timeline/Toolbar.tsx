@@ -82,7 +82,7 @@ function titleOf(layer: Layer): string {
     case "delay":
       return "Free workers while work was ready. Which of the free rows has the delay is a choice: the lowest ones";
     case "nowork":
-      return "Free workers with nothing ready: dots, the scheduler was at fault; grey hatch, the application";
+      return "Free workers with nothing ready: dots, the scheduler was at fault; grey hatch, the program";
     case "cpu":
       return "Share of the time each row was on a CPU";
     case "queue":

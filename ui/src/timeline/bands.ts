@@ -34,6 +34,9 @@ const RIGHT = 14;
 /** Space above a lane, for the dots of spawns. */
 export const ABOVE = 5;
 
+/** Height of a lane: at least, as it usually is, and where few rows leave room. */
+const LANE = { least: 11, usual: 32, most: 52 };
+
 /** Height of the tasks that wait in a row's queue. */
 const QUEUE = 12;
 
@@ -50,11 +53,10 @@ export interface Wanted {
 export function bands(w: Wanted): Bands {
   const extra = ABOVE + (w.cpu ? 6 : 2) + (w.queue ? QUEUE + 3 : 0) + 2;
   const count = Math.max(1, w.rows);
-  const least = extra + 11;
-  const most = extra + 32;
-  // Short windows give the strip less, so that rows stay in sight; what few rows leave over goes to it.
+  const usualRows = count * (extra + LANE.usual);
+  // Short windows give the strip less, so that rows stay in sight; what few rows leave over goes to it first.
   const usual = w.height > 420 ? 118 : w.height > 300 ? 84 : 54;
-  const spare = w.height - (62 + 8 + usual + 14 + (w.regionLanes ? w.regionLanes * 14 + 2 : 0) + count * most);
+  const spare = w.height - (62 + 8 + usual + 14 + (w.regionLanes ? w.regionLanes * 14 + 2 : 0) + usualRows);
   const strip = usual + Math.round(Math.min(90, Math.max(0, spare)));
   const minimap = { y: 8, h: w.height > 300 ? 30 : 18 };
   const axis = minimap.y + minimap.h + 24;
@@ -63,7 +65,7 @@ export function bands(w: Wanted): Bands {
   const regions = { y: regionsY, h: w.regionLanes ? w.regionLanes * 14 + 2 : 0, lanes: w.regionLanes };
   const y = regionsY + regions.h + 6;
   const h = Math.max(24, w.height - y - 4);
-  const pitch = Math.floor(Math.min(most, Math.max(least, h / count)));
+  const pitch = Math.floor(Math.min(extra + LANE.most, Math.max(extra + LANE.least, h / count)));
   const lane = pitch - extra;
   const overflow = Math.max(0, pitch * count - h);
   return {

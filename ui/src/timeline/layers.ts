@@ -11,7 +11,7 @@ export const LAYER_NAMES: Record<Layer, string> = {
   ready: "Ready path",
   critical: "Critical path",
   delay: "Delay",
-  nowork: "No work: scheduler, app",
+  nowork: "No work: scheduler, program",
   cpu: "CPU",
   queue: "Queue",
   regions: "Regions",

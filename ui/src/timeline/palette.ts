@@ -1,9 +1,9 @@
 /** Colours of boxes in each mode: one table for the rasteriser, one function for exact boxes. */
 
+import { codeColour } from "../codes";
 import { colour } from "../colors";
 import type { Colour } from "../colors";
 import type { RunMeta } from "../data/contract";
-import { isRoot } from "../frame/Tabs";
 import type { ColorBy } from "../store";
 import { blend, packed } from "./raster";
 import type { RasterBy } from "./raster";
@@ -37,7 +37,7 @@ export class Palette {
     switch (mode) {
       case "code":
         this.by = "code";
-        this.tables = [...table(meta.codes.length, (code) => colour("code", { code, root: isRoot(meta.codes[code]?.label) }, dark)), colour("code", { code: null }, dark)];
+        this.tables = [...table(meta.codes.length, (code) => codeColour(meta.codes, code, dark)), colour("code", { code: null }, dark)];
         break;
       case "site":
         this.by = "site";

@@ -250,7 +250,10 @@ export function names(s: Scene, pen: Pen, b = s.boxes): void {
     const dimmed = bright !== null && (bright.by === "code" ? facts.code : facts.site) !== bright.index;
     const fill = dimmed ? s.palette.dim(colour.fill) : colour.fill;
     left--;
-    pen.text(text, x0 + 7, laneMiddle(rows, b.row[i]!) + (b.inside ? 4.5 - REST / 2 : 4.5), { size, weight: 600, colour: dimmed ? s.tokens.fg3 : colour.ink, halo: fill });
+    const y = laneMiddle(rows, b.row[i]!) + (b.inside ? 4.5 - REST / 2 : 4.5);
+    // Patterns of time off the CPU would strike it through.
+    pen.rects([x0 + 4, y - size + 0.5, pen.textWidth(text, size, 600) + 6, size + 3], fill, 3);
+    pen.text(text, x0 + 7, y, { size, weight: 600, colour: dimmed ? s.tokens.fg3 : colour.ink, halo: fill });
   }
 }
 

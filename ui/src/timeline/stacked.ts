@@ -1,9 +1,9 @@
 /** Two runs one above the other on one time scale, or each as a fraction of itself: what Compare shows. */
 
+import { greyCode } from "../codes";
 import { colour } from "../colors";
 import type { Tokens } from "../colors";
 import type { RunMeta } from "../data/contract";
-import { isRoot } from "../frame/Tabs";
 import { axis as labelAt, percent, time as seconds } from "../format";
 import type { Layer } from "../store";
 import { look } from "./look";
@@ -21,6 +21,9 @@ export const MARGIN = 44;
 const RIGHT = 10;
 const AXIS = 20;
 const GAP = 16;
+/** Height of a row's name, and of rows that are told apart by one. */
+const LABEL = 12;
+const LEAST_LABELLED = 4;
 const LAYERS: ReadonlySet<Layer> = new Set<Layer>(["delay", "nowork"]);
 
 export interface Half {
@@ -51,8 +54,10 @@ export function looks(a: RunMeta, b: RunMeta, t: Tokens, dark: boolean): [Look, 
   const name = (c: { label: string; file: string | null }) => `${c.label}\u0000${c.file ?? ""}`;
   const place = new Map<string, number>();
   for (const c of [...a.codes, ...b.codes]) if (!place.has(name(c))) place.set(name(c), place.size);
+  const [first] = [a, b].flatMap((meta) => meta.codes.filter((_, i) => i === greyCode(meta.codes)));
+  const grey = first && name(first);
   const table = (meta: RunMeta) =>
-    Uint32Array.from([...meta.codes.map((c) => colour("code", { code: place.get(name(c)) ?? null, root: isRoot(c.label) }, dark)), colour("code", { code: null }, dark)], (c) => packed(c.fill));
+    Uint32Array.from([...meta.codes.map((c) => colour("code", { code: place.get(name(c)) ?? null, root: name(c) === grey }, dark)), colour("code", { code: null }, dark)], (c) => packed(c.fill));
   const of = (meta: RunMeta) => {
     const made = look({ mode: "code", by: "code", lut: table(meta) }, t, LAYERS, null, dark);
     return { ...made, key: `${made.key} stacked` };
@@ -165,14 +170,17 @@ function one(pen: Pen, half: Half, scale: Scale, top: number, h: number, t: Toke
       pen.rects(runs[i]!, { ground: kind }, 0, inside ? 0.4 : 1);
     });
   });
-  if (pitch >= 8) {
-    const label = (row: number) => pen.text(meta.threads[row]?.label.slice(0, 6) ?? "", MARGIN - 6, base + 5 + row * pitch + lane / 2 + 4, { align: "right", size: 10.5, colour: t.fg3 });
-    label(0);
-    if (rows > 1) label(rows - 1);
-  }
+  for (const row of labelled(rows, pitch)) pen.text(meta.threads[row]?.label.slice(0, 6) ?? "", MARGIN - 6, base + 5 + row * pitch + lane / 2 + 4, { align: "right", size: 10.5, colour: t.fg3 });
   const end = pixel(scale, meta.elapsed);
   if (end >= scale.x0 && end <= scale.x0 + scale.width + 1) pen.rect(end - 0.5, top, 1.4, strip + 5 + rows * pitch, t.fg);
   return complete;
+}
+
+/** Which of the rows have room for their name: all, or every so many, from the first. */
+export function labelled(rows: number, pitch: number): number[] {
+  if (pitch < LEAST_LABELLED) return [];
+  const every = Math.ceil(LABEL / pitch);
+  return Array.from({ length: Math.ceil(rows / every) }, (_, i) => i * every);
 }
 
 /** How much earlier the shorter run ends, in the room it leaves. */

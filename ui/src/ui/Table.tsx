@@ -12,6 +12,8 @@ export interface Column<R> {
   cell: (row: R) => ComponentChildren;
   /** Sorting by it, largest first; text sorts from a. Absent: not sortable. */
   sort?: (row: R) => number | string;
+  /** Of the plain value, for the head of the CSV. */
+  unit?: string;
   /** For "Copy CSV": the plain value. */
   csv?: (row: R) => string | number | null;
 }
@@ -56,7 +58,7 @@ export function csv<R>(columns: Column<R>[], rows: R[]): string {
     return /[",\n\r]/.test(s) ? `"${s.replaceAll('"', '""')}"` : s;
   };
   const use = columns.filter((c) => c.csv);
-  return [use.map((c) => quote(c.title)).join(","), ...rows.map((r) => use.map((c) => quote(c.csv!(r))).join(","))].join("\n") + "\n";
+  return [use.map((c) => quote(c.unit ? `${c.title} (${c.unit})` : c.title)).join(","), ...rows.map((r) => use.map((c) => quote(c.csv!(r))).join(","))].join("\n") + "\n";
 }
 
 const MANY = 200;

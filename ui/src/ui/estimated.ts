@@ -3,7 +3,7 @@
 import { useJson, valueOf } from "../ask";
 import type { Estimated, Report } from "../data/contract";
 import { requests } from "../data/requests";
-import { count, NB, percent, plain, ticks } from "../format";
+import { count, NB, percent, plain, short, ticks } from "../format";
 import { run, runMeta } from "../store";
 
 /** Of the run that is looked at, once its report is there; `null` for one that was recorded in full. */
@@ -27,8 +27,11 @@ export function spanBetween(of: Estimated, report: Report, perSecond: number): {
   return { span: `${time(of.span_low)} to ${time(of.span_high)}`, parallelism: `${of_(of.span_high)} to ${of_(of.span_low)}` };
 }
 
+/** An estimate with as many digits as it has a right to. */
+export const about = (n: number): string => (n < 10_000 ? count(n) : short(n));
+
 /** For people: how much it is, and what is known of it. */
 export function inWords(of: Estimated, report: Report, perSecond: number): string {
   const between = spanBetween(of, report, perSecond);
-  return `${percent(report.work > 0 ? of.unrecorded_work / report.work : 1)} of the work ran unrecorded, to stay inside the overhead budget. Times are measured; what is inside is estimated from subtrees drawn by chance: ${count(report.tasks)} tasks ${around(report.tasks, of.tasks_low, of.tasks_high)}, a span of ${between.span}.`;
+  return `${percent(report.work > 0 ? of.unrecorded_work / report.work : 1)} of the work ran unrecorded, to stay inside the overhead budget. Times are measured; what is inside is estimated from subtrees drawn by chance: ${about(report.tasks)} tasks ${around(report.tasks, of.tasks_low, of.tasks_high)}, a span of ${between.span}.`;
 }

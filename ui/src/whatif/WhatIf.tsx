@@ -4,13 +4,13 @@ import type { ComponentChildren } from "preact";
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { useJson, valueOf } from "../ask";
-import { colour, tokens } from "../colors";
+import { codeColour } from "../codes";
+import { tokens } from "../colors";
 import { register } from "../commands";
 import type { CriticalPath, Report, RunMeta, Scalability as Bounds, Source, WhatIf as Answer } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
 import { change, count, percent, plain, ticks, times } from "../format";
-import { isRoot } from "../frame/Tabs";
 import { announcement, meta, run, runMeta, selection, status, whatif } from "../store";
 import { dark } from "../theme/theme";
 import { files } from "../sites/SourcePane";
@@ -52,7 +52,7 @@ function Loaded({ run: r }: { run: RunMeta }) {
     status.value = "The work stays, only the span is divided: a bound, not a promise";
     return () => { status.value = ""; };
   }, []);
-  useEffect(() => (answer ? registerExport({ tab: "whatif", csv: () => "factor,span,parallelism\n" + answer.rows.map((x) => [x.factor, x.span, x.parallelism].join(",")).join("\n") + "\n" }) : undefined), [answer]);
+  useEffect(() => (answer ? registerExport({ tab: "whatif", csv: () => "factor,span (s),parallelism\n" + answer.rows.map((x) => [x.factor, x.span / r.ticks_per_second, x.parallelism].join(",")).join("\n") + "\n" }) : undefined), [answer]);
   const rep = valueOf(report);
   useEffect(() => { if (row) announcement.value = `${times(factor)} faster: parallelism ${plain(row.parallelism)}`; }, [row]);
   const names = what.map((w) => label(w, r));
@@ -137,7 +137,7 @@ function Composition({ run: r, before, after, span, spanAfter, chosen }: { run: 
         <span class="dim">{word}</span>
         <div class="bar" role="img" aria-label={`${word}: ${list.slice(0, 6).map((c) => `${r.codes[c.code]?.label ?? "other"} ${percent(c.weight / all)}`).join(", ")}`}>
           {seen.map((c) => {
-            const k = colour("code", { code: c.code, root: isRoot(r.codes[c.code]?.label) }, dark.value);
+            const k = codeColour(r.codes, c.code, dark.value);
             const share = (c.weight / all) * (total / span) * 100;
             return <i key={c.code} style={{ width: `${share}%`, background: k.fill, color: k.ink }} title={`${r.codes[c.code]?.label ?? "other"} ${ticks(c.weight, r.ticks_per_second)}`}>{share > 13 ? r.codes[c.code]?.label : ""}{chosen.includes(`code:${c.code}`) && share > 16 ? " ✓" : ""}</i>;
           })}
@@ -192,7 +192,7 @@ function Pick({ run: r, report: rep, path, what, onToggle }: { run: RunMeta; rep
       )}
       <Section title="Code" note="share of the critical path" style={{ marginTop: "0" }}>
         {shown.map(({ c, i, w }) => (
-          <Option key={i} on={what.includes(`code:${i}`)} onChange={() => onToggle(`code:${i}`)} value={path ? w / span : null} label={<><Swatch of={colour("code", { code: i, root: isRoot(c.label) }, dark.value)} /><span class="mono">{c.label}</span></>} />
+          <Option key={i} on={what.includes(`code:${i}`)} onChange={() => onToggle(`code:${i}`)} value={path ? w / span : null} label={<><Swatch of={codeColour(r.codes, i, dark.value)} /><span class="mono">{c.label}</span></>} />
         ))}
         {codes.length > 12 && <button type="button" class="link more" onClick={() => (all.value = !all.value)}>{all.value ? "fewer" : `${codes.length - 12} more`}</button>}
       </Section>
