@@ -74,7 +74,7 @@ export default function (suite) {
     await until(async () => (await node(t.page, n.key))?.expanded, `${n.key} to be expanded`);
     await still(t.page);
     check((await count(t.page)) > before.filter((b) => !b.expanded).length, "no node more after expanding");
-    check((await t.hash()).includes(n.key), "the hash does not know what is expanded");
+    await t.hashHas(n.key);
     await t.page.keyboard.press("Shift+Enter");
     await until(async () => (await node(t.page, n.key))?.expanded === false, `${n.key} to be collapsed`);
   });
@@ -123,7 +123,7 @@ export default function (suite) {
     await still(t.page);
     await t.page.waitForTimeout(400);
     check((await print(t.page)) !== was, "the exponent changes nothing");
-    check(/layout=power:0\.9/.test(await t.hash()), "the hash does not know the exponent");
+    await t.hashHas("layout=power:0.9");
   });
 
   suite.test("has y as absolute time, in order", async (t) => {
@@ -137,13 +137,12 @@ export default function (suite) {
   suite.test("what is selected here is selected in the timeline, and back", async (t) => {
     await dag(t);
     await t.page.locator(".dag-critical tbody tr").last().click();
-    await until(async () => /sel=strand/.test(await t.hash()), "a strand to be selected");
-    const selected = /sel=([^&]*)/.exec(await t.hash())[1];
+    const selected = /sel=([^&]*)/.exec(await t.hashHas("sel=strand", "a strand to be selected"))[1];
     await until(async () => (await t.page.locator(".dag-side .dag-facts").count()) > 0, "facts of the strand");
     await t.page.locator(".dag-main-button").click();
-    await until(async () => /tab=timeline/.test(await t.hash()), "the timeline");
-    check((await t.hash()).includes(`sel=${selected}`), "the timeline has another selection");
-    check(/[&#]t=/.test(await t.hash()), "the timeline does not look at the strand");
+    await t.hashHas("tab=timeline", "the timeline");
+    await t.hashHas(`sel=${selected}`, "the same selection in the timeline");
+    await t.hashHas(/[&#]t=/, "the timeline to look at the strand");
     await t.page.keyboard.press("3");
     await until(async () => (await count(t.page)) > 0, "the DAG again");
     const id = /strand:[^:]*:(\d+)/.exec(decodeURIComponent(selected))?.[1];
@@ -176,10 +175,10 @@ export default function (suite) {
     check(seen.size >= 2, "the arrow keys select nothing");
     check((await t.page.locator("#announcer").innerText()).length > 0, "nothing is announced");
     await t.page.keyboard.press(".");
-    await until(async () => /sel=(strand|code)/.test(await t.hash()), "a strand of the critical path");
+    await t.hashHas(/sel=(strand|code)/, "a strand of the critical path");
     for (const key of ["f", "h", "v", "+", "-", "a", "d", "k", "k", "l", "l", "y", "u", "Shift+F", "f"]) await t.page.keyboard.press(key);
     await t.page.keyboard.press("t");
-    await until(async () => /tab=timeline/.test(await t.hash()), "the timeline");
+    await t.hashHas("tab=timeline", "the timeline");
   });
 
   suite.test("never shows more than its limit, and says so", { files: [suite.runs.broad ?? suite.runs.before] }, async (t) => {
@@ -338,6 +337,39 @@ export default function (suite) {
       await still(page);
       check((await count(page)) <= MOST_NODES, "more nodes than the limit");
     }
+  });
+
+  suite.test("a strand folded while it was recorded, inside of a folded one, says so", { files: [suite.runs.twice], flags: ["--grain", "50us"] }, async (t) => {
+    await dag(t);
+    const { page } = t;
+    // Open what was folded while it was read until a strand is there that stands for more.
+    const found = await page.evaluate(async () => {
+      const ask = (url) => fetch(`api/v1/${url}`).then((r) => r.json());
+      const { strands } = (await ask("meta")).runs[0];
+      for (let id = 0, tried = 0; id < strands && tried < 300; id++) {
+        const strand = await ask(`strand?run=a&id=${id}`);
+        if (strand.folded < 20 || strand.sums_alone) continue;
+        const open = [`s${id}`];
+        for (tried++; open.length > 0; ) {
+          const node = open.shift();
+          for (const item of (await ask(`dag?run=a&ids=${node}`)).nodes[node].items) {
+            if (item.kind === "strand" && item.folded > 0 && item.end > item.start) return item;
+            if (item.kind !== "strand" && item.expandable && open.length < 20) open.push(item.id);
+          }
+        }
+      }
+      return null;
+    });
+    check(found, "nothing was folded twice");
+    const selection = `sel=strand:a:${found.id}:${found.task}:${found.start}`;
+    await dag(t, selection);
+    await until(async () => /folded while it was recorded/.test(await t.text(".dag-side")), "the panel to say what it is", 30_000);
+    check(/only|no more than sums/.test(await t.text(".dag-side")), "the panel does not say that nothing can be opened");
+    await page.keyboard.press("q");
+    await until(async () => /no more of it is in the trace/.test(await t.text(".drawer")), "the drawer to say what is known");
+    const wide = (found.end - found.start) * 4;
+    await t.open(`tab=timeline&t=${Math.max(0, found.start - wide)},${found.end + wide}&${selection}`);
+    await until(() => page.evaluate(([start]) => { const inner = window.__timeline?.scene?.inner; return inner && Array.from({ length: inner.n }, (_, i) => i).some((i) => inner.start[i] === start && (inner.flags[i] & 72) === 72); }, [found.start]), "the box inside to be marked as folded", 30_000);
   });
 
   suite.test("what the recorder folded says that nothing is inside", { files: [suite.runs.large] }, async (t) => {

@@ -170,7 +170,7 @@ pub fn browser() -> Option<PathBuf> {
 }
 
 /// Records the runs that the tests look at, and says in which folder they are: the merge sort with its serial and its parallel merge,
-/// on one worker, cut short, a large one, and programs in C and C++ where there is a compiler for them.
+/// on one worker, cut short, recursions with very short tasks, and programs in C and C++ where there is a compiler for them.
 pub fn record(profile: &str) -> Result<PathBuf> {
     let folder = target().join("workspan/page-runs");
     fs::create_dir_all(&folder)?;
@@ -205,28 +205,32 @@ pub fn record(profile: &str) -> Result<PathBuf> {
         folder.join("truncated.wspan"),
         &whole[..whole.len() * 6 / 10],
     )?;
-    large(profile, &folder)?;
+    short_tasks(profile, &folder)?;
     native(profile, &folder)?;
     Ok(folder)
 }
 
-/// A run of some megabytes: it is shown before it is read.
-fn large(profile: &str, folder: &Path) -> Result<()> {
-    let trace = folder.join("large.wspan");
-    let _ = fs::remove_file(&trace);
-    let mut record = cargo_workspan(profile)?;
-    record.arg("--no-report").arg("-o").arg(&trace).args([
-        "run",
-        "--release",
-        "--package",
-        "workspan-bench",
-        "--bin",
-        "fib",
-        "--",
-        "28",
-        "2",
-    ]);
-    output(&mut record)?;
+/// Runs of a recursion with very short tasks: trace, how it is recorded, arguments. Some megabytes, which are shown before they are read; one within
+/// an overhead budget; one that was folded while it was recorded, and is folded on when it is read.
+const SHORT_TASKS: [(&str, &[&str], [&str; 2]); 3] = [
+    ("large", &[], ["28", "2"]),
+    ("budget", &["--max-overhead", "5%"], ["32", "0"]),
+    (
+        "twice",
+        &["--fold", "2us", "--max-overhead", "off"],
+        ["27", "2"],
+    ),
+];
+
+fn short_tasks(profile: &str, folder: &Path) -> Result<()> {
+    for (name, flags, arguments) in SHORT_TASKS {
+        let trace = folder.join(format!("{name}.wspan"));
+        let _ = fs::remove_file(&trace);
+        let mut record = cargo_workspan(profile)?;
+        record.arg("--no-report").args(flags).arg("-o").arg(&trace);
+        record.args(["run", "--release", "--package", "workspan-bench"]);
+        output(record.args(["--bin", "fib", "--"]).args(arguments))?;
+    }
     Ok(())
 }
 

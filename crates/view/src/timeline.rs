@@ -24,6 +24,7 @@ pub(crate) use cell::{narrow, share};
 use events::Events;
 use path::Pieces;
 use pyramid::Pyramid;
+pub(crate) use strands::{FOLDED, SUMS_ALONE, sums_alone};
 pub(crate) use window::Source;
 
 /// Bins of a tile.

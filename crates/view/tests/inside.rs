@@ -7,43 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 use workspan_dag::open::Grain;
-use workspan_view::Session;
 use workspan_view::answer;
 
-use folding::{json, session};
-
-/// The planes of an answer by name.
-fn planes(session: &Session, url: &str) -> BTreeMap<String, Vec<f64>> {
-    let reply = answer(session, &format!("api/v1/{url}")).unwrap();
-    let bytes = reply.bytes();
-    let length = u32::from_le_bytes(bytes[4..8].try_into().unwrap()) as usize;
-    let header: Value = serde_json::from_slice(&bytes[8..8 + length]).unwrap();
-    assert_eq!(header["truncated"], false);
-    let mut at = (8 + length).next_multiple_of(8);
-    let mut found = BTreeMap::new();
-    for plane in header["planes"].as_array().unwrap() {
-        let cell = |b: &[u8]| match b.len() {
-            1 => f64::from(b[0]),
-            2 => f64::from(u16::from_le_bytes(b.try_into().unwrap())),
-            4 => f64::from(u32::from_le_bytes(b.try_into().unwrap())),
-            _ => f64::from_le_bytes(b.try_into().unwrap()),
-        };
-        let size = match plane["type"].as_str().unwrap() {
-            "u8" => 1,
-            "u16" => 2,
-            "u32" => 4,
-            _ => 8,
-        };
-        let count = plane["length"].as_u64().unwrap() as usize;
-        let cells = bytes[at..at + size * count].chunks(size).map(cell);
-        found.insert(
-            plane["name"].as_str().unwrap().to_owned(),
-            cells.collect::<Vec<f64>>(),
-        );
-        at = (at + size * count).next_multiple_of(8);
-    }
-    found
-}
+use folding::{json, planes, session};
 
 /// A strand: row, start, end, level of its task, and the spawn site in words.
 type Box = (u64, u64, u64, u64, String);

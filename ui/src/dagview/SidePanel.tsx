@@ -160,10 +160,12 @@ function StrandFacts({ scene, n }: { scene: Scene; n: Shown }) {
   }
   const f = n.folded;
   if (f) rows.push(["inside", `${count(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}, ${count(f.strands)} strands, folded while the trace was read`], ["span", `${ticks(f.span)}, parallelism ${parallelism(f.work, f.span)}`]);
-  else if (s.folded > 0) rows.push(["folded", `${count(s.folded)} ${s.folded === 1 ? "task" : "tasks"} as one strand: ${meta.has.inside && s.folded > MOST_OPENED ? "too many to open here; the timeline shows what is inside, closer up" : "no more than sums of them are in the trace, so there is nothing to open"}`]);
+  else if (s.folded > 0) rows.push(["folded", `${count(s.folded)} ${s.folded === 1 ? "task" : "tasks"} as one strand: ${meta.has.inside && s.folded > MOST_OPENED ? "too many to open here; the timeline shows what is inside, closer up" : SUMS_ALONE}`]);
   rows.push(["path", s.critical ? (s.ready_path ? "critical and ready path" : "critical path") : s.ready_path ? "ready path" : "neither path"]);
   return <Facts rows={rows} />;
 }
+
+const SUMS_ALONE = "no more than sums of them are in the trace, so there is nothing to open";
 
 /** Of a strand inside of a folded one. */
 function InnerFacts({ scene, n }: { scene: Scene; n: Shown }) {
@@ -172,7 +174,7 @@ function InnerFacts({ scene, n }: { scene: Scene; n: Shown }) {
   const d = useDetail<InsideDetail>(scene, requests.insideStrand(scene.id, s.id, s.start));
   const length = s.end - s.start;
   const rows: [string, preact.ComponentChildren][] = [
-    ["node", <><span class="dag-mono">{nameOf(n, meta)}</span>, one strand</>],
+    ["node", <><span class="dag-mono">{nameOf(n, meta)}</span>, {s.folded > 0 ? "folded while it was recorded" : "one strand"}</>],
     ["where", d && (d.from.file || d.to.file) ? <><Where file={d.from.file} line={d.from.line} fallback={d.from.at ?? "?"} />{d.to.line && d.to.line !== d.from.line ? `→${d.to.line}` : ""}</> : <span class="dag-mono">{siteLabel(meta, s.site)}</span>],
     ["runs", `${rowLabel(meta, s.row)}, ${fromTo(s.start, s.end)}`],
     ["takes", s.weight < length * 0.995 ? `${ticks(length)}, ${ticks(s.weight)} of it work` : ticks(length)],
@@ -180,6 +182,8 @@ function InnerFacts({ scene, n }: { scene: Scene; n: Shown }) {
   if (s.ready !== null && s.start > s.ready) rows.push(["ready", `${ticks(s.start - s.ready)} before it ran`]);
   if (s.creates.length > 0) rows.push(["creates", `${count(s.creates.length)} ${s.creates.length === 1 ? "task" : "tasks"}`]);
   if (s.joins.length > 0) rows.push(["waits for", `${count(s.joins.length)} ${s.joins.length === 1 ? "task" : "tasks"}`]);
+  if (s.folded > 0) rows.push(["folded", `${many(s.folded, "task")} as one strand: ${SUMS_ALONE}`]);
+  if (d?.stands_for) rows.push(["span", `${ticks(d.stands_for.span)}, parallelism ${parallelism(d.stands_for.work, d.stands_for.span)}`]);
   if (d) rows.push(["level", count(d.level)], ["inside of", `a folded strand of ${count(d.folded.tasks)} tasks`]);
   rows.push(["path", s.critical ? (s.ready_path ? "critical and ready path" : "critical path") : s.ready_path ? "ready path" : "neither path"]);
   return <Facts rows={rows} />;

@@ -162,11 +162,12 @@ export interface FindingWords {
 
 /** `strands?run&level&index`: exact boxes of a tile. Header: {total, truncated}. When total is more than 8192, truncated is true and only the
  * longest 8192 are there (of more than 65,536 the longest of those that are longest in some bin of their row). Planes, one value each strand, by start: id u32, row u16 (index into threads), start f64, end f64, task u32, code
- * u16, site u16, level u16, flags u8 (1 critical path, 2 ready path, 4 starts after a steal, 8 folded, 16 buried, 32 first of its task),
+ * u16, site u16, level u16, flags u8 (1 critical path, 2 ready path, 4 starts after a steal, 8 folded, 16 buried, 32 first of its task, 64 folded, and
+ * the trace has sums alone of what is inside),
  * creates u16, end_kind u8 (as EndKind: 0 create, 1 wait, 2 yield, 3 signal, 4 end), ready f64 (NaN when it started at once). */
 
 /** `inside?run&level&index`, only where has.inside: strands of a bin and more inside the folded strands of a tile that are wide enough to look into,
- * read from the trace. Planes as those of `strands`, `id` and `task` being the folded strand's, without flags, creates and ready. Header: {total, truncated}. */
+ * read from the trace. Planes as those of `strands`, `id` and `task` being the folded strand's, flags 8 and 64 alone, without creates and ready. Header: {total, truncated}. */
 
 /** `arcs?run&level&index`: steals whose time is in the tile. Header: {total, truncated, pairs: [thief row, victim row, count][]}.
  * Planes: from_row u16, from_t f64 (where it was made ready), to_row u16, to_t f64, strand u32, leap u8. At most 2000, else none but pairs. */
@@ -247,8 +248,8 @@ export interface StrandDetail {
   counters: [string, number][];
   functions: { function: string; file: string | null; line: number | null; samples: number }[];
   previous: number | null; next: number | null; previous_on_row: number | null; next_on_row: number | null;
-  /** As DagStrand.folded. */
-  folded: number;
+  /** As DagStrand.folded; nothing but sums of those is in the trace. */
+  folded: number; sums_alone: boolean;
 }
 /** `inside_strand?run&id&at`: the strand that runs at tick `at` inside folded strand `id`. `inside_task?run&id=<node id>`: the task of a node there. */
 export interface InsideDetail {
@@ -258,6 +259,8 @@ export interface InsideDetail {
   more: number;
   /** The folded strand. */
   folded: { start: number; end: number; tasks: number; strands: number; work: number; span: number };
+  /** Of a strand that was folded while it was recorded: sums of what it stands for, of which no more is known. */
+  stands_for: { tasks: number; strands: number; work: number; span: number } | null;
   /** Of a task: its number among those inside (0: the folded strand's own), and what it adds up to with all below it. */
   all: { number: number; children: number; tasks: number; strands: number; work: number; span: number } | null;
 }
@@ -324,5 +327,5 @@ export interface WhatIf {
  */
 export interface Status { run: RunId; stage: string; done: number; of: number; stopped: boolean; ready: { overview: boolean; timeline: boolean; rest: boolean }; error: string | null }
 
-/** An answer of state 4xx/5xx is `{"error": "one sentence", "remedy": "one sentence" | null}`; 503 with `loading: true` while a run loads. */
+/** An answer of state 4xx/5xx is `{"error": "one sentence", "remedy": "one sentence" | null}`; 202 with the same and `loading: true` while a run loads. */
 export interface Failure { error: string; remedy: string | null; loading?: boolean }

@@ -39,12 +39,15 @@ export function strandFacts(d: StrandDetail, r: RunMeta, _task: TaskDetail | und
   }
   facts.push({ name: "meanwhile", value: <><b class={d.meanwhile < r.workers * 0.6 ? "worse" : ""}>{plain(d.meanwhile)} of {many(r.workers, "worker")}</b> busy</> });
   facts.push({ name: "critical path", value: d.critical ? <b>yes</b> : "no" }, { name: "ready path", value: d.ready_path ? <b>yes</b> : "no" });
-  if (d.folded > 0) facts.push({ name: "folded", value: <>a whole subtree as one strand: <b>{many(d.folded, "task")}</b>{r.has.inside && <> <button type="button" class="link" onClick={() => show("timeline", { t0: d.start, t1: d.end }, { kind: "strand", run: r.id, id: d.id, task: d.task })}>look into it</button></>}</> });
+  if (d.folded > 0) facts.push({ name: "folded", value: <>a whole subtree as one strand: <b>{many(d.folded, "task")}</b>{!d.sums_alone && <> <button type="button" class="link" onClick={() => show("timeline", { t0: d.start, t1: d.end }, { kind: "strand", run: r.id, id: d.id, task: d.task })}>look into it</button></>}</> });
   for (const [name, n] of d.counters) facts.push({ name: name.replaceAll("_", " "), value: count(n) });
   if (d.functions.length) facts.push({ name: "mostly in", value: d.functions.slice(0, 3).map((f, i) => <span key={i}>{i > 0 && ", "}<span class="mono">{f.function}</span> <span class="faint">{many(f.samples, "sample")}</span></span>) });
   if (d.recording > 0) facts.push({ name: "recording", value: `${t(d.recording)}, taken out` });
   return facts;
 }
+
+/** What is known of a subtree that was folded while it was recorded. */
+const sumsOf = (of: NonNullable<InsideDetail["stands_for"]>, t: (n: number) => string) => <>a whole subtree as one while it was recorded: <b>{many(of.tasks, "task")}</b>, work <b>{t(of.work)}</b>, span <b>{t(of.span)}</b>; no more of it is in the trace</>;
 
 /** Of a strand inside a folded one: no more than its records tell. */
 export function insideFacts(d: InsideDetail, r: RunMeta): Fact[] {
@@ -54,6 +57,7 @@ export function insideFacts(d: InsideDetail, r: RunMeta): Fact[] {
     { name: "runs", value: <><b>{t(d.end - d.start)}</b>, from {t(d.start - d.folded.start)} after the start of the folded strand</> },
     { name: "worker", value: <>{row(r, d.row)} <span class="dim">not stolen: a folded subtree ran on one thread</span></> },
     { name: "level", value: count(d.level) },
+    ...(d.stands_for ? [{ name: "folded", value: sumsOf(d.stands_for, t) }] : []),
     { name: "folded into", value: <button type="button" class="link" onClick={() => show("timeline", null, { kind: "strand", run: r.id, id: d.strand, task: d.task })}>a strand of task {count(d.task)}: {many(d.folded.tasks, "task")} in {t(d.folded.end - d.folded.start)}</button> },
     { name: "the whole fold", value: <>work <b>{t(d.folded.work)}</b>, span <b>{t(d.folded.span)}</b>, {many(d.folded.strands, "strand")}</> },
   ];

@@ -60,7 +60,7 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
       if (flags & FLAG.stolen) lines.push(["stolen", "yes"]);
       const on = [flags & FLAG.critical ? "critical path" : "", flags & FLAG.ready ? "ready path" : ""].filter(Boolean).join(", ");
       if (on) lines.push(["on the", on]);
-      if (flags & FLAG.folded) lines.push(["folded", meta.has.inside ? "a whole subtree as one: zoom in to see what is inside" : "a whole subtree, recorded as one"]);
+      if (flags & FLAG.folded) lines.push(["folded", flags & FLAG.sums ? "a whole subtree as one; the trace has no more than sums of it" : "a whole subtree as one: zoom in to see what is inside"]);
       return { title: code(b.code[i]!), lines };
     }
     case "column":
@@ -70,7 +70,7 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
       };
     case "free": {
       if (!hit.what) return null;
-      const kind = { delay: "Delay", sched: "No work, scheduler", app: "No work, application" }[hit.what];
+      const kind = { delay: "Delay", sched: "No work, scheduler", app: "No work, program" }[hit.what];
       const why = {
         delay: "work was ready while this worker was free; which free row has it is a choice, the lowest ones",
         sched: "nothing ready, because the next strand of the ready path had not been started",
@@ -85,7 +85,7 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
       if (!v) return null;
       const lines: Line[] = [["running", three(v.running!)]];
       for (const [name, value] of Object.entries(v)) if (name.startsWith("ready_") && value > 0.005) lines.push([`ready (${name.slice(6).replace(/_/g, " ")})`, three(value)]);
-      for (const [name, key] of [["delay", "delay"], ["no work, scheduler", "no_work_sched"], ["no work, app", "no_work_app"], ["descheduled", "descheduled"], ["blocked", "blocked"]] as const) {
+      for (const [name, key] of [["delay", "delay"], ["no work, scheduler", "no_work_sched"], ["no work, program", "no_work_app"], ["descheduled", "descheduled"], ["blocked", "blocked"]] as const) {
         if (v[key]! > 0.005) lines.push([name, `${three(v[key]!)} of ${meta.workers}`]);
       }
       return { title: time(hit.t), lines };

@@ -6,7 +6,7 @@ import type { Scale } from "./scale";
 import { visibleRows } from "./bands";
 import type { Rows } from "./bands";
 
-export const FLAG = { critical: 1, ready: 2, stolen: 4, folded: 8, buried: 16, first: 32 } as const;
+export const FLAG = { critical: 1, ready: 2, stolen: 4, folded: 8, buried: 16, first: 32, sums: 64 } as const;
 
 /** Narrower than this, in pixels, a strand is part of its column. */
 export const NARROWEST = 1.6;

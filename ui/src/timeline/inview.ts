@@ -33,7 +33,7 @@ export function strandRows(view: TimelineView): InView[] {
       cells: [
         b.id[i]!, b.task[i]!, meta.threads[b.row[i]!]?.label ?? String(b.row[i]!), meta.codes[b.code[i]!]?.label ?? "", meta.sites[b.site[i]!]?.label ?? "",
         seconds(b.start[i]!), seconds(b.end[i]! - b.start[i]!), Number.isNaN(b.ready[i]!) ? 0 : seconds(b.start[i]! - b.ready[i]!), b.level[i]!,
-        yes(flags, FLAG.critical), yes(flags, FLAG.ready), yes(flags, FLAG.stolen), b.inside ? "inside" : yes(flags, FLAG.folded),
+        yes(flags, FLAG.critical), yes(flags, FLAG.ready), yes(flags, FLAG.stolen), [b.inside ? "inside" : "", yes(flags, FLAG.folded)].filter(Boolean).join(", "),
       ],
     });
   }

@@ -3,6 +3,9 @@
 //! A folded subtree ran on one thread and nothing else ran there meanwhile, so its records are those of that thread from where it began
 //! until the strand's end. Its folded record says which bytes they are; they are replayed with a stack of their own.
 
+mod fold;
+mod frame;
+mod needed;
 mod replay;
 
 use std::fs::File;
@@ -11,6 +14,7 @@ use std::path::Path;
 use memmap2::Mmap;
 use workspan_trace::event::Events;
 
+pub use self::fold::InsideFold;
 use self::replay::Replay;
 use super::gather::{self, Gathered, Thread};
 use super::places;
@@ -81,6 +85,8 @@ pub struct InsideStrand {
     pub to: PlaceId,
     /// What ended it.
     pub end_kind: EndKind,
+    /// Index in [`Inside::folds`] of what it stands for, where that was folded while the program was recorded; else [`NONE`].
+    pub fold: u32,
 }
 
 /// What a folded strand stands for, or part of it.
@@ -90,6 +96,8 @@ pub struct Inside {
     pub tasks: Vec<InsideTask>,
     /// In the order of their starts, those of no length left out.
     pub strands: Vec<InsideStrand>,
+    /// What those of them stand for that were folded while the program was recorded.
+    pub folds: Vec<InsideFold>,
     /// There are more than were asked for.
     pub cut: bool,
 }
@@ -101,6 +109,8 @@ pub struct Whole {
     pub tasks: Vec<InsideTask>,
     /// In the order of their starts. As in a [`Dag`], what one creates comes at its end, and one of no length after a create is left out.
     pub strands: Vec<InsideStrand>,
+    /// What those of them stand for that were folded while the program was recorded.
+    pub folds: Vec<InsideFold>,
     /// By task: the strand at whose end it was created; [`NONE`] for the first.
     pub creators: Vec<u32>,
     /// A strand, and a task whose end it waited for; by strand.

@@ -7,6 +7,7 @@ use workspan_dag::{Dag, Place, ROOT_PLACE, ThreadId};
 use crate::answer::Reply;
 use crate::failure::Failure;
 use crate::overview::Overview;
+use crate::run::codes::shown;
 use crate::run::{Picture, Run};
 use crate::session::{Mode, Session};
 use crate::timeline::events;
@@ -290,7 +291,7 @@ fn site_name(place: u32, at: Option<&Place>) -> SiteName<'_> {
 fn codes(picture: &Picture) -> Vec<CodeName<'_>> {
     let all = picture.codes.all.iter();
     all.map(|code| CodeName {
-        label: &code.label,
+        label: shown(Some(code)),
         function: code.function.as_deref(),
         file: code.file.as_deref(),
         line: code.line,

@@ -11,6 +11,7 @@ use super::Index;
 use super::sequence::{NodeId, Step};
 use crate::inside::tree::can_open;
 use crate::run::Picture;
+use crate::run::codes::shown;
 
 /// Bins of `running`.
 pub(super) const BINS: usize = 24;
@@ -199,8 +200,7 @@ fn own_code(picture: &Picture, tree: &Index, task: TaskId) -> u16 {
 }
 
 pub(super) fn label(picture: &Picture, code: u16) -> String {
-    let known = picture.codes.all.get(usize::from(code));
-    known.map_or_else(|| "?".to_owned(), |c| c.label.clone())
+    shown(picture.codes.all.get(usize::from(code))).to_owned()
 }
 
 /// A stretch of a sequence, collapsed.

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use workspan_dag::recorded::inside::InsideFold;
 use workspan_dag::{NONE, StrandId};
 
 use super::MOST_ITEMS;
@@ -243,10 +244,16 @@ fn strand(
         joins,
         signals: Vec::new(),
         end_kind: of.end_kind as u8,
-        folded: 0,
+        folded: fold_of(tree, s).map_or(0, |fold| fold.tasks),
         inside: None,
         inner: Some(s),
     }
+}
+
+/// What a strand stands for that was folded while it was recorded.
+fn fold_of(tree: &Tree, s: Index) -> Option<&InsideFold> {
+    let fold = tree.whole.strands.get(s as usize)?.fold;
+    tree.whole.folds.get(fold as usize)
 }
 
 fn site(picture: &Picture, tree: &Tree, task: Index) -> u16 {
@@ -286,12 +293,14 @@ fn card(picture: &Picture, tree: &Tree, of: Index, steps: &[Step], id: &WithinId
                 if !joins[first..].is_empty() && joins[first].0 == s {
                     ends.clear();
                 }
-                along += known.weight;
+                along += known.path;
                 span = span.max(along);
-                strands += 1;
+                let fold = fold_of(tree, s);
+                tasks += fold.map_or(0, |fold| fold.tasks);
+                strands += fold.map_or(1, |fold| fold.strands);
                 work += known.weight;
                 critical |= known.critical;
-                critical_work += if known.critical { known.weight } else { 0 };
+                critical_work += if known.critical { known.path } else { 0 };
                 (start, end) = (start.min(at.start), end.max(at.end));
                 if known.weight >= code.1 {
                     code = (known.code, known.weight);

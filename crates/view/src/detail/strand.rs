@@ -8,7 +8,7 @@ use super::{PlaceWords, edge, end_kind, no_strand, since, start_kind, words};
 use crate::answer::Reply;
 use crate::failure::Failure;
 use crate::run::{Picture, Run};
-use crate::timeline::Index;
+use crate::timeline::{Index, sums_alone};
 
 /// Functions given at most.
 const MOST_FUNCTIONS: usize = 20;
@@ -45,6 +45,8 @@ struct StrandDetail<'a> {
     next_on_row: Option<StrandId>,
     /// Tasks that it stands for, of a subtree that was folded.
     folded: u64,
+    /// Nothing but sums of those is in the trace.
+    sums_alone: bool,
 }
 
 #[derive(Serialize)]
@@ -139,6 +141,7 @@ pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, Failure> {
         previous_on_row,
         next_on_row,
         folded: dag.fold_of(id).map_or(0, |fold| fold.tasks),
+        sums_alone: sums_alone(dag, id),
     })
 }
 

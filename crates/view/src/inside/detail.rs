@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use workspan_dag::folded::Folded;
+use workspan_dag::recorded::inside::InsideFold;
 use workspan_dag::{NONE, PlaceId, StrandId};
 
 use super::codes::CodeOf;
@@ -35,8 +36,19 @@ struct InsideDetail<'a> {
     stack: Vec<Frame<'a>>,
     more: usize,
     folded: Whole,
+    /// Of a strand that was folded while it was recorded: what it stands for.
+    stands_for: Option<Told>,
     /// Of a task: what it adds up to with all below it.
     all: Option<All>,
+}
+
+/// Sums of what was folded while it was recorded.
+#[derive(Serialize)]
+struct Told {
+    tasks: u64,
+    strands: u64,
+    work: u64,
+    span: u64,
 }
 
 /// A task inside with all below it.
@@ -93,17 +105,21 @@ pub(crate) fn detail(
     let read = if tree::can_open(picture, id) {
         let opened = tree::open(session, run, id)?;
         let strand = opened.at(t).ok_or_else(no_strand)?;
+        let whole = &opened.whole;
+        let strand = whole.strands[strand as usize];
         (
-            opened.whole.strands[strand as usize],
-            opened.whole.tasks.clone(),
+            strand,
+            told(picture, &whole.folds, strand.fold),
+            whole.tasks.clone(),
         )
     } else {
         let records = records(session, run)?.ok_or_else(no_strand)?;
         let read = records.inside(dag, id, (t, t.saturating_add(1)), FEW);
         let found = read.strands.iter().find(|s| s.start <= t && t < s.end);
-        (*found.ok_or_else(no_strand)?, read.tasks)
+        let strand = *found.ok_or_else(no_strand)?;
+        (strand, told(picture, &read.folds, strand.fold), read.tasks)
     };
-    let (strand, tasks) = read;
+    let (strand, stands_for, tasks) = read;
     let own = dag.strands.task[i] as usize;
     // Innermost first, up to the folded strand's own task, which the graph knows.
     let mut stack = Vec::new();
@@ -145,6 +161,7 @@ pub(crate) fn detail(
         stack,
         more,
         folded: whole(picture, id, &fold),
+        stands_for,
         all: None,
     })
 }
@@ -216,6 +233,7 @@ pub(crate) fn task(session: &Session, run: &Run, id: &str) -> Result<Reply, Fail
         stack,
         more,
         folded: whole(picture, node.strand, &fold),
+        stands_for: None,
         all: Some(All {
             number: node.task,
             children: opened.children(node.task).len(),
@@ -224,6 +242,18 @@ pub(crate) fn task(session: &Session, run: &Run, id: &str) -> Result<Reply, Fail
             work: below.sums.work,
             span: below.sums.span,
         }),
+    })
+}
+
+fn told(picture: &Picture, folds: &[InsideFold], fold: u32) -> Option<Told> {
+    let fold = folds
+        .get(fold as usize)?
+        .without_probes(tree::probes_of(picture));
+    Some(Told {
+        tasks: fold.tasks,
+        strands: fold.strands,
+        work: fold.work,
+        span: fold.span,
     })
 }
 

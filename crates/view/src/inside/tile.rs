@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use workspan_dag::StrandId;
 use workspan_dag::recorded::inside::InsideStrand;
+use workspan_dag::{NONE, StrandId};
 
 use super::codes::CodeOf;
 use super::records;
@@ -11,7 +11,7 @@ use crate::failure::Failure;
 use crate::planes::Planes;
 use crate::run::{Picture, Run};
 use crate::session::Session;
-use crate::timeline::{Tile, narrow};
+use crate::timeline::{FOLDED, SUMS_ALONE, Tile, narrow};
 
 /// Folded strands of fewer bins are not looked into: what is inside would be too narrow to see.
 const WIDE: u64 = 48;
@@ -112,5 +112,13 @@ fn planes(picture: &Picture, found: &[Found], cut: bool) -> Planes {
     planes.plane("site", found.iter().map(|f| picture.sites.of(f.site)));
     planes.plane("level", found.iter().map(|f| narrow(f.level)));
     planes.plane("end_kind", found.iter().map(|f| f.strand.end_kind as u8));
+    let flags = |f: &Found| {
+        if f.strand.fold == NONE {
+            0
+        } else {
+            FOLDED | SUMS_ALONE
+        }
+    };
+    planes.plane("flags", found.iter().map(flags));
     planes
 }

@@ -44,6 +44,8 @@ pub(crate) struct Tree {
 pub(crate) struct Known {
     /// Weight (MODEL.md §2).
     pub weight: u64,
+    /// What it adds to a path through it: less than its weight where it stands for a subtree.
+    pub path: u64,
     /// When it was ready, absolute ticks; its start when at once.
     pub ready: u64,
     pub code: u16,
@@ -159,11 +161,7 @@ impl Tree {
         let codes = CodeOf::new(picture);
         let own_site = dag.tasks.site[dag.strands.task[self.strand as usize] as usize];
         let otherwise = picture.codes.of(self.strand);
-        let probes = if picture.measured.raw {
-            0
-        } else {
-            dag.meta.probe_cost.saturating_mul(2)
-        };
+        let probes = probes_of(picture);
         let all = self.whole.strands.len();
         let mut heaviest = vec![0u64; all];
         // The strand before on the heaviest path, and the one before that ended last.
@@ -191,19 +189,25 @@ impl Tree {
                 }
             }
             let length = s.end - s.start;
-            let weight = length - probes.min(length);
+            let plain = length - probes.min(length);
+            let fold = self.whole.folds.get(s.fold as usize);
+            let (weight, through) = fold.map_or((plain, plain), |fold| {
+                let fold = fold.without_probes(probes);
+                (fold.work, fold.span)
+            });
             let ready = match (by_time, i) {
                 (NONE, 0) => picture.ready(self.strand).map_or(s.start, |r| r.0),
                 (NONE, _) => s.start,
                 _ => end(by_time).min(s.start),
             };
             let so_far = path(by_weight);
-            heaviest[i as usize] = so_far.saturating_add(weight);
+            heaviest[i as usize] = so_far.saturating_add(through);
             before[i as usize] = (by_weight, by_time);
             let task = self.whole.tasks.get(s.task as usize);
             let site = task.map_or(own_site, |t| if s.task == 0 { own_site } else { t.site });
             self.strands.push(Known {
                 weight,
+                path: through,
                 ready,
                 code: codes.of(site, s.from, s.to, otherwise),
                 critical: false,
@@ -256,11 +260,13 @@ impl Tree {
             };
             let sums = &mut task.sums;
             if sums.strands == 0 {
-                begins[of] = heaviest[i] - known.weight;
+                begins[of] = heaviest[i] - known.path;
             }
-            sums.strands += 1;
+            let fold = whole.folds.get(s.fold as usize);
+            sums.tasks += fold.map_or(0, |fold| fold.tasks);
+            sums.strands += fold.map_or(1, |fold| fold.strands);
             sums.work += known.weight;
-            sums.critical_work += if known.critical { known.weight } else { 0 };
+            sums.critical_work += if known.critical { known.path } else { 0 };
             task.critical |= known.critical;
             (task.start, task.end) = (task.start.min(s.start), task.end.max(s.end));
             most[of] = most[of].max(heaviest[i]);
@@ -291,6 +297,14 @@ impl Tree {
     }
 }
 
+/// Ticks of the recorder's probes in a strand inside, as far as weights leave them out.
+pub(super) fn probes_of(picture: &Picture) -> u64 {
+    match picture.measured.raw {
+        true => 0,
+        false => picture.dag.meta.probe_cost.saturating_mul(2),
+    }
+}
+
 /// The folded strands opened last.
 #[derive(Debug)]
 pub(crate) struct Open(Kept<StrandId, Tree>);
@@ -318,6 +332,7 @@ impl Tree {
             + size_of_val(&*whole.strands)
             + size_of_val(&*whole.creators)
             + size_of_val(&*whole.joins)
+            + size_of_val(&*whole.folds)
             + size_of_val(&*self.strands)
             + size_of_val(&*self.tasks)
             + lists.iter().sum::<usize>()

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use workspan_analysis::is_buried;
-use workspan_dag::{EdgeKind, NONE, StrandId};
+use workspan_dag::{Dag, EdgeKind, NONE, StrandId};
 
 use super::{Index, TILE_BINS, Tile};
 use crate::planes::Planes;
@@ -67,9 +67,12 @@ pub(super) fn in_tile(picture: &Picture, index: &Index, tile: Tile) -> InTile {
 const CRITICAL: u8 = 1;
 const READY_PATH: u8 = 2;
 const STOLEN: u8 = 4;
-const FOLDED: u8 = 8;
+/// It stands for a subtree.
+pub(crate) const FOLDED: u8 = 8;
 const BURIED: u8 = 16;
 const FIRST: u8 = 32;
+/// The trace has no more of that subtree than its sums.
+pub(crate) const SUMS_ALONE: u8 = 64;
 
 pub(super) fn planes(picture: &Picture, index: &Index, tile: &InTile) -> Planes {
     let dag = &*picture.dag;
@@ -85,6 +88,7 @@ pub(super) fn planes(picture: &Picture, index: &Index, tile: &InTile) -> Planes 
             | flag(index.source.on_ready_path(s), READY_PATH)
             | flag(index.arcs.victim(s).is_some(), STOLEN)
             | flag(dag.folded.has(s), FOLDED)
+            | flag(sums_alone(dag, s), SUMS_ALONE)
             | flag(buried, BURIED)
             | flag(dag.tasks.first[task(s) as usize] == s, FIRST)
     };
@@ -109,6 +113,13 @@ pub(super) fn planes(picture: &Picture, index: &Index, tile: &InTile) -> Planes 
     let ready = ready.iter().map(|r| r.map_or(f64::NAN, |r| since(r.0)));
     planes.plane("ready", ready);
     planes
+}
+
+/// Of what strand `s` stands for the trace has no more than sums.
+pub(crate) fn sums_alone(dag: &Dag, s: StrandId) -> bool {
+    let looked_into =
+        |s| dag.meta.shortened.is_some() && dag.fold_of(s).is_some_and(|f| f.source.is_some());
+    dag.folded.has(s) && !looked_into(s)
 }
 
 /// What ended a strand, as the contract numbers it: create, wait, yield, signal, end.

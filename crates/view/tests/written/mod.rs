@@ -1,8 +1,10 @@
 //! A recorded run, written record by record.
+#![allow(dead_code, reason = "each test uses some of it")]
 
 use std::io::Cursor;
 
 use workspan_trace::entry::{ClockPair, Finished, Site, SitePosition, push_varint};
+use workspan_trace::fold::{Fold, FoldOptions, Thieves};
 use workspan_trace::wire::{Kind, put_head};
 use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
 
@@ -26,6 +28,25 @@ impl Thread {
             push_varint(&mut self.bytes, operand);
         }
         self.now = t;
+    }
+
+    /// The same with what takes less than `grain` nanoseconds folded, as the recorder folds it.
+    pub fn folded(self, grain: u64) -> Thread {
+        let options = FoldOptions {
+            grain,
+            thieves: Thieves::default(),
+            kept: Vec::new(),
+            memory: 1 << 20,
+        };
+        let mut fold = Fold::new(0, (0, 0), options);
+        fold.feed(&self.bytes, 0);
+        fold.finish();
+        let (bytes, counts_from) = fold.firm();
+        assert_eq!(counts_from, 0);
+        Thread {
+            bytes: bytes.to_vec(),
+            now: self.now,
+        }
     }
 }
 

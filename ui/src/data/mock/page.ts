@@ -228,7 +228,7 @@ function strand(id: string, n: number): StrandDetail {
     from: { kind: "after_wait", at: `${FILE}:19`, file: FILE, line: 19, function: "msort" }, to: { kind: "end", at: null, file: null, line: null, function: null }, critical: s.critical, ready_path: s.readyPath,
     ready: s.start > s.ready ? s.ready : null, made_ready_by: by ? { strand: by.id, task: by.task, row: by.row, edge: by.task === s.task ? "wait_continuation" : "end" } : null,
     stolen: s.stolenFrom === null ? null : { victim: s.stolenFrom, leap: s.leap }, meanwhile: 4, counters: [], functions: [{ function: CODES[s.code]!, file: FILE, line: CODE_LINES[s.code]!, samples: 40 }],
-    previous: task.strands[at - 1] ?? null, next: task.strands[at + 1] ?? null, previous_on_row: onRow[i - 1]?.id ?? null, next_on_row: onRow[i + 1]?.id ?? null, folded: 0,
+    previous: task.strands[at - 1] ?? null, next: task.strands[at + 1] ?? null, previous_on_row: onRow[i - 1]?.id ?? null, next_on_row: onRow[i + 1]?.id ?? null, folded: 0, sums_alone: false,
   };
 }
 

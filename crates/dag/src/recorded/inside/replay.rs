@@ -2,32 +2,13 @@
 
 use workspan_trace::event::{Event, WaitFor};
 
-use super::{Inside, InsideStrand, InsideTask, Whole};
+use super::frame::{Frame, Scope};
+use super::needed::tasks_of;
+use super::{Inside, InsideFold, InsideStrand, InsideTask, Whole};
 use crate::dag::{EndKind, NONE, PlaceId};
 
 /// Most tasks that are kept of a folded strand; a grain of a millisecond has fewer.
 const MOST_TASKS: usize = 1 << 20;
-
-/// A task on the stack.
-struct Frame {
-    /// Its place in the list of all.
-    task: u32,
-    /// Start of its open strand.
-    start: u64,
-    from: PlaceId,
-    stopped: bool,
-    /// The deferred child of the join that it waits for.
-    next: u32,
-    /// Where links are kept: its last strand, the tasks nobody waited for yet with the scope each is in, those it waits for, and those
-    /// that its next strand waited for.
-    last: u32,
-    open: Vec<(u32, Option<Scope>)>,
-    awaited: Vec<u32>,
-    joined: Vec<u32>,
-}
-
-/// A scope as records name it.
-type Scope = (u32, u64);
 
 pub(super) struct Replay<'a> {
     thread: u32,
@@ -42,6 +23,7 @@ pub(super) struct Replay<'a> {
     /// From which names on how many were skipped in all.
     skipped: Vec<(u64, u64)>,
     strands: Vec<InsideStrand>,
+    folds: Vec<InsideFold>,
     cut: bool,
     /// Who created and waited for whom is kept, and strands of no length are too.
     links: Option<Links>,
@@ -75,6 +57,7 @@ impl<'a> Replay<'a> {
             named_from: 0,
             skipped: Vec::new(),
             strands: Vec::new(),
+            folds: Vec::new(),
             cut: false,
             links: None,
         };
@@ -160,17 +143,7 @@ impl<'a> Replay<'a> {
         if let Some(task) = self.tasks.get_mut(task as usize) {
             task.begun = task.begun.min(t);
         }
-        self.stack.push(Frame {
-            task,
-            start: t,
-            from,
-            stopped: false,
-            next: NONE,
-            last: NONE,
-            open: Vec::new(),
-            awaited: Vec::new(),
-            joined: Vec::new(),
-        });
+        self.stack.push(Frame::new(task, t, from));
     }
 
     /// The open strand of the task on top ends.
@@ -182,10 +155,10 @@ impl<'a> Replay<'a> {
             task.ended = t;
         }
         let (start, from) = (top.start, std::mem::replace(&mut top.from, to));
-        let task = top.task;
+        let (task, fold) = (top.task, top.fold.take());
         top.start = t;
         if self.links.is_some() {
-            return self.linked(t, (start, from), to, end_kind);
+            return self.linked((start, t), (from, to), end_kind, fold);
         }
         if top.stopped || t <= start || t <= self.window.0 || start >= self.window.1 {
             return;
@@ -201,11 +174,18 @@ impl<'a> Replay<'a> {
             from,
             to,
             end_kind,
+            fold: kept(&mut self.folds, fold),
         });
     }
 
     /// The same where links are kept. A strand of no length after a create is one with that before, as in a [`crate::Dag`].
-    fn linked(&mut self, t: u64, (start, from): (u64, PlaceId), to: PlaceId, end_kind: EndKind) {
+    fn linked(
+        &mut self,
+        (start, t): (u64, u64),
+        (from, to): (PlaceId, PlaceId),
+        end_kind: EndKind,
+        fold: Option<InsideFold>,
+    ) {
         let (Some(top), Some(links)) = (self.stack.last_mut(), &mut self.links) else {
             return;
         };
@@ -234,6 +214,7 @@ impl<'a> Replay<'a> {
             from,
             to,
             end_kind,
+            fold: kept(&mut self.folds, fold),
         });
     }
 
@@ -303,7 +284,13 @@ impl<'a> Replay<'a> {
                 _ => return false,
             },
             Event::Resume => self.resume(t),
-            Event::Scope { .. } | Event::Readings(_) | Event::Folded(_) => {}
+            Event::Folded(bytes) => {
+                let running = self.stack.last_mut().filter(|top| !top.stopped);
+                if let Some(top) = running {
+                    top.fold = InsideFold::decode(bytes);
+                }
+            }
+            Event::Scope { .. } | Event::Readings(_) => {}
             Event::Skip { tasks, .. } => self.skip(tasks),
             // Folded parts have no other.
             _ => return false,
@@ -372,6 +359,7 @@ impl<'a> Replay<'a> {
         (!self.cut && count > 1 && count < MOST_TASKS).then_some(Whole {
             tasks: self.tasks,
             strands: self.strands,
+            folds: self.folds,
             creators: links.creators,
             joins: links.joins,
         })
@@ -385,31 +373,21 @@ impl<'a> Replay<'a> {
         if open && !self.cut {
             self.strand(end.min(self.window.1), NONE, EndKind::Yield);
         }
-        let mut needed = vec![false; self.tasks.len()];
-        for strand in &self.strands {
-            let mut at = strand.task;
-            while let Some(needed) = needed.get_mut(at as usize).filter(|n| !**n) {
-                *needed = true;
-                at = self.tasks[at as usize].parent;
-            }
-        }
-        let mut new = vec![NONE; self.tasks.len()];
-        let mut tasks = Vec::new();
-        for (at, mut task) in self.tasks.into_iter().enumerate() {
-            if needed[at] {
-                new[at] = tasks.len() as u32;
-                task.parent = new.get(task.parent as usize).copied().unwrap_or(NONE);
-                tasks.push(task);
-            }
-        }
-        for strand in &mut self.strands {
-            strand.task = new[strand.task as usize];
-        }
+        let tasks = tasks_of(self.tasks, &mut self.strands);
         self.strands.sort_by_key(|s| (s.start, s.end));
         Inside {
             tasks,
             strands: self.strands,
+            folds: self.folds,
             cut: self.cut,
         }
     }
+}
+
+/// Where `fold` is in the list of all.
+fn kept(folds: &mut Vec<InsideFold>, fold: Option<InsideFold>) -> u32 {
+    fold.map_or(NONE, |fold| {
+        folds.push(fold);
+        folds.len() as u32 - 1
+    })
 }
