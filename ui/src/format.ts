@@ -90,6 +90,11 @@ export function short(n: number): string {
   return minus(String(Math.round(n)));
 }
 
+/** A place or a file without its folders: `sort.rs:37` of `src/sort.rs:37`. */
+export function fileName(label: string): string {
+  return label.replace(/^.*[/\\](?=[^/\\]+$)/, "");
+}
+
 /** 412 KB, as the report has it: powers of 1000. */
 export function bytes(n: number): string {
   if (n < 1000) return `${n}${NB}B`;

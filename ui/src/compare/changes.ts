@@ -1,5 +1,6 @@
 /** Rows of `workspan compare --json` (times in nanoseconds) as the tables show them. */
 
+import { fileName } from "../format";
 import type { CodeName, RunMeta } from "../data/contract";
 import { csv, type Column } from "../ui/Table";
 
@@ -37,8 +38,6 @@ export function quantityRows(table: Record<string, any>): Quantity[] {
   }).filter((q) => q.a !== 0 || q.b !== 0);
 }
 
-const short = (label: string) => label.replace(/^.*[/\\](?=[^/\\]+$)/, "");
-
 /** Code is known by its number in `run`, what only the `other` run has by its name there. */
 export function blockRows(table: Record<string, any>, run: RunMeta, other: RunMeta | null = null): Changed[] {
   const list = ((table.blocks ?? []) as any[]).map((b, i): Changed => {
@@ -47,14 +46,14 @@ export function blockRows(table: Record<string, any>, run: RunMeta, other: RunMe
     const is = (c: CodeName) => at && c.file === at.file && (c.line === at.line || (c.function !== null && c.function === at.function));
     const code = run.codes.findIndex(is);
     const known = code >= 0 ? run.codes[code] : other?.codes.find(is);
-    const place = `${from ? short(from.at) : from_kind === "begin" ? "start" : String(from_kind ?? "").replace("_", " ")}→${to ? (from && from.file === to.file && to.line != null ? to.line : short(to.at)) : String(to_kind ?? "end")}`;
-    return { id: `b${i}`, name: known?.label ?? at?.function ?? (at?.at ? short(at.at) : "root"), place, code: code < 0 ? null : code, file: at?.file ?? null, line: at?.line ?? null, ...values(b) };
+    const place = `${from ? fileName(from.at) : from_kind === "begin" ? "start" : String(from_kind ?? "").replace("_", " ")}→${to ? (from && from.file === to.file && to.line != null ? to.line : fileName(to.at)) : String(to_kind ?? "end")}`;
+    return { id: `b${i}`, name: known?.label ?? at?.function ?? (at?.at ? fileName(at.at) : "root"), place, code: code < 0 ? null : code, file: at?.file ?? null, line: at?.line ?? null, ...values(b) };
   });
   return list.sort(mostChanged);
 }
 
 export function siteRows(table: Record<string, any>, _run: RunMeta): Changed[] {
-  const list = ((table.sites ?? []) as any[]).map((s, i): Changed => ({ id: `s${i}`, name: s.site?.function ?? (s.site?.at ? short(s.site.at) : "root"), place: s.site?.function ? short(s.site.at) : "", code: null, file: s.site?.file ?? null, line: s.site?.line ?? null, ...values(s) }));
+  const list = ((table.sites ?? []) as any[]).map((s, i): Changed => ({ id: `s${i}`, name: s.site?.function ?? (s.site?.at ? fileName(s.site.at) : "root"), place: s.site?.function ? fileName(s.site.at) : "", code: null, file: s.site?.file ?? null, line: s.site?.line ?? null, ...values(s) }));
   return list.sort(mostChanged);
 }
 

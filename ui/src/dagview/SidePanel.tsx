@@ -6,8 +6,9 @@ import type { InsideDetail, StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
 import { codeColour } from "../codes";
 import { count, many, percent, plain, ticks } from "../format";
-import { hover, selection } from "../store";
+import { hover, layout, selection } from "../store";
 import { dagDetails } from "./choices";
+import { fillOf } from "../patterns";
 import { colours, dark } from "../theme/theme";
 import { codeLabel, nameOf, parallelism, rowLabel, siteLabel, stepsOf } from "./boxes";
 import { endOf, expandable, isInner, startOf, type Shown } from "./model";
@@ -213,6 +214,12 @@ function FoldedFacts({ scene, n }: { scene: Scene; n: Shown }) {
   return <Facts rows={rows} />;
 }
 
+/** The kinds of time in the strip beside the picture. */
+function StripGlyph() {
+  const kinds = ["work", "descheduled", "delay", "sched", "app"] as const;
+  return <svg width="34" height="22" aria-hidden="true">{kinds.map((kind, i) => <rect key={kind} x={2 + i * 6} y="3" width="6" height="16" fill={fillOf(kind, dark.value)} />)}</svg>;
+}
+
 function HowTo({ scene }: { scene: Scene }) {
   const t = colours.value;
   const line = (dash: string, width: number, colour: string) => <svg width="34" height="22" aria-hidden="true"><path d="M4 3H20Q26 3 26 9V20" fill="none" stroke={colour} stroke-width={width} stroke-dasharray={dash} /></svg>;
@@ -220,6 +227,7 @@ function HowTo({ scene }: { scene: Scene }) {
     <section>
       <h2>How to read it</h2>
       <ul class="dag-how">
+        {layout.value === "time" && <li><StripGlyph />At the left, what the workers did at that time. Blue: ran; lines: off the CPU; orange: delay, though work was ready; dots: no work by the scheduler's fault; grey: the program had none.</li>}
         <li>
           <svg width="34" height="26" aria-hidden="true"><rect x="7" y="6" width="24" height="18" rx="4" fill={t.panel2} stroke={t.line2} /><rect x="3" y="2" width="24" height="18" rx="4" fill={t.panel} stroke={t.line2} /><path d="M4 4h8v4h5v4h-9v4h-4z" fill="#44aa99" /></svg>
           Collapsed task. Inside: its own running workers over time, downwards; below: which workers ran it. Double click opens it.

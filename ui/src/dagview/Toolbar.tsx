@@ -2,6 +2,8 @@
 
 import { colour, type Item } from "../colors";
 import { colorBy, layers, layout, power, type ColorBy, type Layout } from "../store";
+import { fileName } from "../format";
+import { fillOf } from "../patterns";
 import { dark } from "../theme/theme";
 import { codeLabel, itemOf, rowLabel, siteLabel } from "./boxes";
 import { COLOURS, LAYOUTS } from "./choices";
@@ -51,7 +53,7 @@ export function Legend({ scene }: { scene: Scene }) {
     if (mode === "worker" && n.folded) for (const [row, busy] of n.folded.rows) add(row, { row }, busy);
     else add(mode === "code" ? item.code : mode === "site" ? item.site : mode === "worker" ? item.row : item.level, item, n.strand?.weight ?? n.folded?.work ?? 0);
   }
-  const name = (k: number) => (mode === "code" ? codeLabel(meta, k) : mode === "site" ? siteLabel(meta, k) : mode === "worker" ? rowLabel(meta, k) : `level ${k}`);
+  const name = (k: number) => (mode === "code" ? codeLabel(meta, k) : mode === "site" ? fileName(siteLabel(meta, k)) : mode === "worker" ? rowLabel(meta, k) : `level ${k}`);
   const most = mode === "level" ? 6 : 5;
   const list = [...sums].sort((a, b) => b[1].ticks - a[1].ticks || a[0] - b[0]).slice(0, most);
   if (mode === "worker" || mode === "level") list.sort((a, b) => a[0] - b[0]);
@@ -63,7 +65,8 @@ function Swatches({ of, more = 0 }: { of: [string, Item][]; more?: number }) {
     <span class="dag-legend">
       {of.map(([name, item]) => {
         const c = colour(colorBy.value, item, dark.value);
-        return <span key={name} title={name}><i class="dag-swatch" style={{ background: c.fill }} data-texture={c.texture} /><span class="dag-name">{name}</span></span>;
+        const mark = item.activity === "descheduled" ? <svg class="dag-swatch" width="10" height="10" aria-hidden="true"><rect width="10" height="10" fill={fillOf("descheduled", dark.value)} /></svg> : <i class="dag-swatch" style={{ background: c.fill }} data-texture={c.texture} />;
+        return <span key={name} title={name}>{mark}<span class="dag-name">{name}</span></span>;
       })}
       {more > 0 && <span class="dag-dim">+{more}</span>}
     </span>

@@ -66,7 +66,8 @@ export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
   if (bold) outline(pen, b, r, look);
   pen.box(b.x, b.y, b.w, b.h, r, c.fill, null, c.texture);
   const length = s.end - s.start;
-  if (look.mode === "activity" && length > 0 && s.weight < length * 0.98 && b.h > 6) {
+  const striped = look.mode === "activity" && length > 0 && s.weight < length * 0.98 && b.h > 6;
+  if (striped) {
     // Off the CPU or recording: the part of the box that is not weight.
     const off = b.h * (1 - s.weight / length);
     pen.box(b.x, b.y + b.h - off, b.w, off, Math.min(r, off / 2), t.panel, { colour: t.desch, width: 1 });
@@ -82,8 +83,10 @@ export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
   const room = x1 - x0 - 10;
   if (room < 22 || y1 - y0 < 13) return;
   const mid = (y0 + y1) / 2, cx = (x0 + x1) / 2;
-  const name: Letters = { size: 11.5, weight: 650, colour: c.ink, align: "center" };
-  const sub: Letters = { size: 10.5, colour: c.ink, align: "center" };
+  // On a rim where it may stand on the part that is off the CPU.
+  const halo = striped ? c.fill : undefined;
+  const name: Letters = { size: 11.5, weight: 650, colour: c.ink, align: "center", halo };
+  const sub: Letters = { size: 10.5, colour: c.ink, align: "center", halo };
   const took = ticks(length);
   const facts = `${took} · ${rowLabel(look.meta, s.row)}`;
   if (y1 - y0 >= 32) {

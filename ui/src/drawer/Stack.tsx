@@ -1,12 +1,11 @@
 /** Who called whom, by spawns instead of by calls: steals do not cut it. */
 
 import type { InsideDetail, RunMeta, TaskDetail } from "../data/contract";
-import { count, ticks } from "../format";
+import { count, fileName, ticks } from "../format";
 import { show } from "../store";
 import { Place } from "../ui/parts";
 
 const MOST = 64;
-const short = (label: string) => label.replace(/^.*[/\\](?=[^/\\]+$)/, "");
 
 export function Stack({ of: d, run: r }: { of: TaskDetail; run: RunMeta }) {
   const row = (i: number | null) => (i === null ? "a thread without a row" : (r.threads[i]?.label ?? `thread ${i}`));
@@ -20,7 +19,7 @@ export function Stack({ of: d, run: r }: { of: TaskDetail; run: RunMeta }) {
             <button type="button" class="link" style={{ color: "var(--fg)" }} title={`task ${f.task}`} onClick={() => show("timeline", null, { kind: "task", run: r.id, id: f.task })}>
               <span class="fn">{f.function ?? site?.function ?? (root ? "root" : "task")}</span>
             </button>{" "}
-            {f.file && f.line !== null ? <Place label={`${short(f.file)}:${f.line}`} file={f.file} line={f.line} /> : site && !root && <Place label={short(site.label)} file={site.file} line={site.line} />}
+            {f.file && f.line !== null ? <Place label={`${fileName(f.file)}:${f.line}`} file={f.file} line={f.line} /> : site && !root && <Place label={fileName(site.label)} file={site.file} line={site.line} />}
             <div class="faint">
               {root ? `root task, ${row(f.row)}` : f.stolen_by !== null ? `spawned on ${row(f.spawned_on)}, stolen by ${row(f.stolen_by)}` : f.spawned_on !== null && f.spawned_on !== f.row ? `spawned on ${row(f.spawned_on)}, ran on ${row(f.row)}` : `spawned and run on ${row(f.row)}`} at {ticks(f.start, r.ticks_per_second)}
             </div>
@@ -41,7 +40,7 @@ export function InnerStack({ of: d, run: r }: { of: InsideDetail; run: RunMeta }
     <ol class="stack">
       {shown.map((f, i) => (
         <li key={i} class={i === 0 ? "top" : ""}>
-          <span class="fn">{f.function ?? r.sites[f.site]?.function ?? "task"}</span> {f.at && <Place label={short(f.at)} file={f.file} line={f.line} />}
+          <span class="fn">{f.function ?? r.sites[f.site]?.function ?? "task"}</span> {f.at && <Place label={fileName(f.at)} file={f.file} line={f.line} />}
           <div class="faint">{after(f.created)}{f.begun > f.created && `, ran ${ticks(f.begun - f.created, r.ticks_per_second)} later`}</div>
         </li>
       ))}

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import type { InsideDetail, PlaceWords, RunMeta, StrandDetail, TaskDetail } from "../data/contract";
-import { count, many, percent, plain, ticks } from "../format";
+import { count, fileName, many, percent, plain, ticks } from "../format";
 import { show } from "../store";
 import { Place } from "../ui/parts";
 
@@ -10,11 +10,9 @@ export interface Fact { name: string; value: ComponentChildren }
 
 const EDGES: Record<string, string> = { create: "created", create_continuation: "went on after a create", wait_continuation: "went on after a wait", yield_continuation: "went on after a yield", end: "the end", depend: "a dependence", signal: "a signal" };
 
-const short = (label: string) => label.replace(/^.*[/\\](?=[^/\\]+$)/, "");
-
 function At({ of }: { of: PlaceWords }) {
   const word = of.kind.replace(/^after_/, "").replace("begin", "start");
-  return of.at ? <>{word} <Place label={short(of.at)} file={of.file} line={of.line} /></> : <>{word}</>;
+  return of.at ? <>{word} <Place label={fileName(of.at)} file={of.file} line={of.line} /></> : <>{word}</>;
 }
 
 function TaskLink({ run: r, id, children }: { run: RunMeta; id: number; children: ComponentChildren }) {
@@ -67,7 +65,7 @@ export function insideFacts(d: InsideDetail, r: RunMeta): Fact[] {
 export function insideTaskFacts(d: InsideDetail, r: RunMeta): Fact[] {
   const t = (n: number) => ticks(n, r.ticks_per_second);
   const facts = insideFacts(d, r).filter((f) => f.name !== "code");
-  if (d.from.at) facts.unshift({ name: "created at", value: <Place label={short(d.from.at)} file={d.from.file} line={d.from.line} /> });
+  if (d.from.at) facts.unshift({ name: "created at", value: <Place label={fileName(d.from.at)} file={d.from.file} line={d.from.line} /> });
   if (d.all) facts.push({ name: "with all below", value: <>work <b>{t(d.all.work)}</b>, span <b>{t(d.all.span)}</b>, {many(d.all.tasks, "task")}, {many(d.all.strands, "strand")}</> }, { name: "children", value: d.all.children === 0 ? "none" : count(d.all.children) });
   return facts;
 }
@@ -78,7 +76,7 @@ export function taskFacts(d: TaskDetail, r: RunMeta): Fact[] {
   const t = (n: number) => ticks(n, r.ticks_per_second);
   const site = r.sites[d.site];
   const facts: Fact[] = [
-    { name: "created at", value: d.kind === "root" ? "the program's main thread" : site ? <Place label={short(site.label)} file={site.file} line={site.line} /> : "–" },
+    { name: "created at", value: d.kind === "root" ? "the program's main thread" : site ? <Place label={fileName(site.label)} file={site.file} line={site.line} /> : "–" },
     { name: "kind", value: KINDS[d.kind] ?? d.kind },
     { name: "level", value: count(d.level) },
     { name: "runs", value: <>{t(d.start)} to {t(d.end)}, {many(d.strands.length + d.more_strands, "strand")}</> },

@@ -5,7 +5,7 @@ import { useJson, valueOf, type Asked } from "../ask";
 import type { Estimated, FindingWords, Report, RunMeta, Scalability as Bounds, Source, StrandDetail, Summary as Words } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
-import { areaTicks, count, NB, percent, plain, short, ticks, time, units } from "../format";
+import { areaTicks, count, fileName, NB, percent, plain, short, ticks, time, units } from "../format";
 import { announcement, colorBy, finding, run, runMeta, selection, show, source, tab, type Selection } from "../store";
 import { tokens } from "../colors";
 import { colours, dark } from "../theme/theme";
@@ -229,7 +229,7 @@ function Critical({ report: rep, run: r }: { report: Report; run: RunMeta }) {
     <Section title="Spawn sites on the critical path" end={<button type="button" class="link" onClick={() => (tab.value = "sites")}>all sites →</button>}>
       {rows.map((s, i) => (
         <div key={i} class="onpath">
-          <span class="name"><span class="fn">{s.function ?? (s.site === "root" ? "root" : "")}</span> {s.site !== "root" && <Place label={shortPlace(s.site)} file={s.file} line={s.line} />}</span>
+          <span class="name"><span class="fn">{s.function ?? (s.site === "root" ? "root" : "")}</span> {s.site !== "root" && <Place label={fileName(s.site)} file={s.file} line={s.line} />}</span>
           <span class="meter"><i style={{ width: `${Math.min(100, s.critical_percent)}%` }} /></span>
           <span class="value">{percent(s.critical_percent / 100, 1)}</span>
         </div>
@@ -245,11 +245,6 @@ function Notes({ report: rep, run: r }: { report: Report; run: RunMeta }) {
   const notes = all.filter((w) => !r.warnings.includes(w) && !(rep.estimated && w.includes("unrecorded")));
   if (notes.length === 0) return null;
   return <Section title="Notes">{notes.map((w) => <p key={w} class="dim">{backticks(units(w))}</p>)}</Section>;
-}
-
-/** `sort.rs:37` of `src/sort.rs:37`. */
-export function shortPlace(label: string): string {
-  return label.replace(/^.*[/\\](?=[^/\\]+$)/, "");
 }
 
 function numbersCsv(rep: Report): string {

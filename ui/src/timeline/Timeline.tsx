@@ -88,7 +88,7 @@ function Notice({ meta }: { meta: RunMeta }) {
   else if (meta.workers === 1) says.push("One worker: there is nobody to steal from, and no delay or missing work that others could fill.");
   else if (meta.steals + meta.leaps === 0) says.push("Nothing was stolen: tasks ran where they were created, or where the program itself put them.");
   if (meta.more_threads > 0) says.push(`${count(meta.more_threads)} further threads have no row here; they are in all numbers.`);
-  if (meta.folded_strands > 0) says.push(`${count(meta.folded_strands)} boxes are folded subtrees (two lines at their bottom): one ${meta.has.inside ? "box for many strands; zoom in on one to see them" : "record for many strands"}.`);
+  if (meta.folded_strands > 0) says.push(`${count(meta.folded_strands)} boxes are folded subtrees (two lines at their bottom): one ${meta.has.inside ? "box for many strands; zoom in on one to see what the trace has of them" : "record for many strands"}.`);
   const chosen = selection.value;
   const dims = chosen?.run === meta.id && (chosen.kind === "code" || chosen.kind === "site");
   const label = !dims ? null : chosen.kind === "code" ? meta.codes[chosen.code]?.label : meta.sites[chosen.site]?.label;

@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { colour, sequential } from "../colors";
 import type { RunMeta } from "../data/contract";
-import { count } from "../format";
+import { count, fileName } from "../format";
 import { colorBy, LAYERS, layers } from "../store";
 import type { ColorBy, Layer } from "../store";
 import { colours, dark } from "../theme/theme";
@@ -122,7 +122,7 @@ function Key({ meta }: { meta: RunMeta }) {
     entries = meta.codes.slice(0, MOST_KEYS).map((c, code) => ({ label: c.label, fill: palette.of({ ...facts, code }).fill }));
     more = meta.codes.length - entries.length;
   } else if (mode === "site") {
-    entries = meta.sites.slice(0, MOST_KEYS).map((s, site) => ({ label: s.label, fill: palette.of({ ...facts, site }).fill }));
+    entries = meta.sites.slice(0, MOST_KEYS).map((s, site) => ({ label: fileName(s.label), fill: palette.of({ ...facts, site }).fill }));
     more = meta.sites.length - entries.length;
   } else if (mode === "critical") {
     entries = [

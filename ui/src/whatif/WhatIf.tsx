@@ -10,7 +10,7 @@ import { register } from "../commands";
 import type { CriticalPath, Report, RunMeta, Scalability as Bounds, Source, WhatIf as Answer } from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
-import { change, count, percent, plain, ticks, times } from "../format";
+import { change, count, fileName, percent, plain, ticks, times } from "../format";
 import { announcement, meta, run, runMeta, selection, status, whatif } from "../store";
 import { dark } from "../theme/theme";
 import { files } from "../sites/SourcePane";
@@ -198,7 +198,7 @@ function Pick({ run: r, report: rep, path, what, onToggle }: { run: RunMeta; rep
       </Section>
       <Section title="Spawn sites" note="share of the critical path">
         {sites.map((s, i) => (
-          <Option key={i} on={what.includes(`site:${r.sites[i]?.place ?? s.id}`)} onChange={() => onToggle(`site:${r.sites[i]?.place ?? s.id}`)} value={s.critical_percent / 100} label={<><span class="fn">{s.function ?? String(s.site).replace(/^.*[/\\](?=[^/\\]+$)/, "")}</span>{s.function && <span class="place">{String(s.site).replace(/^.*[/\\](?=[^/\\]+$)/, "")}</span>}</>} />
+          <Option key={i} on={what.includes(`site:${r.sites[i]?.place ?? s.id}`)} onChange={() => onToggle(`site:${r.sites[i]?.place ?? s.id}`)} value={s.critical_percent / 100} label={<><span class="fn">{s.function ?? fileName(String(s.site))}</span>{s.function && <span class="place">{fileName(String(s.site))}</span>}</>} />
         ))}
       </Section>
     </>
