@@ -1,11 +1,12 @@
 //! The DAG inside of a folded strand: nodes `s<strand>`, its tasks `s<strand>.<task>`, and stretches of one's sequence
 //! `s<strand>.<task>.<from>.<to>`.
 
-use std::fmt;
+mod id;
+
 use std::ops::Range;
 
+use workspan_dag::NONE;
 use workspan_dag::recorded::inside::InsideFold;
-use workspan_dag::{NONE, StrandId};
 
 use super::MOST_ITEMS;
 use super::folded::{BINS, Folded, label};
@@ -14,65 +15,7 @@ use super::sequence::cut;
 use crate::detail::since;
 use crate::inside::tree::{Index, Tree};
 use crate::run::Picture;
-
-/// A node inside of a folded strand; task 0 without a range is the strand itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct WithinId {
-    pub strand: StrandId,
-    pub task: Index,
-    pub range: Option<Range<usize>>,
-}
-
-impl fmt::Display for WithinId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "s{}", self.strand)?;
-        if self.task > 0 || self.range.is_some() {
-            write!(f, ".{}", self.task)?;
-        }
-        match &self.range {
-            Some(range) => write!(f, ".{}.{}", range.start, range.end),
-            None => Ok(()),
-        }
-    }
-}
-
-impl WithinId {
-    /// The folded strand itself.
-    pub(crate) fn whole(strand: StrandId) -> WithinId {
-        WithinId {
-            strand,
-            task: 0,
-            range: None,
-        }
-    }
-
-    /// It is the folded strand itself.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.task == 0 && self.range.is_none()
-    }
-
-    /// Of its text; `None` when it is no such id.
-    pub(crate) fn parse(id: &str) -> Option<WithinId> {
-        fn number<N: std::str::FromStr>(text: &str) -> Option<N> {
-            let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
-            digits.then(|| text.parse().ok()).flatten()
-        }
-        let mut parts = id.strip_prefix('s')?.split('.');
-        let strand = number(parts.next()?)?;
-        let task = parts.next().map_or(Some(0), number)?;
-        let range = match (parts.next(), parts.next()) {
-            (None, _) => None,
-            (Some(_), None) => return None,
-            (Some(from), Some(to)) => Some(number(from)?..number(to)?),
-        };
-        let empty = range.as_ref().is_some_and(|r: &Range<usize>| r.is_empty());
-        (parts.next().is_none() && !empty).then_some(WithinId {
-            strand,
-            task,
-            range,
-        })
-    }
-}
+pub(crate) use id::WithinId;
 
 /// A step of a task's sequence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
