@@ -49,11 +49,21 @@ enum Way {
     Within(u64),
     /// So too, where each record costs time, more than the trace says.
     AtCost(u64),
+    /// So too, where it costs two and a half times that, and leaving a join or a task out costs something as well.
+    Dear(u64),
 }
 
-/// What a record costs, and what the trace says of a strand's share of it.
-const RECORD: u64 = 15;
+/// What a trace says of a strand's share of what a record costs.
 const STATED: u64 = 6;
+
+/// What is added to a program's time.
+#[derive(Clone, Copy, Default)]
+struct Costs {
+    /// By each record.
+    record: u64,
+    /// By each join, or task, that is left out.
+    left_out: u64,
+}
 
 /// A run on one thread, recorded in full or within a budget.
 struct Run {
@@ -69,8 +79,7 @@ struct Run {
     /// Joins, or creates.
     joins: u64,
     skipped: u64,
-    /// What a record costs.
-    cost: u64,
+    costs: Costs,
 }
 
 fn next(random: &mut u64) -> u64 {
@@ -93,7 +102,7 @@ impl Run {
         self.last = self.now;
         // What follows an end has its time.
         if kind != Kind::End {
-            self.now += self.cost;
+            self.now += self.costs.record;
         }
     }
 
@@ -141,6 +150,8 @@ impl Run {
         if recorded {
             self.joins += 1;
             self.record(Kind::Join, &[1]);
+        } else {
+            self.now += self.costs.left_out;
         }
         self.task(a, level + 1, recorded);
         if recorded {
@@ -165,6 +176,8 @@ impl Run {
         for (number, size) in [(first, a), (first + 1, b)] {
             if recorded {
                 self.record(Kind::Begin, &[0, number]);
+            } else {
+                self.now += self.costs.left_out;
             }
             self.within_budget(level + 1, recorded, |run, recorded| {
                 run.task(size, level + 1, recorded);
@@ -216,10 +229,12 @@ impl Run {
 
     /// The trace of a run, and how many subtrees were left out.
     fn trace(shape: Shape, form: Form, size: u64, way: Way) -> (Vec<u8>, u64) {
-        let (budget, cost) = match way {
-            Way::Full => (None, 0),
-            Way::Within(seed) => (Some(seed), 0),
-            Way::AtCost(seed) => (Some(seed), RECORD),
+        let costs = |record, left_out| Costs { record, left_out };
+        let (budget, costs) = match way {
+            Way::Full => (None, Costs::default()),
+            Way::Within(seed) => (Some(seed), Costs::default()),
+            Way::AtCost(seed) => (Some(seed), costs(15, 0)),
+            Way::Dear(seed) => (Some(seed), costs(30, 10)),
         };
         let settings = |seed| Settings { seed, ..SETTINGS };
         let mut run = Run {
@@ -233,7 +248,7 @@ impl Run {
             whole: false,
             joins: 0,
             skipped: 0,
-            cost,
+            costs,
         };
         run.record(Kind::Root, &[]);
         run.task(size, 0, true);
@@ -260,10 +275,15 @@ impl Run {
         });
         let pairs = [ClockPair { ticks: 0, ns: 0 }, ClockPair { ticks, ns }];
         let kinds = [ChunkKind::Sites, ChunkKind::Clock, ChunkKind::Finished];
-        let stated = if cost > 0 { STATED } else { 0 };
-        let note = Note::new("probe_cost_ticks", stated.to_string());
+        let stated = if costs.record > 0 { STATED } else { 0 };
+        let notes = [
+            ("probe_cost_ticks", stated),
+            ("left_out_join_ticks", costs.left_out),
+            ("left_out_task_ticks", costs.left_out),
+        ];
+        let notes = notes.map(|(key, ticks)| Note::new(key, ticks.to_string()));
         writer
-            .all_entries(ChunkKind::Notes, [note], Note::encode)
+            .all_entries(ChunkKind::Notes, notes, Note::encode)
             .unwrap();
         writer.all_entries(kinds[0], sites, Site::encode).unwrap();
         writer
@@ -328,7 +348,17 @@ fn fibonacci_numbers() {
 
 #[test]
 fn fibonacci_numbers_where_records_cost_more_than_is_known() {
-    replays(Shape::Fibonacci, Form::Joins, 23, Way::AtCost, 10.0);
+    replays(Shape::Fibonacci, Form::Joins, 23, Way::AtCost, 5.0);
+}
+
+#[test]
+fn fibonacci_numbers_where_leaving_out_costs_something_too() {
+    replays(Shape::Fibonacci, Form::Joins, 23, Way::Dear, 5.0);
+}
+
+#[test]
+fn fibonacci_numbers_of_tasks_where_leaving_out_costs_something_too() {
+    replays(Shape::Fibonacci, Form::Tasks, 23, Way::Dear, 10.0);
 }
 
 /// Few subtrees are drawn here, and no two are alike.

@@ -27,6 +27,11 @@ pub enum Steals {
 /// The key of the fact ([`Meta::facts`]), and of the note in a trace, on how [`Meta::burden`] is known: of which runtime, measured how.
 pub const BURDEN_SOURCE: &str = "steal cost of";
 
+/// The key of the note that says what a join costs that the overhead budget leaves out, in ticks, with decimals.
+pub const LEFT_OUT_JOIN: &str = "left_out_join_ticks";
+/// The same of a task that is created and waited for.
+pub const LEFT_OUT_TASK: &str = "left_out_task_ticks";
+
 /// The run: machine, runtime, units, costs.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Meta {

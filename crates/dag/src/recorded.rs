@@ -125,6 +125,7 @@ fn told(gathered: Gathered<'_>, places: Places, size: usize) -> Result<RawTrace,
     samples::samples(&gathered, extent, &mut raw);
     let threads = workers::assign(&told, extent.last - extent.first);
     raw.meta = facts::meta(&gathered, extent, &told, &threads, &places, size);
+    raw.meta.probe_cost = counts.unrecorded.probe();
     let mut on = std::mem::take(&mut raw.strands.thread);
     workers::renumber(&threads, &mut on, &mut raw);
     raw.strands.thread = on;

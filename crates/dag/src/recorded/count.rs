@@ -6,9 +6,10 @@ use std::collections::BinaryHeap;
 use workspan_trace::event::{Event, Events, Stop};
 
 use super::Extent;
+use super::facts;
 use super::gather::{Gathered, Thread};
 use super::teams::Teams;
-use super::unrecorded::Unrecorded;
+use super::unrecorded::{LeftOut, Unrecorded};
 use crate::dag::NONE;
 use crate::error::Error;
 use crate::wanted::watched;
@@ -158,15 +159,23 @@ pub(super) fn slot(threads: &[Thread<'_>], number: u32) -> Option<usize> {
     }
 }
 
-/// Walks all events.
+/// Walks all events; twice where that tells that probes cost more than the trace says.
 pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
+    let counts = count_at(gathered, facts::probe_cost(&gathered.notes))?;
+    match counts.unrecorded.dearer_probe() {
+        Some(probe) => count_at(gathered, probe),
+        None => Ok(counts),
+    }
+}
+
+/// The same, where a probe adds so many ticks to a strand.
+fn count_at(gathered: &Gathered<'_>, probe: u64) -> Result<Counts, Error> {
     let mut counts = Counts {
         first: u64::MAX,
         ..Counts::default()
     };
-    counts
-        .unrecorded
-        .set_probe(super::facts::probe_cost(&gathered.notes));
+    let left_out = LeftOut::of(&gathered.notes);
+    counts.unrecorded.set_costs(probe, left_out);
     if gathered.shortens || gathered.shortened.is_some() {
         counts.unrecorded.shorten();
     }

@@ -9,10 +9,10 @@ use super::places::Places;
 use super::replay::Told;
 use super::workers::Threads;
 use super::{Extent, clock};
-use crate::meta::{Meta, Shortened, Steals, TimeUnit};
+use crate::meta::{LEFT_OUT_JOIN, LEFT_OUT_TASK, Meta, Shortened, Steals, TimeUnit};
 
 /// Notes that have a place of their own in [`Meta`].
-const TAKEN: [&str; 12] = [
+const TAKEN: [&str; 14] = [
     super::index::KEY,
     "sample_hz",
     "name",
@@ -24,6 +24,8 @@ const TAKEN: [&str; 12] = [
     ENDS,
     "burden_ticks",
     "probe_cost_ticks",
+    LEFT_OUT_JOIN,
+    LEFT_OUT_TASK,
     WARNING,
 ];
 

@@ -130,7 +130,8 @@ impl<'a> Replay<'a, '_> {
             tasks: estimate.tasks_within,
             span: estimate.span_within,
         };
-        let folded = self.folded_of(&estimate, t - start, place);
+        let work = (t - start).saturating_sub(estimate.cost);
+        let folded = self.folded_of(&estimate, work, place);
         self.pend(lane, frame, Pending::Unrecorded(Box::new((folded, bounds))));
     }
 
@@ -179,7 +180,7 @@ impl<'a> Replay<'a, '_> {
             strands: 0,
             levels: estimate.levels,
             ready_integral: estimate.ready,
-            probes: 0,
+            probes: estimate.cost,
             source: None,
             sites,
             blocks: vec![(place, place, work)],

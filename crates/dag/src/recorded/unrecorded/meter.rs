@@ -129,6 +129,7 @@ impl Meter {
     /// The open strand of the task on top ends.
     fn run(&mut self, t: u64) {
         let probes = self.probe.saturating_mul(2);
+        self.sample.probes += 2;
         if let Some(top) = self.frames.last_mut() {
             let weight = t.saturating_sub(top.start).saturating_sub(probes);
             top.own = top.own.saturating_add(weight);

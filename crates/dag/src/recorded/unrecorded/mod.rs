@@ -1,7 +1,9 @@
 //! What the first walk learns of subtrees that were not recorded: their parts on other threads, and from those drawn to be
 //! recorded in full what is inside the others.
 
+mod compared;
 mod curve;
+mod left_out;
 mod meter;
 mod model;
 mod off;
@@ -13,6 +15,7 @@ mod tasks;
 use workspan_trace::event::Event;
 use workspan_trace::wire::TaskRef;
 
+pub(super) use self::left_out::LeftOut;
 use self::meter::Meter;
 pub(super) use self::model::{Estimate, Model};
 use self::off::OffTimes;
@@ -116,7 +119,9 @@ impl Unrecorded {
                 State::Open => {}
                 State::Whole => {
                     if let Some(meter) = self.meter.take() {
-                        let sample = meter.finish();
+                        let mut sample = meter.finish();
+                        let from = t.saturating_sub(sample.whole.ticks);
+                        sample.ran = self.off.last().map_or(0, |off| off.ran(from, t));
                         let last = self.short.last_mut().and_then(|all| all.last_mut());
                         let shortens = self.shortens && !is_of_tasks(sample.level);
                         if let Some(last) = last.filter(|_| shortens) {
@@ -180,9 +185,19 @@ impl Unrecorded {
         self.told.push(Told { of, part });
     }
 
-    /// What a record around a strand costs it, in ticks; before anything is told.
-    pub(super) fn set_probe(&mut self, ticks: u64) {
-        self.model.probe = ticks;
+    /// What a record around a strand costs it, in ticks, and what leaving something out costs; before anything is told.
+    pub(super) fn set_costs(&mut self, probe: u64, left_out: LeftOut) {
+        (self.model.probe, self.model.left_out) = (probe, left_out);
+    }
+
+    /// What a record around a strand costs it, in ticks.
+    pub(super) fn probe(&self) -> u64 {
+        self.model.probe
+    }
+
+    /// What it cost in this run, if that is more; after all has been told.
+    pub(super) fn dearer_probe(&self) -> Option<u64> {
+        self.model.dearer_probe()
     }
 
     /// After all threads.

@@ -11,8 +11,10 @@
 
 use std::collections::BTreeMap;
 
+use super::compared;
 use super::curve::{Curve, mix};
 use super::is_of_tasks;
+use super::left_out::LeftOut;
 use super::rate::{Class, Rate};
 use super::sample::{Inside, Path, Paths, Sample};
 
@@ -39,6 +41,7 @@ struct Site {
 pub(in crate::recorded) struct Model {
     /// What a record costs a strand beside it, in ticks.
     pub(super) probe: u64,
+    pub(super) left_out: LeftOut,
     classes: BTreeMap<(u32, u64), Class>,
     sites: BTreeMap<u32, Site>,
 }
@@ -46,6 +49,8 @@ pub(in crate::recorded) struct Model {
 /// What is thought to be inside a strand. Sites are the file's.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(in crate::recorded) struct Estimate {
+    /// Of its ticks, those that leaving out all of this cost.
+    pub cost: u64,
     pub tasks: u64,
     pub spawns: u64,
     pub waits: u64,
@@ -98,6 +103,7 @@ impl Model {
             sample.bare as f64,
             sample.whole.ticks as f64,
         );
+        class.took(sample.weight, sample.ran as f64, sample.probes as f64);
         let site = self.sites.entry(sample.site).or_default();
         site.ticks = site.ticks.saturating_add(sample.whole.ticks);
         site.ready = site.ready.saturating_add(sample.ready);
@@ -151,6 +157,13 @@ impl Model {
         }
     }
 
+    /// What a probe cost here, if that is more than was known.
+    pub(super) fn dearer_probe(&self) -> Option<u64> {
+        let classes = self.classes.iter();
+        let classes = classes.map(|(&(_, level), class)| (class, self.left_out.a_task(level)));
+        compared::dearer_probe(classes, self.probe)
+    }
+
     /// Subtrees that were not recorded, and drawn ones.
     pub(super) fn drawn(&self) -> (u64, u64) {
         let add = |sum: (u64, u64), c: &Class| (sum.0 + c.passed, sum.1 + c.drawn);
@@ -174,6 +187,9 @@ impl Model {
         };
         let least = if of_tasks { 0 } else { 2 };
         let exact = ran as f64 * model.rate.tasks;
+        // Whatever is thought of its tasks, most of what is left is the program's.
+        let cost = ((exact * self.left_out.a_task(level)) as u64).min(ran / 2);
+        let ticks = ticks - cost;
         // Rounded up as often as the rest says, so that many short strands add up.
         let rest = (mix(draw) >> 11) as f64 / (1u64 << 53) as f64;
         let tasks = (exact + rest).floor().max(least as f64);
@@ -197,6 +213,7 @@ impl Model {
             false => (tasks as u64 / 2, tasks as u64 / 2),
         };
         Estimate {
+            cost,
             tasks: tasks as u64,
             spawns,
             waits,
@@ -204,7 +221,7 @@ impl Model {
             span_within: (through.span.0.min(span), high.clamp(span, ticks.max(span))),
             paths,
             levels: through.levels,
-            ready: (ticks as f64 * model.ready as f64 / model.ticks.max(1) as f64) as u64,
+            ready: ((ticks + cost) as f64 * model.ready as f64 / model.ticks.max(1) as f64) as u64,
             inside: model.inside((site, of_tasks), ticks, tasks as u64, span),
         }
     }
@@ -218,6 +235,7 @@ impl Estimate {
             edges: 1,
         };
         Estimate {
+            cost: 0,
             tasks: 2,
             spawns: 1,
             waits: 1,

@@ -30,6 +30,18 @@ pub(super) struct Class {
     tasks_tasks: f64,
     tasks_bare: f64,
     bare_bare: f64,
+    /// Ticks in which threads ran drawn ones, and probes in those, weighed.
+    ran: f64,
+    probes: f64,
+}
+
+/// A drawn subtree of a class beside one that was left out, on average.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Compared {
+    /// Ticks that it took longer than if nothing were recorded.
+    pub added: f64,
+    /// Its probes.
+    pub probes: f64,
 }
 
 impl Class {
@@ -51,6 +63,23 @@ impl Class {
         self.tasks_tasks += tasks * tasks;
         self.tasks_bare += tasks * bare;
         self.bare_bare += bare * bare;
+    }
+
+    /// A thread ran the one drawn before for so many ticks, with so many probes.
+    pub(super) fn took(&mut self, weight: f64, ran: f64, probes: f64) {
+        self.ran += weight * ran;
+        self.probes += weight * probes;
+    }
+
+    /// `None` where none of one kind is known. Leaving a task out took `left_out` ticks.
+    pub(super) fn compared(&self, left_out: f64) -> Option<Compared> {
+        self.tells().then(|| {
+            let bare = self.passed_ticks / self.passed as f64 - left_out * self.mean();
+            Compared {
+                added: self.ran / self.weight - bare.max(0.0),
+                probes: self.probes / self.weight,
+            }
+        })
     }
 
     /// Tasks of one.

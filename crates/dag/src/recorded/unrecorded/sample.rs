@@ -131,6 +131,10 @@ pub(super) struct Sample {
     pub waits: u64,
     /// Its time without its probes.
     pub bare: u64,
+    /// Its time, without what the kernel says its thread was off the CPU.
+    pub ran: u64,
+    /// What ended a strand in it, or began one.
+    pub probes: u64,
 }
 
 impl Sample {

@@ -263,6 +263,8 @@ impl TaskMeter {
         let Some(creator) = self.frames.last_mut() else {
             let probes = self.probe.saturating_mul(2).saturating_mul(self.records);
             self.sample.whole = node;
+            // Those around what the runtime does to wait among them.
+            self.sample.probes = self.records.saturating_mul(2);
             self.sample.bare = node.ticks.saturating_sub(probes).max(node.work);
             return State::Whole;
         };
