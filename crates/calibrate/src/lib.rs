@@ -4,6 +4,7 @@
 //! A probe's cost is the least of many short batches, as noise of a shared machine only ever adds; a steal's is the median of
 //! many that are forced, as a thief is found looking for work earlier or later.
 
+mod left_out;
 mod library;
 mod openmp;
 mod probe;
@@ -25,6 +26,9 @@ pub struct Calibration {
     /// What one probe adds to the strands around it: half a record's cost, as a record ends one strand and starts the next, and
     /// the model counts a probe for each (`probe_cost` of the text trace).
     pub probe_ns: f64,
+    /// What a join of Rayon's takes more for being left out to stay inside the overhead budget; `None` where that can't be told from nothing.
+    #[serde(default)]
+    pub left_out_join_ns: Option<f64>,
     /// What a steal costs, by runtime: the burden. None of a runtime where no second CPU may be used, or the machine was too busy.
     pub steals: Vec<Steals>,
     /// CPUs this was measured with.
@@ -57,6 +61,7 @@ pub fn calibrate() -> Calibration {
         clock_ns: probes.clock_ns,
         records: probes.records,
         probe_ns: record / 2.0,
+        left_out_join_ns: left_out::a_join_of_rayon(),
         steals: steals.into_iter().collect(),
         cpus,
     }

@@ -77,6 +77,10 @@ fn text(c: &Calibration, others: &[(&str, String)]) -> String {
         c.probe_ns,
         "   taken out of the weights, two a strand",
     );
+    if let Some(ns) = c.left_out_join_ns {
+        let note = "   taken out where the overhead budget leaves joins of Rayon out";
+        line("a join left out", ns, note);
+    }
     for steals in &c.steals {
         let (low, high) = steals.quartiles_ns;
         let library = steals.library.as_deref();

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// File names and texts; `lib.rs` is the crate's root. `wire.rs`, `front.rs`, `budget.rs` and its folder are the recorder's contract as it stands.
-pub const FILES: [(&str, &str); 24] = [
+pub const FILES: [(&str, &str); 25] = [
     ("lib.rs", include_str!("../stand-in/lib.rs")),
     ("broadcast.rs", include_str!("../stand-in/broadcast.rs")),
     ("builder.rs", include_str!("../stand-in/builder.rs")),
@@ -13,6 +13,7 @@ pub const FILES: [(&str, &str); 24] = [
         "configuration.rs",
         include_str!("../stand-in/configuration.rs"),
     ),
+    ("handed_on.rs", include_str!("../stand-in/handed_on.rs")),
     ("hooks.rs", include_str!("../stand-in/hooks.rs")),
     ("hop.rs", include_str!("../stand-in/hop.rs")),
     ("join.rs", include_str!("../stand-in/join.rs")),

@@ -5,6 +5,7 @@
 //! at entry.
 
 use crate::budget::Choice;
+use crate::handed_on::handed_on;
 use crate::hop;
 use crate::recording::{here, skipped, Here};
 use crate::task::{Child, Seat, Shared, Task};
@@ -64,7 +65,7 @@ fn join_context_at<RA: Send, RB: Send>(
     if subtree.is_null() {
         recorded(location, oper_a, oper_b)
     } else {
-        unrecorded::bare(subtree, location, oper_a, oper_b)
+        handed_on(subtree, location, oper_a, oper_b)
     }
 }
 
@@ -82,7 +83,7 @@ where
     RB: Send,
 {
     let Some(here) = here() else {
-        return unrecorded::bare(unrecorded::from_now_on(), location, oper_a, oper_b);
+        return handed_on(unrecorded::from_now_on(), location, oper_a, oper_b);
     };
     let task = here.task_of::<A>(location, primitive::JOIN);
     if here.is_worker() {

@@ -12,6 +12,7 @@
 //! | `hooks` | steals, failed attempts and sleep, where the real crate tells them |
 //! | `site`, `stack` | where a call stands: a source position, or a call stack for parallel iterators |
 //! | `unrecorded` | subtrees that are left out to stay inside the overhead budget |
+//! | `handed_on` | the joins in them |
 //! | `join` `scope` `spawn` `broadcast` `hop` `yielding` | a primitive each; `hop` is `install` and calls from outside a pool |
 //! | `pool` `builder` `configuration` | thread pools |
 //! | `wire` `front` `budget` | the recorder's contract, as it stands there |
@@ -30,6 +31,7 @@ mod wire;
 mod broadcast;
 mod builder;
 mod configuration;
+mod handed_on;
 #[cfg(workspan_hooks)]
 mod hooks;
 mod hop;

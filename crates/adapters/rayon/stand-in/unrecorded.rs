@@ -1,29 +1,25 @@
 //! Subtrees of joins that are left out, to stay inside the overhead budget ([`crate::budget`]).
 //!
-//! While a thread runs one, its joins are the real crate's after one test, and b is wrapped in a test of `migrated()` alone: a job that was taken
+//! While a thread runs one, its joins are [handed on](crate::handed_on) to the real crate: a job that was taken
 //! by somebody tells so, as a *part* of the subtree, and is recorded from there on. Whatever begins on top of a subtree sets it
 //! aside; scopes, broadcasts and what goes to other pools end it and begin it again afterwards.
 
 use crate::budget::{Begun, Choice, Settings, Watch};
+use crate::handed_on::{handed_on, LeftOut};
 use crate::recording::{here, skip_now, skipped, Here};
 use crate::site;
 use crate::task::{Seat, Task};
 use crate::wire::{primitive, wait, Kind};
-use rayon_core_real as real;
 use rayon_core_real::FnContext;
 use std::cell::Cell;
-use std::mem::ManuallyDrop;
 use std::panic::Location;
-use std::ptr::{self, NonNull};
+use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The budget is not asked while a subtree is recorded whole: no thread counts that far down before it ends.
 const WHOLE: u32 = u32::MAX;
 /// From here on [`WHOLE`] is meant.
 const WHOLE_FROM: u32 = 1 << 31;
-
-/// In place of a subtree: nobody records this thread. Never looked at.
-pub(crate) const NOBODYS: *const Subtree = std::mem::align_of::<Subtree>() as *const Subtree;
 
 /// A subtree that runs unrecorded, on its thread's stack.
 pub(crate) struct Subtree {
@@ -206,101 +202,46 @@ pub(crate) fn skip<RA: Send, RB: Send>(
     };
     let _running = Running(&subtree);
     skip_now(&subtree);
-    bare(&subtree, location, oper_a, oper_b)
-}
-
-/// b of an unrecorded join: it stands beside the join, so that what is handed on is one word, as it mostly is where nobody stands between.
-struct Job<B> {
-    subtree: *const Subtree,
-    location: &'static Location<'static>,
-    /// Taken out when b runs, which it does whatever becomes of a; were it not to run, this would be leaked.
-    run: ManuallyDrop<B>,
-}
-
-/// A pointer to it for b; never null, so that rayon's `Option` of the closure takes no more room.
-struct Lent<B>(NonNull<Job<B>>);
-
-// SAFETY: it goes to whoever runs b, which is `Send`; the rest is constant, or looked at as `part` says.
-unsafe impl<B: Send> Send for Lent<B> {}
-
-impl<B> Lent<B> {
-    #[inline(always)]
-    fn new(job: &Job<B>) -> Self {
-        Lent(NonNull::from(job))
-    }
-
-    /// # Safety
-    /// The join that the job is of must not have returned.
-    #[inline(always)]
-    unsafe fn get<'a>(self) -> &'a Job<B> {
-        // SAFETY: passed on.
-        unsafe { self.0.as_ref() }
-    }
-}
-
-/// The real join, in that subtree.
-#[inline(always)]
-pub(crate) fn bare<RA: Send, RB: Send>(
-    subtree: *const Subtree,
-    location: &'static Location<'static>,
-    oper_a: impl FnOnce(FnContext) -> RA + Send,
-    oper_b: impl FnOnce(FnContext) -> RB + Send,
-) -> (RA, RB) {
-    let job = Job {
-        subtree,
-        location,
-        run: ManuallyDrop::new(oper_b),
-    };
-    let shared = Lent::new(&job);
-    real::join_context(oper_a, move |context| {
-        // SAFETY: the join returns after b, which alone looks at this.
-        let job = unsafe { shared.get() };
-        // SAFETY: b runs once, and nobody else looks at it.
-        let oper_b = unsafe { ptr::read(&*job.run) };
-        if context.migrated() && job.subtree != NOBODYS {
-            part(job.subtree, job.location, || oper_b(context))
-        } else {
-            oper_b(context)
-        }
-    })
+    handed_on(&subtree, location, oper_a, oper_b)
 }
 
 /// The calling thread has no handle and gets none: its joins are bare from now on, in no subtree.
 #[cold]
 #[inline(never)]
 pub(crate) fn from_now_on() -> *const Subtree {
-    skip_now(NOBODYS);
-    NOBODYS
+    skip_now(Subtree::NOBODYS);
+    Subtree::NOBODYS
 }
 
-/// A job of an unrecorded subtree that was taken from its deque: by a thief, or by its own thread while that waits.
-#[cold]
-#[inline(never)]
-fn part<R>(
-    subtree: *const Subtree,
-    location: &'static Location<'static>,
-    run: impl FnOnce() -> R,
-) -> R {
-    let Some(here) = here() else { return run() };
-    // SAFETY: the subtree returns after all of its jobs.
-    let subtree = unsafe { &*subtree };
-    if ptr::eq(skipped(), subtree) {
-        let _busy = Busy::new(here, subtree);
-        return run();
+impl LeftOut for Subtree {
+    #[cold]
+    #[inline(never)]
+    unsafe fn part<R>(
+        subtree: *const Subtree,
+        location: &'static Location<'static>,
+        run: impl FnOnce() -> R,
+    ) -> R {
+        let Some(here) = here() else { return run() };
+        // SAFETY: the caller's: the subtree returns after all of its jobs.
+        let subtree = unsafe { &*subtree };
+        if ptr::eq(skipped(), subtree) {
+            let _busy = Busy::new(here, subtree);
+            return run();
+        }
+        let same = ptr::eq(location, subtree.task.location) || site::is_rayons_own(location.file());
+        let site = if same {
+            subtree.task.site
+        } else {
+            here.find_site(location, primitive::JOIN)
+        };
+        let task = Task {
+            site,
+            ..subtree.task
+        };
+        let mut seat = Seat::empty();
+        seat.begin_part(here, (subtree.thread, subtree.number.load(Ordering::Relaxed)), task);
+        run()
     }
-    let same = ptr::eq(location, subtree.task.location) || site::is_rayons_own(location.file());
-    let site = if same {
-        subtree.task.site
-    } else {
-        here.find_site(location, primitive::JOIN)
-    };
-    let task = Task {
-        site,
-        ..subtree.task
-    };
-    let mut seat = Seat::empty();
-    seat.begin_part(here, (subtree.thread, subtree.number.load(Ordering::Relaxed)), task);
-    run()
 }
 
 /// The subtree's own thread runs one of its jobs where it waits for another.

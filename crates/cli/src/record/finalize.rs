@@ -293,6 +293,13 @@ fn costs(told: &Told, clock: &Clock, tool: &Path) -> Vec<Note> {
     if let Some(probe) = ticks(calibration.probe_ns) {
         notes.push(Note::new("probe_cost_ticks", probe));
     }
+    if runtimes.iter().any(|runtime| runtime.starts_with("Rayon")) {
+        let ticks = calibration
+            .left_out_join_ns
+            .map(|ns| clock.length((ns * 1e6) as u64));
+        let note = ticks.map(|millionths| format!("{:.2}", millionths as f64 / 1e6));
+        notes.extend(note.map(|ticks| Note::new(workspan_dag::LEFT_OUT_JOIN, ticks)));
+    }
     if let Some((ns, source)) = burden
         && let Some(burden) = ticks(ns)
     {

@@ -1,0 +1,116 @@
+//! What a join costs that is left out to stay inside the overhead budget: Fibonacci numbers by joins that are handed on as recorded programs do it,
+//! beside bare ones.
+
+// The very code of the stand-in, which is compiled into recorded programs.
+#[allow(
+    clippy::manual_dangling_ptr,
+    reason = "it is compiled by compilers that have no other way"
+)]
+#[path = "../../adapters/rayon/stand-in/handed_on.rs"]
+mod handed_on;
+
+use std::cell::Cell;
+use std::hint::black_box;
+use std::panic::Location;
+use std::ptr;
+use std::time::Instant;
+
+use self::handed_on::{LeftOut, handed_on};
+
+/// A Fibonacci number that takes some 20 µs, and its joins.
+const SIZE: u32 = 15;
+const JOINS: f64 = 986.0;
+/// Batches of either kind, taking turns.
+const BATCHES: u32 = 400;
+
+/// What joins are left out in: nothing.
+struct Nothing;
+
+static NOTHING: Nothing = Nothing;
+
+impl LeftOut for Nothing {
+    unsafe fn part<R>(
+        _: *const Nothing,
+        _: &'static Location<'static>,
+        run: impl FnOnce() -> R,
+    ) -> R {
+        run()
+    }
+}
+
+thread_local! {
+    /// What a join looks at before it is handed on.
+    static SKIPPED: Cell<*const Nothing> = const { Cell::new(ptr::null()) };
+}
+
+/// Nanoseconds that a join takes more for being left out, the least batch of each kind beside the other; `None` where that can't be told from nothing.
+pub(crate) fn a_join_of_rayon() -> Option<f64> {
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .ok()?;
+    let (bare, left_out) = pool.install(|| {
+        SKIPPED.set(&raw const NOTHING);
+        let least = (0..BATCHES).fold((f64::MAX, f64::MAX), |least, _| {
+            (least.0.min(ns_of(bare)), least.1.min(ns_of(left_out)))
+        });
+        SKIPPED.set(ptr::null());
+        least
+    });
+    Some((left_out - bare) / JOINS).filter(|&ns| ns > 0.0)
+}
+
+fn ns_of(fib: fn(u32) -> u32) -> f64 {
+    let begun = Instant::now();
+    black_box(fib(black_box(SIZE)));
+    begun.elapsed().as_nanos() as f64
+}
+
+fn bare(n: u32) -> u32 {
+    if n < 2 {
+        return n;
+    }
+    let (a, b) = rayon::join(|| bare(n - 1), || bare(n - 2));
+    a + b
+}
+
+fn left_out(n: u32) -> u32 {
+    if n < 2 {
+        return n;
+    }
+    let skipped = SKIPPED.try_with(Cell::get).unwrap_or(ptr::null());
+    let (a, b) = if skipped.is_null() {
+        recorded(n)
+    } else {
+        let here = Location::caller();
+        handed_on(skipped, here, |_| left_out(n - 1), |_| left_out(n - 2))
+    };
+    a + b
+}
+
+/// In the stand-in's place of it, never called.
+#[inline(never)]
+fn recorded(n: u32) -> (u32, u32) {
+    rayon::join(|| left_out(n - 1), || left_out(n - 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_kinds_count_alike() {
+        assert_eq!((bare(SIZE), recorded(SIZE)), (610, (377, 233)));
+        SKIPPED.set(&raw const NOTHING);
+        assert_eq!(left_out(SIZE), 610);
+        SKIPPED.set(ptr::null());
+        fn joins(n: u32) -> u32 {
+            if n < 2 {
+                0
+            } else {
+                1 + joins(n - 1) + joins(n - 2)
+            }
+        }
+        assert_eq!(f64::from(joins(SIZE)), JOINS);
+    }
+}
