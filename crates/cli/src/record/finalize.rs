@@ -28,7 +28,7 @@ use super::{calibration, steals};
 /// A trace that was finalised.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Finalized {
-    /// Tasks created in it.
+    /// Tasks created in it; unless they are [counted](Settings::counts), those of its first records that tell of any.
     pub tasks: u64,
     /// The program's name.
     pub name: String,
@@ -60,6 +60,9 @@ pub struct Settings<'a> {
     pub tool: &'a Path,
     /// Which parts of the run are kept.
     pub windows: &'a Windows,
+    /// All tasks are counted, to tell several traces apart, as where parts are kept. Of a single one it is asked only whether it has any, and
+    /// counting takes as long as all else.
+    pub counts: bool,
 }
 
 /// Writes the trace of `spool` to `output`, a new file that the caller then puts in its place; where parts of the run are kept, each
@@ -79,12 +82,14 @@ pub fn finalize(
         follow,
         tool,
         windows,
+        counts,
     } = settings;
     let bytes = std::fs::read(spool).with_context(|| spool.display().to_string())?;
     let trace = Trace::open(&bytes).with_context(|| spool.display().to_string())?;
-    let told = Told::read(&trace);
-    let (places, mut warnings) = told.resolve(workspace);
     let clock = Clock::of(&trace);
+    let parts = windows.of(&trace, &clock);
+    let told = Told::read(&trace, counts || parts.is_some());
+    let (places, mut warnings) = told.resolve(workspace);
     let costs = costs(&told, &clock, tool);
     // Of a process that the recorded program started, its end is not known.
     let own = told.number("parent process") == u64::from(std::process::id());
@@ -110,7 +115,7 @@ pub fn finalize(
         workspace,
         off_cpu,
     };
-    let parts: Vec<Option<Window>> = match windows.of(&trace, &clock) {
+    let parts: Vec<Option<Window>> = match parts {
         None => vec![None],
         Some(parts) => parts.into_iter().map(Some).collect(),
     };
@@ -322,12 +327,14 @@ struct Told {
 }
 
 impl Told {
-    fn read(trace: &Trace<'_>) -> Self {
+    fn read(trace: &Trace<'_>, counts: bool) -> Self {
         let mut told = Self::default();
         for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
             let bodies = || entry::entries(chunk.payload);
             match chunk.kind {
-                ChunkKind::Events => told.tasks += count_tasks(chunk.payload),
+                ChunkKind::Events if counts || told.tasks == 0 => {
+                    told.tasks += count_tasks(chunk.payload);
+                }
                 ChunkKind::OffCpu => told.estimated = true,
                 ChunkKind::Finished => told.finished |= !chunk.payload.is_empty(),
                 ChunkKind::Sites => told.sites.extend(bodies().filter_map(entry::Site::decode)),

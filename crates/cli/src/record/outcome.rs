@@ -122,17 +122,15 @@ impl Outcome<'_> {
         let mut spools: Vec<PathBuf> = std::fs::read_dir(self.spool)
             .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
             .unwrap_or_default();
+        spools.retain(|spool| {
+            let extension = spool.extension();
+            extension.is_some_and(|extension| extension == "spool")
+        });
         spools.sort();
         let off_cpu = OffCpu::take(self.spool);
         let mut recorded = Vec::new();
         let mut failed = None;
         for (number, spool) in spools.iter().enumerate() {
-            if spool
-                .extension()
-                .is_none_or(|extension| extension != "spool")
-            {
-                continue;
-            }
             // The spool directory's name is this run's alone, also between containers that share a folder.
             let run = self.spool.file_name().unwrap_or_default();
             let run = run.to_string_lossy();
@@ -145,6 +143,7 @@ impl Outcome<'_> {
                 follow: self.follow,
                 tool: self.tool,
                 windows: self.windows,
+                counts: spools.len() > 1,
             };
             match finalize(spool, &half, &settings) {
                 Ok(traces) => {
