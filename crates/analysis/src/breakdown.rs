@@ -1,10 +1,11 @@
 //! Where W · elapsed went (MODEL.md §5).
 //!
 //! The probes' time has no place of its own inside a strand, so it is not clamped moment by moment: *recording* is what
-//! the weights took out for probes (at most the working time there is), and *work* the rest of the working time. Blocked
+//! the weights took out for probes (at most the working time there is), the time between the strands inside of folded ones is delay
+//! ([`crate::between`]), and *work* is the rest of the working time. Blocked
 //! time is shown as blocked whether or not it counts in the weights.
 
-use workspan_dag::{Dag, StrandId};
+use workspan_dag::{Dag, EdgeKind, StrandId};
 
 use crate::ready_path::{Gaps, ReadyPath};
 use crate::sweep::{Moment, Observer};
@@ -32,6 +33,9 @@ pub struct Breakdown {
     pub delay: u128,
     /// `delay` by the edge that made the strand ready, indexed by `EdgeKind as usize`.
     pub delay_by_edge: [u128; 7],
+    /// Part of `delay` between the strands inside of folded ones. By the edge it counts as that of a create: which strand of those that stood
+    /// ready did so longest is not known.
+    pub delay_folded: u128,
     /// Part of `delay` on strands *buried* under an unrelated task on their own thread.
     pub delay_buried: u128,
     /// Free workers and nothing ready, during the ready path's scheduler delay.
@@ -88,11 +92,15 @@ impl<'a> Sums<'a> {
         }
     }
 
-    /// The breakdown; `recording` is what the weights took out for probes.
-    pub(crate) fn finish(self, recording: u128) -> Breakdown {
+    /// The breakdown; `recording` is what the weights took out for probes, `between` what folded strands have between the strands inside.
+    pub(crate) fn finish(self, recording: u128, between: u128) -> Breakdown {
         let mut out = self.out;
         out.recording = recording.min(out.work);
         out.work -= out.recording;
+        out.delay_folded = between.min(out.work);
+        out.work -= out.delay_folded;
+        out.delay += out.delay_folded;
+        out.delay_by_edge[EdgeKind::Create as usize] += out.delay_folded;
         out
     }
 }

@@ -3,6 +3,7 @@
 use workspan_dag::wanted::watched;
 use workspan_dag::{Dag, PlaceId, StrandId, ThreadId};
 
+use crate::between::{between, evenly};
 use crate::ready::Readiness;
 use crate::sweep::extent;
 use crate::weight::off_between;
@@ -62,19 +63,27 @@ pub fn lanes(dag: &Dag, (from, to): (u64, u64), bins: usize) -> Lanes {
     for &thread in shown.iter().take(MOST_LANES) {
         sums[thread] = Some(Sums::new(bins));
     }
-    let mut running = vec![0u128; bins];
+    let (mut running, mut ready) = (vec![0u128; bins], vec![0u128; bins]);
     let mut sites = vec![0u64; dag.places.len()];
+    let inside = between(dag);
+    let mut inside = inside.iter().peekable();
     for s in watched(0..strands.len()) {
         let mut thread = sums[strands.thread[s] as usize].as_mut();
         let site = dag.tasks.site[strands.task[s] as usize];
-        grid.each(strands.start[s], strands.end[s], |bin, a, b| {
-            running[bin] += u128::from(b - a);
+        let (start, end) = (strands.start[s], strands.end[s]);
+        let between = inside
+            .next_if(|b| b.strand as usize == s)
+            .map_or(0, |b| b.ticks);
+        grid.each(start, end, |bin, a, b| {
+            let between = evenly(between, (start, end), (a, b));
+            running[bin] += u128::from(b - a - between);
+            ready[bin] += u128::from(between);
             let sum = &mut sites[site as usize];
             *sum = sum.saturating_add(b - a);
             let Some(thread) = &mut thread else { return };
             let off = off_between(dag, s as StrandId, a, b);
             let cell = &mut thread.cells[bin];
-            cell.inside += b - a;
+            cell.inside += b - a - between;
             cell.descheduled += off.descheduled;
             cell.blocked += off.blocked;
             match cell.sites.iter_mut().find(|c| c.0 == site) {
@@ -83,7 +92,6 @@ pub fn lanes(dag: &Dag, (from, to): (u64, u64), bins: usize) -> Lanes {
             }
         });
     }
-    let mut ready = vec![0u128; bins];
     // Bins that an interval covers whole are counted by where it enters and leaves them.
     let mut whole = vec![0i64; bins + 1];
     for waiting in Readiness::new(dag).waiting {

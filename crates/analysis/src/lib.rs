@@ -7,6 +7,7 @@
 
 pub mod advise;
 mod alone;
+mod between;
 mod blocks;
 mod breakdown;
 pub mod causes;
@@ -52,6 +53,7 @@ mod what_if;
 mod work_span;
 
 pub use alone::AloneRow;
+pub use between::evenly;
 pub use blocks::{BlockKey, BlockRow, BlockTable};
 pub use breakdown::Breakdown;
 pub use column::{Column, Marks};

@@ -1,7 +1,8 @@
 //! Running and ready over time: the parallelism profile (MODEL.md §5).
 
-use workspan_dag::{Dag, StrandId};
+use workspan_dag::{Dag, EdgeKind, StrandId};
 
+use crate::between::{Between, evenly};
 use crate::ready::Waiting;
 use crate::sweep::{Moment, Observer};
 
@@ -52,7 +53,9 @@ impl Bins {
         }
     }
 
-    pub(crate) fn finish(self, ready: &ReadyBins) -> Profile {
+    /// The profile; in the time between the strands inside of folded ones a strand stands ready, and none runs.
+    pub(crate) fn finish(mut self, dag: &Dag, ready: &ReadyBins, between: &[Between]) -> Profile {
+        let inside = self.spread(dag, between);
         let (Some(&begin), Some(&end)) = (self.edges.first(), self.edges.last()) else {
             return Profile::default();
         };
@@ -67,6 +70,7 @@ impl Bins {
             let width = ticks as f64;
             profile.running.push(*running as f64 / width);
             let mut bin = ready.sums[i];
+            bin[EdgeKind::Create as usize] += inside[i];
             for (kind, sum) in bin.iter_mut().enumerate() {
                 whole[kind] += ready.changes[i][kind];
                 *sum += u128::from(whole[kind].unsigned_abs()) * u128::from(ticks);
@@ -78,6 +82,27 @@ impl Bins {
             profile.mean_running = total as f64 / (end - begin) as f64;
         }
         profile
+    }
+}
+
+impl Bins {
+    /// Takes that time out of the running strands'. Returns how much it is in each bin.
+    fn spread(&mut self, dag: &Dag, between: &[Between]) -> Vec<u128> {
+        let mut inside = vec![0; self.sums.len()];
+        for b in between {
+            let s = b.strand as usize;
+            let extent = (dag.strands.start[s], dag.strands.end[s]);
+            let first = self.edges.partition_point(|&edge| edge <= extent.0).max(1) - 1;
+            let bins = self.edges.windows(2).map(|edge| (edge[0], edge[1]));
+            let sums = self.sums.iter_mut().zip(&mut inside);
+            let touched = bins.zip(sums).skip(first).take_while(|t| t.0.0 < extent.1);
+            for (bin, (running, inside)) in touched {
+                let ticks = u128::from(evenly(b.ticks, extent, bin)).min(*running);
+                *running -= ticks;
+                *inside += ticks;
+            }
+        }
+        inside
     }
 }
 

@@ -2,6 +2,7 @@
 
 use workspan_dag::{Dag, EdgeKind, StrandId};
 
+use crate::between::{Between, total};
 use crate::predecessors::{Chosen, last_before_sink};
 use crate::sweep::extent;
 
@@ -44,6 +45,20 @@ pub fn ready_path(dag: &Dag) -> ReadyPath {
         work: before + lengths.sum::<u64>(),
         strands,
         ..ReadyPath::default()
+    }
+}
+
+impl ReadyPath {
+    /// Completes `sums`: the time between the strands inside of folded ones of this path is no work, but delay with a worker free.
+    pub(crate) fn leave_out(&self, between: &[Between], sums: &mut ReadyPath) {
+        let mut path = self.strands.iter().map(|s| s.0).peekable();
+        let on_path = between.iter().filter(|b| {
+            while path.next_if(|&s| s < b.strand).is_some() {}
+            path.peek() == Some(&b.strand)
+        });
+        let ticks = (total(on_path) as u64).min(self.work);
+        sums.work = self.work - ticks;
+        sums.scheduler_delay += ticks;
     }
 }
 

@@ -2,6 +2,7 @@
 
 use workspan_dag::{Dag, StrandId};
 
+use crate::between::between;
 use crate::ready::{Readiness, Waiting};
 use crate::sweep::{Moment, Observer, sweep};
 
@@ -21,6 +22,11 @@ pub fn site_delays(dag: &Dag) -> Vec<SiteDelay> {
         by_place: vec![SiteDelay::default(); dag.places.len()],
     };
     sweep(dag, &Readiness::new(dag), &mut sums);
+    for b in between(dag) {
+        if let Some(sum) = sums.by_place.get_mut(b.site as usize) {
+            sum.delay += u128::from(b.ticks);
+        }
+    }
     sums.by_place
 }
 

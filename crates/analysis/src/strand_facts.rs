@@ -3,6 +3,7 @@
 use workspan_dag::wanted::watched;
 use workspan_dag::{Dag, StrandId};
 
+use crate::between::between;
 use crate::column::{Column, Marks};
 use crate::heaviest::Heaviest;
 use crate::options::{Error, Options};
@@ -22,6 +23,8 @@ pub struct StrandFacts {
     pub blocked: Column,
     /// What the weight left out for probes.
     pub recording: Column,
+    /// Of folded strands, time between the strands inside (MODEL.md §5): no work, but delay.
+    pub between: Column,
     /// When those were ready that stood ready for some time.
     pub stood: Stood,
     /// On the critical path (MODEL.md §3).
@@ -61,12 +64,24 @@ fn facts(dag: &Dag, weights: &Weights, critical_path: &[StrandId]) -> StrandFact
         let mut offs = OffCursor::new(dag);
         all().map(move |s| (s, offs.inside(s as StrandId)))
     };
-    let recording = |(s, off)| on_cpu(dag, s, off).saturating_sub(weight(s));
+    let inside = between(dag);
+    let between = || {
+        let mut inside = inside.iter().peekable();
+        all().map(move |s| {
+            let here = inside.next_if(|b| b.strand as usize == s);
+            here.map_or(0, |b| b.ticks)
+        })
+    };
+    let recording = |((s, off), between)| {
+        let rest = on_cpu(dag, s, off).saturating_sub(weight(s));
+        rest.saturating_sub(between)
+    };
     StrandFacts {
         weight: Column::new(|| all().map(weight)),
         descheduled: Column::new(|| offs().map(|(_, off)| off.descheduled)),
         blocked: Column::new(|| offs().map(|(_, off)| off.blocked)),
-        recording: Column::new(|| offs().map(recording)),
+        recording: Column::new(|| offs().zip(between()).map(recording)),
+        between: Column::new(between),
         stood: Stood::new(dag, &Readiness::new(dag).waiting),
         critical: Marks::new(critical_path.iter().copied()),
     }

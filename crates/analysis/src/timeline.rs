@@ -3,6 +3,7 @@
 use workspan_dag::{Dag, OffWhy, StrandId};
 
 use crate::alone::{AloneFinder, AloneRow};
+use crate::between::{between, total};
 use crate::breakdown::{Breakdown, Sums};
 use crate::causes::{Causes, Costs, Ledger};
 use crate::full::full_stretches;
@@ -79,17 +80,18 @@ pub(crate) fn of_weights(
         alone,
         ledger,
     } = all;
-    let mut breakdown = sums.finish(recording());
+    let between = between(dag);
+    let mut breakdown = sums.finish(recording(), total(&between));
     (breakdown.begin, breakdown.end) = (begin, end);
     (breakdown.buried, breakdown.buried_ticks) = (readiness.buried, readiness.buried_ticks);
-    breakdown.ready_path.work = path.work;
-    let causes = ledger.finish(&breakdown);
+    path.leave_out(&between, &mut breakdown.ready_path);
+    let causes = ledger.finish(&breakdown, &between);
     let lost = breakdown.lost();
     let (low_parallelism, alone) = (low.finish(lost, end), alone.finish(lost));
     breakdown.ready_path.strands = path.strands;
     Timeline {
         breakdown,
-        profile: bins.finish(&ready),
+        profile: bins.finish(dag, &ready, &between),
         low_parallelism,
         alone,
         causes,

@@ -4,7 +4,8 @@
 //! start (none when it merely goes on after a signal) and one at its end. A zero-length strand that was merged into the
 //! one before it would have weighed nothing whatever its probes cost, so it adds none.
 //!
-//! A folded strand that a recorder made has time in it in which its thread folded: what is beyond the record's work is recording too.
+//! A folded strand that a recorder made has time in it in which its thread folded: what is beyond the record's work and the time between its strands
+//! ([`crate::between`]) is recording too.
 //!
 //! A folded strand weighs its record's work for work, and the heaviest path through its record for paths. Off-CPU time
 //! and probes are taken out of both in proportion, which is exact only within the grain (§7), unless the record was made
@@ -105,12 +106,13 @@ impl<'a> Weights<'a> {
             let off = offs.inside(s as StrandId);
             let fold = folds.next_if(|f| f.0 as usize == s).map(|f| f.1);
             let fold = fold.as_ref();
-            let on_cpu = on_cpu(dag, s, off);
+            let between = fold.map_or(0, |f| f.between);
+            let on_cpu = on_cpu(dag, s, off).saturating_sub(between);
             let probes = probe_ticks(dag, s, fold, probe_cost);
             let length = dag.strands.end[s] - dag.strands.start[s];
             let pause = fold
                 .filter(|f| pauses && f.probes == 0 && f.source.is_none())
-                .map_or(0, |f| length.saturating_sub(f.work));
+                .map_or(0, |f| length.saturating_sub(f.work).saturating_sub(between));
             self.recording += u128::from(probes.saturating_add(pause).min(on_cpu));
             self.probes += u128::from(probes.min(on_cpu));
             self.descheduled += u128::from(off.descheduled);

@@ -261,6 +261,7 @@ fn a_folded_subtree_comes_with_its_strand() {
         }],
         blocks: vec![(0, 3, 90)],
         probes: 0,
+        between: 0,
         source: None,
     };
     let mut bytes = Vec::new();

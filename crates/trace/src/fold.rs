@@ -104,8 +104,6 @@ pub struct Fold {
     /// Bytes fed, up to and with the record that is looked at.
     fed: u64,
     says_sources: bool,
-    /// A section of which a larger part than one in so many is spent outside of strands is not folded; 0: any is.
-    gaps: u64,
     /// Kept for their memory.
     record: FoldedRecord,
     encoded: Vec<u8>,
@@ -145,7 +143,6 @@ impl Fold {
             bad: false,
             fed: 0,
             says_sources: false,
-            gaps: 0,
             record: FoldedRecord::default(),
             encoded: Vec::new(),
             instead: Vec::new(),
@@ -177,12 +174,6 @@ impl Fold {
     /// Folded records say which bytes they were folded from ([`FoldedRecord::source`]).
     pub fn say_sources(&mut self) {
         self.says_sources = true;
-    }
-
-    /// Not folded is what spends more than one part in `parts` of its time between strands, where its thread runs the runtime: a folded
-    /// strand counts as running all the time (MODEL.md §5).
-    pub fn refuse_gaps(&mut self, parts: u64) {
-        self.gaps = parts;
     }
 
     /// What to do when, beside folding: in the order of time, all of it later than what was fed.

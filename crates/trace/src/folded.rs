@@ -54,6 +54,9 @@ pub struct FoldedRecord {
     pub blocks: Vec<(u32, u32, u64)>,
     /// Ticks that the recorder's probes took in the strands inside, where all weights here leave them out; 0 where they are still in.
     pub probes: u64,
+    /// Ticks between the strands inside, in which the thread ran the runtime: at each moment of them a strand of the subtree stood ready, and
+    /// this thread was free for it (MODEL.md §5). In a record that leaves it out 0.
+    pub between: u64,
     /// Where it was folded from, when that was done while a trace was read: bytes of its thread's records before the first one inside,
     /// and tasks that the thread had created before.
     pub source: Option<(u64, u64)>,
@@ -126,6 +129,9 @@ impl FoldedRecord {
         if told & PROBES != 0 {
             push_varint(out, self.probes);
         }
+        if told & BETWEEN != 0 {
+            push_varint(out, self.between);
+        }
         if let Some((bytes, tasks)) = self.source {
             push_varint(out, bytes);
             push_varint(out, tasks);
@@ -146,6 +152,7 @@ impl FoldedRecord {
             (BLOCKS, !self.blocks.is_empty() && blocks == Some(self.work)),
             (PLACES, self.block_places().is_some()),
             (PROBES, self.probes > 0),
+            (BETWEEN, self.between > 0),
             (SOURCE, self.source.is_some()),
         ];
         is.iter().map(|&(bit, is)| if is { bit } else { 0 }).sum()
@@ -239,6 +246,9 @@ impl FoldedRecord {
         if told & PROBES != 0 {
             record.probes = f.number()?;
         }
+        if told & BETWEEN != 0 {
+            record.between = f.number()?;
+        }
         if told & SOURCE != 0 {
             record.source = Some((f.number()?, f.number()?));
         }
@@ -260,6 +270,8 @@ const PLACES: u64 = 16;
 const PROBES: u64 = 32;
 /// It says where it was folded from.
 const SOURCE: u64 = 64;
+/// It has the time between its strands.
+const BETWEEN: u64 = 128;
 
 /// A site takes as many bytes or more.
 const LEAST_SITE: u64 = 5;

@@ -239,7 +239,7 @@ export interface Way { open: string[]; inner: number | null }
 
 /** `strand?run&id` and `task?run&id`: for the drawer. */
 export interface StrandDetail {
-  id: number; task: number; of: number; row: number; start: number; end: number; weight: number; descheduled: number; blocked: number; recording: number;
+  id: number; task: number; of: number; row: number; start: number; end: number; weight: number; descheduled: number; blocked: number; recording: number; between: number;
   code: number; site: number; from: PlaceWords; to: PlaceWords; critical: boolean; ready_path: boolean;
   ready: number | null; made_ready_by: { strand: number; task: number; row: number; edge: string } | null;
   stolen: { victim: number | null; leap: boolean } | null;

@@ -38,6 +38,7 @@ export function strandFacts(d: StrandDetail, r: RunMeta, _task: TaskDetail | und
   facts.push({ name: "meanwhile", value: <><b class={d.meanwhile < r.workers * 0.6 ? "worse" : ""}>{plain(d.meanwhile)} of {many(r.workers, "worker")}</b> busy</> });
   facts.push({ name: "critical path", value: d.critical ? <b>yes</b> : "no" }, { name: "ready path", value: d.ready_path ? <b>yes</b> : "no" });
   if (d.folded > 0) facts.push({ name: "folded", value: <>a whole subtree as one strand: <b>{many(d.folded, "task")}</b>{!d.sums_alone && <> <button type="button" class="link" onClick={() => show("timeline", { t0: d.start, t1: d.end }, { kind: "strand", run: r.id, id: d.id, task: d.task })}>look into it</button></>}</> });
+  if (d.between > 0) facts.push({ name: "between tasks", value: `${t(d.between)} in the runtime: delay` });
   for (const [name, n] of d.counters) facts.push({ name: name.replaceAll("_", " "), value: count(n) });
   if (d.functions.length) facts.push({ name: "mostly in", value: d.functions.slice(0, 3).map((f, i) => <span key={i}>{i > 0 && ", "}<span class="mono">{f.function}</span> <span class="faint">{many(f.samples, "sample")}</span></span>) });
   if (d.recording > 0) facts.push({ name: "recording", value: `${t(d.recording)}, taken out` });

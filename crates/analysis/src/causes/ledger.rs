@@ -3,12 +3,14 @@
 use workspan_dag::{Dag, NONE, OffWhy, StrandId};
 
 use super::grain::Grain;
+use super::inside::inside;
 use super::off_cpu::OffCpu;
 use super::path_strand::PathStrands;
 use super::probes::probes;
 use super::ready_strand::{ReadyStrands, whole_site};
 use super::spawn_loop::SpawnLoops;
 use super::{Cause, Causes, Costs, Evidence, Finding, Place};
+use crate::between::Between;
 use crate::blocks::{BlockKey, BlockTable};
 use crate::breakdown::Breakdown;
 use crate::ready::{Readiness, Waiting};
@@ -274,12 +276,14 @@ impl<'a> Ledger<'a> {
     }
 
     /// The causes of all that `breakdown`, of the same sweep, calls lost.
-    pub(crate) fn finish(mut self, breakdown: &Breakdown) -> Causes {
+    pub(crate) fn finish(mut self, breakdown: &Breakdown, between: &[Between]) -> Causes {
         self.close();
         let nobody = std::mem::take(&mut self.in_gap);
         self.book.group(Cause::None, whole_site(NONE)).lost += nobody;
         let mut probes = probes(self.dag, self.costs);
+        let mut inside = inside(between, self.costs);
         for (book, target) in [
+            (&mut inside, breakdown.delay_folded),
             (&mut self.off.descheduled, breakdown.descheduled),
             (&mut self.off.blocked, breakdown.blocked),
             (&mut probes, breakdown.recording),
@@ -287,6 +291,7 @@ impl<'a> Ledger<'a> {
             book.shrink(target);
         }
         probes.are_probes();
+        self.book.take(inside);
         self.book.take(self.off.descheduled);
         self.book.take(self.off.blocked);
         self.book.take(probes);

@@ -15,6 +15,7 @@
 mod cause;
 mod grain;
 mod headline;
+mod inside;
 mod ledger;
 mod off_cpu;
 mod path_strand;

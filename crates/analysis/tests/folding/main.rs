@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod again;
+mod between;
 #[allow(dead_code, reason = "others need more of it")]
 #[path = "../random/dice.rs"]
 mod dice;

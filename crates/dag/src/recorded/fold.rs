@@ -108,12 +108,7 @@ pub(super) fn fold(
     let sites = places.first_sites();
     let folded = each_thread(gathered, |place, thread| {
         let cuts = cuts(&idle, &looked[place].offs, (grain, thief.min(grain)), end);
-        let gaps = if options.grain == Grain::Auto {
-            GAPS
-        } else {
-            0
-        };
-        lane::fold(thread, end, &folding, (probe, &sites), (gaps, cuts))
+        lane::fold(thread, end, &folding, (probe, &sites), cuts)
     });
     let left: usize = folded.iter().map(|f| f.0.bytes.len()).sum();
     if options.grain == Grain::Auto && left >= bytes / PART {
@@ -134,8 +129,6 @@ pub(super) fn fold(
     Some(Short { lanes, about })
 }
 
-/// Unless it was asked for, nothing is folded that spends more than one part in so many of its time between strands.
-const GAPS: u64 = 16;
 /// While it folds, a thread takes no more memory than this for what is open.
 const MEMORY: usize = 256 << 20;
 

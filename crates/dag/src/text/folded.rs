@@ -27,6 +27,7 @@ pub(super) fn read(line: &Line<'_>, places: &mut Places) -> Result<Folded, Error
         blocks: Vec::new(),
         ready_integral: line.whole("ready_integral")?,
         probes: line.whole_or("probes", 0)?,
+        between: line.whole_or("between", 0)?,
         source: None,
     };
     for point in line.list("envelope")? {

@@ -13,7 +13,7 @@
 //!   a repaired trace).
 //! * a `folded` line (MODEL.md §7) stands inside an open strand and says that this strand stands for a whole subtree:
 //!   `t`, `w`, `task`; `work`, `span`, `ready_integral` in ticks; `envelope`, a list of `[path weight, burdened edges on it]`;
-//!   `tasks`, `spawns`, `syncs`, `strands`, `levels`; `sites`, a list of `{"site":…,"count":…,"work":…,"span":…,
+//!   `tasks`, `spawns`, `syncs`, `strands`, `levels`; `probes` and `between` in ticks, each 0 when left out; `sites`, a list of `{"site":…,"count":…,"work":…,"span":…,
 //!   "critical_work":…,"lengths":[…]}`; `blocks`, a list of `[from, to, work]`, each position a label, an index into the header's
 //!   `places` (0 is always the root), or null when unknown.
 

@@ -164,6 +164,7 @@ impl Program {
             }],
             blocks: vec![(0, 3, 10), (3, 3, 20)],
             probes: 0,
+            between: 0,
             source: None,
         };
         let mut tail = Vec::new();

@@ -55,10 +55,10 @@ impl Fold {
         let Inner::Whole(mut record) = inner else {
             return None;
         };
-        if record.work > length {
-            return None;
-        }
-        let folding = length - record.work;
+        // What is neither is the time in which the thread folded.
+        let folding = length
+            .checked_sub(record.work)?
+            .checked_sub(record.between)?;
         let taken_out = self.leave_out_probes(&mut record);
         for site in &mut record.sites {
             site.site = self.site(site.site);

@@ -21,8 +21,6 @@ impl Fold {
         let (opened, grain) = (section.opened, self.options.grain);
         let retry = section.retry;
         let length = section.length(t);
-        let ran = section.sum.work.saturating_add(section.sum.probes);
-        let gaps = length.saturating_sub(ran).saturating_mul(self.gaps);
         let from = section.mark;
         let to = opened.map_or(self.out.mark(), |o| o.0);
         let bytes = to.at - from.at;
@@ -32,10 +30,10 @@ impl Fold {
         } else {
             lives == 1 && length >= grain / 2
         };
-        let worthwhile = bytes >= retry && (last || bytes >= WORTHWHILE) && gaps <= length;
+        let worthwhile = bytes >= retry && (last || bytes >= WORTHWHILE);
         if (worthwhile || last) && (self.all_joined() || self.all_joined_before()) {
             if worthwhile {
-                self.write(from, to, opened.map_or(0, |o| o.1), false);
+                self.write(from, to, length, opened.map_or(0, |o| o.1), false);
             }
             if last && !ends {
                 self.give_up();
@@ -51,13 +49,11 @@ impl Fold {
             return;
         };
         let length = section.length(t);
-        let ran = section.sum.work.saturating_add(section.sum.probes);
-        let gaps = length.saturating_sub(ran).saturating_mul(self.gaps);
         let (from, to) = (section.mark, self.out.mark());
         let bytes = to.at - from.at;
         let last = lives == 1 || length >= self.options.grain / 4;
-        if bytes >= section.retry && (last || bytes >= WORTHWHILE) && gaps <= length {
-            self.write(from, to, 0, true);
+        if bytes >= section.retry && (last || bytes >= WORTHWHILE) {
+            self.write(from, to, length, 0, true);
         }
     }
 
@@ -67,8 +63,8 @@ impl Fold {
         }
     }
 
-    /// `ended`: among the records is the one of the task's end, which comes after the folded one then.
-    fn write(&mut self, from: Mark, to: Mark, opened: u64, ended: bool) {
+    /// The section took `length` ticks. `ended`: among the records is the one of the task's end, which comes after the folded one then.
+    fn write(&mut self, from: Mark, to: Mark, length: u64, opened: u64, ended: bool) {
         let depth = self.frames.len().saturating_sub(1) as u32;
         let Some(section) = self.sections.last_mut() else {
             return;
@@ -79,6 +75,8 @@ impl Fold {
         (record.syncs, record.strands) = (section.sum.syncs, section.sum.strands);
         (record.levels, record.ready_integral) = (section.sum.levels, section.sum.ready);
         record.probes = section.sum.probes;
+        let ran = section.sum.work.saturating_add(section.sum.probes);
+        record.between = length.saturating_sub(ran);
         record.source = self.says_sources.then_some(section.source);
         record.envelope.clear();
         record

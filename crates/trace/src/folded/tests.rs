@@ -22,6 +22,7 @@ fn comes_back_as_written_and_never_from_a_cut_record() {
         }],
         blocks: vec![(0, 5, 100_000), (5, 5, 900_000)],
         probes: 0,
+        between: 0,
         source: None,
     };
     let mut bytes = Vec::new();
@@ -38,6 +39,7 @@ fn comes_back_as_written_and_never_from_a_cut_record() {
     net.encode(&mut bytes);
     assert_eq!(FoldedRecord::decode(&bytes).as_ref(), Some(&net));
     let read = FoldedRecord {
+        between: 1 << 33,
         source: Some((1 << 40, 7)),
         ..net
     };

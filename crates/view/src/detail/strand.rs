@@ -27,6 +27,8 @@ struct StrandDetail<'a> {
     descheduled: u64,
     blocked: u64,
     recording: u64,
+    /// Between the strands inside of a folded one.
+    between: u64,
     code: u16,
     site: u16,
     from: PlaceWords<'a>,
@@ -101,6 +103,7 @@ pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, Failure> {
         descheduled: facts.descheduled.get(id as usize),
         blocked: facts.blocked.get(id as usize),
         recording: facts.recording.get(id as usize),
+        between: facts.between.get(id as usize),
         code: picture.codes.of(id),
         site: picture.sites.of(dag.tasks.site[task as usize]),
         from: words(

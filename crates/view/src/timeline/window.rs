@@ -1,6 +1,6 @@
 //! Any stretch of the run in bins, from the strands themselves.
 
-use workspan_analysis::{Changes, Column, Marks, Moments, Now, off_between};
+use workspan_analysis::{Changes, Column, Marks, Moments, Now, evenly, off_between};
 use workspan_dag::{Dag, NONE, StrandId};
 
 use super::cell::{Cell, kind};
@@ -9,6 +9,10 @@ use crate::run::Picture;
 
 /// Means of a bin: running, ready by edge kind, delay, no-work of the scheduler and of the program, descheduled, blocked.
 pub(super) const PROFILE: usize = 13;
+/// Where the running ones stand in it, those that a create made ready, and the delay.
+const WORKING: usize = 0;
+const READY_BY_CREATE: usize = 1;
+const DELAY: usize = 8;
 
 /// What windows are made from.
 #[derive(Debug)]
@@ -102,15 +106,18 @@ impl Source {
         };
         let rows = picture.rows.len();
         let mut cells = vec![Cell::default(); rows * bins];
+        let profile = vec![[0; PROFILE]; bins];
+        let mut between = vec![0; bins];
         for (row, cells) in cells.chunks_mut(bins.max(1)).enumerate() {
             let thread = picture.rows.threads[row];
-            self.strands(picture, &grid, self.strands_of(thread), cells);
+            let strands = self.strands_of(thread);
+            self.strands(picture, &grid, strands, cells, &mut between);
             self.instants(picture, &grid, self.instants_of(thread), cells);
         }
         let mut sweep = Sweep {
             grid,
             picture,
-            profile: vec![[0; PROFILE]; bins],
+            profile,
             free: FreeRows::new(picture, bins),
         };
         let (from, to) = (grid.begin(), grid.end());
@@ -118,7 +125,15 @@ impl Source {
         self.moments.each(dag, stood, (from, to), &mut sweep);
         let mut free = sweep.free.finish(&grid, to.min(picture.end));
         for (cell, free) in cells.iter_mut().zip(free.drain(..)) {
-            cell.free = free;
+            cell.free
+                .iter_mut()
+                .zip(free)
+                .for_each(|(sum, n)| *sum += n);
+        }
+        for (sums, ticks) in sweep.profile.iter_mut().zip(between) {
+            sums[WORKING] -= ticks.min(sums[WORKING]);
+            sums[READY_BY_CREATE] += ticks;
+            sums[DELAY] += ticks;
         }
         Window {
             first,
@@ -129,7 +144,15 @@ impl Source {
         }
     }
 
-    fn strands(&self, picture: &Picture, grid: &Grid, strands: &[StrandId], cells: &mut [Cell]) {
+    /// What a row does in each bin; `between` has what folded strands take between the strands inside, in which the row's worker was free.
+    fn strands(
+        &self,
+        picture: &Picture,
+        grid: &Grid,
+        strands: &[StrandId],
+        cells: &mut [Cell],
+        between: &mut [u128],
+    ) {
         let dag = &*picture.dag;
         let (starts, ends) = (&dag.strands.start, &dag.strands.end);
         let (from, to) = (grid.begin(), grid.end());
@@ -148,9 +171,13 @@ impl Source {
             let kind = kind(picture.codes.of(s), site);
             let was_off = picture.off(s) > 0;
             let (critical, ready_path) = (picture.critical(s), self.on_ready_path(s));
+            let inside = picture.facts.between.get(s as usize);
             grid.each(start, end, |bin, a, b| {
                 let cell = &mut cells[bin];
-                let ticks = b - a;
+                let free = evenly(inside, (start, end), (a, b));
+                let ticks = b - a - free;
+                between[bin] += u128::from(free);
+                cell.free[0] += free;
                 cell.inside += ticks;
                 if was_off {
                     let off = off_between(dag, s, a, b);

@@ -224,7 +224,7 @@ function strand(id: string, n: number): StrandDetail {
   if (!s) throw new Unavailable(`There is no strand ${n}.`, "refused");
   const task = r.tasks[s.task]!, at = task.strands.indexOf(n), onRow = r.strands.filter((x) => x.row === s.row).sort((x, y) => x.start - y.start), i = onRow.indexOf(s), by = s.preds.map((p) => r.strands[p]!).sort((x, y) => y.end - x.end)[0];
   return {
-    id: n, task: s.task, of: task.strands.length, row: s.row, start: s.start, end: s.end, weight: s.end - s.start, descheduled: 0, blocked: 0, recording: 0, code: s.code, site: s.site,
+    id: n, task: s.task, of: task.strands.length, row: s.row, start: s.start, end: s.end, weight: s.end - s.start, descheduled: 0, blocked: 0, recording: 0, between: 0, code: s.code, site: s.site,
     from: { kind: "after_wait", at: `${FILE}:19`, file: FILE, line: 19, function: "msort" }, to: { kind: "end", at: null, file: null, line: null, function: null }, critical: s.critical, ready_path: s.readyPath,
     ready: s.start > s.ready ? s.ready : null, made_ready_by: by ? { strand: by.id, task: by.task, row: by.row, edge: by.task === s.task ? "wait_continuation" : "end" } : null,
     stolen: s.stolenFrom === null ? null : { victim: s.stolenFrom, leap: s.leap }, meanwhile: 4, counters: [], functions: [{ function: CODES[s.code]!, file: FILE, line: CODE_LINES[s.code]!, samples: 40 }],

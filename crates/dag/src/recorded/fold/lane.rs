@@ -188,13 +188,12 @@ pub(super) fn fold(
     end: u64,
     options: &FoldOptions,
     (probe, sites): (u64, &[u32]),
-    (gaps, cuts): (u64, Vec<(u64, Cut)>),
+    cuts: Vec<(u64, Cut)>,
 ) -> (Lane, u64) {
     let mut fold = Fold::new(thread.number, (0, 0), options.clone());
     fold.take_out_probes(probe);
     fold.count_sites_as(sites.to_vec());
     fold.say_sources();
-    fold.refuse_gaps(gaps);
     fold.plan(cuts);
     let mut lane = Lane {
         base: thread.chunks.first().map_or(0, |c| c.base),

@@ -181,6 +181,7 @@ impl<'a> Replay<'a, '_> {
             levels: estimate.levels,
             ready_integral: estimate.ready,
             probes: estimate.cost,
+            between: 0,
             source: None,
             sites,
             blocks: vec![(place, place, work)],

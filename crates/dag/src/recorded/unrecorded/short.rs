@@ -62,6 +62,7 @@ impl Short {
             levels: whole.levels,
             ready_integral: sample.ready,
             probes: whole.ticks.saturating_sub(whole.work),
+            between: 0,
             source: None,
             sites: sites.collect(),
             blocks: vec![(place, place, whole.work)],

@@ -25,6 +25,9 @@ impl Writer<'_> {
         if fold.probes > 0 {
             self.number("probes", fold.probes);
         }
+        if fold.between > 0 {
+            self.number("between", fold.between);
+        }
         let points: Vec<String> = fold
             .envelope
             .iter()

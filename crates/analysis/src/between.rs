@@ -1,0 +1,74 @@
+//! Time between the strands inside of a folded one (MODEL.md §5, §7).
+//!
+//! While a thread goes from one strand of a folded subtree to the next it runs the runtime: its worker is free, and the strand that it runs
+//! next stands ready, as all before it ran on this thread and has ended. So that time is delay, whatever else stands ready, and never
+//! no-work. A sweep takes a folded strand to run all the time; what is told here is put right after it.
+
+use workspan_dag::{Dag, NONE, PlaceId, StrandId};
+
+/// A folded strand with time between the strands inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Between {
+    pub strand: StrandId,
+    /// How much, at most the strand's length.
+    pub ticks: u64,
+    /// Tasks inside, their work, and where most of them were created.
+    pub tasks: u64,
+    pub work: u64,
+    pub site: PlaceId,
+}
+
+/// All of them, ascending. O(folded strands).
+pub(crate) fn between(dag: &Dag) -> Vec<Between> {
+    let some = dag.folded.iter().filter(|(_, fold)| fold.between > 0);
+    let of = |(strand, fold): (StrandId, workspan_dag::Folded)| {
+        let s = strand as usize;
+        let most = fold.sites.iter().max_by_key(|site| site.count);
+        Between {
+            strand,
+            ticks: fold.between.min(dag.strands.end[s] - dag.strands.start[s]),
+            tasks: fold.tasks,
+            work: fold.work,
+            site: most.map_or(NONE, |site| site.site),
+        }
+    };
+    some.map(of).collect()
+}
+
+/// The sum of all.
+pub(crate) fn total<'a>(between: impl IntoIterator<Item = &'a Between>) -> u128 {
+    let ticks = between.into_iter().map(|b| u128::from(b.ticks));
+    ticks.sum()
+}
+
+/// What of `ticks`, spread evenly over [start, end), lies in [from, to) of it: of pieces that add up to the whole the parts do too.
+pub fn evenly(ticks: u64, (start, end): (u64, u64), (from, to): (u64, u64)) -> u64 {
+    if ticks == 0 || start >= end {
+        return 0;
+    }
+    let before = |t: u64| {
+        let inside = u128::from(t.clamp(start, end) - start);
+        (u128::from(ticks) * inside / u128::from(end - start)) as u64
+    };
+    before(to) - before(from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::evenly;
+
+    #[test]
+    fn parts_add_up_however_it_is_cut() {
+        for ticks in [1, 7, 100, u64::MAX / 3] {
+            for cuts in [1, 2, 3, 17] {
+                let at = |i: u64| 10 + i * 90 / cuts;
+                let sum: u64 = (0..cuts)
+                    .map(|i| evenly(ticks, (10, 100), (at(i), at(i + 1))))
+                    .sum();
+                assert_eq!(sum, ticks);
+            }
+        }
+        assert_eq!(evenly(50, (10, 20), (0, 15)), 25);
+        assert_eq!(evenly(50, (10, 10), (0, 15)), 0);
+    }
+}
