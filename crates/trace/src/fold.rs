@@ -17,6 +17,7 @@ mod cuts;
 mod envelope;
 mod inner;
 mod output;
+mod outside;
 mod outward;
 mod path;
 mod records;
@@ -35,6 +36,7 @@ pub use self::cuts::Cut;
 use self::cuts::Cuts;
 use self::inner::Inner;
 use self::output::Output;
+use self::outside::Outside;
 use self::outward::Members;
 use self::path::Paths;
 use self::section::{Child, Frame, Group, Section, SiteSum};
@@ -85,6 +87,7 @@ pub struct Fold {
     children: Vec<Child>,
     groups: Slots<Group>,
     members: Members,
+    outside: Outside,
     sites: Vec<SiteSum>,
     tally: Tally,
     paths: Paths,
@@ -129,6 +132,7 @@ impl Fold {
             children: Vec::new(),
             groups: Slots::default(),
             members: Members::default(),
+            outside: Outside::default(),
             sites: Vec::new(),
             tally: Tally::default(),
             paths: Paths::default(),

@@ -1,5 +1,5 @@
 //! Time between the strands inside of folded ones is delay, as it is where each task is read (MODEL.md §5): on threads that always have a strand
-//! to run next, no number of the breakdown but the delay's kinds changes by a tick.
+//! to run next, beside idle workers or not, no number of the breakdown but the delay's kinds changes by a tick.
 
 use workspan_analysis::{Breakdown, Options, report};
 use workspan_dag::Dag;
@@ -21,11 +21,13 @@ struct Tree<'a> {
     created: u64,
     /// Longest time in the runtime.
     gap: usize,
+    /// All times are multiples of this.
+    unit: u64,
 }
 
 impl Tree<'_> {
     fn later(&mut self, most: usize) -> u64 {
-        self.lane.now + self.dice.below(most + 1) as u64
+        self.lane.now + self.dice.below(most + 1) as u64 * self.unit
     }
 
     fn runs(&mut self, kind: Kind, operands: &[u64]) {
@@ -65,8 +67,8 @@ impl Tree<'_> {
     }
 }
 
-/// Threads that are workers all the time, and the run's end.
-fn run(dice: &mut Dice, gap: usize) -> (Vec<Lane>, u64) {
+/// Threads that are workers all the time, with so many more that run nothing; and the run's end.
+fn run(dice: &mut Dice, gap: usize, unit: u64, idle: u64) -> (Vec<Lane>, u64) {
     let threads = 1 + dice.below(3) as u64;
     let mut lanes = Vec::new();
     for thread in 0..threads {
@@ -76,6 +78,7 @@ fn run(dice: &mut Dice, gap: usize) -> (Vec<Lane>, u64) {
             lane: Lane::default(),
             created: 1,
             gap,
+            unit,
         };
         tree.lane.put(0, Kind::Worker, &[0, thread]);
         tree.lane.put(0, Kind::Root, &[]);
@@ -84,9 +87,15 @@ fn run(dice: &mut Dice, gap: usize) -> (Vec<Lane>, u64) {
         }
         lanes.push(tree.lane);
     }
-    let end = lanes.iter().map(|lane| lane.now).max().unwrap() + 9;
+    let end = lanes.iter().map(|lane| lane.now).max().unwrap() + 9 * unit;
     for lane in &mut lanes {
         lane.put(end, Kind::End, &[]);
+    }
+    for thread in threads..threads + idle {
+        let mut lane = Lane::default();
+        lane.put(0, Kind::Worker, &[0, thread]);
+        lane.put(end, Kind::WorkerEnd, &[]);
+        lanes.push(lane);
     }
     (lanes, end)
 }
@@ -121,7 +130,7 @@ fn time_between_strands_is_delay_whether_folded_or_not() {
     for case in 0..60 {
         let mut dice = Dice::new(7000 + case);
         let gap = dice.pick(&[0, 5, 80]);
-        let (lanes, end) = run(&mut dice, gap);
+        let (lanes, end) = run(&mut dice, gap, 1, 0);
         let probe = dice.pick(&[0, 3]);
         let plain = file::plain(&lanes);
         let bytes = file::bytes(&plain, end, "child", probe);
@@ -152,4 +161,29 @@ fn time_between_strands_is_delay_whether_folded_or_not() {
         }
     }
     assert!(folded * 2 > unfolded, "{folded} of {unfolded}");
+}
+
+/// Times so long that a thief would have come: nothing is folded for being short.
+const LONG: u64 = 5000;
+
+#[test]
+fn where_workers_are_idle_what_has_as_many_tasks_outside_is_folded() {
+    let (mut folded, mut unfolded, mut delay) = (0, 0, 0);
+    for case in 0..60 {
+        let mut dice = Dice::new(8000 + case);
+        let (gap, idle) = (dice.pick(&[0, 5, 80]), dice.below(4) as u64);
+        let (lanes, end) = run(&mut dice, gap, LONG, idle);
+        let bytes = file::bytes(&file::plain(&lanes), end, "child", dice.pick(&[0, 3]));
+        let full = through(&bytes, Grain::None, false);
+        let grain = dice.pick(&[100, 1000, 10_000]) * LONG;
+        let short = through(&bytes, Grain::Nanoseconds(grain), false);
+        assert_eq!(full.meta.workers as usize, lanes.len());
+        assert_eq!(numbers(&full), numbers(&short), "case {case}");
+        if idle > 0 {
+            unfolded += full.tasks.len();
+            folded += full.tasks.len() - short.tasks.len();
+            delay += numbers(&full).0.delay;
+        }
+    }
+    assert!(folded * 4 > unfolded && delay > 0, "{folded} of {unfolded}");
 }

@@ -3,14 +3,17 @@
 //!
 //! A reader knows what a recorder can't, and so folds exactly where that changes nothing: weights leave out the probes' time
 //! strand by strand; strands that were off the CPU stay as they are; sites that are one place to people count as one; and while
-//! a worker had nothing to do, only what is shorter than a thief would take to come is folded, since ready tasks count then (§5).
+//! workers had nothing to do, ready tasks count (§5): then what is folded is shorter than a thief would take to come, or its thread had created
+//! one more task for each of these workers to take, which stands ready outside.
 
 mod idle;
 mod lane;
+mod stack;
 
 use rayon::prelude::*;
 use workspan_trace::fold::{Cut, FoldOptions, Thieves};
 
+use self::idle::Idle;
 use self::lane::Looked;
 use super::count::end_of;
 use super::gather::{Gathered, Thread};
@@ -107,8 +110,11 @@ pub(super) fn fold(
     };
     let sites = places.first_sites();
     let folded = each_thread(gathered, |place, thread| {
-        let cuts = cuts(&idle, &looked[place].offs, (grain, thief.min(grain)), end);
-        lane::fold(thread, end, &folding, (probe, &sites), cuts)
+        let plan = Plan {
+            cuts: cuts(&idle, &looked[place], thief.min(grain), end),
+            taken: taken(&looked, thread.number),
+        };
+        lane::fold(thread, end, &folding, (probe, &sites), plan)
     });
     let left: usize = folded.iter().map(|f| f.0.bytes.len()).sum();
     if options.grain == Grain::Auto && left >= bytes / PART {
@@ -150,20 +156,40 @@ fn each_thread<'a, T: Send>(
         .collect()
 }
 
-/// What a thread has to respect: the run's idle times, its own times off the CPU, and the end of the process.
-fn cuts(
-    idle: &[(u64, u64)],
-    offs: &[(u64, u64)],
-    (grain, short): (u64, u64),
-    end: u64,
-) -> Vec<(u64, Cut)> {
-    let mut cuts = Vec::with_capacity(2 * (idle.len() + offs.len()) + 1);
-    for &(from, to) in idle {
-        cuts.push((from, Cut::Grain(short)));
-        cuts.push((to, Cut::Grain(grain)));
+/// What is known of a thread before it is folded.
+struct Plan {
+    cuts: Vec<(u64, Cut)>,
+    /// Counts of its creates that other threads ran, ascending.
+    taken: Vec<u64>,
+}
+
+/// Counts of the thread's creates that others ran, ascending.
+fn taken(looked: &[Looked], thread: u32) -> Vec<u64> {
+    let names = looked.iter().flat_map(|l| &l.taken);
+    let mut taken: Vec<u64> = names
+        .filter(|name| name.0 == thread)
+        .map(|name| name.1)
+        .collect();
+    taken.sort_unstable();
+    taken
+}
+
+/// What a thread has to respect: the run's idle times, its own times off the CPU, and the end of the process. Where workers are idle,
+/// what is shorter than `short` is folded in any case.
+fn cuts(idle: &[Idle], looked: &Looked, short: u64, end: u64) -> Vec<(u64, Cut)> {
+    let mut cuts = Vec::with_capacity(2 * (idle.len() + looked.offs.len()) + 1);
+    for idle in idle {
+        // What has to wait for others need not stand ready.
+        let workers = if looked.depends {
+            u32::MAX
+        } else {
+            idle.workers
+        };
+        cuts.push((idle.from, Cut::Idle { workers, short }));
+        cuts.push((idle.to, Cut::Idle { workers: 0, short }));
     }
     // A strand that ends where the thread goes off the CPU, or begins where it comes back, was not off.
-    for &(from, to) in offs {
+    for &(from, to) in &looked.offs {
         cuts.push((from.saturating_add(1), Cut::GiveUp));
         cuts.push((to, Cut::GiveUp));
     }

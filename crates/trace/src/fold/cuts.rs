@@ -5,8 +5,14 @@ use super::Fold;
 /// What to do at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cut {
-    /// Only what is shorter is folded from then on, in ticks.
-    Grain(u64),
+    /// So many workers are idle from then on: what is as long as `short` (in ticks) is only folded where as many tasks as these stand ready
+    /// outside of it, which its thread created before.
+    Idle {
+        /// How many.
+        workers: u32,
+        /// See there.
+        short: u64,
+    },
     /// Nothing that began before is folded.
     GiveUp,
     /// Nothing at all is.
@@ -45,7 +51,7 @@ impl Fold {
     pub(super) fn cut(&mut self, t: u64) {
         while let Some((_, cut)) = self.cuts.rest.pop_if(|cut| cut.0 <= t) {
             match cut {
-                Cut::Grain(grain) => self.options.grain = grain,
+                Cut::Idle { workers, short } => self.set_idle(workers, short),
                 Cut::GiveUp => self.give_up(),
                 Cut::Stop => {
                     self.give_up();

@@ -203,6 +203,8 @@ pub(super) struct Section {
     pub source: (u64, u64),
     /// It starts with the task.
     pub whole: bool,
+    /// Tasks that stand ready outside of it ([`super::outside`]).
+    pub outside: u64,
     /// Where its own part of each list starts.
     pub children: u32,
     pub groups: u32,
@@ -273,6 +275,7 @@ impl Default for Section {
             paused: 0,
             mark: Mark { at: 0, last: 0 },
             whole: false,
+            outside: 0,
             children: 0,
             groups: 0,
             sites: 0,

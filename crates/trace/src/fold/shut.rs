@@ -18,7 +18,7 @@ impl Fold {
         let Some(section) = self.sections.last().filter(|s| s.sum.tasks > 0) else {
             return self.opened_no_more();
         };
-        let (opened, grain) = (section.opened, self.options.grain);
+        let (opened, grain) = (section.opened, self.grain_of(section));
         let retry = section.retry;
         let length = section.length(t);
         let from = section.mark;
@@ -51,7 +51,7 @@ impl Fold {
         let length = section.length(t);
         let (from, to) = (section.mark, self.out.mark());
         let bytes = to.at - from.at;
-        let last = lives == 1 || length >= self.options.grain / 4;
+        let last = lives == 1 || length >= self.grain_of(section) / 4;
         if bytes >= section.retry && (last || bytes >= WORTHWHILE) {
             self.write(from, to, length, 0, true);
         }

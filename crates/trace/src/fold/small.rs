@@ -103,7 +103,7 @@ impl Fold {
     /// True when no section is as long as the grain at `t`, and nothing pauses or cuts until then.
     #[inline]
     fn nothing_happens(&self, t: u64) -> bool {
-        let young = |oldest: &Section| oldest.length(t) < self.options.grain;
+        let young = |oldest: &Section| oldest.length(t) < self.grain_of(oldest);
         self.pause == 0
             && t < self.cuts.next
             && self.members.lingering == 0

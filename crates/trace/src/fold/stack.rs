@@ -12,7 +12,7 @@ impl Fold {
     #[inline]
     pub(super) fn give_up_old(&mut self, t: u64) {
         while let Some(oldest) = self.sections.first() {
-            if oldest.length(t) < self.options.grain {
+            if oldest.length(t) < self.grain_of(oldest) {
                 return;
             }
             self.give_up_oldest();
@@ -76,10 +76,11 @@ impl Fold {
         }
         let mark = self.out.mark();
         let source = (self.fed, self.tasks);
+        let outside = self.waiting();
         let Some(section) = self.sections.push() else {
             return;
         };
-        section.source = source;
+        (section.source, section.outside) = (source, outside);
         (section.since, section.mark, section.whole) = (t, mark, whole);
         section.children = self.children.len() as u32;
         section.groups = self.groups.end() as u32;
@@ -178,6 +179,9 @@ impl Fold {
     /// The task named begins on top.
     pub(super) fn begin(&mut self, (thread, seq): (u32, u64), t: u64) {
         let own = thread == self.thread;
+        if own {
+            self.waits_no_more();
+        }
         let child = if own { self.find_child(seq) } else { None };
         let mut frame = Frame::new(seq, t);
         let member = own.then(|| self.members.begun(seq)).flatten();

@@ -56,6 +56,7 @@ impl Fold {
     pub(super) fn join(&mut self, site: u32, t: u64) {
         let seq = self.tasks;
         self.tasks += 2;
+        self.waits_outside(seq);
         if self.is_kept(site) {
             self.give_up();
         }
@@ -83,6 +84,7 @@ impl Fold {
     pub(super) fn next(&mut self, t: u64) {
         match self.frames.last_mut().and_then(|top| top.next.take()) {
             Some((seq, site)) => {
+                self.waits_no_more();
                 self.fresh = Some(Fresh {
                     seq,
                     site,
@@ -98,6 +100,7 @@ impl Fold {
     pub(super) fn create(&mut self, kind: u64, site: u32, scope: Option<(u32, u64)>, t: u64) {
         let seq = self.tasks;
         self.tasks += 1;
+        self.waits_outside(seq);
         let detached = kind == create::DETACHED;
         let deferred = kind != create::INLINE && !detached;
         let chunk = kind == create::INLINE && scope.is_some();

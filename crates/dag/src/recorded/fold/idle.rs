@@ -2,9 +2,16 @@
 
 use super::lane::Looked;
 
-/// The times in which fewer than `workers` threads ran, in order and apart; times within a thread in which nothing ran for less than
-/// a thief's time do not count.
-pub(super) fn idle(looked: &[Looked], workers: u32, (first, last): (u64, u64)) -> Vec<(u64, u64)> {
+/// A time in which so many workers had nothing to do.
+pub(super) struct Idle {
+    pub from: u64,
+    pub to: u64,
+    pub workers: u32,
+}
+
+/// Times in which fewer than `workers` threads ran, in order and apart, and how many fewer; times within a thread in which nothing ran for
+/// less than a thief's time do not count, nor do those in which what it ran next stood ready.
+pub(super) fn idle(looked: &[Looked], workers: u32, (first, last): (u64, u64)) -> Vec<Idle> {
     let mut changes: Vec<(u64, i32)> = Vec::new();
     for l in looked {
         let mut from = l.began;
@@ -21,20 +28,28 @@ pub(super) fn idle(looked: &[Looked], workers: u32, (first, last): (u64, u64)) -
     // Who stops at a moment goes before who starts.
     changes.sort_unstable();
     let workers = i64::from(workers);
-    let mut idle: Vec<(u64, u64)> = Vec::new();
+    let mut idle: Vec<Idle> = Vec::new();
+    let mut add = |from, to, running: i64| {
+        let missing = (workers - running) as u32;
+        match idle.last_mut() {
+            Some(before) if before.to == from && before.workers == missing => before.to = to,
+            _ => idle.push(Idle {
+                from,
+                to,
+                workers: missing,
+            }),
+        }
+    };
     let (mut running, mut since) = (0i64, first);
     for (t, change) in changes {
         if running < workers && t > since {
-            match idle.last_mut() {
-                Some(before) if before.1 >= since => before.1 = t,
-                _ => idle.push((since, t)),
-            }
+            add(since, t, running);
         }
         running += i64::from(change);
         since = since.max(t);
     }
     if running < workers && last > since {
-        idle.push((since, last));
+        add(since, last, running);
     }
     idle
 }

@@ -1,9 +1,11 @@
 //! A thread: when it ran anything, and its records folded.
 
 use workspan_trace::event::Event;
-use workspan_trace::fold::{Cut, Fold, FoldOptions};
+use workspan_trace::fold::{Fold, FoldOptions};
+use workspan_trace::wire::TaskRef;
 
-use super::Lane;
+use super::stack::Stack;
+use super::{Lane, Plan};
 use crate::recorded::count::walk;
 use crate::recorded::gather::Thread;
 use crate::recorded::replay::{ThreadTold, Told};
@@ -16,23 +18,18 @@ pub(super) struct Looked {
     pub first: u64,
     pub last: u64,
     pub began: u64,
-    /// Times since then in which it ran none.
+    /// Times since then in which it ran none, and had none either that stood ready.
     pub gaps: Vec<(u64, u64)>,
     /// When it was off the CPU.
     pub offs: Vec<(u64, u64)>,
     pub tasks: u64,
     pub events: u64,
+    /// Tasks of other threads that it ran.
+    pub taken: Vec<TaskRef>,
+    /// Tasks depend on others: one that was created need not stand ready.
+    pub depends: bool,
     told: ThreadTold,
     pools: Vec<(u64, u32, Option<u64>)>,
-}
-
-/// The thread's tasks: of each on the stack whether it is stopped.
-struct Stack {
-    /// True for one that runs, or would if none were on top.
-    runs: Vec<bool>,
-    /// Since when nothing runs.
-    since: Option<u64>,
-    worker: bool,
 }
 
 impl Looked {
@@ -46,14 +43,12 @@ impl Looked {
             offs: Vec::new(),
             tasks: 0,
             events: 0,
+            taken: Vec::new(),
+            depends: false,
             told: ThreadTold::new(place),
             pools: Vec::new(),
         };
-        let mut stack = Stack {
-            runs: Vec::new(),
-            since: None,
-            worker: false,
-        };
+        let mut stack = Stack::new(thread.number);
         let mut busy: Option<(u64, u64)> = None;
         walk(thread, end, |t, event| {
             it.first = it.first.min(t);
@@ -64,10 +59,15 @@ impl Looked {
                 Event::Root | Event::Create { .. } | Event::Part { .. } | Event::Member { .. } => 1,
                 _ => 0,
             };
+            if let Event::Begin(name) = event
+                && name.0 != thread.number
+            {
+                it.taken.push(name);
+            }
             if !it.beside(&mut stack, t, &event) {
                 let (_, last) = busy.get_or_insert((t, t));
                 *last = t;
-                let before = stack.is_running();
+                let (before, known) = (stack.is_running(), stack.stood_ready(&event));
                 stack.record(&event);
                 match (before, stack.is_running()) {
                     (true, false) => stack.since = Some(t),
@@ -75,6 +75,8 @@ impl Looked {
                         let since = stack.since.take();
                         it.began = it.began.min(t);
                         let gap = since.filter(|&since| t.saturating_sub(since) >= least);
+                        // A worker that is on its way to a strand that stands ready leaves no other one to nobody.
+                        let gap = gap.filter(|_| !known);
                         it.gaps.extend(gap.map(|since| (since, t)));
                     }
                     _ => {}
@@ -86,6 +88,7 @@ impl Looked {
         }
         it.gaps.retain(|gap| gap.0 >= it.began);
         it.offs.sort_unstable();
+        it.depends = stack.depends;
         if let Some((from, to)) = busy {
             it.told.busy(from, to);
         }
@@ -128,56 +131,6 @@ impl Looked {
     }
 }
 
-impl Stack {
-    #[inline]
-    fn is_running(&self) -> bool {
-        self.runs.last().is_some_and(|&runs| runs)
-    }
-
-    /// The task on top does something; a thread without one that is no worker runs a root.
-    fn current(&mut self) {
-        match self.runs.last_mut() {
-            Some(top) => *top = true,
-            None if !self.worker => self.runs.push(true),
-            None => {}
-        }
-    }
-
-    fn stop(&mut self) {
-        self.current();
-        if let Some(top) = self.runs.last_mut() {
-            *top = false;
-        }
-    }
-
-    #[inline]
-    fn record(&mut self, event: &Event<'_>) {
-        match event {
-            Event::Join { .. } => {
-                self.stop();
-                self.runs.push(true);
-            }
-            Event::End | Event::Leave { .. } => {
-                self.runs.pop();
-            }
-            Event::EndResume => {
-                self.runs.pop();
-                self.current();
-            }
-            Event::Root if self.runs.is_empty() => self.runs.push(true),
-            Event::Next
-            | Event::Begin(_)
-            | Event::Member { .. }
-            | Event::Part { .. }
-            | Event::ResumeYielded { .. }
-            | Event::ResumeStopped(_) => self.runs.push(true),
-            Event::Wait { .. } | Event::Yield { .. } | Event::Team { .. } => self.stop(),
-            Event::Resume | Event::Create { .. } => self.current(),
-            _ => {}
-        }
-    }
-}
-
 /// Bytes of output that are fetched at a time.
 const FETCHED: usize = 1 << 16;
 
@@ -188,13 +141,14 @@ pub(super) fn fold(
     end: u64,
     options: &FoldOptions,
     (probe, sites): (u64, &[u32]),
-    cuts: Vec<(u64, Cut)>,
+    plan: Plan,
 ) -> (Lane, u64) {
     let mut fold = Fold::new(thread.number, (0, 0), options.clone());
     fold.take_out_probes(probe);
     fold.count_sites_as(sites.to_vec());
     fold.say_sources();
-    fold.plan(cuts);
+    fold.plan(plan.cuts);
+    fold.others_take(plan.taken);
     let mut lane = Lane {
         base: thread.chunks.first().map_or(0, |c| c.base),
         bytes: Vec::new(),
