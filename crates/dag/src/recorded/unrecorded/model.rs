@@ -97,13 +97,11 @@ impl Model {
         let Some(class) = self.class((sample.site, sample.level)) else {
             return;
         };
-        class.draw(
-            sample.weight,
-            tasks,
-            sample.bare as f64,
-            sample.whole.ticks as f64,
-        );
-        class.took(sample.weight, sample.ran as f64, sample.probes as f64);
+        // Those left out count without the time off the CPU, too.
+        let off = sample.whole.ticks.saturating_sub(sample.ran);
+        let (bare, ran) = (sample.bare.saturating_sub(off) as f64, sample.ran as f64);
+        class.draw(sample.weight, tasks, bare, ran);
+        class.took(sample.weight, ran, sample.probes as f64);
         let site = self.sites.entry(sample.site).or_default();
         site.ticks = site.ticks.saturating_add(sample.whole.ticks);
         site.ready = site.ready.saturating_add(sample.ready);
@@ -355,4 +353,30 @@ fn spread(lengths: &[u64], count: u64) -> Vec<u64> {
         *most += count.saturating_sub(told);
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Subtrees of about ten tasks and 300 ticks; one of the drawn ones lost its processor for a thousand times as long.
+    #[test]
+    fn a_drawn_subtree_that_was_interrupted_counts_with_the_time_it_ran() {
+        let tasks = |off: u64| {
+            let mut model = Model::default();
+            (0..40).for_each(|_| model.passed((1, 3), 300));
+            for (tasks, off) in [(9, 0), (10, off), (11, 0), (10, 0)] {
+                let mut sample = Sample::new(1, 3);
+                let ran = 40 * tasks;
+                (sample.ran, sample.bare) = (ran, 30 * tasks + off);
+                (sample.whole.tasks, sample.whole.ticks) = (tasks, ran + off);
+                sample.nodes.push(sample.whole);
+                model.sample(sample);
+            }
+            model.settle();
+            model.estimate((1, 3), (300, 300), 0).tasks_within
+        };
+        assert!((5..=10).contains(&tasks(0).0), "{:?}", tasks(0));
+        assert_eq!(tasks(300_000), tasks(0));
+    }
 }

@@ -1,7 +1,7 @@
 //! How many tasks a tick of an unrecorded subtree stands for, and how far off that may be.
 //!
-//! Two estimates, of which the surer one is taken (W. G. Cochran, Sampling Techniques, 1977), but the second only where the first does not
-//! exclude it:
+//! Two estimates, of which the surer one is taken (W. G. Cochran, Sampling Techniques, 1977), and all from the one to the other where they exclude
+//! each other:
 //!
 //! * *Expansion* (ch. 5): the drawn subtrees of a site and level are a sample of all, so their mean count of tasks times the number of the
 //!   others is what those hold. Right where a class's subtrees are alike or many are drawn, whatever the probes did to the drawn ones' times.
@@ -134,20 +134,28 @@ const MOST: f64 = 15.0;
 impl Rate {
     /// Of a site's classes. `apart`: the variance of single tasks' own times, in squares of their mean.
     pub(super) fn of(classes: &[Class], apart: f64) -> Rate {
-        let both = (expansion(classes), ratio(classes, apart));
-        let mut best = match both {
-            // Where each excludes what the other says, probes cost something else than was thought.
-            (Some(expansion), Some(ratio)) if ratio.off < expansion.off => {
-                let apart = (ratio.tasks / expansion.tasks).max(expansion.tasks / ratio.tasks);
-                match apart <= 1.0 + expansion.off {
-                    true => ratio,
-                    false => expansion,
-                }
-            }
+        let mut best = match (expansion(classes), ratio(classes, apart)) {
+            (Some(expansion), Some(ratio)) => expansion.beside(ratio),
             (expansion, ratio) => expansion.or(ratio).unwrap_or_default(),
         };
         best.off = best.off.min(MOST);
         best
+    }
+
+    /// The surer one, unless the other excludes it: then sizes differ by more than the drawn ones show, or probes cost something else than was
+    /// thought, and what is true may be all that either says.
+    fn beside(self, other: Rate) -> Rate {
+        let apart = (self.tasks / other.tasks).max(other.tasks / self.tasks);
+        if apart <= 1.0 + self.off.max(other.off) {
+            return if other.off < self.off { other } else { self };
+        }
+        let low = |rate: Rate| rate.tasks / (1.0 + rate.off);
+        let high = |rate: Rate| rate.tasks * (1.0 + rate.off);
+        let (low, high) = (low(self).min(low(other)), high(self).max(high(other)));
+        Rate {
+            tasks: (low * high).sqrt(),
+            off: (high / low).sqrt() - 1.0,
+        }
     }
 }
 
@@ -230,6 +238,12 @@ fn ratio(classes: &[Class], apart: f64) -> Option<Rate> {
 mod tests {
     use super::*;
 
+    impl Rate {
+        fn holds(&self, tasks: f64) -> bool {
+            (self.tasks / (1.0 + self.off)..=self.tasks * (1.0 + self.off)).contains(&tasks)
+        }
+    }
+
     fn class(passed: &[f64], drawn: &[(f64, f64, f64)]) -> Class {
         let mut class = Class::default();
         passed.iter().for_each(|&ticks| class.pass(ticks));
@@ -271,7 +285,7 @@ mod tests {
         assert!((0.3..0.4).contains(&rate.off), "{rate:?}");
     }
 
-    /// Probes cost ten times what is thought: what their times say is not believed, however sure it is of itself.
+    /// Probes cost ten times what is thought: what their times say is not believed alone, however sure it is of itself.
     #[test]
     fn what_probes_cost_is_checked() {
         let drawn: Vec<_> = (1..9)
@@ -279,7 +293,21 @@ mod tests {
             .map(|t| (t, 9.0 * t, 10.0 * t))
             .collect();
         let rate = Rate::of(&[class(&[200.0; 40], &drawn)], 0.5);
-        assert!(rate.tasks > 0.8, "{rate:?}");
+        // 225 in 200, or one in 9.
+        assert!(
+            rate.holds(225.0 / 200.0) && rate.holds(1.0 / 9.0),
+            "{rate:?}"
+        );
+    }
+
+    /// Eleven of a class, of which the largest holds nearly all, were left out; the five drawn are small ones.
+    #[test]
+    fn sizes_that_no_drawn_one_has_are_seen_by_their_time() {
+        let mut passed = [300.0; 11];
+        passed[7] = 1e6;
+        let drawn = [10.0, 11.0, 12.0, 9.0, 10.0].map(|tasks| (tasks, tasks * 30.0, tasks * 40.0));
+        let rate = Rate::of(&[class(&passed, &drawn)], 0.5);
+        assert!(rate.holds(1.0 / 30.0), "{rate:?}");
     }
 
     #[test]
