@@ -2,6 +2,9 @@
 
 use workspan_trace::event::{Event, WaitFor};
 
+/// Counts beyond this are damage, and one can still count on from here.
+const MOST: u64 = u64::MAX >> 1;
+
 /// Why a task on the stack does not run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stop {
@@ -86,7 +89,8 @@ impl Stack {
         let ended = self.frames.pop();
         if let (Some(ended), Some(below)) = (ended, self.frames.last_mut()) {
             let own = ended.seq != u64::MAX && ended.seq >= below.before;
-            below.ended += ended.ended + u64::from(own);
+            let ended = ended.ended + u64::from(own);
+            below.ended = below.ended.saturating_add(ended).min(MOST);
         }
     }
 
@@ -157,14 +161,73 @@ impl Stack {
             }
             Event::Resume => self.current(),
             Event::Skip { tasks, .. } => {
-                self.created = self.created.saturating_add(tasks);
+                self.created = self.created.saturating_add(tasks).min(MOST);
                 if let Some(top) = self.frames.last_mut() {
-                    top.ended = top.ended.saturating_add(tasks);
+                    top.ended = top.ended.saturating_add(tasks).min(MOST);
                 }
             }
             Event::Restart { tasks, .. } => self.created = self.created.max(tasks),
             Event::Depend { .. } | Event::Depends { .. } => self.depends = true,
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(events: &[Event<'_>]) -> Stack {
+        let mut stack = Stack::new(0);
+        events.iter().for_each(|event| stack.record(event));
+        stack
+    }
+
+    #[test]
+    fn who_waits_stands_ready_once_all_that_it_created_ended_here() {
+        let create = Event::Create {
+            kind: 0,
+            site: 1,
+            scope: None,
+        };
+        let wait = Event::Wait {
+            site: None,
+            what: WaitFor::Children,
+        };
+        let waits = [Event::Root, create, wait];
+        let stack = told(&waits);
+        assert!(!stack.stood_ready(&Event::Resume));
+        assert!(stack.stood_ready(&Event::Begin((0, 1))));
+        assert!(!stack.stood_ready(&Event::Begin((0, 2))), "not created");
+        assert!(!stack.stood_ready(&Event::Begin((7, 0))), "another's");
+        let ran = |name| {
+            let mut stack = told(&waits);
+            stack.record(&Event::Begin(name));
+            stack.record(&Event::End);
+            stack.stood_ready(&Event::Resume)
+        };
+        assert!(ran((0, 1)));
+        assert!(!ran((7, 0)));
+    }
+
+    #[test]
+    fn absurd_counts_do_no_harm() {
+        let skip = Event::Skip {
+            tasks: u64::MAX,
+            scopes: 0,
+        };
+        let join = Event::Join { site: 1 };
+        let stack = told(&[
+            Event::Root,
+            skip,
+            join,
+            skip,
+            Event::End,
+            Event::Next,
+            skip,
+            Event::End,
+            Event::Resume,
+        ]);
+        assert!(stack.is_running());
     }
 }
