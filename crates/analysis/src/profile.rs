@@ -83,9 +83,7 @@ impl Bins {
         }
         profile
     }
-}
 
-impl Bins {
     /// Takes that time out of the running strands'. Returns how much it is in each bin.
     fn spread(&mut self, dag: &Dag, between: &[Between]) -> Vec<u128> {
         let mut inside = vec![0; self.sums.len()];

@@ -166,7 +166,7 @@ impl Stack {
                     top.ended = top.ended.saturating_add(tasks).min(MOST);
                 }
             }
-            Event::Restart { tasks, .. } => self.created = self.created.max(tasks),
+            Event::Restart { tasks, .. } => self.created = self.created.max(tasks.min(MOST)),
             Event::Depend { .. } | Event::Depends { .. } => self.depends = true,
             _ => {}
         }
@@ -176,6 +176,9 @@ impl Stack {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use workspan_trace::entry::push_varint;
+    use workspan_trace::event::Events;
+    use workspan_trace::wire::{Kind, put_head};
 
     fn told(events: &[Event<'_>]) -> Stack {
         let mut stack = Stack::new(0);
@@ -229,5 +232,16 @@ mod tests {
             Event::Resume,
         ]);
         assert!(stack.is_running());
+        let mut restart = vec![0; 8];
+        // SAFETY: a head takes 8 bytes at most.
+        let end = unsafe { put_head(restart.as_mut_ptr(), Kind::Restart, 0) };
+        restart.truncate(end as usize - restart.as_ptr() as usize);
+        for operand in [u64::MAX, 0, 0, 0] {
+            push_varint(&mut restart, operand);
+        }
+        let events = Events::new(&restart, 0).chain([(0, join), (0, join)]);
+        let events: Vec<Event<'_>> = events.map(|e| e.1).collect();
+        assert!(matches!(events[0], Event::Restart { .. }));
+        assert!(told(&events).is_running());
     }
 }
