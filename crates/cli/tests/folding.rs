@@ -143,14 +143,22 @@ fn longer_tasks_are_folded_once_the_trace_is_large() {
 }
 
 /// The same tasks are told of a program on another runtime, most of them in folded subtrees.
+///
+/// A subtree out of which tasks were stolen does not fold, and how many are stolen is the schedule's: on a busy machine one run may have a hundred times as
+/// many steals as the next. So one of five runs is to be small, and every one has each task once.
 fn folds(program: &Path, folder: &Path) {
     let full = record_program(program, folder, &["--fold", "off"], &["22"]);
     let (others, bytes) = (full.tasks() - full.created(), full.bytes());
     assert_eq!(full.folded(), 0);
-    let run = record_program(program, folder, &["--fold", "1ms"], &["22"]);
-    assert_eq!(run.tasks() - run.created(), others);
-    assert!(run.folded() > 0);
-    assert!(run.bytes() * 2 < bytes, "{} of {bytes}", run.bytes());
+    let folded = || {
+        let run = record_program(program, folder, &["--fold", "1ms"], &["22"]);
+        assert_eq!(run.tasks() - run.created(), others);
+        assert!(run.folded() > 0);
+        run.bytes()
+    };
+    let sizes: Vec<u64> = (0..5).map(|_| folded()).collect();
+    let small = |size: &u64| size * 2 < bytes;
+    assert!(sizes.iter().any(small), "{sizes:?} of {bytes}");
 }
 
 #[test]
