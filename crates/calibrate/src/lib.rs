@@ -8,11 +8,13 @@ mod left_out;
 mod library;
 mod openmp;
 mod probe;
-mod round;
+mod runtime;
 mod steal;
+mod task;
 mod tbb;
 
 pub use steal::{Steals, steals_of};
+pub use task::{TaskTime, task_time};
 
 use serde::{Deserialize, Serialize};
 

@@ -1,21 +1,21 @@
-//! Steals between the threads of an OpenMP team, by the entry points that GCC's code calls: libgomp has them, and LLVM's and
-//! Intel's libomp have them too, so no compiler is needed.
+//! OpenMP's tasks by the entry points that GCC's code calls: libgomp has them, and LLVM's and Intel's libomp have them too, so no
+//! compiler is needed.
 
 use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::mem::transmute;
 use std::ptr;
 
 use crate::library::Library;
-use crate::round::{Costs, Round, WANTED};
 
-type Body = extern "C" fn(*mut c_void);
+pub(crate) type Body = extern "C" fn(*mut c_void);
+type Copier = extern "C" fn(*mut c_void, *const c_void);
 type Parallel = unsafe extern "C" fn(Body, *mut c_void, c_uint, c_uint);
 /// Body, its data, how to copy it, size and alignment of the data, deferred, flags, dependences, priority, event. Older
 /// versions have fewer.
 type CreateTask = unsafe extern "C" fn(
     Body,
     *mut c_void,
-    *const c_void,
+    Option<Copier>,
     c_long,
     c_long,
     bool,
@@ -25,22 +25,32 @@ type CreateTask = unsafe extern "C" fn(
     *mut c_void,
 );
 
-struct Team {
+/// How a task's argument block comes to be copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Copied {
+    /// As compilers have it of plain data.
+    AsBytes,
+    /// As they have it of C++'s classes.
+    ByFunction,
+}
+
+/// The library's functions.
+#[derive(Clone, Copy)]
+pub(crate) struct Functions {
+    parallel: Parallel,
     create: CreateTask,
     taskwait: unsafe extern "C" fn(),
     thread: unsafe extern "C" fn() -> c_int,
-    costs: Costs,
-    /// One after the other; none is moved.
-    rounds: Vec<Round>,
 }
 
-/// Steals by the second thread of a team of two, which waits at the region's end.
-pub(crate) fn measure(library: &Library) -> Result<Costs, String> {
-    // SAFETY: these are the types of the functions of these names in every version of libgomp since GCC 4.9 and of libomp.
-    let (parallel, mut team) = unsafe {
-        (
-            transmute::<*mut c_void, Parallel>(library.function(c"GOMP_parallel")?),
-            Team {
+impl Functions {
+    /// # Errors
+    /// One is missing.
+    pub(crate) fn of(library: &Library) -> Result<Functions, String> {
+        // SAFETY: these are the types of the functions of these names in every version of libgomp since GCC 4.9 and of libomp.
+        unsafe {
+            Ok(Functions {
+                parallel: transmute::<*mut c_void, Parallel>(library.function(c"GOMP_parallel")?),
                 create: transmute::<*mut c_void, CreateTask>(library.function(c"GOMP_task")?),
                 taskwait: transmute::<*mut c_void, unsafe extern "C" fn()>(
                     library.function(c"GOMP_taskwait")?,
@@ -48,51 +58,63 @@ pub(crate) fn measure(library: &Library) -> Result<Costs, String> {
                 thread: transmute::<*mut c_void, unsafe extern "C" fn() -> c_int>(
                     library.function(c"omp_get_thread_num")?,
                 ),
-                costs: Costs::default(),
-                rounds: Vec::with_capacity(WANTED),
-            },
-        )
-    };
-    // SAFETY: the region ends before this returns, and the team outlives it.
-    unsafe { parallel(region, (&raw mut team).cast(), 2, 0) };
-    Ok(team.costs)
-}
-
-extern "C" fn region(team: *mut c_void) {
-    let team = team.cast::<Team>();
-    // SAFETY: only the thread 0 goes beyond the first line, so the team is its alone; rounds stay where they are, as there
-    // is room for all, and the region's tasks end before it does.
-    unsafe {
-        if ((*team).thread)() != 0 {
-            return;
+            })
         }
-        let team = &mut *team;
-        while team.costs.go_on() {
-            team.rounds.push(Round::new());
-            let mut round: *const Round = &raw const team.rounds[team.rounds.len() - 1];
-            (team.create)(
-                task,
-                (&raw mut round).cast(),
-                ptr::null(),
-                size_of::<*const Round>() as c_long,
-                align_of::<*const Round>() as c_long,
+    }
+
+    /// A region of so many threads, all of which run `body` with that data.
+    ///
+    /// # Safety
+    /// `data` is what `body` takes, from all threads at once.
+    pub(crate) unsafe fn parallel(&self, threads: u32, body: Body, data: *mut c_void) {
+        // SAFETY: the caller's.
+        unsafe { (self.parallel)(body, data, threads, 0) }
+    }
+
+    /// Creates a task that runs `body` with a copy of `data`, which the runtime makes as that says.
+    ///
+    /// # Safety
+    /// In a region; a pointer to a `T` is what `body` takes.
+    #[inline]
+    pub(crate) unsafe fn task<T: Copy>(&self, body: Body, mut data: T, copied: Copied) {
+        extern "C" fn copy<T: Copy>(to: *mut c_void, from: *const c_void) {
+            // SAFETY: the runtime made room for the data that it was told of.
+            unsafe { *to.cast::<T>() = *from.cast::<T>() };
+        }
+        let copier: Option<Copier> = match copied {
+            Copied::AsBytes => None,
+            Copied::ByFunction => Some(copy::<T>),
+        };
+        // SAFETY: the caller's; the data is copied before this returns.
+        unsafe {
+            (self.create)(
+                body,
+                (&raw mut data).cast(),
+                copier,
+                size_of::<T>() as c_long,
+                align_of::<T>() as c_long,
                 true,
                 0,
                 ptr::null_mut(),
                 0,
                 ptr::null_mut(),
             );
-            let stolen = (*round).stolen();
-            if stolen.is_none() {
-                // It is run here, and counts for nothing.
-                (team.taskwait)();
-            }
-            team.costs.add(stolen);
         }
     }
-}
 
-extern "C" fn task(data: *mut c_void) {
-    // SAFETY: the data is a copy of the pointer that the task was created with; the round outlives it.
-    unsafe { (**data.cast::<*const Round>()).begins() };
+    /// Waits for the current task's children.
+    ///
+    /// # Safety
+    /// In a region.
+    #[inline]
+    pub(crate) unsafe fn taskwait(&self) {
+        // SAFETY: the caller's.
+        unsafe { (self.taskwait)() }
+    }
+
+    /// The calling thread's number in its team.
+    pub(crate) fn thread(&self) -> i32 {
+        // SAFETY: it may be called anywhere.
+        unsafe { (self.thread)() }
+    }
 }

@@ -1,12 +1,16 @@
 //! The cost of a steal: the burden.
 
+mod openmp;
+mod round;
+mod tbb;
+
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use self::round::{Costs, FEWEST, Round};
 use crate::library::Library;
-use crate::round::{Costs, FEWEST, Round};
-use crate::{openmp, tbb};
+use crate::runtime::Runtime;
 
 /// What a steal costs in a runtime: from the creation of a task to its start on another worker that looks for work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,8 +27,6 @@ pub struct Steals {
     pub count: u32,
 }
 
-type Measure = fn(&Library) -> Result<Costs, String>;
-
 /// Measures the runtime in this file, or, by its bare name (`libgomp.so.1`), in the one that the loader finds. It is loaded into the calling
 /// process and starts its threads there: a process for this alone is best.
 ///
@@ -33,18 +35,14 @@ type Measure = fn(&Library) -> Result<Costs, String>;
 pub fn steals_of(library: &Path) -> Result<Steals, String> {
     let file = library.file_name().unwrap_or_default().to_string_lossy();
     let library = Library::open(library)?;
-    let (runtime, function, measure): (_, _, Measure) =
-        if let Some(function) = library.has(c"TBB_runtime_version") {
-            ("oneTBB", function, tbb::measure)
-        } else if let Some(function) = library.has(c"__kmpc_fork_call") {
-            ("LLVM OpenMP", function, openmp::measure)
-        } else if let Some(function) = library.has(c"GOMP_parallel") {
-            ("GNU OpenMP", function, openmp::measure)
-        } else {
-            return Err(format!("{file} is no runtime that can be measured"));
-        };
-    let steals = Steals::of(runtime, Library::file_of(function), measure(&library)?);
-    steals.ok_or_else(|| "hardly any steal came about".into())
+    let Some((runtime, file)) = Runtime::of(&library) else {
+        return Err(format!("{file} is no runtime that can be measured"));
+    };
+    let costs = match runtime {
+        Runtime::Gnu | Runtime::Llvm => openmp::measure(&library)?,
+        Runtime::Tbb => tbb::measure(&library)?,
+    };
+    Steals::of(runtime.name(), file, costs).ok_or_else(|| "hardly any steal came about".into())
 }
 
 /// Rayon's, of this version of it. The first half of a join waits until the second has begun, which only the other worker can do. That

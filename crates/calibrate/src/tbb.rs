@@ -1,179 +1,159 @@
-//! Steals between the threads of oneTBB's arena, by the functions that its headers' templates call. Tasks, contexts and
-//! waits are laid out as those headers have them since 2021.1.
+//! oneTBB's tasks by the functions that its headers' templates call. Tasks, contexts and waits are laid out as those headers have
+//! them since 2021.1.
 
 use std::ffi::c_void;
 use std::mem::transmute;
-use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::library::Library;
-use crate::round::{Costs, Round, WANTED};
 
 /// `d1::task`: its table, `m_version_and_traits`, and what is the library's.
 #[repr(C, align(64))]
-struct Task {
-    table: *const Table,
+pub(crate) struct Task {
+    table: *const Entries,
     words: [u64; 7],
 }
 
-/// A task's virtual functions: two destructors that nobody calls, `execute` and `cancel`.
+impl Task {
+    /// A task of that class.
+    #[inline]
+    pub(crate) fn new(class: &'static Table) -> Task {
+        Task {
+            table: &raw const class.entries,
+            words: [0; 7],
+        }
+    }
+}
+
+/// Runs a task; another one that it returns runs next.
+pub(crate) type Run = extern "C" fn(*mut Task, *mut c_void) -> *mut Task;
+
+/// The virtual table of a class of tasks without type information.
 #[repr(C)]
-struct Table {
+pub(crate) struct Table {
+    /// Offset to top, type information.
+    before: [usize; 2],
+    entries: Entries,
+}
+
+/// Two destructors that nobody calls, `execute` and `cancel`.
+#[repr(C)]
+struct Entries {
     destructors: [extern "C" fn(*mut Task); 2],
-    run: [extern "C" fn(*mut Task, *mut c_void) -> *mut Task; 2],
+    run: [Run; 2],
+}
+
+impl Table {
+    /// Of a class whose tasks run that.
+    pub(crate) const fn new(run: Run) -> Table {
+        extern "C" fn nothing(_: *mut Task) {}
+        Table {
+            before: [0; 2],
+            entries: Entries {
+                destructors: [nothing; 2],
+                run: [run; 2],
+            },
+        }
+    }
 }
 
 /// `d1::task_group_context`, an isolated one with nothing special: version 1 and zeros, for `r1::initialize` to fill.
 #[repr(C, align(64))]
-struct Context([u8; 128]);
+pub(crate) struct Context([u8; 128]);
 
 const CONTEXT_VERSION: usize = 12;
 
+impl Context {
+    /// One that is not initialised yet.
+    #[inline]
+    pub(crate) fn new() -> Context {
+        let mut bytes = [0; 128];
+        bytes[CONTEXT_VERSION] = 1;
+        Context(bytes)
+    }
+}
+
 /// `d1::wait_context`.
 #[repr(C)]
-struct WaitContext {
+pub(crate) struct WaitContext {
     version: u64,
     count: AtomicU64,
 }
 
-struct Arena {
-    spawn: unsafe extern "C" fn(*mut Task, *mut Context),
-    notify: unsafe extern "C" fn(usize),
-    context: Context,
-    wait: WaitContext,
-    costs: Costs,
-    /// One after the other; none is moved.
-    children: Vec<Child>,
-}
+impl WaitContext {
+    /// For so many tasks.
+    #[inline]
+    pub(crate) fn new(tasks: u64) -> WaitContext {
+        WaitContext {
+            version: 1,
+            count: AtomicU64::new(tasks),
+        }
+    }
 
-#[repr(C)]
-struct Root {
-    task: Task,
-    arena: *mut Arena,
-}
-
-#[repr(C)]
-struct Child {
-    task: Task,
-    round: Round,
-    wait: *const WaitContext,
-    notify: unsafe extern "C" fn(usize),
-}
-
-extern "C" fn nothing(_: *mut Task) {}
-
-static ROOT: Table = Table {
-    destructors: [nothing; 2],
-    run: [root; 2],
-};
-static CHILD: Table = Table {
-    destructors: [nothing; 2],
-    run: [child; 2],
-};
-
-fn task(table: &'static Table) -> Task {
-    Task {
-        table,
-        words: [0; 7],
+    /// One more task is to be waited for.
+    pub(crate) fn reserve(&self) {
+        self.count.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-/// Steals of what a task spawned that this thread runs.
-pub(crate) fn measure(library: &Library) -> Result<Costs, String> {
-    type OfContext = unsafe extern "C" fn(*mut Context);
-    type ExecuteAndWait =
-        unsafe extern "C" fn(*mut Task, *mut Context, *mut WaitContext, *mut Context);
-    // SAFETY: these are the types of the functions of these names.
-    let (initialize, destroy, execute, mut arena) = unsafe {
-        (
-            transmute::<*mut c_void, OfContext>(
-                library.function(c"_ZN3tbb6detail2r110initializeERNS0_2d118task_group_contextE")?,
-            ),
-            transmute::<*mut c_void, OfContext>(
-                library.function(c"_ZN3tbb6detail2r17destroyERNS0_2d118task_group_contextE")?,
-            ),
-            transmute::<*mut c_void, ExecuteAndWait>(library.function(
-                c"_ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_",
-            )?),
-            Arena {
-                spawn: transmute::<*mut c_void, unsafe extern "C" fn(*mut Task, *mut Context)>(
-                    library.function(
-                        c"_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE",
-                    )?,
-                ),
-                notify: transmute::<*mut c_void, unsafe extern "C" fn(usize)>(
+type OfContext = unsafe extern "C" fn(*mut Context);
+type Spawn = unsafe extern "C" fn(*mut Task, *mut Context);
+type Wait = unsafe extern "C" fn(*mut WaitContext, *mut Context);
+type ExecuteAndWait = unsafe extern "C" fn(*mut Task, *mut Context, *mut WaitContext, *mut Context);
+type Notify = unsafe extern "C" fn(usize);
+
+/// The library's functions.
+#[derive(Clone, Copy)]
+pub(crate) struct Functions {
+    /// `r1::initialize` and `r1::destroy`, of a context.
+    pub(crate) initialize: OfContext,
+    pub(crate) destroy: OfContext,
+    pub(crate) spawn: Spawn,
+    pub(crate) wait: Wait,
+    pub(crate) execute_and_wait: ExecuteAndWait,
+    notify: Notify,
+}
+
+impl Functions {
+    /// # Errors
+    /// One is missing.
+    pub(crate) fn of(library: &Library) -> Result<Functions, String> {
+        // SAFETY: these are the types of the functions of these names.
+        unsafe {
+            Ok(Functions {
+                initialize: transmute::<*mut c_void, OfContext>(library.function(
+                    c"_ZN3tbb6detail2r110initializeERNS0_2d118task_group_contextE",
+                )?),
+                destroy: transmute::<*mut c_void, OfContext>(library.function(
+                    c"_ZN3tbb6detail2r17destroyERNS0_2d118task_group_contextE",
+                )?),
+                spawn: transmute::<*mut c_void, Spawn>(library.function(
+                    c"_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE",
+                )?),
+                wait: transmute::<*mut c_void, Wait>(library.function(
+                    c"_ZN3tbb6detail2r14waitERNS0_2d112wait_contextERNS2_18task_group_contextE",
+                )?),
+                execute_and_wait: transmute::<*mut c_void, ExecuteAndWait>(library.function(
+                    c"_ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_",
+                )?),
+                notify: transmute::<*mut c_void, Notify>(
                     library.function(c"_ZN3tbb6detail2r114notify_waitersEm")?,
                 ),
-                context: Context([0; 128]),
-                wait: WaitContext {
-                    version: 1,
-                    count: AtomicU64::new(1),
-                },
-                costs: Costs::default(),
-                children: Vec::with_capacity(WANTED),
-            },
-        )
-    };
-    arena.context.0[CONTEXT_VERSION] = 1;
-    let arena = &raw mut arena;
-    let mut first = Root {
-        task: task(&ROOT),
-        arena,
-    };
-    // SAFETY: context, wait and tasks stay where they are until all tasks have ended, for which the call waits.
-    unsafe {
-        let (context, wait) = (&raw mut (*arena).context, &raw mut (*arena).wait);
-        initialize(context);
-        execute((&raw mut first).cast(), context, wait, context);
-        destroy(context);
-        Ok(std::mem::take(&mut (*arena).costs))
-    }
-}
-
-/// One of those that are waited for has ended: the last one says so.
-///
-/// # Safety
-/// `wait` is live until this says so.
-unsafe fn release(wait: *const WaitContext, notify: unsafe extern "C" fn(usize)) {
-    // SAFETY: the caller's; the function takes the address alone.
-    unsafe {
-        if (*wait).count.fetch_sub(1, Ordering::AcqRel) == 1 {
-            notify(wait as usize);
+            })
         }
     }
-}
 
-extern "C" fn root(task_of: *mut Task, _: *mut c_void) -> *mut Task {
-    // SAFETY: the task is a `Root`; its arena is this task's alone but for the wait, which is atomic, and for
-    // children, each of which its thief has until it has ended.
-    unsafe {
-        let arena = (*task_of.cast::<Root>()).arena;
-        while (*arena).costs.go_on() {
-            (*arena).wait.count.fetch_add(1, Ordering::Relaxed);
-            let all = &mut (*arena).children;
-            let at = all.as_mut_ptr().add(all.len());
-            at.write(Child {
-                task: task(&CHILD),
-                round: Round::new(),
-                wait: &raw const (*arena).wait,
-                notify: (*arena).notify,
-            });
-            all.set_len(all.len() + 1);
-            ((*arena).spawn)(at.cast(), &raw mut (*arena).context);
-            let stolen = (*at).round.stolen();
-            (*arena).costs.add(stolen);
+    /// One of those that are waited for has ended: the last one says so.
+    ///
+    /// # Safety
+    /// `wait` is live until this says so.
+    #[inline]
+    pub(crate) unsafe fn release(&self, wait: *const WaitContext) {
+        // SAFETY: the caller's; the function takes the address alone.
+        unsafe {
+            if (*wait).count.fetch_sub(1, Ordering::AcqRel) == 1 {
+                (self.notify)(wait as usize);
+            }
         }
-        release(&raw const (*arena).wait, (*arena).notify);
     }
-    ptr::null_mut()
-}
-
-extern "C" fn child(task: *mut Task, _: *mut c_void) -> *mut Task {
-    // SAFETY: the task is a `Child`, which is kept until all have ended.
-    unsafe {
-        let child = task.cast::<Child>();
-        (*child).round.begins();
-        release((*child).wait, (*child).notify);
-    }
-    ptr::null_mut()
 }

@@ -1,13 +1,15 @@
 //! `workspan calibrate`: what recording and stealing cost on this machine.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use serde::Serialize;
 use workspan_calibrate::Calibration;
 
 use crate::embedded;
 use crate::output::print;
-use crate::record::{calibration, steals};
+use crate::record::left_out::{self, LeftOut};
+use crate::record::{calibration, in_library, steals};
 
 /// Measures what recording and stealing cost on this machine, and keeps it for the traces to come
 #[derive(Debug, Clone, clap::Args)]
@@ -16,7 +18,8 @@ use crate::record::{calibration, steals};
 
 `record` does it by itself the first time; do it again when the machine was busy then. A trace keeps the costs it was \
 recorded with: probes are taken out of the times of strands, and a steal's cost is the burden. Steals are measured for Rayon and \
-for the OpenMP and oneTBB libraries of the system; `record` measures any other library that a program loads the first time.",
+for the OpenMP and oneTBB libraries of the system, and for the latter what a task costs that the overhead budget leaves out; `record` measures any other \
+library that a program loads the first time.",
     after_help = "\
 Examples:
   workspan calibrate
@@ -34,26 +37,16 @@ pub struct CalibrateArgs {
 /// The tool's own folder can't be made, or stdout can't be written.
 pub fn run(args: &CalibrateArgs) -> anyhow::Result<()> {
     let tools = embedded::unpack(None)?;
-    let (mut calibration, kept) = calibration::measure(&tools.folder);
-    let mut others = Vec::new();
-    if calibration.cpus > 1 {
-        for (runtime, library) in steals::SHARED {
-            match steals::measure(Path::new(library)) {
-                Ok(steals) => {
-                    steals::keep(&tools.folder, &steals);
-                    calibration.steals.push(steals);
-                }
-                Err(why) => others.push((runtime, why)),
-            }
-        }
-    }
+    let (calibration, kept) = calibration::measure(&tools.folder);
+    let mut costs = Costs {
+        calibration,
+        left_out_tasks: Vec::new(),
+    };
+    let missing = costs.of_libraries(&tools.folder);
     if args.json {
-        return print(&format!(
-            "{}\n",
-            serde_json::to_string_pretty(&calibration)?
-        ));
+        return print(&format!("{}\n", serde_json::to_string_pretty(&costs)?));
     }
-    print(&text(&calibration, &others))?;
+    print(&text(&costs, &missing))?;
     match kept {
         Some(file) => eprintln!("workspan: kept in {}", file.display()),
         None => eprintln!(
@@ -63,10 +56,57 @@ pub fn run(args: &CalibrateArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn text(c: &Calibration, others: &[(&str, String)]) -> String {
+/// What this machine was found to cost.
+#[derive(Serialize)]
+struct Costs {
+    #[serde(flatten)]
+    calibration: Calibration,
+    /// Tasks that are left out to stay inside the overhead budget, by runtime.
+    left_out_tasks: Vec<LeftOut>,
+}
+
+/// What was not measured, and why.
+struct Missing {
+    what: String,
+    why: String,
+}
+
+impl Costs {
+    /// Adds those of the runtimes' shared libraries there are, and keeps them in the tool's folder.
+    fn of_libraries(&mut self, folder: &Path) -> Vec<Missing> {
+        let mut missing = Vec::new();
+        for (runtime, library) in in_library::SHARED {
+            let library = Path::new(library);
+            let mut not = |what: &str, why| {
+                let what = format!("{what}, {runtime}");
+                missing.push(Missing { what, why });
+            };
+            match left_out::measure(folder, library) {
+                Ok(cost) => {
+                    left_out::keep(folder, &cost);
+                    self.left_out_tasks.push(cost);
+                }
+                Err(why) => not("a task left out", why),
+            }
+            if self.calibration.cpus > 1 {
+                match steals::measure(library) {
+                    Ok(steals) => {
+                        steals::keep(folder, &steals);
+                        self.calibration.steals.push(steals);
+                    }
+                    Err(why) => not("a steal", why),
+                }
+            }
+        }
+        missing
+    }
+}
+
+fn text(costs: &Costs, missing: &[Missing]) -> String {
+    let c = &costs.calibration;
     let mut out = String::new();
     let mut line = |what: &str, ns: f64, note: &str| {
-        let _ = writeln!(out, "{what:<24}{ns:>9.1} ns{note}");
+        let _ = writeln!(out, "{what:<30}{ns:>9.1} ns{note}");
     };
     line("one clock reading", c.clock_ns, "");
     for record in &c.records {
@@ -81,13 +121,25 @@ fn text(c: &Calibration, others: &[(&str, String)]) -> String {
         let note = "   taken out where the overhead budget leaves joins of Rayon out";
         line("a join left out", ns, note);
     }
+    let in_file = |library: &Option<PathBuf>| {
+        let library = library.as_deref();
+        library.map_or_else(String::new, |file| format!(", {}", file.display()))
+    };
+    for cost in &costs.left_out_tasks {
+        let note = format!(
+            "   the same of tasks, which take {:.1} bare{}",
+            cost.bare_ns,
+            in_file(&cost.library)
+        );
+        let what = format!("a task left out, {}", cost.runtime);
+        line(&what, cost.left_out_ns, &note);
+    }
     for steals in &c.steals {
         let (low, high) = steals.quartiles_ns;
-        let library = steals.library.as_deref();
-        let library = library.map_or_else(String::new, |file| format!(", {}", file.display()));
         let note = format!(
-            "   the burden; median of {}, middle half {low:.0} to {high:.0}{library}",
-            steals.count
+            "   the burden; median of {}, middle half {low:.0} to {high:.0}{}",
+            steals.count,
+            in_file(&steals.library)
         );
         line(
             &format!("a steal, {}", steals.runtime),
@@ -95,17 +147,16 @@ fn text(c: &Calibration, others: &[(&str, String)]) -> String {
             &note,
         );
     }
-    let mut not = |runtime: &str, why: &str| {
-        let what = format!("a steal, {runtime}");
-        let _ = writeln!(out, "{what:<24}not measured: {why}");
+    let mut not = |what: &str, why: &str| {
+        let _ = writeln!(out, "{what:<30}not measured: {why}");
     };
     if c.cpus < 2 {
-        not("any runtime", "one CPU");
+        not("a steal, any runtime", "one CPU");
     } else if c.steals.iter().all(|steals| steals.runtime != "Rayon") {
-        not("Rayon", "the machine is too busy");
+        not("a steal, Rayon", "the machine is too busy");
     }
-    for (runtime, why) in others {
-        not(runtime, why);
+    for Missing { what, why } in missing {
+        not(what, why);
     }
     out
 }

@@ -93,10 +93,18 @@ fn unpack_into(place: &Path) -> anyhow::Result<Tools> {
     Ok(Tools {
         rustc: role(RUSTC_ROLE)?,
         runner: role(RUNNER_ROLE)?,
-        library: undivided(&library)?,
+        library: library_in(&folder)?,
         stand_in,
         folder,
     })
+}
+
+/// The preloaded library that was unpacked into this folder, by a path that `LD_PRELOAD` takes.
+///
+/// # Errors
+/// As [`undivided`].
+pub fn library_in(folder: &Path) -> anyhow::Result<PathBuf> {
+    undivided(&folder.join(LIBRARY_NAME))
 }
 
 /// A path to the same file without spaces and colons, which `LD_PRELOAD` and a runner given as one string would be

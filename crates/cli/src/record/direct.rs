@@ -128,7 +128,11 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
     Ok(child::end_like(status))
 }
 
-fn spool_below(folder: &Path) -> anyhow::Result<PathBuf> {
+/// A new folder for spool files in that one.
+///
+/// # Errors
+/// It can't be made.
+pub(super) fn spool_below(folder: &Path) -> anyhow::Result<PathBuf> {
     let folder = folder
         .canonicalize()
         .with_context(|| folder.display().to_string())?;

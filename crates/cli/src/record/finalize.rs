@@ -7,6 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
+use workspan_dag::{LEFT_OUT_JOIN, LEFT_OUT_TASK};
 use workspan_recorder::front::INHERITED;
 use workspan_symbols::{Mapping, Position, Site, Workspace};
 use workspan_trace::chunk::{ALIGNMENT, ChunkKind};
@@ -23,7 +24,7 @@ use super::clock::Clock;
 use super::off_cpu::OffCpu;
 use super::runs::program_name;
 use super::windows::{self, Windows};
-use super::{calibration, steals};
+use super::{calibration, left_out, steals};
 
 /// A trace that was finalised.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -280,7 +281,7 @@ pub fn private(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
-/// What probes and steals cost, in ticks, as the reader of the trace takes them, and how the latter is known.
+/// What probes, joins and tasks left out, and steals cost, in ticks, as the reader of the trace takes them, and how the latter is known.
 fn costs(told: &Told, clock: &Clock, tool: &Path) -> Vec<Note> {
     if told.tasks == 0 {
         return Vec::new();
@@ -288,7 +289,7 @@ fn costs(told: &Told, clock: &Clock, tool: &Path) -> Vec<Note> {
     let calibration = calibration::of_this_machine(tool);
     let runtimes = told.all("runtime");
     let libraries = told.mappings.iter().map(|mapping| mapping.path.as_path());
-    let burden = steals::burden(tool, &calibration, &runtimes, libraries);
+    let burden = steals::burden(tool, &calibration, &runtimes, libraries.clone());
     let ticks = |ns: f64| {
         let known = ns.is_finite() && ns > 0.0;
         let ticks = clock.length((ns * 1000.0).round() as u64) / 1000;
@@ -298,13 +299,15 @@ fn costs(told: &Told, clock: &Clock, tool: &Path) -> Vec<Note> {
     if let Some(probe) = ticks(calibration.probe_ns) {
         notes.push(Note::new("probe_cost_ticks", probe));
     }
-    if runtimes.iter().any(|runtime| runtime.starts_with("Rayon")) {
-        let ticks = calibration
-            .left_out_join_ns
-            .map(|ns| clock.length((ns * 1e6) as u64));
-        let note = ticks.map(|millionths| format!("{:.2}", millionths as f64 / 1e6));
-        notes.extend(note.map(|ticks| Note::new(workspan_dag::LEFT_OUT_JOIN, ticks)));
-    }
+    let is_rayon = |runtime: &String| runtime.starts_with("Rayon");
+    let join = calibration.left_out_join_ns;
+    let join = join.filter(|_| runtimes.iter().any(is_rayon));
+    let task = left_out::of_trace(tool, &runtimes, libraries);
+    let left_out = [(LEFT_OUT_JOIN, join), (LEFT_OUT_TASK, task)];
+    notes.extend(left_out.into_iter().filter_map(|(key, ns)| {
+        let millionths = clock.length((ns? * 1e6) as u64);
+        Some(Note::new(key, format!("{:.2}", millionths as f64 / 1e6)))
+    }));
     if let Some((ns, source)) = burden
         && let Some(burden) = ticks(ns)
     {

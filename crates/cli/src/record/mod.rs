@@ -12,6 +12,8 @@ mod direct;
 mod environment;
 mod finalize;
 mod fold;
+pub mod in_library;
+pub mod left_out;
 pub(crate) mod listed;
 mod locked;
 mod metadata;
@@ -66,7 +68,13 @@ pub fn dispatch_role() -> Option<ExitCode> {
         return Some(ExitCode::from(u8::try_from(code).unwrap_or(101)));
     }
     if is(steals::ROLE) {
-        return Some(steals::main(std::env::args_os()));
+        return Some(in_library::main(
+            std::env::args_os(),
+            workspan_calibrate::steals_of,
+        ));
+    }
+    if is(left_out::ROLE) {
+        return Some(in_library::main(std::env::args_os(), left_out::on_one_cpu));
     }
     is(RUNNER_ROLE).then(|| runner::main(std::env::args_os()))
 }

@@ -1,91 +1,23 @@
-//! What a steal costs in the runtimes that a program used: measured with the very library it had loaded, in a process of its
-//! own, which may do what it likes, and kept by file.
+//! What a steal costs in the runtimes that a program used: measured with the very library it had loaded.
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::fs;
-use std::io::Read;
-use std::os::unix::fs::MetadataExt;
-use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, Instant};
+use std::path::Path;
 
-use workspan_calibrate::{Calibration, Steals, steals_of};
+use workspan_calibrate::{Calibration, Steals};
 
-use super::calibration;
+use super::in_library;
 
 /// The name under which this program measures the library in its first argument.
 pub const ROLE: &str = "workspan-steals";
 
-/// Measuring takes a second at most; a runtime that can't be measured may hang.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// How the `runtime` notes of traces begin, and what the runtime's file is called.
-const FILES: [(&str, &[&str]); 4] = [
-    ("GNU OpenMP", &["libgomp"]),
-    ("LLVM OpenMP", LLVM),
-    ("Intel OpenMP", LLVM),
-    ("oneTBB", &["libtbb.so", "libtbb-"]),
-];
-/// Packages add versions and hashes to them; `libompd` and `libomptarget` are others.
-const LLVM: &[&str] = &["libomp.so", "libomp5", "libomp-", "libiomp5"];
-
-/// Settings of the runtimes, which are not the next run's.
-const SETTINGS: [&str; 6] = ["OMP_", "GOMP_", "KMP_", "LIBOMP_", "TBB_", "LD_PRELOAD"];
-
-/// Plays the role: prints what was measured as JSON.
-pub fn main(mut arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let measured = match arguments.nth(1) {
-        Some(library) => steals_of(Path::new(&library)),
-        None => Err("no library named".into()),
-    };
-    match serde_json::to_string(&measured) {
-        Ok(text) => {
-            println!("{text}");
-            ExitCode::SUCCESS
-        }
-        Err(_) => ExitCode::FAILURE,
-    }
-}
+/// What is kept under that name.
+const KEPT: &str = "steals";
 
 /// Measures the runtime in this file, or, by its bare name, in the one that the loader finds.
 ///
 /// # Errors
 /// Why nothing was measured.
 pub fn measure(library: &Path) -> Result<Steals, String> {
-    let here = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut command = Command::new(here);
-    command.arg0(ROLE).arg(library);
-    for (name, _) in std::env::vars_os() {
-        let settings = name
-            .to_str()
-            .is_some_and(|name| SETTINGS.iter().any(|start| name.starts_with(start)));
-        if settings {
-            command.env_remove(name);
-        }
-    }
-    let mut child = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .map_err(|error| error.to_string())?;
-    let begun = Instant::now();
-    // What it prints fits a pipe.
-    while child.try_wait().is_ok_and(|ended| ended.is_none()) {
-        if begun.elapsed() > PATIENCE {
-            let _ = child.kill();
-            let _ = child.wait();
-            return Err("it took too long".into());
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let mut text = String::new();
-    if let Some(mut out) = child.stdout.take() {
-        let _ = out.read_to_string(&mut text);
-    }
-    serde_json::from_str(&text).unwrap_or_else(|_| Err("the measurement failed".into()))
+    in_library::played(ROLE, library, |_| ())
 }
 
 /// The burden of a trace: the costliest steal of the runtimes in it, in nanoseconds, and a sentence's part on how that is known. `runtimes`
@@ -104,7 +36,9 @@ pub fn burden<'a>(
             .find(|steals| runtime.starts_with(&steals.runtime));
         let steals = match known {
             Some(steals) => Some(steals.clone()),
-            None => file(runtime, libraries.clone()).and_then(|file| of(folder, &file).ok()),
+            None => {
+                in_library::file(runtime, libraries.clone()).and_then(|file| of(folder, &file).ok())
+            }
         };
         if let Some(steals) = steals
             && costliest
@@ -124,36 +58,9 @@ pub fn burden<'a>(
     Some((steals.median_ns, source))
 }
 
-/// The file of the runtime that a note names; one that was linked statically is measured by the shared library there may be.
-fn file<'a>(runtime: &str, libraries: impl Iterator<Item = &'a Path> + Clone) -> Option<PathBuf> {
-    let (_, names) = FILES.iter().find(|(start, _)| runtime.starts_with(start))?;
-    let is = |file: &Path, name: &str| {
-        let own = file.file_name().and_then(|file| file.to_str());
-        own.is_some_and(|own| own.starts_with(name))
-    };
-    let loaded = names
-        .iter()
-        .find_map(|name| libraries.clone().find(|file| is(file, name)));
-    match loaded {
-        Some(file) => Some(file.to_owned()),
-        None => SHARED
-            .iter()
-            .find(|(start, _)| runtime.starts_with(start))
-            .map(|(_, name)| name.into()),
-    }
-}
-
-/// The shared libraries that the loader may find, by runtime.
-pub const SHARED: [(&str, &str); 3] = [
-    ("GNU OpenMP", "libgomp.so.1"),
-    ("LLVM OpenMP", "libomp.so.5"),
-    ("oneTBB", "libtbb.so.12"),
-];
-
 /// The steals of a library: those kept in `folder`, or measured now.
 fn of(folder: &Path, library: &Path) -> Result<Steals, String> {
-    let kept = kept(folder);
-    match name(library).and_then(|name| kept.get(&name).cloned()) {
+    match in_library::find(folder, KEPT, library) {
         Some(steals) => Ok(steals),
         None => {
             let steals = measure(library)?;
@@ -163,42 +70,16 @@ fn of(folder: &Path, library: &Path) -> Result<Steals, String> {
     }
 }
 
-type Kept = BTreeMap<String, Steals>;
-
-fn kept(folder: &Path) -> Kept {
-    fs::read(calibration::file(folder, "steals"))
-        .ok()
-        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
-        .unwrap_or_default()
-}
-
 /// Keeps what was measured for the traces to come; whether it is kept.
 pub fn keep(folder: &Path, steals: &Steals) -> bool {
-    let Some(name) = steals.library.as_deref().and_then(name) else {
-        return false;
-    };
-    let mut all = kept(folder);
-    all.insert(name, steals.clone());
-    let text = serde_json::to_string(&all).unwrap_or_default();
-    calibration::put(folder, &calibration::file(folder, "steals"), &text)
-}
-
-/// A file as it is now, by which its measurement is kept; none for one that isn't there.
-fn name(library: &Path) -> Option<String> {
-    let file = fs::canonicalize(library).ok()?;
-    let about = fs::metadata(&file).ok()?;
-    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    Some(format!(
-        "{} {} {}.{:09} {cpus}",
-        file.display(),
-        about.len(),
-        about.mtime(),
-        about.mtime_nsec()
-    ))
+    let library = steals.library.as_deref();
+    library.is_some_and(|library| in_library::keep(folder, KEPT, library, steals.clone()))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     fn steals(runtime: &str, library: Option<&Path>, ns: f64) -> Steals {
@@ -254,9 +135,5 @@ mod tests {
             700.0
         );
         assert_eq!(of(&["home-made"]), None);
-        // A library that has changed since is measured anew, and this one is none.
-        fs::write(&library, "another").expect("a file");
-        assert_eq!(kept(folder.path()).len(), 1);
-        assert_ne!(kept(folder.path()).keys().next(), name(&library).as_ref());
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Rounds that are tried.
-pub(crate) const WANTED: usize = 2000;
+pub(super) const WANTED: usize = 2000;
 /// The first ones wake the other workers, or have them started.
 const FIRST: usize = 20;
 /// The time for all of them,
@@ -12,12 +12,12 @@ const PATIENCE: Duration = Duration::from_millis(300);
 /// and, where a machine under load lets hardly any thief come by, for a few.
 const LONGEST: Duration = Duration::from_secs(1);
 /// Fewer say nothing.
-pub(crate) const FEWEST: usize = 50;
+pub(super) const FEWEST: usize = 50;
 /// The time for one: a thief whose CPU was taken away is not waited for.
 const ONE: Duration = Duration::from_millis(1);
 
 /// A round.
-pub(crate) struct Round {
+pub(super) struct Round {
     created: Instant,
     /// Nanoseconds from the creation to the begin; 0 while it has not begun.
     begun: AtomicU64,
@@ -25,7 +25,7 @@ pub(crate) struct Round {
 
 impl Round {
     /// The task is about to be created.
-    pub(crate) fn new() -> Round {
+    pub(super) fn new() -> Round {
         Round {
             created: Instant::now(),
             begun: AtomicU64::new(0),
@@ -33,13 +33,13 @@ impl Round {
     }
 
     /// The task's first act.
-    pub(crate) fn begins(&self) {
+    pub(super) fn begins(&self) {
         let ns = self.created.elapsed().as_nanos() as u64;
         self.begun.store(ns | 1, Ordering::Release);
     }
 
     /// The creator waits. How long it took until the task began, in nanoseconds; `None` when nobody took it in time.
-    pub(crate) fn stolen(&self) -> Option<u64> {
+    pub(super) fn stolen(&self) -> Option<u64> {
         loop {
             match self.begun.load(Ordering::Acquire) {
                 0 if self.created.elapsed() > ONE => {
@@ -56,16 +56,16 @@ impl Round {
 
 /// What came of the rounds.
 #[derive(Default)]
-pub(crate) struct Costs {
+pub(super) struct Costs {
     begun: Option<Instant>,
     tried: usize,
     /// Of those that counted.
-    pub(crate) ns: Vec<u64>,
+    pub(super) ns: Vec<u64>,
 }
 
 impl Costs {
     /// Whether there is time for another round.
-    pub(crate) fn go_on(&mut self) -> bool {
+    pub(super) fn go_on(&mut self) -> bool {
         let begun = *self.begun.get_or_insert_with(Instant::now);
         let patience = if self.ns.len() < FEWEST {
             LONGEST
@@ -77,7 +77,7 @@ impl Costs {
     }
 
     /// What came of a round.
-    pub(crate) fn add(&mut self, ns: Option<u64>) {
+    pub(super) fn add(&mut self, ns: Option<u64>) {
         if self.tried > FIRST {
             self.ns.extend(ns);
         }
