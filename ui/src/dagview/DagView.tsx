@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { signal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { expanded, layout, meta, power, run, runMeta, selection, source, split, stats, status, tab } from "../store";
-import { count, ticks } from "../format";
+import { count, many, ticks } from "../format";
 import { dark, still } from "../theme/theme";
 import type { RunId } from "../data/contract";
 import { drawStrip } from "./axis";
@@ -99,7 +99,8 @@ function Shown({ scene }: { scene: Scene }) {
     const model = scene.model.value;
     stats.nodes = model.boxes.length;
     const folded = model.boxes.filter((n) => n.folded && expandable(n)).length;
-    const parts = [`${count(model.boxes.length)} nodes shown, ${count(folded)} of them folded (${count(model.hidden)} tasks inside)`];
+    const inside = folded > 0 ? `, ${count(folded)} of them folded (${many(model.hidden, "task")} inside)` : "";
+    const parts = [`${many(model.boxes.length, "node")} shown${inside}`];
     if (scene.note.value) parts.push(scene.note.value);
     if (layout.value === "time") parts.push(`time axis: 1 px = ${ticks((scene.placed.time?.ticksPerUnit ?? 1) / scene.shownScale.value)}`);
     if (scene.insides.busy.value > 0) parts.push("loading");

@@ -178,6 +178,7 @@ function names(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void
   const { t, meta } = p.look;
   const how: Letters = { size: 11, weight: 600, colour: t.fg, halo: t.panel, align: "right" };
   const sub: Letters = { size: 10.5, colour: t.fg3, halo: t.panel };
+  const written: Room[] = [];
   for (const f of p.model.frames) {
     if ((f.kind !== "task" && !f.strand) || seen.get(f) !== 2) continue;
     const first = entry(f);
@@ -196,12 +197,26 @@ function names(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void
       }
       continue;
     }
-    const room = Math.min(150, b.cx - frame.x - 12);
-    const words = cut(pen, nameOf(f, meta), room, how);
+    const name = nameOf(f, meta);
+    const right = b.cx - 9, wanted = Math.min(150, pen.measure(name, how));
+    // A name may begin outside of its frame, where nothing else is.
+    const room: Room = { x: right - wanted, y: b.y + b.h / 2 - 15, w: wanted, h: 20 };
+    const beyond = room.x > p.view.x && written.every((other) => apart(room, other)) && isFree(p, where, room, first);
+    const words = cut(pen, name, beyond ? 150 : Math.min(150, right - frame.x - 3), how);
     // Between the bar that leads to the fork, above it, and the one to its children, which is at the fork's own height where heights are times.
-    if (words && frame.h > 30) pen.text(words, b.cx - 9, b.y + b.h / 2 + (p.timed ? -4 : 1), how);
+    if (words && frame.h > 30) {
+      pen.text(words, right, b.y + b.h / 2 + (p.timed ? -4 : 1), how);
+      written.push(room);
+    }
   }
 }
+
+type Room = Omit<Rect, "spine">;
+
+const apart = (a: Room, b: Room): boolean => a.x >= b.x + b.w || a.x + a.w <= b.x || a.y >= b.y + b.h || a.y + a.h <= b.y;
+
+/** Whether no node but `own` is drawn within a rectangle. */
+const isFree = (p: Picture, where: Where, room: Room, own: Shown): boolean => p.model.boxes.every((n) => n === own || apart(where(n), room));
 
 /** The strand that is most of the span says so, when there is room beside it. */
 function callout(pen: Pen, p: Picture, where: Where): void {
@@ -214,10 +229,7 @@ function callout(pen: Pen, p: Picture, where: Where): void {
   const x = b.x + b.w + 16;
   if (b.h < 60 || x + 280 > p.view.x + p.view.w || b.y < p.view.y - b.h / 2 || b.y + b.h > p.view.y + p.view.h + b.h / 2) return;
   const mid = b.y + b.h / 2;
-  for (const n of p.model.boxes) {
-    const o = where(n);
-    if (n !== best && o.x < x + 280 && o.x + o.w > x - 4 && o.y < mid + 26 && o.y + o.h > mid - 26) return;
-  }
+  if (!isFree(p, where, { x: x - 4, y: mid - 26, w: 284, h: 52 }, best)) return;
   const s = best.strand!;
   pen.line([x, b.y + 1, x + 6, b.y + 1, x + 6, b.y + b.h - 1, x, b.y + b.h - 1], { colour: t.fg, width: 1.4 });
   pen.text(`${Math.round((s.weight / p.span) * 100)}\u00a0% of the span is this one strand`, x + 18, mid - 4, { size: 14, weight: 650, colour: t.fg, halo: t.panel });

@@ -59,7 +59,7 @@ export function SourcePane({ run: r, row, first }: { run: RunMeta; row: Row | nu
             {all.length > 1 ? (
               <select class="toggle mono" aria-label="File" value={file} onChange={(e) => (hand.value = e.currentTarget.value)}>{(all.includes(file) ? all : [file, ...all]).map((f) => <option key={f} value={f}>{shortened(f)}</option>)}</select>
             ) : (
-              <span class="mono" style={{ fontWeight: 600 }}>{shortened(file)}</span>
+              <span class="mono" style={{ fontWeight: 600 }} title={file}>{shortened(file)}</span>
             )}
             <span style={{ marginLeft: "auto" }}><Choice label="Heat" value={by.value} of={[{ value: "all", label: "all workers" }, { value: "critical", label: "critical path" }]} onChange={(v) => (by.value = v)} /></span>
           </div>

@@ -18,6 +18,7 @@ import { SourceLines } from "../ui/SourceLines";
 import { StackedBar } from "../ui/StackedBar";
 import { Answered, backticks, Empty } from "../ui/states";
 import { Stages } from "../frame/Loading";
+import { numbersCsv } from "./numbers";
 import { Strip } from "./Strip";
 import "./summary.css";
 
@@ -245,10 +246,4 @@ function Notes({ report: rep, run: r }: { report: Report; run: RunMeta }) {
   const notes = all.filter((w) => !r.warnings.includes(w) && !(rep.estimated && w.includes("unrecorded")));
   if (notes.length === 0) return null;
   return <Section title="Notes">{notes.map((w) => <p key={w} class="dim">{backticks(units(w))}</p>)}</Section>;
-}
-
-function numbersCsv(rep: Report): string {
-  const rows: [string, unknown][] = ["elapsed", "work", "span", "parallelism", "burden", "burdened_span", "burdened_parallelism", "workers", "tasks", "spawns", "syncs", "steals", "average_maximal_strand", "ticks_per_second", "metric_unit"].map((k) => [k, rep[k]]);
-  for (const [k, v] of Object.entries(rep.breakdown ?? {})) rows.push([`breakdown.${k}`, v]);
-  return "what,value\n" + rows.map(([k, v]) => `${k},${v ?? ""}`).join("\n") + "\n";
 }

@@ -1,7 +1,7 @@
 /** The timeline on its canvas: keeps what a frame is made of, draws when something changed, moves the window. */
 
 import { effect } from "@preact/signals";
-import { areaTicks, count, percent, ticks as timeOf } from "../format";
+import { areaTicks, many, percent, ticks as timeOf } from "../format";
 import type { InsideDetail, RunMeta, StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
 import type { DataSource } from "../data/source";
@@ -242,7 +242,7 @@ export class TimelineView {
     const parts = [
       `view ${exact(s.scale.t0, s.scale, perSecond)} to ${exact(s.scale.t1, s.scale, perSecond)}`,
       `Δ ${timeOf(s.scale.t1 - s.scale.t0, perSecond)}`,
-      `${this.boxes.truncated ? "about " : ""}${count(strands)} strands in ${count(Math.floor(s.scale.width))} columns, ${timeOf(ticksPerPixel(s.scale), perSecond)} each`,
+      `${this.boxes.truncated ? "about " : ""}${many(strands, "strand")} in ${many(Math.floor(s.scale.width), "column")}, ${timeOf(ticksPerPixel(s.scale), perSecond)} each`,
     ];
     if (this.meta.overview !== null) parts.splice(2, 1, `overview in steps of ${timeOf(2 ** this.meta.overview, perSecond)}`);
     const level = this.meta.elapsed > 0 && this.meta.overview === null ? this.tiles.stops(s.scale) : null;

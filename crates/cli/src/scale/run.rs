@@ -106,6 +106,10 @@ impl Runner {
         let now = |pid| *self.running.lock().unwrap_or_else(PoisonError::into_inner) = pid;
         now(pid);
         if let Some(pid) = pid {
+            if self.stopped() {
+                // The signal came before anyone knew the process to hand it on to.
+                let _ = kill_process(pid, Signal::TERM);
+            }
             // Left unreaped until no signal can go to its number any more.
             let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
             while matches!(waitid(WaitId::Pid(pid), ended), Err(Errno::INTR)) {}
@@ -123,5 +127,23 @@ impl Runner {
             );
         }
         Ok(took)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+    use super::*;
+
+    #[test]
+    fn a_signal_before_the_process_is_known_ends_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let runner = Runner::new(folder.path()).unwrap();
+        runner.stop.store(true, Ordering::SeqCst);
+        let mut command = Command::new("sleep");
+        command.arg("600");
+        let ended = runner.run(command, 1, None).unwrap_err();
+        assert!(format!("{ended:#}").contains("signal"), "{ended:#}");
     }
 }
