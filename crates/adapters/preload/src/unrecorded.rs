@@ -211,10 +211,10 @@ impl Subtree {
     /// As [`Subtree::wait`].
     #[inline]
     pub(crate) unsafe fn end_wait(&self) {
-        if self.at.get() != At::Wait || self.is_taken() {
-            self.waited();
+        let at = self.at.replace(At::Work);
+        if at != At::Wait || self.is_taken() {
+            self.waited(at);
         }
-        self.at.set(At::Work);
     }
 
     /// A task that is none of its own begins on its thread, while that waits.
@@ -251,6 +251,8 @@ impl Subtree {
     }
 
     /// Its thread waits from then on, or from now on.
+    #[cold]
+    #[inline(never)]
     fn tell(&self, since: Option<u64>) {
         self.at.set(At::ToldWait);
         // SAFETY: the handle is the thread's.
@@ -262,6 +264,8 @@ impl Subtree {
     }
 
     /// It goes on after a wait that was told of, wherever its stack has come to.
+    #[cold]
+    #[inline(never)]
     fn resume(&self) {
         if let Some(stop) = self.stopped.take() {
             // SAFETY: the handle is the thread's.
@@ -272,11 +276,13 @@ impl Subtree {
     /// Its thread has waited. The first part may have been taken just before the thread had nothing left to do, and have told so just
     /// after that had looked: then the wait began when it told.
     #[cold]
-    fn waited(&self) {
-        if self.at.get() == At::Wait {
+    #[inline(never)]
+    fn waited(&self, at: At) {
+        if at == At::Wait {
             self.tell(Some(self.taken.at.load(Ordering::Relaxed)));
         }
         self.resume();
+        self.at.set(At::Work);
     }
 }
 

@@ -9,7 +9,7 @@ use workspan_recorder::budget::{Begun, Choice, OF_TASKS};
 use workspan_recorder::front::Handle;
 
 use super::ffi::Data;
-use super::word::{self, BRIEF, INLINE, NOWHERE, ON_STACK, UNRECORDED};
+use super::word::{self, BRIEF, INLINE, NOWHERE, ON_STACK};
 use crate::unrecorded::Subtree;
 use crate::watch;
 
@@ -70,14 +70,21 @@ impl LeftOut {
             .map_or(NOWHERE, |subtree| word::inside(subtree.name()));
     }
 
+    /// Whether the thread is in a subtree whose tasks have a place in a word.
+    #[inline]
+    pub(super) fn is_inside(&self) -> bool {
+        self.inside != NOWHERE
+    }
+
     /// The word of a task of that level that is created in the subtree that the thread is in; `None` if it is in none, or has no place in a word.
     #[inline]
     pub(super) fn create(&self, site: u32, level: u32, at_once: bool) -> Option<u64> {
-        let name = self.subtree()?.name();
-        let word = word::brief(name, site, level);
+        if !self.is_inside() {
+            return None;
+        }
+        let word = word::placed(self.inside, site, level);
         // One that begins at once needs no site.
-        let without = || word::brief(name, 0, level).filter(|_| at_once);
-        Some(word.or_else(without)? | UNRECORDED)
+        word.or_else(|| word::placed(self.inside, 0, level).filter(|_| at_once))
     }
 
     /// True when the task that starts is one of the subtree that the thread is in: it is nobody's business.

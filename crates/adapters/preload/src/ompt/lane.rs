@@ -75,6 +75,13 @@ fn site_of(return_address: usize, primitive: u8) -> u32 {
     sites::at(return_address, primitive, true)
 }
 
+/// Where a lane keeps the site of such a call, and under what.
+#[inline]
+fn place_of(return_address: usize, primitive: u8) -> (usize, u64) {
+    let key = (return_address as u64) << 8 | u64::from(primitive);
+    ((return_address ^ return_address >> 6) % SITES, key)
+}
+
 // Where a thread's lane is found.
 workspan_recorder::thread_word!(Slot: Lane, "workspan_ompt_lane");
 
@@ -82,12 +89,14 @@ workspan_recorder::thread_word!(Slot: Lane, "workspan_ompt_lane");
 /// interrupt each other, so the reference is the only one while a callback runs.
 #[inline]
 pub(super) fn of_thread() -> Option<&'static mut Lane> {
-    let lane = Slot::get();
-    if lane.is_null() {
-        return make();
-    }
+    known().or_else(make)
+}
+
+/// The same, if it was made before.
+#[inline]
+pub(super) fn known() -> Option<&'static mut Lane> {
     // SAFETY: the slot holds this thread's lane until its end.
-    unsafe { lane.as_mut() }
+    unsafe { Slot::get().as_mut() }
 }
 
 #[cold]
@@ -188,13 +197,24 @@ impl Lane {
     /// The site of a call by its return address.
     #[inline]
     pub(super) fn site(&mut self, return_address: usize, primitive: u8) -> u32 {
-        let key = (return_address as u64) << 8 | u64::from(primitive);
-        let slot = &mut self.sites[(return_address ^ return_address >> 6) % SITES];
-        if slot.0 == key && key != 0 {
-            return slot.1;
-        }
-        *slot = (key, site_of(return_address, primitive));
-        slot.1
+        self.seen_site(return_address, primitive)
+            .unwrap_or_else(|| self.see_site(return_address, primitive))
+    }
+
+    /// That site, if the last call that has its place was the same.
+    #[inline]
+    pub(super) fn seen_site(&self, return_address: usize, primitive: u8) -> Option<u32> {
+        let (place, key) = place_of(return_address, primitive);
+        let (of, site) = self.sites[place];
+        (of == key && key != 0).then_some(site)
+    }
+
+    #[cold]
+    fn see_site(&mut self, return_address: usize, primitive: u8) -> u32 {
+        let (place, key) = place_of(return_address, primitive);
+        let site = site_of(return_address, primitive);
+        self.sites[place] = (key, site);
+        site
     }
 
     /// # Safety

@@ -34,10 +34,28 @@ pub(super) extern "C" fn sync_region(
     _task: *mut Data,
     return_address: usize,
 ) {
+    let begins = which == endpoint::BEGIN;
+    if kind == sync::TASKWAIT
+        && let Some(lane) = lane::known()
+        && let Some(subtree) = lane.left_out.subtree()
+    {
+        // SAFETY: on the subtree's thread, in a task of it.
+        return unsafe {
+            match begins {
+                true => subtree.begin_wait(),
+                false => subtree.end_wait(),
+            }
+        };
+    }
+    recorded(kind, begins, return_address);
+}
+
+/// All but a `taskwait` that is left out.
+#[inline(never)]
+fn recorded(kind: c_int, begins: bool, return_address: usize) {
     let Some(lane) = lane::of_thread() else {
         return;
     };
-    let begins = which == endpoint::BEGIN;
     match kind {
         sync::TASKWAIT if begins => begin_taskwait(lane, return_address),
         sync::TASKWAIT => end_taskwait(lane),
@@ -57,9 +75,14 @@ pub(super) extern "C" fn sync_region_wait(
     _task: *mut Data,
     _return_address: usize,
 ) {
-    if kind != sync::TASKGROUP || which != endpoint::BEGIN {
-        return;
+    if kind == sync::TASKGROUP && which == endpoint::BEGIN {
+        wait_for_group();
     }
+}
+
+/// The innermost task group's body has ended.
+#[inline(never)]
+fn wait_for_group() {
     let Some(lane) = lane::of_thread() else {
         return;
     };
@@ -78,10 +101,6 @@ pub(super) extern "C" fn sync_region_wait(
 
 #[inline]
 fn begin_taskwait(lane: &mut Lane, return_address: usize) {
-    if let Some(subtree) = lane.left_out.subtree() {
-        // SAFETY: on the subtree's thread, in a task of it.
-        return unsafe { subtree.begin_wait() };
-    }
     lane.settle();
     let site = lane.site(return_address, primitive::TASKWAIT);
     // SAFETY: the handle is this thread's.
@@ -93,10 +112,6 @@ fn begin_taskwait(lane: &mut Lane, return_address: usize) {
 
 #[inline]
 fn end_taskwait(lane: &mut Lane) {
-    if let Some(subtree) = lane.left_out.subtree() {
-        // SAFETY: on the subtree's thread, in a task of it.
-        return unsafe { subtree.end_wait() };
-    }
     let h = lane.h;
     // SAFETY: the handle is this thread's.
     unsafe {

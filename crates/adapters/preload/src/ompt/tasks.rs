@@ -14,7 +14,10 @@ use super::loops;
 use super::word::{self, FINAL, IMPLICIT, INLINE, LASTING, LEFT, ON_STACK, UNTIED};
 use crate::unrecorded;
 
-/// `ompt_callback_task_create_t`.
+/// Of these flags a plain task has but the first.
+const PLAIN: Flags = flag::EXPLICIT | flag::TARGET | flag::TASKWAIT | flag::UNTIED;
+
+/// `ompt_callback_task_create_t`. Most tasks that are left out come no further than this, nor than the first lines of other callbacks.
 pub(super) extern "C" fn task_create(
     encountering: *mut Data,
     _frame: *const c_void,
@@ -23,9 +26,7 @@ pub(super) extern "C" fn task_create(
     has_dependences: c_int,
     return_address: usize,
 ) {
-    let Some(lane) = lane::of_thread() else {
-        return;
-    };
+    let is_plain = flags & PLAIN == flag::EXPLICIT && has_dependences == 0;
     // SAFETY: what the runtime hands out is valid during the call, or null.
     let (encountering, Some(task)) = (unsafe {
         (
@@ -33,6 +34,43 @@ pub(super) extern "C" fn task_create(
             task.as_mut(),
         )
     }) else {
+        return;
+    };
+    if is_plain
+        && let Some(lane) = lane::known()
+        && let Some(word) = left_out(lane, encountering, flags, return_address)
+    {
+        lane.said_if = false;
+        task.value = word;
+        return;
+    }
+    create(encountering, task, flags, has_dependences, return_address);
+}
+
+/// The word of a plain task that is left out with what it is created in.
+#[inline]
+fn left_out(lane: &Lane, encountering: u64, flags: Flags, return_address: usize) -> Option<u64> {
+    if !lane.left_out.is_inside() {
+        return None;
+    }
+    let site = match loops::taskloop_site(encountering, return_address) {
+        Some(site) => site,
+        None => lane.seen_site(return_address, primitive::TASK)?,
+    };
+    let (level, at_once) = (word::level(encountering) + 1, flags & flag::UNDEFERRED != 0);
+    lane.left_out.create(site, level, at_once)
+}
+
+/// A task is created that may have to be recorded.
+#[inline(never)]
+fn create(
+    encountering: u64,
+    task: &mut Data,
+    flags: Flags,
+    has_dependences: c_int,
+    return_address: usize,
+) {
+    let Some(lane) = lane::of_thread() else {
         return;
     };
     lane.settle();
@@ -97,24 +135,43 @@ pub(super) extern "C" fn task_create(
 
 /// `ompt_callback_task_schedule_t`. `next` is null when nothing else runs by that.
 pub(super) extern "C" fn task_schedule(prior: *mut Data, how: c_int, next: *mut Data) {
-    let Some(lane) = lane::of_thread() else {
-        return;
-    };
     if prior.is_null() {
         return;
     }
-    // SAFETY: the runtime's tasks are valid during the call, and the words of those that run here this thread's to write.
+    if let Some(lane) = lane::known() {
+        // SAFETY: the runtime's tasks are valid during the call, and the words of those that run here this thread's to write.
+        let is_left_out = unsafe {
+            match how {
+                status::SWITCH | status::YIELD => !next.is_null() && lane.left_out.enter(next),
+                status::COMPLETE => lane.left_out.leave(prior),
+                _ => false,
+            }
+        };
+        if is_left_out {
+            lane.current = next;
+            return;
+        }
+    }
+    schedule(prior, how, next);
+}
+
+/// What the scheduler does with tasks that are recorded, or more than run.
+#[inline(never)]
+fn schedule(prior: *mut Data, how: c_int, next: *mut Data) {
+    let Some(lane) = lane::of_thread() else {
+        return;
+    };
+    // SAFETY: as in `task_schedule`.
     unsafe {
         match how {
-            status::SWITCH | status::YIELD if !next.is_null() && lane.left_out.enter(next) => {
-                lane.current = next;
-            }
             status::COMPLETE => {
                 end(lane, prior);
                 lane.current = next;
             }
             status::CANCEL => {
-                end(lane, prior);
+                if !lane.left_out.leave(prior) {
+                    end(lane, prior);
+                }
                 lane.groups.retain(|group| group.owner != prior);
                 lane.current = next;
             }
@@ -276,13 +333,9 @@ unsafe fn close(lane: &mut Lane, task: *mut Data) {
 }
 
 /// # Safety
-/// `task` is a task of the runtime that ends on this thread.
+/// `task` is a task of the runtime that ends on this thread, and none of a subtree that is left out.
 #[inline]
 unsafe fn end(lane: &mut Lane, task: *mut Data) {
-    // SAFETY: the caller's.
-    if unsafe { lane.left_out.leave(task) } {
-        return;
-    }
     lane.settle();
     // SAFETY: the caller's; the handle is this thread's.
     unsafe {

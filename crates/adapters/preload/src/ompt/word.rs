@@ -58,13 +58,16 @@ pub(super) fn has_room(thread: u32, count: u64) -> bool {
 #[inline]
 pub(super) fn brief(number: u64, site: u32, level: u32) -> Option<u64> {
     let (thread, count) = (number >> id::COUNT_BITS, number & low(id::COUNT_BITS));
-    let fits = thread >> BRIEF_THREAD_BITS == 0
-        && count >> BRIEF_COUNT_BITS == 0
-        && site >> SITE_BITS == 0;
-    let (site, level) = (u64::from(site), u64::from(level.min(DEEPEST)));
-    fits.then_some(
-        BRIEF | level << LEVEL_AT | site << NUMBER_BITS | thread << BRIEF_COUNT_BITS | count,
-    )
+    let fits = thread >> BRIEF_THREAD_BITS == 0 && count >> BRIEF_COUNT_BITS == 0;
+    placed(BRIEF | thread << BRIEF_COUNT_BITS | count, site, level).filter(|_| fits)
+}
+
+/// A brief word without site and level, with them; `None` where the site does not fit.
+#[inline]
+pub(super) fn placed(word: u64, site: u32, level: u32) -> Option<u64> {
+    let level = u64::from(level.min(DEEPEST));
+    let placed = word | level << LEVEL_AT | u64::from(site) << NUMBER_BITS;
+    (site >> SITE_BITS == 0).then_some(placed)
 }
 
 /// What a task's word and that of its subtree have in common when it may begin there.
