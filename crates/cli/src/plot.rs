@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use workspan_analysis::{Options, Report};
 use workspan_dag::Dag;
+use workspan_dag::packed::is_recorded;
 use workspan_export::plot::{self, Figure, PlotRun};
 
 use crate::compare::names;
@@ -158,10 +159,10 @@ pub fn put(path: &Path, bytes: impl AsRef<[u8]>) -> anyhow::Result<()> {
 
 /// A trace is not to be lost to a mixed-up argument.
 fn refuse_trace(path: &Path) -> anyhow::Result<()> {
-    let mut start = [0; 8];
+    // Enough for a packed one to say what it is.
+    let mut start = [0; 4096];
     let read = std::fs::File::open(path).and_then(|mut f| std::io::Read::read(&mut f, &mut start));
-    let magic = &workspan_trace::header::MAGIC;
-    if matches!(read, Ok(n) if n > 0 && start.starts_with(&magic[..magic.len().min(n)])) {
+    if read.is_ok_and(|n| is_recorded(&start[..n])) {
         bail!("{}: is a trace; choose another name", path.display());
     }
     Ok(())

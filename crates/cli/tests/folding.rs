@@ -3,6 +3,7 @@
 
 mod native;
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -253,6 +254,74 @@ fn every_command_reads_what_was_folded_while_recording() {
     );
     let n: u64 = rows.lines().last().unwrap().trim().parse().unwrap();
     assert!(n > 0 && n < run.created(), "{rows}");
+}
+
+#[test]
+fn a_small_folded_trace_is_packed() {
+    let folder = tempfile::tempdir().unwrap();
+    program(folder.path());
+    let run = record(folder.path(), &["--fold", "1ms"], &["20"]);
+    let packed = std::fs::read(&run.trace).unwrap();
+    assert!(packed.starts_with(&[0x1f, 0x8b]));
+    let mut plain = Vec::new();
+    flate2::read::MultiGzDecoder::new(packed.as_slice())
+        .read_to_end(&mut plain)
+        .unwrap();
+    assert!(plain.starts_with(&workspan_trace::header::MAGIC));
+    assert!(packed.len() < plain.len());
+    // Whether it is packed changes nothing that is said of the run, nor whether reading folds on.
+    let unpacked = folder.path().join("unpacked.wspan");
+    std::fs::write(&unpacked, &plain).unwrap();
+    let said = |command: &[&str], trace: &Path| {
+        let said = ask(command, &[trace]);
+        let lines = said.lines().filter(|line| !line.contains(".wspan"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    for command in [
+        &["report"][..],
+        &["report", "--grain", "10ms"],
+        &["timeline"],
+    ] {
+        let lines = said(command, &run.trace);
+        assert!(lines.len() > 5, "{lines:?}");
+        assert_eq!(lines, said(command, &unpacked), "{command:?}");
+    }
+    // A cut one is damaged, and no figure is written over a whole one.
+    let cut = folder.path().join("cut.wspan");
+    std::fs::write(&cut, &packed[..packed.len() / 2]).unwrap();
+    let refused = |arguments: &[&str], path: &Path, why: &str| {
+        let mut command = Command::new(WORKSPAN);
+        let output = command.args(arguments).arg(path).output().unwrap();
+        let on_error = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !output.status.success() && on_error.contains(why),
+            "{on_error}"
+        );
+    };
+    refused(&["report"], &cut, "can't be unpacked");
+    let trace = run.trace.to_str().unwrap();
+    refused(
+        &["plot", "--kind", "profile", trace, "--format", "svg", "-o"],
+        &run.trace,
+        "is a trace",
+    );
+    // The next run may be, as over any trace.
+    std::fs::rename(folder.path().join("tiny"), folder.path().join("again")).unwrap();
+    let again = Command::new(WORKSPAN)
+        .args(["record", "--no-report", "-o"])
+        .arg(&run.trace)
+        .arg("--")
+        .arg(folder.path().join("again"))
+        .arg("10")
+        .output()
+        .unwrap();
+    assert!(
+        again.status.success(),
+        "{}",
+        String::from_utf8_lossy(&again.stderr)
+    );
+    let plain = std::fs::read(&run.trace).unwrap();
+    assert!(plain.starts_with(&workspan_trace::header::MAGIC));
 }
 
 #[test]

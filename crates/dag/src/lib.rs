@@ -11,6 +11,7 @@ pub mod folded;
 pub mod memory;
 pub mod meta;
 pub mod open;
+pub mod packed;
 pub mod raw;
 pub mod recorded;
 pub mod samples;

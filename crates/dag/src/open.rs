@@ -1,5 +1,6 @@
 //! Opens a trace of any kind, by content.
 
+use std::borrow::Cow;
 use std::fs::{File, Metadata};
 use std::io::Read;
 use std::path::Path;
@@ -11,7 +12,7 @@ use crate::dag::Dag;
 use crate::error::Error;
 use crate::recorded::index::Beside;
 use crate::recorded::sketch::Sketch;
-use crate::{recorded, text};
+use crate::{packed, recorded, text};
 
 /// How to read.
 #[derive(Debug, Clone, Default)]
@@ -59,15 +60,9 @@ pub enum Kind {
     Recorded,
     /// A text trace.
     Text,
-    /// A text trace, packed by gzip.
+    /// A trace of either kind, packed by gzip ([`crate::packed`]).
     Packed,
 }
-
-/// What gzip's files start with (RFC 1952).
-const GZIP: [u8; 2] = [0x1f, 0x8b];
-
-/// A text trace packs to a tenth or a thirtieth; what unpacks to more than this many times its size is none.
-const MOST_UNPACKED: u64 = 200;
 
 impl Kind {
     /// Recognises a trace; `None` for neither kind.
@@ -76,7 +71,7 @@ impl Kind {
         if !bytes.is_empty() && magic.starts_with(&bytes[..bytes.len().min(magic.len())]) {
             return Some(Kind::Recorded);
         }
-        if bytes.starts_with(&GZIP) {
+        if packed::is_packed(bytes) {
             return Some(Kind::Packed);
         }
         let first = bytes.iter().find(|b| !b.is_ascii_whitespace());
@@ -91,7 +86,11 @@ impl Kind {
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Dag, Error> {
     with_file(path, |content| {
         let (bytes, about) = (content.bytes, content.about);
-        let wanted = options.index != Index::None && options.grain == Grain::Auto && !options.raw;
+        // A packed one is too small to need an index.
+        let wanted = options.index != Index::None
+            && options.grain == Grain::Auto
+            && !options.raw
+            && !packed::is_packed(bytes);
         let beside = about
             .filter(|_| wanted)
             .map(|about| Beside::of(path, about, bytes));
@@ -136,8 +135,44 @@ impl<'a> Content<'a> {
     }
 }
 
+/// A trace that stays open: a file's pages, or what was unpacked of them.
+#[derive(Debug)]
+pub(crate) enum Held {
+    /// The pages.
+    Map(Mmap),
+    /// The trace that was packed.
+    Unpacked(Vec<u8>),
+}
+
+impl Held {
+    /// Of a file's pages.
+    ///
+    /// # Errors
+    /// They are packed, and can't be unpacked.
+    pub(crate) fn of(map: Mmap, options: &OpenOptions) -> Result<Held, Error> {
+        Ok(match plain(&map, options.allow_truncated)? {
+            Cow::Owned(trace) => Held::Unpacked(trace),
+            Cow::Borrowed(_) => Held::Map(map),
+        })
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Held::Map(map) => map,
+            Held::Unpacked(trace) => trace,
+        }
+    }
+
+    pub(crate) fn content(&self) -> Content<'_> {
+        match self {
+            Held::Map(map) => Content::mapped(map),
+            Held::Unpacked(trace) => Content::of(trace),
+        }
+    }
+}
+
 /// A mapped file takes no memory until it is read again.
-pub(crate) fn let_go(map: &Mmap) {
+fn let_go(map: &Mmap) {
     // SAFETY: nothing is ever written to the map, so its pages come back from the file as they were. Where the kernel refuses, they stay.
     let _ = unsafe { map.unchecked_advise(UncheckedAdvice::DontNeed) };
 }
@@ -161,9 +196,12 @@ pub fn index_note(path: &Path, folded: [u64; 5]) -> Result<(&'static str, String
 /// # Errors
 /// As [`open`].
 pub fn sketch(path: &Path, options: &OpenOptions) -> Result<Option<Sketch>, Error> {
-    with_bytes(path, |bytes| match Kind::of(bytes) {
-        Some(Kind::Recorded) => recorded::sketch::sketch(bytes, options).map(Some),
-        _ => Ok(None),
+    with_bytes(path, |bytes| {
+        let bytes = plain(bytes, options.allow_truncated)?;
+        match Kind::of(&bytes) {
+            Some(Kind::Recorded) => recorded::sketch::sketch(&bytes, options).map(Some),
+            _ => Ok(None),
+        }
     })
 }
 
@@ -230,13 +268,32 @@ fn read_beside(
     let result = match kind(path, bytes)? {
         Kind::Recorded => recorded::dag_beside(content, options, beside),
         Kind::Text => text::read_with(bytes, options),
-        Kind::Packed => unpacked(bytes, options).and_then(|text| text::read_with(&text, options)),
+        Kind::Packed => packed::unpack(bytes, options.allow_truncated).and_then(|plain| {
+            match Kind::of(&plain) {
+                Some(Kind::Recorded) => recorded::dag(&plain, options),
+                _ => text::read_with(&plain, options),
+            }
+        }),
     };
-    result.map_err(|error| match error {
+    result.map_err(|error| named(path, error))
+}
+
+/// The bytes, unpacked where they are packed.
+pub(crate) fn plain(bytes: &[u8], allow_truncated: bool) -> Result<Cow<'_, [u8]>, Error> {
+    if packed::is_packed(bytes) {
+        packed::unpack(bytes, allow_truncated).map(Cow::Owned)
+    } else {
+        Ok(Cow::Borrowed(bytes))
+    }
+}
+
+/// The error with the file's name.
+fn named(path: &Path, error: Error) -> Error {
+    match error {
         file @ Error::File { .. } => file,
         Error::Trace(what) => fail(path, &what),
         other => fail(path, &other.to_string()),
-    })
+    }
 }
 
 /// What is damaged of the trace at `path`, as a sentence; `None` when nothing is, as far as its chunks tell, and for text traces and
@@ -249,9 +306,11 @@ pub fn damage(path: &Path) -> Result<Option<String>, Error> {
         return Ok(None);
     }
     with_bytes(path, |bytes| {
-        if kind(path, bytes)? != Kind::Recorded {
+        kind(path, bytes)?;
+        if !packed::is_recorded(bytes) {
             return Ok(None);
         }
+        let bytes = &plain(bytes, true).map_err(|error| named(path, error))?;
         let trace = Trace::open(bytes).map_err(|e| fail(path, &e.to_string()))?;
         let mut chunks = trace.chunks(Tolerance::Tolerant);
         let _ = chunks.by_ref().count();
@@ -275,26 +334,4 @@ fn fail(path: &Path, what: &str) -> Error {
         path: path.to_path_buf(),
         what: what.into(),
     }
-}
-
-/// The text of a packed trace; what comes before the damage where that is allowed.
-fn unpacked(bytes: &[u8], options: &OpenOptions) -> Result<Vec<u8>, Error> {
-    let most = (bytes.len() as u64).saturating_mul(MOST_UNPACKED);
-    let mut text = Vec::new();
-    let read = flate2::read::MultiGzDecoder::new(bytes)
-        .take(most)
-        .read_to_end(&mut text);
-    if let Err(error) = read
-        && !options.allow_truncated
-    {
-        return Err(Error::Trace(format!(
-            "can't be unpacked ({error}); expected a text trace packed by gzip"
-        )));
-    }
-    if text.len() as u64 == most {
-        return Err(Error::Trace(format!(
-            "unpacks to more than {MOST_UNPACKED} times its size, as no trace does"
-        )));
-    }
-    Ok(text)
 }

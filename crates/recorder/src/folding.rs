@@ -32,8 +32,9 @@ pub struct Folding {
     pub keep: Vec<String>,
 }
 
-/// The grain at the start and at most, in ns.
-const GRAIN: u64 = 10_000;
+/// With [`When::Auto`] the grain at the start, in ns.
+pub const GRAIN: u64 = 10_000;
+/// And at most.
 const MOST_GRAIN: u64 = 1_000_000;
 /// With [`When::Auto`] a thread folds from the first chunk on whose tasks take less than so many ns on average.
 const SHORT: u64 = 1_000;

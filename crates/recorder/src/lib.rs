@@ -32,7 +32,7 @@ mod thread_word;
 
 pub use clock::monotonic_raw_ns;
 pub use counters::{CounterEvent, MOST_COUNTERS};
-pub use folding::{Folding, When, fold};
+pub use folding::{Folding, GRAIN, When, fold};
 pub use parts::{MOST_SIGNALS, Parts, SIGNALS, SIGNALS_SIZE};
 pub use process::{OffCpuTimes, finish, is_on, start, use_at_most};
 pub use reserve::Reserved;

@@ -31,6 +31,7 @@ mod waits;
 
 use crate::event::Events;
 use crate::folded::FoldedRecord;
+use crate::open::Open;
 
 pub use self::cuts::Cut;
 use self::cuts::Cuts;
@@ -151,6 +152,13 @@ impl Fold {
             encoded: Vec::new(),
             instead: Vec::new(),
         }
+    }
+
+    /// For a thread that has this open at `t`, before its first record here: tasks that are on its stack stay as they are.
+    pub fn going_on(thread: u32, open: &Open, t: u64, options: FoldOptions) -> Fold {
+        let mut fold = Fold::new(thread, (open.tasks, open.scopes), options);
+        fold.restart(open.stack.iter().copied(), t);
+        fold
     }
 
     /// From now on. Larger is always possible; smaller gives up what is longer.

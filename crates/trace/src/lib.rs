@@ -18,6 +18,7 @@ pub mod header;
 pub mod open;
 pub mod reader;
 pub mod seal;
+pub mod tails;
 mod turns;
 pub mod window;
 pub mod wire;

@@ -5,6 +5,7 @@ use std::io::{self, Seek, Write};
 use crate::chunk::ChunkKind;
 use crate::error::FormatError;
 use crate::reader::{Tolerance, Trace};
+use crate::tails::Tails;
 use crate::writer::TraceWriter;
 
 /// What was copied.
@@ -29,6 +30,19 @@ pub fn copy_sealed<W: Write + Seek>(
     except: &[ChunkKind],
     writer: &mut TraceWriter<W>,
 ) -> io::Result<Sealed> {
+    copy_with_tails(trace, except, &Tails::default(), writer)
+}
+
+/// The same, with the chunks that `tails` has as they are there.
+///
+/// # Errors
+/// As [`copy_sealed`].
+pub fn copy_with_tails<W: Write + Seek>(
+    trace: &Trace<'_>,
+    except: &[ChunkKind],
+    tails: &Tails,
+    writer: &mut TraceWriter<W>,
+) -> io::Result<Sealed> {
     let mut sealed = Sealed::default();
     let mut chunks = trace.chunks(Tolerance::Tolerant);
     for chunk in chunks.by_ref().flatten() {
@@ -41,12 +55,13 @@ pub fn copy_sealed<W: Write + Seek>(
         }
         sealed.chunks += 1;
         if chunk.kind == ChunkKind::Events {
-            sealed.event_bytes += chunk.payload.len() as u64;
+            let records = tails.instead_of(&chunk).unwrap_or(chunk.payload);
+            sealed.event_bytes += records.len() as u64;
             writer.events(
                 chunk.thread,
                 chunk.seq,
                 (chunk.base_ticks, chunk.base_ns),
-                chunk.payload,
+                records,
             )?;
         } else {
             writer.entries(chunk.kind, chunk.payload)?;

@@ -11,6 +11,7 @@ mod outward;
 mod program;
 mod reading;
 mod refused;
+mod tails;
 
 use std::collections::BTreeMap;
 

@@ -116,6 +116,7 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
         report: request.report,
         follow: request.follow,
         windows: &request.windows,
+        tail_grain: request.watch.fold.tail_grain(),
         max_overhead: request.watch.max_overhead,
     }
     .conclude(|recorded| match recorded {

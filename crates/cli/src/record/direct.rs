@@ -113,6 +113,7 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         report: request.report,
         follow: request.follow,
         windows: &request.windows,
+        tail_grain: request.watch.fold.tail_grain(),
         max_overhead: request.watch.max_overhead,
     }
     .conclude(|recorded| Some(nothing(recorded, &path, request.follow)));

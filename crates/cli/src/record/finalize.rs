@@ -1,5 +1,5 @@
 //! From what a recorded process left behind (its spool file) to one self-contained trace: chunks trimmed and sealed,
-//! sites resolved to functions, files and lines, facts about the run noted.
+//! what was still open to folding folded, sites resolved, facts about the run noted; small folded ones packed.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Cursor, Seek, SeekFrom, Write};
@@ -7,22 +7,23 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use workspan_dag::{LEFT_OUT_JOIN, LEFT_OUT_TASK};
-use workspan_recorder::front::INHERITED;
-use workspan_symbols::{Mapping, Position, Site, Workspace};
+use workspan_dag::{LEFT_OUT_JOIN, LEFT_OUT_TASK, packed};
+use workspan_symbols::Workspace;
 use workspan_trace::chunk::{ALIGNMENT, ChunkKind};
-use workspan_trace::entry::{self, Note, PlaceEntry, SitePosition};
+use workspan_trace::entry::{Note, PlaceEntry};
 use workspan_trace::event::{Event, Events};
+use workspan_trace::fold::{FoldOptions, Thieves};
 use workspan_trace::header::HEADER_SIZE;
-use workspan_trace::reader::Tolerance;
+use workspan_trace::reader::{Chunk, Tolerance};
+use workspan_trace::seal::copy_with_tails;
+use workspan_trace::tails::Tails;
 use workspan_trace::window::{Window, copy_window};
-use workspan_trace::wire::primitive;
 use workspan_trace::{Trace, TraceWriter};
 
 use super::EXIT_STATUS;
 use super::clock::Clock;
 use super::off_cpu::OffCpu;
-use super::runs::program_name;
+use super::told::Told;
 use super::windows::{self, Windows};
 use super::{calibration, left_out, steals};
 
@@ -61,6 +62,8 @@ pub struct Settings<'a> {
     pub tool: &'a Path,
     /// Which parts of the run are kept.
     pub windows: &'a Windows,
+    /// What took less time, in ns, is folded in the records that threads that fold had last; `None`: they stay.
+    pub tail_grain: Option<u64>,
     /// All tasks are counted, to tell several traces apart, as where parts are kept. Of a single one it is asked only whether it has any, and
     /// counting takes as long as all else.
     pub counts: bool,
@@ -83,12 +86,14 @@ pub fn finalize(
         follow,
         tool,
         windows,
+        tail_grain,
         counts,
     } = settings;
     let bytes = std::fs::read(spool).with_context(|| spool.display().to_string())?;
     let trace = Trace::open(&bytes).with_context(|| spool.display().to_string())?;
     let clock = Clock::of(&trace);
     let parts = windows.of(&trace, &clock);
+    let tails = tail_grain.map_or_else(Tails::default, |grain| tails(&trace, clock.length(grain)));
     let told = Told::read(&trace, counts || parts.is_some());
     let (places, mut warnings) = told.resolve(workspace);
     let costs = costs(&told, &clock, tool);
@@ -115,6 +120,7 @@ pub fn finalize(
         notes: &notes,
         workspace,
         off_cpu,
+        tails: &tails,
     };
     let parts: Vec<Option<Window>> = match parts {
         None => vec![None],
@@ -162,6 +168,23 @@ pub fn finalize(
     Ok(written)
 }
 
+/// Traces with more bytes of records are not packed, as that would take some fifth of a second.
+const MOST_PACKED: usize = 2 << 20;
+/// Bytes of memory a thread for what may still be folded of its last records.
+const TAIL_MEMORY: usize = 16 << 20;
+
+/// What threads that fold did last, with what is shorter than so many ticks folded.
+fn tails(trace: &Trace<'_>, grain: u64) -> Tails {
+    let options = FoldOptions {
+        grain,
+        // As the recorder has it.
+        thieves: Thieves::TakeChildren,
+        kept: Vec::new(),
+        memory: TAIL_MEMORY,
+    };
+    Tails::of(trace, &options)
+}
+
 fn unwritten(output: &Path, spool: &Path) -> String {
     format!(
         "{}: could not write the trace (the recording is still in {})",
@@ -187,10 +210,11 @@ struct Found<'a> {
     notes: &'a [Note],
     workspace: &'a Workspace,
     off_cpu: &'a OffCpu,
+    tails: &'a Tails,
 }
 
 impl Found<'_> {
-    /// Writes the trace; damage in what was recorded is left out and told.
+    /// Writes the trace, packed where that is worth it; damage in what was recorded is left out and told.
     fn write(
         &self,
         output: &Path,
@@ -198,14 +222,52 @@ impl Found<'_> {
         warnings: &mut Vec<String>,
         spool: &str,
     ) -> io::Result<()> {
-        let trace = self.trace;
         let file = private(output)?;
-        let mut writer = TraceWriter::new(BufWriter::with_capacity(1 << 20, file), trace.header)?;
+        if self.packs() {
+            let trace = self.put(Cursor::new(Vec::new()), part, warnings, spool)?;
+            packed::pack(&trace.into_inner(), &file)?;
+            return file.sync_data();
+        }
+        let file = BufWriter::with_capacity(1 << 20, file);
+        let file = self.put(file, part, warnings, spool)?;
+        file.into_inner().map_err(|e| e.into_error())?.sync_data()
+    }
+
+    /// True for a small trace with folded subtrees: whoever has a run folded wants its trace to be small, and unpacking a large one would take
+    /// some of the time of its report.
+    fn packs(&self) -> bool {
+        let folds = |chunk: &Chunk<'_>| {
+            let mut events = Events::new(chunk.payload, 0);
+            events.any(|(_, event)| matches!(event, Event::Folded(_)))
+        };
+        let (mut bytes, mut any) = (0, false);
+        for chunk in self.trace.chunks(Tolerance::Tolerant).flatten() {
+            if chunk.kind == ChunkKind::Events {
+                bytes += chunk.payload.len();
+                any = any || folds(&chunk);
+            }
+            if bytes > MOST_PACKED {
+                return false;
+            }
+        }
+        any
+    }
+
+    /// Writes the trace to `out`.
+    fn put<W: Write + Seek>(
+        &self,
+        out: W,
+        part: Option<&Window>,
+        warnings: &mut Vec<String>,
+        spool: &str,
+    ) -> io::Result<W> {
+        let trace = self.trace;
+        let mut writer = TraceWriter::new(out, trace.header)?;
         let rewritten = [ChunkKind::Places, ChunkKind::Notes];
         let mut told = self.told.notes.clone();
         match part {
             None => {
-                let sealed = workspan_trace::seal::copy_sealed(trace, &rewritten, &mut writer)?;
+                let sealed = copy_with_tails(trace, &rewritten, self.tails, &mut writer)?;
                 let damage = sealed.damage.iter();
                 warnings.extend(damage.map(|d| format!("{spool}: {d}")));
                 for chunk in self.off_cpu.chunks(trace, None) {
@@ -231,8 +293,7 @@ impl Found<'_> {
             &mut writer,
         )?;
         self.write_notes(&told, warnings, &mut writer)?;
-        let file = writer.finish()?;
-        file.into_inner().map_err(|e| e.into_error())?.sync_data()
+        writer.finish()
     }
 
     fn write_notes<W: Write + Seek>(
@@ -315,177 +376,4 @@ fn costs(told: &Told, clock: &Clock, tool: &Path) -> Vec<Note> {
         notes.push(Note::new(workspan_dag::BURDEN_SOURCE, source));
     }
     notes
-}
-
-/// What the chunks of other kinds than events say.
-#[derive(Default)]
-struct Told {
-    sites: Vec<entry::Site>,
-    mappings: Vec<Mapping>,
-    notes: Vec<Note>,
-    tasks: u64,
-    finished: bool,
-    /// There are readings of the threads' statistics.
-    estimated: bool,
-}
-
-impl Told {
-    fn read(trace: &Trace<'_>, counts: bool) -> Self {
-        let mut told = Self::default();
-        for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
-            let bodies = || entry::entries(chunk.payload);
-            match chunk.kind {
-                ChunkKind::Events if counts || told.tasks == 0 => {
-                    told.tasks += count_tasks(chunk.payload);
-                }
-                ChunkKind::OffCpu => told.estimated = true,
-                ChunkKind::Finished => told.finished |= !chunk.payload.is_empty(),
-                ChunkKind::Sites => told.sites.extend(bodies().filter_map(entry::Site::decode)),
-                ChunkKind::Maps => told
-                    .mappings
-                    .extend(bodies().filter_map(entry::Mapping::decode).map(mapping)),
-                ChunkKind::Notes => {
-                    told.notes
-                        .extend(bodies().filter_map(Note::decode).map(|mut note| {
-                            if note.key == "name" {
-                                note.value = program_name(&note.value).to_owned();
-                            }
-                            note
-                        }))
-                }
-                _ => {}
-            }
-        }
-        told
-    }
-
-    /// The values of a key's notes, each once.
-    fn all(&self, key: &str) -> Vec<String> {
-        let mut values: Vec<String> = Vec::new();
-        for note in self.notes.iter().filter(|note| note.key == key) {
-            if !values.contains(&note.value) {
-                values.push(note.value.clone());
-            }
-        }
-        values
-    }
-
-    /// A warning when the process has not ended yet.
-    fn still_running(&self, pid: u32) -> Option<String> {
-        // A process that ended and that nobody waited for has no program any more.
-        let runs = !self.finished && std::fs::read_link(format!("/proc/{pid}/exe")).is_ok();
-        runs.then(|| {
-            format!(
-                "Process {pid} was still running when the recorded program had ended: its trace stops there."
-            )
-        })
-    }
-
-    fn number(&self, key: &str) -> u64 {
-        let note = self.notes.iter().find(|note| note.key == key);
-        note.and_then(|note| note.value.parse().ok()).unwrap_or(0)
-    }
-
-    fn name(&self) -> String {
-        self.notes
-            .iter()
-            .find(|note| note.key == "name")
-            .map_or_else(|| "program".to_owned(), |note| note.value.clone())
-    }
-
-    fn resolve(&self, workspace: &Workspace) -> (Vec<PlaceEntry>, Vec<String>) {
-        let mut by_id: Vec<(u32, usize)> = self
-            .sites
-            .iter()
-            .enumerate()
-            .map(|(at, site)| (site.id, at))
-            .collect();
-        by_id.sort_unstable();
-        let at = |id: u32| Some(by_id[by_id.binary_search_by_key(&id, |&(id, _)| id).ok()?].1);
-        let raw: Vec<Site> = self
-            .sites
-            .iter()
-            .map(|site| raw(&site.position, at))
-            .collect();
-        let resolution = workspan_symbols::resolve(&raw, &self.mappings, workspace);
-        let places = self
-            .sites
-            .iter()
-            .zip(resolution.positions)
-            .map(|(site, position)| place(site, position))
-            .collect();
-        (places, resolution.warnings)
-    }
-}
-
-fn count_tasks(payload: &[u8]) -> u64 {
-    Events::new(payload, 0)
-        .map(|(_, event)| match event {
-            Event::Join { .. } => 2,
-            Event::Create { .. } | Event::Member { .. } => 1,
-            _ => 0,
-        })
-        .sum()
-}
-
-fn mapping(told: entry::Mapping) -> Mapping {
-    Mapping {
-        start: told.start,
-        end: told.end,
-        offset: told.file_offset,
-        path: PathBuf::from(told.path),
-        build_id: told.build_id,
-    }
-}
-
-fn raw(position: &SitePosition, at: impl Fn(u32) -> Option<usize>) -> Site {
-    match position {
-        SitePosition::Location { file, line, .. } => Site::Location {
-            file: file.clone(),
-            line: *line,
-        },
-        SitePosition::Stack {
-            addresses,
-            file,
-            line,
-        } => {
-            let mut addresses = addresses.clone();
-            // The stand-in's mark for the calling task's site, in place of a last address.
-            let inherited = addresses
-                .pop_if(|address| *address >= INHERITED as u64)
-                .map(|mark| mark as u32);
-            Site::Stack {
-                addresses,
-                inherited: inherited.and_then(at),
-                library: (!file.is_empty()).then(|| (file.clone(), *line)),
-            }
-        }
-        SitePosition::Address { address, is_return } => Site::Address {
-            address: *address,
-            returns: *is_return,
-        },
-        SitePosition::Label(label) => Site::Label(label.clone()),
-        SitePosition::Calls { addresses, name } => Site::Calls {
-            addresses: addresses.clone(),
-            name: name.clone(),
-        },
-    }
-}
-
-fn place(site: &entry::Site, position: Position) -> PlaceEntry {
-    PlaceEntry {
-        site: site.id,
-        label: position.label,
-        file: position.file,
-        line: position.line,
-        function: position.function,
-        primitive: (site.primitive != primitive::UNKNOWN)
-            .then(|| {
-                primitive::NAMES
-                    .get(usize::from(site.primitive))
-                    .map(|&name| name.to_owned())
-            })
-            .flatten(),
-        source: position.source,
-    }
 }

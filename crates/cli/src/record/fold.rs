@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::process::Command;
 use std::str::FromStr;
 
+use workspan_recorder::GRAIN;
+
 use crate::check;
 
 use super::cargo_line::CargoLine;
@@ -128,6 +130,16 @@ impl FoldArgs {
     /// True when anything may be folded.
     pub fn folds(&self) -> bool {
         self.fold.unwrap_or_default() != FoldWhen::Off
+    }
+
+    /// What is shorter, in ns, is folded in the records that a thread that folds left last; `None` for nothing. Which sites the recorder kept is not known.
+    pub fn tail_grain(&self) -> Option<u64> {
+        let grain = match self.fold.unwrap_or_default() {
+            FoldWhen::Off => None,
+            FoldWhen::Auto => Some(GRAIN),
+            FoldWhen::Below(ns) => Some(ns),
+        };
+        grain.filter(|_| self.keep.is_empty())
     }
 
     /// Tells the recorder below `command`.

@@ -29,6 +29,7 @@ mod samples;
 mod sanitizer;
 pub mod steals;
 mod swap;
+mod told;
 mod user_config;
 mod watch;
 mod windows;

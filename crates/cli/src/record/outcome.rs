@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use workspan_dag::{Dag, OpenOptions, TaskKind};
+use workspan_dag::{Dag, OpenOptions, TaskKind, packed};
 use workspan_symbols::Workspace;
 use workspan_trace::entry::Note;
 
@@ -36,6 +36,8 @@ pub struct Outcome<'a> {
     pub follow: bool,
     /// Which parts of the run are kept.
     pub windows: &'a Windows,
+    /// As [`Settings::tail_grain`].
+    pub tail_grain: Option<u64>,
     /// The limit that was asked for.
     pub max_overhead: Option<MaxOverhead>,
 }
@@ -143,6 +145,7 @@ impl Outcome<'_> {
                 follow: self.follow,
                 tool: self.tool,
                 windows: self.windows,
+                tail_grain: self.tail_grain,
                 counts: spools.len() > 1,
             };
             match finalize(spool, &half, &settings) {
@@ -377,7 +380,7 @@ pub fn check_output(output: &Path) -> anyhow::Result<()> {
     }
     if let Ok(there) = std::fs::read(output)
         && !there.is_empty()
-        && !there.starts_with(&workspan_trace::header::MAGIC)
+        && !packed::is_recorded(&there)
     {
         anyhow::bail!(
             "{}: exists and is no trace; name another file, or remove it",

@@ -21,13 +21,13 @@ use super::places;
 use crate::dag::{Dag, EndKind, NONE, PlaceId, StrandId};
 use crate::error::Error;
 use crate::meta::Shortened;
-use crate::open::{Content, Kind, OpenOptions, let_go};
+use crate::open::{Held, Kind, OpenOptions};
 
-/// A trace whose folded strands are looked into. It stays mapped, but its pages are kept only while they are read; beside that it takes some
-/// bytes a chunk.
+/// A trace whose folded strands are looked into. It stays mapped (one that is packed, unpacked), but its pages are kept only while they are
+/// read; beside that it takes some bytes a chunk.
 #[derive(Debug)]
 pub struct Records {
-    map: Mmap,
+    trace: Held,
     threads: Vec<Lane>,
     /// Site in the file → place.
     place_of: Vec<PlaceId>,
@@ -135,19 +135,21 @@ impl Records {
         // SAFETY: the map is read only and lives as long as this; should another process shorten the file meanwhile, reads beyond its
         // end stop this process with SIGBUS, as with any mapped input.
         let map = unsafe { Mmap::map(&file) }.map_err(unreadable)?;
-        if Kind::of(&map) != Some(Kind::Recorded) || map.len() as u64 != about.size {
+        let trace = Held::of(map, options)?;
+        let bytes = trace.bytes();
+        if Kind::of(bytes) != Some(Kind::Recorded) || bytes.len() as u64 != about.size {
             return Ok(None);
         }
-        let gathered = gather::gather_of(Content::mapped(&map), options)?;
+        let gathered = gather::gather_of(trace.content(), options)?;
         let place_of = places::places(&gathered).by_site();
-        let threads = lanes(&map, &gathered, &about);
+        let threads = lanes(bytes, &gathered, &about);
         drop(gathered);
-        let_go(&map);
+        trace.content().let_go();
         Ok(Some(Records {
             threads,
             place_of,
             about,
-            map,
+            trace,
         }))
     }
 
@@ -206,7 +208,7 @@ impl Records {
                 break;
             }
         }
-        let_go(&self.map);
+        self.trace.content().let_go();
     }
 
     /// Records' ticks are the clock's, a [`Dag`]'s count from its origin.
@@ -238,7 +240,8 @@ impl Records {
         };
         replay.name_from(creates);
         'all: for chunk in &lane.chunks[first..] {
-            let records = self.map.get(chunk.from..chunk.to).unwrap_or(&[]);
+            let records = self.trace.bytes().get(chunk.from..chunk.to);
+            let records = records.unwrap_or(&[]);
             let mut events = Events::new(records, chunk.base);
             let mut at = chunk.before;
             while let Some((t, event)) = events.next() {
@@ -256,7 +259,7 @@ impl Records {
     }
 }
 
-fn lanes(map: &[u8], gathered: &Gathered<'_>, about: &Shortened) -> Vec<Lane> {
+fn lanes(trace: &[u8], gathered: &Gathered<'_>, about: &Shortened) -> Vec<Lane> {
     let lane = |thread: &Thread<'_>| {
         let mut before = 0;
         let known = about.threads.iter().find(|t| t.0 == thread.number);
@@ -267,7 +270,7 @@ fn lanes(map: &[u8], gathered: &Gathered<'_>, about: &Shortened) -> Vec<Lane> {
                 .chunks
                 .iter()
                 .map(|chunk| {
-                    let from = (chunk.offset as usize).min(map.len());
+                    let from = (chunk.offset as usize).min(trace.len());
                     let chunk = Chunk {
                         from,
                         to: from + chunk.bytes.len(),

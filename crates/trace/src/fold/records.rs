@@ -187,7 +187,7 @@ impl Fold {
     }
 
     /// Tasks of which the beginning is not known: none of them is folded.
-    fn restart(&mut self, stack: impl Iterator<Item = Place>, t: u64) {
+    pub(super) fn restart(&mut self, stack: impl Iterator<Item = Place>, t: u64) {
         for place in stack {
             let mut frame = Frame::new(0, t);
             (frame.dirty, frame.barred) = (true, true);
