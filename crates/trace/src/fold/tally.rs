@@ -133,8 +133,7 @@ fn sum(entries: &mut Vec<(u64, u64)>, from: usize) {
         entries[from..].sort_unstable_by_key(|e| e.0);
     }
     let mut end = from;
-    // A subtree has few blocks and lengths, so that looking through them is quicker than sorting; the one met last is likely
-    // met again soon.
+    // A subtree has few blocks and lengths, so that looking through them is quicker than sorting.
     for at in from..entries.len() {
         let (key, n) = entries[at];
         let first = if many {
@@ -142,7 +141,7 @@ fn sum(entries: &mut Vec<(u64, u64)>, from: usize) {
         } else {
             from
         };
-        let known = entries[first..end].iter().rposition(|e| e.0 == key);
+        let known = entries[first..end].iter().position(|e| e.0 == key);
         match known {
             Some(i) => {
                 let sum = &mut entries[first + i].1;
