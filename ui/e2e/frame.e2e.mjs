@@ -139,8 +139,22 @@ export default function (suite) {
       check(out.length === 0, `outside of the window: ${out}`);
     });
 
+  suite.test("everything that says, takes or shows something has a name for a screen reader", { files: [suite.runs.before, suite.runs.after] }, async (t) => {
+    const named = new Set(["button", "link", "checkbox", "radio", "tab", "combobox", "textbox", "searchbox", "slider", "menuitem", "option", "image", "figure", "application", "table", "dialog", "tabpanel"]);
+    const devtools = await t.page.context().newCDPSession(t.page);
+    for (const tab of TABS) {
+      await t.open(`tab=${tab}`);
+      await t.page.waitForLoadState("networkidle");
+      const { nodes } = await devtools.send("Accessibility.getFullAXTree");
+      const there = nodes.filter((n) => !n.ignored && named.has(n.role?.value));
+      check(there.length > 10, `${tab}: ${there.length} nodes`);
+      const nameless = there.filter((n) => !n.name?.value?.trim()).map((n) => n.role.value);
+      check(nameless.length === 0, `${tab}: ${nameless.join(", ")} without a name`);
+    }
+  });
+
   suite.test("a wide selection of contrasts holds on the page", async (t) => {
-    for (const theme of ["light", "dark"]) for (const tab of ["summary", "sites", "scalability", "whatif", "compare"]) {
+    for (const theme of ["light", "dark"]) for (const tab of TABS) {
       await t.page.goto("about:blank");
       await t.page.goto(`${t.base}#v=1&tab=${tab}&theme=${theme}`);
       await t.page.waitForSelector("[role=tablist]");

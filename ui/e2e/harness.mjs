@@ -3,7 +3,7 @@
  * every test, whatever it looked at: no console error, no exception, no request to anywhere but the server, at most 25,000 primitives a frame.
  */
 
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
@@ -82,13 +82,18 @@ export class Browser {
   /** A single-file report of these traces. */
   html(files, flags = []) {
     const key = [...files, ...flags].join("\n");
-    if (!this.reports.has(key)) {
-      const out = join(this.folder, `report-${this.reports.size}.html`);
-      const made = spawnSync(this.workspan, ["html", "-o", out, ...flags, ...files], { encoding: "utf8" });
-      if (made.status !== 0) throw new Error(`workspan html: ${made.stderr}`);
-      this.reports.set(key, out);
-    }
-    return pathToFileURL(this.reports.get(key)).href;
+    if (!this.reports.has(key)) this.reports.set(key, this.write(join(this.folder, `report-${this.reports.size}.html`), files, flags));
+    return this.reports.get(key);
+  }
+
+  /** Other tests go on meanwhile: this process must not be blocked, or their waits run out. */
+  async write(out, files, flags) {
+    const process = spawn(this.workspan, ["html", "-o", out, ...flags, ...files], { stdio: ["ignore", "ignore", "pipe"] });
+    let said = "";
+    process.stderr.on("data", (data) => (said += data));
+    const code = await new Promise((done, fail) => process.on("error", fail).on("close", done));
+    if (code !== 0) throw new Error(`workspan html: ${said}`);
+    return pathToFileURL(out).href;
   }
 }
 
@@ -160,7 +165,7 @@ export class Suite {
       const files = options.files ?? [this.runs.before];
       if (files.some((f) => f === null)) throw new Skip("there is no such run in RUNS");
       const server = options.report ? null : await this.browser.view(files, options);
-      const base = options.report ? this.browser.html(files, options.flags) : server.url;
+      const base = options.report ? await this.browser.html(files, options.flags) : server.url;
       const home = options.report ? null : new URL(base).origin;
       context = await this.browser.browser.newContext({ viewport: options.viewport ?? { width: 1440, height: 900 }, colorScheme: options.dark ? "dark" : "light", reducedMotion: options.still ? "reduce" : "no-preference", acceptDownloads: true });
       const page = await context.newPage();

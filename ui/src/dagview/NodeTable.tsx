@@ -25,7 +25,7 @@ export function NodeTable({ scene }: { scene: Scene }) {
   return (
     <div class="dag-table" tabIndex={0}>
       <table>
-        <caption class="dag-hidden">Nodes of the DAG that are shown, in program order</caption>
+        <caption class="unseen">Nodes of the DAG that are shown, in program order</caption>
         <thead><tr><th>node</th><th>site</th><th class="dag-r">tasks</th><th class="dag-r">work</th><th class="dag-r">span</th><th class="dag-r">parallelism</th><th class="dag-r">start</th><th class="dag-r">end</th><th>ran on</th><th>path</th><th /></tr></thead>
         <tbody>
           {rows.map((n) => {

@@ -48,8 +48,8 @@ function Critical({ scene }: { scene: Scene }) {
     <section>
       <h2>Critical path <span>{ticks(path.span)} of strands, root first</span></h2>
       <div class="dag-scroll">
-        <table class="dag-critical">
-          <thead><tr><th>code</th><th><span class="dag-hidden">worker</span></th><th><span class="dag-hidden">share</span></th><th class="dag-r">on CPU</th><th class="dag-r">busy</th></tr></thead>
+        <table class="dag-critical" aria-label="Critical path">
+          <thead><tr><th>code</th><th><span class="unseen">worker</span></th><th><span class="unseen">share</span></th><th class="dag-r">on CPU</th><th class="dag-r">busy</th></tr></thead>
           <tbody>
             {told.map((r) => {
               const on = selected?.kind === "strand" && selected.run === scene.id && selected.id === r.strand;

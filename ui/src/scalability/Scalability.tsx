@@ -55,7 +55,7 @@ function Loaded({ bounds: b }: { bounds: Bounds }) {
             {lines.some((l) => l.burdened !== null) && <span><Dash kind="dots" />at most, with steals</span>}
             <span><Dash kind="dash" />at least</span>
             <span><Dash kind="linear" />one more worker, one more ×</span>
-            {measured.length > 0 && <span><svg width="10" height="10"><circle cx="5" cy="5" r="3.5" fill="none" stroke={colours.value.fg} stroke-width="2" /></svg>measured</span>}
+            {measured.length > 0 && <span><svg width="10" height="10" aria-hidden="true"><circle cx="5" cy="5" r="3.5" fill="none" stroke={colours.value.fg} stroke-width="2" /></svg>measured</span>}
           </span>
         </div>
         <div ref={ref}>{table.value ? <BoundsTable bounds={b} /> : <BoundsChart runs={lines} measured={measured} width={width} height={height} log={log.value} most={Number(most.value)} />}</div>

@@ -16,7 +16,7 @@ export function SiteDetail({ row, extra, report, run: r }: { row: Row; extra: Si
   return (
     <section class="detail" aria-label={`Details of ${name}`}>
       <div class="head">
-        <h2><span class="fn">{name}</span><span>lengths of its strands{extra.buried > 0 && `, ${ticks(extra.buried, tps)} buried under other tasks`}</span></h2>
+        <h2><span class="fn">{name}</span> <span>lengths of its strands{extra.buried > 0 && `, ${ticks(extra.buried, tps)} buried under other tasks`}</span></h2>
         <span class="end"><button type="button" class="link" onClick={() => show("timeline", null, { kind: "site", run: r.id, site: row.site })}>{row.count === 1 ? "Show it in the timeline" : `Show these ${count(r.sites[row.site] ? (report.sites[row.site]?.count ?? row.count) : row.count)} in the timeline`} →</button></span>
       </div>
       <div class="lengths">
@@ -45,7 +45,7 @@ function Histogram({ bins, perSecond, what }: { bins: number[]; perSecond: numbe
   const from = bins.findIndex((n) => n > 0), to = bins.findLastIndex((n) => n > 0) + 1;
   const shown = bins.slice(from, to), top = Math.max(...shown), w = 10, h = 34;
   return (
-    <figure class="histogram">
+    <figure class="histogram" aria-label={`${what} by length`}>
       <svg width={Math.max(60, shown.length * w)} height={h} role="img" aria-label={`${many(bins.reduce((a, b) => a + b, 0), what.replace(/s$/, ""))} by length, powers of two from ${ticks(2 ** from, perSecond)} to ${ticks(2 ** to, perSecond)}`}>
         {shown.map((n, i) => n > 0 && <rect key={i} x={i * w} y={h - Math.max(1.5, (n / top) * h)} width={w - 1.5} height={Math.max(1.5, (n / top) * h)} fill={t.fg2}><title>{`${count(n)} ${what} of ${ticks(2 ** (from + i), perSecond)} to ${ticks(2 ** (from + i + 1), perSecond)}`}</title></rect>)}
         <line x1="0" x2={Math.max(60, shown.length * w)} y1={h - 0.5} y2={h - 0.5} stroke={t.line2} />

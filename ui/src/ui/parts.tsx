@@ -82,7 +82,7 @@ export function Section(p: { title: ComponentChildren; note?: ComponentChildren;
   return (
     <section style={{ marginTop: "20px", ...p.style }} aria-label={typeof p.title === "string" ? p.title : undefined} id={p.id}>
       <div class="head">
-        <h2>{p.title}{p.note && <span>{p.note}</span>}</h2>
+        <h2>{p.title}{p.note && <> <span>{p.note}</span></>}</h2>
         {p.end && <span class="end">{p.end}</span>}
       </div>
       {p.children}
