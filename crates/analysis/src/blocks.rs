@@ -143,13 +143,13 @@ pub(crate) fn blocks(
         sum.critical_work += critical_work;
     };
     let inside = Inside::new(dag);
-    let mut folds = dag.folded.iter().peekable();
+    let mut folds = dag.folded.along();
     for s in watched(0..dag.strands.len() as u32) {
         let key = BlockKey::of(dag, s);
         let own = weights.work(s);
-        match folds.next_if(|f| f.0 == s) {
+        match folds.of(s) {
             None => add(key, 1, u128::from(own), 0),
-            Some((_, fold)) => {
+            Some(fold) => {
                 inside.each(&fold, &key, own, |key, work| {
                     add(key, 0, u128::from(work), 0)
                 });

@@ -83,7 +83,7 @@ pub use timeline::{Timeline, timeline};
 pub use warnings::{About, Warning};
 pub use weight::{OffCpu, off_between, path_weight};
 pub use what_if::{
-    DEFAULT_FACTORS, FasterStrand, Outcome, Target, TargetProfile, WhatIf, faster_path, lies_at,
+    DEFAULT_FACTORS, FasterStrand, Outcome, Target, TargetProfile, Together, WhatIf, lies_at,
     what_if,
 };
 pub use work_span::{WorkSpan, greedy_speedup, speedup_bounds};

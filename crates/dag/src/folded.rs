@@ -58,6 +58,14 @@ impl Folds {
         (0..self.len()).map(|i| (self.strands[i], self.get(i)))
     }
 
+    /// For whoever goes through all strands: the records of ascending strands.
+    pub fn along(&self) -> Along<'_> {
+        Along {
+            folds: self,
+            next: 0,
+        }
+    }
+
     /// The record of a strand, where they are ascending.
     pub fn of(&self, strand: StrandId) -> Option<Folded> {
         Some(self.get(self.strands.binary_search(&strand).ok()?))
@@ -98,6 +106,31 @@ impl Folds {
             sorted.ends.push(sorted.bytes.len() as u64);
         }
         sorted
+    }
+}
+
+/// The records of strands that are asked for in ascending order, each without a search; of [`Folds::along`].
+#[derive(Debug, Clone)]
+pub struct Along<'a> {
+    folds: &'a Folds,
+    next: usize,
+}
+
+impl Along<'_> {
+    /// The record of `strand`, which none before was after.
+    #[inline]
+    pub fn of(&mut self, strand: StrandId) -> Option<Folded> {
+        self.has(strand).then(|| self.folds.get(self.next))
+    }
+
+    /// `strand`, which none before was after, has a record.
+    #[inline]
+    pub fn has(&mut self, strand: StrandId) -> bool {
+        let strands = &self.folds.strands;
+        while strands.get(self.next).is_some_and(|&s| s < strand) {
+            self.next += 1;
+        }
+        strands.get(self.next) == Some(&strand)
     }
 }
 
@@ -159,6 +192,11 @@ mod tests {
         assert_eq!(placed.of(5), Some(record(10)));
         assert_eq!(placed.of(9), None);
         assert!(placed.has(5) && !placed.has(4));
+        let mut along = placed.along();
+        let of = [0, 1, 4, 5, 6].map(|s| (along.has(s), along.of(s)));
+        let none = (false, None);
+        let (first, second) = ((true, Some(record(50))), (true, Some(record(10))));
+        assert_eq!(of, [none.clone(), first, none.clone(), second, none]);
         let paths = placed.paths_of(5).expect("it has some");
         assert_eq!((paths.work(), paths.span()), (10, 5));
         assert_eq!(paths.envelope(), record(10).envelope);

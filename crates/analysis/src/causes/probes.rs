@@ -19,13 +19,13 @@ pub(super) fn probes(dag: &Dag, costs: Costs) -> Book {
         return book;
     }
     let mut offs = OffCursor::new(dag);
-    let mut folds = dag.folded.iter().peekable();
+    let mut folds = dag.folded.along();
     // Ticks by site in small and in other strands, and the longest such strand.
     let mut fine = vec![(0u128, 0, NONE); dag.places.len()];
     let mut other = 0;
     for s in watched(0..dag.strands.len()) {
         let off = offs.inside(s as StrandId);
-        let fold = folds.next_if(|f| f.0 as usize == s).map(|f| f.1);
+        let fold = folds.of(s as StrandId);
         let on_cpu = u128::from(on_cpu(dag, s, off));
         let probes = u128::from(probe_ticks(dag, s, fold.as_ref(), costs.probe)).min(on_cpu);
         if probes * PARTS <= on_cpu {

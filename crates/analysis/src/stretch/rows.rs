@@ -93,7 +93,7 @@ impl RunSums {
             }
             number
         };
-        let mut folds = dag.folded.iter().peekable();
+        let mut folds = dag.folded.along();
         for s in 0..dag.strands.len() as StrandId {
             let key = BlockKey::of(dag, s);
             let mut own = weights.work(s);
@@ -101,7 +101,7 @@ impl RunSums {
             run.tasks.strands[task] += 1;
             let ticks = &mut run.tasks.ticks[task];
             *ticks = ticks.saturating_add(own);
-            if let Some((_, fold)) = folds.next_if(|f| f.0 == s) {
+            if let Some(fold) = folds.of(s) {
                 for &(from, to, work) in &fold.blocks {
                     let work = work.min(own);
                     own -= work;

@@ -1,5 +1,7 @@
 //! How much of each strand's weight a target holds.
 
+use std::collections::HashSet;
+
 use workspan_dag::{Dag, Frame, NONE, Place, StrandId};
 
 use super::Target;
@@ -37,22 +39,7 @@ impl Cover {
                 cover.lines(dag, weights, &[(file.as_str(), *from, *to)]);
             }
             Target::Region(label) => cover.region(dag, weights, options, *label),
-            Target::Block {
-                site,
-                from,
-                from_kind,
-                to,
-                to_kind,
-            } => {
-                let key = BlockKey {
-                    site: *site,
-                    from: *from,
-                    to: *to,
-                    from_kind: *from_kind,
-                    to_kind: *to_kind,
-                };
-                cover.block(dag, weights, key);
-            }
+            Target::Block { .. } => cover.blocks(dag, weights, &keys_of([target])),
             Target::Strands(strands) => {
                 for &s in strands {
                     if (s as usize) < cover.inside.len() {
@@ -83,8 +70,14 @@ impl Cover {
         if !lines.is_empty() {
             all.lines(dag, weights, &lines);
         }
+        let keys = keys_of(targets);
+        if !keys.is_empty() {
+            let mut blocks = Cover::nothing(dag);
+            blocks.blocks(dag, weights, &keys);
+            all.add(dag, weights, blocks);
+        }
         for target in targets {
-            if !matches!(target, Target::Lines { .. }) {
+            if !matches!(target, Target::Lines { .. } | Target::Block { .. }) {
                 all.add(dag, weights, Cover::of(dag, weights, options, target));
             }
         }
@@ -133,9 +126,9 @@ impl Cover {
             }
         }
         let blocks = Inside::new(dag);
-        let mut folds = dag.folded.iter().peekable();
+        let mut folds = dag.folded.along();
         for s in 0..dag.strands.len() as u32 {
-            let fold = folds.next_if(|f| f.0 == s).map(|f| f.1);
+            let fold = folds.of(s);
             let own = inside[dag.strands.task[s as usize] as usize];
             let Some(fold) = fold.filter(|_| !(own && subtree)) else {
                 if own {
@@ -200,18 +193,18 @@ impl Cover {
         }
     }
 
-    fn block(&mut self, dag: &Dag, weights: &Weights, key: BlockKey) {
+    fn blocks(&mut self, dag: &Dag, weights: &Weights, keys: &HashSet<BlockKey>) {
         let blocks = Inside::new(dag);
-        let mut folds = dag.folded.iter().peekable();
+        let mut folds = dag.folded.along();
         for s in 0..dag.strands.len() as u32 {
             let own = BlockKey::of(dag, s);
-            match folds.next_if(|f| f.0 == s) {
-                None if own == key => self.inside[s as usize] = weights.work(s) as f64,
+            match folds.of(s) {
+                None if keys.contains(&own) => self.inside[s as usize] = weights.work(s) as f64,
                 None => {}
-                Some((_, fold)) => {
+                Some(fold) => {
                     let mut part = 0;
                     blocks.each(&fold, &own, fold.work, |block, work| {
-                        part += if block == key { work } else { 0 };
+                        part += if keys.contains(&block) { work } else { 0 };
                     });
                     if part > 0 {
                         self.hide(dag, weights, s, u128::from(part), part);
@@ -241,16 +234,16 @@ impl Cover {
         let begins_in = |place: u32| begins.get(place as usize).copied().unwrap_or(false);
         let sampled = Sampled::new(dag, ranges);
         let blocks = Inside::new(dag);
-        let mut folds = dag.folded.iter().peekable();
+        let mut folds = dag.folded.along();
         for s in 0..dag.strands.len() as u32 {
             let share = sampled.share(dag, s);
             let from = dag.starts_at(s);
-            match folds.next_if(|f| f.0 == s) {
+            match folds.of(s) {
                 None => {
                     let share = share.unwrap_or(if begins_in(from) { 1.0 } else { 0.0 });
                     self.inside[s as usize] = weights.work(s) as f64 * share;
                 }
-                Some((_, fold)) => {
+                Some(fold) => {
                     let mut work = 0;
                     blocks.each(&fold, &BlockKey::of(dag, s), fold.work, |block, part| {
                         work += if begins_in(block.from) { part } else { 0 };
@@ -270,6 +263,27 @@ impl Cover {
             }
         }
     }
+}
+
+/// The code blocks among the targets.
+fn keys_of<'a>(targets: impl IntoIterator<Item = &'a Target>) -> HashSet<BlockKey> {
+    let key = |target: &Target| match *target {
+        Target::Block {
+            site,
+            from,
+            from_kind,
+            to,
+            to_kind,
+        } => Some(BlockKey {
+            site,
+            from,
+            to,
+            from_kind,
+            to_kind,
+        }),
+        _ => None,
+    };
+    targets.into_iter().filter_map(key).collect()
 }
 
 /// The heaviest path through folded strand `s`.

@@ -10,13 +10,15 @@
 mod cover;
 mod path;
 mod profile;
+mod together;
 
 pub(crate) use cover::Cover;
 pub use cover::lies_at;
 pub(crate) use path::Faster;
-pub use path::{FasterStrand, faster_path};
+pub use path::FasterStrand;
 pub use profile::{Outcome, TargetProfile, WhatIf, what_if};
 pub(crate) use profile::{check_factor, outcomes_of_labels, what_if_weighed};
+pub use together::Together;
 
 use workspan_dag::{EndKind, PlaceId, StartKind, StrandId};
 

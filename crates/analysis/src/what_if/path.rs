@@ -2,10 +2,8 @@
 
 use workspan_dag::{Dag, StrandId};
 
-use super::Target;
 use super::cover::Cover;
 use crate::heaviest::Burden;
-use crate::options::{Error, Options};
 use crate::predecessors::{Chosen, Forward, joined_tasks, last_before_sink};
 use crate::weight::Weights;
 
@@ -14,18 +12,17 @@ pub(crate) struct Faster {
     through: Vec<f64>,
 }
 
-/// Weight of strand `s` on a path, with what `cover` holds of it divided by `factor`.
+/// Weight of strand `s`, which is folded or not, on a path, with what `cover` holds of it divided by `factor`.
 #[inline]
 fn weight(
-    dag: &Dag,
     weights: &Weights,
     cover: &Cover,
     factor: f64,
     burden: u64,
-    s: StrandId,
+    (s, folded): (StrandId, bool),
 ) -> f64 {
     let inside = cover.inside[s as usize];
-    if dag.folded.has(s) {
+    if folded {
         let scale = if inside > 0.0 { 1.0 / factor } else { 1.0 };
         return weights.path_scaled(s, burden, scale);
     }
@@ -46,6 +43,7 @@ impl Faster {
         burden: &Burden,
     ) -> Faster {
         let mut forward = Forward::new(dag);
+        let mut folds = dag.folded.along();
         let mut through: Vec<f64> = Vec::with_capacity(dag.strands.len());
         for s in 0..dag.strands.len() as u32 {
             let mut best = 0f64;
@@ -56,7 +54,8 @@ impl Faster {
                 }
                 best = best.max(d);
             });
-            through.push(best + weight(dag, weights, cover, factor, burden.cost, s));
+            let strand = (s, folds.has(s));
+            through.push(best + weight(weights, cover, factor, burden.cost, strand));
         }
         Faster { through }
     }
@@ -124,6 +123,7 @@ fn spans_of<const N: usize>(
 ) -> [f64; N] {
     let burdened = ways.iter().any(|way| way.burdened);
     let mut forward = Forward::new(dag);
+    let mut folds = dag.folded.along();
     let mut through: Vec<[f64; N]> = Vec::with_capacity(dag.strands.len());
     for s in 0..dag.strands.len() as u32 {
         let mut best = [0f64; N];
@@ -139,9 +139,10 @@ fn spans_of<const N: usize>(
                 *best = best.max(d);
             }
         });
+        let strand = (s, folds.has(s));
         for (best, way) in best.iter_mut().zip(&ways) {
             let cost = if way.burdened { burden.cost } else { 0 };
-            *best += weight(dag, weights, cover, way.factor, cost, s);
+            *best += weight(weights, cover, way.factor, cost, strand);
         }
         through.push(best);
     }
@@ -164,24 +165,18 @@ pub struct FasterStrand {
     pub weight: f64,
 }
 
-/// The critical path when all `targets` together are `factor` times as fast, first to last. O(n).
-///
-/// # Errors
-/// See [`Error`]: the metric is no counter of the trace, or the factor is no positive number.
-pub fn faster_path(
+/// The critical path when what `cover` holds is `factor` times as fast, first to last.
+pub(crate) fn faster_path(
     dag: &Dag,
-    options: &Options,
-    targets: &[Target],
+    weights: &Weights,
+    cover: &Cover,
     factor: f64,
-) -> Result<Vec<FasterStrand>, Error> {
-    super::profile::check_factor(factor)?;
-    let weights = Weights::new(dag, options)?;
-    let cover = Cover::union(dag, &weights, options, targets);
-    let faster = Faster::new(dag, &weights, &cover, factor, &Burden::none());
+) -> Vec<FasterStrand> {
+    let faster = Faster::new(dag, weights, cover, factor, &Burden::none());
     let path = faster.critical_path(dag);
     let of = |strand| FasterStrand {
         strand,
-        weight: weight(dag, &weights, &cover, factor, 0, strand),
+        weight: weight(weights, cover, factor, 0, (strand, dag.folded.has(strand))),
     };
-    Ok(path.into_iter().map(of).collect())
+    path.into_iter().map(of).collect()
 }

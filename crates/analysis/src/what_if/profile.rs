@@ -182,15 +182,16 @@ pub(crate) fn check_factor(factor: f64) -> Result<(), Error> {
     }
 }
 
-struct Run<'a> {
-    dag: &'a Dag,
-    weights: &'a Weights<'a>,
-    burden: &'a Burden,
-    work: u128,
+/// What all profiles of a run share.
+pub(super) struct Run<'a> {
+    pub(super) dag: &'a Dag,
+    pub(super) weights: &'a Weights<'a>,
+    pub(super) burden: &'a Burden,
+    pub(super) work: u128,
 }
 
 impl Run<'_> {
-    fn profile(&self, cover: &Cover, factors: &[f64]) -> TargetProfile {
+    pub(super) fn profile(&self, cover: &Cover, factors: &[f64]) -> TargetProfile {
         let found = self.outcomes(cover, factors);
         let wide = found.iter().filter(|(o, _)| o.uncertainty() > TOO_WIDE);
         let keep = wide.filter_map(|(_, site)| *site).next();

@@ -1,7 +1,9 @@
 //! `whatif`: what if some code were faster (MODEL.md §4).
 
+use std::ops::Range;
+
 use serde::Serialize;
-use workspan_analysis::{Target, faster_path, speedup_bounds, what_if};
+use workspan_analysis::{Outcome, Target, Together, speedup_bounds};
 
 use super::scalability::{Point, WORKERS};
 use crate::answer::Reply;
@@ -33,63 +35,104 @@ struct Critical {
 }
 
 pub(crate) fn answer(run: &Run, what: &str, factors: &str) -> Result<Reply, Failure> {
-    let picture = run.picture()?;
     let factors = parse_factors(factors)?;
-    let mut targets = Vec::new();
-    for one in what.split(',').filter(|one| !one.is_empty()) {
-        targets.extend(target(picture, one)?);
+    let asked = Asked::new(run, what, &factors)?;
+    asked.reply(0..factors.len())
+}
+
+/// What some code gives when it is faster, by factor.
+pub(crate) struct Asked<'a> {
+    picture: &'a Picture,
+    together: Together<'a>,
+    outcomes: Vec<Outcome>,
+}
+
+impl<'a> Asked<'a> {
+    /// `what` as the page has it: targets with commas between.
+    ///
+    /// # Errors
+    /// The run has no such code, or is not read yet.
+    pub(crate) fn new(run: &'a Run, what: &str, factors: &[f64]) -> Result<Asked<'a>, Failure> {
+        let picture = run.picture()?;
+        let mut targets = Vec::new();
+        for one in what.split(',').filter(|one| !one.is_empty()) {
+            targets.extend(target(picture, one)?);
+        }
+        if targets.is_empty() || targets.len() > 64 * MOST {
+            return Err(Failure::wrong("There is nothing in it to be faster."));
+        }
+        let together = Together::new(&picture.dag, &picture.measured, &targets).map_err(wrong)?;
+        let outcomes = together.outcomes(factors).map_err(wrong)?;
+        Ok(Asked {
+            picture,
+            together,
+            outcomes,
+        })
     }
-    if targets.is_empty() || targets.len() > 64 * MOST {
-        return Err(Failure::wrong("There is nothing in it to be faster."));
+
+    /// The answer for some of the factors, with the critical path of the first.
+    ///
+    /// # Errors
+    /// There is no such factor.
+    pub(crate) fn reply(&self, factors: Range<usize>) -> Result<Reply, Failure> {
+        let outcomes = self.outcomes.get(factors).unwrap_or_default();
+        let first = outcomes.first().ok_or_else(no_factors)?.factor;
+        let path = self.together.critical_path(first).map_err(wrong)?;
+        let mut by_code = vec![0.0; self.picture.codes.all.len()];
+        for strand in path {
+            by_code[usize::from(self.picture.codes.of(strand.strand))] += strand.weight;
+        }
+        let codes = (0u16..).zip(by_code).filter(|(_, weight)| *weight > 0.0);
+        let mut critical: Vec<Critical> = codes
+            .map(|(code, weight)| Critical { code, weight })
+            .collect();
+        critical.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.code.cmp(&b.code)));
+        Reply::json(&WhatIf {
+            rows: outcomes.iter().map(row).collect(),
+            critical,
+        })
     }
-    let (dag, measured) = (&*picture.dag, &picture.measured);
-    let wrong = |e: workspan_analysis::Error| Failure::wrong(format!("{e}."));
-    let profile = what_if(dag, measured, &targets, &factors).map_err(wrong)?;
-    let rows = profile.all.iter().map(|outcome| {
-        let (span, burdened) = (
-            outcome.span_ticks(),
-            outcome.burdened_span.round().max(0.0) as u128,
-        );
-        let speedups = WORKERS.map(|workers| {
-            let (lower, upper) = speedup_bounds(outcome.work, span, burdened, workers);
-            Point {
-                workers,
-                lower,
-                upper,
-            }
-        });
-        Row {
-            factor: outcome.factor,
-            span,
-            parallelism: outcome.parallelism(),
-            speedups: speedups.into(),
+}
+
+fn wrong(error: workspan_analysis::Error) -> Failure {
+    Failure::wrong(format!("{error}."))
+}
+
+fn row(outcome: &Outcome) -> Row {
+    let (span, burdened) = (
+        outcome.span_ticks(),
+        outcome.burdened_span.round().max(0.0) as u128,
+    );
+    let speedups = WORKERS.map(|workers| {
+        let (lower, upper) = speedup_bounds(outcome.work, span, burdened, workers);
+        Point {
+            workers,
+            lower,
+            upper,
         }
     });
-    let path = faster_path(dag, measured, &targets, factors[0]).map_err(wrong)?;
-    let mut by_code = vec![0.0; picture.codes.all.len()];
-    for strand in path {
-        by_code[usize::from(picture.codes.of(strand.strand))] += strand.weight;
+    Row {
+        factor: outcome.factor,
+        span,
+        parallelism: outcome.parallelism(),
+        speedups: speedups.into(),
     }
-    let codes = (0u16..).zip(by_code).filter(|(_, weight)| *weight > 0.0);
-    let mut critical: Vec<Critical> = codes
-        .map(|(code, weight)| Critical { code, weight })
-        .collect();
-    critical.sort_by(|a, b| b.weight.total_cmp(&a.weight).then(a.code.cmp(&b.code)));
-    Reply::json(&WhatIf {
-        rows: rows.collect(),
-        critical,
-    })
 }
 
 fn parse_factors(text: &str) -> Result<Vec<f64>, Failure> {
-    let wrong = || Failure::wrong("Factors are numbers from 1 to a million, at most 32 of them.");
     let factors = text.split(',').map(|factor| factor.parse::<f64>());
-    let factors: Vec<f64> = factors.collect::<Result<_, _>>().map_err(|_| wrong())?;
+    let factors: Vec<f64> = factors
+        .collect::<Result<_, _>>()
+        .map_err(|_| no_factors())?;
     let sound = factors.iter().all(|f| (1.0..=1e6).contains(f));
     if !sound || factors.is_empty() || factors.len() > MOST {
-        return Err(wrong());
+        return Err(no_factors());
     }
     Ok(factors)
+}
+
+fn no_factors() -> Failure {
+    Failure::wrong("Factors are numbers from 1 to a million, at most 32 of them.")
 }
 
 /// What one of `site:<place>`, `code:<index>`, `lines:<file>:<from>-<to>`, `region:<label>` names.

@@ -1,6 +1,11 @@
 //! What is asked first in What-if.
 
+use std::ops::Range;
+
+use super::super::pack::Group;
 use super::{Choice, escape};
+use crate::answers::whatif::Asked;
+use crate::run::Run;
 
 /// Share of the room that may be used once it is in.
 const SHARE: f64 = 0.15;
@@ -34,31 +39,37 @@ impl Choice<'_> {
             let codes = codes.into_iter().map(|code| format!("code:{code}"));
             let sites = rest.report.sites.iter().filter(|row| row.critical_work > 0);
             let sites = sites.map(|row| format!("site:{}", row.site));
-            let all = FACTORS.map(|factor| factor.to_string());
             let (codes, sites): (Vec<String>, Vec<String>) =
                 (codes.take(most).collect(), sites.take(most).collect());
-            for what in codes.iter().chain(&sites) {
-                let alone = all.iter().skip(1).cloned();
-                let keys = std::iter::once(all.join(",")).chain(alone).map(|factors| {
-                    let (what, factors) = (escape(what), escape(&factors));
-                    format!("api/v1/whatif?run={}&what={what}&factors={factors}", run.id)
-                });
-                let group = self.group(keys);
-                if !self.pack.may(group, SHARE) {
-                    break;
-                }
-            }
+            let alone = codes.iter().chain(&sites).map(|what| (what.clone(), true));
             // Of the heaviest together, what all factors give.
-            for what in together(&codes).into_iter().chain(together(&sites)) {
-                let (what, factors) = (escape(&what), escape(&all.join(",")));
-                let key = format!("api/v1/whatif?run={}&what={what}&factors={factors}", run.id);
-                let group = self.group([key]);
+            let few = together(&codes).into_iter().chain(together(&sites));
+            for (what, each) in alone.chain(few.map(|what| (what, false))) {
+                let group = answers(run, &what, each);
                 if !self.pack.may(group, SHARE) {
                     break;
                 }
             }
         }
     }
+}
+
+/// What all factors give, and, with `each`, each alone: the first one's critical path is in the answer of all.
+fn answers(run: &Run, what: &str, each: bool) -> Group {
+    let Ok(asked) = Asked::new(run, what, &FACTORS.map(f64::from)) else {
+        return Group::new();
+    };
+    let alone = (1..FACTORS.len()).filter(|_| each).map(|i| i..i + 1);
+    let answers = std::iter::once(0..FACTORS.len()).chain(alone);
+    let answer = |factors: Range<usize>| {
+        let reply = asked.reply(factors.clone()).ok()?;
+        let factors = FACTORS[factors].iter().map(u32::to_string);
+        let factors = escape(&factors.collect::<Vec<_>>().join(","));
+        let what = escape(what);
+        let key = format!("api/v1/whatif?run={}&what={what}&factors={factors}", run.id);
+        Some((key, reply))
+    };
+    answers.filter_map(answer).collect()
 }
 
 /// The first few of `list` in twos and threes, each in the order in which the page asks: ascending as text.
