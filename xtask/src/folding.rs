@@ -84,7 +84,7 @@ pub fn run() -> Result<()> {
 }
 
 /// The kernel, built as this cargo builds it.
-fn executable(cargo: &mut Command, name: &str) -> Result<PathBuf> {
+pub(crate) fn executable(cargo: &mut Command, name: &str) -> Result<PathBuf> {
     let build = ["build", "--release", "--package=workspan-bench", "--quiet"];
     let messages = output(
         cargo

@@ -4,7 +4,7 @@
 //! * `test` runs every check a change has to pass,
 //! * `ui` builds the viewer's page, `screenshots` makes the README's pictures of it,
 //! * `bench` measures what recording costs, `bench overhead` that by how long strands are, `bench predictions` how good predictions are,
-//!   `bench folding` what large runs take, `bench samples` what samples cost.
+//!   `bench folding` what large runs take, `bench viewer` what the viewer of them does, `bench samples` what samples cost.
 
 mod bench;
 mod demo;
@@ -25,6 +25,7 @@ mod rival;
 mod sanitized;
 mod test;
 mod ui;
+mod viewer;
 mod workspace;
 
 use std::process::ExitCode;
@@ -46,6 +47,7 @@ usage: cargo xtask demo            build workspan, record the merge sort of benc
                                   8 minutes and builds; of 1 round, to see whether it works, 2
        cargo xtask bench predictions   how good what-if and simulation are: docs/predictions.md
        cargo xtask bench folding   runs of 10^8 tasks: what folding costs and saves: docs/folding.md
+       cargo xtask bench viewer    the memory of the viewer of large runs, on each runtime: docs/viewer.md
        cargo xtask bench samples       what a sample of the code costs: docs/samples.md
        cargo xtask bench           what a recorded join or task costs on each runtime, its bytes, its report";
 
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
             overhead::run(rounds.parse().unwrap_or(overhead::ROUNDS))
         }
         ["bench", "folding"] => folding::run(),
+        ["bench", "viewer"] => viewer::run(),
         ["bench", "samples"] => native_bench::of_samples(),
         ["ui"] => ui::build(),
         ["screenshots"] => ui::screenshots(),

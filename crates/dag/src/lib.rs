@@ -12,6 +12,7 @@ pub mod memory;
 pub mod meta;
 pub mod open;
 pub mod packed;
+mod passing;
 pub mod raw;
 pub mod recorded;
 pub mod samples;

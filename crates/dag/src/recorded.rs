@@ -87,7 +87,7 @@ pub(crate) fn dag_beside(
     let started = Instant::now();
     let gathered = gather::gather_of(content, options)?;
     let mut places = places::places(&gathered);
-    if let Some(short) = fold::fold(&gathered, &places, options, bytes.len()) {
+    if let Some(short) = fold::fold(&gathered, &places, options, content) {
         let slow = options.index == Index::Always || started.elapsed() > SLOW;
         if let Some(beside) = beside.filter(|_| slow && index::may_have(&gathered)) {
             // Where it can't be written, the next reader folds again.

@@ -108,6 +108,7 @@ pub struct Fold {
     /// Bytes fed, up to and with the record that is looked at.
     fed: u64,
     says_sources: bool,
+    saves_tasks: bool,
     /// Kept for their memory.
     record: FoldedRecord,
     encoded: Vec<u8>,
@@ -148,6 +149,7 @@ impl Fold {
             bad: false,
             fed: 0,
             says_sources: false,
+            saves_tasks: false,
             record: FoldedRecord::default(),
             encoded: Vec::new(),
             instead: Vec::new(),
@@ -186,6 +188,12 @@ impl Fold {
     /// Folded records say which bytes they were folded from ([`FoldedRecord::source`]).
     pub fn say_sources(&mut self) {
         self.says_sources = true;
+    }
+
+    /// What stays is read into a graph, in which a task takes more room than its records: small subtrees are folded too, beside which others wait
+    /// to run, as what is around all of them may become too long.
+    pub fn save_tasks(&mut self) {
+        self.saves_tasks = true;
     }
 
     /// What to do when, beside folding: in the order of time, all of it later than what was fed.

@@ -92,7 +92,8 @@ fn folded(
 ) -> (Vec<u8>, u64) {
     let mut fold = Fold::new(0, (0, 0), options.clone());
     fold.take_out_probes(2);
-    fold.plan(cut.into_iter().map(|t| (t, Cut::GiveUp)).collect());
+    let off = cut.map(|t| [(t, Cut::Leave), (t + 40, Cut::Return)]);
+    fold.plan(off.into_iter().flatten().collect());
     let (mut from, mut base, mut at) = (0, 0, 0);
     let mut walk = Events::new(bytes, 0);
     while let Some((t, _)) = walk.next() {

@@ -10,6 +10,7 @@ mod file;
 mod outward;
 mod program;
 mod reading;
+mod recursion;
 mod refused;
 mod tails;
 

@@ -394,8 +394,23 @@ impl Sim<'_> {
             }
             None => self.put(w, Kind::End, &[]),
         }
-        if let Some(Act::Interrupted(below)) = self.stacks[w].last() {
-            *self.stacks[w].last_mut().unwrap() = Act::Runs(*below);
+        if let Some(&Act::Interrupted(below)) = self.stacks[w].last() {
+            *self.stacks[w].last_mut().unwrap() = Act::Runs(below);
+            if self.dice.percent(70) {
+                self.name_ended(w, below, task);
+            }
+        }
+    }
+
+    /// The task waits for a child that ran on top of it and has ended, as libgomp's do for undeferred ones.
+    fn name_ended(&mut self, w: usize, task: usize, child: usize) {
+        let (thread, seq) = self.tasks[child].name;
+        self.put(w, Kind::Wait, &[1, 2, 1, thread, seq]);
+        self.put(w, Kind::Resume, &[]);
+        let joined = &mut self.tasks[task];
+        joined.unjoined.retain(|&t| t != child);
+        for scope in &mut joined.scopes {
+            scope.2.retain(|&t| t != child);
         }
     }
 

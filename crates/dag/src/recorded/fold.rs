@@ -21,20 +21,23 @@ use super::places::Places;
 use super::replay::Told;
 use super::{clock, facts, workers};
 use crate::meta::Shortened;
-use crate::open::{Grain, OpenOptions};
+use crate::open::{Content, Grain, OpenOptions};
 
 /// Records of fewer bytes are read one by one: that takes no longer than half a second.
 const WORTHWHILE: usize = 8 << 20;
 /// As many grains as this make up the run's W · elapsed, so that about as many tasks are left.
 const GRAINS: u64 = 100_000;
+/// So many tasks or more of the file's run in one on average. Around what is folded some ten may be left of each, as a recursion leaves one for each
+/// that it creates before it waits, and a task takes ten times as many bytes in the graph as in the file.
+const TASKS: u64 = 100;
 /// The grain chosen is within these, in nanoseconds.
 const LEAST: u64 = 10_000;
 /// See `LEAST`.
 const MOST: u64 = 1_000_000;
 /// Idle workers have found something to do after this time, in nanoseconds, if there was anything.
 const THIEF: u64 = 2_000;
-/// What is left must be less than this part of what there was, or each task may as well be read; unless it was asked for.
-const PART: usize = 2;
+/// This part of the records must be gone, or each task may as well be read; unless it was asked for.
+const PART: usize = 4;
 
 /// The records of a thread, folded.
 #[derive(Debug, Default)]
@@ -56,12 +59,12 @@ pub(super) struct Short {
     pub about: Shortened,
 }
 
-/// Folds a run where `options` say so and it is worth it.
+/// Folds a run, which is in `content`, where `options` say so and it is worth it.
 pub(super) fn fold(
     gathered: &Gathered<'_>,
     places: &Places,
     options: &OpenOptions,
-    size: usize,
+    content: Content<'_>,
 ) -> Option<Short> {
     let bytes = record_bytes(gathered);
     let grain = options.grain;
@@ -75,6 +78,7 @@ pub(super) fn fold(
     let looked = each_thread(gathered, |place, thread| {
         Looked::at(place as u32, thread, end, thief)
     });
+    content.let_go();
     let first = looked.iter().map(|l| l.first).min()?;
     let last = looked.iter().map(|l| l.last).max()?;
     let mut told = Told::default();
@@ -85,9 +89,9 @@ pub(super) fn fold(
     let grain = match grain {
         Grain::Nanoseconds(ns) => ticks(ns),
         _ => {
-            let share = last.saturating_sub(first) / GRAINS;
-            let share = share.saturating_mul(u64::from(workers));
-            share.clamp(ticks(LEAST), ticks(MOST))
+            let tasks = looked.iter().map(|l| l.tasks).sum();
+            let all = u128::from(last.saturating_sub(first)) * u128::from(workers);
+            usual_grain(all, tasks).clamp(ticks(LEAST), ticks(MOST))
         }
     };
     if grain == 0 {
@@ -114,10 +118,10 @@ pub(super) fn fold(
             cuts: cuts(&idle, &looked[place], thief.min(grain), end),
             taken: taken(&looked, thread.number),
         };
-        lane::fold(thread, end, &folding, (probe, &sites), plan)
+        lane::fold(thread, end, &folding, (probe, &sites), plan, content)
     });
     let left: usize = folded.iter().map(|f| f.0.bytes.len()).sum();
-    if options.grain == Grain::Auto && left >= bytes / PART {
+    if options.grain == Grain::Auto && left >= bytes - bytes / PART {
         return None;
     }
     let about = Shortened {
@@ -125,7 +129,7 @@ pub(super) fn fold(
         tasks: looked.iter().map(|l| l.tasks).sum(),
         events: looked.iter().map(|l| l.events).sum(),
         bytes: bytes as u64,
-        size: size as u64,
+        size: content.bytes.len() as u64,
         records: folded.iter().map(|f| f.1).sum(),
         // Told when all is.
         origin: 0,
@@ -133,6 +137,12 @@ pub(super) fn fold(
     };
     let lanes = folded.into_iter().map(|f| f.0).collect();
     Some(Short { lanes, about })
+}
+
+/// The grain for a run of W · elapsed = `all` ticks and of so many tasks.
+fn usual_grain(all: u128, tasks: u64) -> u64 {
+    let grains = (tasks / TASKS).clamp(1, GRAINS);
+    u64::try_from(all / u128::from(grains)).unwrap_or(u64::MAX)
 }
 
 /// While it folds, a thread takes no more memory than this for what is open.
@@ -189,9 +199,9 @@ fn cuts(idle: &[Idle], looked: &Looked, short: u64, end: u64) -> Vec<(u64, Cut)>
         cuts.push((idle.to, Cut::Idle { workers: 0, short }));
     }
     // A strand that ends where the thread goes off the CPU, or begins where it comes back, was not off.
-    for &(from, to) in &looked.offs {
-        cuts.push((from.saturating_add(1), Cut::GiveUp));
-        cuts.push((to, Cut::GiveUp));
+    for &(from, to) in looked.offs.iter().filter(|off| off.0 < off.1) {
+        cuts.push((from.saturating_add(1), Cut::Leave));
+        cuts.push((to, Cut::Return));
     }
     cuts.push((end.saturating_add(1), Cut::Stop));
     cuts.sort_by_key(|cut| cut.0);

@@ -15,6 +15,7 @@ use super::unrecorded::short::wanted;
 use crate::error::Error;
 use crate::meta::Shortened;
 use crate::open::{Content, OpenOptions};
+use crate::passing::Passing;
 
 /// What a file holds.
 #[derive(Debug, Default)]
@@ -78,9 +79,6 @@ impl From<FormatError> for Error {
     }
 }
 
-/// Bytes of a mapped file that are looked through before they are let go.
-const HELD: usize = 8 << 20;
-
 /// Walks the chunks of a file.
 pub(super) fn gather<'a>(bytes: &'a [u8], options: &OpenOptions) -> Result<Gathered<'a>, Error> {
     gather_of(Content::of(bytes), options)
@@ -92,7 +90,7 @@ pub(super) fn gather_of<'a>(
     options: &OpenOptions,
 ) -> Result<Gathered<'a>, Error> {
     let bytes = content.bytes;
-    let mut held = 0;
+    let mut passing = Passing::through(content);
     let trace = Trace::open(bytes)?;
     let tolerance = if options.allow_truncated {
         Tolerance::Tolerant
@@ -111,11 +109,7 @@ pub(super) fn gather_of<'a>(
     let mut chunks = trace.chunks(tolerance);
     for chunk in chunks.by_ref() {
         let chunk = chunk?;
-        held += chunk.payload.len();
-        if held > HELD {
-            content.let_go();
-            held = 0;
-        }
+        passing.pass(chunk.payload.len());
         let bodies = || entries(chunk.payload);
         match chunk.kind {
             ChunkKind::Events => {

@@ -13,8 +13,10 @@ pub enum Cut {
         /// See there.
         short: u64,
     },
-    /// Nothing that began before is folded.
-    GiveUp,
+    /// The thread goes off the CPU: nothing that began before is folded, nor is what begins until it comes back.
+    Leave,
+    /// It comes back.
+    Return,
     /// Nothing at all is.
     Stop,
 }
@@ -24,6 +26,8 @@ pub enum Cut {
 pub(super) struct Cuts {
     /// When the next one is.
     pub next: u64,
+    /// Times off the CPU that are not over.
+    pub off: u32,
     /// In reverse.
     rest: Vec<(u64, Cut)>,
 }
@@ -40,6 +44,7 @@ impl Cuts {
         cuts.reverse();
         Cuts {
             next: cuts.last().map_or(u64::MAX, |cut| cut.0),
+            off: 0,
             rest: cuts,
         }
     }
@@ -52,7 +57,14 @@ impl Fold {
         while let Some((_, cut)) = self.cuts.rest.pop_if(|cut| cut.0 <= t) {
             match cut {
                 Cut::Idle { workers, short } => self.set_idle(workers, short),
-                Cut::GiveUp => self.give_up(),
+                Cut::Leave => {
+                    self.give_up();
+                    self.cuts.off += 1;
+                }
+                Cut::Return => {
+                    self.give_up();
+                    self.cuts.off = self.cuts.off.saturating_sub(1);
+                }
                 Cut::Stop => {
                     self.give_up();
                     self.over = true;

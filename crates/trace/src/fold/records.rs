@@ -120,6 +120,9 @@ impl Fold {
                 self.give_up();
                 self.strand_ends(t, site.map_or(0, |s| s.saturating_add(1)));
                 self.out.copy(before, t, bytes);
+                if let Some(top) = self.frames.last_mut() {
+                    top.signalled = true;
+                }
                 self.strand_begins(t);
             }
             // Others are estimated from it: it is needed as it is, and so is what comes after of its kind.

@@ -48,6 +48,8 @@ pub(super) struct Frame {
     pub waits: Waits,
     /// Its open strand began at a create, so that it is no strand of its own unless time passes.
     pub mergeable: bool,
+    /// Its open strand goes on after a signal, whose probe is the one of the strand before.
+    pub signalled: bool,
     /// The deferred child of the join that it waits for, and its site.
     pub next: Option<(u64, u32)>,
     pub via: Via,
@@ -71,6 +73,7 @@ impl Frame {
             from: 0,
             waits: Waits::No,
             mergeable: false,
+            signalled: false,
             next: None,
             via: Via::Foreign,
             chunk: false,
@@ -93,6 +96,8 @@ pub(super) struct Group {
     pub apart: bool,
     /// Members of the scope that the section's own task is one of: they end where it does.
     pub outward: bool,
+    /// The only task of it: one that nobody may take, and that a wait names once it has ended.
+    pub alone: Option<u64>,
     /// Its wait is over.
     pub closed: bool,
     /// Tasks that have not ended.
@@ -124,6 +129,7 @@ impl Default for Group {
             join: false,
             apart: false,
             outward: false,
+            alone: None,
             closed: false,
             open: 0,
             heaviest: None,
@@ -137,7 +143,7 @@ impl Slot for Group {
     fn reset(&mut self) {
         (self.scope, self.tree, self.join) = (None, false, false);
         (self.apart, self.closed, self.open) = (false, false, 0);
-        self.outward = false;
+        (self.outward, self.alone) = (false, None);
         (self.heaviest, self.last_end) = (None, 0);
         self.envelope.set(0, 0);
     }

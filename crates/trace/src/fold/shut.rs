@@ -2,6 +2,7 @@
 
 use super::Fold;
 use super::output::{Mark, extended_head, head};
+use super::section::Child;
 use crate::entry::push_varint;
 use crate::folded::FoldedSite;
 use crate::wire::Kind;
@@ -9,6 +10,8 @@ use crate::wire::Kind;
 /// While the task below may still be folded itself, its inside is only where that saves so many bytes: most such records
 /// would be written for nothing.
 const WORTHWHILE: u64 = 384;
+/// Where tasks are to be saved ([`Fold::save_tasks`]), each one counts as so many bytes beside its records.
+const TASK: u64 = 32;
 
 impl Fold {
     /// The open strand of the task on top has just ended at `t`, and the record that says so was not yet put out: folds the section
@@ -30,7 +33,7 @@ impl Fold {
         } else {
             lives == 1 && length >= grain / 2
         };
-        let worthwhile = bytes >= retry && (last || bytes >= WORTHWHILE);
+        let worthwhile = bytes >= retry && (last || self.saves_enough(bytes, ends));
         if (worthwhile || last) && (self.all_joined() || self.all_joined_before()) {
             if worthwhile {
                 self.write(from, to, length, opened.map_or(0, |o| o.1), false);
@@ -52,9 +55,25 @@ impl Fold {
         let (from, to) = (section.mark, self.out.mark());
         let bytes = to.at - from.at;
         let last = lives == 1 || length >= self.grain_of(section) / 4;
-        if bytes >= section.retry && (last || bytes >= WORTHWHILE) {
+        if bytes >= section.retry && (last || self.saves_enough(bytes, true)) {
             self.write(from, to, length, 0, true);
         }
+    }
+
+    /// Folding so many bytes of the section on top is worth it though the task below may still be folded itself: not where that is likely.
+    fn saves_enough(&self, bytes: u64, ends: bool) -> bool {
+        bytes >= WORTHWHILE || self.saves_tasks && ends && self.others_wait()
+    }
+
+    /// The task below has created others that have not begun. A thread runs them last one first, or first one first.
+    fn others_wait(&self) -> bool {
+        let (Some(below), Some(top)) = (self.sections.below(), self.sections.last()) else {
+            return false;
+        };
+        let children = below.children as usize..top.children as usize;
+        let children = self.children.get(children).unwrap_or(&[]);
+        let waits = |child: Option<&Child>| child.is_some_and(|child| !child.begun);
+        waits(children.first()) || waits(children.last())
     }
 
     fn opened_no_more(&mut self) {
@@ -123,7 +142,12 @@ impl Fold {
         if ended {
             head(all, Kind::End as u8, 0);
         }
-        if all.len() as u64 >= bytes {
+        let tasks = if self.saves_tasks {
+            section.sum.tasks
+        } else {
+            0
+        };
+        if all.len() as u64 >= bytes.saturating_add(tasks.saturating_mul(TASK)) {
             section.retry = bytes + all.len() as u64;
             return;
         }

@@ -102,6 +102,13 @@ impl<T: Slot> Slots<T> {
         self.slots.get(self.from)
     }
 
+    /// The one below the top one.
+    #[inline]
+    pub(super) fn below(&self) -> Option<&T> {
+        let at = self.length.checked_sub(2)?;
+        self.slots.get(at).filter(|_| at >= self.from)
+    }
+
     /// Item `i`, counted from the bottom with those given up.
     #[inline]
     pub(super) fn get_mut(&mut self, i: usize) -> Option<&mut T> {

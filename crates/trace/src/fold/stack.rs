@@ -71,7 +71,7 @@ impl Fold {
     }
 
     pub(super) fn section_begins(&mut self, t: u64, through: u64, node: u32, whole: bool) {
-        if self.over {
+        if self.over || self.cuts.off > 0 {
             return;
         }
         let mark = self.out.mark();
@@ -106,7 +106,12 @@ impl Fold {
         if !matches!(self.inner, Inner::Nothing) {
             return self.folded_strand_ends(t, length, at);
         }
-        let probes = self.probes.min(length);
+        let probes = if std::mem::take(&mut top.signalled) {
+            self.probes / 2
+        } else {
+            self.probes
+        };
+        let probes = probes.min(length);
         let weight = length - probes;
         let merged = top.mergeable && length == 0;
         if let Some(section) = self.sections.last_mut() {

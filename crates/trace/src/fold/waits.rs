@@ -124,6 +124,7 @@ impl Fold {
                 own.flatten()
                     .or_else(|| (scope == member_of).then(|| self.outward())?)
             }
+            None if kind == create::INLINE => self.alone(seq),
             None => self.unscoped(),
         };
         let Some(group) = group.filter(|_| !self.sections.is_empty()) else {
@@ -191,6 +192,17 @@ impl Fold {
         Some(self.groups.end() as u32 - 1)
     }
 
+    /// A group for this task, which nobody may take: a wait names it when it has ended. In a tree it is one of its members.
+    fn alone(&mut self, seq: u64) -> Option<u32> {
+        let from = self.sections.last()?.groups as usize;
+        if self.groups.since(from).iter().any(|g| g.tree && !g.closed) {
+            return self.unscoped();
+        }
+        let group = self.groups.push()?;
+        (group.apart, group.alone) = (true, Some(seq));
+        Some(self.groups.end() as u32 - 1)
+    }
+
     /// [`crate::wire::Kind::Scope`], of which the record was not yet put out.
     pub(super) fn scope(&mut self, tree: bool) {
         let count = self.scopes;
@@ -247,19 +259,33 @@ impl Fold {
 
     /// A wait names a task: it moves to that wait's group.
     fn name(&mut self, (thread, seq): (u32, u64), to: u32) -> Option<()> {
+        if thread != self.thread {
+            return None;
+        }
         let from = self.sections.last()?.children as usize;
         let mine = self.children.get_mut(from..)?;
-        let child = mine
-            .iter_mut()
-            .rev()
-            .take(NAMED as usize)
-            .find(|c| c.seq == seq && !c.ended)
-            .filter(|_| thread == self.thread)?;
+        let near = mine.iter_mut().rev().take(NAMED as usize);
+        let Some(child) = near.into_iter().find(|c| c.seq == seq && !c.ended) else {
+            return self.name_ended(seq, to);
+        };
         let old = std::mem::replace(&mut child.group, to);
         let old = self.groups.get_mut(old as usize)?;
         old.open = old.open.checked_sub(1)?;
         self.groups.get_mut(to as usize)?.open += 1;
         Some(())
+    }
+
+    /// The same of one that has ended, and was alone in its group.
+    fn name_ended(&mut self, seq: u64, to: u32) -> Option<()> {
+        let from = self.sections.last()?.groups as usize;
+        let mine = self.groups.since_mut(from).iter_mut();
+        let mut near = mine.rev().take(NAMED as usize);
+        let group = near.find(|g| g.alone == Some(seq) && g.open == 0)?;
+        let (path, last_end) = (group.heaviest.take()?, group.last_end);
+        let envelope = group.envelope;
+        let to = self.groups.get_mut(to as usize)?;
+        to.open += 1;
+        to.ended(path, &envelope, last_end)
     }
 
     /// The task on top goes on, and the record that says so was put out.

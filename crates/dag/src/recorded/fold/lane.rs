@@ -6,6 +6,8 @@ use workspan_trace::wire::TaskRef;
 
 use super::stack::Stack;
 use super::{Lane, Plan};
+use crate::open::Content;
+use crate::passing::Passing;
 use crate::recorded::count::walk;
 use crate::recorded::gather::Thread;
 use crate::recorded::replay::{ThreadTold, Told};
@@ -142,11 +144,13 @@ pub(super) fn fold(
     options: &FoldOptions,
     (probe, sites): (u64, &[u32]),
     plan: Plan,
+    content: Content<'_>,
 ) -> (Lane, u64) {
     let mut fold = Fold::new(thread.number, (0, 0), options.clone());
     fold.take_out_probes(probe);
     fold.count_sites_as(sites.to_vec());
     fold.say_sources();
+    fold.save_tasks();
     fold.plan(plan.cuts);
     fold.others_take(plan.taken);
     let mut lane = Lane {
@@ -161,6 +165,7 @@ pub(super) fn fold(
             fold.take_firm();
         }
     };
+    let mut passing = Passing::through(content);
     for (at, chunk) in thread.chunks.iter().enumerate() {
         if fold.is_bad() || fold.last() > end {
             break;
@@ -171,6 +176,7 @@ pub(super) fn fold(
             break;
         }
         fold.feed(chunk.bytes, chunk.base);
+        passing.pass(chunk.bytes.len());
         take(&mut fold, &mut lane, FETCHED);
     }
     fold.finish();

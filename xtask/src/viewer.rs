@@ -1,0 +1,192 @@
+//! `cargo xtask bench viewer`: the memory of `workspan view` of large runs on every runtime (docs/viewer.md), in bytes and as a multiple of the trace: once
+//! all is read, after tiles of all of it, and at most meanwhile.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::folding::executable;
+use crate::native_bench::{RUNTIMES, build};
+use crate::workspace::{build_release, cargo_workspan, output, target, workspan};
+
+/// Uncut Fibonacci numbers by joins: 11.4 million tasks.
+const JOINS: &str = "33";
+/// And by the tasks of the C and C++ runtimes: half a million and 3.5 million.
+const NATIVE: [&str; 2] = ["28", "32"];
+/// Tiles asked for.
+const TILES: u64 = 1500;
+/// What the server gives back once all is read, it has given back after so long.
+const SETTLED: Duration = Duration::from_secs(2);
+
+/// Prints the table.
+pub fn run() -> Result<()> {
+    build_release()?;
+    let folder = target().join("workspan/bench");
+    fs::create_dir_all(&folder)?;
+    let trace = folder.join("viewer.wspan");
+    println!("memory of the viewer's server, MB and multiples of the trace; two threads");
+    println!(
+        "{:<10}{:>8}{:>12}{:>10}{:>15}{:>15}{:>15}",
+        "runtime", "fib of", "tasks", "trace", "all is read", "after tiles", "at most"
+    );
+    let rayon = executable(&mut cargo_workspan("release")?, "fib")?;
+    row(&rayon, &trace, ("Rayon", JOINS))?;
+    for runtime in &RUNTIMES {
+        match build(runtime, &folder) {
+            Ok(program) => {
+                for n in NATIVE {
+                    row(&program, &trace, (runtime.name, n))?;
+                }
+            }
+            Err(why) => println!("not measured: {}: {why:#}", runtime.name),
+        }
+    }
+    let _ = fs::remove_file(&trace);
+    Ok(())
+}
+
+/// A run of fib(`n`), recorded in full, and its viewer.
+fn row(program: &Path, trace: &Path, (runtime, n): (&str, &str)) -> Result<()> {
+    let _ = fs::remove_file(trace);
+    let mut record = workspan("release");
+    let full = ["--no-report", "--max-overhead", "off", "--sample", "off"];
+    record
+        .arg("record")
+        .args(full)
+        .arg("-o")
+        .arg(trace)
+        .arg("--");
+    record
+        .arg(program)
+        .arg(n)
+        .env("RAYON_NUM_THREADS", "2")
+        .env("OMP_NUM_THREADS", "2");
+    output(&mut record)?;
+    let size = fs::metadata(trace)?.len() as f64;
+    let mut viewer = Viewer::start(workspan("release").args(VIEW).arg(trace))?;
+    let run = viewer.loaded()?;
+    let read = viewer.memory("VmRSS")?;
+    viewer.ask_for_tiles(&run)?;
+    let tiles = viewer.memory("VmRSS")?;
+    let most = viewer.memory("VmHWM")?;
+    let both = |bytes: f64| format!("{:.0} ({:.1} x)", bytes / 1e6, bytes / size);
+    println!(
+        "{runtime:<10}{n:>8}{:>12}{:>10.1}{:>15}{:>15}{:>15}",
+        run["tasks"].as_u64().unwrap_or(0),
+        size / 1e6,
+        both(read),
+        both(tiles),
+        both(most),
+    );
+    Ok(())
+}
+
+/// The trace is read each time.
+const VIEW: [&str; 5] = ["view", "--no-open", "--no-index", "--port", "0"];
+
+/// A server that runs, until it is dropped.
+struct Viewer {
+    child: Child,
+    /// Kept, as the server may say more.
+    _said: BufReader<ChildStdout>,
+    /// Host and port, and the path before every request.
+    host: String,
+    base: String,
+}
+
+impl Viewer {
+    /// Starts it; returns once it answers.
+    fn start(command: &mut Command) -> Result<Viewer> {
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .with_context(|| format!("{command:?}"))?;
+        let mut said = BufReader::new(child.stdout.take().context("no stdout")?);
+        let mut line = String::new();
+        said.read_line(&mut line)?;
+        let mut viewer = Viewer {
+            child,
+            _said: said,
+            host: String::new(),
+            base: String::new(),
+        };
+        let address = line
+            .split("http://")
+            .nth(1)
+            .context("no address was said")?;
+        let (host, base) = address.trim().split_once('/').context("no path in it")?;
+        let base = base.trim_end_matches('/');
+        (viewer.host, viewer.base) = (host.to_owned(), format!("/{base}/api/v1/"));
+        Ok(viewer)
+    }
+
+    /// The answer's state and body.
+    fn ask(&self, what: &str) -> Result<(u16, Vec<u8>)> {
+        let mut stream = TcpStream::connect(&self.host)?;
+        let (host, base) = (&self.host, &self.base);
+        write!(
+            stream,
+            "GET {base}{what} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
+        )?;
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer)?;
+        let head = answer.windows(4).position(|end| end == b"\r\n\r\n");
+        let body = answer.split_off(head.context("no head")? + 4);
+        let head = String::from_utf8_lossy(&answer);
+        let state = head.split_whitespace().nth(1).and_then(|s| s.parse().ok());
+        Ok((state.context("no state")?, body))
+    }
+
+    /// Waits until all is read; what is known of the run.
+    fn loaded(&mut self) -> Result<Value> {
+        while self.ask("report?run=a")?.0 != 200 {
+            if let Some(status) = self.child.try_wait()? {
+                bail!("the viewer has ended: {status}");
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        std::thread::sleep(SETTLED);
+        let (_, meta) = self.ask("meta")?;
+        let meta: Value = serde_json::from_slice(&meta)?;
+        Ok(meta["runs"][0].clone())
+    }
+
+    /// Tiles of all resolutions, from one end of the run to the other.
+    fn ask_for_tiles(&self, run: &Value) -> Result<()> {
+        let number = |name: &str| run[name].as_u64().with_context(|| format!("no {name}"));
+        let (levels, elapsed) = (number("top_level")? + 1, number("elapsed")?);
+        for i in 0..TILES {
+            let level = i % levels;
+            let at = (elapsed >> 10 >> level) * i / TILES;
+            let (state, _) = self.ask(&format!("rows?run=a&level={level}&index={at}"))?;
+            if state != 200 {
+                bail!("no tile {at} of level {level}: {state}");
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes that the kernel says under this name.
+    fn memory(&self, name: &str) -> Result<f64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
+        let kib = line.and_then(|line| line.trim_matches([':', ' ', '\t', 'k', 'B']).parse().ok());
+        let kib: f64 = kib.with_context(|| format!("no {name}"))?;
+        Ok(kib * 1024.0)
+    }
+}
+
+impl Drop for Viewer {
+    fn drop(&mut self) {
+        // One that has ended already needs no end.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
