@@ -95,31 +95,52 @@ fn missing() -> Vec<String> {
     packages
 }
 
-/// Clang with a runtime of its own version. Runtimes of two versions can't be installed side by side, so one that is there
+/// Clang with an OpenMP runtime and sanitizers of its own version. Runtimes of two versions can't be installed side by side, so one that is there
 /// decides.
 fn clang() -> Vec<String> {
     let program = "#include <omp.h>\nint main(void) { return omp_get_level(); }\n";
-    let names = std::iter::once("clang".to_owned()).chain(LLVM.map(|v| format!("clang-{v}")));
-    if names
-        .into_iter()
-        .any(|name| compiles(&name, "-xc", program, &["-fopenmp"]))
-    {
-        return Vec::new();
+    let mut names = std::iter::once("clang".to_owned()).chain(LLVM.map(|v| format!("clang-{v}")));
+    if let Some(name) = names.find(|name| compiles(name, "-xc", program, &["-fopenmp"])) {
+        return sanitizers(&name).into_iter().collect();
     }
     let installed = |package: &str| works("dpkg", &["-s", package]);
-    let known = |package: &str| {
-        let output = Command::new("apt-cache").args(["policy", package]).output();
-        output.is_ok_and(|o| String::from_utf8_lossy(&o.stdout).contains("Candidate: "))
-    };
-    let pair = |version: u32| vec![format!("clang-{version}"), format!("libomp-{version}-dev")];
     let runtime = LLVM
         .into_iter()
         .find(|v| installed(&format!("libomp5-{v}")));
     let newest = || LLVM.into_iter().find(|v| known(&format!("libomp-{v}-dev")));
     match runtime.or_else(newest) {
-        Some(version) => pair(version),
+        Some(version) => {
+            let mut packages = vec![format!("clang-{version}"), format!("libomp-{version}-dev")];
+            packages.extend(sanitizers_of(version));
+            packages
+        }
         None => vec!["clang".into(), "libomp-dev".into()],
     }
+}
+
+/// The sanitizers of a compiler that is there without them.
+fn sanitizers(clang: &str) -> Option<String> {
+    if compiles(
+        clang,
+        "-xc",
+        "int main(void) { return 0; }\n",
+        &["-fsanitize=address"],
+    ) {
+        return None;
+    }
+    let output = Command::new(clang).arg("-dumpversion").output().ok()?;
+    let version = String::from_utf8_lossy(&output.stdout);
+    sanitizers_of(version.split('.').next()?.trim().parse().ok()?)
+}
+
+fn sanitizers_of(version: u32) -> Option<String> {
+    Some(format!("libclang-rt-{version}-dev")).filter(|package| known(package))
+}
+
+/// Whether there is such a package to install.
+fn known(package: &str) -> bool {
+    let output = Command::new("apt-cache").args(["policy", package]).output();
+    output.is_ok_and(|o| String::from_utf8_lossy(&o.stdout).contains("Candidate: "))
 }
 
 fn install(packages: &[String], may: bool) {

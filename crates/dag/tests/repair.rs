@@ -5,6 +5,7 @@ mod dice;
 use dice::Dice;
 use proptest::prelude::*;
 use workspan_dag::build::{Mode, build};
+use workspan_dag::open::OpenOptions;
 use workspan_dag::raw::{RawEnd, RawRegion, RawScope, RawStrand, RawTask, RawTrace};
 use workspan_dag::{Dag, Lists, NONE, Off, OffWhy, Place, ScopeKind, TaskKind, TimeUnit, text};
 
@@ -186,5 +187,54 @@ proptest! {
         if told && dag.signals.is_empty() {
             prop_assert_eq!(&dag, &again, "{}", shown);
         }
+    }
+}
+
+/// Lines of one worker's times that go back, in a trace that is cut short: the wait for task 2 is over before that begins.
+#[test]
+fn a_repaired_text_can_be_written_and_read_again() {
+    for (scope, of, create) in [
+        ("", "", ""),
+        (
+            r#"{"ev":"scope","t":1,"w":0,"task":0,"scope":7,"kind":"group"}"#,
+            r#","scope":7"#,
+            r#","scope":7"#,
+        ),
+    ] {
+        let trace = format!(
+            r#"{{"workspan_trace":1,"workers":2,"steals":"child","time_unit":"ms"}}
+{{"ev":"begin","t":0,"w":0,"task":0}}
+{scope}
+{{"ev":"create","t":3,"w":0,"task":0,"child":1{create}}}
+{{"ev":"resume","t":3,"w":0,"task":0}}
+{{"ev":"create","t":3,"w":0,"task":0,"child":2{create}}}
+{{"ev":"resume","t":3,"w":0,"task":0}}
+{{"ev":"wait","t":4,"w":0,"task":0{of}}}
+{{"ev":"begin","t":300,"w":0,"task":2}}
+{{"ev":"begin","t":4,"w":1,"task":1}}
+{{"ev":"end","t":9,"w":1,"task":1}}
+{{"ev":"resume","t":90,"w":0,"task":0}}
+{{"ev":"wait","t":95,"w":0,"task":0}}
+{{"ev":"resume","t":95,"w":0,"task":0}}
+{{"ev":"end","t":99,"w":0,"task":0}}
+{{"ev"#
+        );
+        let options = OpenOptions {
+            allow_truncated: true,
+            ..OpenOptions::default()
+        };
+        let dag = text::read_with(trace.as_bytes(), &options).unwrap();
+        check(&dag);
+        assert!(
+            dag.meta.warnings.iter().any(|w| w.contains("contradict")),
+            "{:?}",
+            dag.meta.warnings
+        );
+        let mut out = Vec::new();
+        text::write(&dag, &mut out).unwrap();
+        let shown = String::from_utf8_lossy(&out).into_owned();
+        let again = text::read(&out).unwrap_or_else(|error| panic!("{error}: {shown}"));
+        assert_eq!(again.waits.tasks, dag.waits.tasks, "{shown}");
+        assert_eq!(again.strands, dag.strands, "{shown}");
     }
 }

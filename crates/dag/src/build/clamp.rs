@@ -6,7 +6,8 @@
 
 use super::Repairs;
 use super::graph::{Edge, Graph};
-use crate::dag::Lists;
+use super::tasks::Tasks;
+use crate::dag::{Lists, NONE};
 
 const LATE: &str = "Strands that started before what they waited for had ended, clamped";
 const DROPPED: &str =
@@ -14,7 +15,12 @@ const DROPPED: &str =
 const OVERLAP: &str = "Strands that overlapped the next one on their thread, cut off there";
 
 /// Moves strands forward, drops edges that time contradicts.
-pub(super) fn clamp(graph: &mut Graph<'_>, ticks_per_second: u64, repairs: &mut Repairs) {
+pub(super) fn clamp(
+    graph: &mut Graph<'_>,
+    ticks_per_second: u64,
+    tasks: &mut Tasks,
+    repairs: &mut Repairs,
+) {
     let limit = (ticks_per_second / 1000).max(1);
     let told = (graph.strands.start.clone(), graph.strands.end.clone());
     let moved = push(graph, Some(limit)).unwrap_or_else(|()| {
@@ -26,15 +32,17 @@ pub(super) fn clamp(graph: &mut Graph<'_>, ticks_per_second: u64, repairs: &mut 
         repairs.note(LATE);
     }
     let (start, end) = (graph.strands.start.clone(), graph.strands.end.clone());
-    retain(graph, repairs, |p, s| {
+    retain(graph, tasks, repairs, |p, s| {
         p != s && end[p as usize] <= start[s as usize]
     });
 }
 
 /// Drops the waits and dependences among strands of no length at one tick.
-pub(super) fn drop_ties(graph: &mut Graph<'_>, repairs: &mut Repairs) {
+pub(super) fn drop_ties(graph: &mut Graph<'_>, tasks: &mut Tasks, repairs: &mut Repairs) {
     let (start, end) = (graph.strands.start.clone(), graph.strands.end.clone());
-    retain(graph, repairs, |p, s| start[p as usize] != end[s as usize]);
+    retain(graph, tasks, repairs, |p, s| {
+        start[p as usize] != end[s as usize]
+    });
 }
 
 /// Makes every strand start at or after the ends of its predecessors; only creates and program order count without a
@@ -96,8 +104,26 @@ fn push(graph: &mut Graph<'_>, limit: Option<u64>) -> Result<u64, ()> {
     Ok(moved)
 }
 
-/// Keeps the joins, signals and dependences `(predecessor, strand)` that `keep` says.
-fn retain(graph: &mut Graph<'_>, repairs: &mut Repairs, keep: impl Fn(u32, u32) -> bool) {
+/// Keeps the joins, signals and dependences `(predecessor, strand)` that `keep` says. A task whose join goes is of no scope any more, and no wait
+/// is for all children then: each says whom it joins.
+fn retain(
+    graph: &mut Graph<'_>,
+    tasks: &mut Tasks,
+    repairs: &mut Repairs,
+    keep: impl Fn(u32, u32) -> bool,
+) {
+    let mut all = true;
+    for (w, &after) in graph.waits.after.iter().enumerate() {
+        for &t in graph.waits.tasks.get(w) {
+            if !keep(graph.tasks.last[t as usize], after) {
+                tasks.scope[t as usize] = NONE;
+                all = false;
+            }
+        }
+    }
+    if !all {
+        graph.waits.plain.fill(false);
+    }
     let mut filter =
         |lists: &Lists, strand_of: &dyn Fn(usize) -> u32, last: &dyn Fn(u32) -> u32| {
             let mut out = Lists::default();

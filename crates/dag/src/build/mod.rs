@@ -143,7 +143,7 @@ pub(crate) fn assemble(mut raw: RawTrace, mode: Mode) -> Result<Dag, Fault> {
     indices::check_indices(&mut raw, mode)?;
     joins::settle(&mut raw);
     structure::complete(&mut raw, &mut repairs)?;
-    let tasks = tasks::in_number_order(&mut raw)?;
+    let mut tasks = tasks::in_number_order(&mut raw)?;
     let scopes = members::Scopes::new(&raw, &tasks, &mut repairs)?;
     let (mut columns, mut strands, mut waits) =
         strands::merge(&mut raw, &tasks, &scopes, &mut repairs)?;
@@ -161,7 +161,7 @@ pub(crate) fn assemble(mut raw: RawTrace, mode: Mode) -> Result<Dag, Fault> {
             ticks_per_second: raw.meta.ticks_per_second,
             late_ends: raw.late_ends,
         },
-        &tasks,
+        &mut tasks,
         &mut repairs,
     )?;
     wanted::check();

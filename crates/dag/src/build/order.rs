@@ -23,7 +23,7 @@ pub(super) struct Told<'a> {
 pub(super) fn order(
     mut graph: Graph<'_>,
     told: Told<'_>,
-    tasks: &Tasks,
+    tasks: &mut Tasks,
     repairs: &mut Repairs,
 ) -> Result<Vec<u32>, Fault> {
     if let Some((p, s, edge)) = graph.first_contradiction() {
@@ -37,7 +37,7 @@ pub(super) fn order(
             late::cut(&mut graph);
         }
         if !told.late_ends || graph.first_contradiction().is_some() {
-            clamp::clamp(&mut graph, told.ticks_per_second, repairs);
+            clamp::clamp(&mut graph, told.ticks_per_second, tasks, repairs);
         }
     }
     let sorted = sort_or_untie(&mut graph, tasks, repairs)?;
@@ -50,14 +50,14 @@ pub(super) fn order(
 /// Sorts; a circle among strands of no length is an error, or cut in repair mode.
 fn sort_or_untie(
     graph: &mut Graph<'_>,
-    tasks: &Tasks,
+    tasks: &mut Tasks,
     repairs: &mut Repairs,
 ) -> Result<Vec<u32>, Fault> {
     match sort(graph) {
         Ok(sorted) => Ok(sorted),
         Err(s) if repairs.mode == Mode::Strict => Err(cycle(tasks, graph.strands.task[s as usize])),
         Err(_) => {
-            clamp::drop_ties(graph, repairs);
+            clamp::drop_ties(graph, tasks, repairs);
             // Nothing but creates and program order is left between strands of one tick, and those have no cycle.
             sort(graph).map_err(|_| circle())
         }
