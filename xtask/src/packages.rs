@@ -140,7 +140,10 @@ fn sanitizers_of(version: u32) -> Option<String> {
 /// Whether there is such a package to install.
 fn known(package: &str) -> bool {
     let output = Command::new("apt-cache").args(["policy", package]).output();
-    output.is_ok_and(|o| String::from_utf8_lossy(&o.stdout).contains("Candidate: "))
+    let said = output.map(|o| String::from_utf8_lossy(&o.stdout).into_owned());
+    let candidate =
+        |said: String| said.contains("Candidate: ") && !said.contains("Candidate: (none)");
+    said.is_ok_and(candidate)
 }
 
 fn install(packages: &[String], may: bool) {
