@@ -288,7 +288,7 @@ fn a_recording_in_another_has_its_own_budget() {
         printed(&output)
     };
     assert_eq!(budget_of(&[]), "50000:1048576\n");
-    assert_eq!(budget_of(&["--max-overhead", "3%"]), "30000:32768\n");
+    assert_eq!(budget_of(&["--max-overhead", "3%"]), "30000:8192\n");
 }
 
 #[test]

@@ -154,8 +154,8 @@ pub(crate) fn settings() -> Settings {
             0
         },
         hold: HOLD.load(Ordering::Relaxed),
-        // A probe's cost to the strand beside it is half of what it takes.
-        join_ticks: (thread::probe_cost() * 2 * RECORDS_A_JOIN).max(1),
+        // A probe's cost to the strand beside it is half of what it takes, and in a program whose caches it shares a quarter more at the least.
+        join_ticks: (thread::probe_cost() * RECORDS_A_JOIN * 5 / 2).max(1),
         millisecond: (millisecond as u64).max(1),
         seed: recording.start.ticks,
     }

@@ -12,7 +12,7 @@
 //! | `WORKSPAN_USER_LD_PRELOAD` | what `LD_PRELOAD` was before this library was put there; unset: it was not set |
 //! | `WORKSPAN_PROGRAM` | the program to record, as `/proc/self/exe` names it: in any other on the way there (a user's own cargo runner) nothing is touched; unset or empty: any |
 //! | `WORKSPAN_FOLLOW` | not empty: children are recorded too, so the environment stays as it is |
-//! | `WORKSPAN_MAX_OVERHEAD` | millionths of the time that recording may add (0 or nothing: no limit), and, after a colon, the tasks that a thread records before there is a limit (32,768) |
+//! | `WORKSPAN_MAX_OVERHEAD` | millionths of the time that recording may add (0 or nothing: no limit), and, after a colon, the tasks that a thread records before there is a limit (8192) |
 //! | `WORKSPAN_SCHEDSTAT` | not empty: the recorder reads the threads' scheduling statistics, as nobody watches them from outside |
 //! | `WORKSPAN_COUNTERS` | performance counters to read at every record: `name:type:config:kernel`, with commas between |
 //! | `WORKSPAN_PARTS` | which parts of the run are kept, as [`workspan_recorder::Parts`] are written |
@@ -96,7 +96,7 @@ extern "C" fn loaded() {
 /// What recording may cost.
 fn budget() {
     /// Tasks that a thread records in full, where nothing is said of it.
-    const HOLD: u32 = 1 << 15;
+    const HOLD: u32 = 1 << 13;
     let told = std::env::var("WORKSPAN_MAX_OVERHEAD").unwrap_or_default();
     let (most, hold) = told.split_once(':').unwrap_or((&told, ""));
     workspan_recorder::use_at_most(most.parse().unwrap_or(0), hold.parse().unwrap_or(HOLD));

@@ -12,6 +12,7 @@ mod budget;
 mod depend;
 mod entry;
 mod ffi;
+mod group_waits;
 mod kept;
 mod lane;
 mod locks;

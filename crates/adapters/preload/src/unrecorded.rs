@@ -162,11 +162,23 @@ impl Subtree {
     /// On the subtree's thread.
     #[inline]
     pub(crate) unsafe fn enter(&self) -> bool {
+        let mut in_work = false;
+        // SAFETY: the caller's.
+        unsafe { self.enter_with(|so| in_work = so) };
+        in_work
+    }
+
+    /// The same; the answer is given before anything else is done.
+    ///
+    /// # Safety
+    /// As [`Subtree::enter`].
+    #[inline]
+    pub(crate) unsafe fn enter_with(&self, in_work: impl FnOnce(bool)) {
         let at = self.at.replace(At::Work);
+        in_work(at == At::Work);
         if at == At::ToldWait {
             self.resume();
         }
-        at == At::Work
     }
 
     /// That task has ended.

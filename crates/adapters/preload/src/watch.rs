@@ -88,9 +88,14 @@ fn with<T>(f: impl FnOnce(&mut Option<Box<Watch>>) -> T) -> Option<T> {
     given.ok().flatten()
 }
 
+/// What recording a task adds, in joins of Rayon's: as many records, but a runtime that goes through its callbacks, or calls that go through ours.
+/// Twice as much and more was measured (docs/overhead.md).
+const JOINS_A_TASK: u64 = 2;
+
 fn settings() -> Settings {
     let mut settings = Settings::default();
     // SAFETY: a place to write to.
     unsafe { (TABLE.budget)(&raw mut settings) };
+    settings.join_ticks = settings.join_ticks.saturating_mul(JOINS_A_TASK);
     settings
 }

@@ -6,8 +6,8 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaxOverhead(u32);
 
-/// Tasks that each thread records in full before any is left out, where a budget was asked for: some milliseconds of recording.
-const HOLD: u32 = 1 << 15;
+/// Tasks that each thread records in full before any is left out, where a budget was asked for: about a millisecond of recording.
+const HOLD: u32 = 1 << 13;
 /// And where nobody asked: what is recorded in full can be read in a second, and costs a tenth of that.
 const HOLD_UNASKED: u32 = 1 << 20;
 
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn what_was_asked_for_holds_sooner() {
-        assert_eq!(MaxOverhead::told(Some(MaxOverhead(7))), "7:32768");
+        assert_eq!(MaxOverhead::told(Some(MaxOverhead(7))), "7:8192");
         assert_eq!(MaxOverhead::told(None), "50000:1048576");
     }
 }

@@ -26,7 +26,7 @@ pub const SWAP: &str = "WORKSPAN_SWAP";
 /// For the preloaded library: performance counters, as it takes them.
 pub const COUNTERS: &str = "WORKSPAN_COUNTERS";
 /// For the preloaded library: millionths of the program's time that recording may add (0: no limit), and the tasks that a thread records
-/// before there is a limit, as `50000:32768`.
+/// before there is a limit, as `50000:8192`.
 pub const MAX_OVERHEAD: &str = "WORKSPAN_MAX_OVERHEAD";
 /// For the preloaded library: `off`, `auto`, or nanoseconds below which is folded.
 pub const FOLD: &str = "WORKSPAN_FOLD";

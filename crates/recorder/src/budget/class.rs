@@ -8,6 +8,10 @@ const CLASSES: usize = 256;
 const MEASURED: u32 = 2;
 /// A mean is over about so many, so that it follows the program.
 const MEAN_OF: u32 = 32;
+/// Joins that were recorded whole before what they took stands for the level above as well.
+const LEARNT_OF: u64 = 1024;
+/// So many times as long on average as the level below, a level may hold something else.
+const ALIKE: u64 = 4;
 /// Subtrees left out of a class before those drawn of it are compared with them.
 const COMPARABLE: u32 = 4;
 /// So many times as long as those left out, a drawn one was interrupted, or was of another size.
@@ -25,6 +29,8 @@ pub(super) struct Class {
     /// Time a join, in 2^-4 ticks, where it was recorded whole: near the least, as threads are interrupted; 0 while that is
     /// not known.
     pub(super) join_time: u64,
+    /// Joins that this was learnt from, at the most of one subtree.
+    learnt: u64,
     /// Chance in 2^32 of being recorded that follows.
     pub(super) chance: u64,
     /// Left out so far, up to [`MEAN_OF`], and their mean time in ticks.
@@ -38,6 +44,7 @@ const NONE: Class = Class {
     seen: 0,
     ticks: 0,
     join_time: 0,
+    learnt: 0,
     chance: 0,
     left: 0,
     left_ticks: 0,
@@ -89,6 +96,12 @@ impl Class {
         } else {
             known + (seen.min(known.saturating_mul(2)) - known) / 16
         };
+        self.learnt = self.learnt.max(joins);
+        self.follow(correction, settings);
+    }
+
+    /// The chance that follows from what a join takes.
+    fn follow(&mut self, correction: u64, settings: &Settings) {
         let added = settings.join_ticks.saturating_mul(16).max(1);
         let bare = self.join_time.saturating_sub(added);
         let bare = bare.max(self.join_time / 16);
@@ -134,6 +147,27 @@ impl Classes {
                 ..NONE
             };
         }
+        *class
+    }
+
+    /// That class, where nothing has been learnt of it, by what was of the level below, if both are alike: recording one of each level whole would cost as
+    /// much as all that is drawn within the first hundredth of a second.
+    pub(super) fn by_level_below(
+        &mut self,
+        class: Class,
+        correction: u64,
+        settings: &Settings,
+    ) -> Class {
+        let below = self.get(class.site, class.level.saturating_add(1)).copied();
+        let known = below.filter(|below| {
+            below.learnt >= LEARNT_OF && class.ticks <= below.ticks.saturating_mul(ALIKE)
+        });
+        let Some((known, class)) = known.zip(self.get(class.site, class.level)) else {
+            return class;
+        };
+        class.join_time = known.join_time;
+        class.learnt = known.learnt;
+        class.follow(correction, settings);
         *class
     }
 

@@ -77,7 +77,13 @@ impl Budget {
 
     /// A join of that site and level begins at time `now`.
     pub fn begin(&mut self, site: u32, level: u32, now: u64) -> (Choice, Begun) {
-        let class = self.classes.known(site, level);
+        let mut class = self.classes.known(site, level);
+        if class.is_measured() && class.join_time == 0 && class.ticks <= self.grain {
+            let correction = self.compared.correction(self.settings.join_ticks);
+            class = self
+                .classes
+                .by_level_below(class, correction, &self.settings);
+        }
         let least = self.settings.join_ticks.saturating_mul(WORTH);
         let choice = if !class.is_measured() || class.ticks < least || class.ticks > self.grain {
             Choice::Enter

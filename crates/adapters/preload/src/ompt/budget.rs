@@ -19,6 +19,9 @@ pub(super) struct LeftOut {
     inside: u64,
     /// That subtree; null where what runs is recorded.
     subtree: *const Subtree,
+    /// Where the last task was created that was left out, and the site of that.
+    last_call: usize,
+    last_site: u32,
     /// The site of the task around that is recorded with everything inside to stand for others; 0 for none.
     whole: u32,
     /// Parallel regions that this thread has opened.
@@ -50,6 +53,8 @@ impl LeftOut {
         LeftOut {
             inside: NOWHERE,
             subtree: ptr::null(),
+            last_call: 0,
+            last_site: 0,
             whole: 0,
             regions: 0,
             over: Vec::new(),
@@ -76,6 +81,21 @@ impl LeftOut {
         self.inside != NOWHERE
     }
 
+    /// [`LeftOut::create`] for a task that is created where the one before was, by one that was created there too: what most recursions do.
+    #[inline]
+    pub(super) fn create_again(&self, encountering: u64, return_address: usize) -> Option<u64> {
+        if return_address != self.last_call {
+            return None;
+        }
+        word::same_again(encountering, self.inside, self.last_site)
+    }
+
+    /// A task was created there, with the site of that call and none of a loop around it.
+    #[inline]
+    pub(super) fn created(&mut self, return_address: usize, site: u32) {
+        (self.last_call, self.last_site) = (return_address, site);
+    }
+
     /// The word of a task of that level that is created in the subtree that the thread is in; `None` if it is in none, or has no place in a word.
     #[inline]
     pub(super) fn create(&self, site: u32, level: u32, at_once: bool) -> Option<u64> {
@@ -87,39 +107,51 @@ impl LeftOut {
         word.or_else(|| word::placed(self.inside, 0, level).filter(|_| at_once))
     }
 
-    /// True when the task that starts is one of the subtree that the thread is in: it is nobody's business.
+    /// Whether a task with that word, which starts on this thread, is one of the subtree that the thread is in: then it is nobody's business.
+    #[inline]
+    pub(super) fn is_own(&self, word: u64) -> bool {
+        word::subtree(word) == self.inside
+    }
+
+    /// Such a task starts.
     ///
     /// # Safety
-    /// `task` is a task of the runtime that starts on this thread.
+    /// `task` is a task of the runtime that starts on this thread, and [`LeftOut::is_own`].
     #[inline]
-    pub(super) unsafe fn enter(&self, task: *mut Data) -> bool {
+    pub(super) unsafe fn enter(&self, task: *mut Data) {
         // SAFETY: the caller's; a thread that is inside of a subtree has one.
         unsafe {
-            if word::subtree((*task).value) != self.inside {
-                return false;
-            }
-            let in_work = (*self.subtree).enter();
-            (*task).value |= if in_work { ON_STACK | INLINE } else { ON_STACK };
+            (*self.subtree).enter_with(|in_work| {
+                (*task).value |= if in_work { ON_STACK | INLINE } else { ON_STACK };
+            });
         }
-        true
+    }
+
+    /// A task with that word ends, which is one of a subtree ([`word::is_unrecorded`]).
+    ///
+    /// # Safety
+    /// It ends on this thread.
+    #[inline]
+    pub(super) unsafe fn end(&self, word: u64) {
+        if let Some(subtree) = self.subtree().filter(|_| word & ON_STACK != 0) {
+            // SAFETY: it began in that subtree, on this thread.
+            unsafe { subtree.leave(word & INLINE != 0) };
+        }
     }
 
     /// True when the task that ends was one of a subtree.
     ///
     /// # Safety
     /// `task` is a task of the runtime that ends on this thread.
-    #[inline]
     pub(super) unsafe fn leave(&self, task: *mut Data) -> bool {
         // SAFETY: the caller's.
         let word = unsafe { (*task).value };
-        if !word::is_unrecorded(word) {
-            return false;
+        let is_left_out = word::is_unrecorded(word);
+        if is_left_out {
+            // SAFETY: the caller's.
+            unsafe { self.end(word) };
         }
-        if let Some(subtree) = self.subtree().filter(|_| word & ON_STACK != 0) {
-            // SAFETY: it began in that subtree, on this thread.
-            unsafe { subtree.leave(word & INLINE != 0) };
-        }
-        true
+        is_left_out
     }
 
     /// A recorded task has begun on top of what the thread does, with the last record; `word` is what it had before.

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use workspan_recorder::TABLE;
 
 use super::ffi::{self, Data, Lookup, SetCallback, StartToolResult, event};
-use super::{depend, lane, locks, loops, region, sync, tasks};
+use super::{depend, group_waits, lane, locks, loops, region, sync, tasks};
 
 /// What the runtime gets; it writes `tool_data` itself.
 struct Result(UnsafeCell<StartToolResult>);
@@ -116,7 +116,7 @@ extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_
         core::mem::transmute::<*mut c_void, SetCallback>(found)
     };
     // Each function has the signature of its event.
-    let callbacks: [(c_int, *const c_void); 13] = [
+    let callbacks: [(c_int, *const c_void); 12] = [
         (event::THREAD_END, lane::thread_end as *const c_void),
         (
             event::PARALLEL_BEGIN,
@@ -128,10 +128,6 @@ extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_
         (event::TASK_SCHEDULE, tasks::task_schedule as *const c_void),
         (event::DEPENDENCES, depend::dependences as *const c_void),
         (event::SYNC_REGION, sync::sync_region as *const c_void),
-        (
-            event::SYNC_REGION_WAIT,
-            sync::sync_region_wait as *const c_void,
-        ),
         (event::WORK, loops::work as *const c_void),
         (event::DISPATCH, loops::dispatched as *const c_void),
         (event::MUTEX_ACQUIRE, locks::acquire as *const c_void),
@@ -153,6 +149,7 @@ extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_
         );
     }
     never.retain(|&number| number != event::DISPATCH);
+    group_waits::tell(set);
     if !never.is_empty() {
         note(
             "warning",

@@ -7,6 +7,7 @@ use workspan_recorder::front::Handle;
 use workspan_recorder::wire::primitive;
 
 use super::ffi::{Data, endpoint, sync};
+use super::group_waits;
 use super::kept::DETACHED;
 use super::lane::{self, Lane};
 
@@ -123,6 +124,7 @@ fn end_taskwait(lane: &mut Lane) {
 }
 
 fn open_group(lane: &mut Lane, return_address: usize) {
+    group_waits::want();
     lane.settle();
     // A `taskloop` opens one of its own.
     let primitive = match lane.taskloop_call {

@@ -17,8 +17,43 @@ use crate::unrecorded;
 /// Of these flags a plain task has but the first.
 const PLAIN: Flags = flag::EXPLICIT | flag::TARGET | flag::TASKWAIT | flag::UNTIED;
 
-/// `ompt_callback_task_create_t`. Most tasks that are left out come no further than this, nor than the first lines of other callbacks.
+/// `ompt_callback_task_create_t`. Most tasks that are left out come no further than this, nor than the first lines of other callbacks; what those
+/// lines call they call last, so that they need no stack.
 pub(super) extern "C" fn task_create(
+    encountering: *mut Data,
+    frame: *const c_void,
+    task: *mut Data,
+    flags: Flags,
+    has_dependences: c_int,
+    return_address: usize,
+) {
+    if is_plain(flags, has_dependences)
+        && let Some(lane) = lane::known()
+        // SAFETY: what the runtime hands out is valid during the call, or null.
+        && let (Some(encountering), Some(task)) = unsafe { (encountering.as_ref(), task.as_mut()) }
+        && let Some(word) = lane.left_out.create_again(encountering.value, return_address)
+    {
+        lane.said_if = false;
+        task.value = word;
+        return;
+    }
+    create_any(
+        encountering,
+        frame,
+        task,
+        flags,
+        has_dependences,
+        return_address,
+    );
+}
+
+fn is_plain(flags: Flags, has_dependences: c_int) -> bool {
+    flags & PLAIN == flag::EXPLICIT && has_dependences == 0
+}
+
+/// The same for other tasks.
+#[inline(never)]
+extern "C" fn create_any(
     encountering: *mut Data,
     _frame: *const c_void,
     task: *mut Data,
@@ -26,7 +61,6 @@ pub(super) extern "C" fn task_create(
     has_dependences: c_int,
     return_address: usize,
 ) {
-    let is_plain = flags & PLAIN == flag::EXPLICIT && has_dependences == 0;
     // SAFETY: what the runtime hands out is valid during the call, or null.
     let (encountering, Some(task)) = (unsafe {
         (
@@ -36,7 +70,7 @@ pub(super) extern "C" fn task_create(
     }) else {
         return;
     };
-    if is_plain
+    if is_plain(flags, has_dependences)
         && let Some(lane) = lane::known()
         && let Some(word) = left_out(lane, encountering, flags, return_address)
     {
@@ -49,13 +83,22 @@ pub(super) extern "C" fn task_create(
 
 /// The word of a plain task that is left out with what it is created in.
 #[inline]
-fn left_out(lane: &Lane, encountering: u64, flags: Flags, return_address: usize) -> Option<u64> {
+fn left_out(
+    lane: &mut Lane,
+    encountering: u64,
+    flags: Flags,
+    return_address: usize,
+) -> Option<u64> {
     if !lane.left_out.is_inside() {
         return None;
     }
     let site = match loops::taskloop_site(encountering, return_address) {
         Some(site) => site,
-        None => lane.seen_site(return_address, primitive::TASK)?,
+        None => {
+            let site = lane.seen_site(return_address, primitive::TASK)?;
+            lane.left_out.created(return_address, site);
+            site
+        }
     };
     let (level, at_once) = (word::level(encountering) + 1, flags & flag::UNDEFERRED != 0);
     lane.left_out.create(site, level, at_once)
@@ -140,16 +183,20 @@ pub(super) extern "C" fn task_schedule(prior: *mut Data, how: c_int, next: *mut 
     }
     if let Some(lane) = lane::known() {
         // SAFETY: the runtime's tasks are valid during the call, and the words of those that run here this thread's to write.
-        let is_left_out = unsafe {
+        unsafe {
             match how {
-                status::SWITCH | status::YIELD => !next.is_null() && lane.left_out.enter(next),
-                status::COMPLETE => lane.left_out.leave(prior),
-                _ => false,
+                status::SWITCH | status::YIELD
+                    if !next.is_null() && lane.left_out.is_own((*next).value) =>
+                {
+                    lane.current = next;
+                    return lane.left_out.enter(next);
+                }
+                status::COMPLETE if word::is_unrecorded((*prior).value) => {
+                    lane.current = next;
+                    return lane.left_out.end((*prior).value);
+                }
+                _ => {}
             }
-        };
-        if is_left_out {
-            lane.current = next;
-            return;
         }
     }
     schedule(prior, how, next);

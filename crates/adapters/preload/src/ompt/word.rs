@@ -70,6 +70,16 @@ pub(super) fn placed(word: u64, site: u32, level: u32) -> Option<u64> {
     (site >> SITE_BITS == 0).then_some(placed)
 }
 
+/// The word of a task that is created with that site by one of the same site, which runs in the subtree whose tasks' words begin with `inside`;
+/// `encountering` is the latter's word. `None` where it is not one of those, or has the deepest level that there is room for.
+#[inline]
+pub(super) fn same_again(encountering: u64, inside: u64, site: u32) -> Option<u64> {
+    const LEVEL: u64 = low(LEVEL_BITS) << LEVEL_AT;
+    let expected = inside | u64::from(site) << NUMBER_BITS | ON_STACK;
+    let is_one = encountering & !(INLINE | LEVEL) == expected && encountering & LEVEL != LEVEL;
+    is_one.then(|| (encountering & !(ON_STACK | INLINE)) + (1 << LEVEL_AT))
+}
+
 /// What a task's word and that of its subtree have in common when it may begin there.
 const SAME: u64 = IMPLICIT | ON_STACK | BRIEF | UNRECORDED | low(NUMBER_BITS);
 /// In no subtree.
@@ -172,6 +182,31 @@ mod tests {
         assert_eq!(brief(id::new(0, 1 << 32), 1, 1), None);
         assert_eq!(brief(id::new(0, 0), 256, 1), None);
         assert_eq!(level(brief(id::new(0, 0), 1, 1000).expect("it fits")), 63);
+    }
+
+    #[test]
+    fn a_task_of_its_creators_site_has_its_creators_word_but_for_the_level() {
+        let name = id::new(3, 99);
+        let of = |site, level| placed(inside(name), site, level).expect("it fits");
+        for level in [1, 7, 62] {
+            for more in [ON_STACK, ON_STACK | INLINE] {
+                let word = same_again(of(9, level) | more, inside(name), 9);
+                assert_eq!(word, Some(of(9, level + 1)));
+            }
+        }
+        let odd = [
+            of(9, 5),
+            of(9, 63) | ON_STACK,
+            of(8, 5) | ON_STACK,
+            of(9, 5) | ON_STACK | FINAL,
+            on_stack(0, 5),
+            placed(inside(id::new(3, 98)), 9, 5).expect("it fits") | ON_STACK,
+        ];
+        for word in odd {
+            assert_eq!(same_again(word, inside(name), 9), None, "{word:x}");
+        }
+        // In no subtree there is none.
+        assert_eq!(same_again(u64::MAX, NOWHERE, 255), None);
     }
 
     #[test]
