@@ -6,8 +6,8 @@ use std::io::Cursor;
 use std::path::Path;
 
 use workspan_analysis::{Options, Report, report};
-use workspan_dag::OpenOptions;
 use workspan_dag::open::Grain;
+use workspan_dag::{OpenOptions, RECORDED_TASK};
 use workspan_recorder::budget::{Begun, Budget, Choice, OF_TASKS, Settings};
 use workspan_trace::entry::{ClockPair, Finished, Note, Site, SitePosition, push_varint};
 use workspan_trace::wire::{Kind, put_head};
@@ -51,10 +51,16 @@ enum Way {
     AtCost(u64),
     /// So too, where it costs two and a half times that, and leaving a join or a task out costs something as well.
     Dear(u64),
+    /// In full, where each record costs two and a half times what the trace says, and the trace says what that is of three strands, or does not.
+    Measured(bool),
+    /// As `Dear`, and the trace has a wrong measurement.
+    Misled(u64),
 }
 
 /// What a trace says of a strand's share of what a record costs.
 const STATED: u64 = 6;
+/// What a record costs where it costs two and a half times that.
+const DEAR: u64 = 30;
 
 /// What is added to a program's time.
 #[derive(Clone, Copy, Default)]
@@ -234,7 +240,13 @@ impl Run {
             Way::Full => (None, Costs::default()),
             Way::Within(seed) => (Some(seed), Costs::default()),
             Way::AtCost(seed) => (Some(seed), costs(15, 0)),
-            Way::Dear(seed) => (Some(seed), costs(30, 10)),
+            Way::Dear(seed) | Way::Misled(seed) => (Some(seed), costs(DEAR, 10)),
+            Way::Measured(_) => (None, costs(DEAR, 0)),
+        };
+        let measured = match way {
+            Way::Measured(true) => 3 * DEAR,
+            Way::Misled(_) => 24 * STATED,
+            _ => 0,
         };
         let settings = |seed| Settings { seed, ..SETTINGS };
         let mut run = Run {
@@ -280,7 +292,11 @@ impl Run {
             ("probe_cost_ticks", stated),
             ("left_out_join_ticks", costs.left_out),
             ("left_out_task_ticks", costs.left_out),
+            (RECORDED_TASK, measured),
         ];
+        let notes = notes
+            .into_iter()
+            .filter(|note| note.0 != RECORDED_TASK || measured > 0);
         let notes = notes.map(|(key, ticks)| Note::new(key, ticks.to_string()));
         writer
             .all_entries(ChunkKind::Notes, notes, Note::encode)
@@ -359,6 +375,33 @@ fn fibonacci_numbers_where_leaving_out_costs_something_too() {
 #[test]
 fn fibonacci_numbers_of_tasks_where_leaving_out_costs_something_too() {
     replays(Shape::Fibonacci, Form::Tasks, 23, Way::Dear, 10.0);
+}
+
+/// Without a budget nothing in the run itself tells what records cost.
+#[test]
+fn tasks_in_full_where_their_cost_was_measured() {
+    let of = |way| {
+        let report = Run::of(Shape::Fibonacci, Form::Tasks, 20, way).0;
+        let recording = report.breakdown.recording;
+        (report.work_span.work, report.work_span.span, recording)
+    };
+    let (exact, span, _) = of(Way::Full);
+    let near = |a: u128, b: u128| (a as f64 / b as f64 - 1.0).abs() < 0.01;
+    let (unknown, _, little) = of(Way::Measured(false));
+    let (work, same_span, recording) = of(Way::Measured(true));
+    assert!(unknown * 10 > exact * 13, "{unknown}, really {exact}");
+    assert!(near(work, exact), "{work}, really {exact}");
+    assert!(near(same_span, span), "{same_span}, really {span}");
+    assert_eq!(work + recording, unknown + little);
+}
+
+/// Drawn subtrees beside those left out tell of the very run.
+#[test]
+fn what_the_run_itself_shows_counts_more_than_a_measurement() {
+    for seed in 1..=5 {
+        let of = |way| Run::of(Shape::Fibonacci, Form::Tasks, 23, way).0;
+        assert_eq!(of(Way::Misled(seed)), of(Way::Dear(seed)));
+    }
 }
 
 /// Few subtrees are drawn here, and no two are alike.

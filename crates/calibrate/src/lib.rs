@@ -14,7 +14,7 @@ mod task;
 mod tbb;
 
 pub use steal::{Steals, steals_of};
-pub use task::{TaskTime, task_time};
+pub use task::{TASKS_AT_ONCE, TaskTime, task_time};
 
 use serde::{Deserialize, Serialize};
 

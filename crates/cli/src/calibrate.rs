@@ -8,7 +8,7 @@ use workspan_calibrate::Calibration;
 
 use crate::embedded;
 use crate::output::print;
-use crate::record::left_out::{self, LeftOut};
+use crate::record::task_cost::{self, TaskCost};
 use crate::record::{calibration, in_library, steals};
 
 /// Measures what recording and stealing cost on this machine, and keeps it for the traces to come
@@ -18,7 +18,7 @@ use crate::record::{calibration, in_library, steals};
 
 `record` does it by itself the first time; do it again when the machine was busy then. A trace keeps the costs it was \
 recorded with: probes are taken out of the times of strands, and a steal's cost is the burden. Steals are measured for Rayon and \
-for the OpenMP and oneTBB libraries of the system, and for the latter what a task costs that the overhead budget leaves out; `record` measures any other \
+for the OpenMP and oneTBB libraries of the system, and for the latter what a task costs that is recorded in full, or that the overhead budget leaves out; `record` measures any other \
 library that a program loads the first time.",
     after_help = "\
 Examples:
@@ -56,13 +56,18 @@ pub fn run(args: &CalibrateArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// What is said of [`TaskCost::left_out_ns`].
+const LEFT_OUT: &str = "a task left out";
+/// What is said of [`TaskCost::recorded_ns`].
+const RECORDED: &str = "a task in full";
+
 /// What this machine was found to cost.
 #[derive(Serialize)]
 struct Costs {
     #[serde(flatten)]
     calibration: Calibration,
-    /// Tasks that are left out to stay inside the overhead budget, by runtime.
-    left_out_tasks: Vec<LeftOut>,
+    /// Tasks that are recorded in full or left out to stay inside the overhead budget, by runtime.
+    left_out_tasks: Vec<TaskCost>,
 }
 
 /// What was not measured, and why.
@@ -81,12 +86,15 @@ impl Costs {
                 let what = format!("{what}, {runtime}");
                 missing.push(Missing { what, why });
             };
-            match left_out::measure(folder, library) {
+            match task_cost::measure(folder, library) {
                 Ok(cost) => {
-                    left_out::keep(folder, &cost);
+                    task_cost::keep(folder, &cost);
                     self.left_out_tasks.push(cost);
                 }
-                Err(why) => not("a task left out", why),
+                Err(why) => {
+                    not(LEFT_OUT, why.clone());
+                    not(RECORDED, why);
+                }
             }
             if self.calibration.cpus > 1 {
                 match steals::measure(library) {
@@ -131,8 +139,11 @@ fn text(costs: &Costs, missing: &[Missing]) -> String {
             cost.bare_ns,
             in_file(&cost.library)
         );
-        let what = format!("a task left out, {}", cost.runtime);
+        let what = format!("{LEFT_OUT}, {}", cost.runtime);
         line(&what, cost.left_out_ns, &note);
+        let what = format!("{RECORDED}, {}", cost.runtime);
+        let note = "   taken out of its three strands instead of probes, where that is more";
+        line(&what, cost.recorded_ns, note);
     }
     for steals in &c.steals {
         let (low, high) = steals.quartiles_ns;

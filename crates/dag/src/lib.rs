@@ -23,7 +23,9 @@ pub mod wanted;
 pub use dag::*;
 pub use error::Error;
 pub use folded::{Along, Folded, Folds};
-pub use meta::{BURDEN_SOURCE, LEFT_OUT_JOIN, LEFT_OUT_TASK, Meta, Steals, TimeUnit};
+pub use meta::{
+    BURDEN_SOURCE, LEFT_OUT_JOIN, LEFT_OUT_TASK, Meta, RECORDED_TASK, Steals, TimeUnit,
+};
 pub use open::{OpenOptions, open, sketch};
 pub use recorded::sketch::Sketch;
 pub use samples::{Frame, Samples};

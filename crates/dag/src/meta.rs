@@ -31,6 +31,9 @@ pub const BURDEN_SOURCE: &str = "steal cost of";
 pub const LEFT_OUT_JOIN: &str = "left_out_join_ticks";
 /// The same of a task that is created and waited for.
 pub const LEFT_OUT_TASK: &str = "left_out_task_ticks";
+/// The key of the note that says what a task that is created and waited for adds to its three strands by being recorded in full, in ticks, with decimals:
+/// taken out of them evenly, and of none more than it has, that leaves what the task takes bare.
+pub const RECORDED_TASK: &str = "recorded_task_ticks";
 
 /// The run: machine, runtime, units, costs.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -17,6 +17,7 @@ pub(crate) mod index;
 pub mod inside;
 mod off_cpu;
 mod places;
+mod probe;
 mod replay;
 mod samples;
 pub mod sketch;

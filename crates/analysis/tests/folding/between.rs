@@ -133,7 +133,8 @@ fn time_between_strands_is_delay_whether_folded_or_not() {
         let (lanes, end) = run(&mut dice, gap, 1, 0);
         let probe = dice.pick(&[0, 3]);
         let plain = file::plain(&lanes);
-        let bytes = file::bytes(&plain, end, "child", probe);
+        let task = dice.pick(&[0, 40]);
+        let bytes = file::measured_bytes(&plain, end, "child", (probe, task));
         let full = through(&bytes, Grain::None, false);
         let short = through(
             &bytes,

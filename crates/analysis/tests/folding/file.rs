@@ -23,6 +23,17 @@ pub fn bytes(threads: &[Chunks], end: u64, steals: &str, probe: u64) -> Vec<u8> 
     noted(threads, end, steals, probe, &[])
 }
 
+/// The same where three strands of a task were measured to take so many ticks more for being recorded.
+pub fn measured_bytes(
+    threads: &[Chunks],
+    end: u64,
+    steals: &str,
+    (probe, task): (u64, u64),
+) -> Vec<u8> {
+    let task = Note::new(workspan_dag::RECORDED_TASK, task.to_string());
+    noted(threads, end, steals, probe, &[task])
+}
+
 /// The same of a run that was folded while it was recorded.
 pub fn folded_bytes(threads: &[Chunks], end: u64, steals: &str, probe: u64) -> Vec<u8> {
     let below = Note::new("folded below", "10 µs");

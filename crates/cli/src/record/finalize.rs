@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use workspan_dag::{LEFT_OUT_JOIN, LEFT_OUT_TASK, packed};
+use workspan_dag::packed;
 use workspan_symbols::Workspace;
 use workspan_trace::chunk::{ALIGNMENT, ChunkKind};
 use workspan_trace::entry::{Note, PlaceEntry};
@@ -22,10 +22,10 @@ use workspan_trace::{Trace, TraceWriter};
 
 use super::EXIT_STATUS;
 use super::clock::Clock;
+use super::costs::costs;
 use super::off_cpu::OffCpu;
 use super::told::Told;
 use super::windows::{self, Windows};
-use super::{calibration, left_out, steals};
 
 /// A trace that was finalised.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -96,7 +96,7 @@ pub fn finalize(
     let tails = tail_grain.map_or_else(Tails::default, |grain| tails(&trace, clock.length(grain)));
     let told = Told::read(&trace, counts || parts.is_some());
     let (places, mut warnings) = told.resolve(workspace);
-    let costs = costs(&told, &clock, tool);
+    let costs = costs(&trace, &told, &clock, tool);
     // Of a process that the recorded program started, its end is not known.
     let own = told.number("parent process") == u64::from(std::process::id());
     let facts = facts
@@ -340,40 +340,4 @@ pub fn private(path: &Path) -> io::Result<File> {
         .create_new(true)
         .mode(0o600)
         .open(path)
-}
-
-/// What probes, joins and tasks left out, and steals cost, in ticks, as the reader of the trace takes them, and how the latter is known.
-fn costs(told: &Told, clock: &Clock, tool: &Path) -> Vec<Note> {
-    if told.tasks == 0 {
-        return Vec::new();
-    }
-    let calibration = calibration::of_this_machine(tool);
-    let runtimes = told.all("runtime");
-    let libraries = told.mappings.iter().map(|mapping| mapping.path.as_path());
-    let burden = steals::burden(tool, &calibration, &runtimes, libraries.clone());
-    let ticks = |ns: f64| {
-        let known = ns.is_finite() && ns > 0.0;
-        let ticks = clock.length((ns * 1000.0).round() as u64) / 1000;
-        (known && ticks > 0).then(|| ticks.to_string())
-    };
-    let mut notes = Vec::new();
-    if let Some(probe) = ticks(calibration.probe_ns) {
-        notes.push(Note::new("probe_cost_ticks", probe));
-    }
-    let is_rayon = |runtime: &String| runtime.starts_with("Rayon");
-    let join = calibration.left_out_join_ns;
-    let join = join.filter(|_| runtimes.iter().any(is_rayon));
-    let task = left_out::of_trace(tool, &runtimes, libraries);
-    let left_out = [(LEFT_OUT_JOIN, join), (LEFT_OUT_TASK, task)];
-    notes.extend(left_out.into_iter().filter_map(|(key, ns)| {
-        let millionths = clock.length((ns? * 1e6) as u64);
-        Some(Note::new(key, format!("{:.2}", millionths as f64 / 1e6)))
-    }));
-    if let Some((ns, source)) = burden
-        && let Some(burden) = ticks(ns)
-    {
-        notes.push(Note::new("burden_ticks", burden));
-        notes.push(Note::new(workspan_dag::BURDEN_SOURCE, source));
-    }
-    notes
 }

@@ -108,6 +108,11 @@ pub fn played<T: DeserializeOwned>(
     serde_json::from_str(&text).unwrap_or_else(|_| Err("the measurement failed".into()))
 }
 
+/// True of a runtime, as a note names it, whose library can be measured.
+pub fn is_known(runtime: &str) -> bool {
+    FILES.iter().any(|(start, _)| runtime.starts_with(start))
+}
+
 /// The file of the runtime that a note names; one that was linked statically is measured by the shared library there may be.
 pub fn file<'a>(
     runtime: &str,

@@ -8,12 +8,12 @@ mod cargo;
 mod cargo_line;
 mod child;
 mod clock;
+mod costs;
 mod direct;
 mod environment;
 mod finalize;
 mod fold;
 pub mod in_library;
-pub mod left_out;
 pub(crate) mod listed;
 mod locked;
 mod metadata;
@@ -29,6 +29,8 @@ mod samples;
 mod sanitizer;
 pub mod steals;
 mod swap;
+pub mod task_cost;
+mod task_strands;
 mod told;
 mod user_config;
 mod watch;
@@ -74,8 +76,8 @@ pub fn dispatch_role() -> Option<ExitCode> {
             workspan_calibrate::steals_of,
         ));
     }
-    if is(left_out::ROLE) {
-        return Some(in_library::main(std::env::args_os(), left_out::on_one_cpu));
+    if is(task_cost::ROLE) {
+        return Some(in_library::main(std::env::args_os(), task_cost::on_one_cpu));
     }
     is(RUNNER_ROLE).then(|| runner::main(std::env::args_os()))
 }

@@ -6,8 +6,8 @@ use std::collections::BinaryHeap;
 use workspan_trace::event::{Event, Events, Stop};
 
 use super::Extent;
-use super::facts;
 use super::gather::{Gathered, Thread};
+use super::probe;
 use super::teams::Teams;
 use super::unrecorded::{LeftOut, Unrecorded};
 use crate::dag::NONE;
@@ -159,12 +159,14 @@ pub(super) fn slot(threads: &[Thread<'_>], number: u32) -> Option<usize> {
     }
 }
 
-/// Walks all events; twice where that tells that probes cost more than the trace says.
+/// Walks all events; twice where that tells that probes cost something else than the trace's notes say: the run itself knows it better.
 pub(super) fn count(gathered: &Gathered<'_>) -> Result<Counts, Error> {
-    let counts = count_at(gathered, facts::probe_cost(&gathered.notes))?;
-    match counts.unrecorded.dearer_probe() {
-        Some(probe) => count_at(gathered, probe),
-        None => Ok(counts),
+    let noted = probe::cost(&gathered.notes);
+    let counts = count_at(gathered, noted)?;
+    let calibrated = probe::calibrated(&gathered.notes);
+    match counts.unrecorded.compared_probe(calibrated) {
+        Some(seen) if seen != noted => count_at(gathered, seen),
+        _ => Ok(counts),
     }
 }
 

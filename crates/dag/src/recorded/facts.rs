@@ -8,11 +8,11 @@ use super::gather::Gathered;
 use super::places::Places;
 use super::replay::Told;
 use super::workers::Threads;
-use super::{Extent, clock};
-use crate::meta::{LEFT_OUT_JOIN, LEFT_OUT_TASK, Meta, Shortened, Steals, TimeUnit};
+use super::{Extent, clock, probe};
+use crate::meta::{LEFT_OUT_JOIN, LEFT_OUT_TASK, Meta, RECORDED_TASK, Shortened, Steals, TimeUnit};
 
 /// Notes that have a place of their own in [`Meta`].
-const TAKEN: [&str; 14] = [
+const TAKEN: [&str; 15] = [
     super::index::KEY,
     "sample_hz",
     "name",
@@ -26,6 +26,7 @@ const TAKEN: [&str; 14] = [
     "probe_cost_ticks",
     LEFT_OUT_JOIN,
     LEFT_OUT_TASK,
+    RECORDED_TASK,
     WARNING,
 ];
 
@@ -83,7 +84,7 @@ pub(super) fn meta(
             Steals::Child
         },
         burden: number("burden_ticks").unwrap_or(0),
-        probe_cost: probe_cost(&gathered.notes),
+        probe_cost: probe::cost(&gathered.notes),
         name: note("name"),
         runtime: runtimes(&gathered.notes),
         command: note("command"),
@@ -108,12 +109,6 @@ fn shortened(gathered: &Gathered<'_>, extent: Extent, threads: &Threads) -> Opti
     })
 }
 
-/// What a probe adds to a strand, in ticks.
-pub(super) fn probe_cost(notes: &[Note]) -> u64 {
-    let note = notes.iter().find(|n| n.key == "probe_cost_ticks");
-    note.and_then(|n| n.value.parse().ok()).unwrap_or(0)
-}
-
 /// [`crate::raw::RawTrace::late_ends`].
 pub(super) fn late_ends(notes: &[Note]) -> bool {
     notes.iter().any(|n| n.key == ENDS && n.value == "late")
@@ -122,7 +117,7 @@ pub(super) fn late_ends(notes: &[Note]) -> bool {
 /// How many ticks after a wait for it an end is taken to be told late: what a hundred probes cost.
 pub(super) fn late_by(notes: &[Note]) -> u64 {
     match late_ends(notes) {
-        true => probe_cost(notes).saturating_mul(100),
+        true => probe::calibrated(notes).saturating_mul(100),
         false => 0,
     }
 }

@@ -19,7 +19,7 @@ use super::count::end_of;
 use super::gather::{Gathered, Thread};
 use super::places::Places;
 use super::replay::Told;
-use super::{clock, facts, workers};
+use super::{clock, probe, workers};
 use crate::meta::Shortened;
 use crate::open::{Content, Grain, OpenOptions};
 
@@ -107,10 +107,10 @@ pub(super) fn fold(
         kept: Vec::new(),
         memory: MEMORY,
     };
-    let probe = if options.raw {
+    let cost = if options.raw {
         0
     } else {
-        facts::probe_cost(&gathered.notes)
+        probe::cost(&gathered.notes)
     };
     let sites = places.first_sites();
     let folded = each_thread(gathered, |place, thread| {
@@ -118,7 +118,7 @@ pub(super) fn fold(
             cuts: cuts(&idle, &looked[place], thief.min(grain), end),
             taken: taken(&looked, thread.number),
         };
-        lane::fold(thread, end, &folding, (probe, &sites), plan, content)
+        lane::fold(thread, end, &folding, (cost, &sites), plan, content)
     });
     let left: usize = folded.iter().map(|f| f.0.bytes.len()).sum();
     if options.grain == Grain::Auto && left >= bytes - bytes / PART {

@@ -2,16 +2,16 @@
 //! caches and processors to share it is nearly twice that.
 
 use super::rate::Class;
+use crate::recorded::probe::within;
 
 /// Drawn subtrees without which nothing follows.
 const ENOUGH: u64 = 16;
-/// A probe is not thought to cost more times what calibration says: that would be interrupts.
-const MOST: f64 = 4.0;
 
-/// What a record cost a strand beside it, in ticks, where that is more than was `stated`. Of each class comes what leaving a task out took.
-pub(super) fn dearer_probe<'a>(
+/// What a record cost a strand beside it, in ticks, or what was `calibrated` where it cost less; `None` where too few were drawn. Of each class comes what
+/// leaving a task out took.
+pub(super) fn probe<'a>(
     classes: impl Iterator<Item = (&'a Class, f64)>,
-    stated: u64,
+    calibrated: u64,
 ) -> Option<u64> {
     let (mut drawn, mut added, mut probes) = (0, 0.0, 0.0);
     for (class, left_out) in classes {
@@ -22,12 +22,7 @@ pub(super) fn dearer_probe<'a>(
         added += class.drawn as f64 * compared.added;
         probes += class.drawn as f64 * compared.probes;
     }
-    if drawn < ENOUGH || probes <= 0.0 {
-        return None;
-    }
-    let most = stated as f64 * MOST;
-    let cost = (added / probes).min(most).round() as u64;
-    (cost > stated).then_some(cost)
+    (drawn >= ENOUGH && probes > 0.0).then(|| within(calibrated, added / probes))
 }
 
 #[cfg(test)]
@@ -43,15 +38,12 @@ mod tests {
             class.draw(3.0, 100.0, 500.0, 1400.0);
             class.took(3.0, 1400.0, 50.0);
         }
-        let cost = |left_out, stated| dearer_probe([(&class, left_out)].into_iter(), stated);
+        let cost = |left_out, calibrated| probe([(&class, left_out)].into_iter(), calibrated);
         assert_eq!(cost(1.0, 6), Some(10));
         assert_eq!(cost(0.0, 6), Some(8));
         assert_eq!(cost(1.0, 2), Some(8));
-        assert_eq!(cost(1.0, 12), None);
-        assert_eq!(cost(1.0, 0), None);
-        assert_eq!(
-            dearer_probe([(&Class::default(), 0.0)].into_iter(), 6),
-            None
-        );
+        assert_eq!(cost(1.0, 12), Some(12));
+        assert_eq!(cost(1.0, 0), Some(0));
+        assert_eq!(probe([(&Class::default(), 0.0)].into_iter(), 6), None);
     }
 }

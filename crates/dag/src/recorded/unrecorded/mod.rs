@@ -195,9 +195,9 @@ impl Unrecorded {
         self.model.probe
     }
 
-    /// What it cost in this run, if that is more; after all has been told.
-    pub(super) fn dearer_probe(&self) -> Option<u64> {
-        self.model.dearer_probe()
+    /// What it cost in this run, where that can be told, but not less than was `calibrated`; after all has been told.
+    pub(super) fn compared_probe(&self, calibrated: u64) -> Option<u64> {
+        self.model.compared_probe(calibrated)
     }
 
     /// After all threads.

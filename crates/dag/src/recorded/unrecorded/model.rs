@@ -155,11 +155,11 @@ impl Model {
         }
     }
 
-    /// What a probe cost here, if that is more than was known.
-    pub(super) fn dearer_probe(&self) -> Option<u64> {
+    /// What a probe cost here, where that can be told, but not less than was `calibrated`.
+    pub(super) fn compared_probe(&self, calibrated: u64) -> Option<u64> {
         let classes = self.classes.iter();
         let classes = classes.map(|(&(_, level), class)| (class, self.left_out.a_task(level)));
-        compared::dearer_probe(classes, self.probe)
+        compared::probe(classes, calibrated)
     }
 
     /// Subtrees that were not recorded, and drawn ones.

@@ -1,4 +1,4 @@
-//! What it costs that a task is left out, from its measurement in the runtime's library to the report.
+//! What it costs that a task is recorded in full, or left out, from its measurement in the runtime's library to the report.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod native;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use native::{compile, openmp_compilers, skipped, try_compile};
 use project::{WORKSPAN, bare, printed, said, trace_of};
 use serde_json::Value;
-use workspan_dag::LEFT_OUT_TASK;
+use workspan_dag::{LEFT_OUT_TASK, RECORDED_TASK};
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{Note, entries};
 use workspan_trace::reader::Tolerance;
@@ -20,12 +20,12 @@ use workspan_trace::{Trace, TraceWriter};
 /// The tree of that Fibonacci number: some 600,000 tasks, which last some 50 ms.
 const SIZE: &str = "26";
 
-fn recorded(program: &Path) -> PathBuf {
+fn recorded(program: &Path, most: &str) -> PathBuf {
     let folder = program.parent().unwrap();
     let output = bare(WORKSPAN)
         .current_dir(folder)
         .env("OMP_NUM_THREADS", "1")
-        .args(["record", "--no-report", "--max-overhead", "5%", "--"])
+        .args(["record", "--no-report", "--max-overhead", most, "--"])
         .args([program, Path::new(SIZE)])
         .output()
         .unwrap();
@@ -61,30 +61,34 @@ fn reported(trace: &Path) -> (f64, f64) {
     (work, recording)
 }
 
-/// Writes the trace without what it says of tasks left out.
-fn write_without(trace: &Trace<'_>, to: &Path) {
+/// Writes the trace with other notes.
+fn write_with(trace: &Trace<'_>, notes: impl Iterator<Item = Note>, to: &Path) {
     let file = fs::File::create(to).unwrap();
     let mut writer = TraceWriter::new(file, trace.header).unwrap();
     copy_sealed(trace, &[ChunkKind::Notes], &mut writer).unwrap();
-    let rest = notes(trace)
-        .into_iter()
-        .filter(|note| note.key != LEFT_OUT_TASK);
     writer
-        .all_entries(ChunkKind::Notes, rest, Note::encode)
+        .all_entries(ChunkKind::Notes, notes, Note::encode)
         .unwrap();
     writer.finish().unwrap();
 }
 
-fn check(program: &Path) {
-    let path = recorded(program);
+/// The number that a trace's note has.
+fn number(notes: &[Note], key: &str) -> Option<f64> {
+    let note = notes.iter().find(|note| note.key == key);
+    note.map(|note| note.value.parse().unwrap())
+}
+
+/// What tasks left out cost is noted, and taken out of the work.
+fn check_left_out(program: &Path) {
+    let path = recorded(program, "5%");
     let other = path.with_extension("other");
     let bytes = fs::read(&path).unwrap();
     let trace = Trace::open(&bytes).unwrap();
     let notes = notes(&trace);
-    let cost = notes.iter().find(|note| note.key == LEFT_OUT_TASK);
-    let cost: f64 = cost.unwrap().value.parse().unwrap();
+    let cost = number(&notes, LEFT_OUT_TASK).unwrap();
     assert!(cost > 0.0 && cost < 1e5, "{cost}");
-    write_without(&trace, &other);
+    let others = notes.into_iter().filter(|note| note.key != LEFT_OUT_TASK);
+    write_with(&trace, others, &other);
 
     let (work, recording) = reported(&path);
     let (work_without, recording_without) = reported(&other);
@@ -101,26 +105,80 @@ fn check(program: &Path) {
     assert!((all - all_without).abs() < all / 100.0, "{what}");
 }
 
+/// What `info` says a probe costs, in ticks.
+fn probe_cost(trace: &Path) -> f64 {
+    let output = bare(WORKSPAN)
+        .args(["info", "--json"])
+        .arg(trace)
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let info: Value = serde_json::from_slice(&output.stdout).unwrap();
+    info["probe_cost"].as_f64().unwrap()
+}
+
+/// What tasks recorded in full cost is noted and taken out of the work, and nothing is said of leaving out where nothing was.
+fn check_in_full(program: &Path) {
+    let path = recorded(program, "off");
+    let other = path.with_extension("other");
+    let bytes = fs::read(&path).unwrap();
+    let trace = Trace::open(&bytes).unwrap();
+    let notes = notes(&trace);
+    assert_eq!(number(&notes, LEFT_OUT_TASK), None);
+    let cost = number(&notes, RECORDED_TASK).unwrap();
+    assert!(cost > 0.0 && cost < 1e5, "{cost}");
+    let calibrated = number(&notes, "probe_cost_ticks").unwrap();
+    let probe = (cost / 6.0).round().clamp(calibrated, 4.0 * calibrated);
+    assert_eq!(probe_cost(&path), probe);
+
+    // However the measurement came out, more is taken out where a task costs more.
+    let three_times = |note: Note| match note.key == RECORDED_TASK {
+        true => Note::new(RECORDED_TASK, (18.0 * calibrated).to_string()),
+        false => note,
+    };
+    write_with(&trace, notes.iter().cloned().map(three_times), &other);
+    assert_eq!(probe_cost(&other), 3.0 * calibrated);
+    let (work, recording) = reported(&other);
+    let without = notes.iter().filter(|note| note.key != RECORDED_TASK);
+    write_with(&trace, without.cloned(), &other);
+    assert_eq!(probe_cost(&other), calibrated);
+    let (work_without, recording_without) = reported(&other);
+    let what = format!(
+        "{}: {work} + {recording}, without the note {work_without} + {recording_without}",
+        program.display()
+    );
+    assert!(
+        work < work_without && recording > recording_without * 1.5,
+        "{what}"
+    );
+    assert_eq!(work + recording, work_without + recording_without, "{what}");
+}
+
+fn check(program: &Path) {
+    check_left_out(program);
+    check_in_full(program);
+}
+
 #[test]
-fn work_is_without_what_leaving_out_openmps_tasks_costs() {
-    for compiler in openmp_compilers("work_is_without_what_leaving_out_openmps_tasks_costs") {
+fn work_is_without_what_recording_openmps_tasks_costs() {
+    for compiler in openmp_compilers("work_is_without_what_recording_openmps_tasks_costs") {
         let folder = tempfile::tempdir().unwrap();
         check(&compile(&compiler, "short.c", folder.path(), &["-fopenmp"]));
     }
 }
 
 #[test]
-fn work_is_without_what_leaving_out_onetbbs_tasks_costs() {
+fn work_is_without_what_recording_onetbbs_tasks_costs() {
     let folder = tempfile::tempdir().unwrap();
     match try_compile("g++", "short_tbb.cpp", folder.path(), &["-ltbb"]) {
         Some(program) => check(&program),
-        None => skipped("oneTBB's tasks left out", "no g++ with oneTBB"),
+        None => skipped("what oneTBB's tasks cost", "no g++ with oneTBB"),
     }
 }
 
 /// Each library there is was measured, and of others it is said why not.
 #[test]
-fn calibrate_tells_of_tasks_left_out() {
+fn calibrate_tells_what_tasks_cost() {
     let calibrate = |flags: &[&str]| {
         let output = bare(WORKSPAN)
             .arg("calibrate")
@@ -136,16 +194,19 @@ fn calibrate_tells_of_tasks_left_out() {
         let ns = |key: &str| cost[key].as_f64().unwrap();
         assert!(ns("bare_ns") > 1.0 && ns("bare_ns") < 1e5, "{cost}");
         assert!(ns("left_out_ns") > 0.0 && ns("left_out_ns") < 1e5, "{cost}");
+        assert!((0.0..1e5).contains(&ns("recorded_ns")), "{cost}");
         assert!(Path::new(cost["library"].as_str().unwrap()).is_absolute());
     }
     let text = calibrate(&[]);
     for runtime in ["GNU OpenMP", "LLVM OpenMP", "oneTBB"] {
-        let start = format!("a task left out, {runtime}");
-        let line = text.lines().find(|line| line.starts_with(&start));
-        let line = line.unwrap_or_else(|| panic!("{runtime}: {text}"));
-        assert!(
-            line.contains(" ns ") || line.contains("not measured: "),
-            "{line}"
-        );
+        for what in ["a task left out", "a task in full"] {
+            let start = format!("{what}, {runtime}");
+            let line = text.lines().find(|line| line.starts_with(&start));
+            let line = line.unwrap_or_else(|| panic!("{start}: {text}"));
+            assert!(
+                line.contains(" ns ") || line.contains("not measured: "),
+                "{line}"
+            );
+        }
     }
 }
