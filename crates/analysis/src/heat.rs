@@ -46,8 +46,10 @@ pub struct Heat {
     pub hertz: u32,
     /// Samples inside strands.
     pub inside: u64,
-    /// Samples while their thread ran no strand.
+    /// Samples while their thread ran no strand, and those in the recorder's code.
     pub outside: u64,
+    /// Of `outside`, those in the recorder's code.
+    pub recording: u64,
     /// Lines, hottest first; ties by file and line.
     pub lines: Vec<LineHeat>,
     /// Functions, hottest (own) first; ties by name.
@@ -118,9 +120,11 @@ pub fn heat(dag: &Dag, critical_path: &[StrandId]) -> Heat {
     };
     // (own, critical) by stack: many samples share one.
     let mut stacks = vec![(0u64, 0u64); samples.stacks.len()];
+    let recording = samples.in_recording();
     for (&stack, &strand) in samples.stack.iter().zip(&samples.strand) {
         if strand == NONE {
             heat.outside += 1;
+            heat.recording += u64::from(recording[stack as usize]);
             continue;
         }
         heat.inside += 1;

@@ -1,5 +1,7 @@
 //! Where threads were in their code: samples taken by a clock, joined to strands by thread and time.
 
+use workspan_trace::entry::RECORDING;
+
 use crate::dag::{Lists, NONE, StrandId, Strands, ThreadId};
 
 /// A function on a stack; one inlined into another is a frame of its own.
@@ -36,12 +38,20 @@ pub struct Samples {
     pub thread: Vec<ThreadId>,
     /// Index into [`Samples::stacks`].
     pub stack: Vec<u32>,
-    /// The strand that ran; [`NONE`] for a time in which the thread ran none (the runtime's own).
+    /// The strand that ran; [`NONE`] for a time in which the thread ran none (the runtime's own), and for the recorder's
+    /// code, whose time is no strand's.
     pub strand: Vec<StrandId>,
     /// Frames, each once.
     pub frames: Vec<Frame>,
     /// Stacks: indices into [`Samples::frames`], innermost first.
     pub stacks: Lists,
+}
+
+impl Frame {
+    /// Whether it stands for the recorder's code.
+    pub fn is_recording(&self) -> bool {
+        self.runtime && self.function == RECORDING
+    }
 }
 
 impl Samples {
@@ -53,6 +63,15 @@ impl Samples {
     /// True when there is none.
     pub fn is_empty(&self) -> bool {
         self.t.is_empty()
+    }
+
+    /// Whether each stack's innermost frame is the recorder's.
+    pub fn in_recording(&self) -> Vec<bool> {
+        let innermost = |stack| self.stacks.get(stack).first();
+        let recording = |&frame: &u32| self.frames[frame as usize].is_recording();
+        (0..self.stacks.len())
+            .map(|stack| innermost(stack).is_some_and(recording))
+            .collect()
     }
 
     /// The frames that belong to the strand itself, innermost first: those above the runtime's innermost frame, which called
@@ -111,6 +130,7 @@ pub(crate) fn place(mut raw: RawSamples, strands: &Strands, threads: u32) -> Sam
         let unknown = |frame: &mut u32| *frame = (*frame).min(frames);
         samples.stacks.items.iter_mut().for_each(unknown);
     }
+    let recording = samples.in_recording();
     // The strand that began last on each thread; strands of one thread do not overlap.
     let mut running = vec![
         NONE;
@@ -129,7 +149,9 @@ pub(crate) fn place(mut raw: RawSamples, strands: &Strands, threads: u32) -> Sam
             next += 1;
         }
         let strand = running[sample.thread as usize];
-        let inside = strand != NONE && sample.t < strands.end[strand as usize];
+        let inside = strand != NONE
+            && sample.t < strands.end[strand as usize]
+            && !recording[sample.stack as usize];
         samples.t.push(sample.t);
         samples.thread.push(sample.thread);
         samples.stack.push(sample.stack);

@@ -64,6 +64,21 @@ fn own_frames_end_where_the_runtime_called_the_task() {
 }
 
 #[test]
+fn the_recorders_samples_are_no_strands() {
+    let recording = "\"frame\":2,\"function\":\"recording (workspan)\"";
+    let of_both = RUN.replace("\"frame\":2,\"function\":\"join\"", recording);
+    let dag = read(&of_both).unwrap();
+    assert_eq!(dag.samples.in_recording(), [false, true]);
+    // Those at 9 and 10 are in the same task's strands: the one in the recorder, the other in what the recorder called.
+    let strands = &dag.samples.strand;
+    assert_eq!(strands[0], NONE);
+    assert_eq!(dag.strands.start[strands[1] as usize], 10);
+    // The program may have a function of that name.
+    let own = of_both.replace(",\"runtime\":true", "");
+    assert_ne!(read(&own).unwrap().samples.strand[0], NONE);
+}
+
+#[test]
 fn they_survive_writing() {
     let dag = read(RUN).unwrap();
     let mut bytes = Vec::new();

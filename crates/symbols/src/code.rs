@@ -4,6 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use workspan_trace::entry::RECORDING;
+
 use crate::function;
 use crate::mapping::{self, Mapping};
 use crate::module::{self, Frame};
@@ -154,10 +156,15 @@ fn named(
 
 fn unnamed(runtime: bool, mapping: &Mapping, offset: u64) -> CodeFrame {
     let module = mapping.path.file_name().unwrap_or_default();
-    // Without symbols every address would be a function of its own; a page is near enough.
+    let module = module.to_string_lossy();
+    // Without symbols every address would be a function of its own; a page is near enough, and of a runtime the module.
     let page = offset & !0xfff;
     CodeFrame {
-        function: format!("{}+{page:#x}", module.to_string_lossy()),
+        function: if runtime {
+            module.into_owned()
+        } else {
+            format!("{module}+{page:#x}")
+        },
         runtime,
         ..CodeFrame::default()
     }
@@ -166,15 +173,16 @@ fn unnamed(runtime: bool, mapping: &Mapping, offset: u64) -> CodeFrame {
 /// Whatever of the recorder's a sample is in: its functions say nothing of the program.
 fn recording() -> CodeFrame {
     CodeFrame {
-        function: "recording (workspan)".to_owned(),
+        function: RECORDING.to_owned(),
         runtime: true,
         ..CodeFrame::default()
     }
 }
 
-/// The preloaded library.
-fn is_recorder(path: &Path) -> bool {
-    starts_with_one_of(path, &["libworkspan_preload"])
+/// The preloaded library, also as a copy or link that has a number before its name.
+pub(crate) fn is_recorder(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    name.contains("libworkspan_preload")
 }
 
 /// Shared objects of task-parallel runtimes.
@@ -240,6 +248,10 @@ mod tests {
         assert!(is_runtime_module(Path::new("/x/libtbb.so.12.8")));
         assert!(!is_runtime_module(Path::new("/usr/lib/libgompertz/sort")));
         assert!(is_recorder(Path::new("/tmp/x/libworkspan_preload.so")));
+        assert!(is_recorder(Path::new(
+            "/tmp/x/948c87cbd8149c2b-libworkspan_preload.so"
+        )));
+        assert!(!is_recorder(Path::new("/libworkspan_preload.so/msort")));
         assert!(is_runtime_file("/usr/include/oneapi/tbb/task_group.h"));
         assert!(is_runtime_file("/r/rayon-core-1.13.0/src/join/mod.rs"));
         assert!(!is_runtime_file("/home/me/rayon-demo/src/main.rs"));
@@ -264,6 +276,15 @@ mod tests {
         let stacks = stacks(&chains, &mappings, &Workspace::default());
         let expected = vec![recording()];
         assert_eq!(stacks, [expected.clone(), expected]);
+    }
+
+    #[test]
+    fn a_runtime_without_symbols_is_one() {
+        let mappings = [mapping(0x1000, "libtbb.so.12"), mapping(0x5000, "libz.so")];
+        let chains = [vec![0x1004], vec![0x1f00], vec![0x5004]];
+        let stacks = stacks(&chains, &mappings, &Workspace::default());
+        let names: Vec<&str> = stacks.iter().map(|s| &*s[0].function).collect();
+        assert_eq!(names, ["libtbb.so.12", "libtbb.so.12", "libz.so+0x0"]);
     }
 
     #[test]

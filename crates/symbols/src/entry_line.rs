@@ -47,6 +47,10 @@ impl EntryLines {
             let Ok(Some((_, row))) = rows.next_row() else {
                 break;
             };
+            // A sequence's last row is about the address behind it, where another function may begin.
+            if row.end_sequence() {
+                continue;
+            }
             let line = row.line().and_then(|line| u32::try_from(line.get()).ok());
             if let (Some(line), true) = (line, self.wanted.contains(&row.address())) {
                 first.entry(row.address()).or_insert(line);

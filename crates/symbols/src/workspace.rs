@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use crate::code::is_recorder;
+
 /// The user's workspace, as `cargo metadata` tells it; empty when the program was not run through cargo.
 #[derive(Debug, Clone, Default)]
 pub struct Workspace {
@@ -79,7 +81,7 @@ pub(crate) fn is_system_library(path: &Path) -> bool {
 
 /// Whether a module is a task runtime or a language's library, of which nobody wants lines.
 pub(crate) fn is_runtime_library(path: &Path) -> bool {
-    const NAMES: [&str; 12] = [
+    const NAMES: [&str; 11] = [
         "ld-linux",
         "libc.",
         "libc-",
@@ -91,10 +93,9 @@ pub(crate) fn is_runtime_library(path: &Path) -> bool {
         "libomp",
         "libiomp5",
         "libtbb",
-        "libworkspan_preload",
     ];
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    NAMES.iter().any(|start| name.starts_with(start))
+    NAMES.iter().any(|start| name.starts_with(start)) || is_recorder(path)
 }
 
 /// Whether a path is one of a task runtime's or a standard library's: no user calls anything there.

@@ -10,9 +10,10 @@ const ROWS: usize = 1000;
 pub(super) struct SamplesJson<'a> {
     /// Samples a second of CPU time.
     hertz: u32,
-    /// Taken inside strands, and while the thread ran none.
+    /// Taken inside strands, and while the thread ran none or was in the recorder's code (which `recording` counts).
     inside: u64,
     outside: u64,
+    recording: u64,
     lines: Vec<LineJson<'a>>,
     functions: Vec<FunctionJson<'a>>,
 }
@@ -45,6 +46,7 @@ pub(super) fn samples(report: &Report) -> Option<SamplesJson<'_>> {
         hertz: heat.hertz,
         inside: heat.inside,
         outside: heat.outside,
+        recording: heat.recording,
         lines: heat
             .lines
             .iter()

@@ -1,6 +1,7 @@
 //! Where W · elapsed went.
 
 use super::View;
+use super::code::FEWEST;
 use crate::page::{Page, Tone, columns, plain, strong};
 use crate::quantity::{TimeScale, percent_of, ratio, seconds, share, thousands};
 
@@ -112,6 +113,15 @@ pub(super) fn taken_out(view: &View, page: &mut Page) {
             "Recording took {} ({}) inside strands, {what}.",
             view.time(b.recording as f64),
             share(percent_of(b.recording, strands))
+        ));
+    }
+    let heat = &view.report.heat;
+    if heat.recording >= FEWEST {
+        let all = heat.inside + heat.outside;
+        parts.push(format!(
+            "Of {} samples {} were in recording, and are no strand's.",
+            thousands(all.into()),
+            share(percent_of(heat.recording.into(), all.into()))
         ));
     }
     if off > 0 {

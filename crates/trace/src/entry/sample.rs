@@ -3,6 +3,9 @@
 use super::fields::push_entry;
 use super::{Fields, push_bytes, push_varint};
 
+/// The function of the frame that stands for the recorder's code, whichever of it: it says nothing of the program.
+pub const RECORDING: &str = "recording (workspan)";
+
 /// A function that was on a stack, resolved after the run; functions inlined into others are frames of their own.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FrameEntry {
