@@ -1,24 +1,23 @@
 //! Numbers and marks of every strand or task, in little memory: a run has millions, and whoever looks at it for long keeps them.
 
+mod narrow;
+
 use std::fmt;
+
+pub(crate) use self::narrow::Narrow;
+use self::narrow::{Apart, Small};
 
 /// A number an item, in as few bytes as most of them need: the few larger ones are kept apart, with their places.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Column {
-    most: Most,
-    /// Places of those that are too large, ascending, and what they are.
-    large_at: Vec<u32>,
-    large: Vec<u64>,
-}
+pub struct Column(Kind);
 
-/// Those that are not too large; the largest number of its kind stands for one that is.
 #[derive(Clone, PartialEq, Eq)]
-enum Most {
-    /// So many zeros.
-    Zeros(usize),
-    Bytes(Vec<u8>),
-    Halves(Vec<u16>),
-    Words(Vec<u32>),
+enum Kind {
+    /// So many, all 0 but for a few.
+    Zeros(usize, Apart),
+    Bytes(Narrow<u8>),
+    Halves(Narrow<u16>),
+    Words(Narrow<u32>),
 }
 
 /// What one that is kept apart is taken to cost in bytes: 12, and the time to find it.
@@ -37,40 +36,26 @@ impl Column {
         }
         let cost = |kind: &usize| WIDTH[*kind] * count + APART * above[*kind];
         let kind = (0..WIDTH.len()).min_by_key(cost).unwrap_or(0);
-        let least = LEAST[kind];
-        let mut large_at = Vec::with_capacity(above[kind]);
-        let mut large = Vec::with_capacity(above[kind]);
-        let values = (0..).zip(make()).map(|(place, value)| {
-            if value < least {
-                return value;
-            }
-            large_at.push(place);
-            large.push(value);
-            least
-        });
-        let most = match kind {
+        Column(match kind {
             0 => {
-                values.for_each(drop);
-                Most::Zeros(count)
+                let mut apart = Apart::with_capacity(above[0]);
+                let others = (0..).zip(make()).filter(|&(_, value)| value > 0);
+                others.for_each(|(place, value)| apart.push(place, value));
+                Kind::Zeros(count, apart)
             }
-            1 => Most::Bytes(filled(count, values.map(|v| v as u8))),
-            2 => Most::Halves(filled(count, values.map(|v| v as u16))),
-            _ => Most::Words(filled(count, values.map(|v| v as u32))),
-        };
-        Column {
-            most,
-            large_at,
-            large,
-        }
+            1 => Kind::Bytes(filled(count, above[1], make())),
+            2 => Kind::Halves(filled(count, above[2], make())),
+            _ => Kind::Words(filled(count, above[3], make())),
+        })
     }
 
     /// Number of items.
     pub fn len(&self) -> usize {
-        match &self.most {
-            Most::Zeros(count) => *count,
-            Most::Bytes(all) => all.len(),
-            Most::Halves(all) => all.len(),
-            Most::Words(all) => all.len(),
+        match &self.0 {
+            Kind::Zeros(count, _) => *count,
+            Kind::Bytes(all) => all.len(),
+            Kind::Halves(all) => all.len(),
+            Kind::Words(all) => all.len(),
         }
     }
 
@@ -85,18 +70,12 @@ impl Column {
     /// There are not so many; where all but a few are 0, it may be 0 instead.
     #[inline]
     pub fn get(&self, i: usize) -> u64 {
-        let small = match &self.most {
-            Most::Zeros(_) => None,
-            Most::Bytes(all) => Some(all[i]).filter(|&v| v < u8::MAX).map(u64::from),
-            Most::Halves(all) => Some(all[i]).filter(|&v| v < u16::MAX).map(u64::from),
-            Most::Words(all) => Some(all[i]).filter(|&v| v < u32::MAX).map(u64::from),
-        };
-        small.unwrap_or_else(|| self.apart(i))
-    }
-
-    fn apart(&self, i: usize) -> u64 {
-        let found = self.large_at.binary_search_by(|at| (*at as usize).cmp(&i));
-        found.map_or(0, |at| self.large[at])
+        match &self.0 {
+            Kind::Zeros(_, apart) => apart.get(i),
+            Kind::Bytes(all) => all.get(i),
+            Kind::Halves(all) => all.get(i),
+            Kind::Words(all) => all.get(i),
+        }
     }
 
     /// All of them, in order.
@@ -116,9 +95,9 @@ const LEAST: [u64; 4] = [1, u8::MAX as u64, u16::MAX as u64, u32::MAX as u64];
 /// Bytes a number, by kind.
 const WIDTH: [usize; 4] = [0, 1, 2, 4];
 
-fn filled<T>(count: usize, values: impl Iterator<Item = T>) -> Vec<T> {
-    let mut all = Vec::with_capacity(count);
-    all.extend(values);
+fn filled<T: Small>(count: usize, apart: usize, values: impl Iterator<Item = u64>) -> Narrow<T> {
+    let mut all = Narrow::with_capacity(count, apart);
+    values.for_each(|value| all.push(value));
     all
 }
 
@@ -175,15 +154,12 @@ mod tests {
         let bytes = |usual: u64| {
             let mut values = vec![usual; 1000];
             values[7] = u64::MAX;
-            let column = column(&values);
-            let apart = 12 * column.large.len();
-            apart
-                + match column.most {
-                    Most::Zeros(_) => 0,
-                    Most::Bytes(all) => all.capacity(),
-                    Most::Halves(all) => 2 * all.capacity(),
-                    Most::Words(all) => 4 * all.capacity(),
-                }
+            match column(&values).0 {
+                Kind::Zeros(_, apart) => apart.bytes(),
+                Kind::Bytes(all) => all.bytes(),
+                Kind::Halves(all) => all.bytes(),
+                Kind::Words(all) => all.bytes(),
+            }
         };
         assert_eq!(
             [0, 200, 60_000, 4_000_000_000].map(bytes),

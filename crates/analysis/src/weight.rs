@@ -11,14 +11,11 @@
 //! and probes are taken out of both in proportion, which is exact only within the grain (§7), unless the record was made
 //! without the probes' time.
 
-mod columns;
-
 use workspan_dag::folded::Paths;
 use workspan_dag::wanted::watched;
 use workspan_dag::{Dag, Folded, OffWhy, StartKind, StrandId};
 
-use self::columns::Values;
-use crate::column::Marks;
+use crate::column::{Marks, Narrow};
 use crate::options::{Error, Metric, Options};
 
 /// Burden of a stolen edge in instructions (MODEL.md §2).
@@ -44,7 +41,8 @@ pub(crate) enum Side {
 /// The weights of all strands.
 pub(crate) struct Weights<'a> {
     dag: &'a Dag,
-    values: Values,
+    /// 32 bits are enough for all but the few that run for seconds.
+    values: Narrow<u32>,
     folded: Marks,
     /// Burden per stolen edge.
     pub burden: u64,
@@ -66,7 +64,7 @@ impl<'a> Weights<'a> {
     pub(crate) fn new(dag: &'a Dag, options: &Options) -> Result<Weights<'a>, Error> {
         let mut weights = Weights {
             dag,
-            values: Values::with_capacity(dag.strands.len()),
+            values: Narrow::with_capacity(dag.strands.len(), 0),
             folded: Marks::new(dag.folded.strands().iter().copied()),
             burden: 0,
             side: Side::Estimate,
@@ -138,7 +136,7 @@ impl<'a> Weights<'a> {
             return Err(Error::NoSuchCounter(name.to_owned(), names));
         };
         let mut counted = counter.values.iter().peekable();
-        self.values = Values::with_capacity(self.dag.strands.len());
+        self.values = Narrow::with_capacity(self.dag.strands.len(), 0);
         for s in 0..self.dag.strands.len() as StrandId {
             let value = counted.next_if(|v| v.0 == s).map_or(0, |v| v.1);
             self.values.push(value);
@@ -148,12 +146,12 @@ impl<'a> Weights<'a> {
 
     /// What strand `s` adds to the work.
     pub(crate) fn work(&self, s: StrandId) -> u64 {
-        self.values.get(s)
+        self.values.get(s as usize)
     }
 
     /// What strand `s` adds to a path through it, when each burdened edge on the way costs `burden`.
     pub(crate) fn path(&self, s: StrandId, burden: u64) -> u128 {
-        let weight = self.values.get(s);
+        let weight = self.values.get(s as usize);
         if !self.folded.has(s) {
             return self.unsure(u128::from(weight));
         }
@@ -178,7 +176,7 @@ impl<'a> Weights<'a> {
     /// The same, in floating point, when all of the strand's own weight (and of what is folded into it) is multiplied by
     /// `factor`.
     pub(crate) fn path_scaled(&self, s: StrandId, burden: u64, factor: f64) -> f64 {
-        let weight = self.values.get(s);
+        let weight = self.values.get(s as usize);
         let folded = self.folded.has(s);
         match folded.then(|| self.dag.folded.paths_of(s)).flatten() {
             None => weight as f64 * factor,

@@ -10,6 +10,7 @@
 mod cover;
 mod path;
 mod profile;
+mod run;
 mod together;
 
 pub(crate) use cover::Cover;

@@ -3,18 +3,15 @@
 use workspan_dag::Dag;
 
 use super::path::{FasterStrand, faster_path};
-use super::profile::{Outcome, Run, check_factor};
+use super::profile::{Outcome, check_factor};
+use super::run::Run;
 use super::{Cover, Target};
-use crate::heaviest::Burden;
 use crate::options::{Error, Options};
-use crate::weight::Weights;
 
 /// Targets that are made faster together; what several hold counts once. What they hold is found once, so that asking on costs one or two
 /// forward passes over the strands a factor.
 pub struct Together<'a> {
-    dag: &'a Dag,
-    weights: Weights<'a>,
-    burden: Burden,
+    run: Run<'a>,
     cover: Cover,
 }
 
@@ -24,13 +21,13 @@ impl<'a> Together<'a> {
     /// # Errors
     /// See [`Error`]: the metric is no counter of the trace.
     pub fn new(dag: &'a Dag, options: &Options, targets: &[Target]) -> Result<Together<'a>, Error> {
-        let weights = Weights::new(dag, options)?;
-        Ok(Together {
-            dag,
-            burden: Burden::new(dag, weights.burden),
-            cover: Cover::union(dag, &weights, options, targets),
-            weights,
-        })
+        Ok(Together::of(Run::new(dag, options)?, options, targets))
+    }
+
+    /// The same of a run whose weights were measured with `options`.
+    pub(super) fn of(run: Run<'a>, options: &Options, targets: &[Target]) -> Together<'a> {
+        let cover = Cover::union(run.dag, &run.weights, options, targets);
+        Together { run, cover }
     }
 
     /// What each factor gives, as [`super::WhatIf::all`].
@@ -41,13 +38,7 @@ impl<'a> Together<'a> {
         for &factor in factors {
             check_factor(factor)?;
         }
-        let run = Run {
-            dag: self.dag,
-            weights: &self.weights,
-            burden: &self.burden,
-            work: self.weights.total(),
-        };
-        Ok(run.profile(&self.cover, factors).outcomes)
+        Ok(self.run.profile(&self.cover, factors).outcomes)
     }
 
     /// The critical path when the targets are `factor` times as fast, first to last.
@@ -56,6 +47,7 @@ impl<'a> Together<'a> {
     /// See [`Error`]: the factor is no positive number.
     pub fn critical_path(&self, factor: f64) -> Result<Vec<FasterStrand>, Error> {
         check_factor(factor)?;
-        Ok(faster_path(self.dag, &self.weights, &self.cover, factor))
+        let run = &self.run;
+        Ok(faster_path(run.dag, &run.weights, &self.cover, factor))
     }
 }

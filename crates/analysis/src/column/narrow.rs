@@ -1,0 +1,134 @@
+//! Numbers of which most are small: those that are not are kept apart, with their places.
+
+/// A kind of number that most fit in. Its largest stands for one that is kept apart.
+pub(crate) trait Small: Copy + PartialEq + Into<u64> + TryFrom<u64> {
+    const LARGEST: Self;
+}
+
+impl Small for u8 {
+    const LARGEST: u8 = u8::MAX;
+}
+
+impl Small for u16 {
+    const LARGEST: u16 = u16::MAX;
+}
+
+impl Small for u32 {
+    const LARGEST: u32 = u32::MAX;
+}
+
+/// Numbers in so many bits each, but for the few that are too large.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Narrow<T> {
+    small: Vec<T>,
+    apart: Apart,
+}
+
+impl<T: Small> Narrow<T> {
+    /// Of none yet, with room for `count`, of which `apart` are too large.
+    pub(crate) fn with_capacity(count: usize, apart: usize) -> Narrow<T> {
+        Narrow {
+            small: Vec::with_capacity(count),
+            apart: Apart::with_capacity(apart),
+        }
+    }
+
+    pub(crate) fn push(&mut self, value: u64) {
+        match T::try_from(value) {
+            Ok(small) if small != T::LARGEST => self.small.push(small),
+            _ => {
+                self.apart.push(self.small.len() as u32, value);
+                self.small.push(T::LARGEST);
+            }
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.small.len()
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, i: usize) -> u64 {
+        let small = self.small[i];
+        if small == T::LARGEST {
+            self.too_large(i)
+        } else {
+            small.into()
+        }
+    }
+
+    #[cold]
+    fn too_large(&self, i: usize) -> u64 {
+        self.apart.get(i)
+    }
+
+    pub(crate) fn total(&self) -> u128 {
+        let small = self.small.iter().filter(|&&v| v != T::LARGEST);
+        let apart: u128 = self.apart.values.iter().map(|&v| u128::from(v)).sum();
+        // Below 2^64: fewer than 2^32 numbers of at most 32 bits each.
+        apart + u128::from(small.map(|&v| v.into()).sum::<u64>())
+    }
+
+    /// Bytes that are held.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        size_of::<T>() * self.small.capacity() + self.apart.bytes()
+    }
+}
+
+/// Numbers that are too large, by their places.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Apart {
+    /// Ascending.
+    places: Vec<u32>,
+    values: Vec<u64>,
+}
+
+impl Apart {
+    pub(crate) fn with_capacity(count: usize) -> Apart {
+        Apart {
+            places: Vec::with_capacity(count),
+            values: Vec::with_capacity(count),
+        }
+    }
+
+    /// `place` is beyond all that are there.
+    pub(crate) fn push(&mut self, place: u32, value: u64) {
+        self.places.push(place);
+        self.values.push(value);
+    }
+
+    /// The number at a place; 0 where none is kept. O(log n).
+    pub(crate) fn get(&self, i: usize) -> u64 {
+        let found = self.places.binary_search_by(|at| (*at as usize).cmp(&i));
+        found.map_or(0, |at| self.values[at])
+    }
+
+    /// Bytes that are held.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> usize {
+        4 * self.places.capacity() + 8 * self.values.capacity()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Narrow, Small};
+
+    fn come_back<T: Small>() {
+        let edge: u64 = T::LARGEST.into();
+        let all = [0, 7, edge / 2, edge - 1, edge, edge + 1, u64::MAX, 3];
+        let mut numbers = Narrow::<T>::with_capacity(0, 0);
+        all.iter().for_each(|&v| numbers.push(v));
+        let back: Vec<u64> = (0..numbers.len()).map(|i| numbers.get(i)).collect();
+        assert_eq!(back, all);
+        assert_eq!(numbers.total(), all.iter().map(|&v| u128::from(v)).sum());
+    }
+
+    #[test]
+    fn numbers_of_any_width_come_back() {
+        come_back::<u8>();
+        come_back::<u16>();
+        come_back::<u32>();
+    }
+}
