@@ -256,7 +256,10 @@ impl Run {
             last: 0,
             now: 0,
             strands: 0x2545_f491_4f6c_dd1d,
-            budget: budget.map(|seed| Budget::new(settings(seed), 0, 0)),
+            budget: budget.map(|seed| match (form, Budget::new(settings(seed), 0, 0)) {
+                (Form::Joins, budget) => budget,
+                (Form::Tasks, budget) => budget.of_tasks(),
+            }),
             whole: false,
             joins: 0,
             skipped: 0,

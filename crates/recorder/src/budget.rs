@@ -10,7 +10,7 @@
 //! *grain* is entered instead, so that the next level decides; while what is recorded on the way costs too much, the grain grows.
 //!
 //! Calibration finds the least that a record costs; in a program that shares its caches and processors it is more. So drawn subtrees
-//! are compared with those of their class that were left out, and chances are lowered by what was thought too little, or raised.
+//! are compared with those of their class that were left out, and chances are lowered by what was thought too little.
 
 mod class;
 mod compared;

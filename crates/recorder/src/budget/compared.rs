@@ -1,7 +1,7 @@
-//! Drawn subtrees beside those left out: how much dearer recording is than was thought, or cheaper.
+//! Drawn subtrees beside those left out: how much dearer recording is than was thought.
 
 /// Drawn subtrees that are compared before anything follows from it.
-pub(super) const COMPARED: u32 = 8;
+pub(super) const COMPARED: u32 = 16;
 /// About so many of the last ones are compared. Were they few, chances would follow what those happened to hold: lower after large ones,
 /// of which there would then be too many among all that are drawn.
 pub(super) const REMEMBERED: u32 = 512;
@@ -32,7 +32,7 @@ impl Compared {
         }
     }
 
-    /// What chances are to be multiplied by, in 2^-16, where a join was thought to cost `join_ticks`: from a 64th to 4.
+    /// What chances are to be multiplied by, in 2^-16, where a join was thought to cost `join_ticks`: from a 64th to 1.
     pub(super) fn correction(&self, join_ticks: u64) -> u64 {
         let thought = self.joins as u128 * join_ticks as u128;
         let added = self.recorded.saturating_sub(self.bare) as u128;
@@ -43,6 +43,6 @@ impl Compared {
         let rest = (self.recorded as u128).saturating_sub(thought);
         let rest = rest.max(self.recorded as u128 / 16).max(1);
         let factor = ((thought << 16) / added) * self.bare as u128 / rest;
-        factor.clamp(1 << 10, 1 << 18) as u64
+        factor.clamp(1 << 10, 1 << 16) as u64
     }
 }

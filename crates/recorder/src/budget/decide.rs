@@ -6,11 +6,16 @@ use super::{Begun, Choice, Settings};
 
 /// A subtree that takes less time than recording so many joins is not worth the two records of leaving it out.
 const WORTH: u64 = 8;
+/// One that takes more than recording so many is entered at first: the shorter those are that are left out, the more of them are drawn for the same cost, and the
+/// surer is what follows; but deciding of each, and telling that it is left out, costs as much as a join or two.
+const GRAIN: u64 = 300;
 
 /// A thread's decisions.
 #[derive(Debug)]
 pub struct Budget {
     settings: Settings,
+    /// Each level is learnt of by itself.
+    learns_each: bool,
     classes: Classes,
     random: u64,
     /// Where on the line of chances laid end to end the next subtree begins, and where the point lies that draws one, both
@@ -36,11 +41,13 @@ impl Budget {
         }
         let mut budget = Budget {
             settings,
+            learns_each: false,
             classes: Classes::NONE,
             random: seed,
             along: 0,
             point: 0,
-            grain: settings.millisecond / 20,
+            grain: (settings.join_ticks.saturating_mul(GRAIN))
+                .clamp(settings.millisecond / 100, settings.millisecond / 10),
             since: now,
             entered: 0,
             sampled: 0,
@@ -48,6 +55,15 @@ impl Budget {
         };
         budget.point = budget.draw();
         budget
+    }
+
+    /// The same for tasks that are created and waited for. Those of a level differ much more in size, as a task may create several, each smaller than the one before, and
+    /// the first of a level is one of the largest: that this one is recorded whole leaves less to chance.
+    pub fn of_tasks(self) -> Budget {
+        Budget {
+            learns_each: true,
+            ..self
+        }
     }
 
     /// 32 random bits (xorshift64*, G. Marsaglia and S. Vigna).
@@ -78,7 +94,8 @@ impl Budget {
     /// A join of that site and level begins at time `now`.
     pub fn begin(&mut self, site: u32, level: u32, now: u64) -> (Choice, Begun) {
         let mut class = self.classes.known(site, level);
-        if class.is_measured() && class.join_time == 0 && class.ticks <= self.grain {
+        let is_short = class.is_measured() && class.ticks <= self.grain;
+        if is_short && class.join_time == 0 && !self.learns_each {
             let correction = self.compared.correction(self.settings.join_ticks);
             class = self
                 .classes

@@ -40,9 +40,13 @@ impl Watch {
             }
         }
         let settings = self.settings;
-        Ok(self
-            .budget
-            .get_or_insert_with(|| Budget::new(settings, thread, now)))
+        Ok(self.budget.get_or_insert_with(|| {
+            let budget = Budget::new(settings, thread, now);
+            match tasks {
+                1 => budget.of_tasks(),
+                _ => budget,
+            }
+        }))
     }
 
     /// Compares what the joins since the last time have cost with the time that has passed. Where nothing is held, there is a budget at once.

@@ -1,6 +1,7 @@
 //! The overhead budget in libgomp's tasks ([`crate::watch`]): which task is left out is asked when it begins, what it creates then carries the
 //! subtree's name in its header, and constructs that are more than tasks and waits interrupt it.
 
+use core::mem::MaybeUninit;
 use core::ptr;
 
 use workspan_recorder::adapter;
@@ -214,12 +215,32 @@ pub(super) unsafe fn create(
                 let to_copy = (&raw mut to_copy).cast();
                 give(to_copy, Some(copy_slim), shape, (flags, priority));
             }
-            None => header::build(slim, data, shape, |block| {
+            None if shape.size <= FEW && shape.align <= 16 => {
+                let mut few = Few([const { MaybeUninit::uninit() }; FEW]);
+                let block = (&raw mut few).cast::<u8>();
+                header::fill(block, slim, data, shape);
                 give(block, None, shape, (flags, priority));
-            }),
+            }
+            None => build(slim, data, shape, (flags, priority)),
         }
     }
     true
+}
+
+/// Bytes of most blocks, as they are built on the stack that the task may run on.
+const FEW: usize = 96;
+
+#[repr(C, align(16))]
+struct Few([MaybeUninit<u8>; FEW]);
+
+/// Has libgomp make a task of a large block.
+///
+/// # Safety
+/// As [`header::build`], and [`give`].
+#[inline(never)]
+unsafe fn build(slim: Slim, data: *mut u8, shape: Shape, say: (u32, i32)) {
+    // SAFETY: the caller's.
+    unsafe { header::build(slim, data, shape, |block| give(block, None, shape, say)) }
 }
 
 /// Has libgomp make the task.

@@ -140,8 +140,10 @@ unsafe fn build_large<T>(header: T, from: *const u8, shape: Shape, give: impl Fn
     }
 }
 
+/// # Safety
+/// `block` has room for the shape, and is aligned as it says; the rest as [`build`].
 #[inline]
-unsafe fn fill<T>(block: *mut u8, header: T, from: *const u8, shape: Shape) {
+pub(super) unsafe fn fill<T>(block: *mut u8, header: T, from: *const u8, shape: Shape) {
     // SAFETY: the caller's sizes; the block is aligned to at least 8.
     unsafe {
         block.cast::<T>().write(header);

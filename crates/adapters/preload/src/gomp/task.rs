@@ -177,6 +177,28 @@ unsafe extern "C-unwind" fn task(
     {
         return;
     }
+    // SAFETY: as above.
+    unsafe {
+        any(
+            function, data, copy, size, align, may_defer, flags, depend, priority, event,
+        );
+    }
+}
+
+/// The same for all but most that are left out: those run on top of what [`task`] has on its stack, which is little.
+#[inline(never)]
+unsafe extern "C-unwind" fn any(
+    function: Function,
+    data: *mut u8,
+    copy: Option<CopyFunction>,
+    size: usize,
+    align: usize,
+    may_defer: u8,
+    flags: u32,
+    depend: *const usize,
+    priority: i32,
+    event: *mut usize,
+) {
     let arguments = Arguments {
         function,
         data,
@@ -188,6 +210,8 @@ unsafe extern "C-unwind" fn task(
         event,
     };
     let (h, parent) = frame::here();
+    // SAFETY: as in `task`.
+    let subtree = unsafe { (*parent).skip.as_ref() };
     let shape = Shape::new(size_of::<Header>(), size, align);
     // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
     unsafe {

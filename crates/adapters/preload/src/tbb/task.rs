@@ -80,15 +80,27 @@ pub(super) unsafe fn adopt(
 /// `task` is a live task nobody runs yet, `context` its live context or 0.
 #[inline]
 unsafe fn told(task: *mut Task, context: usize, call: Call) {
-    // SAFETY: the caller's; handle and state are this thread's.
+    // SAFETY: the caller's; the state is this thread's.
     unsafe {
-        let frame = top(here());
         if context != 0 {
             let name = context::inside(context);
             if name != 0 {
-                return budget::create(frame, task, context, name, call);
+                return budget::create(top(here()), task, context, name, call);
             }
         }
+        told_recorded(task, context, call);
+    }
+}
+
+/// The same of one that is recorded.
+///
+/// # Safety
+/// As [`told`].
+#[inline(never)]
+unsafe fn told_recorded(task: *mut Task, context: usize, call: Call) {
+    // SAFETY: the caller's; handle and state are this thread's.
+    unsafe {
+        let frame = top(here());
         let h = adapter::handle();
         if h.is_null() || !has_task(h, frame) {
             return;
@@ -289,9 +301,21 @@ pub(super) unsafe fn restored(task: *mut Task, slot: usize) -> (&'static Shape, 
 unsafe fn run(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
     // SAFETY: the caller's. What belongs to the task is read before its body runs, which may free it.
     unsafe {
-        if let Some(next) = budget::run(task, data, slot) {
-            return next;
+        match budget::run(task, data, slot) {
+            Some(next) => next,
+            None => run_recorded(task, data, slot),
         }
+    }
+}
+
+/// The same of one that is recorded. Of its own: tasks that are left out run on top of what [`run`] has on its stack.
+///
+/// # Safety
+/// As [`restored`].
+#[inline(never)]
+unsafe fn run_recorded(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
+    // SAFETY: as in `run`.
+    unsafe {
         let (shape, body) = restored(task, slot);
         let h = adapter::handle();
         if h.is_null() {

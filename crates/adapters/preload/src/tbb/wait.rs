@@ -8,7 +8,7 @@ use workspan_recorder::wire::{create, primitive};
 
 use super::budget::{self, Paused};
 use super::calls::{self, Call};
-use super::frame::{Frame, FrameKind, has_task, here, set_top, top, went_on};
+use super::frame::{Frame, FrameKind, has_task, here, link, set_top, top, went_on};
 use super::shape::Shape;
 use super::task::{self, Scope, Task};
 use super::{become_worker, context, real};
@@ -59,6 +59,26 @@ pub(super) unsafe extern "C-unwind" fn wait(
     ret: usize,
     sp: usize,
 ) {
+    // SAFETY: the caller's; the state is this thread's.
+    unsafe {
+        if let Some(subtree) = budget::waiting(link(here()), context) {
+            return subtree.wait(|| real::WAIT.get()(waited, context));
+        }
+        wait_recorded(waited, context, ret, sp);
+    }
+}
+
+/// The same where the wait is not left out. Of its own, as what is waited for often runs on the same stack.
+///
+/// # Safety
+/// As [`wait`].
+#[inline(never)]
+unsafe extern "C-unwind" fn wait_recorded(
+    waited: *mut c_void,
+    context: usize,
+    ret: usize,
+    sp: usize,
+) {
     let real = real::WAIT.get();
     let h = adapter::handle();
     if h.is_null() {
@@ -71,9 +91,6 @@ pub(super) unsafe extern "C-unwind" fn wait(
         let frame = top(here);
         if !has_task(h, frame) {
             return real(waited, context);
-        }
-        if let Some(subtree) = budget::waiting(frame, context) {
-            return subtree.wait(|| real(waited, context));
         }
         let _paused = Paused::if_left_out(frame);
         if !(*here).worker {
