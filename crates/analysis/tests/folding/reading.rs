@@ -142,8 +142,7 @@ fn reading_through_the_fold_changes_no_measure() {
         let chunks: Vec<file::Chunks> = lanes.iter().map(with_offs).collect();
         let steals = dice.pick(&["child", "continuation"]);
         let probe = dice.pick(&[0, 1, 4]);
-        // Not drawn: runs stay those that they were.
-        let task = [0, 20, 1000][case as usize % 3];
+        let task = dice.pick(&[0, 20, 1000]);
         let bytes = file::measured_bytes(&chunks, end, steals, (probe, task));
         // A tick is half a nanosecond.
         let grain = dice.pick(&[20, 100, 1000, 100_000]);

@@ -203,8 +203,7 @@ impl Records {
             if links {
                 replay.keep_links();
             }
-            self.replay(&mut replay, lane, source, (start, end));
-            if take(replay) {
+            if self.replay(&mut replay, lane, source, (start, end)) && take(replay) {
                 break;
             }
         }
@@ -227,16 +226,18 @@ impl Records {
         }
     }
 
+    /// Replays the records of that thread from there on; false where no such record is there, so that the strand is of another thread of the same number.
     fn replay(
         &self,
         replay: &mut Replay<'_>,
         lane: &Lane,
         (bytes, creates): (u64, u64),
         (start, end): (u64, u64),
-    ) {
+    ) -> bool {
+        let mut is_there = false;
         let first = lane.chunks.partition_point(|c| c.before <= bytes);
         let Some(first) = first.checked_sub(1) else {
-            return;
+            return false;
         };
         replay.name_from(creates);
         'all: for chunk in &lane.chunks[first..] {
@@ -251,11 +252,14 @@ impl Records {
                     continue;
                 }
                 // On another thread of the same number there may be anything.
-                if t < start || t > end || !replay.record(t, &event) {
+                let is_in = (is_there || begins == bytes) && t >= start && t <= end;
+                is_there |= is_in;
+                if !is_in || !replay.record(t, &event) {
                     break 'all;
                 }
             }
         }
+        is_there
     }
 }
 
