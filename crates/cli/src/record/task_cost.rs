@@ -37,7 +37,7 @@ pub struct TaskCost {
     pub bare_ns: f64,
     /// What it takes more for being left out.
     pub left_out_ns: f64,
-    /// What is to be taken out of its three strands where it is recorded in full, so that they add up to what it takes bare ([`TaskStrands::beyond`]).
+    /// What is to be taken out of its three strands where it is recorded in full, so that they add up to what it takes bare.
     pub recorded_ns: f64,
 }
 
