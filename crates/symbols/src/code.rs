@@ -247,9 +247,9 @@ mod tests {
         assert!(is_runtime_module(Path::new("/usr/lib/libgomp.so.1")));
         assert!(is_runtime_module(Path::new("/x/libtbb.so.12.8")));
         assert!(!is_runtime_module(Path::new("/usr/lib/libgompertz/sort")));
-        assert!(is_recorder(Path::new("/tmp/x/libworkspan_preload.so")));
+        assert!(is_recorder(Path::new("/cache/libworkspan_preload.so")));
         assert!(is_recorder(Path::new(
-            "/tmp/x/948c87cbd8149c2b-libworkspan_preload.so"
+            "/home/user/my cache/948c87cbd8149c2b-libworkspan_preload.so"
         )));
         assert!(!is_recorder(Path::new("/libworkspan_preload.so/msort")));
         assert!(is_runtime_file("/usr/include/oneapi/tbb/task_group.h"));
