@@ -179,7 +179,7 @@ unsafe extern "C-unwind" fn task(
     }
     // SAFETY: as above.
     unsafe {
-        any(
+        create_any(
             function, data, copy, size, align, may_defer, flags, depend, priority, event,
         );
     }
@@ -187,7 +187,7 @@ unsafe extern "C-unwind" fn task(
 
 /// The same for all but most that are left out: those run on top of what [`task`] has on its stack, which is little.
 #[inline(never)]
-unsafe extern "C-unwind" fn any(
+unsafe extern "C-unwind" fn create_any(
     function: Function,
     data: *mut u8,
     copy: Option<CopyFunction>,

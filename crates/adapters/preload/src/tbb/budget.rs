@@ -236,7 +236,7 @@ pub(super) unsafe fn set_aside(here: *mut Thread) {
 /// Runs what waits in libtbb for tasks of a context, if that and the wait are in a subtree.
 ///
 /// # Safety
-/// `frame` is the calling thread's innermost, `context` a live context.
+/// `frame` is null or the calling thread's innermost, `context` a live context.
 #[inline]
 pub(super) unsafe fn waiting<'a>(frame: *mut Frame, context: usize) -> Option<&'a Subtree> {
     // SAFETY: the caller's.
