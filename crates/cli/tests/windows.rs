@@ -177,6 +177,25 @@ fn the_programs_own_handler_of_the_signal_is_not_touched() {
 }
 
 #[test]
+fn parts_before_the_first_task() {
+    // The first ends before the program's main function begins.
+    for (length, expected) in [(1e-6, "Nothing was recorded before"), (0.05, "")] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = bare(WORKSPAN);
+        let command = command.current_dir(folder.path()).arg("record");
+        let command = command.args(["--duration", &length.to_string(), "--"]);
+        let command = command.arg(program(folder.path())).args(["late", "1000"]);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        let dag = read(&folder.path().join("accidents.wspan"));
+        assert_eq!((tasks(&dag), dag.tasks.len()), (0, 1), "{length}");
+        assert!(seconds(&dag) <= length + 1e-3, "{}", seconds(&dag));
+        let warnings = dag.meta.warnings.join(" ");
+        assert!(warnings.contains(expected), "{length}: {warnings}");
+    }
+}
+
+#[test]
 fn a_part_takes_room_for_itself_alone() {
     let folder = tempfile::tempdir().unwrap();
     let flags = ["--ring", "200ms"];
@@ -211,7 +230,8 @@ fn a_part_takes_room_for_itself_alone() {
     for flags in ["--ring 20ms", "--duration 20ms", "--delay 1h"] {
         let part = run(flags);
         assert!(!lost(&part), "{flags}: {:?}", part.meta.warnings);
-        let least = usize::from(!flags.contains("1h"));
+        // Of the first 20 ms a busy machine may take all before the first task.
+        let least = usize::from(flags.contains("ring"));
         let tasks = tasks(&part);
         assert!((least..4_000_000).contains(&tasks), "{flags}: {tasks}");
     }

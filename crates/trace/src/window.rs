@@ -11,7 +11,7 @@ use std::io::{self, Seek, Write};
 use crate::chunk::ChunkKind;
 use crate::entry::{ClockPair, Finished, OffCpu, entries};
 use crate::event::{Event, Events};
-use crate::open::Open;
+use crate::open::{Open, Place};
 use crate::reader::{Chunk, Tolerance, Trace};
 use crate::writer::TraceWriter;
 
@@ -37,6 +37,8 @@ pub struct Cut {
     pub next: BTreeMap<u32, u32>,
     /// Something happened after the window.
     pub over: bool,
+    /// Nothing was recorded before the window's end, but something after it: the copy has one strand of a root.
+    pub early: bool,
 }
 
 /// Copies the part of `trace` in the window to `writer`, all chunks but those of the kinds in `except`.
@@ -74,6 +76,13 @@ pub fn copy_window<W: Write + Seek>(
     }
     for (thread, chunks) in threads {
         Thread::new(thread, window).copy(chunks, &mut cut, writer)?;
+    }
+    if cut.next.is_empty() && cut.over {
+        cut.early = true;
+        let mut thread = Thread::new(0, window);
+        thread.open.stack.push(Place::Running);
+        thread.begin(&mut Cut::default(), writer)?;
+        cut.next.insert(thread.number, thread.seq);
     }
     // The window's end is an orderly one, unless the process was gone before.
     let last = match finished {

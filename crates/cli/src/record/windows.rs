@@ -164,6 +164,10 @@ pub fn notes(window: &Window, start_ns: u64, cut: &Cut) -> Vec<Note> {
         warn(format!(
             "The run ended {to:.3} s after its start, before the part to keep began: nothing of it is here."
         ));
+    } else if cut.early {
+        warn(format!(
+            "Nothing was recorded before this part's end, {to:.6} s after the program's start: it is shown as one strand of the main thread."
+        ));
     } else if cut.open > 0 {
         warn(format!(
             "This is a part of the run, from {from:.3} s after its start on: {} task(s) that ran or waited then, and those that were created \
