@@ -9,6 +9,7 @@ mod cargo_line;
 mod child;
 mod clock;
 mod costs;
+pub mod destination;
 mod direct;
 mod environment;
 mod finalize;
@@ -198,7 +199,7 @@ pub fn cargo_workspan(args: CargoWorkspanArgs) -> anyhow::Result<ExitCode> {
 
 fn checked(output: Option<PathBuf>) -> anyhow::Result<Option<PathBuf>> {
     if let Some(output) = &output {
-        outcome::check_output(output)?;
+        destination::check_output(output)?;
     }
     Ok(output)
 }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use workspan_dag::{Dag, OpenOptions, TaskKind, packed};
+use workspan_dag::{Dag, OpenOptions, TaskKind};
 use workspan_symbols::Workspace;
 use workspan_trace::entry::Note;
 
@@ -357,37 +357,6 @@ pub fn shown(path: &Path) -> String {
     } else {
         inside
     }
-}
-
-/// Refuses an output that can't be written or would destroy something else, before anything is run.
-///
-/// # Errors
-/// What is in the way, and what to do.
-pub fn check_output(output: &Path) -> anyhow::Result<()> {
-    let parent = output
-        .parent()
-        .filter(|p| !p.as_os_str().is_empty())
-        .unwrap_or(Path::new("."));
-    if !parent.is_dir() {
-        anyhow::bail!(
-            "{}: there is no directory {}; make it first",
-            output.display(),
-            parent.display()
-        );
-    }
-    if output.is_dir() {
-        anyhow::bail!("{}: is a directory; name a file", output.display());
-    }
-    if let Ok(there) = std::fs::read(output)
-        && !there.is_empty()
-        && !packed::is_recorded(&there)
-    {
-        anyhow::bail!(
-            "{}: exists and is no trace; name another file, or remove it",
-            output.display()
-        );
-    }
-    Ok(())
 }
 
 #[cfg(test)]

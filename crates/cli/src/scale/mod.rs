@@ -21,7 +21,7 @@ use crate::compare::Looks;
 use crate::embedded;
 use crate::output::print;
 use crate::plot::{Format, format_of, put, write};
-use crate::record::outcome::check_output;
+use crate::record::destination::check_output;
 use crate::simulate::{Workers, policy, workers};
 use predict::Recorded;
 use program::Program;
