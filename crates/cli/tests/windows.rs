@@ -131,6 +131,11 @@ fn from_signal_to_signal() {
     let mut parts: Vec<Dag> = ["accidents.wspan", "accidents-2.wspan"]
         .map(|name| read(&folder.path().join(name)))
         .into();
+    // The line of the one that is not the main one: its name, and how many tasks are in it rather than in the run.
+    let listed = text.lines().rev().find(|line| line.starts_with("  "));
+    let listed: Vec<&str> = listed.unwrap().split_whitespace().collect();
+    let other = read(&folder.path().join(listed[0]));
+    assert_eq!(listed[1..], [&tasks(&other).to_string(), "tasks"], "{text}");
     parts.sort_by_key(|dag| part(dag).to_owned());
     let ends = |dag: &Dag| -> (f64, f64) {
         let words: Vec<f64> = part(dag)

@@ -30,7 +30,7 @@ use super::windows::{self, Windows};
 /// A trace that was finalised.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Finalized {
-    /// Tasks created in it; unless they are [counted](Settings::counts), those of its first records that tell of any.
+    /// Tasks that the first records of the process create which tell of any: 0 if it has none. Counting all takes as long as all else here.
     pub tasks: u64,
     /// The program's name.
     pub name: String,
@@ -64,9 +64,6 @@ pub struct Settings<'a> {
     pub windows: &'a Windows,
     /// What took less time, in ns, is folded in the records that threads that fold had last; `None`: they stay.
     pub tail_grain: Option<u64>,
-    /// All tasks are counted, to tell several traces apart, as where parts are kept. Of a single one it is asked only whether it has any, and
-    /// counting takes as long as all else.
-    pub counts: bool,
 }
 
 /// Writes the trace of `spool` to `output`, a new file that the caller then puts in its place; where parts of the run are kept, each
@@ -87,14 +84,13 @@ pub fn finalize(
         tool,
         windows,
         tail_grain,
-        counts,
     } = settings;
     let bytes = std::fs::read(spool).with_context(|| spool.display().to_string())?;
     let trace = Trace::open(&bytes).with_context(|| spool.display().to_string())?;
     let clock = Clock::of(&trace);
     let parts = windows.of(&trace, &clock);
     let tails = tail_grain.map_or_else(Tails::default, |grain| tails(&trace, clock.length(grain)));
-    let told = Told::read(&trace, counts || parts.is_some());
+    let told = Told::read(&trace);
     let (places, mut warnings) = told.resolve(workspace);
     let costs = costs(&trace, &told, &clock, tool);
     // Of a process that the recorded program started, its end is not known.

@@ -46,8 +46,16 @@ pub struct Outcome<'a> {
 struct Recorded {
     half: PathBuf,
     trace: Finalized,
-    /// Ticks spent in tasks; measured when there are several traces to choose from.
+    inside: Inside,
+}
+
+/// What is in a trace; measured when there are several to tell apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Inside {
+    /// Ticks spent in tasks.
     work: u128,
+    /// Tasks created in it, with those in folded strands. A process has more than the part of it that is kept.
+    tasks: u64,
 }
 
 impl Outcome<'_> {
@@ -64,7 +72,7 @@ impl Outcome<'_> {
         let mut recorded = self.finalize_all()?;
         if recorded.len() > 1 {
             for one in &mut recorded {
-                one.work = task_work(&one.half);
+                one.inside = inside(&one.half);
             }
         }
         drop(progress);
@@ -72,7 +80,7 @@ impl Outcome<'_> {
         recorded.sort_by_key(|one| one.trace.started);
         let main = (0..recorded.len())
             .rev()
-            .max_by_key(|&at| (recorded[at].work, recorded[at].trace.tasks));
+            .max_by_key(|&at| recorded[at].inside);
         let Some(main) = main else {
             if let Some(why) = nothing(&[]) {
                 eprintln!("workspan: {why}");
@@ -85,6 +93,7 @@ impl Outcome<'_> {
             (recorded, main, 0)
         };
         let traces: Vec<Finalized> = recorded.iter().map(|one| one.trace.clone()).collect();
+        let tasks: Vec<u64> = recorded.iter().map(|one| one.inside.tasks).collect();
         let paths = self.name_all(recorded, main)?;
         let parallel = traces.iter().any(|trace| trace.tasks > 0);
         let why = nothing(&traces.iter().collect::<Vec<_>>());
@@ -104,7 +113,7 @@ impl Outcome<'_> {
             }
             None => {}
         }
-        say_where(&paths, &traces, main);
+        say_where(&paths, &traces, &tasks, main);
         let runtimes = &traces[main].runtimes;
         if let Some(text) = self.max_overhead.and_then(|most| most.unheeded(runtimes)) {
             eprintln!("workspan: {text}");
@@ -146,7 +155,6 @@ impl Outcome<'_> {
                 tool: self.tool,
                 windows: self.windows,
                 tail_grain: self.tail_grain,
-                counts: spools.len() > 1,
             };
             match finalize(spool, &half, &settings) {
                 Ok(traces) => {
@@ -170,7 +178,7 @@ impl Outcome<'_> {
                     recorded.extend(traces.into_iter().map(|(half, trace)| Recorded {
                         half,
                         trace,
-                        work: 0,
+                        inside: Inside::default(),
                     }));
                 }
                 Err(error) => {
@@ -241,25 +249,27 @@ fn copied(from: &Path, to: &Path) -> io::Result<()> {
     done
 }
 
-/// Time in strands of tasks other than the roots.
-fn task_work(trace: &Path) -> u128 {
-    match workspan_dag::open(
-        trace,
-        &OpenOptions {
-            allow_truncated: true,
-            ..OpenOptions::default()
-        },
-    ) {
-        Ok(dag) => work_below_roots(&dag),
-        Err(_) => 0,
-    }
+/// What is in that trace, as far as it can be read, the roots aside.
+fn inside(trace: &Path) -> Inside {
+    let options = OpenOptions {
+        allow_truncated: true,
+        ..OpenOptions::default()
+    };
+    workspan_dag::open(trace, &options).map_or_else(|_| Inside::default(), |dag| below_roots(&dag))
 }
 
-fn work_below_roots(dag: &Dag) -> u128 {
-    (0..dag.strands.len())
-        .filter(|&strand| dag.tasks.kind[dag.strands.task[strand] as usize] != TaskKind::Root)
-        .map(|strand| u128::from(dag.strands.end[strand].saturating_sub(dag.strands.start[strand])))
-        .sum()
+fn below_roots(dag: &Dag) -> Inside {
+    let is_root = |task: usize| dag.tasks.kind[task] == TaskKind::Root;
+    let folded: u64 = dag.folded.iter().map(|(_, folded)| folded.tasks).sum();
+    Inside {
+        work: (0..dag.strands.len())
+            .filter(|&strand| !is_root(dag.strands.task[strand] as usize))
+            .map(|strand| {
+                u128::from(dag.strands.end[strand].saturating_sub(dag.strands.start[strand]))
+            })
+            .sum(),
+        tasks: (0..dag.tasks.len()).filter(|&task| !is_root(task)).count() as u64 + folded,
+    }
 }
 
 /// Leaves out the processes with nothing parallel in them, shells and launchers mostly, where there are others: what is
@@ -312,7 +322,7 @@ fn bare_children(traces: &[Finalized]) -> Vec<String> {
         .collect()
 }
 
-fn say_where(paths: &[PathBuf], traces: &[Finalized], main: usize) {
+fn say_where(paths: &[PathBuf], traces: &[Finalized], tasks: &[u64], main: usize) {
     let file = shown(&paths[main]);
     if paths.len() == 1 {
         eprintln!("workspan: the trace is {file}");
@@ -330,7 +340,7 @@ fn say_where(paths: &[PathBuf], traces: &[Finalized], main: usize) {
     );
     for (at, path) in paths.iter().enumerate() {
         if at != main {
-            let tasks = match traces[at].tasks {
+            let tasks = match tasks[at] {
                 0 => "no tasks".to_owned(),
                 1 => "1 task".to_owned(),
                 n => format!("{n} tasks"),

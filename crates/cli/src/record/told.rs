@@ -26,12 +26,12 @@ pub(super) struct Told {
 }
 
 impl Told {
-    pub(super) fn read(trace: &Trace<'_>, counts: bool) -> Self {
+    pub(super) fn read(trace: &Trace<'_>) -> Self {
         let mut told = Self::default();
         for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
             let bodies = || entry::entries(chunk.payload);
             match chunk.kind {
-                ChunkKind::Events if counts || told.tasks == 0 => {
+                ChunkKind::Events if told.tasks == 0 => {
                     told.tasks += count_tasks(chunk.payload);
                 }
                 ChunkKind::OffCpu => told.estimated = true,
