@@ -90,7 +90,7 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
     let told = locked::current(notes::read(&build.notes()), &lock);
     let unrecorded = std::fs::read_to_string(spool.join(UNRECORDED)).unwrap_or_default();
     let mut facts = facts(status);
-    facts.extend(request.watch.notes());
+    facts.extend(request.watch.notes(&request.windows));
     facts.push(Note::new("cargo", line_text(&given)));
     let profile = if request.keep_profile {
         "as the user has it"

@@ -90,7 +90,7 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
 
     let mut workspace = workspace_of(&path);
     let mut facts = facts(status);
-    facts.extend(request.watch.notes());
+    facts.extend(request.watch.notes(&request.windows));
     if let Some(runtime) = &runtime {
         facts.push(Note::new("swapped runtime", runtime.to_string_lossy()));
         facts.push(Note::new("warning", swap::WARNING));

@@ -9,6 +9,7 @@ use workspan_trace::entry::Note;
 use super::budget::MaxOverhead;
 use super::environment::{COUNTERS, MAX_OVERHEAD, NO_PERF, SAMPLE, is_followed};
 use super::fold::FoldArgs;
+use super::windows::Windows;
 
 /// The flags that say how the program is watched.
 #[derive(Debug, Clone, Default)]
@@ -69,14 +70,16 @@ impl Watch {
         Ok(watch)
     }
 
-    /// What the trace says about it.
-    pub fn notes(&self) -> impl Iterator<Item = Note> {
+    /// What the trace says about it, where those parts of the run are kept.
+    pub fn notes(&self, windows: &Windows) -> impl Iterator<Item = Note> {
         let names: Vec<&str> = self.counters.iter().map(|c| c.name.as_str()).collect();
         let counted = (!names.is_empty()).then(|| Note::new("counters", names.join(", ")));
         let uncounted = self.uncounted.iter();
         let uncounted =
             uncounted.map(|why| Note::new("warning", format!("Without a counter: {why}.")));
-        counted.into_iter().chain(uncounted)
+        let unfolded = (self.fold.folds() && (windows.keep_parts() || !self.counters.is_empty()))
+            .then(|| Note::new("warning", UNFOLDED));
+        counted.into_iter().chain(uncounted).chain(unfolded)
     }
 
     /// Tells the runner below `command`.
@@ -105,6 +108,10 @@ impl Watch {
         }
     }
 }
+
+/// Who asks for a small trace has to know that this one is not.
+const UNFOLDED: &str =
+    "--fold was without effect: no run is folded with --ring, --delay, --duration or --counters.";
 
 /// As many as the recorder reads.
 const MOST_COUNTERS: usize = workspan_recorder::MOST_COUNTERS;
@@ -148,8 +155,35 @@ impl FromStr for Sampling {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 mod tests {
-    use super::{Rate, Sampling};
+    use super::super::windows::WindowArgs;
+    use super::{FoldArgs, Rate, Sampling, UNFOLDED, Watch, Windows};
+
+    #[test]
+    fn what_can_not_be_folded_is_said() {
+        let unfolded = |fold: &str, ring: Option<&str>, counters: Option<&str>| {
+            let mut watch = Watch::new(false, None, counters).unwrap();
+            watch.fold = FoldArgs {
+                fold: fold.parse().ok(),
+                ..FoldArgs::default()
+            };
+            let windows = Windows::new(WindowArgs {
+                ring: ring.and_then(|ring| ring.parse().ok()),
+                ..WindowArgs::default()
+            });
+            watch.notes(&windows).any(|note| note.value == UNFOLDED)
+        };
+        assert!(unfolded("10us", Some("1s"), None));
+        assert!(!unfolded("10us", None, None));
+        assert!(!unfolded("off", Some("1s"), None));
+        // A counter that the kernel has on every machine, where it lets one count.
+        let counted = !Watch::new(false, None, Some("page-faults"))
+            .unwrap()
+            .counters
+            .is_empty();
+        assert_eq!(unfolded("auto", None, Some("page-faults")), counted);
+    }
 
     #[test]
     fn rates() {

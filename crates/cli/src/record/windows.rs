@@ -89,6 +89,11 @@ impl Windows {
         }
     }
 
+    /// True when flags say which parts; a signal may still come where they do not.
+    pub fn keep_parts(&self) -> bool {
+        !self.parts.is_all()
+    }
+
     /// Tells the runner below `command`, and the processes whose recordings come into `spool`.
     pub fn tell(&self, command: &mut Command, spool: &Path) {
         if self.parts.is_all() {
