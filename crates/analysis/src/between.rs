@@ -20,19 +20,20 @@ pub(crate) struct Between {
 
 /// All of them, ascending. O(folded strands).
 pub(crate) fn between(dag: &Dag) -> Vec<Between> {
-    let some = dag.folded.iter().filter(|(_, fold)| fold.between > 0);
-    let of = |(strand, fold): (StrandId, workspan_dag::Folded)| {
+    let mut folds = dag.folded.along();
+    let of = |&strand: &StrandId| {
+        let fold = folds.of(strand).filter(|fold| fold.between > 0)?;
         let s = strand as usize;
         let most = fold.sites.iter().max_by_key(|site| site.count);
-        Between {
+        Some(Between {
             strand,
             ticks: fold.between.min(dag.strands.end[s] - dag.strands.start[s]),
             tasks: fold.tasks,
             work: fold.work,
             site: most.map_or(NONE, |site| site.site),
-        }
+        })
     };
-    some.map(of).collect()
+    dag.folded.strands().iter().filter_map(of).collect()
 }
 
 /// The sum of all.

@@ -150,7 +150,7 @@ pub(crate) fn blocks(
         match folds.of(s) {
             None => add(key, 1, u128::from(own), 0),
             Some(fold) => {
-                inside.each(&fold, &key, own, |key, work| {
+                inside.each(fold, &key, own, |key, work| {
                     add(key, 0, u128::from(work), 0)
                 });
                 add(key, 1, 0, 0);

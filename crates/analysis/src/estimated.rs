@@ -49,7 +49,7 @@ impl Estimated {
 
 /// Tasks of the run: those of a site may all be off in the same direction, sites are independent of each other.
 fn tasks(dag: &Dag) -> (u64, u64) {
-    let folded = dag.folded.iter().map(|f| f.1.tasks);
+    let folded = dag.folded.sums().map(|f| f.1.tasks);
     let all = folded.fold(dag.tasks.len() as u64, u64::saturating_add);
     let mut off: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
     for (s, bounds) in &dag.unrecorded {

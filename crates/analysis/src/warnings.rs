@@ -181,7 +181,7 @@ fn short_strands(
     (breakdown, probes): (&Breakdown, u128),
 ) -> Option<String> {
     let probe_cost = u128::from(dag.meta.probe_cost);
-    let inside = dag.folded.iter().map(|f| u128::from(f.1.strands));
+    let inside = dag.folded.sums().map(|f| u128::from(f.1.strands));
     let strands = (dag.strands.len() - dag.folded.len()) as u128 + inside.sum::<u128>();
     let short = work_span.work
         < strands

@@ -97,13 +97,12 @@ impl<'a> Weights<'a> {
             self.unsure = probe_cost.saturating_mul(14) / 10;
         }
         let mut offs = OffCursor::new(dag);
-        let mut folds = dag.folded.iter().peekable();
+        let mut folds = dag.folded.along();
         let by_recorder = dag.meta.facts.iter().any(|(key, _)| key == "folded below");
         let pauses = by_recorder && !options.raw;
         for s in watched(0..dag.strands.len()) {
             let off = offs.inside(s as StrandId);
-            let fold = folds.next_if(|f| f.0 as usize == s).map(|f| f.1);
-            let fold = fold.as_ref();
+            let fold = folds.of(s as StrandId);
             let between = fold.map_or(0, |f| f.between);
             let on_cpu = on_cpu(dag, s, off).saturating_sub(between);
             let probes = probe_ticks(dag, s, fold, probe_cost);

@@ -1,5 +1,6 @@
 //! Work, span and what follows from them (MODEL.md §2).
 
+use workspan_dag::folded::Sums;
 use workspan_dag::{Dag, StrandId, TaskKind};
 
 use crate::estimated::Estimated;
@@ -133,10 +134,13 @@ pub(crate) fn work_span(
     heaviest: &Heaviest,
     others: OtherSpans,
 ) -> WorkSpan {
-    let folded = |count: fn(&workspan_dag::Folded) -> u64| -> u64 {
-        let counts = dag.folded.iter().map(|f| count(&f.1));
-        counts.fold(0, u64::saturating_add)
-    };
+    let folded = dag.folded.sums().map(|f| f.1);
+    let folded = folded.fold(Sums::default(), |all, of| Sums {
+        tasks: all.tasks.saturating_add(of.tasks),
+        spawns: all.spawns.saturating_add(of.spawns),
+        syncs: all.syncs.saturating_add(of.syncs),
+        ..all
+    });
     let (work, span) = (weights.total(), heaviest.span(dag));
     let (work_with_blocked, span_with_blocked) = others.with_blocked.unwrap_or((work, span));
     let deferred = dag.tasks.kind.iter().filter(|&&k| k == TaskKind::Deferred);
@@ -145,9 +149,9 @@ pub(crate) fn work_span(
         span,
         burden: weights.burden,
         burdened_span: others.burdened.unwrap_or(span),
-        tasks: (dag.tasks.len() as u64).saturating_add(folded(|f| f.tasks)),
-        spawns: (deferred.count() as u64).saturating_add(folded(|f| f.spawns)),
-        syncs: (dag.waits.after.len() as u64).saturating_add(folded(|f| f.syncs)),
+        tasks: (dag.tasks.len() as u64).saturating_add(folded.tasks),
+        spawns: (deferred.count() as u64).saturating_add(folded.spawns),
+        syncs: (dag.waits.after.len() as u64).saturating_add(folded.syncs),
         steals: 0,
         work_with_blocked,
         span_with_blocked,

@@ -74,9 +74,9 @@ pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
 
 fn gather(dag: &Dag, file: String, bytes: u64) -> Info<'_> {
     let meta = &dag.meta;
-    let tasks = dag.tasks.len() as u64 + dag.folded.iter().map(|f| f.1.tasks).sum::<u64>();
+    let tasks = dag.tasks.len() as u64 + dag.folded.sums().map(|f| f.1.tasks).sum::<u64>();
     let strands = (dag.strands.len() - dag.folded.len()) as u64
-        + dag.folded.iter().map(|f| f.1.strands).sum::<u64>();
+        + dag.folded.sums().map(|f| f.1.strands).sum::<u64>();
     Info {
         workspan_info: 1,
         file,

@@ -4,7 +4,7 @@
 //! [`crate::NONE`].
 
 use crate::dag::StrandId;
-pub use workspan_trace::folded::{FoldedRecord as Folded, FoldedSite, Paths};
+pub use workspan_trace::folded::{FoldedRecord as Folded, FoldedSite, Paths, Sums};
 
 /// Records by strand, each in the bytes that it has in a file: some 70, where lists of its own would take 600. Whoever wants one has it
 /// decoded, which takes a fraction of a microsecond; that a strand has one is known without.
@@ -53,9 +53,24 @@ impl Folds {
         &self.bytes[from as usize..self.ends[i] as usize]
     }
 
+    /// True when `f` says so of all of them, in order; one is read into the memory of the one before.
+    pub fn all(&self, mut f: impl FnMut(StrandId, &Folded) -> bool) -> bool {
+        let mut record = Folded::default();
+        (0..self.len()).all(|i| {
+            let read = record.read(self.bytes_of(i)).is_some();
+            read && f(self.strands[i], &record)
+        })
+    }
+
     /// All of them with their strands, in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (StrandId, Folded)> + '_ {
         (0..self.len()).map(|i| (self.strands[i], self.get(i)))
+    }
+
+    /// What is counted in each, in order: without decoding the rest, and without any memory.
+    pub fn sums(&self) -> impl DoubleEndedIterator<Item = (StrandId, Sums)> + '_ {
+        let sums = |i| Sums::decode(self.bytes_of(i)).unwrap_or_default();
+        (0..self.len()).map(move |i| (self.strands[i], sums(i)))
     }
 
     /// For whoever goes through all strands: the records of ascending strands.
@@ -63,6 +78,7 @@ impl Folds {
         Along {
             folds: self,
             next: 0,
+            record: Folded::default(),
         }
     }
 
@@ -114,13 +130,22 @@ impl Folds {
 pub struct Along<'a> {
     folds: &'a Folds,
     next: usize,
+    /// The one asked for last: the next is read into its memory.
+    record: Folded,
 }
 
 impl Along<'_> {
     /// The record of `strand`, which none before was after.
     #[inline]
-    pub fn of(&mut self, strand: StrandId) -> Option<Folded> {
-        self.has(strand).then(|| self.folds.get(self.next))
+    pub fn of(&mut self, strand: StrandId) -> Option<&Folded> {
+        if !self.has(strand) {
+            return None;
+        }
+        // It was written here, so it can be read.
+        if self.record.read(self.folds.bytes_of(self.next)).is_none() {
+            self.record = Folded::default();
+        }
+        Some(&self.record)
     }
 
     /// `strand`, which none before was after, has a record.
@@ -193,10 +218,12 @@ mod tests {
         assert_eq!(placed.of(9), None);
         assert!(placed.has(5) && !placed.has(4));
         let mut along = placed.along();
-        let of = [0, 1, 4, 5, 6].map(|s| (along.has(s), along.of(s)));
+        let of = [0, 1, 4, 5, 6].map(|s| (along.has(s), along.of(s).cloned()));
         let none = (false, None);
         let (first, second) = ((true, Some(record(50))), (true, Some(record(10))));
         assert_eq!(of, [none.clone(), first, none.clone(), second, none]);
+        let tasks: Vec<(StrandId, u64)> = placed.sums().map(|(s, sums)| (s, sums.tasks)).collect();
+        assert_eq!(tasks, [(1, 2), (5, 2)]);
         let paths = placed.paths_of(5).expect("it has some");
         assert_eq!((paths.work(), paths.span()), (10, 5));
         assert_eq!(paths.envelope(), record(10).envelope);

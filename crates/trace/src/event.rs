@@ -1,5 +1,7 @@
 //! Decodes the records of an event chunk.
 
+mod usual;
+
 use crate::wire::{self, Kind, TaskRef, get_head, get_varint};
 
 /// What a task waits for.
@@ -248,39 +250,6 @@ impl<'a> Events<'a> {
         Some(self.now.saturating_add(delta))
     }
 
-    /// The next record as [`Events::next`] has it, quicker where it is one of a join that nobody stole.
-    #[inline]
-    pub(crate) fn next_of_joins(&mut self) -> Option<(u64, Event<'a>)> {
-        self.of_join().or_else(|| self.next())
-    }
-
-    /// The next record, where it is one of a join that nobody stole, in its usual form; else it stays the next.
-    #[inline(always)]
-    pub(crate) fn of_join(&mut self) -> Option<(u64, Event<'a>)> {
-        let room = self.bytes.get(self.at..)?.first_chunk::<16>()?;
-        let word = u64::from_le_bytes(*room.first_chunk::<8>()?);
-        let n = (word >> 5 & 7) as usize;
-        let delta = (word >> 8) & ((1 << (8 * n)) - 1);
-        let mut length = 1 + n;
-        let event = match word as u8 & 31 {
-            k if k == Kind::End as u8 => Event::End,
-            k if k == Kind::EndResume as u8 => Event::EndResume,
-            k if k == Kind::Next as u8 => Event::Next,
-            k if k == Kind::Join as u8 && room[length] & 1 == 1 => {
-                let site = u32::from(room[length] >> 1);
-                length += 1;
-                Event::Join { site }
-            }
-            _ => return None,
-        };
-        if self.bad {
-            return None;
-        }
-        self.at += length;
-        self.now = self.now.saturating_add(delta);
-        Some((self.now, event))
-    }
-
     #[inline(always)]
     fn number(&self, at: &mut usize) -> Option<u64> {
         get_varint(self.bytes, at)
@@ -308,6 +277,23 @@ impl<'a> Events<'a> {
             count,
             pairs,
         })
+    }
+
+    /// The next record, whichever it is.
+    #[inline(never)]
+    fn any(&mut self) -> Option<(u64, Event<'a>)> {
+        let first = *self.bytes.get(self.at)?;
+        if first == Kind::Pad as u8 || self.bad {
+            return None;
+        }
+        let mut at = self.at;
+        let Some(item) = self.decode(&mut at) else {
+            self.bad = true;
+            return None;
+        };
+        self.at = at;
+        self.now = item.0;
+        Some(item)
     }
 
     #[inline]
@@ -486,17 +472,6 @@ impl<'a> Iterator for Events<'a> {
     /// ([`Events::is_bad`]).
     #[inline]
     fn next(&mut self) -> Option<(u64, Event<'a>)> {
-        let first = *self.bytes.get(self.at)?;
-        if first == Kind::Pad as u8 || self.bad {
-            return None;
-        }
-        let mut at = self.at;
-        let Some(item) = self.decode(&mut at) else {
-            self.bad = true;
-            return None;
-        };
-        self.at = at;
-        self.now = item.0;
-        Some(item)
+        self.usual().or_else(|| self.any())
     }
 }

@@ -16,6 +16,7 @@
 mod cuts;
 mod envelope;
 mod inner;
+mod leaf;
 mod output;
 mod outside;
 mod outward;
@@ -29,7 +30,7 @@ mod stack;
 mod tally;
 mod waits;
 
-use crate::event::Events;
+use crate::event::{Event, Events};
 use crate::folded::FoldedRecord;
 use crate::open::Open;
 
@@ -85,7 +86,7 @@ pub struct Fold {
     /// Those of the topmost tasks, which may still be folded.
     sections: Slots<Section>,
     inner: Inner,
-    children: Vec<Child>,
+    children: Slots<Child>,
     groups: Slots<Group>,
     members: Members,
     outside: Outside,
@@ -131,7 +132,7 @@ impl Fold {
             fresh: None,
             sections: Slots::default(),
             inner: Inner::default(),
-            children: Vec::new(),
+            children: Slots::default(),
             groups: Slots::default(),
             members: Members::default(),
             outside: Outside::default(),
@@ -216,7 +217,7 @@ impl Fold {
                 }
                 self.push_fresh(fresh);
             }
-            let Some((t, event)) = events.next_of_joins() else {
+            let Some((t, event)) = events.next() else {
                 break;
             };
             let end = events.offset();
@@ -228,6 +229,13 @@ impl Fold {
             }
             self.fed = fed + end as u64;
             self.give_up_old(t);
+            if let Event::Begin(name) = event
+                && let Some(ended) = self.whole_leaf(name, (before, t), &mut events, at)
+            {
+                self.fed = fed + events.offset() as u64;
+                (at, before, self.now) = (events.offset(), ended, ended);
+                continue;
+            }
             self.record(before, t, event, at..end);
             (at, before, self.now) = (end, t, t);
             look += 1;
@@ -302,7 +310,7 @@ impl Fold {
     pub fn memory(&self) -> usize {
         self.frames.len() * size_of::<Frame>()
             + self.sections.memory()
-            + self.children.len() * size_of::<Child>()
+            + self.children.end() * size_of::<Child>()
             + self.groups.memory()
             + self.members.memory()
             + self.sites.len() * size_of::<SiteSum>()

@@ -5,7 +5,7 @@ mod head;
 mod places;
 
 use self::head::Head;
-pub use self::head::Paths;
+pub use self::head::{Paths, Sums};
 use self::places::{MOST_PAIRS, Places};
 use crate::entry::{Fields, push_varint};
 
@@ -71,7 +71,8 @@ impl FoldedRecord {
 
     /// Appends the record's bytes (without their length).
     pub fn encode(&self, out: &mut Vec<u8>) {
-        let told = self.told();
+        let places = self.block_places();
+        let told = self.told(places);
         push_varint(out, told);
         push_varint(out, self.work);
         push_varint(out, self.tasks);
@@ -115,7 +116,6 @@ impl FoldedRecord {
                 push_varint(out, n);
             }
         }
-        let places = self.block_places();
         push_varint(out, places.unwrap_or(self.blocks.len() as u64));
         for (i, &(from, to, work)) in self.blocks.iter().enumerate() {
             if places.is_none() {
@@ -138,8 +138,8 @@ impl FoldedRecord {
         }
     }
 
-    /// What follows from the rest of the record, and is left out; and what else is in it.
-    fn told(&self) -> u64 {
+    /// What follows from the rest of the record, and is left out; and what else is in it. `places` are those of its blocks.
+    fn told(&self, places: Option<u64>) -> u64 {
         let counted = |site: &FoldedSite| Some(site.count) == sum(site.lengths.iter());
         let blocks = sum(self.blocks.iter().map(|b| &b.2));
         let joins = self.spawns == self.syncs
@@ -150,7 +150,7 @@ impl FoldedRecord {
             (JOINS, joins),
             (COUNTS, self.sites.iter().all(counted)),
             (BLOCKS, !self.blocks.is_empty() && blocks == Some(self.work)),
-            (PLACES, self.block_places().is_some()),
+            (PLACES, places.is_some()),
             (PROBES, self.probes > 0),
             (BETWEEN, self.between > 0),
             (SOURCE, self.source.is_some()),
@@ -174,59 +174,60 @@ impl FoldedRecord {
 
     /// Reads a record; `None` when the bytes are none.
     pub fn decode(bytes: &[u8]) -> Option<FoldedRecord> {
+        let mut record = FoldedRecord::default();
+        record.read(bytes)?;
+        Some(record)
+    }
+
+    /// Becomes the record in these bytes, in the memory that its lists have; `None`, and anything, when the bytes are none.
+    pub fn read(&mut self, bytes: &[u8]) -> Option<()> {
         let mut f = Fields::new(bytes);
-        let head = Head::read(&mut f)?;
-        let told = head.told;
-        // Readers keep hundreds of thousands of these: no list has more room than it needs.
-        let mut record = FoldedRecord {
-            work: head.paths.work(),
-            span: head.paths.span(),
-            envelope: head.paths.envelope().to_vec(),
-            tasks: head.tasks,
-            spawns: head.spawns,
-            syncs: head.syncs,
-            strands: head.strands,
-            levels: head.levels,
-            ready_integral: head.ready_integral,
-            ..FoldedRecord::default()
-        };
+        let Head { told, sums, paths } = Head::read(&mut f)?;
+        (self.work, self.span) = (paths.work(), paths.span());
+        (self.tasks, self.spawns, self.syncs) = (sums.tasks, sums.spawns, sums.syncs);
+        (self.strands, self.levels) = (sums.strands, sums.levels);
+        self.ready_integral = sums.ready_integral;
+        // Readers may keep many of these: no list has more room than it needs.
+        let envelope = paths.envelope();
+        self.envelope.clear();
+        self.envelope.reserve_exact(envelope.len());
+        self.envelope.extend_from_slice(envelope);
         let sites = list_length(&mut f, LEAST_SITE, u64::MAX)?;
-        record.sites = Vec::with_capacity(sites.min(FEW) as usize);
-        for _ in 0..sites {
-            let mut site = FoldedSite {
-                site: f.number32()?,
-                ..FoldedSite::default()
-            };
-            if told & COUNTS == 0 {
-                site.count = f.number()?;
+        // Those that there are have lists whose memory serves again.
+        self.sites.truncate(usize::try_from(sites).ok()?);
+        let known = self.sites.len() as u64;
+        self.sites
+            .reserve_exact((sites.min(FEW)).saturating_sub(known) as usize);
+        for i in 0..sites {
+            if i >= known {
+                self.sites.push(FoldedSite::default());
             }
-            site.work = record.work.wrapping_sub(f.number()?);
-            (site.span, site.critical_work) = (f.number()?, f.number()?);
-            let length = f.number()?;
-            let (none, some) = (length & MOST_NONE as u64, length >> NONE_BITS);
-            if none + some > 64 {
-                return None;
-            }
-            site.lengths = Vec::with_capacity((none + some) as usize);
-            site.lengths.resize(none as usize, 0);
-            for _ in 0..some {
-                site.lengths.push(f.number()?);
-            }
-            if told & COUNTS != 0 {
-                site.count = sum(site.lengths.iter())?;
-            }
-            record.sites.push(site);
+            let site = self.sites.get_mut(i as usize)?;
+            site.read(&mut f, told, self.work)?;
         }
-        let places = Places::of(&record.sites).filter(|_| told & PLACES != 0);
+        self.read_blocks(&mut f, told)?;
+        self.probes = if told & PROBES != 0 { f.number()? } else { 0 };
+        self.between = if told & BETWEEN != 0 { f.number()? } else { 0 };
+        self.source = if told & SOURCE != 0 {
+            Some((f.number()?, f.number()?))
+        } else {
+            None
+        };
+        Some(())
+    }
+
+    fn read_blocks(&mut self, f: &mut Fields<'_>, told: u64) -> Option<()> {
+        let places = Places::of(&self.sites).filter(|_| told & PLACES != 0);
         let mut bits = 0;
         let blocks = if told & PLACES == 0 {
-            list_length(&mut f, 2, u64::MAX)?
+            list_length(f, 2, u64::MAX)?
         } else {
             bits = f.number().filter(|&bits| bits < 1 << MOST_PAIRS)?;
             u64::from(bits.count_ones())
         };
-        record.blocks = Vec::with_capacity(blocks.min(FEW) as usize);
-        let mut rest = record.work;
+        self.blocks.clear();
+        self.blocks.reserve_exact(blocks.min(FEW) as usize);
+        let mut rest = self.work;
         for i in 0..blocks {
             let (from, to) = if told & PLACES == 0 {
                 (f.number32()?, f.number32()?)
@@ -241,18 +242,36 @@ impl FoldedRecord {
                 f.number()?
             };
             rest = rest.wrapping_sub(work);
-            record.blocks.push((from, to, work));
+            self.blocks.push((from, to, work));
         }
-        if told & PROBES != 0 {
-            record.probes = f.number()?;
+        Some(())
+    }
+}
+
+impl FoldedSite {
+    /// Becomes the next one in a record of so much work.
+    fn read(&mut self, f: &mut Fields<'_>, told: u64, work: u64) -> Option<()> {
+        self.site = f.number32()?;
+        if told & COUNTS == 0 {
+            self.count = f.number()?;
         }
-        if told & BETWEEN != 0 {
-            record.between = f.number()?;
+        self.work = work.wrapping_sub(f.number()?);
+        (self.span, self.critical_work) = (f.number()?, f.number()?);
+        let length = f.number()?;
+        let (none, some) = (length & MOST_NONE as u64, length >> NONE_BITS);
+        if none + some > 64 {
+            return None;
         }
-        if told & SOURCE != 0 {
-            record.source = Some((f.number()?, f.number()?));
+        self.lengths.clear();
+        self.lengths.reserve_exact((none + some) as usize);
+        self.lengths.resize(none as usize, 0);
+        for _ in 0..some {
+            self.lengths.push(f.number()?);
         }
-        Some(record)
+        if told & COUNTS != 0 {
+            self.count = sum(self.lengths.iter())?;
+        }
+        Some(())
     }
 }
 

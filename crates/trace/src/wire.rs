@@ -402,7 +402,8 @@ pub unsafe fn put_head(p: *mut u8, kind: Kind, delta: u64) -> *mut u8 {
 pub unsafe fn put_varint(p: *mut u8, v: u64) -> *mut u8 {
     if v < 1 << 56 {
         let bits = 64 - (v | 1).leading_zeros() as usize;
-        let n = bits.div_ceil(7);
+        // bits / 7 rounded up, without a division.
+        let n = (bits * 9 + 63) >> 6;
         let word = (v << 1 | 1) << (n - 1);
         // SAFETY: the caller grants 9 bytes from `p`; n is at most 8.
         unsafe {

@@ -4,7 +4,7 @@
 
 use workspan_trace::event::Events;
 use workspan_trace::fold::{Cut, Fold, FoldOptions, Thieves};
-use workspan_trace::wire::{Kind, SLACK, put_head, put_varint};
+use workspan_trace::wire::{Kind, SLACK, create, put_head, put_varint, wait};
 
 /// Small numbers that look random.
 struct Dice(u64);
@@ -27,6 +27,7 @@ struct Program {
     /// One site, or several.
     sites: u64,
     tasks: u64,
+    scopes: u64,
     left: u64,
 }
 
@@ -66,6 +67,10 @@ impl Program {
                 self.put(Kind::EndResume, last, &[]);
                 continue;
             }
+            if self.dice.below(3) == 0 {
+                self.siblings(level);
+                continue;
+            }
             // Numbers of sites beyond 127 take two bytes.
             let site = self.dice.below(self.sites) * 100;
             self.put(Kind::Join, strand, &[site]);
@@ -81,6 +86,47 @@ impl Program {
         }
         self.strand()
     }
+
+    /// Tasks that are all created before the first of them begins, as those of OpenMP and oneTBB are, and waited for by their parent, with or
+    /// without a scope; now and then one runs elsewhere.
+    fn siblings(&mut self, level: u64) {
+        let scope = (self.dice.below(2) == 0).then_some(self.scopes);
+        if scope.is_some() {
+            self.put(Kind::Scope, 0, &[0]);
+            self.scopes += 1;
+        }
+        let first = self.tasks;
+        for _ in 0..=self.dice.below(3) {
+            let (strand, site) = (self.strand(), self.dice.below(self.sites));
+            match scope {
+                Some(count) => self.put(
+                    Kind::Create,
+                    strand,
+                    &[create::DEFERRED | create::SCOPED, site, 0, count],
+                ),
+                None => self.put(Kind::Create, strand, &[create::DEFERRED, site]),
+            }
+            self.tasks += 1;
+        }
+        let mut begin: Vec<u64> = (first..self.tasks).collect();
+        if self.dice.below(2) == 0 {
+            begin.reverse();
+        }
+        let strand = self.strand();
+        match scope {
+            Some(count) => self.put(Kind::Wait, strand, &[0, wait::SCOPE, 0, count]),
+            None => self.put(Kind::Wait, strand, &[0, wait::CHILDREN]),
+        }
+        for seq in begin {
+            if self.dice.below(100) > 0 {
+                let gap = self.dice.below(3);
+                self.put(Kind::Begin, gap, &[0, seq]);
+                let last = self.task(level + 1);
+                self.put(Kind::End, last, &[]);
+            }
+        }
+        self.put(Kind::Resume, 1, &[]);
+    }
 }
 
 /// The program folded, fed in pieces that end where `cuts` says, of how many records so far.
@@ -92,6 +138,11 @@ fn folded(
 ) -> (Vec<u8>, u64) {
     let mut fold = Fold::new(0, (0, 0), options.clone());
     fold.take_out_probes(2);
+    // A reader's, which also folds what is small beside others that wait.
+    if cut.is_some() {
+        fold.save_tasks();
+        fold.say_sources();
+    }
     let off = cut.map(|t| [(t, Cut::Leave), (t + 40, Cut::Return)]);
     fold.plan(off.into_iter().flatten().collect());
     let (mut from, mut base, mut at) = (0, 0, 0);
@@ -118,6 +169,7 @@ fn what_comes_out_does_not_depend_on_the_pieces() {
             step: [1, 2, 60, 2000][dice.below(4) as usize],
             sites: 1 + dice.below(4),
             tasks: 1,
+            scopes: 0,
             left: 300,
             dice,
         };

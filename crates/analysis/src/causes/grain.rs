@@ -29,7 +29,7 @@ impl Grain {
             steal: u128::from(costs.steal),
         };
         let strands = &dag.strands;
-        let mut folds = dag.folded.iter().rev().peekable();
+        let mut folds = dag.folded.sums().rev().peekable();
         // Backwards, all strands of a task's descendants come before its first.
         for s in watched((0..strands.len()).rev()) {
             let task = strands.task[s] as usize;

@@ -27,7 +27,7 @@ pub(super) fn probes(dag: &Dag, costs: Costs) -> Book {
         let off = offs.inside(s as StrandId);
         let fold = folds.of(s as StrandId);
         let on_cpu = u128::from(on_cpu(dag, s, off));
-        let probes = u128::from(probe_ticks(dag, s, fold.as_ref(), costs.probe)).min(on_cpu);
+        let probes = u128::from(probe_ticks(dag, s, fold, costs.probe)).min(on_cpu);
         if probes * PARTS <= on_cpu {
             other += probes;
             continue;

@@ -67,7 +67,7 @@ pub(super) fn check_indices(raw: &mut RawTrace, mode: Mode) -> Result<(), Fault>
         .counters
         .iter()
         .all(|(_, values)| values.iter().all(|&(s, _)| below(s, strands)));
-    good &= raw.folded.iter().all(|(s, f)| {
+    good &= raw.folded.all(|s, f| {
         below(s, strands)
             && f.sites.iter().all(|s| below(s.site, places))
             && f.blocks

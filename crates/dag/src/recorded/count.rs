@@ -12,7 +12,7 @@ use super::teams::Teams;
 use super::unrecorded::{LeftOut, Unrecorded};
 use crate::dag::NONE;
 use crate::error::Error;
-use crate::wanted::watched;
+use crate::wanted::Steps;
 
 /// What the first walk learnt.
 #[derive(Debug, Default)]
@@ -131,9 +131,15 @@ pub(super) fn walk<'a>(
     end: u64,
     mut f: impl FnMut(u64, Event<'a>),
 ) -> Option<u64> {
+    let mut steps = Steps::default();
     for chunk in &thread.chunks {
         let mut events = Events::new(chunk.bytes, chunk.base);
-        for (t, event) in watched(events.by_ref()) {
+        // No iterator over another: each would hand every record on by a copy.
+        loop {
+            steps.step();
+            let Some((t, event)) = events.next() else {
+                break;
+            };
             if t > end {
                 return None;
             }

@@ -83,12 +83,12 @@ impl Fold {
         );
         let groups = self.groups.since(section.groups as usize);
         let over = groups.iter().all(|g| g.is_over() || g.outward);
-        let children = self.children.get(section.children as usize..);
+        let children = self.children.since(section.children as usize);
         let outward = |group: u32| {
             let at = (group as usize).checked_sub(section.groups as usize);
             at.and_then(|at| groups.get(at)).is_some_and(|g| g.outward)
         };
-        let all = children.is_some_and(|c| c.iter().all(|c| outward(c.group)));
+        let all = children.iter().all(|c| outward(c.group));
         let few = self.members.lingering < LINGERING;
         let lingers = stands && over && all && few && !self.members.mixed;
         if let Some(top) = self.frames.last_mut().filter(|_| lingers) {
@@ -137,7 +137,7 @@ impl Fold {
                 continue;
             };
             let from = section.groups as usize;
-            if self.children.len() > section.children as usize {
+            if self.children.end() > section.children as usize {
                 return;
             }
             let groups = self.groups.since(from).iter();

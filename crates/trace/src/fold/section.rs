@@ -179,7 +179,7 @@ impl Group {
 }
 
 /// A task that a section created and that has not ended.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Child {
     pub seq: u64,
     pub site: u32,
@@ -195,6 +195,32 @@ pub(super) struct Child {
     pub envelope: Envelope,
     pub begun: bool,
     pub ended: bool,
+}
+
+impl Default for Child {
+    fn default() -> Child {
+        Child {
+            seq: 0,
+            site: 0,
+            deferred: false,
+            chunk: false,
+            scope: None,
+            group: 0,
+            created: 0,
+            through: 0,
+            end: End { node: 0, weight: 0 },
+            envelope: Envelope::path(0, 0),
+            begun: false,
+            ended: false,
+        }
+    }
+}
+
+impl Slot for Child {
+    /// The rest is said by who makes it.
+    fn reset(&mut self) {
+        (self.begun, self.ended) = (false, false);
+    }
 }
 
 /// A stretch of a task that could become one strand: from the start of a strand of it, with all that it created since.

@@ -70,8 +70,9 @@ impl Fold {
         let (Some(below), Some(top)) = (self.sections.below(), self.sections.last()) else {
             return false;
         };
-        let children = below.children as usize..top.children as usize;
-        let children = self.children.get(children).unwrap_or(&[]);
+        let children = self.children.since(below.children as usize);
+        let own = top.children.saturating_sub(below.children) as usize;
+        let children = children.get(..own).unwrap_or(&[]);
         let waits = |child: Option<&Child>| child.is_some_and(|child| !child.begun);
         waits(children.first()) || waits(children.last())
     }

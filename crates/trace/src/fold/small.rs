@@ -102,7 +102,7 @@ impl Fold {
 
     /// True when no section is as long as the grain at `t`, and nothing pauses or cuts until then.
     #[inline]
-    fn nothing_happens(&self, t: u64) -> bool {
+    pub(super) fn nothing_happens(&self, t: u64) -> bool {
         let young = |oldest: &Section| oldest.length(t) < self.grain_of(oldest);
         self.pause == 0
             && t < self.cuts.next
@@ -112,7 +112,7 @@ impl Fold {
 
     /// Weight and probes of a strand.
     #[inline]
-    fn weigh(&self, from: u64, to: u64) -> (u64, u64) {
+    pub(super) fn weigh(&self, from: u64, to: u64) -> (u64, u64) {
         let length = to.saturating_sub(from);
         let probes = self.probes.min(length);
         (length - probes, probes)

@@ -36,7 +36,7 @@ impl Fold {
         let (children, groups) = (section.children as usize, section.groups as usize);
         self.sections.give_up_lowest();
         let next = self.sections.first();
-        let ends = next.map_or((self.children.len(), self.groups.end()), |n| {
+        let ends = next.map_or((self.children.end(), self.groups.end()), |n| {
             (n.children as usize, n.groups as usize)
         });
         let own = |g: &Group| !g.apart && (g.open > 0 || g.heaviest.is_some());
@@ -82,7 +82,7 @@ impl Fold {
         };
         (section.source, section.outside) = (source, outside);
         (section.since, section.mark, section.whole) = (t, mark, whole);
-        section.children = self.children.len() as u32;
+        section.children = self.children.end() as u32;
         section.groups = self.groups.end() as u32;
         section.sites = self.sites.len() as u32;
         section.tally = self.tally.since();
@@ -190,19 +190,18 @@ impl Fold {
         let child = if own { self.find_child(seq) } else { None };
         let mut frame = Frame::new(seq, t);
         let member = own.then(|| self.members.begun(seq)).flatten();
-        let known = child.and_then(|at| Some((at, *self.children.get(at as usize)?)));
         let waits = self.frames.last().map(|f| f.waits);
         self.interrupt(t);
         let followed = !matches!(waits, None | Some(Waits::Other));
-        match known.filter(|_| followed && !self.sections.is_empty()) {
+        let child = child.filter(|_| followed && !self.sections.is_empty());
+        match child.and_then(|at| Some((at, self.children.get_mut(at as usize)?))) {
             Some((at, child)) => {
-                if let Some(entry) = self.children.get_mut(at as usize) {
-                    entry.begun = true;
-                }
+                child.begun = true;
                 (frame.site, frame.from) = (Some(child.site), child.site.saturating_add(1));
                 (frame.via, frame.chunk) = (Via::Child(at), child.chunk);
                 frame.member_of = child.scope;
-                self.push(frame, Some((child.through, child.end.node)));
+                let base = (child.through, child.end.node);
+                self.push(frame, Some(base));
             }
             None => {
                 self.abandon();
@@ -217,10 +216,10 @@ impl Fold {
 
     /// The entry of a task that the section on top created and that has not begun. Tasks are begun in the order of their creation,
     /// or in the opposite one; of others only the last few are looked at.
-    fn find_child(&self, seq: u64) -> Option<u32> {
+    pub(super) fn find_child(&self, seq: u64) -> Option<u32> {
         const NEAR: usize = 32;
         let from = self.sections.last()?.children as usize;
-        let mine = self.children.get(from..)?;
+        let mine = self.children.since(from);
         let waiting = |i: &usize| mine.get(*i).is_some_and(|c| c.seq == seq && !c.begun);
         let by_order = mine.partition_point(|c| c.seq < seq);
         let last = mine.len().saturating_sub(NEAR)..mine.len();
@@ -310,10 +309,16 @@ impl Fold {
         let (outer_sites, inner_sites) = (outer.sites as usize, inner.sites as usize);
         let own = outer.children as usize;
         self.sum_sites(outer_sites, inner_sites, task);
-        while self.children.len() > own && self.children.last().is_some_and(|c| c.ended) {
+        self.forget_ended(own);
+        Some(())
+    }
+
+    /// Of the children from this one on, those at the end of the list that have ended are forgotten.
+    #[inline]
+    pub(super) fn forget_ended(&mut self, own: usize) {
+        while self.children.end() > own && self.children.last().is_some_and(|c| c.ended) {
             self.children.pop();
         }
-        Some(())
     }
 
     /// The sites of a task's inside, from `inner` on in the list, go into those of the section below, from `outer` on. Instances of the

@@ -1,6 +1,6 @@
 //! Creates, scopes, waits, and the going on after them.
 
-use super::section::{Child, Group, Heaviest, Waits};
+use super::section::{Group, Heaviest, Waits};
 use super::small::Fresh;
 use super::{Fold, Thieves};
 use crate::event::WaitFor;
@@ -25,7 +25,7 @@ impl Fold {
         if over {
             self.groups.truncate(groups);
         }
-        over && self.children.len() == children
+        over && self.children.end() == children
     }
 
     /// All is joined but for scopes that were opened in the open strand.
@@ -38,7 +38,7 @@ impl Fold {
         };
         let mine = self.groups.since(section.groups as usize);
         let fresh = |g: &Group| g.scope.is_some() && g.open == 0 && g.heaviest.is_none();
-        self.children.len() == section.children as usize
+        self.children.end() == section.children as usize
             && mine.len() as u64 == scopes
             && mine.iter().all(fresh)
     }
@@ -134,31 +134,22 @@ impl Fold {
         let Some(section) = self.sections.last_mut() else {
             return;
         };
-        let mut envelope = section.envelope;
-        if deferred {
-            if continuations {
-                section.envelope.add(0, 1);
-            } else {
-                envelope.add(0, 1);
-            }
-        }
         if let Some(group) = self.groups.get_mut(group as usize) {
             group.open += 1;
         }
-        self.children.push(Child {
-            seq,
-            site,
-            deferred,
-            chunk,
-            scope,
-            group,
-            created: t,
-            through: section.through,
-            end: section.end,
-            envelope,
-            begun: false,
-            ended: false,
-        });
+        // A child has room for eight corners, and hardly ever more than one: what is not needed of it is not written.
+        let Some(child) = self.children.push() else {
+            return;
+        };
+        (child.seq, child.site, child.scope) = (seq, site, scope);
+        (child.deferred, child.chunk, child.group) = (deferred, chunk, group);
+        (child.created, child.through, child.end) = (t, section.through, section.end);
+        child.envelope.copy(&section.envelope);
+        if deferred && continuations {
+            section.envelope.add(0, 1);
+        } else if deferred {
+            child.envelope.add(0, 1);
+        }
     }
 
     /// The task on top created one that no section can hold.
@@ -263,7 +254,7 @@ impl Fold {
             return None;
         }
         let from = self.sections.last()?.children as usize;
-        let mine = self.children.get_mut(from..)?;
+        let mine = self.children.since_mut(from);
         let near = mine.iter_mut().rev().take(NAMED as usize);
         let Some(child) = near.into_iter().find(|c| c.seq == seq && !c.ended) else {
             return self.name_ended(seq, to);

@@ -51,16 +51,30 @@ pub(super) fn heaviest(envelope: &[(u64, u32)], span: u64, burden: u64) -> u128 
         .unwrap_or(u128::from(span))
 }
 
+/// Counts of what is in a folded subtree: fields of [`super::FoldedRecord`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[allow(missing_docs, reason = "the fields are those of the record")]
+pub struct Sums {
+    pub tasks: u64,
+    pub spawns: u64,
+    pub syncs: u64,
+    pub strands: u64,
+    pub levels: u32,
+    pub ready_integral: u64,
+}
+
+impl Sums {
+    /// Reads them from a record's bytes; `None` when these are none.
+    pub fn decode(bytes: &[u8]) -> Option<Sums> {
+        Some(Head::read(&mut Fields::new(bytes))?.sums)
+    }
+}
+
 /// What stands before the sites of a record.
 pub(super) struct Head {
     /// What else is in it.
     pub(super) told: u64,
-    pub(super) tasks: u64,
-    pub(super) spawns: u64,
-    pub(super) syncs: u64,
-    pub(super) strands: u64,
-    pub(super) levels: u32,
-    pub(super) ready_integral: u64,
+    pub(super) sums: Sums,
     pub(super) paths: Paths,
 }
 
@@ -97,12 +111,14 @@ impl Head {
         };
         Some(Head {
             told,
-            tasks,
-            spawns,
-            syncs,
-            strands,
-            levels,
-            ready_integral,
+            sums: Sums {
+                tasks,
+                spawns,
+                syncs,
+                strands,
+                levels,
+                ready_integral,
+            },
             paths,
         })
     }

@@ -208,7 +208,7 @@ fn read<'a>(session: &Session, run: &'a Run) -> Result<RunMeta<'a>, Failure> {
     let dag = &*picture.dag;
     let (cpu, queue) = events::known(dag);
     let leaps = dag.steals.iter().filter(|s| s.leap).count() as u64;
-    let folded = dag.folded.iter().map(|f| f.1.tasks);
+    let folded = dag.folded.sums().map(|f| f.1.tasks);
     Ok(RunMeta {
         threads: threads(picture),
         more_threads: picture.rows.more,

@@ -66,23 +66,25 @@ impl Looked {
             {
                 it.taken.push(name);
             }
-            if !it.beside(&mut stack, t, &event) {
-                let (_, last) = busy.get_or_insert((t, t));
-                *last = t;
-                let (before, known) = (stack.is_running(), stack.stood_ready(&event));
-                stack.record(&event);
-                match (before, stack.is_running()) {
-                    (true, false) => stack.since = Some(t),
-                    (false, true) => {
-                        let since = stack.since.take();
-                        it.began = it.began.min(t);
-                        let gap = since.filter(|&since| t.saturating_sub(since) >= least);
-                        // A worker that is on its way to a strand that stands ready leaves no other one to nobody.
-                        let gap = gap.filter(|_| !known);
-                        it.gaps.extend(gap.map(|since| (since, t)));
-                    }
-                    _ => {}
+            if is_beside(&event) {
+                return it.beside(&mut stack, t, event);
+            }
+            let (_, last) = busy.get_or_insert((t, t));
+            *last = t;
+            let before = stack.is_running();
+            // A worker that is on its way to a strand that stands ready leaves no other one to nobody.
+            let known = !before && stack.stood_ready(&event);
+            stack.record(&event);
+            match (before, stack.is_running()) {
+                (true, false) => stack.since = Some(t),
+                (false, true) => {
+                    let since = stack.since.take();
+                    it.began = it.began.min(t);
+                    let gap = since.filter(|&since| t.saturating_sub(since) >= least);
+                    it.gaps
+                        .extend(gap.filter(|_| !known).map(|since| (since, t)));
                 }
+                _ => {}
             }
         });
         if let Some(since) = stack.since {
@@ -97,9 +99,10 @@ impl Looked {
         it
     }
 
-    /// True for a record that is about no task.
-    fn beside(&mut self, stack: &mut Stack, t: u64, event: &Event<'_>) -> bool {
-        match *event {
+    /// A record that is about no task.
+    #[cold]
+    fn beside(&mut self, stack: &mut Stack, t: u64, event: Event<'_>) {
+        match event {
             Event::Worker { pool, .. } => {
                 stack.worker = true;
                 self.told.worker_begins(pool, t);
@@ -111,14 +114,8 @@ impl Looked {
             Event::Pool { pool, size } => self.pools.push((t, pool, Some(size))),
             Event::PoolEnd { pool } => self.pools.push((t, pool, None)),
             Event::Off { ticks, .. } => self.offs.push((t.saturating_sub(ticks), t)),
-            Event::Sleep
-            | Event::Wake
-            | Event::Steal { .. }
-            | Event::StealFailed { .. }
-            | Event::Readings(_) => {}
-            _ => return false,
+            _ => {}
         }
-        true
     }
 
     /// What the thread told of itself and of pools.
@@ -131,6 +128,24 @@ impl Looked {
         }
         told.threads.push(self.told.clone());
     }
+}
+
+/// True for a record that is about no task.
+#[inline(always)]
+fn is_beside(event: &Event<'_>) -> bool {
+    matches!(
+        event,
+        Event::Worker { .. }
+            | Event::WorkerEnd
+            | Event::Pool { .. }
+            | Event::PoolEnd { .. }
+            | Event::Off { .. }
+            | Event::Sleep
+            | Event::Wake
+            | Event::Steal { .. }
+            | Event::StealFailed { .. }
+            | Event::Readings(_)
+    )
 }
 
 /// Bytes of output that are fetched at a time.

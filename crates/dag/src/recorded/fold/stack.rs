@@ -61,6 +61,7 @@ impl Stack {
     }
 
     /// Nothing runs: what `event` makes run is known to have stood ready since then, as all that it had to wait for ran on this thread before.
+    #[inline(always)]
     pub(super) fn stood_ready(&self, event: &Event<'_>) -> bool {
         match *event {
             Event::Next => true,
@@ -111,7 +112,7 @@ impl Stack {
     }
 
     /// Takes a record that is about tasks.
-    #[inline]
+    #[inline(always)]
     pub(super) fn record(&mut self, event: &Event<'_>) {
         match *event {
             Event::Join { .. } => {
