@@ -155,7 +155,7 @@ impl Cover {
                     let sites = fold.sites.iter().filter(|i| wanted[i.site as usize]);
                     work = sites.fold(0, |sum, i| sum.saturating_add(i.work));
                 } else {
-                    blocks.each(&fold, &BlockKey::of(dag, s), fold.work, |key, part| {
+                    blocks.each(fold, &BlockKey::of(dag, s), fold.work, |key, part| {
                         work += if wanted[key.site as usize] { part } else { 0 };
                     });
                 }
@@ -203,7 +203,7 @@ impl Cover {
                 None => {}
                 Some(fold) => {
                     let mut part = 0;
-                    blocks.each(&fold, &own, fold.work, |block, work| {
+                    blocks.each(fold, &own, fold.work, |block, work| {
                         part += if keys.contains(&block) { work } else { 0 };
                     });
                     if part > 0 {
@@ -245,7 +245,7 @@ impl Cover {
                 }
                 Some(fold) => {
                     let mut work = 0;
-                    blocks.each(&fold, &BlockKey::of(dag, s), fold.work, |block, part| {
+                    blocks.each(fold, &BlockKey::of(dag, s), fold.work, |block, part| {
                         work += if begins_in(block.from) { part } else { 0 };
                     });
                     let mut part = u128::from(work);
