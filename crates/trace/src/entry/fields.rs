@@ -8,6 +8,10 @@ const TOUCHED: usize = 16;
 /// Appends a varint.
 #[inline]
 pub fn push_varint(out: &mut Vec<u8>, v: u64) {
+    // Most numbers are small.
+    if v < 1 << 7 {
+        return out.push((v << 1 | 1) as u8);
+    }
     out.reserve(TOUCHED);
     let length = out.len();
     // SAFETY: there is room for 16 bytes behind the vector's, more than the 9 that a varint may touch; those up to its end are

@@ -127,7 +127,25 @@ impl Envelope {
             }
             return Some(());
         }
+        // Mostly one side has nothing that the other has not got already.
+        if self.holds_all_of(other) {
+            return Some(());
+        }
+        if other.holds_all_of(self) {
+            self.copy(other);
+            return Some(());
+        }
         self.or_many(other)
+    }
+
+    /// True when each of the other's paths is no heavier, at any burden, than one of these.
+    #[inline]
+    fn holds_all_of(&self, other: &Envelope) -> bool {
+        let holds = |path: &(u64, u32)| {
+            let mut mine = self.corners().iter();
+            mine.any(|corner| corner.0 >= path.0 && corner.1 >= path.1)
+        };
+        other.corners().iter().all(holds)
     }
 
     fn or_many(&mut self, other: &Envelope) -> Option<()> {

@@ -16,10 +16,19 @@ const TASK: u64 = 32;
 impl Fold {
     /// The open strand of the task on top has just ended at `t`, and the record that says so was not yet put out: folds the section
     /// where that can be and saves room. `ends`: with the task.
+    #[inline]
     pub(super) fn shut(&mut self, t: u64, ends: bool) {
+        if self.sections.last().is_some_and(|s| s.sum.tasks > 0) {
+            self.shut_some(t, ends);
+        }
+        self.opened_no_more();
+    }
+
+    /// The same of a section with tasks in it.
+    fn shut_some(&mut self, t: u64, ends: bool) {
         let lives = self.sections.len();
-        let Some(section) = self.sections.last().filter(|s| s.sum.tasks > 0) else {
-            return self.opened_no_more();
+        let Some(section) = self.sections.last() else {
+            return;
         };
         let (opened, grain) = (section.opened, self.grain_of(section));
         let retry = section.retry;
@@ -42,7 +51,6 @@ impl Fold {
                 self.give_up();
             }
         }
-        self.opened_no_more();
     }
 
     /// The task on top lingered, and all that it created into its scope has ended: as [`Fold::shut`], for a task whose end was put out.
@@ -77,6 +85,7 @@ impl Fold {
         waits(children.first()) || waits(children.last())
     }
 
+    #[inline]
     fn opened_no_more(&mut self) {
         if let Some(section) = self.sections.last_mut() {
             section.opened = None;

@@ -93,15 +93,12 @@ impl Fold {
 
     /// The open strand of the task on top ends at `t`, at a place (site + 1, 0 unknown).
     pub(super) fn strand_ends(&mut self, t: u64, at: u32) {
+        if self.frames.last().is_some_and(|top| top.waits != Waits::No) {
+            self.goes_on_unsaid(t);
+        }
         let Some(top) = self.frames.last_mut() else {
             return;
         };
-        if top.waits != Waits::No {
-            // It went on without saying so.
-            (top.waits, top.start, top.next) = (Waits::No, t, None);
-            self.give_up();
-            return self.strand_ends(t, at);
-        }
         let length = t.saturating_sub(top.start);
         if !matches!(self.inner, Inner::Nothing) {
             return self.folded_strand_ends(t, length, at);
@@ -132,6 +129,15 @@ impl Fold {
             top.from = top.site.map_or(at, |site| goes_on_at(site, at));
         }
         (top.start, top.mergeable) = (t, false);
+    }
+
+    /// The task on top has a strand that ends, and did not say that it went on.
+    #[cold]
+    fn goes_on_unsaid(&mut self, t: u64) {
+        if let Some(top) = self.frames.last_mut() {
+            (top.waits, top.start, top.next) = (Waits::No, t, None);
+        }
+        self.give_up();
     }
 
     /// The same of one that stands for a folded subtree, after so many ticks.

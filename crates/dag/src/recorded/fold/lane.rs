@@ -51,26 +51,19 @@ impl Looked {
             pools: Vec::new(),
         };
         let mut stack = Stack::new(thread.number);
-        let mut busy: Option<(u64, u64)> = None;
+        // The first and last record about a task, once there is any.
+        let (mut busy, mut any) = ((0, 0), false);
         walk(thread, end, |t, event| {
             it.first = it.first.min(t);
             it.last = it.last.max(t);
             it.events += 1;
-            it.tasks += match event {
-                Event::Join { .. } => 2,
-                Event::Root | Event::Create { .. } | Event::Part { .. } | Event::Member { .. } => 1,
-                _ => 0,
-            };
-            if let Event::Begin(name) = event
-                && name.0 != thread.number
-            {
-                it.taken.push(name);
-            }
             if is_beside(&event) {
                 return it.beside(&mut stack, t, event);
             }
-            let (_, last) = busy.get_or_insert((t, t));
-            *last = t;
+            if !std::mem::replace(&mut any, true) {
+                busy.0 = t;
+            }
+            busy.1 = t;
             let before = stack.is_running();
             // A worker that is on its way to a strand that stands ready leaves no other one to nobody.
             let known = !before && stack.stood_ready(&event);
@@ -93,8 +86,9 @@ impl Looked {
         it.gaps.retain(|gap| gap.0 >= it.began);
         it.offs.sort_unstable();
         it.depends = stack.depends;
-        if let Some((from, to)) = busy {
-            it.told.busy(from, to);
+        (it.tasks, it.taken) = (stack.tasks, stack.taken);
+        if any {
+            it.told.busy(busy.0, busy.1);
         }
         it
     }

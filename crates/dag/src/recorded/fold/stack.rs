@@ -1,6 +1,7 @@
 //! The tasks of a thread, as far as it takes to know when it ran none, and whether the one that it ran next stood ready meanwhile.
 
 use workspan_trace::event::{Event, WaitFor};
+use workspan_trace::wire::TaskRef;
 
 /// Counts beyond this are damage, and one can still count on from here.
 const MOST: u64 = u64::MAX >> 1;
@@ -33,8 +34,12 @@ struct Frame {
 pub(super) struct Stack {
     thread: u32,
     frames: Vec<Frame>,
-    /// Creates so far.
+    /// Creates so far, with those that the trace does not have.
     created: u64,
+    /// Tasks that are created here, or are members of regions.
+    pub tasks: u64,
+    /// Tasks of other threads that began here.
+    pub taken: Vec<TaskRef>,
     /// Since when nothing runs.
     pub since: Option<u64>,
     pub worker: bool,
@@ -49,6 +54,8 @@ impl Stack {
             thread,
             frames: Vec::new(),
             created: 0,
+            tasks: 0,
+            taken: Vec::new(),
             since: None,
             worker: false,
             depends: false,
@@ -118,6 +125,7 @@ impl Stack {
             Event::Join { .. } => {
                 self.stop(Stop::Joins);
                 self.created += 2;
+                self.tasks += 2;
                 self.push(self.created - 1);
             }
             Event::End => self.pop(),
@@ -131,6 +139,7 @@ impl Stack {
             }
             Event::Root => {
                 self.created += 1;
+                self.tasks += 1;
                 if self.frames.is_empty() {
                     self.push(u64::MAX);
                 }
@@ -140,16 +149,21 @@ impl Stack {
                 let seq = self.frames.last().map_or(u64::MAX, |f| f.before);
                 self.push(seq);
             }
-            Event::Begin((thread, seq)) => {
-                self.push(if thread == self.thread { seq } else { u64::MAX })
+            Event::Begin((thread, seq)) if thread == self.thread => self.push(seq),
+            Event::Begin(name) => {
+                self.taken.push(name);
+                self.push(u64::MAX);
             }
             Event::Part { .. } => {
                 self.created += 1;
+                self.tasks += 1;
                 self.push(u64::MAX);
             }
-            Event::Member { .. } | Event::ResumeYielded { .. } | Event::ResumeStopped(_) => {
-                self.push(u64::MAX)
+            Event::Member { .. } => {
+                self.tasks += 1;
+                self.push(u64::MAX);
             }
+            Event::ResumeYielded { .. } | Event::ResumeStopped(_) => self.push(u64::MAX),
             Event::Wait { what, .. } => self.stop(match what {
                 WaitFor::Children | WaitFor::Scope(..) | WaitFor::Tasks(_) => Stop::Joins,
                 _ => Stop::Other,
@@ -159,6 +173,7 @@ impl Stack {
             Event::Create { .. } => {
                 self.current();
                 self.created += 1;
+                self.tasks += 1;
             }
             Event::Resume => self.current(),
             Event::Skip { tasks, .. } => {
