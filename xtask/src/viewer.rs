@@ -2,14 +2,14 @@
 //! all is read, after tiles of all of it, and at most meanwhile.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
+use ureq::Agent;
 
 use crate::folding::executable;
 use crate::native_bench::{RUNTIMES, build};
@@ -95,8 +95,8 @@ struct Viewer {
     child: Child,
     /// Kept, as the server may say more.
     _said: BufReader<ChildStdout>,
-    /// Host and port, and the path before every request.
-    host: String,
+    agent: Agent,
+    /// The address before every request.
     base: String,
 }
 
@@ -114,34 +114,27 @@ impl Viewer {
         let mut viewer = Viewer {
             child,
             _said: said,
-            host: String::new(),
+            // An answer that says no is one.
+            agent: Agent::config_builder()
+                .http_status_as_error(false)
+                .build()
+                .into(),
             base: String::new(),
         };
         let address = line
             .split("http://")
             .nth(1)
             .context("no address was said")?;
-        let (host, base) = address.trim().split_once('/').context("no path in it")?;
-        let base = base.trim_end_matches('/');
-        (viewer.host, viewer.base) = (host.to_owned(), format!("/{base}/api/v1/"));
+        viewer.base = format!("http://{}/api/v1/", address.trim().trim_end_matches('/'));
         Ok(viewer)
     }
 
     /// The answer's state and body.
     fn ask(&self, what: &str) -> Result<(u16, Vec<u8>)> {
-        let mut stream = TcpStream::connect(&self.host)?;
-        let (host, base) = (&self.host, &self.base);
-        write!(
-            stream,
-            "GET {base}{what} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n"
-        )?;
-        let mut answer = Vec::new();
-        stream.read_to_end(&mut answer)?;
-        let head = answer.windows(4).position(|end| end == b"\r\n\r\n");
-        let body = answer.split_off(head.context("no head")? + 4);
-        let head = String::from_utf8_lossy(&answer);
-        let state = head.split_whitespace().nth(1).and_then(|s| s.parse().ok());
-        Ok((state.context("no state")?, body))
+        let mut answer = self.agent.get(format!("{}{what}", self.base)).call()?;
+        let body = answer.body_mut().with_config().limit(u64::MAX);
+        let body = body.read_to_vec()?;
+        Ok((answer.status().as_u16(), body))
     }
 
     /// Waits until all is read; what is known of the run.
