@@ -39,6 +39,8 @@ enum Form {
     Joins,
     /// It creates them and waits for them.
     Tasks,
+    /// So too, and those that run unrecorded are counted.
+    Counted,
 }
 
 /// How a run is recorded.
@@ -85,6 +87,8 @@ struct Run {
     /// Joins, or creates.
     joins: u64,
     skipped: u64,
+    /// Tasks inside of the subtree that is left out.
+    inside: u64,
     costs: Costs,
 }
 
@@ -106,8 +110,8 @@ impl Run {
             push_varint(&mut self.bytes, v);
         }
         self.last = self.now;
-        // What follows an end has its time.
-        if kind != Kind::End {
+        // What follows an end has its time, and a count is written without one.
+        if !matches!(kind, Kind::End | Kind::Inside) {
             self.now += self.costs.record;
         }
     }
@@ -144,7 +148,7 @@ impl Run {
             Form::Joins => self.within_budget(level, recorded, |run, recorded| {
                 run.join(a, b, level, recorded);
             }),
-            Form::Tasks => self.create(a, b, level, recorded),
+            Form::Tasks | Form::Counted => self.create(a, b, level, recorded),
         }
         self.strand();
         if matches!(self.shape, Shape::Merge) {
@@ -184,6 +188,7 @@ impl Run {
                 self.record(Kind::Begin, &[0, number]);
             } else {
                 self.now += self.costs.left_out;
+                self.inside += 1;
             }
             self.within_budget(level + 1, recorded, |run, recorded| {
                 run.task(size, level + 1, recorded);
@@ -208,10 +213,9 @@ impl Run {
                 .map(|budget| budget.begin(1, level, now));
         }
         let choice = begun.map_or(Choice::Enter, |b| b.0);
-        let of_tasks = if self.form == Form::Tasks {
-            OF_TASKS
-        } else {
-            0
+        let of_tasks = match self.form {
+            Form::Joins => 0,
+            Form::Tasks | Form::Counted => OF_TASKS,
         };
         let class = [1, of_tasks + u64::from(level)];
         let before = self.joins;
@@ -222,9 +226,13 @@ impl Run {
         if choice == Choice::Skip {
             self.skipped += 1;
             self.record(Kind::Unrecorded, &class);
+            self.inside = 0;
         }
         run(self, recorded && choice != Choice::Skip);
         if choice == Choice::Skip {
+            if self.form == Form::Counted {
+                self.record(Kind::Inside, &[self.inside]);
+            }
             self.record(Kind::Recorded, &[]);
         }
         self.whole &= !matches!(choice, Choice::Sample | Choice::Learn);
@@ -258,11 +266,12 @@ impl Run {
             strands: 0x2545_f491_4f6c_dd1d,
             budget: budget.map(|seed| match (form, Budget::new(settings(seed), 0, 0)) {
                 (Form::Joins, budget) => budget,
-                (Form::Tasks, budget) => budget.of_tasks(),
+                (Form::Tasks | Form::Counted, budget) => budget.of_tasks(),
             }),
             whole: false,
             joins: 0,
             skipped: 0,
+            inside: 0,
             costs,
         };
         run.record(Kind::Root, &[]);
@@ -350,6 +359,7 @@ fn replays(shape: Shape, form: Form, size: u64, way: fn(u64) -> Way, off: f64) {
         assert!(low <= found.span && found.span <= high);
         spans += u32::from((low..=high).contains(&exact.span));
         let (low, high) = estimated.tasks;
+        assert!(form != Form::Counted || low == high, "{low} to {high}");
         tasks += u32::from((low..=high).contains(&exact.tasks));
         near += u32::from(found.span <= 2 * exact.span && exact.span <= 2 * found.span);
     }
@@ -378,6 +388,16 @@ fn fibonacci_numbers_where_leaving_out_costs_something_too() {
 #[test]
 fn fibonacci_numbers_of_tasks_where_leaving_out_costs_something_too() {
     replays(Shape::Fibonacci, Form::Tasks, 23, Way::Dear, 10.0);
+}
+
+#[test]
+fn fibonacci_numbers_of_counted_tasks() {
+    replays(Shape::Fibonacci, Form::Counted, 23, Way::Dear, 5.0);
+}
+
+#[test]
+fn a_tree_of_counted_tasks_split_anywhere() {
+    replays(Shape::Random, Form::Counted, 80_000, Way::Within, 0.0);
 }
 
 /// Without a budget nothing in the run itself tells what records cost.

@@ -14,7 +14,15 @@ const LEVEL: u64 = 1 << 33;
 
 /// A root's three tasks: the first was drawn, the second left out, and of the third, also left out, somebody took a part.
 fn lanes(first: &[u64], others: &[u64]) -> [Lane; 2] {
-    let main = lane(&[
+    counted(first, others, None)
+}
+
+/// With the tasks counted in the second, and in the third before and after it waits.
+fn counted(first: &[u64], others: &[u64], counts: Option<[u64; 3]>) -> [Lane; 2] {
+    let mut main = Lane::default();
+    let mut counts = counts.iter().flatten();
+    let mut last = 0;
+    let records: [(u64, Kind, &[u64]); 28] = [
         (100, Kind::Root, &[]),
         (100, Kind::Create, &[1, 1]),
         (100, Kind::Create, &[1, 1]),
@@ -43,7 +51,16 @@ fn lanes(first: &[u64], others: &[u64]) -> [Lane; 2] {
         (510, Kind::End, &[]),
         (520, Kind::Resume, &[]),
         (530, Kind::End, &[]),
-    ]);
+    ];
+    for (t, kind, operands) in records {
+        if kind == Kind::Recorded || kind == Kind::Wait && operands == [0, wait::PARTS] {
+            if let Some(&tasks) = counts.next() {
+                main.at(last, Kind::Inside, &[tasks]);
+            }
+        }
+        main.at(t, kind, operands);
+        last = t;
+    }
     // The third's subtree is the thread's second.
     let thief = lane(&[
         (300, Kind::Worker, &[0, 0]),
@@ -81,6 +98,33 @@ fn a_task_left_out_holds_what_the_drawn_one_held() {
         waits.filter(|tasks| tasks.contains(&(part as u32))).count(),
         1
     );
+}
+
+#[test]
+fn tasks_that_were_counted_are_not_estimated() {
+    // Drawn or not: of the latter nothing else is known.
+    for site in [1, 2] {
+        let lanes = counted(&[1, LEVEL], &[site, LEVEL], Some([7, 4, 0]));
+        let dag = dag(&File::new(lanes, Some(530)));
+        assert_eq!(dag.meta.warnings, [""; 0]);
+        let found: Vec<_> = dag.folded.iter().map(|(_, f)| (f.work, f.tasks)).collect();
+        assert_eq!(found, [(130, 7), (60, 4), (30, 0)]);
+        let bounds = dag.unrecorded.iter().map(|(_, bounds)| bounds.tasks);
+        assert!(bounds.eq([(7, 7), (4, 4), (0, 0)]), "{site}");
+        for (_, folded) in dag.folded.iter() {
+            let inside: u64 = folded.sites.iter().map(|site| site.count).sum();
+            assert_eq!(inside, folded.tasks);
+        }
+    }
+}
+
+/// Whatever a trace says, a task takes a tick.
+#[test]
+fn no_more_tasks_than_ticks_are_believed() {
+    let lanes = counted(&[1, LEVEL], &[1, LEVEL], Some([u64::MAX; 3]));
+    let dag = dag(&File::new(lanes, Some(530)));
+    let found: Vec<u64> = dag.folded.iter().map(|(_, f)| f.tasks).collect();
+    assert_eq!(found, [130, 60, 30]);
 }
 
 /// Of which none was drawn.

@@ -19,7 +19,7 @@ pub use task::{
     scope_open, scope_open_at, task_begin, task_begin_at, task_create, task_create_at, task_end,
     task_end_at, task_end_resume,
 };
-pub use unrecorded::{part_begin, recorded, sampled, unrecorded, wait_parts_at};
+pub use unrecorded::{inside, part_begin, recorded, sampled, unrecorded, wait_parts_at};
 pub use wait::{
     resume, resume_at, signal, wait_children, wait_dependences, wait_scope, wait_scope_at,
     wait_signal, wait_signal_at, wait_task, wait_task_at, wait_tasks,

@@ -174,6 +174,9 @@ pub enum Event<'a> {
         tasks: u64,
         scopes: u64,
     },
+    Inside {
+        tasks: u64,
+    },
     Restart {
         tasks: u64,
         scopes: u64,
@@ -458,6 +461,9 @@ impl<'a> Events<'a> {
                 scopes: self.number(at)?,
                 yields: self.number(at)?,
                 stack: self.references(at, false)?,
+            },
+            k if k == Kind::Inside as u8 => Event::Inside {
+                tasks: self.number(at)?,
             },
             _ => return None,
         };

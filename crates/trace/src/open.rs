@@ -162,7 +162,8 @@ impl Open {
             | Event::Counter { .. }
             | Event::Depends { .. }
             | Event::Readings(_)
-            | Event::Sampled { .. } => {}
+            | Event::Sampled { .. }
+            | Event::Inside { .. } => {}
         }
     }
 

@@ -154,10 +154,13 @@ pub enum Kind {
     /// another began on top of it), bottom first. As a thread's first record: what it told before is not in the trace. Anywhere else it
     /// says what is known.
     Restart = 42,
+    /// No time, operand tasks: so many tasks that were created in the unrecorded subtree which the current task is in have begun on this thread
+    /// since the open strand did. Written before the record that ends the strand; a strand without it has not been counted.
+    Inside = 43,
 }
 
 /// The largest code of a kind.
-const LAST: u8 = Kind::Restart as u8;
+const LAST: u8 = Kind::Inside as u8;
 
 impl Kind {
     /// The kind of this code; `None` for those that are not one of version 1.
@@ -206,6 +209,7 @@ impl Kind {
             Kind::Sampled,
             Kind::Skip,
             Kind::Restart,
+            Kind::Inside,
         ];
         if code <= LAST {
             Some(KINDS[code as usize])

@@ -14,6 +14,10 @@ describe("a run within the overhead budget", () => {
     expect([spaces(between.span), between.parallelism]).toEqual(["100 ns to 125 ns", "8.0 to 10.0"]);
   });
 
+  it("does not estimate what was counted", () => {
+    expect(spaces(inWords({ ...of, tasks_low: 1000, tasks_high: 1000 }, report, 1e9))).toMatch(/tasks are counted; .* by chance: 100 ns to 125 ns\.$/);
+  });
+
   it("says so in words", () => {
     expect(spaces(inWords(of, report, 1e9))).toMatch(/^93 % of the work ran unrecorded.* 1,000 tasks ± 10 %, a span of 100 ns to 125 ns\.$/);
   });

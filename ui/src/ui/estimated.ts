@@ -15,6 +15,9 @@ export function useEstimated(): { estimated: Estimated; report: Report } | null 
   return report && estimated ? { estimated, report } : null;
 }
 
+/** Tasks that ran unrecorded were counted, as those of OpenMP and oneTBB are. */
+export const isCounted = (of: Estimated): boolean => of.tasks_low === of.tasks_high;
+
 /** `± 10 %`, as the report has it: half of what lies between. */
 export function around(n: number, low: number, high: number): string {
   return n > 0 && high > low ? `±${NB}${percent((high - low) / 2 / n)}` : "";
@@ -33,5 +36,7 @@ export const about = (n: number): string => (n < 10_000 ? count(n) : short(n));
 /** For people: how much it is, and what is known of it. */
 export function inWords(of: Estimated, report: Report, perSecond: number): string {
   const between = spanBetween(of, report, perSecond);
-  return `${percent(report.work > 0 ? of.unrecorded_work / report.work : 1)} of the work ran unrecorded, to stay inside the overhead budget. Times are measured; what is inside is estimated from subtrees drawn by chance: ${about(report.tasks)} tasks ${around(report.tasks, of.tasks_low, of.tasks_high)}, a span of ${between.span}.`;
+  const unrecorded = `${percent(report.work > 0 ? of.unrecorded_work / report.work : 1)} of the work ran unrecorded, to stay inside the overhead budget.`;
+  if (isCounted(of)) return `${unrecorded} Times are measured and tasks are counted; the span inside is estimated from subtrees drawn by chance: ${between.span}.`;
+  return `${unrecorded} Times are measured; what is inside is estimated from subtrees drawn by chance: ${about(report.tasks)} tasks ${around(report.tasks, of.tasks_low, of.tasks_high)}, a span of ${between.span}.`;
 }

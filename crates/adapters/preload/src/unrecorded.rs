@@ -64,6 +64,8 @@ pub(crate) struct Subtree {
     taken: &'static Taken,
     /// Parts taken before it.
     parts: u32,
+    /// Tasks of it that have begun on its thread since it last told.
+    tasks: Cell<u64>,
     /// It went on on another thread: it tells of all its waits.
     moved: Cell<bool>,
     at: Cell<At>,
@@ -88,6 +90,7 @@ impl Subtree {
                 name: Cell::new(adapter::unrecorded(h, site, class, (*h).last)),
                 taken,
                 parts: taken.parts.load(Ordering::Acquire),
+                tasks: Cell::new(0),
                 moved: Cell::new(false),
                 at: Cell::new(At::Work),
                 stopped: Cell::new(None),
@@ -102,6 +105,7 @@ impl Subtree {
     pub(crate) unsafe fn stop(&self) {
         // SAFETY: the handle is the thread's.
         recorded(|h| unsafe {
+            adapter::inside(h, self.tasks.take());
             adapter::recorded(h);
         });
     }
@@ -174,6 +178,7 @@ impl Subtree {
     /// As [`Subtree::enter`].
     #[inline]
     pub(crate) unsafe fn enter_with(&self, in_work: impl FnOnce(bool)) {
+        self.count();
         let at = self.at.replace(At::Work);
         in_work(at == At::Work);
         if at == At::ToldWait {
@@ -250,6 +255,12 @@ impl Subtree {
         recorded(|h| self.taken.count(unsafe { Handle::now(h) }));
     }
 
+    /// One more task of it has begun on its thread.
+    #[inline]
+    pub(crate) fn count(&self) {
+        self.tasks.set(self.tasks.get().wrapping_add(1));
+    }
+
     fn is_taken(&self) -> bool {
         self.taken.parts.load(Ordering::Acquire) != self.parts || self.moved.get()
     }
@@ -270,6 +281,7 @@ impl Subtree {
         // SAFETY: the handle is the thread's.
         recorded(|h| unsafe {
             let since = since.unwrap_or_else(|| Handle::now(h));
+            adapter::inside(h, self.tasks.take());
             adapter::wait_parts_at(h, since);
             self.stopped.set(Some(adapter::stopped(h)));
         });

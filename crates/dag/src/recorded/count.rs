@@ -267,6 +267,7 @@ fn count_at(gathered: &Gathered<'_>, probe: u64) -> Result<Counts, Error> {
                     before = (times.len(), *strands, *joins);
                 }
                 Event::Recorded => *strands += 1,
+                Event::Inside { .. } => unrecorded.counts = true,
                 Event::Restart {
                     tasks,
                     scopes,

@@ -106,6 +106,7 @@ fn rare() -> impl Strategy<Value = Kind> {
         Kind::Sampled,
         Kind::Skip,
         Kind::Restart,
+        Kind::Inside,
         Kind::ResumeStopped,
         Kind::Team,
         Kind::Member,
@@ -116,7 +117,7 @@ fn rare() -> impl Strategy<Value = Kind> {
 fn operands(kind: Kind) -> usize {
     match kind {
         Kind::Recorded => 0,
-        Kind::Team => 1,
+        Kind::Team | Kind::Inside => 1,
         Kind::Part | Kind::Restart => 3,
         Kind::Member => 4,
         _ => 2,

@@ -28,6 +28,16 @@ pub unsafe fn recorded(h: *mut Handle) -> u64 {
     unsafe { Handle::event(h, Kind::Recorded) }
 }
 
+/// So many tasks created in the unrecorded subtree that the current task is in have begun on this thread since the open strand did; to be told right
+/// before what ends that.
+///
+/// # Safety
+/// As [`recorded`].
+pub unsafe fn inside(h: *mut Handle, tasks: u64) {
+    // SAFETY: the caller's.
+    unsafe { record_at(h, Kind::Inside, (*h).last, [tasks]) }
+}
+
 /// The current task, which has just begun, was drawn to stand for those of its class.
 ///
 /// # Safety

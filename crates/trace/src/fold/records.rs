@@ -131,6 +131,10 @@ impl Fold {
                 self.over = true;
                 self.out.copy(before, t, bytes);
             }
+            Event::Inside { .. } => {
+                self.give_up();
+                self.out.copy(before, t, bytes);
+            }
             Event::Unrecorded { .. } | Event::Recorded => {
                 self.give_up();
                 self.strand_ends(t, 0);

@@ -112,6 +112,7 @@ pub fn events() -> Vec<u8> {
     put(Kind::End, 1, &[]);
     put(Kind::Wait, 1, &[0, 5]);
     put(Kind::Resume, 1, &[]);
+    put(Kind::Inside, 0, &[70_000]);
     put(Kind::Recorded, 1, &[]);
     put(Kind::Skip, 0, &[300, 2]);
     put(Kind::Restart, 0, &[9, 1, 1, 2, 1, 0]);

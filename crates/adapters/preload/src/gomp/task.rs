@@ -227,6 +227,7 @@ unsafe extern "C-unwind" fn create_any(
             return recorded(h, &arguments, shape, &*parent);
         };
         if may_defer == 0 {
+            subtree.count();
             return arguments.give_bare(size, align);
         }
         let mut header = arguments.header(shape, 0, true);

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use workspan_dag::Dag;
 use workspan_trace::event::{Event, Events, WaitFor};
 use workspan_trace::{Chunk, ChunkKind, Tolerance, Trace};
 
@@ -15,6 +16,19 @@ pub struct Seen {
     pub subtrees: BTreeSet<(u32, u64)>,
     pub parts: u64,
     pub sampled: u64,
+    /// Tasks counted in subtrees, on the subtrees' own threads.
+    pub inside: u64,
+}
+
+impl Seen {
+    /// All tasks that were created, recorded or not; fails where the graph has another number of them.
+    pub fn tasks(&self, dag: &Dag, what: &str) -> u64 {
+        let estimates = || dag.unrecorded.iter().map(|(_, bounds)| bounds.tasks);
+        assert!(estimates().all(|(low, high)| low == high), "{what}");
+        let inside = estimates().map(|tasks| tasks.0).sum::<u64>();
+        assert_eq!(inside, self.inside, "{what}");
+        self.creates + self.parts + self.inside
+    }
 }
 
 /// Reads it; fails where a thread's records do not fit together, unless stacks moved between threads.
@@ -75,6 +89,13 @@ pub fn seen(bytes: &[u8]) -> Seen {
                         assert!(moves || *top == is_one, "thread {thread} waits");
                     }
                     Event::Sampled { .. } => seen.sampled += 1,
+                    Event::Inside { tasks } => {
+                        assert!(
+                            *top || moves,
+                            "thread {thread} counts where all is recorded"
+                        );
+                        seen.inside += tasks;
+                    }
                     _ => {}
                 }
             }

@@ -28,6 +28,8 @@ pub(super) struct Frame {
     pub next: Option<u32>,
     /// The unrecorded subtree it is in, or `NONE`.
     pub unrecorded: u32,
+    /// Tasks counted inside of that since its open strand began; `None` where nobody has.
+    pub inside: Option<u64>,
 }
 
 impl Frame {
@@ -42,6 +44,7 @@ impl Frame {
             due: false,
             next: None,
             unrecorded: NONE,
+            inside: None,
         }
     }
 }

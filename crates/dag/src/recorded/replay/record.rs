@@ -138,6 +138,7 @@ impl<'a> Replay<'a, '_> {
                 self.unrecorded(lane, number, t, (site, level));
             }
             Event::Recorded => self.recorded(lane, t),
+            Event::Inside { tasks } => self.inside(lane, tasks),
             Event::Part { .. } => self.part(lane, number, t),
             Event::Sampled { .. } => {
                 lane.drawn += 1;

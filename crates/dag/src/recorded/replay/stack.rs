@@ -103,6 +103,7 @@ impl<'a> Replay<'a, '_> {
 
     /// The running task of a frame stops because another begins on top of it.
     pub(super) fn interrupt(&mut self, lane: &mut Lane<'a>, frame: usize, t: u64) {
+        self.tells_later(lane, frame);
         self.strand(lane, frame, t, RawEnd::Yield, NONE);
         let frame = &mut lane.stack[frame];
         (frame.stopped, frame.interrupted) = (true, true);

@@ -7,7 +7,7 @@ use super::{Lane, Replay};
 use crate::dag::{Lists, NONE, TaskKind};
 use crate::folded::{Folded, FoldedSite};
 use crate::raw::RawEnd;
-use crate::recorded::unrecorded::Estimate;
+use crate::recorded::unrecorded::{Estimate, is_of_tasks};
 use crate::unrecorded::Bounds;
 
 /// One that has begun.
@@ -79,7 +79,24 @@ impl<'a> Replay<'a, '_> {
             list
         };
         self.strand(lane, frame, t, end, NONE);
-        lane.stack[frame].unrecorded = NONE;
+        (lane.stack[frame].unrecorded, lane.stack[frame].inside) = (NONE, None);
+    }
+
+    /// So many tasks have begun in the unrecorded subtree that the task on top is in, since its open strand did.
+    pub(super) fn inside(&mut self, lane: &mut Lane<'a>, tasks: u64) {
+        if let Some(top) = lane.stack.last_mut().filter(|top| top.unrecorded != NONE) {
+            // A strand of no time stands for nothing: the next one does.
+            top.inside = Some(top.inside.unwrap_or(0).saturating_add(tasks));
+        }
+    }
+
+    /// The strand that is open in the frame is about to end for something that its thread could not foresee. What ran in an unrecorded subtree until
+    /// then is counted with what runs there afterwards.
+    pub(super) fn tells_later(&self, lane: &mut Lane<'a>, frame: usize) {
+        let subtree = self.subtrees.get(lane.stack[frame].unrecorded as usize);
+        if self.counts.unrecorded.counts && subtree.is_some_and(|s| is_of_tasks(s.class.1)) {
+            lane.stack[frame].inside.get_or_insert(0);
+        }
     }
 
     /// A part of a subtree begins.
@@ -123,7 +140,8 @@ impl<'a> Replay<'a, '_> {
         let of_file = |t: u64| t.saturating_add(self.origin);
         let times = (of_file(start), of_file(t));
         let unrecorded = &self.counts.unrecorded;
-        let estimate = unrecorded.estimate(open.class, times, lane.told.index);
+        let counted = lane.stack[frame].inside.take();
+        let estimate = unrecorded.estimate(open.class, times, counted, lane.told.index);
         let place = self.places.of(open.class.0);
         let bounds = Bounds {
             site: place,

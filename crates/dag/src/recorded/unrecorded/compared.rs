@@ -34,7 +34,7 @@ mod tests {
     fn probes_cost_what_drawn_subtrees_took_longer() {
         let mut class = Class::default();
         for _ in 0..20 {
-            class.pass(1000.0);
+            class.pass(1000.0, None);
             class.draw(3.0, 100.0, 500.0, 1400.0);
             class.took(3.0, 1400.0, 50.0);
         }

@@ -82,14 +82,16 @@ pub(super) struct Unrecorded {
     meter: Option<Drawn>,
     /// Its number.
     thread: u32,
-    /// The subtree that began with its last record: site, level, time.
-    begun: Option<(u32, u64, u64)>,
+    /// The subtree that began with its last record but for one that counts what is inside: site, level, time; and that count.
+    begun: Option<(u32, u64, u64, Option<u64>)>,
     /// By thread; that of the one that is walked is the last one.
     off: Vec<OffTimes>,
     /// By thread and in the order in which they were drawn: joins that are told as one strand each.
     short: Vec<Vec<Option<Short>>>,
     /// Whether there are to be any.
     shortens: bool,
+    /// Tasks in subtrees of tasks were counted.
+    pub(super) counts: bool,
     /// Records of the join that is measured, after its first.
     records: u64,
     model: Model,
@@ -113,7 +115,12 @@ impl Unrecorded {
     /// A record of the thread that is walked; true when it is the last one of a drawn join that is told as one strand.
     pub(super) fn event(&mut self, t: u64, event: &Event<'_>) -> bool {
         let mut ended = false;
-        let begun = self.begun.take();
+        let mut begun = self.begun.take();
+        if let (Event::Inside { tasks }, Some((.., counted))) = (event, &mut begun) {
+            *counted = Some(*tasks);
+            self.begun = begun;
+            return false;
+        }
         if let Some(meter) = &mut self.meter {
             match meter.event(t, event) {
                 State::Open => {}
@@ -135,9 +142,9 @@ impl Unrecorded {
             }
             self.records += 1;
         }
-        if let (Event::Recorded, Some((site, level, from))) = (event, begun) {
+        if let (Event::Recorded, Some((site, level, from, counted))) = (event, begun) {
             let ran = self.off.last().map_or(0, |off| off.ran(from, t));
-            self.model.passed((site, level), ran);
+            self.model.passed((site, level), ran, counted);
         }
         ended
     }
@@ -174,7 +181,7 @@ impl Unrecorded {
                     all.push(None);
                 }
             }
-            Event::Unrecorded { site, level } => self.begun = Some((site, level, t)),
+            Event::Unrecorded { site, level } => self.begun = Some((site, level, t, None)),
             _ => {}
         }
     }
@@ -218,19 +225,23 @@ impl Unrecorded {
         self.parts[from..to].iter().map(|p| p.1)
     }
 
-    /// What is inside a strand of an unrecorded subtree, by its site and level; from and to when, in the file's ticks, and on which thread of all.
+    /// What is inside a strand of an unrecorded subtree, by its site and level; from and to when, in the file's ticks, how many tasks were counted
+    /// there, and on which thread of all.
     pub(super) fn estimate(
         &self,
         class: (u32, u64),
         (from, to): (u64, u64),
+        counted: Option<u64>,
         thread: u32,
     ) -> Estimate {
         let ran = self.off.get(thread as usize);
         let ran = ran.map_or(0, |off| off.ran(from, to));
         // Tells strands apart.
         let draw = u64::from(thread) << 48 ^ from;
-        self.model
-            .estimate(class, (to.saturating_sub(from), ran), draw)
+        let ticks = to.saturating_sub(from);
+        // Each task took a tick at least, whatever a trace says.
+        let counted = counted.map(|tasks| tasks.min(ticks));
+        self.model.estimate(class, (ticks, ran), counted, draw)
     }
 
     /// Subtrees with nothing else on their thread that were not recorded, and those drawn to be.

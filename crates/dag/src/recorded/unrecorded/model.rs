@@ -73,14 +73,17 @@ pub(in crate::recorded) struct InsideEstimate {
     pub lengths: Vec<u64>,
 }
 
+/// Subtrees of as many tasks have spans that differ by that part, at least.
+const SPANS_OFF: f64 = 0.1;
+
 /// Classes a trace may ask for.
 const CLASSES: usize = 1 << 16;
 
 impl Model {
-    /// An unrecorded subtree during which its thread did nothing else, and ran for so many ticks.
-    pub(super) fn passed(&mut self, class: (u32, u64), ticks: u64) {
+    /// An unrecorded subtree during which its thread did nothing else, and ran for so many ticks; and how many tasks were counted in it.
+    pub(super) fn passed(&mut self, class: (u32, u64), ticks: u64, counted: Option<u64>) {
         if let Some(class) = self.class(class) {
-            class.pass(ticks as f64);
+            class.pass(ticks as f64, counted);
         }
     }
 
@@ -168,32 +171,43 @@ impl Model {
         self.classes.values().fold((0, 0), add)
     }
 
-    /// What a strand of so many ticks holds, during so many of which its thread ran, of a subtree of that site and level.
+    /// What a strand of so many ticks holds, during so many of which its thread ran, of a subtree of that site and level. Its number of tasks is
+    /// estimated where it was not `counted`.
     pub(super) fn estimate(
         &self,
         (site, level): (u32, u64),
         (ticks, ran): (u64, u64),
+        counted: Option<u64>,
         draw: u64,
     ) -> Estimate {
         let of_tasks = is_of_tasks(level);
+        if counted == Some(0) {
+            return Estimate {
+                tasks_within: (0, 0),
+                ..Estimate::one_task(ticks, true)
+            };
+        }
         let known = self.sites.get(&site);
         let Some(model) = known.filter(|s| s.rate.tasks > 0.0) else {
-            return match of_tasks {
-                true => Estimate::one_task(ticks, known.is_some()),
-                false => Estimate::one_join(site, ticks),
+            return match (counted, of_tasks) {
+                (Some(tasks), _) => self.only_counted((site, level), (ticks, ran), tasks),
+                (None, true) => Estimate::one_task(ticks, known.is_some()),
+                (None, false) => Estimate::one_join(site, ticks),
             };
         };
         let least = if of_tasks { 0 } else { 2 };
-        let exact = ran as f64 * model.rate.tasks;
-        // Whatever is thought of its tasks, most of what is left is the program's.
-        let cost = ((exact * self.left_out.a_task(level)) as u64).min(ran / 2);
+        let (exact, off) = match counted {
+            Some(tasks) => (tasks as f64, 0.0),
+            None => (ran as f64 * model.rate.tasks, model.rate.off),
+        };
+        let cost = self.cost(level, exact, ran);
         let ticks = ticks - cost;
         // Rounded up as often as the rest says, so that many short strands add up.
         let rest = (mix(draw) >> 11) as f64 / (1u64 << 53) as f64;
         let tasks = (exact + rest).floor().max(least as f64);
         let through = model
             .curve
-            .through(tasks.max(1.0), model.rate.off, model.many, draw)
+            .through(tasks.max(1.0), off.max(SPANS_OFF), model.many, draw)
             .unwrap_or_default();
         let mut paths = through.paths;
         for path in [&mut paths.heaviest, &mut paths.longest] {
@@ -203,7 +217,7 @@ impl Model {
         // One task as long as the longest that was drawn may lie on a path that had none.
         let longest = model.inside.values().map(|i| i.longest).max();
         let high = through.span.1.saturating_add(longest.unwrap_or(0));
-        let off = 1.0 + model.rate.off;
+        let off = 1.0 + off;
         let within = |tasks: f64| (tasks as u64).max(least);
         let (spawns, waits) = match of_tasks {
             true => (tasks as u64, part(model.waits, model.tasks, tasks as u64)),
@@ -221,6 +235,32 @@ impl Model {
             levels: through.levels,
             ready: ((ticks + cost) as f64 * model.ready as f64 / model.ticks.max(1) as f64) as u64,
             inside: model.inside((site, of_tasks), ticks, tasks as u64, span),
+        }
+    }
+}
+
+impl Model {
+    /// Of so many ticks that a thread ran, those that leaving out so many tasks took.
+    fn cost(&self, level: u64, tasks: f64, ran: u64) -> u64 {
+        // Whatever is thought of its tasks, most of what is left is the program's.
+        ((tasks * self.left_out.a_task(level)) as u64).min(ran / 2)
+    }
+
+    /// Of a subtree nothing but its number of tasks is known: none of its kind was drawn, or those that were ran none.
+    fn only_counted(&self, class: (u32, u64), (ticks, ran): (u64, u64), tasks: u64) -> Estimate {
+        let cost = self.cost(class.1, tasks as f64, ran);
+        let inside = InsideEstimate {
+            site: class.0,
+            count: tasks,
+            ..InsideEstimate::default()
+        };
+        Estimate {
+            cost,
+            tasks,
+            spawns: tasks,
+            tasks_within: (tasks, tasks),
+            inside: vec![inside],
+            ..Estimate::one_task(ticks - cost, false)
         }
     }
 }
@@ -364,7 +404,7 @@ mod tests {
     fn a_drawn_subtree_that_was_interrupted_counts_with_the_time_it_ran() {
         let tasks = |off: u64| {
             let mut model = Model::default();
-            (0..40).for_each(|_| model.passed((1, 3), 300));
+            (0..40).for_each(|_| model.passed((1, 3), 300, None));
             for (tasks, off) in [(9, 0), (10, off), (11, 0), (10, 0)] {
                 let mut sample = Sample::new(1, 3);
                 let ran = 40 * tasks;
@@ -374,7 +414,7 @@ mod tests {
                 model.sample(sample);
             }
             model.settle();
-            model.estimate((1, 3), (300, 300), 0).tasks_within
+            model.estimate((1, 3), (300, 300), None, 0).tasks_within
         };
         assert!((5..=10).contains(&tasks(0).0), "{:?}", tasks(0));
         assert_eq!(tasks(300_000), tasks(0));

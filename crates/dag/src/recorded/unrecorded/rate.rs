@@ -17,6 +17,9 @@ pub(super) struct Class {
     /// Not recorded, with nothing else on the thread meanwhile.
     pub passed: u64,
     passed_ticks: f64,
+    /// Tasks counted in those, and how many of them nobody counted.
+    passed_tasks: f64,
+    uncounted: u64,
     /// Drawn.
     pub drawn: u64,
     /// Sum of the drawn ones' weights; weighed, their tasks, times without probes, times with them.
@@ -45,9 +48,13 @@ pub(super) struct Compared {
 }
 
 impl Class {
-    pub(super) fn pass(&mut self, ticks: f64) {
+    pub(super) fn pass(&mut self, ticks: f64, counted: Option<u64>) {
         self.passed += 1;
         self.passed_ticks += ticks;
+        match counted {
+            Some(tasks) => self.passed_tasks += tasks as f64,
+            None => self.uncounted += 1,
+        }
     }
 
     /// A drawn one, which stands for `weight` of its class.
@@ -74,12 +81,21 @@ impl Class {
     /// `None` where none of one kind is known. Leaving a task out took `left_out` ticks.
     pub(super) fn compared(&self, left_out: f64) -> Option<Compared> {
         self.tells().then(|| {
-            let bare = self.passed_ticks / self.passed as f64 - left_out * self.mean();
+            let bare = self.time_left_out() - left_out * self.mean();
             Compared {
                 added: self.ran / self.weight - bare.max(0.0),
                 probes: self.probes / self.weight,
             }
         })
+    }
+
+    /// Ticks that a drawn one would have taken if it had been left out.
+    fn time_left_out(&self) -> f64 {
+        // Where tasks were counted, it does not matter how much larger or smaller the others happened to be.
+        if self.uncounted == 0 && self.passed_tasks > 0.0 {
+            return self.passed_ticks / self.passed_tasks * self.mean();
+        }
+        self.passed_ticks / self.passed as f64
     }
 
     /// Tasks of one.
@@ -246,7 +262,7 @@ mod tests {
 
     fn class(passed: &[f64], drawn: &[(f64, f64, f64)]) -> Class {
         let mut class = Class::default();
-        passed.iter().for_each(|&ticks| class.pass(ticks));
+        passed.iter().for_each(|&ticks| class.pass(ticks, None));
         for &(tasks, bare, ticks) in drawn {
             class.draw(1.0, tasks, bare, ticks);
         }
