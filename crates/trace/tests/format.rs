@@ -47,7 +47,7 @@ fn is_the_committed_one() {
 fn every_kind_of_record_comes_back() {
     let events = sample::events();
     let decoded: Vec<(u64, Event<'_>)> = Events::new(&events, 1000).collect();
-    assert_eq!(decoded.len(), 59);
+    assert_eq!(decoded.len(), 60);
     assert_eq!(decoded[0], (1000, Event::Root));
     assert_eq!(decoded[2], (1310, Event::Join { site: 2 }));
     assert_eq!(decoded[5], (20_071_310, Event::EndResume));

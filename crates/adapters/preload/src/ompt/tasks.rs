@@ -1,6 +1,7 @@
 //! Explicit tasks: their creation, and what the scheduler does with them.
 
 use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use workspan_recorder::TABLE;
 use workspan_recorder::adapter;
@@ -223,6 +224,7 @@ fn schedule(prior: *mut Data, how: c_int, next: *mut Data) {
                 lane.current = next;
             }
             status::SWITCH | status::YIELD if !next.is_null() => {
+                await_part(prior, next);
                 if goes_back(lane, prior, next) {
                     leave(lane, prior);
                 } else {
@@ -261,6 +263,33 @@ fn schedule(prior: *mut Data, how: c_int, next: *mut Data) {
                 }
             },
             _ => {}
+        }
+    }
+}
+
+/// Looks at a task's word that another thread is about to write, before it is taken to be this thread's.
+const LOOKS: u32 = 1000;
+
+/// A part of an untied task is queued by the part before, whose thread may not have told yet that it left: its word says then that it runs there. `next`
+/// starts here once that is told, which takes a few instructions of a thread that waits for nobody, or is looked at often enough.
+///
+/// # Safety
+/// Both are tasks of the runtime, `prior` one that ran on this thread.
+#[inline]
+unsafe fn await_part(prior: *mut Data, next: *mut Data) {
+    const ELSEWHERE: u64 = UNTIED | ON_STACK;
+    // SAFETY: the caller's.
+    unsafe {
+        // What is left for what lies below is untied itself, as what ran on top of another task otherwise comes to an end.
+        if (*next).value & (ELSEWHERE | IMPLICIT) != ELSEWHERE || (*prior).value & UNTIED != 0 {
+            return;
+        }
+        let word = AtomicU64::from_ptr(&raw mut (*next).value);
+        for _ in 0..LOOKS {
+            if word.load(Ordering::Acquire) & ON_STACK == 0 {
+                return;
+            }
+            std::thread::yield_now();
         }
     }
 }
@@ -361,7 +390,9 @@ unsafe fn leave(lane: &mut Lane, task: *mut Data) {
             GROUPS.put(task, group);
         }
         let stop = adapter::leave(lane.h, 0);
-        (*task).value = word & LASTING | LEFT | word::pack(stop);
+        // Whoever begins its next part may wait for that.
+        let left = word & LASTING | LEFT | word::pack(stop);
+        AtomicU64::from_ptr(&raw mut (*task).value).store(left, Ordering::Release);
         close(lane, task);
     }
 }
