@@ -17,8 +17,8 @@ pub enum Error {
     /// A measure failed.
     #[error(transparent)]
     Measure(#[from] workspan_analysis::Error),
-    /// The answer could not be written.
-    #[error(transparent)]
+    /// The answer could not be written. What was wrong is the source, so that whoever asked can tell a reader that has left from a full disk.
+    #[error("the answer could not be written")]
     Write(#[from] io::Error),
 }
 
