@@ -53,10 +53,10 @@ fn counted(first: &[u64], others: &[u64], counts: Option<[u64; 3]>) -> [Lane; 2]
         (530, Kind::End, &[]),
     ];
     for (t, kind, operands) in records {
-        if kind == Kind::Recorded || kind == Kind::Wait && operands == [0, wait::PARTS] {
-            if let Some(&tasks) = counts.next() {
-                main.at(last, Kind::Inside, &[tasks]);
-            }
+        let ends_a_strand =
+            kind == Kind::Recorded || kind == Kind::Wait && operands == [0, wait::PARTS];
+        if ends_a_strand && let Some(&tasks) = counts.next() {
+            main.at(last, Kind::Inside, &[tasks]);
         }
         main.at(t, kind, operands);
         last = t;
