@@ -353,15 +353,26 @@ fn info_says_what_the_trace_is_of() {
 #[test]
 fn a_reader_that_leaves_early_is_no_error() {
     let path = golden("balanced.jsonl");
-    let mut child = workspan(&["export", "--format", "text", path.to_str().unwrap()])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "{:?}", output.status);
-    assert_eq!(stderr(&output), "");
+    let path = path.to_str().unwrap();
+    let rows = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 100000) select i from n";
+    for arguments in [
+        &["export", "--format", "text", path][..],
+        &["sql", path, rows],
+    ] {
+        let mut child = workspan(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert!(
+            output.status.success(),
+            "{arguments:?}: {:?}",
+            output.status
+        );
+        assert_eq!(stderr(&output), "", "{arguments:?}");
+    }
 }
 
 #[test]

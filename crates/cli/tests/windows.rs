@@ -233,12 +233,16 @@ fn a_part_takes_room_for_itself_alone() {
     assert!(lost(&run("")), "all of it is too much");
     // What comes before and after the part that is asked for is not kept in the file either.
     for flags in ["--ring 20ms", "--duration 20ms", "--delay 1h"] {
-        let part = run(flags);
-        assert!(!lost(&part), "{flags}: {:?}", part.meta.warnings);
-        // Of the first 20 ms a busy machine may take all before the first task.
-        let least = usize::from(flags.contains("ring"));
-        let tasks = tasks(&part);
-        assert!((least..4_000_000).contains(&tasks), "{flags}: {tasks}");
+        let least = usize::from(!flags.contains("1h"));
+        // A busy machine may take all of the first 20 ms before the first task: then another run has some.
+        let mut parts = (0..5).map(|_| run(flags));
+        let part = parts.find(|part| {
+            assert!(!lost(part), "{flags}: {:?}", part.meta.warnings);
+            tasks(part) >= least
+        });
+        let tasks = part.map(|part| tasks(&part));
+        let tasks = tasks.unwrap_or_else(|| panic!("{flags}: no task in five runs"));
+        assert!(tasks < 4_000_000, "{flags}: {tasks}");
     }
 }
 
