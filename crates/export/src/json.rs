@@ -71,6 +71,8 @@ struct Root<'a> {
     breakdown: BreakdownJson,
     delay_by_edge: Edges,
     ready_path: ReadyPathJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unread: Option<UnreadJson>,
     verdict: findings::VerdictJson,
     findings: Vec<findings::FindingJson<'a>>,
     causes: Vec<findings::CauseJson>,
@@ -88,6 +90,15 @@ struct Root<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     read_as_one: Option<ReadAsOne>,
     warnings: Vec<String>,
+}
+
+/// What of the trace could not be read: all measures hold for the rest alone.
+#[derive(Serialize)]
+struct UnreadJson {
+    damaged: u64,
+    threads: u64,
+    dropped: u64,
+    off_cpu: bool,
 }
 
 /// What was folded while the trace was read.
@@ -369,6 +380,12 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
             busy_delay: b.ready_path.busy_delay,
             scheduler_delay: b.ready_path.scheduler_delay,
         },
+        unread: dag.meta.unread.map(|part| UnreadJson {
+            damaged: part.damaged,
+            threads: part.threads,
+            dropped: part.dropped,
+            off_cpu: part.off_cpu,
+        }),
         verdict: findings::verdict(report),
         findings: findings::findings(dag, report),
         causes: findings::causes(report),

@@ -37,6 +37,8 @@ pub(super) struct Gathered<'a> {
     pub samples: Vec<SamplesEntry>,
     pub finished: Option<Finished>,
     pub warnings: Vec<String>,
+    /// Damaged places that were passed over.
+    pub damaged: u64,
     /// Damage is left out and told, not an error.
     pub tolerant: bool,
     /// Its drawn joins are to be told as one strand each.
@@ -163,6 +165,7 @@ pub(super) fn gather_of<'a>(
         }
     }
     gathered.warnings.extend(damage_told(&chunks));
+    gathered.damaged = chunks.damaged;
     if gathered.pairs.len() < 2 || gathered.finished.is_none() {
         gathered.pairs.extend(bases);
     }

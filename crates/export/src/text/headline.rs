@@ -90,6 +90,9 @@ pub(super) fn said(view: &View) -> Said {
         },
     };
     said.more.extend(small_tasks(view));
+    if view.dag.meta.unread.is_some() {
+        said.verdict.insert(0, strong(ONLY_A_PART));
+    }
     said
 }
 
@@ -104,12 +107,22 @@ pub(super) fn verdict(view: &View, page: &mut Page) {
     }
 }
 
+/// What comes before a verdict on a trace that could not be read as a whole.
+const ONLY_A_PART: &str = "Only part of this trace could be read. In that part: ";
+
 /// `3.9 of 8 workers busy on average;`
 fn busy(view: &View) -> String {
     let b = &view.report.breakdown;
     let noun = if b.workers == 1 { "worker" } else { "workers" };
     let busy = b.work as f64 / b.elapsed().max(1) as f64;
     let of = thousands(b.workers.into());
+    if view.dag.meta.unread.is_some_and(|part| part.off_cpu) {
+        // Work may include time off the CPU, so this is no measure of how busy they were.
+        return format!(
+            "{} of {of} {noun} had a task on average (whether on or off the CPU is unknown); ",
+            ratio(busy)
+        );
+    }
     format!("{} of {of} {noun} busy on average; ", ratio(busy))
 }
 
