@@ -9,6 +9,7 @@ use workspan_sql::{Database, Format, Limits, Run, append, is_database, queries, 
 
 use crate::output::print;
 use crate::record::progress::Progress;
+use crate::say;
 use crate::trace::{Reading, open};
 
 /// How the answer is written.
@@ -155,7 +156,7 @@ pub(crate) fn export(dag: workspan_dag::Dag, trace: &Path, output: &Path) -> any
         Ok(Run::new(number, name, dag, &Options::default())?)
     })?;
     for number in numbers {
-        eprintln!("workspan: run {number} of {}", output.display());
+        say!("workspan: run {number} of {}", output.display());
     }
     Ok(())
 }
