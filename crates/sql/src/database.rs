@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::cell::Cell;
 use crate::error::Error;
 use crate::print::{Format, Limits, print};
-use crate::run::Run;
+use crate::run::{Run, rows_missing};
 use crate::schema::{TABLES, Table, schema};
 
 /// The columns a query reads: (table, column), with an empty column for a table of which it only counts the rows.
@@ -146,6 +146,25 @@ impl Database {
         Ok(())
     }
 
+    /// For a database file: what a query that reads `wanted` has to be told of each run ([`Run::rows_missing`]).
+    pub fn rows_missing(&self, wanted: &Wanted) -> Vec<String> {
+        let Some(table) = table_of_tasks(wanted) else {
+            return Vec::new();
+        };
+        let told = || {
+            let mut asked = self.connection.prepare(
+                "SELECT r.run, r.file, sum(t.folded) FROM runs r JOIN tasks t ON t.run = r.run GROUP BY r.run HAVING sum(t.folded) > 0",
+            )?;
+            let told = asked.query_map([], |row| {
+                let (run, file, folded): (_, String, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                Ok(rows_missing(run, &file, table, folded.unsigned_abs()))
+            })?;
+            told.collect::<Result<Vec<_>, _>>()
+        };
+        // A database of before the column was there does not tell.
+        told().unwrap_or_default()
+    }
+
     /// Asks `query` and writes its rows to `out`. Nothing but reading the tables is allowed.
     ///
     /// # Errors
@@ -163,6 +182,12 @@ impl Database {
         self.open_for_writing()?;
         result
     }
+}
+
+/// The first of the wanted tables in which folded tasks are missing.
+pub(crate) fn table_of_tasks(wanted: &Wanted) -> Option<&'static str> {
+    let is_wanted = |table: &&str| wanted.iter().any(|(name, _)| name == table);
+    ["tasks", "strands", "edges"].into_iter().find(is_wanted)
 }
 
 /// All columns of all tables.
