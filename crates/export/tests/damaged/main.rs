@@ -210,7 +210,7 @@ fn a_report_of_a_part_says_so_first_and_ticks_nothing_off() {
     );
     let dag = opened(line.as_bytes(), false).unwrap();
     let options = Options::default();
-    let report = report(&dag, &options);
+    let report = report(&dag, &options).unwrap();
     let said = workspan_export::summary(&dag, &report, &options);
     assert!(
         said.verdict
