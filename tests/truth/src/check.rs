@@ -79,9 +79,14 @@ impl Run<'_> {
         found
     }
 
+    /// What a hypervisor took, which no record of the kernel's tells from work.
+    fn stolen(&self) -> f64 {
+        self.stated.get("stolen_us").unwrap_or(0.0)
+    }
+
     fn work(&self, found: &mut Found) -> Result<(), String> {
         let work = self.us("/work")?;
-        let start = THREAD_US * self.threads as f64;
+        let start = THREAD_US * self.threads as f64 + self.stolen();
         if let Some(least) = self
             .stated
             .get("work_min_us")
@@ -114,7 +119,7 @@ impl Run<'_> {
 
     fn span(&self, found: &mut Found) -> Result<(), String> {
         let span = self.us("/span")?;
-        let start = START_US + THREAD_US * self.threads as f64;
+        let start = START_US + THREAD_US * self.threads as f64 + self.stolen();
         let exact = self.stated.get("span_us");
         found.span_off = exact.map(|truth| span / truth - 1.0);
         let least = exact.or(self.stated.get("span_min_us"));
@@ -184,7 +189,7 @@ impl Run<'_> {
         );
         if let Some(used) = self.stated.get("cpu_us") {
             // What the process used until its last line; threads end after it.
-            let most = used * (1.0 + WORK) + START_US;
+            let most = used * (1.0 + WORK) + START_US + self.stolen();
             let known = self.stated.get("work_min_us").is_none();
             holds(
                 !known || work <= most,

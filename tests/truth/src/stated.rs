@@ -9,7 +9,7 @@ pub struct Stated {
 }
 
 /// What may be stated. Another word is a mistake in a program.
-const WORDS: [&str; 10] = [
+const WORDS: [&str; 11] = [
     "work_us",
     "work_min_us",
     "outside_us",
@@ -20,6 +20,7 @@ const WORDS: [&str; 10] = [
     "blocked_us",
     "cpu_us",
     "spun_us",
+    "stolen_us",
 ];
 
 impl Stated {
