@@ -28,6 +28,7 @@ mod runs;
 mod runtimes;
 mod samples;
 mod sanitizer;
+mod signals;
 pub mod steals;
 mod swap;
 pub mod task_cost;
