@@ -12,5 +12,10 @@ int main(void) {
 #pragma omp ordered depend(source)
   }
   printf("%d\n", wrong);
+#ifdef __clang__
+  /* libomp waits busily for the iteration before and tells its tools nothing of it: the wait is among the work. */
+  TRUTH("work_min_us=84000 span_min_us=3500");
+#else
   TRUTH("work_us=84000 span_min_us=3500");
+#endif
 }
