@@ -83,6 +83,10 @@ struct Root<'a> {
     regions: Vec<Region<'a>>,
     parts: Vec<Part<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    quiet: Option<findings::QuietJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outside: Option<findings::OutsideJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     suggestion: Option<SuggestionJson>,
     low_parallelism: Vec<Low<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -399,6 +403,8 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
         samples: code::samples(report),
         regions: report.regions.iter().map(|row| region(dag, row)).collect(),
         parts: report.parts.iter().map(|row| part(dag, row)).collect(),
+        quiet: findings::quiet(dag, report),
+        outside: findings::outside(report),
         suggestion: report.suggestion.as_ref().map(|s| suggestion(dag, s)),
         low_parallelism: report.low_parallelism.iter().map(|i| low(dag, i)).collect(),
         statistics: None,

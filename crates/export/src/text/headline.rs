@@ -1,10 +1,11 @@
 //! The title, and what limits the program in one or two sentences.
 
+use workspan_analysis::Outside;
 use workspan_analysis::causes::{Headline, headline};
 
-use super::{View, findings};
+use super::{View, code, findings};
 use crate::page::{Page, Piece, Tone, columns, plain, strong};
-use crate::quantity::{bytes, ratio, thousands};
+use crate::quantity::{bytes, ratio, share, thousands};
 
 pub(super) fn title(view: &View, page: &mut Page) {
     let meta = &view.dag.meta;
@@ -48,7 +49,7 @@ pub(super) fn title(view: &View, page: &mut Page) {
     page.blank();
 }
 
-fn workers(n: u32) -> String {
+pub(super) fn workers(n: u32) -> String {
     if n == 1 {
         "1 worker".into()
     } else {
@@ -89,6 +90,9 @@ pub(super) fn said(view: &View) -> Said {
             ..of(vec![strong(busy(view)), strong(allowed(view))])
         },
     };
+    if let Some(outside) = &view.report.outside {
+        said.more.insert(0, not_here(view, outside));
+    }
     said.more.extend(small_tasks(view));
     if view.dag.meta.unread.is_some() {
         said.verdict.insert(0, strong(ONLY_A_PART));
@@ -150,6 +154,24 @@ fn nothing(view: &View, enough_for: u32) -> Said {
         more,
         lost: false,
     }
+}
+
+/// CPU time that none of the numbers has.
+fn not_here(view: &View, outside: &Outside) -> Vec<Piece> {
+    let mut words = vec![
+        strong(view.time(outside.others as f64)),
+        plain(" of the process's CPU time ("),
+        strong(share(outside.percent())),
+        plain(
+            ") ran on threads outside the pool that called no runtime meanwhile, and is in none of these numbers",
+        ),
+    ];
+    if let Some(hot) = &outside.hottest {
+        words.push(plain(": mostly in "));
+        words.extend(code::named(hot));
+    }
+    words.push(plain("."));
+    words
 }
 
 /// When a steal costs more than the strands it moves, that is said whatever else limits.
