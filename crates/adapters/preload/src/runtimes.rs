@@ -115,11 +115,7 @@ pub(crate) enum Callee {
 }
 
 impl Family {
-    pub(crate) const fn new(
-        symbol: &'static CStr,
-        what: &'static str,
-        forget: fn(),
-    ) -> Family {
+    pub(crate) const fn new(symbol: &'static CStr, what: &'static str, forget: fn()) -> Family {
         Family {
             symbol,
             what,
@@ -250,7 +246,8 @@ impl Family {
             };
             fresh.start.store(start, Ordering::Relaxed);
             // What was unloaded meanwhile has been noticed, or is when the next asks.
-            if !self.are_several() && objects.changes.unloads == self.unloads.load(Ordering::Relaxed)
+            if !self.are_several()
+                && objects.changes.unloads == self.unloads.load(Ordering::Relaxed)
             {
                 fresh.size.store(end - start, Ordering::Relaxed);
                 let first = self.callers.load(Ordering::Relaxed);
@@ -320,7 +317,8 @@ impl Family {
                 is_llvm: object.function(c"__kmpc_fork_call").is_some(),
                 ..*fresh
             };
-            self.instances.store(Box::into_raw(fresh), Ordering::Release);
+            self.instances
+                .store(Box::into_raw(fresh), Ordering::Release);
         }
         let count = self.live().count();
         if count > 1 && !self.are_several.swap(true, Ordering::AcqRel) {
@@ -579,12 +577,10 @@ impl Function {
         loop {
             // SAFETY: just made, and nobody else knows it yet.
             unsafe { (*fresh).next = first };
-            match self.found.compare_exchange(
-                first,
-                fresh,
-                Ordering::AcqRel,
-                Ordering::Acquire,
-            ) {
+            match self
+                .found
+                .compare_exchange(first, fresh, Ordering::AcqRel, Ordering::Acquire)
+            {
                 Ok(_) => break,
                 Err(other) => first = other,
             }

@@ -17,6 +17,7 @@ use workspan_recorder::{adapter, is_on};
 use super::frame::here;
 use super::shape::Shape;
 use super::steps::{Step, Steps};
+use crate::loaded::era;
 
 /// Where a call was made.
 #[derive(Clone, Copy)]
@@ -55,6 +56,8 @@ pub(super) struct Seen {
     /// The part of the stack that was unwound.
     low: Cell<usize>,
     high: Cell<usize>,
+    /// When the steps were found.
+    era: Cell<u64>,
     /// The call that libtbb's own of the pipeline's stages stand for.
     stand_in: Cell<Call>,
 }
@@ -68,6 +71,7 @@ thread_local! {
             briefly: [const { Cell::new((0, 0)) }; BRIEFLY],
             low: Cell::new(usize::MAX),
             high: Cell::new(0),
+            era: Cell::new(0),
             stand_in: Cell::new(Call::NONE),
         }
     };
@@ -111,7 +115,7 @@ pub(super) fn site(call: Call, shape: &Shape, primitive: u8) -> u32 {
 /// innermost return address.
 #[inline]
 pub(super) fn brief(call: Call, shape: &Shape) -> u32 {
-    let key = mix(std::ptr::from_ref(shape) as u64, call.ret);
+    let key = mix(std::ptr::from_ref(shape) as u64 ^ era(), call.ret);
     let slot = &Seen::here().briefly[(key >> 32) as usize % BRIEFLY];
     let (known, site) = slot.get();
     if known == key {
@@ -135,7 +139,7 @@ pub(super) fn stand_in(call: Call) -> Call {
 
 #[inline]
 fn of(seen: &Seen, call: Call, primitive: u8, class: u64, name: &str, depth: usize) -> u32 {
-    let start = class ^ u64::from(primitive) << 56;
+    let start = class ^ u64::from(primitive) << 56 ^ era();
     let mut key = start;
     if walk(seen, call, depth, |address| key = mix(key, address)) {
         let slot = &seen.sites[(key >> 32) as usize % SITES];
@@ -207,6 +211,11 @@ fn walk(seen: &Seen, call: Call, depth: usize, mut tell: impl FnMut(usize)) -> b
     let Call { mut ret, mut sp } = call;
     if ret == 0 {
         return true;
+    }
+    if seen.era.get() != era() {
+        // Other functions may lie where some did that were unloaded.
+        seen.steps.clear();
+        seen.era.set(era());
     }
     if !cfg!(target_arch = "x86_64") {
         tell(ret);
