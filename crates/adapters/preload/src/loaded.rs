@@ -128,6 +128,21 @@ pub(crate) fn note_start() {
 
 /// Where the file that holds an address is loaded; `None` when no file does.
 pub(crate) fn base_of(address: usize) -> Option<usize> {
+    file_of(address, |info| info.bias)
+}
+
+/// Gives the path by which the file that holds an address was loaded, empty for the program itself; `None` when no file does.
+pub(crate) fn with_path_of<T>(address: usize, mut look: impl FnMut(&[u8]) -> T) -> Option<T> {
+    file_of(address, |info| {
+        if info.name.is_null() {
+            return look(&[]);
+        }
+        // SAFETY: the loader's name of a loaded file.
+        look(unsafe { CStr::from_ptr(info.name) }.to_bytes())
+    })
+}
+
+fn file_of<T>(address: usize, mut look: impl FnMut(&Info) -> T) -> Option<T> {
     let mut found = None;
     each(|info| {
         // SAFETY: the headers of a loaded file.
@@ -135,7 +150,7 @@ pub(crate) fn base_of(address: usize) -> Option<usize> {
             .iter()
             .any(|header| holds(info.bias, header, address));
         if holds {
-            found = Some(info.bias);
+            found = Some(look(info));
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())

@@ -8,7 +8,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -17,7 +17,7 @@ use workspan_recorder::{adapter, is_on};
 use super::frame::here;
 use super::shape::Shape;
 use super::steps::{Step, Steps};
-use crate::loaded::era;
+use crate::loaded::{era, is_ours, with_path_of};
 
 /// Where a call was made.
 #[derive(Clone, Copy)]
@@ -250,21 +250,12 @@ fn walk(seen: &Seen, call: Call, depth: usize, mut tell: impl FnMut(usize)) -> b
     }
 }
 
-#[repr(C)]
-struct Names {
-    file: *const c_char,
-    base: *mut c_void,
-    symbol: *const c_char,
-    address: *mut c_void,
-}
-
 type Each = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
 
 unsafe extern "C" {
     fn _Unwind_Backtrace(each: Each, with: *mut c_void) -> c_int;
     fn _Unwind_GetIP(frame: *mut c_void) -> usize;
     fn _Unwind_GetCFA(frame: *mut c_void) -> usize;
-    fn dladdr(address: *const c_void, names: *mut Names) -> c_int;
     fn __errno_location() -> *mut c_int;
 }
 
@@ -358,24 +349,12 @@ fn keep(seen: &Seen, ret: usize, bytes: usize, runtime: bool) {
     });
 }
 
+/// Whether the address lies in this library, in libtbb or in the C or C++ library.
 fn is_runtime(address: usize) -> bool {
-    let mut names = Names {
-        file: std::ptr::null(),
-        base: std::ptr::null_mut(),
-        symbol: std::ptr::null(),
-        address: std::ptr::null_mut(),
-    };
-    // SAFETY: any address may be asked for; the file's name lasts as long as the object is loaded.
-    unsafe {
-        if dladdr(address as *const c_void, &raw mut names) == 0 || names.file.is_null() {
-            return false;
-        }
-        let file = CStr::from_ptr(names.file).to_bytes();
-        let name = file.rsplit(|&b| b == b'/').next().unwrap_or(file);
-        let mut own = Names { ..names };
-        dladdr(is_runtime as *const c_void, &raw mut own);
-        own.base == names.base
-            || [
+    is_ours(address)
+        || with_path_of(address, |path| {
+            let name = path.rsplit(|&b| b == b'/').next().unwrap_or(path);
+            [
                 &b"libtbb"[..],
                 b"libc.so",
                 b"libc-",
@@ -385,5 +364,6 @@ fn is_runtime(address: usize) -> bool {
             ]
             .iter()
             .any(|runtime| name.starts_with(runtime))
-    }
+        })
+        .unwrap_or(false)
 }
