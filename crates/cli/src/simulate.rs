@@ -152,6 +152,7 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
         dag: &dag,
         work: was.work,
         span: was.span,
+        limits: was.limits,
         spawn_cost,
         fixes: &args.fix,
         rows,

@@ -119,6 +119,16 @@ pub enum ScopeKind {
     Group,
     /// Children of members are members too.
     Tree,
+    /// A tree of which the members are a parallel region's implicit tasks, one a thread of its team: how many there are is no
+    /// property of the program.
+    Team,
+}
+
+impl ScopeKind {
+    /// Whether children of members are members too.
+    pub fn is_tree(self) -> bool {
+        self != ScopeKind::Group
+    }
 }
 
 /// A scope a task opened.

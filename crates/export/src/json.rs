@@ -8,6 +8,7 @@ use workspan_analysis::statistics::Statistics;
 use workspan_analysis::{Metric, Options, PartRow, Report, Suggestion};
 use workspan_dag::{Dag, EndKind, NONE, PlaceId, StartKind, TimeUnit};
 
+use crate::limits::limits_json;
 use crate::position::{label, place};
 use crate::statistics::json::StatisticsJson;
 use crate::text::shown_workers;
@@ -68,6 +69,7 @@ struct Root<'a> {
     work_with_blocked: u128,
     span_with_blocked: u128,
     speedup: Vec<Speedup>,
+    limits: serde_json::Value,
     breakdown: BreakdownJson,
     delay_by_edge: Edges,
     ready_path: ReadyPathJson,
@@ -367,6 +369,7 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
                 }
             })
             .collect(),
+        limits: limits_json(dag, &ws.limits),
         breakdown: BreakdownJson {
             work: b.work,
             descheduled: b.descheduled,

@@ -92,7 +92,11 @@ pub(super) fn on_a_quiet_machine(view: &View, quiet: &Quiet) -> Vec<Piece> {
         words.extend(block(view, &quiet.place, many));
     } else {
         words.extend(block(view, &quiet.place, many));
-        words.push(plain(if many && quiet.place.site != ROOT_PLACE { " are " } else { " is " }));
+        words.push(plain(if many && quiet.place.site != ROOT_PLACE {
+            " are "
+        } else {
+            " is "
+        }));
         words.push(strong(of));
         words.push(plain(format!(
             " of the critical path, which leaves a parallelism of {parallelism}"
@@ -128,6 +132,8 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
     let (at, e) = (&finding.place, &finding.evidence);
     let time = |ticks: u64| strong(view.time(ticks as f64));
     let site = || (Tone::Path, label(view.dag, at.site).to_string());
+    // Times of several strands may overlap, so their sum is no time of the run.
+    let together = |ticks: u64| strong(view.time(ticks as f64) + &in_all(e.strands));
     match finding.cause {
         Cause::SerialStrand => serial(view, finding),
         Cause::SpawnLoop => vec![
@@ -150,9 +156,16 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             words
         }
         Cause::GrainFine => {
-            let mut words = vec![plain("the tasks created at "), site()];
+            // Where the mean of all is not, those that something waited for are.
+            let small = |task: &u64| *task < 2 * e.steal_ticks.unwrap_or(u64::MAX / 2);
+            let mean = e.task_ticks.filter(small);
+            let of = match (mean, e.task_ticks) {
+                (None, Some(_)) => "many tasks created at ",
+                _ => "the tasks created at ",
+            };
+            let mut words = vec![plain(of), site()];
             words.push(plain(" are too small"));
-            words.push(plain(match e.task_ticks {
+            words.push(plain(match mean {
                 Some(task) => format!(": {} each", view.time(task as f64)),
                 None => String::new(),
             }));
@@ -180,7 +193,7 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
                 } else {
                     " ran for "
                 }),
-                time(e.ticks),
+                together(e.ticks),
                 plain(idle(view, finding)),
             ]
         }
@@ -194,7 +207,7 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             words.push(plain(format!(
                 " {were} ready while workers were free, for "
             )));
-            words.push(time(e.ticks));
+            words.push(together(e.ticks));
             if e.strands > 1 {
                 words.push(plain(format!(", {} at worst", view.time(e.longest as f64))));
             }
@@ -210,7 +223,7 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
                 words.push((Tone::Path, label(view.dag, site).to_string()));
             }
             words.push(plain(" on the same thread for "));
-            words.push(time(e.ticks));
+            words.push(together(e.ticks));
             words
         }
         Cause::BoundedQueue => vec![
@@ -240,7 +253,12 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             words.push(plain(" waited "));
             words.push(time(e.ticks));
             words.push(plain(" for threads outside the pool"));
-            if let Some(hot) = view.report.outside.as_ref().and_then(|o| o.hottest.as_ref()) {
+            if let Some(hot) = view
+                .report
+                .outside
+                .as_ref()
+                .and_then(|o| o.hottest.as_ref())
+            {
                 words.push(plain(", which were mostly in "));
                 words.extend(code::named(hot));
             }
@@ -249,14 +267,16 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
         Cause::OtherPool => other_pool(view, finding),
         Cause::Blocked => {
             let mut words = block(view, at, e.strands > 1);
-            words.push(plain(match blocked_in(view.dag, finding).map(|at| at.kind) {
-                Some(WaitKind::Sleep) => " slept for ",
-                Some(WaitKind::Lock | WaitKind::Bridge) => " waited for a lock for ",
-                Some(WaitKind::Channel) => " waited for a channel for ",
-                Some(WaitKind::Io) => " waited for I/O for ",
-                _ => " gave up the CPU (I/O, locks, channels) for ",
-            }));
-            words.push(time(e.ticks));
+            words.push(plain(
+                match blocked_in(view.dag, finding).map(|at| at.kind) {
+                    Some(WaitKind::Sleep) => " slept for ",
+                    Some(WaitKind::Lock | WaitKind::Bridge) => " waited for a lock for ",
+                    Some(WaitKind::Channel) => " waited for a channel for ",
+                    Some(WaitKind::Io) => " waited for I/O for ",
+                    _ => " gave up the CPU (I/O, locks, channels) for ",
+                },
+            ));
+            words.push(together(e.ticks));
             words
         }
         Cause::None => Vec::new(),
@@ -295,7 +315,11 @@ fn too_many_threads(view: &View, finding: &Finding) -> Vec<Piece> {
 fn other_pool(view: &View, finding: &Finding) -> Vec<Piece> {
     let (dag, at) = (view.dag, &finding.place);
     let strand = at.strand as usize;
-    let thread = dag.strands.thread.get(strand).zip(dag.strands.start.get(strand));
+    let thread = dag
+        .strands
+        .thread
+        .get(strand)
+        .zip(dag.strands.start.get(strand));
     let pool = thread.and_then(|(&thread, &start)| dag.pools.of(thread, start));
     let Some(pool) = pool.and_then(|pool| dag.pools.list.get(pool as usize)) else {
         return vec![plain("workers of another pool had nothing to do")];
@@ -338,9 +362,17 @@ fn serial(view: &View, finding: &Finding) -> Vec<Piece> {
     } else {
         " ran for "
     }));
-    words.push(strong(view.time(e.ticks as f64)));
+    words.push(strong(view.time(e.ticks as f64) + &in_all(e.strands)));
     words.push(plain(idle(view, finding)));
     words
+}
+
+/// ` in all (57 strands)`, behind a sum over several strands, which may have run at once.
+fn in_all(strands: u64) -> String {
+    match strands {
+        0 | 1 => String::new(),
+        n => format!(" in all ({} strands)", thousands(n.into())),
+    }
 }
 
 /// " while 7 workers had nothing to do"

@@ -244,8 +244,7 @@ fn threads(picture: &Picture) -> Vec<ThreadMeta> {
     let mut busy = vec![0u64; picture.rows.len()];
     for s in 0..dag.strands.len() {
         if let Some(busy) = busy.get_mut(usize::from(picture.rows.of(dag.strands.thread[s]))) {
-            let off = picture.off(s as u32);
-            *busy += (dag.strands.end[s] - dag.strands.start[s]).saturating_sub(off);
+            *busy = busy.saturating_add(picture.weight(s as u32));
         }
     }
     let elapsed = picture.elapsed().max(1) as f64;
