@@ -28,7 +28,11 @@ pub enum Amount {
 /// # Errors
 /// The harness could not be started.
 pub fn run(tally: &mut Tally, amount: Amount) -> Result<()> {
-    let times = if amount == Amount::Long { TIMES_LONG } else { TIMES };
+    let times = if amount == Amount::Long {
+        TIMES_LONG
+    } else {
+        TIMES
+    };
     match amount {
         Amount::Quick => tally.count("programs of known truth", truth().arg("--quick"), false),
         Amount::All | Amount::Long => {
@@ -45,7 +49,14 @@ pub fn run(tally: &mut Tally, amount: Amount) -> Result<()> {
 /// The harness, printing a line a recording.
 fn truth() -> Command {
     let mut truth = cargo();
-    truth.args(["run", "--quiet", "--package", "workspan-truth", "--", "--lines"]);
+    truth.args([
+        "run",
+        "--quiet",
+        "--package",
+        "workspan-truth",
+        "--",
+        "--lines",
+    ]);
     truth.arg("--tool").arg(target().join("debug/workspan"));
     truth.arg("--folder").arg(target().join("workspan/truth"));
     truth
