@@ -1,9 +1,6 @@
 /* What every C and C++ program of the corpus uses: CPU time of a known amount, and the lines that say what is true of the run. */
 #ifndef TRUTH_H
 #define TRUTH_H
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>

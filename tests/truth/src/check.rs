@@ -329,7 +329,7 @@ mod tests {
     #[test]
     fn broken_invariants_are_found() {
         let truth = "truth work_min_us=1";
-        assert_eq!(wrong(&report(210_000, 30_000), truth).is_empty(), false);
+        assert!(!wrong(&report(210_000, 30_000), truth).is_empty());
         assert_eq!(wrong(&report(20_000, 30_000), truth).len(), 1);
         let mut other = report(90_000, 30_000);
         other["breakdown"]["delay"] = 1.into();

@@ -50,7 +50,15 @@ struct Set {
 const CLANGS: &[&str] = &[
     "clang-19", "clang-18", "clang-17", "clang-16", "clang-15", "clang",
 ];
-const C: &[&str] = &["-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fopenmp"];
+const C: &[&str] = &[
+    "-g",
+    "-O1",
+    "-D_GNU_SOURCE",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-fopenmp",
+];
 
 const SETS: [Set; 4] = [
     Set {
@@ -246,7 +254,7 @@ fn native(
     if set.name == "fortran" {
         succeed(
             Command::new("gcc")
-                .args(["-c", "-g", "-O1"])
+                .args(["-c", "-g", "-O1", "-D_GNU_SOURCE"])
                 .arg(native.join("truth_fortran.c"))
                 .current_dir(&place),
         )?;
