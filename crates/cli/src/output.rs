@@ -1,6 +1,7 @@
 //! Where output goes, and how it may look there.
 
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 
 use workspan_export::Charset;
 
@@ -45,6 +46,19 @@ pub fn charset(ascii: bool, out: &impl IsTerminal) -> Charset {
         Charset::Unicode
     } else {
         Charset::Ascii
+    }
+}
+
+/// Columns of a report: as many as the terminal has, as far as lines are still read with ease; 80 where it goes elsewhere.
+pub fn width(out: &(impl IsTerminal + AsFd)) -> usize {
+    const USUAL: usize = 80;
+    const WIDEST: usize = 140;
+    if !out.is_terminal() {
+        return USUAL;
+    }
+    match rustix::termios::tcgetwinsize(out) {
+        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col).min(WIDEST),
+        _ => USUAL,
     }
 }
 
