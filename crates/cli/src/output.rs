@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 
 use workspan_export::Charset;
 
@@ -65,6 +66,19 @@ macro_rules! say {
     ($($line:tt)*) => {
         $crate::output::say(format_args!($($line)*))
     };
+}
+
+/// Columns of a report: as many as the terminal has, as far as lines are still read with ease; 80 where it goes elsewhere.
+pub fn width(out: &(impl IsTerminal + AsFd)) -> usize {
+    const USUAL: usize = 80;
+    const WIDEST: usize = 140;
+    if !out.is_terminal() {
+        return USUAL;
+    }
+    match rustix::termios::tcgetwinsize(out) {
+        Ok(size) if size.ws_col > 0 => usize::from(size.ws_col).min(WIDEST),
+        _ => USUAL,
+    }
 }
 
 /// Writes `text` to stdout.

@@ -19,6 +19,7 @@ mod resolve;
 mod source;
 mod split;
 mod symbol_table;
+mod tail_call;
 mod workspace;
 
 pub use code::{CodeFrame, stacks};
