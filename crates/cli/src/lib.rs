@@ -21,6 +21,7 @@ pub mod help;
 pub mod html;
 pub mod info;
 pub mod output;
+pub mod output_file;
 pub mod plot;
 pub mod record;
 pub mod report;

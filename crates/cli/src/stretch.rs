@@ -8,6 +8,7 @@ use anyhow::{Context, bail};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use workspan_analysis::Options;
 use workspan_analysis::stretch::{Latency, StretchOptions, stretch};
+use workspan_dag::TaskKind;
 use workspan_export::{StretchTables, stretch_json, stretch_text};
 
 use crate::check::time;
@@ -114,6 +115,16 @@ pub fn run(args: &StretchArgs) -> anyhow::Result<()> {
         ..Options::default()
     };
     let (one, many) = (open(&serial, &opening)?, open(&parallel, &opening)?);
+    let recorded = [(&serial, &one), (&parallel, &many)];
+    for (file, dag) in recorded.into_iter().filter(|_| args.files.is_empty()) {
+        let is_root = |kind: &TaskKind| *kind == TaskKind::Root;
+        if dag.tasks.kind.iter().all(is_root) && dag.folded.is_empty() {
+            bail!(
+                "{}: has no task, so there is nothing to hold against another run",
+                file.display()
+            );
+        }
+    }
     let report = workspan_analysis::report(&many, &measured)
         .with_context(|| parallel.display().to_string())?;
     let options = StretchOptions {

@@ -80,20 +80,21 @@ pub(crate) fn changes() -> Changes {
     found
 }
 
-/// Unloads that were noticed: what is known by an address alone may be of a file that is gone.
-static NOTICED_UNLOADS: AtomicU64 = AtomicU64::new(0);
+/// Another number after each unload that was noticed, 0 before the first.
+static ERA: AtomicU64 = AtomicU64::new(0);
 
-/// Files were unloaded so often by now.
+/// Files were unloaded so often by now. What is known by an address alone may be of a file that is gone.
 pub(crate) fn notice_unloads(unloads: u64) {
-    NOTICED_UNLOADS.fetch_max(unloads, Ordering::Relaxed);
+    ERA.store(
+        unloads.wrapping_mul(0x9e37_79b9_7f4a_7c15),
+        Ordering::Relaxed,
+    );
 }
 
-/// To be mixed into the key of whatever is kept by a code address: another number after each noticed unload.
+/// To be mixed into the key of whatever is kept by a code address.
 #[inline]
 pub(crate) fn era() -> u64 {
-    NOTICED_UNLOADS
-        .load(Ordering::Relaxed)
-        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    ERA.load(Ordering::Relaxed)
 }
 
 /// Files that were loaded at the start of the program: the first of the list, and the front of the global scope.
@@ -127,6 +128,21 @@ pub(crate) fn note_start() {
 
 /// Where the file that holds an address is loaded; `None` when no file does.
 pub(crate) fn base_of(address: usize) -> Option<usize> {
+    file_of(address, |info| info.bias)
+}
+
+/// Gives the path by which the file that holds an address was loaded, empty for the program itself; `None` when no file does.
+pub(crate) fn with_path_of<T>(address: usize, mut look: impl FnMut(&[u8]) -> T) -> Option<T> {
+    file_of(address, |info| {
+        if info.name.is_null() {
+            return look(&[]);
+        }
+        // SAFETY: the loader's name of a loaded file.
+        look(unsafe { CStr::from_ptr(info.name) }.to_bytes())
+    })
+}
+
+fn file_of<T>(address: usize, mut look: impl FnMut(&Info) -> T) -> Option<T> {
     let mut found = None;
     each(|info| {
         // SAFETY: the headers of a loaded file.
@@ -134,7 +150,7 @@ pub(crate) fn base_of(address: usize) -> Option<usize> {
             .iter()
             .any(|header| holds(info.bias, header, address));
         if holds {
-            found = Some(info.bias);
+            found = Some(look(info));
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
@@ -458,9 +474,10 @@ impl Objects {
     /// The files behind this library that were loaded at the start: what each lookup tries first.
     pub(crate) fn at_start(&self) -> core::ops::Range<usize> {
         let ours = self.ours().unwrap_or(0);
-        ours + 1..AT_START
-            .load(Ordering::Relaxed)
-            .clamp(ours + 1, self.list.len().max(ours + 1))
+        ours + 1
+            ..AT_START
+                .load(Ordering::Relaxed)
+                .clamp(ours + 1, self.list.len().max(ours + 1))
     }
 
     /// The first file that `is` accepts, of the file at that place, what it depends on, what that depends on, and so on.

@@ -11,7 +11,7 @@
 //! Nothing here takes a lock but the loader's for its list, so a fork can't leave one locked. A family's state changes under that lock.
 //! What was made is never freed: other threads may still look at it.
 
-use core::ffi::{CStr, c_char, c_void};
+use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
@@ -27,6 +27,8 @@ pub(crate) struct Instance {
     name: u64,
     /// It was unloaded.
     gone: AtomicBool,
+    /// It is not unloaded any more.
+    stays: AtomicBool,
     /// It is LLVM's, which tells of itself by OMPT.
     pub(crate) is_llvm: bool,
     /// Its pool's number and one; 0 while there is none.
@@ -76,7 +78,7 @@ pub(crate) struct Family {
     unloads: AtomicU64,
     /// The instance that was made global after the start, if it was looked for.
     global: AtomicPtr<Instance>,
-    /// That has to be looked for.
+    /// That has to be looked for, and the loader to be told that what was found stays.
     ask_global: AtomicBool,
     /// With several: addresses (upper bits), and whose they are ([`Instance::number`]).
     cache: [AtomicU64; CACHED],
@@ -115,11 +117,7 @@ pub(crate) enum Callee {
 }
 
 impl Family {
-    pub(crate) const fn new(
-        symbol: &'static CStr,
-        what: &'static str,
-        forget: fn(),
-    ) -> Family {
+    pub(crate) const fn new(symbol: &'static CStr, what: &'static str, forget: fn()) -> Family {
         Family {
             symbol,
             what,
@@ -192,7 +190,12 @@ impl Family {
             self.look_again();
         }
         if may_wait && self.ask_global.swap(false, Ordering::Relaxed) {
-            self.look_for_global();
+            for instance in self.live() {
+                instance.stay();
+            }
+            if self.are_several() {
+                self.look_for_global();
+            }
         }
     }
 
@@ -250,7 +253,8 @@ impl Family {
             };
             fresh.start.store(start, Ordering::Relaxed);
             // What was unloaded meanwhile has been noticed, or is when the next asks.
-            if !self.are_several() && objects.changes.unloads == self.unloads.load(Ordering::Relaxed)
+            if !self.are_several()
+                && objects.changes.unloads == self.unloads.load(Ordering::Relaxed)
             {
                 fresh.size.store(end - start, Ordering::Relaxed);
                 let first = self.callers.load(Ordering::Relaxed);
@@ -273,6 +277,7 @@ impl Family {
                 bias: 0,
                 name: 0,
                 gone: AtomicBool::new(false),
+                stays: AtomicBool::new(false),
                 is_llvm: false,
                 pool: AtomicU32::new(0),
                 workers: AtomicU32::new(0),
@@ -320,7 +325,8 @@ impl Family {
                 is_llvm: object.function(c"__kmpc_fork_call").is_some(),
                 ..*fresh
             };
-            self.instances.store(Box::into_raw(fresh), Ordering::Release);
+            self.instances
+                .store(Box::into_raw(fresh), Ordering::Release);
         }
         let count = self.live().count();
         if count > 1 && !self.are_several.swap(true, Ordering::AcqRel) {
@@ -339,7 +345,7 @@ impl Family {
             entry.store(0, Ordering::Relaxed);
         }
         self.global.store(ptr::null_mut(), Ordering::Relaxed);
-        self.ask_global.store(self.are_several(), Ordering::Relaxed);
+        self.ask_global.store(true, Ordering::Relaxed);
         self.loads.store(changes.loads, Ordering::Release);
         self.unloads.store(changes.unloads, Ordering::Release);
         true
@@ -492,6 +498,35 @@ pub(crate) fn note(key: &str, value: &str) {
 }
 
 impl Instance {
+    /// Keeps it loaded to the end. Threads of a runtime are in its code for a while after a region; recording makes that longer, and a program that
+    /// unloads the runtime then would crash more often than without it.
+    fn stay(&self) {
+        const LAZY: c_int = 1;
+        const NO_LOAD: c_int = 4;
+        const NO_DELETE: c_int = 0x1000;
+        unsafe extern "C" {
+            fn dlopen(path: *const c_char, flags: c_int) -> *mut c_void;
+        }
+        if self.stays.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let mut path = Vec::with_capacity(4096);
+        loaded::with(|objects| {
+            let mut list = objects.list.iter();
+            if let Some(object) = list.find(|object| object.bias == self.bias)
+                && object.path().len() < path.capacity()
+            {
+                path.clear();
+                path.extend_from_slice(object.path());
+                path.push(0);
+            }
+        });
+        if path.len() > 1 {
+            // SAFETY: a C string; what is loaded already is not loaded again.
+            unsafe { dlopen(path.as_ptr().cast(), LAZY | NO_LOAD | NO_DELETE) };
+        }
+    }
+
     /// The number of its pool.
     pub(crate) fn pool(&self) -> u32 {
         match self.pool.load(Ordering::Acquire) {
@@ -579,12 +614,10 @@ impl Function {
         loop {
             // SAFETY: just made, and nobody else knows it yet.
             unsafe { (*fresh).next = first };
-            match self.found.compare_exchange(
-                first,
-                fresh,
-                Ordering::AcqRel,
-                Ordering::Acquire,
-            ) {
+            match self
+                .found
+                .compare_exchange(first, fresh, Ordering::AcqRel, Ordering::Acquire)
+            {
                 Ok(_) => break,
                 Err(other) => first = other,
             }

@@ -168,10 +168,15 @@ fn workspace_of(program: &Path) -> Workspace {
     let Ok(program) = program.canonicalize() else {
         return Workspace::default();
     };
-    let target = program
+    // The target folder of a workspace has the tag when cargo made it; the build folder below `target/workspan` always has.
+    let build = program
         .ancestors()
         .filter(|folder| folder.join("CACHEDIR.TAG").is_file())
         .last();
+    let target = build.map(|build| match build.parent() {
+        Some(workspan) if workspan.ends_with("workspan") => workspan.parent().unwrap_or(build),
+        _ => build,
+    });
     let Some(root) = target
         .and_then(Path::parent)
         .filter(|root| root.join("Cargo.toml").is_file())

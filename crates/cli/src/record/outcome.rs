@@ -193,8 +193,10 @@ impl Outcome<'_> {
                         .filter(|_| recorded.is_empty());
                     let told = traces.last().map(|(_, trace)| &trace.warnings);
                     let told = told.into_iter().flatten();
-                    for warning in told.chain(known).filter(|_| !self.report) {
-                        say!("workspan: {warning}");
+                    if !self.report {
+                        for warning in without_line_tables(told.chain(known)) {
+                            say!("workspan: {warning}");
+                        }
                     }
                     match std::fs::remove_file(spool) {
                         // Where there was no room for a copy it is the trace now.
@@ -250,6 +252,34 @@ impl Outcome<'_> {
         }
         Ok(paths)
     }
+}
+
+/// The warnings, with those about modules without line tables in one: a Python program has a dozen of them that nobody can compile anew.
+/// The report lists them all.
+fn without_line_tables<'a>(warnings: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let (bare, mut others): (Vec<&String>, Vec<&String>) =
+        warnings.partition(|warning| warning.contains(": has no line tables"));
+    if bare.len() < 2 {
+        others.extend(bare);
+        return others.into_iter().cloned().collect();
+    }
+    let name = |warning: &&String| {
+        let path = warning.split(": has no line tables").next();
+        let name = path.and_then(|path| Path::new(path).file_name());
+        name.unwrap_or_default().to_string_lossy().into_owned()
+    };
+    let first: Vec<String> = bare.iter().take(3).map(name).collect();
+    let more = match bare.len().saturating_sub(3) {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    let told = format!(
+        "{} modules have no line tables ({}{more}): what they call is shown by function or address, not by line; `workspan report` \
+         names them all.",
+        bare.len(),
+        first.join(", ")
+    );
+    others.into_iter().cloned().chain([told]).collect()
 }
 
 /// A rename, across file systems too.
@@ -406,6 +436,20 @@ pub fn shown(path: &Path) -> String {
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn modules_without_line_tables_are_one_line() {
+        let warning = |n: usize| format!("/site/lib{n}.so: has no line tables (stripped), so.");
+        let of = |n: usize| {
+            let all: Vec<String> = (0..n).map(warning).chain(["Other.".to_owned()]).collect();
+            without_line_tables(all.iter())
+        };
+        assert_eq!(of(1), ["Other.".to_owned(), warning(0)]);
+        let many = of(9);
+        assert_eq!(many.len(), 2);
+        let told = "9 modules have no line tables (lib0.so, lib1.so, lib2.so and 6 more):";
+        assert!(many[1].starts_with(told), "{}", many[1]);
+    }
 
     #[test]
     fn a_copy_is_private_and_no_link_is_followed() {

@@ -45,6 +45,22 @@ impl Watch {
             sample,
             ..Watch::default()
         };
+        if counters.is_some_and(|names| names.split(',').all(|name| name.trim().is_empty())) {
+            anyhow::bail!(
+                "--counters: names no counter; give some, as instructions,page-faults, or leave it out"
+            );
+        }
+        if sample.is_none()
+            && let Some(told) = std::env::var_os(SAMPLE).filter(|told| !told.is_empty())
+            && told
+                .to_str()
+                .is_none_or(|told| told.parse::<Sampling>().is_err())
+        {
+            anyhow::bail!(
+                "{SAMPLE}={}: expected `off` or samples a second, up to {MOST_HERTZ}",
+                told.to_string_lossy()
+            );
+        }
         let names = counters.unwrap_or_default().split(',').map(str::trim);
         for name in names.filter(|name| !name.is_empty()) {
             let counter =

@@ -48,6 +48,16 @@ impl FromStr for Length {
     }
 }
 
+/// A length of which something can be kept.
+pub(super) fn some(text: &str) -> Result<Length, String> {
+    match text.parse::<Length>()? {
+        length if length.0.is_zero() => {
+            Err("expected more than no time: nothing would be kept".into())
+        }
+        length => Ok(length),
+    }
+}
+
 impl Length {
     fn ns(self) -> u64 {
         u64::try_from(self.0.as_nanos()).unwrap_or(u64::MAX)
@@ -62,10 +72,10 @@ pub struct WindowArgs {
     #[arg(long, value_name = "TIME")]
     pub delay: Option<Length>,
     /// Keep so much from there on; the program runs on
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = some)]
     pub duration: Option<Length>,
     /// Keep the last so much before the program's end, in a file that grows no further
-    #[arg(long, value_name = "TIME", conflicts_with_all = ["delay", "duration"])]
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["delay", "duration"], value_parser = some)]
     pub ring: Option<Length>,
 }
 
@@ -204,5 +214,6 @@ mod tests {
         for wrong in ["", "s", "-1s", "5 s", "1e9", "nan", "1000000h", "5d"] {
             assert!(ns(wrong).is_err(), "{wrong}");
         }
+        assert!(some("0s").is_err() && some("1ms").is_ok());
     }
 }

@@ -141,12 +141,10 @@ pub(super) extern "C" fn ask(entry: &Entry, key: usize, how: usize) -> usize {
             }
             (runtime, true)
         }
-        Callee::Unclear | Callee::Missing => {
-            match inside.map_or_else(|| GNU.first(), instance) {
-                Some(runtime) => (runtime, false),
-                None => return entry.find(ptr::null()),
-            }
-        }
+        Callee::Unclear | Callee::Missing => match inside.map_or_else(|| GNU.first(), instance) {
+            Some(runtime) => (runtime, false),
+            None => return entry.find(ptr::null()),
+        },
     };
     let real = entry.find(runtime);
     if GNU.are_several() {
