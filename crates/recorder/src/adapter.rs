@@ -37,6 +37,11 @@ pub fn handle() -> *mut Handle {
     thread::of_thread()
 }
 
+/// From now on this is called on each thread that had a handle, when it ends and its handle is given up. Called once.
+pub fn at_thread_ends(call: fn()) {
+    thread::at_ends(call);
+}
+
 /// Gives the thread a root where a current task is needed and there is none.
 ///
 /// # Safety

@@ -16,7 +16,10 @@ pub(crate) const F_DUPFD_CLOEXEC: c_int = 1030;
 pub(crate) const PROT_READ: c_int = 1;
 pub(crate) const PROT_READ_WRITE: c_int = 3;
 pub(crate) const MAP_SHARED: c_int = 1;
+pub(crate) const MAP_PRIVATE: c_int = 2;
+pub(crate) const MAP_ANONYMOUS: c_int = 0x20;
 pub(crate) const MAP_POPULATE: c_int = 0x8000;
+pub(crate) const MADV_WIPEONFORK: c_int = 18;
 pub(crate) const MADV_POPULATE_WRITE: c_int = 23;
 pub(crate) const CLOCK_REALTIME: c_int = 0;
 pub(crate) const CLOCK_MONOTONIC_RAW: c_int = 4;
@@ -101,6 +104,7 @@ unsafe extern "C" {
     pub(crate) fn __errno_location() -> *mut c_int;
     pub(crate) fn dl_iterate_phdr(visit: ObjectVisitor, data: *mut c_void) -> c_int;
     pub(crate) fn pthread_key_create(key: *mut c_uint, destructor: Option<KeyDestructor>) -> c_int;
+    pub(crate) fn pthread_key_delete(key: c_uint) -> c_int;
     pub(crate) fn pthread_setspecific(key: c_uint, value: *const c_void) -> c_int;
     pub(crate) fn pthread_atfork(
         prepare: Option<unsafe extern "C" fn()>,

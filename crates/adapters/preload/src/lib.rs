@@ -21,10 +21,12 @@
 //! | `WORKSPAN_KEEP` | sites whose tasks are not folded, with 0x1f between |
 //! | any other `WORKSPAN_…` | for other parts; taken out likewise |
 
+mod fork;
 mod gomp;
 mod ompt;
 mod sites;
 mod tbb;
+mod thread_cache;
 mod unrecorded;
 mod watch;
 
@@ -84,6 +86,8 @@ extern "C" fn loaded() {
     if std::env::var_os("WORKSPAN_FOLLOW").is_none_or(|value| value.is_empty()) {
         restore_environment();
     }
+    thread_cache::give_back_at_thread_ends();
+    fork::look();
     workspan_recorder::start(
         &PathBuf::from(folder),
         &spool_name(&exe),

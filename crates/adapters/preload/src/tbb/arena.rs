@@ -131,7 +131,7 @@ impl Drop for Back<'_> {
 pub(super) unsafe extern "C-unwind" fn execute(
     arena: *mut c_void,
     delegate: *mut Delegate,
-    ret: usize,
+    from: usize,
     sp: usize,
 ) {
     let real = real::EXECUTE.get();
@@ -151,7 +151,7 @@ pub(super) unsafe extern "C-unwind" fn execute(
             become_worker(h, here);
         }
         let _paused = Paused::new(frame);
-        let site = calls::plain(Call { ret, sp }, primitive::EXECUTE);
+        let site = calls::plain(Call::made(from, sp), primitive::EXECUTE);
         adapter::yield_task(h, site);
         let mut away = Frame {
             kind: FrameKind::Away,

@@ -93,7 +93,7 @@ unsafe extern "C-unwind" fn asked(argument: *mut c_void, point: *mut c_void) {
 pub(super) unsafe extern "C-unwind" fn suspend(
     callback: Callback,
     argument: *mut c_void,
-    ret: usize,
+    from: usize,
     sp: usize,
 ) {
     let real = real::SUSPEND.get();
@@ -113,7 +113,7 @@ pub(super) unsafe extern "C-unwind" fn suspend(
         let mut with = Asked {
             callback,
             argument,
-            site: calls::plain(Call { ret, sp }, primitive::SUSPEND),
+            site: calls::plain(Call::made(from, sp), primitive::SUSPEND),
             frame,
             waits: None,
         };
@@ -140,7 +140,7 @@ pub(super) unsafe extern "C-unwind" fn suspend(
 ///
 /// # Safety
 /// As [`suspend`].
-pub(super) unsafe extern "C-unwind" fn resume(point: *mut c_void, ret: usize, sp: usize) {
+pub(super) unsafe extern "C-unwind" fn resume(point: *mut c_void, from: usize, sp: usize) {
     let signal = POINTS
         .lock()
         .ok()
@@ -155,7 +155,7 @@ pub(super) unsafe extern "C-unwind" fn resume(point: *mut c_void, ret: usize, sp
             let _paused = Paused::new(top(here()));
             adapter::signal(
                 h,
-                calls::plain(Call { ret, sp }, primitive::SUSPEND),
+                calls::plain(Call::made(from, sp), primitive::SUSPEND),
                 signal,
             );
         }

@@ -158,12 +158,12 @@ unsafe fn told_recorded(task: *mut Task, context: usize, call: Call) {
 pub(super) unsafe extern "C-unwind" fn spawn(
     task: *mut Task,
     context: usize,
-    ret: usize,
+    from: usize,
     sp: usize,
 ) {
     // SAFETY: the caller's.
     unsafe {
-        told(task, context, Call { ret, sp });
+        told(task, context, Call::made(from, sp));
         real::SPAWN.get()(task, context);
     }
 }
@@ -176,12 +176,12 @@ pub(super) unsafe extern "C-unwind" fn spawn_to(
     task: *mut Task,
     context: usize,
     slot: u16,
-    ret: usize,
+    from: usize,
     sp: usize,
 ) {
     // SAFETY: the caller's.
     unsafe {
-        told(task, context, Call { ret, sp });
+        told(task, context, Call::made(from, sp));
         real::SPAWN_TO.get()(task, context, slot);
     }
 }
@@ -195,12 +195,12 @@ pub(super) unsafe extern "C-unwind" fn submit(
     context: usize,
     arena: *mut c_void,
     critical: usize,
-    ret: usize,
+    from: usize,
     sp: usize,
 ) {
     // SAFETY: the caller's.
     unsafe {
-        told(task, context, Call { ret, sp });
+        told(task, context, Call::made(from, sp));
         real::SUBMIT.get()(task, context, arena, critical);
     }
 }
@@ -212,12 +212,12 @@ pub(super) unsafe extern "C-unwind" fn submit(
 pub(super) unsafe extern "C-unwind" fn enqueue(
     task: *mut Task,
     arena: *mut c_void,
-    ret: usize,
+    from: usize,
     sp: usize,
 ) {
     // SAFETY: the caller's.
     unsafe {
-        told(task, 0, Call { ret, sp });
+        told(task, 0, Call::made(from, sp));
         real::ENQUEUE.get()(task, arena);
     }
 }
@@ -230,12 +230,12 @@ pub(super) unsafe extern "C-unwind" fn enqueue_in(
     task: *mut Task,
     context: usize,
     arena: *mut c_void,
-    ret: usize,
+    from: usize,
     sp: usize,
 ) {
     // SAFETY: the caller's.
     unsafe {
-        told(task, context, Call { ret, sp });
+        told(task, context, Call::made(from, sp));
         real::ENQUEUE_IN.get()(task, context, arena);
     }
 }
