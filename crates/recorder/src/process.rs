@@ -322,8 +322,8 @@ pub fn finish() {
     };
     finished.encode(&mut bytes);
     hand_off::append(&chunk, 0, &bytes);
-    // SAFETY: the chunk is written to here alone, once.
-    unsafe { recording.spool.seal(chunk, false) };
+    // The mapping goes with the process; a sandbox may not let it be taken away.
+    hand_off::seal(&chunk);
 }
 
 impl Recording {
