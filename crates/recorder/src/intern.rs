@@ -236,7 +236,9 @@ pub(crate) fn note_mappings(recording: &Recording) {
     if reserve::is_touched() {
         return;
     }
-    let mappings: Vec<Mapping> = crate::objects::executable_mappings();
+    let known = recording.interned.lock();
+    let known = known.map_or_else(|_| Vec::new(), |interned| interned.mapped.clone());
+    let mappings: Vec<Mapping> = crate::objects::executable_mappings(&known);
     let Ok(mut interned) = recording.interned.lock() else {
         return;
     };

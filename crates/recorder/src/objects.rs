@@ -5,30 +5,53 @@ use core::ffi::{CStr, c_int, c_void};
 use crate::system::{self, LoadedObject, PF_X, PT_LOAD, PT_NOTE, ProgramHeader};
 use workspan_trace::entry::Mapping;
 
-/// Every executable segment of every loaded file.
-pub(crate) fn executable_mappings() -> Vec<Mapping> {
-    let mut mappings: Vec<Mapping> = Vec::new();
-    // SAFETY: the visitor gets the vector it expects, and is called before this returns.
-    unsafe { system::dl_iterate_phdr(visit, (&raw mut mappings).cast()) };
-    mappings
+/// Every executable segment of every loaded file, but for the files of which all segments are `known`, from start to end: those are asked nothing.
+pub(crate) fn executable_mappings(known: &[(u64, u64)]) -> Vec<Mapping> {
+    let mut visited = Visited {
+        known,
+        mappings: Vec::new(),
+        any: false,
+    };
+    // SAFETY: the visitor gets what it expects, and is called before this returns.
+    unsafe { system::dl_iterate_phdr(visit, (&raw mut visited).cast()) };
+    visited.mappings
+}
+
+struct Visited<'a> {
+    known: &'a [(u64, u64)],
+    mappings: Vec<Mapping>,
+    /// An object was visited: the first one is the program.
+    any: bool,
+}
+
+/// The addresses of an executable segment.
+fn code(bias: usize, header: &ProgramHeader) -> Option<(u64, u64)> {
+    let start = (bias as u64).wrapping_add(header.address);
+    (header.kind == PT_LOAD && header.flags & PF_X != 0)
+        .then(|| (start, start.wrapping_add(header.memory_size)))
 }
 
 unsafe extern "C" fn visit(object: *mut LoadedObject, _size: usize, data: *mut c_void) -> c_int {
-    // SAFETY: the loader's object is valid during the call; `data` is the vector given to it.
+    // SAFETY: the loader's object is valid during the call; `data` is what was given to it.
     unsafe {
-        let mappings = &mut *data.cast::<Vec<Mapping>>();
+        let visited = &mut *data.cast::<Visited<'_>>();
+        let first = !core::mem::replace(&mut visited.any, true);
         let object = &*object;
         if object.headers.is_null() {
             return 0;
         }
         let headers = core::slice::from_raw_parts(object.headers, usize::from(object.header_count));
+        let mut segments = headers.iter().filter_map(|h| code(object.bias, h));
+        if segments.all(|segment| visited.known.contains(&segment)) {
+            return 0;
+        }
         let name = if object.name.is_null() {
             &[]
         } else {
             CStr::from_ptr(object.name).to_bytes()
         };
         let path = if name.is_empty() {
-            if !mappings.is_empty() {
+            if !first {
                 return 0;
             }
             // The program itself has no name here.
@@ -47,14 +70,13 @@ unsafe extern "C" fn visit(object: *mut LoadedObject, _size: usize, data: *mut c
             .iter()
             .filter(|h| h.kind == PT_NOTE)
             .find_map(|h| build_id(object.bias, h));
-        for header in headers
-            .iter()
-            .filter(|h| h.kind == PT_LOAD && h.flags & PF_X != 0)
-        {
-            let start = (object.bias as u64).wrapping_add(header.address);
-            mappings.push(Mapping {
+        for header in headers {
+            let Some((start, end)) = code(object.bias, header) else {
+                continue;
+            };
+            visited.mappings.push(Mapping {
                 start,
-                end: start.wrapping_add(header.memory_size),
+                end,
                 bias: object.bias as u64,
                 file_offset: header.offset,
                 path: path.clone(),
