@@ -87,6 +87,42 @@ unsafe extern "C" fn visit(object: *mut LoadedObject, _size: usize, data: *mut c
     0
 }
 
+/// The executable segment that holds an address: nothing else is asked of the files, and no system call is made.
+pub(crate) fn code_around(address: u64) -> Option<(u64, u64)> {
+    let mut around = Around {
+        address,
+        code: None,
+    };
+    // SAFETY: the visitor gets what it expects, and is called before this returns.
+    unsafe { system::dl_iterate_phdr(look_around, (&raw mut around).cast()) };
+    around.code
+}
+
+struct Around {
+    address: u64,
+    code: Option<(u64, u64)>,
+}
+
+unsafe extern "C" fn look_around(
+    object: *mut LoadedObject,
+    _size: usize,
+    data: *mut c_void,
+) -> c_int {
+    // SAFETY: the loader's object and its headers are valid during the call; `data` is what was given to it.
+    unsafe {
+        let (object, around) = (&*object, &mut *data.cast::<Around>());
+        if object.headers.is_null() {
+            return 0;
+        }
+        let headers = core::slice::from_raw_parts(object.headers, usize::from(object.header_count));
+        around.code = headers
+            .iter()
+            .filter_map(|header| code(object.bias, header))
+            .find(|&(start, end)| (start..end).contains(&around.address));
+        c_int::from(around.code.is_some())
+    }
+}
+
 /// The path of the file that is mapped at an address, as the kernel has it.
 fn file_at(address: u64) -> Option<String> {
     let maps = std::fs::read("/proc/self/maps").ok()?;
