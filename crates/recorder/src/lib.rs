@@ -19,6 +19,7 @@ mod fork;
 pub mod front;
 mod intern;
 mod lock;
+mod mapped;
 mod objects;
 mod parts;
 mod process;

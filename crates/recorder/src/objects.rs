@@ -5,10 +5,9 @@ use core::ffi::{CStr, c_int, c_void};
 use crate::system::{self, LoadedObject, PF_X, PT_LOAD, PT_NOTE, ProgramHeader};
 use workspan_trace::entry::Mapping;
 
-/// Every executable segment of every loaded file, but for the files of which all segments are `known`, from start to end: those are asked nothing.
-pub(crate) fn executable_mappings(known: &[(u64, u64)]) -> Vec<Mapping> {
+/// Every executable segment of every loaded file.
+pub(crate) fn executable_mappings() -> Vec<Mapping> {
     let mut visited = Visited {
-        known,
         mappings: Vec::new(),
         any: false,
     };
@@ -17,8 +16,7 @@ pub(crate) fn executable_mappings(known: &[(u64, u64)]) -> Vec<Mapping> {
     visited.mappings
 }
 
-struct Visited<'a> {
-    known: &'a [(u64, u64)],
+struct Visited {
     mappings: Vec<Mapping>,
     /// An object was visited: the first one is the program.
     any: bool,
@@ -31,20 +29,33 @@ fn code(bias: usize, header: &ProgramHeader) -> Option<(u64, u64)> {
         .then(|| (start, start.wrapping_add(header.memory_size)))
 }
 
+/// How many files were unloaded since the process began.
+pub(crate) fn unloads() -> u64 {
+    unsafe extern "C" fn first(
+        object: *mut LoadedObject,
+        _size: usize,
+        data: *mut c_void,
+    ) -> c_int {
+        // SAFETY: the loader's object is valid during the call; `data` is the number below.
+        unsafe { *data.cast::<u64>() = (*object).unloads };
+        1
+    }
+    let mut unloads = 0u64;
+    // SAFETY: the visitor gets the number it expects, and is called before this returns.
+    unsafe { system::dl_iterate_phdr(first, (&raw mut unloads).cast()) };
+    unloads
+}
+
 unsafe extern "C" fn visit(object: *mut LoadedObject, _size: usize, data: *mut c_void) -> c_int {
     // SAFETY: the loader's object is valid during the call; `data` is what was given to it.
     unsafe {
-        let visited = &mut *data.cast::<Visited<'_>>();
+        let visited = &mut *data.cast::<Visited>();
         let first = !core::mem::replace(&mut visited.any, true);
         let object = &*object;
         if object.headers.is_null() {
             return 0;
         }
         let headers = core::slice::from_raw_parts(object.headers, usize::from(object.header_count));
-        let mut segments = headers.iter().filter_map(|h| code(object.bias, h));
-        if segments.all(|segment| visited.known.contains(&segment)) {
-            return 0;
-        }
         let name = if object.name.is_null() {
             &[]
         } else {
@@ -85,6 +96,29 @@ unsafe extern "C" fn visit(object: *mut LoadedObject, _size: usize, data: *mut c
         }
     }
     0
+}
+
+/// Whether `know` is true of all executable segments of all files. Nothing else is asked of the files, and no system call is made.
+pub(crate) fn all_code(know: &mut dyn FnMut((u64, u64)) -> bool) -> bool {
+    unsafe extern "C" fn each(object: *mut LoadedObject, _: usize, data: *mut c_void) -> c_int {
+        // SAFETY: the loader's object and its headers are valid during the call; `data` is what was given to it.
+        unsafe {
+            let (object, know) = (
+                &*object,
+                &mut *data.cast::<&mut dyn FnMut((u64, u64)) -> bool>(),
+            );
+            if object.headers.is_null() {
+                return 0;
+            }
+            let count = usize::from(object.header_count);
+            let headers = core::slice::from_raw_parts(object.headers, count);
+            let mut segments = headers.iter().filter_map(|h| code(object.bias, h));
+            c_int::from(!segments.all(know))
+        }
+    }
+    let mut know = know;
+    // SAFETY: the visitor gets what it expects, and is called before this returns.
+    unsafe { system::dl_iterate_phdr(each, (&raw mut know).cast()) == 0 }
 }
 
 /// The executable segment that holds an address: nothing else is asked of the files, and no system call is made.

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use workspan_recorder::TABLE;
 
+use crate::loaded::era;
 use crate::thread_cache::FreeList;
 
 const SLOTS: usize = 256;
@@ -40,8 +41,9 @@ pub(crate) fn at(address: usize, primitive: u8, is_return: bool) -> u32 {
     if address == 0 {
         return 0;
     }
-    // User addresses have 47 bits: the rest of the key goes above.
-    let key = address ^ usize::from(primitive) << 56 ^ usize::from(is_return) << 48;
+    // User addresses have 47 bits: the rest of the key goes above. What is known of a file that was unloaded is not found again.
+    let key =
+        address ^ usize::from(primitive) << 56 ^ usize::from(is_return) << 48 ^ era() as usize;
     let hash = (key ^ key >> 20).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
     let slot = slot(hash);
     match slot.map(Cell::get) {
@@ -69,7 +71,7 @@ pub(crate) fn looked_up(
     look: impl FnOnce() -> (usize, bool),
 ) -> Option<u32> {
     const NONE: u32 = u32::MAX;
-    let key = address ^ usize::from(primitive) << 56 ^ LOOKED_UP;
+    let key = address ^ usize::from(primitive) << 56 ^ LOOKED_UP ^ era() as usize;
     let hash = (key ^ key >> 20).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
     match slot(hash).map(Cell::get) {
         Some((known, site)) if known == key => return (site != NONE).then_some(site),

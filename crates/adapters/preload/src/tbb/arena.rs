@@ -134,7 +134,8 @@ pub(super) unsafe extern "C-unwind" fn execute(
     from: usize,
     sp: usize,
 ) {
-    let real = real::EXECUTE.get();
+    // SAFETY: the entry point hands on what its call has.
+    let real = real::EXECUTE.get(unsafe { calls::returns_to(from, sp) });
     let h = adapter::handle();
     if h.is_null() {
         // SAFETY: the caller's.

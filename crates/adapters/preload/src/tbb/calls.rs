@@ -6,7 +6,6 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -16,6 +15,7 @@ use super::call_frame::{Registers, rule_at};
 use super::frame::here;
 use super::shape::Shape;
 use super::steps::{Step, Steps};
+use crate::loaded::{era, is_ours, with_path_of};
 use crate::thread_cache::FreeList;
 
 /// Where a call was made: registers as they are when it returns.
@@ -46,6 +46,16 @@ impl Call {
     }
 }
 
+/// Where a call returns to, by what an entry point hands on.
+///
+/// # Safety
+/// As [`Call::made`].
+#[inline(always)]
+pub(super) unsafe fn returns_to(from: usize, sp: usize) -> usize {
+    // SAFETY: the caller's.
+    unsafe { Call::made(from, sp) }.0.ret
+}
+
 /// Most addresses of a site: from a header's innermost function to the user's, in an unoptimised program.
 const DEPTH: usize = 16;
 /// Likewise for calls whose headers are thin.
@@ -62,6 +72,8 @@ pub(super) struct Seen {
     sites: [Cell<(u64, u32)>; SITES],
     /// The site last found for a return address and a class alone, by both.
     briefly: [Cell<(u64, u32)>; BRIEFLY],
+    /// When the steps were found.
+    era: Cell<u64>,
     /// The call that libtbb's own of the pipeline's stages stand for.
     stand_in: Cell<Chain>,
 }
@@ -131,7 +143,7 @@ pub(super) fn site(call: Call, shape: &Shape, primitive: u8) -> u32 {
 /// innermost return address.
 #[inline]
 pub(super) fn brief(call: Call, shape: &Shape) -> u32 {
-    let key = mix(std::ptr::from_ref(shape) as u64, call.0.ret);
+    let key = mix(std::ptr::from_ref(shape) as u64 ^ era(), call.0.ret);
     let slot = Seen::here().map(|seen| &seen.briefly[(key >> 32) as usize % BRIEFLY]);
     match slot.map(Cell::get) {
         Some((known, site)) if known == key => return site,
@@ -168,7 +180,7 @@ pub(super) fn stand_in_again(chain: Chain) {
 #[inline]
 fn of(seen: Option<&Seen>, call: Call, primitive: u8, class: u64, name: &str, depth: usize) -> u32 {
     if let Some(seen) = seen {
-        let mut key = class ^ u64::from(primitive) << 56;
+        let mut key = class ^ u64::from(primitive) << 56 ^ era();
         walk(Some(seen), call, depth, |address| key = mix(key, address));
         let (known, site) = seen.sites[(key >> 32) as usize % SITES].get();
         if known == key {
@@ -199,7 +211,7 @@ fn mix(key: u64, address: usize) -> u64 {
 /// The same by return addresses, for a call not seen lately or one that a stand-in is for.
 #[inline(never)]
 fn look_up(seen: Option<&Seen>, addresses: &[usize], primitive: u8, class: u64, name: &str) -> u32 {
-    let start = class ^ u64::from(primitive) << 56;
+    let start = class ^ u64::from(primitive) << 56 ^ era();
     let key = addresses
         .iter()
         .fold(start, |key, &address| mix(key, address));
@@ -245,6 +257,13 @@ pub(super) fn like(site: u32) -> u32 {
 #[inline(always)]
 fn walk(seen: Option<&Seen>, call: Call, depth: usize, mut tell: impl FnMut(usize)) {
     let mut frame = call.0;
+    if let Some(seen) = seen
+        && seen.era.get() != era()
+    {
+        // Other functions may lie where some did that were unloaded.
+        seen.steps.clear();
+        seen.era.set(era());
+    }
     if !cfg!(target_arch = "x86_64") {
         if frame.ret != 0 {
             tell(frame.ret);
@@ -294,36 +313,12 @@ fn learn(seen: Option<&Seen>, ret: usize) -> Step {
     step
 }
 
-#[repr(C)]
-struct Names {
-    file: *const c_char,
-    base: *mut c_void,
-    symbol: *const c_char,
-    address: *mut c_void,
-}
-
-unsafe extern "C" {
-    fn dladdr(address: *const c_void, names: *mut Names) -> c_int;
-}
-
+/// Whether the address lies in this library, in libtbb or in the C or C++ library.
 fn is_runtime(address: usize) -> bool {
-    let mut names = Names {
-        file: std::ptr::null(),
-        base: std::ptr::null_mut(),
-        symbol: std::ptr::null(),
-        address: std::ptr::null_mut(),
-    };
-    // SAFETY: any address may be asked for; the file's name lasts as long as the object is loaded.
-    unsafe {
-        if dladdr(address as *const c_void, &raw mut names) == 0 || names.file.is_null() {
-            return false;
-        }
-        let file = CStr::from_ptr(names.file).to_bytes();
-        let name = file.rsplit(|&b| b == b'/').next().unwrap_or(file);
-        let mut own = Names { ..names };
-        dladdr(is_runtime as *const c_void, &raw mut own);
-        own.base == names.base
-            || [
+    is_ours(address)
+        || with_path_of(address, |path| {
+            let name = path.rsplit(|&b| b == b'/').next().unwrap_or(path);
+            [
                 &b"libtbb"[..],
                 b"libc.so",
                 b"libc-",
@@ -333,5 +328,6 @@ fn is_runtime(address: usize) -> bool {
             ]
             .iter()
             .any(|runtime| name.starts_with(runtime))
-    }
+        })
+        .unwrap_or(false)
 }

@@ -96,7 +96,8 @@ pub(super) unsafe extern "C-unwind" fn suspend(
     from: usize,
     sp: usize,
 ) {
-    let real = real::SUSPEND.get();
+    // SAFETY: the entry point hands on what its call has.
+    let real = real::SUSPEND.get(unsafe { calls::returns_to(from, sp) });
     stacks_move();
     let h = adapter::handle();
     if h.is_null() {
@@ -159,6 +160,6 @@ pub(super) unsafe extern "C-unwind" fn resume(point: *mut c_void, from: usize, s
                 signal,
             );
         }
-        real::RESUME.get()(point);
+        real::RESUME.get(calls::returns_to(from, sp))(point);
     }
 }

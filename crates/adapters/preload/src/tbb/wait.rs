@@ -62,7 +62,7 @@ pub(super) unsafe extern "C-unwind" fn wait(
     // SAFETY: the caller's; the state is this thread's.
     unsafe {
         if let Some(subtree) = budget::waiting(link(here()), context) {
-            return subtree.wait(|| real::WAIT.get()(waited, context));
+            return subtree.wait(|| real::WAIT.get(calls::returns_to(from, sp))(waited, context));
         }
         wait_recorded(waited, context, from, sp);
     }
@@ -79,7 +79,8 @@ unsafe extern "C-unwind" fn wait_recorded(
     from: usize,
     sp: usize,
 ) {
-    let real = real::WAIT.get();
+    // SAFETY: the entry point hands on what its call has.
+    let real = real::WAIT.get(unsafe { calls::returns_to(from, sp) });
     let h = adapter::handle();
     if h.is_null() {
         // SAFETY: the caller's.
@@ -155,7 +156,8 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
     from: usize,
     sp: usize,
 ) {
-    let real = real::EXECUTE_AND_WAIT.get();
+    // SAFETY: the entry point hands on what its call has.
+    let real = real::EXECUTE_AND_WAIT.get(unsafe { calls::returns_to(from, sp) });
     let h = adapter::handle();
     if h.is_null() {
         // SAFETY: the caller's.
@@ -242,6 +244,6 @@ pub(super) unsafe extern "C-unwind" fn pipeline(
     let call = unsafe { Call::made(from, sp) };
     let before = Before(calls::stand_in(call));
     // SAFETY: the caller's.
-    unsafe { real::PIPELINE.get()(context, tokens, filters) };
+    unsafe { real::PIPELINE.get(calls::returns_to(from, sp))(context, tokens, filters) };
     drop(before);
 }
