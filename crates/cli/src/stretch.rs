@@ -14,6 +14,7 @@ use crate::check::time;
 use crate::compare::Looks;
 use crate::output::print;
 use crate::record::progress::Progress;
+use crate::say;
 use crate::trace::{Reading, open};
 
 /// The variables that say how many workers a runtime starts.
@@ -149,10 +150,10 @@ fn record_both(args: &StretchArgs) -> anyhow::Result<(PathBuf, PathBuf)> {
         .with_context(|| format!("{}: can't be made", folder.display()))?;
     let parallel = folder.join("parallel.wspan");
     let workers = args.workers.map(|n| n.to_string());
-    eprintln!("workspan: recording the parallel run …");
+    say!("workspan: recording the parallel run …");
     record(&args.command, &parallel, workers.as_deref())?;
     let serial = folder.join("serial.wspan");
-    eprintln!("workspan: recording the serial run …");
+    say!("workspan: recording the serial run …");
     let all = if args.pin { Some(pin()?) } else { None };
     let recorded = record(&args.command, &serial, Some("1"));
     if let Some(all) = all {
@@ -186,7 +187,7 @@ fn record(command: &[OsString], output: &Path, workers: Option<&str>) -> anyhow:
         bail!("the run left no trace ({status})");
     }
     if !status.success() {
-        eprintln!("workspan: the run ended with {status}; its trace is used all the same");
+        say!("workspan: the run ended with {status}; its trace is used all the same");
     }
     Ok(())
 }

@@ -9,6 +9,7 @@ use workspan_view::server::{Server, open_browser};
 use workspan_view::session::Settings;
 
 use crate::output::print;
+use crate::say;
 use crate::trace::Reading;
 
 /// Opens runs in a browser: the timeline, the DAG, the sites, what if
@@ -58,7 +59,7 @@ impl LookedAt {
         for file in files {
             if let Some(damage) = workspan_dag::open::damage(file)? {
                 let said = format!("workspan: {}: {damage}", file.display());
-                eprintln!("{}", said.replace(|c: char| c.is_control(), " "));
+                say!("{}", said.replace(|c: char| c.is_control(), " "));
             }
         }
         let mut looked_at = self.clone();

@@ -2,6 +2,7 @@
 
 use crate::folded::{Folded, Folds};
 use crate::meta::Meta;
+use crate::pools::Pools;
 use crate::samples::Samples;
 use crate::unrecorded::Bounds;
 
@@ -426,6 +427,8 @@ pub struct Dag {
     pub unrecorded: Vec<(StrandId, Bounds)>,
     /// Samples of the code.
     pub samples: Samples,
+    /// The pools, where there were several at one moment.
+    pub pools: Pools,
     /// Numbers of signals, by the strand that set them, ascending.
     pub signals: Vec<(StrandId, u64)>,
 }

@@ -7,12 +7,14 @@
 pub mod build;
 pub mod dag;
 pub mod error;
+pub mod facts;
 pub mod folded;
 pub mod memory;
 pub mod meta;
 pub mod open;
 pub mod packed;
 mod passing;
+pub mod pools;
 pub mod raw;
 pub mod recorded;
 pub mod samples;
@@ -27,6 +29,7 @@ pub use meta::{
     BURDEN_SOURCE, LEFT_OUT_JOIN, LEFT_OUT_TASK, Meta, RECORDED_TASK, Steals, TimeUnit,
 };
 pub use open::{OpenOptions, open, sketch};
+pub use pools::{Member, Pool, Pools};
 pub use recorded::sketch::Sketch;
-pub use samples::{Frame, Samples};
+pub use samples::{Frame, Samples, Stop};
 pub use unrecorded::Bounds;

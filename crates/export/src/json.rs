@@ -71,6 +71,8 @@ struct Root<'a> {
     breakdown: BreakdownJson,
     delay_by_edge: Edges,
     ready_path: ReadyPathJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unread: Option<UnreadJson>,
     verdict: findings::VerdictJson,
     findings: Vec<findings::FindingJson<'a>>,
     causes: Vec<findings::CauseJson>,
@@ -81,6 +83,10 @@ struct Root<'a> {
     regions: Vec<Region<'a>>,
     parts: Vec<Part<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    quiet: Option<findings::QuietJson<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outside: Option<findings::OutsideJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     suggestion: Option<SuggestionJson>,
     low_parallelism: Vec<Low<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -88,6 +94,15 @@ struct Root<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     read_as_one: Option<ReadAsOne>,
     warnings: Vec<String>,
+}
+
+/// What of the trace could not be read: all measures hold for the rest alone.
+#[derive(Serialize)]
+struct UnreadJson {
+    damaged: u64,
+    threads: u64,
+    dropped: u64,
+    off_cpu: bool,
 }
 
 /// What was folded while the trace was read.
@@ -369,6 +384,12 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
             busy_delay: b.ready_path.busy_delay,
             scheduler_delay: b.ready_path.scheduler_delay,
         },
+        unread: dag.meta.unread.map(|part| UnreadJson {
+            damaged: part.damaged,
+            threads: part.threads,
+            dropped: part.dropped,
+            off_cpu: part.off_cpu,
+        }),
         verdict: findings::verdict(report),
         findings: findings::findings(dag, report),
         causes: findings::causes(report),
@@ -382,6 +403,8 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
         samples: code::samples(report),
         regions: report.regions.iter().map(|row| region(dag, row)).collect(),
         parts: report.parts.iter().map(|row| part(dag, row)).collect(),
+        quiet: findings::quiet(dag, report),
+        outside: findings::outside(report),
         suggestion: report.suggestion.as_ref().map(|s| suggestion(dag, s)),
         low_parallelism: report.low_parallelism.iter().map(|i| low(dag, i)).collect(),
         statistics: None,

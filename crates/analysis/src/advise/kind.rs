@@ -25,7 +25,10 @@ pub(super) fn is_elsewhere(cause: Cause) -> bool {
         | Cause::BoundedQueue
         | Cause::Stretch
         | Cause::Descheduled
+        | Cause::Oversubscribed
         | Cause::Blocked
+        | Cause::OtherThreads
+        | Cause::OtherPool
         | Cause::None => true,
     }
 }

@@ -23,6 +23,7 @@ use super::watch::Watch;
 use super::windows::Windows;
 use super::{child, facts, locked, optimisation, runs, runtimes};
 use crate::embedded::{self, Tools};
+use crate::say;
 
 /// What to do.
 pub struct Request {
@@ -83,7 +84,7 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
         .with_context(|| spool.display().to_string())?;
 
     let mut command = prepare(&mut request, &tools, &user, &build, &spool)?;
-    let status = child::run(&mut command, &request.windows)
+    let (status, writing) = child::run(&mut command, &request.windows, &spool)
         .with_context(|| request.cargo.to_string_lossy().into_owned())?;
 
     let lock = metadata.workspace_root.join("Cargo.lock");
@@ -103,8 +104,9 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
         optimisation::warning(&name, &metadata.workspace_root, &given.values("--config"));
     facts.extend(unoptimised.map(|text| Note::new("warning", text)));
     facts.extend(gaps(&told).map(|text| Note::new("warning", text)));
-    let concluded = Outcome {
+    Outcome {
         spool: &spool,
+        writing: &writing,
         folder: &run,
         output: request.output.as_deref(),
         workspace: Workspace {
@@ -129,9 +131,6 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
             Some(no_tasks(&names, &told))
         }
     });
-    if let Err(error) = concluded {
-        eprintln!("workspan: {error:#}");
-    }
     // Stays when a trace is in it.
     let _ = std::fs::remove_dir(&run);
     Ok(child::end_like(status))
@@ -215,7 +214,7 @@ fn say_once(folder: &Path, keep_profile: bool) {
     } else {
         "with line tables and without stripping (--keep-profile leaves the profile alone)"
     };
-    eprintln!(
+    say!(
         "workspan: building into {}, {profile}; your own build and Cargo.lock stay as they are",
         shown(folder)
     );

@@ -9,6 +9,7 @@ mod cargo_line;
 mod child;
 mod clock;
 mod costs;
+mod cpu_time;
 pub mod destination;
 mod direct;
 mod environment;
@@ -28,6 +29,7 @@ mod runs;
 mod runtimes;
 mod samples;
 mod sanitizer;
+mod signals;
 pub mod steals;
 mod swap;
 pub mod task_cost;
@@ -48,6 +50,7 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 use std::sync::Arc;
 
+use workspan_dag::facts::THREADS_SET_BY;
 use workspan_trace::entry::Note;
 
 use crate::embedded::{RUNNER_ROLE, RUSTC_ROLE};
@@ -214,8 +217,15 @@ fn facts(status: ExitStatus) -> Vec<Note> {
         (None, Some(signal)) => format!("killed by signal {signal}"),
         (None, None) => status.to_string(),
     };
-    vec![
+    let mut facts = vec![
         Note::new(EXIT_STATUS, ended),
         Note::new("recorder", concat!("workspan ", env!("CARGO_PKG_VERSION"))),
-    ]
+    ];
+    // The program inherits what we have.
+    for name in ["RAYON_NUM_THREADS", "OMP_NUM_THREADS"] {
+        if let Some(value) = std::env::var(name).ok().filter(|value| !value.is_empty()) {
+            facts.push(Note::new(THREADS_SET_BY, format!("{name}={value}")));
+        }
+    }
+    facts
 }

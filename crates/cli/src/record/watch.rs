@@ -11,6 +11,8 @@ use super::environment::{COUNTERS, MAX_OVERHEAD, NO_PERF, SAMPLE, is_followed};
 use super::fold::FoldArgs;
 use super::windows::Windows;
 
+use crate::say;
+
 /// The flags that say how the program is watched.
 #[derive(Debug, Clone, Default)]
 pub struct Watch {
@@ -62,7 +64,7 @@ impl Watch {
             match counter.probe() {
                 Ok(counter) => watch.counters.push(counter),
                 Err(refused) => {
-                    eprintln!("workspan: {refused}");
+                    say!("workspan: {refused}");
                     watch.uncounted.push(refused.to_string());
                 }
             }

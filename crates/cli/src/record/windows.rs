@@ -17,6 +17,8 @@ use super::clock::Clock;
 use super::environment::PARTS;
 use super::finalize::private;
 
+use crate::say;
+
 /// A length of time as on the command line: `500ms`, `10s`, `2m`, `1h`; a bare number is of seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Length(Duration);
@@ -129,7 +131,7 @@ impl Windows {
                 .write_all_at(&ns.to_le_bytes(), count * 8)
                 .and_then(|()| file.write_all_at(&count.to_le_bytes(), 0));
             if let Err(error) = written {
-                eprintln!("workspan: the recorded program can't be told of the signal: {error}");
+                say!("workspan: the recorded program can't be told of the signal: {error}");
             }
         }
     }

@@ -22,6 +22,7 @@ use crate::embedded;
 use crate::output::print;
 use crate::plot::{Format, format_of, put, write};
 use crate::record::destination::check_output;
+use crate::say;
 use crate::simulate::{Workers, policy, workers};
 use predict::Recorded;
 use program::Program;
@@ -116,7 +117,7 @@ pub fn run(args: &ScaleArgs) -> anyhow::Result<ExitCode> {
     drop(session);
     if runner.stopped() {
         // Whatever failed did so because of that.
-        eprintln!("workspan: interrupted; nothing was written");
+        say!("workspan: interrupted; nothing was written");
         return Ok(ExitCode::from(130));
     }
     let (runs, recorded, unrecorded) = done?;

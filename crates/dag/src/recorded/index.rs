@@ -23,7 +23,7 @@ use crate::open::OpenOptions;
 /// The key of the note that says what an index is of.
 pub(crate) const KEY: &str = "index_of";
 /// Of what the note says and how the trace was folded.
-const VERSION: u64 = 6;
+const VERSION: u64 = 7;
 /// So many bytes at the trace's start and end are hashed.
 const HASHED: usize = 64 << 10;
 

@@ -1,7 +1,7 @@
 //! Advice as lines of text.
 
 use workspan_analysis::advise::{Advice, GrainAdvice, GrainChange, Step};
-use workspan_dag::Dag;
+use workspan_dag::{Dag, ROOT_PLACE};
 
 use super::{change_words, stop_words};
 use crate::compare::CompareOptions;
@@ -46,11 +46,12 @@ pub fn advise_text(dag: &Dag, advice: &Advice, looks: &CompareOptions) -> String
 
 fn show(dag: &Dag, advice: &Advice, number: usize, step: &Step, page: &mut Page) {
     let block = &step.block;
-    let mut words: Vec<Piece> = owner_words(dag, block.site, step.strands > 1);
+    let many = step.strands > 1 && block.site != ROOT_PLACE;
+    let mut words: Vec<Piece> = owner_words(dag, block.site, many);
     words.push(plain(", from "));
-    words.extend(start_words(dag, block.from, block.from_kind));
+    words.extend(start_words(dag, block.from, block.from_kind, many));
     words.push(plain(" to "));
-    words.extend(end_words(dag, block.to, block.to_kind));
+    words.extend(end_words(dag, block.to, block.to_kind, many));
     let part = percent_of(step.critical, advice.now.span_ticks());
     words.push(plain(": "));
     words.push(strong(time(&dag.meta, step.critical as f64)));

@@ -1,10 +1,11 @@
 //! The title, and what limits the program in one or two sentences.
 
+use workspan_analysis::Outside;
 use workspan_analysis::causes::{Headline, headline};
 
-use super::{View, findings};
+use super::{View, code, findings};
 use crate::page::{Page, Piece, Tone, columns, plain, strong};
-use crate::quantity::{bytes, ratio, thousands};
+use crate::quantity::{bytes, ratio, share, thousands};
 
 pub(super) fn title(view: &View, page: &mut Page) {
     let meta = &view.dag.meta;
@@ -48,7 +49,7 @@ pub(super) fn title(view: &View, page: &mut Page) {
     page.blank();
 }
 
-fn workers(n: u32) -> String {
+pub(super) fn workers(n: u32) -> String {
     if n == 1 {
         "1 worker".into()
     } else {
@@ -89,7 +90,13 @@ pub(super) fn said(view: &View) -> Said {
             ..of(vec![strong(busy(view)), strong(allowed(view))])
         },
     };
+    if let Some(outside) = &view.report.outside {
+        said.more.insert(0, not_here(view, outside));
+    }
     said.more.extend(small_tasks(view));
+    if view.dag.meta.unread.is_some() {
+        said.verdict.insert(0, strong(ONLY_A_PART));
+    }
     said
 }
 
@@ -104,12 +111,22 @@ pub(super) fn verdict(view: &View, page: &mut Page) {
     }
 }
 
+/// What comes before a verdict on a trace that could not be read as a whole.
+const ONLY_A_PART: &str = "Only part of this trace could be read. In that part: ";
+
 /// `3.9 of 8 workers busy on average;`
 fn busy(view: &View) -> String {
     let b = &view.report.breakdown;
     let noun = if b.workers == 1 { "worker" } else { "workers" };
     let busy = b.work as f64 / b.elapsed().max(1) as f64;
     let of = thousands(b.workers.into());
+    if view.dag.meta.unread.is_some_and(|part| part.off_cpu) {
+        // Work may include time off the CPU, so this is no measure of how busy they were.
+        return format!(
+            "{} of {of} {noun} had a task on average (whether on or off the CPU is unknown); ",
+            ratio(busy)
+        );
+    }
     format!("{} of {of} {noun} busy on average; ", ratio(busy))
 }
 
@@ -137,6 +154,24 @@ fn nothing(view: &View, enough_for: u32) -> Said {
         more,
         lost: false,
     }
+}
+
+/// CPU time that none of the numbers has.
+fn not_here(view: &View, outside: &Outside) -> Vec<Piece> {
+    let mut words = vec![
+        strong(view.time(outside.others as f64)),
+        plain(" of the process's CPU time ("),
+        strong(share(outside.percent())),
+        plain(
+            ") ran on threads outside the pool that called no runtime meanwhile, and is in none of these numbers",
+        ),
+    ];
+    if let Some(hot) = &outside.hottest {
+        words.push(plain(": mostly in "));
+        words.extend(code::named(hot));
+    }
+    words.push(plain("."));
+    words
 }
 
 /// When a steal costs more than the strands it moves, that is said whatever else limits.

@@ -60,7 +60,8 @@ struct ThreadMeta {
     thread: ThreadId,
     label: String,
     worker: bool,
-    busy: f64,
+    /// Share of the elapsed time on the CPU; `None` while only an overview is known, which knows no times off it.
+    busy: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -171,7 +172,7 @@ fn sketched<'a>(run: &'a Run, overview: &'a Overview) -> RunMeta<'a> {
                 false => format!("T{thread}"),
             },
             worker,
-            busy: overview.busy(thread),
+            busy: None,
         }
     });
     let site = |&place: &u32| site_name(place, overview.place(place));
@@ -258,7 +259,7 @@ fn threads(picture: &Picture) -> Vec<ThreadMeta> {
             false => format!("T{thread}"),
         },
         worker: dag.is_worker(thread),
-        busy: (busy as f64 / elapsed).min(1.0),
+        busy: Some((busy as f64 / elapsed).min(1.0)),
     })
     .collect()
 }
