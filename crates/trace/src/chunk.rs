@@ -67,6 +67,8 @@ pub enum ChunkKind {
     Stacks = 12,
     /// Samples ([`crate::entry::SamplesEntry`]).
     Samples = 13,
+    /// CPU time by thread ([`crate::entry::CpuTime`]).
+    CpuTimes = 14,
 }
 
 impl ChunkKind {
@@ -86,6 +88,7 @@ impl ChunkKind {
             11 => ChunkKind::Frames,
             12 => ChunkKind::Stacks,
             13 => ChunkKind::Samples,
+            14 => ChunkKind::CpuTimes,
             _ => return None,
         })
     }

@@ -9,6 +9,7 @@ mod cargo_line;
 mod child;
 mod clock;
 mod costs;
+mod cpu_times;
 pub mod destination;
 mod direct;
 mod environment;

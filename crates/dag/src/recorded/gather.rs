@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use workspan_trace::chunk::CHUNK_HEADER_SIZE;
 use workspan_trace::entry::{
-    ClockPair, Finished, FrameEntry, Label, Note, OffCpu, PlaceEntry, SamplesEntry, Site,
+    ClockPair, CpuTime, Finished, FrameEntry, Label, Note, OffCpu, PlaceEntry, SamplesEntry, Site,
     StackEntry, entries,
 };
 use workspan_trace::event::{Event, Events};
@@ -37,6 +37,7 @@ pub(super) struct Gathered<'a> {
     /// By number.
     pub stacks: BTreeMap<u32, StackEntry>,
     pub samples: Vec<SamplesEntry>,
+    pub cpu_times: Vec<CpuTime>,
     pub finished: Option<Finished>,
     pub warnings: Vec<String>,
     /// Damage is left out and told, not an error.
@@ -164,6 +165,9 @@ pub(super) fn gather_of<'a>(
             ChunkKind::Samples => gathered
                 .samples
                 .extend(bodies().filter_map(SamplesEntry::decode)),
+            ChunkKind::CpuTimes => gathered
+                .cpu_times
+                .extend(bodies().filter_map(CpuTime::decode)),
             ChunkKind::Maps | ChunkKind::Threads => {}
         }
     }
