@@ -155,15 +155,14 @@ fn samples(dag: &Dag, work: u64) -> Option<Check> {
 /// Of the process's CPU time this part outside of all tasks is worth saying.
 const NOTABLE_OUTSIDE: f64 = 0.05;
 
-/// The sentences that stand above a report: what does not hold, then CPU time that no task had.
+/// The sentences that stand above a report: what does not hold.
 pub fn told(dag: &Dag, checks: &[Check]) -> Vec<String> {
     let broken = checks.iter().filter(|check| !check.holds);
-    let mut told: Vec<String> = broken.map(|check| sentence(dag, check)).collect();
-    told.extend(dag.meta.cpu.as_ref().and_then(outside));
-    told
+    broken.map(|check| sentence(dag, check)).collect()
 }
 
-fn outside(cpu: &CpuTimes) -> Option<String> {
+/// That much of the CPU time was no task's, for whoever does not show [`crate::Report::outside`].
+pub fn outside(cpu: &CpuTimes) -> Option<String> {
     let all = cpu.process.unwrap_or_else(|| cpu.of_threads());
     let share = cpu.outside as f64 / all.max(1) as f64;
     let mostly = match &cpu.outside_in {

@@ -242,6 +242,48 @@ pub fn hottest(dag: &Dag, time: (u64, u64), wanted: impl Fn(StrandId) -> bool) -
     functions(dag, time, &[], wanted).into_iter().next()
 }
 
+/// The function that most of these stacks were in, with its hottest line; `None` where there is none.
+pub(crate) fn hottest_of(dag: &Dag, stacks: impl Iterator<Item = u32>) -> Option<Hottest> {
+    let mut functions: BTreeMap<(&str, Option<&str>), BTreeMap<Option<u32>, u64>> = BTreeMap::new();
+    let mut of = 0;
+    for stack in stacks {
+        of += 1;
+        if let Some(frame) = line_of(dag, stack) {
+            let lines = functions
+                .entry((&frame.function, frame.file.as_deref()))
+                .or_default();
+            *lines.entry(frame.line).or_default() += 1;
+        }
+    }
+    let mut most: Option<Hottest> = None;
+    for ((function, file), lines) in functions {
+        let samples = lines.values().sum();
+        if most.as_ref().is_none_or(|m| samples > m.samples) {
+            let line = lines.iter().max_by_key(|(_, n)| **n);
+            most = Some(Hottest {
+                function: function.to_owned(),
+                file: file.map(str::to_owned),
+                line: line.and_then(|(line, _)| *line),
+                samples,
+                critical: 0,
+                of,
+            });
+        }
+    }
+    most
+}
+
+/// Whether a strand is of the code block of `finding`.
+pub(crate) fn of_block<'a>(dag: &'a Dag, finding: &'a Finding) -> impl Fn(StrandId) -> bool + 'a {
+    let (at, strands) = (&finding.place, &dag.strands);
+    move |s: StrandId| {
+        let i = s as usize;
+        dag.tasks.site[strands.task[i] as usize] == at.site
+            && (dag.starts_at(s), strands.start_kind[i]) == (at.from, at.from_kind)
+            && (strands.to[i], strands.end_kind[i]) == (at.to, at.to_kind)
+    }
+}
+
 /// First and last line of a function that samples of the `wanted` strands fell on.
 pub(crate) fn extent(
     dag: &Dag,
@@ -268,15 +310,9 @@ pub fn inside(dag: &Dag, finding: &Finding) -> Option<Hottest> {
     let at = &finding.place;
     let strands = &dag.strands;
     let of_site = |s: StrandId| dag.tasks.site[strands.task[s as usize] as usize] == at.site;
-    let of_block = |s: StrandId| {
-        let i = s as usize;
-        of_site(s)
-            && (dag.starts_at(s), strands.start_kind[i]) == (at.from, at.from_kind)
-            && (strands.to[i], strands.end_kind[i]) == (at.to, at.to_kind)
-    };
     let all = (0, u64::MAX);
     match finding.cause {
-        Cause::SerialStrand | Cause::Blocked => hottest(dag, all, of_block),
+        Cause::SerialStrand => hottest(dag, all, of_block(dag, finding)),
         Cause::GrainCoarse | Cause::Stretch => hottest(dag, all, of_site),
         _ => None,
     }

@@ -8,6 +8,7 @@
 pub mod advise;
 mod alone;
 mod between;
+mod blocked;
 mod blocks;
 mod breakdown;
 pub mod causes;
@@ -21,14 +22,17 @@ mod full;
 mod heat;
 mod heaviest;
 mod lanes;
+mod limits;
 mod low_parallelism;
 mod moments;
 mod nesting;
 mod no_work;
 mod options;
+mod outside;
 mod parts;
 mod predecessors;
 mod profile;
+mod quiet;
 mod ready;
 mod ready_path;
 mod regions;
@@ -55,6 +59,7 @@ mod work_span;
 
 pub use alone::AloneRow;
 pub use between::evenly;
+pub use blocked::{BlockedIn, WaitKind, blocked_in};
 pub use blocks::{BlockKey, BlockRow, BlockTable};
 pub use breakdown::Breakdown;
 pub use column::{Column, Marks};
@@ -64,11 +69,14 @@ pub use heat::{
     FunctionHeat, Heat, Hottest, LineHeat, functions, heat, hottest, inside, is_program, line_of,
 };
 pub use lanes::{Lane, Lanes, MOST_LANES, lanes};
+pub use limits::{Blocked, Limits, RegionShares, limits};
 pub use low_parallelism::{LowParallelism, LowStrand};
 pub use moments::{Changes, Moments, Now};
 pub use options::{Error, Metric, Options};
+pub use outside::Outside;
 pub use parts::PartRow;
 pub use profile::Profile;
+pub use quiet::Quiet;
 pub use ready::{Readied, is_buried, made_ready, stolen_strands};
 pub use ready_path::{ReadyPath, ready_path};
 pub use regions::RegionRow;

@@ -12,8 +12,10 @@ use crate::heat::{Heat, heat};
 use crate::heaviest::Heaviest;
 use crate::low_parallelism::LowParallelism;
 use crate::options::{Error, Metric, Options};
+use crate::outside::{Outside, outside};
 use crate::parts::{PartRow, parts};
 use crate::profile::Profile;
+use crate::quiet::{Quiet, quiet};
 use crate::regions::{RegionRow, regions};
 use crate::side_by_side::both;
 use crate::sites::{SiteRow, sites};
@@ -49,6 +51,10 @@ pub struct Report {
     pub regions: Vec<RegionRow>,
     /// Labelled parts, by label's first start.
     pub parts: Vec<PartRow>,
+    /// Where preemption is a finding: what bounds the program all the same.
+    pub quiet: Option<Quiet>,
+    /// CPU time of threads that are in none of the numbers, where that is worth a word.
+    pub outside: Option<Outside>,
     /// What to try first.
     pub suggestion: Option<Suggestion>,
     /// What no run can break, held against the CPU time that the process used.
@@ -115,7 +121,7 @@ pub fn report_against(
         drop(tell);
         let others = OtherSpans::new(dag, &weights, options)?;
         let heaviest = Heaviest::unburdened(dag, &weights);
-        let work_span = work_span(dag, &weights, &heaviest, others);
+        let work_span = work_span(dag, &weights, options, &heaviest, others);
         let sites = sites(dag, &weights, &heaviest, &work_span.critical_path);
         let marked = (
             regions(dag, &weights, options),
@@ -130,7 +136,9 @@ pub fn report_against(
     if let (Some(baseline), Metric::Time) = (baseline, &options.metric) {
         stretch(&mut causes, dag, &weights, baseline);
     }
-    let suggestion = suggest(dag, &weights, options, &causes);
+    let quiet = quiet(dag, &weights, &work_span, &causes);
+    let suggestion = suggest(dag, &weights, options, &causes, quiet.as_ref());
+    let outside = outside(dag, &timeline.breakdown);
     let checks = checks(dag);
     let mut warnings = warnings(
         dag,
@@ -157,6 +165,8 @@ pub fn report_against(
         heat: heat(dag, &work_span.critical_path),
         regions,
         parts,
+        quiet,
+        outside,
         suggestion,
         checks,
         warnings,

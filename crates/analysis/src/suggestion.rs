@@ -5,13 +5,14 @@ use workspan_dag::{Dag, EndKind, NONE, ROOT_PLACE, StartKind, StrandId};
 use crate::causes::{Cause, Causes, Finding};
 use crate::heat::{extent, hottest};
 use crate::options::Options;
+use crate::quiet::Quiet;
 use crate::weight::Weights;
 use crate::what_if::{Outcome, Target, what_if_weighed};
 
 /// A finding's code made twice as fast.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suggestion {
-    /// Which of [`Causes::findings`].
+    /// Which of [`Causes::findings`]; their number where it is that of [`crate::Quiet`].
     pub finding: usize,
     /// Its code.
     pub target: Target,
@@ -32,8 +33,11 @@ pub(crate) fn suggest(
     weights: &Weights,
     options: &Options,
     causes: &Causes,
+    quiet: Option<&Quiet>,
 ) -> Option<Suggestion> {
-    for (finding, found) in causes.findings().into_iter().enumerate() {
+    let quiet = quiet.map(Quiet::as_finding);
+    let findings = causes.findings().into_iter().chain(&quiet);
+    for (finding, found) in findings.enumerate() {
         let Some(target) = code_of(dag, found) else {
             continue;
         };

@@ -22,7 +22,7 @@ pub struct HelpArgs {
 }
 
 /// The terms, each with what it means for a reader of the report.
-const TERMS: [(&str, &str); 35] = [
+const TERMS: [(&str, &str); 38] = [
     (
         "strand",
         "A stretch of one task on one thread without any task-parallel primitive in it. Strands are what the\n\
@@ -153,8 +153,8 @@ const TERMS: [(&str, &str); 35] = [
     (
         "cause",
         "Why worker time was lost. Every lost tick has exactly one: serial-strand, spawn-loop, grain-fine, grain-coarse,\n\
-         slow-thief, buried-wait, bounded-queue, stretch, descheduled, blocked, or none of these. docs/causes.md\n\
-         defines them.",
+         slow-thief, buried-wait, bounded-queue, stretch, descheduled, oversubscription, blocked, other-threads, other-pool,\n\
+         or none of these. docs/causes.md defines them.",
     ),
     (
         "serial-strand",
@@ -182,6 +182,19 @@ const TERMS: [(&str, &str); 35] = [
     (
         "buried-wait",
         "A cause: a wait was over, but its thread ran an unrelated task above it. See also: buried.",
+    ),
+    (
+        "oversubscription",
+        "A cause: strands could have run, but more threads of the program itself wanted to than there are CPUs. Use as many\n\
+         threads as CPUs.",
+    ),
+    (
+        "other-threads",
+        "A cause: a thread waited for threads that call no runtime, and that the report has no strands of.",
+    ),
+    (
+        "other-pool",
+        "A cause: a pool's workers were all busy, and those of another pool, which had nothing to do, can't take its tasks.",
     ),
     (
         "bounded-queue",

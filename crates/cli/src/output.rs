@@ -1,5 +1,6 @@
 //! Where output goes, and how it may look there.
 
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 
 use workspan_export::Charset;
@@ -46,6 +47,24 @@ pub fn charset(ascii: bool, out: &impl IsTerminal) -> Charset {
     } else {
         Charset::Ascii
     }
+}
+
+/// Writes a line to stderr; use it through [`say!`](crate::say). What can't be written is dropped.
+///
+/// `eprintln!` panics when stderr is a closed pipe or a full disk. The panic would replace the exit code, which
+/// belongs to the recorded program. A message nobody can read is not worth that.
+pub fn say(line: fmt::Arguments<'_>) {
+    // One write, so that lines of several processes do not mix.
+    let line = format!("{line}\n");
+    let _ = io::stderr().write_all(line.as_bytes());
+}
+
+/// `eprintln!` for this crate: a stderr that can't be written is no error ([`output::say`](crate::output::say)).
+#[macro_export]
+macro_rules! say {
+    ($($line:tt)*) => {
+        $crate::output::say(format_args!($($line)*))
+    };
 }
 
 /// Writes `text` to stdout.

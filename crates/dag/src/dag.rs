@@ -2,6 +2,7 @@
 
 use crate::folded::{Folded, Folds};
 use crate::meta::Meta;
+use crate::pools::Pools;
 use crate::samples::Samples;
 use crate::unrecorded::Bounds;
 
@@ -118,6 +119,16 @@ pub enum ScopeKind {
     Group,
     /// Children of members are members too.
     Tree,
+    /// A tree of which the members are a parallel region's implicit tasks, one a thread of its team: how many there are is no
+    /// property of the program.
+    Team,
+}
+
+impl ScopeKind {
+    /// Whether children of members are members too.
+    pub fn is_tree(self) -> bool {
+        self != ScopeKind::Group
+    }
 }
 
 /// A scope a task opened.
@@ -410,6 +421,8 @@ pub struct Dag {
     pub unrecorded: Vec<(StrandId, Bounds)>,
     /// Samples of the code.
     pub samples: Samples,
+    /// The pools, where there were several at one moment.
+    pub pools: Pools,
     /// Numbers of signals, by the strand that set them, ascending.
     pub signals: Vec<(StrandId, u64)>,
 }

@@ -8,12 +8,16 @@ pub mod build;
 pub mod cpu_time;
 pub mod dag;
 pub mod error;
+pub mod facts;
 pub mod folded;
+mod mapped;
 pub mod memory;
 pub mod meta;
 pub mod open;
 pub mod packed;
 mod passing;
+mod piped;
+pub mod pools;
 pub mod raw;
 pub mod recorded;
 pub mod samples;
@@ -29,6 +33,7 @@ pub use meta::{
     BURDEN_SOURCE, LEFT_OUT_JOIN, LEFT_OUT_TASK, Meta, RECORDED_TASK, Steals, TimeUnit,
 };
 pub use open::{OpenOptions, open, sketch};
+pub use pools::{Member, Pool, Pools};
 pub use recorded::sketch::Sketch;
-pub use samples::{Frame, Samples};
+pub use samples::{Frame, Samples, Stop};
 pub use unrecorded::Bounds;

@@ -10,6 +10,7 @@ pub use strands::RawStrands;
 use crate::dag::{Lists, Off, Place, ScopeKind, Steal, TaskKind, ThreadEvent};
 use crate::folded::Folds;
 use crate::meta::Meta;
+use crate::pools::Pools;
 use crate::samples::RawSamples;
 use crate::unrecorded::Bounds;
 
@@ -139,6 +140,8 @@ pub struct RawTrace {
     pub counters: Vec<(String, Vec<(u32, u64)>)>,
     /// Samples of the code.
     pub samples: RawSamples,
+    /// As [`crate::Dag::pools`].
+    pub pools: Pools,
     /// Folded strands by raw strand.
     pub folded: Folds,
     /// Of those, the ones that are estimated, by raw strand.

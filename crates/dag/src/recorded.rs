@@ -129,6 +129,7 @@ fn told(gathered: Gathered<'_>, places: Places, size: usize) -> Result<RawTrace,
     let threads = workers::assign(&told, extent.last - extent.first);
     raw.meta = facts::meta(&gathered, extent, &told, &threads, &places, size);
     raw.meta.probe_cost = counts.unrecorded.probe();
+    raw.pools = workers::pools(&told, &threads, &places, extent.last - extent.first);
     let mut on = std::mem::take(&mut raw.strands.thread);
     workers::renumber(&threads, &mut on, &mut raw);
     raw.strands.thread = on;

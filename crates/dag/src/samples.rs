@@ -41,10 +41,30 @@ pub struct Samples {
     /// The strand that ran; [`NONE`] for a time in which the thread ran none (the runtime's own), and for the recorder's
     /// code, whose time is no strand's.
     pub strand: Vec<StrandId>,
+    /// Samples of threads that were no threads of the run then, by time: when, and an index into [`Samples::stacks`]. Such a
+    /// thread never calls the runtime, or has not yet.
+    pub others: Vec<(u64, u32)>,
+    /// Where strands gave up the CPU, by time, then thread.
+    pub stops: Vec<Stop>,
     /// Frames, each once.
     pub frames: Vec<Frame>,
     /// Stacks: indices into [`Samples::frames`], innermost first.
     pub stacks: Lists,
+}
+
+/// A strand gave up the CPU: one of the times it did, where that was often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Stop {
+    /// When, in ticks.
+    pub t: u64,
+    /// On which thread.
+    pub thread: ThreadId,
+    /// Its stack then: an index into [`Samples::stacks`].
+    pub stack: u32,
+    /// The strand.
+    pub strand: StrandId,
+    /// For how long, in ticks.
+    pub ticks: u64,
 }
 
 impl Frame {
@@ -98,6 +118,19 @@ pub struct RawSample {
     pub stack: u32,
 }
 
+/// A time off the CPU as told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RawStop {
+    /// When it began.
+    pub t: u64,
+    /// Thread.
+    pub thread: u32,
+    /// Index into the stacks.
+    pub stack: u32,
+    /// How long it was.
+    pub ticks: u64,
+}
+
 /// Samples as told, in any order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct RawSamples {
@@ -105,6 +138,10 @@ pub struct RawSamples {
     pub hertz: u32,
     /// The samples.
     pub list: Vec<RawSample>,
+    /// As [`Samples::others`].
+    pub others: Vec<(u64, u32)>,
+    /// Where threads gave up the CPU.
+    pub stops: Vec<RawStop>,
     /// As [`Samples::frames`].
     pub frames: Vec<Frame>,
     /// As [`Samples::stacks`].
@@ -112,12 +149,17 @@ pub struct RawSamples {
 }
 
 /// Finds each sample's strand: O(n + m log m) for n strands and m samples. Samples of stacks or threads that are none are left
-/// out.
+/// out, and so are stops outside of strands: there a thread has nothing to do.
 pub(crate) fn place(mut raw: RawSamples, strands: &Strands, threads: u32) -> Samples {
     let stacks = raw.stacks.len() as u32;
     raw.list
         .retain(|sample| sample.stack < stacks && sample.thread < threads);
     raw.list.sort_unstable();
+    raw.others.retain(|&(_, stack)| stack < stacks);
+    raw.others.sort_unstable();
+    raw.stops
+        .retain(|stop| stop.stack < stacks && stop.thread < threads);
+    raw.stops.sort_unstable();
     let frames = raw.frames.len() as u32;
     let mut samples = Samples {
         hertz: raw.hertz,
@@ -130,32 +172,65 @@ pub(crate) fn place(mut raw: RawSamples, strands: &Strands, threads: u32) -> Sam
         let unknown = |frame: &mut u32| *frame = (*frame).min(frames);
         samples.stacks.items.iter_mut().for_each(unknown);
     }
+    samples.others = raw.others;
     let recording = samples.in_recording();
-    // The strand that began last on each thread; strands of one thread do not overlap.
-    let mut running = vec![
-        NONE;
-        if raw.list.is_empty() {
-            0
-        } else {
-            threads as usize
+    let mut running = Running::new(strands, threads, raw.stops.is_empty());
+    for stop in raw.stops {
+        let strand = running.at(stop.t, stop.thread);
+        if strand != NONE {
+            samples.stops.push(Stop {
+                t: stop.t,
+                thread: stop.thread,
+                stack: stop.stack,
+                strand,
+                ticks: stop.ticks,
+            });
         }
-    ];
-    let mut next = 0;
+    }
+    let mut running = Running::new(strands, threads, raw.list.is_empty());
     for sample in raw.list {
-        while next < strands.len() && strands.start[next] <= sample.t {
-            if strands.end[next] > strands.start[next] {
-                running[strands.thread[next] as usize] = next as u32;
-            }
-            next += 1;
-        }
-        let strand = running[sample.thread as usize];
-        let inside = strand != NONE
-            && sample.t < strands.end[strand as usize]
-            && !recording[sample.stack as usize];
+        let strand = running.at(sample.t, sample.thread);
+        let inside = strand != NONE && !recording[sample.stack as usize];
         samples.t.push(sample.t);
         samples.thread.push(sample.thread);
         samples.stack.push(sample.stack);
         samples.strand.push(if inside { strand } else { NONE });
     }
     samples
+}
+
+/// What threads run, asked by rising time.
+struct Running<'a> {
+    strands: &'a Strands,
+    next: usize,
+    /// The strand that began last on each thread; strands of one thread do not overlap.
+    last: Vec<StrandId>,
+}
+
+impl<'a> Running<'a> {
+    /// Nobody may ask where `unasked`.
+    fn new(strands: &'a Strands, threads: u32, unasked: bool) -> Self {
+        let threads = if unasked { 0 } else { threads as usize };
+        Running {
+            strands,
+            next: 0,
+            last: vec![NONE; threads],
+        }
+    }
+
+    /// The strand that `thread` runs at `time`; [`NONE`] for none.
+    fn at(&mut self, time: u64, thread: ThreadId) -> StrandId {
+        let strands = self.strands;
+        while self.next < strands.len() && strands.start[self.next] <= time {
+            if strands.end[self.next] > strands.start[self.next] {
+                self.last[strands.thread[self.next] as usize] = self.next as u32;
+            }
+            self.next += 1;
+        }
+        match self.last[thread as usize] {
+            NONE => NONE,
+            strand if time < strands.end[strand as usize] => strand,
+            _ => NONE,
+        }
+    }
 }

@@ -46,29 +46,32 @@ fn end_word(kind: EndKind) -> &'static str {
     }
 }
 
-fn at(dag: &Dag, id: PlaceId, word: &str) -> Vec<Piece> {
+fn at(dag: &Dag, id: PlaceId, word: &str, many: bool) -> Vec<Piece> {
     match place(dag, id) {
         Some(p) => vec![
             plain(format!("the {} at ", primitive(dag, id, word))),
             (Tone::Path, p.label.clone()),
         ],
+        None if many => vec![plain(format!("their {word}"))],
         None => vec![plain(format!("its {word}"))],
     }
 }
 
-/// Where a strand starts, to stand after "from".
-pub(crate) fn start_words(dag: &Dag, from: PlaceId, kind: StartKind) -> Vec<Piece> {
+/// Where a strand starts, or `many` do, to stand after "from".
+pub(crate) fn start_words(dag: &Dag, from: PlaceId, kind: StartKind, many: bool) -> Vec<Piece> {
     match kind {
+        StartKind::Begin if many => vec![plain("their start")],
         StartKind::Begin => vec![plain("its start")],
-        _ => at(dag, from, start_word(kind)),
+        _ => at(dag, from, start_word(kind), many),
     }
 }
 
-/// Where a strand ends, to stand after "to".
-pub(crate) fn end_words(dag: &Dag, to: PlaceId, kind: EndKind) -> Vec<Piece> {
+/// Where a strand ends, or `many` do, to stand after "to".
+pub(crate) fn end_words(dag: &Dag, to: PlaceId, kind: EndKind, many: bool) -> Vec<Piece> {
     match kind {
+        EndKind::End if many => vec![plain("their end")],
         EndKind::End => vec![plain("the end of the task")],
-        _ => at(dag, to, end_word(kind)),
+        _ => at(dag, to, end_word(kind), many),
     }
 }
 

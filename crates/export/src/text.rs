@@ -1,5 +1,6 @@
 //! The report as text: what limits the program first, then the evidence.
 
+mod advice;
 mod breakdown;
 mod code;
 mod findings;

@@ -12,8 +12,8 @@ use perf_event_open_sys::bindings::{
 };
 
 use crate::cost::Rate;
-use crate::event::{Refused, online_cpus, open_switches};
-use crate::ring::Ring;
+use crate::event::{Refused, online_cpus, open_stops, open_switches};
+use crate::ring::{Ring, STOPS_BYTES};
 use crate::switch_file::{self, Switch};
 
 /// Milliseconds between two looks at the rings when none calls for one.
@@ -51,7 +51,12 @@ pub fn watch_from_exec(path: &Path, rate: Option<Rate>) -> Result<Option<Refused
     // SAFETY: a plain system call on a descriptor we own.
     unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX) };
     let rate = rate.filter(|_| unsampled.is_none());
-    start_watcher(events, process, (pid, rate), file).map_err(|error| {
+    // What blocks is said without a place where the kernel does not take stacks of switches.
+    let stops = match rate {
+        Some(_) => open_each(open_stops).unwrap_or_default(),
+        None => Vec::new(),
+    };
+    start_watcher((events, stops), process, (pid, rate), file).map_err(|error| {
         let _ = std::fs::remove_file(path);
         Refused::new("the watcher can't be started", &error)
     })?;
@@ -60,9 +65,13 @@ pub fn watch_from_exec(path: &Path, rate: Option<Rate>) -> Result<Option<Refused
 
 /// One event for each CPU.
 fn open_all(hertz: Option<u32>) -> io::Result<Vec<OwnedFd>> {
+    open_each(|cpu| open_switches(cpu, hertz))
+}
+
+fn open_each(open: impl Fn(i32) -> io::Result<OwnedFd>) -> io::Result<Vec<OwnedFd>> {
     let mut events = Vec::new();
     for cpu in online_cpus() {
-        match open_switches(cpu, hertz) {
+        match open(cpu) {
             Ok(event) => events.push(event),
             // A CPU went offline between the list and the call.
             Err(error) if error.raw_os_error() == Some(libc::ENODEV) => {}
@@ -74,7 +83,7 @@ fn open_all(hertz: Option<u32>) -> io::Result<Vec<OwnedFd>> {
 
 /// Forks the watcher and returns when its rings are mapped. (They are mapped there: a fork does not copy such mappings.)
 fn start_watcher(
-    events: Vec<OwnedFd>,
+    (events, stops): (Vec<OwnedFd>, Vec<OwnedFd>),
     process: OwnedFd,
     (pid, rate): (u32, Option<Rate>),
     file: File,
@@ -101,8 +110,12 @@ fn start_watcher(
             let _ = answering.write_all(&error.to_le_bytes());
             drop(answering);
             if let Ok(mut rings) = rings {
+                let stops = stops.into_iter();
+                let stops: io::Result<Vec<Ring>> =
+                    stops.map(|fd| Ring::map_bytes(fd, STOPS_BYTES)).collect();
+                let mut stops = stops.unwrap_or_default();
                 detach();
-                drain(&mut rings, &process, (pid, rate), file);
+                drain((&mut rings, &mut stops), &process, (pid, rate), file);
             }
             // SAFETY: ends this process without running the runner's exit handlers.
             unsafe { libc::_exit(0) }
@@ -182,7 +195,12 @@ fn close_others() {
 }
 
 /// Until the program has ended. A write that fails (disk full) ends the watching; the program is not concerned.
-fn drain(rings: &mut [Ring], process: &OwnedFd, (pid, rate): (u32, Option<Rate>), mut file: File) {
+fn drain(
+    (rings, stops): (&mut [Ring], &mut [Ring]),
+    process: &OwnedFd,
+    (pid, rate): (u32, Option<Rate>),
+    mut file: File,
+) {
     let mut buffer = Vec::with_capacity(1 << 16);
     if let Some(rate) = rate {
         buffer.extend_from_slice(&switch_file::rate(rate.hertz));
@@ -191,7 +209,7 @@ fn drain(rings: &mut [Ring], process: &OwnedFd, (pid, rate): (u32, Option<Rate>)
         }
     }
     let mut polled: Vec<libc::pollfd> = std::iter::once(process.as_raw_fd())
-        .chain(rings.iter().map(Ring::raw_fd))
+        .chain(rings.iter().chain(stops.iter()).map(Ring::raw_fd))
         .map(|fd| libc::pollfd {
             fd,
             events: libc::POLLIN,
@@ -202,9 +220,15 @@ fn drain(rings: &mut [Ring], process: &OwnedFd, (pid, rate): (u32, Option<Rate>)
         // SAFETY: an array of initialised entries and its length.
         unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, LOOK_MS) };
         let is_over = polled[0].revents != 0;
-        for (ring, entry) in rings.iter_mut().zip(&mut polled[1..]) {
+        let switches = rings.len();
+        let all = rings.iter_mut().chain(stops.iter_mut()).enumerate();
+        for ((number, ring), entry) in all.zip(&mut polled[1..]) {
             ring.drain(|kind, misc, body| {
-                keep(kind, misc, body, pid, &mut buffer);
+                if number < switches {
+                    keep(kind, misc, body, pid, &mut buffer);
+                } else {
+                    keep_stop(kind, body, pid, &mut buffer);
+                }
             });
             // The event's own thread has ended; its ring still fills from inherited ones, but would poll ready for ever.
             if entry.revents & (libc::POLLHUP | libc::POLLERR) != 0 {
@@ -220,8 +244,8 @@ fn drain(rings: &mut [Ring], process: &OwnedFd, (pid, rate): (u32, Option<Rate>)
 
 /// Keeps of a record what is wanted: switches and samples of the program's own threads, and counts of lost ones.
 fn keep(kind: u32, misc: u16, body: &[u8], pid: u32, out: &mut Vec<u8>) -> Option<()> {
-    let word32 = |at: usize| Some(u32::from_le_bytes(body.get(at..at + 4)?.try_into().ok()?));
-    let word64 = |at: usize| Some(u64::from_le_bytes(body.get(at..at + 8)?.try_into().ok()?));
+    let word32 = |at| word32(body, at);
+    let word64 = |at| word64(body, at);
     match kind {
         PERF_RECORD_SWITCH if word32(0)? == pid => {
             let is = |bit: u32| u32::from(misc) & bit != 0;
@@ -236,16 +260,39 @@ fn keep(kind: u32, misc: u16, body: &[u8], pid: u32, out: &mut Vec<u8>) -> Optio
         }
         // Instruction pointer, process, thread, time, CPU, number of addresses, addresses.
         PERF_RECORD_SAMPLE if word32(8)? == pid => {
-            let count = usize::try_from(word64(32)?).ok()?.min(1 << 10);
-            let chain = (0..count).filter_map(|i| word64(40 + 8 * i));
-            // Marks of the kernel's that say in what mode the addresses after them are.
-            let chain = chain.filter(|&address| address < PERF_CONTEXT_MARKS);
+            let chain = chain(body)?;
             switch_file::sample(word32(12)?, word64(16)?, word64(0)?, chain, out);
         }
         PERF_RECORD_LOST => out.extend_from_slice(&switch_file::lost(word64(8)?)),
         _ => {}
     }
     Some(())
+}
+
+/// Keeps of a record of the other rings the stack of a thread of the program's own that leaves its CPU. Those that were lost are
+/// only missed.
+fn keep_stop(kind: u32, body: &[u8], pid: u32, out: &mut Vec<u8>) -> Option<()> {
+    if kind == PERF_RECORD_SAMPLE && word32(body, 8)? == pid {
+        let (tid, ns) = (word32(body, 12)?, word64(body, 16)?);
+        switch_file::stop(tid, ns, chain(body)?, out);
+    }
+    Some(())
+}
+
+/// The addresses of a sample's call chain.
+fn chain(body: &[u8]) -> Option<impl Iterator<Item = u64> + '_> {
+    let count = usize::try_from(word64(body, 32)?).ok()?.min(1 << 10);
+    let chain = (0..count).filter_map(|i| word64(body, 40 + 8 * i));
+    // Marks of the kernel's that say in what mode the addresses after them are.
+    Some(chain.filter(|&address| address < PERF_CONTEXT_MARKS))
+}
+
+fn word32(body: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(body.get(at..at + 4)?.try_into().ok()?))
+}
+
+fn word64(body: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(body.get(at..at + 8)?.try_into().ok()?))
 }
 
 /// From here on, entries of a call chain are the kernel's marks.

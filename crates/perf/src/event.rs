@@ -5,8 +5,9 @@ use std::os::fd::{FromRawFd, OwnedFd};
 
 use perf_event_open_sys as sys;
 use sys::bindings::{
-    PERF_COUNT_SW_DUMMY, PERF_COUNT_SW_TASK_CLOCK, PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_CPU,
-    PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME, PERF_TYPE_SOFTWARE, perf_event_attr,
+    PERF_COUNT_SW_CONTEXT_SWITCHES, PERF_COUNT_SW_DUMMY, PERF_COUNT_SW_TASK_CLOCK,
+    PERF_SAMPLE_CALLCHAIN, PERF_SAMPLE_CPU, PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
+    PERF_TYPE_SOFTWARE, perf_event_attr,
 };
 
 /// Why the kernel does not let us watch; the text says what would allow it.
@@ -43,6 +44,29 @@ pub(crate) fn open_switches(cpu: i32, hertz: Option<u32>) -> io::Result<OwnedFd>
     attr.set_enable_on_exec(1);
     attr.set_inherit(1);
     attr.set_context_switch(1);
+    open(&mut attr, cpu)
+}
+
+/// Stacks of threads that leave a CPU, for a second of their time on one. Each costs about what the switch does, so that a
+/// program of many switches is not slowed down.
+const STOPS_A_SECOND: u64 = 1997;
+
+/// Opens user call chains of the calling process's threads as they leave `cpu`, off until its next exec. The kernel takes them in
+/// kernel mode, so it allows them to whoever may look into it (kernel.perf_event_paranoid of 1 or less, or CAP_PERFMON); its own
+/// addresses are left out all the same. A thread's first switches all have one; then the kernel keeps the rate.
+pub(crate) fn open_stops(cpu: i32) -> io::Result<OwnedFd> {
+    let mut attr = attributes(None);
+    attr.config = u64::from(PERF_COUNT_SW_CONTEXT_SWITCHES);
+    attr.sample_type |= u64::from(PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN);
+    attr.__bindgen_anon_1.sample_freq = STOPS_A_SECOND;
+    attr.set_freq(1);
+    attr.set_exclude_kernel(0);
+    attr.set_exclude_callchain_kernel(1);
+    attr.sample_max_stack = DEEPEST_SAMPLE;
+    attr.__bindgen_anon_2.wakeup_watermark = (crate::ring::STOPS_BYTES / 4) as u32;
+    attr.set_disabled(1);
+    attr.set_enable_on_exec(1);
+    attr.set_inherit(1);
     open(&mut attr, cpu)
 }
 

@@ -9,6 +9,8 @@ use perf_event_open_sys::bindings::perf_event_mmap_page;
 
 /// Bytes of records a ring holds; with its control page within the 516 KiB an ordinary user may lock per CPU.
 pub(crate) const DATA_BYTES: usize = 64 * 4096;
+/// Likewise of the ring for stacks at context switches: both together stay within what an ordinary user may lock.
+pub(crate) const STOPS_BYTES: usize = 32 * 4096;
 
 /// A mapped ring.
 pub(crate) struct Ring {
@@ -21,10 +23,15 @@ pub(crate) struct Ring {
 impl Ring {
     /// Maps the ring of `fd`.
     pub(crate) fn map(fd: OwnedFd) -> io::Result<Ring> {
+        Self::map_bytes(fd, DATA_BYTES)
+    }
+
+    /// Maps a ring that holds so many bytes of records, a power of two of pages.
+    pub(crate) fn map_bytes(fd: OwnedFd, bytes: usize) -> io::Result<Ring> {
         // SAFETY: sysconf has no preconditions.
         let page_size =
             usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096);
-        let length = page_size + DATA_BYTES.next_multiple_of(page_size);
+        let length = page_size + bytes.next_multiple_of(page_size);
         // SAFETY: a new shared mapping of a descriptor we own, at an address the kernel picks.
         let page = unsafe {
             libc::mmap(

@@ -1,6 +1,7 @@
 //! The file that switches and samples are kept in until the trace is finalised: 16 bytes each, little-endian, in the order
 //! drained (by time within a CPU only): thread id, flags, `CLOCK_MONOTONIC_RAW` in ns. A sample is followed by its addresses,
-//! 8 bytes each, innermost first; their number stands in the flags from bit 8 on. It lies beside the spool and goes with it.
+//! 8 bytes each, innermost first; their number stands in the flags from bit 8 on. So is a stack at a context switch. It lies
+//! beside the spool and goes with it.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read};
@@ -14,6 +15,7 @@ pub(crate) const LOST: u32 = 4;
 pub(crate) const SAMPLE: u32 = 8;
 pub(crate) const RATE: u32 = 16;
 pub(crate) const COST: u32 = 32;
+pub(crate) const STOP: u32 = 64;
 /// Where in a sample's flags the number of its addresses stands.
 const COUNT_SHIFT: u32 = 8;
 
@@ -72,6 +74,18 @@ pub(crate) fn sample(
     out[at..at + 16].copy_from_slice(&entry(tid, SAMPLE | count << COUNT_SHIFT, ns));
 }
 
+/// Where a thread was when it left its CPU: the return addresses of its user stack.
+pub(crate) fn stop(tid: u32, ns: u64, chain: impl Iterator<Item = u64>, out: &mut Vec<u8>) {
+    let at = out.len();
+    out.extend_from_slice(&[0; 16]);
+    let mut count = 0u32;
+    for address in chain {
+        out.extend_from_slice(&address.to_le_bytes());
+        count += 1;
+    }
+    out[at..at + 16].copy_from_slice(&entry(tid, STOP | count << COUNT_SHIFT, ns));
+}
+
 fn entry(tid: u32, flags: u32, word: u64) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..4].copy_from_slice(&tid.to_le_bytes());
@@ -89,6 +103,8 @@ pub struct Switches {
     pub lost: u64,
     /// Samples by time.
     pub samples: Vec<Sample>,
+    /// Stacks of threads that leave a CPU, by time; of some of the switches where there are many.
+    pub stops: Vec<Sample>,
     /// Samples a second of CPU time; 0 when none were taken.
     pub hertz: u32,
     /// What a sample was measured to take of its thread's time, where the rate was chosen by that.
@@ -140,7 +156,7 @@ pub fn decode_switches(reader: &mut impl Read) -> Switches {
         let mut word = [0; 8];
         word.copy_from_slice(&bytes[8..]);
         let word = u64::from_le_bytes(word);
-        if flags & SAMPLE != 0 {
+        if flags & (SAMPLE | STOP) != 0 {
             let mut addresses = Vec::new();
             let mut address = [0u8; 8];
             for _ in 0..flags >> COUNT_SHIFT {
@@ -149,7 +165,11 @@ pub fn decode_switches(reader: &mut impl Read) -> Switches {
                 }
                 addresses.push(u64::from_le_bytes(address));
             }
-            all.samples.push(Sample {
+            let list = match flags & STOP {
+                0 => &mut all.samples,
+                _ => &mut all.stops,
+            };
+            list.push(Sample {
                 tid,
                 ns: word,
                 addresses,
@@ -171,5 +191,6 @@ pub fn decode_switches(reader: &mut impl Read) -> Switches {
     }
     all.switches.sort_by_key(|s| s.ns);
     all.samples.sort_by_key(|s| s.ns);
+    all.stops.sort_by_key(|s| s.ns);
     all
 }

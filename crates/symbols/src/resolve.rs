@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::cplusplus;
+use crate::class_name;
 use crate::function;
 use crate::mapping::{self, Mapping};
 use crate::module::{self, Frame, Told, Wanted};
@@ -273,9 +273,10 @@ impl Resolver<'_> {
         if at.is_some_and(|f| f.line.is_some() && !is_runtime(f)) {
             return self.frame(at, innermost);
         }
-        match cplusplus::type_name(name) {
-            Some(label) => Position {
-                label,
+        match class_name::of(name) {
+            Some(name) => Position {
+                label: name.short,
+                function: name.whole,
                 ..Position::default()
             },
             None if addresses.is_empty() => Position {

@@ -384,6 +384,31 @@ fn a_block_is_shown_at_its_pragma() {
 }
 
 #[test]
+fn a_block_behind_another_one_is_shown_at_its_own_pragma() {
+    if !there(
+        "a_block_behind_another_one_is_shown_at_its_own_pragma",
+        "gcc",
+    ) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    // Each block ends in a jump, behind which its table has one more row, where the next block begins.
+    for flags in [
+        &["-g", "-fno-inline", "-falign-functions=1"][..],
+        &["-g", "-fno-inline", "-falign-functions=1", "-gdwarf-4"],
+        &["-g", "-fno-inline"],
+    ] {
+        let program = build(folder.path(), "gcc", "neighbours.c", flags).unwrap();
+        let marks = [("/* first */", "tree"), ("/* second */", "tree")];
+        assert_eq!(
+            told(&resolved(&program).positions),
+            expected("neighbours.c", &marks),
+            "{flags:?}"
+        );
+    }
+}
+
+#[test]
 fn fortran() {
     if !there("fortran", "gfortran") {
         return;

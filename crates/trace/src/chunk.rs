@@ -67,8 +67,10 @@ pub enum ChunkKind {
     Stacks = 12,
     /// Samples ([`crate::entry::SamplesEntry`]).
     Samples = 13,
+    /// Where threads gave up the CPU ([`crate::entry::StopsEntry`]).
+    Stops = 14,
     /// CPU time by thread ([`crate::entry::CpuTime`]).
-    CpuTimes = 14,
+    CpuTimes = 15,
 }
 
 impl ChunkKind {
@@ -88,7 +90,8 @@ impl ChunkKind {
             11 => ChunkKind::Frames,
             12 => ChunkKind::Stacks,
             13 => ChunkKind::Samples,
-            14 => ChunkKind::CpuTimes,
+            14 => ChunkKind::Stops,
+            15 => ChunkKind::CpuTimes,
             _ => return None,
         })
     }

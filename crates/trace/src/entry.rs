@@ -12,7 +12,7 @@ mod site;
 pub use cpu_time::CpuTime;
 pub use fields::{Fields, entries, push_bytes, push_varint};
 pub use off_cpu::OffCpu;
-pub use sample::{FrameEntry, RECORDING, SamplesEntry, StackEntry};
+pub use sample::{FrameEntry, OTHER_THREADS, RECORDING, SamplesEntry, StackEntry, StopsEntry};
 pub use site::{Site, SitePosition};
 
 use fields::push_entry;

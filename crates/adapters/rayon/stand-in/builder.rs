@@ -9,6 +9,7 @@ use rayon_core_real::{ThreadBuilder, ThreadPoolBuildError};
 use std::any::Any;
 use std::fmt;
 use std::io;
+use std::panic::Location;
 use std::sync::Arc;
 
 type ThreadHandler = dyn Fn(usize) + Send + Sync;
@@ -90,12 +91,14 @@ impl ThreadPoolBuilder {
     }
 
     /// As the real one's: the pool lives, on scoped threads, as long as `with_pool` runs.
+    #[track_caller]
     pub fn build_scoped<W, F, R>(self, wrapper: W, with_pool: F) -> Result<R, ThreadPoolBuildError>
     where
         W: Fn(ThreadBuilder) + Sync,
         F: FnOnce(&ThreadPool) -> R,
     {
         let wrapper = &wrapper;
+        let built = Location::caller();
         std::thread::scope(|threads| {
             let start = |thread: ThreadBuilder| {
                 let mut builder = std::thread::Builder::new();
@@ -109,7 +112,7 @@ impl ThreadPoolBuilder {
                     .spawn_scoped(threads, move || wrapper(thread))
                     .map(|_| ())
             };
-            let pool = self.spawn_handler(start).build()?;
+            let pool = self.spawn_handler(start).build_at(built)?;
             Ok(with_pool(&pool))
         })
     }
@@ -117,20 +120,30 @@ impl ThreadPoolBuilder {
 
 impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
     /// As the real one's.
+    #[track_caller]
     pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
+        self.build_at(Location::caller())
+    }
+
+    fn build_at(
+        self,
+        built: &'static Location<'static>,
+    ) -> Result<ThreadPool, ThreadPoolBuildError> {
         let (pool, builder, spawn, on_this_thread) = self.prepared();
         let real = spawn.build(builder)?;
         announce_current_thread(&pool, on_this_thread);
-        Ok(ThreadPool::over(real, pool.map(|pool| pool.number)))
+        Ok(ThreadPool::over(real, pool.map(|pool| pool.number), built))
     }
 
     /// As the real one's.
+    #[track_caller]
     pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
+        let built = Location::caller();
         let (pool, builder, spawn, on_this_thread) = self.prepared();
         spawn.build_global(builder)?;
         announce_current_thread(&pool, on_this_thread);
         if let (Some(pool), Some(here)) = (pool, here()) {
-            here.announce_pool(pool.number, real::current_num_threads());
+            here.announce_pool(pool.number, real::current_num_threads(), Some(built));
         }
         Ok(())
     }

@@ -21,6 +21,7 @@ impl Configuration {
     }
 
     /// As the real one's.
+    #[track_caller]
     pub fn build(self) -> Result<ThreadPool, Box<dyn Error + 'static>> {
         Ok(self.builder.build()?)
     }
@@ -89,6 +90,7 @@ impl Configuration {
 
 /// As [`rayon_core_real::initialize`].
 #[deprecated(note = "use `ThreadPoolBuilder::build_global`")]
+#[track_caller]
 pub fn initialize(config: Configuration) -> Result<(), Box<dyn Error>> {
     Ok(config.builder.build_global()?)
 }

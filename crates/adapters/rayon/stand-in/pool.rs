@@ -35,13 +35,18 @@ impl ThreadPool {
     /// As the real one's.
     #[deprecated(note = "Use `ThreadPoolBuilder::build`")]
     #[allow(deprecated)]
+    #[track_caller]
     pub fn new(configuration: crate::Configuration) -> Result<ThreadPool, Box<dyn Error>> {
         configuration.build()
     }
 
-    pub(crate) fn over(real: real::ThreadPool, number: Option<u32>) -> Self {
+    pub(crate) fn over(
+        real: real::ThreadPool,
+        number: Option<u32>,
+        built: &'static Location<'static>,
+    ) -> Self {
         if let (Some(here), Some(number)) = (here(), number) {
-            here.announce_pool(number, real.current_num_threads());
+            here.announce_pool(number, real.current_num_threads(), Some(built));
         }
         ThreadPool { real, number }
     }

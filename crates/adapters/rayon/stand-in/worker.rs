@@ -3,8 +3,9 @@
 use crate::front::{HAS_ROOT, IS_WORKER};
 use crate::recording::{here, Here};
 use crate::task::ROOT;
-use crate::wire::Kind;
+use crate::wire::{primitive, Kind};
 use rayon_core_real as real;
+use std::panic::Location;
 use std::ptr;
 use std::sync::{Arc, Once, RwLock};
 
@@ -66,9 +67,15 @@ impl Here {
         self.set_flags(IS_WORKER, false);
     }
 
-    /// Says that a pool of so many workers exists.
-    pub(crate) fn announce_pool(&self, pool: u32, workers: usize) {
-        self.event(Kind::Pool, [u64::from(pool), workers as u64]);
+    /// Says that a pool of so many workers exists, and where it was built, if that was by a call.
+    pub(crate) fn announce_pool(
+        &self,
+        pool: u32,
+        workers: usize,
+        built: Option<&'static Location<'static>>,
+    ) {
+        let site = built.map_or(0, |at| u64::from(self.find_site(at, primitive::UNKNOWN)) + 1);
+        self.event(Kind::Pool, [u64::from(pool), workers as u64 | site << 32]);
     }
 }
 
@@ -109,7 +116,7 @@ pub(crate) fn ensure_global_pool(here: Here) {
             .build_global();
         // An error is not lost: Rayon meets it again at the call we stand before.
         if built.is_ok() {
-            here.announce_pool(number, real::current_num_threads());
+            here.announce_pool(number, real::current_num_threads(), None);
         }
     });
 }

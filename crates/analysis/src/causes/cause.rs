@@ -20,17 +20,23 @@ pub enum Cause {
     BoundedQueue,
     /// The same work took longer than in a serial run.
     Stretch,
-    /// A strand could have run, but the system ran something else.
+    /// A strand could have run, but other programs had the CPUs.
     Descheduled,
+    /// A strand could have run, but more threads of the program wanted to run than there are CPUs.
+    Oversubscribed,
     /// A strand gave up the CPU: I/O, a lock, a channel.
     Blocked,
+    /// A thread waited for threads that the trace has no records of.
+    OtherThreads,
+    /// The workers that were free were those of another pool.
+    OtherPool,
     /// None of these.
     None,
 }
 
 impl Cause {
     /// All of them, in the order of `Cause as usize`.
-    pub const ALL: [Cause; 11] = [
+    pub const ALL: [Cause; 14] = [
         Cause::SerialStrand,
         Cause::SpawnLoop,
         Cause::GrainFine,
@@ -40,7 +46,10 @@ impl Cause {
         Cause::BoundedQueue,
         Cause::Stretch,
         Cause::Descheduled,
+        Cause::Oversubscribed,
         Cause::Blocked,
+        Cause::OtherThreads,
+        Cause::OtherPool,
         Cause::None,
     ];
 
@@ -56,7 +65,10 @@ impl Cause {
             Cause::BoundedQueue => "bounded-queue",
             Cause::Stretch => "stretch",
             Cause::Descheduled => "descheduled",
+            Cause::Oversubscribed => "oversubscription",
             Cause::Blocked => "blocked",
+            Cause::OtherThreads => "other-threads",
+            Cause::OtherPool => "other-pool",
             Cause::None => "none",
         }
     }

@@ -1,14 +1,20 @@
 //! The books: lost worker-ticks by cause and place, kept as the sweep goes.
 
+use std::cell::OnceCell;
+
 use workspan_dag::{Dag, NONE, OffWhy, StrandId};
 
 use super::grain::Grain;
 use super::inside::inside;
 use super::off_cpu::OffCpu;
+use super::other_threads::OtherThreads;
 use super::path_strand::PathStrands;
+use super::pools::PoolUse;
+use super::preempted::Preempted;
 use super::probes::probes;
 use super::ready_strand::{ReadyStrands, whole_site};
 use super::spawn_loop::SpawnLoops;
+use super::task_size::{TaskSize, by_site};
 use super::{Cause, Causes, Costs, Evidence, Finding, Place};
 use crate::between::Between;
 use crate::blocks::{BlockKey, BlockTable};
@@ -245,6 +251,9 @@ pub(crate) struct Ledger<'a> {
     /// No work in the present gap of the path.
     in_gap: u128,
     off: OffCpu<'a>,
+    others: OtherThreads<'a>,
+    pools: Option<PoolUse<'a>>,
+    preempted: Preempted,
     book: Book,
 }
 
@@ -271,6 +280,9 @@ impl<'a> Ledger<'a> {
             open: None,
             in_gap: 0,
             off: OffCpu::new(dag),
+            others: OtherThreads::new(dag),
+            pools: PoolUse::new(dag),
+            preempted: Preempted::new(dag),
             book: Book::new(),
         }
     }
@@ -295,9 +307,10 @@ impl<'a> Ledger<'a> {
         self.book.take(self.off.descheduled);
         self.book.take(self.off.blocked);
         self.book.take(probes);
+        divide_preempted(&mut self.book, &self.preempted, self.dag, breakdown);
         let show = Show {
             dag: self.dag,
-            grain: &self.grain,
+            sizes: OnceCell::new(),
             loops: &self.loops,
             steal: (self.costs.steal > 0).then_some(self.costs.steal),
         };
@@ -318,15 +331,7 @@ impl<'a> Ledger<'a> {
             Some(OffWhy::Preempted) => {
                 return (Entry::new(Cause::Descheduled, whole_site(NONE)), s);
             }
-            Some(OffWhy::Blocked) => {
-                let others = moment.running() - u64::from(self.dag.is_worker(thread as u32));
-                let blocked = match others {
-                    0 => Entry::new(Cause::Blocked, BlockKey::of(self.dag, s)),
-                    // It waits for threads without an edge to tell for which.
-                    _ => Entry::new(Cause::None, whole_site(NONE)),
-                };
-                return (blocked, s);
-            }
+            Some(OffWhy::Blocked) => return self.waiting(s, thread, moment),
         }
         let entry = match self.asked {
             Some((asked, entry)) if asked == at => entry,
@@ -334,6 +339,41 @@ impl<'a> Ledger<'a> {
         };
         self.asked = Some((at, entry));
         (entry, s)
+    }
+
+    /// The cause of no work while the thread of `s`, a strand of the path, has given up the CPU.
+    fn waiting(&mut self, s: StrandId, thread: usize, moment: &Moment) -> (Entry, StrandId) {
+        let (dag, is_worker) = (self.dag, self.dag.is_worker(thread as u32));
+        let others = moment.running() - u64::from(is_worker);
+        if others == 0 {
+            let outside = !is_worker && self.others.ran(thread as u32, moment.begin);
+            let cause = if outside {
+                Cause::OtherThreads
+            } else {
+                Cause::Blocked
+            };
+            return (Entry::new(cause, BlockKey::of(dag, s)), s);
+        }
+        // It waits for threads without an edge to tell for which: for the one strand that runs, where it is one.
+        let own = if is_worker { thread } else { 0 };
+        let other = moment.only_thread ^ own;
+        let strand = match others {
+            1 => self.off.strand(other),
+            _ => NONE,
+        };
+        if strand == NONE {
+            return (Entry::new(Cause::None, whole_site(NONE)), s);
+        }
+        let entry = match self.off.why(other) {
+            Some(OffWhy::Preempted) => Entry::new(Cause::Descheduled, whole_site(NONE)),
+            Some(OffWhy::Blocked) => Entry::new(Cause::Blocked, BlockKey::of(dag, strand)),
+            None => Entry::new(Cause::SerialStrand, BlockKey::of(dag, strand)),
+        };
+        (entry, strand)
+    }
+
+    fn task(&self, strand: StrandId) -> usize {
+        self.dag.strands.task[strand as usize] as usize
     }
 
     fn close(&mut self) {
@@ -356,10 +396,16 @@ impl<'a> Ledger<'a> {
 impl Observer for Ledger<'_> {
     fn start(&mut self, strand: StrandId, thread: usize) {
         self.off.start(thread, strand);
+        if let Some(pools) = &mut self.pools {
+            pools.start(strand, thread);
+        }
     }
 
     fn end(&mut self, _: StrandId, thread: usize, time: u64) {
         self.off.end(thread, time);
+        if let Some(pools) = &mut self.pools {
+            pools.end(thread);
+        }
     }
 
     fn off(&mut self, thread: usize, time: u64, why: Option<OffWhy>) {
@@ -370,12 +416,29 @@ impl Observer for Ledger<'_> {
         if served == 0 {
             return;
         }
-        let Entry { cause, key, .. } = self.ready.cause(waiting, served, &self.grain, &self.loops);
         let s = waiting.strand;
-        let mut lost = u128::from(served);
+        let mut gap = 0;
         if self.path.get(self.next).is_some_and(|p| p.0 == s) {
-            lost += std::mem::take(&mut self.in_gap);
+            gap = std::mem::take(&mut self.in_gap);
         }
+        let mut served = served;
+        if let Some(own) = (self.pools.as_ref()).and_then(|p| p.free_since(s, waiting.ready))
+            && own < served
+        {
+            let (elsewhere, site) = (served - own, self.dag.tasks.site[self.task(s)]);
+            served = own;
+            let mut lost = u128::from(elsewhere);
+            if own == 0 {
+                lost += std::mem::take(&mut gap);
+            }
+            self.book
+                .add(Cause::OtherPool, whole_site(site), lost, s, elsewhere);
+            if own == 0 {
+                return;
+            }
+        }
+        let Entry { cause, key, .. } = self.ready.cause(waiting, served, &self.grain, &self.loops);
+        let lost = u128::from(served) + gap;
         if cause == Cause::Descheduled {
             self.book.add_beside(cause, key, lost, s);
         } else {
@@ -390,9 +453,13 @@ impl Observer for Ledger<'_> {
         {
             self.next += 1;
         }
+        self.preempted.moment(moment);
+        if let Some(pools) = &mut self.pools {
+            pools.moment(moment.begin, moment.ticks());
+        }
         let free = self.workers.saturating_sub(moment.running());
-        let idle = free.saturating_sub(moment.ready);
-        let lost = u128::from(idle) * u128::from(moment.ticks());
+        let mut idle = free.saturating_sub(moment.ready);
+        let mut lost = u128::from(idle) * u128::from(moment.ticks());
         if lost == 0 {
             return;
         }
@@ -405,6 +472,20 @@ impl Observer for Ledger<'_> {
             return;
         }
         let (entry, strand) = self.cause_of(at, moment);
+        if let Some(pools) = &self.pools {
+            let own = pools.idle_beside(strand, idle);
+            let elsewhere = u128::from(idle - own) * u128::from(moment.ticks());
+            if elsewhere > 0 {
+                let key = whole_site(self.dag.tasks.site[self.task(strand)]);
+                self.book
+                    .add_beside(Cause::OtherPool, key, elsewhere, strand);
+                self.book.group(Cause::OtherPool, key).ticks += moment.ticks();
+                (idle, lost) = (own, lost - elsewhere);
+                if idle == 0 {
+                    return self.close();
+                }
+            }
+        }
         if self
             .open
             .is_none_or(|o| (o.strand, o.entry) != (strand, entry))
@@ -431,7 +512,8 @@ impl Observer for Ledger<'_> {
 /// Where the numbers of a finding's evidence come from that the book doesn't keep.
 struct Show<'a> {
     dag: &'a Dag,
-    grain: &'a Grain,
+    /// Made when first asked for.
+    sizes: OnceCell<Vec<TaskSize>>,
     loops: &'a SpawnLoops,
     steal: Option<u64>,
 }
@@ -442,14 +524,13 @@ impl Show<'_> {
         let strand = finding.place.strand;
         match finding.cause {
             Cause::SpawnLoop | Cause::GrainFine => {
-                let task = self.dag.strands.task.get(strand as usize);
-                let of = match (self.loops.at_site(finding.place.site), task) {
-                    (Some(run), _) => Some((u128::from(run.tasks), run.work)),
-                    (None, Some(&task)) => {
-                        let work = u128::from(self.grain.work(task));
-                        Some((u128::from(self.grain.tasks(task)), work))
+                let site = finding.place.site;
+                let of = match self.loops.at_site(site) {
+                    Some(run) => Some((u128::from(run.tasks), run.work)),
+                    None => {
+                        let sizes = self.sizes.get_or_init(|| by_site(self.dag));
+                        sizes.get(site as usize).map(|size| (size.tasks, size.work))
                     }
-                    (None, None) => None,
                 };
                 if let Some((tasks, work)) = of {
                     out.tasks = u64::try_from(tasks).ok();
@@ -471,5 +552,16 @@ impl Show<'_> {
         let ran = |&s: &usize| strands.thread[s] == thread && strands.start[s] < strands.end[s];
         let last = (0..strand as usize).rev().find(ran)?;
         Some(last as StrandId)
+    }
+}
+
+/// Gives what was lost to preemption to other programs and to the program's own threads.
+fn divide_preempted(book: &mut Book, preempted: &Preempted, dag: &Dag, breakdown: &Breakdown) {
+    let key = whole_site(NONE);
+    let all = *book.group(Cause::Descheduled, key);
+    let own = preempted.own(dag, breakdown, all.lost);
+    if own > 0 {
+        *book.group(Cause::Oversubscribed, key) = Group { lost: own, ..all };
+        book.group(Cause::Descheduled, key).lost = all.lost - own;
     }
 }

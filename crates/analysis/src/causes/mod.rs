@@ -7,7 +7,8 @@
 //! * A tick of *no work* belongs to the strand of the ready path at that moment, since that is what the end of the run
 //!   waited for: to what that strand is (`path_strand`), or, in a gap of the path, to the cause of the delay of the strand
 //!   that ends the gap.
-//! * Ticks *descheduled*, *blocked* and *recording* belong to the strand they were lost in.
+//! * Ticks *descheduled*, *blocked* and *recording* belong to the strand they were lost in. Who had the CPUs of preempted strands is
+//!   decided at the end, for all of them (`preempted`).
 //!
 //! It is one more observer of the sweep, with one decision a strand that stood ready and one a strand of the ready path:
 //! O(n log n) in all, nothing per tick.
@@ -18,15 +19,20 @@ mod headline;
 mod inside;
 mod ledger;
 mod off_cpu;
+mod other_threads;
 mod path_strand;
+mod pools;
+mod preempted;
 mod probes;
 mod ready_strand;
 mod spawn_loop;
 mod stretch;
+mod task_size;
 
 pub use cause::Cause;
 pub use headline::{Headline, headline};
 pub(crate) use ledger::Ledger;
+pub(crate) use preempted::cpu_ticks;
 pub use stretch::Baseline;
 pub(crate) use stretch::stretch;
 
@@ -95,9 +101,9 @@ pub struct Evidence {
     pub longest: u64,
     /// Part of `ticks` in which nothing else ran (strands of the ready path).
     pub alone: Option<u64>,
-    /// Tasks the loop created (spawn-loop), tasks of the phase (grain-coarse), tasks in the subtree (grain-fine).
+    /// Tasks the loop created (spawn-loop), tasks of the phase (grain-coarse), tasks of the site (grain-fine).
     pub tasks: Option<u64>,
-    /// Mean running time of one of these tasks; spawn-loop and grain-fine spawned in a loop: with all its descendants.
+    /// Mean running time of one of these tasks: of its own strands; spawn-loop and grain-fine spawned in a loop: with all its descendants.
     pub task_ticks: Option<u64>,
     /// What a steal costs here.
     pub steal_ticks: Option<u64>,
@@ -109,8 +115,8 @@ pub struct Evidence {
 
 /// Below this share of W · elapsed, in percent, what was lost is not worth a finding.
 pub const WORTH_NAMING: f64 = 5.0;
-/// Below this share of what was lost, in percent, a cause at its place leads no report. What other programs took of the CPUs
-/// ([`Cause::Descheduled`]) is left out of that for every other cause: a busy machine hides nothing of the program.
+/// Below this share of what was lost, in percent, a cause at its place leads no report. What other programs and too many threads took of the CPUs
+/// ([`Cause::Descheduled`], [`Cause::Oversubscribed`]) is left out of that for every other cause: a busy machine hides nothing of the program.
 pub const WORTH_A_FINDING: f64 = 10.0;
 /// Findings that lead a report.
 const FINDINGS: usize = 3;
@@ -145,9 +151,10 @@ impl Causes {
         if self.percent(finding.lost) >= WORTH_A_FINDING {
             return true;
         }
-        let by_others = self.by_cause[Cause::Descheduled as usize];
-        let own = self.lost.saturating_sub(by_others);
-        finding.cause != Cause::Descheduled
+        let load = [Cause::Descheduled, Cause::Oversubscribed];
+        let by_load: u128 = load.iter().map(|&c| self.by_cause[c as usize]).sum();
+        let own = self.lost.saturating_sub(by_load);
+        !load.contains(&finding.cause)
             && crate::warnings::percent(finding.lost, own) >= WORTH_A_FINDING
             && crate::warnings::percent(finding.lost, self.total) >= WORTH_NAMING
     }

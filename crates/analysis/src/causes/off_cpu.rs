@@ -49,6 +49,11 @@ impl<'a> OffCpu<'a> {
         self.now[thread].off
     }
 
+    /// The strand that `thread` runs; [`NONE`] for none.
+    pub(super) fn strand(&self, thread: usize) -> StrandId {
+        self.now.get(thread).map_or(NONE, |now| now.strand)
+    }
+
     pub(super) fn change(&mut self, thread: usize, time: u64, why: Option<OffWhy>) {
         self.settle(thread, time);
         self.now[thread].off = why;

@@ -108,6 +108,10 @@ pub fn finalize(
         .chain(folder)
         .chain(off_cpu.notes(told.estimated))
         .chain(off_cpu.samples.notes())
+        .chain(match parts {
+            None => off_cpu.cpu_time(&trace, &clock),
+            Some(_) => Vec::new(),
+        })
         .chain(costs)
         .collect();
     let found = Found {
@@ -288,13 +292,8 @@ impl Found<'_> {
             }
         }
         let samples = &self.off_cpu.samples;
-        samples.write(
-            trace,
-            part,
-            &self.told.mappings,
-            self.workspace,
-            &mut writer,
-        )?;
+        let code = (self.told.mappings.as_slice(), self.workspace);
+        samples.write(trace, part, code, self.off_cpu, &mut writer)?;
         self.write_notes(&told, warnings, &mut writer)?;
         writer.finish()
     }

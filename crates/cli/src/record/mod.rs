@@ -9,6 +9,7 @@ mod cargo_line;
 mod child;
 mod clock;
 mod costs;
+mod cpu_time;
 mod cpu_times;
 pub mod destination;
 mod direct;
@@ -29,6 +30,7 @@ mod runs;
 mod runtimes;
 mod samples;
 mod sanitizer;
+mod signals;
 pub mod steals;
 mod swap;
 pub mod task_cost;
@@ -49,6 +51,7 @@ use std::path::{Path, PathBuf};
 use std::process::{ExitCode, ExitStatus};
 use std::sync::Arc;
 
+use workspan_dag::facts::THREADS_SET_BY;
 use workspan_trace::entry::Note;
 
 use crate::embedded::{RUNNER_ROLE, RUSTC_ROLE};
@@ -153,7 +156,12 @@ pub fn cargo_workspan(args: CargoWorkspanArgs) -> anyhow::Result<ExitCode> {
             return Ok(given);
         };
         let value = value.to_string_lossy();
-        let told = value.parse::<Length>();
+        // A delay of no time keeps all.
+        let told = if name == "--delay" {
+            value.parse::<Length>()
+        } else {
+            windows::some(&value)
+        };
         told.map(Some)
             .map_err(|what| anyhow::anyhow!("{name} {value}: {what}"))
     };
@@ -215,8 +223,15 @@ fn facts(status: ExitStatus) -> Vec<Note> {
         (None, Some(signal)) => format!("killed by signal {signal}"),
         (None, None) => status.to_string(),
     };
-    vec![
+    let mut facts = vec![
         Note::new(EXIT_STATUS, ended),
         Note::new("recorder", concat!("workspan ", env!("CARGO_PKG_VERSION"))),
-    ]
+    ];
+    // The program inherits what we have.
+    for name in ["RAYON_NUM_THREADS", "OMP_NUM_THREADS"] {
+        if let Some(value) = std::env::var(name).ok().filter(|value| !value.is_empty()) {
+            facts.push(Note::new(THREADS_SET_BY, format!("{name}={value}")));
+        }
+    }
+    facts
 }

@@ -14,6 +14,7 @@ use workspan_trace::reader::Tolerance;
 use workspan_trace::window::Window;
 
 use super::clock::Clock;
+use super::cpu_time::CpuTime;
 use super::environment::NO_PERF;
 use super::samples::Samples;
 use super::watch::Sampling;
@@ -61,6 +62,7 @@ pub struct OffCpu {
     /// Why it is not all.
     missing: Vec<String>,
     watched: bool,
+    cpu_time: CpuTime,
     /// What the same watchers saw of the code.
     pub samples: Samples,
 }
@@ -95,6 +97,12 @@ impl OffCpu {
                                 .entry(interval.tid)
                                 .or_default()
                                 .push(interval);
+                        }
+                        let stem = file.file_stem().and_then(|stem| stem.to_str());
+                        if let Some(pid) = stem.and_then(|pid| pid.parse().ok())
+                            && told.lost == 0
+                        {
+                            all.cpu_time.add(pid, &told.switches);
                         }
                         all.samples.add(told);
                     }
@@ -161,6 +169,21 @@ impl OffCpu {
                  so all of their time counts as work."
             )
         })
+    }
+
+    /// The CPU time of the process of `trace`, where all of it is in the trace.
+    pub fn cpu_time(&self, trace: &Trace<'_>, clock: &Clock) -> Vec<Note> {
+        self.cpu_time.notes(trace, clock, &self.intervals)
+    }
+
+    /// When the thread of that number was off the CPU, by time.
+    pub fn of_thread(&self, tid: u32) -> &[OffInterval] {
+        self.intervals.get(&tid).map_or(&[], Vec::as_slice)
+    }
+
+    /// The threads of process `pid`.
+    pub fn threads_of(&self, pid: u32) -> impl Iterator<Item = u32> + '_ {
+        self.cpu_time.threads_of(pid)
     }
 
     /// The trace's threads with one more chunk each: thread, seq, base time in ticks, records.

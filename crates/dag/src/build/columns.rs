@@ -97,6 +97,8 @@ pub(super) fn thread_columns(dag: &mut Dag, raw: &mut RawTrace, repairs: &mut Re
 pub(super) fn rest(dag: &mut Dag, raw: &mut RawTrace) {
     let samples = std::mem::take(&mut raw.samples);
     dag.samples = samples::place(samples, &dag.strands, raw.meta.threads);
+    dag.pools = std::mem::take(&mut raw.pools);
+    dag.pools.members.sort_unstable();
     dag.places = std::mem::take(&mut raw.places);
     dag.meta = std::mem::take(&mut raw.meta);
 }

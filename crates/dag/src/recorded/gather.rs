@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use workspan_trace::chunk::CHUNK_HEADER_SIZE;
 use workspan_trace::entry::{
     ClockPair, CpuTime, Finished, FrameEntry, Label, Note, OffCpu, PlaceEntry, SamplesEntry, Site,
-    StackEntry, entries,
+    StackEntry, StopsEntry, entries,
 };
 use workspan_trace::event::{Event, Events};
 use workspan_trace::off::is_off_cpu;
@@ -38,8 +38,11 @@ pub(super) struct Gathered<'a> {
     pub stacks: BTreeMap<u32, StackEntry>,
     pub samples: Vec<SamplesEntry>,
     pub cpu_times: Vec<CpuTime>,
+    pub stops: Vec<StopsEntry>,
     pub finished: Option<Finished>,
     pub warnings: Vec<String>,
+    /// Damaged places that were passed over.
+    pub damaged: u64,
     /// Damage is left out and told, not an error.
     pub tolerant: bool,
     /// Its drawn joins are to be told as one strand each.
@@ -168,10 +171,14 @@ pub(super) fn gather_of<'a>(
             ChunkKind::CpuTimes => gathered
                 .cpu_times
                 .extend(bodies().filter_map(CpuTime::decode)),
+            ChunkKind::Stops => gathered
+                .stops
+                .extend(bodies().filter_map(StopsEntry::decode)),
             ChunkKind::Maps | ChunkKind::Threads => {}
         }
     }
     gathered.warnings.extend(damage_told(&chunks));
+    gathered.damaged = chunks.damaged;
     if gathered.pairs.len() < 2 || gathered.finished.is_none() {
         gathered.pairs.extend(bases);
     }

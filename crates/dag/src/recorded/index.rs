@@ -17,6 +17,7 @@ use super::gather::{self, Gathered};
 use super::places;
 use crate::build::{Mode, build};
 use crate::dag::Dag;
+use crate::mapped::FileBytes;
 use crate::meta::Shortened;
 use crate::open::OpenOptions;
 
@@ -76,14 +77,13 @@ pub(super) fn read(beside: &Beside) -> Option<Dag> {
     if !about.is_file() || about.len() == 0 {
         return None;
     }
-    // SAFETY: the map is read only and dropped before `file`; should another process shorten the file meanwhile, reads beyond its end stop
-    // this process with SIGBUS, as with any mapped input. Indices are replaced as a whole, never written to.
-    let map = unsafe { memmap2::Mmap::map(&file) }.ok()?;
+    let map = FileBytes::read(file, about.len()).ok()?;
     let mut gathered = gather::gather(&map, &OpenOptions::default()).ok()?;
     gathered.shortened = Some(told(&gathered, beside)?);
     let places = places::places(&gathered);
     let raw = super::told(gathered, places, map.len()).ok()?;
-    build(raw, Mode::Repair).ok()
+    // Indices are replaced as a whole; what became shorter none the less is none.
+    build(raw, Mode::Repair).ok().filter(|_| !map.shrunk())
 }
 
 /// What the note of an index says was folded, if it is of this trace.

@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use workspan_trace::entry::OTHER_THREADS;
+
 use super::Extent;
 use super::count::{LATEST, slot};
 use super::gather::Gathered;
 use crate::raw::RawTrace;
-use crate::samples::{Frame, RawSample};
+use crate::samples::{Frame, RawSample, RawStop};
 
 /// Puts samples, stacks and frames into `raw`. A frame or stack that the file does not have is a "?"; stacks keep the order
 /// of their numbers.
@@ -40,13 +42,39 @@ pub(super) fn samples(gathered: &Gathered<'_>, extent: Extent, raw: &mut RawTrac
     }
     let note = gathered.notes.iter().find(|n| n.key == "sample_hz");
     raw.samples.hertz = note.and_then(|n| n.value.parse().ok()).unwrap_or(0);
+    let inside = |ticks: u64| (extent.first..=extent.last).contains(&ticks);
+    for entry in &gathered.stops {
+        let Some(thread) = slot(&gathered.threads, entry.thread) else {
+            continue;
+        };
+        for &(begin, stack, ticks) in &entry.stops {
+            if let Some(&stack) = stacks.get(&stack)
+                && inside(begin)
+            {
+                raw.samples.stops.push(RawStop {
+                    t: (begin - extent.first).min(LATEST),
+                    thread: thread as u32,
+                    stack,
+                    ticks,
+                });
+            }
+        }
+    }
     for entry in &gathered.samples {
+        if entry.thread == OTHER_THREADS {
+            let told = entry.samples.iter().filter(|(ticks, _)| inside(*ticks));
+            let others = told.filter_map(|(ticks, stack)| {
+                Some(((ticks - extent.first).min(LATEST), *stacks.get(stack)?))
+            });
+            raw.samples.others.extend(others);
+            continue;
+        }
         let Some(thread) = slot(&gathered.threads, entry.thread) else {
             continue;
         };
         for (ticks, stack) in &entry.samples {
             if let Some(&stack) = stacks.get(stack)
-                && (extent.first..=extent.last).contains(ticks)
+                && inside(*ticks)
             {
                 raw.samples.list.push(RawSample {
                     t: (ticks - extent.first).min(LATEST),

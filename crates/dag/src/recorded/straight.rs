@@ -49,6 +49,7 @@ fn finish(
 ) -> Option<Dag> {
     let threads = workers::assign(told, extent.last - extent.first);
     raw.meta = facts::meta(gathered, extent, told, &threads, places, size);
+    raw.pools = workers::pools(told, &threads, places, extent.last - extent.first);
     workers::renumber(&threads, &mut columns.strands.thread, &mut raw);
     raw.places = std::mem::take(&mut places.list);
     match in_order::dag(columns, &mut raw) {

@@ -9,8 +9,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::places::Places;
 use super::replay::{PoolTold, ThreadTold, Told};
 use crate::dag::{NONE, ThreadEvent};
+use crate::pools::{Member, Pool, Pools};
 use crate::raw::RawTrace;
 
 /// The numbers of threads.
@@ -117,6 +119,42 @@ impl Threads {
     }
 }
 
+/// The pools of the run, where there were several at one moment; `last` is its last tick.
+pub(super) fn pools(told: &Told, threads: &Threads, places: &Places, last: u64) -> Pools {
+    let mut pools = Pools::default();
+    let mut known: Vec<(u32, &PoolTold)> = told.pools.iter().map(|(&n, pool)| (n, pool)).collect();
+    known.retain(|(_, pool)| (1..=LARGEST_POOL).contains(&pool.size));
+    known.sort_by_key(|(number, pool)| (pool.from, *number));
+    let numbers: Vec<u32> = known.iter().map(|&(number, _)| number).collect();
+    pools.list = known
+        .into_iter()
+        .map(|(_, pool)| Pool {
+            size: pool.size as u32,
+            from: pool.from.min(last),
+            to: pool.to.unwrap_or(last).min(last),
+            built: pool
+                .site
+                .map(|site| places.list[places.of(site) as usize].label.clone()),
+        })
+        .collect();
+    if !pools.are_several() {
+        return Pools::default();
+    }
+    for thread in &told.threads {
+        for &(pool, from, to) in &thread.worker {
+            if let Some(pool) = numbers.iter().position(|&number| number == pool) {
+                pools.members.push(Member {
+                    thread: threads.number[thread.index as usize],
+                    from: from.min(last),
+                    to: to.unwrap_or(last).min(last),
+                    pool: pool as u32,
+                });
+            }
+        }
+    }
+    pools
+}
+
 /// The largest number of workers alive at one moment.
 fn alive(told: &Told, last: u64) -> u32 {
     let mut changes: Vec<(u64, i64)> = Vec::new();
@@ -196,6 +234,9 @@ pub(super) fn renumber(threads: &Threads, strands: &mut [u32], raw: &mut RawTrac
     });
     for sample in &mut raw.samples.list {
         sample.thread = number(sample.thread);
+    }
+    for stop in &mut raw.samples.stops {
+        stop.thread = number(stop.thread);
     }
     for steal in &mut raw.steals {
         (steal.thief, steal.victim) = (number(steal.thief), number(steal.victim));

@@ -115,7 +115,12 @@ fn place_words(place: &Where) -> Vec<Piece> {
                 to_kind: b.to_kind,
             };
             words.push(plain(", from "));
-            words.extend(start_words(&dag, ends.from, ends.from_kind));
+            words.extend(start_words(
+                &dag,
+                ends.from,
+                ends.from_kind,
+                b.site != ROOT_PLACE,
+            ));
             let inside = [b.from, b.to, b.site]
                 .into_iter()
                 .filter(|&id| id != ROOT_PLACE)
@@ -124,7 +129,7 @@ fn place_words(place: &Where) -> Vec<Piece> {
                 words.push(plain(format!(" (`{}`)", short_function(function))));
             }
             words.push(plain(" to "));
-            words.extend(end_words(&dag, ends.to, ends.to_kind));
+            words.extend(end_words(&dag, ends.to, ends.to_kind, b.site != ROOT_PLACE));
         }
         None => words.extend(owner_words(&dag, place.site, true)),
     }

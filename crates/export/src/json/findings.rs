@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use workspan_analysis::causes::{Cause, Evidence, Finding, Headline, Place, headline};
-use workspan_analysis::{Report, inside};
+use workspan_analysis::{BlockedIn, Report, blocked_in, inside};
 use workspan_dag::{Dag, NONE, PlaceId, ROOT_PLACE, StartKind};
 
 use super::{Position, Ratio, end, start};
@@ -34,6 +34,71 @@ pub(super) struct FindingJson<'a> {
     /// The function and line that the samples there were in most.
     #[serde(skip_serializing_if = "Option::is_none")]
     inside: Option<super::code::InsideJson>,
+    /// Where most of the blocked time was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocked_in: Option<BlockedInJson>,
+}
+
+#[derive(Serialize)]
+struct BlockedInJson {
+    function: String,
+    file: Option<String>,
+    line: Option<u32>,
+    waits_in: Option<String>,
+    ticks: u64,
+    of: u64,
+    stops: u64,
+}
+
+/// What bounds the program where others had the CPUs.
+#[derive(Serialize)]
+pub(super) struct QuietJson<'a> {
+    place: PlaceJson<'a>,
+    strands: u64,
+    critical_work: u128,
+    critical_percent: Ratio,
+}
+
+pub(super) fn quiet<'a>(dag: &'a Dag, report: &Report) -> Option<QuietJson<'a>> {
+    let quiet = report.quiet.as_ref()?;
+    Some(QuietJson {
+        place: block_json(dag, &quiet.place, true),
+        strands: quiet.strands,
+        critical_work: quiet.critical,
+        critical_percent: Ratio(quiet.percent()),
+    })
+}
+
+/// CPU time that is in none of the numbers.
+#[derive(Serialize)]
+pub(super) struct OutsideJson {
+    cpu_ticks: u128,
+    outside_ticks: u128,
+    outside_percent: Ratio,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inside: Option<super::code::InsideJson>,
+}
+
+pub(super) fn outside(report: &Report) -> Option<OutsideJson> {
+    let outside = report.outside.as_ref()?;
+    Some(OutsideJson {
+        cpu_ticks: outside.cpu,
+        outside_ticks: outside.others,
+        outside_percent: Ratio(outside.percent()),
+        inside: outside.hottest.clone().map(super::code::inside),
+    })
+}
+
+fn blocked(at: BlockedIn) -> BlockedInJson {
+    BlockedInJson {
+        function: at.function,
+        file: at.file,
+        line: at.line,
+        waits_in: at.waits_in,
+        ticks: at.ticks,
+        of: at.of,
+        stops: at.stops,
+    }
 }
 
 /// `site` is whose strands or tasks they are, `file` and `line` where to look first, `task` to `end` the strand that shows it
@@ -86,16 +151,23 @@ pub(super) fn findings<'a>(dag: &'a Dag, report: &Report) -> Vec<FindingJson<'a>
         lost_percent: Ratio(causes.percent(finding.lost)),
         evidence: evidence(dag, &finding.evidence),
         inside: inside(dag, finding).map(super::code::inside),
+        blocked_in: blocked_in(dag, finding).map(blocked),
     };
     causes.findings().into_iter().map(json).collect()
 }
 
 fn place_json<'a>(dag: &'a Dag, finding: &Finding) -> PlaceJson<'a> {
-    let at = &finding.place;
+    // Other places are whole sites, or what follows a position.
+    let is_block = matches!(
+        finding.cause,
+        Cause::SerialStrand | Cause::Blocked | Cause::OtherThreads
+    );
+    block_json(dag, &finding.place, is_block)
+}
+
+fn block_json<'a>(dag: &'a Dag, at: &Place, is_block: bool) -> PlaceJson<'a> {
     let telling = place(dag, telling(at));
     let i = at.strand as usize;
-    // Other places are whole sites, or what follows a position.
-    let is_block = matches!(finding.cause, Cause::SerialStrand | Cause::Blocked);
     PlaceJson {
         site: (at.site != NONE).then(|| label(dag, at.site)),
         file: telling.and_then(|p| p.file.as_deref()),

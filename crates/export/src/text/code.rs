@@ -1,6 +1,6 @@
 //! What the samples say: functions inside strands, and the hottest lines.
 
-use workspan_analysis::{Hottest, LineHeat};
+use workspan_analysis::{BlockedIn, Hottest, LineHeat};
 
 use super::View;
 use crate::page::{Page, Piece, Tone, plain, strong};
@@ -90,6 +90,29 @@ pub(super) fn sentence(hot: &Hottest) -> Vec<Piece> {
         share(of(hot.samples, hot.of))
     ))];
     words.extend(named(hot));
+    words.push(plain("."));
+    words
+}
+
+/// `98 % of that in `main` (src/m.rs:6), in `lock`.`
+pub(super) fn blocked(at: &BlockedIn) -> Vec<Piece> {
+    let hot = Hottest {
+        function: at.function.clone(),
+        file: at.file.clone(),
+        line: at.line,
+        samples: 0,
+        critical: 0,
+        of: 0,
+    };
+    let mut words = vec![plain(format!(
+        "By the stacks taken at {} of these times, {} of it was in ",
+        thousands(at.stops.into()),
+        share(of(at.ticks, at.of)),
+    ))];
+    words.extend(named(&hot));
+    if let Some(waits_in) = &at.waits_in {
+        words.push(plain(format!(", which waits in `{waits_in}`")));
+    }
     words.push(plain("."));
     words
 }

@@ -1,9 +1,11 @@
 //! What was lost most, why, at which line, and what to do about it.
 
 use workspan_analysis::causes::{Cause, Finding, Place};
-use workspan_analysis::{Suggestion, inside};
+use workspan_analysis::{Quiet, Suggestion, WaitKind, blocked_in, inside};
+use workspan_dag::facts::THREADS_SET_BY;
 use workspan_dag::{EndKind, NONE, ROOT_PLACE, StartKind};
 
+use super::advice::advice;
 use super::{View, code};
 use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::position::{end_words, label, owner_words, place, short_function, start_words};
@@ -27,12 +29,18 @@ pub(super) fn words(view: &View, finding: &Finding) -> FindingWords {
     if let Some(first) = what.first_mut() {
         first.1 = capital(&first.1);
     }
-    let code = inside(view.dag, finding);
+    let mut code = match inside(view.dag, finding) {
+        Some(hot) => code::sentence(&hot),
+        None => Vec::new(),
+    };
+    if let Some(at) = blocked_in(view.dag, finding) {
+        code = code::blocked(&at);
+    }
     FindingWords {
         what,
         share: share(view.report.causes.percent(finding.lost)),
-        advice: advice(finding.cause),
-        code: code.map(|hot| code::sentence(&hot)).unwrap_or_default(),
+        advice: advice(view, finding),
+        code,
     }
 }
 
@@ -53,9 +61,52 @@ pub(super) fn show(view: &View, page: &mut Page) {
             page.prose("  > ", 4, &faster(view, suggestion));
         }
     }
+    if let Some(quiet) = &view.report.quiet {
+        page.prose("  > ", 4, &on_a_quiet_machine(view, quiet));
+        let suggested = view.report.suggestion.as_ref();
+        if let Some(suggestion) = suggested.filter(|s| s.finding == findings.len()) {
+            page.prose("  > ", 4, &faster(view, suggestion));
+        }
+    }
     if findings.is_empty() {
         page.prose("  > ", 4, &[plain(NO_CAUSE)]);
     }
+}
+
+/// What bounds the program whatever else the machine does.
+pub(super) fn on_a_quiet_machine(view: &View, quiet: &Quiet) -> Vec<Piece> {
+    let mut words = vec![plain("On a quiet machine: ")];
+    let workers = view.report.breakdown.workers;
+    let parallelism = ratio(view.report.work_span.parallelism());
+    if quiet.is_enough {
+        words.push(plain(format!(
+            "the program's parallelism of {parallelism} has work for {} all the time. Most of its critical path, ",
+            super::headline::workers(workers)
+        )));
+    }
+    let many = quiet.strands > 1;
+    let of = share(quiet.percent());
+    if quiet.is_enough {
+        words.push(strong(of));
+        words.push(plain(", is "));
+        words.extend(block(view, &quiet.place, many));
+    } else {
+        words.extend(block(view, &quiet.place, many));
+        words.push(plain(if many && quiet.place.site != ROOT_PLACE {
+            " are "
+        } else {
+            " is "
+        }));
+        words.push(strong(of));
+        words.push(plain(format!(
+            " of the critical path, which leaves a parallelism of {parallelism}"
+        )));
+    }
+    if words.last().is_some_and(|last| last.1.ends_with(',')) {
+        words.pop();
+    }
+    words.push(plain("."));
+    words
 }
 
 /// What the finding's code, twice as fast, gives, and the command that says more.
@@ -77,32 +128,12 @@ fn faster(view: &View, suggestion: &Suggestion) -> Vec<Piece> {
 /// Said where something was lost to no cause that is known.
 pub(super) const NO_CAUSE: &str = "What was lost has none of the causes this report knows; the tables below say what is known of it.";
 
-fn advice(cause: Cause) -> &'static str {
-    match cause {
-        Cause::SerialStrand => "Make it parallel or shorter, or let it run beside something else.",
-        Cause::SpawnLoop => {
-            "Let tasks create tasks (a parallel iterator, halving the range), or give each task more to do."
-        }
-        Cause::GrainFine => "Give each task more to do: a cutoff, a chunk size, fewer tasks.",
-        Cause::GrainCoarse => "Split the work into more and more even tasks, the longest first.",
-        Cause::SlowThief => {
-            "Keep workers awake between phases, or create the tasks on more than one thread."
-        }
-        Cause::BuriedWait => {
-            "Make the tasks that run while something waits shorter, or wait in fewer places."
-        }
-        Cause::BoundedQueue => "Create fewer and larger tasks, or create them from several tasks.",
-        Cause::Stretch => "Its tasks share caches, memory or locks: look at what they touch.",
-        Cause::Descheduled => "Run it alone on the machine, or on as many workers as it has CPUs.",
-        Cause::Blocked => "Do the waiting outside the tasks, or beside other work.",
-        Cause::None => "",
-    }
-}
-
 fn what(view: &View, finding: &Finding) -> Vec<Piece> {
     let (at, e) = (&finding.place, &finding.evidence);
     let time = |ticks: u64| strong(view.time(ticks as f64));
     let site = || (Tone::Path, label(view.dag, at.site).to_string());
+    // Times of several strands may overlap, so their sum is no time of the run.
+    let together = |ticks: u64| strong(view.time(ticks as f64) + &in_all(e.strands));
     match finding.cause {
         Cause::SerialStrand => serial(view, finding),
         Cause::SpawnLoop => vec![
@@ -125,9 +156,16 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             words
         }
         Cause::GrainFine => {
-            let mut words = vec![plain("the tasks created at "), site()];
+            // Where the mean of all is not, those that something waited for are.
+            let small = |task: &u64| *task < 2 * e.steal_ticks.unwrap_or(u64::MAX / 2);
+            let mean = e.task_ticks.filter(small);
+            let of = match (mean, e.task_ticks) {
+                (None, Some(_)) => "many tasks created at ",
+                _ => "the tasks created at ",
+            };
+            let mut words = vec![plain(of), site()];
             words.push(plain(" are too small"));
-            words.push(plain(match e.task_ticks {
+            words.push(plain(match mean {
                 Some(task) => format!(": {} each", view.time(task as f64)),
                 None => String::new(),
             }));
@@ -155,7 +193,7 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
                 } else {
                     " ran for "
                 }),
-                time(e.ticks),
+                together(e.ticks),
                 plain(idle(view, finding)),
             ]
         }
@@ -169,7 +207,7 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             words.push(plain(format!(
                 " {were} ready while workers were free, for "
             )));
-            words.push(time(e.ticks));
+            words.push(together(e.ticks));
             if e.strands > 1 {
                 words.push(plain(format!(", {} at worst", view.time(e.longest as f64))));
             }
@@ -185,7 +223,7 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
                 words.push((Tone::Path, label(view.dag, site).to_string()));
             }
             words.push(plain(" on the same thread for "));
-            words.push(time(e.ticks));
+            words.push(together(e.ticks));
             words
         }
         Cause::BoundedQueue => vec![
@@ -209,14 +247,98 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             strong(view.time(finding.lost as f64)),
             plain(" of worker time"),
         ],
+        Cause::Oversubscribed => too_many_threads(view, finding),
+        Cause::OtherThreads => {
+            let mut words = block(view, at, e.strands > 1);
+            words.push(plain(" waited "));
+            words.push(time(e.ticks));
+            words.push(plain(" for threads outside the pool"));
+            if let Some(hot) = view
+                .report
+                .outside
+                .as_ref()
+                .and_then(|o| o.hottest.as_ref())
+            {
+                words.push(plain(", which were mostly in "));
+                words.extend(code::named(hot));
+            }
+            words
+        }
+        Cause::OtherPool => other_pool(view, finding),
         Cause::Blocked => {
             let mut words = block(view, at, e.strands > 1);
-            words.push(plain(" gave up the CPU (I/O, locks, channels) for "));
-            words.push(time(e.ticks));
+            words.push(plain(
+                match blocked_in(view.dag, finding).map(|at| at.kind) {
+                    Some(WaitKind::Sleep) => " slept for ",
+                    Some(WaitKind::Lock | WaitKind::Bridge) => " waited for a lock for ",
+                    Some(WaitKind::Channel) => " waited for a channel for ",
+                    Some(WaitKind::Io) => " waited for I/O for ",
+                    _ => " gave up the CPU (I/O, locks, channels) for ",
+                },
+            ));
+            words.push(together(e.ticks));
             words
         }
         Cause::None => Vec::new(),
     }
+}
+
+/// More threads of the program's own than there are CPUs, and who said how many.
+fn too_many_threads(view: &View, finding: &Finding) -> Vec<Piece> {
+    let (dag, lost) = (view.dag, view.time(finding.lost as f64));
+    let threads = super::headline::workers(view.report.breakdown.workers);
+    let cpus = match dag.meta.cpus.unwrap_or(1) {
+        1 => "1 CPU".to_owned(),
+        n => format!("{n} CPUs"),
+    };
+    let outside = dag.meta.cpus.is_some_and(|cpus| dag.meta.workers <= cpus);
+    let mut words = vec![plain(if outside {
+        format!("threads outside the pool shared {cpus} with its {threads}")
+    } else {
+        format!("{threads} shared {cpus}")
+    })];
+    let largest = dag.pools.list.iter().max_by_key(|pool| pool.size);
+    if let Some(built) = largest.and_then(|pool| pool.built.as_ref()) {
+        words.push(plain(" (the pool built at "));
+        words.push((Tone::Path, built.clone()));
+        words.push(plain(")"));
+    } else if let (Some(set), false) = (dag.meta.fact(THREADS_SET_BY), outside) {
+        words.push(plain(format!(" ({set})")));
+    }
+    words.push(plain(": while they waited for one, and others for them, "));
+    words.push(strong(lost));
+    words.push(plain(" of worker time passed"));
+    words
+}
+
+/// The pool that had the work, and what the others did.
+fn other_pool(view: &View, finding: &Finding) -> Vec<Piece> {
+    let (dag, at) = (view.dag, &finding.place);
+    let strand = at.strand as usize;
+    let thread = dag
+        .strands
+        .thread
+        .get(strand)
+        .zip(dag.strands.start.get(strand));
+    let pool = thread.and_then(|(&thread, &start)| dag.pools.of(thread, start));
+    let Some(pool) = pool.and_then(|pool| dag.pools.list.get(pool as usize)) else {
+        return vec![plain("workers of another pool had nothing to do")];
+    };
+    let size = match pool.size {
+        1 => "1 thread".to_owned(),
+        n => format!("{} threads", thousands(n.into())),
+    };
+    let mut words = vec![plain("the pool of "), strong(size)];
+    if let Some(built) = &pool.built {
+        words.push(plain(" built at "));
+        words.push((Tone::Path, built.clone()));
+    }
+    words.push(plain(" had tasks for all of its workers for "));
+    words.push(strong(view.time(finding.evidence.ticks as f64)));
+    words.push(plain(
+        ", while those of another pool had nothing to do and could not help",
+    ));
+    words
 }
 
 /// `, 40,000 tasks`
@@ -240,9 +362,17 @@ fn serial(view: &View, finding: &Finding) -> Vec<Piece> {
     } else {
         " ran for "
     }));
-    words.push(strong(view.time(e.ticks as f64)));
+    words.push(strong(view.time(e.ticks as f64) + &in_all(e.strands)));
     words.push(plain(idle(view, finding)));
     words
+}
+
+/// ` in all (57 strands)`, behind a sum over several strands, which may have run at once.
+fn in_all(strands: u64) -> String {
+    match strands {
+        0 | 1 => String::new(),
+        n => format!(" in all ({} strands)", thousands(n.into())),
+    }
 }
 
 /// " while 7 workers had nothing to do"
@@ -269,13 +399,14 @@ fn block(view: &View, at: &Place, many: bool) -> Vec<Piece> {
         return words;
     }
     words.push(plain(", from "));
-    words.extend(start_words(dag, at.from, at.from_kind));
+    let many = many && at.site != ROOT_PLACE;
+    words.extend(start_words(dag, at.from, at.from_kind, many));
     let inside = place(dag, at.from).or(place(dag, at.to));
     if let Some(f) = inside.and_then(|p| p.function.as_deref()) {
         words.push(plain(format!(" (`{}`)", short_function(f))));
     }
     words.push(plain(" to "));
-    words.extend(end_words(dag, at.to, at.to_kind));
+    words.extend(end_words(dag, at.to, at.to_kind, many));
     words.push(plain(","));
     words
 }
@@ -289,7 +420,7 @@ fn after(view: &View, at: &Place, many: bool) -> Vec<Piece> {
         "the strand after "
     };
     let mut words = vec![plain(strands)];
-    words.extend(start_words(dag, at.from, at.from_kind));
+    words.extend(start_words(dag, at.from, at.from_kind, many));
     if at.site != ROOT_PLACE && at.site != NONE {
         words.push(plain(" in "));
         words.extend(owner_words(dag, at.site, many));

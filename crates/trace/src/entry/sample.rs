@@ -6,6 +6,10 @@ use super::{Fields, push_bytes, push_varint};
 /// The function of the frame that stands for the recorder's code, whichever of it: it says nothing of the program.
 pub const RECORDING: &str = "recording (workspan)";
 
+/// The thread number of samples taken on threads that the trace has no records of at that time: a thread that never calls the
+/// runtime, or has not yet.
+pub const OTHER_THREADS: u32 = u32::MAX;
+
 /// A function that was on a stack, resolved after the run; functions inlined into others are frames of their own.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FrameEntry {
@@ -93,7 +97,7 @@ impl StackEntry {
 /// Samples of one thread, by time.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SamplesEntry {
-    /// The thread's number in the trace.
+    /// The thread's number in the trace, or [`OTHER_THREADS`].
     pub thread: u32,
     /// Ticks and number of the stack.
     pub samples: Vec<(u64, u32)>,
@@ -128,6 +132,48 @@ impl SamplesEntry {
             samples.push((ticks, f.number32()?));
         }
         Some(SamplesEntry { thread, samples })
+    }
+}
+
+/// Where one thread gave up the CPU, by time: of some of the times it did, where there were many.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StopsEntry {
+    /// The thread's number in the trace.
+    pub thread: u32,
+    /// Ticks at which it left the CPU, number of the stack, ticks until it came back.
+    pub stops: Vec<(u64, u32, u64)>,
+}
+
+impl StopsEntry {
+    /// Appends the entry.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut body = Vec::new();
+        push_varint(&mut body, u64::from(self.thread));
+        push_varint(&mut body, self.stops.len() as u64);
+        let mut last = 0;
+        for &(begin, stack, ticks) in &self.stops {
+            push_varint(&mut body, begin.saturating_sub(last));
+            push_varint(&mut body, u64::from(stack));
+            push_varint(&mut body, ticks);
+            last = last.max(begin);
+        }
+        push_entry(out, &body);
+    }
+    /// Reads an entry's body.
+    pub fn decode(body: &[u8]) -> Option<StopsEntry> {
+        let mut f = Fields::new(body);
+        let thread = f.number32()?;
+        let count = f.number()?;
+        if count > f.left() as u64 {
+            return None;
+        }
+        let mut begin = 0u64;
+        let mut stops = Vec::with_capacity(count as usize);
+        for _ in 0..count {
+            begin = begin.checked_add(f.number()?)?;
+            stops.push((begin, f.number32()?, f.number()?));
+        }
+        Some(StopsEntry { thread, stops })
     }
 }
 
@@ -172,6 +218,13 @@ mod tests {
             entries(&bytes).find_map(SamplesEntry::decode),
             Some(samples)
         );
+        let stops = StopsEntry {
+            thread: 1,
+            stops: vec![(1 << 40, 3, 77), ((1 << 40) + 90, 0, 1 << 33)],
+        };
+        let mut bytes = Vec::new();
+        stops.encode(&mut bytes);
+        assert_eq!(entries(&bytes).find_map(StopsEntry::decode), Some(stops));
     }
 
     #[test]

@@ -61,7 +61,8 @@ struct ThreadMeta {
     thread: ThreadId,
     label: String,
     worker: bool,
-    busy: f64,
+    /// Share of the elapsed time on the CPU; `None` while only an overview is known, which knows no times off it.
+    busy: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -172,7 +173,7 @@ fn sketched<'a>(run: &'a Run, overview: &'a Overview) -> RunMeta<'a> {
                 false => format!("T{thread}"),
             },
             worker,
-            busy: overview.busy(thread),
+            busy: None,
         }
     });
     let site = |&place: &u32| site_name(place, overview.place(place));
@@ -211,6 +212,7 @@ fn read<'a>(session: &Session, run: &'a Run) -> Result<RunMeta<'a>, Failure> {
     let leaps = dag.steals.iter().filter(|s| s.leap).count() as u64;
     let folded = dag.folded.sums().map(|f| f.1.tasks);
     let mut warnings = checks::told(dag, &checks::checks(dag));
+    warnings.extend(dag.meta.cpu.as_ref().and_then(checks::outside));
     warnings.extend(dag.meta.warnings.iter().cloned());
     Ok(RunMeta {
         warnings,
@@ -247,8 +249,7 @@ fn threads(picture: &Picture) -> Vec<ThreadMeta> {
     let mut busy = vec![0u64; picture.rows.len()];
     for s in 0..dag.strands.len() {
         if let Some(busy) = busy.get_mut(usize::from(picture.rows.of(dag.strands.thread[s]))) {
-            let off = picture.off(s as u32);
-            *busy += (dag.strands.end[s] - dag.strands.start[s]).saturating_sub(off);
+            *busy = busy.saturating_add(picture.weight(s as u32));
         }
     }
     let elapsed = picture.elapsed().max(1) as f64;
@@ -262,7 +263,7 @@ fn threads(picture: &Picture) -> Vec<ThreadMeta> {
             false => format!("T{thread}"),
         },
         worker: dag.is_worker(thread),
-        busy: (busy as f64 / elapsed).min(1.0),
+        busy: Some((busy as f64 / elapsed).min(1.0)),
     })
     .collect()
 }

@@ -33,6 +33,8 @@ pub(in crate::recorded) struct PoolTold {
     pub from: u64,
     /// When it ended; `None` = it did not.
     pub to: Option<u64>,
+    /// Where the program built it.
+    pub site: Option<u32>,
 }
 
 impl Default for PoolTold {
@@ -41,6 +43,7 @@ impl Default for PoolTold {
             size: 0,
             from: u64::MAX,
             to: None,
+            site: None,
         }
     }
 }
@@ -63,6 +66,9 @@ impl Told {
 
     pub(in crate::recorded) fn pool_begins(&mut self, pool: u32, size: u64, t: u64) {
         let known = self.pools.entry(pool).or_default();
+        // Above its size stands the number of its site, one more.
+        let (site, size) = ((size >> 32) as u32, size & u64::from(u32::MAX));
+        known.site = known.site.or(site.checked_sub(1));
         known.size = known.size.max(size);
         known.from = known.from.min(t);
     }

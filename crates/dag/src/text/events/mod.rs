@@ -171,11 +171,15 @@ impl Events {
             "frame" => self.frame(&line),
             "stack" => self.stack(&line),
             "sample" => self.sample(&line),
+            "stop" => self.stop(&line),
+            "pool" => self.pool(&line),
+            "worker" => self.worker(&line),
             "steal" => self.steal(&line),
             "steal_failed" | "sleep" | "wake" | "cpu" | "queue" => self.thread_event(&line),
             other => line.fail(format!(
                 "unknown event {}; expected begin, create, resume, scope, wait, yield, end, depend, signal, region_begin, \
-                 region_end, part_begin, part_end, off, on, steal, steal_failed, sleep, wake, cpu, queue, frame, stack, sample or folded",
+                 region_end, part_begin, part_end, off, on, steal, steal_failed, sleep, wake, cpu, queue, frame, stack, \
+                 sample, stop, pool, worker or folded",
                 Quoted(other)
             )),
         }

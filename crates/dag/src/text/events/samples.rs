@@ -2,8 +2,12 @@
 
 use super::Events;
 use crate::error::Error;
-use crate::samples::{Frame, RawSample};
+use crate::pools::{Member, Pool};
+use crate::samples::{Frame, RawSample, RawStop};
 use crate::text::line::Line;
+
+/// Every sample of a stack is looked at frame by frame. Profilers cut stacks far below this.
+const MAX_STACK_DEPTH: usize = 10_000;
 
 impl Events {
     pub(super) fn frame(&mut self, line: &Line<'_>) -> Result<(), Error> {
@@ -29,7 +33,14 @@ impl Events {
     pub(super) fn stack(&mut self, line: &Line<'_>) -> Result<(), Error> {
         let id = line.whole("stack")?;
         let mut frames = Vec::new();
-        for frame in line.wholes("frames")? {
+        let told = line.wholes("frames")?;
+        if told.len() > MAX_STACK_DEPTH {
+            return line.fail(format!(
+                "a stack of {} frames; expected at most {MAX_STACK_DEPTH}",
+                told.len()
+            ));
+        }
+        for frame in told {
             match self.frames.get(&frame) {
                 Some(&index) => frames.push(index),
                 None => {
@@ -50,14 +61,70 @@ impl Events {
     }
 
     pub(super) fn sample(&mut self, line: &Line<'_>) -> Result<(), Error> {
-        let (t, thread) = (line.time("t")?, self.thread(line, "w")?);
-        let id = line.whole("stack")?;
-        let Some(&stack) = self.stacks.get(&id) else {
-            return line.fail(format!(
-                "no stack {id}; expected a `stack` line with that number before"
-            ));
-        };
+        let (t, stack) = (line.time("t")?, self.known_stack(line)?);
+        if line.given("w").is_none() {
+            self.raw.samples.others.push((t, stack));
+            return Ok(());
+        }
+        let thread = self.thread(line, "w")?;
         self.raw.samples.list.push(RawSample { t, thread, stack });
+        Ok(())
+    }
+
+    pub(super) fn stop(&mut self, line: &Line<'_>) -> Result<(), Error> {
+        let (t, thread) = (line.time("t")?, self.thread(line, "w")?);
+        let (stack, ticks) = (self.known_stack(line)?, line.time("ticks")?);
+        self.raw.samples.stops.push(RawStop {
+            t,
+            thread,
+            stack,
+            ticks,
+        });
+        Ok(())
+    }
+
+    fn known_stack(&self, line: &Line<'_>) -> Result<u32, Error> {
+        let id = line.whole("stack")?;
+        match self.stacks.get(&id) {
+            Some(&stack) => Ok(stack),
+            None => line.fail(format!(
+                "no stack {id}; expected a `stack` line with that number before"
+            )),
+        }
+    }
+
+    pub(super) fn pool(&mut self, line: &Line<'_>) -> Result<(), Error> {
+        let (from, to) = (line.time("t")?, line.time("to")?);
+        let (number, next) = (line.whole("pool")?, self.raw.pools.list.len() as u64);
+        if number != next {
+            return line.fail(format!(
+                "`pool` is {number}; expected {next}, as pools are numbered in their order"
+            ));
+        }
+        self.raw.pools.list.push(Pool {
+            size: line.small("size")?,
+            from,
+            to,
+            built: line.text_or_none("at")?.map(str::to_owned),
+        });
+        Ok(())
+    }
+
+    pub(super) fn worker(&mut self, line: &Line<'_>) -> Result<(), Error> {
+        let (from, to) = (line.time("t")?, line.time("to")?);
+        let (thread, pool) = (self.thread(line, "w")?, line.whole("pool")?);
+        let pools = self.raw.pools.list.len() as u64;
+        if pool >= pools {
+            return line.fail(format!(
+                "no pool {pool}; expected a `pool` line with that number before"
+            ));
+        }
+        self.raw.pools.members.push(Member {
+            thread,
+            from,
+            to,
+            pool: pool as u32,
+        });
         Ok(())
     }
 }

@@ -27,6 +27,7 @@ pub fn write(dag: &Dag, out: &mut impl Write) -> io::Result<()> {
     }
     writer.thread_lines();
     writer.sample_lines();
+    writer.pool_lines();
     out.write_all(&writer.text)?;
     out.flush()
 }

@@ -32,5 +32,37 @@ impl Writer<'_> {
                 "{{\"ev\":\"sample\",\"t\":{t},\"w\":{w},\"stack\":{stack}}}\n"
             ));
         }
+        for (t, stack) in &samples.others {
+            self.put(&format!(
+                "{{\"ev\":\"sample\",\"t\":{t},\"stack\":{stack}}}\n"
+            ));
+        }
+        for stop in &samples.stops {
+            let (t, w, stack, ticks) = (stop.t, stop.thread, stop.stack, stop.ticks);
+            self.put(&format!(
+                "{{\"ev\":\"stop\",\"t\":{t},\"w\":{w},\"stack\":{stack},\"ticks\":{ticks}}}\n"
+            ));
+        }
+    }
+
+    /// Pools, then whose workers threads were.
+    pub(super) fn pool_lines(&mut self) {
+        let pools = &self.dag.pools;
+        for (i, pool) in pools.list.iter().enumerate() {
+            let (t, to, size) = (pool.from, pool.to, pool.size);
+            self.put(&format!(
+                "{{\"ev\":\"pool\",\"pool\":{i},\"t\":{t},\"to\":{to},\"size\":{size}"
+            ));
+            if let Some(built) = &pool.built {
+                self.string("at", built);
+            }
+            self.close();
+        }
+        for member in &pools.members {
+            let (t, to, w, pool) = (member.from, member.to, member.thread, member.pool);
+            self.put(&format!(
+                "{{\"ev\":\"worker\",\"t\":{t},\"to\":{to},\"w\":{w},\"pool\":{pool}}}\n"
+            ));
+        }
     }
 }

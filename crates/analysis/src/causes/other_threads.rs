@@ -1,0 +1,67 @@
+//! Whether a thread that waits without an edge waits for threads that the trace has no records of.
+
+use workspan_dag::Dag;
+use workspan_dag::facts::CPU_TIME_OF_OTHERS;
+
+/// Times in which threads without records used the CPUs.
+pub(super) struct OtherThreads<'a> {
+    dag: &'a Dag,
+    /// Ticks that a sample stands for; 0 without samples.
+    period: u64,
+    /// Without samples: they used the CPUs for a good part of the run.
+    always: bool,
+    /// The interval asked about last, by thread and start, and its answer.
+    asked: Option<((u32, u64), bool)>,
+}
+
+/// An interval is looked at with as many sampling periods around it as make it this many.
+const PERIODS: u64 = 16;
+/// A part of the time in which they ran, from which on they are what is waited for: one in so many.
+const ONE_IN: u128 = 4;
+
+impl<'a> OtherThreads<'a> {
+    pub(super) fn new(dag: &'a Dag) -> OtherThreads<'a> {
+        let hertz = u64::from(dag.samples.hertz);
+        let period = dag.meta.ticks_per_second.checked_div(hertz).unwrap_or(0);
+        let strands = &dag.strands;
+        let begin = strands.start.first().copied().unwrap_or(0);
+        let end = strands.end.iter().copied().max().unwrap_or(0);
+        let used = dag.meta.ticks_of(CPU_TIME_OF_OTHERS).unwrap_or(0);
+        OtherThreads {
+            dag,
+            period,
+            always: period == 0 && used > 0 && u128::from(used) * ONE_IN >= u128::from(end - begin),
+            asked: None,
+        }
+    }
+
+    /// Whether they ran while `thread` was off the CPU around `time`.
+    pub(super) fn ran(&mut self, thread: u32, time: u64) -> bool {
+        if self.period == 0 || self.dag.samples.others.is_empty() {
+            return self.always;
+        }
+        let offs = &self.dag.offs;
+        let after = offs.partition_point(|off| (off.thread, off.start) <= (thread, time));
+        let off = after.checked_sub(1).map(|last| &offs[last]);
+        let (from, to) = match off {
+            Some(off) if off.thread == thread && time < off.end => (off.start, off.end),
+            _ => (time, time),
+        };
+        if let Some((asked, answer)) = self.asked
+            && asked == (thread, from)
+        {
+            return answer;
+        }
+        let missing = (PERIODS * self.period).saturating_sub(to - from);
+        let (first, last) = (
+            from.saturating_sub(missing / 2),
+            to.saturating_add(missing / 2),
+        );
+        let others = &self.dag.samples.others;
+        let count = |until: u64| others.partition_point(|&(t, _)| t < until) as u128;
+        let ran = (count(last) - count(first)) * u128::from(self.period);
+        let answer = ran * ONE_IN >= u128::from(last - first);
+        self.asked = Some(((thread, from), answer));
+        answer
+    }
+}

@@ -1,0 +1,73 @@
+//! Who had the CPUs while threads of the run were preempted: other programs, or more threads of its own than there are CPUs.
+
+use workspan_dag::Dag;
+use workspan_dag::facts::{CPU_TIME, CPU_TIME_OF_OTHERS};
+
+use crate::breakdown::Breakdown;
+use crate::sweep::Moment;
+
+/// What other programs can have had, moment by moment.
+#[derive(Debug, Default)]
+pub(super) struct Preempted {
+    /// CPUs the process may use.
+    cpus: Option<u64>,
+    /// Ticks of preempted strands.
+    all: u128,
+    /// Of those, as many as there were CPUs on which no strand ran.
+    others: u128,
+}
+
+/// Below this share of the CPU time, in percent, threads outside of the run are none.
+const NOTABLE: f64 = 3.0;
+
+impl Preempted {
+    pub(super) fn new(dag: &Dag) -> Preempted {
+        Preempted {
+            cpus: dag.meta.cpus.map(u64::from).filter(|&cpus| cpus > 0),
+            ..Preempted::default()
+        }
+    }
+
+    pub(super) fn moment(&mut self, moment: &Moment) {
+        let (Some(cpus), false) = (self.cpus, moment.descheduled == 0) else {
+            return;
+        };
+        let left = cpus.saturating_sub(moment.working);
+        let ticks = u128::from(moment.ticks());
+        self.all += u128::from(moment.descheduled) * ticks;
+        self.others += u128::from(moment.descheduled.min(left)) * ticks;
+    }
+
+    /// Of `lost`, what threads of the program itself caused.
+    pub(super) fn own(&self, dag: &Dag, breakdown: &Breakdown, lost: u128) -> u128 {
+        let Some(cpus) = self.cpus else { return 0 };
+        let used = cpu_ticks(dag, breakdown);
+        let of_others = dag.meta.ticks_of(CPU_TIME_OF_OTHERS).map_or(0, u128::from);
+        let notable = crate::warnings::percent(of_others, used) >= NOTABLE;
+        if u64::from(breakdown.workers) <= cpus && !notable {
+            return 0;
+        }
+        let by_moments = match self.all {
+            0 => lost,
+            all => (lost as f64 * (self.others as f64 / all as f64)) as u128,
+        };
+        let left = (u128::from(cpus) * u128::from(breakdown.elapsed())).saturating_sub(used);
+        let own = lost - lost.min(by_moments).min(left);
+        match u64::from(breakdown.workers) <= cpus {
+            true => own.min(of_others),
+            false => own,
+        }
+    }
+}
+
+/// CPU time of the process over the run, in ticks: as the kernel told, else what is known of it at least.
+pub(crate) fn cpu_ticks(dag: &Dag, breakdown: &Breakdown) -> u128 {
+    if let Some(told) = dag.meta.ticks_of(CPU_TIME) {
+        return u128::from(told);
+    }
+    let samples = &dag.samples;
+    let taken = (samples.len() + samples.others.len()) as u128;
+    let sampled = taken * u128::from(dag.meta.ticks_per_second);
+    let sampled = sampled.checked_div(u128::from(samples.hertz)).unwrap_or(0);
+    sampled.max(breakdown.work + breakdown.recording)
+}

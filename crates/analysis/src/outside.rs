@@ -1,0 +1,41 @@
+//! CPU time of the process on threads that the trace has no records of: it is in none of the report's numbers.
+
+use workspan_dag::Dag;
+use workspan_dag::facts::CPU_TIME_OF_OTHERS;
+
+use crate::breakdown::Breakdown;
+use crate::causes::cpu_ticks;
+use crate::heat::{Hottest, hottest_of};
+
+/// What such threads took.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outside {
+    /// CPU time of the process, in ticks.
+    pub cpu: u128,
+    /// What of it is theirs.
+    pub others: u128,
+    /// Where they were most, by their samples.
+    pub hottest: Option<Hottest>,
+}
+
+/// Less than this share of the CPU time, in percent, is not worth a word.
+const WORTH_SAYING: f64 = 3.0;
+
+impl Outside {
+    /// The share of the process's CPU time that is theirs, in percent.
+    pub fn percent(&self) -> f64 {
+        crate::warnings::percent(self.others, self.cpu)
+    }
+}
+
+/// `None` where it is little, or not known.
+pub(crate) fn outside(dag: &Dag, breakdown: &Breakdown) -> Option<Outside> {
+    let others = u128::from(dag.meta.ticks_of(CPU_TIME_OF_OTHERS)?);
+    let stacks = dag.samples.others.iter().map(|&(_, stack)| stack);
+    let outside = Outside {
+        cpu: cpu_ticks(dag, breakdown),
+        others,
+        hottest: hottest_of(dag, stacks),
+    };
+    (outside.percent() > WORTH_SAYING).then_some(outside)
+}
