@@ -44,6 +44,8 @@ pub(crate) struct Recording {
     /// When the run is folded.
     pub(crate) grain: Option<Grain>,
     start: clock::Pair,
+    /// What the process had used of the CPUs before, in ns.
+    used: u64,
     /// Set aside at the start, so that a full disk does not hide an orderly end.
     finished: Option<Mapped>,
 }
@@ -229,6 +231,7 @@ pub fn start(
         ring: Ring::asked(folder, start.ns),
         grain: Grain::new(),
         start,
+        used: system::kernel_clock_ns(system::CLOCK_PROCESS_CPUTIME_ID),
         finished,
     });
     let mut wanted = Counters::new(counters);
@@ -300,7 +303,11 @@ pub fn finish() {
         return;
     }
     let end = clock::pair(8);
+    let used = system::kernel_clock_ns(system::CLOCK_PROCESS_CPUTIME_ID);
     recording.write_clock(end);
+    if let Some(used) = used.checked_sub(recording.used).filter(|_| used > 0) {
+        crate::intern::note_all(recording, &[("process_cpu_ns".into(), used.to_string())]);
+    }
     // Libraries that were loaded meanwhile: a runtime among them may have been silent.
     crate::intern::note_mappings(recording);
     let forks = FORKS.load(Ordering::Relaxed);

@@ -24,6 +24,7 @@ pub(crate) const MAP_POPULATE: c_int = 0x8000;
 pub(crate) const MADV_WIPEONFORK: c_int = 18;
 pub(crate) const MADV_POPULATE_WRITE: c_int = 23;
 pub(crate) const CLOCK_REALTIME: c_int = 0;
+pub(crate) const CLOCK_PROCESS_CPUTIME_ID: c_int = 2;
 pub(crate) const CLOCK_MONOTONIC_RAW: c_int = 4;
 pub(crate) const RLIMIT_FSIZE: c_int = 1;
 pub(crate) const RLIMIT_NOFILE: c_int = 7;
