@@ -115,7 +115,12 @@ fn place_words(place: &Where) -> Vec<Piece> {
                 to_kind: b.to_kind,
             };
             words.push(plain(", from "));
-            words.extend(start_words(&dag, ends.from, ends.from_kind, b.site != ROOT_PLACE));
+            words.extend(start_words(
+                &dag,
+                ends.from,
+                ends.from_kind,
+                b.site != ROOT_PLACE,
+            ));
             let inside = [b.from, b.to, b.site]
                 .into_iter()
                 .filter(|&id| id != ROOT_PLACE)

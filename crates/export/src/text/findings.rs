@@ -92,7 +92,11 @@ pub(super) fn on_a_quiet_machine(view: &View, quiet: &Quiet) -> Vec<Piece> {
         words.extend(block(view, &quiet.place, many));
     } else {
         words.extend(block(view, &quiet.place, many));
-        words.push(plain(if many && quiet.place.site != ROOT_PLACE { " are " } else { " is " }));
+        words.push(plain(if many && quiet.place.site != ROOT_PLACE {
+            " are "
+        } else {
+            " is "
+        }));
         words.push(strong(of));
         words.push(plain(format!(
             " of the critical path, which leaves a parallelism of {parallelism}"
@@ -114,7 +118,9 @@ fn faster(view: &View, suggestion: &Suggestion) -> Vec<Piece> {
         strong(ratio(suggestion.outcome.parallelism())),
         plain(":"),
     ];
-    for word in command(view.dag, file, suggestion) {
+    let mut command = command(view.dag, file, suggestion, view.measured);
+    command.extend(trace.iter().flat_map(|trace| trace.options.clone()));
+    for word in command {
         // An option and its value stay on one line.
         words.extend([plain(" "), strong(word.replace(' ', "\u{a0}"))]);
     }
@@ -240,7 +246,12 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             words.push(plain(" waited "));
             words.push(time(e.ticks));
             words.push(plain(" for threads outside the pool"));
-            if let Some(hot) = view.report.outside.as_ref().and_then(|o| o.hottest.as_ref()) {
+            if let Some(hot) = view
+                .report
+                .outside
+                .as_ref()
+                .and_then(|o| o.hottest.as_ref())
+            {
                 words.push(plain(", which were mostly in "));
                 words.extend(code::named(hot));
             }
@@ -249,13 +260,15 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
         Cause::OtherPool => other_pool(view, finding),
         Cause::Blocked => {
             let mut words = block(view, at, e.strands > 1);
-            words.push(plain(match blocked_in(view.dag, finding).map(|at| at.kind) {
-                Some(WaitKind::Sleep) => " slept for ",
-                Some(WaitKind::Lock | WaitKind::Bridge) => " waited for a lock for ",
-                Some(WaitKind::Channel) => " waited for a channel for ",
-                Some(WaitKind::Io) => " waited for I/O for ",
-                _ => " gave up the CPU (I/O, locks, channels) for ",
-            }));
+            words.push(plain(
+                match blocked_in(view.dag, finding).map(|at| at.kind) {
+                    Some(WaitKind::Sleep) => " slept for ",
+                    Some(WaitKind::Lock | WaitKind::Bridge) => " waited for a lock for ",
+                    Some(WaitKind::Channel) => " waited for a channel for ",
+                    Some(WaitKind::Io) => " waited for I/O for ",
+                    _ => " gave up the CPU (I/O, locks, channels) for ",
+                },
+            ));
             words.push(time(e.ticks));
             words
         }
@@ -295,7 +308,11 @@ fn too_many_threads(view: &View, finding: &Finding) -> Vec<Piece> {
 fn other_pool(view: &View, finding: &Finding) -> Vec<Piece> {
     let (dag, at) = (view.dag, &finding.place);
     let strand = at.strand as usize;
-    let thread = dag.strands.thread.get(strand).zip(dag.strands.start.get(strand));
+    let thread = dag
+        .strands
+        .thread
+        .get(strand)
+        .zip(dag.strands.start.get(strand));
     let pool = thread.and_then(|(&thread, &start)| dag.pools.of(thread, start));
     let Some(pool) = pool.and_then(|pool| dag.pools.list.get(pool as usize)) else {
         return vec![plain("workers of another pool had nothing to do")];
