@@ -106,8 +106,11 @@ fn waits(samples: u64) -> (Dag, Report) {
             1000 + i * 100
         );
     }
-    let facts = "\"facts\":[{\"key\":\"CPU time\",\"value\":\"0.000009 s\"},\
-                 {\"key\":\"CPU time of other threads\",\"value\":\"0.000008 s, 2 threads\"}]";
+    let facts = format!(
+        "\"facts\":[{{\"key\":\"CPU time\",\"value\":\"0.000009 s\"}},\
+         {{\"key\":\"CPU time of other threads\",\"value\":\"{:.7} s, 2 threads\"}}]",
+        samples as f64 * 1e-7
+    );
     let header =
         format!("\"workers\":2,\"threads\":3,\"time_unit\":\"ns\",\"sample_hz\":10000000,{facts}");
     measured(&header, &lines)
