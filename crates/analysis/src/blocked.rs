@@ -132,6 +132,10 @@ pub fn blocked_in(dag: &Dag, finding: &Finding) -> Option<BlockedIn> {
         .iter()
         .max_by_key(|(key, place)| (place.0, std::cmp::Reverse(*key)));
     let (&(function, file, line), &(ticks, _, stack)) = most?;
+    // Of a library without symbols there is nothing to tell.
+    if function == "?" || (file.is_none() && function.contains("+0x")) {
+        return None;
+    }
     Some(BlockedIn {
         function: function.to_owned(),
         file: file.map(str::to_owned),

@@ -64,6 +64,46 @@ impl BlockKey {
     }
 }
 
+/// What a block is called on a command line: `root: wait src/sort.rs:37 -> end`. Blocks that people would read as one have one name.
+pub fn block_name(dag: &Dag, block: &BlockKey) -> String {
+    let label = |p: PlaceId| dag.places.get(p as usize).map_or("?", |p| p.label.as_str());
+    let from = match block.from_kind {
+        StartKind::Begin => "start".to_owned(),
+        StartKind::AfterCreate => format!("create {}", label(block.from)),
+        StartKind::AfterWait => format!("wait {}", label(block.from)),
+        StartKind::AfterYield => format!("yield {}", label(block.from)),
+        StartKind::AfterSignal => format!("signal {}", label(block.from)),
+    };
+    let to = match block.to_kind {
+        EndKind::Create => format!("create {}", label(block.to)),
+        EndKind::Wait => format!("wait {}", label(block.to)),
+        EndKind::Yield => format!("yield {}", label(block.to)),
+        EndKind::Signal => format!("signal {}", label(block.to)),
+        EndKind::End => "end".to_owned(),
+    };
+    let site = match block.site {
+        ROOT_PLACE => "root",
+        site => label(site),
+    };
+    format!("{site}: {from} -> {to}")
+}
+
+/// The strands of the blocks of that name, ascending. O(strands).
+pub fn block_strands(dag: &Dag, name: &str) -> Vec<StrandId> {
+    let mut table = BlockTable::new();
+    let mut named: Vec<bool> = Vec::new();
+    let strands = 0..dag.strands.len() as StrandId;
+    let of_name = |&s: &StrandId| {
+        let key = BlockKey::of(dag, s);
+        let number = table.number(key);
+        if number == named.len() {
+            named.push(block_name(dag, &key) == name);
+        }
+        named[number]
+    };
+    strands.filter(of_name).collect()
+}
+
 /// Slots for recent keys: a program has few blocks, and most strands find theirs without hashing at length.
 const RECENT: usize = 256;
 

@@ -60,7 +60,7 @@ mod work_span;
 pub use alone::AloneRow;
 pub use between::evenly;
 pub use blocked::{BlockedIn, WaitKind, blocked_in};
-pub use blocks::{BlockKey, BlockRow, BlockTable};
+pub use blocks::{BlockKey, BlockRow, BlockTable, block_name, block_strands};
 pub use breakdown::Breakdown;
 pub use column::{Column, Marks};
 pub use estimated::Estimated;

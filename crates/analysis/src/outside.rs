@@ -20,6 +20,8 @@ pub struct Outside {
 
 /// Less than this share of the CPU time, in percent, is not worth a word.
 const WORTH_SAYING: f64 = 3.0;
+/// Likewise of the time that passed.
+const WORTH_OF_ELAPSED: f64 = 1.0;
 
 impl Outside {
     /// The share of the process's CPU time that is theirs, in percent.
@@ -37,5 +39,7 @@ pub(crate) fn outside(dag: &Dag, breakdown: &Breakdown) -> Option<Outside> {
         others,
         hottest: hottest_of(dag, stacks),
     };
-    (outside.percent() > WORTH_SAYING).then_some(outside)
+    // Of a program that does next to nothing it would be most of it.
+    let is_some = crate::warnings::percent(others, breakdown.elapsed().into()) > WORTH_OF_ELAPSED;
+    (is_some && outside.percent() > WORTH_SAYING).then_some(outside)
 }

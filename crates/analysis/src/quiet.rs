@@ -1,6 +1,6 @@
 //! What bounds the program on any machine, for a run in which the CPUs were not its own: load changes times, not who waits for whom.
 
-use workspan_dag::{Dag, StrandId};
+use workspan_dag::{Dag, EndKind, ROOT_PLACE, StartKind, StrandId};
 
 use crate::blocks::{BlockKey, BlockTable};
 use crate::causes::{Cause, Causes, Evidence, Finding, Place};
@@ -28,14 +28,17 @@ impl Quiet {
         crate::warnings::percent(self.critical, self.span)
     }
 
-    /// The same as something that everything waits for.
-    pub(crate) fn as_finding(&self) -> Finding {
-        Finding {
+    /// The same as something that everything waits for; `None` where it is what tasks do whose parallelism is enough.
+    pub(crate) fn as_finding(&self) -> Option<Finding> {
+        let at = &self.place;
+        let whole_tasks =
+            at.site != ROOT_PLACE && (at.from_kind, at.to_kind) == (StartKind::Begin, EndKind::End);
+        (!self.is_enough || !whole_tasks).then(|| Finding {
             cause: Cause::SerialStrand,
             place: self.place,
             lost: 0,
             evidence: Evidence::default(),
-        }
+        })
     }
 }
 

@@ -1,9 +1,10 @@
 //! What to try first: the code of a finding, as a target of `workspan whatif`, and what it gives when it is twice as fast.
 
-use workspan_dag::{Dag, EndKind, NONE, ROOT_PLACE, StartKind, StrandId};
+use workspan_dag::{Dag, EndKind, NONE, StartKind};
 
+use crate::blocks::{BlockKey, block_name, block_strands};
 use crate::causes::{Cause, Causes, Finding};
-use crate::heat::{extent, hottest};
+use crate::heat::{extent, hottest, of_block};
 use crate::options::Options;
 use crate::quiet::Quiet;
 use crate::weight::Weights;
@@ -16,6 +17,8 @@ pub struct Suggestion {
     pub finding: usize,
     /// Its code.
     pub target: Target,
+    /// What that is called where it is a code block ([`crate::block_name`]).
+    pub block: Option<String>,
     /// What it gives.
     pub outcome: Outcome,
 }
@@ -35,10 +38,10 @@ pub(crate) fn suggest(
     causes: &Causes,
     quiet: Option<&Quiet>,
 ) -> Option<Suggestion> {
-    let quiet = quiet.map(Quiet::as_finding);
+    let quiet = quiet.and_then(Quiet::as_finding);
     let findings = causes.findings().into_iter().chain(&quiet);
     for (finding, found) in findings.enumerate() {
-        let Some(target) = code_of(dag, found) else {
+        let Some((target, block)) = code_of(dag, found) else {
             continue;
         };
         let targets = [target];
@@ -49,6 +52,7 @@ pub(crate) fn suggest(
             return Some(Suggestion {
                 finding,
                 target,
+                block,
                 outcome,
             });
         }
@@ -56,42 +60,41 @@ pub(crate) fn suggest(
     None
 }
 
-/// The code a finding is about, where faster code is the cure and a position names it.
-pub(crate) fn code_of(dag: &Dag, finding: &Finding) -> Option<Target> {
+/// The code a finding is about, where faster code is the cure: lines that hold most of its samples, tasks of a site, or its code
+/// block with what that is called.
+fn code_of(dag: &Dag, finding: &Finding) -> Option<(Target, Option<String>)> {
     let at = &finding.place;
     let site = |place: u32| Target::Site {
         places: same_label(dag, place),
         subtree: false,
     };
     match finding.cause {
-        Cause::GrainCoarse if at.site != NONE => Some(site(at.site)),
+        Cause::GrainCoarse if at.site != NONE => Some((site(at.site), None)),
         Cause::SerialStrand => {
-            let strands = &dag.strands;
-            let of_block = |s: StrandId| {
-                let i = s as usize;
-                dag.tasks.site[strands.task[i] as usize] == at.site
-                    && (dag.starts_at(s), strands.start_kind[i]) == (at.from, at.from_kind)
-                    && (strands.to[i], strands.end_kind[i]) == (at.to, at.to_kind)
-            };
-            let hot = hottest(dag, (0, u64::MAX), of_block);
+            let of_block = of_block(dag, finding);
+            let hot = hottest(dag, (0, u64::MAX), &of_block);
             if let Some(hot) = hot.filter(|h| h.of >= FEWEST_SAMPLES && 2 * h.samples >= h.of)
-                && let (Some(file), Some((from, to))) = (&hot.file, extent(dag, &hot, of_block))
+                && let (Some(file), Some((from, to))) = (&hot.file, extent(dag, &hot, &of_block))
             {
                 let file = file.clone();
-                return Some(Target::Lines { file, from, to });
+                return Some((Target::Lines { file, from, to }, None));
             }
-            if (at.from_kind, at.to_kind) == (StartKind::Begin, EndKind::End)
-                || at.from_kind == StartKind::Begin && at.site == ROOT_PLACE
-            {
-                return Some(site(at.site));
+            let whole = (at.from_kind, at.to_kind) == (StartKind::Begin, EndKind::End);
+            if whole {
+                return Some((site(at.site), None));
             }
-            let place = dag.places.get(at.from as usize)?;
-            let line = place.line?;
-            Some(Target::Lines {
-                file: place.file.clone()?,
-                from: line,
-                to: line,
-            })
+            let name = block_name(
+                dag,
+                &BlockKey {
+                    site: at.site,
+                    from: at.from,
+                    to: at.to,
+                    from_kind: at.from_kind,
+                    to_kind: at.to_kind,
+                },
+            );
+            let strands = block_strands(dag, &name);
+            Some((Target::Strands(strands), Some(name)))
         }
         _ => None,
     }

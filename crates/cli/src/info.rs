@@ -64,7 +64,7 @@ struct Captured {
 /// The trace can't be read, or stdout can't be written.
 pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
     let dag = args.trace.open()?;
-    let file = describe(&args.trace.file)?;
+    let file = describe(&args.trace.file, &args.trace.reading)?;
     let info = gather(&dag, file.name, file.bytes);
     if args.json {
         return print(&format!("{}\n", serde_json::to_string_pretty(&info)?));

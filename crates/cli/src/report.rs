@@ -97,13 +97,18 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
         let json = report_json_with(&dag, &report, &measured, statistics.as_ref());
         return print(&json);
     }
+    // With --statistics every task is read.
+    let reading = Reading {
+        full: args.trace.reading.grain.is_none() && (args.trace.reading.full || args.statistics),
+        ..args.trace.reading.clone()
+    };
     let stdout = std::io::stdout();
     let options = TextOptions {
         width: width(&stdout),
         color: args.color.applies(&stdout),
         charset: charset(args.ascii, &stdout),
         sites: args.sites,
-        trace: Some(describe(&args.trace.file)?),
+        trace: Some(describe(&args.trace.file, &reading)?),
         ..TextOptions::default()
     };
     let mut text = report_text(&dag, &report, &measured, &options);
@@ -132,7 +137,7 @@ pub fn print_for(path: &Path, out: &mut (impl Write + IsTerminal + AsFd)) -> any
         width: width(out),
         color: Color::Auto.applies(out),
         charset: charset(false, out),
-        trace: Some(describe(path)?),
+        trace: Some(describe(path, &Reading::default())?),
         ..TextOptions::default()
     };
     out.write_all(report_text(&dag, &report, &measured, &options).as_bytes())?;

@@ -1,7 +1,7 @@
 //! Code named on the command line: spawn sites, source lines, regions; and what comes closest to a name that nothing has.
 
 use anyhow::bail;
-use workspan_analysis::{Target, lies_at};
+use workspan_analysis::{BlockKey, BlockTable, Target, block_name, block_strands, lies_at};
 use workspan_dag::{Dag, PlaceId, ROOT_PLACE};
 
 /// Lines of a file, as `src/io.rs:10-40` or `src/io.rs:10`.
@@ -75,6 +75,27 @@ pub fn site(dag: &Dag, name: &str, subtree: bool) -> anyhow::Result<Target> {
     bail!(
         "no tasks were created at `{name}`{}",
         hint(name, labels, "the spawn sites")
+    )
+}
+
+/// The target of the code blocks of that name.
+///
+/// # Errors
+/// There is none; the message has the closest ones.
+pub fn block(dag: &Dag, name: &str) -> anyhow::Result<Target> {
+    let strands = block_strands(dag, name);
+    if !strands.is_empty() {
+        return Ok(Target::Strands(strands));
+    }
+    let mut table = BlockTable::new();
+    for s in 0..dag.strands.len() as u32 {
+        table.number(BlockKey::of(dag, s));
+    }
+    let names: Vec<String> = table.keys.iter().map(|key| block_name(dag, key)).collect();
+    let names = names.iter().map(String::as_str);
+    bail!(
+        "no strands are of the code block `{name}`{}",
+        hint(name, names, "the code blocks")
     )
 }
 

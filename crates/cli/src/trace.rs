@@ -54,6 +54,17 @@ impl Reading {
         }
     }
 
+    /// The options on a command line that mean the same.
+    fn options(&self) -> Vec<String> {
+        let given = [
+            (self.allow_truncated, "--allow-truncated"),
+            (self.full, "--full"),
+        ];
+        let given = given.into_iter().filter(|given| given.0);
+        let grain = self.grain.map(|ns| format!("--grain {ns}ns"));
+        given.map(|given| given.1.to_owned()).chain(grain).collect()
+    }
+
     /// For a command for which each task counts.
     pub fn each_task(&self) -> OpenOptions {
         OpenOptions {
@@ -118,7 +129,7 @@ pub fn open(path: &Path, options: &OpenOptions) -> anyhow::Result<Dag> {
 ///
 /// # Errors
 /// The file's size can't be asked.
-pub fn describe(path: &Path) -> anyhow::Result<TraceFile> {
+pub fn describe(path: &Path, reading: &Reading) -> anyhow::Result<TraceFile> {
     let bytes = std::fs::metadata(path)
         .with_context(|| path.display().to_string())?
         .len();
@@ -130,5 +141,6 @@ pub fn describe(path: &Path) -> anyhow::Result<TraceFile> {
     Ok(TraceFile {
         name: name.display().to_string(),
         bytes,
+        options: reading.options(),
     })
 }

@@ -35,6 +35,9 @@ pub struct WhatifArgs {
     /// Lines of source: their share of each strand by samples, or strands that begin there; may be repeated
     #[arg(long, value_name = "FILE:FROM-TO", value_parser = line_range)]
     lines: Vec<LineRange>,
+    /// A code block, as the report suggests it: `root: wait src/sort.rs:37 -> end`; may be repeated
+    #[arg(long, value_name = "SITE: FROM -> TO")]
+    block: Vec<String>,
     /// A region that the program marked; may be repeated
     #[arg(long, value_name = "NAME")]
     region: Vec<String>,
@@ -121,6 +124,10 @@ fn targets(dag: &Dag, args: &WhatifArgs) -> anyhow::Result<(Vec<Target>, Vec<Str
         } else {
             format!("{}:{}-{}", range.file, range.from, range.to)
         });
+    }
+    for name in &args.block {
+        targets.push(targets::block(dag, name)?);
+        names.push(name.clone());
     }
     for name in &args.region {
         targets.push(targets::region(dag, name)?);

@@ -130,12 +130,93 @@ fn the_report_suggests_a_command_that_works() {
     let root: Value = serde_json::from_str(&said(&report)).unwrap();
     let options = root["suggestion"]["options"].as_array().unwrap();
     let options = options.iter().map(|o| o.as_str().unwrap());
-    let words: Vec<&str> = options.flat_map(|o| o.split(' ')).collect();
-    let args = [&words[..], &["--json", "--factors", "2"]].concat();
-    let found: Value = serde_json::from_str(&said(&whatif(&run, &args))).unwrap();
+    // As a shell takes them: names may have spaces.
+    let words: Vec<&str> = options.collect();
+    let line = format!(
+        "\"$0\" whatif \"$1\" {} --json --factors 2",
+        words.join(" ")
+    );
+    let found = Command::new("sh")
+        .args(["-c", &line])
+        .args([
+            env!("CARGO_BIN_EXE_workspan").as_ref(),
+            run.file.as_os_str(),
+        ])
+        .output()
+        .unwrap();
+    let found: Value = serde_json::from_str(&said(&found)).unwrap();
     assert_eq!(
         found["all"][0]["span"],
         root["suggestion"]["what_if"]["span"]
     );
     assert!(found["all"][0]["span"].as_u64().unwrap() < 145);
+}
+
+/// The golden report's traces, and those of other tests.
+const CORPUS: [&str; 9] = [
+    "../export/tests/golden/serial_merge.jsonl",
+    "../export/tests/golden/counters_and_off.jsonl",
+    "../export/tests/golden/doubtful.jsonl",
+    "../export/tests/golden/example_a.jsonl",
+    "../export/tests/golden/tiny_tasks.jsonl",
+    "../export/tests/golden/buried.jsonl",
+    "../analysis/tests/recorded/grains-1.jsonl",
+    "../analysis/tests/recorded/uneven-static.jsonl",
+    "../analysis/tests/recorded/spawner-loop.jsonl",
+];
+
+/// The sentence of a text report that suggests a command: the parallelism that it promises, and the command.
+fn suggested(report: &str) -> Option<(String, String)> {
+    let words: Vec<&str> = report.split_whitespace().collect();
+    let text = words.join(" ");
+    let (_, rest) = text.split_once("Twice as fast there gives parallelism ")?;
+    let (number, rest) = rest.split_once(": workspan ")?;
+    let until = [" > ", " Where ", " ! "];
+    let end = until.iter().filter_map(|end| rest.find(end)).min();
+    Some((
+        number.to_owned(),
+        rest[..end.unwrap_or(rest.len())].to_owned(),
+    ))
+}
+
+#[test]
+fn the_suggested_command_prints_what_was_promised() {
+    let mut promises = 0;
+    for file in CORPUS {
+        let trace = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        for more in [
+            &[][..],
+            &["--metric", "instructions"],
+            &["--raw"],
+            &["--count-blocked"],
+            &["--burden", "500"],
+            &["--full"],
+            &["--grain", "5us"],
+            &["--statistics"],
+        ] {
+            let report = ask("report", &trace, more);
+            if !report.status.success() {
+                continue;
+            }
+            let Some((promised, command)) = suggested(&said(&report)) else {
+                continue;
+            };
+            promises += 1;
+            let command = command.replace('\u{a0}', " ");
+            let printed = Command::new("sh")
+                .args(["-c", &format!("\"$0\" {command} --factors 2")])
+                .arg(env!("CARGO_BIN_EXE_workspan"))
+                .output()
+                .unwrap();
+            let printed = said(&printed);
+            // The row of the factor: what it is, parallelism, …
+            let row = printed.lines().find(|l| l.trim_start().starts_with("2x"));
+            let row = row.unwrap_or_else(|| panic!("{command}:\n{printed}"));
+            assert!(
+                row.split_whitespace().any(|word| word == promised),
+                "{file} {more:?}: promised {promised}, {command} prints\n{printed}"
+            );
+        }
+    }
+    assert!(promises >= 12, "{promises}");
 }

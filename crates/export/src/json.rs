@@ -413,7 +413,10 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
         parts: report.parts.iter().map(|row| part(dag, row)).collect(),
         quiet: findings::quiet(dag, report),
         outside: findings::outside(report),
-        suggestion: report.suggestion.as_ref().map(|s| suggestion(dag, s)),
+        suggestion: report
+            .suggestion
+            .as_ref()
+            .map(|s| suggestion(dag, s, measured)),
         low_parallelism: report.low_parallelism.iter().map(|i| low(dag, i)).collect(),
         statistics: None,
         read_as_one: meta.shortened.as_ref().map(|short| ReadAsOne {
@@ -516,10 +519,10 @@ fn part<'a>(dag: &'a Dag, row: &PartRow) -> Part<'a> {
     }
 }
 
-fn suggestion(dag: &Dag, suggestion: &Suggestion) -> SuggestionJson {
+fn suggestion(dag: &Dag, suggestion: &Suggestion, measured: &Options) -> SuggestionJson {
     SuggestionJson {
         finding: suggestion.finding,
-        options: command(dag, "", suggestion).split_off(2),
+        options: command(dag, "", suggestion, measured).split_off(2),
         what_if: outcome(&suggestion.outcome, &[]),
     }
 }

@@ -50,6 +50,8 @@ pub struct TraceFile {
     pub name: String,
     /// Its size in bytes.
     pub bytes: u64,
+    /// The options it was read with, as the command line has them: whoever is told to run another command on it gets them too.
+    pub options: Vec<String>,
 }
 
 /// How the text report looks.

@@ -29,6 +29,7 @@ fn looks(name: &str) -> TextOptions {
     let trace = Some(TraceFile {
         name: format!("{name}.jsonl"),
         bytes: 12_345,
+        options: Vec::new(),
     });
     TextOptions {
         trace,

@@ -6,8 +6,10 @@ use workspan_dag::facts::CPU_TIME_OF_OTHERS;
 /// Times in which threads without records used the CPUs.
 pub(super) struct OtherThreads<'a> {
     dag: &'a Dag,
-    /// Ticks that a sample stands for; 0 without samples.
+    /// Ticks between two samples of a thread on a CPU; 0 without samples.
     period: u64,
+    /// Ticks that a sample of theirs stands for: a thread that is preempted often has fewer samples than time.
+    each: u128,
     /// Without samples: they used the CPUs for a good part of the run.
     always: bool,
     /// The interval asked about last, by thread and start, and its answer.
@@ -17,7 +19,7 @@ pub(super) struct OtherThreads<'a> {
 /// An interval is looked at with as many sampling periods around it as make it this many.
 const PERIODS: u64 = 16;
 /// A part of the time in which they ran, from which on they are what is waited for: one in so many.
-const ONE_IN: u128 = 4;
+const ONE_IN: u128 = 8;
 
 impl<'a> OtherThreads<'a> {
     pub(super) fn new(dag: &'a Dag) -> OtherThreads<'a> {
@@ -30,6 +32,9 @@ impl<'a> OtherThreads<'a> {
         OtherThreads {
             dag,
             period,
+            each: u128::from(used)
+                .checked_div(dag.samples.others.len() as u128)
+                .map_or(0, |each| each.max(u128::from(period))),
             always: period == 0 && used > 0 && u128::from(used) * ONE_IN >= u128::from(end - begin),
             asked: None,
         }
@@ -59,7 +64,7 @@ impl<'a> OtherThreads<'a> {
         );
         let others = &self.dag.samples.others;
         let count = |until: u64| others.partition_point(|&(t, _)| t < until) as u128;
-        let ran = (count(last) - count(first)) * u128::from(self.period);
+        let ran = (count(last) - count(first)) * self.each;
         let answer = ran * ONE_IN >= u128::from(last - first);
         self.asked = Some(((thread, from), answer));
         answer

@@ -143,10 +143,22 @@ impl<'a> Slow<'a> {
             Some(OffWhy::Preempted) => return whole(Cause::Descheduled, NONE),
             Some(OffWhy::Blocked) => {
                 let own = u64::from(!self.outside(s));
-                return if running == own {
-                    self.key(Cause::Blocked, s)
-                } else {
-                    whole(Cause::None, NONE)
+                if running == own {
+                    return self.key(Cause::Blocked, s);
+                }
+                let strands = &self.dag.strands;
+                let runs = |o: &usize| {
+                    *o != s
+                        && (strands.start[*o]..strands.end[*o]).contains(&t)
+                        && !(self.outside(*o) && self.off(*o, t) == Some(OffWhy::Blocked))
+                };
+                return match (0..strands.len()).find(runs) {
+                    Some(other) if running == own + 1 => match self.off(other, t) {
+                        None => self.key(Cause::SerialStrand, other),
+                        Some(OffWhy::Preempted) => whole(Cause::Descheduled, NONE),
+                        Some(OffWhy::Blocked) => self.key(Cause::Blocked, other),
+                    },
+                    _ => whole(Cause::None, NONE),
                 };
             }
             None => {}
@@ -372,7 +384,7 @@ pub fn check(dag: &Dag, options: &Options, fast: &Causes, context: &str) {
         // What strands lost beyond the workers has no place; then the sum alone is right.
         return;
     }
-    let mut by_cause = [0; 11];
+    let mut by_cause = [0; Cause::ALL.len()];
     for (key, lost) in &slow {
         by_cause[key.0 as usize] += lost;
     }

@@ -135,7 +135,7 @@ fn blocked(view: &View, finding: &Finding, runtime: Runtime) -> &'static str {
             _ => "Tasks that wait leave CPUs idle: more threads than CPUs do other work meanwhile.",
         },
         _ => {
-            "Waiting for I/O is hidden by more threads than CPUs; waiting for a lock or a channel by less that needs it."
+            "More threads than CPUs hide waiting for I/O; where it is a lock or a channel, let less of the work need it."
         }
     }
 }

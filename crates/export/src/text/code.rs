@@ -68,11 +68,15 @@ fn of(part: u64, all: u64) -> f64 {
 
 /// `merge (src/sort.rs:43)`
 pub(super) fn named(hot: &Hottest) -> Vec<Piece> {
-    let mut words = vec![plain(format!("`{}`", hot.function))];
-    if let Some(file) = &hot.file {
-        let at = match hot.line {
+    at_line(&hot.function, hot.file.as_deref(), hot.line)
+}
+
+fn at_line(function: &str, file: Option<&str>, line: Option<u32>) -> Vec<Piece> {
+    let mut words = vec![plain(format!("`{function}`"))];
+    if let Some(file) = file {
+        let at = match line {
             Some(line) => format!("{file}:{line}"),
-            None => file.clone(),
+            None => file.to_owned(),
         };
         words.extend([plain(" ("), (Tone::Path, at), plain(")")]);
     }
@@ -94,25 +98,19 @@ pub(super) fn sentence(hot: &Hottest) -> Vec<Piece> {
     words
 }
 
-/// `98 % of that in `main` (src/m.rs:6), in `lock`.`
+/// `98 % of it was in `main` (src/m.rs:6), waiting in `lock` (by 63 stacks).`
 pub(super) fn blocked(at: &BlockedIn) -> Vec<Piece> {
-    let hot = Hottest {
-        function: at.function.clone(),
-        file: at.file.clone(),
-        line: at.line,
-        samples: 0,
-        critical: 0,
-        of: 0,
-    };
     let mut words = vec![plain(format!(
-        "By the stacks taken at {} of these times, {} of it was in ",
-        thousands(at.stops.into()),
-        share(of(at.ticks, at.of)),
+        "{} of it was in ",
+        share(of(at.ticks, at.of))
     ))];
-    words.extend(named(&hot));
+    words.extend(at_line(&at.function, at.file.as_deref(), at.line));
     if let Some(waits_in) = &at.waits_in {
-        words.push(plain(format!(", which waits in `{waits_in}`")));
+        words.push(plain(format!(", waiting in `{waits_in}`")));
     }
-    words.push(plain("."));
+    words.push(plain(match at.stops {
+        1 => " (by one stack).".to_owned(),
+        n => format!(" (by {} stacks).", thousands(n.into())),
+    }));
     words
 }

@@ -118,7 +118,9 @@ fn faster(view: &View, suggestion: &Suggestion) -> Vec<Piece> {
         strong(ratio(suggestion.outcome.parallelism())),
         plain(":"),
     ];
-    for word in command(view.dag, file, suggestion) {
+    let mut command = command(view.dag, file, suggestion, view.measured);
+    command.extend(trace.iter().flat_map(|trace| trace.options.clone()));
+    for word in command {
         // An option and its value stay on one line.
         words.extend([plain(" "), strong(word.replace(' ', "\u{a0}"))]);
     }

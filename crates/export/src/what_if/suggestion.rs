@@ -1,12 +1,18 @@
 //! Targets in the words of the command line.
 
-use workspan_analysis::{Suggestion, Target};
+use workspan_analysis::{Metric, Options, Suggestion, Target};
 use workspan_dag::Dag;
 
 use crate::position::label;
 
-/// `workspan whatif sort.wspan --lines src/sort.rs:43-50`, a word each.
-pub(crate) fn command(dag: &Dag, file: &str, suggestion: &Suggestion) -> Vec<String> {
+/// `workspan whatif sort.wspan --lines src/sort.rs:43-50`, a word each, and what makes it measure as `measured` does: the number that is
+/// promised is the one it prints.
+pub(crate) fn command(
+    dag: &Dag,
+    file: &str,
+    suggestion: &Suggestion,
+    measured: &Options,
+) -> Vec<String> {
     let mut words = vec!["workspan whatif".to_owned(), quoted(file)];
     match &suggestion.target {
         Target::Site { places, subtree } => {
@@ -31,9 +37,24 @@ pub(crate) fn command(dag: &Dag, file: &str, suggestion: &Suggestion) -> Vec<Str
             let name = dag.labels.get(*label as usize).map_or("?", String::as_str);
             words.push(format!("--region {}", quoted(name)));
         }
-        // No option names these.
-        Target::Block { .. } | Target::Strands(_) => {}
+        Target::Block { .. } | Target::Strands(_) => {
+            if let Some(block) = &suggestion.block {
+                words.push(format!("--block {}", quoted(block)));
+            }
+        }
     }
+    if let Metric::Counter(name) = &measured.metric {
+        words.push(format!("--metric {}", quoted(name)));
+    }
+    if let Some(burden) = measured.burden {
+        words.push(format!("--burden {burden}"));
+    }
+    let flags = [
+        (measured.raw, "--raw"),
+        (measured.count_blocked, "--count-blocked"),
+    ];
+    let flags = flags.iter().filter(|flag| flag.0);
+    words.extend(flags.map(|flag| flag.1.to_owned()));
     words
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use workspan_analysis::causes::{Cause, Finding};
-use workspan_analysis::inside;
+use workspan_analysis::{blocked_in, inside};
 use workspan_dag::{Dag, NONE, PlaceId, ROOT_PLACE, StartKind};
 use workspan_export::{State, Word, WordKind, summary};
 
@@ -145,7 +145,7 @@ pub(crate) fn show(picture: &Picture, finding: &Finding) -> Show {
     };
     let around = ((end - start) / 8).max(1);
     let code = match finding.cause {
-        Cause::SerialStrand | Cause::Blocked => {
+        Cause::SerialStrand | Cause::Blocked | Cause::OtherThreads => {
             let block = Block::new(at.site, (at.from, at.from_kind), (at.to, at.to_kind));
             picture.codes.of_block(&block)
         }
@@ -169,6 +169,11 @@ fn is_wait(cause: Cause) -> bool {
 fn source(dag: &Dag, finding: &Finding) -> Option<SourceAt> {
     if let Some(hot) = inside(dag, finding)
         && let (Some(file), Some(line)) = (hot.file, hot.line)
+    {
+        return Some(SourceAt { file, line });
+    }
+    if let Some(at) = blocked_in(dag, finding)
+        && let (Some(file), Some(line)) = (at.file, at.line)
     {
         return Some(SourceAt { file, line });
     }
