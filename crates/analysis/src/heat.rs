@@ -244,7 +244,9 @@ pub fn hottest(dag: &Dag, time: (u64, u64), wanted: impl Fn(StrandId) -> bool) -
 
 /// The function that most of these stacks were in, with its hottest line; `None` where there is none.
 pub(crate) fn hottest_of(dag: &Dag, stacks: impl Iterator<Item = u32>) -> Option<Hottest> {
-    let mut functions: BTreeMap<(&str, Option<&str>), BTreeMap<Option<u32>, u64>> = BTreeMap::new();
+    /// Samples by line.
+    type Lines = BTreeMap<Option<u32>, u64>;
+    let mut functions: BTreeMap<(&str, Option<&str>), Lines> = BTreeMap::new();
     let mut of = 0;
     for stack in stacks {
         of += 1;
