@@ -87,9 +87,14 @@ impl Run<'_> {
         self.stated.get("stolen_us").unwrap_or(0.0)
     }
 
+    /// What the runtime's own start took of the main thread's CPU time, as the program measured it.
+    fn start(&self) -> f64 {
+        self.stated.get("start_us").unwrap_or(0.0)
+    }
+
     fn work(&self, found: &mut Found) -> Result<(), String> {
         let work = self.us("/work")?;
-        let start = THREAD_US * self.threads as f64 + self.stolen();
+        let start = THREAD_US * self.threads as f64 + self.stolen() + self.start();
         if let Some(least) = self
             .stated
             .get("work_min_us")
@@ -126,7 +131,7 @@ impl Run<'_> {
 
     fn span(&self, found: &mut Found) -> Result<(), String> {
         let span = self.us("/span")?;
-        let start = START_US + THREAD_US * self.threads as f64 + self.stolen();
+        let start = START_US + THREAD_US * self.threads as f64 + self.stolen() + self.start();
         let exact = self.stated.get("span_us");
         found.span_off = exact.map(|truth| span / truth - 1.0);
         let least = exact.or(self.stated.get("span_min_us"));
