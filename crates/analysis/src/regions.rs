@@ -26,7 +26,7 @@ pub struct RegionRow {
     pub count: u64,
     /// Weight inside.
     pub work: u128,
-    /// What it gives when it alone is faster, for the factors of MODEL.md §4; empty beyond the [`MAX_WHAT_IF_LABELS`] labels with most
+    /// What it gives when it alone is faster, for the factors of MODEL.md §4; empty beyond the `MAX_WHAT_IF_LABELS` (64) labels with most
     /// work.
     pub what_if: Vec<Outcome>,
 }

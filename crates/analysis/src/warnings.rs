@@ -204,8 +204,8 @@ fn descheduled(breakdown: &Breakdown) -> Option<String> {
     let share = percent(breakdown.descheduled, breakdown.total());
     (share > NOTABLE_PERCENT).then(|| {
         format!(
-            "Workers were preempted inside strands for {share:.0} % of the worker-time: something else used the CPUs; \
-             elapsed time, delay and no-work depend on it."
+            "Workers were preempted inside strands for {share:.0} % of the worker-time: other threads, of this program or of \
+             others, used the CPUs; elapsed time, delay and no-work depend on it."
         )
     })
 }

@@ -97,9 +97,10 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
         let json = report_json_with(&dag, &report, &measured, statistics.as_ref());
         return print(&json);
     }
-    // With --statistics every task is read.
+    // With --statistics every task is read. Of text traces it always is.
+    let each_task = args.statistics && dag.meta.recorded;
     let reading = Reading {
-        full: args.trace.reading.grain.is_none() && (args.trace.reading.full || args.statistics),
+        full: args.trace.reading.grain.is_none() && (args.trace.reading.full || each_task),
         ..args.trace.reading.clone()
     };
     let stdout = std::io::stdout();

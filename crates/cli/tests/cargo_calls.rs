@@ -40,7 +40,19 @@ fn calls_are_shown_at_the_users_lines() {
             .unwrap();
         assert!(output.status.success(), "{}", said(&output));
         let dag = read(&trace_of(&output, &project.root));
-        let shown = sites(&dag);
+        // A chain over several lines is labelled with the first and the last; its line is the last.
+        let places = dag.places.iter();
+        let chains: Vec<_> = places.filter(|p| p.first_line().is_some()).collect();
+        for place in &chains {
+            assert!(place.first_line() < place.line, "{place:?}");
+        }
+        let at_its_line = |label: String| {
+            let chain = chains.iter().find(|place| place.label == label);
+            chain.map_or(label, |place| {
+                format!("src/main.rs:{}", place.line.unwrap())
+            })
+        };
+        let shown: Vec<String> = sites(&dag).into_iter().map(at_its_line).collect();
         let missing: Vec<_> = marked
             .iter()
             .filter(|(label, _)| !shown.contains(label))

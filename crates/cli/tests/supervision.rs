@@ -31,8 +31,10 @@ fn program() -> &'static Path {
 
 /// `workspan record -o FOLDER/run.wspan -- PROGRAM ARGUMENTS`.
 fn record(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = bare(WORKSPAN);
+    // With all signals heeded: who runs the tests may have some ignored, as a shell does for what it puts into the background.
+    let mut command = bare("env");
     command.current_dir(folder);
+    command.args(["--default-signal", WORKSPAN]);
     command.args(["record", "--max-overhead", "off", "-o", "run.wspan", "--"]);
     command.arg(program()).args(arguments);
     command

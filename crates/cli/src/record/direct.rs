@@ -171,8 +171,7 @@ fn workspace_of(program: &Path) -> Workspace {
     // The target folder of a workspace has the tag when cargo made it; the build folder below `target/workspan` always has.
     let build = program
         .ancestors()
-        .filter(|folder| folder.join("CACHEDIR.TAG").is_file())
-        .last();
+        .find(|folder| folder.join("CACHEDIR.TAG").is_file());
     let target = build.map(|build| match build.parent() {
         Some(workspan) if workspan.ends_with("workspan") => workspan.parent().unwrap_or(build),
         _ => build,
