@@ -24,6 +24,7 @@ mod real_programs;
 mod rival;
 mod sanitized;
 mod test;
+mod truth;
 mod ui;
 mod viewer;
 mod workspace;
@@ -36,6 +37,8 @@ usage: cargo xtask demo            build workspan, record the merge sort of benc
                                   more random cases, fuzzes longer, and adds miri, a sanitizer, cargo-deny, oxipng, tokei
        cargo xtask test rayon     Rayon's own tests alone, bare and recorded
        cargo xtask test programs  oxipng and tokei alone, bare and recorded
+       cargo xtask test truth [--long]  programs of known work, span and tasks, recorded on 1, 2, 4 and 16 threads,
+                                  idle and on busy CPUs, 3 times each; --long 20 times: tests/truth/README.md
        cargo xtask test page      the viewer's page alone: types, tests, in a browser
        cargo xtask test fuzz      the fuzzers alone, for a minute
        cargo xtask test miri      the recorder's and the format's tests in miri
@@ -61,7 +64,9 @@ fn main() -> ExitCode {
         [
             "test",
             part @ ("rayon" | "programs" | "page" | "fuzz" | "sanitized" | "miri" | "dependencies"),
-        ] => test::part(part),
+        ] => test::part(part, false),
+        ["test", "truth"] => test::part("truth", false),
+        ["test", "truth", "--long"] => test::part("truth", true),
         ["bench"] => bench::run(),
         ["bench", "predictions"] => predictions::run(),
         ["bench", "overhead"] => overhead::run(overhead::ROUNDS),

@@ -16,13 +16,14 @@ use crate::packages;
 use crate::rayon_tests;
 use crate::real_programs::{self, Outcome};
 use crate::sanitized;
+use crate::truth::{self, Amount};
 use crate::ui;
 use crate::workspace::{cargo, succeed};
 
-use tally::Tally;
+pub use tally::Tally;
 
-/// Runs one of the parts that start programs, by its name, alone.
-pub fn part(name: &str) -> Result<()> {
+/// Runs one of the parts that start programs, by its name, alone; `long` repeats what is worth repeating.
+pub fn part(name: &str, long: bool) -> Result<()> {
     let started = Instant::now();
     let mut tally = Tally::new();
     match name {
@@ -31,6 +32,11 @@ pub fn part(name: &str) -> Result<()> {
             rayons_own(&mut tally);
         }
         "programs" => programs(&mut tally)?,
+        "truth" => {
+            build_tool()?;
+            let amount = if long { Amount::Long } else { Amount::All };
+            truth::run(&mut tally, amount)?;
+        }
         "page" => {
             build_page(&mut tally);
             build_tool()?;
@@ -90,6 +96,8 @@ pub fn run(long: bool) -> Result<()> {
         let mut alone = slow();
         tally.count("slow tests that measure", alone.args(ALONE), false)?;
         tally.stage("slow tests that measure");
+        truth::run(&mut tally, Amount::Quick)?;
+        tally.stage("programs of known truth");
     } else {
         // One of these measures.
         tests(&mut tally, long)?;
@@ -98,6 +106,7 @@ pub fn run(long: bool) -> Result<()> {
         tally.outcome("sanitized library", sanitized::run());
         tally.outcome("miri", miri::run(packages::may_install()));
         vulnerabilities(&mut tally);
+        truth::run(&mut tally, Amount::All)?;
         tally.stage("what takes long");
     }
     tally.sum_up(started)

@@ -272,6 +272,8 @@ fn describe(dag: &Dag, block: &Block, hot: Option<Hot>) -> (Key, Code) {
 fn named(place: &Place, begins: bool) -> String {
     let name = match (&place.function, place.line) {
         (Some(function), Some(line)) => format!("{}:{line}", short(function)),
+        // A name with all of its template arguments; the label is without.
+        (Some(whole), None) if whole.contains(['<', '(']) => short(&place.label).to_owned(),
         (Some(function), None) => short(function).to_owned(),
         (None, _) => match (&place.file, place.line) {
             (Some(file), Some(line)) => {

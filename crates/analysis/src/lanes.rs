@@ -4,9 +4,10 @@ use workspan_dag::wanted::watched;
 use workspan_dag::{Dag, PlaceId, StrandId, ThreadId};
 
 use crate::between::{between, evenly};
+use crate::options::Options;
 use crate::ready::Readiness;
 use crate::sweep::extent;
-use crate::weight::off_between;
+use crate::weight::{Weights, off_between};
 
 /// One thread in bins; shares of a bin's time, from 0 to 1.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,6 +20,8 @@ pub struct Lane {
     pub descheduled: Vec<f64>,
     /// Inside a strand, blocked.
     pub blocked: Vec<f64>,
+    /// Share of the range in which it was busy: on the CPU, in the program's own code, without what recording took.
+    pub busy: f64,
     /// The spawn site whose tasks ran longest in the bin.
     pub site: Vec<Option<PlaceId>>,
 }
@@ -32,6 +35,8 @@ pub struct Lanes {
     pub to: u64,
     /// Mean number of running strands (off the CPU or not) per bin.
     pub running: Vec<f64>,
+    /// Mean number of busy workers per bin, at most W: on the CPU, in the program's own code.
+    pub busy: Vec<f64>,
     /// Mean number of ready strands per bin.
     pub ready: Vec<f64>,
     /// The threads that have a strand in the run, ascending, at most [`MOST_LANES`].
@@ -64,6 +69,9 @@ pub fn lanes(dag: &Dag, (from, to): (u64, u64), bins: usize) -> Lanes {
         sums[thread] = Some(Sums::new(bins));
     }
     let (mut running, mut ready) = (vec![0u128; bins], vec![0u128; bins]);
+    let mut busy = vec![0f64; bins];
+    // Time has no metric that a trace could lack.
+    let weights = Weights::new(dag, &Options::default()).ok();
     let mut sites = vec![0u64; dag.places.len()];
     let inside = between(dag);
     let mut inside = inside.iter().peekable();
@@ -74,14 +82,21 @@ pub fn lanes(dag: &Dag, (from, to): (u64, u64), bins: usize) -> Lanes {
         let between = inside
             .next_if(|b| b.strand as usize == s)
             .map_or(0, |b| b.ticks);
+        let work = weights.as_ref().map_or(0, |w| w.work(s as StrandId));
+        let whole = off_between(dag, s as StrandId, start, end);
+        let on_cpu = (end - start).saturating_sub(between + whole.descheduled + whole.blocked);
+        let own = (work as f64 / on_cpu.max(1) as f64).min(1.0);
         grid.each(start, end, |bin, a, b| {
             let between = evenly(between, (start, end), (a, b));
             running[bin] += u128::from(b - a - between);
             ready[bin] += u128::from(between);
             let sum = &mut sites[site as usize];
             *sum = sum.saturating_add(b - a);
-            let Some(thread) = &mut thread else { return };
             let off = off_between(dag, s as StrandId, a, b);
+            let inside = (b - a - between).saturating_sub(off.descheduled + off.blocked);
+            busy[bin] += inside as f64 * own;
+            let Some(thread) = &mut thread else { return };
+            thread.busy += inside as f64 * own;
             let cell = &mut thread.cells[bin];
             cell.inside += b - a - between;
             cell.descheduled += off.descheduled;
@@ -121,10 +136,16 @@ pub fn lanes(dag: &Dag, (from, to): (u64, u64), bins: usize) -> Lanes {
     let threads = sums.into_iter().enumerate().filter_map(lane).collect();
     let mut sites: Vec<(PlaceId, u64)> = (0..).zip(sites).filter(|s| s.1 > 0).collect();
     sites.sort_by_key(|s| (std::cmp::Reverse(s.1), s.0));
+    let workers = f64::from(dag.meta.workers.max(1));
     let mean = |(bin, sum): (usize, &u128)| *sum as f64 / grid.length(bin) as f64;
     Lanes {
         from,
         to,
+        busy: busy
+            .iter()
+            .enumerate()
+            .map(|(bin, sum)| (sum / grid.length(bin) as f64).min(workers))
+            .collect(),
         running: running.iter().enumerate().map(mean).collect(),
         ready: ready.iter().enumerate().map(mean).collect(),
         threads,
@@ -189,12 +210,14 @@ struct CellSum {
 #[derive(Debug, Clone)]
 struct Sums {
     cells: Vec<CellSum>,
+    busy: f64,
 }
 
 impl Sums {
     fn new(bins: usize) -> Sums {
         Sums {
             cells: vec![CellSum::default(); bins],
+            busy: 0.0,
         }
     }
 
@@ -207,6 +230,7 @@ impl Sums {
         };
         Lane {
             thread,
+            busy: self.busy / (grid.to - grid.from).max(1) as f64,
             working: share(|c| c.inside.saturating_sub(c.descheduled + c.blocked)),
             descheduled: share(|c| c.descheduled),
             blocked: share(|c| c.blocked),

@@ -21,6 +21,7 @@ mod full;
 mod heat;
 mod heaviest;
 mod lanes;
+mod limits;
 mod low_parallelism;
 mod moments;
 mod nesting;
@@ -67,6 +68,7 @@ pub use heat::{
     FunctionHeat, Heat, Hottest, LineHeat, functions, heat, hottest, inside, is_program, line_of,
 };
 pub use lanes::{Lane, Lanes, MOST_LANES, lanes};
+pub use limits::{Blocked, Limits, RegionShares, limits};
 pub use low_parallelism::{LowParallelism, LowStrand};
 pub use moments::{Changes, Moments, Now};
 pub use options::{Error, Metric, Options};

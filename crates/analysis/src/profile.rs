@@ -9,7 +9,7 @@ use crate::sweep::{Moment, Observer};
 /// Running and ready over time, in equal bins (mean numbers), for the report's strip and for plots.
 ///
 /// Bin i of n covers [begin + ⌊elapsed·i/n⌋, begin + ⌊elapsed·(i+1)/n⌋); there are never more bins than ticks, and none
-/// when there is no time at all. Running strands are not clamped to W.
+/// when there is no time at all. Running strands are not clamped to W; busy workers are.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Profile {
     /// Start of the first bin and end of the last.
@@ -18,6 +18,8 @@ pub struct Profile {
     pub end: u64,
     /// Mean number of running strands per bin.
     pub running: Vec<f64>,
+    /// Mean number of busy workers per bin: on the CPU, in the program's own code. What recording took is spread evenly over them.
+    pub busy: Vec<f64>,
     /// Mean number of ready strands per bin, by edge kind.
     pub ready: Vec<[f64; 7]>,
     /// Mean of running over the whole run; 0 when there is no time at all.
@@ -39,22 +41,34 @@ pub(crate) struct Bins {
     edges: Vec<u64>,
     /// Strand-ticks per bin.
     sums: Vec<u128>,
+    /// Of them on the CPU, on no more than the workers.
+    working: Vec<u128>,
+    workers: u64,
     /// The bin that time is in.
     at: usize,
 }
 
 impl Bins {
-    pub(crate) fn new(extent: (u64, u64), bins: usize) -> Bins {
+    pub(crate) fn new(dag: &Dag, extent: (u64, u64), bins: usize) -> Bins {
         let edges = edges(extent, bins);
         Bins {
             sums: vec![0; edges.len() - 1],
+            working: vec![0; edges.len() - 1],
+            workers: u64::from(dag.meta.workers.max(1)),
             edges,
             at: 0,
         }
     }
 
-    /// The profile; in the time between the strands inside of folded ones a strand stands ready, and none runs.
-    pub(crate) fn finish(mut self, dag: &Dag, ready: &ReadyBins, between: &[Between]) -> Profile {
+    /// The profile; in the time between the strands inside of folded ones a strand stands ready, and none runs. `work` is that of the
+    /// breakdown, so busy workers add up to it.
+    pub(crate) fn finish(
+        mut self,
+        dag: &Dag,
+        ready: &ReadyBins,
+        between: &[Between],
+        work: u128,
+    ) -> Profile {
         let inside = self.spread(dag, between);
         let (Some(&begin), Some(&end)) = (self.edges.first(), self.edges.last()) else {
             return Profile::default();
@@ -64,11 +78,14 @@ impl Bins {
             end: ready.end,
             ..Profile::default()
         };
+        let working: u128 = self.working.iter().sum();
+        let own = work as f64 / working.max(1) as f64;
         let mut whole = [0i64; 7];
         for (i, running) in self.sums.iter().enumerate() {
             let ticks = self.edges[i + 1] - self.edges[i];
             let width = ticks as f64;
             profile.running.push(*running as f64 / width);
+            profile.busy.push(self.working[i] as f64 * own / width);
             let mut bin = ready.sums[i];
             bin[EdgeKind::Create as usize] += inside[i];
             for (kind, sum) in bin.iter_mut().enumerate() {
@@ -92,11 +109,13 @@ impl Bins {
             let extent = (dag.strands.start[s], dag.strands.end[s]);
             let first = self.edges.partition_point(|&edge| edge <= extent.0).max(1) - 1;
             let bins = self.edges.windows(2).map(|edge| (edge[0], edge[1]));
-            let sums = self.sums.iter_mut().zip(&mut inside);
+            let running = self.sums.iter_mut().zip(&mut self.working);
+            let sums = running.zip(&mut inside);
             let touched = bins.zip(sums).skip(first).take_while(|t| t.0.0 < extent.1);
-            for (bin, (running, inside)) in touched {
+            for (bin, ((running, working), inside)) in touched {
                 let ticks = u128::from(evenly(b.ticks, extent, bin)).min(*running);
                 *running -= ticks;
+                *working -= ticks.min(*working);
                 *inside += ticks;
             }
         }
@@ -109,11 +128,13 @@ impl Observer for Bins {
     fn end(&mut self, _: StrandId, _: usize, _: u64) {}
 
     fn moment(&mut self, moment: &Moment) {
+        let working = u128::from(moment.shares(self.workers).work);
         let mut begin = moment.begin;
         while begin < moment.end && self.at < self.sums.len() {
             let edge = self.edges[self.at + 1];
             let end = edge.min(moment.end);
             self.sums[self.at] += u128::from(moment.running()) * u128::from(end - begin);
+            self.working[self.at] += working * u128::from(end - begin);
             begin = end;
             if end == edge {
                 self.at += 1;

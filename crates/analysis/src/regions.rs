@@ -26,9 +26,14 @@ pub struct RegionRow {
     pub count: u64,
     /// Weight inside.
     pub work: u128,
-    /// What it gives when it alone is faster, for the factors of MODEL.md §4.
+    /// What it gives when it alone is faster, for the factors of MODEL.md §4; empty beyond the [`MAX_WHAT_IF_LABELS`] labels with most
+    /// work.
     pub what_if: Vec<Outcome>,
 }
+
+/// Each label's outcome takes a pass over the whole run, so a label for every step of a loop would take time quadratic in the
+/// steps.
+pub const MAX_WHAT_IF_LABELS: usize = 64;
 
 /// One row a label, in the order of first opening in time (ties: by name).
 pub(crate) fn regions(dag: &Dag, weights: &Weights, options: &Options) -> Vec<RegionRow> {
@@ -40,10 +45,14 @@ pub(crate) fn regions(dag: &Dag, weights: &Weights, options: &Options) -> Vec<Re
         work[part.label as usize] += u128::from(part.weight);
     });
     let mut rows = rows(dag, &work);
-    let labels: Vec<u32> = rows.iter().map(|r| r.label).collect();
+    let mut heaviest: Vec<usize> = (0..rows.len()).collect();
+    // Of equals the ones opened first.
+    heaviest.sort_by_key(|&row| std::cmp::Reverse(rows[row].work));
+    heaviest.truncate(MAX_WHAT_IF_LABELS);
+    let labels: Vec<u32> = heaviest.iter().map(|&row| rows[row].label).collect();
     let outcomes = outcomes_of_labels(dag, weights, options, &labels);
-    for (row, what_if) in rows.iter_mut().zip(outcomes) {
-        row.what_if = what_if;
+    for (row, what_if) in heaviest.into_iter().zip(outcomes) {
+        rows[row].what_if = what_if;
     }
     rows
 }

@@ -112,7 +112,7 @@ pub fn report_against(
         drop(tell);
         let others = OtherSpans::new(dag, &weights, options)?;
         let heaviest = Heaviest::unburdened(dag, &weights);
-        let work_span = work_span(dag, &weights, &heaviest, others);
+        let work_span = work_span(dag, &weights, options, &heaviest, others);
         let sites = sites(dag, &weights, &heaviest, &work_span.critical_path);
         let marked = (
             regions(dag, &weights, options),

@@ -67,7 +67,7 @@ pub(crate) fn of_weights(
     let path = ready_path(dag);
     let mut all = All {
         sums: Sums::new(dag, &path),
-        bins: Bins::new((begin, end), bins),
+        bins: Bins::new(dag, (begin, end), bins),
         low: LowFinder::new(dag),
         alone: AloneFinder::new(dag),
         ledger: Ledger::new(dag, costs(dag, options), &readiness, &path),
@@ -86,12 +86,12 @@ pub(crate) fn of_weights(
     (breakdown.buried, breakdown.buried_ticks) = (readiness.buried, readiness.buried_ticks);
     path.leave_out(&between, &mut breakdown.ready_path);
     let causes = ledger.finish(&breakdown, &between);
-    let lost = breakdown.lost();
+    let (lost, work) = (breakdown.lost(), breakdown.work);
     let (low_parallelism, alone) = (low.finish(lost, end), alone.finish(lost));
     breakdown.ready_path.strands = path.strands;
     Timeline {
         breakdown,
-        profile: bins.finish(dag, &ready, &between),
+        profile: bins.finish(dag, &ready, &between, work),
         low_parallelism,
         alone,
         causes,

@@ -5,6 +5,7 @@ use workspan_dag::{Dag, StrandId, TaskKind};
 
 use crate::estimated::Estimated;
 use crate::heaviest::{Heaviest, burdened_span};
+use crate::limits::Limits;
 use crate::options::{Error, Metric, Options};
 use crate::weight::Weights;
 
@@ -33,6 +34,8 @@ pub struct WorkSpan {
     pub span_with_blocked: u128,
     /// What of it is an estimate; `None` when everything was recorded.
     pub estimated: Option<Estimated>,
+    /// What the bounds say nothing about.
+    pub limits: Limits,
     /// The critical path's strands, first to last (§3, with its tie rule).
     pub critical_path: Vec<StrandId>,
 }
@@ -50,9 +53,12 @@ impl WorkSpan {
     pub fn average_maximal_strand(&self) -> f64 {
         self.work as f64 / (1.0 + 2.0 * self.spawns as f64 + self.syncs as f64)
     }
-    /// Bounds of the speedup on `p` workers: (lower, upper), Cilkview's with δ = 0.85.
+    /// Bounds of the speedup on `p` workers: (lower, upper), Cilkview's with δ = 0.85. On more workers than the threads that parallel
+    /// regions were divided among, the upper one is that of what lies in no share of these.
     pub fn speedup(&self, p: u32) -> (f64, f64) {
-        speedup_bounds(self.work, self.span, self.burdened_span, p)
+        let of = |span: u128| speedup_bounds(self.work, span, self.burdened_span, p);
+        let bounding = self.limits.bounding_span(self.span, p);
+        (of(self.span).0, of(bounding).1)
     }
 }
 
@@ -98,6 +104,11 @@ pub(crate) struct OtherSpans {
 }
 
 impl OtherSpans {
+    /// The span with blocked time counted, of a run with this one without.
+    pub(crate) fn span_with_blocked(&self, span: u128) -> u128 {
+        self.with_blocked.map_or(span, |with| with.1)
+    }
+
     /// `weights` are those of `options`.
     ///
     /// # Errors
@@ -131,6 +142,7 @@ impl OtherSpans {
 pub(crate) fn work_span(
     dag: &Dag,
     weights: &Weights,
+    options: &Options,
     heaviest: &Heaviest,
     others: OtherSpans,
 ) -> WorkSpan {
@@ -144,7 +156,15 @@ pub(crate) fn work_span(
     let (work, span) = (weights.total(), heaviest.span(dag));
     let (work_with_blocked, span_with_blocked) = others.with_blocked.unwrap_or((work, span));
     let deferred = dag.tasks.kind.iter().filter(|&&k| k == TaskKind::Deferred);
+    let critical_path = heaviest.critical_path(dag);
     WorkSpan {
+        limits: Limits::new(
+            dag,
+            weights,
+            options,
+            &critical_path,
+            (span, span_with_blocked),
+        ),
         work,
         span,
         burden: weights.burden,
@@ -156,6 +176,6 @@ pub(crate) fn work_span(
         work_with_blocked,
         span_with_blocked,
         estimated: others.estimated,
-        critical_path: heaviest.critical_path(dag),
+        critical_path,
     }
 }

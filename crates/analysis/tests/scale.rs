@@ -1,6 +1,7 @@
 //! Measured speedups against predicted ones: Cilkview's published table, and what is said where the two part.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+use workspan_analysis::Limits;
 use workspan_analysis::scale::{BareRuns, Logical, Reason, RecordedRun, Remark, Runs, scale};
 
 const MS: u64 = 1_000_000;
@@ -12,6 +13,10 @@ const CILKVIEW: Logical = Logical {
     burdened_span: 262_078_779,
     spawns: 8_518_398,
     syncs: 8_518_398,
+    limits: Limits {
+        shares: None,
+        blocked: None,
+    },
 };
 
 fn recorded(asked: u32, workers: u32, work_ms: u64) -> RecordedRun {
@@ -41,6 +46,7 @@ fn runs(times: &[(u32, &[u64])]) -> Runs {
             burdened_span: 2_000,
             spawns: 99,
             syncs: 99,
+            ..Logical::default()
         }),
         recorded: vec![recorded(8, 8, 1000), recorded(1, 1, 1000)],
         ..Runs::default()

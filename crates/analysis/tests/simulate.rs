@@ -385,3 +385,38 @@ fn a_million_tasks_on_64_workers() {
         );
     }
 }
+
+/// `join(a, b)` with nothing else: what is created inline runs above a creator that waits already. Recorded so, and simulated so.
+#[test]
+fn a_simulated_join_loses_nothing_to_the_scheduler() {
+    let text = r#"{"workspan_trace":1,"workers":2,"time_unit":"us","steals":"child","name":"join"}
+{"ev":"begin","t":0,"w":0,"task":0}
+{"ev":"scope","task":0,"scope":0,"kind":"group"}
+{"ev":"create","t":10,"w":0,"task":0,"child":1,"site":"join","scope":0}
+{"ev":"resume","t":10,"w":0,"task":0}
+{"ev":"create","t":10,"w":0,"task":0,"child":2,"inline":true,"site":"join","scope":0}
+{"ev":"resume","t":10,"w":0,"task":0}
+{"ev":"wait","t":10,"w":0,"task":0,"scope":0}
+{"ev":"begin","t":10,"w":0,"task":2}
+{"ev":"end","t":110,"w":0,"task":2}
+{"ev":"begin","t":10,"w":1,"task":1}
+{"ev":"end","t":40,"w":1,"task":1}
+{"ev":"resume","t":110,"w":0,"task":0}
+{"ev":"end","t":120,"w":0,"task":0}
+"#;
+    let dag = workspan_dag::text::read(text.as_bytes()).unwrap();
+    let recorded = measured(&dag).breakdown;
+    assert_eq!(recorded.delay, 0);
+    let simulation = Simulation::new(&dag, &Options::default(), 0, &[]).unwrap();
+    for policy in [
+        Policy::HelpFirst,
+        Policy::RestrainedStealing,
+        Policy::BreadthFirst,
+    ] {
+        let (_, trace) = simulation.trace(&setup(2, policy, 0)).unwrap();
+        let b = measured(&trace).breakdown;
+        let losses = (b.elapsed(), b.work, b.delay, b.no_work_sched);
+        assert_eq!(losses, (120, 150, 0, 0), "{policy:?}");
+        assert_eq!(b.no_work_app, recorded.no_work_app, "{policy:?}");
+    }
+}

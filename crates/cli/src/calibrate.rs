@@ -10,6 +10,7 @@ use crate::embedded;
 use crate::output::print;
 use crate::record::task_cost::{self, TaskCost};
 use crate::record::{calibration, in_library, steals};
+use crate::say;
 
 /// Measures what recording and stealing cost on this machine, and keeps it for the traces to come
 #[derive(Debug, Clone, clap::Args)]
@@ -48,10 +49,10 @@ pub fn run(args: &CalibrateArgs) -> anyhow::Result<()> {
     }
     print(&text(&costs, &missing))?;
     match kept {
-        Some(file) => eprintln!("workspan: kept in {}", file.display()),
-        None => eprintln!(
-            "workspan: not kept: no steal came about; try again when the machine is less busy"
-        ),
+        Some(file) => say!("workspan: kept in {}", file.display()),
+        None => {
+            say!("workspan: not kept: no steal came about; try again when the machine is less busy")
+        }
     }
     Ok(())
 }

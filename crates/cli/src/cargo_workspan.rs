@@ -1,9 +1,16 @@
 //! `cargo workspan`: `workspan record` for cargo's subcommands.
 
+#![deny(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "they panic when nobody reads; `say!` and `output::print` do not"
+)]
+
 use std::process::ExitCode;
 
 use clap::Parser;
 use workspan_cli::record::{self, CargoWorkspanArgs};
+use workspan_cli::say;
 
 /// Builds with recording compiled in, runs, and reports where the speedup went.
 #[derive(Parser)]
@@ -25,7 +32,7 @@ fn main() -> ExitCode {
     match record::cargo_workspan(Cli::parse_from(given).args) {
         Ok(code) => code,
         Err(error) => {
-            eprintln!("cargo workspan: {error:#}");
+            say!("cargo workspan: {error:#}");
             ExitCode::FAILURE
         }
     }

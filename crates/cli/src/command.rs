@@ -19,6 +19,7 @@ use crate::output::is_broken_pipe;
 use crate::plot::PlotArgs;
 use crate::record::RecordArgs;
 use crate::report::ReportArgs;
+use crate::say;
 use crate::scale::ScaleArgs;
 use crate::simulate::SimulateArgs;
 use crate::sql::SqlArgs;
@@ -87,7 +88,7 @@ pub fn main() -> ExitCode {
         Ok(code) => code,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("workspan: {}", one_line(&error));
+            say!("workspan: {}", one_line(&error));
             ExitCode::FAILURE
         }
     }

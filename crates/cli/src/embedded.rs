@@ -148,7 +148,12 @@ fn private_temporary() -> anyhow::Result<PathBuf> {
             format!("-{attempt}")
         };
         let folder = std::env::temp_dir().join(format!("workspan-{user}{more}"));
-        make_private(&folder).with_context(|| folder.display().to_string())?;
+        make_private(&folder).with_context(|| {
+            format!(
+                "{}: could not be made to unpack workspan's library; set XDG_CACHE_HOME or TMPDIR to a folder that can be written",
+                folder.display()
+            )
+        })?;
         let facts = std::fs::symlink_metadata(&folder)?;
         if facts.is_dir() && facts.uid() == user && facts.mode() & 0o022 == 0 {
             return Ok(folder);

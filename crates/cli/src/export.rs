@@ -1,6 +1,5 @@
 //! `workspan export`.
 
-use std::fs::File;
 use std::io::{BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,6 +7,7 @@ use anyhow::{Context, bail};
 use workspan_analysis::Options;
 use workspan_dag::Dag;
 
+use crate::output_file;
 use crate::trace::TraceArgs;
 
 /// A format to write.
@@ -23,6 +23,25 @@ pub enum Format {
     Chrome,
     /// The DAG for Graphviz, tasks collapsed where there are too many.
     Dot,
+}
+
+impl Format {
+    /// True for the beginning of a file of this format, as written here.
+    fn begins(self, start: &[u8]) -> bool {
+        let beginning: &[u8] = match self {
+            Format::Text => b"{\"workspan_trace\"",
+            Format::Sqlite => b"SQLite format 3",
+            Format::Chrome => b"{\"displayTimeUnit\":",
+            Format::Dot => b"digraph workspan",
+            // A packet (field 1), short, whose first field is the sequence's flags or its number: no text goes on like that.
+            Format::Perfetto => {
+                return start.first() == Some(&0x0a)
+                    && start.get(1).is_some_and(|length| *length < 0x80)
+                    && start.get(2) == Some(&0x50);
+            }
+        };
+        start.starts_with(beginning)
+    }
 }
 
 /// Writes a trace in another format
@@ -80,7 +99,8 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
                 return crate::sql::export(dag, &args.trace.file, path);
             }
             let name = || format!("{}: can't be written", path.display());
-            let mut out = BufWriter::new(File::create(path).with_context(name)?);
+            let file = output_file::create(path, |start| args.format.begins(start))?;
+            let mut out = BufWriter::new(file);
             write(args, &dag, &mut out).with_context(name)?;
             out.flush().with_context(name)?;
         }

@@ -1,6 +1,5 @@
 //! `workspan html`: the viewer with the runs inside, in one file.
 
-use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +8,7 @@ use workspan_export::bytes;
 use workspan_view::html::{self, Carry};
 
 use crate::output::print;
+use crate::output_file;
 use crate::record::progress::Progress;
 use crate::view::LookedAt;
 
@@ -64,7 +64,7 @@ pub fn run(args: &HtmlArgs) -> anyhow::Result<()> {
     };
     let report = html::report(&mut session, &carry)?;
     let name = || format!("{}: can't be written", output.display());
-    let mut file = File::create(&output).with_context(name)?;
+    let mut file = output_file::create(&output, html::is_report)?;
     file.write_all(report.html.as_bytes()).with_context(name)?;
     drop(progress);
     let mut text = format!(

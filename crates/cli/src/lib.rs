@@ -1,6 +1,12 @@
 //! The command line tool: flags and glue. Both installed binaries, `workspan` and `cargo-workspan`, are this library
 //! under two names, and so are the two roles it plays for cargo (rustc wrapper, target runner), told apart by `argv[0]`.
 
+#![deny(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "they panic when nobody reads; `say!` and `output::print` do not"
+)]
+
 pub mod advise;
 pub mod bandwidth;
 pub mod bench;
@@ -15,6 +21,7 @@ pub mod help;
 pub mod html;
 pub mod info;
 pub mod output;
+pub mod output_file;
 pub mod plot;
 pub mod record;
 pub mod report;

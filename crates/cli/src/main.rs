@@ -1,5 +1,11 @@
 //! `workspan`.
 
+#![deny(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "they panic when nobody reads; `say!` and `output::print` do not"
+)]
+
 use std::process::ExitCode;
 
 use workspan_dag::memory::ColumnMemory;

@@ -1,6 +1,7 @@
 //! `workspan report`.
 
 use std::io::{IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -9,7 +10,7 @@ use workspan_analysis::statistics::statistics;
 use workspan_analysis::{Metric, Options, report_against};
 use workspan_export::{TextOptions, report_json_with, report_text, statistics_text};
 
-use crate::output::{Color, charset, print};
+use crate::output::{Color, charset, print, width};
 use crate::trace::{Reading, TraceArgs, describe, open};
 
 /// Says what limits the recorded program, at which line, and shows the evidence
@@ -103,6 +104,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
     };
     let stdout = std::io::stdout();
     let options = TextOptions {
+        width: width(&stdout),
         color: args.color.applies(&stdout),
         charset: charset(args.ascii, &stdout),
         sites: args.sites,
@@ -127,11 +129,12 @@ fn baseline(path: &Path, args: &ReportArgs, measured: &Options) -> anyhow::Resul
 ///
 /// # Errors
 /// The trace can't be read or `out` can't be written.
-pub fn print_for(path: &Path, out: &mut (impl Write + IsTerminal)) -> anyhow::Result<()> {
+pub fn print_for(path: &Path, out: &mut (impl Write + IsTerminal + AsFd)) -> anyhow::Result<()> {
     let dag = open(path, &Reading::default().measured(false))?;
     let measured = Options::default();
     let report = workspan_analysis::report(&dag, &measured)?;
     let options = TextOptions {
+        width: width(out),
         color: Color::Auto.applies(out),
         charset: charset(false, out),
         trace: Some(describe(path, &Reading::default())?),

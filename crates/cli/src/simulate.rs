@@ -1,6 +1,5 @@
 //! `workspan simulate`: the recorded computation on other workers, under other schedulers.
 
-use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 
@@ -9,13 +8,14 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use workspan_analysis::simulate::{Fix, Policy, Setup, Simulation};
 use workspan_analysis::{Options, Target, report};
-use workspan_dag::Dag;
+use workspan_dag::{Dag, packed};
 use workspan_export::{SimulationRow, SimulationView, simulation_json, simulation_text};
 
 use crate::advise::ticks;
 use crate::check::time;
 use crate::compare::Looks;
 use crate::output::print;
+use crate::output_file;
 use crate::record::progress::Progress;
 use crate::targets::{self, closest, line_range};
 use crate::trace::TraceArgs;
@@ -135,7 +135,12 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
         });
         if let Some(path) = &args.output {
             let name = || format!("{}: can't be written", path.display());
-            let mut out = BufWriter::new(File::create(path).with_context(name)?);
+            let is_text = |start: &[u8]| {
+                use workspan_dag::open::Kind;
+                let text = Kind::of(start) == Some(Kind::Text);
+                text || packed::is_packed(start) && !packed::is_recorded(start)
+            };
+            let mut out = BufWriter::new(output_file::create(path, is_text)?);
             if path.extension().is_some_and(|end| end == "gz") {
                 // Fast: a million tasks are hundreds of megabytes of text.
                 let mut packed = GzEncoder::new(&mut out, Compression::fast());
@@ -152,6 +157,7 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
         dag: &dag,
         work: was.work,
         span: was.span,
+        limits: was.limits,
         spawn_cost,
         fixes: &args.fix,
         rows,

@@ -9,6 +9,7 @@ use workspan_sql::{Database, Format, Limits, Run, append, is_database, queries, 
 
 use crate::output::print;
 use crate::record::progress::Progress;
+use crate::say;
 use crate::trace::{Reading, open};
 
 /// How the answer is written.
@@ -86,7 +87,13 @@ pub fn run(args: &SqlArgs) -> anyhow::Result<()> {
     let progress = Progress::new("workspan: reading the traces …");
     let database = match &files[..] {
         [file] if is_database(file) => {
-            Database::read_only(file).with_context(|| file.display().to_string())?
+            let database = Database::read_only(file).with_context(|| file.display().to_string())?;
+            // A wrong query is for the asking to say.
+            let wanted = database.wanted(&query).unwrap_or_default();
+            for text in database.rows_missing(&wanted) {
+                say!("workspan: {text}");
+            }
+            database
         }
         files => load(args, files, &query)?,
     };
@@ -137,6 +144,9 @@ fn load(args: &SqlArgs, files: &[PathBuf], query: &str) -> anyhow::Result<Databa
     for (file, number) in files.iter().zip(1..) {
         let dag = open(file, &opening)?;
         let run = Run::new(number, file.display().to_string(), dag, &measured)?;
+        if let Some(text) = run.rows_missing(&wanted) {
+            say!("workspan: {text}");
+        }
         database.load(&run, &wanted)?;
     }
     Ok(database)
@@ -155,7 +165,7 @@ pub(crate) fn export(dag: workspan_dag::Dag, trace: &Path, output: &Path) -> any
         Ok(Run::new(number, name, dag, &Options::default())?)
     })?;
     for number in numbers {
-        eprintln!("workspan: run {number} of {}", output.display());
+        say!("workspan: run {number} of {}", output.display());
     }
     Ok(())
 }

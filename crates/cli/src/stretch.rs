@@ -8,12 +8,14 @@ use anyhow::{Context, bail};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use workspan_analysis::Options;
 use workspan_analysis::stretch::{Latency, StretchOptions, stretch};
+use workspan_dag::TaskKind;
 use workspan_export::{StretchTables, stretch_json, stretch_text};
 
 use crate::check::time;
 use crate::compare::Looks;
 use crate::output::print;
 use crate::record::progress::Progress;
+use crate::say;
 use crate::trace::{Reading, open};
 
 /// The variables that say how many workers a runtime starts.
@@ -113,6 +115,16 @@ pub fn run(args: &StretchArgs) -> anyhow::Result<()> {
         ..Options::default()
     };
     let (one, many) = (open(&serial, &opening)?, open(&parallel, &opening)?);
+    let recorded = [(&serial, &one), (&parallel, &many)];
+    for (file, dag) in recorded.into_iter().filter(|_| args.files.is_empty()) {
+        let is_root = |kind: &TaskKind| *kind == TaskKind::Root;
+        if dag.tasks.kind.iter().all(is_root) && dag.folded.is_empty() {
+            bail!(
+                "{}: has no task, so there is nothing to hold against another run",
+                file.display()
+            );
+        }
+    }
     let report = workspan_analysis::report(&many, &measured)
         .with_context(|| parallel.display().to_string())?;
     let options = StretchOptions {
@@ -149,10 +161,10 @@ fn record_both(args: &StretchArgs) -> anyhow::Result<(PathBuf, PathBuf)> {
         .with_context(|| format!("{}: can't be made", folder.display()))?;
     let parallel = folder.join("parallel.wspan");
     let workers = args.workers.map(|n| n.to_string());
-    eprintln!("workspan: recording the parallel run …");
+    say!("workspan: recording the parallel run …");
     record(&args.command, &parallel, workers.as_deref())?;
     let serial = folder.join("serial.wspan");
-    eprintln!("workspan: recording the serial run …");
+    say!("workspan: recording the serial run …");
     let all = if args.pin { Some(pin()?) } else { None };
     let recorded = record(&args.command, &serial, Some("1"));
     if let Some(all) = all {
@@ -186,7 +198,7 @@ fn record(command: &[OsString], output: &Path, workers: Option<&str>) -> anyhow:
         bail!("the run left no trace ({status})");
     }
     if !status.success() {
-        eprintln!("workspan: the run ended with {status}; its trace is used all the same");
+        say!("workspan: the run ended with {status}; its trace is used all the same");
     }
     Ok(())
 }

@@ -10,8 +10,8 @@ use workspan_export::TraceFile;
 /// How to open a trace.
 #[derive(Debug, Clone, clap::Args)]
 pub struct TraceArgs {
-    /// A recorded trace (.wspan) or a text trace; recognised by content
-    #[arg(value_name = "FILE")]
+    /// A recorded trace (.wspan) or a text trace; recognised by content; - for standard input
+    #[arg(value_name = "FILE", value_parser = input)]
     pub file: PathBuf,
     /// How much of it.
     #[command(flatten)]
@@ -73,6 +73,11 @@ impl Reading {
             ..OpenOptions::default()
         }
     }
+}
+
+/// A file to read; `-` is standard input, as everywhere.
+pub fn input(name: &str) -> Result<PathBuf, std::convert::Infallible> {
+    Ok(PathBuf::from(if name == "-" { "/dev/stdin" } else { name }))
 }
 
 fn grain(text: &str) -> Result<u64, String> {

@@ -9,6 +9,7 @@ use workspan_view::server::{Server, open_browser};
 use workspan_view::session::Settings;
 
 use crate::output::print;
+use crate::say;
 use crate::trace::Reading;
 
 /// Opens runs in a browser: the timeline, the DAG, the sites, what if
@@ -58,7 +59,7 @@ impl LookedAt {
         for file in files {
             if let Some(damage) = workspan_dag::open::damage(file)? {
                 let said = format!("workspan: {}: {damage}", file.display());
-                eprintln!("{}", said.replace(|c: char| c.is_control(), " "));
+                say!("{}", said.replace(|c: char| c.is_control(), " "));
             }
         }
         let mut looked_at = self.clone();
@@ -102,9 +103,10 @@ pub fn run(args: &ViewArgs) -> anyhow::Result<()> {
     let session = Arc::new(args.looked_at.to_view(&args.files)?);
     let server = Server::bind(session, args.port)?;
     let url = server.url();
-    let opened = !args.no_open && open_browser(&url);
+    // Until the server ends.
+    let opened = (!args.no_open).then(|| open_browser(&url)).flatten();
     let mut text = format!("The run is at {url}\n");
-    if opened {
+    if opened.is_some() {
         text.push_str("A browser opens it; Ctrl-C here ends the server.\n");
     } else {
         text.push_str("Open it in a browser; Ctrl-C here ends the server.\n");

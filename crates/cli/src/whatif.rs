@@ -1,7 +1,7 @@
 //! `workspan whatif`: what faster code would give.
 
 use anyhow::{Context, bail};
-use workspan_analysis::{DEFAULT_FACTORS, Metric, Options, Target, what_if};
+use workspan_analysis::{DEFAULT_FACTORS, Metric, Options, Target, limits, what_if};
 use workspan_dag::Dag;
 use workspan_export::{WhatIfView, what_if_json, what_if_text};
 
@@ -88,6 +88,7 @@ pub fn run(args: &WhatifArgs) -> anyhow::Result<()> {
         count_blocked: args.count_blocked,
     };
     let result = what_if(&dag, &measured, &targets, &args.factors).with_context(of_file)?;
+    let limits = limits(&dag, &measured).with_context(of_file)?;
     drop(progress);
     if result.now.span <= 0.0 {
         bail!(
@@ -99,6 +100,7 @@ pub fn run(args: &WhatifArgs) -> anyhow::Result<()> {
         dag: &dag,
         measured: &measured,
         result: &result,
+        limits: &limits,
         names: &names,
         workers: &workers(&dag, &args.workers),
     };

@@ -25,7 +25,8 @@ pub const ROOT_PLACE: PlaceId = 0;
 /// A position in the program: a spawn site, or where a strand starts or ends.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Place {
-    /// What people are shown: the text given, else `file:line`, else a symbol, else `?`.
+    /// What people are shown: the text given, else `file:line` (of a chain of method calls over several lines
+    /// `file:first-line`), else a symbol, else `?`.
     pub label: String,
     /// Source file, relative to the workspace where it lies inside.
     pub file: Option<String>,
@@ -37,6 +38,21 @@ pub struct Place {
     pub primitive: Option<String>,
     /// The text of the source line, trimmed, as it was when the run was recorded.
     pub source: Option<String>,
+}
+
+impl Place {
+    /// The lines as people are shown them: `12`, or `10-12` of a chain that begins at line 10.
+    pub fn lines(&self) -> Option<&str> {
+        let file = self.file.as_deref()?;
+        let lines = self.label.strip_prefix(file)?.strip_prefix(':')?;
+        let last = lines.rsplit_once('-').map_or(lines, |(_, last)| last);
+        (last.parse() == Ok(self.line?)).then_some(lines)
+    }
+
+    /// The line that a chain begins at whose last call is the place.
+    pub fn first_line(&self) -> Option<u32> {
+        self.lines()?.split_once('-')?.0.parse().ok()
+    }
 }
 
 /// How a task came to be (MODEL.md §1).
@@ -119,6 +135,16 @@ pub enum ScopeKind {
     Group,
     /// Children of members are members too.
     Tree,
+    /// A tree of which the members are a parallel region's implicit tasks, one a thread of its team: how many there are is no
+    /// property of the program.
+    Team,
+}
+
+impl ScopeKind {
+    /// Whether children of members are members too.
+    pub fn is_tree(self) -> bool {
+        self != ScopeKind::Group
+    }
 }
 
 /// A scope a task opened.

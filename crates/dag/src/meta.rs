@@ -70,6 +70,22 @@ pub struct Meta {
     pub recorded: bool,
     /// Its short subtrees were folded while it was read.
     pub shortened: Option<Shortened>,
+    /// What of the trace could not be read; `None` where all of it was. Measures of such a run hold for the rest alone: counts are
+    /// at least what is shown, and a time of 0 may be one that was not read.
+    pub unread: Option<UnreadPart>,
+}
+
+/// The part of a trace that could not be read, or was lost while it was recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct UnreadPart {
+    /// Damaged places in the file; a file that is cut off has one more.
+    pub damaged: u64,
+    /// Threads whose records could be read only up to a point.
+    pub threads: u64,
+    /// Bytes of records that were lost while the run was recorded.
+    pub dropped: u64,
+    /// The times off the CPU may be among what was not read, so that work may include them.
+    pub off_cpu: bool,
 }
 
 /// What was folded while a trace was read ([`crate::open::Grain`]); the trace itself has all of it.

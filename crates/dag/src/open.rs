@@ -2,17 +2,17 @@
 
 use std::borrow::Cow;
 use std::fs::{File, Metadata};
-use std::io::Read;
-use std::path::Path;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
 
-use memmap2::{Mmap, UncheckedAdvice};
 use workspan_trace::{Tolerance, Trace};
 
 use crate::dag::Dag;
 use crate::error::Error;
+use crate::mapped::FileBytes;
 use crate::recorded::index::Beside;
 use crate::recorded::sketch::Sketch;
-use crate::{packed, recorded, text};
+use crate::{packed, piped, recorded, text};
 
 /// How to read.
 #[derive(Debug, Clone, Default)]
@@ -74,6 +74,7 @@ impl Kind {
         if packed::is_packed(bytes) {
             return Some(Kind::Packed);
         }
+        let bytes = bytes.strip_prefix(text::BYTE_ORDER_MARK).unwrap_or(bytes);
         let first = bytes.iter().find(|b| !b.is_ascii_whitespace());
         (first == Some(&b'{')).then_some(Kind::Text)
     }
@@ -86,6 +87,7 @@ impl Kind {
 pub fn open(path: &Path, options: &OpenOptions) -> Result<Dag, Error> {
     with_file(path, |content| {
         let (bytes, about) = (content.bytes, content.about);
+        let place = place_of_index(path);
         // A packed one is too small to need an index.
         let wanted = options.index != Index::None
             && options.grain == Grain::Auto
@@ -93,7 +95,8 @@ pub fn open(path: &Path, options: &OpenOptions) -> Result<Dag, Error> {
             && !packed::is_packed(bytes);
         let beside = about
             .filter(|_| wanted)
-            .map(|about| Beside::of(path, about, bytes));
+            .zip(place.as_deref())
+            .map(|(about, place)| Beside::of(place, about, bytes));
         read_beside(path, content, options, beside.as_ref())
     })
 }
@@ -105,8 +108,8 @@ pub(crate) struct Content<'a> {
     pub bytes: &'a [u8],
     /// What is known of a file that is none of a pipe's kind.
     about: Option<&'a Metadata>,
-    /// Where the bytes are a file's pages.
-    map: Option<&'a Mmap>,
+    /// Where the bytes are a file's.
+    file: Option<&'a FileBytes>,
 }
 
 impl<'a> Content<'a> {
@@ -118,63 +121,66 @@ impl<'a> Content<'a> {
         }
     }
 
-    /// Those of a mapped file.
-    pub(crate) fn mapped(map: &'a Mmap) -> Content<'a> {
+    /// Those of a file.
+    pub(crate) fn of_file(file: &'a FileBytes) -> Content<'a> {
         Content {
-            bytes: map,
+            bytes: file,
             about: None,
-            map: Some(map),
+            file: Some(file),
         }
     }
 
     /// The bytes are hardly needed any more: they take no memory until they are read again.
     pub(crate) fn let_go(&self) {
-        if let Some(map) = self.map {
-            let_go(map);
+        if let Some(file) = self.file {
+            file.let_go();
         }
     }
 }
 
-/// A trace that stays open: a file's pages, or what was unpacked of them.
+/// A trace that stays open: a file's bytes, or what was unpacked of them.
 #[derive(Debug)]
 pub(crate) enum Held {
-    /// The pages.
-    Map(Mmap),
+    /// The file's.
+    File(FileBytes),
     /// The trace that was packed.
     Unpacked(Vec<u8>),
 }
 
 impl Held {
-    /// Of a file's pages.
+    /// Of the file at `path`.
     ///
     /// # Errors
-    /// They are packed, and can't be unpacked.
-    pub(crate) fn of(map: Mmap, options: &OpenOptions) -> Result<Held, Error> {
-        Ok(match plain(&map, options.allow_truncated)? {
+    /// It can't be read, or is packed and can't be unpacked.
+    pub(crate) fn open(path: &Path, options: &OpenOptions) -> Result<Held, Error> {
+        let unreadable = |e| fail(path, &format!("can't be read ({e}); expected a trace file"));
+        let file = File::open(path).map_err(unreadable)?;
+        let length = file.metadata().map_err(unreadable)?.len();
+        let file = FileBytes::read(file, length).map_err(unreadable)?;
+        Ok(match plain(&file, options.allow_truncated)? {
             Cow::Owned(trace) => Held::Unpacked(trace),
-            Cow::Borrowed(_) => Held::Map(map),
+            Cow::Borrowed(_) => Held::File(file),
         })
     }
 
     pub(crate) fn bytes(&self) -> &[u8] {
         match self {
-            Held::Map(map) => map,
+            Held::File(file) => file,
             Held::Unpacked(trace) => trace,
         }
     }
 
     pub(crate) fn content(&self) -> Content<'_> {
         match self {
-            Held::Map(map) => Content::mapped(map),
+            Held::File(file) => Content::of_file(file),
             Held::Unpacked(trace) => Content::of(trace),
         }
     }
-}
 
-/// A mapped file takes no memory until it is read again.
-fn let_go(map: &Mmap) {
-    // SAFETY: nothing is ever written to the map, so its pages come back from the file as they were. Where the kernel refuses, they stay.
-    let _ = unsafe { map.unchecked_advise(UncheckedAdvice::DontNeed) };
+    /// True when the file became shorter since: what was read of it may be nothing.
+    pub(crate) fn shrunk(&self) -> bool {
+        matches!(self, Held::File(file) if file.shrunk())
+    }
 }
 
 /// The note, key and value, by which an index says that it is of the trace at `path`: for who makes an index by other means, as the tests
@@ -233,23 +239,38 @@ fn with_file<T>(path: &Path, f: impl FnOnce(Content<'_>) -> Result<T, Error>) ->
         ));
     }
     if !metadata.is_file() {
-        // A pipe, as of `export … | workspan report /dev/stdin`: it can't be mapped.
-        let mut bytes = Vec::new();
-        (&file).read_to_end(&mut bytes).map_err(unreadable)?;
+        // As of `export … | workspan report -`.
+        let bytes = piped::read(path, &file, piped::limit())?;
         return f(Content::of(&bytes));
     }
-    if metadata.len() == 0 {
-        return f(Content::default());
-    }
-    // SAFETY: the map is read only and dropped before `file`'s last use here; should another process shorten the file
-    // meanwhile, reads beyond its end stop this process with SIGBUS, as with any mapped input.
-    let map = unsafe { Mmap::map(&file) }.map_err(unreadable)?;
-    f(Content {
+    let bytes = FileBytes::read(file, metadata.len()).map_err(unreadable)?;
+    let content = Content {
         about: Some(&metadata),
-        ..Content::mapped(&map)
-    })
+        ..Content::of_file(&bytes)
+    };
+    // What was found in one pass may be gone in the next.
+    let read = catch_unwind(AssertUnwindSafe(|| f(content)));
+    if bytes.shrunk() {
+        return Err(fail(
+            "became shorter while it was read; expected a trace that stays as it is: read a copy, or wait until it is written"
+                .into(),
+        ));
+    }
+    read.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
+/// Where a trace is whose index would lie beside it. `/dev/stdin` and its kin are links to a file elsewhere, and `/dev` is no place for
+/// an index; `None` where the file has no name any more.
+fn place_of_index(path: &Path) -> Option<PathBuf> {
+    let systems = ["/dev", "/proc"]
+        .iter()
+        .any(|folder| path.starts_with(folder));
+    if systems {
+        path.canonicalize().ok()
+    } else {
+        Some(path.to_owned())
+    }
+}
 /// [`open`] for a file's content; `path` is what errors call it.
 ///
 /// # Errors
@@ -288,7 +309,7 @@ pub(crate) fn plain(bytes: &[u8], allow_truncated: bool) -> Result<Cow<'_, [u8]>
 }
 
 /// The error with the file's name.
-fn named(path: &Path, error: Error) -> Error {
+pub(crate) fn named(path: &Path, error: Error) -> Error {
     match error {
         file @ Error::File { .. } => file,
         Error::Trace(what) => fail(path, &what),
@@ -318,7 +339,7 @@ pub fn damage(path: &Path) -> Result<Option<String>, Error> {
     })
 }
 
-fn kind(path: &Path, bytes: &[u8]) -> Result<Kind, Error> {
+pub(crate) fn kind(path: &Path, bytes: &[u8]) -> Result<Kind, Error> {
     if bytes.is_empty() {
         return Err(fail(
             path,
@@ -329,7 +350,7 @@ fn kind(path: &Path, bytes: &[u8]) -> Result<Kind, Error> {
     Kind::of(bytes).ok_or_else(|| fail(path, no_trace))
 }
 
-fn fail(path: &Path, what: &str) -> Error {
+pub(crate) fn fail(path: &Path, what: &str) -> Error {
     Error::File {
         path: path.to_path_buf(),
         what: what.into(),

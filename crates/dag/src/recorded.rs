@@ -1,6 +1,6 @@
 //! Reads a recorded trace (`.wspan`, or the spool file a process left behind).
 //!
-//! `gather` sorts the file's chunks by what they are; `count` walks all events once to learn how many tasks, scopes
+//! `gather` sorts the file's chunks by what they are and leaves of each thread's those records that count (`counted`); `count` walks all events once to learn how many tasks, scopes
 //! and yields each thread has and who was in which team (`teams`), what unrecorded subtrees hold (`unrecorded`), and numbers the tasks by creation; `replay` walks them again with each thread's stack of
 //! tasks and tells the run; `workers` gives threads their numbers, `places` sites their names, `clock` ticks their
 //! rate, `estimate` off-CPU times their strands, and `off_cpu` makes one of those told twice. `straight` does all of it at once for
@@ -9,6 +9,7 @@
 
 mod clock;
 mod count;
+mod counted;
 mod estimate;
 mod facts;
 mod fold;
@@ -51,7 +52,7 @@ struct Extent {
     bad: u64,
     /// Subtrees that were not recorded, and those that were drawn to estimate them.
     drawn: (u64, u64),
-    /// First and last moment of all events, in the file's ticks; events after the process's end do not count.
+    /// First and last moment of all events, in the file's ticks.
     first: u64,
     last: u64,
 }

@@ -213,7 +213,7 @@ const TABLE: &[(&str, &str, &str)] = &[
     (
         "unknown kind of scope",
         "begin 0 0 0\nscope 0 1 0 \"scope\":7,\"kind\":\"ring\"",
-        r#"line 3: task 0: `kind` is "ring"; expected "group" or "tree""#,
+        r#"line 3: task 0: `kind` is "ring"; expected "group" or "tree" or "team""#,
     ),
     (
         "resume before what it waits for has ended",

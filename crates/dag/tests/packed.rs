@@ -51,7 +51,7 @@ fn damage_and_what_unpacks_without_end_are_refused() {
         // What there is of it, or a message; never a panic.
         let _ = read(&whole[..cut], &allowed);
     }
-    let zeros = packed(&vec![b' '; 1 << 24]);
+    let zeros = packed(&[TEXT.as_bytes(), &vec![b' '; 1 << 25]].concat());
     let error = read(&zeros, &options).unwrap_err().to_string();
     assert!(error.contains("times its size"), "{error}");
 }

@@ -40,7 +40,11 @@ fn damage_is_an_error_that_says_where_and_can_be_read_around() {
         error.contains(&format!("byte {}: the checksum", at - 64)),
         "{error}"
     );
+    let whole = read(Path::new("t"), &good, &tolerant).unwrap();
+    assert_eq!(whole.meta.unread, None);
     let dag = read(Path::new("t"), &bytes, &tolerant).unwrap();
+    let unread = dag.meta.unread.unwrap();
+    assert_eq!((unread.damaged, unread.threads), (1, 1));
     assert!(
         dag.meta
             .warnings
@@ -66,8 +70,16 @@ fn damage_is_an_error_that_says_where_and_can_be_read_around() {
             error.contains("the file is cut off") && error.contains("--allow-truncated"),
             "{error}"
         );
-        if let Err(error) = read(Path::new("t"), &good[..cut], &tolerant) {
-            assert!(error.to_string().contains("no task"), "{error}");
+        match read(Path::new("t"), &good[..cut], &tolerant) {
+            Err(error) => assert!(error.to_string().contains("no task"), "{error}"),
+            // Whoever shows numbers of it has to know that they are of a part.
+            Ok(dag) => assert!(
+                dag.meta
+                    .unread
+                    .is_some_and(|part| part.damaged > 0 && part.off_cpu),
+                "cut off at byte {cut}: {:?}",
+                dag.meta.unread
+            ),
         }
     }
 }

@@ -8,6 +8,7 @@ use workspan_analysis::statistics::Statistics;
 use workspan_analysis::{Metric, Options, PartRow, Report, Suggestion};
 use workspan_dag::{Dag, EndKind, NONE, PlaceId, StartKind, TimeUnit};
 
+use crate::limits::limits_json;
 use crate::position::{label, place};
 use crate::statistics::json::StatisticsJson;
 use crate::text::shown_workers;
@@ -68,9 +69,12 @@ struct Root<'a> {
     work_with_blocked: u128,
     span_with_blocked: u128,
     speedup: Vec<Speedup>,
+    limits: serde_json::Value,
     breakdown: BreakdownJson,
     delay_by_edge: Edges,
     ready_path: ReadyPathJson,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unread: Option<UnreadJson>,
     verdict: findings::VerdictJson,
     findings: Vec<findings::FindingJson<'a>>,
     causes: Vec<findings::CauseJson>,
@@ -92,6 +96,15 @@ struct Root<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     read_as_one: Option<ReadAsOne>,
     warnings: Vec<String>,
+}
+
+/// What of the trace could not be read: all measures hold for the rest alone.
+#[derive(Serialize)]
+struct UnreadJson {
+    damaged: u64,
+    threads: u64,
+    dropped: u64,
+    off_cpu: bool,
 }
 
 /// What was folded while the trace was read.
@@ -356,6 +369,7 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
                 }
             })
             .collect(),
+        limits: limits_json(dag, &ws.limits),
         breakdown: BreakdownJson {
             work: b.work,
             descheduled: b.descheduled,
@@ -373,6 +387,12 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
             busy_delay: b.ready_path.busy_delay,
             scheduler_delay: b.ready_path.scheduler_delay,
         },
+        unread: dag.meta.unread.map(|part| UnreadJson {
+            damaged: part.damaged,
+            threads: part.threads,
+            dropped: part.dropped,
+            off_cpu: part.off_cpu,
+        }),
         verdict: findings::verdict(report),
         findings: findings::findings(dag, report),
         causes: findings::causes(report),

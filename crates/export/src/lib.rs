@@ -9,6 +9,7 @@ mod compare;
 mod dot;
 pub mod flame;
 mod json;
+mod limits;
 mod page;
 mod perfetto;
 pub mod plot;

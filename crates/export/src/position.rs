@@ -92,11 +92,9 @@ pub(crate) fn owned_cell(dag: &Dag, site: PlaceId, block: &Ends, width: usize) -
     let owner = match block.from_kind {
         _ if site == ROOT_PLACE => "root: ".to_string(),
         StartKind::Begin => {
-            let at = place(dag, site).map(|p| (p.file.as_deref(), p.line));
+            let at = place(dag, site).map(|p| short_position(dag, p));
             match at {
-                Some((Some(file), Some(line))) => {
-                    format!("{}:{line}: ", file.rsplit('/').next().unwrap_or(file))
-                }
+                Some(Some(position)) => format!("{position}: "),
                 _ => format!("{}: ", label(dag, site)),
             }
         }
@@ -132,13 +130,13 @@ fn ends(dag: &Dag, block: &Ends, short: bool) -> String {
         let Some(p) = place(dag, id) else {
             return word.to_string();
         };
-        let position = match (p.file.as_deref(), p.line) {
-            (Some(file), Some(line)) if known.is_some_and(|k| same_file(k, file)) => {
-                format!(":{line}")
-            }
-            (Some(file), Some(line)) if short => {
-                format!("{}:{line}", file.rsplit('/').next().unwrap_or(file))
-            }
+        let same = p
+            .file
+            .as_deref()
+            .is_some_and(|file| known.is_some_and(|k| same_file(k, file)));
+        let position = match lines(p) {
+            Some(lines) if same => format!(":{lines}"),
+            Some(_) if short => short_position(dag, p).unwrap_or_else(|| p.label.clone()),
             _ => p.label.clone(),
         };
         format!("{} {position}", primitive(dag, id, word))
@@ -182,19 +180,81 @@ pub(crate) fn owner_words(dag: &Dag, site: PlaceId, many: bool) -> Vec<Piece> {
 pub(crate) fn site_cell(dag: &Dag, site: PlaceId, width: usize) -> String {
     let name = label(dag, site);
     let at = place(dag, site);
-    let function = match at.and_then(|p| p.function.as_deref()) {
-        Some(f) if f != name => format!(" `{}`", short_function(f)),
-        _ => String::new(),
+    // Of a place without a line the label is the function's name.
+    let function = match at.filter(|p| p.line.is_some()) {
+        Some(p) => match p.function.as_deref() {
+            Some(f) if f != name => format!(" `{}`", short_function(f)),
+            _ => String::new(),
+        },
+        None => String::new(),
     };
-    match at.map(|p| (p.file.as_deref(), p.line)) {
-        Some((Some(file), Some(line))) if columns(name) + columns(&function) > width => {
-            format!(
-                "{}:{line}{function}",
-                file.rsplit('/').next().unwrap_or(file)
-            )
+    match at.and_then(|p| short_position(dag, p)) {
+        Some(position) if columns(name) + columns(&function) > width => {
+            format!("{position}{function}")
         }
         _ => format!("{name}{function}"),
     }
+}
+
+/// `12`, or `10-12` of a chain.
+fn lines(place: &Place) -> Option<String> {
+    place.file.as_ref()?;
+    let line = place.line?;
+    Some(place.lines().map_or(line.to_string(), str::to_owned))
+}
+
+/// File and lines without folders, but for those that tell the file from others of the run: `sort.rs:37`, `plumbing/mod.rs:410`,
+/// and of a dependency's `rayon: slice/mod.rs:12`.
+fn short_position(dag: &Dag, place: &Place) -> Option<String> {
+    let (file, lines) = (place.file.as_deref()?, lines(place)?);
+    let (package, path) = match file.split_once("/src/") {
+        Some((package, inside)) => match package_name(package) {
+            Some(name) => (Some(name), inside),
+            None => (None, file),
+        },
+        None => (None, file),
+    };
+    let others = || dag.places.iter().filter_map(|p| p.file.as_deref());
+    let last = path.rsplit('/').next().unwrap_or(path);
+    let says_nothing = last == "mod.rs" || (last == "lib.rs" && package.is_none());
+    let mut kept = usize::from(says_nothing) + 1;
+    let mut short = end_of(path, kept);
+    // A package's name tells its files from all others.
+    while package.is_none()
+        && short.len() < path.len()
+        && others().any(|other| !same_file(other, file) && is_end_of(other, short))
+    {
+        kept += 1;
+        short = end_of(path, kept);
+    }
+    Some(match package {
+        Some(name) => format!("{name}: {short}:{lines}"),
+        None => format!("{short}:{lines}"),
+    })
+}
+
+/// The name in `rayon-1.12.0`.
+fn package_name(folder: &str) -> Option<&str> {
+    let (name, version) = folder.split_once('-').and_then(|_| {
+        folder
+            .match_indices('-')
+            .map(|(at, _)| (&folder[..at], &folder[at + 1..]))
+            .find(|(_, version)| version.starts_with(|c: char| c.is_ascii_digit()))
+    })?;
+    (!name.contains('/') && version.contains('.')).then_some(name)
+}
+
+/// The last `parts` of a path.
+fn end_of(path: &str, parts: usize) -> &str {
+    match path.rmatch_indices('/').nth(parts - 1) {
+        Some((at, _)) => &path[at + 1..],
+        None => path,
+    }
+}
+
+fn is_end_of(path: &str, end: &str) -> bool {
+    path.strip_suffix(end)
+        .is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
 }
 
 /// A function without the modules before it: `sort::msort` is `msort`, `<T as Trait>::go` stays.

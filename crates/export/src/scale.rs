@@ -25,6 +25,8 @@ pub struct ScaleView<'a> {
     pub report: String,
     /// What was found.
     pub scale: &'a Scale,
+    /// The recorded run's region that was divided by the number of threads, where there is one.
+    pub region: Option<String>,
     /// Ticks a second of the recorded run; 0 where there is none or its unit is unknown.
     pub ticks_per_second: u64,
     /// Burden, in ticks.

@@ -6,8 +6,8 @@ mod text;
 pub use json::simulation_json;
 pub use text::simulation_text;
 
-use workspan_analysis::Breakdown;
 use workspan_analysis::simulate::{Setup, Simulated};
+use workspan_analysis::{Breakdown, Limits};
 use workspan_dag::Dag;
 
 /// Simulated runs on several numbers of workers.
@@ -19,6 +19,8 @@ pub struct SimulationView<'a> {
     pub work: u128,
     /// Its span.
     pub span: u128,
+    /// What bounds and simulated runs say nothing about.
+    pub limits: Limits,
     /// What a spawn cost, in ticks.
     pub spawn_cost: u64,
     /// Fixes as they were given.

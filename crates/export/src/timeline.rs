@@ -67,7 +67,7 @@ pub fn timeline_text(dag: &Dag, lanes: &Lanes, options: &TimelineOptions) -> Str
     ]);
     page.blank();
     let workers = f64::from(dag.meta.workers.max(1));
-    strip(&mut page, "running", &lanes.running, workers, Tone::Bar);
+    strip(&mut page, "busy", &lanes.busy, workers, Tone::Bar);
     let most = lanes.ready.iter().copied().fold(0.0, f64::max);
     strip(&mut page, "ready", &lanes.ready, most, Tone::Bad);
     page.blank();
@@ -79,8 +79,7 @@ pub fn timeline_text(dag: &Dag, lanes: &Lanes, options: &TimelineOptions) -> Str
         };
         let mut pieces = vec![plain(row_name(&format!("{kind} {}", lane.thread)))];
         pieces.extend(cells(&page, lanes, lane, options.cells));
-        let busy = lane.working.iter().sum::<f64>() / bins as f64;
-        pieces.push(plain(format!("  {:.0} %", busy * 100.0)));
+        pieces.push(plain(format!("  {:.0} %", lane.busy * 100.0)));
         page.line(&pieces);
     }
     if lanes.more_threads > 0 {

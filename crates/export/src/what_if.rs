@@ -8,7 +8,7 @@ pub use json::what_if_json;
 pub(crate) use suggestion::{command, quoted};
 pub use text::what_if_text;
 
-use workspan_analysis::{Options, WhatIf};
+use workspan_analysis::{Limits, Options, WhatIf};
 use workspan_dag::Dag;
 
 /// A what-if profile and what it was asked for.
@@ -20,6 +20,8 @@ pub struct WhatIfView<'a> {
     pub measured: &'a Options,
     /// The profile.
     pub result: &'a WhatIf,
+    /// What its bounds say nothing about.
+    pub limits: &'a Limits,
     /// What each target is called, in the result's order.
     pub names: &'a [String],
     /// Numbers of workers to bound the speedup on.

@@ -294,7 +294,7 @@ fn warnings_stand_beside_the_numbers_they_spoil() {
         "kernel.perf_event_paranoid of 2 or less, or CAP_PERFMON, allows it.",
         "! 2 workers shared 1 CPU:",
         "! More strands ran at once than the 2 workers",
-        "Running over time",
+        "Busy over time",
         "Work 1.24 us +/- 420 ns, span 740 ns +/- 251 ns,",
         "! Strands of 177 ticks on average are close to the cost of a probe (30 ticks)",
         "Speedup, workers",

@@ -15,6 +15,7 @@ fn view(scale: &Scale) -> ScaleView<'_> {
         bandwidth: "workspan bandwidth -- ./sort 1000".into(),
         report: "workspan record -- ./sort 1000".into(),
         scale,
+        region: None,
         ticks_per_second: 0,
         burden: 0,
         policy: Some("help-first".into()),
@@ -36,6 +37,7 @@ fn cilkview() -> Scale {
             burdened_span: 262_078_779,
             spawns: 8_518_398,
             syncs: 8_518_398,
+            ..Logical::default()
         }),
         also: vec![2, 4, 8, 16, 32],
         ..Runs::default()
@@ -69,6 +71,7 @@ fn measured() -> Scale {
             burdened_span: 20,
             spawns: 4,
             syncs: 4,
+            ..Logical::default()
         }),
         recorded: vec![recorded(2, 1.5e9), recorded(1, 1.0e9)],
         simulated: vec![SimulatedRuns {

@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::mapped::Segments;
 use crate::process::{Recording, entry_chunk};
 use crate::reserve;
 use crate::spool::Mapped;
@@ -25,7 +26,7 @@ pub(crate) struct Interned {
     labels: BTreeMap<String, u32>,
     /// Keys; key and value of those in [`REPEATED`].
     notes: BTreeSet<String>,
-    mapped: Vec<(u64, u64)>,
+    mapped: Segments,
     streams: [Stream; KINDS],
 }
 
@@ -45,7 +46,7 @@ impl Interned {
             sites: BTreeMap::new(),
             labels: BTreeMap::new(),
             notes: BTreeSet::new(),
-            mapped: Vec::new(),
+            mapped: Segments::default(),
             streams: [Stream::default(); KINDS],
         }
     }
@@ -136,43 +137,62 @@ pub(crate) fn append(recording: &Recording, kind: ChunkKind, bytes: &[u8]) {
     }
 }
 
+/// From here on addresses are front ends' marks of their own.
+const MARKS: u64 = 1 << 56;
+
+fn addresses(position: &mut SitePosition) -> &mut [u64] {
+    match position {
+        SitePosition::Stack { addresses, .. } | SitePosition::Calls { addresses, .. } => addresses,
+        SitePosition::Address { address, .. } => core::slice::from_mut(address),
+        _ => &mut [],
+    }
+}
+
 /// The number of a site; 0 when nothing is recorded.
-pub(crate) fn site(primitive: u8, position: SitePosition) -> u32 {
+pub(crate) fn site(primitive: u8, mut position: SitePosition) -> u32 {
     let _errno = KeepErrno::new();
     let Some(recording) = crate::process::recording() else {
         return 0;
     };
-    let mut key = Vec::new();
-    position.encode(primitive, &mut key);
-    let Ok(interned) = recording.interned.lock() else {
+    let has_addresses = !addresses(&mut position).is_empty();
+    // Asked before the lock is taken, as asking takes one of the loader's.
+    let unloads = if has_addresses {
+        crate::objects::unloads()
+    } else {
+        0
+    };
+    let Ok(mut interned) = recording.interned.lock() else {
         return 0;
     };
+    let is_current = |interned: &Interned, position: &mut SitePosition| {
+        !has_addresses
+            || interned.mapped.unloads == unloads
+                && addresses(position)
+                    .iter()
+                    .all(|&a| a >= MARKS || interned.mapped.told(a).is_some())
+    };
+    if !is_current(&interned, &mut position) && !reserve::is_touched() {
+        drop(interned);
+        note_mappings(recording);
+        let Ok(again) = recording.interned.lock() else {
+            return 0;
+        };
+        interned = again;
+    }
+    for address in addresses(&mut position) {
+        if *address < MARKS {
+            *address = interned.mapped.told(*address).unwrap_or(*address);
+        }
+    }
+    let mut key = Vec::new();
+    position.encode(primitive, &mut key);
     if let Some(&id) = interned.sites.get(&key) {
         return id;
     }
     if reserve::is_touched() {
         return 0;
     }
-    let addresses: &[u64] = match &position {
-        SitePosition::Stack { addresses, .. } | SitePosition::Calls { addresses, .. } => addresses,
-        SitePosition::Address { address, .. } => core::slice::from_ref(address),
-        _ => &[],
-    };
-    // Front ends put marks of their own above all addresses.
-    let unmapped = addresses.iter().any(|a| {
-        *a < 1 << 56
-            && !interned
-                .mapped
-                .iter()
-                .any(|(start, end)| (start..end).contains(&a))
-    });
-    drop(interned);
-    if unmapped {
-        note_mappings(recording);
-    }
-    recording.interned.lock().map_or(0, |mut interned| {
-        interned.site(recording, primitive, position)
-    })
+    interned.site(recording, primitive, position)
 }
 
 /// The number of a text.
@@ -236,16 +256,15 @@ pub(crate) fn note_mappings(recording: &Recording) {
     if reserve::is_touched() {
         return;
     }
+    let unloads = crate::objects::unloads();
     let mappings: Vec<Mapping> = crate::objects::executable_mappings();
     let Ok(mut interned) = recording.interned.lock() else {
         return;
     };
-    for mapping in mappings {
-        if !interned.mapped.contains(&(mapping.start, mapping.end)) {
-            interned.mapped.push((mapping.start, mapping.end));
-            let mut bytes = Vec::new();
-            mapping.encode(&mut bytes);
-            interned.append(recording, ChunkKind::Maps, &bytes);
-        }
+    interned.mapped.unloads = unloads;
+    for mapping in interned.mapped.update(mappings) {
+        let mut bytes = Vec::new();
+        mapping.encode(&mut bytes);
+        interned.append(recording, ChunkKind::Maps, &bytes);
     }
 }

@@ -18,6 +18,7 @@ mod folding;
 pub mod front;
 mod intern;
 mod lock;
+mod mapped;
 mod objects;
 mod parts;
 mod process;

@@ -13,6 +13,23 @@ pub(crate) fn executable_mappings() -> Vec<Mapping> {
     mappings
 }
 
+/// How many files were unloaded since the process began.
+pub(crate) fn unloads() -> u64 {
+    unsafe extern "C" fn first(
+        object: *mut LoadedObject,
+        _size: usize,
+        data: *mut c_void,
+    ) -> c_int {
+        // SAFETY: the loader's object is valid during the call; `data` is the number below.
+        unsafe { *data.cast::<u64>() = (*object).unloads };
+        1
+    }
+    let mut unloads = 0u64;
+    // SAFETY: the visitor gets the number it expects, and is called before this returns.
+    unsafe { system::dl_iterate_phdr(first, (&raw mut unloads).cast()) };
+    unloads
+}
+
 unsafe extern "C" fn visit(object: *mut LoadedObject, _size: usize, data: *mut c_void) -> c_int {
     // SAFETY: the loader's object is valid during the call; `data` is the vector given to it.
     unsafe {

@@ -67,6 +67,9 @@ pub(crate) struct LoadedObject {
     pub(crate) name: *const c_char,
     pub(crate) headers: *const ProgramHeader,
     pub(crate) header_count: u16,
+    /// Files loaded, and unloaded, since the process began.
+    pub(crate) loads: u64,
+    pub(crate) unloads: u64,
 }
 
 pub(crate) type ObjectVisitor =

@@ -1,6 +1,6 @@
 //! A database in memory that holds what a query reads, or a database file that is only read.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::cell::Cell;
 use crate::error::Error;
 use crate::print::{Format, Limits, print};
-use crate::run::Run;
+use crate::run::{Run, rows_missing};
 use crate::schema::{TABLES, Table, schema};
 
 /// The columns a query reads: (table, column), with an empty column for a table of which it only counts the rows.
@@ -72,7 +72,54 @@ impl Database {
             ));
         }
         let wanted = seen.lock().map(|seen| seen.clone());
-        Ok(wanted.unwrap_or_default())
+        let mut wanted = wanted.unwrap_or_default();
+        wanted.extend(self.compiled(query)?.unwrap_or_else(everything));
+        Ok(wanted)
+    }
+
+    /// The columns that SQLite's compiled program for `query` reads; `None` for a query that can't be explained (one that explains
+    /// another).
+    ///
+    /// The authorizer alone is not enough: it is not told of columns by which `USING` and `NATURAL` join, nor of tables of which nothing
+    /// else is read. A column that is not loaded is NULL, so such a join would find nothing. What the program reads is all
+    /// there is to read: its plan depends on the schema alone, as there are no statistics of the tables' contents.
+    fn compiled(&self, query: &str) -> Result<Option<Wanted>, Error> {
+        let Ok(mut explained) = self.connection.prepare(&format!("EXPLAIN {query}")) else {
+            return Ok(None);
+        };
+        let mut pages = self
+            .connection
+            .prepare("SELECT rootpage, name FROM sqlite_schema WHERE type = 'table'")?;
+        let pages = pages
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<Result<HashMap<i64, String>, _>>()?;
+        let (mut open, mut read) = (HashMap::new(), Vec::new());
+        let mut steps = explained.query([])?;
+        while let Some(step) = steps.next()? {
+            let (code, cursor, number): (String, i64, i64) =
+                (step.get("opcode")?, step.get("p1")?, step.get("p2")?);
+            match code.as_str() {
+                "OpenRead" => {
+                    open.insert(cursor, number);
+                }
+                "Column" => read.push((cursor, number)),
+                _ => {}
+            }
+        }
+        let table = |cursor| Table::named(pages.get(open.get(cursor)?)?);
+        let rows = open.keys().filter_map(table);
+        let mut wanted: Wanted = rows.map(|t| (t.name.into(), String::new())).collect();
+        for (cursor, column) in &read {
+            let Some(table) = table(cursor) else {
+                // A table that the program makes itself, of columns it has read.
+                continue;
+            };
+            let column = usize::try_from(*column).ok();
+            if let Some(column) = column.and_then(|at| table.columns.get(at)) {
+                wanted.insert((table.name.into(), column.name.into()));
+            }
+        }
+        Ok(Some(wanted))
     }
 
     fn open_for_writing(&self) -> Result<(), Error> {
@@ -99,6 +146,25 @@ impl Database {
         Ok(())
     }
 
+    /// For a database file: what a query that reads `wanted` has to be told of each run ([`Run::rows_missing`]).
+    pub fn rows_missing(&self, wanted: &Wanted) -> Vec<String> {
+        let Some(table) = table_of_tasks(wanted) else {
+            return Vec::new();
+        };
+        let told = || {
+            let mut asked = self.connection.prepare(
+                "SELECT r.run, r.file, sum(t.folded) FROM runs r JOIN tasks t ON t.run = r.run GROUP BY r.run HAVING sum(t.folded) > 0",
+            )?;
+            let told = asked.query_map([], |row| {
+                let (run, file, folded): (_, String, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+                Ok(rows_missing(run, &file, table, folded.unsigned_abs()))
+            })?;
+            told.collect::<Result<Vec<_>, _>>()
+        };
+        // A database of before the column was there does not tell.
+        told().unwrap_or_default()
+    }
+
     /// Asks `query` and writes its rows to `out`. Nothing but reading the tables is allowed.
     ///
     /// # Errors
@@ -116,6 +182,21 @@ impl Database {
         self.open_for_writing()?;
         result
     }
+}
+
+/// The first of the wanted tables in which folded tasks are missing.
+pub(crate) fn table_of_tasks(wanted: &Wanted) -> Option<&'static str> {
+    let is_wanted = |table: &&str| wanted.iter().any(|(name, _)| name == table);
+    ["tasks", "strands", "edges"].into_iter().find(is_wanted)
+}
+
+/// All columns of all tables.
+fn everything() -> Wanted {
+    let columns = |table: &'static Table| {
+        let columns = table.columns.iter();
+        columns.map(|column| (table.name.into(), column.name.into()))
+    };
+    TABLES.iter().flat_map(columns).collect()
 }
 
 /// `log2(x)`, which SQLite's bundled build leaves out: of a number above 0; NULL of anything else.

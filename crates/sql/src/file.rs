@@ -1,6 +1,8 @@
 //! A database file of several runs.
 
+use std::fs::OpenOptions;
 use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use rusqlite::Connection;
@@ -37,7 +39,7 @@ pub fn append<E: From<Error>>(
         let run = make(i, number)?;
         for table in TABLES {
             let columns: Vec<usize> = (0..table.columns.len()).collect();
-            insert(&mut connection, table, &columns, &run)?;
+            insert(&mut connection, table, &columns, &run).map_err(|e| unwritten(path, e))?;
         }
         numbers.push(number);
     }
@@ -47,10 +49,37 @@ pub fn append<E: From<Error>>(
                 "CREATE INDEX IF NOT EXISTS {0}_by_{column} ON {0} (run, {column})",
                 table.name
             );
-            connection.execute_batch(&sql).map_err(Error::from)?;
+            let made = connection.execute_batch(&sql).map_err(Error::from);
+            made.map_err(|e| unwritten(path, e))?;
         }
     }
     Ok(numbers)
+}
+
+/// The error with the file's name.
+fn unwritten(path: &Path, error: Error) -> Error {
+    let what = match error {
+        Error::Sql(what) if what.contains("has no column named") => {
+            "was made by an older workspan, whose tables have fewer columns; choose another name"
+                .into()
+        }
+        Error::Sql(what) => format!("could not be written ({what})"),
+        other => return other,
+    };
+    Error::File(format!("{}: {what}", path.display()))
+}
+
+/// A new file that only its user may read: what is in a trace is in the database.
+fn make_private(path: &Path) -> Result<(), Error> {
+    let opened = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path);
+    opened
+        .map(drop)
+        .map_err(|e| Error::File(format!("{}: can't be written ({e})", path.display())))
 }
 
 fn open(path: &Path) -> Result<Connection, Error> {
@@ -59,6 +88,7 @@ fn open(path: &Path) -> Result<Connection, Error> {
     if there && !is_database(path) {
         return Err(fail("exists and is no database; choose another name"));
     }
+    make_private(path)?;
     let connection = Connection::open(path).map_err(|e| fail(&e.to_string()))?;
     // What is lost by a crash is recorded elsewhere.
     connection.execute_batch("PRAGMA synchronous = OFF;")?;
@@ -70,8 +100,9 @@ fn open(path: &Path) -> Result<Connection, Error> {
             ));
         }
     } else {
-        connection.execute_batch(&schema())?;
-        connection.execute_batch(&format!("PRAGMA application_id = {APPLICATION};"))?;
+        let made = format!("{}PRAGMA application_id = {APPLICATION};", schema());
+        let made = connection.execute_batch(&made).map_err(Error::from);
+        made.map_err(|e| unwritten(path, e))?;
     }
     Ok(connection)
 }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use workspan_analysis::{Options, Report, SiteRow, StrandFacts, report, strand_facts};
 use workspan_dag::{Dag, EdgeKind, NONE, StrandId, TaskId, TimeUnit};
 
+use crate::database::{Wanted, table_of_tasks};
 use crate::error::Error;
 
 /// A run to be loaded.
@@ -24,6 +25,15 @@ pub struct Run {
     threads: OnceCell<Vec<ThreadSums>>,
     sites: OnceCell<HashMap<u32, usize>>,
     counters: OnceCell<Vec<(usize, usize)>>,
+    folded: OnceCell<FoldedTasks>,
+}
+
+/// Tasks that were folded, and so have no rows.
+pub(crate) struct FoldedTasks {
+    /// By record, as [`workspan_dag::Folds::strands`].
+    strands: Vec<u64>,
+    /// By task.
+    pub tasks: Vec<u64>,
 }
 
 /// Sums over the strands of every task.
@@ -46,6 +56,14 @@ pub(crate) struct ThreadSums {
     pub first: Option<u64>,
     pub last: u64,
     pub steals: u64,
+}
+
+/// Says so of the run with that number, file and number of folded tasks.
+pub(crate) fn rows_missing(number: i64, file: &str, table: &str, folded: u64) -> String {
+    format!(
+        "run {number} ({file}): {folded} of its tasks were folded and have no rows in `{table}`: the strand that stands for \
+         them has their time. The column `folded` of tasks and strands counts them; the tables runs and sites are of all tasks"
+    )
 }
 
 impl Run {
@@ -75,7 +93,15 @@ impl Run {
             threads: OnceCell::new(),
             sites: OnceCell::new(),
             counters: OnceCell::new(),
+            folded: OnceCell::new(),
         })
+    }
+
+    /// What a query that reads `wanted` has to be told: the rows of its tables are not all of the run. `None` where they are.
+    pub fn rows_missing(&self, wanted: &Wanted) -> Option<String> {
+        let table = table_of_tasks(wanted)?;
+        let folded: u64 = self.dag.folded.sums().map(|(_, sums)| sums.tasks).sum();
+        (folded > 0).then(|| rows_missing(self.number, &self.file, table, folded))
     }
 
     /// Ticks in whole nanoseconds.
@@ -162,6 +188,25 @@ impl Run {
             rows.map(|(i, row)| (row.site, i)).collect()
         });
         index.get(&(place as u32)).map(|&i| &self.report.sites[i])
+    }
+
+    /// Tasks folded into each task's strands.
+    pub(crate) fn folded(&self) -> &FoldedTasks {
+        self.folded.get_or_init(|| {
+            let mut tasks = vec![0; self.dag.tasks.len()];
+            let mut strands = Vec::with_capacity(self.dag.folded.len());
+            for (strand, sums) in self.dag.folded.sums() {
+                tasks[self.dag.strands.task[strand as usize] as usize] += sums.tasks;
+                strands.push(sums.tasks);
+            }
+            FoldedTasks { strands, tasks }
+        })
+    }
+
+    /// Tasks folded into a strand.
+    pub(crate) fn folded_into(&self, strand: StrandId) -> u64 {
+        let record = self.dag.folded.strands().binary_search(&strand);
+        record.map_or(0, |record| self.folded().strands[record])
     }
 
     /// All counters' values: (counter, index of its value).

@@ -128,6 +128,7 @@ pub static TABLES: &[Table] = &[
             "work" INTEGER "The same with its descendants'" |r, i| Cell::whole(r.ns(r.tasks().work[i]));
             "strands" INTEGER "Its strands" |r, i| Cell::Int(r.tasks().strands[i].into());
             "children" INTEGER "Tasks it created" |r, i| Cell::Int(r.tasks().children[i].into());
+            "folded" INTEGER "Tasks folded into its strands, which have no rows: all tasks are count(*) + sum(folded)" |r, i| Cell::whole(r.folded().tasks[i].into());
         },
     },
     Table {
@@ -157,6 +158,7 @@ pub static TABLES: &[Table] = &[
             "end_kind" TEXT "create, wait, yield, signal or end: what ended it" |r, i| Cell::Text(end_kind(r.dag.strands.end_kind[i]));
             "from_site" INTEGER "Where it started" |r, i| Cell::id(r.dag.starts_at(i as u32));
             "to_site" INTEGER "Where it ended" |r, i| Cell::id(r.dag.strands.to[i]);
+            "folded" INTEGER "Tasks folded into it, which have no rows; 0 for a strand as it was recorded" |r, i| Cell::whole(r.folded_into(i as u32).into());
         },
     },
     Table {

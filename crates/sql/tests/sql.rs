@@ -298,3 +298,127 @@ fn the_documentation_is_the_schema() {
         );
     }
 }
+
+/// Ways to name a column, and not to name it: what SQLite reads must have been loaded. A database file has all columns, so the answers
+/// must be the same.
+const WAYS: &[&str] = &[
+    "select count(*) as n, sum(s.time) as t from strands s join tasks t using(task) where t.level = 1",
+    "select count(*) as n from strands join tasks using(task)",
+    "select count(*) as n from strands join tasks using(run, task)",
+    "select count(*) as n from strands natural join tasks",
+    "select count(*) as n from tasks natural join sites",
+    "select task from strands natural join tasks order by 1",
+    "select * from tasks natural join sites order by task",
+    "select count(*) as n from tasks left join sites using(run, site)",
+    "select label from tasks right join sites using(site) order by 1",
+    "select site, label from tasks full join sites using(site) order by 1, 2",
+    "select count(*) as n from (select task from strands) join tasks using(task)",
+    "select count(*) as n from (select * from strands) join (select * from tasks) using(task, site)",
+    "with a as (select task, time from strands), b as (select * from tasks) select count(*) as n, sum(a.time) as t from a join b using(task)",
+    "with recursive up(task) as (select max(task) from tasks union all select t.parent from tasks t join up using(task) where t.parent is not null) select task from up order by 1",
+    "select count(*) as n from tasks t where exists (select 1 from strands where strands.task = t.task and strands.level = t.level)",
+    "select (select count(*) from strands s join tasks using(task) where tasks.task = t.task) as n from tasks t order by 1",
+    "select task from tasks where (task, level) in (select task, level from strands) order by 1",
+    "select task from tasks t where task in (select parent from tasks u where u.level > t.level) order by 1",
+    "select [task], `level`, \"site\" from tasks order by task",
+    "select * from tasks order by task",
+    "select t.*, s.time from tasks t, strands s where t.task = s.task order by s.strand",
+    "select task from tasks except select task from strands where critical order by 1",
+    "select level as \"the level\", count(*) as n from strands group by 1 order by 1",
+    "select count(*) as n from tasks group by site having max(level) > 1",
+    "select task, row_number() over (partition by level order by start, task) as n from tasks order by task",
+    "select sum(time) filter (where critical) as t from strands",
+    "select a.run from runs a join runs b using(name, work, span)",
+    "select count(*) as n from strands a join strands b using(thread, level) where a.strand < b.strand",
+    "select count(*) as n from edges join (select strand as target, task from strands) using(target) join tasks using(task)",
+    "select x.task from (values (1), (2)) as v join (select task, column1 from tasks, (values (1), (2))) as x using(column1) order by 1",
+    "select count(*) as n from strands, tasks",
+    "select 1 as one from tasks",
+    "select count(*) as n from tasks where 0",
+];
+
+#[test]
+fn a_trace_answers_as_its_database_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("runs.db");
+    let traces = ["example_a.jsonl", "counters_and_off.jsonl"];
+    append::<Error>(&path, 2, |i, number| Ok(run(traces[i], number))).unwrap();
+    let database = Database::read_only(&path).unwrap();
+    let ready = queries::QUERIES.iter().map(|query| query.sql);
+    for query in WAYS.iter().copied().chain(ready) {
+        let mut out = Vec::new();
+        let asked = database.ask(query, Format::Json, &Limits::default(), &mut out);
+        asked.unwrap_or_else(|e| panic!("{query}: {e}"));
+        let right: Value = serde_json::from_slice(&out).unwrap();
+        // The order of what a query leaves unordered is the indexes'.
+        let sorted = |rows: Value| {
+            let rows = rows.as_array().unwrap().iter();
+            let mut rows: Vec<String> = rows.map(Value::to_string).collect();
+            rows.sort();
+            rows
+        };
+        assert_eq!(sorted(rows(&traces, query)), sorted(right), "{query}");
+    }
+    // By hand, that not both are wrong: task 0 has strands on level 0, and so on.
+    assert_eq!(
+        rows(A, WAYS[0]),
+        rows(
+            A,
+            "select count(*) as n, sum(time) as t from strands where level = 1"
+        )
+    );
+    assert_eq!(
+        rows(A, WAYS[1]),
+        rows(A, "select count(*) as n from strands")
+    );
+}
+
+/// What explains another query is compiled by no other; everything is there for it.
+#[test]
+fn a_plan_can_be_asked() {
+    let plan = text(A, "explain query plan select * from tasks", Format::Csv).unwrap();
+    assert!(plan.contains("SCAN tasks"), "{plan}");
+}
+
+const FOLDED: &str = r#"{"workspan_trace":1,"workers":1,"time_unit":"ns","steals":"child"}
+{"ev":"begin","t":10,"w":0,"task":0}
+{"ev":"folded","t":10,"w":0,"task":0,"work":70,"span":50,"ready_integral":60,"tasks":2,"spawns":1,"syncs":1,"strands":4,"levels":1,"envelope":[[50,0],[30,2]],"sites":[{"site":"fib.rs:9","count":2,"work":30,"span":30,"critical_work":20,"lengths":[0,0,0,1,1]}],"blocks":[["fib.rs:9",null,30],[0,"fib.rs:9",40]]}
+{"ev":"end","t":80,"w":0,"task":0}
+"#;
+
+#[test]
+fn folded_tasks_are_counted_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("folded.jsonl");
+    std::fs::write(&trace, FOLDED).unwrap();
+    let made = |number| {
+        let dag = workspan_dag::open(&trace, &workspan_dag::OpenOptions::default()).unwrap();
+        Run::new(number, "folded.jsonl".into(), dag, &Options::default()).unwrap()
+    };
+    let mut database = Database::in_memory().unwrap();
+    let query = "select count(*) + sum(folded) as n, (select sum(folded) from strands) as f, (select tasks from runs) as r from tasks";
+    let wanted = database.wanted(query).unwrap();
+    let run = made(1);
+    database.load(&run, &wanted).unwrap();
+    let mut out = Vec::new();
+    database
+        .ask(query, Format::Csv, &Limits::default(), &mut out)
+        .unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), "n,f,r\r\n3,2,3\r\n");
+    // Only who reads rows of tasks is told that some are missing.
+    let told = |query: &str| run.rows_missing(&database.wanted(query).unwrap());
+    let said = told("select count(*) from tasks").unwrap();
+    assert!(
+        said.contains("2 of its tasks were folded and have no rows in `tasks`"),
+        "{said}"
+    );
+    assert!(told("select sum(time) from strands").is_some());
+    assert!(told("select tasks from runs").is_none());
+    let path = folder.path().join("runs.db");
+    append::<Error>(&path, 1, |_, number| Ok(made(number))).unwrap();
+    let file = Database::read_only(&path).unwrap();
+    let wanted = file.wanted("select count(*) from tasks").unwrap();
+    assert_eq!(file.rows_missing(&wanted), [said]);
+    let mode = std::os::unix::fs::PermissionsExt::mode(&path.metadata().unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600);
+}

@@ -52,7 +52,7 @@ pub fn stacks(
         };
         let offsets: Vec<u64> = offsets.iter().copied().collect();
         // A module that can't be read is told of with the sites; its frames are module and offset.
-        if let Ok(told) = module::ask(path, &mapping.build_id, &offsets, &[]) {
+        if let Ok(told) = module::ask(path, &mapping.build_id, &offsets, &[], &[]) {
             known.insert(path, told.frames);
         }
     }

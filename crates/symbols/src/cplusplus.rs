@@ -2,10 +2,14 @@
 
 use std::fmt::{self, Write};
 
-use cpp_demangle::{BorrowedSymbol, DemangleOptions, DemangleWrite};
+use cpp_demangle::{BorrowedSymbol, DemangleOptions, DemangleWrite, ParseOptions};
 
 /// Demangled names are read as far as this: a mangled name of some lines can stand for gigabytes.
-const LONGEST: usize = 16 << 10;
+const LONGEST: usize = 64 << 10;
+/// Nesting that is followed in names that the library's own limits are too low for: lambdas handed from one template to the
+/// next. Each level takes about a kilobyte of a stack that is made for it.
+const DEEPEST: u32 = 10_000;
+const DEEP_STACK: usize = 64 << 20;
 
 /// Function, class and namespaces of a mangled name (`_Z…`), without parameters, template arguments and return type; a
 /// lambda is named as the function it stands in. `None` when it is no such name.
@@ -14,56 +18,75 @@ pub(crate) fn readable(mangled: &str) -> Option<String> {
     if !mangled.starts_with("_Z") {
         return None;
     }
-    let (symbol, _) = BorrowedSymbol::with_tail(mangled.as_bytes()).ok()?;
     let options = DemangleOptions::new().no_params().no_return_type();
-    let mut text = Bounded(String::new());
-    // What fits is enough: the name comes first.
-    let _ = symbol.structured_demangle(&mut text, &options);
-    let name = plain(&text.0);
-    (!name.is_empty()).then_some(name)
+    let name = demangled(mangled, options).map(|text| plain(&text));
+    name.filter(|name| !name.is_empty())
+        .or_else(|| leading(&mangled[2..]))
 }
 
-/// Longer names of types are cut.
-const LONGEST_TYPE: usize = 120;
+/// The demangled text as far as it fits: the name comes first. `None` when it can't be read.
+pub(crate) fn demangled(mangled: &str, options: DemangleOptions) -> Option<String> {
+    if let Some(text) = within(mangled, ParseOptions::default(), options) {
+        return Some(text);
+    }
+    std::thread::scope(|scope| {
+        let reading = ParseOptions::default().recursion_limit(DEEPEST);
+        let options = options.recursion_limit(DEEPEST);
+        let deep = std::thread::Builder::new()
+            .stack_size(DEEP_STACK)
+            .spawn_scoped(scope, move || within(mangled, reading, options));
+        deep.ok()?.join().ok()?
+    })
+}
 
-/// A type by the symbol of its name (`_ZTS…`), with its template arguments but without oneTBB's own namespaces; a text that
-/// is no such symbol as it is. `None` for an empty one.
-pub(crate) fn type_name(symbol: &str) -> Option<String> {
-    if symbol.is_empty() {
-        return None;
-    }
-    let mut text = Bounded(String::new());
-    if symbol.starts_with("_Z")
-        && let Ok((symbol, _)) = BorrowedSymbol::with_tail(symbol.as_bytes())
-    {
-        let _ = symbol.structured_demangle(&mut text, &DemangleOptions::new());
-    }
-    let mut name = match text.0.strip_prefix("typeinfo name for ") {
-        Some(name) => name.to_owned(),
-        None => symbol.to_owned(),
+fn within(mangled: &str, reading: ParseOptions, options: DemangleOptions) -> Option<String> {
+    let (symbol, _) = BorrowedSymbol::with_tail_and_options(mangled.as_bytes(), &reading).ok()?;
+    let mut text = Bounded {
+        text: String::new(),
+        full: false,
     };
-    for own in [
-        "tbb::detail::d0::",
-        "tbb::detail::d1::",
-        "tbb::detail::d2::",
-        "tbb::detail::r1::",
-    ] {
-        name = name.replace(own, "");
-    }
-    if name.chars().count() > LONGEST_TYPE {
-        name = name.chars().take(LONGEST_TYPE).chain(['…']).collect();
-    }
-    Some(name)
+    let whole = symbol.structured_demangle(&mut text, &options).is_ok();
+    (whole || text.full).then_some(text.text)
 }
 
-struct Bounded(String);
+/// The names that an encoding begins with, for one that can't be read whole: `N3app4TreeIlE…` is `app::Tree`.
+pub(crate) fn leading(encoding: &str) -> Option<String> {
+    let mut rest = encoding.trim_start_matches(['Z', 'N', 'K', 'V', 'R', 'O', 'L']);
+    rest = rest.strip_prefix("St").unwrap_or(rest);
+    let mut parts: Vec<&str> = Vec::new();
+    loop {
+        let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let Some(end) = rest[..digits]
+            .parse::<usize>()
+            .ok()
+            .and_then(|length| digits.checked_add(length))
+        else {
+            break;
+        };
+        let Some(part) = rest.get(digits..end) else {
+            break;
+        };
+        // GCC's name for a namespace without one.
+        if part != "_GLOBAL__N_1" {
+            parts.push(part);
+        }
+        rest = &rest[end..];
+    }
+    (!parts.is_empty()).then(|| parts.join("::"))
+}
+
+struct Bounded {
+    text: String,
+    full: bool,
+}
 
 impl DemangleWrite for Bounded {
     fn write_string(&mut self, text: &str) -> fmt::Result {
-        if self.0.len() + text.len() > LONGEST {
+        if self.text.len() + text.len() > LONGEST {
+            self.full = true;
             return Err(fmt::Error);
         }
-        self.0.write_str(text)
+        self.text.write_str(text)
     }
 }
 
@@ -136,7 +159,7 @@ fn operator(after: &str) -> &str {
 }
 
 /// The text after the bracket that it begins with; all of it when that is never closed.
-fn after_bracket(text: &str) -> &str {
+pub(crate) fn after_bracket(text: &str) -> &str {
     let mut depth = 0usize;
     let mut previous = ' ';
     for (at, c) in text.char_indices() {
@@ -156,21 +179,7 @@ fn after_bracket(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{plain, readable, type_name};
-
-    #[test]
-    fn types_keep_their_arguments_but_not_the_runtimes_namespaces() {
-        assert_eq!(
-            type_name("_ZTSN3tbb6detail2d113function_taskIZ3fibiEUlvE_EE").as_deref(),
-            Some("function_task<fib(int)::{lambda()#1}>")
-        );
-        assert_eq!(type_name("_ZTS6MyTask").as_deref(), Some("MyTask"));
-        assert_eq!(type_name("plain text").as_deref(), Some("plain text"));
-        assert_eq!(type_name("_ZTSN3").as_deref(), Some("_ZTSN3"));
-        assert_eq!(type_name(""), None);
-        let long = format!("_ZTS{}{}", 500, "x".repeat(500));
-        assert_eq!(type_name(&long).map(|n| n.chars().count()), Some(121));
-    }
+    use super::{leading, plain, readable};
 
     #[test]
     fn parameters_arguments_and_lambdas_go() {
@@ -214,5 +223,20 @@ mod tests {
         let _ = readable(&mangled);
         let deep = format!("_Z1f{}i", "P".repeat(100_000));
         let _ = readable(&deep);
+    }
+
+    #[test]
+    fn names_that_are_nested_deeply_are_read() {
+        let nested = |depth: usize| {
+            let (open, close) = ("1AI".repeat(depth), "E".repeat(depth));
+            format!("_ZN3app4TreeI{open}i{close}E4walkEl")
+        };
+        assert_eq!(readable(&nested(60)).as_deref(), Some("app::Tree::walk"));
+        assert_eq!(readable(&nested(130)).as_deref(), Some("app::Tree::walk"));
+        // Beyond any limit it is never the mangled name that is shown.
+        assert_eq!(readable(&nested(5000)).as_deref(), Some("app::Tree"));
+        assert_eq!(readable("_ZN3app4walkIXquux").as_deref(), Some("app::walk"));
+        assert_eq!(leading("N99app"), None);
+        assert_eq!(leading("N12_GLOBAL__N_12goEi").as_deref(), Some("go"));
     }
 }

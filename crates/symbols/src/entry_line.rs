@@ -1,6 +1,7 @@
 //! The line that a function which the compiler made begins at. The line table has two rows for its first instruction when
 //! nothing stands before its body: one for the pragma it was made of, then one for the body. Lookups give the last; the site
-//! is the first.
+//! is the first. Before them there may be the last row of the function in front: it ends where this one begins, and is not
+//! marked as the beginning of a statement (`is_stmt`), as a function's own first row always is.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,9 +39,9 @@ impl EntryLines {
     }
 
     fn first_rows(&self, unit: UnitRef<'_, Slice<'_>>) -> BTreeMap<u64, u32> {
-        let mut first = BTreeMap::new();
+        let mut first: BTreeMap<u64, (bool, u32)> = BTreeMap::new();
         let Some(program) = unit.line_program.clone() else {
-            return first;
+            return BTreeMap::new();
         };
         let mut rows = program.rows();
         for _ in 0..MOST_ROWS {
@@ -53,9 +54,16 @@ impl EntryLines {
             }
             let line = row.line().and_then(|line| u32::try_from(line.get()).ok());
             if let (Some(line), true) = (line, self.wanted.contains(&row.address())) {
-                first.entry(row.address()).or_insert(line);
+                let begins = row.is_stmt();
+                let known = first.entry(row.address()).or_insert((begins, line));
+                if begins && !known.0 {
+                    *known = (true, line);
+                }
             }
         }
         first
+            .into_iter()
+            .map(|(at, (_, line))| (at, line))
+            .collect()
     }
 }

@@ -4,6 +4,7 @@
 //! [`resolve()`] goes through the modules one at a time, so that only one module's debug information is in memory, and
 //! nothing in a module file is trusted: what can't be read is left out and named in [`Resolution::warnings`].
 
+mod class_name;
 mod code;
 mod cplusplus;
 mod debug_file;
@@ -18,6 +19,7 @@ mod resolve;
 mod source;
 mod split;
 mod symbol_table;
+mod tail_call;
 mod workspace;
 
 pub use code::{CodeFrame, stacks};

@@ -13,6 +13,7 @@ use crate::function::{self, Language};
 use crate::object_file::{Object, Slice, Store, build_id as build_id_of, has_lines};
 use crate::split::Split;
 use crate::symbol_table::Symbols;
+use crate::tail_call::Code;
 use crate::workspace;
 
 /// A function that covers an address: the one whose code it is, or one inlined there.
@@ -44,11 +45,17 @@ pub(crate) struct Told {
     pub lines: bool,
     /// Frames by file offset, innermost first.
     pub frames: BTreeMap<u64, Vec<Frame>>,
+    /// Frames of functions that ended in a jump, innermost first, by what was asked.
+    pub jumped: BTreeMap<Jump, Vec<Frame>>,
     /// For each wanted position the frame there, where the module has code of that line.
     pub positions: Vec<Option<Frame>>,
     /// What would have told more; a full sentence.
     pub warning: Option<String>,
 }
+
+/// Two frames of a stack between which others may be missing: the offset behind a call, and one in the function that was
+/// running next.
+pub(crate) type Jump = (u64, u64);
 
 /// Inlining deeper than this is not followed.
 const DEEPEST_INLINING: usize = 256;
@@ -62,10 +69,11 @@ pub(crate) fn ask(
     path: &Path,
     build_id: &[u8],
     offsets: &[u64],
+    jumps: &[Jump],
     wanted: &[Wanted],
 ) -> Result<Told, String> {
     // The parsers are not ours, and a damaged file can take them where their arithmetic is checked.
-    std::panic::catch_unwind(|| read(path, build_id, offsets, wanted)).unwrap_or_else(|_| {
+    std::panic::catch_unwind(|| read(path, build_id, offsets, jumps, wanted)).unwrap_or_else(|_| {
         Err(format!(
             "{}: its debug information is damaged",
             path.display()
@@ -73,7 +81,13 @@ pub(crate) fn ask(
     })
 }
 
-fn read(path: &Path, build_id: &[u8], offsets: &[u64], wanted: &[Wanted]) -> Result<Told, String> {
+fn read(
+    path: &Path,
+    build_id: &[u8],
+    offsets: &[u64],
+    jumps: &[Jump],
+    wanted: &[Wanted],
+) -> Result<Told, String> {
     let store = Store::default();
     let object = store.open(path)?;
     if !build_id.is_empty() && build_id_of(&object).is_some_and(|now| now != build_id) {
@@ -117,6 +131,17 @@ fn read(path: &Path, build_id: &[u8], offsets: &[u64], wanted: &[Wanted]) -> Res
             None => Vec::new(),
         };
         told.frames.insert(offset, frames);
+    }
+    let code = Code::of(&object);
+    for &(returns, inside) in jumps {
+        let both = virtual_address(&object, returns).zip(virtual_address(&object, inside));
+        if let Some((call, next)) = both {
+            let found = code.jumps(&module.symbols, call, next).into_iter();
+            let frames: Vec<Frame> = found.flat_map(|at| module.frames(at)).collect();
+            if !frames.is_empty() {
+                told.jumped.insert((returns, inside), frames);
+            }
+        }
     }
     told.positions = module.positions(wanted);
     told.warning = missing(path, &module.split);

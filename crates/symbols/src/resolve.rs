@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use crate::cplusplus;
+use crate::class_name;
 use crate::function;
 use crate::mapping::{self, Mapping};
-use crate::module::{self, Frame, Told, Wanted};
+use crate::module::{self, Frame, Jump, Told, Wanted};
 use crate::source::Sources;
 use crate::workspace::{self, Ownership, Workspace};
 
@@ -50,15 +50,16 @@ pub enum Site {
 /// What people read of a site.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Position {
-    /// Text of the program, else `file:line`, else function, else `module+0xoffset`, else `?`.
+    /// Text of the program, else `file:line`, else function, else `module+0xoffset`, else `?`. Of a chain of method calls over
+    /// several lines `file:first-line`.
     pub label: String,
     /// Relative to the workspace where it lies inside.
     pub file: Option<String>,
-    /// 1-based.
+    /// 1-based: the call's own, which is the last of a chain.
     pub line: Option<u32>,
     /// Demangled, without path and generic arguments; a closure is named as the function it stands in.
     pub function: Option<String>,
-    /// The line's text, trimmed.
+    /// The line's text, trimmed; of a chain the first's and the last's.
     pub source: Option<String>,
 }
 
@@ -126,12 +127,15 @@ struct Modules {
     told: BTreeMap<PathBuf, Told>,
     /// For a location site, the frame there.
     located: BTreeMap<usize, Frame>,
+    /// Folders that compilers ran in, by what is known of such files.
+    folders: BTreeSet<PathBuf>,
     warnings: Vec<String>,
 }
 
 impl Modules {
     fn ask(sites: &[Site], mappings: &[Mapping]) -> Self {
         let mut offsets: BTreeMap<&Path, BTreeSet<u64>> = BTreeMap::new();
+        let mut jumps: BTreeMap<&Path, BTreeSet<Jump>> = BTreeMap::new();
         let mut wanted: Vec<(usize, Wanted)> = Vec::new();
         let mut add = |address: u64| {
             if let Some((index, offset)) = mapping::find(mappings, address) {
@@ -154,6 +158,12 @@ impl Modules {
                 }
                 Site::Stack { addresses, .. } | Site::Calls { addresses, .. } => {
                     addresses.iter().for_each(|&a| add(call(a, true)));
+                    for pair in addresses.windows(2) {
+                        if let Some((index, jump)) = jump(mappings, pair[0], pair[1]) {
+                            let of_module = jumps.entry(&mappings[index].path);
+                            of_module.or_default().insert(jump);
+                        }
+                    }
                 }
                 Site::Address { address, returns } => add(call(*address, *returns)),
                 Site::Label(_) => {}
@@ -162,6 +172,7 @@ impl Modules {
         let mut modules = Self {
             told: BTreeMap::new(),
             located: BTreeMap::new(),
+            folders: BTreeSet::new(),
             warnings: Vec::new(),
         };
         let mut seen = BTreeSet::new();
@@ -177,10 +188,26 @@ impl Modules {
                 continue;
             }
             let positions: Vec<Wanted> = wanted.iter().map(|(_, w)| w.clone()).collect();
-            match module::ask(&mapping.path, &mapping.build_id, &offsets, &positions) {
+            let jumps: Vec<Jump> = jumps
+                .get(mapping.path.as_path())
+                .map_or_else(Vec::new, |set| set.iter().copied().collect());
+            match module::ask(
+                &mapping.path,
+                &mapping.build_id,
+                &offsets,
+                &jumps,
+                &positions,
+            ) {
                 Ok(told) => {
                     for ((index, _), frame) in wanted.iter().zip(&told.positions) {
                         if let Some(frame) = frame {
+                            let folder = match &sites[*index] {
+                                Site::Location { file, .. } => {
+                                    frame.file.as_deref().and_then(|f| f.strip_suffix(&**file))
+                                }
+                                _ => None,
+                            };
+                            modules.folders.extend(folder.map(PathBuf::from));
                             modules.located.insert(*index, frame.clone());
                         }
                     }
@@ -208,6 +235,27 @@ impl Modules {
     }
 }
 
+/// Two return addresses, of a frame and its caller's, as what a module is asked: when both lie in one.
+fn jump(mappings: &[Mapping], inner: u64, outer: u64) -> Option<(usize, Jump)> {
+    let (index, inside) = mapping::find(mappings, call(inner, true))?;
+    let (other, before) = mapping::find(mappings, call(outer, true))?;
+    (mappings[index].path == mappings[other].path).then_some((index, (before + 1, inside)))
+}
+
+impl Modules {
+    /// Where a file lies that the compiler was given by a relative path: in the folder that it was given another one from.
+    fn absolute(&self, file: &str) -> Option<String> {
+        if file.starts_with('/') {
+            return Some(file.to_owned());
+        }
+        self.folders
+            .iter()
+            .map(|folder| folder.join(file))
+            .find(|path| path.is_file())
+            .map(|path| path.to_string_lossy().into_owned())
+    }
+}
+
 fn is_runtime(frame: &Frame) -> bool {
     frame.file.as_deref().is_some_and(workspace::is_runtime)
         || frame.function.as_deref().is_some_and(function::is_runtime)
@@ -230,11 +278,14 @@ impl Resolver<'_> {
                 let function = frame.and_then(|f| f.function.clone());
                 let path = match (frame.and_then(|f| f.file.clone()), self.root) {
                     (Some(path), _) => path,
-                    (None, Some(root)) => root.join(file).to_string_lossy().into_owned(),
-                    (None, None) => file.clone(),
+                    (None, _) => self.modules.absolute(file).unwrap_or_else(|| {
+                        let root = self.root.unwrap_or(Path::new(""));
+                        root.join(file).to_string_lossy().into_owned()
+                    }),
                 };
-                let shown = if file.starts_with('/') {
-                    workspace::shown(file, self.root)
+                // As the debug information's frames are shown: one name a file, wherever the compiler ran.
+                let shown = if path.starts_with('/') {
+                    workspace::shown(&path, self.root)
                 } else {
                     file.clone()
                 };
@@ -264,18 +315,18 @@ impl Resolver<'_> {
 
     /// The innermost line that people wrote; else the name; else the innermost function outside of the runtime.
     fn calls(&mut self, addresses: &[u64], name: &str) -> Position {
-        let frames: Vec<Frame> = addresses
-            .iter()
-            .flat_map(|&address| self.frames(call(address, true)))
+        let frames: Vec<Frame> = (0..addresses.len())
+            .flat_map(|depth| self.frames_at(addresses, depth))
             .collect();
         let at = self.callers(&frames).map(|at| &frames[at]);
         let innermost = addresses.first().copied().unwrap_or(0);
         if at.is_some_and(|f| f.line.is_some() && !is_runtime(f)) {
             return self.frame(at, innermost);
         }
-        match cplusplus::type_name(name) {
-            Some(label) => Position {
-                label,
+        match class_name::of(name) {
+            Some(name) => Position {
+                label: name.short,
+                function: name.whole,
                 ..Position::default()
             },
             None if addresses.is_empty() => Position {
@@ -284,6 +335,20 @@ impl Resolver<'_> {
             },
             None => self.frame(at, innermost),
         }
+    }
+
+    /// Frames at an address of a stack, innermost first, after those that it called and that ended in jumps.
+    fn frames_at(&self, addresses: &[u64], depth: usize) -> Vec<Frame> {
+        let address = addresses[depth];
+        let inner = depth.checked_sub(1).map(|inner| addresses[inner]);
+        let jumped = inner.and_then(|inner| {
+            let (index, jump) = jump(self.mappings, inner, address)?;
+            let told = self.modules.told.get(&self.mappings[index].path)?;
+            told.jumped.get(&jump)
+        });
+        let mut frames = jumped.cloned().unwrap_or_default();
+        frames.extend(self.frames(call(address, true)));
+        frames
     }
 
     /// Frames at an address, innermost first.
@@ -327,8 +392,8 @@ impl Resolver<'_> {
     /// own call, and whether that is good enough not to look at the calling task's site.
     fn stack(&mut self, addresses: &[u64], library: Option<&(String, u32)>) -> (Position, bool) {
         let mut other = None;
-        for &address in addresses {
-            for frame in self.frames(call(address, true)) {
+        for (depth, &address) in addresses.iter().enumerate() {
+            for frame in self.frames_at(addresses, depth) {
                 if self.is_users(&frame) {
                     return (self.frame(Some(&frame), address), true);
                 }
@@ -392,15 +457,28 @@ impl Resolver<'_> {
     }
 
     fn at(&mut self, path: &str, shown: String, line: u32, function: Option<String>) -> Position {
+        let path = Path::new(path);
+        let text = self.sources.line(path, line);
+        // The last call of a chain is where the compiler says that it stands; people look for where it begins.
+        let first = self.sources.chain(path, line);
+        let (lines, source) = match first {
+            Some(first) => {
+                let begin = self.sources.line(path, first).unwrap_or_default();
+                let between = if first + 1 == line { " " } else { " … " };
+                let source = begin + between + &text.unwrap_or_default();
+                (format!("{first}-{line}"), Some(source))
+            }
+            None => (line.to_string(), text),
+        };
         Position {
-            label: format!("{shown}:{line}"),
+            label: format!("{shown}:{lines}"),
             line: Some(line),
-            source: self.sources.line(Path::new(path), line),
+            source,
             file: Some(shown),
             function: function
                 .filter(|name| !name.is_empty() && !name.starts_with('{'))
                 .map(|name| function::short(&name).to_owned())
-                .or_else(|| self.sources.function(Path::new(path), line)),
+                .or_else(|| self.sources.function(path, line)),
         }
     }
 }

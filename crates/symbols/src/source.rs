@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 const LARGEST: u64 = 16 << 20;
 /// A line is cut there, at a character's boundary.
 const LONGEST: usize = 200;
+/// Lines that one statement takes.
+const LONGEST_CHAIN: u32 = 200;
 
 /// Reads lines of source files, each file once.
 #[derive(Default)]
@@ -42,6 +44,44 @@ impl Sources {
             })
     }
 
+    /// Where the chain of method calls that a line of Rust goes on with begins: the line that makes it parallel (`par_iter`
+    /// and the like), else the statement's first. `None` when the line begins with no method call.
+    pub(crate) fn chain(&mut self, path: &Path, line: u32) -> Option<u32> {
+        if path.extension().is_none_or(|extension| extension != "rs") {
+            return None;
+        }
+        let text = self.text(path)?;
+        let above: Vec<&str> = text.lines().take(line as usize).collect();
+        let indentation = |l: &str| l.len() - l.trim_start().len();
+        let (last, above) = above.split_last()?;
+        if !is_method(last) || u32::try_from(above.len() + 1) != Ok(line) {
+            return None;
+        }
+        let (mut start, mut parallel) = (None, is_parallel(last).then_some(line));
+        for (at, l) in (1..line).zip(above).rev() {
+            let code = l.trim_start();
+            let inside = indentation(l) > indentation(last);
+            if code.is_empty()
+                || code.starts_with("//")
+                || inside
+                || code.starts_with([')', '}', ']'])
+            {
+                continue;
+            }
+            if is_parallel(l) {
+                parallel = Some(at);
+            }
+            start = Some(at);
+            if !is_method(l) {
+                break;
+            }
+            if line - at > LONGEST_CHAIN {
+                return None;
+            }
+        }
+        parallel.or(start).filter(|&start| start < line)
+    }
+
     /// The trimmed text of a 1-based line; `None` when there is no such file or line, or nothing in it.
     pub(crate) fn line(&mut self, path: &Path, line: u32) -> Option<String> {
         let line = self
@@ -61,6 +101,19 @@ impl Sources {
             .or_insert_with(|| read(path))
             .as_deref()
     }
+}
+
+/// Whether a line begins with a method call.
+fn is_method(line: &str) -> bool {
+    let rest = line.trim_start().strip_prefix('.');
+    rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+}
+
+/// Whether a line calls a method that makes a chain parallel.
+fn is_parallel(line: &str) -> bool {
+    [".par_", ".into_par_", "par_iter(", "par_bridge("]
+        .iter()
+        .any(|call| line.contains(call))
 }
 
 /// The name of the function a line of Rust declares.
@@ -99,6 +152,38 @@ fn read(path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_chain_begins_where_it_becomes_parallel() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("a.rs");
+        let text = "fn f() {
+    let sum: u64 = items
+        .par_chunks(32) // 3
+        // Why.
+        .map(|c| {
+            c.iter()
+                .map(|i| i + 1) // 7
+                .fold(0, |a, b| a ^ b)
+        })
+        .reduce(|| 0, |a, b| a ^ b);
+    let long = v.par_iter() // 11
+        .sum();
+    pool
+        .install(|| 1); // 14
+    v.par_iter().sum()
+}
+";
+        std::fs::write(&path, text).unwrap();
+        let mut sources = Sources::default();
+        assert_eq!(sources.chain(&path, 10), Some(3));
+        assert_eq!(sources.chain(&path, 8), Some(6));
+        assert_eq!(sources.chain(&path, 12), Some(11));
+        assert_eq!(sources.chain(&path, 14), Some(13));
+        for alone in [3, 9, 11, 15, 99] {
+            assert_eq!(sources.chain(&path, alone), None, "{alone}");
+        }
+    }
 
     #[test]
     fn a_closures_function_is_the_one_around_it() {

@@ -39,6 +39,20 @@ impl<'a> Symbols<'a> {
         (size == 0 || address - start < size).then_some(name)
     }
 
+    /// Beginning and size of the function that covers an address as linked; none where its size is not known.
+    pub(crate) fn range(&self, address: u64) -> Option<(u64, u64)> {
+        let after = self.sorted.partition_point(|&(start, ..)| start <= address);
+        let &(start, size, _) = self.sorted.get(after.checked_sub(1)?)?;
+        (address - start < size).then_some((start, size))
+    }
+
+    /// Whether a function begins there that is not the rarely run part of another.
+    pub(crate) fn begins(&self, address: u64) -> bool {
+        let from = self.sorted.partition_point(|&(start, ..)| start < address);
+        let mut here = self.sorted[from..].iter().take_while(|s| s.0 == address);
+        here.any(|(.., name)| !name.contains(".cold"))
+    }
+
     /// Whether the address is the first of a function that an OpenMP compiler made of a part of another.
     pub(crate) fn begins_outlined(&self, address: u64) -> bool {
         let from = self.sorted.partition_point(|&(start, ..)| start < address);

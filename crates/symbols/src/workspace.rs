@@ -70,6 +70,20 @@ pub(crate) fn is_foreign(file: &str) -> bool {
         || file.contains("/registry/src/")
         || file.contains("/git/checkouts/")
         || file.contains("/lib/rustlib/src/")
+        || is_scheduling(file)
+}
+
+/// Whether a path is one of a library's header that does nothing but hand the user's functions on to a task runtime: the user
+/// calls it, and what it calls in turn is compiled into the user's code.
+fn is_scheduling(file: &str) -> bool {
+    // The header itself may be what was compiled: then it is shown, for lack of others.
+    [
+        "/parlay/internal/",
+        "/parlay/parallel.h",
+        "/parlay/scheduler.h",
+    ]
+    .iter()
+    .any(|part| file.contains(part))
 }
 
 /// Whether a module is installed with the system: its sources are not the user's.
@@ -201,5 +215,8 @@ mod tests {
             "/v/registry/src/i/rayon-core-1.13.0/src/join/mod.rs"
         ));
         assert!(!is_runtime("/home/rayon/app/src/main.rs"));
+        let header = "/w/include/parlay/internal/scheduler_plugins/tbb.h";
+        assert!(is_foreign(header) && !is_runtime(header));
+        assert!(!is_foreign("/w/examples/primes.h"));
     }
 }

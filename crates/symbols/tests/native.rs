@@ -68,14 +68,10 @@ fn build(folder: &Path, compiler: &str, source: &str, flags: &[&str]) -> Option<
     .then_some(program)
 }
 
-/// Runs the program and resolves the places that `capture` was called from.
-fn resolved(program: &Path) -> Resolution {
-    let output = Command::new(program).output().unwrap();
-    assert!(output.status.success());
-    let text = String::from_utf8(output.stdout).unwrap();
+/// The mappings that a program printed.
+fn mappings_in(text: &str) -> Vec<Mapping> {
     let hex = |s: &str| u64::from_str_radix(s, 16).unwrap();
-    let mappings: Vec<Mapping> = text
-        .lines()
+    text.lines()
         .filter_map(|l| l.strip_prefix("map "))
         .map(|l| {
             let fields: Vec<&str> = l.splitn(6, ' ').collect();
@@ -88,7 +84,22 @@ fn resolved(program: &Path) -> Resolution {
                 build_id: Vec::new(),
             }
         })
-        .collect();
+        .collect()
+}
+
+fn fixture_workspace() -> Workspace {
+    Workspace {
+        root: Some(fixture("")),
+        members: Vec::new(),
+    }
+}
+
+/// Runs the program and resolves the places that `capture` was called from.
+fn resolved(program: &Path) -> Resolution {
+    let output = Command::new(program).output().unwrap();
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mappings = mappings_in(&text);
     let sites: Vec<Site> = text
         .lines()
         .filter_map(|l| match l.split_once(' ')? {
@@ -101,11 +112,7 @@ fn resolved(program: &Path) -> Resolution {
             returns,
         })
         .collect();
-    let workspace = Workspace {
-        root: Some(fixture("")),
-        members: Vec::new(),
-    };
-    resolve(&sites, &mappings, &workspace)
+    resolve(&sites, &mappings, &fixture_workspace())
 }
 
 /// `file:line` of the line that ends in this comment.
@@ -384,6 +391,31 @@ fn a_block_is_shown_at_its_pragma() {
 }
 
 #[test]
+fn a_block_behind_another_one_is_shown_at_its_own_pragma() {
+    if !there(
+        "a_block_behind_another_one_is_shown_at_its_own_pragma",
+        "gcc",
+    ) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    // Each block ends in a jump, behind which its table has one more row, where the next block begins.
+    for flags in [
+        &["-g", "-fno-inline", "-falign-functions=1"][..],
+        &["-g", "-fno-inline", "-falign-functions=1", "-gdwarf-4"],
+        &["-g", "-fno-inline"],
+    ] {
+        let program = build(folder.path(), "gcc", "neighbours.c", flags).unwrap();
+        let marks = [("/* first */", "tree"), ("/* second */", "tree")];
+        assert_eq!(
+            told(&resolved(&program).positions),
+            expected("neighbours.c", &marks),
+            "{flags:?}"
+        );
+    }
+}
+
+#[test]
 fn fortran() {
     if !there("fortran", "gfortran") {
         return;
@@ -399,4 +431,37 @@ fn fortran() {
         told(&resolved(&program).positions),
         expected("calls.f90", &marks)
     );
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn functions_that_end_in_jumps_are_found() {
+    let test = "functions_that_end_in_jumps_are_found";
+    let folder = tempfile::tempdir().unwrap();
+    let mut compilers = vec![];
+    if there(test, "gcc") {
+        compilers.push("gcc".to_owned());
+    }
+    compilers.extend(clang(""));
+    for compiler in compilers {
+        for flags in [&["-g"][..], &["-g1"], &["-g", "-fno-pie", "-no-pie"]] {
+            let program = build(folder.path(), &compiler, "tail.c", flags).unwrap();
+            let output = Command::new(&program).output().unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            let addresses: Vec<u64> = text
+                .lines()
+                .filter_map(|l| l.strip_prefix("stack ")?.parse().ok())
+                .collect();
+            let calls = Site::Calls {
+                addresses,
+                name: String::new(),
+            };
+            let resolution = resolve(&[calls], &mappings_in(&text), &fixture_workspace());
+            assert_eq!(
+                told(&resolution.positions),
+                expected("tail.c", &[("/* jump */", "last")]),
+                "{compiler} {flags:?}"
+            );
+        }
+    }
 }

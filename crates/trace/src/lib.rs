@@ -15,6 +15,7 @@ pub mod fold;
 pub mod folded;
 pub mod hand_off;
 pub mod header;
+pub mod off;
 pub mod open;
 pub mod reader;
 pub mod seal;

@@ -11,6 +11,7 @@ use std::io::{self, Seek, Write};
 use crate::chunk::ChunkKind;
 use crate::entry::{ClockPair, Finished, OffCpu, entries};
 use crate::event::{Event, Events};
+use crate::off::{clipped, is_off_cpu};
 use crate::open::{Open, Place};
 use crate::reader::{Chunk, Tolerance, Trace};
 use crate::writer::TraceWriter;
@@ -148,7 +149,11 @@ impl<'w> Thread<'w> {
     ) -> io::Result<()> {
         let mut expected = 0;
         let mut begun = false;
-        for (seq, chunk) in chunks {
+        // Times off the CPU stand behind a thread's own records, and begin anew.
+        let (off_cpu, own): (Vec<_>, Vec<_>) = chunks
+            .into_iter()
+            .partition(|(_, chunk)| is_off_cpu(chunk.payload, chunk.base_ticks));
+        for (seq, chunk) in own {
             if seq != expected {
                 let restarts = matches!(
                     Events::new(chunk.payload, chunk.base_ticks).next(),
@@ -174,6 +179,15 @@ impl<'w> Thread<'w> {
         if !begun && !self.open.stack.is_empty() {
             // It ran one strand, or waited, for all the time.
             self.begin(cut, writer)?;
+        }
+        // Of a thread that did nothing in the window they are no matter.
+        let did = begun || self.seq > 0;
+        for (_, chunk) in off_cpu.iter().filter(|_| did) {
+            let (from, to) = (self.window.from.ticks, self.window.to.ticks);
+            let part = clipped(chunk.payload, chunk.base_ticks, from, to);
+            if !part.is_empty() {
+                self.write(from, &part, writer)?;
+            }
         }
         if self.seq > 0 {
             cut.next.insert(self.number, self.seq);

@@ -85,12 +85,6 @@ impl Overview {
         self.sketch.level.min(self.top_level())
     }
 
-    /// Share of the elapsed time in which a thread ran a strand.
-    pub(crate) fn busy(&self, thread: ThreadId) -> f64 {
-        let busy: u64 = self.bins(thread).iter().map(|bin| bin.busy).sum();
-        (busy as f64 / self.elapsed().max(1) as f64).min(1.0)
-    }
-
     /// The thread outside of the pools that ran first.
     pub(crate) fn main_thread(&self) -> Option<ThreadId> {
         let outside = self.rows.threads.iter().copied();

@@ -19,7 +19,7 @@ use axum::Router;
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 
 use crate::session::Session;
-pub use browser::open_browser;
+pub use browser::{Told, open_browser};
 
 /// Asked for when the user names no port; any other when it is taken.
 const USUAL_PORT: u16 = 8417;

@@ -274,6 +274,7 @@ fn lines_with_samples_are_shown_without_their_file() {
             runtime: false,
         }],
         stacks: Lists::default(),
+        ..Samples::default()
     };
     dag.samples.stacks.push([0]);
     let session = Session::of_dag("run".into(), dag, Settings::default()).unwrap();

@@ -58,6 +58,12 @@ fn the_overview_is_the_run_before_it_is_read() {
     assert!(answer(&session, "api/v1/meta").unwrap_err().loading);
     session.look_over();
     let early = json(&session, "api/v1/meta")["runs"][0].clone();
+    // Times off the CPU are not known yet, so nobody is said to be busy.
+    let threads = early["threads"].as_array().unwrap();
+    assert!(
+        threads.iter().all(|thread| thread["busy"].is_null()),
+        "{threads:?}"
+    );
     let top = early["top_level"].as_u64().unwrap();
     let finest = early["overview"].as_u64().unwrap();
     assert!(finest < top, "{finest} of {top}");

@@ -80,7 +80,7 @@ function Critical({ scene }: { scene: Scene }) {
         </table>
       </div>
       <p class="dag-dim">
-        <b>busy</b>: workers running, on average, while it ran. <span class="dag-mono">{codeLabel(scene.run, biggest.code)}</span> is {percent(path.rows.reduce((sum, r) => sum + (r.code === biggest.code ? r.weight : 0), 0) / Math.max(1, path.span))} of the span.
+        <b>busy</b>: workers on the CPU, on average, while it ran. <span class="dag-mono">{codeLabel(scene.run, biggest.code)}</span> is {percent(path.rows.reduce((sum, r) => sum + (r.code === biggest.code ? r.weight : 0), 0) / Math.max(1, path.span))} of the span.
       </p>
     </section>
   );

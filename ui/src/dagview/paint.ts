@@ -233,7 +233,10 @@ function callout(pen: Pen, p: Picture, where: Where): void {
   const s = best.strand!;
   pen.line([x, b.y + 1, x + 6, b.y + 1, x + 6, b.y + b.h - 1, x, b.y + b.h - 1], { colour: t.fg, width: 1.4 });
   pen.text(`${Math.round((s.weight / p.span) * 100)}\u00a0% of the span is this one strand`, x + 18, mid - 4, { size: 14, weight: 650, colour: t.fg, halo: t.panel });
-  pen.text(`${nameOf(best, p.look.meta)}, ${ticks(s.end - s.start)} on ${rowLabel(p.look.meta, s.row)}`, x + 18, mid + 15, { size: 12, colour: t.fg2, halo: t.panel });
+  // The share is of time on the CPU, so that is the time beside it; what it took by the clock is said where that is another.
+  const took = s.end - s.start;
+  const clock = took > s.weight * 1.05 ? ` in ${ticks(took)} by the clock,` : "";
+  pen.text(`${nameOf(best, p.look.meta)}, ${ticks(s.weight)} on the CPU${clock} on ${rowLabel(p.look.meta, s.row)}`, x + 18, mid + 15, { size: 12, colour: t.fg2, halo: t.panel });
 }
 
 /** The rectangle around a node, also when it is expanded. */

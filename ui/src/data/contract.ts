@@ -89,7 +89,7 @@ export interface ThreadMeta {
   label: string;
   worker: boolean;
   /** Share of the elapsed time in which it ran a strand on the CPU. */
-  busy: number;
+  busy: number | null;
 }
 
 export interface SiteName {

@@ -133,7 +133,7 @@ function OfOther({ of: s, run: r, close }: { of: Exclude<Selection, { kind: "str
     const row = r.threads[s.row];
     title = row?.label ?? "row";
     note = row?.worker ? "worker of the pool" : "thread outside of the pool";
-    facts = row ? [{ name: "busy", value: `${percent(row.busy)} of the time` }, { name: "on the CPU", value: t(row.busy * r.elapsed) }, { name: "thread", value: String(row.thread) }] : [];
+    facts = row ? [...(row.busy === null ? [] : [{ name: "busy", value: `${percent(row.busy)} of the time` }, { name: "on the CPU", value: t(row.busy * r.elapsed) }]), { name: "thread", value: String(row.thread) }] : [];
   } else if (s.kind === "range") {
     title = "Range";
     note = `${t(s.t0)} to ${t(s.t1)}`;

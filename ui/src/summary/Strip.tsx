@@ -58,7 +58,7 @@ export function Strip({ run: r, findings }: { run: RunMeta; findings: FindingWor
     return whole ? columns([whole], r.top_level, r.elapsed) : null;
   }, [valueOf(tiles[0]!), valueOf(tiles[1]!), valueOf(coarse), r.elapsed]);
   const used = c ? LAYERS.filter(([key]) => c.at[key]!.some((v) => v > 0.005)).map(([key]) => key) : [];
-  const names = { work: "running", descheduled: "descheduled", blocked: "blocked", delay: "ready, not running", sched: "no work, scheduler", app: "no work, program" } as const;
+  const names = { work: "busy", descheduled: "descheduled", blocked: "blocked", delay: "ready, not running", sched: "no work, scheduler", app: "no work, program" } as const;
   return (
     <Section
       title="Running workers over time"
@@ -105,7 +105,7 @@ function Drawn({ c, run: r, width, findings }: { c: Columns; run: RunMeta; width
   const marks = steps(0, r.elapsed / perSecond, Math.max(2, Math.floor(w / 96)));
   const labels = stretches(c, 5).map((s) => ({ ...s, l: x(s.from * c.width), rr: x(Math.min(r.elapsed, s.to * c.width)) })).filter((s) => s.rr - s.l > 84);
   return (
-    <svg width={width} height={bottom + 22} role="img" aria-label={`${plain(mean)} of ${many(P, "worker")} run on average. ${findings.map((f, i) => `Finding ${i + 1}: ${plainWords(f.title)}`).join(". ")}`}>
+    <svg width={width} height={bottom + 22} role="img" aria-label={`${plain(mean)} of ${many(P, "worker")} busy on average. ${findings.map((f, i) => `Finding ${i + 1}: ${plainWords(f.title)}`).join(". ")}`}>
       <rect x="0" y={top} width={w} height={h} fill={t.inset} />
       {paths.map((p) => <path key={p.key} d={p.d} fill={fillOf(p.key, dark.value)} shape-rendering="crispEdges" />)}
       <line x1="0" x2={w} y1={top} y2={top} stroke={t.fg} stroke-dasharray="5 3" />

@@ -175,7 +175,7 @@ function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
       <div>{measure(rep.span)}span{between && <span>{between.span}</span>}</div>
       <div><b>{plain(rep.parallelism)}</b>parallelism{between && <span>{between.parallelism}</span>}</div>
       <div><b>{of && !isCounted(of) ? `≈${NB}${short(rep.tasks)}` : count(rep.tasks)}</b>{rep.tasks === 1 ? "task" : "tasks"}{of && <span>{around(rep.tasks, of.tasks_low, of.tasks_high)}</span>}</div>
-      <div><b>{count(rep.steals)}</b>{rep.steals === 1 ? "steal" : "steals"}{r.workers > 1 && rep.steals === 0 && <span>nothing was taken</span>}{r.workers === 1 && <span>one worker</span>}</div>
+      <div><b>{count(rep.steals)}</b>{rep.steals === 1 ? "steal" : "steals"}{r.workers > 1 && rep.steals === 0 && <span>{rep.unread ? "in what was read" : "nothing was taken"}</span>}{r.workers === 1 && <span>one worker</span>}</div>
       <div title={burden === 0 ? "What a steal costs was not measured for this run" : undefined}><b>{burden > 0 ? plain(rep.burdened_parallelism) : "–"}</b>burdened<span>{burden > 0 ? `${time_ ? time(burden / tps) : count(burden)} a steal` : "steals not measured"}</span></div>
     </div>
   );

@@ -110,7 +110,7 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
     }
     case "label": {
       const thread = meta.threads[hit.row];
-      return thread ? { title: thread.label, lines: [["busy", percent(thread.busy)], ["thread", `${thread.thread}${thread.worker ? "" : ", outside of the pool"}`]] } : null;
+      return thread ? { title: thread.label, lines: [["busy", thread.busy === null ? "not known yet" : percent(thread.busy)], ["thread", `${thread.thread}${thread.worker ? "" : ", outside of the pool"}`]] } : null;
     }
     case "region":
       return { title: hit.region.label, lines: [[hit.region.part ? "part" : "region", time(hit.region.end - hit.region.start)], ["from", time(hit.region.start)], ["on", row(hit.region.row)]] };

@@ -63,7 +63,7 @@ export async function chooseHit(view: TimelineView, hit: Hit | null): Promise<vo
 export function chooseRow(view: TimelineView, row: number): void {
   view.cursorRow = row;
   const thread = view.meta.threads[row];
-  choose({ kind: "row", run: view.meta.id, row }, thread ? `Row ${thread.label}, ${percent(thread.busy, 0)} busy` : undefined);
+  choose({ kind: "row", run: view.meta.id, row }, thread ? `Row ${thread.label}${thread.busy === null ? "" : `, ${percent(thread.busy, 0)} busy`}` : undefined);
   view.revealRow(row);
 }
 

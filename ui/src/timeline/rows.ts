@@ -36,7 +36,8 @@ export function labels(s: Scene, pen: Pen): void {
       pen.rect(0, y, width, 1, t.line);
       const baseline = Math.round(laneMiddle(rows, row)) + 4;
       const small = rows.pitch < 20;
-      const busy = `${percent(thread.busy, 0)}${small ? "" : " busy"}`;
+      // An overview knows no times off the CPU, so not how busy anybody was.
+      const busy = thread.busy === null ? "" : `${percent(thread.busy, 0)}${small ? "" : " busy"}`;
       const room = x0 - 26 - pen.textWidth(busy, 11);
       pen.text(fit(pen, thread.label, room, small ? 11 : 12, 650), 16, baseline, { size: small ? 11 : 12, weight: 650, colour: t.fg });
       pen.text(busy, x0 - 10, baseline, { align: "right", colour: t.fg3 });

@@ -70,7 +70,8 @@ export function strip(s: Scene, pen: Pen): Columns {
     const from = Math.max(x0, pixel(s.scale, 0));
     const to = Math.min(x0 + plot, pixel(s.scale, s.meta.elapsed));
     pen.patternShift(pixel(s.scale, 0) - x0);
-    if (s.layers.has("nowork")) pen.rect(from, band.base - band.p, Math.max(0, to - from), band.p, { ground: "app", strong: true });
+    // Until all is read, what is not running may be anything.
+    if (s.layers.has("nowork") && s.meta.overview === null) pen.rect(from, band.base - band.p, Math.max(0, to - from), band.p, { ground: "app", strong: true });
     const level = new Float64Array(n);
     const y = new Float64Array(n).fill(band.base);
     const stack = (amount: (i: number) => number, paint: Paint, least = 0, alpha = 1) => {

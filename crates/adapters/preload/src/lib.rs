@@ -21,8 +21,12 @@
 //! | `WORKSPAN_KEEP` | sites whose tasks are not folded, with 0x1f between |
 //! | any other `WORKSPAN_…` | for other parts; taken out likewise |
 
+#[cfg(target_arch = "x86_64")]
+mod call_site;
 mod gomp;
+mod loaded;
 mod ompt;
+mod runtimes;
 mod sites;
 mod tbb;
 mod unrecorded;
@@ -60,6 +64,7 @@ static UNLOADED: extern "C" fn() = unloaded;
 
 /// Runs before the program's own constructors, on its main thread.
 extern "C" fn loaded() {
+    loaded::note_start();
     let Some(folder) = std::env::var_os("WORKSPAN_SPOOL_DIR").filter(|f| !f.is_empty()) else {
         return;
     };

@@ -4,6 +4,8 @@ use std::cell::Cell;
 
 use workspan_recorder::TABLE;
 
+use crate::loaded::era;
+
 const SLOTS: usize = 256;
 
 thread_local! {
@@ -18,8 +20,9 @@ pub(crate) fn at(address: usize, primitive: u8, is_return: bool) -> u32 {
     if address == 0 {
         return 0;
     }
-    // User addresses have 47 bits: the rest of the key goes above.
-    let key = address ^ usize::from(primitive) << 56 ^ usize::from(is_return) << 48;
+    // User addresses have 47 bits: the rest of the key goes above. What is known of a file that was unloaded is not found again.
+    let key =
+        address ^ usize::from(primitive) << 56 ^ usize::from(is_return) << 48 ^ era() as usize;
     let hash = (key ^ key >> 20).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
     SEEN.with(|seen| {
         let slot = &seen[hash % SLOTS];
@@ -47,7 +50,7 @@ pub(crate) fn looked_up(
     look: impl FnOnce() -> (usize, bool),
 ) -> Option<u32> {
     const NONE: u32 = u32::MAX;
-    let key = address ^ usize::from(primitive) << 56 ^ LOOKED_UP;
+    let key = address ^ usize::from(primitive) << 56 ^ LOOKED_UP ^ era() as usize;
     let hash = (key ^ key >> 20).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
     let slot = hash % SLOTS;
     let (known, site) = SEEN.with(|seen| seen[slot].get());

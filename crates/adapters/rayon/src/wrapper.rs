@@ -5,6 +5,7 @@ use crate::invocation::Invocation;
 use crate::profile;
 use crate::stand_in::{self, RayonCore};
 use std::ffi::{OsStr, OsString};
+use std::io::Write;
 use std::process::{Command, ExitStatus};
 
 /// Runs as `RUSTC_WRAPPER`: `args` are the whole command line, its own name first, rustc's path (or the workspace
@@ -12,8 +13,8 @@ use std::process::{Command, ExitStatus};
 pub fn wrapper_main(args: impl IntoIterator<Item = OsString>) -> i32 {
     let mut args = args.into_iter().skip(1);
     let Some(program) = args.next() else {
-        eprintln!(
-            "workspan-rustc: expected the path of rustc and its arguments; `cargo workspan` sets this up as RUSTC_WRAPPER"
+        say(
+            "workspan-rustc: expected the path of rustc and its arguments; `cargo workspan` sets this up as RUSTC_WRAPPER",
         );
         return 2;
     };
@@ -25,12 +26,17 @@ pub fn wrapper_main(args: impl IntoIterator<Item = OsString>) -> i32 {
         RayonCore::No => run(&program, &with_profile(call)).map(exit_code),
     };
     result.unwrap_or_else(|error| {
-        eprintln!(
+        say(&format!(
             "workspan-rustc: could not run {}: {error}",
             program.to_string_lossy()
-        );
+        ));
         101
     })
+}
+
+/// `eprintln!`, but a stderr that can't be written is no panic.
+fn say(line: &str) {
+    let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
 }
 
 /// The call with line tables ([`profile::additions`]).

@@ -6,6 +6,7 @@ use crate::task::{Seat, Shared, Task};
 use crate::unrecorded::Paused;
 use crate::wire::Kind;
 use rayon_core_real as real;
+use std::ptr;
 
 /// What takes a call to a worker and blocks until it has returned.
 pub(crate) trait Carrier {
@@ -66,7 +67,15 @@ pub(crate) fn to<R: Send>(
         // SAFETY: the caller blocks until this has returned.
         let away = unsafe { shared.get() };
         let mut seat = Seat::empty();
-        seat.go_on(away.name, away.task, away.site);
+        // Where the stack names nobody's code, what is called on the worker stands for the call that went there; and it goes on
+        // with no call made before.
+        let task = Task {
+            site: away.site,
+            location: ptr::null(),
+            key: 0,
+            ..away.task
+        };
+        seat.go_on(away.name, task, away.site);
         body()
     })
 }

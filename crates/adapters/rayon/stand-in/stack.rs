@@ -98,7 +98,8 @@ fn copy(walk: &Walk, stack_pointer: usize, bottom: usize, frames: &mut [usize]) 
         .count();
     let mut count = 0;
     for &(ip, sp) in seen.iter().skip(own + 1) {
-        if sp >= bottom || count == frames.len() {
+        // The frame that the task began in may hold `bottom` at its very end, where its stack pointer is.
+        if sp > bottom || count == frames.len() {
             break;
         }
         frames[count] = ip;

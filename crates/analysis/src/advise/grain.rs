@@ -3,6 +3,7 @@
 use workspan_dag::{Dag, PlaceId, ROOT_PLACE, TaskKind};
 
 use super::Goal;
+use crate::between::{between, total};
 use crate::causes::Cause;
 use crate::options::{Error, Options};
 use crate::ready::stolen_strands;
@@ -14,6 +15,8 @@ use crate::weight::Weights;
 const STEALS_A_TASK: u64 = 2;
 /// Creating a task may take this part of it.
 const SPAWNS_A_TASK: u64 = 20;
+/// Creating and stealing takes this part of the work of tasks that are too fine, in percent.
+const TOO_FINE: f64 = 10.0;
 /// Tasks a worker needs for an even end.
 const TASKS_A_WORKER: u64 = 8;
 
@@ -41,6 +44,13 @@ pub struct Grain {
     pub stealing: f64,
     /// Time on the goal's workers, at least: (T1 + spawning + stealing) / P, or the span.
     pub least_time: f64,
+}
+
+impl GrainAdvice {
+    /// Whether creating and stealing tasks takes so much beside their work that larger ones are the first thing to try.
+    pub fn is_too_fine(&self) -> bool {
+        matches!(self.change, GrainChange::Coarsen(_)) && self.now.lost_percent() >= TOO_FINE
+    }
 }
 
 impl Grain {
@@ -77,15 +87,12 @@ pub(super) fn grain(
     report: &Report,
     goal: Goal,
 ) -> Result<Vec<GrainAdvice>, Error> {
-    let mut spawns = vec![0u64; dag.places.len()];
-    for (&site, &kind) in dag.tasks.site.iter().zip(&dag.tasks.kind) {
-        spawns[site as usize] += u64::from(kind == TaskKind::Deferred);
-    }
+    let spawns = spawns(dag);
     let mut steals = vec![0u64; dag.places.len()];
     for (strand, _) in stolen_strands(dag) {
         steals[dag.tasks.site[dag.strands.task[strand as usize] as usize] as usize] += 1;
     }
-    let cost = goal.spawn_cost.unwrap_or(dag.meta.probe_cost);
+    let cost = goal.spawn_cost.unwrap_or_else(|| spawn_cost(dag));
     let sites = statistics(dag, options)?.sites;
     let mut rows = Vec::new();
     for site in sites {
@@ -146,6 +153,39 @@ pub(super) fn grain(
         work(b).total_cmp(&work(a)).then(a.site.cmp(&b.site))
     });
     Ok(rows)
+}
+
+/// Deferred creates by site, those inside of folded records too: of these the number of a site's tasks is known, and the number of all
+/// spawns, which is divided among the sites by their tasks.
+fn spawns(dag: &Dag) -> Vec<u64> {
+    let mut spawns = vec![0u64; dag.places.len()];
+    for (&site, &kind) in dag.tasks.site.iter().zip(&dag.tasks.kind) {
+        spawns[site as usize] += u64::from(kind == TaskKind::Deferred);
+    }
+    let mut folds = dag.folded.along();
+    for fold in dag.folded.strands().iter() {
+        let Some(fold) = folds.of(*fold) else {
+            continue;
+        };
+        for site in &fold.sites {
+            let part = u128::from(site.count) * u128::from(fold.spawns);
+            let part = part / u128::from(fold.tasks.max(1));
+            let sum = &mut spawns[site.site as usize];
+            *sum = sum.saturating_add(u64::try_from(part).unwrap_or(u64::MAX));
+        }
+    }
+    spawns
+}
+
+/// What creating a task and waiting for it costs its thread, as far as the run tells: the time between the strands inside of folded
+/// records, in which a thread ran the runtime, for each spawn in them. At least the cost of a probe, which is of the size of a join that
+/// nobody steals; where a runtime's own time lies inside strands, as Rayon's does, that is all that is known.
+fn spawn_cost(dag: &Dag) -> u64 {
+    let folds = || dag.folded.sums().map(|(_, sums)| u128::from(sums.spawns));
+    let runtime = total(&between(dag));
+    let each = runtime.checked_div(folds().sum()).unwrap_or(0);
+    let each = u64::try_from(each).unwrap_or(u64::MAX);
+    each.max(dag.meta.probe_cost)
 }
 
 /// The smallest grain that is worth a steal and twenty times its creation, as long as every worker has eight tasks.

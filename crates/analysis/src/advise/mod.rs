@@ -20,6 +20,7 @@ use workspan_dag::Dag;
 
 use crate::blocks::BlockKey;
 use crate::causes::Finding;
+use crate::limits::Limits;
 use crate::options::{Error, Metric, Options};
 use crate::report::Report;
 use crate::weight::Weights;
@@ -30,7 +31,7 @@ use crate::what_if::Outcome;
 pub struct Goal {
     /// Parallelism to reach.
     pub parallelism: f64,
-    /// Workers it is to run on; no block is spread over more than 16 times as many.
+    /// Workers it is to run on; no block is spread into more than 16 parts for each.
     pub cores: u32,
     /// What creating a task costs on its creator's thread, in units of the metric; `None` = the trace's cost of a probe, which
     /// is of that size.
@@ -50,7 +51,7 @@ pub struct Step {
     pub work: u128,
     /// Their weight on the critical path before any change.
     pub critical: u128,
-    /// How many times as fast it is taken to become.
+    /// How many parts it is taken to become, as if all ran at once: what `outcome` comes from, and no gain that any number of workers gives.
     pub factor: f64,
     /// The run after this change and those before it.
     pub outcome: Outcome,
@@ -67,6 +68,8 @@ pub enum Stop {
     Overhead,
     /// What is left on the critical path is folded: which code it is can't be told.
     Folded,
+    /// What is left on the critical path are shares of parallel regions, one a thread, and the wanted cores are no more.
+    Divided,
     /// Nothing is left that a change would gain much by.
     Nothing,
 }
@@ -78,6 +81,8 @@ pub struct Advice {
     pub goal: Goal,
     /// The run as it is.
     pub now: Outcome,
+    /// What its parallelism says nothing about.
+    pub limits: Limits,
     /// The changes, that which gains most first.
     pub steps: Vec<Step>,
     /// Why there are no more.
@@ -106,6 +111,7 @@ pub fn advise(dag: &Dag, options: &Options, report: &Report, goal: Goal) -> Resu
     Ok(Advice {
         goal,
         now: found.now,
+        limits: report.work_span.limits,
         steps: found.steps,
         stop: found.stop,
         grain,

@@ -2,9 +2,10 @@
 
 use workspan_dag::{Dag, StrandId};
 
-use super::{Goal, Step, Stop, kind};
+use super::{Change, Goal, Step, Stop, kind};
 use crate::blocks::{BlockKey, BlockTable};
 use crate::heaviest::Burden;
+use crate::limits::ThreadShares;
 use crate::report::Report;
 use crate::weight::Weights;
 use crate::what_if::{Cover, Faster, Outcome};
@@ -17,7 +18,7 @@ const STEALS_A_PART: u64 = 2;
 const LEAST_FACTOR: f64 = 1.5;
 /// A change that shortens the path by less than this share is not worth naming.
 const LEAST_GAIN: f64 = 0.01;
-/// No block is spread over more than this many times the workers.
+/// No block is spread into more than this many parts for each of the workers.
 const PARTS_A_CORE: f64 = 16.0;
 /// Blocks that smaller sets are made of.
 const CANDIDATES: usize = 8;
@@ -38,6 +39,18 @@ struct Sum {
     critical: u128,
     /// How many times as fast it can become.
     factor: f64,
+    /// Threads that the region was divided among that its strands are shares of; 0 where they are none.
+    threads: u32,
+}
+
+/// What weighs on a path and can't be spread.
+#[derive(Debug, Clone, Copy, Default)]
+struct Unspread {
+    /// Too fine.
+    fine: f64,
+    folded: f64,
+    /// Shares of as many threads as there are cores.
+    divided: f64,
 }
 
 struct Search<'a> {
@@ -74,7 +87,10 @@ pub(super) fn search(dag: &Dag, weights: &Weights, report: &Report, goal: Goal) 
         let (key, sum) = (search.keys[block as usize], search.sums[block as usize]);
         Step {
             block: key,
-            change: kind::change(dag, &report.causes, &key),
+            change: match sum.threads {
+                0 => kind::change(dag, &report.causes, &key),
+                _ => Change::MoreThreads,
+            },
             strands: sum.strands,
             work: sum.work,
             critical: sum.critical,
@@ -94,6 +110,7 @@ impl<'a> Search<'a> {
         let mut table = BlockTable::new();
         let (mut block, mut sums) = (Vec::with_capacity(dag.strands.len()), Vec::new());
         let mut longest: Vec<u64> = Vec::new();
+        let shares = ThreadShares::new(dag, weights);
         for s in 0..dag.strands.len() as StrandId {
             let number = table.number(BlockKey::of(dag, s));
             if number == sums.len() {
@@ -104,6 +121,9 @@ impl<'a> Search<'a> {
             sum.strands += 1;
             sum.work += u128::from(weights.work(s));
             longest[number] = longest[number].max(weights.work(s));
+            if let Some(phase) = shares.phase_of(dag, s) {
+                sum.threads = sum.threads.max(shares.threads(phase));
+            }
             block.push(number as u32);
         }
         // How long a block's strands are where they matter: on the path, else the longest.
@@ -116,11 +136,16 @@ impl<'a> Search<'a> {
             on_path[number].1 += weight;
         }
         let part = (weights.burden.saturating_mul(STEALS_A_PART)).max(1) as f64;
-        let most = PARTS_A_CORE * f64::from(goal.cores).max(goal.parallelism);
+        let cores = f64::from(goal.cores).max(goal.parallelism);
         for (number, sum) in sums.iter_mut().enumerate() {
             let length = match on_path[number] {
                 (0, _) => longest[number] as f64,
                 (count, weight) => weight as f64 / count as f64,
+            };
+            // Shares become as many as there are threads; how even they are is not known of any number.
+            let most = match sum.threads {
+                0 => PARTS_A_CORE * cores,
+                threads => f64::from(goal.cores) / f64::from(threads),
             };
             sum.factor = (length / part).min(most).max(1.0);
         }
@@ -184,20 +209,21 @@ impl<'a> Search<'a> {
             if set.len() == MOST_STEPS {
                 return (set, Stop::Nothing);
             }
-            let (next, fine, folded) = self.heaviest(&set);
+            let (next, left) = self.heaviest(&set);
             let Some((block, weight)) = next else {
-                let stop = match (fine, folded) {
-                    (_, folded) if folded > 0.5 * span => Stop::Folded,
-                    (fine, _) if fine > 0.0 => Stop::Overhead,
+                let stop = match left {
+                    left if left.folded > 0.5 * span => Stop::Folded,
+                    left if left.divided > 0.5 * span => Stop::Divided,
+                    left if left.fine > 0.0 => Stop::Overhead,
                     _ => Stop::Nothing,
                 };
                 return (set, stop);
             };
             if weight < LEAST_GAIN * span {
-                let stop = if fine > weight {
-                    Stop::Overhead
-                } else {
-                    Stop::Nothing
+                let stop = match left {
+                    left if left.divided > weight.max(left.fine) => Stop::Divided,
+                    left if left.fine > weight => Stop::Overhead,
+                    _ => Stop::Nothing,
                 };
                 return (set, stop);
             }
@@ -211,19 +237,21 @@ impl<'a> Search<'a> {
     }
 
     /// The block not in `set` that weighs most on the path then, of those that can be spread; and what weighs there that
-    /// can't, because it is too fine or folded.
-    fn heaviest(&self, set: &[u32]) -> (Option<(u32, f64)>, f64, f64) {
+    /// can't.
+    fn heaviest(&self, set: &[u32]) -> (Option<(u32, f64)>, Unspread) {
         let cover = self.cover(set);
         let path = self.faster(&cover, &Burden::none()).critical_path(self.dag);
         let mut by_block = vec![0.0; self.sums.len()];
-        let (mut fine, mut folded) = (0.0, 0.0);
+        let mut left = Unspread::default();
         for s in path {
             let block = self.block[s as usize];
             let weight = self.weights.path(s, 0) as f64 - cover.inside[s as usize];
             if self.dag.folded.has(s) {
-                folded += weight;
+                left.folded += weight;
+            } else if self.is_divided(block) && self.sums[block as usize].factor < LEAST_FACTOR {
+                left.divided += weight;
             } else if set.contains(&block) || self.sums[block as usize].factor < LEAST_FACTOR {
-                fine += weight;
+                left.fine += weight;
             } else {
                 by_block[block as usize] += weight;
             }
@@ -235,7 +263,11 @@ impl<'a> Search<'a> {
                 best = Some((block, weight));
             }
         }
-        (best, fine, folded)
+        (best, left)
+    }
+
+    fn is_divided(&self, block: u32) -> bool {
+        self.sums[block as usize].threads > 0
     }
 
     /// Drops what is not needed, that which gained least first.

@@ -1,5 +1,7 @@
 //! The books: lost worker-ticks by cause and place, kept as the sweep goes.
 
+use std::cell::OnceCell;
+
 use workspan_dag::{Dag, NONE, OffWhy, StrandId};
 
 use super::grain::Grain;
@@ -12,6 +14,7 @@ use super::preempted::Preempted;
 use super::probes::probes;
 use super::ready_strand::{ReadyStrands, whole_site};
 use super::spawn_loop::SpawnLoops;
+use super::task_size::{TaskSize, by_site};
 use super::{Cause, Causes, Costs, Evidence, Finding, Place};
 use crate::between::Between;
 use crate::blocks::{BlockKey, BlockTable};
@@ -307,7 +310,7 @@ impl<'a> Ledger<'a> {
         divide_preempted(&mut self.book, &self.preempted, self.dag, breakdown);
         let show = Show {
             dag: self.dag,
-            grain: &self.grain,
+            sizes: OnceCell::new(),
             loops: &self.loops,
             steal: (self.costs.steal > 0).then_some(self.costs.steal),
         };
@@ -509,7 +512,8 @@ impl Observer for Ledger<'_> {
 /// Where the numbers of a finding's evidence come from that the book doesn't keep.
 struct Show<'a> {
     dag: &'a Dag,
-    grain: &'a Grain,
+    /// Made when first asked for.
+    sizes: OnceCell<Vec<TaskSize>>,
     loops: &'a SpawnLoops,
     steal: Option<u64>,
 }
@@ -520,14 +524,13 @@ impl Show<'_> {
         let strand = finding.place.strand;
         match finding.cause {
             Cause::SpawnLoop | Cause::GrainFine => {
-                let task = self.dag.strands.task.get(strand as usize);
-                let of = match (self.loops.at_site(finding.place.site), task) {
-                    (Some(run), _) => Some((u128::from(run.tasks), run.work)),
-                    (None, Some(&task)) => {
-                        let work = u128::from(self.grain.work(task));
-                        Some((u128::from(self.grain.tasks(task)), work))
+                let site = finding.place.site;
+                let of = match self.loops.at_site(site) {
+                    Some(run) => Some((u128::from(run.tasks), run.work)),
+                    None => {
+                        let sizes = self.sizes.get_or_init(|| by_site(self.dag));
+                        sizes.get(site as usize).map(|size| (size.tasks, size.work))
                     }
-                    (None, None) => None,
                 };
                 if let Some((tasks, work)) = of {
                     out.tasks = u64::try_from(tasks).ok();

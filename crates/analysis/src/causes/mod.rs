@@ -27,6 +27,7 @@ mod probes;
 mod ready_strand;
 mod spawn_loop;
 mod stretch;
+mod task_size;
 
 pub use cause::Cause;
 pub use headline::{Headline, headline};
@@ -100,9 +101,9 @@ pub struct Evidence {
     pub longest: u64,
     /// Part of `ticks` in which nothing else ran (strands of the ready path).
     pub alone: Option<u64>,
-    /// Tasks the loop created (spawn-loop), tasks of the phase (grain-coarse), tasks in the subtree (grain-fine).
+    /// Tasks the loop created (spawn-loop), tasks of the phase (grain-coarse), tasks of the site (grain-fine).
     pub tasks: Option<u64>,
-    /// Mean running time of one of these tasks; spawn-loop and grain-fine spawned in a loop: with all its descendants.
+    /// Mean running time of one of these tasks: of its own strands; spawn-loop and grain-fine spawned in a loop: with all its descendants.
     pub task_ticks: Option<u64>,
     /// What a steal costs here.
     pub steal_ticks: Option<u64>,

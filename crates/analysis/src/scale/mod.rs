@@ -6,6 +6,7 @@
 
 mod verdict;
 
+use crate::limits::Limits;
 use crate::work_span::{WorkSpan, speedup_bounds};
 use crate::{Breakdown, Report};
 
@@ -24,12 +25,16 @@ pub struct Logical {
     pub spawns: u64,
     /// Waits.
     pub syncs: u64,
+    /// What the bounds say nothing about.
+    pub limits: Limits,
 }
 
 impl Logical {
     /// Bounds of the speedup on `p` workers: (lower, upper).
     pub fn speedup(&self, p: u32) -> (f64, f64) {
-        speedup_bounds(self.work, self.span, self.burdened_span, p)
+        let of = |span: u128| speedup_bounds(self.work, span, self.burdened_span, p);
+        let bounding = self.limits.bounding_span(self.span, p);
+        (of(self.span).0, of(bounding).1)
     }
 
     /// T1 / T∞; 1 where there is no span.
@@ -60,6 +65,7 @@ impl From<&WorkSpan> for Logical {
             burdened_span: of.burdened_span,
             spawns: of.spawns,
             syncs: of.syncs,
+            limits: of.limits,
         }
     }
 }

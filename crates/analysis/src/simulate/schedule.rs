@@ -17,6 +17,8 @@ pub(super) struct Schedule<'a> {
     within: Vec<(StrandId, u32)>,
     /// Where each raw strand comes from: the DAG's strand and the creates before.
     source: Vec<(StrandId, u32)>,
+    /// Operations of each task before this one are written, those that the engine has yet to come to included.
+    ahead: Vec<u32>,
     /// Folded strands that have been written.
     told: Told,
 }
@@ -47,6 +49,7 @@ impl<'a> Schedule<'a> {
             open: vec![(0, 0); count],
             within: vec![(NONE, 0); count],
             source: Vec::new(),
+            ahead: vec![0; count],
             told: Told {
                 folded: dag.folded.strands().to_vec(),
                 seen: vec![false; dag.folded.len()],
@@ -69,8 +72,26 @@ impl<'a> Schedule<'a> {
         });
     }
 
-    /// `task` does `op` at `t`.
-    pub(super) fn note(&mut self, task: u32, w: u32, t: u64, op: Op) {
+    /// `task` calls an inline child at `t`; operation `next` is its next one. A creator that has nothing to do before it waits
+    /// or stops does that at once, as runtimes tell of it: while the child runs on its worker it is in its wait, not ready.
+    pub(super) fn calls(&mut self, task: u32, w: u32, t: u64, next: u32) {
+        let ops = &self.program.ops[next as usize..];
+        let idle = ops.iter().take_while(|op| matches!(op, Op::Run(_, 0)));
+        let stop = idle.count();
+        if matches!(ops.get(stop), Some(Op::Wait(_) | Op::Yield)) {
+            for at in next..=next + stop as u32 {
+                self.note(task, w, t, at);
+            }
+            self.ahead[task as usize] = next + stop as u32 + 1;
+        }
+    }
+
+    /// `task` comes to operation `at` at `t`.
+    pub(super) fn note(&mut self, task: u32, w: u32, t: u64, at: u32) {
+        if at < self.ahead[task as usize] {
+            return;
+        }
+        let op = self.program.ops[at as usize];
         let is_piece = task as usize >= self.dag.tasks.len();
         let end_op = match op {
             Op::Run(strand, _) => {

@@ -292,10 +292,12 @@ fn span_inside(dag: &Dag, weights: &Weights, s: StrandId) -> f64 {
     weights.path_scaled(s, 0, 1.0)
 }
 
-/// Whether a position lies in lines `from` to `to` of a file given by its path or the end of it.
+/// Whether a position lies in lines `from` to `to` of a file given by its path or the end of it. A chain lies at its first
+/// line, too.
 pub fn lies_at(place: &Place, (file, from, to): (&str, u32, u32)) -> bool {
     let in_range = |line: u32| (from..=to).contains(&line);
-    place.line.is_some_and(in_range) && place.file.as_deref().is_some_and(|f| same_file(f, file))
+    let hit = place.line.is_some_and(in_range) || place.first_line().is_some_and(in_range);
+    hit && place.file.as_deref().is_some_and(|f| same_file(f, file))
 }
 
 /// One may be relative to the workspace and the other not.

@@ -19,6 +19,7 @@ use super::runtime::{RUNTIMES, Runtime, toolchain};
 use super::{csv, picture, rayon, table};
 use crate::embedded;
 use crate::output::print;
+use crate::say;
 
 /// Runs the same kernels on every task runtime this machine has, and says what separates them
 #[derive(Debug, Clone, clap::Args)]
@@ -191,7 +192,7 @@ fn stop_flag() -> anyhow::Result<Arc<AtomicBool>> {
 }
 
 pub(super) fn interrupted() -> ExitCode {
-    eprintln!("workspan: interrupted; nothing was written");
+    say!("workspan: interrupted; nothing was written");
     ExitCode::from(130)
 }
 

@@ -23,6 +23,7 @@ use super::watch::Watch;
 use super::windows::Windows;
 use super::{child, facts, locked, optimisation, runs, runtimes};
 use crate::embedded::{self, Tools};
+use crate::say;
 
 /// What to do.
 pub struct Request {
@@ -67,6 +68,7 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
         Some(folder) => std::env::current_dir()?.join(folder),
         None => metadata.target_directory.clone(),
     };
+    tag_new_target(&target);
     let tools = embedded::unpack(Some(&target.join("workspan/tool")))?;
     let user = UserConfig::read(&given)?;
     let build = BuildFolder::below(&target, request.keep_profile);
@@ -83,7 +85,7 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
         .with_context(|| spool.display().to_string())?;
 
     let mut command = prepare(&mut request, &tools, &user, &build, &spool)?;
-    let status = child::run(&mut command, &request.windows)
+    let (status, writing) = child::run(&mut command, &request.windows, &spool)
         .with_context(|| request.cargo.to_string_lossy().into_owned())?;
 
     let lock = metadata.workspace_root.join("Cargo.lock");
@@ -103,8 +105,9 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
         optimisation::warning(&name, &metadata.workspace_root, &given.values("--config"));
     facts.extend(unoptimised.map(|text| Note::new("warning", text)));
     facts.extend(gaps(&told).map(|text| Note::new("warning", text)));
-    let concluded = Outcome {
+    Outcome {
         spool: &spool,
+        writing: &writing,
         folder: &run,
         output: request.output.as_deref(),
         workspace: Workspace {
@@ -129,12 +132,23 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
             Some(no_tasks(&names, &told))
         }
     });
-    if let Err(error) = concluded {
-        eprintln!("workspan: {error:#}");
-    }
     // Stays when a trace is in it.
     let _ = std::fs::remove_dir(&run);
     Ok(child::end_like(status))
+}
+
+/// Makes the target folder where there is none yet, with the file that keeps it out of backups. cargo writes that file only when it makes
+/// the folder itself, so nobody else would; a folder that is there is the user's to tag.
+fn tag_new_target(target: &Path) {
+    const TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n\
+        # This file is a cache directory tag created by workspan.\n\
+        # For information about cache directory tags see https://bford.info/cachedir/\n";
+    if target.exists() {
+        return;
+    }
+    // What can't be written is said where something has to be.
+    let made = std::fs::create_dir_all(target);
+    let _ = made.and_then(|()| std::fs::write(target.join("CACHEDIR.TAG"), TAG));
 }
 
 /// The user's command with our wrapper, folder and runner in it.
@@ -215,7 +229,7 @@ fn say_once(folder: &Path, keep_profile: bool) {
     } else {
         "with line tables and without stripping (--keep-profile leaves the profile alone)"
     };
-    eprintln!(
+    say!(
         "workspan: building into {}, {profile}; your own build and Cargo.lock stay as they are",
         shown(folder)
     );
@@ -313,11 +327,14 @@ fn no_tasks(names: &[String], told: &[Told]) -> String {
             format!("nothing parallel was recorded: {}", unrecorded.join("; "))
         }
         Some(_) if names.len() == 1 => format!(
-            "{program} is built with Rayon but created no task in this run, so there is nothing to report. Does this input \
-             reach its parallel part?"
+            "{program} created no Rayon task in this run, so there is nothing to report. The build has Rayon in it; does this \
+             program use it, and does this input reach its parallel part?"
         ),
         Some(_) => {
-            format!("{program} created a Rayon task in this run, so there is nothing to report")
+            format!(
+                "{program} created a Rayon task in this run, so there is nothing to report. The build has Rayon in it; do they \
+                 use it?"
+            )
         }
         None => format!(
             "nothing parallel was recorded: no rayon-core was built for {}. `cargo workspan` records programs that use \

@@ -2,56 +2,40 @@
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitCode, ExitStatus};
+use std::path::Path;
+use std::process::{Command, ExitCode, ExitStatus};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::windows::Windows;
-use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, setrlimit};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR2, SIGXFSZ};
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, kill_process, setrlimit, waitid,
+};
 
-/// Runs `command` on our own standard streams and returns how it ended.
-///
-/// From the terminal, Ctrl-C and its kin go to the command as well: here they only must not end us before it. What was
-/// sent to us alone (SIGTERM, SIGHUP) is handed on; SIGUSR2 is for `windows`. After the command's end they end us as ever.
+use super::signals::{Signals, Writing};
+use super::windows::Windows;
+
+/// Runs `command` on our own standard streams. Returns how it ended, and what signals mean from then on
+/// ([`super::signals`]). Its recordings come into `spool`.
 ///
 /// # Errors
 /// It can't be started.
-pub fn run(command: &mut Command, windows: &Arc<Windows>) -> io::Result<ExitStatus> {
-    let ended = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGQUIT, SIGTERM, SIGHUP] {
-        signal_hook::flag::register_conditional_default(signal, Arc::clone(&ended))?;
-    }
-    let mut signals = signal_hook::iterator::Signals::new([SIGTERM, SIGHUP, SIGUSR2])?;
-    let handle = signals.handle();
+pub fn run(
+    command: &mut Command,
+    windows: &Arc<Windows>,
+    spool: &Path,
+) -> io::Result<(ExitStatus, Writing)> {
+    let signals = Signals::take(windows)?;
     let mut child = command.spawn()?;
-    let pid = pid_of(&child);
-    let windows = Arc::clone(windows);
-    let forwarding = std::thread::spawn(move || {
-        for signal in signals.forever() {
-            if signal == SIGUSR2 {
-                windows.signal();
-                continue;
-            }
-            if let (Some(pid), Some(signal)) = (pid, Signal::from_named_raw(signal)) {
-                // It may have ended meanwhile.
-                let _ = kill_process(pid, signal);
-            }
-        }
-    });
-    let status = child.wait();
-    handle.close();
-    // The thread only ends early by a panic, which there is nothing to do about.
-    let _ = forwarding.join();
-    ended.store(true, Ordering::SeqCst);
-    // Where files may not grow any further, writing the trace is to fail, not to end us.
-    signal_hook::flag::register(SIGXFSZ, ended)?;
-    status
-}
-
-fn pid_of(child: &Child) -> Option<Pid> {
-    Pid::from_raw(i32::try_from(child.id()).ok()?)
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    if let Some(pid) = pid {
+        signals.forward_to(pid);
+        // Its number stays its own until it is waited for below, so no signal can reach another process.
+        let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let interrupted = |waited| matches!(waited, Err(rustix::io::Errno::INTR));
+        while interrupted(waitid(WaitId::Pid(pid), ended).map(drop)) {}
+    }
+    let writing = signals.program_ended(spool)?;
+    Ok((child.wait()?, writing))
 }
 
 /// Ends this process as the command ended: with its exit code, or by its signal.

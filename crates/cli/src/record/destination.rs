@@ -1,7 +1,7 @@
 //! The file that the user names for a trace, looked at before anything is run.
 
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use workspan_dag::packed;
@@ -23,6 +23,13 @@ pub fn check_output(output: &Path) -> anyhow::Result<()> {
             "{}: there is no directory {}; make it first",
             output.display(),
             parent.display()
+        );
+    }
+    if let Some(link) = systems_link(output) {
+        anyhow::bail!(
+            "{}: {} is the system's name for an open file, which a trace would replace; name a file",
+            output.display(),
+            link.display()
         );
     }
     let there = match std::fs::metadata(output) {
@@ -48,6 +55,23 @@ pub fn check_output(output: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The link in `/dev` or `/proc` that `output` is or leads to, as `/dev/stdout` and `/dev/fd/1`. The trace gets its name by a rename,
+/// which would take the link out of the system.
+fn systems_link(output: &Path) -> Option<PathBuf> {
+    let mut at = output.to_owned();
+    // As many as the kernel follows.
+    for _ in 0..40 {
+        let target = std::fs::read_link(&at).ok()?;
+        let parent = at.parent().filter(|p| !p.as_os_str().is_empty());
+        let parent = parent.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        if parent == Path::new("/dev") || parent.starts_with("/proc") {
+            return Some(at);
+        }
+        at = parent.join(target);
+    }
+    None
+}
+
 /// True for the file of a recorded trace, of which no more is read than tells.
 fn begins_as_a_trace(file: &Path) -> anyhow::Result<bool> {
     let mut start = Vec::new();
@@ -66,6 +90,23 @@ fn begins_as_a_trace(file: &Path) -> anyhow::Result<bool> {
 #[allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_systems_links_are_refused_and_the_users_are_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        std::fs::write(file("empty"), "").unwrap();
+        let opened = std::fs::File::open(file("empty")).unwrap();
+        let number = std::os::fd::AsRawFd::as_raw_fd(&opened);
+        std::os::unix::fs::symlink(file("empty"), file("own")).unwrap();
+        check_output(&file("own")).unwrap();
+        let of_process = format!("/proc/self/fd/{number}");
+        std::os::unix::fs::symlink(&of_process, file("leads there")).unwrap();
+        for refused in [PathBuf::from(&of_process), file("leads there")] {
+            let why = check_output(&refused).unwrap_err().to_string();
+            assert!(why.contains("the system's name for an open file"), "{why}");
+        }
+    }
 
     #[test]
     fn what_a_trace_would_replace_is_refused_unless_it_is_a_trace() {

@@ -20,6 +20,7 @@ use super::watch::Watch;
 use super::windows::Windows;
 use super::{child, environment, facts, optimisation, program, runtimes, swap};
 use crate::embedded::{self, RUNNER_ROLE};
+use crate::say;
 
 /// What to do.
 pub struct Request<'a> {
@@ -61,8 +62,9 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         Some(parent) => parent.to_owned(),
         None => PathBuf::from("."),
     };
-    let spool = spool_below(&folder)?;
+    // First, so that a failure leaves no folder behind.
     let tools = embedded::unpack(None)?;
+    let spool = spool_below(&folder)?;
 
     // Through the runner, as the kernel's watcher has to be set up in the process that becomes the program.
     let mut run = Command::new(&tools.runner);
@@ -82,11 +84,12 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
     }
     request.watch.tell(&mut run);
     request.windows.tell(&mut run, &spool);
-    let status = child::run(&mut run, &request.windows).inspect_err(|_| {
+    let ran = child::run(&mut run, &request.windows, &spool).inspect_err(|_| {
         // Nothing ran, so nothing is in there.
         let _ = std::fs::remove_dir_all(&spool);
     });
-    let status = status.with_context(|| format!("{}: could not be started", path.display()))?;
+    let (status, writing) =
+        ran.with_context(|| format!("{}: could not be started", path.display()))?;
 
     let mut workspace = workspace_of(&path);
     let mut facts = facts(status);
@@ -103,8 +106,9 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         // Sources of a program that cargo did not build are shown relative to where one works.
         workspace.root = std::env::current_dir().ok();
     }
-    let concluded = Outcome {
+    Outcome {
         spool: &spool,
+        writing: &writing,
         folder: &folder,
         output: request.output,
         workspace,
@@ -117,11 +121,8 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
         max_overhead: request.watch.max_overhead,
     }
     .conclude(|recorded| Some(nothing(recorded, &path, request.follow)));
-    if let Err(error) = concluded {
-        eprintln!("workspan: {error:#}");
-    }
     if runtime.is_some() && status.signal().is_some() {
-        eprintln!(
+        say!(
             "workspan: the program may have crashed because of --swap-runtime: {}",
             swap::WARNING
         );
@@ -167,10 +168,15 @@ fn workspace_of(program: &Path) -> Workspace {
     let Ok(program) = program.canonicalize() else {
         return Workspace::default();
     };
-    let target = program
+    // The target folder of a workspace has the tag when cargo made it; the build folder below `target/workspan` always has.
+    let build = program
         .ancestors()
         .filter(|folder| folder.join("CACHEDIR.TAG").is_file())
         .last();
+    let target = build.map(|build| match build.parent() {
+        Some(workspan) if workspan.ends_with("workspan") => workspan.parent().unwrap_or(build),
+        _ => build,
+    });
     let Some(root) = target
         .and_then(Path::parent)
         .filter(|root| root.join("Cargo.toml").is_file())

@@ -20,7 +20,7 @@ pub struct FoldArgs {
     #[arg(long, value_name = "auto|off|TIME")]
     pub fold: Option<FoldWhen>,
     /// With --fold auto, fold longer subtrees, up to 1 ms, to keep the trace below this (default 256MB)
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, value_name = "SIZE", value_parser = max_size)]
     pub max_size: Option<Size>,
     /// Memory a thread for what may still be folded (default 64MB)
     #[arg(long, value_name = "SIZE")]
@@ -99,6 +99,18 @@ impl FromStr for Size {
     }
 }
 
+/// A size that a trace can stay below: none stays below less.
+fn max_size(text: &str) -> Result<Size, String> {
+    match text.parse::<Size>()? {
+        Size(bytes) if bytes < MIN_MAX_SIZE => {
+            Err("give at least 4KB: every trace takes some".into())
+        }
+        size => Ok(size),
+    }
+}
+
+const MIN_MAX_SIZE: u64 = 4 << 10;
+
 impl FoldArgs {
     /// Those that stand among cargo's arguments count before these.
     ///
@@ -118,7 +130,12 @@ impl FoldArgs {
                 .map_err(|what| anyhow::anyhow!("{flag} {value}: {what}"))
         }
         self.fold = value(line, "--fold")?.or(self.fold);
-        self.max_size = value(line, "--max-size")?.or(self.max_size);
+        if let Some(told) = line.take("--max-size") {
+            let told = told.to_string_lossy();
+            let size =
+                max_size(&told).map_err(|what| anyhow::anyhow!("--max-size {told}: {what}"))?;
+            self.max_size = Some(size);
+        }
         self.max_memory = value(line, "--max-memory")?.or(self.max_memory);
         let kept = line.values("--keep");
         self.keep

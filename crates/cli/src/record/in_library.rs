@@ -57,7 +57,9 @@ pub fn main<T: Serialize>(
     };
     match serde_json::to_string(&measured) {
         Ok(text) => {
-            println!("{text}");
+            if crate::output::print(&format!("{text}\n")).is_err() {
+                return ExitCode::FAILURE;
+            }
             ExitCode::SUCCESS
         }
         Err(_) => ExitCode::FAILURE,

@@ -29,6 +29,7 @@ mod runs;
 mod runtimes;
 mod samples;
 mod sanitizer;
+mod signals;
 pub mod steals;
 mod swap;
 pub mod task_cost;
@@ -154,7 +155,12 @@ pub fn cargo_workspan(args: CargoWorkspanArgs) -> anyhow::Result<ExitCode> {
             return Ok(given);
         };
         let value = value.to_string_lossy();
-        let told = value.parse::<Length>();
+        // A delay of no time keeps all.
+        let told = if name == "--delay" {
+            value.parse::<Length>()
+        } else {
+            windows::some(&value)
+        };
         told.map(Some)
             .map_err(|what| anyhow::anyhow!("{name} {value}: {what}"))
     };

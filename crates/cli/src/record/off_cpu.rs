@@ -8,10 +8,10 @@ use std::time::Duration;
 use workspan_perf::{OffInterval, off_intervals, read_switches};
 use workspan_trace::Trace;
 use workspan_trace::chunk::ChunkKind;
-use workspan_trace::entry::{self, Note, ThreadEntry, push_varint};
+use workspan_trace::entry::{self, Note, ThreadEntry};
+use workspan_trace::off::push_off;
 use workspan_trace::reader::Tolerance;
 use workspan_trace::window::Window;
-use workspan_trace::wire::{self, Kind};
 
 use super::clock::Clock;
 use super::cpu_time::CpuTime;
@@ -203,21 +203,8 @@ pub struct OffChunk {
     pub seq: u32,
     /// Ticks the first record counts from.
     pub base: u64,
-    /// [`Kind::Off`] records.
+    /// Records of times off the CPU.
     pub payload: Vec<u8>,
-}
-
-fn push_off(payload: &mut Vec<u8>, delta: u64, ticks: u64, blocked: bool) {
-    // The head's length stands in its first byte, so the shortest that holds the ticks is made by hand here: the wire's own
-    // writer stores past the end.
-    let delta = delta.min((1 << 56) - 1);
-    let bytes = delta.to_le_bytes();
-    let length = (64 - delta.leading_zeros() as usize).div_ceil(8);
-    payload.push(Kind::Off as u8 | (length as u8) << 5);
-    payload.extend_from_slice(&bytes[..length]);
-    push_varint(payload, u64::from(blocked));
-    push_varint(payload, ticks);
-    debug_assert!(length <= 7 && wire::SLACK > 8);
 }
 
 /// What the trace says of its threads.
@@ -249,31 +236,5 @@ impl Threads {
             }
         }
         threads
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use workspan_trace::event::{Event, Events};
-
-    #[test]
-    fn records_are_those_the_reader_knows() {
-        let mut payload = Vec::new();
-        let given = [
-            (0u64, 1u64, true),
-            (255, 256, false),
-            (1 << 20, 77, true),
-            ((1 << 56) - 1, 5, false),
-        ];
-        for (delta, ticks, blocked) in given {
-            push_off(&mut payload, delta, ticks, blocked);
-        }
-        let mut now = 1000;
-        let expected = given.map(|(delta, ticks, blocked)| {
-            now += delta;
-            (now, Event::Off { blocked, ticks })
-        });
-        assert_eq!(Events::new(&payload, 1000).collect::<Vec<_>>(), expected);
     }
 }

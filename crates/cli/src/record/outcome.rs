@@ -1,6 +1,7 @@
 //! After the run: the processes' traces finalised and named, the report of the one that matters, or why there is none.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
@@ -14,12 +15,17 @@ use super::off_cpu::OffCpu;
 use super::progress::Progress;
 use super::runner::UNRECORDED;
 use super::runs;
+use super::signals::Writing;
 use super::windows::Windows;
+
+use crate::say;
 
 /// A run that has ended.
 pub struct Outcome<'a> {
     /// Where the processes left their spool files.
     pub spool: &'a Path,
+    /// What signals do meanwhile.
+    pub writing: &'a Writing,
     /// Where traces go.
     pub folder: &'a Path,
     /// Where the main one goes, when the user said.
@@ -59,12 +65,29 @@ struct Inside {
 }
 
 impl Outcome<'_> {
-    /// Finalises, names, reports. `nothing` says why no process, or none with a task, was recorded, given
-    /// what is known of those that were; `None` when that needs no word.
-    ///
+    /// Finalises, names, reports, and says what went wrong: the exit code is the program's, whatever becomes of its trace. `nothing`
+    /// says why no process, or none with a task, was recorded, given what is known of those that were; `None` when that needs no word.
+    pub fn conclude(&self, nothing: impl Fn(&[&Finalized]) -> Option<String>) {
+        let concluded = catch_unwind(AssertUnwindSafe(|| self.try_conclude(nothing)));
+        match concluded {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => say!("workspan: {error:#}"),
+            // The panic has said where it was.
+            Err(_) => say!(
+                "workspan: that is a defect of workspan, not of the program; what was recorded is in {}",
+                if self.spool.exists() {
+                    self.spool
+                } else {
+                    self.folder
+                }
+                .display()
+            ),
+        }
+    }
+
     /// # Errors
     /// A trace could not be written. What was recorded stays in the spool directory and is said to be there.
-    pub fn conclude(
+    fn try_conclude(
         &self,
         nothing: impl Fn(&[&Finalized]) -> Option<String>,
     ) -> anyhow::Result<()> {
@@ -82,8 +105,9 @@ impl Outcome<'_> {
             .rev()
             .max_by_key(|&at| recorded[at].inside);
         let Some(main) = main else {
+            self.remove_spool();
             if let Some(why) = nothing(&[]) {
-                eprintln!("workspan: {why}");
+                say!("workspan: {why}");
             }
             return Ok(());
         };
@@ -94,36 +118,43 @@ impl Outcome<'_> {
         };
         let traces: Vec<Finalized> = recorded.iter().map(|one| one.trace.clone()).collect();
         let tasks: Vec<u64> = recorded.iter().map(|one| one.inside.tasks).collect();
-        let paths = self.name_all(recorded, main)?;
+        let named = self.name_all(recorded, main);
+        self.remove_spool();
+        let paths = named?;
+        let place = where_it_is(&paths, &traces, &tasks, main);
+        self.writing.written(Some(place.clone()));
         let parallel = traces.iter().any(|trace| trace.tasks > 0);
         let why = nothing(&traces.iter().collect::<Vec<_>>());
         match why.filter(|_| !parallel) {
-            Some(why) => eprintln!("workspan: {why}"),
+            Some(why) => say!("workspan: {why}"),
+            // Whoever sent a signal does not wait for it.
+            None if self.writing.asked_to_end() => {}
             None if self.report => {
                 let _progress = Progress::new("workspan: reading the trace …");
                 if let Err(error) =
                     crate::report::print_for(&relative(&paths[main]), &mut io::stderr())
                 {
-                    eprintln!("workspan: no report: {error:#}");
+                    say!("workspan: no report: {error:#}");
                 }
             }
             // The report's title has them.
             None if !traces[main].runtimes.is_empty() => {
-                eprintln!("workspan: recorded {}", traces[main].runtimes.join(" + "));
+                say!("workspan: recorded {}", traces[main].runtimes.join(" + "));
             }
             None => {}
         }
-        say_where(&paths, &traces, &tasks, main);
+        say!("{place}");
+        self.writing.written(None);
         let runtimes = &traces[main].runtimes;
         if let Some(text) = self.max_overhead.and_then(|most| most.unheeded(runtimes)) {
-            eprintln!("workspan: {text}");
+            say!("workspan: {text}");
         }
         if serial > 0 {
-            eprintln!("workspan: {}", left_out(serial));
+            say!("workspan: {}", left_out(serial));
         }
         if self.follow {
             for text in bare_children(&traces) {
-                eprintln!("workspan: {text}");
+                say!("workspan: {text}");
             }
         }
         Ok(())
@@ -142,11 +173,8 @@ impl Outcome<'_> {
         let mut recorded = Vec::new();
         let mut failed = None;
         for (number, spool) in spools.iter().enumerate() {
-            // The spool directory's name is this run's alone, also between containers that share a folder.
-            let run = self.spool.file_name().unwrap_or_default();
-            let run = run.to_string_lossy();
-            let half = format!(".{}-{number}", run.trim_start_matches('.'));
-            let half = self.folder.join(half);
+            // In the spool directory, which is this run's alone and the only thing that can be left when this process is killed.
+            let half = self.spool.join(format!("trace-{number}"));
             let settings = Settings {
                 workspace: &self.workspace,
                 facts: &self.facts,
@@ -165,8 +193,10 @@ impl Outcome<'_> {
                         .filter(|_| recorded.is_empty());
                     let told = traces.last().map(|(_, trace)| &trace.warnings);
                     let told = told.into_iter().flatten();
-                    for warning in told.chain(known).filter(|_| !self.report) {
-                        eprintln!("workspan: {warning}");
+                    if !self.report {
+                        for warning in without_line_tables(told.chain(known)) {
+                            say!("workspan: {warning}");
+                        }
                     }
                     match std::fs::remove_file(spool) {
                         // Where there was no room for a copy it is the trace now.
@@ -188,19 +218,22 @@ impl Outcome<'_> {
                 }
             }
         }
-        // Stays when a spool file does.
-        for file in [UNRECORDED, workspan_recorder::SIGNALS] {
-            let _ = std::fs::remove_file(self.spool.join(file));
-        }
-        let _ = std::fs::remove_dir(self.spool);
         match failed {
             Some(error) if recorded.is_empty() => Err(error),
             Some(error) => {
-                eprintln!("workspan: {error:#}");
+                say!("workspan: {error:#}");
                 Ok(recorded)
             }
             None => Ok(recorded),
         }
+    }
+
+    /// The spool directory stays when a recording or an unnamed trace is in it.
+    fn remove_spool(&self) {
+        for file in [UNRECORDED, workspan_recorder::SIGNALS] {
+            let _ = std::fs::remove_file(self.spool.join(file));
+        }
+        let _ = std::fs::remove_dir(self.spool);
     }
 
     fn name_all(&self, recorded: Vec<Recorded>, main: usize) -> anyhow::Result<Vec<PathBuf>> {
@@ -219,6 +252,34 @@ impl Outcome<'_> {
         }
         Ok(paths)
     }
+}
+
+/// The warnings, with those about modules without line tables in one: a Python program has a dozen of them that nobody can compile anew.
+/// The report lists them all.
+fn without_line_tables<'a>(warnings: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let (bare, mut others): (Vec<&String>, Vec<&String>) =
+        warnings.partition(|warning| warning.contains(": has no line tables"));
+    if bare.len() < 2 {
+        others.extend(bare);
+        return others.into_iter().cloned().collect();
+    }
+    let name = |warning: &&String| {
+        let path = warning.split(": has no line tables").next();
+        let name = path.and_then(|path| Path::new(path).file_name());
+        name.unwrap_or_default().to_string_lossy().into_owned()
+    };
+    let first: Vec<String> = bare.iter().take(3).map(name).collect();
+    let more = match bare.len().saturating_sub(3) {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    let told = format!(
+        "{} modules have no line tables ({}{more}): what they call is shown by function or address, not by line; `workspan report` \
+         names them all.",
+        bare.len(),
+        first.join(", ")
+    );
+    others.into_iter().cloned().chain([told]).collect()
 }
 
 /// A rename, across file systems too.
@@ -322,11 +383,11 @@ fn bare_children(traces: &[Finalized]) -> Vec<String> {
         .collect()
 }
 
-fn say_where(paths: &[PathBuf], traces: &[Finalized], tasks: &[u64], main: usize) {
+/// Where the traces are, for people.
+fn where_it_is(paths: &[PathBuf], traces: &[Finalized], tasks: &[u64], main: usize) -> String {
     let file = shown(&paths[main]);
     if paths.len() == 1 {
-        eprintln!("workspan: the trace is {file}");
-        return;
+        return format!("workspan: the trace is {file}");
     }
     let first = traces.first().map(|trace| trace.process.0);
     let what = if traces.iter().all(|trace| Some(trace.process.0) == first) {
@@ -334,7 +395,7 @@ fn say_where(paths: &[PathBuf], traces: &[Finalized], tasks: &[u64], main: usize
     } else {
         "processes were recorded"
     };
-    eprintln!(
+    let mut text = format!(
         "workspan: {} {what}; the one with most parallel work is {file}. The others:",
         paths.len()
     );
@@ -345,9 +406,10 @@ fn say_where(paths: &[PathBuf], traces: &[Finalized], tasks: &[u64], main: usize
                 1 => "1 task".to_owned(),
                 n => format!("{n} tasks"),
             };
-            eprintln!("  {}  {tasks}", shown(path));
+            text.push_str(&format!("\n  {}  {tasks}", shown(path)));
         }
     }
+    text
 }
 
 /// Relative to the working directory where it lies inside.
@@ -374,6 +436,20 @@ pub fn shown(path: &Path) -> String {
 mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn modules_without_line_tables_are_one_line() {
+        let warning = |n: usize| format!("/site/lib{n}.so: has no line tables (stripped), so.");
+        let of = |n: usize| {
+            let all: Vec<String> = (0..n).map(warning).chain(["Other.".to_owned()]).collect();
+            without_line_tables(all.iter())
+        };
+        assert_eq!(of(1), ["Other.".to_owned(), warning(0)]);
+        let many = of(9);
+        assert_eq!(many.len(), 2);
+        let told = "9 modules have no line tables (lib0.so, lib1.so, lib2.so and 6 more):";
+        assert!(many[1].starts_with(told), "{}", many[1]);
+    }
 
     #[test]
     fn a_copy_is_private_and_no_link_is_followed() {

@@ -11,6 +11,8 @@ use std::process::{Command, ExitCode};
 use super::environment::{self, LIBRARY, LIST, PROGRAM, SPOOL_DIR, USER_RUNNER};
 use super::{listed, off_cpu, program, sanitizer};
 
+use crate::say;
+
 /// In the spool directory: what the runner could not have recorded, one sentence a line.
 pub const UNRECORDED: &str = "unrecorded.txt";
 
@@ -18,7 +20,7 @@ pub const UNRECORDED: &str = "unrecorded.txt";
 pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut args = args.into_iter().skip(1);
     let Some(file) = args.next() else {
-        eprintln!(
+        say!(
             "workspan-runner: expected a program and its arguments; `cargo workspan` sets this up as cargo's runner"
         );
         return ExitCode::from(2);
@@ -34,7 +36,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         return match listed::add(Path::new(&list), &command) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                eprintln!("workspan: {}: {error}", Path::new(&list).display());
+                say!("workspan: {}: {error}", Path::new(&list).display());
                 ExitCode::FAILURE
             }
         };
@@ -60,7 +62,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
                 }
             }
             Some(reason) => {
-                eprintln!("workspan: {reason}");
+                say!("workspan: {reason}");
                 let note = Path::new(&spool).join(UNRECORDED);
                 if let Ok(mut note) = std::fs::OpenOptions::new()
                     .create(true)
@@ -74,7 +76,7 @@ pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     }
     let error = command.exec();
-    eprintln!(
+    say!(
         "workspan: could not start {}: {error}",
         command.get_program().to_string_lossy()
     );

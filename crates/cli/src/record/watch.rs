@@ -11,6 +11,8 @@ use super::environment::{COUNTERS, MAX_OVERHEAD, NO_PERF, SAMPLE, is_followed};
 use super::fold::FoldArgs;
 use super::windows::Windows;
 
+use crate::say;
+
 /// The flags that say how the program is watched.
 #[derive(Debug, Clone, Default)]
 pub struct Watch {
@@ -43,6 +45,22 @@ impl Watch {
             sample,
             ..Watch::default()
         };
+        if counters.is_some_and(|names| names.split(',').all(|name| name.trim().is_empty())) {
+            anyhow::bail!(
+                "--counters: names no counter; give some, as instructions,page-faults, or leave it out"
+            );
+        }
+        if sample.is_none()
+            && let Some(told) = std::env::var_os(SAMPLE).filter(|told| !told.is_empty())
+            && told
+                .to_str()
+                .is_none_or(|told| told.parse::<Sampling>().is_err())
+        {
+            anyhow::bail!(
+                "{SAMPLE}={}: expected `off` or samples a second, up to {MOST_HERTZ}",
+                told.to_string_lossy()
+            );
+        }
         let names = counters.unwrap_or_default().split(',').map(str::trim);
         for name in names.filter(|name| !name.is_empty()) {
             let counter =
@@ -62,7 +80,7 @@ impl Watch {
             match counter.probe() {
                 Ok(counter) => watch.counters.push(counter),
                 Err(refused) => {
-                    eprintln!("workspan: {refused}");
+                    say!("workspan: {refused}");
                     watch.uncounted.push(refused.to_string());
                 }
             }

@@ -17,6 +17,8 @@ use super::clock::Clock;
 use super::environment::PARTS;
 use super::finalize::private;
 
+use crate::say;
+
 /// A length of time as on the command line: `500ms`, `10s`, `2m`, `1h`; a bare number is of seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Length(Duration);
@@ -46,6 +48,16 @@ impl FromStr for Length {
     }
 }
 
+/// A length of which something can be kept.
+pub(super) fn some(text: &str) -> Result<Length, String> {
+    match text.parse::<Length>()? {
+        length if length.0.is_zero() => {
+            Err("expected more than no time: nothing would be kept".into())
+        }
+        length => Ok(length),
+    }
+}
+
 impl Length {
     fn ns(self) -> u64 {
         u64::try_from(self.0.as_nanos()).unwrap_or(u64::MAX)
@@ -60,10 +72,10 @@ pub struct WindowArgs {
     #[arg(long, value_name = "TIME")]
     pub delay: Option<Length>,
     /// Keep so much from there on; the program runs on
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = some)]
     pub duration: Option<Length>,
     /// Keep the last so much before the program's end, in a file that grows no further
-    #[arg(long, value_name = "TIME", conflicts_with_all = ["delay", "duration"])]
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["delay", "duration"], value_parser = some)]
     pub ring: Option<Length>,
 }
 
@@ -129,7 +141,7 @@ impl Windows {
                 .write_all_at(&ns.to_le_bytes(), count * 8)
                 .and_then(|()| file.write_all_at(&count.to_le_bytes(), 0));
             if let Err(error) = written {
-                eprintln!("workspan: the recorded program can't be told of the signal: {error}");
+                say!("workspan: the recorded program can't be told of the signal: {error}");
             }
         }
     }
@@ -202,5 +214,6 @@ mod tests {
         for wrong in ["", "s", "-1s", "5 s", "1e9", "nan", "1000000h", "5d"] {
             assert!(ns(wrong).is_err(), "{wrong}");
         }
+        assert!(some("0s").is_err() && some("1ms").is_ok());
     }
 }

@@ -22,11 +22,19 @@ use crate::embedded;
 use crate::output::print;
 use crate::plot::{Format, format_of, put, write};
 use crate::record::destination::check_output;
+use crate::say;
 use crate::simulate::{Workers, policy, workers};
 use predict::Recorded;
 use program::Program;
 use progress::Progress;
 pub(crate) use run::Runner;
+
+/// What people are shown of the region that was divided by the number of threads.
+fn divided_region(recorded: &Recorded) -> Option<String> {
+    let shares = recorded.logical.limits.shares?;
+    let place = recorded.dag.places.get(shares.region as usize);
+    place.map(|p| p.label.clone())
+}
 
 /// Measures a program on 1, 2, … workers and puts the speedups over what one recorded run predicts
 #[derive(Debug, Clone, clap::Args)]
@@ -116,7 +124,7 @@ pub fn run(args: &ScaleArgs) -> anyhow::Result<ExitCode> {
     drop(session);
     if runner.stopped() {
         // Whatever failed did so because of that.
-        eprintln!("workspan: interrupted; nothing was written");
+        say!("workspan: interrupted; nothing was written");
         return Ok(ExitCode::from(130));
     }
     let (runs, recorded, unrecorded) = done?;
@@ -130,6 +138,7 @@ pub fn run(args: &ScaleArgs) -> anyhow::Result<ExitCode> {
         bandwidth: format!("workspan bandwidth -- {}", program.line_on_one()),
         report: format!("workspan record -- {}", program.line_on_one()),
         scale: &scale,
+        region: recorded.as_ref().and_then(divided_region),
         ticks_per_second: recorded.as_ref().map_or(0, |r| r.ticks_per_second),
         burden: meta.map_or(0, |m| m.burden),
         policy: recorded.as_ref().map(|_| args.policy.to_string()),

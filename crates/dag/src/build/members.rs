@@ -155,7 +155,7 @@ impl Scopes {
         }
         let kind = |scope: u32| raw.scopes[self.raw(scope) as usize].kind;
         let mut in_trees = Vec::new();
-        if (0..self.len() as u32).any(|s| kind(s) == ScopeKind::Tree) {
+        if (0..self.len() as u32).any(|s| kind(s).is_tree()) {
             in_trees = self.tree_members(raw, tasks, mode)?;
         }
         let mut offsets = vec![0u32; self.len() + 1];
@@ -216,7 +216,7 @@ impl Scopes {
             }
             let above = node[parent as usize];
             let scope = self.of(tasks, t);
-            let tree = scope != NONE && kind(scope) == ScopeKind::Tree;
+            let tree = scope != NONE && kind(scope).is_tree();
             node[t as usize] = if tree && (above == NONE || nodes[above as usize].0 != scope) {
                 nodes.push((scope, above));
                 nodes.len() as u32 - 1

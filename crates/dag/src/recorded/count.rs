@@ -43,7 +43,7 @@ pub(super) struct Counts {
     pub joins: usize,
     /// Records.
     pub events: u64,
-    /// First and last moment of all events, in the file's ticks; events after the process's end do not count.
+    /// First and last moment of all events, in the file's ticks.
     pub first: u64,
     pub last: u64,
     /// Chunks that hold bytes that are no record.
@@ -124,15 +124,15 @@ impl Named {
 /// Times are 63 bits, as in a text trace.
 pub(super) const LATEST: u64 = i64::MAX as u64;
 
-/// Calls `f` for every record of a thread up to the end of the process; the offset in the file of bytes that are no
-/// record, when it met some.
-pub(super) fn walk<'a>(
-    thread: &Thread<'a>,
-    end: u64,
-    mut f: impl FnMut(u64, Event<'a>),
-) -> Option<u64> {
+/// Calls `f` for every record of a thread; the offset in the file of bytes that are no record, when it met some. Of what stands
+/// behind these, only times off the CPU are told.
+pub(super) fn walk<'a>(thread: &Thread<'a>, mut f: impl FnMut(u64, Event<'a>)) -> Option<u64> {
     let mut steps = Steps::default();
+    let mut bad = None;
     for chunk in &thread.chunks {
+        if bad.is_some() && !chunk.off_cpu {
+            continue;
+        }
         let mut events = Events::new(chunk.bytes, chunk.base);
         // No iterator over another: each would hand every record on by a copy.
         loop {
@@ -140,21 +140,13 @@ pub(super) fn walk<'a>(
             let Some((t, event)) = events.next() else {
                 break;
             };
-            if t > end {
-                return None;
-            }
             f(t, event);
         }
-        if events.is_bad() {
-            return Some(chunk.offset + events.offset() as u64);
+        if events.is_bad() && bad.is_none() {
+            bad = Some(chunk.offset + events.offset() as u64);
         }
     }
-    None
-}
-
-/// The time after which nothing counts: the process was at its end.
-pub(super) fn end_of(gathered: &Gathered<'_>) -> u64 {
-    gathered.finished.map_or(u64::MAX, |f| f.ticks)
+    bad
 }
 
 /// Where a thread's number stands in the list of threads.
@@ -189,7 +181,6 @@ fn count_at(gathered: &Gathered<'_>, probe: u64) -> Result<Counts, Error> {
     }
     let mut created: Vec<Vec<u64>> = Vec::with_capacity(gathered.threads.len());
     let mut resumed: Vec<(u32, u64)> = Vec::new();
-    let end = end_of(gathered);
     let (mut tasks, mut scopes, mut yields) = (0u64, 0u64, 0u64);
     for (place, thread) in gathered.threads.iter().enumerate() {
         counts.tasks.push(tasks as u32);
@@ -208,7 +199,7 @@ fn count_at(gathered: &Gathered<'_>, probe: u64) -> Result<Counts, Error> {
         let mut begun = false;
         // What there was before the drawn join that is open.
         let mut before = (0, 0, 0);
-        let bad = walk(thread, end, |t, event| {
+        let bad = walk(thread, |t, event| {
             *first = (*first).min(t);
             *last = (*last).max(t);
             *events += 1;

@@ -9,7 +9,9 @@ use super::places::Places;
 use super::replay::Told;
 use super::workers::Threads;
 use super::{Extent, clock, probe};
-use crate::meta::{LEFT_OUT_JOIN, LEFT_OUT_TASK, Meta, RECORDED_TASK, Shortened, Steals, TimeUnit};
+use crate::meta::{
+    LEFT_OUT_JOIN, LEFT_OUT_TASK, Meta, RECORDED_TASK, Shortened, Steals, TimeUnit, UnreadPart,
+};
 
 /// Notes that have a place of their own in [`Meta`].
 const TAKEN: [&str; 15] = [
@@ -94,7 +96,29 @@ pub(super) fn meta(
         warnings,
         recorded: true,
         shortened: shortened(gathered, extent, threads),
+        unread: unread(gathered, extent, places),
     }
+}
+
+/// What could not be read of the trace, or was lost while it was recorded.
+fn unread(gathered: &Gathered<'_>, extent: Extent, places: &Places) -> Option<UnreadPart> {
+    let cut = gathered.threads.iter().filter(|t| t.cut).count() as u64;
+    // Off-CPU times are written when a trace is finished, behind everything else, and so is what names its sites.
+    let never_finished = places.unresolved && gathered.readings.is_empty();
+    let part = UnreadPart {
+        damaged: gathered.damaged,
+        threads: cut.max(extent.bad),
+        dropped: dropped(gathered),
+        off_cpu: gathered.damaged > 0 || never_finished,
+    };
+    let whole = part.damaged == 0 && part.threads == 0 && part.dropped == 0;
+    (!whole).then_some(part)
+}
+
+/// Bytes of records that were lost while the run was recorded.
+fn dropped(gathered: &Gathered<'_>) -> u64 {
+    let finished = gathered.finished.map_or(0, |f| f.dropped);
+    gathered.header.dropped.max(finished)
 }
 
 /// What was folded while the trace was read, and where that is found in it.
@@ -205,10 +229,7 @@ fn told_warnings(
             told.open
         ));
     }
-    let dropped = gathered
-        .header
-        .dropped
-        .max(gathered.finished.map_or(0, |f| f.dropped));
+    let dropped = dropped(gathered);
     if dropped > 0 {
         warnings.push(format!(
             "{dropped} bytes or more of records were lost for want of {}; the trace ends where that began.",

@@ -15,7 +15,6 @@ use workspan_trace::fold::{Cut, FoldOptions, Thieves};
 
 use self::idle::Idle;
 use self::lane::Looked;
-use super::count::end_of;
 use super::gather::{Gathered, Thread};
 use super::places::Places;
 use super::replay::Told;
@@ -71,12 +70,11 @@ pub(super) fn fold(
     if grain == Grain::None || grain == Grain::Auto && bytes < WORTHWHILE {
         return None;
     }
-    let end = end_of(gathered);
     let rate = clock::ticks_per_second(gathered).unwrap_or(1_000_000_000);
     let ticks = |ns: u64| (u128::from(ns) * u128::from(rate) / 1_000_000_000) as u64;
     let thief = ticks(THIEF).max(1);
     let looked = each_thread(gathered, |place, thread| {
-        Looked::at(place as u32, thread, end, thief)
+        Looked::at(place as u32, thread, thief)
     });
     content.let_go();
     let first = looked.iter().map(|l| l.first).min()?;
@@ -115,10 +113,10 @@ pub(super) fn fold(
     let sites = places.first_sites();
     let folded = each_thread(gathered, |place, thread| {
         let plan = Plan {
-            cuts: cuts(&idle, &looked[place], thief.min(grain), end),
+            cuts: cuts(&idle, &looked[place], thief.min(grain)),
             taken: taken(&looked, thread.number),
         };
-        lane::fold(thread, end, &folding, (cost, &sites), plan, content)
+        lane::fold(thread, &folding, (cost, &sites), plan, content)
     });
     let left: usize = folded.iter().map(|f| f.0.bytes.len()).sum();
     if options.grain == Grain::Auto && left >= bytes - bytes / PART {
@@ -184,10 +182,9 @@ fn taken(looked: &[Looked], thread: u32) -> Vec<u64> {
     taken
 }
 
-/// What a thread has to respect: the run's idle times, its own times off the CPU, and the end of the process. Where workers are idle,
-/// what is shorter than `short` is folded in any case.
-fn cuts(idle: &[Idle], looked: &Looked, short: u64, end: u64) -> Vec<(u64, Cut)> {
-    let mut cuts = Vec::with_capacity(2 * (idle.len() + looked.offs.len()) + 1);
+/// What a thread has to respect: the run's idle times and its own times off the CPU. Where workers are idle, what is shorter than `short` is folded in any case.
+fn cuts(idle: &[Idle], looked: &Looked, short: u64) -> Vec<(u64, Cut)> {
+    let mut cuts = Vec::with_capacity(2 * (idle.len() + looked.offs.len()));
     for idle in idle {
         // What has to wait for others need not stand ready.
         let workers = if looked.depends {
@@ -203,7 +200,6 @@ fn cuts(idle: &[Idle], looked: &Looked, short: u64, end: u64) -> Vec<(u64, Cut)>
         cuts.push((from.saturating_add(1), Cut::Leave));
         cuts.push((to, Cut::Return));
     }
-    cuts.push((end.saturating_add(1), Cut::Stop));
     cuts.sort_by_key(|cut| cut.0);
     cuts
 }
@@ -218,6 +214,7 @@ impl Short {
                 offset,
                 base: lane.base,
                 bytes: &lane.bytes,
+                off_cpu: false,
             };
             let rest = thread.chunks.get(lane.rest..).unwrap_or(&[]);
             thread.chunks = [&[folded], rest].concat();

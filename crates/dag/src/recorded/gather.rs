@@ -8,9 +8,11 @@ use workspan_trace::entry::{
     StackEntry, StopsEntry, entries,
 };
 use workspan_trace::event::{Event, Events};
+use workspan_trace::off::is_off_cpu;
 use workspan_trace::reader::Chunks;
 use workspan_trace::{ChunkKind, FileHeader, FormatError, Tolerance, Trace};
 
+use super::counted::count_until_end;
 use super::unrecorded::short::wanted;
 use crate::error::Error;
 use crate::meta::Shortened;
@@ -38,6 +40,8 @@ pub(super) struct Gathered<'a> {
     pub stops: Vec<StopsEntry>,
     pub finished: Option<Finished>,
     pub warnings: Vec<String>,
+    /// Damaged places that were passed over.
+    pub damaged: u64,
     /// Damage is left out and told, not an error.
     pub tolerant: bool,
     /// Its drawn joins are to be told as one strand each.
@@ -51,7 +55,7 @@ pub(super) struct Gathered<'a> {
 pub(super) struct Thread<'a> {
     /// Its number in the file.
     pub number: u32,
-    /// Its chunks, in order, without a gap.
+    /// Its chunks that count ([`super::counted`]), in order: its own, without a gap, then those of its times off the CPU.
     pub chunks: Vec<Records<'a>>,
     /// A chunk is missing: what came after the others is not known.
     pub cut: bool,
@@ -66,6 +70,8 @@ pub(super) struct Records<'a> {
     pub base: u64,
     /// The records.
     pub bytes: &'a [u8],
+    /// They are times off the CPU and nothing else: they need no other record, and their time begins anew.
+    pub off_cpu: bool,
 }
 
 /// Text is for people; a hostile file does not get to fill their screens.
@@ -119,6 +125,7 @@ pub(super) fn gather_of<'a>(
                     offset,
                     base: chunk.base_ticks,
                     bytes: chunk.payload,
+                    off_cpu: is_off_cpu(chunk.payload, chunk.base_ticks),
                 };
                 events
                     .entry(chunk.thread)
@@ -167,6 +174,7 @@ pub(super) fn gather_of<'a>(
         }
     }
     gathered.warnings.extend(damage_told(&chunks));
+    gathered.damaged = chunks.damaged;
     if gathered.pairs.len() < 2 || gathered.finished.is_none() {
         gathered.pairs.extend(bases);
     }
@@ -185,13 +193,17 @@ pub(super) fn gather_of<'a>(
         let from = first
             .filter(|(_, chunk)| begins_anew(chunk))
             .map_or(0, |(&seq, _)| seq as usize);
-        // A chunk that is missing takes all that follow it along: the stack of tasks would be wrong.
-        thread.chunks = of_thread
-            .into_iter()
-            .enumerate()
-            .map_while(|(i, (seq, c))| (seq as usize == from + i).then_some(c))
-            .collect();
-        thread.cut = found > thread.chunks.len();
+        // A chunk that is missing takes all that follow it along, as the stack of tasks would be wrong; times off the CPU need none.
+        let mut expected = from;
+        for (seq, chunk) in of_thread {
+            if seq as usize == expected {
+                expected += 1;
+            } else if !chunk.off_cpu {
+                continue;
+            }
+            thread.chunks.push(chunk);
+        }
+        thread.cut = found > expected - from;
         cut += u64::from(thread.cut);
         gathered.threads.push(thread);
     }
@@ -200,6 +212,7 @@ pub(super) fn gather_of<'a>(
             "Of {cut} thread(s) a chunk is missing; what they did from there on is not known."
         ));
     }
+    count_until_end(&mut gathered);
     Ok(gathered)
 }
 

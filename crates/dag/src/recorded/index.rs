@@ -17,13 +17,14 @@ use super::gather::{self, Gathered};
 use super::places;
 use crate::build::{Mode, build};
 use crate::dag::Dag;
+use crate::mapped::FileBytes;
 use crate::meta::Shortened;
 use crate::open::OpenOptions;
 
 /// The key of the note that says what an index is of.
 pub(crate) const KEY: &str = "index_of";
 /// Of what the note says and how the trace was folded.
-const VERSION: u64 = 6;
+const VERSION: u64 = 7;
 /// So many bytes at the trace's start and end are hashed.
 const HASHED: usize = 64 << 10;
 
@@ -76,14 +77,13 @@ pub(super) fn read(beside: &Beside) -> Option<Dag> {
     if !about.is_file() || about.len() == 0 {
         return None;
     }
-    // SAFETY: the map is read only and dropped before `file`; should another process shorten the file meanwhile, reads beyond its end stop
-    // this process with SIGBUS, as with any mapped input. Indices are replaced as a whole, never written to.
-    let map = unsafe { memmap2::Mmap::map(&file) }.ok()?;
+    let map = FileBytes::read(file, about.len()).ok()?;
     let mut gathered = gather::gather(&map, &OpenOptions::default()).ok()?;
     gathered.shortened = Some(told(&gathered, beside)?);
     let places = places::places(&gathered);
     let raw = super::told(gathered, places, map.len()).ok()?;
-    build(raw, Mode::Repair).ok()
+    // Indices are replaced as a whole; what became shorter none the less is none.
+    build(raw, Mode::Repair).ok().filter(|_| !map.shrunk())
 }
 
 /// What the note of an index says was folded, if it is of this trace.

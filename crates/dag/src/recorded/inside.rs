@@ -8,10 +8,8 @@ mod frame;
 mod needed;
 mod replay;
 
-use std::fs::File;
 use std::path::Path;
 
-use memmap2::Mmap;
 use workspan_trace::event::Events;
 
 pub use self::fold::InsideFold;
@@ -127,15 +125,7 @@ impl Records {
         let Some(about) = dag.meta.shortened.clone() else {
             return Ok(None);
         };
-        let unreadable = |e: std::io::Error| Error::File {
-            path: path.to_path_buf(),
-            what: format!("can't be read ({e}); expected a trace file"),
-        };
-        let file = File::open(path).map_err(unreadable)?;
-        // SAFETY: the map is read only and lives as long as this; should another process shorten the file meanwhile, reads beyond its
-        // end stop this process with SIGBUS, as with any mapped input.
-        let map = unsafe { Mmap::map(&file) }.map_err(unreadable)?;
-        let trace = Held::of(map, options)?;
+        let trace = Held::open(path, options)?;
         let bytes = trace.bytes();
         if Kind::of(bytes) != Some(Kind::Recorded) || bytes.len() as u64 != about.size {
             return Ok(None);
@@ -163,6 +153,10 @@ impl Records {
             found = replay.finish();
             !found.strands.is_empty() || found.cut
         });
+        if self.trace.shrunk() {
+            // It was not the trace that was read.
+            return Inside::default();
+        }
         self.count_from_origin(&mut found.tasks, &mut found.strands);
         found
     }
@@ -175,7 +169,7 @@ impl Records {
             found = replay.whole();
             found.is_some()
         });
-        let mut found: Whole = found?;
+        let mut found: Whole = found.filter(|_| !self.trace.shrunk())?;
         self.count_from_origin(&mut found.tasks, &mut found.strands);
         Some(found)
     }

@@ -103,12 +103,18 @@ type Key = (
     Option<String>,
 );
 
+/// What tells places apart. A line of a file is one place, by whatever name the debug information has for its function: the
+/// name of an inlined one may lack its type.
 fn key(place: &Place) -> Key {
+    let function = match place.line {
+        Some(_) => None,
+        None => place.function.clone(),
+    };
     (
         place.label.clone(),
         place.file.clone(),
         place.line,
-        place.function.clone(),
+        function,
         place.primitive.clone(),
     )
 }

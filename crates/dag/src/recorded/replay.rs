@@ -26,7 +26,7 @@ use workspan_trace::event::{Event, Events};
 use self::dependence::Siblings;
 use self::frame::{Frame, Pending};
 pub(super) use self::told::{PoolTold, ThreadTold, Told};
-use super::count::{Counts, LATEST, end_of};
+use super::count::{Counts, LATEST};
 use super::facts;
 use super::gather::{Gathered, Thread};
 use super::places::Places;
@@ -51,6 +51,8 @@ struct Lane<'a> {
     /// Chunk and position in it.
     chunk: usize,
     events: Option<Events<'a>>,
+    /// Bytes that are no record were met.
+    bad: bool,
     /// A record that waits for another thread.
     parked: Option<(u64, Event<'a>)>,
     tasks: u32,
@@ -88,7 +90,6 @@ struct Replay<'a, 'r> {
     raw: &'r mut RawTrace,
     /// Ticks of the file that are 0 in the run.
     origin: u64,
-    end: u64,
     states: Vec<State>,
     /// Per yield: the task that stopped there.
     yielded: Vec<u32>,
@@ -165,7 +166,6 @@ pub(super) fn replay(
         places,
         raw,
         origin: counts.first,
-        end: end_of(gathered),
         states: vec![State::Created; counts.total()],
         yielded: vec![NONE; counts.taken.len()],
         halted: BTreeMap::new(),
@@ -211,6 +211,7 @@ impl<'a> Lane<'a> {
             pending: Vec::new(),
             chunk: 0,
             events: None,
+            bad: false,
             parked: None,
             tasks: 0,
             scopes: 0,
@@ -225,8 +226,8 @@ impl<'a> Lane<'a> {
         }
     }
 
-    /// The next record.
-    fn next(&mut self, thread: &Thread<'a>, end: u64) -> Option<(u64, Event<'a>)> {
+    /// The next record; behind bytes that are none, of times off the CPU.
+    fn next(&mut self, thread: &Thread<'a>) -> Option<(u64, Event<'a>)> {
         if let Some(record) = self.parked.take() {
             return Some(record);
         }
@@ -234,14 +235,18 @@ impl<'a> Lane<'a> {
             if self.events.is_none() {
                 let chunk = thread.chunks.get(self.chunk)?;
                 self.chunk += 1;
+                if self.bad && !chunk.off_cpu {
+                    continue;
+                }
                 self.events = Some(Events::new(chunk.bytes, chunk.base));
             }
             let events = self.events.as_mut()?;
             match events.next() {
-                Some((t, _)) if t > end => return None,
                 Some(record) => return Some(record),
-                None if events.is_bad() => return None,
-                None => self.events = None,
+                None => {
+                    self.bad |= events.is_bad();
+                    self.events = None;
+                }
             }
         }
     }
@@ -270,7 +275,7 @@ impl<'a> Replay<'a, '_> {
 
     fn run_lane(&mut self, lane: &mut Lane<'a>, number: usize) {
         let mut steps = Steps::default();
-        while let Some((ticks, event)) = lane.next(&self.gathered.threads[number], self.end) {
+        while let Some((ticks, event)) = lane.next(&self.gathered.threads[number]) {
             steps.step();
             let t = (ticks - self.origin).min(LATEST);
             if self.is_within_short(lane, number, t) {
@@ -282,7 +287,10 @@ impl<'a> Replay<'a, '_> {
                 self.parked.entry(until).or_default().push(number);
                 return;
             }
-            lane.now = t;
+            // Times off the CPU are told after all else, and each of them after it was over.
+            if !matches!(event, Event::Off { .. }) {
+                lane.now = t;
+            }
         }
     }
 

@@ -15,7 +15,6 @@ use rayon::prelude::*;
 
 use self::first::First;
 use self::lane::Lane;
-use super::count::end_of;
 use super::replay::Told;
 use super::{Extent, facts, gather, places, workers};
 use crate::dag::{Place, PlaceId};
@@ -69,12 +68,11 @@ const MOST: u64 = 1 << 14;
 pub fn sketch(bytes: &[u8], options: &OpenOptions) -> Result<Sketch, Error> {
     let gathered = gather::gather(bytes, options)?;
     let places = places::places(&gathered);
-    let end = end_of(&gathered);
     let firsts: Vec<First> = (0u32..)
         .zip(&gathered.threads)
         .collect::<Vec<_>>()
         .into_par_iter()
-        .map(|(place, thread)| First::of(place, thread, end, &places))
+        .map(|(place, thread)| First::of(place, thread, &places))
         .collect();
     // How many tasks there are is told apart.
     let mut extent = Extent {
@@ -118,12 +116,7 @@ pub fn sketch(bytes: &[u8], options: &OpenOptions) -> Result<Sketch, Error> {
         .map(|(number, of)| {
             let mut lane = Lane::new(&firsts, &places, (began, level), bins);
             for place in of {
-                lane.walk(
-                    &gathered.threads[place],
-                    &gathered.threads,
-                    end,
-                    extent.last,
-                );
+                lane.walk(&gathered.threads[place], &gathered.threads, extent.last);
             }
             (number, lane.finish())
         })

@@ -5,6 +5,7 @@ use super::line::fault;
 use crate::build::{At, Fault, Mode, assemble};
 use crate::dag::Dag;
 use crate::error::Error;
+use crate::meta::UnreadPart;
 use crate::raw::{RawEnd, RawTrace};
 
 /// Ends the reading; in a `tolerant` one what is left open or unexplained is dropped and told.
@@ -26,6 +27,11 @@ pub(super) fn finish(
         return Err(fault(events.lines, None, what));
     }
     if tolerant {
+        raw.meta.unread = damage.is_some().then_some(UnreadPart {
+            damaged: 1,
+            off_cpu: true,
+            ..UnreadPart::default()
+        });
         raw.meta.warnings.extend(damage);
         close_offs(&mut events, &mut raw);
         let mut dag = assemble(raw, Mode::Repair).map_err(|f| place(&events, f))?;

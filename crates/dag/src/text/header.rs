@@ -3,7 +3,7 @@
 use super::line::{Line, MAX_TIME};
 use crate::build::MAX_THREADS;
 use crate::error::Error;
-use crate::meta::{Meta, Steals, TimeUnit};
+use crate::meta::{Meta, Steals, TimeUnit, UnreadPart};
 
 /// Words of `time_unit`, in the order of [`TimeUnit`].
 pub(super) const UNITS: [(&str, TimeUnit, u64); 4] = [
@@ -75,7 +75,22 @@ pub(super) fn read(line: &mut Line<'_>) -> Result<Meta, Error> {
         warnings: warnings(line)?,
         recorded: line.flag("recorded")?,
         shortened: None,
+        unread: unread(line)?,
     })
+}
+
+/// What the recorded trace that was exported had lost.
+fn unread(line: &Line<'_>) -> Result<Option<UnreadPart>, Error> {
+    let Some(value) = line.given("unread") else {
+        return Ok(None);
+    };
+    let part = line.inner(value, "unread")?;
+    Ok(Some(UnreadPart {
+        damaged: part.whole_or("damaged", 0)?,
+        threads: part.whole_or("threads", 0)?,
+        dropped: part.whole_or("dropped", 0)?,
+        off_cpu: part.flag("off_cpu")?,
+    }))
 }
 
 fn facts(line: &Line<'_>) -> Result<Vec<(String, String)>, Error> {

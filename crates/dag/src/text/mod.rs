@@ -32,6 +32,21 @@ use crate::dag::Dag;
 use crate::error::Error;
 use crate::open::OpenOptions;
 
+/// What some editors put before text in UTF-8.
+pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// Whether the beginning of a text trace can be one: its first line, once that is whole, is a header.
+///
+/// # Errors
+/// As [`read`] has of the header.
+pub(crate) fn begin(bytes: &[u8]) -> Result<(), Error> {
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+    match bytes.iter().position(|&b| b == b'\n') {
+        Some(end) => events::Events::new(&bytes[..end]).map(drop),
+        None => Ok(()),
+    }
+}
+
 /// Reads a text trace.
 ///
 /// # Errors
@@ -54,6 +69,7 @@ pub fn read_str(text: &str) -> Result<Dag, Error> {
 /// # Errors
 /// As [`read`]; with `allow_truncated` only a bad header or a trace without any task.
 pub fn read_with(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     let mut lines = bytes.split(|&b| b == b'\n').zip(1..);
     let (first, _) = lines.next().unwrap_or((&[], 1));
     let mut events = events::Events::new(first)?;

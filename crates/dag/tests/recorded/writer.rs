@@ -43,6 +43,8 @@ pub struct File {
     pub pieces: usize,
     /// From this byte on the first thread's records are a chunk of their own, which counts from 0 again.
     pub cut: Option<usize>,
+    /// By thread, times off the CPU as the kernel tells them: in a chunk behind all the thread's own.
+    pub off_cpu: Vec<Lane>,
     /// Further notes.
     pub notes: Vec<(&'static str, &'static str)>,
 }
@@ -54,6 +56,7 @@ impl File {
             end,
             pieces: 1,
             cut: None,
+            off_cpu: Vec::new(),
             notes: Vec::new(),
         }
     }
@@ -73,8 +76,13 @@ impl File {
                 writer.events(thread, 1, (0, 0), rest).unwrap();
                 continue;
             }
+            let off_cpu = self.off_cpu.get(thread as usize);
+            let off_cpu = off_cpu.filter(|lane| !lane.bytes.is_empty());
             if self.pieces == 1 {
                 writer.events(thread, 0, (0, 0), &lane.bytes).unwrap();
+                if let Some(off_cpu) = off_cpu {
+                    writer.events(thread, 1, (0, 0), &off_cpu.bytes).unwrap();
+                }
                 continue;
             }
             // Cut between records: each chunk counts from the last record of the one before.
@@ -97,6 +105,10 @@ impl File {
                         &lane.bytes[piece[0].1..next.1],
                     )
                     .unwrap();
+            }
+            if let Some(off_cpu) = off_cpu {
+                let seq = cuts.chunks(size).len() as u32;
+                writer.events(thread, seq, (0, 0), &off_cpu.bytes).unwrap();
             }
         }
         let positions = [

@@ -7,6 +7,7 @@ use workspan_analysis::advise::{
 use workspan_dag::{Dag, PlaceId};
 
 use crate::compare::{place_json, position_json, ratio_json};
+use crate::limits::limits_json;
 use crate::what_if::json::{outcome, whole};
 
 /// The advice as one JSON object and a line end.
@@ -40,7 +41,8 @@ pub fn advise_json(dag: &Dag, advice: &Advice) -> String {
         .collect();
     let root = json!({
         "workspan_advice": 1, "target_parallelism": ratio_json(advice.goal.parallelism), "cores": advice.goal.cores,
-        "now": outcome(&advice.now, &workers), "steps": steps, "stop": stop(advice.stop), "grain": grain,
+        "now": outcome(&advice.now, &workers),
+        "limits": limits_json(dag, &advice.limits), "steps": steps, "stop": stop(advice.stop), "grain": grain,
         "elsewhere": elsewhere, "folded": advice.folded.as_ref().map(|f| folded(dag, f)),
     });
     // Strings, numbers and lists only: nothing in it can fail to be written.
@@ -65,6 +67,7 @@ fn stop(stop: Stop) -> &'static str {
         Stop::Reached => "reached",
         Stop::Overhead => "overhead",
         Stop::Folded => "folded",
+        Stop::Divided => "divided",
         Stop::Nothing => "nothing",
     }
 }
@@ -81,6 +84,7 @@ fn step(dag: &Dag, step: &Step, workers: &[u32]) -> Json {
     let change = match step.change {
         Change::Parallelise => "parallelise",
         Change::Split => "split",
+        Change::MoreThreads => "more-threads",
         Change::SpreadSpawns => "spread-spawns",
     };
     let block = &step.block;

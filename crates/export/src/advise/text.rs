@@ -1,10 +1,11 @@
 //! Advice as lines of text.
 
-use workspan_analysis::advise::{Advice, GrainAdvice, GrainChange, Step};
+use workspan_analysis::advise::{Advice, Change, GrainAdvice, GrainChange, Step};
 use workspan_dag::{Dag, ROOT_PLACE};
 
 use super::{change_words, stop_words};
 use crate::compare::CompareOptions;
+use crate::limits;
 use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::position::{end_words, label, owner_words, site_cell, start_words};
 use crate::quantity::{NBSP, percent_of, ratio, share, thousands, time};
@@ -37,7 +38,17 @@ pub fn advise_text(dag: &Dag, advice: &Advice, looks: &CompareOptions) -> String
     for (number, step) in advice.steps.iter().enumerate() {
         show(dag, advice, number + 1, step, &mut page);
     }
-    page.prose("  ", 2, &[plain(stop_words(advice.stop))]);
+    let fine = advice.grain.iter().find(|row| row.is_too_fine());
+    let stop = stop_words(advice.stop, &advice.limits, fine.is_some());
+    page.prose("  ", 2, &[plain(stop)]);
+    if let Some(row) = fine {
+        too_fine(dag, row, &mut page);
+    }
+    limits::show(
+        &mut page,
+        &advice.limits,
+        limits::region(dag, &advice.limits),
+    );
     folded(dag, advice, &mut page);
     elsewhere(advice, &mut page);
     grain(dag, &advice.grain, &mut page);
@@ -64,9 +75,12 @@ fn show(dag: &Dag, advice: &Advice, number: usize, step: &Step, page: &mut Page)
     let p = advice.goal.cores.max(1);
     let (lower, upper) = step.outcome.speedup(p);
     let at = |speedup: f64| time(&dag.meta, step.outcome.work as f64 / speedup.max(1e-9));
+    let parts = match step.change {
+        Change::MoreThreads => format!("With shares for {p}"),
+        _ => format!("In {} parts", ratio(step.factor)),
+    };
     let text = format!(
-        "{} times as fast, parallelism is {}; on {p} a speedup of {} to {}, {} to {}.",
-        ratio(step.factor),
+        "{parts}, parallelism is {}; on {p} a speedup of {} to {}, {} to {}.",
         ratio(step.outcome.parallelism()),
         ratio(lower),
         ratio(upper),
@@ -74,6 +88,27 @@ fn show(dag: &Dag, advice: &Advice, number: usize, step: &Step, page: &mut Page)
         at(lower)
     );
     page.prose("     ", 5, &[plain(text)]);
+}
+
+/// What no spreading of code cures.
+fn too_fine(dag: &Dag, row: &GrainAdvice, page: &mut Page) {
+    let mut words = vec![
+        strong("The tasks are too small"),
+        plain(": those created at "),
+        (Tone::Path, label(dag, row.site).to_owned()),
+        plain(format!(
+            " take {} each, and creating and stealing them costs {} on top of that.",
+            time(&dag.meta, row.now.work),
+            share(row.now.lost_percent())
+        )),
+    ];
+    if let GrainChange::Coarsen(n) = row.change {
+        words.push(plain(format!(
+            " Make them {} as large: a cutoff, with_min_len or a grain size.",
+            times(n)
+        )));
+    }
+    page.prose("  ", 2, &words);
 }
 
 /// Sites named in the advice about folded records.

@@ -5,7 +5,7 @@ use workspan_analysis::scale::{Point, Scale};
 use workspan_dag::{Dag, ROOT_PLACE};
 
 use super::figure::{
-    Across, BLUE, Color, Figure, GREEN, GREY, Mark, ORANGE, PINK, RED, SKY, Series, YELLOW,
+    Across, BLACK, BLUE, Color, Figure, GREEN, GREY, Mark, ORANGE, PINK, RED, SKY, Series, YELLOW,
 };
 use crate::position::{label, short_function};
 use crate::quantity::{TimeScale, seconds};
@@ -103,7 +103,7 @@ pub fn breakdown(runs: &[PlotRun]) -> Figure {
     }
 }
 
-/// Strands running, and on top those ready by the edge that made them so, over the time of a run.
+/// Busy workers, on top strands that run off the CPU, and those ready by the edge that made them so, over the time of a run.
 pub fn profile(run: &PlotRun) -> Figure {
     let p = &run.report.profile;
     let n = p.running.len();
@@ -112,7 +112,12 @@ pub fn profile(run: &PlotRun) -> Figure {
     let x = |i: usize| length * i as f64 / n.max(1) as f64;
     let of =
         |f: &dyn Fn(usize) -> f64| -> Vec<(f64, f64)> { (0..n).map(|i| (x(i), f(i))).collect() };
-    let mut all = vec![series("running", BLUE, Mark::Area, of(&|i| p.running[i]))];
+    let mut all = vec![series("busy", BLUE, Mark::Area, of(&|i| p.busy[i]))];
+    // What recording took is in it: next to nothing where there is nothing else.
+    let off = |i: usize| (p.running[i] - p.busy[i]).max(0.0);
+    if (0..n).map(off).sum::<f64>() > 0.01 * p.running.iter().sum::<f64>() {
+        all.push(series("off the CPU", BLACK, Mark::Area, of(&off)));
+    }
     let kinds = [
         ("ready: create", RED),
         ("ready: create continuation", ORANGE),

@@ -6,6 +6,7 @@ use workspan_analysis::scale::{Point, Reason, RecordedRun, Remark};
 use super::ScaleView;
 use super::text::sentence;
 use crate::compare::ratio_json;
+use crate::limits::limits_json_of;
 use crate::what_if::json::whole;
 
 /// One JSON object and a line end. Times in nanoseconds; work and spans in ticks of the recorded run.
@@ -17,6 +18,7 @@ pub fn scale_json(view: &ScaleView) -> String {
             "spawns": l.spawns, "syncs": l.syncs, "burden": view.burden,
             "parallelism": ratio_json(l.parallelism()), "burdened_parallelism": ratio_json(l.burdened_parallelism()),
             "average_maximal_strand": ratio_json(l.average_maximal_strand()),
+            "limits": limits_json_of(&l.limits, view.region.as_deref().unwrap_or("?")),
         })
     });
     let root = json!({

@@ -1,9 +1,11 @@
 //! Measured and predicted speedups as lines of text.
 
+use workspan_analysis::Limits;
 use workspan_analysis::scale::{Logical, Point, Reason, Remark};
 
 use super::ScaleView;
 use crate::compare::CompareOptions;
+use crate::limits;
 use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::quantity::{NBSP, TimeScale, ratio, thousands};
 
@@ -46,6 +48,13 @@ pub fn scale_text(view: &ScaleView, looks: &CompareOptions) -> String {
         page.line(&[plain(cells(point))]);
     }
     page.blank();
+    if let Some(logical) = &scale.logical {
+        limits::show(
+            &mut page,
+            &logical.limits,
+            view.region.as_deref().unwrap_or("?"),
+        );
+    }
     for remark in &scale.remarks {
         page.prose("  ", 2, &sentence(view, remark));
     }
@@ -239,9 +248,14 @@ pub(super) fn sentence(view: &ScaleView, remark: &Remark) -> Vec<Piece> {
             ),
             next(&view.stretch),
         ],
-        Remark::Inside => vec![plain(
-            "The measured points lie between the bounds: the DAG and the scheduler explain this curve.",
-        )],
+        Remark::Inside => {
+            let limited = view.scale.logical.map(|l| l.limits) != Some(Limits::default());
+            vec![plain(if limited {
+                "The measured points lie between the bounds, as far as these say anything."
+            } else {
+                "The measured points lie between the bounds: the DAG and the scheduler explain this curve."
+            })]
+        }
         Remark::Unjudged => vec![plain(
             "There is nothing to judge: that takes a recorded run, one measured on one worker, and one on several with a CPU each.",
         )],

@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::{SimulationRow, SimulationView};
 use crate::compare::ratio_json;
+use crate::limits::limits_json;
 use crate::what_if::json::whole;
 
 /// The runs as one JSON object and a line end.
@@ -14,7 +15,8 @@ pub fn simulation_json(view: &SimulationView) -> String {
         "workspan_simulation": 1, "ticks_per_second": view.dag.meta.ticks_per_second,
         "policy": setup.map(|s| s.policy.to_string()), "steal_cost": setup.map(|s| s.steal_cost),
         "attempt_cost": setup.map(|s| s.attempt_cost), "spawn_cost": view.spawn_cost, "seed": setup.map(|s| s.seed),
-        "fixes": view.fixes, "work": whole(view.work), "span": whole(view.span), "runs": rows,
+        "fixes": view.fixes, "work": whole(view.work), "span": whole(view.span),
+        "limits": limits_json(view.dag, &view.limits), "runs": rows,
     });
     // Strings, numbers and lists only: nothing in it can fail to be written.
     let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();

@@ -2,6 +2,7 @@
 
 use super::{SimulationRow, SimulationView};
 use crate::compare::CompareOptions;
+use crate::limits;
 use crate::page::{Page, Tone, plain, strong};
 use crate::quantity::{NBSP, percent_of, ratio, time};
 
@@ -47,6 +48,11 @@ pub fn simulation_text(view: &SimulationView, looks: &CompareOptions) -> String 
     let note = "bounds: the speedup at least and at most (MODEL.md 2); shares of workers x elapsed, in percent: work, delay, no work \
         because of the scheduler and of the program.";
     page.prose("  ", 2, &[(Tone::Faint, note.to_owned())]);
+    limits::show(
+        &mut page,
+        &view.limits,
+        limits::region(view.dag, &view.limits),
+    );
     if view
         .rows
         .iter()

@@ -134,6 +134,8 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
     let (at, e) = (&finding.place, &finding.evidence);
     let time = |ticks: u64| strong(view.time(ticks as f64));
     let site = || (Tone::Path, label(view.dag, at.site).to_string());
+    // Times of several strands may overlap, so their sum is no time of the run.
+    let together = |ticks: u64| strong(view.time(ticks as f64) + &in_all(e.strands));
     match finding.cause {
         Cause::SerialStrand => serial(view, finding),
         Cause::SpawnLoop => vec![
@@ -156,9 +158,16 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             words
         }
         Cause::GrainFine => {
-            let mut words = vec![plain("the tasks created at "), site()];
+            // Where the mean of all is not, those that something waited for are.
+            let small = |task: &u64| *task < 2 * e.steal_ticks.unwrap_or(u64::MAX / 2);
+            let mean = e.task_ticks.filter(small);
+            let of = match (mean, e.task_ticks) {
+                (None, Some(_)) => "many tasks created at ",
+                _ => "the tasks created at ",
+            };
+            let mut words = vec![plain(of), site()];
             words.push(plain(" are too small"));
-            words.push(plain(match e.task_ticks {
+            words.push(plain(match mean {
                 Some(task) => format!(": {} each", view.time(task as f64)),
                 None => String::new(),
             }));
@@ -186,7 +195,7 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
                 } else {
                     " ran for "
                 }),
-                time(e.ticks),
+                together(e.ticks),
                 plain(idle(view, finding)),
             ]
         }
@@ -200,7 +209,7 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             words.push(plain(format!(
                 " {were} ready while workers were free, for "
             )));
-            words.push(time(e.ticks));
+            words.push(together(e.ticks));
             if e.strands > 1 {
                 words.push(plain(format!(", {} at worst", view.time(e.longest as f64))));
             }
@@ -216,7 +225,7 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
                 words.push((Tone::Path, label(view.dag, site).to_string()));
             }
             words.push(plain(" on the same thread for "));
-            words.push(time(e.ticks));
+            words.push(together(e.ticks));
             words
         }
         Cause::BoundedQueue => vec![
@@ -269,7 +278,7 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
                     _ => " gave up the CPU (I/O, locks, channels) for ",
                 },
             ));
-            words.push(time(e.ticks));
+            words.push(together(e.ticks));
             words
         }
         Cause::None => Vec::new(),
@@ -355,9 +364,17 @@ fn serial(view: &View, finding: &Finding) -> Vec<Piece> {
     } else {
         " ran for "
     }));
-    words.push(strong(view.time(e.ticks as f64)));
+    words.push(strong(view.time(e.ticks as f64) + &in_all(e.strands)));
     words.push(plain(idle(view, finding)));
     words
+}
+
+/// ` in all (57 strands)`, behind a sum over several strands, which may have run at once.
+fn in_all(strands: u64) -> String {
+    match strands {
+        0 | 1 => String::new(),
+        n => format!(" in all ({} strands)", thousands(n.into())),
+    }
 }
 
 /// " while 7 workers had nothing to do"

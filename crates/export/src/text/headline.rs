@@ -1,10 +1,15 @@
 //! The title, and what limits the program in one or two sentences.
 
+use std::cmp::Reverse;
+
 use workspan_analysis::Outside;
 use workspan_analysis::causes::{Headline, headline};
+use workspan_dag::ROOT_PLACE;
 
 use super::{View, code, findings};
+use crate::limits;
 use crate::page::{Page, Piece, Tone, columns, plain, strong};
+use crate::position::label;
 use crate::quantity::{bytes, ratio, share, thousands};
 
 pub(super) fn title(view: &View, page: &mut Page) {
@@ -93,7 +98,13 @@ pub(super) fn said(view: &View) -> Said {
     if let Some(outside) = &view.report.outside {
         said.more.insert(0, not_here(view, outside));
     }
+    let limits = &view.report.work_span.limits;
+    let region = limits::region(view.dag, limits);
+    said.more.extend(limits::sentences(limits, region));
     said.more.extend(small_tasks(view));
+    if view.dag.meta.unread.is_some() {
+        said.verdict.insert(0, strong(ONLY_A_PART));
+    }
     said
 }
 
@@ -108,18 +119,37 @@ pub(super) fn verdict(view: &View, page: &mut Page) {
     }
 }
 
+/// What comes before a verdict on a trace that could not be read as a whole.
+const ONLY_A_PART: &str = "Only part of this trace could be read. In that part: ";
+
 /// `3.9 of 8 workers busy on average;`
 fn busy(view: &View) -> String {
     let b = &view.report.breakdown;
     let noun = if b.workers == 1 { "worker" } else { "workers" };
     let busy = b.work as f64 / b.elapsed().max(1) as f64;
     let of = thousands(b.workers.into());
+    if view.dag.meta.unread.is_some_and(|part| part.off_cpu) {
+        // Work may include time off the CPU, so this is no measure of how busy they were.
+        return format!(
+            "{} of {of} {noun} had a task on average (whether on or off the CPU is unknown); ",
+            ratio(busy)
+        );
+    }
     format!("{} of {of} {noun} busy on average; ", ratio(busy))
 }
 
 fn allowed(view: &View) -> String {
-    let limit = ratio(view.report.work_span.parallelism());
-    format!("the program allows a speedup of at most {limit} on any number.")
+    let ws = &view.report.work_span;
+    let limit = ratio(ws.parallelism());
+    let any = match ws.limits.shares {
+        Some(_) => "",
+        None => " on any number",
+    };
+    format!(
+        "{}the program {} a speedup of at most {limit}{any}.",
+        limits::assumed(&ws.limits),
+        limits::allows(&ws.limits)
+    )
 }
 
 fn nothing(view: &View, enough_for: u32) -> Said {
@@ -132,8 +162,8 @@ fn nothing(view: &View, enough_for: u32) -> Said {
     let mut more = Vec::new();
     if enough_for <= w {
         more.push(vec![plain(format!(
-            "More workers would find little to do: the program allows a speedup of at most {} on any number.",
-            ratio(view.report.work_span.parallelism())
+            "More workers would find little to do: {}",
+            allowed(view)
         ))]);
     }
     Said {
@@ -168,9 +198,22 @@ fn small_tasks(view: &View) -> Option<Vec<Piece>> {
     if ws.spawns == 0 || ws.burden == 0 || strand >= ws.burden as f64 || ws.work == 0 {
         return None;
     }
-    Some(vec![plain(format!(
-        "The tasks are small: a strand has {} on average, a steal costs {}.",
+    // Roots aside, the site with most tasks is where they come from.
+    let sites = view.report.sites.iter().filter(|s| s.site != ROOT_PLACE);
+    let most = sites.max_by_key(|s| (s.count, Reverse(s.site)));
+    let mut words = vec![plain("The tasks are small")];
+    if let Some(site) = most {
+        words.push(plain(if 2 * site.count >= ws.tasks {
+            ", most of them created at "
+        } else {
+            ", the largest part of them created at "
+        }));
+        words.push((Tone::Path, label(view.dag, site.site).to_owned()));
+    }
+    words.push(plain(format!(
+        ": a strand has {} on average, a steal costs {}.",
         view.amount(strand),
         view.amount(ws.burden as f64)
-    ))])
+    )));
+    Some(words)
 }

@@ -123,7 +123,12 @@ fn row(view: &View, page: &mut Page, interval: &LowParallelism, group: &Group) {
     if group.strands > 1 || group.site != ROOT_PLACE {
         pieces.push((Tone::Path, label(dag, group.site).to_string()));
     }
-    let ran = view.time(group.ticks as f64);
+    // Times of several strands may overlap; those alone do not.
+    let all = match group.strands > 1 && group.alone < group.ticks {
+        true => " in all",
+        false => "",
+    };
+    let ran = format!("{}{all}", view.time(group.ticks as f64));
     pieces.push(plain(if group.alone == group.ticks {
         format!(", {words}: ran alone for {ran}")
     } else if group.alone > 0 {

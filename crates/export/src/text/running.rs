@@ -1,9 +1,8 @@
-//! Running strands over time, in one line.
+//! Busy workers over time, in one line.
 
 use super::View;
 use super::breakdown::mean_of;
 use crate::page::{Page, Tone, plain, strong};
-use crate::quantity::ratio;
 
 /// Nine marks from nothing to full, for a terminal and for ASCII.
 pub(crate) const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
@@ -12,25 +11,22 @@ pub(crate) const ASCII: [char; 9] = [' ', '.', ':', '-', '=', '+', '*', '%', '#'
 
 pub(super) fn strip(view: &View, page: &mut Page) {
     let profile = &view.report.profile;
-    if profile.running.is_empty() {
+    if profile.busy.is_empty() {
         return;
     }
     let workers = view.report.breakdown.workers;
     let b = &view.report.breakdown;
     let busy = b.work as f64 / b.elapsed().max(1) as f64;
-    let mut mean = format!("  mean {}", mean_of(profile.mean_running, workers));
-    if busy < profile.mean_running * 0.95 {
-        mean.push_str(&format!(", {} on the CPU", ratio(busy)));
-    }
-    let room = page.width().saturating_sub(21 + mean.len()).min(48);
+    let mean = format!("  mean {}", mean_of(busy, workers));
+    let room = page.width().saturating_sub(18 + mean.len()).min(48);
     let levels = if page.unicode() { BLOCKS } else { ASCII };
-    let strip: String = resample(&profile.running, room)
+    let strip: String = resample(&profile.busy, room)
         .into_iter()
-        .map(|running| level(running / f64::from(workers.max(1)), &levels))
+        .map(|busy| level(busy / f64::from(workers.max(1)), &levels))
         .collect();
     page.blank();
     page.line(&[
-        strong("  Running over time  "),
+        strong("  Busy over time  "),
         (Tone::Bar, strip),
         plain(mean),
     ]);

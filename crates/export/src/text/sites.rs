@@ -99,6 +99,7 @@ fn site(view: &View, page: &mut Page, row: &SiteRow, label: usize) {
         && let (Some(line), Some(source)) = (place.line, place.source.as_deref())
         && !source.is_empty()
     {
+        let line = place.lines().map_or(line.to_string(), str::to_owned);
         page.line(&[(Tone::Faint, format!("    {line} |  {source}"))]);
     }
 }

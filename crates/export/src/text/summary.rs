@@ -153,14 +153,30 @@ const LITTLE: f64 = 2.0;
 /// Recording that took less than this share of the strands' time leaves the numbers as they are, in percent.
 const LITTLE_RECORDING: f64 = 10.0;
 
+/// What off-CPU times tell.
+const OFF_CPU: [&str; 2] = ["Other programs on the CPUs", "Blocked (I/O, locks)"];
+
 fn checked(view: &View) -> Vec<Checked> {
     let (dag, b, ws) = (view.dag, &view.report.breakdown, &view.report.work_span);
     let all = u128::from(b.workers) * u128::from(b.elapsed());
+    let unread = dag.meta.unread;
     let mut list = Vec::new();
+    // What was not read may have any of it: no check passes, and no 0 is one.
     let mut add = |state: State, what: &'static str, value: String| {
+        let value = match (unread, state) {
+            (Some(part), State::Absent) if part.off_cpu && OFF_CPU.contains(&what) => {
+                "unknown: not read".into()
+            }
+            (Some(_), State::Absent) => format!("{value} (in the part that was read)"),
+            _ => value,
+        };
         list.push(Checked { state, what, value });
     };
-    let good = |is: bool| if is { State::Good } else { State::Bad };
+    let good = |is: bool| match (unread, is) {
+        (Some(_), _) => State::Absent,
+        (None, true) => State::Good,
+        (None, false) => State::Bad,
+    };
     let of_all = |ticks: u128| percent_of(ticks, all);
     add(
         good(of_all(b.delay) < LITTLE),
@@ -199,20 +215,16 @@ fn checked(view: &View) -> Vec<Checked> {
     );
     let off = of_all(b.descheduled);
     if dag.offs.is_empty() && !dag.meta.recorded {
-        add(
-            State::Absent,
-            "Other programs on the CPUs",
-            "not recorded".into(),
-        );
+        add(State::Absent, OFF_CPU[0], "not recorded".into());
     } else {
         add(
             good(off < LITTLE),
-            "Other programs on the CPUs",
+            OFF_CPU[0],
             format!("{} of worker time", share(off)),
         );
         add(
             good(of_all(b.blocked) < LITTLE),
-            "Blocked (I/O, locks)",
+            OFF_CPU[1],
             format!("{} of worker time", share(of_all(b.blocked))),
         );
     }

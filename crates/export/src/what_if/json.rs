@@ -6,6 +6,7 @@ use workspan_analysis::{Metric, Outcome};
 use super::WhatIfView;
 use crate::compare::ratio_json;
 use crate::json::unit;
+use crate::limits::limits_json;
 use crate::position::label;
 
 /// The profile as one JSON object and a line end.
@@ -32,7 +33,7 @@ pub fn what_if_json(view: &WhatIfView) -> String {
     let root = json!({
         "workspan_whatif": 1, "metric": metric, "metric_unit": metric_unit,
         "ticks_per_second": view.dag.meta.ticks_per_second, "work": whole(result.work),
-        "now": outcome(&result.now, view.workers), "all": list(&result.all), "regions": targets,
+        "limits": limits_json(view.dag, view.limits), "now": outcome(&result.now, view.workers), "all": list(&result.all), "regions": targets,
     });
     // Strings, numbers and lists only: nothing in it can fail to be written.
     let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();

@@ -4,6 +4,7 @@ use workspan_analysis::{Metric, Outcome};
 
 use super::WhatIfView;
 use crate::compare::CompareOptions;
+use crate::limits;
 use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::position::label;
 use crate::quantity::{NBSP, amount, ratio, share};
@@ -70,6 +71,11 @@ pub fn what_if_text(view: &WhatIfView, looks: &CompareOptions) -> String {
     page.blank();
     let note = "Work stays, the span is that of the code spread over so many workers; speedups are at least and at most.";
     page.prose("  ", 2, &[(Tone::Faint, note.to_owned())]);
+    limits::show(
+        &mut page,
+        view.limits,
+        limits::region(view.dag, view.limits),
+    );
     page.finish()
 }
 

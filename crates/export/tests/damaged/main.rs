@@ -186,3 +186,48 @@ proptest! {
         }
     }
 }
+
+/// Nothing that could not be read is told as a 0 that was looked at, or as a fact of the whole run.
+#[test]
+fn a_report_of_a_part_says_so_first_and_ticks_nothing_off() {
+    let _alone = ALONE.lock().unwrap_or_else(|e| e.into_inner());
+    let line = concat!(
+        r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","steals":"child","recorded":true,"#,
+        r#""unread":{"damaged":1,"threads":1,"off_cpu":true}}"#,
+        "\n",
+        r#"{"ev":"begin","t":0,"w":0,"task":0}"#,
+        "\n",
+        r#"{"ev":"create","t":50,"w":0,"task":0,"child":1,"site":"a.rs:1"}"#,
+        "\n",
+        r#"{"ev":"begin","t":50,"w":0,"task":1}"#,
+        "\n",
+        r#"{"ev":"end","t":90,"w":0,"task":1}"#,
+        "\n",
+        r#"{"ev":"resume","t":90,"w":0,"task":0}"#,
+        "\n",
+        r#"{"ev":"end","t":99,"w":0,"task":0}"#,
+        "\n",
+    );
+    let dag = opened(line.as_bytes(), false).unwrap();
+    let options = Options::default();
+    let report = report(&dag, &options).unwrap();
+    let said = workspan_export::summary(&dag, &report, &options);
+    assert!(
+        said.verdict
+            .starts_with("Only part of this trace could be read."),
+        "{}",
+        said.verdict
+    );
+    assert!(!said.verdict.contains("busy"), "{}", said.verdict);
+    for checked in &said.checked {
+        assert_eq!(checked.state, workspan_export::State::Absent, "{checked:?}");
+    }
+    let value = |what: &str| said.checked.iter().find(|c| c.what == what).unwrap();
+    assert!(
+        value("Other programs on the CPUs")
+            .value
+            .contains("unknown")
+    );
+    let json = report_json(&dag, &report, &options);
+    assert!(json.contains("\"off_cpu\": true"), "{json}");
+}

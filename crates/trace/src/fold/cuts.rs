@@ -17,8 +17,6 @@ pub enum Cut {
     Leave,
     /// It comes back.
     Return,
-    /// Nothing at all is.
-    Stop,
 }
 
 /// The moments still to come.
@@ -64,10 +62,6 @@ impl Fold {
                 Cut::Return => {
                     self.give_up();
                     self.cuts.off = self.cuts.off.saturating_sub(1);
-                }
-                Cut::Stop => {
-                    self.give_up();
-                    self.over = true;
                 }
             }
         }

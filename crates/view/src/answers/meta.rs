@@ -60,7 +60,8 @@ struct ThreadMeta {
     thread: ThreadId,
     label: String,
     worker: bool,
-    busy: f64,
+    /// Share of the elapsed time on the CPU; `None` while only an overview is known, which knows no times off it.
+    busy: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -171,7 +172,7 @@ fn sketched<'a>(run: &'a Run, overview: &'a Overview) -> RunMeta<'a> {
                 false => format!("T{thread}"),
             },
             worker,
-            busy: overview.busy(thread),
+            busy: None,
         }
     });
     let site = |&place: &u32| site_name(place, overview.place(place));
@@ -243,8 +244,7 @@ fn threads(picture: &Picture) -> Vec<ThreadMeta> {
     let mut busy = vec![0u64; picture.rows.len()];
     for s in 0..dag.strands.len() {
         if let Some(busy) = busy.get_mut(usize::from(picture.rows.of(dag.strands.thread[s]))) {
-            let off = picture.off(s as u32);
-            *busy += (dag.strands.end[s] - dag.strands.start[s]).saturating_sub(off);
+            *busy = busy.saturating_add(picture.weight(s as u32));
         }
     }
     let elapsed = picture.elapsed().max(1) as f64;
@@ -258,7 +258,7 @@ fn threads(picture: &Picture) -> Vec<ThreadMeta> {
             false => format!("T{thread}"),
         },
         worker: dag.is_worker(thread),
-        busy: (busy as f64 / elapsed).min(1.0),
+        busy: Some((busy as f64 / elapsed).min(1.0)),
     })
     .collect()
 }

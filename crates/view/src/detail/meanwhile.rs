@@ -1,6 +1,6 @@
 //! How many strands ran, on average, in some time.
 
-use workspan_dag::{OffWhy, StrandId};
+use workspan_dag::StrandId;
 
 use crate::run::Picture;
 use crate::timeline::Source;
@@ -37,8 +37,8 @@ impl Busy {
         Busy { threads }
     }
 
-    /// Mean number of running strands in [from, to), absolute ticks: off the CPU or not, but not those of threads outside the pools
-    /// while they are blocked (MODEL.md §5). 0 for no time. O(threads · log n).
+    /// Mean number of strands that are on the CPU in [from, to), absolute ticks (MODEL.md §5, busy; recording is left in). 0 for no time.
+    /// O(threads · log n + intervals off the CPU in that time).
     pub(crate) fn mean(&self, picture: &Picture, source: &Source, from: u64, to: u64) -> f64 {
         if from >= to {
             return 0.0;
@@ -50,15 +50,11 @@ impl Busy {
                 until(picture, own, sums, b).saturating_sub(until(picture, own, sums, a))
             };
             let mut busy = inside(from, to);
-            if !picture.dag.is_worker(*thread) {
-                let offs = &picture.dag.offs;
-                let first = offs.partition_point(|o| (o.thread, o.end) <= (*thread, from));
-                let of_thread = |o: &&workspan_dag::Off| o.thread == *thread && o.start < to;
-                for off in offs[first..].iter().take_while(of_thread) {
-                    if off.why == OffWhy::Blocked {
-                        busy -= inside(off.start.max(from), off.end.min(to)).min(busy);
-                    }
-                }
+            let offs = &picture.dag.offs;
+            let first = offs.partition_point(|o| (o.thread, o.end) <= (*thread, from));
+            let of_thread = |o: &&workspan_dag::Off| o.thread == *thread && o.start < to;
+            for off in offs[first..].iter().take_while(of_thread) {
+                busy -= inside(off.start.max(from), off.end.min(to)).min(busy);
             }
             sum += u128::from(busy);
         }

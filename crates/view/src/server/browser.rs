@@ -1,25 +1,87 @@
 //! The user's browser.
 
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Opens `url` in a browser when this session has a display; true when one was started.
-pub fn open_browser(url: &str) -> bool {
-    let display = ["DISPLAY", "WAYLAND_DISPLAY"]
-        .iter()
-        .any(|name| std::env::var_os(name).is_some_and(|v| !v.is_empty()));
-    if !display {
-        return false;
+use super::token;
+
+/// The file through which a browser was told the address. It is removed when this is dropped.
+#[derive(Debug)]
+pub struct Told {
+    file: PathBuf,
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        // It is of no use any more, and may have gone with its folder.
+        let _ = fs::remove_file(&self.file);
     }
+}
+
+/// Opens `url` in a browser when this session has a display; `None` when none was started.
+///
+/// Every user of the machine can read the arguments of every process, and the address holds the key. So the browser is given a file that
+/// only this user can read, and that leads there.
+pub fn open_browser(url: &str) -> Option<Told> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    set("DISPLAY").or_else(|| set("WAYLAND_DISPLAY"))?;
+    let folder = set("XDG_RUNTIME_DIR").map_or_else(std::env::temp_dir, PathBuf::from);
+    let written = write(&folder, url).or_else(|_| write(&std::env::temp_dir(), url));
+    let told = written.ok()?;
     let mut command = Command::new("xdg-open");
     command
-        .arg(url)
+        .arg(&told.file)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null());
-    let Ok(mut child) = command.spawn() else {
-        return false;
-    };
+    let mut child = command.spawn().ok()?;
     // It ends once the browser has taken the address; nobody needs its outcome.
     std::thread::spawn(move || child.wait());
-    true
+    Some(told)
+}
+
+/// Writes a page that leads to `url` under a name that nobody can guess.
+fn write(folder: &Path, url: &str) -> io::Result<Told> {
+    let told = Told {
+        file: folder.join(format!("workspan-{}.html", token::random()?)),
+    };
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&told.file)?;
+    // The address is of digits, letters and `:/.` alone.
+    write!(
+        file,
+        "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
+         <meta http-equiv=\"refresh\" content=\"0; url={url}\">\n<title>workspan</title>\n<a href=\"{url}\">The run</a>\n"
+    )?;
+    Ok(told)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn the_page_is_its_users_alone_and_goes_with_the_server() {
+        let folder = std::env::temp_dir();
+        let told = write(&folder, "http://127.0.0.1:8417/key/").unwrap();
+        let file = told.file.clone();
+        let mode = fs::metadata(&file).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        assert!(!file.to_string_lossy().contains("key"));
+        let page = fs::read_to_string(&file).unwrap();
+        assert!(
+            page.contains("content=\"0; url=http://127.0.0.1:8417/key/\""),
+            "{page}"
+        );
+        drop(told);
+        assert!(!file.exists());
+    }
 }

@@ -35,7 +35,7 @@ pub(super) unsafe fn at_once(h: *mut Handle, arguments: &Arguments, shape: Shape
     }
     // SAFETY: the handle is this thread's; header and `shared` outlive the task.
     unsafe {
-        pool::number();
+        pool::tell_runtime();
         let waited = arguments.dependences();
         if let Some(on) = &waited {
             adapter::wait_dependences(h, arguments.site(), on);

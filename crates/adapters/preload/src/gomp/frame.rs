@@ -8,6 +8,7 @@ use workspan_recorder::adapter;
 use workspan_recorder::front::Handle;
 
 use super::header::{FINAL, IN_TEAM};
+use crate::runtimes::Instance;
 use crate::unrecorded::Subtree;
 
 /// A task that runs, or is interrupted by one above it.
@@ -31,6 +32,8 @@ pub(super) struct Frame {
     pub(super) whole: u32,
     /// Creates below the implicit task.
     pub(super) level: u32,
+    /// Whose task it is; null: the first runtime's.
+    pub(super) runtime: *const Instance,
 }
 
 impl Frame {
@@ -48,6 +51,7 @@ impl Frame {
             skip: ptr::null(),
             whole: 0,
             level: 0,
+            runtime: ptr::null(),
         }
     }
 
@@ -64,11 +68,14 @@ impl Frame {
     ) -> Frame {
         // SAFETY: the caller's.
         let (whole, level) = unsafe { ((*below).whole, (*below).level + 1) };
+        // SAFETY: as above.
+        let runtime = unsafe { (*below).runtime };
         Frame {
             is_final: flags & FINAL != 0,
             in_team: flags & IN_TEAM != 0,
             whole,
             level,
+            runtime,
             ..Frame::new(below, h, function)
         }
     }
@@ -181,6 +188,12 @@ pub(super) fn last_ended() -> u64 {
 /// True inside of a region or an explicit task.
 pub(super) fn is_inside() -> bool {
     !Current::get().is_null()
+}
+
+/// The runtime whose region or explicit task the thread is in; `None` outside of all.
+pub(super) fn runtime() -> Option<*const Instance> {
+    // SAFETY: the current frame is this thread's and lives.
+    unsafe { Current::get().as_ref() }.map(|frame| frame.runtime)
 }
 
 /// The current task's share; null in an explicit task.

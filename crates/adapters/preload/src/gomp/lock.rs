@@ -5,7 +5,7 @@ use workspan_recorder::adapter;
 use workspan_recorder::front::{HAS_ROOT, Handle};
 
 use super::frame;
-use super::real::Entry;
+use super::real::{ALWAYS, ANYWHERE, Entry};
 use super::shim::{Call, entries};
 
 /// A wait shorter than this is none: about half a microsecond, some twenty times what a free lock takes.
@@ -16,7 +16,7 @@ const FEW: u8 = 0;
 /// Any number of arguments.
 const MANY: u8 = 1;
 
-entries! { locks, acquire:
+entries! { locks, acquire, by_return ANYWHERE;
     GOMP_critical_start = FEW,
     GOMP_critical_name_start = FEW,
     GOMP_atomic_start = FEW,
@@ -27,6 +27,19 @@ entries! { locks, acquire:
     omp_set_nest_lock = FEW,
     omp_set_lock_ = FEW,
     omp_set_nest_lock_ = FEW,
+}
+
+// Not recorded: a lock is made by the runtime that waits for it, which may be the first that is heard of that one.
+entries! { inits, pass_on, by_return ALWAYS | ANYWHERE;
+    omp_init_lock = FEW,
+    omp_init_nest_lock = FEW,
+    omp_init_lock_ = FEW,
+    omp_init_nest_lock_ = FEW,
+}
+
+unsafe extern "C-unwind" fn pass_on(call: &mut Call, entry: &Entry) -> usize {
+    // SAFETY: the arguments are the entry point's.
+    unsafe { call.forward(entry.real()) }
 }
 
 unsafe extern "C-unwind" fn acquire(call: &mut Call, entry: &Entry) -> usize {

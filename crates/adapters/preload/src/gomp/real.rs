@@ -1,80 +1,53 @@
-//! The real functions behind our entry points.
-//!
-//! All are found when the first region begins, by the master: the loader's look-ups take a lock, and a worker that waits for it
-//! while the master holds it, running a library's constructors, would wait for ever. Others are when first called. The
-//! function is the next of that name after this library, or, for a libgomp that was loaded by `dlopen`
-//! without `RTLD_GLOBAL` (whose caller found our function all the same, as it is in the global scope), in whatever loaded
-//! file has "libgomp" in its name.
+//! The real functions behind our entry points: of the one libgomp that a process has as a rule, or of the caller's
+//! ([`crate::runtimes`]). They are looked for without a lock that a thread could hold which runs a library's constructors, and waits for
+//! its team there.
 
-use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ffi::CStr;
 use core::ptr;
-use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use core::sync::atomic::{AtomicUsize, Ordering};
 
+use super::frame;
 use super::{barrier, chunk, detach, lock, region, task, taskgroup, taskloop, taskwait, teams};
+use crate::loaded::is_ours;
+use crate::runtimes::{Callee, Caller, Family, Function, Instance, Key, now_and_then};
+use workspan_recorder::adapter::KeepErrno;
 
-const RTLD_LAZY: c_int = 1;
-const RTLD_NOLOAD: c_int = 4;
-/// `RTLD_NEXT`.
-const NEXT: *mut c_void = usize::MAX as *mut c_void;
-
-const PT_LOAD: u32 = 1;
-
-/// `Elf64_Phdr`.
-#[repr(C)]
-struct ProgramHeader {
-    kind: u32,
-    flags: u32,
-    offset: u64,
-    address: usize,
-    physical: u64,
-    file_size: u64,
-    memory_size: usize,
-    align: u64,
-}
-
-/// The front of `struct dl_phdr_info`.
-#[repr(C)]
-struct LoadedObject {
-    bias: usize,
-    name: *const c_char,
-    headers: *const ProgramHeader,
-    header_count: u16,
-}
-
-unsafe extern "C" {
-    fn dlsym(scope: *mut c_void, name: *const c_char) -> *mut c_void;
-    fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
-    fn dl_iterate_phdr(
-        visit: unsafe extern "C" fn(*mut LoadedObject, usize, *mut c_void) -> c_int,
-        data: *mut c_void,
-    ) -> c_int;
-    fn __errno_location() -> *mut c_int;
-}
+/// Whatever has GNU's entry points: copies of libgomp, and of LLVM's runtime.
+static GNU: Family = Family::new(c"GOMP_barrier", "GNU OpenMP", forget);
 
 /// An entry point of ours and the function it stands in front of.
 #[repr(C)]
 pub(super) struct Entry {
-    /// Where an entry point goes, read by its first instructions ([`super::shim`]): [`NOT_LOOKED_FOR`], [`OURS`], or to the real
-    /// function, which is not libgomp's.
+    /// Where calls of a process with one runtime go, read by an entry point's first instructions ([`super::shim`]):
+    /// [`NOT_LOOKED_FOR`], [`OURS`], or to the real function, which is not libgomp's.
     route: AtomicUsize,
-    /// 0 until it was looked for.
-    real: AtomicUsize,
-    name: &'static CStr,
+    real: Function,
     /// What tells apart the entries that one function of ours serves; that function says what it means.
     pub(super) form: u8,
 }
 
-/// [`Entry::route`]: the real function was not looked for yet.
+/// [`Entry::route`]: the real function was not looked for yet, or each call has to ask whose it is.
 pub(super) const NOT_LOOKED_FOR: usize = 0;
 /// It is libgomp's: our function serves the entry.
 pub(super) const OURS: usize = 1;
+
+/// How an entry point asks ([`ask`]): its key is a return address, and not an outlined function.
+pub(super) const BY_RETURN: usize = 1;
+/// It asks at each call, so what was loaded and unloaded is noticed.
+pub(super) const ALWAYS: usize = 2;
+/// Its call means the same in a task of another runtime: it opens a region, or waits for a lock.
+pub(super) const ANYWHERE: usize = 4;
+
+// The runtime of the entry point's call that the thread is in, where there are several.
+workspan_recorder::thread_word!(Called: Instance, "workspan_gomp_called");
+// The file that last called on this thread, in a process with one runtime.
+workspan_recorder::thread_word!(pub(super) LastCaller: Caller, "workspan_gomp_caller");
 
 impl Entry {
     pub(super) const fn new(name: &'static CStr, form: u8) -> Self {
         Entry {
             route: AtomicUsize::new(NOT_LOOKED_FOR),
-            real: AtomicUsize::new(0),
-            name,
+            real: Function::new(name),
             form,
         }
     }
@@ -87,66 +60,114 @@ impl Entry {
         }
     }
 
-    /// The real function's address.
+    /// The real function's address, of the runtime that this thread called.
     #[inline]
     pub(super) fn real(&self) -> usize {
-        match self.real.load(Ordering::Acquire) {
-            0 => self.find(),
+        match self.real.of_one() {
+            0 => self.find(called()),
+            found => found,
+        }
+    }
+
+    /// That of this runtime; null: of the first.
+    #[inline]
+    pub(super) fn real_of(&self, runtime: *const Instance) -> usize {
+        match self.real.of_one() {
+            0 => self.find(runtime),
             found => found,
         }
     }
 
     #[cold]
-    fn find(&self) -> usize {
-        if !self.look() {
+    fn find(&self, runtime: *const Instance) -> usize {
+        let _errno = KeepErrno::new();
+        // SAFETY: runtimes are never freed.
+        let runtime = unsafe { runtime.as_ref() }.or_else(|| GNU.first());
+        let found = runtime.map_or(0, |runtime| self.real.of(&GNU, runtime));
+        if found == 0 {
             // Without this library the program's loader would have found nothing either.
             eprintln!(
                 "workspan: the program called {:?}, which no OpenMP runtime in it has",
-                self.name
+                self.real.name
             );
             std::process::abort();
         }
-        self.real.load(Ordering::Acquire)
-    }
-
-    /// Looks for the real function; false when there is none.
-    pub(super) fn look(&self) -> bool {
-        // SAFETY: the location is the calling thread's own; the program must not see what the loader does to it.
-        let errno = unsafe { *__errno_location() };
-        // SAFETY: the name is a C string.
-        let mut found = unsafe { dlsym(NEXT, self.name.as_ptr()) };
-        if found.is_null() {
-            found = self.in_a_loaded_libgomp();
-        }
-        if !found.is_null() {
-            self.real.store(found as usize, Ordering::Release);
-            let foreign = is_of_libomp(found);
-            let route = if foreign { found as usize } else { OURS };
-            self.route.store(route, Ordering::Release);
-        }
-        // SAFETY: as above.
-        unsafe { *__errno_location() = errno };
-        !found.is_null()
-    }
-
-    fn in_a_loaded_libgomp(&self) -> *mut c_void {
-        let mut search = Search {
-            name: self.name,
-            found: ptr::null_mut(),
-        };
-        // SAFETY: the visitor gets the search it expects, and is called before this returns.
-        unsafe { dl_iterate_phdr(visit, (&raw mut search).cast()) };
-        search.found
+        found
     }
 }
 
-/// Looks for the functions of all entry points, once.
-pub(super) fn look_for_all() {
-    static DONE: AtomicBool = AtomicBool::new(false);
-    if DONE.load(Ordering::Relaxed) || DONE.swap(true, Ordering::Relaxed) {
-        return;
+/// The runtime of the call that this thread is in; null: the first.
+#[inline]
+pub(super) fn called() -> *const Instance {
+    let only = GNU.only();
+    if only.is_null() { Called::get() } else { only }
+}
+
+/// The runtime itself; `None` where none is loaded any more.
+pub(super) fn instance(runtime: *const Instance) -> Option<&'static Instance> {
+    // SAFETY: runtimes are never freed.
+    unsafe { runtime.as_ref() }.or_else(|| GNU.first())
+}
+
+/// Whether these are the same runtime.
+fn are_same(one: *const Instance, other: &'static Instance) -> bool {
+    instance(one).is_some_and(|one| ptr::eq(one, other))
+}
+
+/// What an entry point calls while it does not know where the call goes: [`OURS`], or the real function's address. `how` is some of
+/// [`BY_RETURN`], [`ALWAYS`] and [`ANYWHERE`].
+pub(super) extern "C" fn ask(entry: &Entry, key: usize, how: usize) -> usize {
+    let _errno = KeepErrno::new();
+    if how & ALWAYS != 0 {
+        now_and_then(&GNU);
     }
-    let tables: [&[Entry]; 13] = [
+    let inside = frame::runtime();
+    let key = if how & BY_RETURN == 0 {
+        Key::Code(key)
+    } else {
+        Key::Return(key)
+    };
+    let callee = match (key, inside) {
+        // Called by a jump from an outlined function.
+        (Key::Return(address), Some(inside)) if GNU.are_several() && is_ours(address) => {
+            instance(inside).map_or(Callee::Missing, |runtime| Callee::Is(runtime, None))
+        }
+        _ => GNU.callee(key),
+    };
+    let (runtime, is_clear) = match callee {
+        Callee::Is(runtime, caller) => {
+            if let Some(caller) = caller {
+                LastCaller::set(ptr::from_ref(caller).cast_mut());
+            }
+            (runtime, true)
+        }
+        Callee::Unclear | Callee::Missing => match inside.map_or_else(|| GNU.first(), instance) {
+            Some(runtime) => (runtime, false),
+            None => return entry.find(ptr::null()),
+        },
+    };
+    let real = entry.find(runtime);
+    if GNU.are_several() {
+        Called::set(ptr::from_ref(runtime).cast_mut());
+        let is_at_home = how & ANYWHERE != 0 || inside.is_none_or(|at| are_same(at, runtime));
+        return if is_clear && is_at_home && !runtime.is_llvm {
+            OURS
+        } else {
+            real
+        };
+    }
+    let route = if runtime.is_llvm { real } else { OURS };
+    entry.route.store(route, Ordering::Release);
+    if GNU.are_several() {
+        // Another one came meanwhile: every call asks from now on.
+        entry.route.store(NOT_LOOKED_FOR, Ordering::Release);
+    }
+    route
+}
+
+/// Forgets what is known of the one runtime, for all entry points.
+fn forget() {
+    let tables: [&[Entry]; 14] = [
         &barrier::barriers::TABLE,
         &barrier::single_copies::TABLE,
         &chunk::starts::TABLE,
@@ -154,6 +175,7 @@ pub(super) fn look_for_all() {
         &chunk::ends::TABLE,
         &detach::events::TABLE,
         &lock::locks::TABLE,
+        &lock::inits::TABLE,
         &region::regions::TABLE,
         &region::starts::TABLE,
         &region::ends::TABLE,
@@ -170,106 +192,8 @@ pub(super) fn look_for_all() {
         &taskwait::TASKWAIT,
         &taskwait::TASKWAIT_DEPEND,
     ];
-    // An older libgomp has not all of them; nobody calls those.
     for entry in tables.into_iter().flatten().chain(alone) {
-        entry.look();
+        entry.route.store(NOT_LOOKED_FOR, Ordering::Release);
+        entry.real.forget();
     }
-}
-
-/// What an entry point calls while nothing is known of its function.
-pub(super) extern "C" fn look_for(entry: &Entry) {
-    entry.find();
-}
-
-struct Search {
-    name: &'static CStr,
-    found: *mut c_void,
-}
-
-unsafe extern "C" fn visit(object: *mut LoadedObject, _size: usize, data: *mut c_void) -> c_int {
-    // SAFETY: the loader's object is valid during the call; `data` is the search; a file that is loaded is not loaded anew.
-    unsafe {
-        let search = &mut *data.cast::<Search>();
-        if (*object).name.is_null() {
-            return 0;
-        }
-        let path = CStr::from_ptr((*object).name).to_bytes();
-        let file = path.rsplit(|&b| b == b'/').next().unwrap_or(path);
-        if !file.starts_with(b"libgomp") {
-            return 0;
-        }
-        let library = dlopen((*object).name, RTLD_LAZY | RTLD_NOLOAD);
-        if !library.is_null() {
-            search.found = dlsym(library, search.name.as_ptr());
-        }
-        c_int::from(!search.found.is_null())
-    }
-}
-
-/// A loaded file.
-pub(super) struct File {
-    path: *const c_char,
-    /// Where it is loaded.
-    pub(super) base: usize,
-}
-
-struct Lookup {
-    address: usize,
-    found: Option<File>,
-}
-
-/// The file that holds this address; `None` when it is in none. Unlike `dladdr` this takes no lock that a thread holds which
-/// runs a library's constructors, and may wait there for the calling thread.
-pub(super) fn file_of(address: usize) -> Option<File> {
-    let mut lookup = Lookup {
-        address,
-        found: None,
-    };
-    // SAFETY: the visitor gets the look-up it expects, and is called before this returns.
-    unsafe { dl_iterate_phdr(holds, (&raw mut lookup).cast()) };
-    lookup.found
-}
-
-unsafe extern "C" fn holds(object: *mut LoadedObject, _size: usize, data: *mut c_void) -> c_int {
-    // SAFETY: the loader's object and its headers are valid during the call; `data` is the look-up.
-    unsafe {
-        let lookup = &mut *data.cast::<Lookup>();
-        let object = &*object;
-        if object.headers.is_null() {
-            return 0;
-        }
-        let count = usize::from(object.header_count);
-        let headers = core::slice::from_raw_parts(object.headers, count);
-        let holds = headers.iter().any(|header| {
-            let start = object.bias.wrapping_add(header.address);
-            header.kind == PT_LOAD && lookup.address.wrapping_sub(start) < header.memory_size
-        });
-        if holds {
-            lookup.found = Some(File {
-                path: object.name,
-                base: object.bias,
-            });
-        }
-        c_int::from(holds)
-    }
-}
-
-/// True for a function of libomp (or libiomp5, under whatever name): its file has LLVM's own entry points too.
-fn is_of_libomp(function: *mut c_void) -> bool {
-    let Some(file) = file_of(function as usize) else {
-        return false;
-    };
-    if file.path.is_null() {
-        return false;
-    }
-    // SAFETY: the file's name is a C string of the loader's, and it is loaded already.
-    let own = unsafe {
-        let library = dlopen(file.path, RTLD_LAZY | RTLD_NOLOAD);
-        if library.is_null() {
-            return false;
-        }
-        dlsym(library, c"__kmpc_fork_call".as_ptr())
-    };
-    // What the library depends on is searched too.
-    !own.is_null() && file_of(own as usize).is_some_and(|f| f.base == file.base)
 }

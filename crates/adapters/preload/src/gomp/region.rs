@@ -14,9 +14,10 @@ use workspan_recorder::wire::primitive;
 
 use super::budget::Paused;
 use super::frame::{self, Frame, Share};
-use super::real::Entry;
+use super::real::{ALWAYS, ANYWHERE, Entry};
 use super::shim::{Call, entries};
 use super::{budget, chunk, pool, real};
+use crate::runtimes::Instance;
 use crate::sites;
 
 /// What libgomp's threads get instead of the outlined function's argument. It is the master's, which waits for them.
@@ -27,6 +28,7 @@ pub(super) struct Region {
     function: usize,
     data: *mut u8,
     team: u64,
+    runtime: *const Instance,
 }
 
 /// An outlined function.
@@ -39,7 +41,7 @@ pub(super) static THREADS: Entry = Entry::new(c"omp_get_num_threads", 0);
 const PLAIN: u8 = 0;
 const REDUCTIONS: u8 = 1;
 
-entries! { regions, parallel:
+entries! { regions, parallel, by_function ALWAYS | ANYWHERE;
     GOMP_parallel = PLAIN,
     GOMP_parallel_loop_static = PLAIN,
     GOMP_parallel_loop_dynamic = PLAIN,
@@ -53,7 +55,7 @@ entries! { regions, parallel:
     GOMP_parallel_reductions = REDUCTIONS,
 }
 
-entries! { starts, start:
+entries! { starts, start, by_function ALWAYS | ANYWHERE;
     GOMP_parallel_start = PLAIN,
     GOMP_parallel_loop_static_start = PLAIN,
     GOMP_parallel_loop_dynamic_start = PLAIN,
@@ -64,22 +66,22 @@ entries! { starts, start:
 
 entries! { ends, end: GOMP_parallel_end = PLAIN }
 
-/// The calling thread's number in its team.
-pub(super) fn thread_number() -> u64 {
+/// The calling thread's number in its team of this runtime's.
+fn thread_number(runtime: *const Instance) -> u64 {
     // SAFETY: the function has no arguments.
-    unsafe { number_from(&THREAD_NUMBER) }
+    unsafe { number_from(THREAD_NUMBER.real_of(runtime)) }
 }
 
 /// Threads in the calling thread's team.
 pub(super) fn threads() -> u64 {
     // SAFETY: as above.
-    unsafe { number_from(&THREADS) }
+    unsafe { number_from(THREADS.real()) }
 }
 
-unsafe fn number_from(entry: &Entry) -> u64 {
+unsafe fn number_from(function: usize) -> u64 {
     type Get = unsafe extern "C" fn() -> c_int;
     // SAFETY: the caller's: a function of this type.
-    let get: Get = unsafe { core::mem::transmute(entry.real()) };
+    let get: Get = unsafe { core::mem::transmute(function) };
     // SAFETY: as above.
     u64::try_from(unsafe { get() }).unwrap_or(0)
 }
@@ -102,8 +104,7 @@ pub(super) unsafe fn run(function: usize, data: *mut u8) {
 /// # Safety
 /// `h` is the calling thread's live handle, the call one of an entry point for regions.
 unsafe fn open(h: *mut Handle, call: &Call) -> Region {
-    real::look_for_all();
-    pool::number();
+    pool::tell_runtime();
     let (function, data) = (call.argument(0), call.argument(1) as *mut u8);
     let site = sites::at(function, primitive::PARALLEL, false);
     // SAFETY: the caller's.
@@ -113,6 +114,7 @@ unsafe fn open(h: *mut Handle, call: &Call) -> Region {
         function,
         data,
         team,
+        runtime: real::called(),
     }
 }
 
@@ -142,15 +144,24 @@ unsafe extern "C-unwind" fn parallel(call: &mut Call, entry: &Entry) -> usize {
 unsafe extern "C-unwind" fn member(region: *mut Region) {
     // SAFETY: the master's region lives until all threads are through here; the handle is this thread's.
     unsafe {
-        let (function, data) = ((*region).function, (*region).data);
+        let Region {
+            function,
+            data,
+            team,
+            runtime,
+            ..
+        } = *region;
         let h = adapter::handle();
         if h.is_null() {
             return run(function, data);
         }
-        let mut share = Share::new((*region).team, thread_number());
-        begin(h, &share);
+        let mut share = Share::new(team, thread_number(runtime));
+        begin(h, &share, runtime);
         let below = frame::current();
-        let mut here = implicit(h, function, &raw mut share, below);
+        let mut here = Frame {
+            runtime,
+            ..implicit(h, function, &raw mut share, below)
+        };
         frame::set_current(&raw mut here);
         run(function, data);
         frame::set_current(below);
@@ -168,10 +179,10 @@ fn implicit(h: *mut Handle, function: usize, share: *mut Share, below: *mut Fram
 
 /// # Safety
 /// `h` is the calling thread's live handle.
-unsafe fn begin(h: *mut Handle, share: &Share) {
+unsafe fn begin(h: *mut Handle, share: &Share, runtime: *const Instance) {
     // SAFETY: the caller's.
     unsafe {
-        pool::join(h);
+        pool::join(h, runtime);
         adapter::member(h, share.team, share.phase, share.index, Handle::now(h));
     }
 }
@@ -207,7 +218,10 @@ unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
         let paused = budget::pause(frame::current());
         let region = open(h, call);
         let share = Share::new(region.team, 0);
-        let here = implicit(h, region.function, core::ptr::null_mut(), frame::current());
+        let here = Frame {
+            runtime: region.runtime,
+            ..implicit(h, region.function, core::ptr::null_mut(), frame::current())
+        };
         let open = Box::into_raw(Box::new(Open {
             here,
             share,
@@ -219,7 +233,7 @@ unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
         call.set_argument(0, member as *const () as usize);
         call.set_argument(1, (&raw mut (*open).region) as usize);
         let result = call.forward(entry.real());
-        begin(h, &(*open).share);
+        begin(h, &(*open).share, (*open).region.runtime);
         frame::set_current(&raw mut (*open).here);
         result
     }

@@ -92,17 +92,32 @@ impl Call {
     }
 }
 
-/// The first instructions of every entry point, before those given. A function that is not libgomp's is jumped to: it
-/// may look where it returns to. What they use besides, r11, no caller expects to be kept.
+/// The first instructions of every entry point, before those given. `$key` puts into r11 what tells whose the call is: the outlined
+/// function, or where the call returns to. Where the thread's last caller holds that, and the process has one runtime, the entry's
+/// route is where the call goes. Else [`ask`](super::real::ask) says it. A function that is not libgomp's is jumped to: it
+/// may look where it returns to. What they use besides, r10 and r11, no caller expects to be kept.
 macro_rules! front {
-    ($entry:path, $offset:expr, $($rest:tt)*) => {
+    ($entry:path, $offset:expr, ($($key:literal),+), $how:expr, $($rest:tt)*) => {
         core::arch::naked_asm!(
             ".cfi_startproc",
-            "2: mov r11, [rip + {entry} + {offset}]",
+            $($key,)+
+            ".if {how} & {always}",
+            "jmp 4f",
+            ".endif",
+            "mov r10, qword ptr [rip + workspan_gomp_caller@GOTTPOFF]",
+            "mov r10, qword ptr fs:[r10]",
+            "test r10, r10",
+            "jz 4f",
+            "sub r11, [r10 + {start}]",
+            "cmp r11, [r10 + {size}]",
+            "jae 5f",
+            "mov r11, [rip + {entry} + {offset}]",
             "cmp r11, {ours}",
             "je 3f",
-            "jb 4f",
+            "jb 5f",
             "jmp r11",
+            "5:",
+            $($key,)+
             "4:",
             "push rdi",
             "push rsi",
@@ -113,7 +128,10 @@ macro_rules! front {
             "sub rsp, 8",
             ".cfi_def_cfa_offset 64",
             "lea rdi, [rip + {entry} + {offset}]",
-            "call {look_for}",
+            "mov rsi, r11",
+            "mov edx, {how}",
+            "call {ask}",
+            "mov r11, rax",
             "add rsp, 8",
             "pop r9",
             "pop r8",
@@ -122,21 +140,39 @@ macro_rules! front {
             "pop rsi",
             "pop rdi",
             ".cfi_def_cfa_offset 8",
-            "jmp 2b",
+            "cmp r11, {ours}",
+            "je 3f",
+            "jmp r11",
             "3:",
             $($rest)*
             entry = sym $entry,
             offset = const $offset,
             ours = const $crate::gomp::real::OURS,
-            look_for = sym $crate::gomp::real::look_for,
+            how = const $how,
+            always = const $crate::gomp::real::ALWAYS,
+            start = const core::mem::offset_of!($crate::runtimes::Caller, start),
+            size = const core::mem::offset_of!($crate::runtimes::Caller, size),
+            ask = sym $crate::gomp::real::ask,
         )
     };
 }
 
 /// Defines, in a module, entry points that a function `unsafe extern "C-unwind" fn(&mut Call, &Entry) -> usize` serves,
-/// each with its [`form`](super::real::Entry::form), and the table of them.
+/// each with its [`form`](super::real::Entry::form), and the table of them. Whose a call is tells where it returns to, or, `by_function`, its first
+/// argument; how it asks is then said as of [`ask`](super::real::ask).
 macro_rules! entries {
-    ($module:ident, $serve:ident: $($name:ident = $form:expr),+ $(,)?) => {
+    ($module:ident, $serve:ident, by_function $how:expr; $($names:tt)+) => {
+        $crate::gomp::shim::entries! { @ $module, $serve, ("mov r11, rdi"), $how; $($names)+ }
+    };
+    ($module:ident, $serve:ident, by_return $how:expr; $($names:tt)+) => {
+        $crate::gomp::shim::entries! {
+            @ $module, $serve, ("mov r11, [rsp]"), $how | $crate::gomp::real::BY_RETURN; $($names)+
+        }
+    };
+    ($module:ident, $serve:ident: $($names:tt)+) => {
+        $crate::gomp::shim::entries! { $module, $serve, by_return 0; $($names)+ }
+    };
+    (@ $module:ident, $serve:ident, $key:tt, $how:expr; $($name:ident = $form:expr),+ $(,)?) => {
         pub(super) mod $module {
             #[allow(unused_imports, reason = "not all have forms")]
             use super::*;
@@ -159,6 +195,8 @@ macro_rules! entries {
                     $crate::gomp::shim::front!(
                         TABLE,
                         Index::$name as usize * size_of::<$crate::gomp::real::Entry>(),
+                        $key,
+                        $how,
                         "push r9",
                         "push r8",
                         "push rcx",
@@ -191,6 +229,8 @@ macro_rules! returning {
             $crate::gomp::shim::front!(
                 $entry,
                 0,
+                ("mov r11, [rsp]"),
+                $crate::gomp::real::BY_RETURN,
                 "mov rsi, [rsp]",
                 "jmp {serve}",
                 ".cfi_endproc",
@@ -200,7 +240,7 @@ macro_rules! returning {
     )+ };
 }
 
-/// Defines an entry point whose function takes the same arguments.
+/// Defines an entry point whose first argument is an outlined function, and whose function takes the same arguments.
 macro_rules! alike {
     ($($name:ident, $entry:path => $serve:ident);+ $(;)?) => { $(
         #[unsafe(naked)]
@@ -208,6 +248,8 @@ macro_rules! alike {
         unsafe extern "C-unwind" fn $name() {
             $crate::gomp::shim::front!(
                 $entry,
+                0,
+                ("mov r11, rdi"),
                 0,
                 "jmp {serve}",
                 ".cfi_endproc",

@@ -248,7 +248,7 @@ unsafe fn recorded(h: *mut Handle, arguments: &Arguments, shape: Shape, parent: 
         let kind = if in_team {
             create::DEFERRED
         } else {
-            pool::number();
+            pool::tell_runtime();
             create::INLINE
         };
         let site = arguments.site();

@@ -239,7 +239,7 @@ unsafe fn taskloop(a: &Arguments) {
             };
             return a.give(a.function, a.data, a.copy, bare);
         }
-        pool::number();
+        pool::tell_runtime();
         let parent = frame::current();
         let paused = budget::pause(parent);
         let in_team = (*parent).in_team;

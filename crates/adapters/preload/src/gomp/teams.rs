@@ -5,10 +5,11 @@ use workspan_recorder::adapter;
 use workspan_recorder::wire::{create, primitive};
 
 use super::frame::{self, Frame, Share};
-use super::real::Entry;
+use super::real::{self, ALWAYS, ANYWHERE, Entry};
 use super::region::run;
 use super::shim::{Call, entries};
 use super::{budget, chunk, pool};
+use crate::runtimes::Instance;
 use crate::sites;
 
 struct League {
@@ -16,9 +17,10 @@ struct League {
     data: *mut u8,
     site: u32,
     scope: u64,
+    runtime: *const Instance,
 }
 
-entries! { leagues, teams: GOMP_teams_reg = 0 }
+entries! { leagues, teams, by_function ALWAYS | ANYWHERE; GOMP_teams_reg = 0 }
 
 unsafe extern "C-unwind" fn teams(call: &mut Call, entry: &Entry) -> usize {
     let h = adapter::handle();
@@ -27,7 +29,7 @@ unsafe extern "C-unwind" fn teams(call: &mut Call, entry: &Entry) -> usize {
         if h.is_null() {
             return call.forward(entry.real());
         }
-        pool::number();
+        pool::tell_runtime();
         let paused = budget::pause(frame::current());
         let function = call.argument(0);
         let site = sites::at(function, primitive::PARALLEL, false);
@@ -36,6 +38,7 @@ unsafe extern "C-unwind" fn teams(call: &mut Call, entry: &Entry) -> usize {
             data: call.argument(1) as *mut u8,
             site,
             scope: adapter::scope_open(h, false),
+            runtime: real::called(),
         };
         call.set_argument(0, team as *const () as usize);
         call.set_argument(1, (&raw mut league) as usize);
@@ -62,6 +65,7 @@ unsafe extern "C-unwind" fn team(league: *mut League) {
         let mut share = Share::new(0, 0);
         let mut here = Frame {
             share: &raw mut share,
+            runtime: league.runtime,
             ..Frame::new(below, h, league.function)
         };
         frame::set_current(&raw mut here);

@@ -6,22 +6,33 @@
 
 use core::ffi::{CStr, c_void};
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::Mutex;
 
-use super::ffi::{self, ObjectInfo};
+use workspan_recorder::adapter::KeepErrno;
+
+use super::ffi;
 use super::lane;
+use crate::runtimes::{Callee, Caller, Family, Function, Key, now_and_then};
+
+/// Copies of LLVM's runtime.
+static LLVM: Family = Family::new(c"__kmpc_fork_call", "LLVM OpenMP", forget);
+
+// The file that last called on this thread, in a process with one runtime.
+workspan_recorder::thread_word!(LastCaller: Caller, "workspan_ompt_caller");
 
 /// An entry point of the runtime.
-struct Real {
-    name: &'static CStr,
-    found: AtomicPtr<c_void>,
-}
+struct Real(Function);
 
 static TASKLOOP: Real = Real::new(c"__kmpc_taskloop");
 static TASKLOOP_5: Real = Real::new(c"__kmpc_taskloop_5");
 static FORK: Real = Real::new(c"__kmpc_fork_call");
 static BEGIN_IF0: Real = Real::new(c"__kmpc_omp_task_begin_if0");
+
+/// Forgets what is known of the one runtime.
+fn forget() {
+    for real in [&TASKLOOP, &TASKLOOP_5, &FORK, &BEGIN_IF0] {
+        real.0.forget();
+    }
+}
 
 /// Defines an exported function that calls `$note` with its return address and third argument, and jumps where that says.
 /// The register in which a caller counts vector arguments is kept too, as some of the functions take any number of arguments.
@@ -67,21 +78,22 @@ entry!(__kmpc_fork_call, fork);
 entry!(__kmpc_omp_task_begin_if0, begin_if0);
 
 /// `__kmpc_fork_call(location, arguments, function, …)`.
-extern "C" fn fork(return_address: usize, function: usize) -> *mut c_void {
+extern "C" fn fork(_return_address: usize, function: usize) -> *mut c_void {
+    now_and_then(&LLVM);
     if let Some(lane) = lane::of_thread() {
         lane.region_function = function;
     }
-    FORK.get(return_address)
+    FORK.get(Key::Code(function))
 }
 
 extern "C" fn taskloop(return_address: usize) -> *mut c_void {
     note_taskloop(return_address);
-    TASKLOOP.get(return_address)
+    TASKLOOP.get(Key::Return(return_address))
 }
 
 extern "C" fn taskloop_5(return_address: usize) -> *mut c_void {
     note_taskloop(return_address);
-    TASKLOOP_5.get(return_address)
+    TASKLOOP_5.get(Key::Return(return_address))
 }
 
 fn note_taskloop(return_address: usize) {
@@ -94,85 +106,45 @@ extern "C" fn begin_if0(return_address: usize) -> *mut c_void {
     if let Some(lane) = lane::of_thread() {
         lane.said_if = true;
     }
-    BEGIN_IF0.get(return_address)
+    BEGIN_IF0.get(Key::Return(return_address))
 }
 
 impl Real {
     const fn new(name: &'static CStr) -> Real {
-        Real {
-            name,
-            found: AtomicPtr::new(ptr::null_mut()),
-        }
+        Real(Function::new(name))
     }
 
     /// The function the caller would have called.
     #[inline]
-    fn get(&self, caller: usize) -> *mut c_void {
-        let found = self.found.load(Ordering::Relaxed);
-        if found.is_null() {
-            return self.look(caller);
+    fn get(&self, key: Key) -> *mut c_void {
+        // SAFETY: callers live for ever.
+        let is_known =
+            unsafe { LastCaller::get().as_ref() }.is_some_and(|last| last.holds(key.address()));
+        let found = if is_known { self.0.of_one() } else { 0 };
+        if found == 0 {
+            return self.look(key);
         }
-        found
+        found as *mut c_void
     }
 
     #[cold]
-    fn look(&self, caller: usize) -> *mut c_void {
-        // SAFETY: the location of errno is the thread's own.
-        let errno = unsafe { ffi::__errno_location() };
-        // SAFETY: as above.
-        let kept = unsafe { *errno };
-        // SAFETY: the name is a C string.
-        let next = unsafe { ffi::dlsym(ffi::RTLD_NEXT, self.name.as_ptr()) };
-        let real = if next.is_null() {
-            self.of_caller(caller)
-        } else {
-            self.found.store(next, Ordering::Relaxed);
-            next
-        };
-        // SAFETY: as above.
-        unsafe { *errno = kept };
-        if real.is_null() {
-            missing(self.name);
-        }
-        real
-    }
-
-    /// In a program that loads its OpenMP library at run time for itself alone, only the calling object knows it.
-    fn of_caller(&self, caller: usize) -> *mut c_void {
-        static KNOWN: Mutex<Vec<(usize, &CStr, usize)>> = Mutex::new(Vec::new());
-        let Ok(mut known) = KNOWN.lock() else {
-            return ptr::null_mut();
-        };
-        if let Some(&(_, _, real)) = known
-            .iter()
-            .find(|&&(at, name, _)| at == caller && name == self.name)
-        {
-            return real as *mut c_void;
-        }
-        let mut info = ObjectInfo {
-            file: ptr::null(),
-            base: ptr::null_mut(),
-            symbol: ptr::null(),
-            address: ptr::null_mut(),
-        };
-        // SAFETY: `info` may be written; the object is loaded already, so opening it runs nothing, and as its code is
-        // running, closing it unloads nothing.
-        let real = unsafe {
-            if ffi::dladdr(caller as *const c_void, &raw mut info) == 0 || info.file.is_null() {
-                return ptr::null_mut();
+    #[inline(never)]
+    fn look(&self, key: Key) -> *mut c_void {
+        let _errno = KeepErrno::new();
+        let runtime = match LLVM.callee(key) {
+            Callee::Is(runtime, caller) => {
+                if let Some(caller) = caller {
+                    LastCaller::set(ptr::from_ref(caller).cast_mut());
+                }
+                Some(runtime)
             }
-            let object = ffi::dlopen(info.file, ffi::RTLD_LAZY | ffi::RTLD_NOLOAD);
-            if object.is_null() {
-                return ptr::null_mut();
-            }
-            let real = ffi::dlsym(object, self.name.as_ptr());
-            ffi::dlclose(object);
-            real
+            Callee::Unclear | Callee::Missing => LLVM.first(),
         };
-        if known.len() < 1024 {
-            known.push((caller, self.name, real as usize));
+        let real = runtime.map_or(0, |runtime| self.0.of(&LLVM, runtime));
+        if real == 0 {
+            missing(self.0.name);
         }
-        real
+        real as *mut c_void
     }
 }
 

@@ -125,28 +125,11 @@ pub(super) mod dependence {
     pub(crate) const INOUT_ALL_MEMORY: c_int = 35;
 }
 
-/// `Dl_info` of the C library.
-#[repr(C)]
-pub(super) struct ObjectInfo {
-    pub(super) file: *const c_char,
-    pub(super) base: *mut c_void,
-    pub(super) symbol: *const c_char,
-    pub(super) address: *mut c_void,
-}
-
-pub(super) const RTLD_LAZY: c_int = 1;
-pub(super) const RTLD_NOLOAD: c_int = 4;
-/// The next object after this one in the order of symbol search.
-pub(super) const RTLD_NEXT: *mut c_void = -1_isize as *mut c_void;
 /// All objects in that order.
 pub(super) const RTLD_DEFAULT: *mut c_void = core::ptr::null_mut();
 
 unsafe extern "C" {
     pub(super) fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
-    pub(super) fn dladdr(address: *const c_void, info: *mut ObjectInfo) -> c_int;
-    pub(super) fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
-    pub(super) fn dlclose(handle: *mut c_void) -> c_int;
-    pub(super) fn __errno_location() -> *mut c_int;
     pub(super) fn write(fd: c_int, from: *const c_void, length: usize) -> isize;
     pub(super) fn abort() -> !;
 }

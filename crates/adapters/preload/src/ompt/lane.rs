@@ -14,6 +14,7 @@ use super::region::Member;
 use super::start;
 use super::sync::Group;
 use super::word::{level, on_stack, unpack};
+use crate::loaded::era;
 use crate::sites;
 
 const SITES: usize = 64;
@@ -78,7 +79,7 @@ fn site_of(return_address: usize, primitive: u8) -> u32 {
 /// Where a lane keeps the site of such a call, and under what.
 #[inline]
 fn place_of(return_address: usize, primitive: u8) -> (usize, u64) {
-    let key = (return_address as u64) << 8 | u64::from(primitive);
+    let key = ((return_address as u64) << 8 | u64::from(primitive)) ^ era();
     ((return_address ^ return_address >> 6) % SITES, key)
 }
 

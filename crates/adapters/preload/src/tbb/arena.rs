@@ -134,7 +134,7 @@ pub(super) unsafe extern "C-unwind" fn execute(
     ret: usize,
     sp: usize,
 ) {
-    let real = real::EXECUTE.get();
+    let real = real::EXECUTE.get(ret);
     let h = adapter::handle();
     if h.is_null() {
         // SAFETY: the caller's.

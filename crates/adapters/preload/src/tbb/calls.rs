@@ -8,7 +8,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -17,6 +17,7 @@ use workspan_recorder::{adapter, is_on};
 use super::frame::here;
 use super::shape::Shape;
 use super::steps::{Step, Steps};
+use crate::loaded::{era, is_ours, with_path_of};
 
 /// Where a call was made.
 #[derive(Clone, Copy)]
@@ -55,6 +56,8 @@ pub(super) struct Seen {
     /// The part of the stack that was unwound.
     low: Cell<usize>,
     high: Cell<usize>,
+    /// When the steps were found.
+    era: Cell<u64>,
     /// The call that libtbb's own of the pipeline's stages stand for.
     stand_in: Cell<Call>,
 }
@@ -68,6 +71,7 @@ thread_local! {
             briefly: [const { Cell::new((0, 0)) }; BRIEFLY],
             low: Cell::new(usize::MAX),
             high: Cell::new(0),
+            era: Cell::new(0),
             stand_in: Cell::new(Call::NONE),
         }
     };
@@ -111,7 +115,7 @@ pub(super) fn site(call: Call, shape: &Shape, primitive: u8) -> u32 {
 /// innermost return address.
 #[inline]
 pub(super) fn brief(call: Call, shape: &Shape) -> u32 {
-    let key = mix(std::ptr::from_ref(shape) as u64, call.ret);
+    let key = mix(std::ptr::from_ref(shape) as u64 ^ era(), call.ret);
     let slot = &Seen::here().briefly[(key >> 32) as usize % BRIEFLY];
     let (known, site) = slot.get();
     if known == key {
@@ -135,7 +139,7 @@ pub(super) fn stand_in(call: Call) -> Call {
 
 #[inline]
 fn of(seen: &Seen, call: Call, primitive: u8, class: u64, name: &str, depth: usize) -> u32 {
-    let start = class ^ u64::from(primitive) << 56;
+    let start = class ^ u64::from(primitive) << 56 ^ era();
     let mut key = start;
     if walk(seen, call, depth, |address| key = mix(key, address)) {
         let slot = &seen.sites[(key >> 32) as usize % SITES];
@@ -208,6 +212,11 @@ fn walk(seen: &Seen, call: Call, depth: usize, mut tell: impl FnMut(usize)) -> b
     if ret == 0 {
         return true;
     }
+    if seen.era.get() != era() {
+        // Other functions may lie where some did that were unloaded.
+        seen.steps.clear();
+        seen.era.set(era());
+    }
     if !cfg!(target_arch = "x86_64") {
         tell(ret);
         return true;
@@ -241,21 +250,12 @@ fn walk(seen: &Seen, call: Call, depth: usize, mut tell: impl FnMut(usize)) -> b
     }
 }
 
-#[repr(C)]
-struct Names {
-    file: *const c_char,
-    base: *mut c_void,
-    symbol: *const c_char,
-    address: *mut c_void,
-}
-
 type Each = unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int;
 
 unsafe extern "C" {
     fn _Unwind_Backtrace(each: Each, with: *mut c_void) -> c_int;
     fn _Unwind_GetIP(frame: *mut c_void) -> usize;
     fn _Unwind_GetCFA(frame: *mut c_void) -> usize;
-    fn dladdr(address: *const c_void, names: *mut Names) -> c_int;
     fn __errno_location() -> *mut c_int;
 }
 
@@ -349,24 +349,12 @@ fn keep(seen: &Seen, ret: usize, bytes: usize, runtime: bool) {
     });
 }
 
+/// Whether the address lies in this library, in libtbb or in the C or C++ library.
 fn is_runtime(address: usize) -> bool {
-    let mut names = Names {
-        file: std::ptr::null(),
-        base: std::ptr::null_mut(),
-        symbol: std::ptr::null(),
-        address: std::ptr::null_mut(),
-    };
-    // SAFETY: any address may be asked for; the file's name lasts as long as the object is loaded.
-    unsafe {
-        if dladdr(address as *const c_void, &raw mut names) == 0 || names.file.is_null() {
-            return false;
-        }
-        let file = CStr::from_ptr(names.file).to_bytes();
-        let name = file.rsplit(|&b| b == b'/').next().unwrap_or(file);
-        let mut own = Names { ..names };
-        dladdr(is_runtime as *const c_void, &raw mut own);
-        own.base == names.base
-            || [
+    is_ours(address)
+        || with_path_of(address, |path| {
+            let name = path.rsplit(|&b| b == b'/').next().unwrap_or(path);
+            [
                 &b"libtbb"[..],
                 b"libc.so",
                 b"libc-",
@@ -376,5 +364,6 @@ fn is_runtime(address: usize) -> bool {
             ]
             .iter()
             .any(|runtime| name.starts_with(runtime))
-    }
+        })
+        .unwrap_or(false)
 }

@@ -127,17 +127,26 @@ entry!(
     "x4"
 );
 
+entry!(
+    initialize = "_ZN3tbb6detail2r110initializeERNS0_2d118task_group_contextE",
+    make_context,
+    "rsi",
+    "rdx",
+    "x1",
+    "x2"
+);
+
 /// `r1::initialize(task_group_context&)`: a context is made.
 ///
 /// # Safety
-/// As oneTBB's function.
-#[unsafe(export_name = "_ZN3tbb6detail2r110initializeERNS0_2d118task_group_contextE")]
-pub unsafe extern "C-unwind" fn initialize(context: usize) {
+/// As oneTBB's function; the last two say where the call was made.
+unsafe extern "C-unwind" fn make_context(context: usize, ret: usize, _sp: usize) {
+    real::notice_changes();
     // SAFETY: the caller gives a context of 128 bytes that it is constructing.
     unsafe {
         if is_on() {
             context::made(context, budget::made());
         }
-        real::INITIALIZE.get()(context);
+        real::INITIALIZE.get(ret)(context);
     }
 }

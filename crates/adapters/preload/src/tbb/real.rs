@@ -1,97 +1,114 @@
-//! libtbb's own functions, found when first called.
+//! libtbb's own functions: of the one libtbb that a process has as a rule, or of the caller's ([`crate::runtimes`]).
 
-use std::ffi::{CStr, c_char, c_int, c_void};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::ffi::{CStr, c_char, c_void};
+
+use workspan_recorder::adapter::KeepErrno;
 
 use super::arena::Delegate;
 use super::task::Task;
+use crate::runtimes::{Callee, Caller, Family, Function, Instance, Key};
 
-#[link(name = "dl")]
-unsafe extern "C" {
-    fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
-    fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
-}
+static TBB: Family = Family::new(
+    c"_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE",
+    "oneTBB",
+    forget,
+);
 
-const RTLD_NEXT: *mut c_void = -1isize as *mut c_void;
-const RTLD_LAZY: c_int = 1;
-const RTLD_NOLOAD: c_int = 4;
+// The file that last called on this thread, in a process with one libtbb.
+workspan_recorder::thread_word!(LastCaller: Caller, "workspan_tbb_caller");
 
 /// A function of libtbb's by its mangled name.
 pub(super) struct Real<F> {
-    name: &'static CStr,
-    found: AtomicPtr<c_void>,
+    function: Function,
     as_type: std::marker::PhantomData<F>,
 }
 
-// SAFETY: a name and an atomic.
+// SAFETY: a name and atomics.
 unsafe impl<F> Sync for Real<F> {}
 
 impl<F: Copy> Real<F> {
     const fn new(name: &'static CStr) -> Self {
         Self {
-            name,
-            found: AtomicPtr::new(std::ptr::null_mut()),
+            function: Function::new(name),
             as_type: std::marker::PhantomData,
         }
     }
 
-    /// The function. Where there is none the process ends, as it would have at the first call without us: by the loader.
+    /// The function, as the caller would have found it that the call returns to. Where there is none the process ends, as it would have
+    /// at the first call without us: by the loader.
     #[inline]
-    pub(super) fn get(&self) -> F {
-        let mut at = self.found.load(Ordering::Relaxed);
-        if at.is_null() {
-            at = self.find();
+    pub(super) fn get(&self, ret: usize) -> F {
+        // SAFETY: callers live for ever.
+        let is_known = unsafe { LastCaller::get().as_ref() }.is_some_and(|last| last.holds(ret));
+        let mut at = if is_known { self.function.of_one() } else { 0 };
+        if at == 0 {
+            at = self.find(ret);
         }
         // SAFETY: the statics below give each name its type.
         unsafe { std::mem::transmute_copy(&at) }
     }
 
     #[cold]
-    fn find(&self) -> *mut c_void {
-        let at = lookup(self.name);
-        if at.is_null() {
+    #[inline(never)]
+    fn find(&self, ret: usize) -> usize {
+        let _errno = KeepErrno::new();
+        let at = instance(ret).map_or(0, |instance| self.function.of(&TBB, instance));
+        if at == 0 {
             eprintln!(
                 "workspan: oneTBB's function {} is called but in no loaded library; record this program without its \
                  oneTBB part, or report it",
-                self.name.to_string_lossy()
+                self.function.name.to_string_lossy()
             );
             std::process::abort();
         }
-        self.found.store(at, Ordering::Relaxed);
         at
     }
 }
 
-/// Behind this library, or in a libtbb that was loaded for some other library alone (`RTLD_LOCAL`), as Python does.
-fn lookup(name: &CStr) -> *mut c_void {
-    // SAFETY: the names are C strings; RTLD_NOLOAD only asks for what is loaded.
-    unsafe {
-        let at = dlsym(RTLD_NEXT, name.as_ptr());
-        if !at.is_null() {
-            return at;
-        }
-        for library in [c"libtbb.so.12", c"libtbb_debug.so.12", c"libtbb.so"] {
-            let handle = dlopen(library.as_ptr(), RTLD_LAZY | RTLD_NOLOAD);
-            if !handle.is_null() {
-                let at = dlsym(handle, name.as_ptr());
-                if !at.is_null() {
-                    return at;
-                }
+/// The libtbb that a call goes to which returns there; where that can't be told, the first.
+fn instance(ret: usize) -> Option<&'static Instance> {
+    match TBB.callee(Key::Return(ret)) {
+        Callee::Is(instance, caller) => {
+            if let Some(caller) = caller {
+                LastCaller::set(std::ptr::from_ref(caller).cast_mut());
             }
+            Some(instance)
         }
-        std::ptr::null_mut()
+        Callee::Unclear | Callee::Missing => TBB.first(),
     }
+}
+
+/// An algorithm begins: notices what was loaded and unloaded.
+#[inline]
+pub(super) fn notice_changes() {
+    crate::runtimes::now_and_then(&TBB);
+}
+
+/// Forgets what is known of the one libtbb.
+fn forget() {
+    SPAWN.function.forget();
+    SPAWN_TO.function.forget();
+    SUBMIT.function.forget();
+    ENQUEUE.function.forget();
+    ENQUEUE_IN.function.forget();
+    EXECUTE_AND_WAIT.function.forget();
+    WAIT.function.forget();
+    EXECUTE.function.forget();
+    SUSPEND.function.forget();
+    RESUME.function.forget();
+    INITIALIZE.function.forget();
+    PIPELINE.function.forget();
 }
 
 /// What libtbb says of its version; null when it says nothing.
 pub(super) fn version() -> Option<*const c_char> {
-    let at = lookup(c"TBB_runtime_version");
-    if at.is_null() {
+    static VERSION: Function = Function::new(c"TBB_runtime_version");
+    let at = VERSION.of(&TBB, TBB.first()?);
+    if at == 0 {
         return None;
     }
     // SAFETY: oneTBB's `const char* TBB_runtime_version()`.
-    let text =
-        unsafe { std::mem::transmute::<*mut c_void, extern "C" fn() -> *const c_char>(at)() };
+    let text = unsafe { std::mem::transmute::<usize, extern "C" fn() -> *const c_char>(at)() };
     (!text.is_null()).then_some(text)
 }
 

@@ -2,11 +2,12 @@
 
 use std::ffi::{CStr, c_char};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use workspan_recorder::wire::primitive;
 
 use super::task::{self, Task};
+use crate::loaded::era;
 
 /// Words of a virtual table before its address: ours to the class, then offset to top and type information.
 const BEFORE: usize = 3;
@@ -31,6 +32,8 @@ pub(super) struct Shape {
     pub(super) inside: bool,
     /// A task has run all that it stands for when it ends, and hands nothing on.
     pub(super) whole: bool,
+    /// When its virtual table was last seen to be this one: another class's may be where that was, in another file.
+    era: AtomicU64,
     /// Mangled symbol of its type's name; empty without run-time type information.
     pub(super) name: String,
     table: [usize; BEFORE + AFTER],
@@ -61,7 +64,11 @@ impl Shape {
             loop {
                 match KEYS[at].load(Ordering::Acquire) {
                     known if known == key => {
-                        return SHAPES[at].load(Ordering::Acquire).as_ref();
+                        let shape = SHAPES[at].load(Ordering::Acquire).as_ref()?;
+                        if shape.era.load(Ordering::Relaxed) != era() {
+                            return add(table);
+                        }
+                        return Some(shape);
                     }
                     0 => return add(table),
                     _ => at = (at + 1) % SLOTS,
@@ -102,8 +109,12 @@ unsafe fn add(table: *const usize) -> Option<&'static Shape> {
     let mut at = hash(key);
     loop {
         match KEYS[at].load(Ordering::Acquire) {
-            // Another thread was faster.
-            known if known == key => break,
+            // Another thread was faster, or files were unloaded since.
+            known if known == key => {
+                // SAFETY: the caller's; a shape is never freed once stored.
+                unsafe { renew(at, table) };
+                break;
+            }
             0 if *count < SLOTS / 2 => {
                 *count += 1;
                 // SAFETY: the caller's.
@@ -120,6 +131,26 @@ unsafe fn add(table: *const usize) -> Option<&'static Shape> {
     }
     // SAFETY: never freed once stored.
     unsafe { SHAPES[at].load(Ordering::Acquire).as_ref() }
+}
+
+/// The class of a virtual table where one was before: the same, unless what it says of itself differs.
+///
+/// # Safety
+/// As [`add`]; the place has a shape.
+unsafe fn renew(at: usize, table: *const usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        let known = &*SHAPES[at].load(Ordering::Acquire);
+        let fresh = read(table);
+        let is_same = fresh.name == known.name && fresh.table[1..] == known.table[1..];
+        if is_same {
+            known.era.store(era(), Ordering::Relaxed);
+        } else {
+            let fresh = Box::into_raw(Box::new(fresh));
+            (*fresh).table[0] = fresh as usize;
+            SHAPES[at].store(fresh, Ordering::Release);
+        }
+    }
 }
 
 /// # Safety
@@ -169,6 +200,7 @@ unsafe fn read(table: *const usize) -> Shape {
         .iter()
         .any(|class| name.contains(class)),
         whole,
+        era: AtomicU64::new(era()),
         outlives: name.contains("16feeder_item_task"),
         name,
         table: copy,

@@ -32,6 +32,18 @@ impl Steps {
         Steps([const { [const { Cell::new(NONE) }; WAYS] }; SETS])
     }
 
+    /// Forgets everything.
+    #[cold]
+    pub(super) fn clear(&self) {
+        for way in self.0.iter().flatten() {
+            way.set(Step {
+                ret: 0,
+                bytes: 0,
+                runtime: false,
+            });
+        }
+    }
+
     #[inline(always)]
     fn set(&self, ret: usize) -> &[Cell<Step>; WAYS] {
         &self.0[(ret ^ ret >> 9) % SETS]

@@ -96,7 +96,7 @@ pub(super) unsafe extern "C-unwind" fn suspend(
     ret: usize,
     sp: usize,
 ) {
-    let real = real::SUSPEND.get();
+    let real = real::SUSPEND.get(ret);
     stacks_move();
     let h = adapter::handle();
     if h.is_null() {
@@ -159,6 +159,6 @@ pub(super) unsafe extern "C-unwind" fn resume(point: *mut c_void, ret: usize, sp
                 signal,
             );
         }
-        real::RESUME.get()(point);
+        real::RESUME.get(ret)(point);
     }
 }

@@ -164,7 +164,7 @@ pub(super) unsafe extern "C-unwind" fn spawn(
     // SAFETY: the caller's.
     unsafe {
         told(task, context, Call { ret, sp });
-        real::SPAWN.get()(task, context);
+        real::SPAWN.get(ret)(task, context);
     }
 }
 
@@ -182,7 +182,7 @@ pub(super) unsafe extern "C-unwind" fn spawn_to(
     // SAFETY: the caller's.
     unsafe {
         told(task, context, Call { ret, sp });
-        real::SPAWN_TO.get()(task, context, slot);
+        real::SPAWN_TO.get(ret)(task, context, slot);
     }
 }
 
@@ -201,7 +201,7 @@ pub(super) unsafe extern "C-unwind" fn submit(
     // SAFETY: the caller's.
     unsafe {
         told(task, context, Call { ret, sp });
-        real::SUBMIT.get()(task, context, arena, critical);
+        real::SUBMIT.get(ret)(task, context, arena, critical);
     }
 }
 
@@ -218,7 +218,7 @@ pub(super) unsafe extern "C-unwind" fn enqueue(
     // SAFETY: the caller's.
     unsafe {
         told(task, 0, Call { ret, sp });
-        real::ENQUEUE.get()(task, arena);
+        real::ENQUEUE.get(ret)(task, arena);
     }
 }
 
@@ -236,7 +236,7 @@ pub(super) unsafe extern "C-unwind" fn enqueue_in(
     // SAFETY: the caller's.
     unsafe {
         told(task, context, Call { ret, sp });
-        real::ENQUEUE_IN.get()(task, context, arena);
+        real::ENQUEUE_IN.get(ret)(task, context, arena);
     }
 }
 

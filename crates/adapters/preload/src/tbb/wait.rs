@@ -62,7 +62,7 @@ pub(super) unsafe extern "C-unwind" fn wait(
     // SAFETY: the caller's; the state is this thread's.
     unsafe {
         if let Some(subtree) = budget::waiting(link(here()), context) {
-            return subtree.wait(|| real::WAIT.get()(waited, context));
+            return subtree.wait(|| real::WAIT.get(ret)(waited, context));
         }
         wait_recorded(waited, context, ret, sp);
     }
@@ -79,7 +79,7 @@ unsafe extern "C-unwind" fn wait_recorded(
     ret: usize,
     sp: usize,
 ) {
-    let real = real::WAIT.get();
+    let real = real::WAIT.get(ret);
     let h = adapter::handle();
     if h.is_null() {
         // SAFETY: the caller's.
@@ -155,7 +155,7 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
     ret: usize,
     sp: usize,
 ) {
-    let real = real::EXECUTE_AND_WAIT.get();
+    let real = real::EXECUTE_AND_WAIT.get(ret);
     let h = adapter::handle();
     if h.is_null() {
         // SAFETY: the caller's.
@@ -240,6 +240,6 @@ pub(super) unsafe extern "C-unwind" fn pipeline(
     }
     let before = Before(calls::stand_in(Call { ret, sp }));
     // SAFETY: the caller's.
-    unsafe { real::PIPELINE.get()(context, tokens, filters) };
+    unsafe { real::PIPELINE.get(ret)(context, tokens, filters) };
     drop(before);
 }

@@ -215,11 +215,7 @@ impl Canonical<'_> {
                 Item::Open(scope) => {
                     open.push(*scope);
                     let kind = self.dag.scopes[*scope as usize].kind;
-                    let kind = if kind == ScopeKind::Tree {
-                        "tree"
-                    } else {
-                        "group"
-                    };
+                    let kind = if kind.is_tree() { "tree" } else { "group" };
                     format!("{kind} (")
                 }
                 Item::Close(scope) => {
@@ -299,7 +295,7 @@ impl Canonical<'_> {
 
     /// As above, for a phase of a region.
     fn team(&self, items: &[Item], from: usize, scope: u32) -> Option<(usize, Vec<u32>)> {
-        let found = self.members(items, from, scope, ScopeKind::Tree)?;
+        let found = self.members(items, from, scope, ScopeKind::Team)?;
         let members = &found.1;
         let all = !members.is_empty() && members.iter().all(|&m| self.is(m, &["parallel"]));
         all.then_some(found)

@@ -22,7 +22,7 @@ impl Engine<'_> {
             self.workers[w as usize].paid = false;
             self.next[task as usize] += 1;
             if let Some(schedule) = &mut self.schedule {
-                schedule.note(task, w, t, op);
+                schedule.note(task, w, t, at);
             }
             match op {
                 Op::Run(_, 0) => {}
@@ -82,6 +82,9 @@ impl Engine<'_> {
     pub(super) fn create(&mut self, w: u32, task: u32, child: u32, t: u64) {
         let kind = self.program.kind[child as usize];
         if kind == Kind::Call && self.depends[child as usize] == 0 {
+            if let Some(schedule) = &mut self.schedule {
+                schedule.calls(task, w, t, self.next[task as usize]);
+            }
             return self.call(w, task, child, t);
         }
         if self.depends[child as usize] > 0 {

@@ -35,8 +35,8 @@ pub(super) struct Looked {
 }
 
 impl Looked {
-    /// At the thread at `place` of the file's; what it recorded after `end` does not count, nor do gaps shorter than `least`.
-    pub(super) fn at(place: u32, thread: &Thread<'_>, end: u64, least: u64) -> Looked {
+    /// At the thread at `place` of the file's; gaps shorter than `least` do not count.
+    pub(super) fn at(place: u32, thread: &Thread<'_>, least: u64) -> Looked {
         let mut it = Looked {
             first: u64::MAX,
             last: 0,
@@ -53,7 +53,7 @@ impl Looked {
         let mut stack = Stack::new(thread.number);
         // The first and last record about a task, once there is any.
         let (mut busy, mut any) = ((0, 0), false);
-        walk(thread, end, |t, event| {
+        walk(thread, |t, event| {
             it.first = it.first.min(t);
             it.last = it.last.max(t);
             it.events += 1;
@@ -145,11 +145,10 @@ fn is_beside(event: &Event<'_>) -> bool {
 /// Bytes of output that are fetched at a time.
 const FETCHED: usize = 1 << 16;
 
-/// Folds the records of a thread up to `end`; also how many records came to stand for others. `probe` is what a probe costs; `sites`, which
+/// Folds the records of a thread; also how many records came to stand for others. `probe` is what a probe costs; `sites`, which
 /// site each counts as.
 pub(super) fn fold(
     thread: &Thread<'_>,
-    end: u64,
     options: &FoldOptions,
     (probe, sites): (u64, &[u32]),
     plan: Plan,
@@ -165,7 +164,7 @@ pub(super) fn fold(
     let mut lane = Lane {
         base: thread.chunks.first().map_or(0, |c| c.base),
         bytes: Vec::new(),
-        rest: thread.chunks.len(),
+        rest: thread.chunks.len() - thread.off_cpu().len(),
     };
     let take = |fold: &mut Fold, lane: &mut Lane, least: usize| {
         let (firm, _) = fold.firm();
@@ -175,8 +174,8 @@ pub(super) fn fold(
         }
     };
     let mut passing = Passing::through(content);
-    for (at, chunk) in thread.chunks.iter().enumerate() {
-        if fold.is_bad() || fold.last() > end {
+    for (at, chunk) in thread.chunks[..lane.rest].iter().enumerate() {
+        if fold.is_bad() {
             break;
         }
         wanted::check();

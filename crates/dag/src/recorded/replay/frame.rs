@@ -1,7 +1,5 @@
 //! A task on a thread's stack, what is told of its open strand, and the end of all that is still open at the end.
 
-use workspan_trace::event::Events;
-
 use super::{Lane, Replay, State};
 use crate::dag::NONE;
 use crate::folded::Folded;
@@ -149,8 +147,7 @@ impl<'a> Replay<'a, '_> {
         let mut open = 0u64;
         for (number, lane) in lanes.iter_mut().enumerate() {
             // A thread of which a part is missing was last seen when it was last seen.
-            let cut = self.gathered.threads[number].cut
-                || lane.events.as_ref().is_some_and(Events::is_bad);
+            let cut = self.gathered.threads[number].cut || lane.bad;
             while let Some(frame) = lane.stack.len().checked_sub(1) {
                 let (task, stopped) = (lane.stack[frame].task, lane.stack[frame].stopped);
                 let state = self.states[task as usize];

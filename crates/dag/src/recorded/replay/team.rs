@@ -48,7 +48,7 @@ impl<'a> Replay<'a, '_> {
                 }
             }
             let raw = &mut self.raw.scopes[scope as usize];
-            (raw.kind, raw.opener, raw.strand) = (ScopeKind::Tree, parent, opened);
+            (raw.kind, raw.opener, raw.strand) = (ScopeKind::Team, parent, opened);
             for &at in members {
                 let member = self.nth(at);
                 let task = &mut self.raw.tasks[member as usize];
@@ -64,7 +64,7 @@ impl<'a> Replay<'a, '_> {
         let scope = self.raw.scopes.len() as u32;
         self.raw.scopes.push(RawScope {
             number: u64::from(scope),
-            kind: ScopeKind::Tree,
+            kind: ScopeKind::Team,
             opener: NONE,
             strand: NONE,
         });

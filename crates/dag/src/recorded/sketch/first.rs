@@ -51,8 +51,8 @@ impl Pool {
 }
 
 impl First {
-    /// Of the thread at `place` of the file's; what it recorded after `end` does not count.
-    pub(super) fn of(place: u32, thread: &Thread<'_>, end: u64, places: &Places) -> First {
+    /// Of the thread at `place` of the file's.
+    pub(super) fn of(place: u32, thread: &Thread<'_>, places: &Places) -> First {
         let mut it = First {
             sites: Codes::default(),
             skipped: Skipped::default(),
@@ -70,7 +70,7 @@ impl First {
         // What a file states may be anything.
         let mut scopes = 0u64;
         let mut busy = None;
-        let bad = walk(thread, end, |t, event| {
+        let bad = walk(thread, |t, event| {
             it.first = it.first.min(t);
             it.last = it.last.max(t);
             it.events += 1;

@@ -68,16 +68,14 @@ impl<'r> Lane<'r> {
     }
 
     /// Adds what a thread did; what was open at its last record lasted until `last`.
-    pub(super) fn walk(
-        &mut self,
-        thread: &Thread<'_>,
-        threads: &[Thread<'_>],
-        end: u64,
-        last: u64,
-    ) {
+    pub(super) fn walk(&mut self, thread: &Thread<'_>, threads: &[Thread<'_>], last: u64) {
         self.stack.clear();
         (self.now, self.worker) = (0, false);
-        let bad = walk(thread, end, |t, event| {
+        let bad = walk(thread, |t, event| {
+            // Told after all else, of a time before.
+            if matches!(event, Event::Off { .. }) {
+                return;
+            }
             self.pass(t);
             self.record(t, event, threads);
         });

@@ -5,7 +5,6 @@ use workspan_trace::event::{Event, Events};
 
 use crate::dag::NONE;
 use crate::recorded::Extent;
-use crate::recorded::count::end_of;
 use crate::recorded::gather::{Gathered, Records};
 use crate::wanted::watched;
 
@@ -32,8 +31,6 @@ struct Counts {
     first: Option<u64>,
     last: u64,
     taken: Vec<(u32, u64)>,
-    /// It goes beyond the process's end.
-    ended: bool,
     strange: bool,
 }
 
@@ -42,7 +39,6 @@ pub(super) fn survey(gathered: &Gathered<'_>) -> Option<Survey> {
     if gathered.threads.iter().any(|t| t.cut) {
         return None;
     }
-    let end = end_of(gathered);
     let chunks: Vec<(usize, &Records<'_>)> = gathered
         .threads
         .iter()
@@ -51,7 +47,7 @@ pub(super) fn survey(gathered: &Gathered<'_>) -> Option<Survey> {
         .collect();
     let counted: Vec<(usize, Counts)> = chunks
         .into_par_iter()
-        .map(|(slot, chunk)| (slot, count(chunk, end)))
+        .map(|(slot, chunk)| (slot, count(chunk)))
         .collect();
     let mut survey = Survey {
         extent: Extent {
@@ -63,13 +59,10 @@ pub(super) fn survey(gathered: &Gathered<'_>) -> Option<Survey> {
         strands: 0,
         taken: Vec::new(),
     };
-    let mut ended = vec![false; gathered.threads.len()];
     for (slot, counts) in counted {
-        // After the end nothing counts, and a thread's times do not go back.
-        if counts.strange || ended[slot] && counts.events > 0 {
+        if counts.strange {
             return None;
         }
-        ended[slot] |= counts.ended;
         let extent = &mut survey.extent;
         extent.events += counts.events;
         extent.first = extent.first.min(counts.first.unwrap_or(u64::MAX));
@@ -97,14 +90,10 @@ pub(super) fn survey(gathered: &Gathered<'_>) -> Option<Survey> {
     Some(survey)
 }
 
-fn count(chunk: &Records<'_>, end: u64) -> Counts {
+fn count(chunk: &Records<'_>) -> Counts {
     let mut counts = Counts::default();
     let mut events = Events::new(chunk.bytes, chunk.base);
     for (t, event) in watched(events.by_ref()) {
-        if t > end {
-            counts.ended = true;
-            return counts;
-        }
         counts.events += 1;
         counts.first.get_or_insert(t);
         counts.last = t;

@@ -12,7 +12,6 @@ use crate::build::in_order::InOrder;
 use crate::dag::NONE;
 use crate::raw::RawTrace;
 pub(super) use crate::recorded::count::LATEST;
-use crate::recorded::count::end_of;
 use crate::recorded::gather::{Gathered, Thread};
 use crate::recorded::places::Places;
 use crate::recorded::replay::{ThreadTold, Told};
@@ -46,7 +45,7 @@ pub(super) struct Lane<'a> {
 }
 
 impl<'a> Lane<'a> {
-    fn new(slot: usize, thread: &Thread<'a>, end: u64) -> Lane<'a> {
+    fn new(slot: usize, thread: &Thread<'a>) -> Lane<'a> {
         let mut lane = Lane {
             stack: Vec::new(),
             now: 0,
@@ -55,18 +54,17 @@ impl<'a> Lane<'a> {
             events: Events::new(&[], 0),
             head: None,
         };
-        lane.advance(thread, end);
+        lane.advance(thread);
         lane
     }
 
     /// To the next record.
     #[inline]
-    fn advance(&mut self, thread: &Thread<'a>, end: u64) {
+    fn advance(&mut self, thread: &Thread<'a>) {
         self.head = self.events.peek();
         if self.head.is_none() {
             self.next_chunk(thread);
         }
-        self.head = self.head.filter(|&t| t <= end);
     }
 
     #[cold]
@@ -123,7 +121,6 @@ fn walk_into(
     places: &Places,
     raw: &mut RawTrace,
 ) -> Option<(InOrder, Told)> {
-    let end = end_of(gathered);
     let room = |&tasks: &usize| Vec::with_capacity(tasks);
     let mut walk = Walk {
         gathered,
@@ -141,7 +138,7 @@ fn walk_into(
     };
     let threads = gathered.threads.iter().enumerate();
     let mut lanes: Vec<Lane<'_>> = threads
-        .map(|(slot, thread)| Lane::new(slot, thread, end))
+        .map(|(slot, thread)| Lane::new(slot, thread))
         .collect();
     let mut heads: BinaryHeap<Reverse<(u64, usize)>> = lanes
         .iter()
@@ -167,7 +164,7 @@ fn walk_into(
             }
             walk.record(lane, slot, t, event)?;
             lane.now = lane.now.max(t);
-            lane.advance(thread, end);
+            lane.advance(thread);
         }
     }
     let last = survey.extent.last - survey.extent.first;

@@ -16,11 +16,8 @@ impl OffTimes {
     /// Those of a thread: they are told after all else, in chunks of their own. Not those of which only sums a chunk are known.
     pub(super) fn of(thread: &Thread<'_>) -> OffTimes {
         let mut told: Vec<(u64, u64, u64)> = Vec::new();
-        for chunk in thread.chunks.iter().rev() {
-            let mut events = Events::new(chunk.bytes, chunk.base).peekable();
-            if !matches!(events.peek(), Some((_, Event::Off { .. }))) {
-                break;
-            }
+        for chunk in thread.off_cpu() {
+            let events = Events::new(chunk.bytes, chunk.base);
             told.extend(events.filter_map(|(t, event)| match event {
                 Event::Off { ticks, .. } => Some((t.saturating_sub(ticks), t, 0)),
                 _ => None,

@@ -6,6 +6,9 @@ use crate::pools::{Member, Pool};
 use crate::samples::{Frame, RawSample, RawStop};
 use crate::text::line::Line;
 
+/// Every sample of a stack is looked at frame by frame. Profilers cut stacks far below this.
+const MAX_STACK_DEPTH: usize = 10_000;
+
 impl Events {
     pub(super) fn frame(&mut self, line: &Line<'_>) -> Result<(), Error> {
         let id = line.whole("frame")?;
@@ -30,7 +33,14 @@ impl Events {
     pub(super) fn stack(&mut self, line: &Line<'_>) -> Result<(), Error> {
         let id = line.whole("stack")?;
         let mut frames = Vec::new();
-        for frame in line.wholes("frames")? {
+        let told = line.wholes("frames")?;
+        if told.len() > MAX_STACK_DEPTH {
+            return line.fail(format!(
+                "a stack of {} frames; expected at most {MAX_STACK_DEPTH}",
+                told.len()
+            ));
+        }
+        for frame in told {
             match self.frames.get(&frame) {
                 Some(&index) => frames.push(index),
                 None => {

@@ -21,7 +21,8 @@ impl Events {
     pub(super) fn scope(&mut self, line: &mut Line<'_>) -> Result<(), Error> {
         let task = self.task_in_strand(line)?;
         let number = line.whole("scope")?;
-        let kind = [ScopeKind::Group, ScopeKind::Tree][line.word("kind", &["group", "tree"])?];
+        let kinds = [ScopeKind::Group, ScopeKind::Tree, ScopeKind::Team];
+        let kind = kinds[line.word("kind", &["group", "tree", "team"])?];
         if let Some(&there) = self.scopes.get(&number) {
             let opened = self.scope_states[there as usize].opened;
             return line.fail(format!("opens scope {number}, used already at line {opened}; expected a new id, each is used once"));

@@ -50,6 +50,12 @@ impl Writer<'_> {
         if meta.recorded {
             self.put(",\"recorded\":true");
         }
+        if let Some(part) = meta.unread {
+            self.put(&format!(
+                ",\"unread\":{{\"damaged\":{},\"threads\":{},\"dropped\":{},\"off_cpu\":{}}}",
+                part.damaged, part.threads, part.dropped, part.off_cpu
+            ));
+        }
         self.each("facts", &meta.facts, |w, (key, value)| {
             w.put("{\"key\":");
             w.quoted(key);

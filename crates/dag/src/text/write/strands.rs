@@ -182,6 +182,7 @@ impl Writer<'_> {
             let kind = match scope.kind {
                 ScopeKind::Group => "group",
                 ScopeKind::Tree => "tree",
+                ScopeKind::Team => "team",
             };
             let opener = dag.tasks.number(scope.opener);
             self.put(&format!(

@@ -1,0 +1,247 @@
+//! What a bound of the speedup says nothing about (MODEL.md §2): how far shares of a parallel region can be divided, and blocked time.
+//!
+//! A bound is a fact about the recorded DAG. Two things make it none about the program. A parallel region has one task a thread,
+//! and where these are shares of a loop, how many there are was chosen for this run. And a program that waits for locks or for
+//! I/O waits on edges that the DAG has not.
+
+use workspan_dag::{Dag, NONE, PlaceId, ScopeKind, StrandId, TaskId, TaskKind};
+
+use crate::heaviest::{Burden, Heaviest};
+use crate::options::{Error, Metric, Options};
+use crate::weight::Weights;
+use crate::what_if::{Cover, Faster};
+use crate::work_span::OtherSpans;
+
+/// Blocked time below this part of work and blocked time, that makes the span longer by less than this part of it, does not change
+/// what a bound is worth.
+const NOTABLE_BLOCKED: f64 = 0.1;
+/// Shares that make up less than this part of the critical path limit nothing.
+const NOTABLE_SHARES: f64 = 0.1;
+/// The second longest task of a phase takes at least this part of the longest where the work was shared out; where one thread did
+/// it (`single`, `master`), the others have next to nothing.
+const SHARED_OUT: f64 = 0.1;
+
+/// What a bound of the speedup says nothing about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Limits {
+    /// Parallel regions were divided by the number of threads.
+    pub shares: Option<RegionShares>,
+    /// The program blocked for a tenth or more of its time, or of what its critical path takes.
+    pub blocked: Option<Blocked>,
+}
+
+/// Parallel regions on the critical path that were divided by the number of threads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RegionShares {
+    /// The region that has most of it, as the place of its tasks.
+    pub region: PlaceId,
+    /// Its threads: it has so many shares.
+    pub threads: u32,
+    /// What of the critical path is in shares of this region and others.
+    pub critical: u128,
+    /// The span if shares could be divided at will. The speedup is at most work over this on more threads.
+    pub divided_span: u128,
+}
+
+/// Time in which strands had given up the CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Blocked {
+    /// Of all strands, in ticks.
+    pub ticks: u128,
+    /// This and the work.
+    pub of: u128,
+}
+
+/// What the bounds of `dag`, measured with `options`, say nothing about. O(n).
+///
+/// # Errors
+/// See [`Error`].
+pub fn limits(dag: &Dag, options: &Options) -> Result<Limits, Error> {
+    let weights = Weights::new(dag, options)?;
+    let heaviest = Heaviest::unburdened(dag, &weights);
+    let (path, span) = (heaviest.critical_path(dag), heaviest.span(dag));
+    drop(heaviest);
+    let others = OtherSpans::new(dag, &weights, options)?;
+    let spans = (span, others.span_with_blocked(span));
+    Ok(Limits::new(dag, &weights, options, &path, spans))
+}
+
+impl Blocked {
+    /// In percent of work and blocked time.
+    pub fn percent(&self) -> f64 {
+        crate::warnings::percent(self.ticks, self.of)
+    }
+}
+
+impl Limits {
+    /// Measures them. `path` is the critical path of `weights`, which are those of `options`; `span` its weight, then that of the
+    /// heaviest path with blocked time counted. O(n) where there are regions.
+    pub(crate) fn new(
+        dag: &Dag,
+        weights: &Weights,
+        options: &Options,
+        path: &[StrandId],
+        (span, with_blocked): (u128, u128),
+    ) -> Limits {
+        let blocked = Blocked {
+            ticks: weights.blocked,
+            of: weights.blocked + weights.total(),
+        };
+        let counts = options.metric == Metric::Time && !options.count_blocked;
+        let part = |of: u128| NOTABLE_BLOCKED * of as f64;
+        let longer = with_blocked.saturating_sub(span) as f64;
+        let notable = blocked.ticks as f64 >= part(blocked.of) || longer >= part(span);
+        Limits {
+            shares: shares(dag, weights, path, span),
+            blocked: (counts && blocked.ticks > 0 && notable).then_some(blocked),
+        }
+    }
+
+    /// The span that bounds a speedup on `workers` from above, of a run with this span: where there are more than there are shares,
+    /// nothing is known of how the program would be divided, so only what is in no share bounds it.
+    pub(crate) fn bounding_span(&self, span: u128, workers: u32) -> u128 {
+        let divided = self.shares.filter(|s| workers > s.threads);
+        divided.map_or(span, |s| s.divided_span.min(span))
+    }
+}
+
+/// Which tasks are shares, and of which phase of a region.
+pub(crate) struct ThreadShares {
+    /// Scope of the phase, by task; `NONE` for a task that is no share. Empty where there is no region.
+    phase: Vec<u32>,
+    /// Tasks created into each scope.
+    in_scope: Vec<u32>,
+}
+
+impl ThreadShares {
+    /// Implicit tasks of regions whose work was shared out; what a thread was told of a loop as one chunk belongs to it.
+    pub(crate) fn new(dag: &Dag, weights: &Weights) -> ThreadShares {
+        let is_team = |scope: u32| {
+            let scope = dag.scopes.get(scope as usize);
+            scope.is_some_and(|s| s.kind == ScopeKind::Team)
+        };
+        if !dag.scopes.iter().any(|s| s.kind == ScopeKind::Team) {
+            return ThreadShares {
+                phase: Vec::new(),
+                in_scope: Vec::new(),
+            };
+        }
+        let tasks = &dag.tasks;
+        let mut in_scope = vec![0u32; dag.scopes.len()];
+        for &scope in tasks.scope.iter().filter(|&&s| s != NONE) {
+            in_scope[scope as usize] += 1;
+        }
+        let mut phase = vec![NONE; tasks.len()];
+        let mut of_member = vec![NONE; tasks.len()];
+        // A parent has a smaller level, not always a smaller number: members first, then their chunks.
+        for task in 0..tasks.len() {
+            let scope = tasks.scope[task];
+            if tasks.kind[task] == TaskKind::Inline && is_team(scope) {
+                (phase[task], of_member[task]) = (scope, task as TaskId);
+            }
+        }
+        for task in 0..tasks.len() {
+            let (scope, parent) = (tasks.scope[task], tasks.parent[task]);
+            let only = scope != NONE && !is_team(scope) && in_scope[scope as usize] == 1;
+            if tasks.kind[task] == TaskKind::Inline
+                && only
+                && parent != NONE
+                && of_member[parent as usize] == parent
+            {
+                (phase[task], of_member[task]) = (phase[parent as usize], parent);
+            }
+        }
+        let mut work = vec![0u64; tasks.len()];
+        for s in 0..dag.strands.len() as StrandId {
+            let member = of_member[dag.strands.task[s as usize] as usize];
+            if member != NONE && !dag.folded.has(s) {
+                let sum = &mut work[member as usize];
+                *sum = sum.saturating_add(weights.work(s));
+            }
+        }
+        // The two longest of each phase.
+        let mut longest = vec![(0u64, 0u64); dag.scopes.len()];
+        for task in (0..tasks.len()).filter(|&t| of_member[t] == t as TaskId) {
+            let (first, second) = &mut longest[phase[task] as usize];
+            if work[task] > *first {
+                (*first, *second) = (work[task], *first);
+            } else {
+                *second = (*second).max(work[task]);
+            }
+        }
+        let shared_out = |scope: u32| {
+            let (first, second) = longest[scope as usize];
+            in_scope[scope as usize] == 1 || second as f64 >= SHARED_OUT * first as f64
+        };
+        for scope in phase.iter_mut().filter(|scope| **scope != NONE) {
+            if !shared_out(*scope) {
+                *scope = NONE;
+            }
+        }
+        ThreadShares { phase, in_scope }
+    }
+
+    /// Threads that a phase was divided among.
+    pub(crate) fn threads(&self, phase: u32) -> u32 {
+        self.in_scope.get(phase as usize).copied().unwrap_or(0)
+    }
+
+    /// The phase of a region that strand `s` is in a share of, as its scope.
+    pub(crate) fn phase_of(&self, dag: &Dag, s: StrandId) -> Option<u32> {
+        let task = dag.strands.task[s as usize];
+        let phase = self.phase.get(task as usize).copied();
+        phase.filter(|&p| p != NONE && !dag.folded.has(s))
+    }
+}
+
+fn shares(dag: &Dag, weights: &Weights, path: &[StrandId], span: u128) -> Option<RegionShares> {
+    let of = ThreadShares::new(dag, weights);
+    if of.phase.is_empty() {
+        return None;
+    }
+    let mut critical = 0;
+    // By region and number of threads: a program has few.
+    let mut regions: Vec<((PlaceId, u32), u128)> = Vec::new();
+    for &s in path {
+        let Some(phase) = of.phase_of(dag, s) else {
+            continue;
+        };
+        let weight = weights.path(s, 0);
+        critical += weight;
+        let key = (place_of_region(dag, s, phase), of.threads(phase));
+        match regions.iter_mut().find(|r| r.0 == key) {
+            Some(region) => region.1 += weight,
+            None => regions.push((key, weight)),
+        }
+    }
+    if (critical as f64) < NOTABLE_SHARES * span as f64 || critical == 0 {
+        return None;
+    }
+    let most = regions
+        .into_iter()
+        .max_by_key(|r| (r.1, std::cmp::Reverse(r.0)));
+    let ((region, threads), _) = most?;
+    let mut cover = Cover::nothing(dag);
+    for s in 0..dag.strands.len() as StrandId {
+        if of.phase_of(dag, s).is_some() {
+            cover.inside[s as usize] = weights.work(s) as f64;
+        }
+    }
+    let divided = Faster::new(dag, weights, &cover, f64::INFINITY, &Burden::none()).span(dag);
+    Some(RegionShares {
+        region,
+        threads,
+        critical,
+        divided_span: divided.max(0.0) as u128,
+    })
+}
+
+/// Where the region of strand `s` is: where its implicit tasks were created.
+fn place_of_region(dag: &Dag, s: StrandId, phase: u32) -> PlaceId {
+    let task = dag.strands.task[s as usize] as usize;
+    let member = match dag.tasks.scope[task] == phase {
+        true => task,
+        false => dag.tasks.parent[task] as usize,
+    };
+    dag.tasks.site[member]
+}

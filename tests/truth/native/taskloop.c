@@ -1,0 +1,11 @@
+/* A loop whose iterations are tasks, one each, of 2 ms. */
+#include "truth.h"
+int main(void) {
+  spin(6000);
+#pragma omp parallel
+#pragma omp single
+#pragma omp taskloop grainsize(1)
+  for (int i = 0; i < 40; i++) spin(2000);
+  spin(2000);
+  TRUTH("work_us=88000 span_us=10000 tasks=40");
+}

@@ -1,0 +1,14 @@
+//! Threads that work by themselves before their first join, and one that never joins: all of it is the program's CPU time.
+use truth_programs::{spin, truth};
+
+fn main() {
+    let first = std::thread::spawn(|| {
+        spin(20_000);
+        rayon::join(|| spin(10_000), || spin(10_000));
+    });
+    let never = std::thread::spawn(|| spin(30_000));
+    first.join().expect("a thread that ends");
+    never.join().expect("a thread that ends");
+    spin(10_000);
+    truth("work_us=80000 outside_us=50000 span_min_us=10000 tasks=2");
+}

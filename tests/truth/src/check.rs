@@ -1,0 +1,350 @@
+//! What a report must say of a run whose truth is known.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::stated::Stated;
+
+/// How far work may be off, of itself.
+const WORK: f64 = 0.03;
+/// How far the span may be off, of itself.
+const SPAN: f64 = 0.05;
+/// What the process and its runtime do on the main thread before and after the program's own code, bare as well, in microseconds.
+const START_US: f64 = 1000.0;
+/// What starting and waking a thread takes besides, of that thread and of the one that starts it.
+const THREAD_US: f64 = 40.0;
+
+/// Words of warnings that say that the recording contradicts itself. None of these programs gives cause for one.
+const CONTRADICTIONS: [&str; 9] = [
+    "contradict",
+    "clamped",
+    "backwards",
+    "had not stopped",
+    "is missing",
+    "are missing",
+    "checksum",
+    "left out",
+    "not open",
+];
+
+/// What was found of one run.
+#[derive(Default)]
+pub struct Found {
+    /// Each thing that is not so.
+    pub wrong: Vec<String>,
+    /// How far off work was, as a share of the truth.
+    pub work_off: Option<f64>,
+    /// The same of the span.
+    pub span_off: Option<f64>,
+}
+
+/// The report, the truth, and what the machine has.
+pub struct Run<'a> {
+    pub report: &'a Value,
+    pub stated: &'a Stated,
+    pub threads: usize,
+    pub cpus: f64,
+    /// The source of the program, by which explicit tasks are told from what a runtime makes for itself; `None` where all are.
+    pub source: Option<&'a str>,
+}
+
+impl Run<'_> {
+    /// A number of the report, in microseconds where that is what it is.
+    fn number(&self, path: &str) -> Result<f64, String> {
+        let value = self.report.pointer(path).and_then(Value::as_f64);
+        value.ok_or(format!("the report has no number at {path}"))
+    }
+
+    fn us(&self, path: &str) -> Result<f64, String> {
+        Ok(self.number(path)? * 1e6 / self.number("/ticks_per_second")?)
+    }
+
+    /// What tells of the run what is not so.
+    pub fn check(&self) -> Found {
+        let mut found = Found::default();
+        let parts = [
+            Self::work,
+            Self::span,
+            Self::tasks,
+            Self::blocked,
+            Self::invariants,
+            Self::warnings,
+        ];
+        for part in parts {
+            if let Err(why) = part(self, &mut found) {
+                found.wrong.push(why);
+            }
+        }
+        found
+    }
+
+    /// What a hypervisor took, which no record of the kernel's tells from work.
+    fn stolen(&self) -> f64 {
+        self.stated.get("stolen_us").unwrap_or(0.0)
+    }
+
+    fn work(&self, found: &mut Found) -> Result<(), String> {
+        let work = self.us("/work")?;
+        let start = THREAD_US * self.threads as f64 + self.stolen();
+        if let Some(least) = self
+            .stated
+            .get("work_min_us")
+            .filter(|least| work < least * (1.0 - WORK))
+        {
+            return Err(format!("work {work:.0} us, at least {least:.0} were done"));
+        }
+        let Some(truth) = self.stated.get("work_us") else {
+            return Ok(());
+        };
+        let spun = self.stated.get("spun_us").unwrap_or(truth).max(truth);
+        // What is outside of tasks may be left out if that is said.
+        let outside = self.stated.get("outside_us").unwrap_or(0.0);
+        found.work_off = Some(work / truth - 1.0);
+        if work > spun * (1.0 + WORK) + start {
+            return Err(format!("work {work:.0} us, {truth:.0} were done"));
+        }
+        if work < (truth - outside) * (1.0 - WORK) {
+            return Err(format!(
+                "work {work:.0} us, {truth:.0} were done, {outside:.0} of it outside of tasks"
+            ));
+        }
+        if work < truth * (1.0 - WORK) && !self.says("outside") {
+            return Err(format!(
+                "work {work:.0} us, {truth:.0} were done, and nothing says where the rest is"
+            ));
+        }
+        Ok(())
+    }
+
+    fn span(&self, found: &mut Found) -> Result<(), String> {
+        let span = self.us("/span")?;
+        let start = START_US + THREAD_US * self.threads as f64 + self.stolen();
+        let exact = self.stated.get("span_us");
+        found.span_off = exact.map(|truth| span / truth - 1.0);
+        let least = exact.or(self.stated.get("span_min_us"));
+        let most = exact.or(self.stated.get("span_max_us"));
+        if let Some(least) = least.filter(|least| span < least * (1.0 - SPAN)) {
+            return Err(format!(
+                "span {span:.0} us, no less than {least:.0} is true"
+            ));
+        }
+        if let Some(most) = most.filter(|most| span > most * (1.0 + SPAN) + start) {
+            return Err(format!("span {span:.0} us, no more than {most:.0} is true"));
+        }
+        Ok(())
+    }
+
+    fn tasks(&self, _: &mut Found) -> Result<(), String> {
+        let Some(truth) = self.stated.get("tasks") else {
+            return Ok(());
+        };
+        let sites = self.report["sites"]
+            .as_array()
+            .ok_or("the report has no sites")?;
+        let count = |site: &Value| site["count"].as_f64().unwrap_or(0.0);
+        let tasks: f64 = match self.source {
+            None => sites
+                .iter()
+                .filter(|site| site["site"] != "root")
+                .map(count)
+                .sum(),
+            Some(source) => sites
+                .iter()
+                .filter(|site| creates_tasks(site, source))
+                .map(count)
+                .sum(),
+        };
+        if tasks != truth {
+            let all = self.number("/tasks")?;
+            return Err(format!(
+                "{tasks} tasks at the program's lines ({all} in all), {truth} were created"
+            ));
+        }
+        Ok(())
+    }
+
+    fn blocked(&self, _: &mut Found) -> Result<(), String> {
+        let blocked = self.us("/work_with_blocked")? - self.us("/work")?;
+        match self.stated.get("blocked_us") {
+            Some(truth) if blocked < truth * (1.0 - SPAN) => Err(format!(
+                "blocked for {blocked:.0} us, {truth:.0} were slept"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// What holds of every run, whatever the program.
+    fn invariants(&self, found: &mut Found) -> Result<(), String> {
+        let (work, span, elapsed) = (self.us("/work")?, self.us("/span")?, self.us("/elapsed")?);
+        let mut holds = |so: bool, what: String| {
+            if !so {
+                found.wrong.push(what);
+            }
+        };
+        let most = elapsed * self.cpus;
+        holds(
+            work <= most * (1.0 + WORK),
+            format!("work {work:.0} us on {} CPUs in {elapsed:.0} us", self.cpus),
+        );
+        if let Some(used) = self.stated.get("cpu_us") {
+            // What the process used until its last line; threads end after it.
+            let most = used * (1.0 + WORK) + START_US + self.stolen();
+            let known = self.stated.get("work_min_us").is_none();
+            holds(
+                !known || work <= most,
+                format!("work {work:.0} us, the process used {used:.0} us of CPU time"),
+            );
+        }
+        holds(
+            span <= work * 1.000_001,
+            format!("span {span:.0} us, work {work:.0} us"),
+        );
+        let busy = self.number("/mean_busy")?;
+        holds(
+            busy <= self.cpus * (1.0 + WORK),
+            format!("{busy:.2} workers busy on {} CPUs", self.cpus),
+        );
+        let parts = [
+            "work",
+            "descheduled",
+            "blocked",
+            "recording",
+            "delay",
+            "no_work_sched",
+            "no_work_app",
+        ];
+        let sum = parts
+            .iter()
+            .map(|part| self.number(&format!("/breakdown/{part}")));
+        let sum: f64 = sum.collect::<Result<Vec<f64>, String>>()?.iter().sum();
+        let whole = self.number("/workers")? * self.number("/elapsed")?;
+        holds(
+            sum == whole,
+            format!("the parts of the time are {sum} ticks, workers times elapsed {whole}"),
+        );
+        let sites = self.report["sites"]
+            .as_array()
+            .ok_or("the report has no sites")?;
+        let critical: f64 = sites
+            .iter()
+            .filter_map(|site| site["critical_work"].as_f64())
+            .sum();
+        let span = self.number("/span")?;
+        holds(
+            (critical - span).abs() <= 1.0,
+            format!("the sites' critical work is {critical} ticks, the span {span}"),
+        );
+        Ok(())
+    }
+
+    fn warnings(&self, found: &mut Found) -> Result<(), String> {
+        let warnings = self.report["warnings"].as_array().into_iter().flatten();
+        for warning in warnings.filter_map(Value::as_str) {
+            if CONTRADICTIONS.iter().any(|word| warning.contains(word)) {
+                found.wrong.push(format!("the report warns: {warning}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a warning has this word.
+    fn says(&self, word: &str) -> bool {
+        let warnings = self.report["warnings"].as_array().into_iter().flatten();
+        warnings
+            .filter_map(Value::as_str)
+            .any(|warning| warning.contains(word))
+    }
+}
+
+/// Whether a site is a directive of this source that creates explicit tasks: `task` or `taskloop`, not `taskwait`.
+fn creates_tasks(site: &Value, source: &str) -> bool {
+    let (Some(file), Some(line)) = (site["file"].as_str(), site["line"].as_u64()) else {
+        return false;
+    };
+    let name = source.rsplit('/').next().unwrap_or(source);
+    if !file.ends_with(name) {
+        return false;
+    }
+    let text = fs::read_to_string(source).unwrap_or_default();
+    let text = text
+        .lines()
+        .nth(line.saturating_sub(1) as usize)
+        .unwrap_or_default();
+    let words: Vec<&str> = text.split(|c: char| !c.is_ascii_alphanumeric()).collect();
+    words.contains(&"task") || words.contains(&"taskloop")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn report(work: u64, span: u64) -> Value {
+        json!({"ticks_per_second": 1_000_000, "work": work, "work_with_blocked": work, "span": span,
+            "elapsed": 100_000, "workers": 2, "mean_busy": 1.0, "tasks": 3,
+            "breakdown": {"work": work, "descheduled": 0, "blocked": 0, "recording": 0, "delay": 0,
+                "no_work_sched": 0, "no_work_app": 200_000_u64.saturating_sub(work)},
+            "sites": [{"site": "root", "count": 1, "critical_work": span}, {"site": "a", "count": 2, "critical_work": 0}],
+            "warnings": []})
+    }
+
+    fn wrong(report: &Value, truth: &str) -> Vec<String> {
+        let stated = Stated::read(truth).unwrap_or_default();
+        let run = Run {
+            report,
+            stated: &stated,
+            threads: 2,
+            cpus: 2.0,
+            source: None,
+        };
+        run.check().wrong
+    }
+
+    const TRUTH: &str =
+        "truth work_us=90000 span_us=30000 tasks=2\nused cpu_us=99000 spun_us=90001";
+
+    #[test]
+    fn what_is_true_passes() {
+        assert_eq!(wrong(&report(91_000, 31_000), TRUTH), [""; 0]);
+    }
+
+    #[test]
+    fn each_wrong_number_is_found() {
+        for (work, span) in [
+            (95_000, 30_000),
+            (85_000, 30_000),
+            (90_000, 34_000),
+            (90_000, 27_000),
+        ] {
+            assert_eq!(wrong(&report(work, span), TRUTH).len(), 1, "{work} {span}");
+        }
+        let fewer = TRUTH.replace("tasks=2", "tasks=3");
+        assert_eq!(wrong(&report(90_000, 30_000), &fewer).len(), 1);
+        let slept = TRUTH.replace("tasks=2", "blocked_us=5000");
+        assert_eq!(wrong(&report(90_000, 30_000), &slept).len(), 1);
+    }
+
+    #[test]
+    fn broken_invariants_are_found() {
+        let truth = "truth work_min_us=1";
+        assert!(!wrong(&report(210_000, 30_000), truth).is_empty());
+        assert_eq!(wrong(&report(20_000, 30_000), truth).len(), 1);
+        let mut other = report(90_000, 30_000);
+        other["breakdown"]["delay"] = 1.into();
+        assert_eq!(wrong(&other, truth).len(), 1);
+        let mut other = report(90_000, 30_000);
+        other["warnings"] = json!(["Strands contradict each other: 2"]);
+        assert_eq!(wrong(&other, truth).len(), 1);
+    }
+
+    #[test]
+    fn work_outside_of_tasks_may_be_left_out_where_that_is_said() {
+        let truth = "truth work_us=90000 outside_us=40000";
+        let mut report = report(50_000, 10_000);
+        assert_eq!(wrong(&report, truth).len(), 1);
+        report["warnings"] = json!(["Threads outside of the pool used 40 ms"]);
+        assert_eq!(wrong(&report, truth), [""; 0]);
+    }
+}
