@@ -109,7 +109,6 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<()> {
         charset: charset(args.ascii, &stdout),
         sites: args.sites,
         trace: Some(describe(&args.trace.file, &reading)?),
-        ..TextOptions::default()
     };
     let mut text = report_text(&dag, &report, &measured, &options);
     if let Some(statistics) = &statistics {
