@@ -244,24 +244,24 @@ pub fn hottest(dag: &Dag, time: (u64, u64), wanted: impl Fn(StrandId) -> bool) -
 
 /// The function that most of these stacks were in, with its hottest line; `None` where there is none.
 pub(crate) fn hottest_of(dag: &Dag, stacks: impl Iterator<Item = u32>) -> Option<Hottest> {
-    // By function and file: samples by line.
-    let mut functions: BTreeMap<(&str, Option<&str>), Hits> = BTreeMap::new();
+    /// Samples by line.
+    type Lines = BTreeMap<Option<u32>, u64>;
+    let mut functions: BTreeMap<(&str, Option<&str>), Lines> = BTreeMap::new();
     let mut of = 0;
     for stack in stacks {
         of += 1;
         if let Some(frame) = line_of(dag, stack) {
-            let hits = functions
+            let lines = functions
                 .entry((&frame.function, frame.file.as_deref()))
                 .or_default();
-            hits.samples += 1;
-            *hits.lines.entry(frame.line).or_default() += 1;
+            *lines.entry(frame.line).or_default() += 1;
         }
     }
     let mut most: Option<Hottest> = None;
-    for ((function, file), hits) in functions {
-        let samples = hits.samples;
+    for ((function, file), lines) in functions {
+        let samples = lines.values().sum();
         if most.as_ref().is_none_or(|m| samples > m.samples) {
-            let line = hits.lines.iter().max_by_key(|(_, n)| **n);
+            let line = lines.iter().max_by_key(|(_, n)| **n);
             most = Some(Hottest {
                 function: function.to_owned(),
                 file: file.map(str::to_owned),

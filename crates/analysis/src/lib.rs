@@ -12,6 +12,7 @@ mod blocked;
 mod blocks;
 mod breakdown;
 pub mod causes;
+pub mod checks;
 pub mod codes;
 mod column;
 pub mod compare;
@@ -89,7 +90,7 @@ pub use suggestion::Suggestion;
 pub use sweep::Shares;
 pub use timeline::{Timeline, timeline};
 pub use warnings::{About, Warning};
-pub use weight::{OffCpu, off_between, path_weight};
+pub use weight::{OffCpu, UnsureFolds, off_between, path_weight};
 pub use what_if::{
     DEFAULT_FACTORS, FasterStrand, Outcome, Target, TargetProfile, Together, WhatIf, lies_at,
     what_if,

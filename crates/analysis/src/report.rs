@@ -7,6 +7,7 @@ use workspan_dag::Dag;
 use crate::alone::AloneRow;
 use crate::breakdown::Breakdown;
 use crate::causes::{Baseline, Causes, stretch};
+use crate::checks::{Check, checks};
 use crate::heat::{Heat, heat};
 use crate::heaviest::Heaviest;
 use crate::low_parallelism::LowParallelism;
@@ -20,8 +21,8 @@ use crate::side_by_side::both;
 use crate::sites::{SiteRow, sites};
 use crate::suggestion::{Suggestion, suggest};
 use crate::timeline::of_weights;
-use crate::warnings::{Warning, warnings};
-use crate::weight::Weights;
+use crate::warnings::{Warning, of_folds, warnings};
+use crate::weight::{UnsureFolds, Weights};
 use crate::work_span::{OtherSpans, WorkSpan, work_span};
 
 /// Bins of a report's profile: enough to halve and halve again down to a strip of text.
@@ -56,8 +57,12 @@ pub struct Report {
     pub outside: Option<Outside>,
     /// What to try first.
     pub suggestion: Option<Suggestion>,
-    /// What makes a number doubtful; the trace's own warnings come first.
+    /// What no run can break, held against the CPU time that the process used.
+    pub checks: Vec<Check>,
+    /// What makes a number doubtful; what contradicts itself comes first, then the trace's own warnings.
     pub warnings: Vec<Warning>,
+    /// Folded strands of which it is not known whether their tasks or the recorder's folding was off the CPU.
+    pub unsure_folds: Option<UnsureFolds>,
     /// Ticks taken out of the work by the calibrated cost of a probe: recording that was not measured, as the time is in which a thread
     /// folds.
     pub probes: u128,
@@ -67,12 +72,16 @@ pub struct Report {
 const UNCERTAIN_SHARE: f64 = 0.1;
 
 impl Report {
-    /// What work and span are uncertain by, in ticks, when more than 10 % of the work was taken out for probes: calibrated
-    /// costs are those of a quiet moment, so the correction can be off by its own size. The span's part is the work's share
-    /// of it. `None` below that; meaningful for the metric time.
+    /// What work and span are uncertain by, in ticks, when more than 10 % of the work was taken out for probes, or is not known for
+    /// folded strands that were off the CPU: calibrated costs are those of a quiet moment, so the correction can be off by its own size.
+    /// The span's part is the work's share of it. `None` below that; meaningful for the metric time.
     pub fn uncertainty(&self) -> Option<(u128, u128)> {
-        let (probes, ws) = (self.probes, &self.work_span);
-        if probes as f64 <= UNCERTAIN_SHARE * ws.work as f64 {
+        let ws = &self.work_span;
+        let notable = |ticks: u128| ticks as f64 > UNCERTAIN_SHARE * ws.work as f64;
+        let folds = self.unsure_folds.map_or(0, |folds| folds.ticks);
+        let parts = [self.probes, folds].into_iter().filter(|&t| notable(t));
+        let probes: u128 = parts.sum();
+        if probes == 0 {
             return None;
         }
         let share = probes as f64 / ws.work.max(1) as f64;
@@ -130,14 +139,23 @@ pub fn report_against(
     let quiet = quiet(dag, &weights, &work_span, &causes);
     let suggestion = suggest(dag, &weights, options, &causes, quiet.as_ref());
     let outside = outside(dag, &timeline.breakdown);
-    let warnings = warnings(
+    let checks = checks(dag);
+    let mut warnings = warnings(
         dag,
         options,
         &work_span,
         (&timeline.breakdown, weights.probes),
         sites.bounded,
+        &checks,
     );
+    let unsure_folds = weights.unsure_folds;
+    let unsure = unsure_folds.filter(|folds| {
+        options.metric == Metric::Time
+            && folds.ticks as f64 > UNCERTAIN_SHARE * work_span.work as f64
+    });
+    warnings.extend(unsure.map(|folds| of_folds(dag, &folds, &work_span)));
     Ok(Report {
+        unsure_folds,
         sites: sites.rows,
         breakdown: timeline.breakdown,
         profile: timeline.profile,
@@ -150,6 +168,7 @@ pub fn report_against(
         quiet,
         outside,
         suggestion,
+        checks,
         warnings,
         probes: weights.probes,
         work_span,

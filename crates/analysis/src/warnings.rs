@@ -3,7 +3,9 @@
 use workspan_dag::Dag;
 
 use crate::breakdown::Breakdown;
+use crate::checks::{Check, told};
 use crate::options::{Metric, Options};
+use crate::weight::UnsureFolds;
 use crate::work_span::WorkSpan;
 
 /// Which numbers a warning makes doubtful, and so where it belongs.
@@ -37,7 +39,7 @@ const OVERSUBSCRIBED_PERCENT: f64 = 1.0;
 /// An average strand of fewer probes than this has been shaped by its probes.
 const PROBES_PER_STRAND: u128 = 10;
 
-/// The trace's own warnings, then those that follow from the numbers. `probes` is what was taken out of the work for them, `bounded` the
+/// What contradicts itself, the trace's own warnings, then those that follow from the numbers. `probes` is what was taken out of the work for them, `bounded` the
 /// number of instances whose site span is only an upper bound.
 pub(crate) fn warnings(
     dag: &Dag,
@@ -45,12 +47,17 @@ pub(crate) fn warnings(
     work_span: &WorkSpan,
     (breakdown, probes): (&Breakdown, u128),
     bounded: u64,
+    checks: &[Check],
 ) -> Vec<Warning> {
+    let contradictions = told(dag, checks).into_iter().map(|text| Warning {
+        about: About::Everything,
+        text,
+    });
     let told = dag.meta.warnings.iter().map(|text| Warning {
         about: about_told(text),
         text: text.clone(),
     });
-    let mut warnings: Vec<Warning> = told.collect();
+    let mut warnings: Vec<Warning> = contradictions.chain(told).collect();
     let mut warn = |about: About, text: Option<String>| {
         warnings.extend(text.map(|text| Warning { about, text }));
     };
@@ -75,6 +82,26 @@ pub(crate) fn warnings(
         warn(About::Sites, too_many);
     }
     warnings
+}
+
+/// The warning that folded strands were off the CPU, which names the one with most of it.
+pub(crate) fn of_folds(dag: &Dag, folds: &UnsureFolds, work_span: &WorkSpan) -> Warning {
+    let s = folds.strand as usize;
+    let inside = dag.folded.of(folds.strand);
+    let most = inside.and_then(|fold| fold.sites.into_iter().max_by_key(|site| site.count));
+    let task = dag.strands.task[s];
+    let place = most.map_or(dag.tasks.site[task as usize], |site| site.site);
+    let place = dag.places.get(place as usize);
+    let name = place.map_or_else(|| "?".to_owned(), |place| place.label.clone());
+    let share = percent(folds.ticks, work_span.work);
+    Warning {
+        about: About::Span,
+        text: format!(
+            "Threads lost the CPU inside of folded subtrees, most in one of tasks created at {name}: whether the tasks or the folding were \
+             stopped is not known, so the work is within ± {share:.0} %, and the span as well. Record with --fold off, or on a quiet \
+             machine."
+        ),
+    }
 }
 
 /// What a warning that a trace carries is about. The file has the sentence alone, so its words have to tell; one that is not

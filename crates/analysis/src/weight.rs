@@ -58,6 +58,8 @@ pub(crate) struct Weights<'a> {
     pub descheduled: u128,
     /// Off-CPU time inside strands: blocked.
     pub blocked: u128,
+    /// Folded strands of which it is not known where their threads were off the CPU.
+    pub unsure_folds: Option<UnsureFolds>,
 }
 
 impl<'a> Weights<'a> {
@@ -73,6 +75,7 @@ impl<'a> Weights<'a> {
             probes: 0,
             descheduled: 0,
             blocked: 0,
+            unsure_folds: None,
         };
         weights.measure_time(options);
         weights.burden = match &options.metric {
@@ -110,7 +113,10 @@ impl<'a> Weights<'a> {
             let pause = fold
                 .filter(|f| pauses && f.probes == 0 && f.source.is_none())
                 .map_or(0, |f| length.saturating_sub(f.work).saturating_sub(between));
-            self.recording += u128::from(probes.saturating_add(pause).min(on_cpu));
+            // The thread was off the CPU while it folded, too.
+            let off_ticks = off.descheduled + off.blocked;
+            let recorded = pause.saturating_sub(part_of(off_ticks, pause, length));
+            self.recording += u128::from(probes.saturating_add(recorded).min(on_cpu));
             self.probes += u128::from(probes.min(on_cpu));
             self.descheduled += u128::from(off.descheduled);
             self.blocked += u128::from(off.blocked);
@@ -120,11 +126,26 @@ impl<'a> Weights<'a> {
                 0
             };
             let taken_out = off.descheduled + (off.blocked - counted);
-            let gross = fold.map_or(dag.strands.end[s] - dag.strands.start[s], |f| {
-                f.work.saturating_add(f.probes)
-            });
+            let gross = fold.map_or(length, |f| f.work.saturating_add(f.probes));
+            let taken_out = if pause > 0 && taken_out > 0 {
+                let inside = off_inside(taken_out, gross, length);
+                self.unsure_off(s as StrandId, &inside);
+                inside.likely
+            } else {
+                taken_out
+            };
             let weight = gross.saturating_sub(taken_out).saturating_sub(probes);
             self.values.push(weight);
+        }
+    }
+
+    #[cold]
+    fn unsure_off(&mut self, s: StrandId, inside: &OffInside) {
+        let apart = (inside.likely - inside.least).max(inside.most - inside.likely);
+        let unsure = self.unsure_folds.get_or_insert_default();
+        unsure.ticks += u128::from(apart);
+        if apart > unsure.most {
+            (unsure.strand, unsure.most) = (s, apart);
         }
     }
 
@@ -254,6 +275,43 @@ pub(crate) fn starts_with_probe(dag: &Dag, s: usize) -> bool {
     dag.strands.start_kind[s] != StartKind::AfterSignal
 }
 
+/// Folded strands whose threads were off the CPU, either in a task or while the recorder folded: which is not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct UnsureFolds {
+    /// What the work is uncertain by, in ticks.
+    pub ticks: u128,
+    /// The strand with most of it.
+    pub strand: StrandId,
+    /// Its part.
+    pub most: u64,
+}
+
+/// How much of a folded strand's time off the CPU lay in its tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct OffInside {
+    least: u64,
+    likely: u64,
+    most: u64,
+}
+
+/// Of `off` ticks in a folded strand of `length`, of which its tasks took `work` with what they were off the CPU: what lay in these. A thread
+/// is preempted at any moment alike, so as much of it as of the whole.
+fn off_inside(off: u64, work: u64, length: u64) -> OffInside {
+    let work = work.min(length);
+    let off = off.min(length);
+    OffInside {
+        least: off.saturating_sub(length - work),
+        likely: part_of(off, work, length),
+        most: off.min(work),
+    }
+}
+
+/// `ticks` · `part` / `whole`.
+fn part_of(ticks: u64, part: u64, whole: u64) -> u64 {
+    let part = u128::from(part.min(whole));
+    (u128::from(ticks) * part / u128::from(whole.max(1))) as u64
+}
+
 /// Off-CPU time inside strands asked for in ascending order: linear over all of them, as the strands of a thread are in
 /// time order and don't overlap.
 pub(crate) struct OffCursor<'a> {
@@ -326,4 +384,25 @@ pub fn off_between(dag: &Dag, s: StrandId, start: u64, end: u64) -> OffCpu {
         .partition_point(|o| (o.thread, o.end) <= (thread, start));
     let last = dag.offs.partition_point(|o| o.thread <= thread);
     off_within(dag, first..last, start, end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{OffInside, off_inside};
+
+    #[test]
+    fn off_cpu_time_of_a_fold_is_shared_by_its_tasks_and_its_folding() {
+        let inside = |least, likely, most| OffInside {
+            least,
+            likely,
+            most,
+        };
+        // A hundredth of it were tasks.
+        assert_eq!(off_inside(500, 10, 1000), inside(0, 5, 10));
+        // Nothing but tasks.
+        assert_eq!(off_inside(500, 1000, 1000), inside(500, 500, 500));
+        // More than folding took lay in tasks for certain.
+        assert_eq!(off_inside(500, 700, 1000), inside(200, 350, 500));
+        assert_eq!(off_inside(0, 0, 0), inside(0, 0, 0));
+    }
 }

@@ -61,3 +61,31 @@ fn a_counter_is_shared_by_time() {
     };
     assert_eq!(work(&options), (700, vec![300, 150, 250]));
 }
+
+/// A label for every step of a loop: each outcome takes a pass over the run, so only the heaviest labels have one.
+#[test]
+fn many_labels_take_no_quadratic_time() {
+    let mut text = String::from(
+        "{\"workspan_trace\":1,\"workers\":1,\"time_unit\":\"ns\",\"steals\":\"child\"}\n{\"ev\":\"begin\",\"t\":0,\"w\":0,\"task\":0}\n",
+    );
+    let steps = 2_000;
+    for step in 0..steps {
+        // The last ones are the longest.
+        let (from, to) = (step * 10_000, step * 10_000 + step);
+        text.push_str(&format!(
+            "{{\"ev\":\"region_begin\",\"t\":{from},\"w\":0,\"task\":0,\"region\":\"step {step}\"}}\n\
+             {{\"ev\":\"region_end\",\"t\":{to},\"w\":0,\"task\":0,\"region\":\"step {step}\"}}\n"
+        ));
+    }
+    text.push_str(&format!(
+        "{{\"ev\":\"end\",\"t\":{},\"w\":0,\"task\":0}}\n",
+        steps * 10_000
+    ));
+    let dag = workspan_dag::text::read_str(&text).unwrap();
+    let rows = report(&dag, &Options::default()).unwrap().regions;
+    assert_eq!(rows.len(), steps);
+    let with: Vec<usize> = (0..steps)
+        .filter(|&row| !rows[row].what_if.is_empty())
+        .collect();
+    assert_eq!(with, (steps - 64..steps).collect::<Vec<_>>());
+}

@@ -5,6 +5,7 @@
 //! strands in a topological order, waits resolved to the tasks they join. Everything downstream takes `&Dag`.
 
 pub mod build;
+pub mod cpu_time;
 pub mod dag;
 pub mod error;
 pub mod facts;
@@ -24,6 +25,7 @@ pub mod text;
 pub mod unrecorded;
 pub mod wanted;
 
+pub use cpu_time::CpuTimes;
 pub use dag::*;
 pub use error::Error;
 pub use folded::{Along, Folded, Folds};

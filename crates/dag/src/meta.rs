@@ -1,5 +1,7 @@
 //! What is known of the run as a whole.
 
+use crate::cpu_time::CpuTimes;
+
 /// The unit of every time in a trace; the report's `metric_unit` for the metric *time*.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TimeUnit {
@@ -68,6 +70,8 @@ pub struct Meta {
     pub warnings: Vec<String>,
     /// True for a trace recorded by workspan (timestamps, steals and off-CPU times are measured), false for text.
     pub recorded: bool,
+    /// What CPU time the process used, of a recorded run.
+    pub cpu: Option<CpuTimes>,
     /// Its short subtrees were folded while it was read.
     pub shortened: Option<Shortened>,
     /// What of the trace could not be read; `None` where all of it was. Measures of such a run hold for the rest alone: counts are

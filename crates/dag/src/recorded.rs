@@ -10,6 +10,7 @@
 mod clock;
 mod count;
 mod counted;
+mod cpu_time;
 mod estimate;
 mod facts;
 mod fold;

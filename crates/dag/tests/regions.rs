@@ -84,7 +84,7 @@ fn a_region_is_series_parallel_phase_by_phase() {
     // What was created in a phase belongs to it, also when it ran inside the barrier.
     let joined: Vec<&[u32]> = (0..2).map(|w| dag.waits.tasks.get(w)).collect();
     assert_eq!(joined, [&[1, 2, 3][..], &[4, 5]]);
-    assert!(dag.scopes.iter().all(|s| s.kind == ScopeKind::Tree));
+    assert!(dag.scopes.iter().all(|s| s.kind == ScopeKind::Team));
     assert_eq!(dag.meta.workers, 2);
     reads_back(&dag);
 }

@@ -1,5 +1,6 @@
 //! The report as JSON: stable keys (TEXT_TRACE.md, "The report as JSON"), whole numbers kept whole.
 
+mod checks;
 mod code;
 mod findings;
 
@@ -95,6 +96,10 @@ struct Root<'a> {
     statistics: Option<StatisticsJson<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     read_as_one: Option<ReadAsOne>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cpu: Option<checks::CpuJson<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    checks: Vec<checks::CheckJson>,
     warnings: Vec<String>,
 }
 
@@ -418,6 +423,8 @@ fn root<'a>(dag: &'a Dag, report: &'a Report, measured: &'a Options, most: &Most
             grain: short.grain,
             subtrees: short.records,
         }),
+        cpu: meta.cpu.as_ref().map(checks::cpu),
+        checks: report.checks.iter().map(checks::check).collect(),
         warnings,
     }
 }

@@ -13,6 +13,7 @@ mod counter;
 mod drain;
 mod event;
 mod off;
+mod on;
 mod ring;
 mod switch_file;
 
@@ -21,4 +22,5 @@ pub use counter::Counter;
 pub use drain::watch_from_exec;
 pub use event::Refused;
 pub use off::{OffInterval, off_intervals};
+pub use on::{OnTimes, on_times};
 pub use switch_file::{Sample, Switch, Switches, decode_switches, read_switches};

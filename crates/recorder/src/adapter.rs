@@ -37,6 +37,11 @@ pub fn handle() -> *mut Handle {
     thread::of_thread()
 }
 
+/// From now on this is called on each thread that had a handle, when it ends and its handle is given up. Called once.
+pub fn at_thread_ends(call: fn()) {
+    thread::at_ends(call);
+}
+
 /// Gives the thread a root where a current task is needed and there is none.
 ///
 /// # Safety
@@ -76,9 +81,6 @@ pub fn site_calls(addresses: &[usize], name: &str, primitive: u8) -> u32 {
 
 /// The executable segment that holds this address. Walks the loaded files, so adapters keep the answer.
 pub fn code_around(address: usize) -> Option<core::ops::Range<usize>> {
-    let _errno = KeepErrno::new();
-    crate::objects::executable_mappings()
-        .iter()
-        .map(|mapping| mapping.start as usize..mapping.end as usize)
-        .find(|code| code.contains(&address))
+    let (start, end) = crate::objects::code_around(address as u64)?;
+    Some(start as usize..end as usize)
 }

@@ -2,7 +2,7 @@
 //! decided upon alike, a task for a join.
 //!
 //! Decisions of one thread, from what it is told alone: sites, levels, times, a seed. So a recorded stream of joins can be replayed through
-//! it, and gives the same decisions. This file and those in its folder are compiled into front ends as they stand; they use `core` alone.
+//! it, and gives the same decisions. This file and those in its folder are compiled into front ends as they stand; they use `core` and the prelude alone.
 //!
 //! Subtrees are taken by *class*: their site and level (creates below the root). A class's subtrees that are short enough are left
 //! out, all but some: with budget b (a part of the time), and d what recording a subtree adds to its time, each is recorded with

@@ -16,6 +16,7 @@ pub(crate) struct Pair {
 
 /// Decides which clock it is.
 pub(crate) fn choose() {
+    system::find_clock();
     TSC.store(
         invariant_tsc() && !kernel_distrusts_tsc(),
         Ordering::Relaxed,
@@ -52,7 +53,7 @@ pub(crate) fn raw_ns(clock: core::ffi::c_int) -> u64 {
 
 /// `CLOCK_MONOTONIC_RAW` now, in nanoseconds, as traces have it.
 pub fn monotonic_raw_ns() -> u64 {
-    system::kernel_clock_ns(system::CLOCK_MONOTONIC_RAW)
+    system::monotonic_raw_ns()
 }
 
 /// Ticks and nanoseconds at one moment: of a few tries, the one whose two readings of the ticks lie closest.
@@ -61,7 +62,7 @@ pub(crate) fn pair(tries: u32) -> Pair {
     for _ in 0..tries.max(1) {
         let before = now();
         // What the program preloads may stand in front of the C library's clocks, and step them.
-        let ns = system::kernel_clock_ns(system::CLOCK_MONOTONIC_RAW);
+        let ns = system::monotonic_raw_ns();
         let after = now();
         let width = after.saturating_sub(before);
         if width < best.0 {

@@ -9,7 +9,7 @@
 
 use crate::budget::Settings;
 use crate::wire::{self, Kind};
-use core::sync::atomic::AtomicU64;
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 /// Name of the exported function `extern "C" fn() -> *const Table` of this version.
 pub const TABLE_SYMBOL: &core::ffi::CStr = c"workspan_table_v1";
@@ -24,12 +24,23 @@ pub const IS_WORKER: u32 = 4;
 /// What marks the last entry of a call stack ([`Table::site_stack`]) as the calling task's site: no code lies there.
 pub const INHERITED: usize = 0xffff_ffff_0000_0000_u64 as usize;
 
+/// The table of this process's recorder, for handles that have none.
+static IN_USE: AtomicPtr<Table> = AtomicPtr::new(core::ptr::null_mut());
+
+/// Told once by a front end, before it has a handle: the table it found.
+pub fn use_table(table: *const Table) {
+    IN_USE.store(table.cast_mut(), Ordering::Release);
+}
+
 /// A thread's place in its current chunk. Only its own thread touches it.
+///
+/// In a forked child all of it is zeros. Then there is no room, so the child's first record goes to [`Table::refill`] of the
+/// table in use ([`use_table`]), which makes the handle one that writes to scratch memory.
 #[repr(C)]
 pub struct Handle {
     /// Where the next record goes.
     pub cursor: *mut u8,
-    /// Beyond this, [`Table::refill`] first: at least [`wire::SLACK`] bytes are left after it.
+    /// From here on, [`Table::refill`] first: at least [`wire::SLACK`] bytes are left after it.
     pub limit: *mut u8,
     /// First byte of the chunk's payload.
     pub base: *mut u8,
@@ -177,6 +188,21 @@ pub mod id {
 }
 
 impl Handle {
+    /// The recorder's functions.
+    ///
+    /// # Safety
+    /// `h` must be the calling thread's handle, of a recorder that the front end [told of](use_table).
+    #[inline]
+    pub unsafe fn table(h: *const Handle) -> *const Table {
+        // SAFETY: the caller's.
+        let table = unsafe { (*h).table };
+        if table.is_null() {
+            IN_USE.load(Ordering::Acquire)
+        } else {
+            table
+        }
+    }
+
     /// The clock, in ticks.
     ///
     /// # Safety
@@ -189,7 +215,7 @@ impl Handle {
             if (*h).flags & CLOCK_TSC != 0 {
                 return core::arch::x86_64::_rdtsc();
             }
-            ((*(*h).table).now)()
+            ((*Self::table(h)).now)()
         }
     }
 
@@ -206,9 +232,9 @@ impl Handle {
             let now = if now > last { now } else { last };
             (*h).last = now;
             let mut since = now - last;
-            if (*h).cursor > (*h).limit {
+            if (*h).cursor >= (*h).limit {
                 // The new chunk counts from `now`.
-                ((*(*h).table).refill)(h);
+                ((*Self::table(h)).refill)(h);
                 since = 0;
             }
             wire::put_head((*h).cursor, kind, since)

@@ -257,6 +257,17 @@ pub(crate) fn note_mappings(recording: &Recording) {
         return;
     }
     let unloads = crate::objects::unloads();
+    // Asking the files for more takes system calls, which a program's sandbox may not allow any more.
+    let known = recording.interned.lock().map_or_else(
+        |_| Vec::new(),
+        |interned| match interned.mapped.unloads == unloads {
+            true => interned.mapped.there(),
+            false => Vec::new(),
+        },
+    );
+    if crate::objects::all_code(&mut |segment| known.contains(&segment)) {
+        return;
+    }
     let mappings: Vec<Mapping> = crate::objects::executable_mappings();
     let Ok(mut interned) = recording.interned.lock() else {
         return;

@@ -77,6 +77,14 @@ impl Segments {
         fresh
     }
 
+    /// Where there is code now, from start to end.
+    pub(crate) fn there(&self) -> Vec<(u64, u64)> {
+        let there = self.all.iter().filter(|segment| segment.is_there);
+        there
+            .map(|segment| (segment.mapping.start, segment.mapping.end))
+            .collect()
+    }
+
     /// What is told for an address; `None` when it lies in nothing that is known.
     pub(crate) fn told(&self, address: u64) -> Option<u64> {
         let holds =

@@ -7,10 +7,26 @@ use workspan_trace::entry::Mapping;
 
 /// Every executable segment of every loaded file.
 pub(crate) fn executable_mappings() -> Vec<Mapping> {
-    let mut mappings: Vec<Mapping> = Vec::new();
-    // SAFETY: the visitor gets the vector it expects, and is called before this returns.
-    unsafe { system::dl_iterate_phdr(visit, (&raw mut mappings).cast()) };
-    mappings
+    let mut visited = Visited {
+        mappings: Vec::new(),
+        any: false,
+    };
+    // SAFETY: the visitor gets what it expects, and is called before this returns.
+    unsafe { system::dl_iterate_phdr(visit, (&raw mut visited).cast()) };
+    visited.mappings
+}
+
+struct Visited {
+    mappings: Vec<Mapping>,
+    /// An object was visited: the first one is the program.
+    any: bool,
+}
+
+/// The addresses of an executable segment.
+fn code(bias: usize, header: &ProgramHeader) -> Option<(u64, u64)> {
+    let start = (bias as u64).wrapping_add(header.address);
+    (header.kind == PT_LOAD && header.flags & PF_X != 0)
+        .then(|| (start, start.wrapping_add(header.memory_size)))
 }
 
 /// How many files were unloaded since the process began.
@@ -31,9 +47,10 @@ pub(crate) fn unloads() -> u64 {
 }
 
 unsafe extern "C" fn visit(object: *mut LoadedObject, _size: usize, data: *mut c_void) -> c_int {
-    // SAFETY: the loader's object is valid during the call; `data` is the vector given to it.
+    // SAFETY: the loader's object is valid during the call; `data` is what was given to it.
     unsafe {
-        let mappings = &mut *data.cast::<Vec<Mapping>>();
+        let visited = &mut *data.cast::<Visited>();
+        let first = !core::mem::replace(&mut visited.any, true);
         let object = &*object;
         if object.headers.is_null() {
             return 0;
@@ -45,7 +62,7 @@ unsafe extern "C" fn visit(object: *mut LoadedObject, _size: usize, data: *mut c
             CStr::from_ptr(object.name).to_bytes()
         };
         let path = if name.is_empty() {
-            if !mappings.is_empty() {
+            if !first {
                 return 0;
             }
             // The program itself has no name here.
@@ -64,14 +81,13 @@ unsafe extern "C" fn visit(object: *mut LoadedObject, _size: usize, data: *mut c
             .iter()
             .filter(|h| h.kind == PT_NOTE)
             .find_map(|h| build_id(object.bias, h));
-        for header in headers
-            .iter()
-            .filter(|h| h.kind == PT_LOAD && h.flags & PF_X != 0)
-        {
-            let start = (object.bias as u64).wrapping_add(header.address);
-            mappings.push(Mapping {
+        for header in headers {
+            let Some((start, end)) = code(object.bias, header) else {
+                continue;
+            };
+            visited.mappings.push(Mapping {
                 start,
-                end: start.wrapping_add(header.memory_size),
+                end,
                 bias: object.bias as u64,
                 file_offset: header.offset,
                 path: path.clone(),
@@ -80,6 +96,65 @@ unsafe extern "C" fn visit(object: *mut LoadedObject, _size: usize, data: *mut c
         }
     }
     0
+}
+
+/// Whether `know` is true of all executable segments of all files. Nothing else is asked of the files, and no system call is made.
+pub(crate) fn all_code(know: &mut dyn FnMut((u64, u64)) -> bool) -> bool {
+    unsafe extern "C" fn each(object: *mut LoadedObject, _: usize, data: *mut c_void) -> c_int {
+        // SAFETY: the loader's object and its headers are valid during the call; `data` is what was given to it.
+        unsafe {
+            let (object, know) = (
+                &*object,
+                &mut *data.cast::<&mut dyn FnMut((u64, u64)) -> bool>(),
+            );
+            if object.headers.is_null() {
+                return 0;
+            }
+            let count = usize::from(object.header_count);
+            let headers = core::slice::from_raw_parts(object.headers, count);
+            let mut segments = headers.iter().filter_map(|h| code(object.bias, h));
+            c_int::from(!segments.all(know))
+        }
+    }
+    let mut know = know;
+    // SAFETY: the visitor gets what it expects, and is called before this returns.
+    unsafe { system::dl_iterate_phdr(each, (&raw mut know).cast()) == 0 }
+}
+
+/// The executable segment that holds an address: nothing else is asked of the files, and no system call is made.
+pub(crate) fn code_around(address: u64) -> Option<(u64, u64)> {
+    let mut around = Around {
+        address,
+        code: None,
+    };
+    // SAFETY: the visitor gets what it expects, and is called before this returns.
+    unsafe { system::dl_iterate_phdr(look_around, (&raw mut around).cast()) };
+    around.code
+}
+
+struct Around {
+    address: u64,
+    code: Option<(u64, u64)>,
+}
+
+unsafe extern "C" fn look_around(
+    object: *mut LoadedObject,
+    _size: usize,
+    data: *mut c_void,
+) -> c_int {
+    // SAFETY: the loader's object and its headers are valid during the call; `data` is what was given to it.
+    unsafe {
+        let (object, around) = (&*object, &mut *data.cast::<Around>());
+        if object.headers.is_null() {
+            return 0;
+        }
+        let headers = core::slice::from_raw_parts(object.headers, usize::from(object.header_count));
+        around.code = headers
+            .iter()
+            .filter_map(|header| code(object.bias, header))
+            .find(|&(start, end)| (start..end).contains(&around.address));
+        c_int::from(around.code.is_some())
+    }
 }
 
 /// The path of the file that is mapped at an address, as the kernel has it.

@@ -3,13 +3,15 @@
 //! States only go forward: off → on → over. `RECORDING` is set before `STATE` says on, and never taken back: threads
 //! may still hold handles when the process is over.
 
-use core::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 use std::path::Path;
 
 use crate::budget::Settings;
 use crate::clock;
 use crate::counters::{self, CounterEvent, Counters};
 use crate::folding::Grain;
+use crate::fork::{self, State};
+use crate::front;
 use crate::intern::Interned;
 use crate::lock::{self, Lock};
 use crate::ring::Ring;
@@ -42,6 +44,8 @@ pub(crate) struct Recording {
     /// When the run is folded.
     pub(crate) grain: Option<Grain>,
     start: clock::Pair,
+    /// What the process had used of the CPUs before, in ns.
+    used: u64,
     /// Set aside at the start, so that a full disk does not hide an orderly end.
     finished: Option<Mapped>,
 }
@@ -73,7 +77,8 @@ const OVER: u8 = 2;
 static MOST: AtomicU32 = AtomicU32::new(0);
 /// Tasks that a thread records before there is one.
 static HOLD: AtomicU32 = AtomicU32::new(0);
-static STATE: AtomicU8 = AtomicU8::new(OFF);
+/// [`OFF`] in children as well, whatever made them.
+static STATE: State = State::new();
 /// Children forked by this process. Whether one went on by exec can't be seen from here.
 static FORKS: AtomicU32 = AtomicU32::new(0);
 static RECORDING: AtomicPtr<Recording> = AtomicPtr::new(core::ptr::null_mut());
@@ -181,7 +186,14 @@ pub fn start(
     let page = usize::try_from(unsafe { system::sysconf(system::SC_PAGESIZE) })
         .unwrap_or(4096)
         .max(4096);
+    let mut key = 0;
+    // SAFETY: `key` is written by the call; the destructor takes what `thread::handle` stores.
+    if unsafe { system::pthread_key_create(&mut key, Some(thread::thread_ends)) } != 0 {
+        return false;
+    }
     let Some(spool) = Spool::create(folder, name, page) else {
+        // SAFETY: no thread has a value for it.
+        unsafe { system::pthread_key_delete(key) };
         return false;
     };
     let start = clock::pair(8);
@@ -204,11 +216,6 @@ pub fn start(
     };
     spool.write_header(&header.encode());
     let finished = spool.chunk(page, entry_chunk(ChunkKind::Finished, 0));
-    let mut key = 0;
-    // SAFETY: `key` is written by the call; the destructor takes what `thread::handle` stores.
-    if unsafe { system::pthread_key_create(&mut key, Some(thread::thread_ends)) } != 0 {
-        return false;
-    }
     let reads = off_cpu == OffCpuTimes::FromSchedstat && schedstat::is_there();
     let mut recording = Box::new(Recording {
         spool,
@@ -224,15 +231,18 @@ pub fn start(
         ring: Ring::asked(folder, start.ns),
         grain: Grain::new(),
         start,
+        used: system::kernel_clock_ns(system::CLOCK_PROCESS_CPUTIME_ID),
         finished,
     });
     let mut wanted = Counters::new(counters);
     wanted.name(|name| crate::intern::label_of(&recording, name.to_owned()));
     recording.counters = wanted;
     RECORDING.store(Box::into_raw(recording), Ordering::Release);
+    front::use_table(&raw const crate::table::TABLE);
+    STATE.empty_in_children();
     STATE.store(ON, Ordering::Release);
     // SAFETY: the handlers are plain functions that live as long as the library.
-    unsafe { system::pthread_atfork(None, Some(has_forked), Some(forked)) };
+    unsafe { system::pthread_atfork(None, Some(parent_of_fork), Some(child_of_fork)) };
     if let Some(recording) = any_recording() {
         recording.write_clock(start);
         crate::intern::note_all(recording, notes);
@@ -273,8 +283,9 @@ pub(crate) fn entry_chunk(kind: ChunkKind, seq: u32) -> ChunkHeader {
 pub fn finish() {
     let _errno = system::KeepErrno::new();
     let Some(recording) = recording() else { return };
+    // A child whose memory is as the parent's, as no handler of ours ran in it.
     // SAFETY: getpid has no preconditions.
-    if recording.pid != unsafe { system::getpid() } {
+    if !fork::children_are_empty() && recording.pid != unsafe { system::getpid() } {
         return;
     }
     thread::last_counts();
@@ -292,7 +303,11 @@ pub fn finish() {
         return;
     }
     let end = clock::pair(8);
+    let used = system::kernel_clock_ns(system::CLOCK_PROCESS_CPUTIME_ID);
     recording.write_clock(end);
+    if let Some(used) = used.checked_sub(recording.used).filter(|_| used > 0) {
+        crate::intern::note_all(recording, &[("process_cpu_ns".into(), used.to_string())]);
+    }
     // Libraries that were loaded meanwhile: a runtime among them may have been silent.
     crate::intern::note_mappings(recording);
     let forks = FORKS.load(Ordering::Relaxed);
@@ -314,8 +329,8 @@ pub fn finish() {
     };
     finished.encode(&mut bytes);
     hand_off::append(&chunk, 0, &bytes);
-    // SAFETY: the chunk is written to here alone, once.
-    unsafe { recording.spool.seal(chunk, false) };
+    // The mapping goes with the process; a sandbox may not let it be taken away.
+    hand_off::seal(&chunk);
 }
 
 impl Recording {
@@ -330,13 +345,30 @@ impl Recording {
     }
 }
 
-unsafe extern "C" fn has_forked() {
+/// The process called a function that forks without telling `pthread_atfork`'s handlers: what it returned.
+pub fn has_forked(child: i32) {
+    match child {
+        0 => become_child(),
+        1.. => count_child(),
+        _ => {}
+    }
+}
+
+fn count_child() {
     FORKS.fetch_add(1, Ordering::Relaxed);
 }
 
 /// In a forked child nothing is recorded: the file is the parent's. The one thread there is stops writing to its chunk,
-/// which it shares with the parent.
-unsafe extern "C" fn forked() {
+/// which it shares with the parent; where the kernel [emptied](fork) its handle, it does so anyway.
+fn become_child() {
     STATE.store(OVER, Ordering::Release);
     thread::abandon();
+}
+
+unsafe extern "C" fn parent_of_fork() {
+    count_child();
+}
+
+unsafe extern "C" fn child_of_fork() {
+    become_child();
 }

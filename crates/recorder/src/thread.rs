@@ -18,6 +18,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use crate::clock;
 use crate::counters::Open;
 use crate::folder::{Before, Folder};
+use crate::fork;
 use crate::front::{CLOCK_TSC, HAS_ROOT, Handle};
 use crate::process::{self, Ended};
 use crate::reserve;
@@ -29,7 +30,7 @@ use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::ThreadEntry;
 
 pub(crate) use chunks::{long_record, refill};
-pub(crate) use end::{abandon, thread_ends};
+pub(crate) use end::{abandon, at_ends, thread_ends};
 pub(crate) use probe::probe_cost;
 pub(crate) use readings::last_counts;
 
@@ -96,6 +97,29 @@ impl Owner {
 }
 
 crate::thread_word!(Own: Handle, "workspan_thread_handle");
+// Not null once the thread gave its handle back.
+crate::thread_word!(Gone: u8, "workspan_thread_gone");
+
+/// The owner of a handle, whose first field that is. ([`Handle::owner`] is null in a child that found it emptied.)
+#[inline(always)]
+fn owner_of(handle: *mut Handle) -> *mut Owner {
+    handle.cast()
+}
+
+/// Makes a handle that a forked child found emptied one that writes to scratch memory.
+///
+/// # Safety
+/// The handle is the calling thread's, and the first field of its owner.
+#[cold]
+unsafe fn revive(handle: *mut Handle) {
+    let owner = owner_of(handle);
+    // SAFETY: the caller's; what the owner had is the parent's.
+    unsafe {
+        owner.write(Owner::new(0, clock::now()));
+        (*owner).handle.owner = owner.cast();
+        chunks::use_scratch(&mut *owner);
+    }
+}
 
 /// [`crate::front::Table::thread`].
 pub(crate) extern "C" fn handle() -> *mut Handle {
@@ -121,6 +145,10 @@ fn new_handle() -> *mut Handle {
     let Some(recording) = process::recording().filter(|_| !reserve::is_touched()) else {
         return ptr::null_mut();
     };
+    // Nobody would give back another handle of a thread that is about to be gone.
+    if !Gone::get().is_null() {
+        return ptr::null_mut();
+    }
     let _errno = KeepErrno::new();
     let reused = recording
         .ended
@@ -134,20 +162,31 @@ fn new_handle() -> *mut Handle {
     fresh.counters = recording.counters.open(recording);
     let owner = match reused {
         Some(Ended(owner)) => {
-            // SAFETY: an ended thread's owner is nobody's; it came from a box.
+            // SAFETY: an ended thread's owner is nobody's; nothing in it but the rest needs to be dropped.
             unsafe {
                 fresh.rest = (*owner).rest.take();
                 owner.write(fresh);
             }
             owner
         }
-        None => Box::into_raw(Box::new(fresh)),
+        None => {
+            let Some(owner) = fork::piece::<Owner>() else {
+                return ptr::null_mut();
+            };
+            // SAFETY: memory for an owner that is nobody's.
+            unsafe { owner.write(fresh) };
+            owner
+        }
     };
     // SAFETY: the owner is this thread's from here on.
     unsafe {
         (*owner).handle.owner = owner.cast();
         if system::pthread_setspecific(recording.key, owner.cast::<c_void>()) != 0 {
-            drop(Box::from_raw(owner));
+            (*owner).counters = None;
+            (*owner).at_base = None;
+            if let Ok(mut ended) = recording.ended.lock() {
+                ended.push(Ended(owner));
+            }
             return ptr::null_mut();
         }
         Own::set(owner.cast());
@@ -192,8 +231,8 @@ pub(crate) unsafe fn ensure_root(handle: *mut Handle) {
 /// # Safety
 /// `handle` is the calling thread's.
 pub(crate) unsafe fn depth(handle: *mut Handle) -> u32 {
-    // SAFETY: the handle's owner lives as long as it.
-    unsafe { (*(*handle).owner.cast::<Owner>()).depth }
+    // SAFETY: the handle's owner lives as long as it, emptied or not.
+    unsafe { (*owner_of(handle)).depth }
 }
 
 /// One more, or one less.
@@ -201,9 +240,9 @@ pub(crate) unsafe fn depth(handle: *mut Handle) -> u32 {
 /// # Safety
 /// `handle` is the calling thread's.
 pub(crate) unsafe fn deepen(handle: *mut Handle, by: i32) {
-    // SAFETY: the handle's owner lives as long as it.
+    // SAFETY: the handle's owner lives as long as it, emptied or not.
     unsafe {
-        let depth = &raw mut (*(*handle).owner.cast::<Owner>()).depth;
+        let depth = &raw mut (*owner_of(handle)).depth;
         *depth = (*depth).saturating_add_signed(by);
     }
 }

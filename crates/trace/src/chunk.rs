@@ -69,6 +69,8 @@ pub enum ChunkKind {
     Samples = 13,
     /// Where threads gave up the CPU ([`crate::entry::StopsEntry`]).
     Stops = 14,
+    /// CPU time by thread ([`crate::entry::CpuTime`]).
+    CpuTimes = 15,
 }
 
 impl ChunkKind {
@@ -89,6 +91,7 @@ impl ChunkKind {
             12 => ChunkKind::Stacks,
             13 => ChunkKind::Samples,
             14 => ChunkKind::Stops,
+            15 => ChunkKind::CpuTimes,
             _ => return None,
         })
     }

@@ -9,7 +9,7 @@ pub struct Stated {
 }
 
 /// What may be stated. Another word is a mistake in a program.
-const WORDS: [&str; 11] = [
+const WORDS: [&str; 12] = [
     "work_us",
     "work_min_us",
     "outside_us",
@@ -21,6 +21,7 @@ const WORDS: [&str; 11] = [
     "cpu_us",
     "spun_us",
     "stolen_us",
+    "start_us",
 ];
 
 impl Stated {

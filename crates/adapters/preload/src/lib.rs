@@ -23,12 +23,14 @@
 
 #[cfg(target_arch = "x86_64")]
 mod call_site;
+mod fork;
 mod gomp;
 mod loaded;
 mod ompt;
 mod runtimes;
 mod sites;
 mod tbb;
+mod thread_cache;
 mod unrecorded;
 mod watch;
 
@@ -89,6 +91,8 @@ extern "C" fn loaded() {
     if std::env::var_os("WORKSPAN_FOLLOW").is_none_or(|value| value.is_empty()) {
         restore_environment();
     }
+    thread_cache::give_back_at_thread_ends();
+    fork::look();
     workspan_recorder::start(
         &PathBuf::from(folder),
         &spool_name(&exe),

@@ -321,6 +321,21 @@ impl Object {
         path == name || !name.contains(&b'/') && path.rsplit(|&b| b == b'/').next() == Some(name)
     }
 
+    /// Whether it is that but for the version's last parts, or more of them: the loader knows a file by each name it was asked for
+    /// (`libgomp.so.1.0.0` is the file that is there as `libgomp.so.1`), and keeps those names to itself.
+    fn is_called_nearly(&self, name: &[u8]) -> bool {
+        let longer = |long: &[u8], short: &[u8]| {
+            !short.is_empty()
+                && long
+                    .strip_prefix(short)
+                    .is_some_and(|rest| rest.first() == Some(&b'.'))
+        };
+        let nearly = |own: &[u8]| longer(own, name) || longer(name, own);
+        let path = self.path();
+        self.soname != 0 && nearly(self.text(self.soname))
+            || nearly(path.rsplit(|&b| b == b'/').next().unwrap_or(path))
+    }
+
     /// Where it has the function of that name (its default version).
     pub(crate) fn function(&self, name: &CStr) -> Option<usize> {
         if self.strings == 0 || self.symbols == 0 {
@@ -492,7 +507,13 @@ impl Objects {
                 return Some(at);
             }
             for name in list[at].needs() {
-                let found = list.iter().position(|object| object.is_called(name));
+                let found = list
+                    .iter()
+                    .position(|object| object.is_called(name))
+                    .or_else(|| {
+                        let mut list = list.iter();
+                        list.position(|object| object.is_called_nearly(name))
+                    });
                 if let Some(found) = found
                     && !queue.contains(&found)
                 {

@@ -12,6 +12,7 @@
 
 mod arena;
 mod budget;
+mod call_frame;
 mod calls;
 mod context;
 mod entry;
@@ -32,6 +33,7 @@ use workspan_recorder::front::{HAS_ROOT, Handle, IS_WORKER};
 use workspan_recorder::{TABLE, adapter};
 
 use frame::Thread;
+pub(crate) use frame::thread_ends;
 
 static POOL: OnceLock<u32> = OnceLock::new();
 static WORKERS: AtomicU32 = AtomicU32::new(0);

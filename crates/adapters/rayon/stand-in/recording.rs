@@ -148,6 +148,7 @@ fn find_table() {
         return;
     }
     TABLE.store(table.cast_mut(), Ordering::Release);
+    crate::front::use_table(table);
     let version = concat!("Rayon ", env!("CARGO_PKG_VERSION"));
     // SAFETY: a table of our version; key and value are read during the call.
     unsafe { ((*table).note)(b"runtime".as_ptr(), 7, version.as_ptr(), version.len()) };
@@ -215,8 +216,8 @@ impl Here {
 
     #[inline(always)]
     pub(crate) fn table(&self) -> &Table {
-        // SAFETY: a live handle's table is live.
-        unsafe { &*self.handle().table }
+        // SAFETY: this thread's live handle, of the table that was told of.
+        unsafe { &*Handle::table(self.handle) }
     }
 
     /// This thread's number in the trace.

@@ -32,7 +32,7 @@ pub(super) struct Run<'a> {
 
 /// The weights, measured for the run or lent to it.
 pub(super) enum Held<'a> {
-    Own(Weights<'a>),
+    Own(Box<Weights<'a>>),
     Lent(&'a Weights<'a>),
 }
 
@@ -50,7 +50,10 @@ impl<'a> Deref for Held<'a> {
 impl<'a> Run<'a> {
     /// Measures the weights. Errors: see [`Error`]; the metric is no counter of the trace.
     pub(super) fn new(dag: &'a Dag, options: &Options) -> Result<Run<'a>, Error> {
-        Ok(Run::held(dag, Held::Own(Weights::new(dag, options)?)))
+        Ok(Run::held(
+            dag,
+            Held::Own(Box::new(Weights::new(dag, options)?)),
+        ))
     }
 
     /// Of weights that are measured already.

@@ -72,7 +72,7 @@ impl Clock {
     }
 
     /// The moment of a tick, in nanoseconds.
-    fn ns(&self, ticks: u64) -> u64 {
+    pub fn ns(&self, ticks: u64) -> u64 {
         let after = ticks.saturating_sub(self.first.ticks);
         let span = self.last.ticks.saturating_sub(self.first.ticks);
         let ns = self.last.ns.saturating_sub(self.first.ns);

@@ -218,6 +218,7 @@ fn nothing(recorded: &[&Finalized], path: &Path, follow: bool) -> String {
     };
     format!(
         "{program} ran, but nothing parallel was seen in it: no OpenMP, no oneTBB, no Rayon that was built for recording (as \
-         `cargo workspan run` and `cargo workspan build` do). {beyond}"
+         `cargo workspan run` and `cargo workspan build` do). A runtime that is linked into the program or one of its libraries \
+         statically (a .a file) can't be seen. {beyond}"
     )
 }

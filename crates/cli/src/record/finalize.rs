@@ -23,6 +23,7 @@ use workspan_trace::{Trace, TraceWriter};
 use super::EXIT_STATUS;
 use super::clock::Clock;
 use super::costs::costs;
+use super::cpu_times::cpu_times;
 use super::off_cpu::OffCpu;
 use super::told::Told;
 use super::windows::{self, Windows};
@@ -126,6 +127,7 @@ pub fn finalize(
         None => vec![None],
         Some(parts) => parts.into_iter().map(Some).collect(),
     };
+    warnings.extend(off_cpu.unwatched_threads(&trace));
     let mut written: Vec<(PathBuf, Finalized)> = Vec::new();
     for (number, part) in parts.iter().enumerate() {
         let mut output = output.to_owned();
@@ -272,6 +274,11 @@ impl Found<'_> {
                 warnings.extend(damage.map(|d| format!("{spool}: {d}")));
                 for chunk in self.off_cpu.chunks(trace, None) {
                     writer.events(chunk.thread, chunk.seq, (chunk.base, 0), &chunk.payload)?;
+                }
+                if let Some(on) = self.off_cpu.on_times(trace.header.pid) {
+                    let (samples, mappings) = (&self.off_cpu.samples, &self.told.mappings);
+                    let times = cpu_times(trace, on, samples, mappings, self.workspace);
+                    writer.all_entries(ChunkKind::CpuTimes, times, |time, out| time.encode(out))?;
                 }
             }
             Some(window) => {

@@ -10,6 +10,7 @@ mod child;
 mod clock;
 mod costs;
 mod cpu_time;
+mod cpu_times;
 pub mod destination;
 mod direct;
 mod environment;

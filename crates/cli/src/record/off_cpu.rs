@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use workspan_perf::{OffInterval, off_intervals, read_switches};
+use workspan_perf::{OffInterval, OnTimes, off_intervals, on_times, read_switches};
 use workspan_trace::Trace;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{self, Note, ThreadEntry};
@@ -57,6 +57,8 @@ pub fn watch(spool: &Path) -> bool {
 pub struct OffCpu {
     /// By the kernel's thread id, in time order.
     intervals: BTreeMap<u32, Vec<OffInterval>>,
+    /// By the kernel's process id: when its threads ran.
+    on: BTreeMap<u32, OnTimes>,
     /// Why it is not all.
     missing: Vec<String>,
     watched: bool,
@@ -83,6 +85,12 @@ impl OffCpu {
                                 "the kernel had no room for {} context switches",
                                 told.lost
                             ));
+                        }
+                        let process = file
+                            .file_stem()
+                            .and_then(|stem| stem.to_str()?.parse().ok());
+                        if let Some(process) = process {
+                            all.on.insert(process, on_times(&told.switches, process));
                         }
                         for interval in off_intervals(&told.switches) {
                             all.intervals
@@ -138,6 +146,29 @@ impl OffCpu {
             ));
         }
         notes
+    }
+
+    /// When the threads of a process ran; `None` where nobody watched them.
+    pub fn on_times(&self, process: u32) -> Option<&OnTimes> {
+        self.on.get(&process)
+    }
+
+    /// What the trace's threads are told to have been off the CPU for is not all there is: why, as a sentence.
+    pub fn unwatched_threads(&self, trace: &Trace<'_>) -> Option<String> {
+        let on = self.on_times(trace.header.pid)?;
+        let threads = Threads::of(trace);
+        let recorded = threads.entries.iter();
+        let recorded = recorded.filter(|thread| threads.next_seq.contains_key(&thread.thread));
+        let (all, unseen) = recorded.fold((0u32, 0u32), |(all, unseen), thread| {
+            let seen = on.threads().any(|tid| tid == thread.tid);
+            (all + 1, unseen + u32::from(!seen))
+        });
+        (unseen > 0).then(|| {
+            format!(
+                "Off-CPU times are not complete: the kernel told of no context switch of {unseen} of the {all} recorded threads, \
+                 so all of their time counts as work."
+            )
+        })
     }
 
     /// The CPU time of the process of `trace`, where all of it is in the trace.

@@ -1,5 +1,7 @@
 //! Which runtimes of task-parallel programs there are besides Rayon, and why one that a program has said nothing.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::Path;
 
 use workspan_symbols::linked;
@@ -16,6 +18,8 @@ pub struct Runtime {
     libraries: &'static [&'static str],
     /// A function of its that every program with the runtime inside has.
     function: &'static str,
+    /// A text that its library has in it, and no program that uses it.
+    text: &'static [u8],
 }
 
 /// All of them.
@@ -24,16 +28,19 @@ pub const KNOWN: [Runtime; 3] = [
         name: "LLVM OpenMP",
         libraries: &["libomp", "libiomp5"],
         function: "__kmpc_fork_call",
+        text: b"OMP: Error #%1$d: %2$s",
     },
     Runtime {
         name: "GNU OpenMP",
         libraries: &["libgomp"],
         function: "GOMP_parallel",
+        text: b"libgomp: fatal error: ",
     },
     Runtime {
         name: "oneTBB",
         libraries: &["libtbb"],
         function: "_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE",
+        text: b"oneTBB: SPECIFICATION VERSION",
     },
 ];
 
@@ -95,7 +102,8 @@ pub fn silence(path: &Path, recorded: &Finalized) -> Option<String> {
     let inside = linked(path, &KNOWN.map(|runtime| runtime.function)).defined;
     let runtime = KNOWN
         .into_iter()
-        .find(|runtime| inside.iter().any(|name| name == runtime.function))?;
+        .find(|runtime| inside.iter().any(|name| name == runtime.function))
+        .or_else(|| in_text(path))?;
     Some(format!(
         "{program} has {} linked into itself, where its calls can't be seen: link it with the shared library (without \
          -static, -static-openmp or a .a file) to record it",
@@ -103,9 +111,51 @@ pub fn silence(path: &Path, recorded: &Finalized) -> Option<String> {
     ))
 }
 
+/// The runtime whose texts are in the program: one without symbols has them still.
+fn in_text(path: &Path) -> Option<Runtime> {
+    const PIECE: usize = 1 << 20;
+    let longest = KNOWN.iter().map(|runtime| runtime.text.len()).max()?;
+    let mut file = File::open(path).ok()?;
+    let mut bytes = Vec::with_capacity(PIECE + longest);
+    loop {
+        // A text may lie across two pieces.
+        bytes.drain(..bytes.len().saturating_sub(longest));
+        let read = file.by_ref().take(PIECE as u64).read_to_end(&mut bytes);
+        if read.ok()? == 0 {
+            return None;
+        }
+        let found = KNOWN
+            .into_iter()
+            .find(|runtime| contains(&bytes, runtime.text));
+        if found.is_some() {
+            return found;
+        }
+    }
+}
+
+fn contains(bytes: &[u8], text: &[u8]) -> bool {
+    bytes.windows(text.len()).any(|part| part == text)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_runtime_inside_of_a_program_without_symbols() {
+        let folder = std::env::temp_dir().join(format!("workspan-inside-{}", std::process::id()));
+        for runtime in KNOWN {
+            for before in [0, (1 << 20) - 5, (1 << 20) + 5] {
+                let mut bytes = vec![b'x'; before];
+                bytes.extend(runtime.text);
+                std::fs::write(&folder, &bytes).expect("a file");
+                assert_eq!(in_text(&folder), Some(runtime), "{before}");
+            }
+        }
+        std::fs::write(&folder, vec![b'x'; 3 << 20]).expect("a file");
+        assert_eq!(in_text(&folder), None);
+        std::fs::remove_file(&folder).expect("the file");
+    }
 
     #[test]
     fn libraries_by_name() {

@@ -72,6 +72,36 @@ impl Samples {
         off.iter().filter(|off| !off.preempted).filter_map(of)
     }
 
+    /// The function, and its line where that is known, that most samples of a thread from one moment (in ns) to another lie in; the
+    /// program's own code where there is any on their stacks.
+    pub fn mostly_in(
+        &self,
+        tid: u32,
+        (from, to): (u64, u64),
+        mappings: &[Mapping],
+        workspace: &Workspace,
+    ) -> Option<String> {
+        let samples = self.by_tid.get(&tid)?.iter();
+        let chains: Vec<Vec<u64>> = samples
+            .filter(|sample| (from..to).contains(&sample.ns))
+            .take(BATCH)
+            .map(|sample| sample.addresses.clone())
+            .collect();
+        let mut count: BTreeMap<String, u32> = BTreeMap::new();
+        for stack in stacks(&chains, mappings, workspace) {
+            let own = stack.iter().find(|frame| !frame.runtime);
+            if let Some(frame) = own.or(stack.first()) {
+                let place = match (&frame.file, frame.line) {
+                    (Some(file), Some(line)) => format!("{} ({file}:{line})", frame.function),
+                    _ => frame.function.clone(),
+                };
+                *count.entry(place).or_default() += 1;
+            }
+        }
+        let most = count.into_iter().max_by_key(|(_, samples)| *samples)?;
+        Some(most.0)
+    }
+
     /// What the trace says about them beside the samples.
     pub fn notes(&self) -> Vec<Note> {
         let mut notes = Vec::new();

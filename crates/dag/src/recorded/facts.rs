@@ -8,13 +8,14 @@ use super::gather::Gathered;
 use super::places::Places;
 use super::replay::Told;
 use super::workers::Threads;
-use super::{Extent, clock, probe};
+use super::{Extent, clock, cpu_time, probe};
 use crate::meta::{
     LEFT_OUT_JOIN, LEFT_OUT_TASK, Meta, RECORDED_TASK, Shortened, Steals, TimeUnit, UnreadPart,
 };
 
 /// Notes that have a place of their own in [`Meta`].
-const TAKEN: [&str; 15] = [
+const TAKEN: [&str; 16] = [
+    cpu_time::PROCESS,
     super::index::KEY,
     "sample_hz",
     "name",
@@ -95,6 +96,7 @@ pub(super) fn meta(
         facts: facts(gathered, extent, size),
         warnings,
         recorded: true,
+        cpu: cpu_time::cpu_times(gathered, threads),
         shortened: shortened(gathered, extent, threads),
         unread: unread(gathered, extent, places),
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use workspan_trace::chunk::CHUNK_HEADER_SIZE;
 use workspan_trace::entry::{
-    ClockPair, Finished, FrameEntry, Label, Note, OffCpu, PlaceEntry, SamplesEntry, Site,
+    ClockPair, CpuTime, Finished, FrameEntry, Label, Note, OffCpu, PlaceEntry, SamplesEntry, Site,
     StackEntry, StopsEntry, entries,
 };
 use workspan_trace::event::{Event, Events};
@@ -37,6 +37,7 @@ pub(super) struct Gathered<'a> {
     /// By number.
     pub stacks: BTreeMap<u32, StackEntry>,
     pub samples: Vec<SamplesEntry>,
+    pub cpu_times: Vec<CpuTime>,
     pub stops: Vec<StopsEntry>,
     pub finished: Option<Finished>,
     pub warnings: Vec<String>,
@@ -167,6 +168,9 @@ pub(super) fn gather_of<'a>(
             ChunkKind::Samples => gathered
                 .samples
                 .extend(bodies().filter_map(SamplesEntry::decode)),
+            ChunkKind::CpuTimes => gathered
+                .cpu_times
+                .extend(bodies().filter_map(CpuTime::decode)),
             ChunkKind::Stops => gathered
                 .stops
                 .extend(bodies().filter_map(StopsEntry::decode)),

@@ -74,6 +74,7 @@ pub(super) fn read(line: &mut Line<'_>) -> Result<Meta, Error> {
         facts: facts(line)?,
         warnings: warnings(line)?,
         recorded: line.flag("recorded")?,
+        cpu: None,
         shortened: None,
         unread: unread(line)?,
     })

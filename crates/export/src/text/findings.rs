@@ -253,7 +253,7 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
         Cause::OtherThreads => {
             let mut words = block(view, at, e.strands > 1);
             words.push(plain(" waited "));
-            words.push(time(e.ticks));
+            words.push(together(e.ticks));
             words.push(plain(" for threads outside the pool"));
             if let Some(hot) = view
                 .report

@@ -95,12 +95,12 @@ pub(super) fn said(view: &View) -> Said {
             ..of(vec![strong(busy(view)), strong(allowed(view))])
         },
     };
-    if let Some(outside) = &view.report.outside {
-        said.more.insert(0, not_here(view, outside));
-    }
     let limits = &view.report.work_span.limits;
     let region = limits::region(view.dag, limits);
     said.more.extend(limits::sentences(limits, region));
+    if let Some(outside) = &view.report.outside {
+        said.more.insert(0, not_here(view, outside));
+    }
     said.more.extend(small_tasks(view));
     if view.dag.meta.unread.is_some() {
         said.verdict.insert(0, strong(ONLY_A_PART));

@@ -115,12 +115,15 @@ impl Class {
     }
 }
 
-/// The classes that a thread knows.
+/// The classes that a thread knows. They are as large as the whole stack of some threads, so they never lie on it.
 #[derive(Debug)]
-pub(super) struct Classes([Class; CLASSES]);
+pub(super) struct Classes(Box<[Class]>);
 
 impl Classes {
-    pub(super) const NONE: Classes = Classes([NONE; CLASSES]);
+    /// Nothing is known yet.
+    pub(super) fn new() -> Classes {
+        Classes(vec![NONE; CLASSES].into_boxed_slice())
+    }
 
     /// Where a class stands, or would.
     fn place(&self, site: u32, level: u32) -> usize {

@@ -42,7 +42,7 @@ impl Budget {
         let mut budget = Budget {
             settings,
             learns_each: false,
-            classes: Classes::NONE,
+            classes: Classes::new(),
             random: seed,
             along: 0,
             point: 0,

@@ -5,7 +5,7 @@ use core::slice;
 use core::sync::atomic::Ordering;
 
 use super::readings::{self, READINGS};
-use super::{Owner, SCRATCH, folding, kept};
+use super::{Owner, SCRATCH, folding, kept, owner_of, revive};
 use crate::folder::LONGEST;
 use crate::front::Handle;
 use crate::process::{self, Recording};
@@ -125,9 +125,13 @@ fn set_limit(owner: &mut Owner, limit: *mut u8) {
 
 /// [`crate::front::Table::refill`].
 pub(crate) extern "C" fn refill(handle: *mut Handle) {
-    // SAFETY: the handle is the calling thread's and the first field of its owner, which `owner` points to.
+    // SAFETY: the handle is the calling thread's and the first field of its owner.
     unsafe {
-        let owner = (*handle).owner.cast::<Owner>();
+        if (*handle).table.is_null() {
+            revive(handle);
+            return;
+        }
+        let owner = owner_of(handle);
         if (*owner).counters.is_none() {
             renew(handle);
             return;
@@ -143,9 +147,9 @@ pub(crate) extern "C" fn refill(handle: *mut Handle) {
 /// Gives the handle another chunk.
 fn renew(handle: *mut Handle) {
     let _errno = KeepErrno::new();
-    // SAFETY: the handle is the calling thread's and the first field of its owner, which `owner` points to.
+    // SAFETY: the handle is the calling thread's and the first field of its owner.
     unsafe {
-        let owner = (*handle).owner.cast::<Owner>();
+        let owner = owner_of(handle);
         match (process::recording(), (*owner).chunk) {
             (Some(recording), Some(chunk)) => {
                 let folded = folding::fold_chunk(recording, &mut *owner, chunk);
@@ -202,7 +206,10 @@ pub(crate) unsafe fn long_record(
     }
     // SAFETY: the caller's; room is made before anything is written.
     unsafe {
-        let owner = (*handle).owner.cast::<Owner>();
+        if (*handle).table.is_null() {
+            revive(handle);
+        }
+        let owner = owner_of(handle);
         if length > LONGEST
             && let Some(recording) = process::recording()
             && (*owner).folder.is_some()

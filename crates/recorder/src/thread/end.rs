@@ -2,9 +2,10 @@
 
 use core::ffi::c_void;
 use core::ptr;
+use std::sync::OnceLock;
 
 use super::chunks::{count_dropped, use_scratch};
-use super::{Own, Owner, folding, kept};
+use super::{Gone, Own, Owner, folding, kept, owner_of, revive};
 use crate::front::{HAS_ROOT, Handle, IS_WORKER};
 use crate::process::{self, Ended};
 use crate::system::{self, KeepErrno};
@@ -13,6 +14,14 @@ use crate::wire::Kind;
 /// The key's destructor runs up to four times for a thread that puts its value back; the thread's last records may come
 /// from the destructors of others, so the handle is given up late.
 const LATE_ROUNDS: u8 = 2;
+
+/// What else is told of a thread's end.
+static AT_ENDS: OnceLock<fn()> = OnceLock::new();
+
+/// [`crate::adapter::at_thread_ends`].
+pub(crate) fn at_ends(call: fn()) {
+    let _ = AT_ENDS.set(call);
+}
 
 /// Destructor of the key: the thread ends.
 pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
@@ -54,6 +63,10 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
         (*owner).at_base = None;
         use_scratch(&mut *owner);
         Own::set(ptr::null_mut());
+        Gone::set(ptr::NonNull::dangling().as_ptr());
+        if let Some(call) = AT_ENDS.get() {
+            call();
+        }
         if let Ok(mut ended) = recording.ended.lock() {
             ended.push(Ended(owner));
         }
@@ -62,8 +75,15 @@ pub(crate) unsafe extern "C" fn thread_ends(value: *mut c_void) {
 
 /// The calling thread's handle writes to scratch memory from now on.
 pub(crate) fn abandon() {
-    // SAFETY: the handle is the first field of its owner; both are the calling thread's or null.
-    if let Some(owner) = unsafe { Own::get().cast::<Owner>().as_mut() } {
+    let handle = Own::get();
+    // SAFETY: the handle is the calling thread's or null.
+    if unsafe { handle.as_ref() }.is_some_and(|handle| handle.table.is_null()) {
+        // SAFETY: the handle is the calling thread's.
+        unsafe { revive(handle) };
+        return;
+    }
+    // SAFETY: the owner is the calling thread's or null.
+    if let Some(owner) = unsafe { owner_of(handle).as_mut() } {
         owner.chunk = None;
         // The events are the parent's as well; their descriptors go with the next exec.
         core::mem::forget(owner.counters.take());

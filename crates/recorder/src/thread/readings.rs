@@ -1,7 +1,7 @@
 //! What a thread's counters rose by, written before each of its records.
 
 use super::chunks::refill;
-use super::{Owner, handle};
+use super::{Owner, handle, owner_of};
 use crate::counters::MOST_COUNTERS;
 use crate::front::Handle;
 use crate::system::KeepErrno;
@@ -43,7 +43,7 @@ pub(crate) fn last_counts() {
     let h = handle();
     // SAFETY: the handle is the calling thread's or null.
     unsafe {
-        if !h.is_null() && (*(*h).owner.cast::<Owner>()).counters.is_some() {
+        if !h.is_null() && (*owner_of(h)).counters.is_some() {
             (*h).last = (*h).last.max(Handle::now(h));
             refill(h);
         }

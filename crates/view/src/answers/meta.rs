@@ -1,6 +1,7 @@
 //! `meta`: the runs and their tables of names.
 
 use serde::Serialize;
+use workspan_analysis::checks;
 use workspan_analysis::codes::short;
 use workspan_dag::{Dag, Place, ROOT_PLACE, ThreadId};
 
@@ -50,7 +51,7 @@ struct RunMeta<'a> {
     more_sites: u64,
     codes: Vec<CodeName<'a>>,
     has: Has<'a>,
-    warnings: &'a [String],
+    warnings: Vec<String>,
     facts: &'a [(String, String)],
     overview: Option<u32>,
 }
@@ -152,7 +153,7 @@ fn told<'a>(run: &'a Run, meta: &'a workspan_dag::Meta) -> RunMeta<'a> {
             leaps: false,
             inside: false,
         },
-        warnings: &meta.warnings,
+        warnings: meta.warnings.clone(),
         facts: &meta.facts,
         overview: None,
     }
@@ -210,7 +211,11 @@ fn read<'a>(session: &Session, run: &'a Run) -> Result<RunMeta<'a>, Failure> {
     let (cpu, queue) = events::known(dag);
     let leaps = dag.steals.iter().filter(|s| s.leap).count() as u64;
     let folded = dag.folded.sums().map(|f| f.1.tasks);
+    let mut warnings = checks::told(dag, &checks::checks(dag));
+    warnings.extend(dag.meta.cpu.as_ref().and_then(checks::outside));
+    warnings.extend(dag.meta.warnings.iter().cloned());
     Ok(RunMeta {
+        warnings,
         threads: threads(picture),
         more_threads: picture.rows.more,
         begin: picture.begin,

@@ -4,15 +4,92 @@
 //! The compiler may call an entry point by a jump at its own function's end; then the return address is that of the
 //! function's caller ([`super::call`] finds that out where it matters).
 
-/// What an entry point was called with, as it lies on the stack: six registers, the return address, and the arguments
-/// on the stack from there on.
-#[repr(transparent)]
-pub(super) struct Call([usize; 7]);
+use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// Of the arguments on the stack, how many are passed on: the longest list but one has four.
-const PASSED: usize = 4;
-/// `GOMP_doacross_wait` takes a number for each loop of the nest.
-const LONG: usize = 24;
+/// What an entry point was called with, as it lies on the stack: which arguments it has there ([`on_stack`]), six registers, the return
+/// address, and the arguments on the stack from there on. What lies beyond those may be no memory at all: a compiler may jump to an entry
+/// point at its own function's end, whose frame can be the first one of a stack.
+#[repr(transparent)]
+pub(super) struct Call([usize; 8]);
+
+/// Where the return address is in a [`Call`].
+const RETURN: usize = 7;
+/// Added to [`on_stack`]: the first argument is the number of loops in the nest.
+const TELLS_LOOPS: usize = 1 << 8;
+/// Arguments in registers.
+const REGISTERS: usize = 6;
+/// Most loops in a nest that `GOMP_doacross_wait`, which takes a number for each, is called for.
+const MAX_LOOPS: usize = 30;
+
+/// The deepest nest of a doacross loop that began so far.
+static LOOPS: AtomicUsize = AtomicUsize::new(0);
+
+/// How many arguments on the stack libgomp's function of that name has, as its header says. Others have none.
+pub(super) const fn on_stack(name: &str) -> usize {
+    const LOOPS_WITH: [(&str, usize); 33] = [
+        // Function, data, threads, start, end, step, chunk, flags.
+        ("GOMP_parallel_loop_static", 2),
+        ("GOMP_parallel_loop_dynamic", 2),
+        ("GOMP_parallel_loop_guided", 2),
+        ("GOMP_parallel_loop_nonmonotonic_dynamic", 2),
+        ("GOMP_parallel_loop_nonmonotonic_guided", 2),
+        // ... without a chunk.
+        ("GOMP_parallel_loop_runtime", 1),
+        ("GOMP_parallel_loop_nonmonotonic_runtime", 1),
+        ("GOMP_parallel_loop_maybe_nonmonotonic_runtime", 1),
+        // ... without flags.
+        ("GOMP_parallel_loop_static_start", 1),
+        ("GOMP_parallel_loop_dynamic_start", 1),
+        ("GOMP_parallel_loop_guided_start", 1),
+        // Upwards or not, start, end, step, chunk, first, last.
+        ("GOMP_loop_ull_static_start", 1),
+        ("GOMP_loop_ull_dynamic_start", 1),
+        ("GOMP_loop_ull_guided_start", 1),
+        ("GOMP_loop_ull_nonmonotonic_dynamic_start", 1),
+        ("GOMP_loop_ull_nonmonotonic_guided_start", 1),
+        ("GOMP_loop_ull_ordered_static_start", 1),
+        ("GOMP_loop_ull_ordered_dynamic_start", 1),
+        ("GOMP_loop_ull_ordered_guided_start", 1),
+        // Start, end, step, schedule, chunk, first, last, reductions, memory.
+        ("GOMP_loop_start", 3),
+        ("GOMP_loop_ordered_start", 3),
+        ("GOMP_loop_ull_start", 4),
+        ("GOMP_loop_ull_ordered_start", 4),
+        // Loops, their counts, schedule, chunk, first, last, reductions, memory.
+        ("GOMP_loop_doacross_start", 2 | TELLS_LOOPS),
+        ("GOMP_loop_ull_doacross_start", 2 | TELLS_LOOPS),
+        ("GOMP_loop_doacross_static_start", TELLS_LOOPS),
+        ("GOMP_loop_doacross_dynamic_start", TELLS_LOOPS),
+        ("GOMP_loop_doacross_guided_start", TELLS_LOOPS),
+        ("GOMP_loop_doacross_runtime_start", TELLS_LOOPS),
+        ("GOMP_loop_ull_doacross_static_start", TELLS_LOOPS),
+        ("GOMP_loop_ull_doacross_dynamic_start", TELLS_LOOPS),
+        ("GOMP_loop_ull_doacross_guided_start", TELLS_LOOPS),
+        ("GOMP_loop_ull_doacross_runtime_start", TELLS_LOOPS),
+    ];
+    let mut i = 0;
+    while i < LOOPS_WITH.len() {
+        if same(LOOPS_WITH[i].0.as_bytes(), name.as_bytes()) {
+            return LOOPS_WITH[i].1;
+        }
+        i += 1;
+    }
+    0
+}
+
+const fn same(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}
 
 /// Arguments on the stack: larger than two words, so passed by value where further arguments lie.
 #[repr(C)]
@@ -22,17 +99,17 @@ struct Stack<const N: usize>([usize; N]);
 impl Call {
     /// Where the call returns to.
     pub(super) fn return_address(&self) -> usize {
-        self.0[6]
+        self.0[RETURN]
     }
 
     /// The i-th argument of those in registers.
     pub(super) fn argument(&self, i: usize) -> usize {
-        self.0[i]
+        self.0[1 + i]
     }
 
     /// Passes on another one instead.
     pub(super) fn set_argument(&mut self, i: usize, value: usize) {
-        self.0[i] = value;
+        self.0[1 + i] = value;
     }
 
     /// The argument after those in registers.
@@ -40,8 +117,17 @@ impl Call {
     /// # Safety
     /// The call has at least 7.
     pub(super) unsafe fn seventh(&self) -> usize {
-        // SAFETY: the caller's; it lies behind the return address.
-        unsafe { *self.0.as_ptr().add(7) }
+        // SAFETY: the caller's.
+        unsafe { self.stacked(0) }
+    }
+
+    /// The i-th argument on the stack.
+    ///
+    /// # Safety
+    /// The call has so many.
+    unsafe fn stacked(&self, i: usize) -> usize {
+        // SAFETY: the caller's; they lie behind the return address.
+        unsafe { *self.0.as_ptr().add(RETURN + 1 + i) }
     }
 
     /// Calls the real function with these arguments; what it returned.
@@ -49,30 +135,43 @@ impl Call {
     /// # Safety
     /// `self` lies on the stack of a call of an entry point; `real` is the function it stands for.
     pub(super) unsafe fn forward(&self, real: usize) -> usize {
-        type Real = unsafe extern "C-unwind" fn(
-            usize,
-            usize,
-            usize,
-            usize,
-            usize,
-            usize,
-            Stack<PASSED>,
-        ) -> usize;
-        let [a, b, c, d, e, f, _] = self.0;
-        // SAFETY: the caller's. An array of more than two words is passed by value on the stack, where further arguments lie;
-        // what is there beyond the real ones is the caller's frame, which is readable.
+        type W = usize;
+        type None = unsafe extern "C-unwind" fn(W, W, W, W, W, W) -> W;
+        type One = unsafe extern "C-unwind" fn(W, W, W, W, W, W, W) -> W;
+        type Two = unsafe extern "C-unwind" fn(W, W, W, W, W, W, W, W) -> W;
+        type Some = unsafe extern "C-unwind" fn(W, W, W, W, W, W, Stack<4>) -> W;
+        let [on_stack, a, b, c, d, e, f, _] = self.0;
+        if on_stack & TELLS_LOOPS != 0 {
+            LOOPS.fetch_max(a & 0xffff_ffff, Ordering::Relaxed);
+        }
+        let count = on_stack & !TELLS_LOOPS;
+        // SAFETY: the caller's; arguments are read from the stack that are there alone.
         unsafe {
-            let more = *self.0.as_ptr().add(7).cast::<Stack<PASSED>>();
-            let real: Real = core::mem::transmute(real);
-            real(a, b, c, d, e, f, more)
+            match count {
+                0 => core::mem::transmute::<usize, None>(real)(a, b, c, d, e, f),
+                1 => core::mem::transmute::<usize, One>(real)(a, b, c, d, e, f, self.stacked(0)),
+                2 => {
+                    let (g, h) = (self.stacked(0), self.stacked(1));
+                    core::mem::transmute::<usize, Two>(real)(a, b, c, d, e, f, g, h)
+                }
+                _ => {
+                    let mut more = [0; 4];
+                    for (i, to) in more.iter_mut().take(count).enumerate() {
+                        *to = self.stacked(i);
+                    }
+                    core::mem::transmute::<usize, Some>(real)(a, b, c, d, e, f, Stack(more))
+                }
+            }
         }
     }
 
-    /// The same for a function that takes any number of arguments.
+    /// The same for a function that takes a number for each loop of a doacross nest, the first one before the others: as many as the deepest
+    /// nest has that there was.
     ///
     /// # Safety
     /// As [`Call::forward`].
     pub(super) unsafe fn forward_long(&self, real: usize) -> usize {
+        const MORE: usize = MAX_LOOPS - REGISTERS;
         type Real = unsafe extern "C-unwind" fn(
             usize,
             usize,
@@ -80,14 +179,20 @@ impl Call {
             usize,
             usize,
             usize,
-            Stack<LONG>,
+            Stack<MORE>,
         ) -> usize;
-        let [a, b, c, d, e, f, _] = self.0;
-        // SAFETY: as above.
+        let loops = LOOPS.load(Ordering::Relaxed);
+        let [_, a, b, c, d, e, f, _] = self.0;
+        // SAFETY: as above. An array of more than two words is passed by value on the stack, where further arguments lie.
         unsafe {
-            let more = *self.0.as_ptr().add(7).cast::<Stack<LONG>>();
-            let real: Real = core::mem::transmute(real);
-            real(a, b, c, d, e, f, more)
+            if loops <= REGISTERS {
+                return self.forward(real);
+            }
+            let mut more = [0; MORE];
+            for (i, to) in more.iter_mut().take(loops - REGISTERS).enumerate() {
+                *to = self.stacked(i);
+            }
+            core::mem::transmute::<usize, Real>(real)(a, b, c, d, e, f, Stack(more))
         }
     }
 }
@@ -203,15 +308,16 @@ macro_rules! entries {
                         "push rdx",
                         "push rsi",
                         "push rdi",
+                        "push {on_stack}",
                         "mov rdi, rsp",
                         "lea rsi, [rip + {entry} + {offset}]",
-                        "sub rsp, 8",
                         ".cfi_def_cfa_offset 64",
                         "call {serve}",
                         "add rsp, 56",
                         ".cfi_def_cfa_offset 8",
                         "ret",
                         ".cfi_endproc",
+                        on_stack = const $crate::gomp::shim::on_stack(stringify!($name)),
                         serve = sym $serve,
                     )
                 }

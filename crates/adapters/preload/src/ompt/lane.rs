@@ -56,6 +56,8 @@ pub(super) struct Lane {
     pub(super) after_wait: *mut u8,
     /// Site of a `taskwait` with dependences, between its two events.
     pub(super) dependence_wait: u32,
+    /// Untied tasks of which a part is on this thread's stack, innermost last.
+    pub(super) untied: Vec<*mut Data>,
     /// Task groups open on this thread's stack.
     pub(super) groups: Vec<Group>,
     /// What is left out of the recording, to stay inside the budget.
@@ -120,6 +122,7 @@ fn make() -> Option<&'static mut Lane> {
         lock_wait: 0,
         after_wait: ptr::null_mut(),
         dependence_wait: 0,
+        untied: Vec::new(),
         groups: Vec::new(),
         left_out: LeftOut::new(),
         spare: Vec::new(),
@@ -192,6 +195,14 @@ impl Lane {
                 (*self.current).value = on_stack(word, level(word));
                 adapter::task_begin_at(self.h, unpack(word), since);
             },
+        }
+    }
+
+    /// A task, or a part of it, is gone from this thread's stack.
+    #[inline]
+    pub(super) fn forget(&mut self, task: *mut Data) {
+        if !self.untied.is_empty() {
+            self.untied.retain(|&untied| untied != task);
         }
     }
 

@@ -1,7 +1,9 @@
 //! Explicit tasks: their creation, and what the scheduler does with them.
 
 use core::ffi::{c_int, c_void};
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::time::Duration;
+use std::time::Instant;
 
 use workspan_recorder::TABLE;
 use workspan_recorder::adapter;
@@ -221,10 +223,11 @@ fn schedule(prior: *mut Data, how: c_int, next: *mut Data) {
                     end(lane, prior);
                 }
                 lane.groups.retain(|group| group.owner != prior);
+                lane.forget(prior);
                 lane.current = next;
             }
             status::SWITCH | status::YIELD if !next.is_null() => {
-                await_part(prior, next);
+                await_part(lane, next);
                 if goes_back(lane, prior, next) {
                     leave(lane, prior);
                 } else {
@@ -267,30 +270,50 @@ fn schedule(prior: *mut Data, how: c_int, next: *mut Data) {
     }
 }
 
-/// Looks at a task's word that another thread is about to write, before it is taken to be this thread's.
+/// Looks at a task's word that another thread is about to write, before the thread sleeps between them.
 const LOOKS: u32 = 1000;
+/// How long it goes on looking: on a busy machine that thread may not get a CPU for long.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// It looked for so long once, and in vain: somebody tells nothing, and is not waited for again.
+static IN_VAIN: AtomicBool = AtomicBool::new(false);
 
 /// A part of an untied task is queued by the part before, whose thread may not have told yet that it left: its word says then that it runs there. `next`
 /// starts here once that is told, which takes a few instructions of a thread that waits for nobody, or is looked at often enough.
 ///
 /// # Safety
-/// Both are tasks of the runtime, `prior` one that ran on this thread.
+/// `next` is a task of the runtime that is about to run on the lane's thread.
 #[inline]
-unsafe fn await_part(prior: *mut Data, next: *mut Data) {
+unsafe fn await_part(lane: &Lane, next: *mut Data) {
     const ELSEWHERE: u64 = UNTIED | ON_STACK;
     // SAFETY: the caller's.
     unsafe {
-        // What is left for what lies below is untied itself, as what ran on top of another task otherwise comes to an end.
-        if (*next).value & (ELSEWHERE | IMPLICIT) != ELSEWHERE || (*prior).value & UNTIED != 0 {
+        if (*next).value & (ELSEWHERE | IMPLICIT) == ELSEWHERE && !lane.untied.contains(&next) {
+            look_until_left(next);
+        }
+    }
+}
+
+/// # Safety
+/// As [`await_part`].
+#[cold]
+unsafe fn look_until_left(next: *mut Data) {
+    // SAFETY: the caller's.
+    let word = unsafe { AtomicU64::from_ptr(&raw mut (*next).value) };
+    let is_left = || word.load(Ordering::Acquire) & ON_STACK == 0;
+    for _ in 0..LOOKS {
+        if is_left() {
             return;
         }
-        let word = AtomicU64::from_ptr(&raw mut (*next).value);
-        for _ in 0..LOOKS {
-            if word.load(Ordering::Acquire) & ON_STACK == 0 {
-                return;
-            }
-            std::thread::yield_now();
+        std::thread::yield_now();
+    }
+    let _errno = adapter::KeepErrno::new();
+    let since = Instant::now();
+    while !is_left() {
+        if IN_VAIN.load(Ordering::Relaxed) || since.elapsed() > PATIENCE {
+            IN_VAIN.store(true, Ordering::Relaxed);
+            return;
         }
+        std::thread::sleep(Duration::from_micros(100));
     }
 }
 
@@ -303,6 +326,9 @@ unsafe fn await_part(prior: *mut Data, next: *mut Data) {
 unsafe fn goes_back(lane: &Lane, prior: *mut Data, next: *mut Data) -> bool {
     // SAFETY: the caller's.
     let word = unsafe { (*next).value };
+    if word & (UNTIED | IMPLICIT) == UNTIED {
+        return lane.untied.contains(&next);
+    }
     word::is_running(word) || prior == next && matches!(lane.late, Late::Task(_))
 }
 
@@ -350,6 +376,7 @@ unsafe fn begin_time(lane: &mut Lane) -> u64 {
 /// As [`begin`].
 #[cold]
 unsafe fn begin_part(lane: &mut Lane, task: *mut Data) {
+    lane.untied.push(task);
     // SAFETY: the caller's; the handle is this thread's.
     unsafe {
         let word = (*task).value;
@@ -372,6 +399,7 @@ unsafe fn begin_part(lane: &mut Lane, task: *mut Data) {
 /// `task` is a task of the runtime that ran on this thread.
 #[cold]
 unsafe fn leave(lane: &mut Lane, task: *mut Data) {
+    lane.forget(task);
     if let Late::Task(_) = lane.late {
         // The part was empty: the task has not begun.
         lane.late = Late::No;
@@ -430,6 +458,7 @@ unsafe fn end(lane: &mut Lane, task: *mut Data) {
                 adapter::task_begin_at(lane.h, word::unpack(word), now);
             }
         }
+        lane.forget(task);
         let over = lane.left_out.close(task);
         if let Some(signal) = FULFILLED.take(task) {
             adapter::wait_signal(lane.h, 0, signal);
@@ -451,6 +480,7 @@ unsafe fn end(lane: &mut Lane, task: *mut Data) {
 /// # Safety
 /// `task` is a task of the runtime that ran on this thread.
 unsafe fn detach(lane: &mut Lane, task: *mut Data) {
+    lane.forget(task);
     lane.left_out.is_more();
     // SAFETY: the caller's; the subtree is this thread's.
     if unsafe { lane.left_out.leave(task) } {

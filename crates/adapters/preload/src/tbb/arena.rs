@@ -131,10 +131,11 @@ impl Drop for Back<'_> {
 pub(super) unsafe extern "C-unwind" fn execute(
     arena: *mut c_void,
     delegate: *mut Delegate,
-    ret: usize,
+    from: usize,
     sp: usize,
 ) {
-    let real = real::EXECUTE.get(ret);
+    // SAFETY: the entry point hands on what its call has.
+    let real = real::EXECUTE.get(unsafe { calls::returns_to(from, sp) });
     let h = adapter::handle();
     if h.is_null() {
         // SAFETY: the caller's.
@@ -151,7 +152,7 @@ pub(super) unsafe extern "C-unwind" fn execute(
             become_worker(h, here);
         }
         let _paused = Paused::new(frame);
-        let site = calls::plain(Call { ret, sp }, primitive::EXECUTE);
+        let site = calls::plain(Call::made(from, sp), primitive::EXECUTE);
         adapter::yield_task(h, site);
         let mut away = Frame {
             kind: FrameKind::Away,

@@ -1,5 +1,5 @@
-//! oneTBB's entry points as programs call them. Each is a few instructions that hand on the arguments, the return address and
-//! the caller's stack pointer, as spawn sites are known by them.
+//! oneTBB's entry points as programs call them. Each is a few instructions that hand on the arguments and the caller's frame
+//! and stack pointers, as spawn sites are known by them.
 
 use std::arch::naked_asm;
 
@@ -7,8 +7,8 @@ use workspan_recorder::is_on;
 
 use super::{arena, budget, context, real, suspend, task, wait};
 
-/// `$symbol` jumps to `$to` with two more arguments: where the call returns to and the stack pointer it returns with. The
-/// registers are those after the last of the function's own arguments.
+/// `$symbol` jumps to `$to` with two more arguments, from which [`super::calls::Call::made`] has the call: the caller's frame pointer (on AArch64:
+/// where the call returns to) and the stack pointer it returns with. The registers are those after the last of the function's own arguments.
 macro_rules! entry {
     ($name:ident = $symbol:literal, $to:path, $a:literal, $b:literal, $c:literal, $d:literal) => {
         /// See the symbol's name, demangled.
@@ -20,7 +20,7 @@ macro_rules! entry {
         pub unsafe extern "C-unwind" fn $name() {
             #[cfg(target_arch = "x86_64")]
             naked_asm!(
-                concat!("mov ", $a, ", [rsp]"),
+                concat!("mov ", $a, ", rbp"),
                 concat!("lea ", $b, ", [rsp + 8]"),
                 "jmp {to}",
                 to = sym $to,
@@ -140,13 +140,13 @@ entry!(
 ///
 /// # Safety
 /// As oneTBB's function; the last two say where the call was made.
-unsafe extern "C-unwind" fn make_context(context: usize, ret: usize, _sp: usize) {
+unsafe extern "C-unwind" fn make_context(context: usize, from: usize, sp: usize) {
     real::notice_changes();
     // SAFETY: the caller gives a context of 128 bytes that it is constructing.
     unsafe {
         if is_on() {
             context::made(context, budget::made());
         }
-        real::INITIALIZE.get(ret)(context);
+        real::INITIALIZE.get(super::calls::returns_to(from, sp))(context);
     }
 }

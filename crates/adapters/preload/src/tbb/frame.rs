@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use workspan_recorder::front::Handle;
 
 use super::budget::LeftOut;
-use super::calls::Seen;
+use super::calls::{self, Seen};
 use super::task::Scope;
 use super::{several_workers, stack};
 
@@ -90,8 +90,8 @@ impl Frame {
 
 /// A thread's state.
 pub(super) struct Thread {
-    /// What it knows of calls.
-    pub(super) seen: *const Seen,
+    /// What it knows of calls; null until it looks for one's site.
+    pub(super) seen: *mut Seen,
     /// Innermost frame; null before first use stands for the bottom.
     top: *mut Frame,
     bottom: Frame,
@@ -123,7 +123,7 @@ thread_local! {
     /// No destructor, so that it can be used to the very end of a thread.
     static THREAD: UnsafeCell<Thread> = const {
         UnsafeCell::new(Thread {
-            seen: ptr::null(),
+            seen: ptr::null_mut(),
             top: ptr::null_mut(),
             bottom: Frame::BOTTOM,
             guest: false,
@@ -148,10 +148,17 @@ pub(super) fn here() -> *mut Thread {
 #[inline(never)]
 fn first() -> *mut Thread {
     let here = THREAD.with(UnsafeCell::get);
-    // SAFETY: the state is this thread's, and nobody refers to it yet.
-    unsafe { (*here).seen = Seen::of_thread() };
     Here::set(here);
     here
+}
+
+/// The calling thread ends.
+pub(crate) fn thread_ends() {
+    let here = Here::get();
+    // SAFETY: the state is this thread's, or null.
+    if let Some(here) = unsafe { here.as_mut() } {
+        calls::thread_ends(replace(&mut here.seen, ptr::null_mut()));
+    }
 }
 
 /// The innermost frame.

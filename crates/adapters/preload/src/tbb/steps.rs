@@ -4,13 +4,15 @@
 
 use std::cell::Cell;
 
+use super::call_frame::Rule;
+
 /// What is known of a return address.
 #[derive(Clone, Copy)]
 pub(super) struct Step {
     /// 0: of none.
     pub(super) ret: usize,
-    /// From its stack pointer to the caller's; 0: the walk ends.
-    pub(super) bytes: u32,
+    /// From its frame to the caller's.
+    pub(super) rule: Rule,
     /// It lies in oneTBB, in this library or in the C library: no user's code.
     pub(super) runtime: bool,
 }
@@ -19,14 +21,15 @@ const SETS: usize = 128;
 /// More than a chain is likely to have in one set.
 const WAYS: usize = 4;
 
-/// The cache, without a destructor.
+/// The cache, without a destructor; all zeros when empty.
 pub(super) struct Steps([[Cell<Step>; WAYS]; SETS]);
 
 impl Steps {
-    pub(super) const fn new() -> Steps {
+    #[cfg(test)]
+    fn new() -> Steps {
         const NONE: Step = Step {
             ret: 0,
-            bytes: 0,
+            rule: Rule::NONE,
             runtime: false,
         };
         Steps([const { [const { Cell::new(NONE) }; WAYS] }; SETS])
@@ -38,7 +41,7 @@ impl Steps {
         for way in self.0.iter().flatten() {
             way.set(Step {
                 ret: 0,
-                bytes: 0,
+                rule: Rule::NONE,
                 runtime: false,
             });
         }
@@ -71,26 +74,26 @@ impl Steps {
 
 #[cfg(test)]
 mod tests {
-    use super::{SETS, Step, Steps, WAYS};
+    use super::{Rule, SETS, Step, Steps, WAYS};
 
     #[test]
     fn addresses_of_one_set_do_not_drive_each_other_out() {
         let steps = Steps::new();
-        let step = |ret: usize, bytes: u32| Step {
+        let step = |ret: usize, runtime: bool| Step {
             ret,
-            bytes,
-            runtime: false,
+            rule: Rule::NONE,
+            runtime,
         };
         // Their bits from 9 on make up for those below.
         let all: Vec<usize> = (1..=WAYS + 1).map(|n| n << 9 | (n % SETS) ^ 5).collect();
         for &ret in &all {
-            steps.keep(step(ret, 1));
-            steps.keep(step(ret, 2));
+            steps.keep(step(ret, false));
+            steps.keep(step(ret, true));
         }
-        let known = |ret: usize| steps.get(ret).map(|step| step.bytes);
+        let known = |ret: usize| steps.get(ret).map(|step| step.runtime);
         assert_eq!(known(all[0]), None);
         for &ret in &all[1..] {
-            assert_eq!(known(ret), Some(2), "{ret:#x}");
+            assert_eq!(known(ret), Some(true), "{ret:#x}");
         }
     }
 }

@@ -93,10 +93,11 @@ unsafe extern "C-unwind" fn asked(argument: *mut c_void, point: *mut c_void) {
 pub(super) unsafe extern "C-unwind" fn suspend(
     callback: Callback,
     argument: *mut c_void,
-    ret: usize,
+    from: usize,
     sp: usize,
 ) {
-    let real = real::SUSPEND.get(ret);
+    // SAFETY: the entry point hands on what its call has.
+    let real = real::SUSPEND.get(unsafe { calls::returns_to(from, sp) });
     stacks_move();
     let h = adapter::handle();
     if h.is_null() {
@@ -113,7 +114,7 @@ pub(super) unsafe extern "C-unwind" fn suspend(
         let mut with = Asked {
             callback,
             argument,
-            site: calls::plain(Call { ret, sp }, primitive::SUSPEND),
+            site: calls::plain(Call::made(from, sp), primitive::SUSPEND),
             frame,
             waits: None,
         };
@@ -140,7 +141,7 @@ pub(super) unsafe extern "C-unwind" fn suspend(
 ///
 /// # Safety
 /// As [`suspend`].
-pub(super) unsafe extern "C-unwind" fn resume(point: *mut c_void, ret: usize, sp: usize) {
+pub(super) unsafe extern "C-unwind" fn resume(point: *mut c_void, from: usize, sp: usize) {
     let signal = POINTS
         .lock()
         .ok()
@@ -155,10 +156,10 @@ pub(super) unsafe extern "C-unwind" fn resume(point: *mut c_void, ret: usize, sp
             let _paused = Paused::new(top(here()));
             adapter::signal(
                 h,
-                calls::plain(Call { ret, sp }, primitive::SUSPEND),
+                calls::plain(Call::made(from, sp), primitive::SUSPEND),
                 signal,
             );
         }
-        real::RESUME.get(ret)(point);
+        real::RESUME.get(calls::returns_to(from, sp))(point);
     }
 }

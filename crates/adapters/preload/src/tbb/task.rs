@@ -158,13 +158,13 @@ unsafe fn told_recorded(task: *mut Task, context: usize, call: Call) {
 pub(super) unsafe extern "C-unwind" fn spawn(
     task: *mut Task,
     context: usize,
-    ret: usize,
+    from: usize,
     sp: usize,
 ) {
     // SAFETY: the caller's.
     unsafe {
-        told(task, context, Call { ret, sp });
-        real::SPAWN.get(ret)(task, context);
+        told(task, context, Call::made(from, sp));
+        real::SPAWN.get(calls::returns_to(from, sp))(task, context);
     }
 }
 
@@ -176,13 +176,13 @@ pub(super) unsafe extern "C-unwind" fn spawn_to(
     task: *mut Task,
     context: usize,
     slot: u16,
-    ret: usize,
+    from: usize,
     sp: usize,
 ) {
     // SAFETY: the caller's.
     unsafe {
-        told(task, context, Call { ret, sp });
-        real::SPAWN_TO.get(ret)(task, context, slot);
+        told(task, context, Call::made(from, sp));
+        real::SPAWN_TO.get(calls::returns_to(from, sp))(task, context, slot);
     }
 }
 
@@ -195,13 +195,13 @@ pub(super) unsafe extern "C-unwind" fn submit(
     context: usize,
     arena: *mut c_void,
     critical: usize,
-    ret: usize,
+    from: usize,
     sp: usize,
 ) {
     // SAFETY: the caller's.
     unsafe {
-        told(task, context, Call { ret, sp });
-        real::SUBMIT.get(ret)(task, context, arena, critical);
+        told(task, context, Call::made(from, sp));
+        real::SUBMIT.get(calls::returns_to(from, sp))(task, context, arena, critical);
     }
 }
 
@@ -212,13 +212,13 @@ pub(super) unsafe extern "C-unwind" fn submit(
 pub(super) unsafe extern "C-unwind" fn enqueue(
     task: *mut Task,
     arena: *mut c_void,
-    ret: usize,
+    from: usize,
     sp: usize,
 ) {
     // SAFETY: the caller's.
     unsafe {
-        told(task, 0, Call { ret, sp });
-        real::ENQUEUE.get(ret)(task, arena);
+        told(task, 0, Call::made(from, sp));
+        real::ENQUEUE.get(calls::returns_to(from, sp))(task, arena);
     }
 }
 
@@ -230,13 +230,13 @@ pub(super) unsafe extern "C-unwind" fn enqueue_in(
     task: *mut Task,
     context: usize,
     arena: *mut c_void,
-    ret: usize,
+    from: usize,
     sp: usize,
 ) {
     // SAFETY: the caller's.
     unsafe {
-        told(task, context, Call { ret, sp });
-        real::ENQUEUE_IN.get(ret)(task, context, arena);
+        told(task, context, Call::made(from, sp));
+        real::ENQUEUE_IN.get(calls::returns_to(from, sp))(task, context, arena);
     }
 }
 

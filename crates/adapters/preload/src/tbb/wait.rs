@@ -56,15 +56,15 @@ impl Drop for Waiting {
 pub(super) unsafe extern "C-unwind" fn wait(
     waited: *mut c_void,
     context: usize,
-    ret: usize,
+    from: usize,
     sp: usize,
 ) {
     // SAFETY: the caller's; the state is this thread's.
     unsafe {
         if let Some(subtree) = budget::waiting(link(here()), context) {
-            return subtree.wait(|| real::WAIT.get(ret)(waited, context));
+            return subtree.wait(|| real::WAIT.get(calls::returns_to(from, sp))(waited, context));
         }
-        wait_recorded(waited, context, ret, sp);
+        wait_recorded(waited, context, from, sp);
     }
 }
 
@@ -76,10 +76,11 @@ pub(super) unsafe extern "C-unwind" fn wait(
 unsafe extern "C-unwind" fn wait_recorded(
     waited: *mut c_void,
     context: usize,
-    ret: usize,
+    from: usize,
     sp: usize,
 ) {
-    let real = real::WAIT.get(ret);
+    // SAFETY: the entry point hands on what its call has.
+    let real = real::WAIT.get(unsafe { calls::returns_to(from, sp) });
     let h = adapter::handle();
     if h.is_null() {
         // SAFETY: the caller's.
@@ -96,7 +97,7 @@ unsafe extern "C-unwind" fn wait_recorded(
         if !(*here).worker {
             become_worker(h, here);
         }
-        let site = calls::plain(Call { ret, sp }, primitive::TASKGROUP);
+        let site = calls::plain(Call::made(from, sp), primitive::TASKGROUP);
         let open = context::scope(context);
         let scope = if open != 0 && !is_inside(frame, open) {
             adapter::wait_scope_at(h, site, open, Handle::now(h));
@@ -152,10 +153,11 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
     task_context: usize,
     waited: *mut c_void,
     context: usize,
-    ret: usize,
+    from: usize,
     sp: usize,
 ) {
-    let real = real::EXECUTE_AND_WAIT.get(ret);
+    // SAFETY: the entry point hands on what its call has.
+    let real = real::EXECUTE_AND_WAIT.get(unsafe { calls::returns_to(from, sp) });
     let h = adapter::handle();
     if h.is_null() {
         // SAFETY: the caller's.
@@ -175,7 +177,7 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
         };
         let name = context::inside(task_context);
         if let Some(subtree) = budget::waiting(frame, context).filter(|_| name != 0) {
-            let call = Call { ret, sp };
+            let call = Call::made(from, sp);
             budget::create(frame, task, task_context, name, call);
             return subtree.wait(|| real(task, task_context, waited, context));
         }
@@ -186,7 +188,7 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
         let site = if (*frame).inside && (*frame).is_in(task_context) && (*frame).site != 0 {
             (*frame).site
         } else {
-            calls::site(Call { ret, sp }, shape, shape.primitive)
+            calls::site(Call::made(from, sp), shape, shape.primitive)
         };
         let open = context::scope(context);
         // What this task spawned into the context before is waited for here too.
@@ -228,18 +230,20 @@ pub(super) unsafe extern "C-unwind" fn pipeline(
     context: usize,
     tokens: usize,
     filters: *mut c_void,
-    ret: usize,
+    from: usize,
     sp: usize,
 ) {
     /// Puts back what stood there before, after an exception too.
-    struct Before(Call);
+    struct Before(calls::Chain);
     impl Drop for Before {
         fn drop(&mut self) {
-            calls::stand_in(self.0);
+            calls::stand_in_again(self.0);
         }
     }
-    let before = Before(calls::stand_in(Call { ret, sp }));
+    // SAFETY: the entry point hands on what its call has.
+    let call = unsafe { Call::made(from, sp) };
+    let before = Before(calls::stand_in(call));
     // SAFETY: the caller's.
-    unsafe { real::PIPELINE.get(ret)(context, tokens, filters) };
+    unsafe { real::PIPELINE.get(calls::returns_to(from, sp))(context, tokens, filters) };
     drop(before);
 }

@@ -1,0 +1,218 @@
+//! What no run can break: its work held against the CPU time that the process used, by clocks that recording has nothing to do with.
+//!
+//! A recording that loses something, times off the CPU above all, shows here before anybody believes its numbers (docs/MODEL.md,
+//! *What must hold*). Each check has two sides in nanoseconds; where a side is not known, there is no check.
+
+use workspan_dag::{CpuTimes, Dag, NONE, StrandId};
+
+use crate::weight::OffCursor;
+
+/// Which check it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Invariant {
+    /// Time on the CPU inside strands ≤ CPUs × elapsed time.
+    WorkWithinCpus,
+    /// The same ≤ CPU time of the process.
+    WorkWithinProcess,
+    /// Of the thread where it is off most: time on the CPU inside its strands ≤ its CPU time.
+    WorkWithinThread,
+    /// CPU time of all threads, by their switches, = CPU time of the process, by its clock.
+    ThreadsMakeProcess,
+    /// Samples inside strands / rate = time on the CPU inside strands.
+    SamplesMakeWork,
+}
+
+impl Invariant {
+    /// Its name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Invariant::WorkWithinCpus => "work_within_cpus",
+            Invariant::WorkWithinProcess => "work_within_process",
+            Invariant::WorkWithinThread => "work_within_thread",
+            Invariant::ThreadsMakeProcess => "threads_make_process",
+            Invariant::SamplesMakeWork => "samples_make_work",
+        }
+    }
+}
+
+/// A check, its two sides and what came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Check {
+    /// Which.
+    pub invariant: Invariant,
+    /// What the recording says, in nanoseconds; for [`Invariant::ThreadsMakeProcess`] the sum of the threads.
+    pub told: u64,
+    /// What it is held against, in nanoseconds.
+    pub against: u64,
+    /// By how much they may differ, in nanoseconds.
+    pub slack: u64,
+    /// It holds.
+    pub holds: bool,
+}
+
+/// Clocks differ by no more than this part of what they show, and by `SLACK_NS`.
+const SLACK: f64 = 0.03;
+const SLACK_NS: f64 = 2e6;
+/// Sampling by chance is off by more than four standard deviations once in sixteen thousand runs.
+const DEVIATIONS: f64 = 4.0;
+/// Samples stand beside recording, which is no strand's, and are taken late on virtual machines.
+const SAMPLES_SLACK: f64 = 0.25;
+/// Fewer samples say nothing.
+const FEW_SAMPLES: usize = 50;
+
+/// All that can be checked of a recorded run; none of a text trace, whose times are what its writer says.
+pub fn checks(dag: &Dag) -> Vec<Check> {
+    let mut checks = Vec::new();
+    if !dag.meta.recorded || dag.strands.is_empty() {
+        return checks;
+    }
+    let rate = dag.meta.ticks_per_second.max(1);
+    let ns = |ticks: u64| (u128::from(ticks) * 1_000_000_000 / u128::from(rate)) as u64;
+    let by_thread = on_cpu(dag);
+    let work = ns(by_thread.iter().fold(0, |sum, &t| sum.saturating_add(t)));
+    let begin = dag.strands.start.iter().copied().min().unwrap_or(0);
+    let end = dag.strands.end.iter().copied().max().unwrap_or(0);
+    let within = |invariant, told: u64, against: u64| {
+        let slack = (against as f64 * SLACK + SLACK_NS) as u64;
+        Check {
+            invariant,
+            told,
+            against,
+            slack,
+            holds: told <= against.saturating_add(slack),
+        }
+    };
+    if let Some(cpus) = dag.meta.cpus {
+        let all = ns(end - begin).saturating_mul(u64::from(cpus));
+        checks.push(within(Invariant::WorkWithinCpus, work, all));
+    }
+    if let Some(cpu) = &dag.meta.cpu {
+        if let Some(process) = cpu.process {
+            checks.push(within(Invariant::WorkWithinProcess, work, process));
+        }
+        checks.extend(worst_thread(cpu, &by_thread, ns, within));
+        if let Some(process) = cpu.process.filter(|_| !cpu.threads.is_empty()) {
+            let check = within(Invariant::ThreadsMakeProcess, cpu.of_threads(), process);
+            let apart = check.told.abs_diff(process);
+            checks.push(Check {
+                holds: apart <= check.slack,
+                ..check
+            });
+        }
+    }
+    checks.extend(samples(dag, work));
+    checks
+}
+
+/// Time on the CPU inside strands, by thread, in ticks.
+fn on_cpu(dag: &Dag) -> Vec<u64> {
+    let mut by_thread = vec![0u64; dag.meta.threads as usize];
+    let mut offs = OffCursor::new(dag);
+    for s in 0..dag.strands.len() {
+        let length = dag.strands.end[s] - dag.strands.start[s];
+        let off = offs.inside(s as StrandId);
+        let sum = &mut by_thread[dag.strands.thread[s] as usize];
+        *sum = sum.saturating_add(length.saturating_sub(off.descheduled + off.blocked));
+    }
+    by_thread
+}
+
+/// The thread whose strands go furthest beyond what it used.
+fn worst_thread(
+    cpu: &CpuTimes,
+    by_thread: &[u64],
+    ns: impl Fn(u64) -> u64,
+    within: impl Fn(Invariant, u64, u64) -> Check,
+) -> Option<Check> {
+    let check = |&(thread, used): &(u32, u64)| {
+        let told = ns(*by_thread.get(thread as usize)?);
+        Some(within(Invariant::WorkWithinThread, told, used))
+    };
+    let all = cpu.threads.iter().filter_map(check);
+    all.max_by_key(|c| c.told.saturating_sub(c.against))
+}
+
+fn samples(dag: &Dag, work: u64) -> Option<Check> {
+    let hertz = f64::from(dag.samples.hertz);
+    let count = dag.samples.strand.iter().filter(|&&s| s != NONE).count();
+    // Of two numbers of samples the one that should be there counts: none at all says something too.
+    let expected = work as f64 * hertz / 1e9;
+    if hertz == 0.0 || expected < FEW_SAMPLES as f64 {
+        return None;
+    }
+    let one = 1e9 / hertz;
+    let told = (count as f64 * one) as u64;
+    let slack = DEVIATIONS * expected.sqrt() * one + SAMPLES_SLACK * work as f64;
+    Some(Check {
+        invariant: Invariant::SamplesMakeWork,
+        told,
+        against: work,
+        slack: slack as u64,
+        holds: told.abs_diff(work) as f64 <= slack,
+    })
+}
+
+/// Of the process's CPU time this part outside of all tasks is worth saying.
+const NOTABLE_OUTSIDE: f64 = 0.05;
+
+/// The sentences that stand above a report: what does not hold.
+pub fn told(dag: &Dag, checks: &[Check]) -> Vec<String> {
+    let broken = checks.iter().filter(|check| !check.holds);
+    broken.map(|check| sentence(dag, check)).collect()
+}
+
+/// That much of the CPU time was no task's, for whoever does not show [`crate::Report::outside`].
+pub fn outside(cpu: &CpuTimes) -> Option<String> {
+    let all = cpu.process.unwrap_or_else(|| cpu.of_threads());
+    let share = cpu.outside as f64 / all.max(1) as f64;
+    let mostly = match &cpu.outside_in {
+        Some(function) => format!(", mostly in `{function}`"),
+        None => String::new(),
+    };
+    (share >= NOTABLE_OUTSIDE && cpu.outside as f64 >= SLACK_NS).then(|| {
+        format!(
+            "{} of CPU time ({:.0} % of the process's) was used by threads outside of the tasks{mostly}: work, span and all that \
+             follows from them leave it out.",
+            milliseconds(cpu.outside),
+            100.0 * share
+        )
+    })
+}
+
+fn milliseconds(ns: u64) -> String {
+    let ms = ns as f64 / 1e6;
+    if ms >= 100.0 {
+        format!("{ms:.0} ms")
+    } else {
+        format!("{ms:.1} ms")
+    }
+}
+
+fn sentence(dag: &Dag, check: &Check) -> String {
+    let (told, against) = (milliseconds(check.told), milliseconds(check.against));
+    let missing = match dag.meta.cpu.as_ref().map_or(0, |cpu| cpu.missing) {
+        0 => String::new(),
+        n => format!(" {n} of the kernel's context switches are missing."),
+    };
+    match check.invariant {
+        Invariant::WorkWithinCpus => format!(
+            "The recording contradicts itself: its tasks ran for {told} on the CPUs, which had {against} in all. Times off the CPU \
+             are missing, so work, span and busy workers are too high.{missing}"
+        ),
+        Invariant::WorkWithinProcess => format!(
+            "The recording contradicts itself: its tasks ran for {told} on the CPUs, and the process used {against}. Times off the \
+             CPU are missing, so work, span and busy workers are too high.{missing}"
+        ),
+        Invariant::WorkWithinThread => format!(
+            "The recording contradicts itself: the tasks on one thread ran for {told} on the CPUs, and the thread used {against}. \
+             Times off the CPU are missing, so work, span and busy workers are too high.{missing}"
+        ),
+        Invariant::ThreadsMakeProcess => format!(
+            "Off-CPU times are not exact: by their context switches all threads used {told} of the CPUs, and by the process's own \
+             clock {against}.{missing}"
+        ),
+        Invariant::SamplesMakeWork => format!(
+            "Samples and work contradict each other: by samples the tasks ran for {told} on the CPUs, by their strands for {against}."
+        ),
+    }
+}

@@ -1,0 +1,45 @@
+//! CPU time and what the run's numbers are checked by.
+
+use serde::Serialize;
+use workspan_analysis::checks::Check;
+use workspan_dag::CpuTimes;
+
+/// CPU time of the process, in nanoseconds.
+#[derive(Serialize)]
+pub(super) struct CpuJson<'a> {
+    process_ns: Option<u64>,
+    threads_ns: Option<u64>,
+    outside_ns: u64,
+    outside_in: Option<&'a str>,
+    missing_switches: u64,
+}
+
+/// A check: two sides in nanoseconds, by how much they may differ, and what came out.
+#[derive(Serialize)]
+pub(super) struct CheckJson {
+    check: &'static str,
+    told_ns: u64,
+    against_ns: u64,
+    slack_ns: u64,
+    holds: bool,
+}
+
+pub(super) fn cpu(cpu: &CpuTimes) -> CpuJson<'_> {
+    CpuJson {
+        process_ns: cpu.process,
+        threads_ns: (!cpu.threads.is_empty()).then(|| cpu.of_threads()),
+        outside_ns: cpu.outside,
+        outside_in: cpu.outside_in.as_deref(),
+        missing_switches: cpu.missing,
+    }
+}
+
+pub(super) fn check(check: &Check) -> CheckJson {
+    CheckJson {
+        check: check.invariant.name(),
+        told_ns: check.told,
+        against_ns: check.against,
+        slack_ns: check.slack,
+        holds: check.holds,
+    }
+}

@@ -1,0 +1,103 @@
+//! Switches to the times in which threads ran: the CPU time that a process used, thread by thread.
+
+use std::collections::BTreeMap;
+
+use crate::switch_file::Switch;
+
+/// When each thread of a process was on a CPU.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OnTimes {
+    threads: BTreeMap<u32, Thread>,
+}
+
+/// Of one thread.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Thread {
+    /// Start and end in ns of `CLOCK_MONOTONIC_RAW`, ascending.
+    ran: Vec<(u64, u64)>,
+    /// It runs since then.
+    since: Option<u64>,
+    seen: bool,
+    missing: u64,
+}
+
+/// Pairs each switch onto a CPU with the same thread's next off it. `switches` must be in time order. The thread `main` ran when
+/// the watching began; every other one begins with a switch onto a CPU. One that runs at the end does so for ever.
+pub fn on_times(switches: &[Switch], main: u32) -> OnTimes {
+    let mut threads: BTreeMap<u32, Thread> = BTreeMap::new();
+    threads.entry(main).or_default().since = Some(0);
+    for switch in switches {
+        let thread = threads.entry(switch.tid).or_default();
+        match (switch.out, thread.since.take()) {
+            (true, Some(since)) => thread.ran.push((since, switch.ns)),
+            (true, None) => thread.missing += 1,
+            (false, before) => {
+                // The main thread may be told to come onto its CPU when the watching begins.
+                thread.missing += u64::from(before.is_some() && thread.seen);
+                thread.since = Some(switch.ns);
+            }
+        }
+        thread.seen = true;
+    }
+    for thread in threads.values_mut() {
+        let open = thread.since.take();
+        thread.ran.extend(open.map(|since| (since, u64::MAX)));
+    }
+    OnTimes { threads }
+}
+
+impl OnTimes {
+    /// The kernel's ids of all threads.
+    pub fn threads(&self) -> impl Iterator<Item = u32> {
+        self.threads.keys().copied()
+    }
+
+    /// Nanoseconds that a thread ran from one moment to another.
+    pub fn ran(&self, tid: u32, from: u64, to: u64) -> u64 {
+        let ran = self.threads.get(&tid).map_or(&[][..], |t| &t.ran);
+        let first = ran.partition_point(|r| r.1 <= from);
+        let inside = ran[first..].iter().take_while(|r| r.0 < to);
+        inside
+            .map(|r| r.1.min(to).saturating_sub(r.0.max(from)))
+            .sum()
+    }
+
+    /// Switches of a thread that are missing, as two the same way in a row show.
+    pub fn missing(&self, tid: u32) -> u64 {
+        self.threads.get(&tid).map_or(0, |thread| thread.missing)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn switch(tid: u32, ns: u64, out: bool) -> Switch {
+        Switch {
+            tid,
+            ns,
+            out,
+            preempted: false,
+        }
+    }
+
+    #[test]
+    fn pieces_add_up_and_lost_switches_are_counted() {
+        let switches = [
+            switch(1, 10, true),
+            switch(2, 11, false),
+            switch(2, 15, true),
+            switch(1, 20, false),
+            switch(2, 30, true),
+            switch(2, 40, false),
+            switch(2, 45, false),
+        ];
+        let on = on_times(&switches, 1);
+        assert_eq!(on.ran(1, 0, 50), 40);
+        assert_eq!(on.ran(1, 5, 25), 10);
+        assert_eq!(on.ran(2, 0, 50), 9);
+        assert_eq!((on.missing(1), on.missing(2)), (0, 2));
+        assert_eq!(on.ran(3, 0, 50), 0);
+        assert_eq!(on.threads().collect::<Vec<_>>(), [1, 2]);
+    }
+}

@@ -1,0 +1,48 @@
+//! The CPU time that a thread used, as the kernel tells it.
+
+use super::fields::push_entry;
+use super::{Fields, push_bytes, push_varint};
+
+/// What a thread of the process used of the CPUs, whether the trace has records of it or not.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CpuTime {
+    /// The thread's number in the trace; `None` for one that no runtime knows.
+    pub thread: Option<u32>,
+    /// The kernel's id of the thread.
+    pub tid: u32,
+    /// Nanoseconds on a CPU between the recording's start and the process's end.
+    pub ns: u64,
+    /// Those of them before the trace has anything of the thread; all of them for a thread that it has nothing of.
+    pub outside_ns: u64,
+    /// The function, by samples, that it spent most of `outside_ns` in; empty where that is not known.
+    pub function: String,
+    /// Switches of the thread that are missing: its time is not exact then.
+    pub missing: u64,
+}
+
+impl CpuTime {
+    /// Appends the entry.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        let mut body = Vec::new();
+        push_varint(&mut body, self.thread.map_or(0, |t| u64::from(t) + 1));
+        for v in [u64::from(self.tid), self.ns, self.outside_ns] {
+            push_varint(&mut body, v);
+        }
+        push_bytes(&mut body, self.function.as_bytes());
+        push_varint(&mut body, self.missing);
+        push_entry(out, &body);
+    }
+    /// Reads an entry's body.
+    pub fn decode(body: &[u8]) -> Option<CpuTime> {
+        let mut f = Fields::new(body);
+        let thread = f.number()?;
+        Some(CpuTime {
+            thread: thread.checked_sub(1).and_then(|t| u32::try_from(t).ok()),
+            tid: f.number32()?,
+            ns: f.number()?,
+            outside_ns: f.number()?,
+            function: f.text()?,
+            missing: f.number()?,
+        })
+    }
+}
