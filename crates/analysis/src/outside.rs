@@ -1,7 +1,7 @@
 //! CPU time of the process on threads that the trace has no records of: it is in none of the report's numbers.
 
 use workspan_dag::Dag;
-use workspan_dag::facts::CPU_TIME_OF_OTHERS;
+use workspan_dag::facts::{CPU_TIME, CPU_TIME_OF_OTHERS};
 
 use crate::breakdown::Breakdown;
 use crate::causes::cpu_ticks;
@@ -35,7 +35,8 @@ pub(crate) fn outside(dag: &Dag, breakdown: &Breakdown) -> Option<Outside> {
     let others = u128::from(dag.meta.ticks_of(CPU_TIME_OF_OTHERS)?);
     let stacks = dag.samples.others.iter().map(|&(_, stack)| stack);
     let outside = Outside {
-        cpu: cpu_ticks(dag, breakdown),
+        // From the same source, so that it is a share.
+        cpu: (dag.meta.ticks_of(CPU_TIME)).map_or_else(|| cpu_ticks(dag, breakdown), u128::from),
         others,
         hottest: hottest_of(dag, stacks),
     };

@@ -62,6 +62,10 @@ impl Preempted {
 
 /// CPU time of the process over the run, in ticks: as the kernel told, else what is known of it at least.
 pub(crate) fn cpu_ticks(dag: &Dag, breakdown: &Breakdown) -> u128 {
+    // The process's own clock knows it best: in a virtual machine switches have the host's time in them.
+    if let Some(ns) = dag.meta.cpu.as_ref().and_then(|cpu| cpu.process) {
+        return u128::from(ns) * u128::from(dag.meta.ticks_per_second) / 1_000_000_000;
+    }
     if let Some(told) = dag.meta.ticks_of(CPU_TIME) {
         return u128::from(told);
     }

@@ -252,8 +252,9 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
         Cause::Oversubscribed => too_many_threads(view, finding),
         Cause::OtherThreads => {
             let mut words = block(view, at, e.strands > 1);
+            // Of one thread, in pieces as others began and ended beside it.
             words.push(plain(" waited "));
-            words.push(together(e.ticks));
+            words.push(time(e.ticks));
             words.push(plain(" for threads outside the pool"));
             if let Some(hot) = view
                 .report
