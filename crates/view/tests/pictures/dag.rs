@@ -254,17 +254,15 @@ fn details_agree_with_each_other() {
             at.checked_sub(1).map(|i| strands[i])
         );
         assert_eq!(told["next"].as_u64(), strands.get(at + 1).copied());
-        // Mean of running strands, counted tick by tick.
+        // Mean of strands on the CPU, counted tick by tick.
         let (from, to) = (dag.strands.start[s], dag.strands.end[s]);
-        let outside = |w: u32| w >= dag.meta.workers;
         let ticks = (0..dag.strands.len()).map(|o| {
             let w = dag.strands.thread[o];
             let (a, b) = (dag.strands.start[o].max(from), dag.strands.end[o].min(to));
             (a..b)
                 .filter(|t| {
                     let off = |f: &&workspan_dag::Off| f.thread == w && f.start <= *t && *t < f.end;
-                    let why = dag.offs.iter().find(off).map(|f| f.why);
-                    !(outside(w) && why == Some(workspan_dag::OffWhy::Blocked))
+                    !dag.offs.iter().any(|f| off(&f))
                 })
                 .count() as u64
         });
