@@ -231,7 +231,7 @@ pub fn start(
         ring: Ring::asked(folder, start.ns),
         grain: Grain::new(),
         start,
-        used: system::kernel_clock_ns(system::CLOCK_PROCESS_CPUTIME_ID),
+        used: system::process_cpu_ns(),
         finished,
     });
     let mut wanted = Counters::new(counters);
@@ -303,7 +303,7 @@ pub fn finish() {
         return;
     }
     let end = clock::pair(8);
-    let used = system::kernel_clock_ns(system::CLOCK_PROCESS_CPUTIME_ID);
+    let used = system::process_cpu_ns();
     recording.write_clock(end);
     if let Some(used) = used.checked_sub(recording.used).filter(|_| used > 0) {
         crate::intern::note_all(recording, &[("process_cpu_ns".into(), used.to_string())]);
