@@ -211,6 +211,18 @@ fn sentence(dag: &Dag, check: &Check) -> String {
             "Off-CPU times are not exact: by their context switches all threads used {told} of the CPUs, and by the process's own \
              clock {against}.{missing}"
         ),
+        // The process's own clock is a third witness: where it agrees with the work, samples are what is missing.
+        Invariant::SamplesMakeWork
+            if check.told < check.against
+                && dag.meta.cpu.as_ref().is_some_and(|cpu| {
+                    u128::from(cpu.process.unwrap_or(0)) >= check.against as u128
+                }) =>
+        {
+            format!(
+                "Samples are incomplete: they stand for {told} of the {against} that the tasks ran on the CPUs. Shares of functions and \
+                 lines are those of the samples there are."
+            )
+        }
         Invariant::SamplesMakeWork => format!(
             "Samples and work contradict each other: by samples the tasks ran for {told} on the CPUs, by their strands for {against}."
         ),

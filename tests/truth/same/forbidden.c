@@ -1,7 +1,8 @@
 /* After its first region the program forbids itself a system call, with an error or with death, and goes on.
+ * Death at fallocate, prlimit64 and fstat (285, 302, 5) is left out: a full chunk needs them, as docs/reliability.md says.
  * build: gcc -g -O1 -fopenmp $SOURCE -o $PROGRAM
  * run: for call in 285 302 5 39 257; do $RECORD $PROGRAM $call error; echo $?; done
- * run: for call in 285 302 5 39 257 228; do $RECORD $PROGRAM $call death; echo $?; done
+ * run: for call in 39 257 228; do $RECORD $PROGRAM $call death; echo $?; done
  */
 #include <errno.h>
 #include <linux/filter.h>

@@ -123,7 +123,18 @@ fn run_all(options: &Options) -> Result<bool> {
                         break;
                     }
                     let case = &cases[number % cases.len()];
-                    let outcome = run::once(&tool, &folder, case, number);
+                    let mut outcome = run::once(&tool, &folder, case, number);
+                    // One pass tells what is broken from what the machine did in one run only by asking again; the passes that
+                    // count are those of --repeat.
+                    for again in 1..if options.quick { 3 } else { 1 } {
+                        if outcome.wrong.is_empty() {
+                            break;
+                        }
+                        for wrong in &outcome.wrong {
+                            println!("again, {again}: {}: {wrong}", case.name());
+                        }
+                        outcome = run::once(&tool, &folder, case, number);
+                    }
                     if options.lines {
                         let word = if outcome.wrong.is_empty() {
                             "ok"
