@@ -35,9 +35,9 @@ pub struct Limits {
 pub struct RegionShares {
     /// The region that has most of it, as the place of its tasks.
     pub region: PlaceId,
-    /// Its threads: it has so many shares.
+    /// Number of threads it was divided among, and so of shares.
     pub threads: u32,
-    /// What of the critical path is in shares of this region and others.
+    /// Ticks of the critical path that lie in shares, of this region and of others.
     pub critical: u128,
     /// The span if shares could be divided at will. The speedup is at most work over this on more threads.
     pub divided_span: u128,

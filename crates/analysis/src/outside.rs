@@ -12,7 +12,7 @@ use crate::heat::{Hottest, hottest_of};
 pub struct Outside {
     /// CPU time of the process, in ticks.
     pub cpu: u128,
-    /// What of it is theirs.
+    /// CPU time that these threads used, in ticks.
     pub others: u128,
     /// Where they were most, by their samples.
     pub hottest: Option<Hottest>,
@@ -20,7 +20,7 @@ pub struct Outside {
 
 /// Less than this share of the CPU time, in percent, is not worth a word.
 const WORTH_SAYING: f64 = 3.0;
-/// Likewise of the time that passed.
+/// Less than this share of the elapsed time, in percent, is not worth a word either.
 const WORTH_OF_ELAPSED: f64 = 1.0;
 
 impl Outside {

@@ -31,7 +31,7 @@ pub(crate) struct Instance {
     stays: AtomicBool,
     /// It is LLVM's, which tells of itself by OMPT.
     pub(crate) is_llvm: bool,
-    /// Its pool's number and one; 0 while there is none.
+    /// The number of its pool, plus one; 0 while it has no pool.
     pub(crate) pool: AtomicU32,
     /// Threads that became workers of the pool.
     pub(crate) workers: AtomicU32,

@@ -67,7 +67,7 @@ impl Here {
         self.set_flags(IS_WORKER, false);
     }
 
-    /// Says that a pool of so many workers exists, and where it was built, if that was by a call.
+    /// Records a new pool: its number of workers, and where it was built if a call built it.
     pub(crate) fn announce_pool(
         &self,
         pool: u32,

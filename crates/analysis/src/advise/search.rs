@@ -39,7 +39,7 @@ struct Sum {
     critical: u128,
     /// How many times as fast it can become.
     factor: f64,
-    /// Threads that the region was divided among that its strands are shares of; 0 where they are none.
+    /// Number of threads that the region was divided among; 0 where its strands are not shares of a region.
     threads: u32,
 }
 

@@ -17,7 +17,7 @@ pub(super) struct Preempted {
     others: u128,
 }
 
-/// Below this share of the CPU time, in percent, threads outside of the run are none.
+/// Threads outside of the run are left out below this share of the CPU time, in percent.
 const NOTABLE: f64 = 3.0;
 
 impl Preempted {

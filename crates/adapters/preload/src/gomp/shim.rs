@@ -124,7 +124,7 @@ impl Call {
     /// The i-th argument on the stack.
     ///
     /// # Safety
-    /// The call has so many.
+    /// The call has this number of stack arguments.
     unsafe fn stacked(&self, i: usize) -> usize {
         // SAFETY: the caller's; they lie behind the return address.
         unsafe { *self.0.as_ptr().add(RETURN + 1 + i) }

@@ -205,7 +205,7 @@ impl<'a> Bytes<'a> {
         }
     }
 
-    /// A block: its length, and so many bytes.
+    /// A block: its length in bytes, then its bytes.
     fn block(&mut self) -> Option<Bytes<'a>> {
         let length = usize::try_from(self.unsigned()?).ok()?;
         self.take(length).map(Bytes)
