@@ -98,6 +98,8 @@ pub fn run(long: bool) -> Result<()> {
         tally.stage("slow tests that measure");
         truth::run(&mut tally, Amount::Quick)?;
         tally.stage("programs of known truth");
+        tally.rerun_failed()?;
+        tally.stage("failed tests again");
     } else {
         // One of these measures.
         tests(&mut tally, long)?;
@@ -108,6 +110,7 @@ pub fn run(long: bool) -> Result<()> {
         vulnerabilities(&mut tally);
         truth::run(&mut tally, Amount::All)?;
         tally.stage("what takes long");
+        tally.rerun_failed()?;
     }
     tally.sum_up(started)
 }

@@ -7,12 +7,20 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use crate::dependencies::Outcome;
+use crate::workspace::cargo;
+
+/// The number of failed tests up to which each is run once more.
+const MAX_RERUN_TESTS: usize = 6;
 
 /// Of one stage after the other.
 pub struct Tally {
     pub passed: usize,
     pub failed: Vec<String>,
     pub skipped: Vec<String>,
+    /// Tests that failed beside others and passed alone afterwards.
+    pub flaky: Vec<String>,
+    /// Failed tests of cargo's harness, which can be run again by name.
+    failed_tests: Vec<String>,
     /// What each stage took.
     took: Vec<(&'static str, Duration)>,
     /// The same, of what ran at the same time as some of them.
@@ -28,6 +36,8 @@ impl Tally {
             passed: 0,
             failed: Vec::new(),
             skipped: Vec::new(),
+            flaky: Vec::new(),
+            failed_tests: Vec::new(),
             took: Vec::new(),
             took_beside: Vec::new(),
             began: Instant::now(),
@@ -45,6 +55,8 @@ impl Tally {
         self.passed += other.passed;
         self.failed.extend(other.failed);
         self.skipped.extend(other.skipped);
+        self.flaky.extend(other.flaky);
+        self.failed_tests.extend(other.failed_tests);
         self.took_beside.extend(other.took);
     }
 
@@ -83,15 +95,51 @@ impl Tally {
             .stdout(Stdio::piped())
             .spawn()
             .with_context(|| format!("{command:?}"))?;
-        let failed_before = self.failed.len();
+        let failed_before = self.failed_tests.len();
         if let Some(out) = child.stdout.take() {
             for line in BufReader::new(out).lines() {
                 self.line(&line?, later);
             }
         }
         let status = child.wait()?;
-        if !status.success() && self.failed.len() == failed_before {
+        if !status.success() && self.failed_tests.len() == failed_before {
             self.failed.push(format!("{name} ({status})"));
+        }
+        Ok(())
+    }
+
+    /// Runs the failed tests of cargo's harness once more, each by itself on a machine that does
+    /// nothing else. A test that passes now is named as flaky instead of failed. More than
+    /// [`MAX_RERUN_TESTS`] failures are no accident and stay as they are.
+    ///
+    /// # Errors
+    /// A test could not be started.
+    pub fn rerun_failed(&mut self) -> Result<()> {
+        let mut failed = std::mem::take(&mut self.failed_tests);
+        failed.sort();
+        failed.dedup();
+        if failed.len() > MAX_RERUN_TESTS {
+            self.failed.extend(failed);
+            return Ok(());
+        }
+        for test in failed {
+            println!("== {test}, once more and alone");
+            let mut again = cargo();
+            again.args([
+                "test",
+                "--quiet",
+                "--workspace",
+                "--tests",
+                "--no-fail-fast",
+                "--",
+            ]);
+            again.args(["--exact", "--include-ignored", &test]);
+            if again.stdout(Stdio::null()).status()?.success() {
+                self.passed += 1;
+                self.flaky.push(test);
+            } else {
+                self.failed.push(test);
+            }
         }
         Ok(())
     }
@@ -106,7 +154,7 @@ impl Tally {
                 self.passed += 1;
                 return;
             }
-            Some((test, "FAILED")) => self.failed.push(test.to_string()),
+            Some((test, "FAILED")) => self.failed_tests.push(test.to_string()),
             Some((test, why)) if why.starts_with("ignored") && !later => {
                 self.skipped.push(test.to_string())
             }
@@ -127,8 +175,11 @@ impl Tally {
     /// # Errors
     /// Something failed.
     pub fn sum_up(&self, started: Instant) -> Result<()> {
-        for name in &self.failed {
+        for name in self.failed.iter().chain(&self.failed_tests) {
             println!("failed: {name}");
+        }
+        for name in &self.flaky {
+            println!("flaky: {name} failed beside other tests and passed alone");
         }
         for name in &self.skipped {
             println!("skipped: {name}");
@@ -145,11 +196,11 @@ impl Tally {
         println!(
             "{} passed, {} failed, {} skipped ({} s)",
             self.passed,
-            self.failed.len(),
+            self.failed.len() + self.failed_tests.len(),
             self.skipped.len(),
             started.elapsed().as_secs()
         );
-        if self.failed.is_empty() {
+        if self.failed.is_empty() && self.failed_tests.is_empty() {
             Ok(())
         } else {
             bail!("not everything passed")
@@ -176,7 +227,7 @@ mod tests {
         }
         tally.line("test c ... ignored, slow", true);
         assert_eq!(tally.passed, 1);
-        assert_eq!(tally.failed, ["b"]);
+        assert_eq!(tally.failed_tests, ["b"]);
         assert_eq!(tally.skipped, ["c", "d: no compiler"]);
         let mut all = Tally::new();
         all.beside(tally);

@@ -38,6 +38,9 @@ fn budgeted(program: &Program, threads: usize, way: &str, what: &str) -> (u64, S
     (tasks, seen)
 }
 
+/// How often a run on several threads is repeated if nothing was skipped in it.
+const BUSY_RETRIES: usize = 4;
+
 /// How a way of the program is looked at.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Left {
@@ -54,7 +57,15 @@ fn check(runtime: Runtime, way: &str, left: Left) {
     };
     for threads in [1, 2, 4] {
         let what = format!("{way} by {runtime:?} on {threads}");
-        let (tasks, seen) = budgeted(&program, threads, way, &what);
+        let (mut tasks, mut seen) = budgeted(&program, threads, way, &what);
+        // Several threads on a busy machine may lose the CPU in every task whose time is taken. Such
+        // tasks look long, and a short run may then be recorded in full.
+        for _ in 0..BUSY_RETRIES {
+            if threads == 1 || left == Left::Little || !seen.subtrees.is_empty() {
+                break;
+            }
+            (tasks, seen) = budgeted(&program, threads, way, &what);
+        }
         if threads == 1 && left == Left::Most {
             assert!(seen.creates + seen.parts < tasks, "{what}: {seen:?}");
         }
