@@ -111,7 +111,11 @@ fn text(costs: &Costs, missing: &[Missing]) -> String {
         "   taken out of the weights, two a strand",
     );
     if let Some(ns) = c.left_out_join_ns {
-        line("a skipped join, Rayon", ns, "   taken out of skipped subtrees");
+        line(
+            "a skipped join, Rayon",
+            ns,
+            "   taken out of skipped subtrees",
+        );
     }
     let in_file = |library: &Option<PathBuf>| {
         let library = library.as_deref();

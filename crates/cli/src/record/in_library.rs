@@ -70,10 +70,7 @@ pub fn main<T: Serialize>(
 ///
 /// # Errors
 /// Why nothing was measured.
-pub fn played<T: DeserializeOwned>(
-    role: &str,
-    library: &Path,
-) -> Result<T, String> {
+pub fn played<T: DeserializeOwned>(role: &str, library: &Path) -> Result<T, String> {
     let here = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(here);
     command.arg0(role).arg(library);
