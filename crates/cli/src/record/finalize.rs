@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use workspan_dag::packed;
+use workspan_fold::Tails;
+use workspan_fold::{FoldOptions, Thieves};
 use workspan_symbols::Workspace;
 use workspan_trace::chunk::{ALIGNMENT, ChunkKind};
 use workspan_trace::entry::{Note, PlaceEntry};
 use workspan_trace::event::{Event, Events};
-use workspan_trace::fold::{FoldOptions, Thieves};
 use workspan_trace::header::HEADER_SIZE;
 use workspan_trace::reader::{Chunk, Tolerance};
-use workspan_trace::seal::copy_with_tails;
-use workspan_trace::tails::Tails;
+use workspan_trace::seal::copy_with_records;
 use workspan_trace::window::{Window, copy_window};
 use workspan_trace::{Trace, TraceWriter};
 
@@ -269,7 +269,12 @@ impl Found<'_> {
         let mut told = self.told.notes.clone();
         match part {
             None => {
-                let sealed = copy_with_tails(trace, &rewritten, self.tails, &mut writer)?;
+                let sealed = copy_with_records(
+                    trace,
+                    &rewritten,
+                    |chunk| self.tails.instead_of(chunk),
+                    &mut writer,
+                )?;
                 let damage = sealed.damage.iter();
                 warnings.extend(damage.map(|d| format!("{spool}: {d}")));
                 for chunk in self.off_cpu.chunks(trace, None) {
