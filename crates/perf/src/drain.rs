@@ -7,8 +7,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use perf_event_open_sys::bindings::{
-    PERF_RECORD_LOST, PERF_RECORD_MISC_SWITCH_OUT, PERF_RECORD_MISC_SWITCH_OUT_PREEMPT,
-    PERF_RECORD_SAMPLE, PERF_RECORD_SWITCH,
+    PERF_RECORD_EXIT, PERF_RECORD_LOST, PERF_RECORD_MISC_SWITCH_OUT,
+    PERF_RECORD_MISC_SWITCH_OUT_PREEMPT, PERF_RECORD_SAMPLE, PERF_RECORD_SWITCH,
 };
 
 use crate::cost::Rate;
@@ -255,6 +255,18 @@ fn keep(kind: u32, misc: u16, body: &[u8], pid: u32, out: &mut Vec<u8>) -> Optio
                 ns: word64(8)?,
                 out: gone,
                 preempted: gone && is(PERF_RECORD_MISC_SWITCH_OUT_PREEMPT),
+                ended: false,
+            };
+            out.extend_from_slice(&switch.encode());
+        }
+        // Process, parent process, thread, parent thread, time.
+        PERF_RECORD_EXIT if word32(0)? == pid => {
+            let switch = Switch {
+                tid: word32(8)?,
+                ns: word64(16)?,
+                out: true,
+                preempted: false,
+                ended: true,
             };
             out.extend_from_slice(&switch.encode());
         }

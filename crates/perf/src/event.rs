@@ -36,14 +36,17 @@ impl Refused {
 /// Return addresses kept of a sample, at most: deeper stacks lose their outermost part, which lies in the runtime.
 const DEEPEST_SAMPLE: u16 = 96;
 
-/// Opens context-switch records for the calling process on `cpu`, off until its next exec, inherited by its threads; with
-/// `hertz`, user call chains as well, so many times a second of CPU time, in the same ring.
+/// Opens context-switch records for the calling process on `cpu`, off until its next exec,
+/// inherited by its threads. With `hertz`, the same ring also gets user call chains at that rate
+/// of CPU time. The records of threads that end are needed too: the kernel detaches its events
+/// from a thread before the thread's last switch, which therefore has no record.
 pub(crate) fn open_switches(cpu: i32, hertz: Option<u32>) -> io::Result<OwnedFd> {
     let mut attr = attributes(hertz);
     attr.set_disabled(1);
     attr.set_enable_on_exec(1);
     attr.set_inherit(1);
     attr.set_context_switch(1);
+    attr.set_task(1);
     open(&mut attr, cpu)
 }
 

@@ -23,7 +23,9 @@ pub fn off_intervals(switches: &[Switch]) -> Vec<OffInterval> {
     let mut gone: BTreeMap<u32, Switch> = BTreeMap::new();
     let mut intervals = Vec::new();
     for switch in switches {
-        if switch.out {
+        if switch.ended {
+            gone.remove(&switch.tid);
+        } else if switch.out {
             gone.insert(switch.tid, *switch);
         } else if let Some(out) = gone.remove(&switch.tid)
             && switch.ns > out.ns
@@ -50,6 +52,7 @@ mod tests {
             ns,
             out,
             preempted,
+            ended: false,
         }
     }
 

@@ -37,7 +37,8 @@ pub fn on_times(switches: &[Switch], main: u32) -> OnTimes {
                 thread.since = Some(switch.ns);
             }
         }
-        thread.seen = true;
+        // A later thread may have the same number.
+        thread.seen = !switch.ended;
     }
     for thread in threads.values_mut() {
         let open = thread.since.take();
@@ -78,7 +79,35 @@ mod tests {
             ns,
             out,
             preempted: false,
+            ended: false,
         }
+    }
+
+    #[test]
+    fn a_thread_that_ended_runs_no_more() {
+        let end = |tid, ns| Switch {
+            ended: true,
+            ..switch(tid, ns, true)
+        };
+        let switches = [
+            switch(2, 10, false),
+            end(2, 15),
+            // Another thread, with the number of the first one.
+            switch(2, 30, false),
+            switch(2, 31, true),
+            switch(2, 40, false),
+            end(2, 42),
+            end(1, 50),
+        ];
+        let on = on_times(&switches, 1);
+        assert_eq!((on.ran(1, 0, 100), on.ran(2, 0, 100)), (50, 8));
+        assert_eq!((on.missing(1), on.missing(2)), (0, 0));
+        let off = crate::off_intervals(&switches);
+        let off: Vec<_> = off
+            .iter()
+            .map(|off| (off.tid, off.begin_ns, off.end_ns))
+            .collect();
+        assert_eq!(off, [(2, 31, 40)]);
     }
 
     #[test]

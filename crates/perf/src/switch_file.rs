@@ -16,6 +16,7 @@ pub(crate) const SAMPLE: u32 = 8;
 pub(crate) const RATE: u32 = 16;
 pub(crate) const COST: u32 = 32;
 pub(crate) const STOP: u32 = 64;
+pub(crate) const ENDED: u32 = 128;
 /// Where in a sample's flags the number of its addresses stands.
 const COUNT_SHIFT: u32 = 8;
 
@@ -30,11 +31,15 @@ pub struct Switch {
     pub out: bool,
     /// It went off while it could have run on.
     pub preempted: bool,
+    /// It went off for good: the thread ended.
+    pub ended: bool,
 }
 
 impl Switch {
     pub(crate) fn encode(&self) -> [u8; 16] {
-        let flags = (u32::from(self.out) * OUT) | (u32::from(self.preempted) * PREEMPTED);
+        let flags = (u32::from(self.out) * OUT)
+            | (u32::from(self.preempted) * PREEMPTED)
+            | (u32::from(self.ended) * ENDED);
         entry(self.tid, flags, self.ns)
     }
 }
@@ -186,6 +191,7 @@ pub fn decode_switches(reader: &mut impl Read) -> Switches {
                 ns: word,
                 out: flags & OUT != 0,
                 preempted: flags & PREEMPTED != 0,
+                ended: flags & ENDED != 0,
             });
         }
     }
