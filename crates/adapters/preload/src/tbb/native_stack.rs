@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn a_local_of_a_thread_lies_on_its_own_stack_alone() {
-        let here = native();
+        let thread = native();
         let there = std::thread::spawn(|| {
             let local = 0u8;
             let own = native();
@@ -56,7 +56,7 @@ mod tests {
         });
         let there = there.join().expect("the thread found its stack");
         let local = 0u8;
-        assert!(here.contains(&(&raw const local as usize)));
+        assert!(thread.contains(&(&raw const local as usize)));
         assert!(!there.contains(&(&raw const local as usize)));
     }
 }

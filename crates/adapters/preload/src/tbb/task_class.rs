@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use workspan_recorder::wire::primitive;
 
 use super::task::{self, Task};
-use crate::loaded::era;
+use crate::loaded_files::era;
 
 /// Words of a virtual table before its address: ours to the class, then offset to top and type information.
 const BEFORE: usize = 3;
@@ -19,7 +19,7 @@ pub(super) const CANCEL: usize = 3;
 const PAGE: usize = 4096;
 
 /// A class of tasks.
-pub(super) struct Shape {
+pub(super) struct TaskClass {
     /// Its own virtual table.
     pub(super) original: *const usize,
     /// Code of the algorithm it belongs to.
@@ -43,16 +43,17 @@ pub(super) struct Shape {
 const SLOTS: usize = 1 << 14;
 
 static KEYS: [AtomicUsize; SLOTS] = [const { AtomicUsize::new(0) }; SLOTS];
-static SHAPES: [AtomicPtr<Shape>; SLOTS] = [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS];
+static CLASSES: [AtomicPtr<TaskClass>; SLOTS] =
+    [const { AtomicPtr::new(std::ptr::null_mut()) }; SLOTS];
 static ADDING: Mutex<usize> = Mutex::new(0);
 
-impl Shape {
+impl TaskClass {
     /// The task's class; `None` when it has a copied table already (it was told before), or there is no room.
     ///
     /// # Safety
     /// `task` is a live task.
     #[inline]
-    pub(super) unsafe fn of(task: *mut Task) -> Option<&'static Shape> {
+    pub(super) unsafe fn of(task: *mut Task) -> Option<&'static TaskClass> {
         // SAFETY: a live task's virtual table has at least four entries.
         unsafe {
             let table = (*task).table;
@@ -64,11 +65,11 @@ impl Shape {
             loop {
                 match KEYS[at].load(Ordering::Acquire) {
                     known if known == key => {
-                        let shape = SHAPES[at].load(Ordering::Acquire).as_ref()?;
-                        if shape.era.load(Ordering::Relaxed) != era() {
+                        let class = CLASSES[at].load(Ordering::Acquire).as_ref()?;
+                        if class.era.load(Ordering::Relaxed) != era() {
                             return add(table);
                         }
-                        return Some(shape);
+                        return Some(class);
                     }
                     0 => return add(table),
                     _ => at = (at + 1) % SLOTS,
@@ -80,11 +81,11 @@ impl Shape {
     /// The class of a task that has a copied table.
     ///
     /// # Safety
-    /// `table` is one of [`Shape::table`]'s results.
+    /// `table` is one of [`TaskClass::table`]'s results.
     #[inline]
-    pub(super) unsafe fn behind(table: *const usize) -> &'static Shape {
+    pub(super) unsafe fn behind(table: *const usize) -> &'static TaskClass {
         // SAFETY: the first word of a copied table is its class, which is never freed.
-        unsafe { &*(*table.sub(BEFORE) as *const Shape) }
+        unsafe { &*(*table.sub(BEFORE) as *const TaskClass) }
     }
 
     /// The copied virtual table.
@@ -102,7 +103,7 @@ fn hash(key: usize) -> usize {
 /// # Safety
 /// `table` is the virtual table of a class of tasks.
 #[cold]
-unsafe fn add(table: *const usize) -> Option<&'static Shape> {
+unsafe fn add(table: *const usize) -> Option<&'static TaskClass> {
     super::pool();
     let mut count = ADDING.lock().ok()?;
     let key = table as usize;
@@ -118,10 +119,10 @@ unsafe fn add(table: *const usize) -> Option<&'static Shape> {
             0 if *count < SLOTS / 2 => {
                 *count += 1;
                 // SAFETY: the caller's.
-                let shape = Box::into_raw(Box::new(unsafe { read(table) }));
+                let class = Box::into_raw(Box::new(unsafe { read(table) }));
                 // SAFETY: the box is leaked, and nobody else knows it yet.
-                unsafe { (*shape).table[0] = shape as usize };
-                SHAPES[at].store(shape, Ordering::Release);
+                unsafe { (*class).table[0] = class as usize };
+                CLASSES[at].store(class, Ordering::Release);
                 KEYS[at].store(key, Ordering::Release);
                 break;
             }
@@ -130,7 +131,7 @@ unsafe fn add(table: *const usize) -> Option<&'static Shape> {
         }
     }
     // SAFETY: never freed once stored.
-    unsafe { SHAPES[at].load(Ordering::Acquire).as_ref() }
+    unsafe { CLASSES[at].load(Ordering::Acquire).as_ref() }
 }
 
 /// The class of a virtual table where one was before: the same, unless what it says of itself differs.
@@ -140,7 +141,7 @@ unsafe fn add(table: *const usize) -> Option<&'static Shape> {
 unsafe fn renew(at: usize, table: *const usize) {
     // SAFETY: the caller's.
     unsafe {
-        let known = &*SHAPES[at].load(Ordering::Acquire);
+        let known = &*CLASSES[at].load(Ordering::Acquire);
         let fresh = read(table);
         let is_same = fresh.name == known.name && fresh.table[1..] == known.table[1..];
         if is_same {
@@ -148,14 +149,14 @@ unsafe fn renew(at: usize, table: *const usize) {
         } else {
             let fresh = Box::into_raw(Box::new(fresh));
             (*fresh).table[0] = fresh as usize;
-            SHAPES[at].store(fresh, Ordering::Release);
+            CLASSES[at].store(fresh, Ordering::Release);
         }
     }
 }
 
 /// # Safety
 /// As [`add`].
-unsafe fn read(table: *const usize) -> Shape {
+unsafe fn read(table: *const usize) -> TaskClass {
     let mut copy = [0usize; BEFORE + AFTER];
     // What lies behind the table's end may be anything, and unmapped from the next page on.
     let to_page = (PAGE - (table as usize) % PAGE) / size_of::<usize>();
@@ -181,14 +182,14 @@ unsafe fn read(table: *const usize) -> Shape {
             .trim_start_matches('*')
             .to_owned()
     };
-    let (primitive, users) = told_by(&name);
+    let (primitive, users) = algorithm_of(&name);
     let whole = users || name.contains("16function_invoker");
     let name = if name.is_empty() {
         name
     } else {
         format!("_ZTS{name}")
     };
-    Shape {
+    TaskClass {
         original: table,
         primitive,
         users,
@@ -208,7 +209,7 @@ unsafe fn read(table: *const usize) -> Shape {
 }
 
 /// The algorithm of a class of oneTBB's headers, by its mangled name, and whether its tasks are spawned by the user's lines.
-fn told_by(name: &str) -> (u8, bool) {
+fn algorithm_of(name: &str) -> (u8, bool) {
     let Some(class) = name.strip_prefix("N3tbb6detail").and_then(|rest| {
         // The inner namespace (d1, d2, r1), then the class, each behind its length.
         let rest = rest.strip_prefix('2')?.get(2..)?;
@@ -244,11 +245,11 @@ fn told_by(name: &str) -> (u8, bool) {
 
 #[cfg(test)]
 mod tests {
-    use super::{primitive, told_by};
+    use super::{algorithm_of, primitive};
 
     #[test]
     fn classes_of_the_headers_tell_their_algorithm() {
-        let told = |name: &str| told_by(name);
+        let told = |name: &str| algorithm_of(name);
         assert_eq!(
             told("N3tbb6detail2d113function_taskIZ3fibiEUlvE_EE"),
             (primitive::TASK, true)

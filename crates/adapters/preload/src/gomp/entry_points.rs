@@ -2,7 +2,7 @@
 //! libgomp's whatever its arguments, and one for those on a hot path that have none or one.
 //!
 //! The compiler may call an entry point by a jump at its own function's end; then the return address is that of the
-//! function's caller ([`super::call`] finds that out where it matters).
+//! function's caller ([`super::call_site`] finds that out where it matters).
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,18 +15,18 @@ pub(super) struct Call([usize; 8]);
 /// Where the return address is in a [`Call`].
 const RETURN: usize = 7;
 /// Added to [`on_stack`]: the first argument is the number of loops in the nest.
-const TELLS_LOOPS: usize = 1 << 8;
+const LOOP_COUNT_FIRST: usize = 1 << 8;
 /// Arguments in registers.
 const REGISTERS: usize = 6;
 /// Most loops in a nest that `GOMP_doacross_wait`, which takes a number for each, is called for.
 const MAX_LOOPS: usize = 30;
 
 /// The deepest nest of a doacross loop that began so far.
-static LOOPS: AtomicUsize = AtomicUsize::new(0);
+static DEEPEST_DOACROSS: AtomicUsize = AtomicUsize::new(0);
 
 /// How many arguments on the stack libgomp's function of that name has, as its header says. Others have none.
 pub(super) const fn on_stack(name: &str) -> usize {
-    const LOOPS_WITH: [(&str, usize); 33] = [
+    const STACK_ARGUMENTS: [(&str, usize); 33] = [
         // Function, data, threads, start, end, step, chunk, flags.
         ("GOMP_parallel_loop_static", 2),
         ("GOMP_parallel_loop_dynamic", 2),
@@ -56,21 +56,21 @@ pub(super) const fn on_stack(name: &str) -> usize {
         ("GOMP_loop_ull_start", 4),
         ("GOMP_loop_ull_ordered_start", 4),
         // Loops, their counts, schedule, chunk, first, last, reductions, memory.
-        ("GOMP_loop_doacross_start", 2 | TELLS_LOOPS),
-        ("GOMP_loop_ull_doacross_start", 2 | TELLS_LOOPS),
-        ("GOMP_loop_doacross_static_start", TELLS_LOOPS),
-        ("GOMP_loop_doacross_dynamic_start", TELLS_LOOPS),
-        ("GOMP_loop_doacross_guided_start", TELLS_LOOPS),
-        ("GOMP_loop_doacross_runtime_start", TELLS_LOOPS),
-        ("GOMP_loop_ull_doacross_static_start", TELLS_LOOPS),
-        ("GOMP_loop_ull_doacross_dynamic_start", TELLS_LOOPS),
-        ("GOMP_loop_ull_doacross_guided_start", TELLS_LOOPS),
-        ("GOMP_loop_ull_doacross_runtime_start", TELLS_LOOPS),
+        ("GOMP_loop_doacross_start", 2 | LOOP_COUNT_FIRST),
+        ("GOMP_loop_ull_doacross_start", 2 | LOOP_COUNT_FIRST),
+        ("GOMP_loop_doacross_static_start", LOOP_COUNT_FIRST),
+        ("GOMP_loop_doacross_dynamic_start", LOOP_COUNT_FIRST),
+        ("GOMP_loop_doacross_guided_start", LOOP_COUNT_FIRST),
+        ("GOMP_loop_doacross_runtime_start", LOOP_COUNT_FIRST),
+        ("GOMP_loop_ull_doacross_static_start", LOOP_COUNT_FIRST),
+        ("GOMP_loop_ull_doacross_dynamic_start", LOOP_COUNT_FIRST),
+        ("GOMP_loop_ull_doacross_guided_start", LOOP_COUNT_FIRST),
+        ("GOMP_loop_ull_doacross_runtime_start", LOOP_COUNT_FIRST),
     ];
     let mut i = 0;
-    while i < LOOPS_WITH.len() {
-        if same(LOOPS_WITH[i].0.as_bytes(), name.as_bytes()) {
-            return LOOPS_WITH[i].1;
+    while i < STACK_ARGUMENTS.len() {
+        if same(STACK_ARGUMENTS[i].0.as_bytes(), name.as_bytes()) {
+            return STACK_ARGUMENTS[i].1;
         }
         i += 1;
     }
@@ -134,32 +134,32 @@ impl Call {
     ///
     /// # Safety
     /// `self` lies on the stack of a call of an entry point; `real` is the function it stands for.
-    pub(super) unsafe fn forward(&self, real: usize) -> usize {
+    pub(super) unsafe fn forward(&self, next: usize) -> usize {
         type W = usize;
         type None = unsafe extern "C-unwind" fn(W, W, W, W, W, W) -> W;
         type One = unsafe extern "C-unwind" fn(W, W, W, W, W, W, W) -> W;
         type Two = unsafe extern "C-unwind" fn(W, W, W, W, W, W, W, W) -> W;
         type Some = unsafe extern "C-unwind" fn(W, W, W, W, W, W, Stack<4>) -> W;
         let [on_stack, a, b, c, d, e, f, _] = self.0;
-        if on_stack & TELLS_LOOPS != 0 {
-            LOOPS.fetch_max(a & 0xffff_ffff, Ordering::Relaxed);
+        if on_stack & LOOP_COUNT_FIRST != 0 {
+            DEEPEST_DOACROSS.fetch_max(a & 0xffff_ffff, Ordering::Relaxed);
         }
-        let count = on_stack & !TELLS_LOOPS;
+        let count = on_stack & !LOOP_COUNT_FIRST;
         // SAFETY: the caller's; arguments are read from the stack that are there alone.
         unsafe {
             match count {
-                0 => core::mem::transmute::<usize, None>(real)(a, b, c, d, e, f),
-                1 => core::mem::transmute::<usize, One>(real)(a, b, c, d, e, f, self.stacked(0)),
+                0 => core::mem::transmute::<usize, None>(next)(a, b, c, d, e, f),
+                1 => core::mem::transmute::<usize, One>(next)(a, b, c, d, e, f, self.stacked(0)),
                 2 => {
                     let (g, h) = (self.stacked(0), self.stacked(1));
-                    core::mem::transmute::<usize, Two>(real)(a, b, c, d, e, f, g, h)
+                    core::mem::transmute::<usize, Two>(next)(a, b, c, d, e, f, g, h)
                 }
                 _ => {
                     let mut more = [0; 4];
                     for (i, to) in more.iter_mut().take(count).enumerate() {
                         *to = self.stacked(i);
                     }
-                    core::mem::transmute::<usize, Some>(real)(a, b, c, d, e, f, Stack(more))
+                    core::mem::transmute::<usize, Some>(next)(a, b, c, d, e, f, Stack(more))
                 }
             }
         }
@@ -170,7 +170,7 @@ impl Call {
     ///
     /// # Safety
     /// As [`Call::forward`].
-    pub(super) unsafe fn forward_long(&self, real: usize) -> usize {
+    pub(super) unsafe fn forward_long(&self, next: usize) -> usize {
         const MORE: usize = MAX_LOOPS - REGISTERS;
         type Real = unsafe extern "C-unwind" fn(
             usize,
@@ -181,25 +181,25 @@ impl Call {
             usize,
             Stack<MORE>,
         ) -> usize;
-        let loops = LOOPS.load(Ordering::Relaxed);
+        let loops = DEEPEST_DOACROSS.load(Ordering::Relaxed);
         let [_, a, b, c, d, e, f, _] = self.0;
         // SAFETY: as above. An array of more than two words is passed by value on the stack, where further arguments lie.
         unsafe {
             if loops <= REGISTERS {
-                return self.forward(real);
+                return self.forward(next);
             }
             let mut more = [0; MORE];
             for (i, to) in more.iter_mut().take(loops - REGISTERS).enumerate() {
                 *to = self.stacked(i);
             }
-            core::mem::transmute::<usize, Real>(real)(a, b, c, d, e, f, Stack(more))
+            core::mem::transmute::<usize, Real>(next)(a, b, c, d, e, f, Stack(more))
         }
     }
 }
 
 /// The first instructions of every entry point, before those given. `$key` puts into r11 what tells whose the call is: the outlined
 /// function, or where the call returns to. Where the thread's last caller holds that, and the process has one runtime, the entry's
-/// route is where the call goes. Else [`ask`](super::real::ask) says it. A function that is not libgomp's is jumped to: it
+/// route is where the call goes. Else [`resolve`](super::next_symbol::resolve) says it. A function that is not libgomp's is jumped to: it
 /// may look where it returns to. What they use besides, r10 and r11, no caller expects to be kept.
 macro_rules! front {
     ($entry:path, $offset:expr, ($($key:literal),+), $how:expr, $($rest:tt)*) => {
@@ -235,7 +235,7 @@ macro_rules! front {
             "lea rdi, [rip + {entry} + {offset}]",
             "mov rsi, r11",
             "mov edx, {how}",
-            "call {ask}",
+            "call {resolve}",
             "mov r11, rax",
             "add rsp, 8",
             "pop r9",
@@ -252,30 +252,30 @@ macro_rules! front {
             $($rest)*
             entry = sym $entry,
             offset = const $offset,
-            ours = const $crate::gomp::real::OURS,
+            ours = const $crate::gomp::next_symbol::OURS,
             how = const $how,
-            always = const $crate::gomp::real::ALWAYS,
+            always = const $crate::gomp::next_symbol::ASK_ALWAYS,
             start = const core::mem::offset_of!($crate::runtimes::Caller, start),
             size = const core::mem::offset_of!($crate::runtimes::Caller, size),
-            ask = sym $crate::gomp::real::ask,
+            resolve = sym $crate::gomp::next_symbol::resolve,
         )
     };
 }
 
 /// Defines, in a module, entry points that a function `unsafe extern "C-unwind" fn(&mut Call, &Entry) -> usize` serves,
-/// each with its [`form`](super::real::Entry::form), and the table of them. Whose a call is tells where it returns to, or, `by_function`, its first
-/// argument; how it asks is then said as of [`ask`](super::real::ask).
+/// each with its [`form`](super::next_symbol::Entry::form), and the table of them. Whose a call is tells where it returns to, or, `by_function`, its first
+/// argument; how it asks is then said as of [`resolve`](super::next_symbol::resolve).
 macro_rules! entries {
     ($module:ident, $serve:ident, by_function $how:expr; $($names:tt)+) => {
-        $crate::gomp::shim::entries! { @ $module, $serve, ("mov r11, rdi"), $how; $($names)+ }
+        $crate::gomp::entry_points::entries! { @ $module, $serve, ("mov r11, rdi"), $how; $($names)+ }
     };
     ($module:ident, $serve:ident, by_return $how:expr; $($names:tt)+) => {
-        $crate::gomp::shim::entries! {
-            @ $module, $serve, ("mov r11, [rsp]"), $how | $crate::gomp::real::BY_RETURN; $($names)+
+        $crate::gomp::entry_points::entries! {
+            @ $module, $serve, ("mov r11, [rsp]"), $how | $crate::gomp::next_symbol::KEY_IS_RETURN_ADDRESS; $($names)+
         }
     };
     ($module:ident, $serve:ident: $($names:tt)+) => {
-        $crate::gomp::shim::entries! { $module, $serve, by_return 0; $($names)+ }
+        $crate::gomp::entry_points::entries! { $module, $serve, by_return 0; $($names)+ }
     };
     (@ $module:ident, $serve:ident, $key:tt, $how:expr; $($name:ident = $form:expr),+ $(,)?) => {
         pub(super) mod $module {
@@ -289,17 +289,17 @@ macro_rules! entries {
 
             const COUNT: usize = [$(stringify!($name)),+].len();
 
-            pub(in crate::gomp) static TABLE: [$crate::gomp::real::Entry; COUNT] = [
-                $($crate::gomp::real::Entry::named(concat!(stringify!($name), "\0"), $form)),+
+            pub(in crate::gomp) static TABLE: [$crate::gomp::next_symbol::Entry; COUNT] = [
+                $($crate::gomp::next_symbol::Entry::named(concat!(stringify!($name), "\0"), $form)),+
             ];
 
             $(
                 #[unsafe(naked)]
                 #[unsafe(no_mangle)]
                 unsafe extern "C-unwind" fn $name() {
-                    $crate::gomp::shim::front!(
+                    $crate::gomp::entry_points::front!(
                         TABLE,
-                        Index::$name as usize * size_of::<$crate::gomp::real::Entry>(),
+                        Index::$name as usize * size_of::<$crate::gomp::next_symbol::Entry>(),
                         $key,
                         $how,
                         "push r9",
@@ -317,7 +317,7 @@ macro_rules! entries {
                         ".cfi_def_cfa_offset 8",
                         "ret",
                         ".cfi_endproc",
-                        on_stack = const $crate::gomp::shim::on_stack(stringify!($name)),
+                        on_stack = const $crate::gomp::entry_points::on_stack(stringify!($name)),
                         serve = sym $serve,
                     )
                 }
@@ -327,16 +327,16 @@ macro_rules! entries {
 }
 
 /// Defines an entry point of at most one argument that only hands its return address on, as a second argument.
-macro_rules! returning {
+macro_rules! with_return_address {
     ($($name:ident, $entry:path => $serve:ident);+ $(;)?) => { $(
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name() {
-            $crate::gomp::shim::front!(
+            $crate::gomp::entry_points::front!(
                 $entry,
                 0,
                 ("mov r11, [rsp]"),
-                $crate::gomp::real::BY_RETURN,
+                $crate::gomp::next_symbol::KEY_IS_RETURN_ADDRESS,
                 "mov rsi, [rsp]",
                 "jmp {serve}",
                 ".cfi_endproc",
@@ -347,12 +347,12 @@ macro_rules! returning {
 }
 
 /// Defines an entry point whose first argument is an outlined function, and whose function takes the same arguments.
-macro_rules! alike {
+macro_rules! same_arguments {
     ($($name:ident, $entry:path => $serve:ident);+ $(;)?) => { $(
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name() {
-            $crate::gomp::shim::front!(
+            $crate::gomp::entry_points::front!(
                 $entry,
                 0,
                 ("mov r11, rdi"),
@@ -365,4 +365,4 @@ macro_rules! alike {
     )+ };
 }
 
-pub(super) use {alike, entries, front, returning};
+pub(super) use {entries, front, same_arguments, with_return_address};

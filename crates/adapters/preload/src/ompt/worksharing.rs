@@ -8,15 +8,15 @@ use workspan_recorder::front::Handle;
 use workspan_recorder::wire::{create, primitive};
 
 use super::ffi::{Chunk, Data, dispatch, endpoint, work};
-use super::lane::{self, Lane};
-use super::word::{self, IMPLICIT, ON_STACK};
+use super::task_word::{self, IMPLICIT, ON_STACK};
+use super::thread_state::{self, ThreadState};
 
 /// The runtime tells of chunks (before LLVM 15 it does not).
 pub(super) static CHUNKS_TOLD: AtomicBool = AtomicBool::new(true);
 
 /// One thread's share of a loop: chunks are inline tasks of the loop's site in one group scope. What a chunk creates is, to
 /// OpenMP, the implicit task's child; the reader of the trace sees to that.
-pub(super) struct Loop {
+pub(super) struct LoopShare {
     site: u32,
     scope: u64,
     chunk: bool,
@@ -24,9 +24,9 @@ pub(super) struct Loop {
     ahead: bool,
 }
 
-impl Loop {
-    pub(super) fn new() -> Loop {
-        Loop {
+impl LoopShare {
+    pub(super) fn new() -> LoopShare {
+        LoopShare {
             site: 0,
             scope: 0,
             chunk: false,
@@ -58,7 +58,7 @@ impl Loop {
     /// The loop is over for this thread.
     ///
     /// # Safety
-    /// As [`Loop::next_chunk`].
+    /// As [`LoopShare::next_chunk`].
     pub(super) unsafe fn close(&mut self, h: *mut Handle, now: u64) {
         // SAFETY: the caller's.
         unsafe {
@@ -83,39 +83,39 @@ pub(super) extern "C" fn work(
     count: u64,
     return_address: usize,
 ) {
-    let Some(lane) = lane::of_thread() else {
+    let Some(thread) = thread_state::current() else {
         return;
     };
     let begins = which == endpoint::BEGIN;
     match kind {
-        work::TASKLOOP if begins => enter_taskloop(lane, task, return_address),
-        work::SECTIONS => share(lane, begins, kind, count, return_address),
+        work::TASKLOOP if begins => enter_taskloop(thread, task, return_address),
+        work::SECTIONS => share(thread, begins, kind, count, return_address),
         work::LOOP | work::LOOP_STATIC..=work::LOOP_OTHER => {
-            share(lane, begins, kind, count, return_address);
+            share(thread, begins, kind, count, return_address);
         }
         _ => {}
     }
 }
 
-fn share(lane: &mut Lane, begins: bool, kind: c_int, count: u64, return_address: usize) {
-    lane.settle();
+fn share(thread: &mut ThreadState, begins: bool, kind: c_int, count: u64, return_address: usize) {
+    thread.write_pending_begin();
     let primitive = match kind {
         work::SECTIONS => primitive::SECTION,
         _ => primitive::LOOP,
     };
     let site = if begins {
-        lane.site(return_address, primitive)
+        thread.site(return_address, primitive)
     } else {
         0
     };
     // SAFETY: the innermost member lives until its implicit task ends.
-    let Some(member) = (unsafe { lane.member.as_mut() }) else {
+    let Some(member) = (unsafe { thread.member.as_mut() }) else {
         return;
     };
     // SAFETY: the handle is this thread's; a shared loop runs in the implicit task.
     unsafe {
         if member.shared.chunk || !begins {
-            member.shared.close(lane.h, Handle::now(lane.h));
+            member.shared.close(thread.h, Handle::now(thread.h));
         }
         if begins {
             member.shared.site = site;
@@ -125,7 +125,7 @@ fn share(lane: &mut Lane, begins: bool, kind: c_int, count: u64, return_address:
                 _ => false,
             };
             if count > 0 && (untold || !CHUNKS_TOLD.load(Ordering::Relaxed)) {
-                member.shared.next_chunk(lane.h);
+                member.shared.next_chunk(thread.h);
                 member.shared.ahead = true;
             }
         }
@@ -145,17 +145,17 @@ pub(super) extern "C" fn dispatched(
         dispatch::ITERATION | dispatch::SECTION => false,
         _ => return,
     };
-    let Some(lane) = lane::of_thread() else {
+    let Some(thread) = thread_state::current() else {
         return;
     };
-    lane.settle();
+    thread.write_pending_begin();
     // SAFETY: the innermost member lives until its implicit task ends; the handle is this thread's.
     unsafe {
-        if let Some(member) = lane.member.as_mut() {
+        if let Some(member) = thread.member.as_mut() {
             if member.shared.ahead {
                 member.shared.ahead = false;
             } else if !empty {
-                member.shared.next_chunk(lane.h);
+                member.shared.next_chunk(thread.h);
             }
         }
     }
@@ -166,9 +166,9 @@ static INSIDE: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 
 /// A `taskloop` begins to create its tasks: its site is left with the task that encountered it, as other threads create
 /// tasks in its name.
-fn enter_taskloop(lane: &mut Lane, task: *mut Data, return_address: usize) {
-    let call = core::mem::take(&mut lane.taskloop_call);
-    lane.left_out.is_more();
+fn enter_taskloop(thread: &mut ThreadState, task: *mut Data, return_address: usize) {
+    let call = core::mem::take(&mut thread.taskloop_call);
+    thread.left_out.is_more();
     if call == 0 {
         // Called by a way that was not stood in front of; the event's address is all there is.
         return;
@@ -185,20 +185,20 @@ fn enter_taskloop(lane: &mut Lane, task: *mut Data, return_address: usize) {
             return;
         }
     }
-    lane.settle();
-    let site = lane.site(call, primitive::TASKLOOP);
+    thread.write_pending_begin();
+    let site = thread.site(call, primitive::TASKLOOP);
     // SAFETY: the word of a task that runs on this thread is this thread's to write; a member lives until its task ends.
     unsafe {
         let Some(task) = task.as_mut() else { return };
         if task.value & IMPLICIT != 0 {
-            if let Some(member) = lane.member.as_ref() {
+            if let Some(member) = thread.member.as_ref() {
                 member.taskloop.store(site, Ordering::Relaxed);
             }
-        } else if word::is_unrecorded(task.value) {
+        } else if task_word::is_unrecorded(task.value) {
             // What it creates is no more recorded than it is.
         } else if task.value == 0 || task.value & ON_STACK != 0 {
-            let level = word::level(task.value);
-            task.value = word::on_stack(task.value, level) | u64::from(site);
+            let level = task_word::level(task.value);
+            task.value = task_word::on_stack(task.value, level) | u64::from(site);
         }
     }
 }
@@ -217,7 +217,7 @@ pub(super) fn taskloop_site(encountering: u64, return_address: usize) -> Option<
         let member = (encountering & !IMPLICIT) as *const super::region::Member;
         // SAFETY: the encountering task's member lives until its region is over, which waits for the task being created.
         unsafe { (*member).taskloop.load(Ordering::Relaxed) }
-    } else if word::is_unrecorded(encountering) {
+    } else if task_word::is_unrecorded(encountering) {
         0
     } else {
         encountering as u32

@@ -12,14 +12,14 @@ use crate::runtimes::Instance;
 use crate::unrecorded::Subtree;
 
 /// A task that runs, or is interrupted by one above it.
-pub(super) struct Frame {
-    pub(super) below: *mut Frame,
+pub(super) struct TaskFrame {
+    pub(super) below: *mut TaskFrame,
     /// The thread's handle when the frame was made; null in the frame outside of all.
     pub(super) h: *mut Handle,
     /// The outlined function.
     pub(super) function: usize,
     /// The place in the team; null in explicit tasks, which share no work.
-    pub(super) share: *mut Share,
+    pub(super) implicit: *mut ImplicitTask,
     /// What it creates runs at once.
     pub(super) is_final: bool,
     /// There is a team, so that what it creates may run on other threads.
@@ -36,15 +36,15 @@ pub(super) struct Frame {
     pub(super) runtime: *const Instance,
 }
 
-impl Frame {
+impl TaskFrame {
     /// That of a task of the thread's own, on top of `below`.
     #[inline]
-    pub(super) const fn new(below: *mut Frame, h: *mut Handle, function: usize) -> Frame {
-        Frame {
+    pub(super) const fn new(below: *mut TaskFrame, h: *mut Handle, function: usize) -> TaskFrame {
+        TaskFrame {
             below,
             h,
             function,
-            share: ptr::null_mut(),
+            implicit: ptr::null_mut(),
             is_final: false,
             in_team: false,
             is_open: false,
@@ -61,28 +61,28 @@ impl Frame {
     /// `below` is the calling thread's current frame.
     #[inline]
     pub(super) unsafe fn explicit(
-        below: *mut Frame,
+        below: *mut TaskFrame,
         h: *mut Handle,
         function: usize,
         flags: u32,
-    ) -> Frame {
+    ) -> TaskFrame {
         // SAFETY: the caller's.
         let (whole, level) = unsafe { ((*below).whole, (*below).level + 1) };
         // SAFETY: as above.
         let runtime = unsafe { (*below).runtime };
-        Frame {
+        TaskFrame {
             is_final: flags & FINAL != 0,
             in_team: flags & IN_TEAM != 0,
             whole,
             level,
             runtime,
-            ..Frame::new(below, h, function)
+            ..TaskFrame::new(below, h, function)
         }
     }
 }
 
 /// An implicit task's place in its team, and in the loop or the sections that the team shares.
-pub(super) struct Share {
+pub(super) struct ImplicitTask {
     /// 0 outside of all regions.
     pub(super) team: u64,
     pub(super) phase: u64,
@@ -98,9 +98,9 @@ pub(super) struct Share {
     pub(super) is_over: bool,
 }
 
-impl Share {
+impl ImplicitTask {
     pub(super) const fn new(team: u64, index: u64) -> Self {
-        Share {
+        ImplicitTask {
             team,
             phase: 0,
             index,
@@ -114,13 +114,13 @@ impl Share {
 }
 
 // The current frame; null: outside of all regions and tasks.
-workspan_recorder::thread_word!(Current: Frame, "workspan_gomp_frame");
+workspan_recorder::thread_word!(Current: TaskFrame, "workspan_gomp_frame");
 
 struct Local {
     /// The last deferred task that ended here.
     last_ended: Cell<u64>,
-    outside: UnsafeCell<Frame>,
-    outside_share: UnsafeCell<Share>,
+    outside: UnsafeCell<TaskFrame>,
+    outside_implicit: UnsafeCell<ImplicitTask>,
 }
 
 thread_local! {
@@ -128,15 +128,15 @@ thread_local! {
     static LOCAL: Local = const {
         Local {
             last_ended: Cell::new(0),
-            outside: UnsafeCell::new(Frame::new(ptr::null_mut(), ptr::null_mut(), 0)),
-            outside_share: UnsafeCell::new(Share::new(0, 0)),
+            outside: UnsafeCell::new(TaskFrame::new(ptr::null_mut(), ptr::null_mut(), 0)),
+            outside_implicit: UnsafeCell::new(ImplicitTask::new(0, 0)),
         }
     };
 }
 
 /// The calling thread's current frame, never null.
 #[inline]
-pub(super) fn current() -> *mut Frame {
+pub(super) fn current() -> *mut TaskFrame {
     let current = Current::get();
     if current.is_null() {
         return outside();
@@ -145,10 +145,10 @@ pub(super) fn current() -> *mut Frame {
 }
 
 #[cold]
-fn outside() -> *mut Frame {
+fn outside() -> *mut TaskFrame {
     LOCAL.with(|local| {
         // SAFETY: this thread's own, and nobody holds a reference.
-        unsafe { (*local.outside.get()).share = local.outside_share.get() };
+        unsafe { (*local.outside.get()).implicit = local.outside_implicit.get() };
         local.outside.get()
     })
 }
@@ -156,7 +156,7 @@ fn outside() -> *mut Frame {
 /// The calling thread's current frame and its handle; null when it is not recorded. A handle outlives all frames of its
 /// thread, also when recording ends in between.
 #[inline]
-pub(super) fn here() -> (*mut Handle, *mut Frame) {
+pub(super) fn here() -> (*mut Handle, *mut TaskFrame) {
     let frame = current();
     // SAFETY: the current frame is this thread's and lives.
     let h = unsafe { (*frame).h };
@@ -169,13 +169,13 @@ pub(super) fn here() -> (*mut Handle, *mut Frame) {
 
 /// Makes a frame the current one.
 #[inline]
-pub(super) fn set_current(frame: *mut Frame) {
+pub(super) fn set_current(frame: *mut TaskFrame) {
     Current::set(frame);
 }
 
 /// The frame leaves; `task` is the deferred task that ended with it.
 #[inline]
-pub(super) fn leave(below: *mut Frame, task: u64) {
+pub(super) fn leave(below: *mut TaskFrame, task: u64) {
     Current::set(below);
     LOCAL.with(|local| local.last_ended.set(task));
 }
@@ -197,7 +197,7 @@ pub(super) fn runtime() -> Option<*const Instance> {
 }
 
 /// The current task's share; null in an explicit task.
-pub(super) fn current_share() -> *mut Share {
+pub(super) fn current_implicit_task() -> *mut ImplicitTask {
     // SAFETY: the current frame is this thread's and lives.
-    unsafe { (*current()).share }
+    unsafe { (*current()).implicit }
 }

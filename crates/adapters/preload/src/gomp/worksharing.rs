@@ -9,11 +9,11 @@ use workspan_recorder::adapter;
 use workspan_recorder::front::Handle;
 use workspan_recorder::wire::{create, primitive};
 
-use super::frame::{self, Share};
-use super::real::Entry;
-use super::shim::{Call, entries};
+use super::entry_points::{Call, entries};
+use super::next_symbol::Entry;
+use super::task_frame::{self, ImplicitTask};
 use super::{barrier, lock};
-use crate::sites;
+use crate::site_cache;
 
 /// Entry forms of `..._start`: a loop or sections.
 const LOOP: u8 = 0xff;
@@ -127,7 +127,7 @@ fn primitive_of(form: u8) -> u8 {
 
 unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
     let h = adapter::handle();
-    let share = frame::current_share();
+    let implicit = task_frame::current_implicit_task();
     // SAFETY: the arguments are the entry point's; the share lies in a frame below on this thread, the handle is this thread's.
     unsafe {
         let asks = match entry.form {
@@ -135,19 +135,19 @@ unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
             IF_SEVENTH => call.seventh() != 0,
             i => call.argument(usize::from(i)) != 0,
         };
-        if h.is_null() || share.is_null() || !asks {
-            return call.forward(entry.real());
+        if h.is_null() || implicit.is_null() || !asks {
+            return call.forward(entry.next_symbol());
         }
-        let share = &mut *share;
-        close(h, share);
+        let implicit = &mut *implicit;
+        close(h, implicit);
         open(
             h,
-            share,
-            sites::at(call.return_address(), primitive_of(entry.form), true),
+            implicit,
+            site_cache::at(call.return_address(), primitive_of(entry.form), true),
         );
-        let result = call.forward(entry.real());
+        let result = call.forward(entry.next_symbol());
         if got_one(result, entry.form) {
-            begin(h, share);
+            begin(h, implicit);
         }
         result
     }
@@ -155,29 +155,29 @@ unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
 
 unsafe extern "C-unwind" fn next(call: &mut Call, entry: &Entry) -> usize {
     let h = adapter::handle();
-    let share = frame::current_share();
+    let implicit = task_frame::current_implicit_task();
     // SAFETY: as in `start`.
     unsafe {
-        if h.is_null() || share.is_null() {
-            return call.forward(entry.real());
+        if h.is_null() || implicit.is_null() {
+            return call.forward(entry.next_symbol());
         }
-        let share = &mut *share;
-        end_chunk(h, share);
-        if share.scope == 0 {
-            let function = (*frame::current()).function;
+        let implicit = &mut *implicit;
+        end_chunk(h, implicit);
+        if implicit.scope == 0 {
+            let function = (*task_frame::current()).function;
             open(
                 h,
-                share,
-                sites::at(function, primitive_of(entry.form), false),
+                implicit,
+                site_cache::at(function, primitive_of(entry.form), false),
             );
         }
         let result = if entry.form == ORDERED {
-            lock::wait(h, || call.forward(entry.real()))
+            lock::wait(h, || call.forward(entry.next_symbol()))
         } else {
-            call.forward(entry.real())
+            call.forward(entry.next_symbol())
         };
         if got_one(result, entry.form) {
-            begin(h, share);
+            begin(h, implicit);
         }
         result
     }
@@ -185,15 +185,15 @@ unsafe extern "C-unwind" fn next(call: &mut Call, entry: &Entry) -> usize {
 
 unsafe extern "C-unwind" fn end(call: &mut Call, entry: &Entry) -> usize {
     let h = adapter::handle();
-    let share = frame::current_share();
+    let implicit = task_frame::current_implicit_task();
     // SAFETY: as in `start`.
     unsafe {
-        if h.is_null() || share.is_null() {
-            return call.forward(entry.real());
+        if h.is_null() || implicit.is_null() {
+            return call.forward(entry.next_symbol());
         }
-        close(h, &mut *share);
+        close(h, &mut *implicit);
         if entry.form == NO_WAIT {
-            call.forward(entry.real())
+            call.forward(entry.next_symbol())
         } else {
             barrier::pass(h, call, entry)
         }
@@ -202,28 +202,28 @@ unsafe extern "C-unwind" fn end(call: &mut Call, entry: &Entry) -> usize {
 
 /// # Safety
 /// `h` is the calling thread's live handle.
-unsafe fn open(h: *mut Handle, share: &mut Share, site: u32) {
+unsafe fn open(h: *mut Handle, implicit: &mut ImplicitTask, site: u32) {
     // SAFETY: the caller's.
-    share.scope = unsafe { adapter::scope_open(h, false) };
-    share.chunk_site = site;
+    implicit.scope = unsafe { adapter::scope_open(h, false) };
+    implicit.chunk_site = site;
 }
 
 /// # Safety
 /// `h` is the calling thread's live handle.
-unsafe fn begin(h: *mut Handle, share: &mut Share) {
+unsafe fn begin(h: *mut Handle, implicit: &mut ImplicitTask) {
     // SAFETY: the caller's.
     unsafe {
-        let task = adapter::task_create(h, create::INLINE, share.chunk_site, share.scope);
+        let task = adapter::task_create(h, create::INLINE, implicit.chunk_site, implicit.scope);
         adapter::task_begin(h, task);
     }
-    share.in_chunk = true;
+    implicit.in_chunk = true;
 }
 
 /// # Safety
 /// `h` is the calling thread's live handle.
-unsafe fn end_chunk(h: *mut Handle, share: &mut Share) {
-    if share.in_chunk {
-        share.in_chunk = false;
+unsafe fn end_chunk(h: *mut Handle, implicit: &mut ImplicitTask) {
+    if implicit.in_chunk {
+        implicit.in_chunk = false;
         // SAFETY: the caller's; the chunk's task is on top.
         unsafe { adapter::task_end(h) };
     }
@@ -233,14 +233,14 @@ unsafe fn end_chunk(h: *mut Handle, share: &mut Share) {
 ///
 /// # Safety
 /// `h` is the calling thread's live handle.
-pub(super) unsafe fn close(h: *mut Handle, share: &mut Share) {
+pub(super) unsafe fn close(h: *mut Handle, implicit: &mut ImplicitTask) {
     // SAFETY: the caller's.
     unsafe {
-        end_chunk(h, share);
-        if share.scope != 0 {
-            adapter::wait_scope(h, share.chunk_site, share.scope);
+        end_chunk(h, implicit);
+        if implicit.scope != 0 {
+            adapter::wait_scope(h, implicit.chunk_site, implicit.scope);
             adapter::resume(h);
-            share.scope = 0;
+            implicit.scope = 0;
         }
     }
 }

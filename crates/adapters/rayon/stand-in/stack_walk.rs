@@ -9,11 +9,11 @@
 //!
 //! On other processors than x86-64 each walk is an unwinding.
 
-use crate::recording::Thread;
+use crate::recording::ThreadState;
 use std::os::raw::{c_int, c_void};
 
 /// Frames kept of a stack, innermost first.
-pub(crate) const MOST: usize = 64;
+pub(crate) const MAX_FRAMES: usize = 64;
 
 extern "C" {
     fn _Unwind_Backtrace(
@@ -26,7 +26,7 @@ extern "C" {
 
 /// What an unwinding has seen: code address and stack pointer of each frame, innermost first.
 struct Walk {
-    frames: [(usize, usize); MOST + 8],
+    frames: [(usize, usize); MAX_FRAMES + 8],
     count: usize,
     /// No frame was left out at the end.
     whole: bool,
@@ -53,7 +53,7 @@ extern "C" fn visit(context: *mut c_void, walk: *mut c_void) -> c_int {
 #[inline(never)]
 fn unwind() -> Walk {
     let mut walk = Walk {
-        frames: [(0, 0); MOST + 8],
+        frames: [(0, 0); MAX_FRAMES + 8],
         count: 0,
         whole: true,
     };
@@ -66,7 +66,7 @@ fn unwind() -> Walk {
 /// innermost first; returns their number. The caller's own is not among them, its caller's is the first.
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
-pub(crate) fn capture(thread: &Thread, bottom: usize, frames: &mut [usize]) -> usize {
+pub(crate) fn capture(thread: &ThreadState, bottom: usize, frames: &mut [usize]) -> usize {
     let stack_pointer: usize;
     // SAFETY: reads a register.
     unsafe {
@@ -83,9 +83,9 @@ pub(crate) fn capture(thread: &Thread, bottom: usize, frames: &mut [usize]) -> u
 /// As above.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(never)]
-pub(crate) fn capture(_thread: &Thread, bottom: usize, frames: &mut [usize]) -> usize {
-    let here = 0u8;
-    copy(&unwind(), &here as *const u8 as usize, bottom, frames)
+pub(crate) fn capture(_thread: &ThreadState, bottom: usize, frames: &mut [usize]) -> usize {
+    let local = 0u8;
+    copy(&unwind(), &local as *const u8 as usize, bottom, frames)
 }
 
 /// The frames of callers' callers: those above `capture`'s caller.
@@ -111,7 +111,7 @@ fn copy(walk: &Walk, stack_pointer: usize, bottom: usize, frames: &mut [usize]) 
 #[cfg(target_arch = "x86_64")]
 mod steps {
     use super::Walk;
-    use crate::recording::Thread;
+    use crate::recording::ThreadState;
     use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
     /// A step in one word, so that threads share the table without locks: return address << 17 | distance in words.
@@ -130,7 +130,7 @@ mod steps {
 
     /// Walks by the table; `None` when it does not know the way.
     pub(super) fn walk(
-        thread: &Thread,
+        thread: &ThreadState,
         stack_pointer: usize,
         bottom: usize,
         frames: &mut [usize],
@@ -175,7 +175,7 @@ mod steps {
     }
 
     /// Takes the steps of an unwinding into the table.
-    pub(super) fn learn(thread: &Thread, stack_pointer: usize, walk: &Walk) {
+    pub(super) fn learn(thread: &ThreadState, stack_pointer: usize, walk: &Walk) {
         let seen = &walk.frames[..walk.count];
         let Some(own) = seen.iter().position(|&(_, sp)| sp > stack_pointer) else {
             return;

@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use workspan_recorder::TABLE;
 
-use crate::loaded::era;
-use crate::thread_cache::FreeList;
+use crate::free_list::FreeList;
+use crate::loaded_files::era;
 
 const SLOTS: usize = 256;
 

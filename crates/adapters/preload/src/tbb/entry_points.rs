@@ -5,9 +5,9 @@ use std::arch::naked_asm;
 
 use workspan_recorder::is_on;
 
-use super::{arena, budget, context, real, suspend, task, wait};
+use super::{arena, budget, context, next_symbol, suspend, task, wait};
 
-/// `$symbol` jumps to `$to` with two more arguments, from which [`super::calls::Call::made`] has the call: the caller's frame pointer (on AArch64:
+/// `$symbol` jumps to `$to` with two more arguments, from which [`super::call_site::Call::made`] has the call: the caller's frame pointer (on AArch64:
 /// where the call returns to) and the stack pointer it returns with. The registers are those after the last of the function's own arguments.
 macro_rules! entry {
     ($name:ident = $symbol:literal, $to:path, $a:literal, $b:literal, $c:literal, $d:literal) => {
@@ -141,12 +141,12 @@ entry!(
 /// # Safety
 /// As oneTBB's function; the last two say where the call was made.
 unsafe extern "C-unwind" fn make_context(context: usize, from: usize, sp: usize) {
-    real::notice_changes();
+    next_symbol::notice_changes();
     // SAFETY: the caller gives a context of 128 bytes that it is constructing.
     unsafe {
         if is_on() {
             context::made(context, budget::made());
         }
-        real::INITIALIZE.get(super::calls::returns_to(from, sp))(context);
+        next_symbol::INITIALIZE.get(super::call_site::returns_to(from, sp))(context);
     }
 }

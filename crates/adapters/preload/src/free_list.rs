@@ -45,7 +45,7 @@ impl<T> FreeList<T> {
 /// Called once, before any thread looks something up.
 pub(crate) fn give_back_at_thread_ends() {
     adapter::at_thread_ends(|| {
-        crate::sites::thread_ends();
+        crate::site_cache::thread_ends();
         crate::tbb::thread_ends();
     });
 }

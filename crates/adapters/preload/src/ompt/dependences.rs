@@ -6,15 +6,15 @@ use workspan_recorder::adapter;
 use workspan_recorder::wire::dependence;
 
 use super::ffi::{self, Data, Dependence};
-use super::lane;
-use super::word::{self, IMPLICIT, LEFT, ON_STACK};
+use super::task_word::{self, IMPLICIT, LEFT, ON_STACK};
+use super::thread_state;
 
 /// Dependences of one task that are told without taking memory.
 const FEW: usize = 16;
 
 /// `ompt_callback_dependences_t`.
 pub(super) extern "C" fn dependences(task: *mut Data, list: *const Dependence, count: c_int) {
-    let Some(lane) = lane::of_thread() else {
+    let Some(thread) = thread_state::current() else {
         return;
     };
     let (Ok(count), false) = (usize::try_from(count), list.is_null()) else {
@@ -45,17 +45,17 @@ pub(super) extern "C" fn dependences(task: *mut Data, list: *const Dependence, c
     unsafe {
         let word = task.as_ref().map_or(0, |task| task.value);
         if word == 0 {
-            match lane.left_out.subtree() {
+            match thread.left_out.subtree() {
                 Some(subtree) => subtree.begin_wait(),
-                None => adapter::wait_dependences(lane.h, lane.dependence_wait, on),
+                None => adapter::wait_dependences(thread.h, thread.dependence_wait, on),
             }
         } else if word & (IMPLICIT | ON_STACK | LEFT) == 0
-            && !word::is_unrecorded(word)
+            && !task_word::is_unrecorded(word)
             && !on.is_empty()
         {
-            let h = lane.h;
-            let depends = || adapter::depends(h, word::unpack(word), on);
-            lane.left_out.paused(depends);
+            let h = thread.h;
+            let depends = || adapter::depends(h, task_word::unpack(word), on);
+            thread.left_out.paused(depends);
         }
     }
 }

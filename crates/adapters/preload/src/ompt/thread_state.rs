@@ -13,17 +13,17 @@ use super::ffi::Data;
 use super::region::Member;
 use super::start;
 use super::sync::Group;
-use super::word::{level, on_stack, unpack};
-use crate::loaded::era;
-use crate::sites;
+use super::task_word::{level, on_stack, unpack};
+use crate::loaded_files::era;
+use crate::site_cache;
 
-const SITES: usize = 64;
+const CACHED_SITES: usize = 64;
 
 /// A begin that is written only when it is known to be one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Late {
+pub(super) enum PendingBegin {
     /// Nothing is owed.
-    No,
+    None,
     /// The implicit task left a barrier at this time; perhaps its region is over.
     Member(u64),
     /// The current task, an untied one, began at this time; its first part is often empty, and another thread begins it
@@ -32,11 +32,11 @@ pub(super) enum Late {
 }
 
 /// A thread, as its callbacks know it.
-pub(super) struct Lane {
+pub(super) struct ThreadState {
     pub(super) h: *mut Handle,
-    pub(super) late: Late,
+    pub(super) pending_begin: PendingBegin,
     /// An undeferred task is about to be created because the program says so.
-    pub(super) said_if: bool,
+    pub(super) has_false_if: bool,
     /// The task just created begins here and now.
     pub(super) at_once: bool,
     is_worker: bool,
@@ -64,7 +64,7 @@ pub(super) struct Lane {
     pub(super) left_out: LeftOut,
     /// Members of before, for reuse.
     pub(super) spare: Vec<*mut Member>,
-    sites: [(u64, u32); SITES],
+    sites: [(u64, u32); CACHED_SITES],
 }
 
 /// Where a call that returns into the runtime was made is not known: it was the last thing its function did, and the compiler
@@ -75,43 +75,43 @@ fn site_of(return_address: usize, primitive: u8) -> u32 {
     if start::is_runtime(return_address) {
         return (TABLE.site_label)(TAIL_CALL.as_ptr(), TAIL_CALL.len(), primitive);
     }
-    sites::at(return_address, primitive, true)
+    site_cache::at(return_address, primitive, true)
 }
 
 /// Where a lane keeps the site of such a call, and under what.
 #[inline]
 fn place_of(return_address: usize, primitive: u8) -> (usize, u64) {
     let key = ((return_address as u64) << 8 | u64::from(primitive)) ^ era();
-    ((return_address ^ return_address >> 6) % SITES, key)
+    ((return_address ^ return_address >> 6) % CACHED_SITES, key)
 }
 
 // Where a thread's lane is found.
-workspan_recorder::thread_word!(Slot: Lane, "workspan_ompt_lane");
+workspan_recorder::thread_word!(Slot: ThreadState, "workspan_ompt_lane");
 
 /// The calling thread's lane, made on first use; `None` when this process is not recorded. The callbacks of one thread do not
 /// interrupt each other, so the reference is the only one while a callback runs.
 #[inline]
-pub(super) fn of_thread() -> Option<&'static mut Lane> {
-    known().or_else(make)
+pub(super) fn current() -> Option<&'static mut ThreadState> {
+    existing().or_else(make)
 }
 
 /// The same, if it was made before.
 #[inline]
-pub(super) fn known() -> Option<&'static mut Lane> {
+pub(super) fn existing() -> Option<&'static mut ThreadState> {
     // SAFETY: the slot holds this thread's lane until its end.
     unsafe { Slot::get().as_mut() }
 }
 
 #[cold]
-fn make() -> Option<&'static mut Lane> {
+fn make() -> Option<&'static mut ThreadState> {
     let h = adapter::handle();
     if h.is_null() {
         return None;
     }
-    let lane = Box::into_raw(Box::new(Lane {
+    let thread = Box::into_raw(Box::new(ThreadState {
         h,
-        late: Late::No,
-        said_if: false,
+        pending_begin: PendingBegin::None,
+        has_false_if: false,
         at_once: false,
         is_worker: false,
         team_size: 1,
@@ -126,28 +126,28 @@ fn make() -> Option<&'static mut Lane> {
         groups: Vec::new(),
         left_out: LeftOut::new(),
         spare: Vec::new(),
-        sites: [(0, 0); SITES],
+        sites: [(0, 0); CACHED_SITES],
     }));
-    Slot::set(lane);
+    Slot::set(thread);
     // SAFETY: just made.
-    unsafe { lane.as_mut() }
+    unsafe { thread.as_mut() }
 }
 
 /// The runtime is done with this thread (`ompt_callback_thread_end_t`); its handle may soon be another's.
 pub(super) extern "C" fn thread_end(_data: *mut Data) {
-    let lane = Slot::get();
-    if lane.is_null() {
+    let thread = Slot::get();
+    if thread.is_null() {
         return;
     }
     Slot::set(ptr::null_mut());
     // SAFETY: the lane came from a box and nobody else knows it; its members are its own, and no task of theirs runs.
     unsafe {
-        let mut lane = Box::from_raw(lane);
-        lane.free_members();
+        let mut thread = Box::from_raw(thread);
+        thread.free_members();
     }
 }
 
-impl Lane {
+impl ThreadState {
     /// Declares the thread a worker, which all are that run tasks or belong to a team.
     #[inline]
     pub(super) fn work_here(&mut self) {
@@ -173,24 +173,24 @@ impl Lane {
 
     /// Writes the begin that is owed: something shows that it was one.
     #[inline]
-    pub(super) fn settle(&mut self) {
-        if self.late != Late::No {
-            self.settle_late();
+    pub(super) fn write_pending_begin(&mut self) {
+        if self.pending_begin != PendingBegin::None {
+            self.write_pending();
         }
     }
 
     #[cold]
-    fn settle_late(&mut self) {
-        match core::mem::replace(&mut self.late, Late::No) {
-            Late::No => {}
+    fn write_pending(&mut self) {
+        match core::mem::replace(&mut self.pending_begin, PendingBegin::None) {
+            PendingBegin::None => {}
             // SAFETY: the member is this thread's innermost, and lives until its implicit task ends.
-            Late::Member(since) => unsafe {
+            PendingBegin::Member(since) => unsafe {
                 if let Some(member) = self.member.as_mut() {
                     member.enter_phase(self.h, since);
                 }
             },
             // SAFETY: the runtime says that this task runs here, so its word is this thread's to write.
-            Late::Task(since) => unsafe {
+            PendingBegin::Task(since) => unsafe {
                 let word = (*self.current).value;
                 (*self.current).value = on_stack(word, level(word));
                 adapter::task_begin_at(self.h, unpack(word), since);
@@ -209,20 +209,20 @@ impl Lane {
     /// The site of a call by its return address.
     #[inline]
     pub(super) fn site(&mut self, return_address: usize, primitive: u8) -> u32 {
-        self.seen_site(return_address, primitive)
-            .unwrap_or_else(|| self.see_site(return_address, primitive))
+        self.cached_site(return_address, primitive)
+            .unwrap_or_else(|| self.look_up_site(return_address, primitive))
     }
 
     /// That site, if the last call that has its place was the same.
     #[inline]
-    pub(super) fn seen_site(&self, return_address: usize, primitive: u8) -> Option<u32> {
+    pub(super) fn cached_site(&self, return_address: usize, primitive: u8) -> Option<u32> {
         let (place, key) = place_of(return_address, primitive);
         let (of, site) = self.sites[place];
         (of == key && key != 0).then_some(site)
     }
 
     #[cold]
-    fn see_site(&mut self, return_address: usize, primitive: u8) -> u32 {
+    fn look_up_site(&mut self, return_address: usize, primitive: u8) -> u32 {
         let (place, key) = place_of(return_address, primitive);
         let site = site_of(return_address, primitive);
         self.sites[place] = (key, site);

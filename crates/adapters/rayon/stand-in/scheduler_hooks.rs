@@ -7,7 +7,7 @@
 //! A thief without luck tries many times a microsecond. Of the attempts that fail in a row, from when the worker ran out
 //! of jobs or woke, the 1st, 2nd, 4th, 8th, … are written: n records stand for 2^(n-1) to 2^n - 1 attempts.
 
-use crate::recording::{here, Here};
+use crate::recording::{recorded_thread, RecordedThread};
 use crate::wire::Kind;
 use rayon_core_real::workspan_hooks::{set, Hooks};
 
@@ -27,65 +27,65 @@ pub(crate) fn install() {
 }
 
 fn stolen(victim: usize) {
-    if let Some(here) = here() {
-        here.thread().stolen.set((victim + 1, here.now()));
-        here.thread().missed.set(0);
+    if let Some(thread) = recorded_thread() {
+        thread.state().stolen.set((victim + 1, thread.now()));
+        thread.state().missed.set(0);
     }
 }
 
 fn missed(victim: usize) {
-    let Some(here) = here() else { return };
-    let count = here.thread().missed.get() + 1;
-    here.thread().missed.set(count);
+    let Some(thread) = recorded_thread() else { return };
+    let count = thread.state().missed.get() + 1;
+    thread.state().missed.set(count);
     if count.is_power_of_two() {
-        here.event(Kind::StealFailed, [u64::from(here.worker_thread(victim))]);
+        thread.event(Kind::StealFailed, [u64::from(thread.worker_thread(victim))]);
     }
 }
 
 fn idle() {
-    if let Some(here) = here() {
-        here.thread().missed.set(0);
+    if let Some(thread) = recorded_thread() {
+        thread.state().missed.set(0);
         // Whatever was stolen before was no task of a recorded thread.
-        here.thread().stolen.set((0, 0));
+        thread.state().stolen.set((0, 0));
     }
 }
 
 fn sleeps() {
-    if let Some(here) = here() {
-        here.event(Kind::Sleep, []);
+    if let Some(thread) = recorded_thread() {
+        thread.event(Kind::Sleep, []);
     }
 }
 
 fn wakes() {
-    if let Some(here) = here() {
-        here.event(Kind::Wake, []);
-        here.thread().missed.set(0);
+    if let Some(thread) = recorded_thread() {
+        thread.event(Kind::Wake, []);
+        thread.state().missed.set(0);
     }
 }
 
 fn waits() {
-    if let Some(here) = here() {
-        here.waits_in_subtree();
+    if let Some(thread) = recorded_thread() {
+        thread.waits_in_subtree();
     }
 }
 
 fn waited() {
-    if let Some(here) = here() {
-        here.waited_in_subtree();
+    if let Some(thread) = recorded_thread() {
+        thread.waited_in_subtree();
     }
 }
 
-impl Here {
+impl RecordedThread {
     /// A part of an unrecorded subtree of that thread is about to begin here, as this thread's next task: if a job was stolen there, it was
     /// this one.
     pub(crate) fn stolen_part(&self, of: u32) {
-        let (victim, time) = self.thread().stolen.replace((0, 0));
+        let (victim, time) = self.state().stolen.replace((0, 0));
         let victim = match victim {
             0 => return,
             index => self.worker_thread(index - 1),
         };
         if victim == 0 || victim == of + 1 {
-            let leap = !self.thread().task.get().is_null() && self.thread().yielding.get() == 0;
+            let leap = !self.state().task.get().is_null() && self.state().yielding.get() == 0;
             let operands = [
                 u64::from(of) + 1,
                 u64::from(leap),
@@ -98,7 +98,7 @@ impl Here {
 
     /// The number of the thread that is that worker of this thread's pool, + 1; 0 when it is not known.
     fn worker_thread(&self, index: usize) -> u32 {
-        let pool = self.thread().pool.get();
+        let pool = self.state().pool.get();
         // SAFETY: null, or this thread's share of its pool, which only this thread gives up.
         unsafe { pool.as_ref() }.map_or(0, |pool| pool.thread(index))
     }
@@ -106,7 +106,7 @@ impl Here {
     /// The task of that name is about to begin here: if it is what was stolen, the steal is written.
     #[inline(always)]
     pub(crate) fn stolen_begins(&self, task: (u32, u64)) {
-        let (victim, time) = self.thread().stolen.get();
+        let (victim, time) = self.state().stolen.get();
         if victim != 0 {
             self.write_steal(victim - 1, time, task);
         }
@@ -115,13 +115,13 @@ impl Here {
     #[cold]
     #[inline(never)]
     fn write_steal(&self, victim: usize, time: u64, task: (u32, u64)) {
-        self.thread().stolen.set((0, 0));
+        self.state().stolen.set((0, 0));
         let victim = self.worker_thread(victim);
         if victim != 0 && victim != task.0 + 1 {
             return;
         }
         // What waits below on this stack; a task in a yield does not wait.
-        let leap = !self.thread().task.get().is_null() && self.thread().yielding.get() == 0;
+        let leap = !self.state().task.get().is_null() && self.state().yielding.get() == 0;
         let operands = [
             u64::from(task.0) + 1,
             u64::from(leap),

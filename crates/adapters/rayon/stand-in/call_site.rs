@@ -7,8 +7,8 @@
 //! begins in rayon), the task's own site counts; it is the stack's last entry ([`INHERITED`]).
 
 use crate::front::INHERITED;
-use crate::recording::{Here, POSITIONS};
-use crate::stack;
+use crate::recording::{RecordedThread, POSITIONS};
+use crate::stack_walk;
 use crate::task::{Task, NO_SITE};
 use std::any::TypeId;
 use std::hash::{Hash, Hasher};
@@ -64,7 +64,7 @@ impl Hasher for Low {
     }
 }
 
-impl Here {
+impl RecordedThread {
     /// What a task created by the call at `location`, with closures of type `T`, will be.
     #[inline(always)]
     pub(crate) fn task_of<T>(&self, location: &'static Location<'static>, primitive: u8) -> Task {
@@ -89,7 +89,7 @@ impl Here {
     pub(crate) fn find_site(&self, location: &'static Location<'static>, primitive: u8) -> u32 {
         // Locations are aligned to 8, primitives are less: the sum is one to one.
         let name = location as *const Location<'_> as usize + usize::from(primitive);
-        let cell = &self.thread().positions[(name >> 3 ^ name >> 9) % POSITIONS];
+        let cell = &self.state().positions[(name >> 3 ^ name >> 9) % POSITIONS];
         let (known, mut site) = cell.get();
         if known != name {
             site = if is_rayons_own(location.file()) {
@@ -115,8 +115,8 @@ impl Here {
     #[inline(never)]
     fn site_by_stack(&self, location: &'static Location<'static>, primitive: u8) -> u32 {
         let task = self.task();
-        let mut frames = [0; stack::MOST + 1];
-        let mut count = stack::capture(self.thread(), task.bottom, &mut frames[..stack::MOST]);
+        let mut frames = [0; stack_walk::MAX_FRAMES + 1];
+        let mut count = stack_walk::capture(self.state(), task.bottom, &mut frames[..stack_walk::MAX_FRAMES]);
         if task.site != NO_SITE {
             frames[count] = INHERITED | task.site as usize;
             count += 1;
@@ -150,22 +150,22 @@ pub(crate) fn is_rayons_own(file: &str) -> bool {
 }
 
 /// A call stack that has its site.
-struct Known {
+struct KnownStack {
     hash: u64,
     location: usize,
     primitive: u8,
     frames: Box<[usize]>,
     site: u32,
-    next: *const Known,
+    next: *const KnownStack,
 }
 
 const BUCKETS: usize = 512;
 /// Beyond so many stacks the recorder is asked each time: what is kept here is never given back.
-const MOST_KNOWN: usize = 1 << 15;
+const MAX_KNOWN_STACKS: usize = 1 << 15;
 
-static KNOWN: [AtomicPtr<Known>; BUCKETS] =
+static KNOWN_STACKS: [AtomicPtr<KnownStack>; BUCKETS] =
     [const { AtomicPtr::new(core::ptr::null_mut()) }; BUCKETS];
-static KNOWN_COUNT: AtomicUsize = AtomicUsize::new(0);
+static KNOWN_STACK_COUNT: AtomicUsize = AtomicUsize::new(0);
 
 /// Looks the stack up among those seen in this process; `ask` for a new one.
 fn intern_stack(
@@ -181,8 +181,8 @@ fn intern_stack(
             .wrapping_mul(0x9e37_79b9_7f4a_7c15)
             .rotate_left(29);
     }
-    let bucket = &KNOWN[(hash >> 7) as usize % BUCKETS];
-    let mut at = bucket.load(Ordering::Acquire) as *const Known;
+    let bucket = &KNOWN_STACKS[(hash >> 7) as usize % BUCKETS];
+    let mut at = bucket.load(Ordering::Acquire) as *const KnownStack;
     // SAFETY: entries are published whole, do not change after that, and are never freed.
     while let Some(known) = unsafe { at.as_ref() } {
         let same = known.hash == hash && known.location == location && known.primitive == primitive;
@@ -192,9 +192,9 @@ fn intern_stack(
         at = known.next;
     }
     let site = ask();
-    if KNOWN_COUNT.fetch_add(1, Ordering::Relaxed) < MOST_KNOWN {
+    if KNOWN_STACK_COUNT.fetch_add(1, Ordering::Relaxed) < MAX_KNOWN_STACKS {
         let mut head = bucket.load(Ordering::Acquire);
-        let known = Box::into_raw(Box::new(Known {
+        let known = Box::into_raw(Box::new(KnownStack {
             hash,
             location,
             primitive,

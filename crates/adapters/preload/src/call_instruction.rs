@@ -2,12 +2,12 @@
 //! the return address lies in the function's caller: where the code there calls something else than one of our entry points,
 //! that is the function at whose end we are.
 
-use crate::loaded::{base_of, is_ours};
+use crate::loaded_files::{base_of, is_ours};
 
 const PAGE: usize = 4096;
 
-pub(crate) enum Callee {
-    Is(usize),
+pub(crate) enum CallTarget {
+    Function(usize),
     Unknown,
 }
 
@@ -15,10 +15,10 @@ pub(crate) enum Callee {
 ///
 /// # Safety
 /// The address is a return address.
-pub(crate) unsafe fn callee(address: usize) -> Callee {
+pub(crate) unsafe fn call_target(address: usize) -> CallTarget {
     // A call instruction's bytes are on the same page, or are not looked at.
     if address % PAGE < 6 {
-        return Callee::Unknown;
+        return CallTarget::Unknown;
     }
     // SAFETY: the bytes lie on the page of the call's last byte, which was executed. Whatever is followed from there is
     // checked to lie in a loaded file; a jump's target is read from where the processor would read it.
@@ -28,11 +28,11 @@ pub(crate) unsafe fn callee(address: usize) -> Callee {
             return slot(address, offset(code.sub(4)));
         }
         if *code.sub(5) != 0xe8 {
-            return Callee::Unknown;
+            return CallTarget::Unknown;
         }
         let target = address.wrapping_add_signed(offset(code.sub(4)));
         if target % PAGE > PAGE - 16 || base_of(target).is_none() {
-            return Callee::Unknown;
+            return CallTarget::Unknown;
         }
         // An entry of the procedure linkage table jumps by way of a slot.
         let mut at = target as *const u8;
@@ -45,7 +45,7 @@ pub(crate) unsafe fn callee(address: usize) -> Callee {
         if *at == 0xff && *at.add(1) == 0x25 {
             return slot(at as usize + 6, offset(at.add(2)));
         }
-        Callee::Is(target)
+        CallTarget::Function(target)
     }
 }
 
@@ -59,21 +59,21 @@ unsafe fn offset(at: *const u8) -> isize {
 /// What a slot so far from an instruction's end holds.
 ///
 /// # Safety
-/// As [`callee`].
-unsafe fn slot(end: usize, offset: isize) -> Callee {
+/// As [`call_target`].
+unsafe fn slot(end: usize, offset: isize) -> CallTarget {
     let slot = end.wrapping_add_signed(offset);
     if !slot.is_multiple_of(8) || base_of(slot).is_none() {
-        return Callee::Unknown;
+        return CallTarget::Unknown;
     }
     // SAFETY: a slot of a loaded file's, which the program calls through.
-    Callee::Is(unsafe { *(slot as *const usize) })
+    CallTarget::Function(unsafe { *(slot as *const usize) })
 }
 
 /// Code of the function that made the call which returns there, as far as that is known.
-pub(crate) fn caller(address: usize) -> usize {
+pub(crate) fn calling_function(address: usize) -> usize {
     // SAFETY: the address is one that the calling thread returns to.
-    match unsafe { callee(address) } {
-        Callee::Is(function) if !is_ours(function) => function,
+    match unsafe { call_target(address) } {
+        CallTarget::Function(function) if !is_ours(function) => function,
         _ => address,
     }
 }

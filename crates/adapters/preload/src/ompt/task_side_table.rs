@@ -7,21 +7,21 @@ use super::ffi::Data;
 use super::sync::Group;
 
 /// A kind of thing kept for tasks. Asking costs one load while nothing is kept.
-pub(super) struct Kept<T> {
+pub(super) struct SideTable<T> {
     count: AtomicUsize,
     list: Mutex<Vec<(usize, T)>>,
 }
 
 /// Signals of detached tasks whose event was fulfilled, by whatever thread, before their body ended.
-pub(super) static FULFILLED: Kept<u64> = Kept::new();
+pub(super) static FULFILLED: SideTable<u64> = SideTable::new();
 /// Signal and stop of detached tasks whose body ended before their event was fulfilled.
-pub(super) static DETACHED: Kept<(u64, u64)> = Kept::new();
+pub(super) static DETACHED: SideTable<(u64, u64)> = SideTable::new();
 /// Task groups of untied tasks that left their thread inside of them, innermost first.
-pub(super) static GROUPS: Kept<Group> = Kept::new();
+pub(super) static GROUPS: SideTable<Group> = SideTable::new();
 
-impl<T> Kept<T> {
+impl<T> SideTable<T> {
     const fn new() -> Self {
-        Kept {
+        SideTable {
             count: AtomicUsize::new(0),
             list: Mutex::new(Vec::new()),
         }

@@ -12,11 +12,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use workspan_recorder::{adapter, is_on};
 
 use super::call_frame::{Registers, rule_at};
-use super::frame::here;
-use super::shape::Shape;
-use super::steps::{Step, Steps};
-use crate::loaded::{era, is_ours, with_path_of};
-use crate::thread_cache::FreeList;
+use super::return_address_cache::{ReturnAddress, ReturnAddressCache};
+use super::task_class::TaskClass;
+use super::task_frame::current_thread;
+use crate::free_list::FreeList;
+use crate::loaded_files::{era, is_ours, with_path_of};
 
 /// Where a call was made: registers as they are when it returns.
 #[derive(Clone, Copy)]
@@ -66,8 +66,8 @@ const SITES: usize = 256;
 const BRIEFLY: usize = 64;
 
 /// What a thread knows of calls; all zeros at first.
-pub(super) struct Seen {
-    steps: Steps,
+pub(super) struct CallSiteCache {
+    return_addresses: ReturnAddressCache,
     /// Keys of sites, and their numbers.
     sites: [Cell<(u64, u32)>; SITES],
     /// The site last found for a return address and a class alone, by both.
@@ -75,18 +75,18 @@ pub(super) struct Seen {
     /// When the steps were found.
     era: Cell<u64>,
     /// The call that libtbb's own of the pipeline's stages stand for.
-    stand_in: Cell<Chain>,
+    stand_in: Cell<CallChain>,
 }
 
 /// The return addresses of a call's site, innermost first.
 #[derive(Clone, Copy)]
-pub(super) struct Chain {
+pub(super) struct CallChain {
     addresses: [usize; DEPTH],
     count: usize,
 }
 
-impl Chain {
-    const NONE: Chain = Chain {
+impl CallChain {
+    const NONE: CallChain = CallChain {
         addresses: [0; DEPTH],
         count: 0,
     };
@@ -96,60 +96,60 @@ impl Chain {
     }
 }
 
-static FREE: FreeList<Seen> = FreeList::new();
+static FREE: FreeList<CallSiteCache> = FreeList::new();
 
 /// The calling thread makes no more calls.
-pub(super) fn thread_ends(seen: *mut Seen) {
+pub(super) fn thread_ends(seen: *mut CallSiteCache) {
     // SAFETY: the thread's own, or null.
     if let Some(seen) = unsafe { seen.as_ref() } {
-        seen.stand_in.set(Chain::NONE);
+        seen.stand_in.set(CallChain::NONE);
     }
     FREE.give_back(seen);
 }
 
-impl Seen {
+impl CallSiteCache {
     /// The calling thread's; none where it has no memory for that.
     #[inline(always)]
-    fn here<'a>() -> Option<&'a Seen> {
+    fn of_thread<'a>() -> Option<&'a CallSiteCache> {
         // SAFETY: a thread's state lives as long as the thread, and what it has seen until it ends. No call in this file returns on
         // another one.
         unsafe {
-            let here = here();
-            if (*here).seen.is_null() {
-                (*here).seen = FREE.take();
+            let thread = current_thread();
+            if (*thread).seen.is_null() {
+                (*thread).seen = FREE.take();
             }
-            (*here).seen.as_ref()
+            (*thread).seen.as_ref()
         }
     }
 }
 
 /// The site of a call that creates a task of this class.
 #[inline]
-pub(super) fn site(call: Call, shape: &Shape, primitive: u8) -> u32 {
-    let seen = Seen::here();
-    let class = std::ptr::from_ref(shape) as u64;
+pub(super) fn site(call: Call, class: &TaskClass, primitive: u8) -> u32 {
+    let seen = CallSiteCache::of_thread();
+    let class_key = std::ptr::from_ref(class) as u64;
     let pipeline = primitive == workspan_recorder::wire::primitive::PARALLEL_PIPELINE;
     if pipeline && let Some(seen) = seen {
         let chain = seen.stand_in.get();
         if chain.count > 0 {
-            return look_up(Some(seen), chain.all(), primitive, class, &shape.name);
+            return look_up(Some(seen), chain.all(), primitive, class_key, &class.name);
         }
     }
-    let depth = if shape.users { SHALLOW } else { DEPTH };
-    of(seen, call, primitive, class, &shape.name, depth)
+    let depth = if class.users { SHALLOW } else { DEPTH };
+    of(seen, call, primitive, class_key, &class.name, depth)
 }
 
 /// The site of a call that creates a task of this class, or one that differs from it in callers further out alone: by what is known of the
 /// innermost return address.
 #[inline]
-pub(super) fn brief(call: Call, shape: &Shape) -> u32 {
-    let key = mix(std::ptr::from_ref(shape) as u64 ^ era(), call.0.ret);
-    let slot = Seen::here().map(|seen| &seen.briefly[(key >> 32) as usize % BRIEFLY]);
+pub(super) fn brief(call: Call, class: &TaskClass) -> u32 {
+    let key = mix(std::ptr::from_ref(class) as u64 ^ era(), call.0.ret);
+    let slot = CallSiteCache::of_thread().map(|seen| &seen.briefly[(key >> 32) as usize % BRIEFLY]);
     match slot.map(Cell::get) {
         Some((known, site)) if known == key => return site,
         _ => {}
     }
-    let site = self::site(call, shape, shape.primitive);
+    let site = self::site(call, class, class.primitive);
     if let Some(slot) = slot {
         slot.set((key, site));
     }
@@ -159,26 +159,33 @@ pub(super) fn brief(call: Call, shape: &Shape) -> u32 {
 /// The site of another call.
 #[inline]
 pub(super) fn plain(call: Call, primitive: u8) -> u32 {
-    of(Seen::here(), call, primitive, 0, "", SHALLOW)
+    of(CallSiteCache::of_thread(), call, primitive, 0, "", SHALLOW)
 }
 
 /// From now on this call stands for those that libtbb makes for a pipeline on this thread; what did before.
-pub(super) fn stand_in(call: Call) -> Chain {
-    let Some(seen) = Seen::here() else {
-        return Chain::NONE;
+pub(super) fn stand_in(call: Call) -> CallChain {
+    let Some(seen) = CallSiteCache::of_thread() else {
+        return CallChain::NONE;
     };
     seen.stand_in.replace(chain(Some(seen), call, DEPTH))
 }
 
 /// What stood in before does so again.
-pub(super) fn stand_in_again(chain: Chain) {
-    if let Some(seen) = Seen::here() {
+pub(super) fn stand_in_again(chain: CallChain) {
+    if let Some(seen) = CallSiteCache::of_thread() {
         seen.stand_in.set(chain);
     }
 }
 
 #[inline]
-fn of(seen: Option<&Seen>, call: Call, primitive: u8, class: u64, name: &str, depth: usize) -> u32 {
+fn of(
+    seen: Option<&CallSiteCache>,
+    call: Call,
+    primitive: u8,
+    class: u64,
+    name: &str,
+    depth: usize,
+) -> u32 {
     if let Some(seen) = seen {
         let mut key = class ^ u64::from(primitive) << 56 ^ era();
         walk(Some(seen), call, depth, |address| key = mix(key, address));
@@ -192,8 +199,8 @@ fn of(seen: Option<&Seen>, call: Call, primitive: u8, class: u64, name: &str, de
 }
 
 #[cold]
-fn chain(seen: Option<&Seen>, call: Call, depth: usize) -> Chain {
-    let mut chain = Chain::NONE;
+fn chain(seen: Option<&CallSiteCache>, call: Call, depth: usize) -> CallChain {
+    let mut chain = CallChain::NONE;
     walk(seen, call, depth, |address| {
         if let Some(to) = chain.addresses.get_mut(chain.count) {
             *to = address;
@@ -210,7 +217,13 @@ fn mix(key: u64, address: usize) -> u64 {
 
 /// The same by return addresses, for a call not seen lately or one that a stand-in is for.
 #[inline(never)]
-fn look_up(seen: Option<&Seen>, addresses: &[usize], primitive: u8, class: u64, name: &str) -> u32 {
+fn look_up(
+    seen: Option<&CallSiteCache>,
+    addresses: &[usize],
+    primitive: u8,
+    class: u64,
+    name: &str,
+) -> u32 {
     let start = class ^ u64::from(primitive) << 56 ^ era();
     let key = addresses
         .iter()
@@ -255,13 +268,13 @@ pub(super) fn like(site: u32) -> u32 {
 
 /// Tells the return addresses of the user's code from the call outwards, at most `depth`.
 #[inline(always)]
-fn walk(seen: Option<&Seen>, call: Call, depth: usize, mut tell: impl FnMut(usize)) {
+fn walk(seen: Option<&CallSiteCache>, call: Call, depth: usize, mut tell: impl FnMut(usize)) {
     let mut frame = call.0;
     if let Some(seen) = seen
         && seen.era.get() != era()
     {
         // Other functions may lie where some did that were unloaded.
-        seen.steps.clear();
+        seen.return_addresses.clear();
         seen.era.set(era());
     }
     if !cfg!(target_arch = "x86_64") {
@@ -275,12 +288,12 @@ fn walk(seen: Option<&Seen>, call: Call, depth: usize, mut tell: impl FnMut(usiz
         if frame.ret == 0 {
             return;
         }
-        let known = seen.and_then(|seen| seen.steps.get(frame.ret));
-        let step = match known {
-            Some(step) => step,
+        let known = seen.and_then(|seen| seen.return_addresses.get(frame.ret));
+        let found = match known {
+            Some(found) => found,
             None => learn(seen, frame.ret),
         };
-        if !step.runtime {
+        if !found.runtime {
             tell(frame.ret);
             count += 1;
         } else if count > 0 {
@@ -290,7 +303,7 @@ fn walk(seen: Option<&Seen>, call: Call, depth: usize, mut tell: impl FnMut(usiz
             return;
         }
         // SAFETY: the call has not returned, so the frames of its callers are live.
-        let Some(caller) = (unsafe { step.rule.caller(frame) }) else {
+        let Some(caller) = (unsafe { found.rule.caller(frame) }) else {
             return;
         };
         frame = caller;
@@ -300,17 +313,17 @@ fn walk(seen: Option<&Seen>, call: Call, depth: usize, mut tell: impl FnMut(usiz
 /// Finds out about a return address.
 #[cold]
 #[inline(never)]
-fn learn(seen: Option<&Seen>, ret: usize) -> Step {
+fn learn(seen: Option<&CallSiteCache>, ret: usize) -> ReturnAddress {
     let _errno = adapter::KeepErrno::new();
-    let step = Step {
+    let found = ReturnAddress {
         ret,
         rule: rule_at(ret),
         runtime: is_runtime(ret),
     };
     if let Some(seen) = seen {
-        seen.steps.keep(step);
+        seen.return_addresses.keep(found);
     }
-    step
+    found
 }
 
 /// Whether the address lies in this library, in libtbb or in the C or C++ library.

@@ -10,8 +10,8 @@ use core::ptr;
 use workspan_recorder::adapter::KeepErrno;
 
 use super::ffi;
-use super::lane;
-use crate::runtimes::{Callee, Caller, Family, Function, Key, now_and_then};
+use super::thread_state;
+use crate::runtimes::{Caller, Family, Function, Key, Resolution, now_and_then};
 
 /// Copies of LLVM's runtime.
 static LLVM: Family = Family::new(c"__kmpc_fork_call", "LLVM OpenMP", forget);
@@ -20,17 +20,17 @@ static LLVM: Family = Family::new(c"__kmpc_fork_call", "LLVM OpenMP", forget);
 workspan_recorder::thread_word!(LastCaller: Caller, "workspan_ompt_caller");
 
 /// An entry point of the runtime.
-struct Real(Function);
+struct EntryPoint(Function);
 
-static TASKLOOP: Real = Real::new(c"__kmpc_taskloop");
-static TASKLOOP_5: Real = Real::new(c"__kmpc_taskloop_5");
-static FORK: Real = Real::new(c"__kmpc_fork_call");
-static BEGIN_IF0: Real = Real::new(c"__kmpc_omp_task_begin_if0");
+static TASKLOOP: EntryPoint = EntryPoint::new(c"__kmpc_taskloop");
+static TASKLOOP_5: EntryPoint = EntryPoint::new(c"__kmpc_taskloop_5");
+static FORK: EntryPoint = EntryPoint::new(c"__kmpc_fork_call");
+static BEGIN_IF0: EntryPoint = EntryPoint::new(c"__kmpc_omp_task_begin_if0");
 
 /// Forgets what is known of the one runtime.
 fn forget() {
-    for real in [&TASKLOOP, &TASKLOOP_5, &FORK, &BEGIN_IF0] {
-        real.0.forget();
+    for found in [&TASKLOOP, &TASKLOOP_5, &FORK, &BEGIN_IF0] {
+        found.0.forget();
     }
 }
 
@@ -80,8 +80,8 @@ entry!(__kmpc_omp_task_begin_if0, begin_if0);
 /// `__kmpc_fork_call(location, arguments, function, …)`.
 extern "C" fn fork(_return_address: usize, function: usize) -> *mut c_void {
     now_and_then(&LLVM);
-    if let Some(lane) = lane::of_thread() {
-        lane.region_function = function;
+    if let Some(thread) = thread_state::current() {
+        thread.region_function = function;
     }
     FORK.get(Key::Code(function))
 }
@@ -97,21 +97,21 @@ extern "C" fn taskloop_5(return_address: usize) -> *mut c_void {
 }
 
 fn note_taskloop(return_address: usize) {
-    if let Some(lane) = lane::of_thread() {
-        lane.taskloop_call = return_address;
+    if let Some(thread) = thread_state::current() {
+        thread.taskloop_call = return_address;
     }
 }
 
 extern "C" fn begin_if0(return_address: usize) -> *mut c_void {
-    if let Some(lane) = lane::of_thread() {
-        lane.said_if = true;
+    if let Some(thread) = thread_state::current() {
+        thread.has_false_if = true;
     }
     BEGIN_IF0.get(Key::Return(return_address))
 }
 
-impl Real {
-    const fn new(name: &'static CStr) -> Real {
-        Real(Function::new(name))
+impl EntryPoint {
+    const fn new(name: &'static CStr) -> EntryPoint {
+        EntryPoint(Function::new(name))
     }
 
     /// The function the caller would have called.
@@ -119,8 +119,8 @@ impl Real {
     fn get(&self, key: Key) -> *mut c_void {
         // SAFETY: callers live for ever.
         let is_known =
-            unsafe { LastCaller::get().as_ref() }.is_some_and(|last| last.holds(key.address()));
-        let found = if is_known { self.0.of_one() } else { 0 };
+            unsafe { LastCaller::get().as_ref() }.is_some_and(|last| last.contains(key.address()));
+        let found = if is_known { self.0.in_only() } else { 0 };
         if found == 0 {
             return self.look(key);
         }
@@ -131,20 +131,20 @@ impl Real {
     #[inline(never)]
     fn look(&self, key: Key) -> *mut c_void {
         let _errno = KeepErrno::new();
-        let runtime = match LLVM.callee(key) {
-            Callee::Is(runtime, caller) => {
+        let runtime = match LLVM.resolve(key) {
+            Resolution::Runtime(runtime, caller) => {
                 if let Some(caller) = caller {
                     LastCaller::set(ptr::from_ref(caller).cast_mut());
                 }
                 Some(runtime)
             }
-            Callee::Unclear | Callee::Missing => LLVM.first(),
+            Resolution::Ambiguous | Resolution::Missing => LLVM.first(),
         };
-        let real = runtime.map_or(0, |runtime| self.0.of(&LLVM, runtime));
-        if real == 0 {
+        let found = runtime.map_or(0, |runtime| self.0.find_in(&LLVM, runtime));
+        if found == 0 {
             missing(self.0.name);
         }
-        real as *mut c_void
+        found as *mut c_void
     }
 }
 

@@ -10,9 +10,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use workspan_recorder::front::Handle;
 
 use super::budget::LeftOut;
-use super::calls::{self, Seen};
+use super::call_site::{self, CallSiteCache};
 use super::task::Scope;
-use super::{several_workers, stack};
+use super::{native_stack, several_workers};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FrameKind {
@@ -24,10 +24,10 @@ pub(super) enum FrameKind {
     Away,
 }
 
-pub(super) struct Frame {
+pub(super) struct TaskFrame {
     pub(super) kind: FrameKind,
     /// What ran when this began; null for a thread's bottom, as the stack may outlive the thread it began on.
-    pub(super) parent: *mut Frame,
+    pub(super) parent: *mut TaskFrame,
     /// Address of the task's context; 0 for none.
     pub(super) context: usize,
     /// The scope it was created into, or 0.
@@ -40,7 +40,7 @@ pub(super) struct Frame {
     pub(super) site: u32,
     /// Creates between the root and it.
     pub(super) level: u32,
-    /// [`super::shape::Shape::inside`].
+    /// [`super::task_class::TaskClass::inside`].
     pub(super) inside: bool,
     /// What it does is left out. Null where it is recorded.
     pub(super) skip: *const LeftOut,
@@ -50,8 +50,8 @@ pub(super) struct Frame {
     pub(super) waits: *const WaitContext,
 }
 
-impl Frame {
-    pub(super) const BOTTOM: Frame = Frame {
+impl TaskFrame {
+    pub(super) const BOTTOM: TaskFrame = TaskFrame {
         kind: FrameKind::Bottom,
         parent: ptr::null_mut(),
         context: 0,
@@ -89,12 +89,12 @@ impl Frame {
 }
 
 /// A thread's state.
-pub(super) struct Thread {
+pub(super) struct ThreadState {
     /// What it knows of calls; null until it looks for one's site.
-    pub(super) seen: *mut Seen,
+    pub(super) seen: *mut CallSiteCache,
     /// Innermost frame; null before first use stands for the bottom.
-    top: *mut Frame,
-    bottom: Frame,
+    top: *mut TaskFrame,
+    bottom: TaskFrame,
     /// The bottom stands for another thread's root, which came along with a delegate.
     pub(super) guest: bool,
     /// It was told to be a worker.
@@ -121,11 +121,11 @@ pub(super) static OTHER_WAIT: WaitContext = WaitContext {
 
 thread_local! {
     /// No destructor, so that it can be used to the very end of a thread.
-    static THREAD: UnsafeCell<Thread> = const {
-        UnsafeCell::new(Thread {
+    static THREAD: UnsafeCell<ThreadState> = const {
+        UnsafeCell::new(ThreadState {
             seen: ptr::null_mut(),
             top: ptr::null_mut(),
-            bottom: Frame::BOTTOM,
+            bottom: TaskFrame::BOTTOM,
             guest: false,
             worker: false,
             over: ptr::null_mut(),
@@ -135,29 +135,29 @@ thread_local! {
 }
 
 // Where a thread's state is found.
-workspan_recorder::thread_word!(Here: Thread, "workspan_tbb_thread");
+workspan_recorder::thread_word!(Here: ThreadState, "workspan_tbb_thread");
 
 /// The calling thread's state. Asked anew after every call that may return on another thread.
 #[inline(always)]
-pub(super) fn here() -> *mut Thread {
-    let here = Here::get();
-    if here.is_null() { first() } else { here }
+pub(super) fn current_thread() -> *mut ThreadState {
+    let thread = Here::get();
+    if thread.is_null() { first() } else { thread }
 }
 
 #[cold]
 #[inline(never)]
-fn first() -> *mut Thread {
-    let here = THREAD.with(UnsafeCell::get);
-    Here::set(here);
-    here
+fn first() -> *mut ThreadState {
+    let thread = THREAD.with(UnsafeCell::get);
+    Here::set(thread);
+    thread
 }
 
 /// The calling thread ends.
 pub(crate) fn thread_ends() {
-    let here = Here::get();
+    let thread = Here::get();
     // SAFETY: the state is this thread's, or null.
-    if let Some(here) = unsafe { here.as_mut() } {
-        calls::thread_ends(replace(&mut here.seen, ptr::null_mut()));
+    if let Some(thread) = unsafe { thread.as_mut() } {
+        call_site::thread_ends(replace(&mut thread.seen, ptr::null_mut()));
     }
 }
 
@@ -166,30 +166,30 @@ pub(crate) fn thread_ends() {
 /// # Safety
 /// `here` is the calling thread's.
 #[inline]
-pub(super) unsafe fn top(here: *mut Thread) -> *mut Frame {
+pub(super) unsafe fn top(thread: *mut ThreadState) -> *mut TaskFrame {
     // SAFETY: the caller's.
     unsafe {
-        let link = link(here);
+        let link = link(thread);
         if link.is_null() {
-            &raw mut (*here).bottom
+            &raw mut (*thread).bottom
         } else {
             link
         }
     }
 }
 
-/// The innermost frame as a [`Frame::parent`].
+/// The innermost frame as a [`TaskFrame::parent`].
 ///
 /// # Safety
 /// `here` is the calling thread's.
 #[inline]
-pub(super) unsafe fn link(here: *mut Thread) -> *mut Frame {
+pub(super) unsafe fn link(thread: *mut ThreadState) -> *mut TaskFrame {
     // SAFETY: the caller's.
     unsafe {
         if stacks_may_move() {
-            settle(here);
+            settle(thread);
         }
-        (*here).top
+        (*thread).top
     }
 }
 
@@ -213,20 +213,20 @@ pub(super) fn stacks_may_move() -> bool {
 /// # Safety
 /// `here` is the calling thread's.
 #[cold]
-unsafe fn settle(here: *mut Thread) {
+unsafe fn settle(thread: *mut ThreadState) {
     // SAFETY: the caller's; the frame is not looked into.
     unsafe {
-        let top = (*here).top as usize;
+        let top = (*thread).top as usize;
         if top == 0 {
             return;
         }
-        if (*here).native.is_empty() {
-            (*here).native = stack::native();
+        if (*thread).native.is_empty() {
+            (*thread).native = native_stack::native();
         }
-        let native = &(*here).native;
+        let native = &(*thread).native;
         let local = 0u8;
         if native.contains(&(&raw const local as usize)) && !native.contains(&top) {
-            (*here).top = ptr::null_mut();
+            (*thread).top = ptr::null_mut();
         }
     }
 }
@@ -236,9 +236,9 @@ unsafe fn settle(here: *mut Thread) {
 /// # Safety
 /// `here` is the calling thread's; `parent` lives until another is put in its place.
 #[inline]
-pub(super) unsafe fn restore(here: *mut Thread, parent: *mut Frame) {
+pub(super) unsafe fn restore(thread: *mut ThreadState, parent: *mut TaskFrame) {
     // SAFETY: the caller's.
-    unsafe { (*here).top = parent };
+    unsafe { (*thread).top = parent };
 }
 
 /// Makes a frame the innermost: a thread's bottom means that of the calling thread, as the stack may have moved.
@@ -246,10 +246,10 @@ pub(super) unsafe fn restore(here: *mut Thread, parent: *mut Frame) {
 /// # Safety
 /// `here` is the calling thread's; `frame` lives until another is put in its place.
 #[inline]
-pub(super) unsafe fn set_top(here: *mut Thread, frame: *mut Frame) {
+pub(super) unsafe fn set_top(thread: *mut ThreadState, frame: *mut TaskFrame) {
     // SAFETY: the caller's.
     unsafe {
-        (*here).top = if (*frame).kind == FrameKind::Bottom {
+        (*thread).top = if (*frame).kind == FrameKind::Bottom {
             ptr::null_mut()
         } else {
             frame
@@ -259,7 +259,7 @@ pub(super) unsafe fn set_top(here: *mut Thread, frame: *mut Frame) {
 
 /// What a thread's bottom was before another's root came to it.
 pub(super) struct Guest {
-    at: *mut Thread,
+    at: *mut ThreadState,
     before: bool,
     waits: *const WaitContext,
 }
@@ -269,13 +269,13 @@ impl Guest {
     ///
     /// # Safety
     /// `here` is the calling thread's, `frame` live.
-    pub(super) unsafe fn enter(here: *mut Thread, frame: *mut Frame) -> Option<Guest> {
+    pub(super) unsafe fn enter(thread: *mut ThreadState, frame: *mut TaskFrame) -> Option<Guest> {
         // SAFETY: the caller's.
         unsafe {
             ((*frame).kind == FrameKind::Bottom).then(|| Guest {
-                at: here,
-                before: replace(&mut (*here).guest, true),
-                waits: replace(&mut (*here).bottom.waits, ptr::null()),
+                at: thread,
+                before: replace(&mut (*thread).guest, true),
+                waits: replace(&mut (*thread).bottom.waits, ptr::null()),
             })
         }
     }
@@ -284,14 +284,14 @@ impl Guest {
     ///
     /// # Safety
     /// `here` is the calling thread's.
-    pub(super) unsafe fn leave(self, here: *mut Thread) {
-        if self.at != here {
+    pub(super) unsafe fn leave(self, thread: *mut ThreadState) {
+        if self.at != thread {
             return;
         }
         // SAFETY: the caller's.
         unsafe {
-            (*here).guest = self.before;
-            (*here).bottom.waits = self.waits;
+            (*thread).guest = self.before;
+            (*thread).bottom.waits = self.waits;
         }
     }
 }
@@ -301,14 +301,14 @@ impl Guest {
 /// # Safety
 /// `h` is the calling thread's live handle, `frame` its innermost.
 #[inline]
-pub(super) unsafe fn has_task(h: *mut Handle, frame: *mut Frame) -> bool {
+pub(super) unsafe fn has_task(h: *mut Handle, frame: *mut TaskFrame) -> bool {
     // SAFETY: the caller's.
     unsafe {
         match (*frame).kind {
             FrameKind::Task => true,
             // A root that waits is not what calls from its thread.
             FrameKind::Bottom => {
-                (*frame).waits.is_null() && ((*here()).guest || super::has_root(h))
+                (*frame).waits.is_null() && ((*current_thread()).guest || super::has_root(h))
             }
             FrameKind::Away => false,
         }
@@ -321,16 +321,16 @@ pub(super) unsafe fn has_task(h: *mut Handle, frame: *mut Frame) -> bool {
 /// # Safety
 /// `h` and `here` are the calling thread's.
 #[inline]
-pub(super) unsafe fn ended(h: *mut Handle, here: *mut Thread) {
+pub(super) unsafe fn ended(h: *mut Handle, thread: *mut ThreadState) {
     if several_workers() {
         return;
     }
     // SAFETY: a wait's context lives until the wait is over, which takes it out of its frame.
     unsafe {
-        if let Some(waits) = (*top(here)).waits.as_ref()
+        if let Some(waits) = (*top(thread)).waits.as_ref()
             && waits.count.load(Ordering::Relaxed) == 0
         {
-            (*here).over = (*h).cursor;
+            (*thread).over = (*h).cursor;
         }
     }
 }
@@ -340,10 +340,10 @@ pub(super) unsafe fn ended(h: *mut Handle, here: *mut Thread) {
 /// # Safety
 /// As [`ended`].
 #[inline]
-pub(super) unsafe fn went_on(h: *mut Handle, here: *mut Thread) -> bool {
+pub(super) unsafe fn went_on(h: *mut Handle, thread: *mut ThreadState) -> bool {
     // SAFETY: the caller's.
     unsafe {
-        let over = replace(&mut (*here).over, ptr::null_mut());
+        let over = replace(&mut (*thread).over, ptr::null_mut());
         over == (*h).cursor && !several_workers()
     }
 }

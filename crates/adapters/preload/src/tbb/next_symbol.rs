@@ -6,7 +6,7 @@ use workspan_recorder::adapter::KeepErrno;
 
 use super::arena::Delegate;
 use super::task::Task;
-use crate::runtimes::{Callee, Caller, Family, Function, Instance, Key};
+use crate::runtimes::{Caller, Family, Function, Instance, Key, Resolution};
 
 static TBB: Family = Family::new(
     c"_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE",
@@ -18,15 +18,15 @@ static TBB: Family = Family::new(
 workspan_recorder::thread_word!(LastCaller: Caller, "workspan_tbb_caller");
 
 /// A function of libtbb's by its mangled name.
-pub(super) struct Real<F> {
+pub(super) struct NextSymbol<F> {
     function: Function,
     as_type: std::marker::PhantomData<F>,
 }
 
 // SAFETY: a name and atomics.
-unsafe impl<F> Sync for Real<F> {}
+unsafe impl<F> Sync for NextSymbol<F> {}
 
-impl<F: Copy> Real<F> {
+impl<F: Copy> NextSymbol<F> {
     const fn new(name: &'static CStr) -> Self {
         Self {
             function: Function::new(name),
@@ -39,8 +39,8 @@ impl<F: Copy> Real<F> {
     #[inline]
     pub(super) fn get(&self, ret: usize) -> F {
         // SAFETY: callers live for ever.
-        let is_known = unsafe { LastCaller::get().as_ref() }.is_some_and(|last| last.holds(ret));
-        let mut at = if is_known { self.function.of_one() } else { 0 };
+        let is_known = unsafe { LastCaller::get().as_ref() }.is_some_and(|last| last.contains(ret));
+        let mut at = if is_known { self.function.in_only() } else { 0 };
         if at == 0 {
             at = self.find(ret);
         }
@@ -52,7 +52,7 @@ impl<F: Copy> Real<F> {
     #[inline(never)]
     fn find(&self, ret: usize) -> usize {
         let _errno = KeepErrno::new();
-        let at = instance(ret).map_or(0, |instance| self.function.of(&TBB, instance));
+        let at = instance(ret).map_or(0, |instance| self.function.find_in(&TBB, instance));
         if at == 0 {
             eprintln!(
                 "workspan: oneTBB's function {} is called but in no loaded library; record this program without its \
@@ -67,14 +67,14 @@ impl<F: Copy> Real<F> {
 
 /// The libtbb that a call goes to which returns there; where that can't be told, the first.
 fn instance(ret: usize) -> Option<&'static Instance> {
-    match TBB.callee(Key::Return(ret)) {
-        Callee::Is(instance, caller) => {
+    match TBB.resolve(Key::Return(ret)) {
+        Resolution::Runtime(instance, caller) => {
             if let Some(caller) = caller {
                 LastCaller::set(std::ptr::from_ref(caller).cast_mut());
             }
             Some(instance)
         }
-        Callee::Unclear | Callee::Missing => TBB.first(),
+        Resolution::Ambiguous | Resolution::Missing => TBB.first(),
     }
 }
 
@@ -103,7 +103,7 @@ fn forget() {
 /// What libtbb says of its version; null when it says nothing.
 pub(super) fn version() -> Option<*const c_char> {
     static VERSION: Function = Function::new(c"TBB_runtime_version");
-    let at = VERSION.of(&TBB, TBB.first()?);
+    let at = VERSION.find_in(&TBB, TBB.first()?);
     if at == 0 {
         return None;
     }
@@ -126,30 +126,31 @@ pub(super) type Resume = unsafe extern "C-unwind" fn(*mut c_void);
 pub(super) type Initialize = unsafe extern "C-unwind" fn(usize);
 pub(super) type Pipeline = unsafe extern "C-unwind" fn(usize, usize, *mut c_void);
 
-pub(super) static SPAWN: Real<Spawn> =
-    Real::new(c"_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE");
-pub(super) static SPAWN_TO: Real<SpawnTo> =
-    Real::new(c"_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextEt");
-pub(super) static SUBMIT: Real<Submit> =
-    Real::new(c"_ZN3tbb6detail2r16submitERNS0_2d14taskERNS2_18task_group_contextEPNS1_5arenaEm");
-pub(super) static ENQUEUE: Real<Enqueue> =
-    Real::new(c"_ZN3tbb6detail2r17enqueueERNS0_2d14taskEPNS2_15task_arena_baseE");
-pub(super) static ENQUEUE_IN: Real<EnqueueIn> = Real::new(
+pub(super) static SPAWN: NextSymbol<Spawn> =
+    NextSymbol::new(c"_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE");
+pub(super) static SPAWN_TO: NextSymbol<SpawnTo> =
+    NextSymbol::new(c"_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextEt");
+pub(super) static SUBMIT: NextSymbol<Submit> = NextSymbol::new(
+    c"_ZN3tbb6detail2r16submitERNS0_2d14taskERNS2_18task_group_contextEPNS1_5arenaEm",
+);
+pub(super) static ENQUEUE: NextSymbol<Enqueue> =
+    NextSymbol::new(c"_ZN3tbb6detail2r17enqueueERNS0_2d14taskEPNS2_15task_arena_baseE");
+pub(super) static ENQUEUE_IN: NextSymbol<EnqueueIn> = NextSymbol::new(
     c"_ZN3tbb6detail2r17enqueueERNS0_2d14taskERNS2_18task_group_contextEPNS2_15task_arena_baseE",
 );
-pub(super) static EXECUTE_AND_WAIT: Real<ExecuteAndWait> = Real::new(
+pub(super) static EXECUTE_AND_WAIT: NextSymbol<ExecuteAndWait> = NextSymbol::new(
     c"_ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_",
 );
-pub(super) static WAIT: Real<Wait> =
-    Real::new(c"_ZN3tbb6detail2r14waitERNS0_2d112wait_contextERNS2_18task_group_contextE");
-pub(super) static EXECUTE: Real<Execute> =
-    Real::new(c"_ZN3tbb6detail2r17executeERNS0_2d115task_arena_baseERNS2_13delegate_baseE");
-pub(super) static SUSPEND: Real<Suspend> =
-    Real::new(c"_ZN3tbb6detail2r17suspendEPFvPvPNS1_18suspend_point_typeEES2_");
-pub(super) static RESUME: Real<Resume> =
-    Real::new(c"_ZN3tbb6detail2r16resumeEPNS1_18suspend_point_typeE");
-pub(super) static INITIALIZE: Real<Initialize> =
-    Real::new(c"_ZN3tbb6detail2r110initializeERNS0_2d118task_group_contextE");
-pub(super) static PIPELINE: Real<Pipeline> = Real::new(
+pub(super) static WAIT: NextSymbol<Wait> =
+    NextSymbol::new(c"_ZN3tbb6detail2r14waitERNS0_2d112wait_contextERNS2_18task_group_contextE");
+pub(super) static EXECUTE: NextSymbol<Execute> =
+    NextSymbol::new(c"_ZN3tbb6detail2r17executeERNS0_2d115task_arena_baseERNS2_13delegate_baseE");
+pub(super) static SUSPEND: NextSymbol<Suspend> =
+    NextSymbol::new(c"_ZN3tbb6detail2r17suspendEPFvPvPNS1_18suspend_point_typeEES2_");
+pub(super) static RESUME: NextSymbol<Resume> =
+    NextSymbol::new(c"_ZN3tbb6detail2r16resumeEPNS1_18suspend_point_typeE");
+pub(super) static INITIALIZE: NextSymbol<Initialize> =
+    NextSymbol::new(c"_ZN3tbb6detail2r110initializeERNS0_2d118task_group_contextE");
+pub(super) static PIPELINE: NextSymbol<Pipeline> = NextSymbol::new(
     c"_ZN3tbb6detail2r117parallel_pipelineERNS0_2d118task_group_contextEmRKNS2_11filter_nodeE",
 );

@@ -1,8 +1,8 @@
 //! A task that goes on on a worker: `install`, and blocking calls from outside the pool. The task yields on the calling
 //! thread, goes on on the worker, leaves it at the end and resumes where it came from.
 
-use crate::recording::Here;
-use crate::task::{Seat, Shared, Task};
+use crate::recording::RecordedThread;
+use crate::task::{TaskFrame, Shared, Task};
 use crate::unrecorded::Paused;
 use crate::wire::Kind;
 use rayon_core_real as real;
@@ -14,9 +14,9 @@ pub(crate) trait Carrier {
 }
 
 /// To the global pool. (A call that is on a worker already would just go on there.)
-pub(crate) struct ToGlobalPool;
+pub(crate) struct GlobalPool;
 
-impl Carrier for ToGlobalPool {
+impl Carrier for GlobalPool {
     fn carry<R: Send>(self, body: impl FnOnce() -> R + Send) -> R {
         real::scope(|_| body())
     }
@@ -29,8 +29,8 @@ impl Carrier for &real::ThreadPool {
 }
 
 /// The caller's side.
-struct Away {
-    here: Here,
+struct YieldedTask {
+    thread: RecordedThread,
     name: (u32, u64),
     task: Task,
     site: u32,
@@ -38,15 +38,15 @@ struct Away {
     _paused: Paused,
 }
 
-impl Drop for Away {
+impl Drop for YieldedTask {
     fn drop(&mut self) {
-        self.here.event(Kind::Resume, []);
+        self.thread.event(Kind::Resume, []);
     }
 }
 
 /// Runs `body` where `carrier` takes it, and records that the caller's task does.
-pub(crate) fn to<R: Send>(
-    caller: Here,
+pub(crate) fn run_on_worker<R: Send>(
+    caller: RecordedThread,
     site: u32,
     carrier: impl Carrier,
     body: impl FnOnce() -> R + Send,
@@ -55,8 +55,8 @@ pub(crate) fn to<R: Send>(
     let _paused = Paused::new(caller);
     let name = (caller.number(), caller.take_yield());
     caller.event(Kind::Yield, [u64::from(site) + 1]);
-    let away = Away {
-        here: caller,
+    let away = YieldedTask {
+        thread: caller,
         name,
         task,
         site,
@@ -66,7 +66,7 @@ pub(crate) fn to<R: Send>(
     carrier.carry(move || {
         // SAFETY: the caller blocks until this has returned.
         let away = unsafe { shared.get() };
-        let mut seat = Seat::empty();
+        let mut frame = TaskFrame::empty();
         // Where the stack names nobody's code, what is called on the worker stands for the call that went there; and it goes on
         // with no call made before.
         let task = Task {
@@ -75,7 +75,7 @@ pub(crate) fn to<R: Send>(
             key: 0,
             ..away.task
         };
-        seat.go_on(away.name, task, away.site);
+        frame.go_on(away.name, task, away.site);
         body()
     })
 }

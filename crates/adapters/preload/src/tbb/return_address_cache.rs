@@ -8,7 +8,7 @@ use super::call_frame::Rule;
 
 /// What is known of a return address.
 #[derive(Clone, Copy)]
-pub(super) struct Step {
+pub(super) struct ReturnAddress {
     /// 0: of none.
     pub(super) ret: usize,
     /// From its frame to the caller's.
@@ -22,24 +22,24 @@ const SETS: usize = 128;
 const WAYS: usize = 4;
 
 /// The cache, without a destructor; all zeros when empty.
-pub(super) struct Steps([[Cell<Step>; WAYS]; SETS]);
+pub(super) struct ReturnAddressCache([[Cell<ReturnAddress>; WAYS]; SETS]);
 
-impl Steps {
+impl ReturnAddressCache {
     #[cfg(test)]
-    fn new() -> Steps {
-        const NONE: Step = Step {
+    fn new() -> ReturnAddressCache {
+        const NONE: ReturnAddress = ReturnAddress {
             ret: 0,
             rule: Rule::NONE,
             runtime: false,
         };
-        Steps([const { [const { Cell::new(NONE) }; WAYS] }; SETS])
+        ReturnAddressCache([const { [const { Cell::new(NONE) }; WAYS] }; SETS])
     }
 
     /// Forgets everything.
     #[cold]
     pub(super) fn clear(&self) {
         for way in self.0.iter().flatten() {
-            way.set(Step {
+            way.set(ReturnAddress {
                 ret: 0,
                 rule: Rule::NONE,
                 runtime: false,
@@ -48,38 +48,38 @@ impl Steps {
     }
 
     #[inline(always)]
-    fn set(&self, ret: usize) -> &[Cell<Step>; WAYS] {
+    fn set(&self, ret: usize) -> &[Cell<ReturnAddress>; WAYS] {
         &self.0[(ret ^ ret >> 9) % SETS]
     }
 
     /// What is known of this address, which is not 0.
     #[inline(always)]
-    pub(super) fn get(&self, ret: usize) -> Option<Step> {
+    pub(super) fn get(&self, ret: usize) -> Option<ReturnAddress> {
         self.set(ret)
             .iter()
             .map(Cell::get)
-            .find(|step| step.ret == ret)
+            .find(|found| found.ret == ret)
     }
 
     /// Keeps this, in place of what was known of the address, or of the one of its set that came first.
-    pub(super) fn keep(&self, step: Step) {
-        let set = self.set(step.ret);
-        let known = set.iter().position(|way| way.get().ret == step.ret);
+    pub(super) fn keep(&self, found: ReturnAddress) {
+        let set = self.set(found.ret);
+        let known = set.iter().position(|way| way.get().ret == found.ret);
         for way in (1..=known.unwrap_or(WAYS - 1)).rev() {
             set[way].set(set[way - 1].get());
         }
-        set[0].set(step);
+        set[0].set(found);
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Rule, SETS, Step, Steps, WAYS};
+    use super::{ReturnAddress, ReturnAddressCache, Rule, SETS, WAYS};
 
     #[test]
     fn addresses_of_one_set_do_not_drive_each_other_out() {
-        let steps = Steps::new();
-        let step = |ret: usize, runtime: bool| Step {
+        let return_addresses = ReturnAddressCache::new();
+        let found = |ret: usize, runtime: bool| ReturnAddress {
             ret,
             rule: Rule::NONE,
             runtime,
@@ -87,10 +87,10 @@ mod tests {
         // Their bits from 9 on make up for those below.
         let all: Vec<usize> = (1..=WAYS + 1).map(|n| n << 9 | (n % SETS) ^ 5).collect();
         for &ret in &all {
-            steps.keep(step(ret, false));
-            steps.keep(step(ret, true));
+            return_addresses.keep(found(ret, false));
+            return_addresses.keep(found(ret, true));
         }
-        let known = |ret: usize| steps.get(ret).map(|step| step.runtime);
+        let known = |ret: usize| return_addresses.get(ret).map(|found| found.runtime);
         assert_eq!(known(all[0]), None);
         for &ret in &all[1..] {
             assert_eq!(known(ret), Some(true), "{ret:#x}");
