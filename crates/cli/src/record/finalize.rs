@@ -93,7 +93,7 @@ pub fn finalize(
     let tails = tail_grain.map_or_else(Tails::default, |grain| tails(&trace, clock.length(grain)));
     let told = Told::read(&trace);
     let (places, mut warnings) = told.resolve(workspace);
-    let costs = costs(&trace, &told, &clock, tool);
+    let costs = costs(&told, &clock, tool);
     // Of a process that the recorded program started, its end is not known.
     let own = told.number("parent process") == u64::from(std::process::id());
     let facts = facts
