@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use workspan_calibrate::TASKS_AT_ONCE;
-use workspan_dag::{Dag, NONE, OpenOptions, open};
+use workspan_dag::{Dag, NONE};
+use workspan_reader::{OpenOptions, open};
 
 /// A task that is created and waited for, and does the same in its turn, has three.
 const OF_A_TASK: f64 = 3.0;
