@@ -2,10 +2,10 @@
 
 use workspan_analysis::{Options, report};
 use workspan_dag::Dag;
+use workspan_fold::{FoldOptions, Thieves};
 use workspan_reader::OpenOptions;
 use workspan_reader::open::Grain;
 use workspan_reader::recorded::inside::Records;
-use workspan_trace::fold::{FoldOptions, Thieves};
 
 use crate::dice::Dice;
 use crate::reading::through;
