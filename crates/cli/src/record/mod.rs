@@ -33,8 +33,6 @@ mod sanitizer;
 mod signals;
 pub mod steals;
 mod swap;
-pub mod task_cost;
-mod task_strands;
 mod told;
 mod user_config;
 mod watch;
@@ -80,9 +78,6 @@ pub fn dispatch_role() -> Option<ExitCode> {
             std::env::args_os(),
             workspan_calibrate::steals_of,
         ));
-    }
-    if is(task_cost::ROLE) {
-        return Some(in_library::main(std::env::args_os(), task_cost::on_one_cpu));
     }
     is(RUNNER_ROLE).then(|| runner::main(std::env::args_os()))
 }
