@@ -23,7 +23,7 @@ impl<T> FreeList<T> {
     /// will not be told of its end any more, and where there is no memory.
     #[cold]
     pub(crate) fn take(&self) -> *mut T {
-        if adapter::handle().is_null() {
+        if !adapter::is_recorded() {
             return core::ptr::null_mut();
         }
         let _errno = adapter::KeepErrno::new();

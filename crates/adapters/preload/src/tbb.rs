@@ -29,8 +29,8 @@ use std::ffi::CStr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use workspan_recorder::front::{HAS_ROOT, Handle, IS_WORKER};
-use workspan_recorder::{TABLE, adapter};
+use workspan_recorder::TABLE;
+use workspan_recorder::adapter::LiveHandle;
 
 use task_frame::ThreadState;
 pub(crate) use task_frame::thread_ends;
@@ -75,25 +75,19 @@ fn several_workers() -> bool {
 /// # Safety
 /// `h` is the calling thread's live handle, `here` its own.
 #[cold]
-unsafe fn become_worker(h: *mut Handle, thread: *mut ThreadState) {
+unsafe fn become_worker(h: LiveHandle, thread: *mut ThreadState) {
     // SAFETY: the caller's.
     unsafe {
         (*thread).worker = true;
-        if (*h).flags & IS_WORKER == 0 {
-            adapter::worker(h, pool(), WORKERS.fetch_add(1, Ordering::Relaxed));
+        if !h.is_worker() {
+            h.become_worker(pool(), WORKERS.fetch_add(1, Ordering::Relaxed));
         }
     }
 }
 
 /// Whether records of the calling thread have a task to speak of where no task of oneTBB's runs: a root, made now if it may
 /// have one. A worker of oneTBB's own has none between its tasks.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-unsafe fn has_root(h: *mut Handle) -> bool {
-    // SAFETY: the caller's.
-    unsafe {
-        adapter::root(h);
-        (*h).flags & (HAS_ROOT | IS_WORKER) != IS_WORKER
-    }
+fn has_root(h: LiveHandle) -> bool {
+    h.ensure_root();
+    h.has_root() || !h.is_worker()
 }

@@ -2,8 +2,7 @@
 //! next phase begins at its end, so that explicit tasks which run in between lie on an empty stack. The barrier at a region's
 //! end comes after the outlined function ([`super::region`]).
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::Handle;
+use workspan_recorder::adapter::LiveHandle;
 
 use super::entry_points::{Call, entries};
 use super::next_symbol::Entry;
@@ -26,21 +25,21 @@ entries! { barriers, barrier:
 entries! { single_copies, single_copy: GOMP_single_copy_start = ALWAYS }
 
 unsafe extern "C-unwind" fn barrier(call: &mut Call, entry: &Entry) -> usize {
-    let h = adapter::handle();
-    // SAFETY: the arguments are the entry point's; the handle is this thread's.
+    let is_barrier = entry.form != UNLESS || call.argument(0) as u8 == 0;
+    // SAFETY: the arguments are the entry point's; this call alone uses the handle.
     unsafe {
-        if h.is_null() || entry.form == UNLESS && call.argument(0) as u8 != 0 {
-            return call.forward(entry.next_symbol());
+        match LiveHandle::current().filter(|_| is_barrier) {
+            Some(h) => pass(h, call, entry),
+            None => call.forward(entry.next_symbol()),
         }
-        pass(h, call, entry)
     }
 }
 
 /// Calls the real function, which is a barrier for the team.
 ///
 /// # Safety
-/// `h` is the calling thread's live handle, the call one of the entry's.
-pub(super) unsafe fn pass(h: *mut Handle, call: &Call, entry: &Entry) -> usize {
+/// The call is one of the entry's.
+pub(super) unsafe fn pass(h: LiveHandle, call: &Call, entry: &Entry) -> usize {
     // SAFETY: the caller's; a share lies in a frame below this one on the same thread.
     unsafe {
         let implicit = (*task_frame::current()).implicit;
@@ -48,7 +47,7 @@ pub(super) unsafe fn pass(h: *mut Handle, call: &Call, entry: &Entry) -> usize {
             return call.forward(entry.next_symbol());
         }
         if !(*implicit).is_over {
-            adapter::task_end(h);
+            h.task_end();
         }
         let result = call.forward(entry.next_symbol());
         if entry.form == CANCEL && result as u8 != 0 {
@@ -61,34 +60,24 @@ pub(super) unsafe fn pass(h: *mut Handle, call: &Call, entry: &Entry) -> usize {
     }
 }
 
-/// # Safety
-/// `h` is the calling thread's live handle.
-unsafe fn next_phase(h: *mut Handle, implicit: &mut ImplicitTask) {
+fn next_phase(h: LiveHandle, implicit: &mut ImplicitTask) {
     implicit.phase += 1;
     implicit.is_over = false;
-    // SAFETY: the caller's.
-    unsafe {
-        adapter::member(
-            h,
-            implicit.team,
-            implicit.phase,
-            implicit.index,
-            Handle::now(h),
-        )
-    };
+    h.member(implicit.team, implicit.phase, implicit.index, h.now());
 }
 
 /// `single` with `copyprivate`: the thread that is first gets null and goes on to the block; for the others this is a barrier,
 /// which they leave when that thread comes to `GOMP_single_copy_end`. Who is who is known only afterwards.
 unsafe extern "C-unwind" fn single_copy(call: &mut Call, entry: &Entry) -> usize {
-    let h = adapter::handle();
-    // SAFETY: as in `pass`.
+    // SAFETY: the implicit task lies in a frame below this one on the same thread; this call alone
+    // uses the handle.
     unsafe {
         let implicit = (*task_frame::current()).implicit;
-        if h.is_null() || implicit.is_null() || (*implicit).team == 0 {
+        let is_in_team = !implicit.is_null() && (*implicit).team != 0;
+        let Some(h) = LiveHandle::current().filter(|_| is_in_team) else {
             return call.forward(entry.next_symbol());
-        }
-        (*implicit).arrived = Handle::now(h).max(1);
+        };
+        (*implicit).arrived = h.now().max(1);
         let result = call.forward(entry.next_symbol());
         if result != 0 {
             settle(h, &mut *implicit);
@@ -100,15 +89,11 @@ unsafe extern "C-unwind" fn single_copy(call: &mut Call, entry: &Entry) -> usize
 }
 
 /// It is a barrier: a task begins in it, or it is over. The implicit task ended when it came there.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
 #[cold]
-pub(super) unsafe fn settle(h: *mut Handle, implicit: &mut ImplicitTask) {
+pub(super) fn settle(h: LiveHandle, implicit: &mut ImplicitTask) {
     if implicit.arrived == 0 {
         return;
     }
-    // SAFETY: the caller's; nothing was recorded since.
-    unsafe { adapter::task_end_at(h, implicit.arrived) };
+    h.task_end_at(implicit.arrived);
     implicit.arrived = 0;
 }

@@ -4,9 +4,8 @@
 use core::mem::MaybeUninit;
 use core::ptr;
 
-use workspan_recorder::adapter;
+use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::budget::{Choice, OF_TASKS};
-use workspan_recorder::front::Handle;
 use workspan_recorder::wire::primitive;
 
 use super::header::{self, BlockLayout, FINAL, Header, IN_TEAM, UNRECORDED};
@@ -21,7 +20,7 @@ use crate::{site_cache, watch};
 /// # Safety
 /// `h` is the calling thread's live handle, `here` a frame for the task, `data` its block.
 #[inline]
-pub(super) unsafe fn run(h: *mut Handle, mut here: TaskFrame, site: u32, data: *mut u8) {
+pub(super) unsafe fn run(h: LiveHandle, mut here: TaskFrame, site: u32, data: *mut u8) {
     let is_asked = here.in_team && here.whole == 0 && watch::asks();
     let here = &raw mut here;
     // SAFETY: the caller's; the frame lives until the task has ended.
@@ -31,7 +30,7 @@ pub(super) unsafe fn run(h: *mut Handle, mut here: TaskFrame, site: u32, data: *
             ask(h, here, site, data);
         } else {
             region::run((*here).function, data);
-            adapter::task_end(h);
+            h.task_end();
         }
     }
 }
@@ -40,31 +39,31 @@ pub(super) unsafe fn run(h: *mut Handle, mut here: TaskFrame, site: u32, data: *
 /// As [`run`].
 #[cold]
 #[inline(never)]
-unsafe fn ask(h: *mut Handle, here: *mut TaskFrame, site: u32, data: *mut u8) {
+unsafe fn ask(h: LiveHandle, here: *mut TaskFrame, site: u32, data: *mut u8) {
     // SAFETY: the caller's; a subtree outlives what runs in it.
     unsafe {
         let level = (*here).level;
         let Some((choice, begun)) = watch::ask(h, site, level) else {
             region::run((*here).function, data);
-            adapter::task_end(h);
+            h.task_end();
             return;
         };
-        let tasks = (*h).next_task;
+        let tasks = h.created_tasks();
         if choice == Choice::Skip {
             let subtree = Subtree::begin(h, site, level);
             (*here).skip = &raw const subtree;
             region::run((*here).function, data);
             subtree.stop();
-            adapter::task_end_at(h, (*h).last);
+            h.task_end_at(h.last());
         } else {
             if choice != Choice::Enter {
-                adapter::sampled(h, site, OF_TASKS + begun.recorded_level());
+                h.sampled(site, OF_TASKS + begun.recorded_level());
                 (*here).whole = site;
             }
             region::run((*here).function, data);
-            adapter::task_end(h);
+            h.task_end();
         }
-        watch::end(h, begun, (*h).next_task - tasks);
+        watch::end(h, begun, h.created_tasks() - tasks);
     }
 }
 
@@ -104,9 +103,9 @@ impl Inner {
         // SAFETY: as in `run`; the handle and the frame are the thread's.
         unsafe {
             let (h, _) = task_frame::here();
-            if h.is_null() {
+            let Some(h) = h else {
                 return region::run(self.function, data);
-            }
+            };
             let site = site_cache::at(self.function, primitive::TASK, false);
             settle(h, below);
             part(h, self.name, site);

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use workspan_recorder::front::Handle;
+use workspan_recorder::TABLE;
+use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::primitive;
-use workspan_recorder::{TABLE, adapter};
 
 use super::call_site;
 use super::entry_points::{Call, entries};
@@ -32,49 +32,41 @@ entries! { events, fulfill:
 }
 
 /// The current task's body has run. True when the task goes on waiting, off this thread's stack.
-///
-/// # Safety
-/// `h` is the calling thread's live handle, the task on top one with this event.
-pub(super) unsafe fn body_has_run(h: *mut Handle, event: usize, site: u32) -> bool {
+pub(super) fn body_has_run(h: LiveHandle, event: usize, site: u32) -> bool {
     let mut events = events();
-    // SAFETY: the caller's.
-    unsafe {
-        if let Some(Event::Fulfilled { signal }) = events.remove(&event) {
-            adapter::wait_signal(h, site, signal);
-            adapter::resume(h);
-            adapter::task_end(h);
-            return false;
-        }
-        let signal = (TABLE.signal_new)();
-        adapter::wait_signal(h, site, signal);
-        let stop = adapter::leave(h, site);
-        events.insert(event, Event::Waits { signal, stop });
+    if let Some(Event::Fulfilled { signal }) = events.remove(&event) {
+        h.wait_signal(site, signal);
+        h.resume();
+        h.task_end();
+        return false;
     }
+    let signal = (TABLE.signal_new)();
+    h.wait_signal(site, signal);
+    let stop = h.leave(site);
+    events.insert(event, Event::Waits { signal, stop });
     true
 }
 
 unsafe extern "C-unwind" fn fulfill(call: &mut Call, entry: &Entry) -> usize {
-    let h = adapter::handle();
-    if !h.is_null() {
+    // SAFETY: this callback alone uses the handle.
+    let h = unsafe { LiveHandle::current() };
+    if let Some(h) = h {
         let event = call.argument(0);
         let site = call_site::site(call.return_address(), primitive::DETACH);
         let mut events = events();
-        // SAFETY: the handle is this thread's.
-        unsafe {
-            match events.remove(&event) {
-                Some(Event::Waits { signal, stop }) => {
-                    adapter::signal(h, site, signal);
-                    adapter::resume_left(h, stop);
-                    adapter::task_end(h);
-                }
-                Some(twice) => {
-                    events.insert(event, twice);
-                }
-                None => {
-                    let signal = (TABLE.signal_new)();
-                    adapter::signal(h, site, signal);
-                    events.insert(event, Event::Fulfilled { signal });
-                }
+        match events.remove(&event) {
+            Some(Event::Waits { signal, stop }) => {
+                h.signal(site, signal);
+                h.resume_left(stop);
+                h.task_end();
+            }
+            Some(twice) => {
+                events.insert(event, twice);
+            }
+            None => {
+                let signal = (TABLE.signal_new)();
+                h.signal(site, signal);
+                events.insert(event, Event::Fulfilled { signal });
             }
         }
     }

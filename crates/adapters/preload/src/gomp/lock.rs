@@ -1,8 +1,7 @@
 //! Waits for locks, critical sections and the ordered part of loops: the strand goes on, and the time is told as blocked where the
 //! function did not return at once. The functions that release a lock need no entry points.
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::{HAS_ROOT, Handle};
+use workspan_recorder::adapter::LiveHandle;
 
 use super::entry_points::{Call, entries};
 use super::next_symbol::{ANY_RUNTIME, ASK_ALWAYS, Entry};
@@ -43,7 +42,6 @@ unsafe extern "C-unwind" fn pass_on(call: &mut Call, entry: &Entry) -> usize {
 }
 
 unsafe extern "C-unwind" fn acquire(call: &mut Call, entry: &Entry) -> usize {
-    let h = adapter::handle();
     let go_on = || {
         let next = entry.next_symbol();
         // SAFETY: the arguments are the entry point's.
@@ -54,27 +52,21 @@ unsafe extern "C-unwind" fn acquire(call: &mut Call, entry: &Entry) -> usize {
             }
         }
     };
-    // SAFETY: the handle is this thread's. A thread without a task has no strand that could be blocked.
-    unsafe {
-        if h.is_null() || !(task_frame::is_inside() || (*h).flags & HAS_ROOT != 0) {
-            return go_on();
-        }
-        wait(h, go_on)
+    // SAFETY: this call alone uses the handle.
+    let h = unsafe { LiveHandle::current() };
+    // A thread without a task has no strand that could be blocked.
+    match h.filter(|h| task_frame::is_inside() || h.has_root()) {
+        Some(h) => wait(h, go_on),
+        None => go_on(),
     }
 }
 
 /// Calls a function that may wait, and tells how long it did.
-///
-/// # Safety
-/// `h` is the calling thread's live handle, and a task is current.
-pub(super) unsafe fn wait(h: *mut Handle, function: impl FnOnce() -> usize) -> usize {
-    // SAFETY: the caller's.
-    unsafe {
-        let since = Handle::now(h);
-        let result = function();
-        if Handle::now(h).saturating_sub(since) > AT_ONCE_TICKS {
-            adapter::blocked(h, since);
-        }
-        result
+pub(super) fn wait(h: LiveHandle, function: impl FnOnce() -> usize) -> usize {
+    let since = h.now();
+    let result = function();
+    if h.now().saturating_sub(since) > AT_ONCE_TICKS {
+        h.blocked(since);
     }
+    result
 }

@@ -2,8 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::{Handle, IS_WORKER};
+use workspan_recorder::adapter::LiveHandle;
 
 use super::next_symbol;
 use crate::runtimes::{Instance, note};
@@ -18,17 +17,11 @@ pub(super) fn note_runtime() {
 }
 
 /// The calling thread, which runs a task of a team of this runtime's, is a worker of its pool from now on.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-pub(super) unsafe fn join(h: *mut Handle, runtime: *const Instance) {
-    // SAFETY: the caller's.
-    unsafe {
-        if (*h).flags & IS_WORKER == 0
-            && let Some(runtime) = next_symbol::instance(runtime)
-        {
-            let index = runtime.workers.fetch_add(1, Ordering::Relaxed);
-            adapter::worker(h, runtime.pool(), index);
-        }
+pub(super) fn join(h: LiveHandle, runtime: *const Instance) {
+    if !h.is_worker()
+        && let Some(runtime) = next_symbol::instance(runtime)
+    {
+        let index = runtime.workers.fetch_add(1, Ordering::Relaxed);
+        h.become_worker(runtime.pool(), index);
     }
 }

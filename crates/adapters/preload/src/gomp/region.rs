@@ -8,8 +8,7 @@
 
 use core::ffi::c_int;
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::Handle;
+use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::primitive;
 
 use super::budget::Paused;
@@ -100,15 +99,11 @@ pub(super) unsafe fn run(function: usize, data: *mut u8) {
 }
 
 /// Tells of a region that is about to begin.
-///
-/// # Safety
-/// `h` is the calling thread's live handle, the call one of an entry point for regions.
-unsafe fn open(h: *mut Handle, call: &Call) -> Region {
+fn open(h: LiveHandle, call: &Call) -> Region {
     pool::note_runtime();
     let (function, data) = (call.argument(0), call.argument(1) as *mut u8);
     let site = site_cache::at(function, primitive::PARALLEL, false);
-    // SAFETY: the caller's.
-    let team = unsafe { adapter::team(h, site) };
+    let team = h.team(site);
     Region {
         first: 0,
         function,
@@ -119,13 +114,14 @@ unsafe fn open(h: *mut Handle, call: &Call) -> Region {
 }
 
 unsafe extern "C-unwind" fn parallel(call: &mut Call, entry: &Entry) -> usize {
-    let h = adapter::handle();
+    // SAFETY: this callback alone uses the handle.
+    let h = unsafe { LiveHandle::current() };
     // SAFETY: the entry point's caller gave the arguments its function takes; the handle is this thread's; libgomp's threads are
     // done with the region when the real function returns.
     unsafe {
-        if h.is_null() {
+        let Some(h) = h else {
             return call.forward(entry.next_symbol());
-        }
+        };
         let paused = budget::pause(task_frame::current());
         let mut region = open(h, call);
         if entry.form == REDUCTIONS {
@@ -134,7 +130,7 @@ unsafe extern "C-unwind" fn parallel(call: &mut Call, entry: &Entry) -> usize {
         call.set_argument(0, member as *const () as usize);
         call.set_argument(1, (&raw mut region) as usize);
         let result = call.forward(entry.next_symbol());
-        adapter::resume(h);
+        h.resume();
         budget::go_on(paused);
         result
     }
@@ -151,10 +147,10 @@ unsafe extern "C-unwind" fn member(region: *mut Region) {
             runtime,
             ..
         } = *region;
-        let h = adapter::handle();
-        if h.is_null() {
+        let h = LiveHandle::current();
+        let Some(h) = h else {
             return run(function, data);
-        }
+        };
         let mut implicit = ImplicitTask::new(team, thread_number(runtime));
         begin(h, &implicit, runtime);
         let below = task_frame::current();
@@ -170,7 +166,7 @@ unsafe extern "C-unwind" fn member(region: *mut Region) {
 }
 
 fn implicit_frame(
-    h: *mut Handle,
+    h: LiveHandle,
     function: usize,
     implicit: *mut ImplicitTask,
     below: *mut TaskFrame,
@@ -178,35 +174,19 @@ fn implicit_frame(
     TaskFrame {
         implicit,
         in_team: true,
-        ..TaskFrame::new(below, h, function)
+        ..TaskFrame::new(below, Some(h), function)
     }
 }
 
-/// # Safety
-/// `h` is the calling thread's live handle.
-unsafe fn begin(h: *mut Handle, implicit: &ImplicitTask, runtime: *const Instance) {
-    // SAFETY: the caller's.
-    unsafe {
-        pool::join(h, runtime);
-        adapter::member(
-            h,
-            implicit.team,
-            implicit.phase,
-            implicit.index,
-            Handle::now(h),
-        );
-    }
+fn begin(h: LiveHandle, implicit: &ImplicitTask, runtime: *const Instance) {
+    pool::join(h, runtime);
+    h.member(implicit.team, implicit.phase, implicit.index, h.now());
 }
 
-/// # Safety
-/// `h` is the calling thread's live handle, its top task the share's.
-unsafe fn finish(h: *mut Handle, implicit: &mut ImplicitTask) {
-    // SAFETY: the caller's.
-    unsafe {
-        if !implicit.is_over {
-            worksharing::close(h, implicit);
-            adapter::task_end(h);
-        }
+fn finish(h: LiveHandle, implicit: &mut ImplicitTask) {
+    if !implicit.is_over {
+        worksharing::close(h, implicit);
+        h.task_end();
     }
 }
 
@@ -220,12 +200,13 @@ struct Open {
 }
 
 unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
-    let h = adapter::handle();
+    // SAFETY: this callback alone uses the handle.
+    let h = unsafe { LiveHandle::current() };
     // SAFETY: as in `parallel`; the box is given up in `end`, when libgomp's threads are done with it.
     unsafe {
-        if h.is_null() {
+        let Some(h) = h else {
             return call.forward(entry.next_symbol());
-        }
+        };
         let paused = budget::pause(task_frame::current());
         let region = open(h, call);
         let implicit = ImplicitTask::new(region.team, 0);
@@ -264,13 +245,13 @@ unsafe extern "C-unwind" fn end(call: &mut Call, entry: &Entry) -> usize {
         }
         let mut open = Box::from_raw(here.cast::<Open>());
         task_frame::set_current(open.here.below);
-        let h = adapter::handle();
-        if !h.is_null() {
+        let h = LiveHandle::current();
+        if let Some(h) = h {
             finish(h, &mut open.implicit);
         }
         let result = call.forward(entry.next_symbol());
-        if !h.is_null() {
-            adapter::resume(h);
+        if let Some(h) = h {
+            h.resume();
             budget::go_on(open.paused);
         }
         result

@@ -4,9 +4,8 @@
 
 use core::ptr;
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::{Handle, id};
-use workspan_recorder::wire::{Kind, create, primitive, put_varint, wait};
+use workspan_recorder::adapter::LiveHandle;
+use workspan_recorder::wire::{create, primitive};
 
 use super::budget::Inner;
 use super::entry_points::same_arguments;
@@ -217,9 +216,10 @@ unsafe extern "C-unwind" fn create_any(
     let layout = BlockLayout::new(size_of::<Header>(), size, align);
     // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
     unsafe {
-        if h.is_null() || size > u32::MAX as usize || !align.max(1).is_power_of_two() {
+        let fits = size <= u32::MAX as usize && align.max(1).is_power_of_two();
+        let Some(h) = h.filter(|_| fits) else {
             return arguments.give_bare(size, align);
-        }
+        };
         if arguments.is_more() {
             let paused = budget::pause(parent);
             recorded(h, &arguments, layout, &*parent);
@@ -240,7 +240,7 @@ unsafe extern "C-unwind" fn create_any(
 
 /// A task that is created in a recorded one.
 #[inline]
-unsafe fn recorded(h: *mut Handle, arguments: &Arguments, layout: BlockLayout, parent: &TaskFrame) {
+unsafe fn recorded(h: LiveHandle, arguments: &Arguments, layout: BlockLayout, parent: &TaskFrame) {
     // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
     unsafe {
         if arguments.may_defer == 0 || parent.is_final {
@@ -254,9 +254,9 @@ unsafe fn recorded(h: *mut Handle, arguments: &Arguments, layout: BlockLayout, p
             create::INLINE
         };
         let site = arguments.site();
-        let task = adapter::task_create(h, kind, site, 0);
+        let task = h.task_create(kind, site, 0);
         if let Some(on) = arguments.dependences() {
-            adapter::depends(h, task, &on);
+            h.depends(task, &on);
         }
         let header = Header {
             level: parent.level + 1,
@@ -265,8 +265,8 @@ unsafe fn recorded(h: *mut Handle, arguments: &Arguments, layout: BlockLayout, p
         };
         arguments.give_with(header, layout);
         if !in_team && task_frame::last_ended() == task {
-            wait_for(h, site, task, (*h).last);
-            resume_at(h, (*h).last);
+            h.wait_task_at(site, task, h.last());
+            h.resume_at(h.last());
         }
     }
 }
@@ -290,9 +290,9 @@ pub(super) unsafe extern "C-unwind" fn body(block: *mut u8) {
             *data.cast::<usize>() = words[0];
         }
         let (h, below) = task_frame::here();
-        if h.is_null() {
+        let Some(h) = h else {
             return run(function, data);
-        }
+        };
         if flags & (UNDEFERRED | UNRECORDED) != 0 {
             let inner = Inner {
                 function,
@@ -306,7 +306,7 @@ pub(super) unsafe extern "C-unwind" fn body(block: *mut u8) {
             };
         }
         settle(h, below);
-        adapter::task_begin(h, task);
+        h.task_begin(task);
         if flags & DETACH != 0 {
             run_in_frame(h, function, data, flags, below);
             let site = site_cache::at(function, primitive::DETACH, false);
@@ -327,7 +327,7 @@ pub(super) unsafe extern "C-unwind" fn body(block: *mut u8) {
 /// # Safety
 /// `h` is the calling thread's live handle, `below` its current frame.
 #[inline]
-pub(super) unsafe fn settle(h: *mut Handle, below: *mut TaskFrame) {
+pub(super) unsafe fn settle(h: LiveHandle, below: *mut TaskFrame) {
     // SAFETY: the caller's; a share lives as long as its frame.
     unsafe {
         let implicit = (*below).implicit;
@@ -343,7 +343,7 @@ pub(super) unsafe fn settle(h: *mut Handle, below: *mut TaskFrame) {
 /// As [`run`]; `h` is the calling thread's live handle, `below` the current frame.
 #[inline]
 pub(super) unsafe fn run_in_frame(
-    h: *mut Handle,
+    h: LiveHandle,
     function: usize,
     data: *mut u8,
     flags: u32,
@@ -354,38 +354,4 @@ pub(super) unsafe fn run_in_frame(
     task_frame::set_current(&raw mut here);
     // SAFETY: the caller's.
     unsafe { run(function, data) };
-}
-
-/// The current task waits for one that has run on top of it, from `now` on.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-pub(super) unsafe fn wait_for(h: *mut Handle, site: u32, task: u64, now: u64) {
-    let (thread, count) = id::split(task).unwrap_or((u32::MAX, 0));
-    // SAFETY: the caller's; five operands.
-    unsafe {
-        let mut p = Handle::head(h, Kind::Wait, now);
-        for v in [
-            u64::from(site) + 1,
-            wait::TASKS,
-            1,
-            u64::from(thread),
-            count,
-        ] {
-            p = put_varint(p, v);
-        }
-        Handle::commit(h, p);
-    }
-}
-
-/// The current task goes on at `now`.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-pub(super) unsafe fn resume_at(h: *mut Handle, now: u64) {
-    // SAFETY: the caller's.
-    unsafe {
-        let p = Handle::head(h, Kind::Resume, now);
-        Handle::commit(h, p);
-    }
 }

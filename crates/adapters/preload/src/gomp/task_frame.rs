@@ -4,8 +4,7 @@
 use core::cell::{Cell, UnsafeCell};
 use core::ptr;
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::Handle;
+use workspan_recorder::adapter::LiveHandle;
 
 use super::header::{FINAL, IN_TEAM};
 use crate::runtimes::Instance;
@@ -15,7 +14,7 @@ use crate::unrecorded::Subtree;
 pub(super) struct TaskFrame {
     pub(super) below: *mut TaskFrame,
     /// The thread's handle when the frame was made; null in the frame outside of all.
-    pub(super) h: *mut Handle,
+    pub(super) h: Option<LiveHandle>,
     /// The outlined function.
     pub(super) function: usize,
     /// The place in the team; null in explicit tasks, which share no work.
@@ -39,7 +38,11 @@ pub(super) struct TaskFrame {
 impl TaskFrame {
     /// That of a task of the thread's own, on top of `below`.
     #[inline]
-    pub(super) const fn new(below: *mut TaskFrame, h: *mut Handle, function: usize) -> TaskFrame {
+    pub(super) const fn new(
+        below: *mut TaskFrame,
+        h: Option<LiveHandle>,
+        function: usize,
+    ) -> TaskFrame {
         TaskFrame {
             below,
             h,
@@ -62,7 +65,7 @@ impl TaskFrame {
     #[inline]
     pub(super) unsafe fn explicit(
         below: *mut TaskFrame,
-        h: *mut Handle,
+        h: LiveHandle,
         function: usize,
         flags: u32,
     ) -> TaskFrame {
@@ -76,7 +79,7 @@ impl TaskFrame {
             whole,
             level,
             runtime,
-            ..TaskFrame::new(below, h, function)
+            ..TaskFrame::new(below, Some(h), function)
         }
     }
 }
@@ -128,7 +131,7 @@ thread_local! {
     static LOCAL: Local = const {
         Local {
             last_ended: Cell::new(0),
-            outside: UnsafeCell::new(TaskFrame::new(ptr::null_mut(), ptr::null_mut(), 0)),
+            outside: UnsafeCell::new(TaskFrame::new(ptr::null_mut(), None, 0)),
             outside_implicit: UnsafeCell::new(ImplicitTask::new(0, 0)),
         }
     };
@@ -156,15 +159,11 @@ fn outside() -> *mut TaskFrame {
 /// The calling thread's current frame and its handle; null when it is not recorded. A handle outlives all frames of its
 /// thread, also when recording ends in between.
 #[inline]
-pub(super) fn here() -> (*mut Handle, *mut TaskFrame) {
+pub(super) fn here() -> (Option<LiveHandle>, *mut TaskFrame) {
     let frame = current();
-    // SAFETY: the current frame is this thread's and lives.
-    let h = unsafe { (*frame).h };
-    if h.is_null() {
-        (adapter::handle(), frame)
-    } else {
-        (h, frame)
-    }
+    // SAFETY: the current frame is alive, and belongs to this thread as the handle does. libgomp's
+    // tasks never change threads.
+    unsafe { ((*frame).h.or_else(|| LiveHandle::current()), frame) }
 }
 
 /// Makes a frame the current one.

@@ -3,7 +3,6 @@
 
 use std::cell::RefCell;
 
-use workspan_recorder::adapter;
 use workspan_recorder::wire::primitive;
 
 use super::entry_points::{Call, entries};
@@ -24,12 +23,12 @@ entries! { ends, end: GOMP_taskgroup_end = 0 }
 
 unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
     let (h, frame) = task_frame::here();
-    if !h.is_null() {
+    if let Some(h) = h {
         // SAFETY: the handle and the frame are this thread's.
         let (scope, site) = unsafe {
             if (*frame).skip.is_null() {
                 let site = site_cache::at(call.return_address(), primitive::TASKGROUP, true);
-                (adapter::scope_open(h, true), site)
+                (h.scope_open(true), site)
             } else {
                 (NONE, 0)
             }
@@ -48,10 +47,14 @@ unsafe extern "C-unwind" fn end(call: &mut Call, entry: &Entry) -> usize {
     unsafe {
         match (group, (*frame).skip.as_ref()) {
             (Some((NONE, _)), Some(subtree)) => subtree.wait(|| call.forward(entry.next_symbol())),
-            (Some((scope, site)), _) if !h.is_null() && scope != NONE => {
-                adapter::wait_scope(h, site, scope);
+            (Some((scope, site)), _) if scope != NONE => {
+                if let Some(h) = h {
+                    h.wait_scope(site, scope);
+                }
                 let result = call.forward(entry.next_symbol());
-                adapter::resume(h);
+                if let Some(h) = h {
+                    h.resume();
+                }
                 result
             }
             _ => call.forward(entry.next_symbol()),

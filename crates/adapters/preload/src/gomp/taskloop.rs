@@ -4,7 +4,7 @@
 
 use core::ptr;
 
-use workspan_recorder::adapter;
+use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::{create, primitive};
 
 use super::budget;
@@ -13,7 +13,7 @@ use super::header::{self, BlockLayout, FINAL, Header, IN_TEAM, UNDEFERRED};
 use super::next_symbol::Entry;
 use super::pool;
 use super::region::{run, threads};
-use super::task::{FLAG_FINAL, resume_at, run_in_frame, settle, wait_for};
+use super::task::{FLAG_FINAL, run_in_frame, settle};
 use super::task_frame;
 use crate::site_cache;
 
@@ -221,24 +221,21 @@ taskloop!(GOMP_taskloop, TASKLOOP, of_long, false);
 taskloop!(GOMP_taskloop_ull, TASKLOOP_ULL, of_unsigned, true);
 
 unsafe fn taskloop(a: &Arguments) {
-    let h = adapter::handle();
     let count = iterations(a.unsigned, a.flags, a.start, a.end, a.step);
     let layout = BlockLayout::new(size_of::<Chunk>(), a.size, a.align);
-    // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
+    let fits = a.size <= u32::MAX as usize && a.align.max(1).is_power_of_two();
+    let has_work = count > 0 && !a.data.is_null();
+    // SAFETY: the arguments are the entry point's; the frame is this thread's; this call alone uses
+    // the handle.
     unsafe {
-        if h.is_null()
-            || count == 0
-            || a.data.is_null()
-            || a.size > u32::MAX as usize
-            || !a.align.max(1).is_power_of_two()
-        {
+        let Some(h) = LiveHandle::current().filter(|_| has_work && fits) else {
             let bare = BlockLayout {
                 offset: 0,
                 size: a.size,
                 align: a.align,
             };
             return a.give(a.function, a.data, a.copy, bare);
-        }
+        };
         pool::note_runtime();
         let parent = task_frame::current();
         let paused = budget::pause(parent);
@@ -250,7 +247,7 @@ unsafe fn taskloop(a: &Arguments) {
             if in_team { threads() } else { 1 }
         });
         let group = if a.flags & FLAG_NOGROUP == 0 {
-            adapter::scope_open(h, true)
+            h.scope_open(true)
         } else {
             0
         };
@@ -270,12 +267,12 @@ unsafe fn taskloop(a: &Arguments) {
             } else {
                 create::INLINE
             };
-            first = adapter::task_create(h, kind, site, 0);
+            first = h.task_create(kind, site, 0);
             for _ in 1..division.tasks {
-                adapter::task_create(h, kind, site, 0);
+                h.task_create(kind, site, 0);
             }
             if group != 0 {
-                adapter::wait_scope(h, site, group);
+                h.wait_scope(site, group);
             }
         }
         let words = a.data.cast::<usize>();
@@ -308,9 +305,9 @@ unsafe fn taskloop(a: &Arguments) {
         }
         if group != 0 {
             if undeferred {
-                adapter::wait_scope(h, site, group);
+                h.wait_scope(site, group);
             }
-            adapter::resume(h);
+            h.resume();
         }
         budget::go_on(paused);
     }
@@ -332,12 +329,12 @@ unsafe extern "C-unwind" fn body(block: *mut u8) {
             ..
         } = (*at).header;
         let (h, below) = task_frame::here();
-        if h.is_null() {
+        let Some(h) = h else {
             return run(function, data);
-        }
+        };
         settle(h, below);
         let task = if flags & UNDEFERRED != 0 {
-            adapter::task_create(h, create::INLINE, (*at).header.site, 0)
+            h.task_create(create::INLINE, (*at).header.site, 0)
         } else {
             let (start, begin) = ((*at).start, begin as u64);
             let distance = if (*at).up {
@@ -347,15 +344,15 @@ unsafe extern "C-unwind" fn body(block: *mut u8) {
             };
             first + (*at).division.task_of(distance / (*at).step)
         };
-        adapter::task_begin(h, task);
+        h.task_begin(task);
         // The block may serve the next chunk, on this thread.
         let site = (*at).header.site;
         run_in_frame(h, function, data, flags, below);
-        adapter::task_end(h);
+        h.task_end();
         task_frame::leave(below, task);
         if flags & UNDEFERRED != 0 {
-            wait_for(h, site, task, (*h).last);
-            resume_at(h, (*h).last);
+            h.wait_task_at(site, task, h.last());
+            h.resume_at(h.last());
         }
     }
 }

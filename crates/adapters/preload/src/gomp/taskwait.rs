@@ -1,6 +1,5 @@
 //! `taskwait`, with and without dependences. The hot one of the entry points without arguments.
 
-use workspan_recorder::adapter;
 use workspan_recorder::wire::primitive;
 
 use super::entry_points::with_return_address;
@@ -20,16 +19,16 @@ unsafe extern "C-unwind" fn taskwait(_: usize, return_address: usize) {
     unsafe {
         let next: unsafe extern "C-unwind" fn() = core::mem::transmute(TASKWAIT.next_symbol());
         let (h, frame) = task_frame::here();
-        if h.is_null() {
+        let Some(h) = h else {
             return next();
-        }
+        };
         if let Some(subtree) = (*frame).skip.as_ref() {
             return subtree.wait(|| next());
         }
         let site = call_site::site(return_address, primitive::TASKWAIT);
-        adapter::wait_children(h, site);
+        h.wait_children(site);
         next();
-        adapter::resume(h);
+        h.resume();
     }
 }
 
@@ -39,15 +38,15 @@ unsafe extern "C-unwind" fn taskwait_depend(list: usize, return_address: usize) 
         let next: unsafe extern "C-unwind" fn(usize) =
             core::mem::transmute(TASKWAIT_DEPEND.next_symbol());
         let (h, frame) = task_frame::here();
-        if h.is_null() {
+        let Some(h) = h else {
             return next(list);
-        }
+        };
         if let Some(subtree) = (*frame).skip.as_ref() {
             return subtree.wait(|| next(list));
         }
         let site = call_site::site(return_address, primitive::TASKWAIT);
-        adapter::wait_dependences(h, site, &dependences::read(list as *const usize));
+        h.wait_dependences(site, &dependences::read(list as *const usize));
         next(list);
-        adapter::resume(h);
+        h.resume();
     }
 }

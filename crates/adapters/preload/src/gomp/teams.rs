@@ -1,7 +1,7 @@
 //! `teams` on the host: libgomp runs the league's teams one after the other on the calling thread, each an inline task in one
 //! group scope, as nothing orders them.
 
-use workspan_recorder::adapter;
+use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::{create, primitive};
 
 use super::entry_points::{Call, entries};
@@ -23,12 +23,13 @@ struct League {
 entries! { leagues, teams, by_function ASK_ALWAYS | ANY_RUNTIME; GOMP_teams_reg = 0 }
 
 unsafe extern "C-unwind" fn teams(call: &mut Call, entry: &Entry) -> usize {
-    let h = adapter::handle();
+    // SAFETY: this callback alone uses the handle.
+    let h = unsafe { LiveHandle::current() };
     // SAFETY: the arguments are the entry point's, the handle is this thread's; the league outlives the call.
     unsafe {
-        if h.is_null() {
+        let Some(h) = h else {
             return call.forward(entry.next_symbol());
-        }
+        };
         pool::note_runtime();
         let paused = budget::pause(task_frame::current());
         let function = call.argument(0);
@@ -37,14 +38,14 @@ unsafe extern "C-unwind" fn teams(call: &mut Call, entry: &Entry) -> usize {
             function,
             data: call.argument(1) as *mut u8,
             site,
-            scope: adapter::scope_open(h, false),
+            scope: h.scope_open(false),
             runtime: next_symbol::called(),
         };
         call.set_argument(0, team as *const () as usize);
         call.set_argument(1, (&raw mut league) as usize);
         let result = call.forward(entry.next_symbol());
-        adapter::wait_scope(h, site, league.scope);
-        adapter::resume(h);
+        h.wait_scope(site, league.scope);
+        h.resume();
         budget::go_on(paused);
         result
     }
@@ -55,23 +56,23 @@ unsafe extern "C-unwind" fn team(league: *mut League) {
     // SAFETY: the league lies below on this thread's stack; the handle is this thread's.
     unsafe {
         let league = &*league;
-        let h = adapter::handle();
-        if h.is_null() {
+        let h = LiveHandle::current();
+        let Some(h) = h else {
             return run(league.function, league.data);
-        }
-        let task = adapter::task_create(h, create::INLINE, league.site, league.scope);
-        adapter::task_begin(h, task);
+        };
+        let task = h.task_create(create::INLINE, league.site, league.scope);
+        h.task_begin(task);
         let below = task_frame::current();
         let mut implicit = ImplicitTask::new(0, 0);
         let mut here = TaskFrame {
             implicit: &raw mut implicit,
             runtime: league.runtime,
-            ..TaskFrame::new(below, h, league.function)
+            ..TaskFrame::new(below, Some(h), league.function)
         };
         task_frame::set_current(&raw mut here);
         run(league.function, league.data);
         task_frame::set_current(below);
         worksharing::close(h, &mut implicit);
-        adapter::task_end(h);
+        h.task_end();
     }
 }

@@ -1,11 +1,10 @@
 //! Explicit tasks that run within their creator's call: `if(0)`, and those of final tasks.
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::Handle;
+use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::{create, primitive};
 
 use super::header::{self, BlockLayout, DETACH, FINAL, Header, UNDEFERRED, WAITED};
-use super::task::{Arguments, CopyFunction, body, resume_at, run_in_frame, wait_for};
+use super::task::{Arguments, CopyFunction, body, run_in_frame};
 use super::task_frame::{self, TaskFrame};
 use super::{detach, pool};
 use crate::site_cache;
@@ -23,7 +22,7 @@ pub(super) struct UndeferredState {
 /// `h` is the calling thread's live handle, `parent` its current frame, and the arguments are the entry point's.
 #[cold]
 pub(super) unsafe fn run_undeferred(
-    h: *mut Handle,
+    h: LiveHandle,
     arguments: &Arguments,
     layout: BlockLayout,
     parent: &TaskFrame,
@@ -43,7 +42,7 @@ pub(super) unsafe fn run_undeferred(
         pool::note_runtime();
         let waited = arguments.dependences();
         if let Some(on) = &waited {
-            adapter::wait_dependences(h, arguments.site(), on);
+            h.wait_dependences(arguments.site(), on);
             header.flags |= WAITED;
         }
         let copies = arguments.copy.is_some();
@@ -55,7 +54,7 @@ pub(super) unsafe fn run_undeferred(
         arguments.give(body, at, copies.then_some(copy), layout);
         // One that was cancelled has not run.
         if (*shared).waits || waited.is_some() && !(*shared).has_run {
-            adapter::resume(h);
+            h.resume();
         }
     }
 }
@@ -65,7 +64,7 @@ pub(super) unsafe fn run_undeferred(
 /// # Safety
 /// `h` is the calling thread's live handle, `header` one of [`run_undeferred`] and `data` its block.
 #[cold]
-pub(super) unsafe fn undeferred_body(h: *mut Handle, header: *mut Header, data: *mut u8) {
+pub(super) unsafe fn undeferred_body(h: LiveHandle, header: *mut Header, data: *mut u8) {
     // SAFETY: as in `body`; the creator waits below on this thread's stack.
     unsafe {
         let Header {
@@ -77,11 +76,11 @@ pub(super) unsafe fn undeferred_body(h: *mut Handle, header: *mut Header, data: 
         let shared = (*header).task as *mut UndeferredState;
         (*shared).has_run = true;
         if flags & WAITED != 0 {
-            adapter::resume(h);
+            h.resume();
         }
         let site = site_cache::at(function, primitive::TASK, false);
-        let task = adapter::task_create(h, create::INLINE, site, 0);
-        adapter::task_begin(h, task);
+        let task = h.task_create(create::INLINE, site, 0);
+        h.task_begin(task);
         let below = task_frame::current();
         run_in_frame(h, function, data, flags, below);
         task_frame::set_current(below);
@@ -89,13 +88,13 @@ pub(super) unsafe fn undeferred_body(h: *mut Handle, header: *mut Header, data: 
             let site = site_cache::at(function, primitive::DETACH, false);
             if detach::body_has_run(h, words[0], site) {
                 (*shared).waits = true;
-                wait_for(h, site, task, (*h).last);
+                h.wait_task_at(site, task, h.last());
                 return;
             }
         } else {
-            adapter::task_end(h);
+            h.task_end();
         }
-        wait_for(h, site, task, (*h).last);
-        resume_at(h, (*h).last);
+        h.wait_task_at(site, task, h.last());
+        h.resume_at(h.last());
     }
 }

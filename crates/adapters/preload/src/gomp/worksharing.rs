@@ -5,8 +5,7 @@
 //! A loop begins with `..._start`, whose return address is the loop's site, or is a combined one (`parallel for`): then the
 //! outlined function's first call is `..._next`, and the site that function.
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::Handle;
+use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::{create, primitive};
 
 use super::entry_points::{Call, entries};
@@ -126,18 +125,18 @@ fn primitive_of(form: u8) -> u8 {
 }
 
 unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
-    let h = adapter::handle();
     let implicit = task_frame::current_implicit_task();
-    // SAFETY: the arguments are the entry point's; the share lies in a frame below on this thread, the handle is this thread's.
+    // SAFETY: the arguments are the entry point's; the implicit task lies in a frame below on this
+    // thread; this call alone uses the handle.
     unsafe {
         let asks = match entry.form {
             LOOP | SECTIONS => true,
             IF_SEVENTH => call.seventh() != 0,
             i => call.argument(usize::from(i)) != 0,
         };
-        if h.is_null() || implicit.is_null() || !asks {
+        let Some(h) = LiveHandle::current().filter(|_| !implicit.is_null() && asks) else {
             return call.forward(entry.next_symbol());
-        }
+        };
         let implicit = &mut *implicit;
         close(h, implicit);
         open(
@@ -154,13 +153,12 @@ unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
 }
 
 unsafe extern "C-unwind" fn next(call: &mut Call, entry: &Entry) -> usize {
-    let h = adapter::handle();
     let implicit = task_frame::current_implicit_task();
     // SAFETY: as in `start`.
     unsafe {
-        if h.is_null() || implicit.is_null() {
+        let Some(h) = LiveHandle::current().filter(|_| !implicit.is_null()) else {
             return call.forward(entry.next_symbol());
-        }
+        };
         let implicit = &mut *implicit;
         end_chunk(h, implicit);
         if implicit.scope == 0 {
@@ -184,13 +182,12 @@ unsafe extern "C-unwind" fn next(call: &mut Call, entry: &Entry) -> usize {
 }
 
 unsafe extern "C-unwind" fn end(call: &mut Call, entry: &Entry) -> usize {
-    let h = adapter::handle();
     let implicit = task_frame::current_implicit_task();
     // SAFETY: as in `start`.
     unsafe {
-        if h.is_null() || implicit.is_null() {
+        let Some(h) = LiveHandle::current().filter(|_| !implicit.is_null()) else {
             return call.forward(entry.next_symbol());
-        }
+        };
         close(h, &mut *implicit);
         if entry.form == NO_WAIT {
             call.forward(entry.next_symbol())
@@ -200,47 +197,31 @@ unsafe extern "C-unwind" fn end(call: &mut Call, entry: &Entry) -> usize {
     }
 }
 
-/// # Safety
-/// `h` is the calling thread's live handle.
-unsafe fn open(h: *mut Handle, implicit: &mut ImplicitTask, site: u32) {
-    // SAFETY: the caller's.
-    implicit.scope = unsafe { adapter::scope_open(h, false) };
+fn open(h: LiveHandle, implicit: &mut ImplicitTask, site: u32) {
+    implicit.scope = h.scope_open(false);
     implicit.chunk_site = site;
 }
 
-/// # Safety
-/// `h` is the calling thread's live handle.
-unsafe fn begin(h: *mut Handle, implicit: &mut ImplicitTask) {
-    // SAFETY: the caller's.
-    unsafe {
-        let task = adapter::task_create(h, create::INLINE, implicit.chunk_site, implicit.scope);
-        adapter::task_begin(h, task);
-    }
+fn begin(h: LiveHandle, implicit: &mut ImplicitTask) {
+    let task = h.task_create(create::INLINE, implicit.chunk_site, implicit.scope);
+    h.task_begin(task);
     implicit.in_chunk = true;
 }
 
-/// # Safety
-/// `h` is the calling thread's live handle.
-unsafe fn end_chunk(h: *mut Handle, implicit: &mut ImplicitTask) {
+fn end_chunk(h: LiveHandle, implicit: &mut ImplicitTask) {
     if implicit.in_chunk {
         implicit.in_chunk = false;
-        // SAFETY: the caller's; the chunk's task is on top.
-        unsafe { adapter::task_end(h) };
+        h.task_end();
     }
 }
 
-/// The thread leaves the loop that it is in, if it is in one; a cancelled one leaves from inside of a chunk.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-pub(super) unsafe fn close(h: *mut Handle, implicit: &mut ImplicitTask) {
-    // SAFETY: the caller's.
-    unsafe {
-        end_chunk(h, implicit);
-        if implicit.scope != 0 {
-            adapter::wait_scope(h, implicit.chunk_site, implicit.scope);
-            adapter::resume(h);
-            implicit.scope = 0;
-        }
+/// The thread leaves the loop that it is in, if it is in one. A thread leaves a cancelled loop from
+/// inside a chunk.
+pub(super) fn close(h: LiveHandle, implicit: &mut ImplicitTask) {
+    end_chunk(h, implicit);
+    if implicit.scope != 0 {
+        h.wait_scope(implicit.chunk_site, implicit.scope);
+        h.resume();
+        implicit.scope = 0;
     }
 }

@@ -2,7 +2,6 @@
 
 use core::ffi::c_int;
 
-use workspan_recorder::adapter;
 use workspan_recorder::wire::dependence;
 
 use super::ffi::{self, Data, Dependence};
@@ -47,14 +46,14 @@ pub(super) extern "C" fn dependences(task: *mut Data, list: *const Dependence, c
         if word == 0 {
             match thread.left_out.subtree() {
                 Some(subtree) => subtree.begin_wait(),
-                None => adapter::wait_dependences(thread.h, thread.dependence_wait, on),
+                None => thread.h.wait_dependences(thread.dependence_wait, on),
             }
         } else if word & (IMPLICIT | ON_STACK | LEFT) == 0
             && !task_word::is_unrecorded(word)
             && !on.is_empty()
         {
             let h = thread.h;
-            let depends = || adapter::depends(h, task_word::unpack(word), on);
+            let depends = || h.depends(task_word::unpack(word), on);
             thread.left_out.paused(depends);
         }
     }

@@ -2,9 +2,6 @@
 
 use core::ffi::{c_int, c_uint};
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::Handle;
-
 use super::thread_state;
 
 /// A wait shorter than this (in ticks, a microsecond or less) was none: the lock was free, or nearly.
@@ -20,8 +17,7 @@ pub(super) extern "C" fn acquire(
 ) {
     if let Some(thread) = thread_state::current() {
         thread.write_pending_begin();
-        // SAFETY: the handle is this thread's.
-        thread.lock_wait = unsafe { Handle::now(thread.h) };
+        thread.lock_wait = thread.h.now();
     }
 }
 
@@ -31,10 +27,7 @@ pub(super) extern "C" fn acquired(_kind: c_int, _lock: u64, _return_address: usi
         return;
     };
     let since = core::mem::take(&mut thread.lock_wait);
-    // SAFETY: the handle is this thread's.
-    unsafe {
-        if since != 0 && Handle::now(thread.h).saturating_sub(since) >= IMMEDIATE {
-            adapter::blocked(thread.h, since);
-        }
+    if since != 0 && thread.h.now().saturating_sub(since) >= IMMEDIATE {
+        thread.h.blocked(since);
     }
 }

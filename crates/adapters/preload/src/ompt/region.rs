@@ -4,8 +4,7 @@ use core::ffi::{c_int, c_uint, c_void};
 use core::ptr;
 use core::sync::atomic::AtomicU32;
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::Handle;
+use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::primitive;
 
 use super::ffi::{Data, endpoint};
@@ -34,29 +33,19 @@ pub(super) struct Member {
 
 impl Member {
     /// Begins its task of the next phase, which it entered at time `since`.
-    ///
-    /// # Safety
-    /// `h` is the calling thread's live handle.
-    pub(super) unsafe fn enter_phase(&mut self, h: *mut Handle, since: u64) {
+    pub(super) fn enter_phase(&mut self, h: LiveHandle, since: u64) {
         self.phase += 1;
         self.running = true;
-        // SAFETY: the caller's.
-        unsafe { adapter::member(h, self.team, self.phase, self.index, since) };
+        h.member(self.team, self.phase, self.index, since);
     }
 
     /// Ends its task of this phase, and with it what cancellation left open.
-    ///
-    /// # Safety
-    /// `h` is the calling thread's live handle.
-    unsafe fn leave_phase(&mut self, h: *mut Handle) {
+    fn leave_phase(&mut self, h: LiveHandle) {
         if self.running {
             self.running = false;
-            // SAFETY: the caller's.
-            unsafe {
-                let now = Handle::now(h);
-                self.shared.close(h, now);
-                adapter::task_end_at(h, now);
-            }
+            let now = h.now();
+            self.shared.close(h, now);
+            h.task_end_at(now);
         }
     }
 }
@@ -80,7 +69,7 @@ impl ThreadState {
             if let Some(member) = self.member.as_mut()
                 && !member.running
             {
-                self.pending_begin = PendingBegin::Member(Handle::now(self.h));
+                self.pending_begin = PendingBegin::Member(self.h.now());
             }
         }
     }
@@ -108,7 +97,7 @@ pub(super) extern "C" fn parallel_begin(
     // SAFETY: the handle is this thread's; the region's word is the tool's to write.
     unsafe {
         thread.left_out.open_region();
-        let team = adapter::team(thread.h, site);
+        let team = thread.h.team(site);
         if let Some(parallel) = parallel.as_mut() {
             parallel.value = team;
         }
@@ -126,11 +115,8 @@ pub(super) extern "C" fn parallel_end(
         return;
     };
     thread.current = encountering;
-    // SAFETY: the handle is this thread's.
-    unsafe {
-        adapter::resume(thread.h);
-        thread.left_out.close_region();
-    }
+    thread.h.resume();
+    thread.left_out.close_region();
 }
 
 /// `ompt_callback_implicit_task_t`. A league's initial tasks come here too, as members of the league; a thread's own initial
@@ -184,11 +170,8 @@ pub(super) extern "C" fn implicit_task(
     thread.team_size = size;
     task.value = IMPLICIT | member as u64;
     thread.work_here();
-    // SAFETY: the handle is this thread's.
-    unsafe {
-        let now = Handle::now(thread.h);
-        adapter::member(thread.h, team, 0, u64::from(index), now);
-    }
+    let now = thread.h.now();
+    thread.h.member(team, 0, u64::from(index), now);
 }
 
 /// The innermost implicit task of this thread ends.
@@ -203,8 +186,7 @@ fn end(thread: &mut ThreadState) {
         thread.write_pending_begin();
     }
     thread.pending_begin = PendingBegin::None;
-    // SAFETY: the handle is this thread's.
-    unsafe { member.leave_phase(thread.h) };
+    member.leave_phase(thread.h);
     thread.member = member.outer;
     thread.current = ptr::null_mut();
     // SAFETY: the outer member, if any, has not ended.

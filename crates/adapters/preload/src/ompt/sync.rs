@@ -2,8 +2,6 @@
 
 use core::ffi::c_int;
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::Handle;
 use workspan_recorder::wire::primitive;
 
 use super::ffi::{Data, endpoint, sync};
@@ -40,8 +38,7 @@ pub(super) extern "C" fn sync_region(
         && let Some(thread) = thread_state::existing()
         && let Some(subtree) = thread.left_out.subtree()
     {
-        // SAFETY: on the subtree's thread, in a task of it.
-        return unsafe {
+        return {
             match begins {
                 true => subtree.begin_wait(),
                 false => subtree.end_wait(),
@@ -90,12 +87,9 @@ fn wait_for_group() {
     thread.write_pending_begin();
     if let Some(group) = thread.groups.last_mut() {
         group.waiting = true;
-        // SAFETY: the handle and the subtree are this thread's.
-        unsafe {
-            match thread.left_out.subtree() {
-                Some(subtree) => subtree.begin_wait(),
-                None => adapter::wait_scope(thread.h, group.site, group.scope),
-            }
+        match thread.left_out.subtree() {
+            Some(subtree) => subtree.begin_wait(),
+            None => thread.h.wait_scope(group.site, group.scope),
         }
     }
 }
@@ -104,24 +98,17 @@ fn wait_for_group() {
 fn begin_taskwait(thread: &mut ThreadState, return_address: usize) {
     thread.write_pending_begin();
     let site = thread.site(return_address, primitive::TASKWAIT);
-    // SAFETY: the handle is this thread's.
-    unsafe {
-        adapter::wait_children(thread.h, site);
-        thread.after_wait = (*thread.h).cursor;
-    }
+    thread.h.wait_children(site);
+    thread.after_wait = thread.h.cursor();
 }
 
 #[inline]
 fn end_taskwait(thread: &mut ThreadState) {
     let h = thread.h;
-    // SAFETY: the handle is this thread's.
-    unsafe {
-        // Alone, with nothing run in between and nothing that another may end: there was nothing to wait for.
-        let waited =
-            thread.team_size > 1 || (*h).cursor != thread.after_wait || !DETACHED.is_empty();
-        let now = if waited { Handle::now(h) } else { (*h).last };
-        adapter::resume_at(h, now);
-    }
+    // Alone, with nothing run in between and nothing that another may end: there was nothing to wait for.
+    let waited = thread.team_size > 1 || h.cursor() != thread.after_wait || !DETACHED.is_empty();
+    let now = if waited { h.now() } else { h.last() };
+    h.resume_at(now);
 }
 
 fn open_group(thread: &mut ThreadState, return_address: usize) {
@@ -136,8 +123,7 @@ fn open_group(thread: &mut ThreadState, return_address: usize) {
         (NONE, 0)
     } else {
         let site = thread.site(return_address, primitive);
-        // SAFETY: the handle is this thread's.
-        (unsafe { adapter::scope_open(thread.h, true) }, site)
+        (thread.h.scope_open(true), site)
     };
     thread.groups.push(Group {
         scope,
@@ -149,22 +135,19 @@ fn open_group(thread: &mut ThreadState, return_address: usize) {
 
 fn close_group(thread: &mut ThreadState) {
     if let Some(group) = thread.groups.pop() {
-        // SAFETY: the handle and the subtree are this thread's.
-        unsafe {
-            if group.scope == NONE {
-                if let Some(subtree) = thread.left_out.subtree() {
-                    if !group.waiting {
-                        subtree.begin_wait();
-                    }
-                    subtree.end_wait();
+        if group.scope == NONE {
+            if let Some(subtree) = thread.left_out.subtree() {
+                if !group.waiting {
+                    subtree.begin_wait();
                 }
-                return;
+                subtree.end_wait();
             }
-            if !group.waiting {
-                thread.write_pending_begin();
-                adapter::wait_scope(thread.h, group.site, group.scope);
-            }
-            adapter::resume(thread.h);
+            return;
         }
+        if !group.waiting {
+            thread.write_pending_begin();
+            thread.h.wait_scope(group.site, group.scope);
+        }
+        thread.h.resume();
     }
 }

@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use workspan_recorder::TABLE;
 use workspan_recorder::adapter;
-use workspan_recorder::front::Handle;
 use workspan_recorder::wire::{create, primitive};
 
 use super::ffi::{Data, Flags, flag, status};
@@ -163,12 +162,11 @@ fn create(
         lasting |= UNTIED;
     }
     let h = thread.h;
-    // SAFETY: the handle is this thread's.
-    let mut create = || unsafe {
-        let number = adapter::task_create(h, kind, site, 0);
+    let mut create = || {
+        let number = h.task_create(kind, site, 0);
         if inline {
             // The wait shares the tick of the create, as the resume will that of the end.
-            adapter::wait_task_at(h, site, number, (*h).last);
+            h.wait_task_at(site, number, h.last());
         }
         let brief = task_word::brief(number, site, level);
         task.value = brief.unwrap_or_else(|| task_word::pack(number)) | lasting;
@@ -176,8 +174,7 @@ fn create(
     if thread.left_out.subtree().is_none() {
         create();
     } else {
-        // SAFETY: as above.
-        unsafe { thread.left_out.paused(create) };
+        thread.left_out.paused(create);
     }
     thread.work_here();
 }
@@ -247,7 +244,7 @@ fn schedule(prior: *mut Data, how: c_int, next: *mut Data) {
                 let h = thread.h;
                 if !task_word::is_unrecorded((*prior).value) {
                     let signal = (TABLE.signal_new)();
-                    thread.left_out.paused(|| adapter::signal(h, 0, signal));
+                    thread.left_out.paused(|| h.signal(0, signal));
                     FULFILLED.put(prior, signal);
                 }
             }
@@ -256,16 +253,16 @@ fn schedule(prior: *mut Data, how: c_int, next: *mut Data) {
                 if let Some((signal, stop)) = DETACHED.take(prior) {
                     let h = thread.h;
                     thread.left_out.paused(|| {
-                        adapter::signal(h, 0, signal);
-                        adapter::resume_left(h, stop);
-                        adapter::task_end(h);
+                        h.signal(0, signal);
+                        h.resume_left(stop);
+                        h.task_end();
                     });
                 }
             }
             status::TASKWAIT_COMPLETE => match thread.left_out.subtree() {
                 Some(subtree) => subtree.end_wait(),
                 None => {
-                    adapter::resume(thread.h);
+                    thread.h.resume();
                 }
             },
             _ => {}
@@ -353,7 +350,7 @@ unsafe fn begin(thread: &mut ThreadState, task: *mut Data) {
             unrecorded::part(thread.h, name, task_word::site(word));
         } else {
             let now = begin_time(thread);
-            adapter::task_begin_at(thread.h, task_word::unpack(word), now);
+            thread.h.task_begin_at(task_word::unpack(word), now);
         }
         let in_team = !thread.member.is_null();
         thread.left_out.begun(thread.h, task, word, in_team);
@@ -366,13 +363,10 @@ unsafe fn begin(thread: &mut ThreadState, task: *mut Data) {
 /// The lane's handle is this thread's.
 #[inline]
 unsafe fn begin_time(thread: &mut ThreadState) -> u64 {
-    // SAFETY: the caller's.
-    unsafe {
-        if core::mem::take(&mut thread.at_once) {
-            (*thread.h).last
-        } else {
-            Handle::now(thread.h)
-        }
+    if core::mem::take(&mut thread.at_once) {
+        thread.h.last()
+    } else {
+        thread.h.now()
     }
 }
 
@@ -389,7 +383,7 @@ unsafe fn begin_part(thread: &mut ThreadState, task: *mut Data) {
             return thread.left_out.begun(thread.h, task, word, false);
         }
         (*task).value = word & LASTING | ON_STACK;
-        adapter::resume_left(thread.h, task_word::unpack(word));
+        thread.h.resume_left(task_word::unpack(word));
         thread.left_out.begun(thread.h, task, word, false);
     }
     while let Some(group) = GROUPS.take(task) {
@@ -421,7 +415,7 @@ unsafe fn leave(thread: &mut ThreadState, task: *mut Data) {
         while let Some(group) = thread.groups.pop_if(|group| group.owner == task) {
             GROUPS.put(task, group);
         }
-        let stop = adapter::leave(thread.h, 0);
+        let stop = thread.h.leave(0);
         // Whoever begins its next part may wait for that.
         let left = word & LASTING | LEFT | task_word::pack(stop);
         AtomicU64::from_ptr(&raw mut (*task).value).store(left, Ordering::Release);
@@ -434,11 +428,8 @@ unsafe fn leave(thread: &mut ThreadState, task: *mut Data) {
 /// # Safety
 /// `task` is a task of the runtime that ran on this thread.
 unsafe fn close(thread: &mut ThreadState, task: *mut Data) {
-    // SAFETY: the caller's; the handle is this thread's.
-    unsafe {
-        if let Some(over) = thread.left_out.close(task) {
-            thread.left_out.closed(thread.h, over);
-        }
+    if let Some(over) = thread.left_out.close(task) {
+        thread.left_out.closed(thread.h, over);
     }
 }
 
@@ -459,19 +450,19 @@ unsafe fn end(thread: &mut ThreadState, task: *mut Data) {
                 begin_part(thread, task);
             } else {
                 let now = begin_time(thread);
-                adapter::task_begin_at(thread.h, task_word::unpack(word), now);
+                thread.h.task_begin_at(task_word::unpack(word), now);
             }
         }
         thread.forget(task);
         let over = thread.left_out.close(task);
         if let Some(signal) = FULFILLED.take(task) {
-            adapter::wait_signal(thread.h, 0, signal);
-            adapter::resume(thread.h);
+            thread.h.wait_signal(0, signal);
+            thread.h.resume();
         }
         if word & INLINE == 0 {
-            adapter::task_end(thread.h);
+            thread.h.task_end();
         } else {
-            adapter::task_end_resume(thread.h);
+            thread.h.task_end_resume();
         }
         if let Some(over) = over {
             thread.left_out.closed(thread.h, over);
@@ -489,8 +480,7 @@ unsafe fn detach(thread: &mut ThreadState, task: *mut Data) {
     // SAFETY: the caller's; the subtree is this thread's.
     if unsafe { thread.left_out.leave(task) } {
         if let Some(subtree) = thread.left_out.subtree() {
-            // SAFETY: as above.
-            unsafe { subtree.lose_a_task() };
+            subtree.lose_a_task();
         }
         return;
     }
@@ -499,11 +489,11 @@ unsafe fn detach(thread: &mut ThreadState, task: *mut Data) {
     // SAFETY: the caller's; the handle is this thread's.
     unsafe {
         let over = thread.left_out.close(task);
-        adapter::wait_signal(thread.h, 0, signal);
-        let stop = adapter::leave(thread.h, 0);
+        thread.h.wait_signal(0, signal);
+        let stop = thread.h.leave(0);
         if (*task).value & INLINE != 0 {
             // The runtime goes on without it.
-            adapter::resume(thread.h);
+            thread.h.resume();
         }
         DETACHED.put(task, (signal, stop));
         if let Some(over) = over {

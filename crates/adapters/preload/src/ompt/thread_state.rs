@@ -5,8 +5,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use std::sync::OnceLock;
 
 use workspan_recorder::TABLE;
-use workspan_recorder::adapter;
-use workspan_recorder::front::Handle;
+use workspan_recorder::adapter::LiveHandle;
 
 use super::budget::LeftOut;
 use super::ffi::Data;
@@ -33,7 +32,7 @@ pub(super) enum PendingBegin {
 
 /// A thread, as its callbacks know it.
 pub(super) struct ThreadState {
-    pub(super) h: *mut Handle,
+    pub(super) h: LiveHandle,
     pub(super) pending_begin: PendingBegin,
     /// An undeferred task is about to be created because the program says so.
     pub(super) has_false_if: bool,
@@ -104,10 +103,11 @@ pub(super) fn existing() -> Option<&'static mut ThreadState> {
 
 #[cold]
 fn make() -> Option<&'static mut ThreadState> {
-    let h = adapter::handle();
-    if h.is_null() {
+    // SAFETY: this callback alone uses the handle.
+    let h = unsafe { LiveHandle::current() };
+    let Some(h) = h else {
         return None;
-    }
+    };
     let thread = Box::into_raw(Box::new(ThreadState {
         h,
         pending_begin: PendingBegin::None,
@@ -162,13 +162,11 @@ impl ThreadState {
         static WORKERS: AtomicU32 = AtomicU32::new(0);
         self.is_worker = true;
         let pool = *POOL.get_or_init(|| (TABLE.pool)());
-        // SAFETY: the lane's handle is the calling thread's. One that came from outside has its root first.
-        unsafe {
-            if self.member.is_null() {
-                adapter::root(self.h);
-            }
-            adapter::worker(self.h, pool, WORKERS.fetch_add(1, Ordering::Relaxed));
+        if self.member.is_null() {
+            self.h.ensure_root();
         }
+        self.h
+            .become_worker(pool, WORKERS.fetch_add(1, Ordering::Relaxed));
     }
 
     /// Writes the begin that is owed: something shows that it was one.
@@ -193,7 +191,7 @@ impl ThreadState {
             PendingBegin::Task(since) => unsafe {
                 let word = (*self.current).value;
                 (*self.current).value = on_stack(word, level(word));
-                adapter::task_begin_at(self.h, unpack(word), since);
+                self.h.task_begin_at(unpack(word), since);
             },
         }
     }

@@ -3,8 +3,7 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::Handle;
+use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::{create, primitive};
 
 use super::ffi::{Chunk, Data, dispatch, endpoint, work};
@@ -35,40 +34,28 @@ impl LoopShare {
     }
 
     /// A chunk begins; the one before ends.
-    ///
-    /// # Safety
-    /// `h` is the calling thread's live handle, and the implicit task its current one but for the chunk.
-    unsafe fn next_chunk(&mut self, h: *mut Handle) {
-        // SAFETY: the caller's.
-        unsafe {
-            let now = Handle::now(h);
-            if self.chunk {
-                adapter::task_end_at(h, now);
-            }
-            if self.scope == 0 {
-                self.scope = adapter::scope_open_at(h, false, now);
-            }
-            let chunk = adapter::task_create_at(h, create::INLINE, self.site, self.scope, now);
-            adapter::task_begin_at(h, chunk, now);
+    fn next_chunk(&mut self, h: LiveHandle) {
+        let now = h.now();
+        if self.chunk {
+            h.task_end_at(now);
         }
+        if self.scope == 0 {
+            self.scope = h.scope_open_at(false, now);
+        }
+        let chunk = h.task_create_at(create::INLINE, self.site, self.scope, now);
+        h.task_begin_at(chunk, now);
         self.chunk = true;
         self.ahead = false;
     }
 
     /// The loop is over for this thread.
-    ///
-    /// # Safety
-    /// As [`LoopShare::next_chunk`].
-    pub(super) unsafe fn close(&mut self, h: *mut Handle, now: u64) {
-        // SAFETY: the caller's.
-        unsafe {
-            if self.chunk {
-                adapter::task_end_at(h, now);
-            }
-            if self.scope != 0 {
-                adapter::wait_scope_at(h, self.site, self.scope, now);
-                adapter::resume_at(h, now);
-            }
+    pub(super) fn close(&mut self, h: LiveHandle, now: u64) {
+        if self.chunk {
+            h.task_end_at(now);
+        }
+        if self.scope != 0 {
+            h.wait_scope_at(self.site, self.scope, now);
+            h.resume_at(now);
         }
         (self.scope, self.chunk, self.ahead) = (0, false, false);
     }
@@ -112,22 +99,19 @@ fn share(thread: &mut ThreadState, begins: bool, kind: c_int, count: u64, return
     let Some(member) = (unsafe { thread.member.as_mut() }) else {
         return;
     };
-    // SAFETY: the handle is this thread's; a shared loop runs in the implicit task.
-    unsafe {
-        if member.shared.chunk || !begins {
-            member.shared.close(thread.h, Handle::now(thread.h));
-        }
-        if begins {
-            member.shared.site = site;
-            // A team of one is told of no chunk of a static loop or of sections: it has the whole of it.
-            let untold = match kind {
-                work::SECTIONS | work::LOOP_STATIC => member.size == 1,
-                _ => false,
-            };
-            if count > 0 && (untold || !CHUNKS_TOLD.load(Ordering::Relaxed)) {
-                member.shared.next_chunk(thread.h);
-                member.shared.ahead = true;
-            }
+    if member.shared.chunk || !begins {
+        member.shared.close(thread.h, thread.h.now());
+    }
+    if begins {
+        member.shared.site = site;
+        // A team of one is told of no chunk of a static loop or of sections: it has the whole of it.
+        let untold = match kind {
+            work::SECTIONS | work::LOOP_STATIC => member.size == 1,
+            _ => false,
+        };
+        if count > 0 && (untold || !CHUNKS_TOLD.load(Ordering::Relaxed)) {
+            member.shared.next_chunk(thread.h);
+            member.shared.ahead = true;
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use workspan_recorder::adapter::{self, Stop};
+use workspan_recorder::adapter::{LiveHandle, Stop};
 use workspan_recorder::wire::primitive;
 
 use super::budget::{self, Paused};
@@ -60,7 +60,8 @@ struct DelegateGuard {
 
 impl Drop for DelegateGuard {
     fn drop(&mut self) {
-        let h = adapter::handle();
+        // SAFETY: this callback alone uses the handle.
+        let h = unsafe { LiveHandle::current() };
         // SAFETY: the caller of `execute` blocks until the delegate has ended; handle and state are this thread's.
         unsafe {
             let thread = current_thread();
@@ -68,11 +69,11 @@ impl Drop for DelegateGuard {
             if let Some(guest) = self.guest.take() {
                 guest.leave(thread);
             }
-            if h.is_null() {
+            let Some(h) = h else {
                 return;
-            }
-            adapter::yield_task(h, (*self.carried).site);
-            (*self.carried).stop = adapter::stopped(h);
+            };
+            h.yield_task((*self.carried).site);
+            (*self.carried).stop = h.stopped();
         }
     }
 }
@@ -81,21 +82,22 @@ impl Drop for DelegateGuard {
 /// Called by libtbb as the delegate's `operator()`.
 unsafe extern "C-unwind" fn carried(delegate: *mut Delegate) -> bool {
     let carried = delegate.cast::<CarriedDelegate>();
-    let h = adapter::handle();
+    // SAFETY: this callback alone uses the handle.
+    let h = unsafe { LiveHandle::current() };
     // SAFETY: the delegate is a `Carried`, whose owner blocks until this has returned.
     unsafe {
         let users = (*carried).users;
         let body = std::mem::transmute::<usize, Operator>(*(*users).table);
-        if h.is_null() {
+        let Some(h) = h else {
             return body(users);
-        }
+        };
         let thread = current_thread();
         let before = link(thread);
         if !(*thread).worker {
             become_worker(h, thread);
         }
         budget::set_aside(thread);
-        adapter::go_on(h, (*carried).stop, false);
+        h.go_on((*carried).stop, false);
         set_top(thread, (*carried).frame);
         let arrived = DelegateGuard {
             carried,
@@ -115,12 +117,13 @@ struct CallerGuard<'a> {
 
 impl Drop for CallerGuard<'_> {
     fn drop(&mut self) {
-        let h = adapter::handle();
+        // SAFETY: this callback alone uses the handle.
+        let h = unsafe { LiveHandle::current() };
         // SAFETY: the frame encloses the call; handle and state are this thread's.
         unsafe {
             set_top(current_thread(), self.carried.frame);
-            if !h.is_null() {
-                adapter::go_on(h, self.carried.stop, false);
+            if let Some(h) = h {
+                h.go_on(self.carried.stop, false);
             }
         }
     }
@@ -138,11 +141,12 @@ pub(super) unsafe extern "C-unwind" fn execute(
 ) {
     // SAFETY: the entry point hands on what its call has.
     let next = next_symbol::EXECUTE.get(unsafe { call_site::returns_to(from, sp) });
-    let h = adapter::handle();
-    if h.is_null() {
+    // SAFETY: this callback alone uses the handle.
+    let h = unsafe { LiveHandle::current() };
+    let Some(h) = h else {
         // SAFETY: the caller's.
         return unsafe { next(arena, delegate) };
-    }
+    };
     // SAFETY: the caller's; handle and state are this thread's.
     unsafe {
         let thread = current_thread();
@@ -155,7 +159,7 @@ pub(super) unsafe extern "C-unwind" fn execute(
         }
         let _paused = Paused::new(frame);
         let site = call_site::plain(Call::made(from, sp), primitive::EXECUTE);
-        adapter::yield_task(h, site);
+        h.yield_task(site);
         let mut away = TaskFrame {
             kind: FrameKind::Away,
             parent: frame,
@@ -165,7 +169,7 @@ pub(super) unsafe extern "C-unwind" fn execute(
             base: Delegate { table: table() },
             users: delegate,
             frame,
-            stop: adapter::stopped(h),
+            stop: h.stopped(),
             site,
         };
         set_top(thread, &raw mut away);

@@ -12,7 +12,7 @@ mod paused;
 
 use std::cell::Cell;
 
-use workspan_recorder::adapter;
+use workspan_recorder::adapter::LiveHandle;
 
 use super::call_site::{self, Call};
 use super::task::{self, Body, Execution, Task};
@@ -197,12 +197,13 @@ unsafe fn run_as_part(
     word: u64,
     run: impl FnOnce() -> *mut Task,
 ) -> *mut Task {
-    let h = adapter::handle();
+    // SAFETY: this callback alone uses the handle.
+    let h = unsafe { LiveHandle::current() };
     // SAFETY: as in `run`; handle and state are this thread's.
     unsafe {
-        if h.is_null() {
+        let Some(h) = h else {
             return run();
-        }
+        };
         let thread = current_thread();
         if !(*thread).worker {
             become_worker(h, thread);

@@ -6,8 +6,7 @@ use std::ptr;
 use std::sync::Mutex;
 
 use workspan_recorder::TABLE;
-use workspan_recorder::adapter::{self, Stop};
-use workspan_recorder::front::Handle;
+use workspan_recorder::adapter::{LiveHandle, Stop};
 use workspan_recorder::wire::primitive;
 
 use super::become_worker;
@@ -39,7 +38,7 @@ struct SuspendRequest {
 /// # Safety
 /// Called by libtbb with an [`SuspendRequest`].
 unsafe extern "C-unwind" fn run_callback(argument: *mut c_void, point: *mut c_void) {
-    let run_callback = argument.cast::<SuspendRequest>();
+    let request = argument.cast::<SuspendRequest>();
     let signal = (TABLE.signal_new)();
     if let Ok(mut points) = POINTS.lock() {
         points.insert(point as usize, signal);
@@ -53,14 +52,13 @@ unsafe extern "C-unwind" fn run_callback(argument: *mut c_void, point: *mut c_vo
             site,
             frame,
             ..
-        } = ptr::read(run_callback);
-        let h = adapter::handle();
-        if h.is_null() {
+        } = ptr::read(request);
+        let Some(h) = LiveHandle::current() else {
             callback(argument, point);
             restore(current_thread(), ptr::null_mut());
             return;
-        }
-        (*run_callback).waits = Some((signal, adapter::stopped(h)));
+        };
+        (*request).waits = Some((signal, h.stopped()));
         let bottom = (*frame).kind == FrameKind::Bottom;
         let mut as_if = TaskFrame {
             parent: ptr::null_mut(),
@@ -71,16 +69,13 @@ unsafe extern "C-unwind" fn run_callback(argument: *mut c_void, point: *mut c_vo
             current_thread(),
             if bottom { frame } else { &raw mut as_if },
         );
-        let (thread, now, before) = ((*h).thread, Handle::now(h), (*h).cursor);
+        let (thread, now, before) = (h.thread(), h.now(), h.cursor());
         callback(argument, point);
-        let h = adapter::handle();
-        if !h.is_null() && (*h).thread == thread {
-            let at = if (*h).cursor == before {
-                now
-            } else {
-                (*h).last
-            };
-            adapter::wait_signal_at(h, site, signal, at);
+        if let Some(h) = LiveHandle::current()
+            && h.thread() == thread
+        {
+            let at = if h.cursor() == before { now } else { h.last() };
+            h.wait_signal_at(site, signal, at);
         }
         if bottom {
             (*frame).waits = &raw const OTHER_WAIT;
@@ -102,11 +97,12 @@ pub(super) unsafe extern "C-unwind" fn suspend(
     // SAFETY: the entry point hands on what its call has.
     let next = next_symbol::SUSPEND.get(unsafe { call_site::returns_to(from, sp) });
     stacks_move();
-    let h = adapter::handle();
-    if h.is_null() {
+    // SAFETY: this callback alone uses the handle.
+    let h = unsafe { LiveHandle::current() };
+    let Some(h) = h else {
         // SAFETY: the caller's.
         return unsafe { next(callback, argument) };
-    }
+    };
     // SAFETY: the caller's; handle and state are this thread's.
     unsafe {
         let frame = top(current_thread());
@@ -127,15 +123,14 @@ pub(super) unsafe extern "C-unwind" fn suspend(
         let thread = current_thread();
         set_top(thread, frame);
         (*frame).waits = ptr::null();
-        let h = adapter::handle();
         if let Some((signal, stop)) = waits
-            && !h.is_null()
+            && let Some(h) = LiveHandle::current()
         {
             // It may have nothing but stacks that others began on.
             if !(*thread).worker {
                 become_worker(h, thread);
             }
-            adapter::go_on_signalled(h, stop, signal);
+            h.go_on_signalled(stop, signal);
         }
     }
 }
@@ -149,16 +144,14 @@ pub(super) unsafe extern "C-unwind" fn resume(point: *mut c_void, from: usize, s
         .lock()
         .ok()
         .and_then(|mut points| points.remove(&(point as usize)));
-    let h = adapter::handle();
-    // SAFETY: the caller's; handle and state are this thread's.
+    // SAFETY: the state is this thread's; this block alone uses the handle.
     unsafe {
         if let Some(signal) = signal
-            && !h.is_null()
+            && let Some(h) = LiveHandle::current()
             && has_task(h, top(current_thread()))
         {
             let _paused = Paused::new(top(current_thread()));
-            adapter::signal(
-                h,
+            h.signal(
                 call_site::plain(Call::made(from, sp), primitive::SUSPEND),
                 signal,
             );

@@ -2,8 +2,7 @@
 
 use std::ffi::c_void;
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::Handle;
+use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::create as kind;
 
 use super::budget::{self, Paused};
@@ -56,7 +55,7 @@ pub(super) struct Execution {
 /// `h` is the calling thread's live handle and its records have a current task; `task` is a live task nobody runs yet.
 #[inline]
 pub(super) unsafe fn adopt(
-    h: *mut Handle,
+    h: LiveHandle,
     frame: *mut TaskFrame,
     task: *mut Task,
     class: &TaskClass,
@@ -66,8 +65,8 @@ pub(super) unsafe fn adopt(
 ) {
     // SAFETY: the caller's.
     unsafe {
-        let now = if at_once { (*h).last } else { Handle::now(h) };
-        let number = adapter::task_create_at(h, flags, site, scope.of, now);
+        let now = if at_once { h.last() } else { h.now() };
+        let number = h.task_create_at(flags, site, scope.of, now);
         (*task).scope = scope.of;
         (*task).outer = scope.outer;
         (*task).site = budget::word(site, (*frame).level + 1);
@@ -103,10 +102,9 @@ unsafe fn record_create(task: *mut Task, context: usize, call: Call) {
     // SAFETY: the caller's; handle and state are this thread's.
     unsafe {
         let frame = top(current_thread());
-        let h = adapter::handle();
-        if h.is_null() || !has_task(h, frame) {
+        let Some(h) = LiveHandle::current().filter(|&h| has_task(h, frame)) else {
             return;
-        }
+        };
         let Some(class) = TaskClass::of(task) else {
             return;
         };
@@ -132,7 +130,7 @@ unsafe fn record_create(task: *mut Task, context: usize, call: Call) {
         } else {
             let mut scope = context::scope(context);
             if scope == 0 {
-                let fresh = adapter::scope_open_at(h, false, Handle::now(h));
+                let fresh = h.scope_open_at(false, h.now());
                 scope = context::open(context, fresh);
                 if scope == fresh {
                     (*frame).opened = scope;
@@ -268,14 +266,15 @@ pub(super) struct Running(*mut TaskFrame);
 impl Drop for Running {
     #[inline]
     fn drop(&mut self) {
-        let h = adapter::handle();
+        // SAFETY: this callback alone uses the handle.
+        let h = unsafe { LiveHandle::current() };
         // SAFETY: the frame lives until this has run; the stack may have moved to another thread, whose handle and
         // state these are.
         unsafe {
             let thread = current_thread();
             restore(thread, (*self.0).parent);
-            if !h.is_null() {
-                adapter::task_end(h);
+            if let Some(h) = h {
+                h.task_end();
                 ended(h, thread);
             }
         }
@@ -319,10 +318,10 @@ unsafe fn run_recorded(task: *mut Task, data: *mut Execution, slot: usize) -> *m
     // SAFETY: as in `run`.
     unsafe {
         let (class, body) = restored(task, slot);
-        let h = adapter::handle();
-        if h.is_null() {
+        let h = LiveHandle::current();
+        let Some(h) = h else {
             return body(task, data);
-        }
+        };
         let thread = current_thread();
         if !(*thread).worker {
             become_worker(h, thread);
@@ -338,7 +337,7 @@ unsafe fn run_recorded(task: *mut Task, data: *mut Execution, slot: usize) -> *m
             inside: class.inside,
             ..TaskFrame::BOTTOM
         };
-        adapter::task_begin(h, (*task).number);
+        h.task_begin((*task).number);
         run_in(h, thread, frame, class.whole, || body(task, data))
     }
 }
@@ -349,7 +348,7 @@ unsafe fn run_recorded(task: *mut Task, data: *mut Execution, slot: usize) -> *m
 /// `h` and `here` are the calling thread's; `body` is the task's.
 #[inline]
 pub(super) unsafe fn run_in(
-    h: *mut Handle,
+    h: LiveHandle,
     thread: *mut ThreadState,
     mut frame: TaskFrame,
     may_ask: bool,
@@ -390,10 +389,10 @@ unsafe fn returned(next: *mut Task, frame: *mut TaskFrame) {
         if name != 0 {
             return budget::create(frame, next, context, name, Call::NONE);
         }
-        let h = adapter::handle();
-        if h.is_null() {
+        let h = LiveHandle::current();
+        let Some(h) = h else {
             return;
-        }
+        };
         if let Some(class) = TaskClass::of(next) {
             let _paused = budget::leaves(frame, context).then(|| Paused::new(frame));
             let site = match (*frame).site {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use workspan_recorder::front::Handle;
+use workspan_recorder::adapter::LiveHandle;
 
 use super::budget::LeftOut;
 use super::call_site::{self, CallSiteCache};
@@ -301,7 +301,7 @@ impl Guest {
 /// # Safety
 /// `h` is the calling thread's live handle, `frame` its innermost.
 #[inline]
-pub(super) unsafe fn has_task(h: *mut Handle, frame: *mut TaskFrame) -> bool {
+pub(super) unsafe fn has_task(h: LiveHandle, frame: *mut TaskFrame) -> bool {
     // SAFETY: the caller's.
     unsafe {
         match (*frame).kind {
@@ -321,7 +321,7 @@ pub(super) unsafe fn has_task(h: *mut Handle, frame: *mut TaskFrame) -> bool {
 /// # Safety
 /// `h` and `here` are the calling thread's.
 #[inline]
-pub(super) unsafe fn ended(h: *mut Handle, thread: *mut ThreadState) {
+pub(super) unsafe fn ended(h: LiveHandle, thread: *mut ThreadState) {
     if several_workers() {
         return;
     }
@@ -330,7 +330,7 @@ pub(super) unsafe fn ended(h: *mut Handle, thread: *mut ThreadState) {
         if let Some(waits) = (*top(thread)).waits.as_ref()
             && waits.count.load(Ordering::Relaxed) == 0
         {
-            (*thread).over = (*h).cursor;
+            (*thread).over = h.cursor();
         }
     }
 }
@@ -340,10 +340,10 @@ pub(super) unsafe fn ended(h: *mut Handle, thread: *mut ThreadState) {
 /// # Safety
 /// As [`ended`].
 #[inline]
-pub(super) unsafe fn went_on(h: *mut Handle, thread: *mut ThreadState) -> bool {
+pub(super) unsafe fn went_on(h: LiveHandle, thread: *mut ThreadState) -> bool {
     // SAFETY: the caller's.
     unsafe {
         let over = replace(&mut (*thread).over, ptr::null_mut());
-        over == (*h).cursor && !several_workers()
+        over == h.cursor() && !several_workers()
     }
 }

@@ -2,8 +2,7 @@
 
 use std::ffi::c_void;
 
-use workspan_recorder::adapter::{self, Stop};
-use workspan_recorder::front::Handle;
+use workspan_recorder::adapter::{LiveHandle, Stop};
 use workspan_recorder::wire::{create, primitive};
 
 use super::budget::{self, Paused};
@@ -28,7 +27,8 @@ struct Waiting {
 impl Drop for Waiting {
     #[inline]
     fn drop(&mut self) {
-        let h = adapter::handle();
+        // SAFETY: this callback alone uses the handle.
+        let h = unsafe { LiveHandle::current() };
         // SAFETY: the frame encloses the wait; the stack may have moved to another thread, whose handle and state
         // these are; the context outlives the wait.
         unsafe {
@@ -38,13 +38,13 @@ impl Drop for Waiting {
             if self.scope != 0 {
                 context::close(self.context, self.scope);
             }
-            if !h.is_null() {
+            if let Some(h) = h {
                 if !(*thread).worker {
                     become_worker(h, thread);
                 }
                 let at_once = went_on(h, thread);
                 if let Some(stop) = self.stop {
-                    adapter::go_on(h, stop, at_once);
+                    h.go_on(stop, at_once);
                 }
             }
         }
@@ -84,11 +84,12 @@ unsafe extern "C-unwind" fn wait_recorded(
 ) {
     // SAFETY: the entry point hands on what its call has.
     let next = next_symbol::WAIT.get(unsafe { call_site::returns_to(from, sp) });
-    let h = adapter::handle();
-    if h.is_null() {
+    // SAFETY: this callback alone uses the handle.
+    let h = unsafe { LiveHandle::current() };
+    let Some(h) = h else {
         // SAFETY: the caller's.
         return unsafe { next(waited, context) };
-    }
+    };
     // SAFETY: the caller's; the handle is this thread's.
     unsafe {
         let thread = current_thread();
@@ -103,7 +104,7 @@ unsafe extern "C-unwind" fn wait_recorded(
         let site = call_site::plain(Call::made(from, sp), primitive::TASKGROUP);
         let open = context::scope(context);
         let scope = if open != 0 && !is_inside(frame, open) {
-            adapter::wait_scope_at(h, site, open, Handle::now(h));
+            h.wait_scope_at(site, open, h.now());
             open
         } else {
             0
@@ -112,13 +113,13 @@ unsafe extern "C-unwind" fn wait_recorded(
         let children =
             scope == 0 && (open != 0 || (*frame).is_in(context) || context::inside(context) != 0);
         if children {
-            adapter::wait_children(h, site);
+            h.wait_children(site);
         }
         let waiting = Waiting {
             frame,
             context,
             scope,
-            stop: (scope != 0 || children).then(|| adapter::stopped(h)),
+            stop: (scope != 0 || children).then(|| h.stopped()),
         };
         (*frame).waits = waited.cast();
         next(waited, context);
@@ -161,11 +162,12 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
 ) {
     // SAFETY: the entry point hands on what its call has.
     let next = next_symbol::EXECUTE_AND_WAIT.get(unsafe { call_site::returns_to(from, sp) });
-    let h = adapter::handle();
-    if h.is_null() {
+    // SAFETY: this callback alone uses the handle.
+    let h = unsafe { LiveHandle::current() };
+    let Some(h) = h else {
         // SAFETY: the caller's.
         return unsafe { next(task, task_context, waited, context) };
-    }
+    };
     // SAFETY: the caller's; the handle is this thread's.
     unsafe {
         let thread = current_thread();
@@ -198,7 +200,7 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
         let scope = if open != 0 && open == (*frame).opened {
             open
         } else {
-            let fresh = adapter::scope_open_at(h, false, Handle::now(h));
+            let fresh = h.scope_open_at(false, h.now());
             if context::open(context, fresh) == fresh {
                 (*frame).opened = fresh;
             }
@@ -212,12 +214,12 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
         };
         let into = Scope { of: scope, outer };
         task::adopt(h, frame, task, class, (create::INLINE, site), into, true);
-        adapter::wait_scope_at(h, site, scope, (*h).last);
+        h.wait_scope_at(site, scope, h.last());
         let waiting = Waiting {
             frame,
             context,
             scope,
-            stop: Some(adapter::stopped(h)),
+            stop: Some(h.stopped()),
         };
         (*frame).waits = waited.cast();
         next(task, task_context, waited, context);

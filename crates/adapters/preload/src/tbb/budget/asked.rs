@@ -3,9 +3,8 @@
 use std::cell::Cell;
 use std::ptr;
 
-use workspan_recorder::adapter;
+use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::budget::{Begun, Choice, OF_TASKS};
-use workspan_recorder::front::Handle;
 
 use super::LeftOut;
 use crate::tbb::call_site;
@@ -24,12 +23,10 @@ struct Asked {
 
 impl Drop for Asked {
     fn drop(&mut self) {
-        let h = adapter::handle();
-        // SAFETY: the handle is this thread's.
-        unsafe {
-            if !h.is_null() && (*h).thread == self.thread {
-                watch::end(h, self.begun, (*h).next_task - self.tasks);
-            }
+        // SAFETY: this block alone uses the handle.
+        let h = unsafe { LiveHandle::current() };
+        if let Some(h) = h.filter(|h| h.thread() == self.thread) {
+            watch::end(h, self.begun, h.created_tasks() - self.tasks);
         }
     }
 }
@@ -67,7 +64,7 @@ pub(in crate::tbb) unsafe fn asks(frame: *mut TaskFrame) -> bool {
 #[cold]
 #[inline(never)]
 pub(in crate::tbb) unsafe fn ask<T>(
-    h: *mut Handle,
+    h: LiveHandle,
     frame: *mut TaskFrame,
     run: impl FnOnce() -> T,
     end: Running,
@@ -82,8 +79,8 @@ pub(in crate::tbb) unsafe fn ask<T>(
         };
         let asked = Asked {
             begun,
-            thread: (*h).thread,
-            tasks: (*h).next_task,
+            thread: h.thread(),
+            tasks: h.created_tasks(),
         };
         // In this order when it is unwound, too.
         let (asked, end) = (asked, end);
@@ -105,7 +102,7 @@ pub(in crate::tbb) unsafe fn ask<T>(
             }
             Choice::Enter => run(),
             Choice::Learn | Choice::Sample => {
-                adapter::sampled(h, site, OF_TASKS + begun.recorded_level());
+                h.sampled(site, OF_TASKS + begun.recorded_level());
                 (*frame).whole = site;
                 run()
             }
