@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use workspan_calibrate::Calibration;
 
-use crate::embedded;
 use crate::output::print;
-use crate::record::task_cost::{self, TaskCost};
-use crate::record::{calibration, in_library, steals};
 use crate::say;
+use workspan_record::costs::task_cost::{self, TaskCost};
+use workspan_record::costs::{calibration, library_measurement, steals};
+use workspan_record::embedded;
 
 /// Measures what recording and stealing cost on this machine, and keeps it for the traces to come
 #[derive(Debug, Clone, clap::Args)]
@@ -81,7 +81,7 @@ impl Costs {
     /// Adds those of the runtimes' shared libraries there are, and keeps them in the tool's folder.
     fn of_libraries(&mut self, folder: &Path) -> Vec<Missing> {
         let mut missing = Vec::new();
-        for (runtime, library) in in_library::SHARED {
+        for (runtime, library) in library_measurement::SHARED {
             let library = Path::new(library);
             let mut not = |what: &str, why| {
                 let what = format!("{what}, {runtime}");
