@@ -1,7 +1,7 @@
 //! Builds the library that `workspan record` preloads and embeds it, so that one installed file is the whole tool.
 //!
-//! Nested cargo would need a workspace around the sources, which a packaged crate has not; the sources of trace, recorder
-//! and preload need `std` alone, so plain rustc does it. Their folders are known from the `links` metadata of the crates.
+//! Nested cargo would need a workspace around the sources, which a packaged crate has not; the sources of trace, fold,
+//! recorder and preload need `std` alone, so plain rustc does it. Their folders are known from the `links` metadata of the crates.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,21 +18,25 @@ fn main() {
 fn build() -> Result<(), String> {
     let out = PathBuf::from(variable("OUT_DIR")?);
     let trace = sources("TRACE")?;
+    let fold = sources("FOLD")?;
     let recorder = sources("RECORDER")?;
     let preload = sources("PRELOAD")?;
     let trace_lib = out.join("libworkspan_trace.rlib");
+    let fold_lib = out.join("libworkspan_fold.rlib");
     let recorder_lib = out.join("libworkspan_recorder.rlib");
     let library = out.join("libworkspan_preload.so");
     let extern_trace = format!("workspan_trace={}", trace_lib.display());
+    let extern_fold = format!("workspan_fold={}", fold_lib.display());
     let extern_recorder = format!("workspan_recorder={}", recorder_lib.display());
 
     compile("workspan_trace", "rlib", &trace, &trace_lib, &[])?;
+    compile("workspan_fold", "rlib", &fold, &fold_lib, &[&extern_trace])?;
     compile(
         "workspan_recorder",
         "rlib",
         &recorder,
         &recorder_lib,
-        &[&extern_trace],
+        &[&extern_trace, &extern_fold],
     )?;
     compile(
         "workspan_preload",

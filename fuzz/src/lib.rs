@@ -20,7 +20,7 @@ use workspan_trace::entry::{
     SamplesEntry, Site, StackEntry, ThreadEntry, entries as bodies, push_varint,
 };
 use workspan_trace::event::{Event, Events, WaitFor};
-use workspan_trace::fold::{Fold, FoldOptions, Thieves};
+use workspan_fold::{Fold, FoldOptions, Thieves};
 use workspan_trace::folded::FoldedRecord;
 use workspan_trace::open::Open;
 use workspan_trace::seal::copy_sealed;

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use crate::costs::{library_measurement, steals, task_cost};
+use crate::costs::{library_measurement, steals};
 use crate::embedded::{RUNNER_ROLE, RUSTC_ROLE};
 use crate::launch::runner;
 
@@ -27,12 +27,6 @@ pub fn dispatch_role() -> Option<ExitCode> {
         return Some(library_measurement::main(
             std::env::args_os(),
             workspan_calibrate::steals_of,
-        ));
-    }
-    if is(task_cost::ROLE) {
-        return Some(library_measurement::main(
-            std::env::args_os(),
-            task_cost::on_one_cpu,
         ));
     }
     is(RUNNER_ROLE).then(|| runner::main(std::env::args_os()))

@@ -4,7 +4,7 @@ use workspan_analysis::{Options, report};
 use workspan_dag::open::Grain;
 use workspan_dag::recorded::inside::Records;
 use workspan_dag::{Dag, OpenOptions};
-use workspan_trace::fold::{FoldOptions, Thieves};
+use workspan_fold::{FoldOptions, Thieves};
 
 use crate::dice::Dice;
 use crate::reading::through;

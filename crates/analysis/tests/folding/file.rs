@@ -5,8 +5,8 @@ use std::path::Path;
 
 use workspan_dag::open::read;
 use workspan_dag::{Dag, OpenOptions};
+use workspan_fold::{Fold, FoldOptions};
 use workspan_trace::entry::{ClockPair, Finished, Label, Note, Site, SitePosition};
-use workspan_trace::fold::{Fold, FoldOptions};
 use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
 
 use crate::dice::Dice;

@@ -11,7 +11,7 @@ mod lane;
 mod stack;
 
 use rayon::prelude::*;
-use workspan_trace::fold::{Cut, FoldOptions, Thieves};
+use workspan_fold::{Cut, FoldOptions, Thieves};
 
 use self::idle::Idle;
 use self::lane::Looked;

@@ -66,15 +66,11 @@ pub fn main<T: Serialize>(
     }
 }
 
-/// Has this program play that role for the library in this file, or, by its bare name, for the one that the loader finds. `with` may say more of its environment.
+/// Has this program play that role for the library in this file, or, by its bare name, for the one that the loader finds.
 ///
 /// # Errors
 /// Why nothing was measured.
-pub fn played<T: DeserializeOwned>(
-    role: &str,
-    library: &Path,
-    with: impl FnOnce(&mut Command),
-) -> Result<T, String> {
+pub fn played<T: DeserializeOwned>(role: &str, library: &Path) -> Result<T, String> {
     let here = std::env::current_exe().map_err(|error| error.to_string())?;
     let mut command = Command::new(here);
     command.arg0(role).arg(library);
@@ -86,7 +82,6 @@ pub fn played<T: DeserializeOwned>(
             command.env_remove(name);
         }
     }
-    with(&mut command);
     let mut child = command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
@@ -108,11 +103,6 @@ pub fn played<T: DeserializeOwned>(
         let _ = out.read_to_string(&mut text);
     }
     serde_json::from_str(&text).unwrap_or_else(|_| Err("the measurement failed".into()))
-}
-
-/// True of a runtime, as a note names it, whose library can be measured.
-pub fn is_known(runtime: &str) -> bool {
-    FILES.iter().any(|(start, _)| runtime.starts_with(start))
 }
 
 /// The file of the runtime that a note names; one that was linked statically is measured by the shared library there may be.

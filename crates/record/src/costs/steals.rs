@@ -17,7 +17,7 @@ const KEPT: &str = "steals";
 /// # Errors
 /// Why nothing was measured.
 pub fn measure(library: &Path) -> Result<Steals, String> {
-    library_measurement::played(ROLE, library, |_| ())
+    library_measurement::played(ROLE, library)
 }
 
 /// The burden of a trace: the costliest steal of the runtimes in it, in nanoseconds, and a sentence's part on how that is known. `runtimes`

@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use workspan_dag::packed;
+use workspan_fold::Tails;
+use workspan_fold::{FoldOptions, Thieves};
 use workspan_symbols::Workspace;
 use workspan_trace::chunk::{ALIGNMENT, ChunkKind};
 use workspan_trace::entry::{Note, PlaceEntry};
 use workspan_trace::event::{Event, Events};
-use workspan_trace::fold::{FoldOptions, Thieves};
 use workspan_trace::header::HEADER_SIZE;
 use workspan_trace::reader::{Chunk, Tolerance};
-use workspan_trace::seal::copy_with_tails;
-use workspan_trace::tails::Tails;
+use workspan_trace::seal::copy_with_records;
 use workspan_trace::window::{Window, copy_window};
 use workspan_trace::{Trace, TraceWriter};
 
@@ -93,7 +93,7 @@ pub fn finalize(
     let tails = tail_grain.map_or_else(Tails::default, |grain| tails(&trace, clock.length(grain)));
     let told = Told::read(&trace);
     let (places, mut warnings) = told.resolve(workspace);
-    let costs = costs(&trace, &told, &clock, tool);
+    let costs = costs(&told, &clock, tool);
     // Of a process that the recorded program started, its end is not known.
     let own = told.number("parent process") == u64::from(std::process::id());
     let facts = facts
@@ -269,7 +269,12 @@ impl Found<'_> {
         let mut told = self.told.notes.clone();
         match part {
             None => {
-                let sealed = copy_with_tails(trace, &rewritten, self.tails, &mut writer)?;
+                let sealed = copy_with_records(
+                    trace,
+                    &rewritten,
+                    |chunk| self.tails.instead_of(chunk),
+                    &mut writer,
+                )?;
                 let damage = sealed.damage.iter();
                 warnings.extend(damage.map(|d| format!("{spool}: {d}")));
                 for chunk in self.off_cpu.chunks(trace, None) {

@@ -1,7 +1,7 @@
 //! A thread: when it ran anything, and its records folded.
 
+use workspan_fold::{Fold, FoldOptions};
 use workspan_trace::event::Event;
-use workspan_trace::fold::{Fold, FoldOptions};
 use workspan_trace::wire::TaskRef;
 
 use super::stack::Stack;

@@ -1,14 +1,14 @@
 //! A stack whose places are used again as they are: pushing and popping large values copies none.
 
 /// What can be made as good as new.
-pub(super) trait Slot: Default {
+pub(crate) trait Slot: Default {
     /// Forgets what it was.
     fn reset(&mut self);
 }
 
 /// The stack. Its lowest items may be given up before those above.
 #[derive(Debug)]
-pub(super) struct Slots<T> {
+pub(crate) struct Slots<T> {
     slots: Vec<T>,
     /// Items of the lowest that are given up.
     from: usize,
@@ -28,19 +28,19 @@ impl<T> Default for Slots<T> {
 impl<T: Slot> Slots<T> {
     /// Items that are there.
     #[inline]
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.length - self.from
     }
 
     /// True for none.
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.length == self.from
     }
 
     /// A new item on top, as good as new.
     #[inline]
-    pub(super) fn push(&mut self) -> Option<&mut T> {
+    pub(crate) fn push(&mut self) -> Option<&mut T> {
         if self.is_empty() {
             (self.from, self.length) = (0, 0);
         }
@@ -55,7 +55,7 @@ impl<T: Slot> Slots<T> {
 
     /// The top one is popped; it stays readable by [`Slots::popped`] until the next push.
     #[inline]
-    pub(super) fn pop(&mut self) -> bool {
+    pub(crate) fn pop(&mut self) -> bool {
         let any = !self.is_empty();
         self.length -= usize::from(any);
         any
@@ -63,13 +63,13 @@ impl<T: Slot> Slots<T> {
 
     /// The lowest one is given up.
     #[inline]
-    pub(super) fn give_up_lowest(&mut self) {
+    pub(crate) fn give_up_lowest(&mut self) {
         self.from += usize::from(!self.is_empty());
     }
 
     /// The one just popped, and the one on top now.
     #[inline]
-    pub(super) fn popped(&mut self) -> Option<(&mut T, Option<&mut T>)> {
+    pub(crate) fn popped(&mut self) -> Option<(&mut T, Option<&mut T>)> {
         let (below, above) = self.slots.split_at_mut_checked(self.length)?;
         let top = below.get_mut(self.from..)?.last_mut();
         Some((above.first_mut()?, top))
@@ -77,7 +77,7 @@ impl<T: Slot> Slots<T> {
 
     /// The top one.
     #[inline]
-    pub(super) fn last(&self) -> Option<&T> {
+    pub(crate) fn last(&self) -> Option<&T> {
         if self.is_empty() {
             return None;
         }
@@ -86,7 +86,7 @@ impl<T: Slot> Slots<T> {
 
     /// The top one.
     #[inline]
-    pub(super) fn last_mut(&mut self) -> Option<&mut T> {
+    pub(crate) fn last_mut(&mut self) -> Option<&mut T> {
         if self.is_empty() {
             return None;
         }
@@ -95,7 +95,7 @@ impl<T: Slot> Slots<T> {
 
     /// The lowest one.
     #[inline]
-    pub(super) fn first(&self) -> Option<&T> {
+    pub(crate) fn first(&self) -> Option<&T> {
         if self.is_empty() {
             return None;
         }
@@ -104,49 +104,49 @@ impl<T: Slot> Slots<T> {
 
     /// The one below the top one.
     #[inline]
-    pub(super) fn below(&self) -> Option<&T> {
+    pub(crate) fn below(&self) -> Option<&T> {
         let at = self.length.checked_sub(2)?;
         self.slots.get(at).filter(|_| at >= self.from)
     }
 
     /// Item `i`, counted from the bottom with those given up.
     #[inline]
-    pub(super) fn get_mut(&mut self, i: usize) -> Option<&mut T> {
+    pub(crate) fn get_mut(&mut self, i: usize) -> Option<&mut T> {
         self.slots.get_mut(..self.length)?.get_mut(i)
     }
 
     /// All from item `i` on.
     #[inline]
-    pub(super) fn since(&self, i: usize) -> &[T] {
+    pub(crate) fn since(&self, i: usize) -> &[T] {
         self.slots.get(i..self.length).unwrap_or(&[])
     }
 
     /// All from item `i` on.
     #[inline]
-    pub(super) fn since_mut(&mut self, i: usize) -> &mut [T] {
+    pub(crate) fn since_mut(&mut self, i: usize) -> &mut [T] {
         self.slots.get_mut(i..self.length).unwrap_or(&mut [])
     }
 
     /// Only the lowest `length`, counted with those given up, stay.
     #[inline]
-    pub(super) fn truncate(&mut self, length: usize) {
+    pub(crate) fn truncate(&mut self, length: usize) {
         self.length = self.length.min(length.max(self.from));
     }
 
     /// How many there are, counted with those given up.
     #[inline]
-    pub(super) fn end(&self) -> usize {
+    pub(crate) fn end(&self) -> usize {
         self.length
     }
 
     /// None stays.
     #[inline]
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         (self.from, self.length) = (0, 0);
     }
 
     /// Bytes of memory.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         self.slots.len() * size_of::<T>()
     }
 }

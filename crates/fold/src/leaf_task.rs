@@ -1,18 +1,18 @@
 //! Tasks that end with their first strand, as half of a recursion's do: they need no place on the stack and no section of their own.
 //! Where the end is the next record, such a task goes from its creation into the section of the task below at once.
 
-use super::Fold;
-use super::inner::Inner;
-use super::path::End;
-use super::section::{Heaviest, SiteSum, Sum, Waits};
-use crate::event::{Event, Events};
-use crate::wire::TaskRef;
+use crate::Fold;
+use crate::nested_record::Inner;
+use crate::path::End;
+use crate::section::{Heaviest, SiteSum, Sum, Waits};
+use workspan_trace::event::{Event, Events};
+use workspan_trace::wire::TaskRef;
 
 impl Fold {
     /// The task named begins, by a record that starts at offset `at` and that was not put out yet: takes that record and the task's end, where that is the next
     /// one and nothing happens in between. Returns when it ends; else all is as it was.
     #[inline]
-    pub(super) fn whole_leaf(
+    pub(crate) fn whole_leaf(
         &mut self,
         (thread, seq): TaskRef,
         (before, began): (u64, u64),
@@ -20,7 +20,7 @@ impl Fold {
         at: usize,
     ) -> Option<u64> {
         let mut ahead = events.clone();
-        let Some((t, Event::End)) = ahead.of_join() else {
+        let Some((t, Event::End)) = ahead.next_of_join() else {
             return None;
         };
         let waits = self.frames.last()?.waits;

@@ -1,21 +1,21 @@
 //! What simply adds up over a subtree: work per block, and task lengths per site. Kept as lists of entries, of which
 //! each section owns a tail, and summed only when the section is folded.
 
-use crate::folded::FoldedSite;
+use workspan_trace::folded::FoldedSite;
 
 /// More entries than this are sorted to be summed.
 const MANY: usize = 256;
 
 /// Where a section's own entries start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Since {
+pub(crate) struct Since {
     blocks: u32,
     lengths: u32,
 }
 
 /// The lists.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(crate) struct Tally {
     /// From and to, each site + 1 or 0, as one key; and ticks.
     blocks: Vec<(u64, u64)>,
     /// Site and the logarithm of a length, as one key; and tasks.
@@ -27,7 +27,7 @@ pub(super) struct Tally {
 impl Tally {
     /// What comes from now on.
     #[inline]
-    pub(super) fn since(&self) -> Since {
+    pub(crate) fn since(&self) -> Since {
         Since {
             blocks: self.blocks.len() as u32,
             lengths: self.lengths.len() as u32,
@@ -36,13 +36,13 @@ impl Tally {
 
     /// A strand of this weight.
     #[inline]
-    pub(super) fn strand(&mut self, from: u32, to: u32, weight: u64) {
+    pub(crate) fn strand(&mut self, from: u32, to: u32, weight: u64) {
         self.last = Some(self.blocks.len());
         self.blocks.push((key(from, to), weight));
     }
 
     /// The strand that ended last, at a create, goes on to its end in no time: it ends where that is.
-    pub(super) fn ends_at(&mut self, place: u32) {
+    pub(crate) fn ends_at(&mut self, place: u32) {
         let last = self.last.and_then(|last| self.blocks.get_mut(last));
         if let Some((block, _)) = last {
             *block = key(parts(*block).0, place);
@@ -51,33 +51,33 @@ impl Tally {
 
     /// A task of this site ended, whose own strands weigh this.
     #[inline]
-    pub(super) fn task(&mut self, site: u32, weight: u64) {
+    pub(crate) fn task(&mut self, site: u32, weight: u64) {
         let length = 63 - (weight | 1).leading_zeros();
         self.lengths.push((key(site, length), 1));
     }
 
     /// A block of a folded strand: no strand ends there that others may go on.
-    pub(super) fn block(&mut self, from: u32, to: u32, weight: u64) {
+    pub(crate) fn block(&mut self, from: u32, to: u32, weight: u64) {
         self.last = None;
         self.blocks.push((key(from, to), weight));
     }
 
     /// So many tasks of this site, by the logarithm of what their own strands weigh.
-    pub(super) fn tasks(&mut self, site: u32, lengths: &[u64]) {
+    pub(crate) fn tasks(&mut self, site: u32, lengths: &[u64]) {
         let some = lengths.iter().enumerate().filter(|n| *n.1 > 0);
         let entry = |(length, &n): (usize, &u64)| (key(site, length as u32), n);
         self.lengths.extend(some.map(entry));
     }
 
     /// Sums all entries since then: at most one of a key is left.
-    pub(super) fn sum(&mut self, since: Since) {
+    pub(crate) fn sum(&mut self, since: Since) {
         self.last = None;
         sum(&mut self.blocks, since.blocks as usize);
         sum(&mut self.lengths, since.lengths as usize);
     }
 
     /// Tells what was summed: lengths into `sites`, of which each has its row, and blocks.
-    pub(super) fn tell(
+    pub(crate) fn tell(
         &self,
         since: Since,
         sites: &mut [FoldedSite],
@@ -102,14 +102,14 @@ impl Tally {
     }
 
     /// Forgets all.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.blocks.clear();
         self.lengths.clear();
         self.last = None;
     }
 
     /// Bytes of memory.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         (self.blocks.len() + self.lengths.len()) * size_of::<(u64, u64)>()
     }
 }

@@ -2,15 +2,15 @@
 
 use std::ops::Range;
 
-use super::Fold;
-use super::inner::Inner;
-use super::path::{End, START};
-use super::section::{Frame, Group, Heaviest, SiteSum, Via, Waits};
+use crate::Fold;
+use crate::nested_record::Inner;
+use crate::path::{End, START};
+use crate::section::{Frame, Group, Heaviest, SiteSum, Via, Waits};
 
 impl Fold {
     /// Gives up the sections that are as long as the grain at `t`.
     #[inline]
-    pub(super) fn give_up_old(&mut self, t: u64) {
+    pub(crate) fn give_up_old(&mut self, t: u64) {
         while let Some(oldest) = self.sections.first() {
             if oldest.length(t) < self.grain_of(oldest) {
                 return;
@@ -20,7 +20,7 @@ impl Fold {
     }
 
     /// Gives up all sections.
-    pub(super) fn give_up(&mut self) {
+    pub(crate) fn give_up(&mut self) {
         self.inner = Inner::Nothing;
         while !self.sections.is_empty() {
             self.give_up_oldest();
@@ -60,7 +60,7 @@ impl Fold {
     }
 
     /// A strand of the task on top has begun, after the record put out last: a section may start there.
-    pub(super) fn strand_begins(&mut self, t: u64) {
+    pub(crate) fn strand_begins(&mut self, t: u64) {
         if let Some(top) = self.frames.last()
             && self.sections.is_empty()
             && !top.barred
@@ -70,7 +70,7 @@ impl Fold {
         }
     }
 
-    pub(super) fn section_begins(&mut self, t: u64, through: u64, node: u32, whole: bool) {
+    pub(crate) fn section_begins(&mut self, t: u64, through: u64, node: u32, whole: bool) {
         if self.over || self.cuts.off > 0 {
             return;
         }
@@ -92,7 +92,7 @@ impl Fold {
     }
 
     /// The open strand of the task on top ends at `t`, at a place (site + 1, 0 unknown).
-    pub(super) fn strand_ends(&mut self, t: u64, at: u32) {
+    pub(crate) fn strand_ends(&mut self, t: u64, at: u32) {
         if self.frames.last().is_some_and(|top| top.waits != Waits::No) {
             self.goes_on_unsaid(t);
         }
@@ -155,7 +155,7 @@ impl Fold {
 
     /// Takes the pause out of what is open, when it may lie between the record before and the one at `t`.
     #[cold]
-    pub(super) fn take_pause(&mut self, before: u64, t: u64) {
+    pub(crate) fn take_pause(&mut self, before: u64, t: u64) {
         let pause = self.pause;
         self.pause_records -= 1;
         if t.saturating_sub(before) < pause {
@@ -175,7 +175,7 @@ impl Fold {
     }
 
     /// A task begins on top, after its record was put out.
-    pub(super) fn push(&mut self, frame: Frame, base: Option<(u64, u32)>) {
+    pub(crate) fn push(&mut self, frame: Frame, base: Option<(u64, u32)>) {
         let t = frame.start;
         self.frames.push(frame);
         match base {
@@ -188,7 +188,7 @@ impl Fold {
     }
 
     /// The task named begins on top.
-    pub(super) fn begin(&mut self, (thread, seq): (u32, u64), t: u64) {
+    pub(crate) fn begin(&mut self, (thread, seq): (u32, u64), t: u64) {
         let own = thread == self.thread;
         if own {
             self.waits_no_more();
@@ -222,7 +222,7 @@ impl Fold {
 
     /// The entry of a task that the section on top created and that has not begun. Tasks are begun in the order of their creation,
     /// or in the opposite one; of others only the last few are looked at.
-    pub(super) fn find_child(&self, seq: u64) -> Option<u32> {
+    pub(crate) fn find_child(&self, seq: u64) -> Option<u32> {
         const NEAR: usize = 32;
         let from = self.sections.last()?.children as usize;
         let mine = self.children.since(from);
@@ -236,7 +236,7 @@ impl Fold {
     }
 
     /// The task on top has ended and its record was put out: it is popped, unless it waits for those that it created to run next.
-    pub(super) fn pop(&mut self, t: u64) {
+    pub(crate) fn pop(&mut self, t: u64) {
         if !self.lingers_on_top() {
             self.leave(t);
             self.settle(t);
@@ -244,7 +244,7 @@ impl Fold {
     }
 
     /// The task on top is popped, and if it is all folded or can be, it goes into the section below.
-    pub(super) fn leave(&mut self, t: u64) {
+    pub(crate) fn leave(&mut self, t: u64) {
         let depth = self.frames.len().saturating_sub(1) as u32;
         let Some(&frame) = self.frames.last() else {
             return self.give_up();
@@ -279,7 +279,7 @@ impl Fold {
             Via::Foreign => return None,
             Via::Join { deferred } => {
                 // The inline child is created by the continuation of the other's creation.
-                let children = self.options.thieves == super::Thieves::TakeChildren;
+                let children = self.options.thieves == crate::Thieves::TakeChildren;
                 if deferred == children {
                     inner.envelope.add(0, 1);
                 }
@@ -321,7 +321,7 @@ impl Fold {
 
     /// Of the children from this one on, those at the end of the list that have ended are forgotten.
     #[inline]
-    pub(super) fn forget_ended(&mut self, own: usize) {
+    pub(crate) fn forget_ended(&mut self, own: usize) {
         while self.children.end() > own && self.children.last().is_some_and(|c| c.ended) {
             self.children.pop();
         }
@@ -344,7 +344,7 @@ impl Fold {
 
     /// Adds to these of the list, or puts it at `end`. Returns where the list ends then.
     #[inline]
-    pub(super) fn add_site(&mut self, known: Range<usize>, end: usize, sum: SiteSum) -> usize {
+    pub(crate) fn add_site(&mut self, known: Range<usize>, end: usize, sum: SiteSum) -> usize {
         let known = self.sites.get_mut(known).unwrap_or(&mut []);
         if let Some(known) = known.iter_mut().find(|s| s.site == sum.site) {
             known.work = known.work.saturating_add(sum.work);
@@ -362,6 +362,6 @@ impl Fold {
 /// Where a block starts that comes after one that ended at `at` (site + 1, 0 unknown), of a task of this site. A block that starts at its task's own
 /// site is one at the task's start. What a recursion goes on with after its join is another, though the two are one line.
 #[inline]
-pub(super) fn goes_on_at(site: u32, at: u32) -> u32 {
+pub(crate) fn goes_on_at(site: u32, at: u32) -> u32 {
     if site.saturating_add(1) == at { 0 } else { at }
 }

@@ -1,7 +1,7 @@
 //! Heaviest paths as lists that share their beginnings, so that a fork copies nothing.
 
 /// No node: the beginning.
-pub(super) const START: u32 = u32::MAX;
+pub(crate) const START: u32 = u32::MAX;
 
 /// A piece of a path: strands of one task, one after the other.
 #[derive(Debug, Clone, Copy)]
@@ -15,14 +15,14 @@ struct Node {
 
 /// The end of a path: a node, and what was run since by the task that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct End {
+pub(crate) struct End {
     pub node: u32,
     pub weight: u64,
 }
 
 /// The nodes; each section owns a tail of them.
 #[derive(Debug, Default)]
-pub(super) struct Paths {
+pub(crate) struct Paths {
     nodes: Vec<Node>,
     /// Kept for its memory.
     sums: Vec<Node>,
@@ -30,12 +30,12 @@ pub(super) struct Paths {
 
 impl Paths {
     /// Nodes so far.
-    pub(super) fn length(&self) -> u32 {
+    pub(crate) fn length(&self) -> u32 {
         self.nodes.len() as u32
     }
 
     /// Makes the path's end a node.
-    pub(super) fn close(&mut self, end: &mut End, site: u32, depth: u32) {
+    pub(crate) fn close(&mut self, end: &mut End, site: u32, depth: u32) {
         if end.weight > 0 {
             self.nodes.push(Node {
                 before: end.node,
@@ -52,7 +52,7 @@ impl Paths {
 
     /// Sums the path from node `from` on, by site and by whether it is of the task at `depth`; only these sums are left of all
     /// nodes from there on. Calls `f(site, true for that task's own, weight)`.
-    pub(super) fn sum(
+    pub(crate) fn sum(
         &mut self,
         from: u32,
         end: &mut End,
@@ -87,12 +87,12 @@ impl Paths {
     }
 
     /// Forgets all.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.nodes.clear();
     }
 
     /// Bytes of memory.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         self.nodes.len() * size_of::<Node>()
     }
 }

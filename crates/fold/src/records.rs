@@ -2,18 +2,18 @@
 
 use std::ops::Range;
 
-use super::Fold;
-use super::section::{Frame, Waits};
-use crate::event::Event;
-use crate::open::Place;
-use crate::wire::Kind;
+use crate::Fold;
+use crate::section::{Frame, Waits};
+use workspan_trace::event::Event;
+use workspan_trace::open::Place;
+use workspan_trace::wire::Kind;
 
 /// Counts beyond this are damage, and one can still count on from here.
 const MOST: u64 = u64::MAX >> 1;
 
 impl Fold {
     /// A record, which is this part of the piece that is fed and whose ticks counted from `before`.
-    pub(super) fn record(&mut self, before: u64, t: u64, event: Event<'_>, bytes: Range<usize>) {
+    pub(crate) fn record(&mut self, before: u64, t: u64, event: Event<'_>, bytes: Range<usize>) {
         if self.members.lingering > 0 && !matches!(event, Event::Begin(_)) {
             self.not_next(t, &event);
         }
@@ -194,7 +194,7 @@ impl Fold {
     }
 
     /// Tasks of which the beginning is not known: none of them is folded.
-    pub(super) fn restart(&mut self, stack: impl Iterator<Item = Place>, t: u64) {
+    pub(crate) fn restart(&mut self, stack: impl Iterator<Item = Place>, t: u64) {
         for place in stack {
             let mut frame = Frame::new(0, t);
             (frame.dirty, frame.barred) = (true, true);
@@ -218,7 +218,7 @@ impl Fold {
     }
 
     /// Another task begins on top of one that runs.
-    pub(super) fn interrupt(&mut self, t: u64) {
+    pub(crate) fn interrupt(&mut self, t: u64) {
         if self.frames.last().is_some_and(|top| top.waits == Waits::No) {
             self.strand_ends(t, 0);
             if let Some(top) = self.frames.last_mut() {

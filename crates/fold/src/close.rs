@@ -1,11 +1,11 @@
 //! Makes a section one folded record.
 
-use super::Fold;
-use super::output::{Mark, extended_head, head};
-use super::section::Child;
-use crate::entry::push_varint;
-use crate::folded::FoldedSite;
-use crate::wire::Kind;
+use crate::Fold;
+use crate::output::{Mark, extended_head, head};
+use crate::section::Child;
+use workspan_trace::entry::push_varint;
+use workspan_trace::folded::FoldedSite;
+use workspan_trace::wire::Kind;
 
 /// While the task below may still be folded itself, its inside is only where that saves so many bytes: most such records
 /// would be written for nothing.
@@ -17,7 +17,7 @@ impl Fold {
     /// The open strand of the task on top has just ended at `t`, and the record that says so was not yet put out: folds the section
     /// where that can be and saves room. `ends`: with the task.
     #[inline]
-    pub(super) fn shut(&mut self, t: u64, ends: bool) {
+    pub(crate) fn shut(&mut self, t: u64, ends: bool) {
         if self.sections.last().is_some_and(|s| s.sum.tasks > 0) {
             self.shut_some(t, ends);
         }
@@ -54,7 +54,7 @@ impl Fold {
     }
 
     /// The task on top lingered, and all that it created into its scope has ended: as [`Fold::shut`], for a task whose end was put out.
-    pub(super) fn shut_ended(&mut self, t: u64) {
+    pub(crate) fn shut_ended(&mut self, t: u64) {
         let lives = self.sections.len();
         let Some(section) = self.sections.last() else {
             return;

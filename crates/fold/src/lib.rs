@@ -13,61 +13,42 @@
 //! Beyond §7, these are never folded: detached tasks, tasks that did not wait for all of their children, dependences, yields, what a
 //! loop's chunks create, records of counters, and sections whose envelope has more than eight corners.
 
-mod cuts;
+mod close;
+mod constraints;
 mod envelope;
-mod inner;
-mod leaf;
+mod histogram;
+mod leaf_join;
+mod leaf_task;
+mod nested_record;
+mod options;
 mod output;
-mod outside;
-mod outward;
 mod path;
+mod ready_outside;
 mod records;
+mod recycled_stack;
 mod section;
-mod shut;
-mod slots;
-mod small;
 mod stack;
-mod tally;
+mod tail_spawns;
+mod thread_tail;
 mod waits;
 
-use crate::event::{Event, Events};
-use crate::folded::FoldedRecord;
-use crate::open::Open;
+use workspan_trace::event::{Event, Events};
+use workspan_trace::folded::FoldedRecord;
+use workspan_trace::open::Open;
 
-pub use self::cuts::Cut;
-use self::cuts::Cuts;
-use self::inner::Inner;
-use self::output::Output;
-use self::outside::Outside;
-use self::outward::Members;
-use self::path::Paths;
-use self::section::{Child, Frame, Group, Section, SiteSum};
-use self::slots::Slots;
-use self::small::Fresh;
-use self::tally::Tally;
-
-/// Which edges carry a burden (MODEL.md §2).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Thieves {
-    /// Thieves take children: the create edge of deferred ones.
-    #[default]
-    TakeChildren,
-    /// Thieves take continuations: the edge to what follows a deferred create.
-    TakeContinuations,
-}
-
-/// How to fold.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoldOptions {
-    /// Only what is shorter is folded, in ticks.
-    pub grain: u64,
-    /// Who carries the burden.
-    pub thieves: Thieves,
-    /// Tasks of these sites stay tasks, ascending.
-    pub kept: Vec<u32>,
-    /// Bytes of memory for what may still be folded. Beyond, it no longer may.
-    pub memory: usize,
-}
+pub use crate::constraints::Cut;
+use crate::constraints::Cuts;
+use crate::histogram::Tally;
+use crate::leaf_join::Fresh;
+use crate::nested_record::Inner;
+pub use crate::options::{FoldOptions, Thieves};
+use crate::output::Output;
+use crate::path::Paths;
+use crate::ready_outside::Outside;
+use crate::recycled_stack::Slots;
+use crate::section::{Child, Frame, Group, Section, SiteSum};
+use crate::tail_spawns::Members;
+pub use crate::thread_tail::Tails;
 
 /// Folds a thread's records as they come. Time O(1) a record, but for the sites and blocks of a subtree; memory in proportion to the
 /// stack and to the records of one grain.

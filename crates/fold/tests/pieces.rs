@@ -2,8 +2,8 @@
 //! where all of their records are in one piece, and like any others where they are not.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use workspan_fold::{Cut, Fold, FoldOptions, Thieves};
 use workspan_trace::event::Events;
-use workspan_trace::fold::{Cut, Fold, FoldOptions, Thieves};
 use workspan_trace::wire::{Kind, SLACK, create, put_head, put_varint, wait};
 
 /// Small numbers that look random.

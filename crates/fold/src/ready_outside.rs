@@ -4,12 +4,12 @@
 //! created before the section and begins after it stands ready all the time in between, so where there is one for each idle worker, whatever
 //! stands ready inside of the section changes nothing.
 
-use super::Fold;
-use super::section::Section;
+use crate::Fold;
+use crate::section::Section;
 
 /// What is known of the thread's tasks and of the other workers.
 #[derive(Debug, Default)]
-pub(super) struct Outside {
+pub(crate) struct Outside {
     /// Tasks created here that have not begun, but for those that another thread will run.
     waiting: u64,
     /// Counts of creates that other threads run, descending.
@@ -26,13 +26,13 @@ impl Fold {
     }
 
     /// So many workers are idle from now on.
-    pub(super) fn set_idle(&mut self, workers: u32, short: u64) {
+    pub(crate) fn set_idle(&mut self, workers: u32, short: u64) {
         self.outside.idle = (workers, short);
     }
 
     /// The thread's create of this count stands ready, or will.
     #[inline]
-    pub(super) fn waits_outside(&mut self, seq: u64) {
+    pub(crate) fn waits_outside(&mut self, seq: u64) {
         let taken = &mut self.outside.taken;
         while taken.pop_if(|&mut next| next < seq).is_some() {}
         if taken.pop_if(|&mut next| next == seq).is_none() {
@@ -42,19 +42,19 @@ impl Fold {
 
     /// One of them begins here.
     #[inline]
-    pub(super) fn waits_no_more(&mut self) {
+    pub(crate) fn waits_no_more(&mut self) {
         self.outside.waiting = self.outside.waiting.saturating_sub(1);
     }
 
     /// How many stand ready.
     #[inline]
-    pub(super) fn waiting(&self) -> u64 {
+    pub(crate) fn waiting(&self) -> u64 {
         self.outside.waiting
     }
 
     /// Below how many ticks a section may be folded. No section may be longer than one inside of it: that has as many tasks outside, or more.
     #[inline]
-    pub(super) fn grain_of(&self, section: &Section) -> u64 {
+    pub(crate) fn grain_of(&self, section: &Section) -> u64 {
         let (workers, short) = self.outside.idle;
         let grain = self.options.grain;
         if section.outside >= u64::from(workers) {

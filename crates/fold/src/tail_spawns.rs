@@ -8,9 +8,9 @@
 //! The task stays on the stack until then: it *lingers*. What it created has to begin next, on top of it; anything else
 //! gives it up.
 
-use super::Fold;
-use super::section::{Group, Waits};
-use crate::event::{Event, WaitFor};
+use crate::Fold;
+use crate::section::{Group, Waits};
+use workspan_trace::event::{Event, WaitFor};
 
 /// Tasks that may linger on top of each other.
 const LINGERING: u32 = 64;
@@ -19,7 +19,7 @@ const REMEMBERED: usize = 512;
 
 /// Which scopes tasks are members of.
 #[derive(Debug, Default)]
-pub(super) struct Members {
+pub(crate) struct Members {
     /// Tasks on the stack that linger.
     pub lingering: u32,
     /// Created by this thread and not yet begun: count, site, scope. By their counts.
@@ -30,7 +30,7 @@ pub(super) struct Members {
 
 impl Members {
     /// The thread's create of this count was one into a scope.
-    pub(super) fn created(&mut self, seq: u64, site: u32, scope: (u32, u64)) {
+    pub(crate) fn created(&mut self, seq: u64, site: u32, scope: (u32, u64)) {
         if self.waiting.len() >= REMEMBERED {
             self.waiting.drain(..REMEMBERED / 2);
         }
@@ -38,26 +38,26 @@ impl Members {
     }
 
     /// It begins on this thread: its site and scope, where remembered.
-    pub(super) fn begun(&mut self, seq: u64) -> Option<(u32, (u32, u64))> {
+    pub(crate) fn begun(&mut self, seq: u64) -> Option<(u32, (u32, u64))> {
         let at = self.waiting.binary_search_by_key(&seq, |w| w.0).ok()?;
         let (_, site, scope) = self.waiting.remove(at);
         Some((site, scope))
     }
 
     /// A task waits.
-    pub(super) fn waited(&mut self, what: &WaitFor<'_>) {
+    pub(crate) fn waited(&mut self, what: &WaitFor<'_>) {
         self.mixed |= !matches!(what, WaitFor::Scope(..) | WaitFor::Signals(_));
     }
 
     /// Bytes of memory.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         self.waiting.len() * size_of::<(u64, u32, (u32, u64))>()
     }
 }
 
 impl Fold {
     /// The section's group of what its task creates into the scope that it is itself a member of.
-    pub(super) fn outward(&mut self) -> Option<u32> {
+    pub(crate) fn outward(&mut self) -> Option<u32> {
         let from = self.sections.last()?.groups as usize;
         if self.members.mixed {
             return None;
@@ -71,7 +71,7 @@ impl Fold {
     }
 
     /// The task on top ends: true where nothing of it is left but what it created into its own scope, and that may run next.
-    pub(super) fn lingers(&mut self, t: u64) -> bool {
+    pub(crate) fn lingers(&mut self, t: u64) -> bool {
         let Some(section) = self.sections.last() else {
             return false;
         };
@@ -99,19 +99,19 @@ impl Fold {
     }
 
     /// True while the task on top lingers.
-    pub(super) fn lingers_on_top(&self) -> bool {
+    pub(crate) fn lingers_on_top(&self) -> bool {
         self.frames.last().map(|top| top.waits) == Some(Waits::Lingers)
     }
 
     /// Gives up all sections; no task lingers any more.
-    pub(super) fn abandon(&mut self) {
+    pub(crate) fn abandon(&mut self) {
         self.give_up();
         while self.members.lingering > 0 && self.drop_ended() {}
     }
 
     /// A record comes while the task on top lingers, and is no task's beginning.
     #[cold]
-    pub(super) fn not_next(&mut self, t: u64, event: &Event<'_>) {
+    pub(crate) fn not_next(&mut self, t: u64, event: &Event<'_>) {
         let nothing =
             matches!(event, Event::Readings(list) if list.is_empty() && t == self.out.mark().last);
         if !nothing && self.lingers_on_top() {
@@ -130,7 +130,7 @@ impl Fold {
     }
 
     /// A task has ended and was popped: those below that only waited for it to end are over, and folded.
-    pub(super) fn settle(&mut self, t: u64) {
+    pub(crate) fn settle(&mut self, t: u64) {
         while self.lingers_on_top() {
             let Some(section) = self.sections.last() else {
                 self.drop_ended();

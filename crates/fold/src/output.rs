@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use crate::wire::Kind;
+use workspan_trace::wire::Kind;
 
 /// A place between two records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Mark {
+pub(crate) struct Mark {
     /// Bytes put out before it.
     pub at: u64,
     /// Time of the record before it.
@@ -16,7 +16,7 @@ pub(super) struct Mark {
 /// Records put out and not yet taken away. Those that go out as they came are copied many at a time: they wait in the piece that was
 /// fed.
 #[derive(Debug, Default)]
-pub(super) struct Output {
+pub(crate) struct Output {
     bytes: Vec<u8>,
     /// The piece, and which part of it comes after `bytes`.
     piece: Vec<u8>,
@@ -31,14 +31,14 @@ pub(super) struct Output {
 
 impl Output {
     /// The first record's ticks count from here.
-    pub(super) fn start(&mut self, base: u64) {
+    pub(crate) fn start(&mut self, base: u64) {
         if !self.started {
             (self.started, self.base, self.last) = (true, base, base);
         }
     }
 
     /// The records that are looked at next are these.
-    pub(super) fn feed(&mut self, piece: &[u8]) {
+    pub(crate) fn feed(&mut self, piece: &[u8]) {
         self.flush();
         self.piece.clear();
         self.piece.extend_from_slice(piece);
@@ -46,7 +46,7 @@ impl Output {
     }
 
     /// Nothing waits.
-    pub(super) fn flush(&mut self) {
+    pub(crate) fn flush(&mut self) {
         let some = self.piece.get(self.waiting.clone()).unwrap_or(&[]);
         self.bytes.extend_from_slice(some);
         self.waiting.start = self.waiting.end;
@@ -54,7 +54,7 @@ impl Output {
 
     /// The place after the last record.
     #[inline]
-    pub(super) fn mark(&self) -> Mark {
+    pub(crate) fn mark(&self) -> Mark {
         Mark {
             at: self.gone + (self.bytes.len() + self.waiting.len()) as u64,
             last: self.last,
@@ -68,7 +68,7 @@ impl Output {
 
     /// Appends the record in this part of the piece as it came: `before` is the time its ticks counted from, `t` its own.
     #[inline]
-    pub(super) fn copy(&mut self, before: u64, t: u64, record: Range<usize>) {
+    pub(crate) fn copy(&mut self, before: u64, t: u64, record: Range<usize>) {
         if self.last != before {
             self.copy_later(t, record);
         } else if self.waiting.end == record.start {
@@ -93,21 +93,21 @@ impl Output {
     }
 
     /// Appends a record that is nothing but a head.
-    pub(super) fn put(&mut self, kind: Kind, t: u64) {
+    pub(crate) fn put(&mut self, kind: Kind, t: u64) {
         self.flush();
         head(&mut self.bytes, kind as u8, t.saturating_sub(self.last));
         self.last = t;
     }
 
     /// Appends bytes that are no record.
-    pub(super) fn copy_bad(&mut self, bytes: &[u8]) {
+    pub(crate) fn copy_bad(&mut self, bytes: &[u8]) {
         self.flush();
         self.bytes.extend_from_slice(bytes);
     }
 
     /// Puts `records`, at the time of the record before `to`, in place of what stands between the marks.
     /// Returns where they end.
-    pub(super) fn replace(&mut self, from: Mark, to: Mark, records: &[u8]) -> Mark {
+    pub(crate) fn replace(&mut self, from: Mark, to: Mark, records: &[u8]) -> Mark {
         self.flush();
         let (start, end) = (self.index(from), self.index(to));
         if end == self.bytes.len() {
@@ -123,17 +123,17 @@ impl Output {
     }
 
     /// What stands before the mark, and what its ticks count from.
-    pub(super) fn before(&self, mark: Mark) -> (&[u8], u64) {
+    pub(crate) fn before(&self, mark: Mark) -> (&[u8], u64) {
         (self.bytes.get(..self.index(mark)).unwrap_or(&[]), self.base)
     }
 
     /// What stands after it; its ticks count from the mark's time.
-    pub(super) fn after(&self, mark: Mark) -> &[u8] {
+    pub(crate) fn after(&self, mark: Mark) -> &[u8] {
         self.bytes.get(self.index(mark)..).unwrap_or(&[])
     }
 
     /// Takes away what stands before the mark.
-    pub(super) fn take(&mut self, mark: Mark) {
+    pub(crate) fn take(&mut self, mark: Mark) {
         let end = self.index(mark);
         self.bytes.drain(..end);
         self.gone += end as u64;
@@ -141,13 +141,13 @@ impl Output {
     }
 
     /// Bytes of memory.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         self.bytes.len() + self.waiting.len()
     }
 }
 
 /// Appends a record's head; `code` is its kind in the head's low 5 bits.
-pub(super) fn head(out: &mut Vec<u8>, code: u8, delta: u64) {
+pub(crate) fn head(out: &mut Vec<u8>, code: u8, delta: u64) {
     let delta = delta.min((1 << 56) - 1);
     let n = (71 - delta.leading_zeros() as usize) / 8;
     let word = u64::from(code) | (n as u64) << 5 | delta << 8;
@@ -155,7 +155,7 @@ pub(super) fn head(out: &mut Vec<u8>, code: u8, delta: u64) {
 }
 
 /// Appends the head of a record of one of the further kinds.
-pub(super) fn extended_head(out: &mut Vec<u8>, kind: Kind, delta: u64) {
+pub(crate) fn extended_head(out: &mut Vec<u8>, kind: Kind, delta: u64) {
     head(out, Kind::Extended as u8, delta);
     out.push(kind as u8);
 }

@@ -4,15 +4,15 @@
 //! need no place on the stack and no section of their own: a join's child is remembered until the records after its beginning are
 //! looked at, and where they are those of such a task, it goes into the section of the task that joins at once.
 
-use super::envelope::Envelope;
-use super::path::End;
-use super::section::{Frame, Heaviest, Section, SiteSum, Sum, Via};
-use super::{Fold, Thieves};
-use crate::event::{Event, Events};
+use crate::envelope::Envelope;
+use crate::path::End;
+use crate::section::{Frame, Heaviest, Section, SiteSum, Sum, Via};
+use crate::{Fold, Thieves};
+use workspan_trace::event::{Event, Events};
 
 /// A join's child that has begun, and of which no other record was looked at.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Fresh {
+pub(crate) struct Fresh {
     /// Its create count.
     pub seq: u64,
     pub site: u32,
@@ -41,7 +41,7 @@ struct Twig {
 
 impl Fold {
     /// It goes on the stack, as any task.
-    pub(super) fn push_fresh(&mut self, fresh: Fresh) {
+    pub(crate) fn push_fresh(&mut self, fresh: Fresh) {
         let frame = Frame {
             site: Some(fresh.site),
             from: fresh.site.saturating_add(1),
@@ -57,7 +57,7 @@ impl Fold {
     /// Takes the records up to the child's end, where there is next to nothing in it and nothing else happens meanwhile: the time of the
     /// last one. `(at, before)` are offset and time of the record before, `fed` what was fed before the piece.
     #[inline]
-    pub(super) fn small(
+    pub(crate) fn small(
         &mut self,
         fresh: Fresh,
         events: &mut Events<'_>,
@@ -65,7 +65,7 @@ impl Fold {
         fed: u64,
     ) -> Option<u64> {
         let mut ahead = events.clone();
-        let (t, event) = ahead.of_join()?;
+        let (t, event) = ahead.next_of_join()?;
         let (t, last, twig) = match event {
             Event::Join { site } => {
                 let (twig, last) = Twig::read(site, t, &mut ahead)?;
@@ -102,7 +102,7 @@ impl Fold {
 
     /// True when no section is as long as the grain at `t`, and nothing pauses or cuts until then.
     #[inline]
-    pub(super) fn nothing_happens(&self, t: u64) -> bool {
+    pub(crate) fn nothing_happens(&self, t: u64) -> bool {
         let young = |oldest: &Section| oldest.length(t) < self.grain_of(oldest);
         self.pause == 0
             && t < self.cuts.next
@@ -112,7 +112,7 @@ impl Fold {
 
     /// Weight and probes of a strand.
     #[inline]
-    pub(super) fn weigh(&self, from: u64, to: u64) -> (u64, u64) {
+    pub(crate) fn weigh(&self, from: u64, to: u64) -> (u64, u64) {
         let length = to.saturating_sub(from);
         let probes = self.probes.min(length);
         (length - probes, probes)
@@ -158,7 +158,7 @@ impl Fold {
         self.tally.strand(to, 0, first);
         self.tally.strand(to, 0, second);
         self.tally
-            .strand(super::stack::goes_on_at(fresh.site, to), 0, after);
+            .strand(crate::stack::goes_on_at(fresh.site, to), 0, after);
         self.tally.task(site, first);
         self.tally.task(site, second);
         let both = first.saturating_add(second);
@@ -241,16 +241,16 @@ impl Twig {
     /// The rest of its records, after the one at which it joins; and the last of them.
     #[inline]
     fn read<'a>(site: u32, joins: u64, ahead: &mut Events<'a>) -> Option<(Twig, Event<'a>)> {
-        let (first_ends, Event::End) = ahead.of_join()? else {
+        let (first_ends, Event::End) = ahead.next_of_join()? else {
             return None;
         };
-        let (_, Event::Next) = ahead.of_join()? else {
+        let (_, Event::Next) = ahead.next_of_join()? else {
             return None;
         };
-        let (goes_on, Event::EndResume) = ahead.of_join()? else {
+        let (goes_on, Event::EndResume) = ahead.next_of_join()? else {
             return None;
         };
-        let (ends, last) = ahead.of_join()?;
+        let (ends, last) = ahead.next_of_join()?;
         let twig = Twig {
             site,
             joins,

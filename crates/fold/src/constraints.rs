@@ -1,6 +1,6 @@
 //! What a reader knows of a run beforehand, and folding has to respect.
 
-use super::Fold;
+use crate::Fold;
 
 /// What to do at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub enum Cut {
 
 /// The moments still to come.
 #[derive(Debug)]
-pub(super) struct Cuts {
+pub(crate) struct Cuts {
     /// When the next one is.
     pub next: u64,
     /// Times off the CPU that are not over.
@@ -38,7 +38,7 @@ impl Default for Cuts {
 
 impl Cuts {
     /// In the order of time.
-    pub(super) fn new(mut cuts: Vec<(u64, Cut)>) -> Cuts {
+    pub(crate) fn new(mut cuts: Vec<(u64, Cut)>) -> Cuts {
         cuts.reverse();
         Cuts {
             next: cuts.last().map_or(u64::MAX, |cut| cut.0),
@@ -51,7 +51,7 @@ impl Cuts {
 impl Fold {
     /// The record to come is at `t`.
     #[cold]
-    pub(super) fn cut(&mut self, t: u64) {
+    pub(crate) fn cut(&mut self, t: u64) {
         while let Some((_, cut)) = self.cuts.rest.pop_if(|cut| cut.0 <= t) {
             match cut {
                 Cut::Idle { workers, short } => self.set_idle(workers, short),

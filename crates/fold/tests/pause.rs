@@ -1,8 +1,8 @@
 //! While a thread folds its records it does not run the program: that time is neither work nor does it keep a subtree from being folded.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use workspan_fold::{Fold, FoldOptions, Thieves};
 use workspan_trace::event::{Event, Events};
-use workspan_trace::fold::{Fold, FoldOptions, Thieves};
 use workspan_trace::folded::FoldedRecord;
 use workspan_trace::wire::{Kind, SLACK, put_head, put_varint};
 

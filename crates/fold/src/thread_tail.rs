@@ -6,11 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::chunk::ChunkKind;
-use crate::event::{Event, Events};
-use crate::fold::{Fold, FoldOptions};
-use crate::open::Open;
-use crate::reader::{Chunk, Tolerance, Trace};
+use crate::{Fold, FoldOptions};
+use workspan_trace::chunk::ChunkKind;
+use workspan_trace::event::{Event, Events};
+use workspan_trace::open::Open;
+use workspan_trace::reader::{Chunk, Tolerance, Trace};
 
 /// Of a thread with more bytes of records the last ones are no matter.
 const MOST: usize = 4 << 20;

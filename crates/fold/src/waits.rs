@@ -1,22 +1,22 @@
 //! Creates, scopes, waits, and the going on after them.
 
-use super::section::{Group, Heaviest, Waits};
-use super::small::Fresh;
-use super::{Fold, Thieves};
-use crate::event::WaitFor;
-use crate::wire::create;
+use crate::leaf_join::Fresh;
+use crate::section::{Group, Heaviest, Waits};
+use crate::{Fold, Thieves};
+use workspan_trace::event::WaitFor;
+use workspan_trace::wire::create;
 
 /// Tasks a wait may name.
 const NAMED: u64 = 16;
 
 impl Fold {
     #[inline]
-    pub(super) fn is_kept(&self, site: u32) -> bool {
+    pub(crate) fn is_kept(&self, site: u32) -> bool {
         self.options.kept.binary_search(&site).is_ok()
     }
 
     /// All that the section on top created has been joined, and it has no scope open. (Groups that are over are forgotten.)
-    pub(super) fn all_joined(&mut self) -> bool {
+    pub(crate) fn all_joined(&mut self) -> bool {
         let Some(section) = self.sections.last() else {
             return false;
         };
@@ -29,7 +29,7 @@ impl Fold {
     }
 
     /// All is joined but for scopes that were opened in the open strand.
-    pub(super) fn all_joined_before(&self) -> bool {
+    pub(crate) fn all_joined_before(&self) -> bool {
         let Some(section) = self.sections.last() else {
             return false;
         };
@@ -52,8 +52,8 @@ impl Fold {
         }
     }
 
-    /// [`crate::wire::Kind::Join`], of which the record was put out.
-    pub(super) fn join(&mut self, site: u32, t: u64) {
+    /// [`workspan_trace::wire::Kind::Join`], of which the record was put out.
+    pub(crate) fn join(&mut self, site: u32, t: u64) {
         let seq = self.tasks;
         self.tasks += 2;
         self.waits_outside(seq);
@@ -80,8 +80,8 @@ impl Fold {
         });
     }
 
-    /// [`crate::wire::Kind::Next`].
-    pub(super) fn next(&mut self, t: u64) {
+    /// [`workspan_trace::wire::Kind::Next`].
+    pub(crate) fn next(&mut self, t: u64) {
         match self.frames.last_mut().and_then(|top| top.next.take()) {
             Some((seq, site)) => {
                 self.waits_no_more();
@@ -96,8 +96,8 @@ impl Fold {
         }
     }
 
-    /// [`crate::wire::Kind::Create`], of which the record was put out.
-    pub(super) fn create(&mut self, kind: u64, site: u32, scope: Option<(u32, u64)>, t: u64) {
+    /// [`workspan_trace::wire::Kind::Create`], of which the record was put out.
+    pub(crate) fn create(&mut self, kind: u64, site: u32, scope: Option<(u32, u64)>, t: u64) {
         let seq = self.tasks;
         self.tasks += 1;
         self.waits_outside(seq);
@@ -194,8 +194,8 @@ impl Fold {
         Some(self.groups.end() as u32 - 1)
     }
 
-    /// [`crate::wire::Kind::Scope`], of which the record was not yet put out.
-    pub(super) fn scope(&mut self, tree: bool) {
+    /// [`workspan_trace::wire::Kind::Scope`], of which the record was not yet put out.
+    pub(crate) fn scope(&mut self, tree: bool) {
         let count = self.scopes;
         self.scopes += 1;
         let clean = self.all_joined();
@@ -214,8 +214,8 @@ impl Fold {
         }
     }
 
-    /// [`crate::wire::Kind::Wait`], of which the strand before has ended.
-    pub(super) fn wait(&mut self, what: WaitFor<'_>) {
+    /// [`workspan_trace::wire::Kind::Wait`], of which the strand before has ended.
+    pub(crate) fn wait(&mut self, what: WaitFor<'_>) {
         let dirty = self.frames.last().is_some_and(|top| top.dirty);
         self.members.waited(&what);
         let waits = match what {
@@ -280,7 +280,7 @@ impl Fold {
     }
 
     /// The task on top goes on, and the record that says so was put out.
-    pub(super) fn resume(&mut self, t: u64) {
+    pub(crate) fn resume(&mut self, t: u64) {
         let Some(top) = self.frames.last_mut() else {
             return self.give_up();
         };
@@ -323,7 +323,7 @@ impl Fold {
 
     /// The paths through the tasks of these groups, which have all ended, are now some of the section's. Returns when the last one ended,
     /// or `stopped`.
-    pub(super) fn goes_through(
+    pub(crate) fn goes_through(
         &mut self,
         groups: std::ops::Range<usize>,
         closes: bool,

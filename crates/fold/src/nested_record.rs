@@ -1,10 +1,10 @@
 //! A strand that stands for a subtree folded before, as while the program was recorded: it goes into its section with all that its record
 //! says, so that a reader folds on where a recorder, with its smaller grain, had to stop.
 
-use super::Fold;
-use super::envelope::Envelope;
-use super::section::SiteSum;
-use crate::folded::FoldedRecord;
+use crate::Fold;
+use crate::envelope::Envelope;
+use crate::section::SiteSum;
+use workspan_trace::folded::FoldedRecord;
 
 /// Counts and levels beyond these are damage, and sums of them can still be counted on from.
 const MOST: u64 = 1 << 32;
@@ -12,7 +12,7 @@ const DEEPEST: u32 = 1 << 24;
 
 /// What the open strand of the task on top stands for.
 #[derive(Debug, Default)]
-pub(super) enum Inner {
+pub(crate) enum Inner {
     /// Itself.
     #[default]
     Nothing,
@@ -23,8 +23,8 @@ pub(super) enum Inner {
 }
 
 impl Fold {
-    /// [`crate::wire::Kind::Folded`]: nothing is folded around one that contradicts itself, or whose weights were corrected already.
-    pub(super) fn stands_for(&mut self, bytes: &[u8]) {
+    /// [`workspan_trace::wire::Kind::Folded`]: nothing is folded around one that contradicts itself, or whose weights were corrected already.
+    pub(crate) fn stands_for(&mut self, bytes: &[u8]) {
         if self.sections.is_empty() {
             return;
         }
@@ -34,8 +34,8 @@ impl Fold {
         }
     }
 
-    /// [`crate::wire::Kind::Skip`], which says of how many tasks and scopes the folded record before it is.
-    pub(super) fn skip(&mut self, tasks: u64, scopes: u64) {
+    /// [`workspan_trace::wire::Kind::Skip`], which says of how many tasks and scopes the folded record before it is.
+    pub(crate) fn skip(&mut self, tasks: u64, scopes: u64) {
         match std::mem::take(&mut self.inner) {
             Inner::Told(record) if record.tasks == tasks && scopes <= MOST => {
                 if let Some(section) = self.sections.last_mut() {
@@ -48,7 +48,7 @@ impl Fold {
     }
 
     /// The open strand, which has just ended after so many ticks, goes into its section as what it stands for. `None` where it can't.
-    pub(super) fn goes_on_folded(&mut self, inner: Inner, length: u64) -> Option<()> {
+    pub(crate) fn goes_on_folded(&mut self, inner: Inner, length: u64) -> Option<()> {
         let top = self.frames.last()?;
         let depth = self.frames.len() as u32 - 1;
         let own_site = top.site.unwrap_or(u32::MAX);
@@ -151,7 +151,7 @@ impl Fold {
 /// True for what a recorder may have written: then sums of such records stay within bounds.
 fn is_sound(record: &FoldedRecord) -> bool {
     let counts = [record.tasks, record.spawns, record.syncs, record.strands];
-    let site = |site: &crate::folded::FoldedSite| {
+    let site = |site: &workspan_trace::folded::FoldedSite| {
         let lengths = site
             .lengths
             .iter()

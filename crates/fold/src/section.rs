@@ -1,14 +1,14 @@
 //! What is known of the tasks on the stack, and of the sections of them that may still be folded.
 
-use super::envelope::Envelope;
-use super::output::Mark;
-use super::path::End;
-use super::slots::Slot;
-use super::tally::Since;
+use crate::envelope::Envelope;
+use crate::histogram::Since;
+use crate::output::Mark;
+use crate::path::End;
+use crate::recycled_stack::Slot;
 
 /// What a stopped task waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Waits {
+pub(crate) enum Waits {
     /// It runs.
     No,
     /// All children not yet joined.
@@ -25,7 +25,7 @@ pub(super) enum Waits {
 
 /// How a task on the stack is known to the one below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Via {
+pub(crate) enum Via {
     /// It is not.
     Foreign,
     /// A child of the join that the task below waits for.
@@ -36,7 +36,7 @@ pub(super) enum Via {
 
 /// A task on the stack.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     /// Its create count, where this thread created it.
     pub seq: u64,
     /// Its site, where known.
@@ -65,7 +65,7 @@ pub(super) struct Frame {
 
 impl Frame {
     /// A task that runs from `start` on.
-    pub(super) fn new(seq: u64, start: u64) -> Frame {
+    pub(crate) fn new(seq: u64, start: u64) -> Frame {
         Frame {
             seq,
             site: None,
@@ -86,7 +86,7 @@ impl Frame {
 
 /// Tasks that a section created, and their results once they have ended, by what joins them.
 #[derive(Debug, Clone)]
-pub(super) struct Group {
+pub(crate) struct Group {
     /// The scope they were created into, by this thread's count.
     pub scope: Option<u64>,
     pub tree: bool,
@@ -112,7 +112,7 @@ pub(super) struct Group {
 
 /// The heaviest path to the end of a task.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Heaviest {
+pub(crate) struct Heaviest {
     pub weight: u64,
     pub end: End,
     /// The task's create count, site, and place on the stack.
@@ -153,7 +153,7 @@ impl Group {
     /// One of its tasks has ended at `t`, with this heaviest path, and all of these. `None` for too many corners, and where none was
     /// left.
     #[inline]
-    pub(super) fn ended(&mut self, path: Heaviest, all: &Envelope, t: u64) -> Option<()> {
+    pub(crate) fn ended(&mut self, path: Heaviest, all: &Envelope, t: u64) -> Option<()> {
         let heavier = match self.heaviest {
             None => {
                 self.envelope.copy(all);
@@ -173,14 +173,14 @@ impl Group {
     }
 
     /// True when a later wait has nothing to do with it.
-    pub(super) fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         self.open == 0 && self.heaviest.is_none() && (self.scope.is_none() || self.closed)
     }
 }
 
 /// A task that a section created and that has not ended.
 #[derive(Debug, Clone)]
-pub(super) struct Child {
+pub(crate) struct Child {
     pub seq: u64,
     pub site: u32,
     pub deferred: bool,
@@ -225,17 +225,17 @@ impl Slot for Child {
 
 /// A stretch of a task that could become one strand: from the start of a strand of it, with all that it created since.
 #[derive(Debug, Clone)]
-pub(super) struct Section {
+pub(crate) struct Section {
     /// When it starts, and which records it has.
     pub since: u64,
-    /// Ticks since that in which its thread did not work ([`super::Fold::paused`]).
+    /// Ticks since that in which its thread did not work ([`crate::Fold::paused`]).
     pub paused: u64,
     pub mark: Mark,
     /// Bytes fed and tasks created before.
     pub source: (u64, u64),
     /// It starts with the task.
     pub whole: bool,
-    /// Tasks that stand ready outside of it ([`super::outside`]).
+    /// Tasks that stand ready outside of it (`ready_outside`).
     pub outside: u64,
     /// Where its own part of each list starts.
     pub children: u32,
@@ -261,7 +261,7 @@ pub(super) struct Section {
 
 /// What simply adds up over the tasks of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Sum {
+pub(crate) struct Sum {
     pub work: u64,
     /// What was taken out of it for probes.
     pub probes: u64,
@@ -278,7 +278,7 @@ pub(super) struct Sum {
 impl Sum {
     /// A task that was created here has ended: `inner` is of it with all inside, and it was ready for so long before it began.
     #[inline]
-    pub(super) fn add_task(&mut self, inner: &Sum, deferred: bool, ready: u64) {
+    pub(crate) fn add_task(&mut self, inner: &Sum, deferred: bool, ready: u64) {
         self.work = self.work.saturating_add(inner.work);
         self.probes = self.probes.saturating_add(inner.probes);
         self.tasks += inner.tasks + 1;
@@ -293,7 +293,7 @@ impl Sum {
 
 /// Outermost work and span of a spawn site in a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SiteSum {
+pub(crate) struct SiteSum {
     pub site: u32,
     pub work: u64,
     pub span: u64,
@@ -337,7 +337,7 @@ impl Slot for Section {
 impl Section {
     /// How long it is at `t`, without pauses.
     #[inline]
-    pub(super) fn length(&self, t: u64) -> u64 {
+    pub(crate) fn length(&self, t: u64) -> u64 {
         t.saturating_sub(self.since).saturating_sub(self.paused)
     }
 }

@@ -5,25 +5,25 @@
 //! envelope of more corners than a record may hold is given up, never rounded.
 
 /// Most corners.
-pub(super) const MOST: usize = 8;
+pub(crate) const MOST: usize = 8;
 
 /// Corners by falling weight, and so rising edges; never empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Envelope {
+pub(crate) struct Envelope {
     length: u8,
     corners: [(u64, u32); MOST],
 }
 
 impl Envelope {
     /// One path.
-    pub(super) const fn path(weight: u64, edges: u32) -> Envelope {
+    pub(crate) const fn path(weight: u64, edges: u32) -> Envelope {
         let mut corners = [(0, 0); MOST];
         corners[0] = (weight, edges);
         Envelope { length: 1, corners }
     }
 
     /// That of all these paths; `None` for none, and for too many corners.
-    pub(super) fn of(paths: &[(u64, u32)]) -> Option<Envelope> {
+    pub(crate) fn of(paths: &[(u64, u32)]) -> Option<Envelope> {
         let (&(weight, edges), rest) = paths.split_first()?;
         let mut envelope = Envelope::path(weight, edges);
         for &(weight, edges) in rest {
@@ -33,13 +33,13 @@ impl Envelope {
     }
 
     /// The corners.
-    pub(super) fn corners(&self) -> &[(u64, u32)] {
+    pub(crate) fn corners(&self) -> &[(u64, u32)] {
         self.corners.get(..usize::from(self.length)).unwrap_or(&[])
     }
 
     /// All paths become so much heavier.
     #[inline]
-    pub(super) fn add(&mut self, weight: u64, edges: u32) {
+    pub(crate) fn add(&mut self, weight: u64, edges: u32) {
         let add = |corner: &mut (u64, u32)| {
             corner.0 = corner.0.saturating_add(weight);
             corner.1 = corner.1.saturating_add(edges);
@@ -52,14 +52,14 @@ impl Envelope {
     }
 
     /// Becomes one path.
-    pub(super) fn set(&mut self, weight: u64, edges: u32) {
+    pub(crate) fn set(&mut self, weight: u64, edges: u32) {
         self.length = 1;
         self.corners[0] = (weight, edges);
     }
 
     /// Becomes another; only its corners are copied.
     #[inline]
-    pub(super) fn copy(&mut self, other: &Envelope) {
+    pub(crate) fn copy(&mut self, other: &Envelope) {
         self.length = other.length;
         self.corners[0] = other.corners[0];
         if other.length > 1 {
@@ -69,7 +69,7 @@ impl Envelope {
 
     /// Another part comes after; `None` for too many corners.
     #[inline]
-    pub(super) fn then(&mut self, next: &Envelope) -> Option<()> {
+    pub(crate) fn then(&mut self, next: &Envelope) -> Option<()> {
         if next.length == 1 {
             self.add(next.corners[0].0, next.corners[0].1);
             return Some(());
@@ -108,7 +108,7 @@ impl Envelope {
 
     /// Another part is beside it, and the heavier one counts at each burden; `None` for too many corners.
     #[inline]
-    pub(super) fn or(&mut self, other: &Envelope) -> Option<()> {
+    pub(crate) fn or(&mut self, other: &Envelope) -> Option<()> {
         if (self.length, other.length) == (1, 1) {
             let ((w, e), (v, f)) = (self.corners[0], other.corners[0]);
             if w >= v && e >= f {
