@@ -6,7 +6,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use workspan_dag::{Dag, OpenOptions, TaskKind};
+use workspan_dag::{Dag, TaskKind};
+use workspan_reader::OpenOptions;
 
 fn beside(names: &[&str]) -> PathBuf {
     let test = std::env::current_exe().unwrap();
@@ -44,7 +45,7 @@ fn hand_made_tasks_are_told_as_they_were() {
         .unwrap()
         .unwrap()
         .path();
-    let dag: Dag = workspan_dag::open(&file, &OpenOptions::default()).unwrap();
+    let dag: Dag = workspan_reader::open(&file, &OpenOptions::default()).unwrap();
     assert!(dag.meta.warnings.is_empty(), "{:?}", dag.meta.warnings);
     let count = |kind| dag.tasks.kind.iter().filter(|&&k| k == kind).count();
     assert_eq!(

@@ -74,7 +74,7 @@ impl Measured {
     }
 
     /// How to open.
-    pub fn opening(&self) -> workspan_dag::OpenOptions {
+    pub fn opening(&self) -> workspan_reader::OpenOptions {
         self.reading.measured(self.raw)
     }
 

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use workspan_analysis::{Options, Report};
 use workspan_dag::Dag;
-use workspan_dag::packed::is_recorded;
 use workspan_export::plot::{self, Figure, PlotRun};
+use workspan_reader::packed::is_recorded;
 
 use crate::compare::names;
 use crate::output::print;

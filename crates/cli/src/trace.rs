@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use workspan_dag::open::{Grain, Index};
-use workspan_dag::{Dag, Error, OpenOptions};
+use workspan_dag::{Dag, Error};
 use workspan_export::TraceFile;
+use workspan_reader::OpenOptions;
+use workspan_reader::open::{Grain, Index};
 
 /// How to open a trace.
 #[derive(Debug, Clone, clap::Args)]
@@ -118,7 +119,7 @@ impl TraceArgs {
 /// # Errors
 /// As [`TraceArgs::open`].
 pub fn open(path: &Path, options: &OpenOptions) -> anyhow::Result<Dag> {
-    workspan_dag::open(path, options).map_err(|error| match error {
+    workspan_reader::open(path, options).map_err(|error| match error {
         // Names the file itself.
         Error::File { .. } => anyhow::Error::new(error),
         error => anyhow::Error::new(error).context(path.display().to_string()),

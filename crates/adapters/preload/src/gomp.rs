@@ -12,35 +12,31 @@
 //! (`schedule(static)`), `taskyield` (which does nothing in libgomp), and target tasks.
 
 #[cfg(target_arch = "x86_64")]
-mod at_once;
-#[cfg(target_arch = "x86_64")]
 mod barrier;
 #[cfg(target_arch = "x86_64")]
 mod budget;
 #[cfg(target_arch = "x86_64")]
-mod call;
+mod call_site;
 #[cfg(target_arch = "x86_64")]
-mod chunk;
-#[cfg(target_arch = "x86_64")]
-mod depend;
+mod dependences;
 #[cfg(target_arch = "x86_64")]
 mod detach;
 #[cfg(target_arch = "x86_64")]
-mod frame;
+mod entry_points;
 #[cfg(target_arch = "x86_64")]
 mod header;
 #[cfg(target_arch = "x86_64")]
 mod lock;
 #[cfg(target_arch = "x86_64")]
-mod pool;
+mod next_symbol;
 #[cfg(target_arch = "x86_64")]
-mod real;
+mod pool;
 #[cfg(target_arch = "x86_64")]
 mod region;
 #[cfg(target_arch = "x86_64")]
-mod shim;
-#[cfg(target_arch = "x86_64")]
 mod task;
+#[cfg(target_arch = "x86_64")]
+mod task_frame;
 #[cfg(target_arch = "x86_64")]
 mod taskgroup;
 #[cfg(target_arch = "x86_64")]
@@ -49,3 +45,7 @@ mod taskloop;
 mod taskwait;
 #[cfg(target_arch = "x86_64")]
 mod teams;
+#[cfg(target_arch = "x86_64")]
+mod undeferred;
+#[cfg(target_arch = "x86_64")]
+mod worksharing;

@@ -22,15 +22,15 @@
 //! | any other `WORKSPAN_…` | for other parts; taken out likewise |
 
 #[cfg(target_arch = "x86_64")]
-mod call_site;
+mod call_instruction;
 mod fork;
+mod free_list;
 mod gomp;
-mod loaded;
+mod loaded_files;
 mod ompt;
 mod runtimes;
-mod sites;
+mod site_cache;
 mod tbb;
-mod thread_cache;
 mod unrecorded;
 mod watch;
 
@@ -66,7 +66,7 @@ static UNLOADED: extern "C" fn() = unloaded;
 
 /// Runs before the program's own constructors, on its main thread.
 extern "C" fn loaded() {
-    loaded::note_start();
+    loaded_files::note_start();
     let Some(folder) = std::env::var_os("WORKSPAN_SPOOL_DIR").filter(|f| !f.is_empty()) else {
         return;
     };
@@ -91,7 +91,7 @@ extern "C" fn loaded() {
     if std::env::var_os("WORKSPAN_FOLLOW").is_none_or(|value| value.is_empty()) {
         restore_environment();
     }
-    thread_cache::give_back_at_thread_ends();
+    free_list::give_back_at_thread_ends();
     fork::look();
     workspan_recorder::start(
         &PathBuf::from(folder),

@@ -2,7 +2,7 @@
 //!
 //! A program (or libtbb itself, through its own PLT) that spawns a task calls [`entry`]'s function of the same name, which
 //! tells the create, notes the task's number inside of it, gives it a copy of its own virtual table in which `execute` and
-//! `cancel` are ours ([`shape`], [`task`]), and calls the real function. So whoever runs the task tells its begin and
+//! `cancel` are ours ([`class`], [`task`]), and calls the real function. So whoever runs the task tells its begin and
 //! its end. What a task is created into follows from its context ([`context`], [`wait`]); what runs on a thread is known
 //! by a chain of [`frame`]s on the machine stack, which moves with the stack when oneTBB suspends it ([`suspend`]).
 //!
@@ -13,16 +13,16 @@
 mod arena;
 mod budget;
 mod call_frame;
-mod calls;
+mod call_site;
 mod context;
-mod entry;
-mod frame;
-mod real;
-mod shape;
-mod stack;
-mod steps;
+mod entry_points;
+mod native_stack;
+mod next_symbol;
+mod return_address_cache;
 mod suspend;
 mod task;
+mod task_class;
+mod task_frame;
 mod wait;
 
 use std::ffi::CStr;
@@ -32,8 +32,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use workspan_recorder::front::{HAS_ROOT, Handle, IS_WORKER};
 use workspan_recorder::{TABLE, adapter};
 
-use frame::Thread;
-pub(crate) use frame::thread_ends;
+use task_frame::ThreadState;
+pub(crate) use task_frame::thread_ends;
 
 static POOL: OnceLock<u32> = OnceLock::new();
 static WORKERS: AtomicU32 = AtomicU32::new(0);
@@ -41,7 +41,7 @@ static WORKERS: AtomicU32 = AtomicU32::new(0);
 /// The number of oneTBB's pool, given out when the first task is seen; with it goes the note which runtime it is.
 fn pool() -> u32 {
     *POOL.get_or_init(|| {
-        let version = real::version().map(|text| {
+        let version = next_symbol::version().map(|text| {
             // SAFETY: `TBB_runtime_version` returns a text that lasts as long as the library.
             unsafe { CStr::from_ptr(text) }
                 .to_string_lossy()
@@ -75,10 +75,10 @@ fn several_workers() -> bool {
 /// # Safety
 /// `h` is the calling thread's live handle, `here` its own.
 #[cold]
-unsafe fn become_worker(h: *mut Handle, here: *mut Thread) {
+unsafe fn become_worker(h: *mut Handle, thread: *mut ThreadState) {
     // SAFETY: the caller's.
     unsafe {
-        (*here).worker = true;
+        (*thread).worker = true;
         if (*h).flags & IS_WORKER == 0 {
             adapter::worker(h, pool(), WORKERS.fetch_add(1, Ordering::Relaxed));
         }

@@ -9,7 +9,8 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use native::library;
-use workspan_dag::{Dag, EndKind, OpenOptions, TaskKind};
+use workspan_dag::{Dag, EndKind, TaskKind};
+use workspan_reader::OpenOptions;
 
 /// Compiles `tests/programs/<name>.c`.
 fn compile(name: &str, folder: &Path) -> PathBuf {
@@ -58,7 +59,7 @@ fn trace(folder: &tempfile::TempDir) -> Dag {
         .map(|e| e.unwrap().path())
         .collect();
     assert_eq!(files.len(), 1, "{files:?}");
-    workspan_dag::open(&files[0], &OpenOptions::default()).unwrap()
+    workspan_reader::open(&files[0], &OpenOptions::default()).unwrap()
 }
 
 fn count(dag: &Dag, kind: TaskKind) -> usize {

@@ -2,7 +2,7 @@
 //! real builder holds place-holders, so that its `Debug` shows what the user set.
 
 use crate::pool::ThreadPool;
-use crate::recording::here;
+use crate::recording::recorded_thread;
 use crate::worker::{worker_ends, worker_starts, InHandler, Pool};
 use rayon_core_real as real;
 use rayon_core_real::{ThreadBuilder, ThreadPoolBuildError};
@@ -132,7 +132,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         let (pool, builder, spawn, on_this_thread) = self.prepared();
         let real = spawn.build(builder)?;
         announce_current_thread(&pool, on_this_thread);
-        Ok(ThreadPool::over(real, pool.map(|pool| pool.number), built))
+        Ok(ThreadPool::new_recorded(real, pool.map(|pool| pool.number), built))
     }
 
     /// As the real one's.
@@ -142,8 +142,8 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         let (pool, builder, spawn, on_this_thread) = self.prepared();
         spawn.build_global(builder)?;
         announce_current_thread(&pool, on_this_thread);
-        if let (Some(pool), Some(here)) = (pool, here()) {
-            here.announce_pool(pool.number, real::current_num_threads(), Some(built));
+        if let (Some(pool), Some(thread)) = (pool, recorded_thread()) {
+            thread.announce_pool(pool.number, real::current_num_threads(), Some(built));
         }
         Ok(())
     }
@@ -158,7 +158,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             use_current_thread,
             spawn_handler,
         } = self;
-        let pool = here().map(|here| Pool::new((here.table().pool)()));
+        let pool = recorded_thread().map(|thread| Pool::new((thread.table().pool)()));
         if let Some(pool) = pool.clone() {
             real = real.start_handler(move |index| {
                 worker_starts(&pool, index);
@@ -206,10 +206,10 @@ impl Drop for Leaving {
 
 /// The building thread has become worker 0 without starting as one.
 fn announce_current_thread(pool: &Option<Arc<Pool>>, on_this_thread: bool) {
-    if let (true, Some(pool), Some(here)) = (on_this_thread, pool, here()) {
+    if let (true, Some(pool), Some(thread)) = (on_this_thread, pool, recorded_thread()) {
         // It was somebody before, and stays so: the root that it is waits for nothing.
-        here.task();
-        here.become_worker(pool, 0);
+        thread.task();
+        thread.become_worker(pool, 0);
     }
 }
 

@@ -6,9 +6,9 @@
 
 use crate::budget::Choice;
 use crate::handed_on::handed_on;
-use crate::hop;
-use crate::recording::{here, skipped, Here};
-use crate::task::{Child, Seat, Shared, Task};
+use crate::install;
+use crate::recording::{recorded_thread, skipped, RecordedThread};
+use crate::task::{Child, TaskFrame, Shared, Task};
 use crate::unrecorded;
 use crate::wire::{primitive, Kind};
 use crate::worker::ensure_global_pool;
@@ -82,21 +82,21 @@ where
     RA: Send,
     RB: Send,
 {
-    let Some(here) = here() else {
+    let Some(thread) = recorded_thread() else {
         return handed_on(unrecorded::from_now_on(), location, oper_a, oper_b);
     };
-    let task = here.task_of::<A>(location, primitive::JOIN);
-    if here.is_worker() {
+    let task = thread.task_of::<A>(location, primitive::JOIN);
+    if thread.is_worker() {
         let mut _asked = None;
-        if here.asks() {
-            _asked = here.ask(&task);
+        if thread.asks() {
+            _asked = thread.ask(&task);
             if matches!(&_asked, Some(asked) if asked.choice == Choice::Skip) {
-                return unrecorded::skip(here, task, location, oper_a, oper_b);
+                return unrecorded::skip(thread, task, location, oper_a, oper_b);
             }
         }
-        on_worker(here, task, false, oper_a, oper_b)
+        on_worker(thread, task, false, oper_a, oper_b)
     } else {
-        from_outside(here, task, oper_a, oper_b)
+        from_outside(thread, task, oper_a, oper_b)
     }
 }
 
@@ -104,14 +104,14 @@ where
 #[cold]
 #[inline(never)]
 fn from_outside<RA: Send, RB: Send>(
-    caller: Here,
+    caller: RecordedThread,
     task: Task,
     oper_a: impl FnOnce(FnContext) -> RA + Send,
     oper_b: impl FnOnce(FnContext) -> RB + Send,
 ) -> (RA, RB) {
     ensure_global_pool(caller);
-    hop::to(caller, task.site, hop::ToGlobalPool, move || match here() {
-        Some(here) => on_worker(here, task, true, oper_a, oper_b),
+    install::run_on_worker(caller, task.site, install::GlobalPool, move || match recorded_thread() {
+        Some(thread) => on_worker(thread, task, true, oper_a, oper_b),
         // A worker that the recorder has no room for.
         None => real::join_context(oper_a, oper_b),
     })
@@ -125,8 +125,8 @@ fn injected() -> FnContext {
 }
 
 /// A join on a worker's stack.
-struct Call {
-    here: Here,
+struct JoinFrame {
+    thread: RecordedThread,
     /// The task that joins.
     parent: *const Task,
     /// What both children are.
@@ -139,14 +139,14 @@ struct Call {
     resumed: Cell<bool>,
 }
 
-impl Call {
+impl JoinFrame {
     #[inline(always)]
-    fn new(here: Here, task: Task) -> Self {
-        let parent: *const Task = here.task();
-        let b = (here.number(), here.take_tasks(2));
-        here.event(Kind::Join, [u64::from(task.site)]);
-        Call {
-            here,
+    fn new(thread: RecordedThread, task: Task) -> Self {
+        let parent: *const Task = thread.task();
+        let b = (thread.number(), thread.take_tasks(2));
+        thread.event(Kind::Join, [u64::from(task.site)]);
+        JoinFrame {
+            thread,
             parent,
             task,
             b,
@@ -158,60 +158,60 @@ impl Call {
     /// a begins, or b on the joining thread: on top of this frame.
     #[inline(always)]
     fn enter(&self) {
-        self.here.thread().task.set(&self.task);
+        self.thread.state().task.set(&self.task);
     }
 
     /// b begins in its turn on the joining thread.
     #[inline(always)]
     fn next(&self) {
-        if self.here.cursor() == self.after_a.get() {
-            self.here.record(Kind::Next, self.here.last(), []);
+        if self.thread.cursor() == self.after_a.get() {
+            self.thread.record(Kind::Next, self.thread.last(), []);
         } else {
-            self.here
+            self.thread
                 .event(Kind::Begin, [u64::from(self.b.0), self.b.1]);
         }
         self.enter();
     }
 }
 
-impl Drop for Call {
+impl Drop for JoinFrame {
     #[inline(always)]
     fn drop(&mut self) {
         if !self.resumed.get() {
-            self.here.event(Kind::Resume, []);
+            self.thread.event(Kind::Resume, []);
         }
     }
 }
 
 /// While a runs.
-struct RunningA<'a>(&'a Call);
+struct RunningA<'a>(&'a JoinFrame);
 
 impl Drop for RunningA<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         let call = self.0;
-        call.here.thread().task.set(call.parent);
-        call.here.event(Kind::End, []);
-        call.after_a.set(call.here.cursor());
+        call.thread.state().task.set(call.parent);
+        call.thread.event(Kind::End, []);
+        call.after_a.set(call.thread.cursor());
     }
 }
 
 /// While b runs on the joining thread.
-struct RunningB<'a>(&'a Call);
+struct RunningB<'a>(&'a JoinFrame);
 
 impl Drop for RunningB<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         let call = self.0;
-        call.here.thread().task.set(call.parent);
-        call.here.event(Kind::EndResume, []);
+        call.thread.state().task.set(call.parent);
+        call.thread.event(Kind::EndResume, []);
         call.resumed.set(true);
     }
 }
 
 #[inline]
 fn on_worker<RA: Send, RB: Send>(
-    here: Here,
+    thread: RecordedThread,
     mut task: Task,
     is_injected: bool,
     oper_a: impl FnOnce(FnContext) -> RA + Send,
@@ -219,7 +219,7 @@ fn on_worker<RA: Send, RB: Send>(
 ) -> (RA, RB) {
     let mark = 0u8;
     task.bottom = &mark as *const u8 as usize;
-    let call = Call::new(here, task);
+    let call = JoinFrame::new(thread, task);
     let shared = Shared::new(&call);
     real::join_context(
         move |context| {
@@ -232,10 +232,10 @@ fn on_worker<RA: Send, RB: Send>(
         move |context| {
             // SAFETY: the join returns after b.
             let call = unsafe { shared.get() };
-            let mut seat = Seat::empty();
+            let mut frame = TaskFrame::empty();
             let _running = if context.migrated() {
                 // What is read of `call` has not changed since before b could be taken.
-                seat.begin(Child {
+                frame.begin(Child {
                     name: call.b,
                     task: call.task,
                 });

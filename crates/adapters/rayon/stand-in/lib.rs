@@ -33,19 +33,20 @@ mod builder;
 mod configuration;
 mod handed_on;
 #[cfg(workspan_hooks)]
-mod hooks;
-mod hop;
+mod scheduler_hooks;
+
+mod install;
 mod join;
 mod pool;
 mod recording;
 mod scope;
-mod site;
+mod call_site;
 mod spawn;
-mod stack;
+mod stack_walk;
 mod task;
 mod unrecorded;
 mod worker;
-mod yielding;
+mod yield_now;
 
 pub use rayon_core_real::{
     current_thread_has_pending_tasks, current_thread_index, max_num_threads,
@@ -62,4 +63,4 @@ pub use crate::join::{join, join_context};
 pub use crate::pool::{current_num_threads, ThreadPool};
 pub use crate::scope::{in_place_scope, in_place_scope_fifo, scope, scope_fifo, Scope, ScopeFifo};
 pub use crate::spawn::{spawn, spawn_fifo};
-pub use crate::yielding::{yield_local, yield_now};
+pub use crate::yield_now::{yield_local, yield_now};

@@ -1,15 +1,15 @@
 //! Thread pools. A pool has a number in the trace when it was built while recording.
 
 use crate::broadcast;
-use crate::hop;
+use crate::install;
 use crate::join;
-use crate::recording::{here, Here};
+use crate::recording::{recorded_thread, RecordedThread};
 use crate::scope;
 use crate::scope::{Scope, ScopeFifo};
 use crate::spawn;
 use crate::wire::{primitive, Kind};
 use crate::worker::ensure_global_pool;
-use crate::yielding;
+use crate::yield_now;
 use crate::{BroadcastContext, Yield};
 use rayon_core_real as real;
 use std::error::Error;
@@ -19,8 +19,8 @@ use std::panic::Location;
 /// As [`rayon_core_real::current_num_threads`].
 pub fn current_num_threads() -> usize {
     // Outside a pool this starts the global one.
-    if let Some(here) = here() {
-        ensure_global_pool(here);
+    if let Some(thread) = recorded_thread() {
+        ensure_global_pool(thread);
     }
     real::current_num_threads()
 }
@@ -40,13 +40,13 @@ impl ThreadPool {
         configuration.build()
     }
 
-    pub(crate) fn over(
+    pub(crate) fn new_recorded(
         real: real::ThreadPool,
         number: Option<u32>,
         built: &'static Location<'static>,
     ) -> Self {
-        if let (Some(here), Some(number)) = (here(), number) {
-            here.announce_pool(number, real.current_num_threads(), Some(built));
+        if let (Some(thread), Some(number)) = (recorded_thread(), number) {
+            thread.announce_pool(number, real.current_num_threads(), Some(built));
         }
         ThreadPool { real, number }
     }
@@ -58,12 +58,12 @@ impl ThreadPool {
         OP: FnOnce() -> R + Send,
         R: Send,
     {
-        self.entered(Location::caller(), op)
+        self.run_inside(Location::caller(), op)
     }
 
     /// The calling thread, recorded, when it is not one of this pool's: then a call here takes its task to a worker.
-    fn elsewhere(&self) -> Option<Here> {
-        here().filter(|_| self.real.current_thread_index().is_none())
+    fn outside_caller(&self) -> Option<RecordedThread> {
+        recorded_thread().filter(|_| self.real.current_thread_index().is_none())
     }
 
     /// As the real one's.
@@ -73,11 +73,11 @@ impl ThreadPool {
         OP: Fn(BroadcastContext<'_>) -> R + Sync,
         R: Send,
     {
-        let Some(here) = here() else {
+        let Some(thread) = recorded_thread() else {
             return self.real.broadcast(op);
         };
         let (first, _open) =
-            broadcast::waited_for::<OP>(here, Location::caller(), self.current_num_threads());
+            broadcast::waited_for::<OP>(thread, Location::caller(), self.current_num_threads());
         self.real.broadcast(broadcast::body(first, op))
     }
 
@@ -109,7 +109,7 @@ impl ThreadPool {
         RB: Send,
     {
         let location = Location::caller();
-        self.entered(location, move || join::join_at(location, oper_a, oper_b))
+        self.run_inside(location, move || join::join_at(location, oper_a, oper_b))
     }
 
     /// As the real one's.
@@ -120,7 +120,7 @@ impl ThreadPool {
         R: Send,
     {
         let location = Location::caller();
-        self.entered(location, move || scope::scope_at(location, op))
+        self.run_inside(location, move || scope::scope_at(location, op))
     }
 
     /// As the real one's.
@@ -131,20 +131,20 @@ impl ThreadPool {
         R: Send,
     {
         let location = Location::caller();
-        self.entered(location, move || scope::scope_fifo_at(location, op))
+        self.run_inside(location, move || scope::scope_fifo_at(location, op))
     }
 
     /// A blocking call into this pool: on one of its workers when the caller is none.
-    fn entered<OP, R>(&self, location: &'static Location<'static>, op: OP) -> R
+    fn run_inside<OP, R>(&self, location: &'static Location<'static>, op: OP) -> R
     where
         OP: FnOnce() -> R + Send,
         R: Send,
     {
-        match self.elsewhere() {
+        match self.outside_caller() {
             None => self.real.install(op),
-            Some(here) => {
-                let site = here.find_site(location, primitive::INSTALL);
-                hop::to(here, site, &self.real, op)
+            Some(thread) => {
+                let site = thread.find_site(location, primitive::INSTALL);
+                install::run_on_worker(thread, site, &self.real, op)
             }
         }
     }
@@ -173,10 +173,10 @@ impl ThreadPool {
     where
         OP: FnOnce() + Send + 'static,
     {
-        match here() {
+        match recorded_thread() {
             None => self.real.spawn(op),
-            Some(here) => self.real.spawn(spawn::body(
-                spawn::detached::<OP>(here, Location::caller()),
+            Some(thread) => self.real.spawn(spawn::body(
+                spawn::detached::<OP>(thread, Location::caller()),
                 op,
             )),
         }
@@ -188,10 +188,10 @@ impl ThreadPool {
     where
         OP: FnOnce() + Send + 'static,
     {
-        match here() {
+        match recorded_thread() {
             None => self.real.spawn_fifo(op),
-            Some(here) => self.real.spawn_fifo(spawn::body(
-                spawn::detached::<OP>(here, Location::caller()),
+            Some(thread) => self.real.spawn_fifo(spawn::body(
+                spawn::detached::<OP>(thread, Location::caller()),
                 op,
             )),
         }
@@ -203,30 +203,30 @@ impl ThreadPool {
     where
         OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
     {
-        let Some(here) = here() else {
+        let Some(thread) = recorded_thread() else {
             return self.real.spawn_broadcast(op);
         };
-        let first = broadcast::detached::<OP>(here, Location::caller(), self.current_num_threads());
+        let first = broadcast::detached::<OP>(thread, Location::caller(), self.current_num_threads());
         self.real.spawn_broadcast(broadcast::body(first, op));
     }
 
     /// As the real one's.
     #[track_caller]
     pub fn yield_now(&self) -> Option<Yield> {
-        yielding::around(Location::caller(), || self.real.yield_now())
+        yield_now::record_yield(Location::caller(), || self.real.yield_now())
     }
 
     /// As the real one's.
     #[track_caller]
     pub fn yield_local(&self) -> Option<Yield> {
-        yielding::around(Location::caller(), || self.real.yield_local())
+        yield_now::record_yield(Location::caller(), || self.real.yield_local())
     }
 }
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
-        if let (Some(number), Some(here)) = (self.number, here()) {
-            here.event(Kind::PoolEnd, [u64::from(number)]);
+        if let (Some(number), Some(thread)) = (self.number, recorded_thread()) {
+            thread.event(Kind::PoolEnd, [u64::from(number)]);
         }
     }
 }

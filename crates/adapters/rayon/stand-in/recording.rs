@@ -28,7 +28,7 @@ const NO_HANDLE: *mut Handle = 1 as *mut Handle;
 pub(crate) const POSITIONS: usize = 64;
 
 /// What this thread knows. Only its own thread touches it; it has no destructor, so it is there as long as the thread.
-pub(crate) struct Thread {
+pub(crate) struct ThreadState {
     /// Null before the first look, `NO_HANDLE` when the thread is not recorded.
     handle: Cell<*mut Handle>,
     /// The current task, null when there is none (an idle worker).
@@ -58,8 +58,8 @@ thread_local! {
     /// yet. A word of its own: all that a join looks at before it is handed on.
     static SKIPPED: Cell<*const Subtree> = const { Cell::new(ptr::null()) };
 
-    static THREAD: Thread = const {
-        Thread {
+    static THREAD: ThreadState = const {
+        ThreadState {
             handle: Cell::new(ptr::null_mut()),
             task: Cell::new(ptr::null()),
             worker: Cell::new(false),
@@ -77,9 +77,9 @@ thread_local! {
 
 /// The calling thread, recorded. Good for this thread only, until it ends.
 #[derive(Clone, Copy)]
-pub(crate) struct Here {
+pub(crate) struct RecordedThread {
     handle: *mut Handle,
-    thread: *const Thread,
+    thread: *const ThreadState,
 }
 
 /// What is found in the calling thread's own. `LocalKey::with` would be a call where this is a load: it is not inlined from one unit of
@@ -91,15 +91,15 @@ fn look<T, R>(own: &'static LocalKey<T>, find: impl FnOnce(&T) -> R) -> Option<R
 
 /// The calling thread if it is recorded: the one branch that an unrecorded call pays.
 #[inline(always)]
-pub(crate) fn here() -> Option<Here> {
+pub(crate) fn recorded_thread() -> Option<RecordedThread> {
     if MODE.load(Ordering::Relaxed) == OFF {
         return None;
     }
-    let thread = look(&THREAD, |thread| thread as *const Thread)?;
+    let thread = look(&THREAD, |thread| thread as *const ThreadState)?;
     // SAFETY: the thread-local lives as long as this thread and has no destructor.
     let handle = unsafe { (*thread).handle.get() };
     if handle as usize > NO_HANDLE as usize {
-        return Some(Here { handle, thread });
+        return Some(RecordedThread { handle, thread });
     }
     first_look(thread)
 }
@@ -112,13 +112,13 @@ pub(crate) fn skipped() -> *const Subtree {
 
 /// It leaves that out from now on; returns what it was.
 #[inline]
-pub(crate) fn skip_now(subtree: *const Subtree) -> *const Subtree {
+pub(crate) fn set_skipped(subtree: *const Subtree) -> *const Subtree {
     look(&SKIPPED, |skipped| skipped.replace(subtree)).unwrap_or(ptr::null())
 }
 
 #[cold]
 #[inline(never)]
-fn first_look(thread: *const Thread) -> Option<Here> {
+fn first_look(thread: *const ThreadState) -> Option<RecordedThread> {
     if MODE.load(Ordering::Acquire) == UNKNOWN {
         find_table();
     }
@@ -137,7 +137,7 @@ fn first_look(thread: *const Thread) -> Option<Here> {
         return None;
     }
     thread_ref.handle.set(handle);
-    Some(Here { handle, thread })
+    Some(RecordedThread { handle, thread })
 }
 
 /// Asks for the recorder's table. Two threads may do it at the same time: they get the same answer.
@@ -154,7 +154,7 @@ fn find_table() {
     unsafe { ((*table).note)(b"runtime".as_ptr(), 7, version.as_ptr(), version.len()) };
     MODE.store(ON, Ordering::Release);
     #[cfg(workspan_hooks)]
-    crate::hooks::install();
+    crate::scheduler_hooks::install();
     #[cfg(not(workspan_hooks))]
     {
         let text = concat!(
@@ -201,7 +201,7 @@ fn ask_for_table() -> *const Table {
     ptr::null()
 }
 
-impl Here {
+impl RecordedThread {
     #[inline(always)]
     fn handle(&self) -> &Handle {
         // SAFETY: this thread's live handle; the reference is never held over a write through it.
@@ -209,7 +209,7 @@ impl Here {
     }
 
     #[inline(always)]
-    pub(crate) fn thread(&self) -> &Thread {
+    pub(crate) fn state(&self) -> &ThreadState {
         // SAFETY: this thread's own thread-local, alive as long as the thread.
         unsafe { &*self.thread }
     }
@@ -304,13 +304,13 @@ impl Here {
     /// Whether this thread is a worker of one of Rayon's pools.
     #[inline(always)]
     pub(crate) fn is_worker(&self) -> bool {
-        self.thread().worker.get()
+        self.state().worker.get()
     }
 
     /// The current task. A thread that enters by itself becomes a root.
     #[inline(always)]
     pub(crate) fn task(&self) -> &Task {
-        let mut task = self.thread().task.get();
+        let mut task = self.state().task.get();
         if task.is_null() {
             task = self.begin_root();
         }
@@ -335,7 +335,7 @@ impl Here {
             self.take_tasks(1);
             self.event(Kind::Root, []);
         }
-        self.thread().task.set(&ROOT);
+        self.state().task.set(&ROOT);
         &ROOT
     }
 }

@@ -4,7 +4,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use workspan_dag::packed;
+use workspan_reader::packed;
 
 /// Bytes of a file, packed or not, that show whether it is a trace.
 const ENOUGH_TO_TELL: u64 = 4096;

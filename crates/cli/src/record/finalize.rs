@@ -7,9 +7,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use workspan_dag::packed;
 use workspan_fold::Tails;
 use workspan_fold::{FoldOptions, Thieves};
+use workspan_reader::packed;
 use workspan_symbols::Workspace;
 use workspan_trace::chunk::{ALIGNMENT, ChunkKind};
 use workspan_trace::entry::{Note, PlaceEntry};

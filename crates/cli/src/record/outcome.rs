@@ -5,7 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use workspan_dag::{Dag, OpenOptions, TaskKind};
+use workspan_dag::{Dag, TaskKind};
+use workspan_reader::OpenOptions;
 use workspan_symbols::Workspace;
 use workspan_trace::entry::Note;
 
@@ -316,7 +317,8 @@ fn inside(trace: &Path) -> Inside {
         allow_truncated: true,
         ..OpenOptions::default()
     };
-    workspan_dag::open(trace, &options).map_or_else(|_| Inside::default(), |dag| below_roots(&dag))
+    workspan_reader::open(trace, &options)
+        .map_or_else(|_| Inside::default(), |dag| below_roots(&dag))
 }
 
 fn below_roots(dag: &Dag) -> Inside {

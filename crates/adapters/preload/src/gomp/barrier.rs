@@ -5,9 +5,9 @@
 use workspan_recorder::adapter;
 use workspan_recorder::front::Handle;
 
-use super::frame::{self, Share};
-use super::real::Entry;
-use super::shim::{Call, entries};
+use super::entry_points::{Call, entries};
+use super::next_symbol::Entry;
+use super::task_frame::{self, ImplicitTask};
 
 /// Entry forms.
 const ALWAYS: u8 = 0;
@@ -30,7 +30,7 @@ unsafe extern "C-unwind" fn barrier(call: &mut Call, entry: &Entry) -> usize {
     // SAFETY: the arguments are the entry point's; the handle is this thread's.
     unsafe {
         if h.is_null() || entry.form == UNLESS && call.argument(0) as u8 != 0 {
-            return call.forward(entry.real());
+            return call.forward(entry.next_symbol());
         }
         pass(h, call, entry)
     }
@@ -43,19 +43,19 @@ unsafe extern "C-unwind" fn barrier(call: &mut Call, entry: &Entry) -> usize {
 pub(super) unsafe fn pass(h: *mut Handle, call: &Call, entry: &Entry) -> usize {
     // SAFETY: the caller's; a share lies in a frame below this one on the same thread.
     unsafe {
-        let share = (*frame::current()).share;
-        if share.is_null() || (*share).team == 0 {
-            return call.forward(entry.real());
+        let implicit = (*task_frame::current()).implicit;
+        if implicit.is_null() || (*implicit).team == 0 {
+            return call.forward(entry.next_symbol());
         }
-        if !(*share).is_over {
+        if !(*implicit).is_over {
             adapter::task_end(h);
         }
-        let result = call.forward(entry.real());
+        let result = call.forward(entry.next_symbol());
         if entry.form == CANCEL && result as u8 != 0 {
             // Others may not have come here; the thread goes straight to the region's end.
-            (*share).is_over = true;
+            (*implicit).is_over = true;
         } else {
-            next_phase(h, &mut *share);
+            next_phase(h, &mut *implicit);
         }
         result
     }
@@ -63,11 +63,19 @@ pub(super) unsafe fn pass(h: *mut Handle, call: &Call, entry: &Entry) -> usize {
 
 /// # Safety
 /// `h` is the calling thread's live handle.
-unsafe fn next_phase(h: *mut Handle, share: &mut Share) {
-    share.phase += 1;
-    share.is_over = false;
+unsafe fn next_phase(h: *mut Handle, implicit: &mut ImplicitTask) {
+    implicit.phase += 1;
+    implicit.is_over = false;
     // SAFETY: the caller's.
-    unsafe { adapter::member(h, share.team, share.phase, share.index, Handle::now(h)) };
+    unsafe {
+        adapter::member(
+            h,
+            implicit.team,
+            implicit.phase,
+            implicit.index,
+            Handle::now(h),
+        )
+    };
 }
 
 /// `single` with `copyprivate`: the thread that is first gets null and goes on to the block; for the others this is a barrier,
@@ -76,17 +84,17 @@ unsafe extern "C-unwind" fn single_copy(call: &mut Call, entry: &Entry) -> usize
     let h = adapter::handle();
     // SAFETY: as in `pass`.
     unsafe {
-        let share = (*frame::current()).share;
-        if h.is_null() || share.is_null() || (*share).team == 0 {
-            return call.forward(entry.real());
+        let implicit = (*task_frame::current()).implicit;
+        if h.is_null() || implicit.is_null() || (*implicit).team == 0 {
+            return call.forward(entry.next_symbol());
         }
-        (*share).arrived = Handle::now(h).max(1);
-        let result = call.forward(entry.real());
+        (*implicit).arrived = Handle::now(h).max(1);
+        let result = call.forward(entry.next_symbol());
         if result != 0 {
-            settle(h, &mut *share);
-            next_phase(h, &mut *share);
+            settle(h, &mut *implicit);
+            next_phase(h, &mut *implicit);
         }
-        (*share).arrived = 0;
+        (*implicit).arrived = 0;
         result
     }
 }
@@ -96,11 +104,11 @@ unsafe extern "C-unwind" fn single_copy(call: &mut Call, entry: &Entry) -> usize
 /// # Safety
 /// `h` is the calling thread's live handle.
 #[cold]
-pub(super) unsafe fn settle(h: *mut Handle, share: &mut Share) {
-    if share.arrived == 0 {
+pub(super) unsafe fn settle(h: *mut Handle, implicit: &mut ImplicitTask) {
+    if implicit.arrived == 0 {
         return;
     }
     // SAFETY: the caller's; nothing was recorded since.
-    unsafe { adapter::task_end_at(h, share.arrived) };
-    share.arrived = 0;
+    unsafe { adapter::task_end_at(h, implicit.arrived) };
+    implicit.arrived = 0;
 }

@@ -9,9 +9,9 @@ use workspan_recorder::front::Handle;
 use workspan_recorder::wire::primitive;
 use workspan_recorder::{TABLE, adapter};
 
-use super::call;
-use super::real::Entry;
-use super::shim::{Call, entries};
+use super::call_site;
+use super::entry_points::{Call, entries};
+use super::next_symbol::Entry;
 
 enum Event {
     /// The signal was set; the body runs, or has not begun.
@@ -57,7 +57,7 @@ unsafe extern "C-unwind" fn fulfill(call: &mut Call, entry: &Entry) -> usize {
     let h = adapter::handle();
     if !h.is_null() {
         let event = call.argument(0);
-        let site = call::site(call.return_address(), primitive::DETACH);
+        let site = call_site::site(call.return_address(), primitive::DETACH);
         let mut events = events();
         // SAFETY: the handle is this thread's.
         unsafe {
@@ -79,5 +79,5 @@ unsafe extern "C-unwind" fn fulfill(call: &mut Call, entry: &Entry) -> usize {
         }
     }
     // SAFETY: the arguments are the entry point's. Only now may anybody go on who waits for the task.
-    unsafe { call.forward(entry.real()) }
+    unsafe { call.forward(entry.next_symbol()) }
 }

@@ -19,7 +19,7 @@ pub(super) struct Header {
     /// The outlined function.
     pub(super) function: usize,
     /// The task's number; of a chunk of a `taskloop` the first one's; of a task that runs at once, where the creator's
-    /// [`super::task::AtOnce`] is; of one created in an unrecorded subtree, the subtree's name.
+    /// [`super::task::UndeferredState`] is; of one created in an unrecorded subtree, the subtree's name.
     pub(super) task: u64,
     /// The program's block, where the task uses it in place; null: it follows.
     pub(super) data: *mut u8,
@@ -45,7 +45,7 @@ pub(super) const EVENT_WORD: u32 = 4;
 /// There is a team.
 pub(super) const IN_TEAM: u32 = 8;
 /// The task runs at once.
-pub(super) const AT_ONCE: u32 = 16;
+pub(super) const UNDEFERRED: u32 = 16;
 /// Its creator waits for the dependences first.
 pub(super) const WAITED: u32 = 32;
 /// It was created in an unrecorded subtree.
@@ -69,20 +69,20 @@ pub(super) unsafe fn data(header: *mut Header) -> *mut u8 {
 
 /// How large a block with its header is, and how it must lie.
 #[derive(Clone, Copy)]
-pub(super) struct Shape {
+pub(super) struct BlockLayout {
     /// From the header to the program's block.
     pub(super) offset: usize,
     pub(super) size: usize,
     pub(super) align: usize,
 }
 
-impl Shape {
+impl BlockLayout {
     /// That of a header of `header` bytes before a block of the size and alignment that the compiler asked for.
     #[inline]
-    pub(super) fn new(header: usize, size: usize, align: usize) -> Shape {
+    pub(super) fn new(header: usize, size: usize, align: usize) -> BlockLayout {
         let align = align.max(8);
         let offset = header.wrapping_add(align - 1) & !(align - 1);
-        Shape {
+        BlockLayout {
             offset,
             size: offset.wrapping_add(size),
             align,
@@ -106,50 +106,55 @@ struct Small([core::mem::MaybeUninit<u8>; SMALL]);
 pub(super) unsafe fn build<T>(
     header: T,
     from: *const u8,
-    shape: Shape,
+    layout: BlockLayout,
     give: impl FnOnce(*mut u8),
 ) {
-    if shape.size <= SMALL && shape.align <= SMALL_ALIGN {
+    if layout.size <= SMALL && layout.align <= SMALL_ALIGN {
         let mut small = Small([const { core::mem::MaybeUninit::uninit() }; SMALL]);
         // SAFETY: it is large enough.
         unsafe {
             let block = (&raw mut small).cast::<u8>();
-            fill(block, header, from, shape);
+            fill(block, header, from, layout);
             give(block);
         }
     } else {
         // SAFETY: the caller's.
-        unsafe { build_large(header, from, shape, give) }
+        unsafe { build_large(header, from, layout, give) }
     }
 }
 
 #[cold]
-unsafe fn build_large<T>(header: T, from: *const u8, shape: Shape, give: impl FnOnce(*mut u8)) {
-    let Ok(layout) = Layout::from_size_align(shape.size, shape.align) else {
+unsafe fn build_large<T>(
+    header: T,
+    from: *const u8,
+    layout: BlockLayout,
+    give: impl FnOnce(*mut u8),
+) {
+    let Ok(whole) = Layout::from_size_align(layout.size, layout.align) else {
         return;
     };
     // SAFETY: the size is not 0; the block is large enough, and given up after its last use.
     unsafe {
-        let block = std::alloc::alloc(layout);
+        let block = std::alloc::alloc(whole);
         if block.is_null() {
-            std::alloc::handle_alloc_error(layout);
+            std::alloc::handle_alloc_error(whole);
         }
-        fill(block, header, from, shape);
+        fill(block, header, from, layout);
         give(block);
-        std::alloc::dealloc(block, layout);
+        std::alloc::dealloc(block, whole);
     }
 }
 
 /// # Safety
 /// `block` has room for the shape, and is aligned as it says; the rest as [`build`].
 #[inline]
-pub(super) unsafe fn fill<T>(block: *mut u8, header: T, from: *const u8, shape: Shape) {
+pub(super) unsafe fn fill<T>(block: *mut u8, header: T, from: *const u8, layout: BlockLayout) {
     // SAFETY: the caller's sizes; the block is aligned to at least 8.
     unsafe {
         block.cast::<T>().write(header);
-        if shape.size > shape.offset {
-            let to = block.add(shape.offset);
-            core::ptr::copy_nonoverlapping(from, to, shape.size - shape.offset);
+        if layout.size > layout.offset {
+            let to = block.add(layout.offset);
+            core::ptr::copy_nonoverlapping(from, to, layout.size - layout.offset);
         }
     }
 }

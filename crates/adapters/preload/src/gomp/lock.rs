@@ -4,9 +4,9 @@
 use workspan_recorder::adapter;
 use workspan_recorder::front::{HAS_ROOT, Handle};
 
-use super::frame;
-use super::real::{ALWAYS, ANYWHERE, Entry};
-use super::shim::{Call, entries};
+use super::entry_points::{Call, entries};
+use super::next_symbol::{ANY_RUNTIME, ASK_ALWAYS, Entry};
+use super::task_frame;
 
 /// A wait shorter than this is none: about half a microsecond, some twenty times what a free lock takes.
 const AT_ONCE_TICKS: u64 = 1500;
@@ -16,7 +16,7 @@ const FEW: u8 = 0;
 /// Any number of arguments.
 const MANY: u8 = 1;
 
-entries! { locks, acquire, by_return ANYWHERE;
+entries! { locks, acquire, by_return ANY_RUNTIME;
     GOMP_critical_start = FEW,
     GOMP_critical_name_start = FEW,
     GOMP_atomic_start = FEW,
@@ -30,7 +30,7 @@ entries! { locks, acquire, by_return ANYWHERE;
 }
 
 // Not recorded: a lock is made by the runtime that waits for it, which may be the first that is heard of that one.
-entries! { inits, pass_on, by_return ALWAYS | ANYWHERE;
+entries! { inits, pass_on, by_return ASK_ALWAYS | ANY_RUNTIME;
     omp_init_lock = FEW,
     omp_init_nest_lock = FEW,
     omp_init_lock_ = FEW,
@@ -39,24 +39,24 @@ entries! { inits, pass_on, by_return ALWAYS | ANYWHERE;
 
 unsafe extern "C-unwind" fn pass_on(call: &mut Call, entry: &Entry) -> usize {
     // SAFETY: the arguments are the entry point's.
-    unsafe { call.forward(entry.real()) }
+    unsafe { call.forward(entry.next_symbol()) }
 }
 
 unsafe extern "C-unwind" fn acquire(call: &mut Call, entry: &Entry) -> usize {
     let h = adapter::handle();
     let go_on = || {
-        let real = entry.real();
+        let next = entry.next_symbol();
         // SAFETY: the arguments are the entry point's.
         unsafe {
             match entry.form {
-                MANY => call.forward_long(real),
-                _ => call.forward(real),
+                MANY => call.forward_long(next),
+                _ => call.forward(next),
             }
         }
     };
     // SAFETY: the handle is this thread's. A thread without a task has no strand that could be blocked.
     unsafe {
-        if h.is_null() || !(frame::is_inside() || (*h).flags & HAS_ROOT != 0) {
+        if h.is_null() || !(task_frame::is_inside() || (*h).flags & HAS_ROOT != 0) {
             return go_on();
         }
         wait(h, go_on)

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use workspan_recorder::adapter;
 use workspan_recorder::front::{Handle, IS_WORKER};
 
-use super::real;
+use super::next_symbol;
 use crate::runtimes::{Instance, note};
 
 /// Tells the runtime's name when first called.
-pub(super) fn tell_runtime() {
+pub(super) fn note_runtime() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if !TOLD.load(Ordering::Relaxed) && !TOLD.swap(true, Ordering::Relaxed) {
         note("runtime", "GNU OpenMP (libgomp)");
@@ -25,7 +25,7 @@ pub(super) unsafe fn join(h: *mut Handle, runtime: *const Instance) {
     // SAFETY: the caller's.
     unsafe {
         if (*h).flags & IS_WORKER == 0
-            && let Some(runtime) = real::instance(runtime)
+            && let Some(runtime) = next_symbol::instance(runtime)
         {
             let index = runtime.workers.fetch_add(1, Ordering::Relaxed);
             adapter::worker(h, runtime.pool(), index);

@@ -3,7 +3,7 @@
 //! task ends there and the explicit tasks that run in the barrier lie on an empty stack.
 //!
 //! Regions combined with a loop or sections (`GOMP_parallel_loop_*`) have their chunks asked for by `..._next` in the
-//! outlined function ([`super::chunk`]). gcc up to 4.8 opened a region with `GOMP_parallel_start`, ran the outlined function
+//! outlined function ([`super::worksharing`]). gcc up to 4.8 opened a region with `GOMP_parallel_start`, ran the outlined function
 //! itself and closed it with `GOMP_parallel_end`; such binaries still run.
 
 use core::ffi::c_int;
@@ -13,12 +13,12 @@ use workspan_recorder::front::Handle;
 use workspan_recorder::wire::primitive;
 
 use super::budget::Paused;
-use super::frame::{self, Frame, Share};
-use super::real::{ALWAYS, ANYWHERE, Entry};
-use super::shim::{Call, entries};
-use super::{budget, chunk, pool, real};
+use super::entry_points::{Call, entries};
+use super::next_symbol::{ANY_RUNTIME, ASK_ALWAYS, Entry};
+use super::task_frame::{self, ImplicitTask, TaskFrame};
+use super::{budget, next_symbol, pool, worksharing};
 use crate::runtimes::Instance;
-use crate::sites;
+use crate::site_cache;
 
 /// What libgomp's threads get instead of the outlined function's argument. It is the master's, which waits for them.
 #[repr(C)]
@@ -41,7 +41,7 @@ pub(super) static THREADS: Entry = Entry::new(c"omp_get_num_threads", 0);
 const PLAIN: u8 = 0;
 const REDUCTIONS: u8 = 1;
 
-entries! { regions, parallel, by_function ALWAYS | ANYWHERE;
+entries! { regions, parallel, by_function ASK_ALWAYS | ANY_RUNTIME;
     GOMP_parallel = PLAIN,
     GOMP_parallel_loop_static = PLAIN,
     GOMP_parallel_loop_dynamic = PLAIN,
@@ -55,7 +55,7 @@ entries! { regions, parallel, by_function ALWAYS | ANYWHERE;
     GOMP_parallel_reductions = REDUCTIONS,
 }
 
-entries! { starts, start, by_function ALWAYS | ANYWHERE;
+entries! { starts, start, by_function ASK_ALWAYS | ANY_RUNTIME;
     GOMP_parallel_start = PLAIN,
     GOMP_parallel_loop_static_start = PLAIN,
     GOMP_parallel_loop_dynamic_start = PLAIN,
@@ -69,13 +69,13 @@ entries! { ends, end: GOMP_parallel_end = PLAIN }
 /// The calling thread's number in its team of this runtime's.
 fn thread_number(runtime: *const Instance) -> u64 {
     // SAFETY: the function has no arguments.
-    unsafe { number_from(THREAD_NUMBER.real_of(runtime)) }
+    unsafe { number_from(THREAD_NUMBER.next_symbol_of(runtime)) }
 }
 
 /// Threads in the calling thread's team.
 pub(super) fn threads() -> u64 {
     // SAFETY: as above.
-    unsafe { number_from(THREADS.real()) }
+    unsafe { number_from(THREADS.next_symbol()) }
 }
 
 unsafe fn number_from(function: usize) -> u64 {
@@ -104,9 +104,9 @@ pub(super) unsafe fn run(function: usize, data: *mut u8) {
 /// # Safety
 /// `h` is the calling thread's live handle, the call one of an entry point for regions.
 unsafe fn open(h: *mut Handle, call: &Call) -> Region {
-    pool::tell_runtime();
+    pool::note_runtime();
     let (function, data) = (call.argument(0), call.argument(1) as *mut u8);
-    let site = sites::at(function, primitive::PARALLEL, false);
+    let site = site_cache::at(function, primitive::PARALLEL, false);
     // SAFETY: the caller's.
     let team = unsafe { adapter::team(h, site) };
     Region {
@@ -114,7 +114,7 @@ unsafe fn open(h: *mut Handle, call: &Call) -> Region {
         function,
         data,
         team,
-        runtime: real::called(),
+        runtime: next_symbol::called(),
     }
 }
 
@@ -124,16 +124,16 @@ unsafe extern "C-unwind" fn parallel(call: &mut Call, entry: &Entry) -> usize {
     // done with the region when the real function returns.
     unsafe {
         if h.is_null() {
-            return call.forward(entry.real());
+            return call.forward(entry.next_symbol());
         }
-        let paused = budget::pause(frame::current());
+        let paused = budget::pause(task_frame::current());
         let mut region = open(h, call);
         if entry.form == REDUCTIONS {
             region.first = *region.data.cast::<usize>();
         }
         call.set_argument(0, member as *const () as usize);
         call.set_argument(1, (&raw mut region) as usize);
-        let result = call.forward(entry.real());
+        let result = call.forward(entry.next_symbol());
         adapter::resume(h);
         budget::go_on(paused);
         result
@@ -155,45 +155,56 @@ unsafe extern "C-unwind" fn member(region: *mut Region) {
         if h.is_null() {
             return run(function, data);
         }
-        let mut share = Share::new(team, thread_number(runtime));
-        begin(h, &share, runtime);
-        let below = frame::current();
-        let mut here = Frame {
+        let mut implicit = ImplicitTask::new(team, thread_number(runtime));
+        begin(h, &implicit, runtime);
+        let below = task_frame::current();
+        let mut here = TaskFrame {
             runtime,
-            ..implicit(h, function, &raw mut share, below)
+            ..implicit_frame(h, function, &raw mut implicit, below)
         };
-        frame::set_current(&raw mut here);
+        task_frame::set_current(&raw mut here);
         run(function, data);
-        frame::set_current(below);
-        finish(h, &mut share);
+        task_frame::set_current(below);
+        finish(h, &mut implicit);
     }
 }
 
-fn implicit(h: *mut Handle, function: usize, share: *mut Share, below: *mut Frame) -> Frame {
-    Frame {
-        share,
+fn implicit_frame(
+    h: *mut Handle,
+    function: usize,
+    implicit: *mut ImplicitTask,
+    below: *mut TaskFrame,
+) -> TaskFrame {
+    TaskFrame {
+        implicit,
         in_team: true,
-        ..Frame::new(below, h, function)
+        ..TaskFrame::new(below, h, function)
     }
 }
 
 /// # Safety
 /// `h` is the calling thread's live handle.
-unsafe fn begin(h: *mut Handle, share: &Share, runtime: *const Instance) {
+unsafe fn begin(h: *mut Handle, implicit: &ImplicitTask, runtime: *const Instance) {
     // SAFETY: the caller's.
     unsafe {
         pool::join(h, runtime);
-        adapter::member(h, share.team, share.phase, share.index, Handle::now(h));
+        adapter::member(
+            h,
+            implicit.team,
+            implicit.phase,
+            implicit.index,
+            Handle::now(h),
+        );
     }
 }
 
 /// # Safety
 /// `h` is the calling thread's live handle, its top task the share's.
-unsafe fn finish(h: *mut Handle, share: &mut Share) {
+unsafe fn finish(h: *mut Handle, implicit: &mut ImplicitTask) {
     // SAFETY: the caller's.
     unsafe {
-        if !share.is_over {
-            chunk::close(h, share);
+        if !implicit.is_over {
+            worksharing::close(h, implicit);
             adapter::task_end(h);
         }
     }
@@ -202,8 +213,8 @@ unsafe fn finish(h: *mut Handle, share: &mut Share) {
 /// A region in two calls, and the master's part in it.
 #[repr(C)]
 struct Open {
-    here: Frame,
-    share: Share,
+    here: TaskFrame,
+    implicit: ImplicitTask,
     region: Region,
     paused: Paused,
 }
@@ -213,46 +224,51 @@ unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
     // SAFETY: as in `parallel`; the box is given up in `end`, when libgomp's threads are done with it.
     unsafe {
         if h.is_null() {
-            return call.forward(entry.real());
+            return call.forward(entry.next_symbol());
         }
-        let paused = budget::pause(frame::current());
+        let paused = budget::pause(task_frame::current());
         let region = open(h, call);
-        let share = Share::new(region.team, 0);
-        let here = Frame {
+        let implicit = ImplicitTask::new(region.team, 0);
+        let here = TaskFrame {
             runtime: region.runtime,
-            ..implicit(h, region.function, core::ptr::null_mut(), frame::current())
+            ..implicit_frame(
+                h,
+                region.function,
+                core::ptr::null_mut(),
+                task_frame::current(),
+            )
         };
         let open = Box::into_raw(Box::new(Open {
             here,
-            share,
+            implicit,
             region,
             paused,
         }));
-        (*open).here.share = &raw mut (*open).share;
+        (*open).here.implicit = &raw mut (*open).implicit;
         (*open).here.is_open = true;
         call.set_argument(0, member as *const () as usize);
         call.set_argument(1, (&raw mut (*open).region) as usize);
-        let result = call.forward(entry.real());
-        begin(h, &(*open).share, (*open).region.runtime);
-        frame::set_current(&raw mut (*open).here);
+        let result = call.forward(entry.next_symbol());
+        begin(h, &(*open).implicit, (*open).region.runtime);
+        task_frame::set_current(&raw mut (*open).here);
         result
     }
 }
 
 unsafe extern "C-unwind" fn end(call: &mut Call, entry: &Entry) -> usize {
-    let here = frame::current();
+    let here = task_frame::current();
     // SAFETY: an open frame is the first field of a box made in `start`, on this thread; nobody else ends it.
     unsafe {
         if !(*here).is_open {
-            return call.forward(entry.real());
+            return call.forward(entry.next_symbol());
         }
         let mut open = Box::from_raw(here.cast::<Open>());
-        frame::set_current(open.here.below);
+        task_frame::set_current(open.here.below);
         let h = adapter::handle();
         if !h.is_null() {
-            finish(h, &mut open.share);
+            finish(h, &mut open.implicit);
         }
-        let result = call.forward(entry.real());
+        let result = call.forward(entry.next_symbol());
         if !h.is_null() {
             adapter::resume(h);
             budget::go_on(open.paused);

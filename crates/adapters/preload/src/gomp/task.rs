@@ -8,15 +8,17 @@ use workspan_recorder::adapter;
 use workspan_recorder::front::{Handle, id};
 use workspan_recorder::wire::{Kind, create, primitive, put_varint, wait};
 
-use super::at_once::{at_once, body_at_once};
 use super::budget::Inner;
-use super::frame::{self, Frame};
-use super::header::{self, AT_ONCE, DETACH, EVENT_WORD, FINAL, Header, IN_TEAM, Shape, UNRECORDED};
-use super::real::Entry;
+use super::entry_points::same_arguments;
+use super::header::{
+    self, BlockLayout, DETACH, EVENT_WORD, FINAL, Header, IN_TEAM, UNDEFERRED, UNRECORDED,
+};
+use super::next_symbol::Entry;
 use super::region::run;
-use super::shim::alike;
-use super::{barrier, budget, depend, detach, pool};
-use crate::sites;
+use super::task_frame::{self, TaskFrame};
+use super::undeferred::{run_undeferred, undeferred_body};
+use super::{barrier, budget, dependences, detach, pool};
+use crate::site_cache;
 
 /// libgomp's flags of a task.
 pub(super) const FLAG_FINAL: u32 = 1 << 1;
@@ -60,17 +62,17 @@ impl Arguments {
         function: Function,
         block: *mut u8,
         copy: Option<CopyFunction>,
-        shape: Shape,
+        layout: BlockLayout,
     ) {
         // SAFETY: the caller's: the block is one of this shape, for this function.
         unsafe {
-            let real: Task = core::mem::transmute(TASK.real());
-            real(
+            let next: Task = core::mem::transmute(TASK.next_symbol());
+            next(
                 function,
                 block,
                 copy,
-                shape.size,
-                shape.align,
+                layout.size,
+                layout.align,
                 self.may_defer,
                 self.flags,
                 self.depend,
@@ -81,16 +83,16 @@ impl Arguments {
     }
 
     pub(super) fn site(&self) -> u32 {
-        sites::at(self.function as usize, primitive::TASK, false)
+        site_cache::at(self.function as usize, primitive::TASK, false)
     }
 
     pub(super) fn dependences(&self) -> Option<Vec<(u64, u64)>> {
         let has = self.flags & FLAG_DEPEND != 0 && !self.depend.is_null();
         // SAFETY: the flag says that it is a list.
-        has.then(|| unsafe { depend::read(self.depend) })
+        has.then(|| unsafe { dependences::read(self.depend) })
     }
 
-    pub(super) fn header(&self, shape: Shape, task: u64, in_team: bool) -> Header {
+    pub(super) fn header(&self, layout: BlockLayout, task: u64, in_team: bool) -> Header {
         let mut flags = 0;
         if self.flags & FLAG_FINAL != 0 {
             flags |= FINAL;
@@ -111,7 +113,7 @@ impl Arguments {
             data: ptr::null_mut(),
             from: self.data,
             copy: self.copy.map_or(0, |f| f as usize),
-            offset: shape.offset as u32,
+            offset: layout.offset as u32,
             flags,
             level: 0,
             site: 0,
@@ -125,15 +127,15 @@ impl Arguments {
 
     /// Has libgomp make the task, whose block gets that header.
     #[inline]
-    unsafe fn give_with(&self, mut header: Header, shape: Shape) {
+    unsafe fn give_with(&self, mut header: Header, layout: BlockLayout) {
         // SAFETY: the caller's: the header is one for this task.
         unsafe {
             if self.copy.is_some() {
                 let copy: CopyFunction = header::copy::<{ size_of::<Header>() }>;
-                self.give(body, (&raw mut header).cast(), Some(copy), shape);
+                self.give(body, (&raw mut header).cast(), Some(copy), layout);
             } else {
-                header::build(header, self.data, shape, |block| {
-                    self.give(body, block, None, shape);
+                header::build(header, self.data, layout, |block| {
+                    self.give(body, block, None, layout);
                 });
             }
         }
@@ -141,7 +143,7 @@ impl Arguments {
 
     /// Has libgomp make the task as the program says it.
     unsafe fn give_bare(&self, size: usize, align: usize) {
-        let bare = Shape {
+        let bare = BlockLayout {
             offset: 0,
             size,
             align,
@@ -151,7 +153,7 @@ impl Arguments {
     }
 }
 
-alike! { GOMP_task, TASK => task }
+same_arguments! { GOMP_task, TASK => task }
 
 /// `task`: `data` is the argument block of `size` bytes, `copy` what copies it if not plain bytes.
 unsafe extern "C-unwind" fn task(
@@ -166,7 +168,7 @@ unsafe extern "C-unwind" fn task(
     priority: i32,
     event: *mut usize,
 ) {
-    let parent = frame::current();
+    let parent = task_frame::current();
     // SAFETY: the current frame is this thread's, and what it is in lies below on its stack.
     let subtree = unsafe { (*parent).skip.as_ref() };
     if let Some(subtree) = subtree
@@ -209,10 +211,10 @@ unsafe extern "C-unwind" fn create_any(
         priority,
         event,
     };
-    let (h, parent) = frame::here();
+    let (h, parent) = task_frame::here();
     // SAFETY: as in `task`.
     let subtree = unsafe { (*parent).skip.as_ref() };
-    let shape = Shape::new(size_of::<Header>(), size, align);
+    let layout = BlockLayout::new(size_of::<Header>(), size, align);
     // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
     unsafe {
         if h.is_null() || size > u32::MAX as usize || !align.max(1).is_power_of_two() {
@@ -220,35 +222,35 @@ unsafe extern "C-unwind" fn create_any(
         }
         if arguments.is_more() {
             let paused = budget::pause(parent);
-            recorded(h, &arguments, shape, &*parent);
+            recorded(h, &arguments, layout, &*parent);
             return budget::go_on(paused);
         }
         let Some(subtree) = subtree else {
-            return recorded(h, &arguments, shape, &*parent);
+            return recorded(h, &arguments, layout, &*parent);
         };
         if may_defer == 0 {
             subtree.count();
             return arguments.give_bare(size, align);
         }
-        let mut header = arguments.header(shape, 0, true);
+        let mut header = arguments.header(layout, 0, true);
         budget::mark(&mut header, subtree);
-        arguments.give_with(header, shape);
+        arguments.give_with(header, layout);
     }
 }
 
 /// A task that is created in a recorded one.
 #[inline]
-unsafe fn recorded(h: *mut Handle, arguments: &Arguments, shape: Shape, parent: &Frame) {
+unsafe fn recorded(h: *mut Handle, arguments: &Arguments, layout: BlockLayout, parent: &TaskFrame) {
     // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
     unsafe {
         if arguments.may_defer == 0 || parent.is_final {
-            return at_once(h, arguments, shape, parent);
+            return run_undeferred(h, arguments, layout, parent);
         }
         let in_team = parent.in_team;
         let kind = if in_team {
             create::DEFERRED
         } else {
-            pool::tell_runtime();
+            pool::note_runtime();
             create::INLINE
         };
         let site = arguments.site();
@@ -259,10 +261,10 @@ unsafe fn recorded(h: *mut Handle, arguments: &Arguments, shape: Shape, parent: 
         let header = Header {
             level: parent.level + 1,
             site,
-            ..arguments.header(shape, task, in_team)
+            ..arguments.header(layout, task, in_team)
         };
-        arguments.give_with(header, shape);
-        if !in_team && frame::last_ended() == task {
+        arguments.give_with(header, layout);
+        if !in_team && task_frame::last_ended() == task {
             wait_for(h, site, task, (*h).last);
             resume_at(h, (*h).last);
         }
@@ -287,11 +289,11 @@ pub(super) unsafe extern "C-unwind" fn body(block: *mut u8) {
         if flags & EVENT_WORD != 0 {
             *data.cast::<usize>() = words[0];
         }
-        let (h, below) = frame::here();
+        let (h, below) = task_frame::here();
         if h.is_null() {
             return run(function, data);
         }
-        if flags & (AT_ONCE | UNRECORDED) != 0 {
+        if flags & (UNDEFERRED | UNRECORDED) != 0 {
             let inner = Inner {
                 function,
                 name: task,
@@ -299,7 +301,7 @@ pub(super) unsafe extern "C-unwind" fn body(block: *mut u8) {
                 flags,
             };
             return match flags & UNRECORDED {
-                0 => body_at_once(h, at, data),
+                0 => undeferred_body(h, at, data),
                 _ => inner.run(below, data),
             };
         }
@@ -307,16 +309,16 @@ pub(super) unsafe extern "C-unwind" fn body(block: *mut u8) {
         adapter::task_begin(h, task);
         if flags & DETACH != 0 {
             run_in_frame(h, function, data, flags, below);
-            let site = sites::at(function, primitive::DETACH, false);
+            let site = site_cache::at(function, primitive::DETACH, false);
             detach::body_has_run(h, words[0], site);
         } else {
-            let here = Frame {
+            let here = TaskFrame {
                 level,
-                ..Frame::explicit(below, h, function, flags)
+                ..TaskFrame::explicit(below, h, function, flags)
             };
             budget::run(h, here, site, data);
         }
-        frame::leave(below, task);
+        task_frame::leave(below, task);
     }
 }
 
@@ -325,12 +327,12 @@ pub(super) unsafe extern "C-unwind" fn body(block: *mut u8) {
 /// # Safety
 /// `h` is the calling thread's live handle, `below` its current frame.
 #[inline]
-pub(super) unsafe fn settle(h: *mut Handle, below: *mut Frame) {
+pub(super) unsafe fn settle(h: *mut Handle, below: *mut TaskFrame) {
     // SAFETY: the caller's; a share lives as long as its frame.
     unsafe {
-        let share = (*below).share;
-        if !share.is_null() && (*share).arrived != 0 {
-            barrier::settle(h, &mut *share);
+        let implicit = (*below).implicit;
+        if !implicit.is_null() && (*implicit).arrived != 0 {
+            barrier::settle(h, &mut *implicit);
         }
     }
 }
@@ -345,11 +347,11 @@ pub(super) unsafe fn run_in_frame(
     function: usize,
     data: *mut u8,
     flags: u32,
-    below: *mut Frame,
+    below: *mut TaskFrame,
 ) {
     // SAFETY: the caller's.
-    let mut here = unsafe { Frame::explicit(below, h, function, flags) };
-    frame::set_current(&raw mut here);
+    let mut here = unsafe { TaskFrame::explicit(below, h, function, flags) };
+    task_frame::set_current(&raw mut here);
     // SAFETY: the caller's.
     unsafe { run(function, data) };
 }

@@ -6,10 +6,10 @@ use std::cell::RefCell;
 use workspan_recorder::adapter;
 use workspan_recorder::wire::primitive;
 
-use super::frame;
-use super::real::Entry;
-use super::shim::{Call, entries};
-use crate::sites;
+use super::entry_points::{Call, entries};
+use super::next_symbol::Entry;
+use super::task_frame;
+use crate::site_cache;
 
 /// The scope of a group in an unrecorded subtree.
 const NONE: u64 = 0;
@@ -23,12 +23,12 @@ entries! { starts, start: GOMP_taskgroup_start = 0 }
 entries! { ends, end: GOMP_taskgroup_end = 0 }
 
 unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
-    let (h, frame) = frame::here();
+    let (h, frame) = task_frame::here();
     if !h.is_null() {
         // SAFETY: the handle and the frame are this thread's.
         let (scope, site) = unsafe {
             if (*frame).skip.is_null() {
-                let site = sites::at(call.return_address(), primitive::TASKGROUP, true);
+                let site = site_cache::at(call.return_address(), primitive::TASKGROUP, true);
                 (adapter::scope_open(h, true), site)
             } else {
                 (NONE, 0)
@@ -38,23 +38,23 @@ unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
         let _ = OPEN.try_with(|open| open.borrow_mut().push((scope, site)));
     }
     // SAFETY: the arguments are the entry point's.
-    unsafe { call.forward(entry.real()) }
+    unsafe { call.forward(entry.next_symbol()) }
 }
 
 unsafe extern "C-unwind" fn end(call: &mut Call, entry: &Entry) -> usize {
-    let (h, frame) = frame::here();
+    let (h, frame) = task_frame::here();
     let group = OPEN.try_with(|open| open.borrow_mut().pop()).ok().flatten();
     // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
     unsafe {
         match (group, (*frame).skip.as_ref()) {
-            (Some((NONE, _)), Some(subtree)) => subtree.wait(|| call.forward(entry.real())),
+            (Some((NONE, _)), Some(subtree)) => subtree.wait(|| call.forward(entry.next_symbol())),
             (Some((scope, site)), _) if !h.is_null() && scope != NONE => {
                 adapter::wait_scope(h, site, scope);
-                let result = call.forward(entry.real());
+                let result = call.forward(entry.next_symbol());
                 adapter::resume(h);
                 result
             }
-            _ => call.forward(entry.real()),
+            _ => call.forward(entry.next_symbol()),
         }
     }
 }

@@ -8,14 +8,14 @@ use workspan_recorder::adapter;
 use workspan_recorder::wire::{create, primitive};
 
 use super::budget;
-use super::frame;
-use super::header::{self, AT_ONCE, FINAL, Header, IN_TEAM, Shape};
+use super::entry_points::same_arguments;
+use super::header::{self, BlockLayout, FINAL, Header, IN_TEAM, UNDEFERRED};
+use super::next_symbol::Entry;
 use super::pool;
-use super::real::Entry;
 use super::region::{run, threads};
-use super::shim::alike;
 use super::task::{FLAG_FINAL, resume_at, run_in_frame, settle, wait_for};
-use crate::sites;
+use super::task_frame;
+use crate::site_cache;
 
 /// libgomp's flags of a `taskloop`.
 const FLAG_UP: u32 = 1 << 8;
@@ -157,17 +157,17 @@ impl Arguments {
         function: Function,
         block: *mut u8,
         copy: Option<CopyFunction>,
-        shape: Shape,
+        layout: BlockLayout,
     ) {
         // SAFETY: the caller's: the block is one of this shape, for this function.
         unsafe {
-            let real: Taskloop = core::mem::transmute(self.entry().real());
-            real(
+            let next: Taskloop = core::mem::transmute(self.entry().next_symbol());
+            next(
                 function,
                 block,
                 copy,
-                shape.size,
-                shape.align,
+                layout.size,
+                layout.align,
                 self.flags,
                 self.clause,
                 self.priority,
@@ -182,7 +182,7 @@ impl Arguments {
 /// Defines one of the two entry points.
 macro_rules! taskloop {
     ($name:ident, $entry:ident, $serve:ident, $unsigned:expr) => {
-        alike! { $name, $entry => $serve }
+        same_arguments! { $name, $entry => $serve }
 
         unsafe extern "C-unwind" fn $serve(
             function: Function,
@@ -223,7 +223,7 @@ taskloop!(GOMP_taskloop_ull, TASKLOOP_ULL, of_unsigned, true);
 unsafe fn taskloop(a: &Arguments) {
     let h = adapter::handle();
     let count = iterations(a.unsigned, a.flags, a.start, a.end, a.step);
-    let shape = Shape::new(size_of::<Chunk>(), a.size, a.align);
+    let layout = BlockLayout::new(size_of::<Chunk>(), a.size, a.align);
     // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
     unsafe {
         if h.is_null()
@@ -232,20 +232,20 @@ unsafe fn taskloop(a: &Arguments) {
             || a.size > u32::MAX as usize
             || !a.align.max(1).is_power_of_two()
         {
-            let bare = Shape {
+            let bare = BlockLayout {
                 offset: 0,
                 size: a.size,
                 align: a.align,
             };
             return a.give(a.function, a.data, a.copy, bare);
         }
-        pool::tell_runtime();
-        let parent = frame::current();
+        pool::note_runtime();
+        let parent = task_frame::current();
         let paused = budget::pause(parent);
         let in_team = (*parent).in_team;
-        let at_once = a.flags & FLAG_IF == 0 || (*parent).is_final;
+        let undeferred = a.flags & FLAG_IF == 0 || (*parent).is_final;
         let up = counts_up(a.unsigned, a.flags, a.step);
-        let site = sites::at(a.function as usize, primitive::TASKLOOP, false);
+        let site = site_cache::at(a.function as usize, primitive::TASKLOOP, false);
         let division = Division::new(count, a.flags, a.clause, || {
             if in_team { threads() } else { 1 }
         });
@@ -262,8 +262,8 @@ unsafe fn taskloop(a: &Arguments) {
             flags |= IN_TEAM;
         }
         let mut first = 0;
-        if at_once {
-            flags |= AT_ONCE;
+        if undeferred {
+            flags |= UNDEFERRED;
         } else {
             let kind = if in_team {
                 create::DEFERRED
@@ -288,7 +288,7 @@ unsafe fn taskloop(a: &Arguments) {
                 data: ptr::null_mut(),
                 from: a.data,
                 copy: a.copy.map_or(0, |f| f as usize),
-                offset: shape.offset as u32,
+                offset: layout.offset as u32,
                 flags,
                 level: (*parent).level + 1,
                 site,
@@ -300,14 +300,14 @@ unsafe fn taskloop(a: &Arguments) {
         };
         if a.copy.is_some() {
             let copy: CopyFunction = header::copy::<{ size_of::<Chunk>() }>;
-            a.give(body, (&raw mut chunk).cast(), Some(copy), shape);
+            a.give(body, (&raw mut chunk).cast(), Some(copy), layout);
         } else {
-            header::build(chunk, a.data, shape, |block| {
-                a.give(body, block, None, shape);
+            header::build(chunk, a.data, layout, |block| {
+                a.give(body, block, None, layout);
             });
         }
         if group != 0 {
-            if at_once {
+            if undeferred {
                 adapter::wait_scope(h, site, group);
             }
             adapter::resume(h);
@@ -331,12 +331,12 @@ unsafe extern "C-unwind" fn body(block: *mut u8) {
             flags,
             ..
         } = (*at).header;
-        let (h, below) = frame::here();
+        let (h, below) = task_frame::here();
         if h.is_null() {
             return run(function, data);
         }
         settle(h, below);
-        let task = if flags & AT_ONCE != 0 {
+        let task = if flags & UNDEFERRED != 0 {
             adapter::task_create(h, create::INLINE, (*at).header.site, 0)
         } else {
             let (start, begin) = ((*at).start, begin as u64);
@@ -352,8 +352,8 @@ unsafe extern "C-unwind" fn body(block: *mut u8) {
         let site = (*at).header.site;
         run_in_frame(h, function, data, flags, below);
         adapter::task_end(h);
-        frame::leave(below, task);
-        if flags & AT_ONCE != 0 {
+        task_frame::leave(below, task);
+        if flags & UNDEFERRED != 0 {
             wait_for(h, site, task, (*h).last);
             resume_at(h, (*h).last);
         }

@@ -3,14 +3,14 @@
 use workspan_recorder::adapter;
 use workspan_recorder::wire::primitive;
 
-use super::real::Entry;
-use super::shim::returning;
-use super::{call, depend, frame};
+use super::entry_points::with_return_address;
+use super::next_symbol::Entry;
+use super::{call_site, dependences, task_frame};
 
 pub(super) static TASKWAIT: Entry = Entry::new(c"GOMP_taskwait", 0);
 pub(super) static TASKWAIT_DEPEND: Entry = Entry::new(c"GOMP_taskwait_depend", 0);
 
-returning! {
+with_return_address! {
     GOMP_taskwait, TASKWAIT => taskwait;
     GOMP_taskwait_depend, TASKWAIT_DEPEND => taskwait_depend;
 }
@@ -18,17 +18,17 @@ returning! {
 unsafe extern "C-unwind" fn taskwait(_: usize, return_address: usize) {
     // SAFETY: the real function has no arguments; the handle is this thread's.
     unsafe {
-        let real: unsafe extern "C-unwind" fn() = core::mem::transmute(TASKWAIT.real());
-        let (h, frame) = frame::here();
+        let next: unsafe extern "C-unwind" fn() = core::mem::transmute(TASKWAIT.next_symbol());
+        let (h, frame) = task_frame::here();
         if h.is_null() {
-            return real();
+            return next();
         }
         if let Some(subtree) = (*frame).skip.as_ref() {
-            return subtree.wait(|| real());
+            return subtree.wait(|| next());
         }
-        let site = call::site(return_address, primitive::TASKWAIT);
+        let site = call_site::site(return_address, primitive::TASKWAIT);
         adapter::wait_children(h, site);
-        real();
+        next();
         adapter::resume(h);
     }
 }
@@ -36,17 +36,18 @@ unsafe extern "C-unwind" fn taskwait(_: usize, return_address: usize) {
 unsafe extern "C-unwind" fn taskwait_depend(list: usize, return_address: usize) {
     // SAFETY: the real function's argument is the list given; the handle is this thread's.
     unsafe {
-        let real: unsafe extern "C-unwind" fn(usize) = core::mem::transmute(TASKWAIT_DEPEND.real());
-        let (h, frame) = frame::here();
+        let next: unsafe extern "C-unwind" fn(usize) =
+            core::mem::transmute(TASKWAIT_DEPEND.next_symbol());
+        let (h, frame) = task_frame::here();
         if h.is_null() {
-            return real(list);
+            return next(list);
         }
         if let Some(subtree) = (*frame).skip.as_ref() {
-            return subtree.wait(|| real(list));
+            return subtree.wait(|| next(list));
         }
-        let site = call::site(return_address, primitive::TASKWAIT);
-        adapter::wait_dependences(h, site, &depend::read(list as *const usize));
-        real(list);
+        let site = call_site::site(return_address, primitive::TASKWAIT);
+        adapter::wait_dependences(h, site, &dependences::read(list as *const usize));
+        next(list);
         adapter::resume(h);
     }
 }

@@ -4,13 +4,13 @@
 use workspan_recorder::adapter;
 use workspan_recorder::wire::{create, primitive};
 
-use super::frame::{self, Frame, Share};
-use super::real::{self, ALWAYS, ANYWHERE, Entry};
+use super::entry_points::{Call, entries};
+use super::next_symbol::{self, ANY_RUNTIME, ASK_ALWAYS, Entry};
 use super::region::run;
-use super::shim::{Call, entries};
-use super::{budget, chunk, pool};
+use super::task_frame::{self, ImplicitTask, TaskFrame};
+use super::{budget, pool, worksharing};
 use crate::runtimes::Instance;
-use crate::sites;
+use crate::site_cache;
 
 struct League {
     function: usize,
@@ -20,29 +20,29 @@ struct League {
     runtime: *const Instance,
 }
 
-entries! { leagues, teams, by_function ALWAYS | ANYWHERE; GOMP_teams_reg = 0 }
+entries! { leagues, teams, by_function ASK_ALWAYS | ANY_RUNTIME; GOMP_teams_reg = 0 }
 
 unsafe extern "C-unwind" fn teams(call: &mut Call, entry: &Entry) -> usize {
     let h = adapter::handle();
     // SAFETY: the arguments are the entry point's, the handle is this thread's; the league outlives the call.
     unsafe {
         if h.is_null() {
-            return call.forward(entry.real());
+            return call.forward(entry.next_symbol());
         }
-        pool::tell_runtime();
-        let paused = budget::pause(frame::current());
+        pool::note_runtime();
+        let paused = budget::pause(task_frame::current());
         let function = call.argument(0);
-        let site = sites::at(function, primitive::PARALLEL, false);
+        let site = site_cache::at(function, primitive::PARALLEL, false);
         let mut league = League {
             function,
             data: call.argument(1) as *mut u8,
             site,
             scope: adapter::scope_open(h, false),
-            runtime: real::called(),
+            runtime: next_symbol::called(),
         };
         call.set_argument(0, team as *const () as usize);
         call.set_argument(1, (&raw mut league) as usize);
-        let result = call.forward(entry.real());
+        let result = call.forward(entry.next_symbol());
         adapter::wait_scope(h, site, league.scope);
         adapter::resume(h);
         budget::go_on(paused);
@@ -61,17 +61,17 @@ unsafe extern "C-unwind" fn team(league: *mut League) {
         }
         let task = adapter::task_create(h, create::INLINE, league.site, league.scope);
         adapter::task_begin(h, task);
-        let below = frame::current();
-        let mut share = Share::new(0, 0);
-        let mut here = Frame {
-            share: &raw mut share,
+        let below = task_frame::current();
+        let mut implicit = ImplicitTask::new(0, 0);
+        let mut here = TaskFrame {
+            implicit: &raw mut implicit,
             runtime: league.runtime,
-            ..Frame::new(below, h, league.function)
+            ..TaskFrame::new(below, h, league.function)
         };
-        frame::set_current(&raw mut here);
+        task_frame::set_current(&raw mut here);
         run(league.function, league.data);
-        frame::set_current(below);
-        chunk::close(h, &mut share);
+        task_frame::set_current(below);
+        worksharing::close(h, &mut implicit);
         adapter::task_end(h);
     }
 }

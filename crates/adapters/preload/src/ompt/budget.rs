@@ -9,13 +9,13 @@ use workspan_recorder::budget::{Begun, Choice, OF_TASKS};
 use workspan_recorder::front::Handle;
 
 use super::ffi::Data;
-use super::word::{self, BRIEF, INLINE, NOWHERE, ON_STACK};
+use super::task_word::{self, BRIEF, INLINE, NOWHERE, ON_STACK};
 use crate::unrecorded::Subtree;
 use crate::watch;
 
 /// A thread's subtrees.
 pub(super) struct LeftOut {
-    /// What [`word::subtree`] is for tasks of the subtree that the thread is in.
+    /// What [`task_word::subtree`] is for tasks of the subtree that the thread is in.
     inside: u64,
     /// That subtree; null where what runs is recorded.
     subtree: *const Subtree,
@@ -72,7 +72,7 @@ impl LeftOut {
         self.subtree = subtree;
         self.inside = self
             .subtree()
-            .map_or(NOWHERE, |subtree| word::inside(subtree.name()));
+            .map_or(NOWHERE, |subtree| task_word::inside(subtree.name()));
     }
 
     /// Whether the thread is in a subtree whose tasks have a place in a word.
@@ -87,7 +87,7 @@ impl LeftOut {
         if return_address != self.last_call {
             return None;
         }
-        word::same_again(encountering, self.inside, self.last_site)
+        task_word::same_again(encountering, self.inside, self.last_site)
     }
 
     /// A task was created there, with the site of that call and none of a loop around it.
@@ -102,15 +102,15 @@ impl LeftOut {
         if !self.is_inside() {
             return None;
         }
-        let word = word::placed(self.inside, site, level);
+        let word = task_word::placed(self.inside, site, level);
         // One that begins at once needs no site.
-        word.or_else(|| word::placed(self.inside, 0, level).filter(|_| at_once))
+        word.or_else(|| task_word::placed(self.inside, 0, level).filter(|_| at_once))
     }
 
     /// Whether a task with that word, which starts on this thread, is one of the subtree that the thread is in: then it is nobody's business.
     #[inline]
     pub(super) fn is_own(&self, word: u64) -> bool {
-        word::subtree(word) == self.inside
+        task_word::subtree(word) == self.inside
     }
 
     /// Such a task starts.
@@ -127,7 +127,7 @@ impl LeftOut {
         }
     }
 
-    /// A task with that word ends, which is one of a subtree ([`word::is_unrecorded`]).
+    /// A task with that word ends, which is one of a subtree ([`task_word::is_unrecorded`]).
     ///
     /// # Safety
     /// It ends on this thread.
@@ -146,7 +146,7 @@ impl LeftOut {
     pub(super) unsafe fn leave(&self, task: *mut Data) -> bool {
         // SAFETY: the caller's.
         let word = unsafe { (*task).value };
-        let is_left_out = word::is_unrecorded(word);
+        let is_left_out = task_word::is_unrecorded(word);
         if is_left_out {
             // SAFETY: the caller's.
             unsafe { self.end(word) };
@@ -176,8 +176,8 @@ impl LeftOut {
         self.set(ptr::null());
         // SAFETY: the caller's.
         let asked = unsafe {
-            if may && word::has_room((*h).thread, (*h).next_yield) {
-                self.ask(h, word::site(word), word::level(word))
+            if may && task_word::has_room((*h).thread, (*h).next_yield) {
+                self.ask(h, task_word::site(word), task_word::level(word))
             } else {
                 None
             }

@@ -5,7 +5,7 @@ use core::ffi::{c_int, c_uint};
 use workspan_recorder::adapter;
 use workspan_recorder::front::Handle;
 
-use super::lane;
+use super::thread_state;
 
 /// A wait shorter than this (in ticks, a microsecond or less) was none: the lock was free, or nearly.
 const IMMEDIATE: u64 = 2000;
@@ -18,23 +18,23 @@ pub(super) extern "C" fn acquire(
     _lock: u64,
     _return_address: usize,
 ) {
-    if let Some(lane) = lane::of_thread() {
-        lane.settle();
+    if let Some(thread) = thread_state::current() {
+        thread.write_pending_begin();
         // SAFETY: the handle is this thread's.
-        lane.lock_wait = unsafe { Handle::now(lane.h) };
+        thread.lock_wait = unsafe { Handle::now(thread.h) };
     }
 }
 
 /// `ompt_callback_mutex_t`, for acquired.
 pub(super) extern "C" fn acquired(_kind: c_int, _lock: u64, _return_address: usize) {
-    let Some(lane) = lane::of_thread() else {
+    let Some(thread) = thread_state::current() else {
         return;
     };
-    let since = core::mem::take(&mut lane.lock_wait);
+    let since = core::mem::take(&mut thread.lock_wait);
     // SAFETY: the handle is this thread's.
     unsafe {
-        if since != 0 && Handle::now(lane.h).saturating_sub(since) >= IMMEDIATE {
-            adapter::blocked(lane.h, since);
+        if since != 0 && Handle::now(thread.h).saturating_sub(since) >= IMMEDIATE {
+            adapter::blocked(thread.h, since);
         }
     }
 }

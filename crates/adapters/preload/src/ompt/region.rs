@@ -9,11 +9,11 @@ use workspan_recorder::front::Handle;
 use workspan_recorder::wire::primitive;
 
 use super::ffi::{Data, endpoint};
-use super::lane::{self, Lane, Late};
-use super::loops::Loop;
 use super::start;
-use super::word::IMPLICIT;
-use crate::sites;
+use super::task_word::IMPLICIT;
+use super::thread_state::{self, PendingBegin, ThreadState};
+use super::worksharing::LoopShare;
+use crate::site_cache;
 
 /// An implicit task: one thread's part in a team. The runtime tells of the end of a worker's only when its next region
 /// begins, without naming the region, so all that is needed is kept here.
@@ -25,7 +25,7 @@ pub(super) struct Member {
     running: bool,
     pub(super) size: u32,
     /// The loop it shares.
-    pub(super) shared: Loop,
+    pub(super) shared: LoopShare,
     /// Site of the `taskloop` it called last: other threads ask for it when they create its tasks.
     pub(super) taskloop: AtomicU32,
     /// The next outer implicit task of this thread.
@@ -61,10 +61,10 @@ impl Member {
     }
 }
 
-impl Lane {
+impl ThreadState {
     /// A barrier of the team begins: the thread's implicit task ends.
     pub(super) fn enter_barrier(&mut self) {
-        self.settle();
+        self.write_pending_begin();
         // SAFETY: the innermost member lives until its implicit task ends; the handle is this thread's.
         unsafe {
             if let Some(member) = self.member.as_mut() {
@@ -80,7 +80,7 @@ impl Lane {
             if let Some(member) = self.member.as_mut()
                 && !member.running
             {
-                self.late = Late::Member(Handle::now(self.h));
+                self.pending_begin = PendingBegin::Member(Handle::now(self.h));
             }
         }
     }
@@ -95,20 +95,20 @@ pub(super) extern "C" fn parallel_begin(
     _flags: c_int,
     return_address: usize,
 ) {
-    let Some(lane) = lane::of_thread() else {
+    let Some(thread) = thread_state::current() else {
         return;
     };
-    lane.settle();
-    let function = core::mem::take(&mut lane.region_function);
+    thread.write_pending_begin();
+    let function = core::mem::take(&mut thread.region_function);
     let site = if function != 0 && start::is_runtime(return_address) {
-        sites::at(function, primitive::PARALLEL, false)
+        site_cache::at(function, primitive::PARALLEL, false)
     } else {
-        lane.site(return_address, primitive::PARALLEL)
+        thread.site(return_address, primitive::PARALLEL)
     };
     // SAFETY: the handle is this thread's; the region's word is the tool's to write.
     unsafe {
-        lane.left_out.open_region();
-        let team = adapter::team(lane.h, site);
+        thread.left_out.open_region();
+        let team = adapter::team(thread.h, site);
         if let Some(parallel) = parallel.as_mut() {
             parallel.value = team;
         }
@@ -122,14 +122,14 @@ pub(super) extern "C" fn parallel_end(
     _flags: c_int,
     _return_address: usize,
 ) {
-    let Some(lane) = lane::of_thread() else {
+    let Some(thread) = thread_state::current() else {
         return;
     };
-    lane.current = encountering;
+    thread.current = encountering;
     // SAFETY: the handle is this thread's.
     unsafe {
-        adapter::resume(lane.h);
-        lane.left_out.close_region();
+        adapter::resume(thread.h);
+        thread.left_out.close_region();
     }
 }
 
@@ -143,13 +143,13 @@ pub(super) extern "C" fn implicit_task(
     index: c_uint,
     _flags: c_int,
 ) {
-    let Some(lane) = lane::of_thread() else {
+    let Some(thread) = thread_state::current() else {
         return;
     };
     if which != endpoint::BEGIN {
-        return end(lane);
+        return end(thread);
     }
-    lane.current = task;
+    thread.current = task;
     // SAFETY: what the runtime hands out is valid during the call, or null.
     let (team, Some(task)) = (unsafe {
         (
@@ -168,11 +168,11 @@ pub(super) extern "C" fn implicit_task(
         phase: 0,
         running: true,
         size,
-        shared: Loop::new(),
+        shared: LoopShare::new(),
         taskloop: AtomicU32::new(0),
-        outer: lane.member,
+        outer: thread.member,
     };
-    let member = match lane.spare.pop() {
+    let member = match thread.spare.pop() {
         Some(spare) => {
             // SAFETY: a spare member came from a box and is nobody's.
             unsafe { *spare = fresh };
@@ -180,34 +180,34 @@ pub(super) extern "C" fn implicit_task(
         }
         None => Box::into_raw(Box::new(fresh)),
     };
-    lane.member = member;
-    lane.team_size = size;
+    thread.member = member;
+    thread.team_size = size;
     task.value = IMPLICIT | member as u64;
-    lane.work_here();
+    thread.work_here();
     // SAFETY: the handle is this thread's.
     unsafe {
-        let now = Handle::now(lane.h);
-        adapter::member(lane.h, team, 0, u64::from(index), now);
+        let now = Handle::now(thread.h);
+        adapter::member(thread.h, team, 0, u64::from(index), now);
     }
 }
 
 /// The innermost implicit task of this thread ends.
-fn end(lane: &mut Lane) {
-    let at = lane.member;
+fn end(thread: &mut ThreadState) {
+    let at = thread.member;
     // SAFETY: the innermost member lives until here.
     let Some(member) = (unsafe { at.as_mut() }) else {
         return;
     };
     if member.size == 1 {
         // A team of one has no barrier at its end: what came after its last one was told by nothing.
-        lane.settle();
+        thread.write_pending_begin();
     }
-    lane.late = Late::No;
+    thread.pending_begin = PendingBegin::None;
     // SAFETY: the handle is this thread's.
-    unsafe { member.leave_phase(lane.h) };
-    lane.member = member.outer;
-    lane.current = ptr::null_mut();
+    unsafe { member.leave_phase(thread.h) };
+    thread.member = member.outer;
+    thread.current = ptr::null_mut();
     // SAFETY: the outer member, if any, has not ended.
-    lane.team_size = unsafe { lane.member.as_ref() }.map_or(1, |outer| outer.size);
-    lane.spare.push(at);
+    thread.team_size = unsafe { thread.member.as_ref() }.map_or(1, |outer| outer.size);
+    thread.spare.push(at);
 }

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use workspan_recorder::TABLE;
 
 use super::ffi::{self, Data, Lookup, SetCallback, StartToolResult, event};
-use super::{depend, group_waits, lane, locks, loops, region, sync, tasks};
+use super::{dependences, group_waits, locks, region, sync, tasks, thread_state, worksharing};
 
 /// What the runtime gets; it writes `tool_data` itself.
 struct Result(UnsafeCell<StartToolResult>);
@@ -117,7 +117,7 @@ extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_
     };
     // Each function has the signature of its event.
     let callbacks: [(c_int, *const c_void); 12] = [
-        (event::THREAD_END, lane::thread_end as *const c_void),
+        (event::THREAD_END, thread_state::thread_end as *const c_void),
         (
             event::PARALLEL_BEGIN,
             region::parallel_begin as *const c_void,
@@ -126,10 +126,13 @@ extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_
         (event::IMPLICIT_TASK, region::implicit_task as *const c_void),
         (event::TASK_CREATE, tasks::task_create as *const c_void),
         (event::TASK_SCHEDULE, tasks::task_schedule as *const c_void),
-        (event::DEPENDENCES, depend::dependences as *const c_void),
+        (
+            event::DEPENDENCES,
+            dependences::dependences as *const c_void,
+        ),
         (event::SYNC_REGION, sync::sync_region as *const c_void),
-        (event::WORK, loops::work as *const c_void),
-        (event::DISPATCH, loops::dispatched as *const c_void),
+        (event::WORK, worksharing::work as *const c_void),
+        (event::DISPATCH, worksharing::dispatched as *const c_void),
         (event::MUTEX_ACQUIRE, locks::acquire as *const c_void),
         (event::MUTEX_ACQUIRED, locks::acquired as *const c_void),
     ];
@@ -142,7 +145,7 @@ extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_
         }
     }
     if never.contains(&event::DISPATCH) {
-        loops::CHUNKS_TOLD.store(false, Ordering::Relaxed);
+        worksharing::CHUNKS_TOLD.store(false, Ordering::Relaxed);
         note(
             "warning",
             "This version of LLVM OpenMP does not tell of loop chunks: a thread's share of a loop shows as one",

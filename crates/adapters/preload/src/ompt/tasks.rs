@@ -11,10 +11,10 @@ use workspan_recorder::front::Handle;
 use workspan_recorder::wire::{create, primitive};
 
 use super::ffi::{Data, Flags, flag, status};
-use super::kept::{DETACHED, FULFILLED, GROUPS};
-use super::lane::{self, Lane, Late};
-use super::loops;
-use super::word::{self, FINAL, IMPLICIT, INLINE, LASTING, LEFT, ON_STACK, UNTIED};
+use super::task_side_table::{DETACHED, FULFILLED, GROUPS};
+use super::task_word::{self, FINAL, IMPLICIT, INLINE, LASTING, LEFT, ON_STACK, UNTIED};
+use super::thread_state::{self, PendingBegin, ThreadState};
+use super::worksharing;
 use crate::unrecorded;
 
 /// Of these flags a plain task has but the first.
@@ -31,12 +31,12 @@ pub(super) extern "C" fn task_create(
     return_address: usize,
 ) {
     if is_plain(flags, has_dependences)
-        && let Some(lane) = lane::known()
+        && let Some(thread) = thread_state::existing()
         // SAFETY: what the runtime hands out is valid during the call, or null.
         && let (Some(encountering), Some(task)) = unsafe { (encountering.as_ref(), task.as_mut()) }
-        && let Some(word) = lane.left_out.create_again(encountering.value, return_address)
+        && let Some(word) = thread.left_out.create_again(encountering.value, return_address)
     {
-        lane.said_if = false;
+        thread.has_false_if = false;
         task.value = word;
         return;
     }
@@ -74,10 +74,10 @@ extern "C" fn create_any(
         return;
     };
     if is_plain(flags, has_dependences)
-        && let Some(lane) = lane::known()
-        && let Some(word) = left_out(lane, encountering, flags, return_address)
+        && let Some(thread) = thread_state::existing()
+        && let Some(word) = left_out(thread, encountering, flags, return_address)
     {
-        lane.said_if = false;
+        thread.has_false_if = false;
         task.value = word;
         return;
     }
@@ -87,24 +87,27 @@ extern "C" fn create_any(
 /// The word of a plain task that is left out with what it is created in.
 #[inline]
 fn left_out(
-    lane: &mut Lane,
+    thread: &mut ThreadState,
     encountering: u64,
     flags: Flags,
     return_address: usize,
 ) -> Option<u64> {
-    if !lane.left_out.is_inside() {
+    if !thread.left_out.is_inside() {
         return None;
     }
-    let site = match loops::taskloop_site(encountering, return_address) {
+    let site = match worksharing::taskloop_site(encountering, return_address) {
         Some(site) => site,
         None => {
-            let site = lane.seen_site(return_address, primitive::TASK)?;
-            lane.left_out.created(return_address, site);
+            let site = thread.cached_site(return_address, primitive::TASK)?;
+            thread.left_out.created(return_address, site);
             site
         }
     };
-    let (level, at_once) = (word::level(encountering) + 1, flags & flag::UNDEFERRED != 0);
-    lane.left_out.create(site, level, at_once)
+    let (level, at_once) = (
+        task_word::level(encountering) + 1,
+        flags & flag::UNDEFERRED != 0,
+    );
+    thread.left_out.create(site, level, at_once)
 }
 
 /// A task is created that may have to be recorded.
@@ -116,38 +119,38 @@ fn create(
     has_dependences: c_int,
     return_address: usize,
 ) {
-    let Some(lane) = lane::of_thread() else {
+    let Some(thread) = thread_state::current() else {
         return;
     };
-    lane.settle();
+    thread.write_pending_begin();
     if flags & (flag::EXPLICIT | flag::TARGET) == 0 {
         if flags & flag::TASKWAIT != 0 {
             // No task: a taskwait with dependences, or what an undeferred task with some waits for.
-            lane.dependence_wait = lane.site(return_address, primitive::TASKWAIT);
+            thread.dependence_wait = thread.site(return_address, primitive::TASKWAIT);
             task.value = 0;
         }
         return;
     }
-    let site = match loops::taskloop_site(encountering, return_address) {
+    let site = match worksharing::taskloop_site(encountering, return_address) {
         Some(site) => site,
-        None => lane.site(return_address, primitive::TASK),
+        None => thread.site(return_address, primitive::TASK),
     };
     // In a team of one all tasks are undeferred, for the runtime's sake: what the program says counts.
-    let said_if = core::mem::take(&mut lane.said_if);
+    let has_false_if = core::mem::take(&mut thread.has_false_if);
     let undeferred = flags & flag::UNDEFERRED != 0;
-    let level = word::level(encountering) + 1;
+    let level = task_word::level(encountering) + 1;
     let is_more = has_dependences != 0 || flags & (flag::UNTIED | flag::TARGET) != 0;
     if is_more {
-        lane.left_out.is_more();
+        thread.left_out.is_more();
     }
     if (undeferred || !is_more)
-        && let Some(word) = lane.left_out.create(site, level, undeferred)
+        && let Some(word) = thread.left_out.create(site, level, undeferred)
     {
         task.value = word;
         return;
     }
-    let inline = undeferred && (lane.team_size > 1 || said_if || encountering & FINAL != 0);
-    lane.at_once = undeferred;
+    let inline = undeferred && (thread.team_size > 1 || has_false_if || encountering & FINAL != 0);
+    thread.at_once = undeferred;
     let (kind, mut lasting) = if inline {
         (create::INLINE, INLINE)
     } else {
@@ -159,7 +162,7 @@ fn create(
     if flags & flag::UNTIED != 0 {
         lasting |= UNTIED;
     }
-    let h = lane.h;
+    let h = thread.h;
     // SAFETY: the handle is this thread's.
     let mut create = || unsafe {
         let number = adapter::task_create(h, kind, site, 0);
@@ -167,16 +170,16 @@ fn create(
             // The wait shares the tick of the create, as the resume will that of the end.
             adapter::wait_task_at(h, site, number, (*h).last);
         }
-        let brief = word::brief(number, site, level);
-        task.value = brief.unwrap_or_else(|| word::pack(number)) | lasting;
+        let brief = task_word::brief(number, site, level);
+        task.value = brief.unwrap_or_else(|| task_word::pack(number)) | lasting;
     };
-    if lane.left_out.subtree().is_none() {
+    if thread.left_out.subtree().is_none() {
         create();
     } else {
         // SAFETY: as above.
-        unsafe { lane.left_out.paused(create) };
+        unsafe { thread.left_out.paused(create) };
     }
-    lane.work_here();
+    thread.work_here();
 }
 
 /// `ompt_callback_task_schedule_t`. `next` is null when nothing else runs by that.
@@ -184,19 +187,19 @@ pub(super) extern "C" fn task_schedule(prior: *mut Data, how: c_int, next: *mut 
     if prior.is_null() {
         return;
     }
-    if let Some(lane) = lane::known() {
+    if let Some(thread) = thread_state::existing() {
         // SAFETY: the runtime's tasks are valid during the call, and the words of those that run here this thread's to write.
         unsafe {
             match how {
                 status::SWITCH | status::YIELD
-                    if !next.is_null() && lane.left_out.is_own((*next).value) =>
+                    if !next.is_null() && thread.left_out.is_own((*next).value) =>
                 {
-                    lane.current = next;
-                    return lane.left_out.enter(next);
+                    thread.current = next;
+                    return thread.left_out.enter(next);
                 }
-                status::COMPLETE if word::is_unrecorded((*prior).value) => {
-                    lane.current = next;
-                    return lane.left_out.end((*prior).value);
+                status::COMPLETE if task_word::is_unrecorded((*prior).value) => {
+                    thread.current = next;
+                    return thread.left_out.end((*prior).value);
                 }
                 _ => {}
             }
@@ -208,61 +211,61 @@ pub(super) extern "C" fn task_schedule(prior: *mut Data, how: c_int, next: *mut 
 /// What the scheduler does with tasks that are recorded, or more than run.
 #[inline(never)]
 fn schedule(prior: *mut Data, how: c_int, next: *mut Data) {
-    let Some(lane) = lane::of_thread() else {
+    let Some(thread) = thread_state::current() else {
         return;
     };
     // SAFETY: as in `task_schedule`.
     unsafe {
         match how {
             status::COMPLETE => {
-                end(lane, prior);
-                lane.current = next;
+                end(thread, prior);
+                thread.current = next;
             }
             status::CANCEL => {
-                if !lane.left_out.leave(prior) {
-                    end(lane, prior);
+                if !thread.left_out.leave(prior) {
+                    end(thread, prior);
                 }
-                lane.groups.retain(|group| group.owner != prior);
-                lane.forget(prior);
-                lane.current = next;
+                thread.groups.retain(|group| group.owner != prior);
+                thread.forget(prior);
+                thread.current = next;
             }
             status::SWITCH | status::YIELD if !next.is_null() => {
-                await_part(lane, next);
-                if goes_back(lane, prior, next) {
-                    leave(lane, prior);
+                await_part(thread, next);
+                if goes_back(thread, prior, next) {
+                    leave(thread, prior);
                 } else {
-                    begin(lane, next);
+                    begin(thread, next);
                 }
-                lane.current = next;
+                thread.current = next;
             }
             status::DETACH => {
-                detach(lane, prior);
-                lane.current = next;
+                detach(thread, prior);
+                thread.current = next;
             }
             status::EARLY_FULFILL => {
-                lane.settle();
-                let h = lane.h;
-                if !word::is_unrecorded((*prior).value) {
+                thread.write_pending_begin();
+                let h = thread.h;
+                if !task_word::is_unrecorded((*prior).value) {
                     let signal = (TABLE.signal_new)();
-                    lane.left_out.paused(|| adapter::signal(h, 0, signal));
+                    thread.left_out.paused(|| adapter::signal(h, 0, signal));
                     FULFILLED.put(prior, signal);
                 }
             }
             status::LATE_FULFILL => {
-                lane.settle();
+                thread.write_pending_begin();
                 if let Some((signal, stop)) = DETACHED.take(prior) {
-                    let h = lane.h;
-                    lane.left_out.paused(|| {
+                    let h = thread.h;
+                    thread.left_out.paused(|| {
                         adapter::signal(h, 0, signal);
                         adapter::resume_left(h, stop);
                         adapter::task_end(h);
                     });
                 }
             }
-            status::TASKWAIT_COMPLETE => match lane.left_out.subtree() {
+            status::TASKWAIT_COMPLETE => match thread.left_out.subtree() {
                 Some(subtree) => subtree.end_wait(),
                 None => {
-                    adapter::resume(lane.h);
+                    adapter::resume(thread.h);
                 }
             },
             _ => {}
@@ -283,11 +286,11 @@ static IN_VAIN: AtomicBool = AtomicBool::new(false);
 /// # Safety
 /// `next` is a task of the runtime that is about to run on the lane's thread.
 #[inline]
-unsafe fn await_part(lane: &Lane, next: *mut Data) {
+unsafe fn await_part(thread: &ThreadState, next: *mut Data) {
     const ELSEWHERE: u64 = UNTIED | ON_STACK;
     // SAFETY: the caller's.
     unsafe {
-        if (*next).value & (ELSEWHERE | IMPLICIT) == ELSEWHERE && !lane.untied.contains(&next) {
+        if (*next).value & (ELSEWHERE | IMPLICIT) == ELSEWHERE && !thread.untied.contains(&next) {
             look_until_left(next);
         }
     }
@@ -323,36 +326,37 @@ unsafe fn look_until_left(next: *mut Data) {
 /// # Safety
 /// Both are tasks of the runtime.
 #[inline]
-unsafe fn goes_back(lane: &Lane, prior: *mut Data, next: *mut Data) -> bool {
+unsafe fn goes_back(thread: &ThreadState, prior: *mut Data, next: *mut Data) -> bool {
     // SAFETY: the caller's.
     let word = unsafe { (*next).value };
     if word & (UNTIED | IMPLICIT) == UNTIED {
-        return lane.untied.contains(&next);
+        return thread.untied.contains(&next);
     }
-    word::is_running(word) || prior == next && matches!(lane.late, Late::Task(_))
+    task_word::is_running(word)
+        || prior == next && matches!(thread.pending_begin, PendingBegin::Task(_))
 }
 
 /// # Safety
 /// `task` is a task of the runtime that starts on this thread.
 #[inline]
-unsafe fn begin(lane: &mut Lane, task: *mut Data) {
-    lane.settle();
+unsafe fn begin(thread: &mut ThreadState, task: *mut Data) {
+    thread.write_pending_begin();
     // SAFETY: the caller's.
     unsafe {
         let word = (*task).value;
         if word & (LEFT | UNTIED) != 0 {
-            return begin_part(lane, task);
+            return begin_part(thread, task);
         }
-        (*task).value = word::on_stack(word, word::level(word));
-        if word::is_unrecorded(word) {
-            let name = word::unpack(word);
-            unrecorded::part(lane.h, name, word::site(word));
+        (*task).value = task_word::on_stack(word, task_word::level(word));
+        if task_word::is_unrecorded(word) {
+            let name = task_word::unpack(word);
+            unrecorded::part(thread.h, name, task_word::site(word));
         } else {
-            let now = begin_time(lane);
-            adapter::task_begin_at(lane.h, word::unpack(word), now);
+            let now = begin_time(thread);
+            adapter::task_begin_at(thread.h, task_word::unpack(word), now);
         }
-        let in_team = !lane.member.is_null();
-        lane.left_out.begun(lane.h, task, word, in_team);
+        let in_team = !thread.member.is_null();
+        thread.left_out.begun(thread.h, task, word, in_team);
     }
 }
 
@@ -361,13 +365,13 @@ unsafe fn begin(lane: &mut Lane, task: *mut Data) {
 /// # Safety
 /// The lane's handle is this thread's.
 #[inline]
-unsafe fn begin_time(lane: &mut Lane) -> u64 {
+unsafe fn begin_time(thread: &mut ThreadState) -> u64 {
     // SAFETY: the caller's.
     unsafe {
-        if core::mem::take(&mut lane.at_once) {
-            (*lane.h).last
+        if core::mem::take(&mut thread.at_once) {
+            (*thread.h).last
         } else {
-            Handle::now(lane.h)
+            Handle::now(thread.h)
         }
     }
 }
@@ -375,21 +379,21 @@ unsafe fn begin_time(lane: &mut Lane) -> u64 {
 /// # Safety
 /// As [`begin`].
 #[cold]
-unsafe fn begin_part(lane: &mut Lane, task: *mut Data) {
-    lane.untied.push(task);
+unsafe fn begin_part(thread: &mut ThreadState, task: *mut Data) {
+    thread.untied.push(task);
     // SAFETY: the caller's; the handle is this thread's.
     unsafe {
         let word = (*task).value;
         if word & LEFT == 0 {
-            lane.late = Late::Task(begin_time(lane));
-            return lane.left_out.begun(lane.h, task, word, false);
+            thread.pending_begin = PendingBegin::Task(begin_time(thread));
+            return thread.left_out.begun(thread.h, task, word, false);
         }
         (*task).value = word & LASTING | ON_STACK;
-        adapter::resume_left(lane.h, word::unpack(word));
-        lane.left_out.begun(lane.h, task, word, false);
+        adapter::resume_left(thread.h, task_word::unpack(word));
+        thread.left_out.begun(thread.h, task, word, false);
     }
     while let Some(group) = GROUPS.take(task) {
-        lane.groups.push(group);
+        thread.groups.push(group);
     }
 }
 
@@ -398,30 +402,30 @@ unsafe fn begin_part(lane: &mut Lane, task: *mut Data) {
 /// # Safety
 /// `task` is a task of the runtime that ran on this thread.
 #[cold]
-unsafe fn leave(lane: &mut Lane, task: *mut Data) {
-    lane.forget(task);
-    if let Late::Task(_) = lane.late {
+unsafe fn leave(thread: &mut ThreadState, task: *mut Data) {
+    thread.forget(task);
+    if let PendingBegin::Task(_) = thread.pending_begin {
         // The part was empty: the task has not begun.
-        lane.late = Late::No;
+        thread.pending_begin = PendingBegin::None;
         // SAFETY: the caller's; the handle is this thread's.
-        unsafe { close(lane, task) };
+        unsafe { close(thread, task) };
         return;
     }
-    lane.settle();
+    thread.write_pending_begin();
     // SAFETY: the caller's; the handle is this thread's.
     unsafe {
         let word = (*task).value;
         if word & ON_STACK == 0 || word & UNTIED == 0 {
             return;
         }
-        while let Some(group) = lane.groups.pop_if(|group| group.owner == task) {
+        while let Some(group) = thread.groups.pop_if(|group| group.owner == task) {
             GROUPS.put(task, group);
         }
-        let stop = adapter::leave(lane.h, 0);
+        let stop = adapter::leave(thread.h, 0);
         // Whoever begins its next part may wait for that.
-        let left = word & LASTING | LEFT | word::pack(stop);
+        let left = word & LASTING | LEFT | task_word::pack(stop);
         AtomicU64::from_ptr(&raw mut (*task).value).store(left, Ordering::Release);
-        close(lane, task);
+        close(thread, task);
     }
 }
 
@@ -429,11 +433,11 @@ unsafe fn leave(lane: &mut Lane, task: *mut Data) {
 ///
 /// # Safety
 /// `task` is a task of the runtime that ran on this thread.
-unsafe fn close(lane: &mut Lane, task: *mut Data) {
+unsafe fn close(thread: &mut ThreadState, task: *mut Data) {
     // SAFETY: the caller's; the handle is this thread's.
     unsafe {
-        if let Some(over) = lane.left_out.close(task) {
-            lane.left_out.closed(lane.h, over);
+        if let Some(over) = thread.left_out.close(task) {
+            thread.left_out.closed(thread.h, over);
         }
     }
 }
@@ -441,8 +445,8 @@ unsafe fn close(lane: &mut Lane, task: *mut Data) {
 /// # Safety
 /// `task` is a task of the runtime that ends on this thread, and none of a subtree that is left out.
 #[inline]
-unsafe fn end(lane: &mut Lane, task: *mut Data) {
-    lane.settle();
+unsafe fn end(thread: &mut ThreadState, task: *mut Data) {
+    thread.write_pending_begin();
     // SAFETY: the caller's; the handle is this thread's.
     unsafe {
         let word = (*task).value;
@@ -452,25 +456,25 @@ unsafe fn end(lane: &mut Lane, task: *mut Data) {
             }
             // Cancelled before it, or its next part, began.
             if word & LEFT != 0 {
-                begin_part(lane, task);
+                begin_part(thread, task);
             } else {
-                let now = begin_time(lane);
-                adapter::task_begin_at(lane.h, word::unpack(word), now);
+                let now = begin_time(thread);
+                adapter::task_begin_at(thread.h, task_word::unpack(word), now);
             }
         }
-        lane.forget(task);
-        let over = lane.left_out.close(task);
+        thread.forget(task);
+        let over = thread.left_out.close(task);
         if let Some(signal) = FULFILLED.take(task) {
-            adapter::wait_signal(lane.h, 0, signal);
-            adapter::resume(lane.h);
+            adapter::wait_signal(thread.h, 0, signal);
+            adapter::resume(thread.h);
         }
         if word & INLINE == 0 {
-            adapter::task_end(lane.h);
+            adapter::task_end(thread.h);
         } else {
-            adapter::task_end_resume(lane.h);
+            adapter::task_end_resume(thread.h);
         }
         if let Some(over) = over {
-            lane.left_out.closed(lane.h, over);
+            thread.left_out.closed(thread.h, over);
         }
     }
 }
@@ -479,31 +483,31 @@ unsafe fn end(lane: &mut Lane, task: *mut Data) {
 ///
 /// # Safety
 /// `task` is a task of the runtime that ran on this thread.
-unsafe fn detach(lane: &mut Lane, task: *mut Data) {
-    lane.forget(task);
-    lane.left_out.is_more();
+unsafe fn detach(thread: &mut ThreadState, task: *mut Data) {
+    thread.forget(task);
+    thread.left_out.is_more();
     // SAFETY: the caller's; the subtree is this thread's.
-    if unsafe { lane.left_out.leave(task) } {
-        if let Some(subtree) = lane.left_out.subtree() {
+    if unsafe { thread.left_out.leave(task) } {
+        if let Some(subtree) = thread.left_out.subtree() {
             // SAFETY: as above.
             unsafe { subtree.lose_a_task() };
         }
         return;
     }
-    lane.settle();
+    thread.write_pending_begin();
     let signal = (TABLE.signal_new)();
     // SAFETY: the caller's; the handle is this thread's.
     unsafe {
-        let over = lane.left_out.close(task);
-        adapter::wait_signal(lane.h, 0, signal);
-        let stop = adapter::leave(lane.h, 0);
+        let over = thread.left_out.close(task);
+        adapter::wait_signal(thread.h, 0, signal);
+        let stop = adapter::leave(thread.h, 0);
         if (*task).value & INLINE != 0 {
             // The runtime goes on without it.
-            adapter::resume(lane.h);
+            adapter::resume(thread.h);
         }
         DETACHED.put(task, (signal, stop));
         if let Some(over) = over {
-            lane.left_out.closed(lane.h, over);
+            thread.left_out.closed(thread.h, over);
         }
     }
 }

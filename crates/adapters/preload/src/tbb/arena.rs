@@ -8,9 +8,11 @@ use workspan_recorder::adapter::{self, Stop};
 use workspan_recorder::wire::primitive;
 
 use super::budget::{self, Paused};
-use super::calls::{self, Call};
-use super::frame::{Frame, FrameKind, Guest, has_task, here, link, restore, set_top, top};
-use super::{become_worker, real};
+use super::call_site::{self, Call};
+use super::task_frame::{
+    FrameKind, Guest, TaskFrame, current_thread, has_task, link, restore, set_top, top,
+};
+use super::{become_worker, next_symbol};
 
 /// oneTBB's `delegate_base`: what to run there.
 #[repr(C)]
@@ -20,11 +22,11 @@ pub(super) struct Delegate {
 
 /// Ours around the user's.
 #[repr(C)]
-struct Carried {
+struct CarriedDelegate {
     base: Delegate,
     users: *mut Delegate,
     /// The caller's frame.
-    frame: *mut Frame,
+    frame: *mut TaskFrame,
     /// Where the task stopped: first on the caller's thread, then where the delegate ended.
     stop: Stop,
     site: u32,
@@ -50,21 +52,21 @@ fn table() -> *const usize {
 extern "C" fn nothing(_: *mut Delegate) {}
 
 /// Puts things back when the delegate has returned or thrown.
-struct Arrived {
-    carried: *mut Carried,
-    before: *mut Frame,
+struct DelegateGuard {
+    carried: *mut CarriedDelegate,
+    before: *mut TaskFrame,
     guest: Option<Guest>,
 }
 
-impl Drop for Arrived {
+impl Drop for DelegateGuard {
     fn drop(&mut self) {
         let h = adapter::handle();
         // SAFETY: the caller of `execute` blocks until the delegate has ended; handle and state are this thread's.
         unsafe {
-            let here = here();
-            restore(here, self.before);
+            let thread = current_thread();
+            restore(thread, self.before);
             if let Some(guest) = self.guest.take() {
-                guest.leave(here);
+                guest.leave(thread);
             }
             if h.is_null() {
                 return;
@@ -78,7 +80,7 @@ impl Drop for Arrived {
 /// # Safety
 /// Called by libtbb as the delegate's `operator()`.
 unsafe extern "C-unwind" fn carried(delegate: *mut Delegate) -> bool {
-    let carried = delegate.cast::<Carried>();
+    let carried = delegate.cast::<CarriedDelegate>();
     let h = adapter::handle();
     // SAFETY: the delegate is a `Carried`, whose owner blocks until this has returned.
     unsafe {
@@ -87,18 +89,18 @@ unsafe extern "C-unwind" fn carried(delegate: *mut Delegate) -> bool {
         if h.is_null() {
             return body(users);
         }
-        let here = here();
-        let before = link(here);
-        if !(*here).worker {
-            become_worker(h, here);
+        let thread = current_thread();
+        let before = link(thread);
+        if !(*thread).worker {
+            become_worker(h, thread);
         }
-        budget::set_aside(here);
+        budget::set_aside(thread);
         adapter::go_on(h, (*carried).stop, false);
-        set_top(here, (*carried).frame);
-        let arrived = Arrived {
+        set_top(thread, (*carried).frame);
+        let arrived = DelegateGuard {
             carried,
             before,
-            guest: Guest::enter(here, (*carried).frame),
+            guest: Guest::enter(thread, (*carried).frame),
         };
         let result = body(users);
         drop(arrived);
@@ -107,16 +109,16 @@ unsafe extern "C-unwind" fn carried(delegate: *mut Delegate) -> bool {
 }
 
 /// The caller's task goes on when `execute` has returned or thrown.
-struct Back<'a> {
-    carried: &'a mut Carried,
+struct CallerGuard<'a> {
+    carried: &'a mut CarriedDelegate,
 }
 
-impl Drop for Back<'_> {
+impl Drop for CallerGuard<'_> {
     fn drop(&mut self) {
         let h = adapter::handle();
         // SAFETY: the frame encloses the call; handle and state are this thread's.
         unsafe {
-            set_top(here(), self.carried.frame);
+            set_top(current_thread(), self.carried.frame);
             if !h.is_null() {
                 adapter::go_on(h, self.carried.stop, false);
             }
@@ -135,43 +137,43 @@ pub(super) unsafe extern "C-unwind" fn execute(
     sp: usize,
 ) {
     // SAFETY: the entry point hands on what its call has.
-    let real = real::EXECUTE.get(unsafe { calls::returns_to(from, sp) });
+    let next = next_symbol::EXECUTE.get(unsafe { call_site::returns_to(from, sp) });
     let h = adapter::handle();
     if h.is_null() {
         // SAFETY: the caller's.
-        return unsafe { real(arena, delegate) };
+        return unsafe { next(arena, delegate) };
     }
     // SAFETY: the caller's; handle and state are this thread's.
     unsafe {
-        let here = here();
-        let frame = top(here);
+        let thread = current_thread();
+        let frame = top(thread);
         if !has_task(h, frame) {
-            return real(arena, delegate);
+            return next(arena, delegate);
         }
-        if !(*here).worker {
-            become_worker(h, here);
+        if !(*thread).worker {
+            become_worker(h, thread);
         }
         let _paused = Paused::new(frame);
-        let site = calls::plain(Call::made(from, sp), primitive::EXECUTE);
+        let site = call_site::plain(Call::made(from, sp), primitive::EXECUTE);
         adapter::yield_task(h, site);
-        let mut away = Frame {
+        let mut away = TaskFrame {
             kind: FrameKind::Away,
             parent: frame,
-            ..Frame::BOTTOM
+            ..TaskFrame::BOTTOM
         };
-        let mut carried = Carried {
+        let mut carried = CarriedDelegate {
             base: Delegate { table: table() },
             users: delegate,
             frame,
             stop: adapter::stopped(h),
             site,
         };
-        set_top(here, &raw mut away);
+        set_top(thread, &raw mut away);
         let ours = (&raw mut carried).cast::<Delegate>();
-        let back = Back {
+        let back = CallerGuard {
             carried: &mut carried,
         };
-        real(arena, ours);
+        next(arena, ours);
         drop(back);
     }
 }

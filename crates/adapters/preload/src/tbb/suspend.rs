@@ -12,21 +12,21 @@ use workspan_recorder::wire::primitive;
 
 use super::become_worker;
 use super::budget::Paused;
-use super::calls::{self, Call};
-use super::frame::{
-    Frame, FrameKind, OTHER_WAIT, has_task, here, restore, set_top, stacks_move, top,
+use super::call_site::{self, Call};
+use super::next_symbol::{self, Callback};
+use super::task_frame::{
+    FrameKind, OTHER_WAIT, TaskFrame, current_thread, has_task, restore, set_top, stacks_move, top,
 };
-use super::real::{self, Callback};
 
 /// The signal that the stack of a suspend point waits for, by the point's address.
 static POINTS: Mutex<BTreeMap<usize, u64>> = Mutex::new(BTreeMap::new());
 
 /// What a suspended task's callback is called with.
-struct Asked {
+struct SuspendRequest {
     callback: Callback,
     argument: *mut c_void,
     site: u32,
-    frame: *mut Frame,
+    frame: *mut TaskFrame,
     /// What its task waits for, and its place on the stack of the thread that tells of the wait; none when nobody records.
     waits: Option<(u64, Stop)>,
 }
@@ -37,9 +37,9 @@ struct Asked {
 /// from the last of that: on another thread its going on names the signal, as the time of the wait may not be known by then.
 ///
 /// # Safety
-/// Called by libtbb with an [`Asked`].
-unsafe extern "C-unwind" fn asked(argument: *mut c_void, point: *mut c_void) {
-    let asked = argument.cast::<Asked>();
+/// Called by libtbb with an [`SuspendRequest`].
+unsafe extern "C-unwind" fn run_callback(argument: *mut c_void, point: *mut c_void) {
+    let run_callback = argument.cast::<SuspendRequest>();
     let signal = (TABLE.signal_new)();
     if let Ok(mut points) = POINTS.lock() {
         points.insert(point as usize, signal);
@@ -47,27 +47,30 @@ unsafe extern "C-unwind" fn asked(argument: *mut c_void, point: *mut c_void) {
     // SAFETY: `suspend` below keeps what it asks with until somebody has the point; frame and handle are this thread's, and
     // a bottom frame stays so.
     unsafe {
-        let Asked {
+        let SuspendRequest {
             callback,
             argument,
             site,
             frame,
             ..
-        } = ptr::read(asked);
+        } = ptr::read(run_callback);
         let h = adapter::handle();
         if h.is_null() {
             callback(argument, point);
-            restore(here(), ptr::null_mut());
+            restore(current_thread(), ptr::null_mut());
             return;
         }
-        (*asked).waits = Some((signal, adapter::stopped(h)));
+        (*run_callback).waits = Some((signal, adapter::stopped(h)));
         let bottom = (*frame).kind == FrameKind::Bottom;
-        let mut as_if = Frame {
+        let mut as_if = TaskFrame {
             parent: ptr::null_mut(),
             waits: ptr::null(),
             ..ptr::read(frame)
         };
-        set_top(here(), if bottom { frame } else { &raw mut as_if });
+        set_top(
+            current_thread(),
+            if bottom { frame } else { &raw mut as_if },
+        );
         let (thread, now, before) = ((*h).thread, Handle::now(h), (*h).cursor);
         callback(argument, point);
         let h = adapter::handle();
@@ -82,7 +85,7 @@ unsafe extern "C-unwind" fn asked(argument: *mut c_void, point: *mut c_void) {
         if bottom {
             (*frame).waits = &raw const OTHER_WAIT;
         }
-        restore(here(), ptr::null_mut());
+        restore(current_thread(), ptr::null_mut());
     }
 }
 
@@ -97,40 +100,40 @@ pub(super) unsafe extern "C-unwind" fn suspend(
     sp: usize,
 ) {
     // SAFETY: the entry point hands on what its call has.
-    let real = real::SUSPEND.get(unsafe { calls::returns_to(from, sp) });
+    let next = next_symbol::SUSPEND.get(unsafe { call_site::returns_to(from, sp) });
     stacks_move();
     let h = adapter::handle();
     if h.is_null() {
         // SAFETY: the caller's.
-        return unsafe { real(callback, argument) };
+        return unsafe { next(callback, argument) };
     }
     // SAFETY: the caller's; handle and state are this thread's.
     unsafe {
-        let frame = top(here());
+        let frame = top(current_thread());
         if !has_task(h, frame) {
-            return real(callback, argument);
+            return next(callback, argument);
         }
         let _paused = Paused::new(frame);
-        let mut with = Asked {
+        let mut with = SuspendRequest {
             callback,
             argument,
-            site: calls::plain(Call::made(from, sp), primitive::SUSPEND),
+            site: call_site::plain(Call::made(from, sp), primitive::SUSPEND),
             frame,
             waits: None,
         };
-        real(asked, (&raw mut with).cast());
+        next(run_callback, (&raw mut with).cast());
         // Resumed, maybe on another thread.
         let waits = ptr::read(&raw const with).waits;
-        let here = here();
-        set_top(here, frame);
+        let thread = current_thread();
+        set_top(thread, frame);
         (*frame).waits = ptr::null();
         let h = adapter::handle();
         if let Some((signal, stop)) = waits
             && !h.is_null()
         {
             // It may have nothing but stacks that others began on.
-            if !(*here).worker {
-                become_worker(h, here);
+            if !(*thread).worker {
+                become_worker(h, thread);
             }
             adapter::go_on_signalled(h, stop, signal);
         }
@@ -151,15 +154,15 @@ pub(super) unsafe extern "C-unwind" fn resume(point: *mut c_void, from: usize, s
     unsafe {
         if let Some(signal) = signal
             && !h.is_null()
-            && has_task(h, top(here()))
+            && has_task(h, top(current_thread()))
         {
-            let _paused = Paused::new(top(here()));
+            let _paused = Paused::new(top(current_thread()));
             adapter::signal(
                 h,
-                calls::plain(Call::made(from, sp), primitive::SUSPEND),
+                call_site::plain(Call::made(from, sp), primitive::SUSPEND),
                 signal,
             );
         }
-        real::RESUME.get(calls::returns_to(from, sp))(point);
+        next_symbol::RESUME.get(call_site::returns_to(from, sp))(point);
     }
 }

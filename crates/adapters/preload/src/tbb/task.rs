@@ -7,10 +7,12 @@ use workspan_recorder::front::Handle;
 use workspan_recorder::wire::create as kind;
 
 use super::budget::{self, Paused};
-use super::calls::{self, Call};
-use super::frame::{Frame, FrameKind, Thread, ended, has_task, here, link, restore, set_top, top};
-use super::shape::{CANCEL, EXECUTE, Shape};
-use super::{become_worker, context, real};
+use super::call_site::{self, Call};
+use super::task_class::{CANCEL, EXECUTE, TaskClass};
+use super::task_frame::{
+    FrameKind, TaskFrame, ThreadState, current_thread, ended, has_task, link, restore, set_top, top,
+};
+use super::{become_worker, context, next_symbol};
 
 /// The front of every task of oneTBB.
 #[repr(C)]
@@ -55,9 +57,9 @@ pub(super) struct Execution {
 #[inline]
 pub(super) unsafe fn adopt(
     h: *mut Handle,
-    frame: *mut Frame,
+    frame: *mut TaskFrame,
     task: *mut Task,
-    shape: &Shape,
+    class: &TaskClass,
     (flags, site): (u64, u32),
     scope: Scope,
     at_once: bool,
@@ -70,7 +72,7 @@ pub(super) unsafe fn adopt(
         (*task).outer = scope.outer;
         (*task).site = budget::word(site, (*frame).level + 1);
         (*task).number = number;
-        (*task).table = shape.table();
+        (*task).table = class.table();
     }
 }
 
@@ -79,52 +81,52 @@ pub(super) unsafe fn adopt(
 /// # Safety
 /// `task` is a live task nobody runs yet, `context` its live context or 0.
 #[inline]
-unsafe fn told(task: *mut Task, context: usize, call: Call) {
+unsafe fn before_hand_over(task: *mut Task, context: usize, call: Call) {
     // SAFETY: the caller's; the state is this thread's.
     unsafe {
         if context != 0 {
             let name = context::inside(context);
             if name != 0 {
-                return budget::create(top(here()), task, context, name, call);
+                return budget::create(top(current_thread()), task, context, name, call);
             }
         }
-        told_recorded(task, context, call);
+        record_create(task, context, call);
     }
 }
 
 /// The same of one that is recorded.
 ///
 /// # Safety
-/// As [`told`].
+/// As [`before_hand_over`].
 #[inline(never)]
-unsafe fn told_recorded(task: *mut Task, context: usize, call: Call) {
+unsafe fn record_create(task: *mut Task, context: usize, call: Call) {
     // SAFETY: the caller's; handle and state are this thread's.
     unsafe {
-        let frame = top(here());
+        let frame = top(current_thread());
         let h = adapter::handle();
         if h.is_null() || !has_task(h, frame) {
             return;
         }
-        let Some(shape) = Shape::of(task) else {
+        let Some(class) = TaskClass::of(task) else {
             return;
         };
         let member = (*frame).is_in(context);
         let _paused = budget::leaves(frame, context).then(|| Paused::new(frame));
-        let site = if member && !shape.users && (*frame).site != 0 {
+        let site = if member && !class.users && (*frame).site != 0 {
             (*frame).site
         } else {
-            calls::site(call, shape, shape.primitive)
+            call_site::site(call, class, class.primitive)
         };
         let site = match (*frame).whole {
             0 => site,
             // Tasks of the class are to be known inside of one of them.
-            _ => calls::like(site),
+            _ => call_site::like(site),
         };
         let mut at_once = false;
         let scope = if context == 0 {
             Scope::default()
         } else if member {
-            (*frame).members(shape.outlives)
+            (*frame).members(class.outlives)
         } else if !context::keeps(context) {
             Scope::default()
         } else {
@@ -147,7 +149,7 @@ unsafe fn told_recorded(task: *mut Task, context: usize, call: Call) {
         } else {
             kind::DEFERRED
         };
-        adopt(h, frame, task, shape, (flags, site), scope, at_once);
+        adopt(h, frame, task, class, (flags, site), scope, at_once);
     }
 }
 
@@ -163,8 +165,8 @@ pub(super) unsafe extern "C-unwind" fn spawn(
 ) {
     // SAFETY: the caller's.
     unsafe {
-        told(task, context, Call::made(from, sp));
-        real::SPAWN.get(calls::returns_to(from, sp))(task, context);
+        before_hand_over(task, context, Call::made(from, sp));
+        next_symbol::SPAWN.get(call_site::returns_to(from, sp))(task, context);
     }
 }
 
@@ -181,8 +183,8 @@ pub(super) unsafe extern "C-unwind" fn spawn_to(
 ) {
     // SAFETY: the caller's.
     unsafe {
-        told(task, context, Call::made(from, sp));
-        real::SPAWN_TO.get(calls::returns_to(from, sp))(task, context, slot);
+        before_hand_over(task, context, Call::made(from, sp));
+        next_symbol::SPAWN_TO.get(call_site::returns_to(from, sp))(task, context, slot);
     }
 }
 
@@ -200,8 +202,8 @@ pub(super) unsafe extern "C-unwind" fn submit(
 ) {
     // SAFETY: the caller's.
     unsafe {
-        told(task, context, Call::made(from, sp));
-        real::SUBMIT.get(calls::returns_to(from, sp))(task, context, arena, critical);
+        before_hand_over(task, context, Call::made(from, sp));
+        next_symbol::SUBMIT.get(call_site::returns_to(from, sp))(task, context, arena, critical);
     }
 }
 
@@ -217,8 +219,8 @@ pub(super) unsafe extern "C-unwind" fn enqueue(
 ) {
     // SAFETY: the caller's.
     unsafe {
-        told(task, 0, Call::made(from, sp));
-        real::ENQUEUE.get(calls::returns_to(from, sp))(task, arena);
+        before_hand_over(task, 0, Call::made(from, sp));
+        next_symbol::ENQUEUE.get(call_site::returns_to(from, sp))(task, arena);
     }
 }
 
@@ -235,8 +237,8 @@ pub(super) unsafe extern "C-unwind" fn enqueue_in(
 ) {
     // SAFETY: the caller's.
     unsafe {
-        told(task, context, Call::made(from, sp));
-        real::ENQUEUE_IN.get(calls::returns_to(from, sp))(task, context, arena);
+        before_hand_over(task, context, Call::made(from, sp));
+        next_symbol::ENQUEUE_IN.get(call_site::returns_to(from, sp))(task, context, arena);
     }
 }
 
@@ -261,7 +263,7 @@ pub(super) unsafe extern "C-unwind" fn cancel(task: *mut Task, data: *mut Execut
 pub(super) type Body = unsafe extern "C-unwind" fn(*mut Task, *mut Execution) -> *mut Task;
 
 /// Ends the task of a frame when its body is left, by an exception too.
-pub(super) struct Running(*mut Frame);
+pub(super) struct Running(*mut TaskFrame);
 
 impl Drop for Running {
     #[inline]
@@ -270,11 +272,11 @@ impl Drop for Running {
         // SAFETY: the frame lives until this has run; the stack may have moved to another thread, whose handle and
         // state these are.
         unsafe {
-            let here = here();
-            restore(here, (*self.0).parent);
+            let thread = current_thread();
+            restore(thread, (*self.0).parent);
             if !h.is_null() {
                 adapter::task_end(h);
-                ended(h, here);
+                ended(h, thread);
             }
         }
     }
@@ -285,13 +287,13 @@ impl Drop for Running {
 /// # Safety
 /// `task` has a copied table; `slot` is one of its entries.
 #[inline]
-pub(super) unsafe fn restored(task: *mut Task, slot: usize) -> (&'static Shape, Body) {
+pub(super) unsafe fn restored(task: *mut Task, slot: usize) -> (&'static TaskClass, Body) {
     // SAFETY: the caller's.
     unsafe {
-        let shape = Shape::behind((*task).table);
-        (*task).table = shape.original;
-        let body = std::mem::transmute::<usize, Body>(*shape.original.add(slot));
-        (shape, body)
+        let class = TaskClass::behind((*task).table);
+        (*task).table = class.original;
+        let body = std::mem::transmute::<usize, Body>(*class.original.add(slot));
+        (class, body)
     }
 }
 
@@ -316,28 +318,28 @@ unsafe fn run(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
 unsafe fn run_recorded(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
     // SAFETY: as in `run`.
     unsafe {
-        let (shape, body) = restored(task, slot);
+        let (class, body) = restored(task, slot);
         let h = adapter::handle();
         if h.is_null() {
             return body(task, data);
         }
-        let here = here();
-        if !(*here).worker {
-            become_worker(h, here);
+        let thread = current_thread();
+        if !(*thread).worker {
+            become_worker(h, thread);
         }
-        budget::set_aside(here);
-        let frame = Frame {
+        budget::set_aside(thread);
+        let frame = TaskFrame {
             kind: FrameKind::Task,
             context: (*data).context,
             scope: (*task).scope,
             outer: (*task).outer,
             site: (*task).site as u32,
             level: budget::level((*task).site),
-            inside: shape.inside,
-            ..Frame::BOTTOM
+            inside: class.inside,
+            ..TaskFrame::BOTTOM
         };
         adapter::task_begin(h, (*task).number);
-        run_in(h, here, frame, shape.whole, || body(task, data))
+        run_in(h, thread, frame, class.whole, || body(task, data))
     }
 }
 
@@ -348,17 +350,17 @@ unsafe fn run_recorded(task: *mut Task, data: *mut Execution, slot: usize) -> *m
 #[inline]
 pub(super) unsafe fn run_in(
     h: *mut Handle,
-    here: *mut Thread,
-    mut frame: Frame,
+    thread: *mut ThreadState,
+    mut frame: TaskFrame,
     may_ask: bool,
     body: impl FnOnce() -> *mut Task,
 ) -> *mut Task {
     // SAFETY: the caller's; the frame lives until the task has ended.
     unsafe {
-        frame.parent = link(here);
+        frame.parent = link(thread);
         frame.whole = frame.parent.as_ref().map_or(0, |parent| parent.whole);
         let at = &raw mut frame;
-        set_top(here, at);
+        set_top(thread, at);
         let running = Running(at);
         let run = || {
             let next = body();
@@ -380,7 +382,7 @@ pub(super) unsafe fn run_in(
 ///
 /// # Safety
 /// `next` is a live task nobody runs yet; `frame` is the innermost.
-unsafe fn returned(next: *mut Task, frame: *mut Frame) {
+unsafe fn returned(next: *mut Task, frame: *mut TaskFrame) {
     // SAFETY: the caller's.
     unsafe {
         let context = (*frame).context;
@@ -392,14 +394,14 @@ unsafe fn returned(next: *mut Task, frame: *mut Frame) {
         if h.is_null() {
             return;
         }
-        if let Some(shape) = Shape::of(next) {
+        if let Some(class) = TaskClass::of(next) {
             let _paused = budget::leaves(frame, context).then(|| Paused::new(frame));
             let site = match (*frame).site {
-                0 => calls::site(Call::NONE, shape, shape.primitive),
+                0 => call_site::site(Call::NONE, class, class.primitive),
                 site => site,
             };
-            let scope = (*frame).members(shape.outlives);
-            adopt(h, frame, next, shape, (kind::INLINE, site), scope, false);
+            let scope = (*frame).members(class.outlives);
+            adopt(h, frame, next, class, (kind::INLINE, site), scope, false);
         }
     }
 }

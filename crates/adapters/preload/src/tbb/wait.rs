@@ -7,15 +7,17 @@ use workspan_recorder::front::Handle;
 use workspan_recorder::wire::{create, primitive};
 
 use super::budget::{self, Paused};
-use super::calls::{self, Call};
-use super::frame::{Frame, FrameKind, has_task, here, link, set_top, top, went_on};
-use super::shape::Shape;
+use super::call_site::{self, Call};
 use super::task::{self, Scope, Task};
-use super::{become_worker, context, real};
+use super::task_class::TaskClass;
+use super::task_frame::{
+    FrameKind, TaskFrame, current_thread, has_task, link, set_top, top, went_on,
+};
+use super::{become_worker, context, next_symbol};
 
 /// The frame's task goes on when the real wait has returned or thrown.
 struct Waiting {
-    frame: *mut Frame,
+    frame: *mut TaskFrame,
     context: usize,
     /// What was waited for, to be closed in the context; 0 for nothing.
     scope: u64,
@@ -30,17 +32,17 @@ impl Drop for Waiting {
         // SAFETY: the frame encloses the wait; the stack may have moved to another thread, whose handle and state
         // these are; the context outlives the wait.
         unsafe {
-            let here = here();
-            set_top(here, self.frame);
+            let thread = current_thread();
+            set_top(thread, self.frame);
             (*self.frame).waits = std::ptr::null();
             if self.scope != 0 {
                 context::close(self.context, self.scope);
             }
             if !h.is_null() {
-                if !(*here).worker {
-                    become_worker(h, here);
+                if !(*thread).worker {
+                    become_worker(h, thread);
                 }
-                let at_once = went_on(h, here);
+                let at_once = went_on(h, thread);
                 if let Some(stop) = self.stop {
                     adapter::go_on(h, stop, at_once);
                 }
@@ -61,8 +63,9 @@ pub(super) unsafe extern "C-unwind" fn wait(
 ) {
     // SAFETY: the caller's; the state is this thread's.
     unsafe {
-        if let Some(subtree) = budget::waiting(link(here()), context) {
-            return subtree.wait(|| real::WAIT.get(calls::returns_to(from, sp))(waited, context));
+        if let Some(subtree) = budget::waiting(link(current_thread()), context) {
+            return subtree
+                .wait(|| next_symbol::WAIT.get(call_site::returns_to(from, sp))(waited, context));
         }
         wait_recorded(waited, context, from, sp);
     }
@@ -80,24 +83,24 @@ unsafe extern "C-unwind" fn wait_recorded(
     sp: usize,
 ) {
     // SAFETY: the entry point hands on what its call has.
-    let real = real::WAIT.get(unsafe { calls::returns_to(from, sp) });
+    let next = next_symbol::WAIT.get(unsafe { call_site::returns_to(from, sp) });
     let h = adapter::handle();
     if h.is_null() {
         // SAFETY: the caller's.
-        return unsafe { real(waited, context) };
+        return unsafe { next(waited, context) };
     }
     // SAFETY: the caller's; the handle is this thread's.
     unsafe {
-        let here = here();
-        let frame = top(here);
+        let thread = current_thread();
+        let frame = top(thread);
         if !has_task(h, frame) {
-            return real(waited, context);
+            return next(waited, context);
         }
         let _paused = Paused::if_left_out(frame);
-        if !(*here).worker {
-            become_worker(h, here);
+        if !(*thread).worker {
+            become_worker(h, thread);
         }
-        let site = calls::plain(Call::made(from, sp), primitive::TASKGROUP);
+        let site = call_site::plain(Call::made(from, sp), primitive::TASKGROUP);
         let open = context::scope(context);
         let scope = if open != 0 && !is_inside(frame, open) {
             adapter::wait_scope_at(h, site, open, Handle::now(h));
@@ -118,7 +121,7 @@ unsafe extern "C-unwind" fn wait_recorded(
             stop: (scope != 0 || children).then(|| adapter::stopped(h)),
         };
         (*frame).waits = waited.cast();
-        real(waited, context);
+        next(waited, context);
         drop(waiting);
     }
 }
@@ -127,7 +130,7 @@ unsafe extern "C-unwind" fn wait_recorded(
 ///
 /// # Safety
 /// `frame` is a live chain.
-unsafe fn is_inside(mut frame: *mut Frame, scope: u64) -> bool {
+unsafe fn is_inside(mut frame: *mut TaskFrame, scope: u64) -> bool {
     // SAFETY: parents outlive their children.
     unsafe {
         while !frame.is_null() && (*frame).kind == FrameKind::Task {
@@ -157,38 +160,38 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
     sp: usize,
 ) {
     // SAFETY: the entry point hands on what its call has.
-    let real = real::EXECUTE_AND_WAIT.get(unsafe { calls::returns_to(from, sp) });
+    let next = next_symbol::EXECUTE_AND_WAIT.get(unsafe { call_site::returns_to(from, sp) });
     let h = adapter::handle();
     if h.is_null() {
         // SAFETY: the caller's.
-        return unsafe { real(task, task_context, waited, context) };
+        return unsafe { next(task, task_context, waited, context) };
     }
     // SAFETY: the caller's; the handle is this thread's.
     unsafe {
-        let here = here();
-        let frame = top(here);
-        let shape = if has_task(h, frame) {
-            Shape::of(task)
+        let thread = current_thread();
+        let frame = top(thread);
+        let class = if has_task(h, frame) {
+            TaskClass::of(task)
         } else {
             None
         };
-        let Some(shape) = shape else {
-            return real(task, task_context, waited, context);
+        let Some(class) = class else {
+            return next(task, task_context, waited, context);
         };
         let name = context::inside(task_context);
         if let Some(subtree) = budget::waiting(frame, context).filter(|_| name != 0) {
             let call = Call::made(from, sp);
             budget::create(frame, task, task_context, name, call);
-            return subtree.wait(|| real(task, task_context, waited, context));
+            return subtree.wait(|| next(task, task_context, waited, context));
         }
         let _paused = Paused::if_left_out(frame);
-        if !(*here).worker {
-            become_worker(h, here);
+        if !(*thread).worker {
+            become_worker(h, thread);
         }
         let site = if (*frame).inside && (*frame).is_in(task_context) && (*frame).site != 0 {
             (*frame).site
         } else {
-            calls::site(Call::made(from, sp), shape, shape.primitive)
+            call_site::site(Call::made(from, sp), class, class.primitive)
         };
         let open = context::scope(context);
         // What this task spawned into the context before is waited for here too.
@@ -208,7 +211,7 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
             (true, outer) => outer,
         };
         let into = Scope { of: scope, outer };
-        task::adopt(h, frame, task, shape, (create::INLINE, site), into, true);
+        task::adopt(h, frame, task, class, (create::INLINE, site), into, true);
         adapter::wait_scope_at(h, site, scope, (*h).last);
         let waiting = Waiting {
             frame,
@@ -217,7 +220,7 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
             stop: Some(adapter::stopped(h)),
         };
         (*frame).waits = waited.cast();
-        real(task, task_context, waited, context);
+        next(task, task_context, waited, context);
         drop(waiting);
     }
 }
@@ -234,16 +237,16 @@ pub(super) unsafe extern "C-unwind" fn pipeline(
     sp: usize,
 ) {
     /// Puts back what stood there before, after an exception too.
-    struct Before(calls::Chain);
+    struct Before(call_site::CallChain);
     impl Drop for Before {
         fn drop(&mut self) {
-            calls::stand_in_again(self.0);
+            call_site::stand_in_again(self.0);
         }
     }
     // SAFETY: the entry point hands on what its call has.
     let call = unsafe { Call::made(from, sp) };
-    let before = Before(calls::stand_in(call));
+    let before = Before(call_site::stand_in(call));
     // SAFETY: the caller's.
-    unsafe { real::PIPELINE.get(calls::returns_to(from, sp))(context, tokens, filters) };
+    unsafe { next_symbol::PIPELINE.get(call_site::returns_to(from, sp))(context, tokens, filters) };
     drop(before);
 }

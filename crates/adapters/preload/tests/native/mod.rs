@@ -5,7 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use workspan_dag::{Dag, OpenOptions, TaskKind};
+use workspan_dag::{Dag, TaskKind};
+use workspan_reader::OpenOptions;
 
 /// The repository's root.
 pub fn root() -> PathBuf {
@@ -87,7 +88,7 @@ pub fn run(program: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> 
         .map(|e| e.unwrap().path())
         .collect();
     assert_eq!(files.len(), 1, "{program:?}: {files:?}");
-    let dag = workspan_dag::open(&files[0], &OpenOptions::default()).unwrap();
+    let dag = workspan_reader::open(&files[0], &OpenOptions::default()).unwrap();
     Run {
         bare,
         recorded,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use workspan_dag::OpenOptions;
+use workspan_reader::OpenOptions;
 
 use crate::canonical::{canonical, squeezed};
 
@@ -53,7 +53,8 @@ fn told(run: &str) -> String {
         }
         trace.push_str("}\n");
     }
-    let dag = workspan_dag::open::read(Path::new("run"), trace.as_bytes(), &OpenOptions::default());
+    let dag =
+        workspan_reader::open::read(Path::new("run"), trace.as_bytes(), &OpenOptions::default());
     squeezed(&canonical(&dag.unwrap(), ""))
 }
 

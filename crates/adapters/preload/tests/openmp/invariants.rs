@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use workspan_analysis::{Options, report};
-use workspan_dag::{Dag, OpenOptions};
+use workspan_dag::Dag;
+use workspan_reader::OpenOptions;
 use workspan_trace::event::{Event, Events};
 use workspan_trace::reader::Tolerance;
 use workspan_trace::{ChunkKind, Trace};
@@ -97,8 +98,8 @@ fn once(trace: &[u8], what: &str) {
 /// Written as a text trace and read again it is the same.
 fn reads_back(dag: &Dag, what: &str) {
     let mut text = Vec::new();
-    workspan_dag::text::write(dag, &mut text).unwrap();
-    let again = workspan_dag::open::read(Path::new("text"), &text, &OpenOptions::default());
+    workspan_reader::text::write(dag, &mut text).unwrap();
+    let again = workspan_reader::open::read(Path::new("text"), &text, &OpenOptions::default());
     let again = again.unwrap_or_else(|error| panic!("{what}: {error}"));
     assert_eq!(again.strands.start, dag.strands.start, "{what}");
     assert_eq!(again.strands.task, dag.strands.task, "{what}");

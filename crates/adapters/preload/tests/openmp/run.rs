@@ -4,7 +4,8 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use workspan_dag::{Dag, OpenOptions};
+use workspan_dag::Dag;
+use workspan_reader::OpenOptions;
 use workspan_symbols::{Mapping, Site, Workspace, resolve};
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{self, PlaceEntry, SitePosition};
@@ -209,5 +210,5 @@ fn resolved(spool: &[u8]) -> Vec<u8> {
 
 /// The DAG of a trace.
 pub fn dag(trace: &[u8]) -> Dag {
-    workspan_dag::open::read(Path::new("run"), trace, &OpenOptions::default()).unwrap()
+    workspan_reader::open::read(Path::new("run"), trace, &OpenOptions::default()).unwrap()
 }

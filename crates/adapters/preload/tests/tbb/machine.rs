@@ -8,7 +8,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use workspan_dag::{Dag, OpenOptions};
+use workspan_dag::Dag;
+use workspan_reader::OpenOptions;
 
 use crate::native::{library, skipped};
 
@@ -279,6 +280,6 @@ impl Run {
     }
 
     pub fn dag(&self) -> Dag {
-        workspan_dag::open(&self.file(), &OpenOptions::default()).unwrap()
+        workspan_reader::open(&self.file(), &OpenOptions::default()).unwrap()
     }
 }

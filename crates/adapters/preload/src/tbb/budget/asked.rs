@@ -8,9 +8,9 @@ use workspan_recorder::budget::{Begun, Choice, OF_TASKS};
 use workspan_recorder::front::Handle;
 
 use super::LeftOut;
-use crate::tbb::calls;
-use crate::tbb::frame::{Frame, stacks_may_move};
+use crate::tbb::call_site;
 use crate::tbb::task::Running;
+use crate::tbb::task_frame::{TaskFrame, stacks_may_move};
 use crate::unrecorded::Subtree;
 use crate::watch;
 
@@ -36,7 +36,7 @@ impl Drop for Asked {
 
 /// The frame's task is left out; no more when its code is left, by an exception too.
 struct Over<'a> {
-    frame: *mut Frame,
+    frame: *mut TaskFrame,
     left_out: &'a LeftOut,
 }
 
@@ -55,7 +55,7 @@ impl Drop for Over<'_> {
 /// # Safety
 /// `frame` is the new innermost one.
 #[inline]
-pub(in crate::tbb) unsafe fn asks(frame: *mut Frame) -> bool {
+pub(in crate::tbb) unsafe fn asks(frame: *mut TaskFrame) -> bool {
     // SAFETY: the caller's.
     unsafe { (*frame).whole == 0 && watch::asks() && !stacks_may_move() }
 }
@@ -68,13 +68,13 @@ pub(in crate::tbb) unsafe fn asks(frame: *mut Frame) -> bool {
 #[inline(never)]
 pub(in crate::tbb) unsafe fn ask<T>(
     h: *mut Handle,
-    frame: *mut Frame,
+    frame: *mut TaskFrame,
     run: impl FnOnce() -> T,
     end: Running,
 ) -> T {
     // SAFETY: the caller's.
     unsafe {
-        let (site, level) = (calls::like((*frame).site), (*frame).level);
+        let (site, level) = (call_site::like((*frame).site), (*frame).level);
         let Some((choice, begun)) = watch::ask(h, site, level) else {
             let result = run();
             drop(end);
