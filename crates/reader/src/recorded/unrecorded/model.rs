@@ -175,7 +175,8 @@ impl Model {
     /// What a probe cost here, where that can be told, but not less than was `calibrated`.
     pub(super) fn compared_probe(&self, calibrated: u64) -> Option<u64> {
         let classes = self.classes.iter();
-        let classes = classes.map(|(&(_, level), class)| (&class.counts, self.left_out.a_task(level)));
+        let classes =
+            classes.map(|(&(_, level), class)| (&class.counts, self.left_out.a_task(level)));
         compared::probe(classes, calibrated)
     }
 
