@@ -10,8 +10,8 @@ use workspan_reader::packed::is_recorded;
 
 use crate::compare::names;
 use crate::output::print;
-use crate::record::progress::Progress;
 use crate::trace::{Reading, open};
+use workspan_record::progress::Progress;
 
 /// What is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

@@ -13,14 +13,14 @@ use workspan_export::{SimulationRow, SimulationView, simulation_json, simulation
 use workspan_reader::packed;
 
 use crate::advise::ticks;
-use crate::check::time;
 use crate::compare::Looks;
 use crate::output::print;
 use crate::output_file;
-use crate::record::progress::Progress;
 use crate::targets::{self, closest, line_range};
 use crate::trace::TraceArgs;
 use crate::whatif::factor;
+use workspan_record::progress::Progress;
+use workspan_record::units::time;
 
 /// Runs the recorded computation on virtual workers under a scheduling policy
 #[derive(Debug, Clone, clap::Args)]

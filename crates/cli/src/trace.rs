@@ -82,7 +82,7 @@ pub fn input(name: &str) -> Result<PathBuf, std::convert::Infallible> {
 }
 
 fn grain(text: &str) -> Result<u64, String> {
-    match crate::check::time(text)? {
+    match workspan_record::units::time(text)? {
         ns if (1.0..=1e12).contains(&ns) => Ok(ns as u64),
         _ => Err("a grain lies between 1ns and 1000s".to_owned()),
     }

@@ -154,11 +154,6 @@ impl<'a> Replay<'a, '_> {
     }
 
     fn folded_of(&self, estimate: &Estimate, work: u64, place: u32) -> Folded {
-        let (heaviest, longest) = (estimate.paths.heaviest, estimate.paths.longest);
-        let mut envelope = vec![(heaviest.weight, heaviest.edges)];
-        if longest.edges > heaviest.edges {
-            envelope.push((longest.weight.min(heaviest.weight), longest.edges));
-        }
         let mut sites: Vec<FoldedSite> = Vec::with_capacity(estimate.inside.len());
         for inside in &estimate.inside {
             let site = self.places.of(inside.site);
@@ -190,8 +185,8 @@ impl<'a> Replay<'a, '_> {
         sites.sort_by_key(|s| s.site);
         Folded {
             work,
-            span: heaviest.weight,
-            envelope,
+            span: estimate.path.weight,
+            envelope: vec![(estimate.path.weight, estimate.path.edges)],
             tasks: estimate.tasks,
             spawns: estimate.spawns,
             syncs: estimate.waits,

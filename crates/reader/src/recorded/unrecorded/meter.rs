@@ -181,9 +181,6 @@ impl Meter {
             paths: open.a.or_stolen(paths),
             ..open.node
         };
-        if open.site == self.sample.site {
-            self.sample.nodes.push(node);
-        }
         top.start = t;
         top.inner.add(node);
         top.inner.paths.then(node.paths);
@@ -236,8 +233,6 @@ mod tests {
         };
         assert_eq!(whole.paths.heaviest, heaviest);
         assert_eq!(whole.paths.longest, heaviest);
-        assert_eq!(sample.nodes.len(), 2);
-        assert_eq!((sample.nodes[0].tasks, sample.nodes[0].work), (2, 60));
         let inside = &sample.inside[&3];
         assert_eq!((inside.tasks, inside.work, inside.span), (4, 95, 75));
         assert_eq!(inside.lengths.iter().sum::<u64>(), 4);

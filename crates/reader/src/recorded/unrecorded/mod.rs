@@ -2,7 +2,6 @@
 //! recorded in full what is inside the others.
 
 mod compared;
-mod curve;
 mod left_out;
 mod meter;
 mod model;

@@ -12,28 +12,54 @@
 use std::collections::BTreeMap;
 
 use super::compared;
-use super::curve::{Curve, mix};
 use super::is_of_tasks;
 use super::left_out::LeftOut;
 use super::rate::{Class, Rate};
-use super::sample::{Inside, Path, Paths, Sample};
+use super::sample::{Inside, Node, Path, Sample};
+
+/// Spans of sampled subtrees.
+#[derive(Debug, Clone, Copy, Default)]
+struct Spans {
+    sampled: u64,
+    work: u64,
+    span: u64,
+    /// The heaviest path of the subtree that has the shortest span.
+    shortest: Path,
+    levels: u32,
+}
+
+impl Spans {
+    fn add(&mut self, whole: &Node) {
+        let path = whole.paths.heaviest;
+        if self.sampled == 0 || path.weight < self.shortest.weight {
+            self.shortest = path;
+        }
+        self.sampled += 1;
+        self.work = self.work.saturating_add(whole.work);
+        self.span = self.span.saturating_add(path.weight);
+        self.levels = self.levels.max(whole.levels);
+    }
+}
+
+/// Subtrees of one site and level.
+#[derive(Debug, Default)]
+struct Stratum {
+    counts: Class,
+    spans: Spans,
+}
 
 /// A site.
 #[derive(Debug, Default)]
 struct Site {
-    curve: Curve,
+    spans: Spans,
     /// Of all drawn ones.
     inside: BTreeMap<u32, Inside>,
     ticks: u64,
     ready: u64,
     tasks: u64,
     waits: u64,
-    work: u64,
-    span: u64,
     /// Tasks a tick.
     rate: Rate,
-    /// Subtrees for each that was drawn.
-    many: f64,
 }
 
 /// All sites.
@@ -42,7 +68,7 @@ pub(in crate::recorded) struct Model {
     /// What a record costs a strand beside it, in ticks.
     pub(super) probe: u64,
     pub(super) left_out: LeftOut,
-    classes: BTreeMap<(u32, u64), Class>,
+    classes: BTreeMap<(u32, u64), Stratum>,
     sites: BTreeMap<u32, Site>,
 }
 
@@ -56,7 +82,7 @@ pub(in crate::recorded) struct Estimate {
     pub waits: u64,
     pub tasks_within: (u64, u64),
     pub span_within: (u64, u64),
-    pub paths: Paths,
+    pub path: Path,
     pub levels: u32,
     pub ready: u64,
     pub inside: Vec<InsideEstimate>,
@@ -73,9 +99,6 @@ pub(in crate::recorded) struct InsideEstimate {
     pub lengths: Vec<u64>,
 }
 
-/// Subtrees of as many tasks have spans that differ by that part, at least.
-const SPANS_OFF: f64 = 0.1;
-
 /// Classes a trace may ask for.
 const CLASSES: usize = 1 << 16;
 
@@ -83,11 +106,11 @@ impl Model {
     /// An unrecorded subtree during which its thread did nothing else, and ran for so many ticks; and how many tasks were counted in it.
     pub(super) fn passed(&mut self, class: (u32, u64), ticks: u64, counted: Option<u64>) {
         if let Some(class) = self.class(class) {
-            class.pass(ticks as f64, counted);
+            class.counts.pass(ticks as f64, counted);
         }
     }
 
-    fn class(&mut self, class: (u32, u64)) -> Option<&mut Class> {
+    fn class(&mut self, class: (u32, u64)) -> Option<&mut Stratum> {
         if self.classes.len() >= CLASSES && !self.classes.contains_key(&class) {
             return None;
         }
@@ -103,25 +126,20 @@ impl Model {
         // Those left out count without the time off the CPU, too.
         let off = sample.whole.ticks.saturating_sub(sample.ran);
         let (bare, ran) = (sample.bare.saturating_sub(off) as f64, sample.ran as f64);
-        class.draw(sample.weight, tasks, bare, ran);
-        class.took(sample.weight, ran, sample.probes as f64);
+        class.counts.draw(sample.weight, tasks, bare, ran);
+        class.counts.took(sample.weight, ran, sample.probes as f64);
+        class.spans.add(&sample.whole);
         let site = self.sites.entry(sample.site).or_default();
         site.ticks = site.ticks.saturating_add(sample.whole.ticks);
         site.ready = site.ready.saturating_add(sample.ready);
         site.tasks = site.tasks.saturating_add(sample.whole.tasks);
         site.waits = site.waits.saturating_add(sample.waits);
-        site.work = site.work.saturating_add(sample.whole.work);
-        let span = sample.whole.paths.heaviest.weight;
-        site.span = site.span.saturating_add(span);
-        for node in sample.nodes {
-            site.curve.add(node);
-        }
+        site.spans.add(&sample.whole);
         for (of, add) in sample.inside {
             let sum = site.inside.entry(of).or_default();
             sum.tasks = sum.tasks.saturating_add(add.tasks);
             sum.own = sum.own.saturating_add(add.own);
             sum.squares += add.squares;
-            sum.longest = sum.longest.max(add.longest);
             sum.work = sum.work.saturating_add(add.work);
             sum.span = sum.span.saturating_add(add.span);
             if sum.lengths.len() < add.lengths.len() {
@@ -137,7 +155,7 @@ impl Model {
     pub(super) fn settle(&mut self) {
         for (&number, site) in &mut self.sites {
             let classes = self.classes.range((number, 0)..=(number, u64::MAX));
-            let classes: Vec<Class> = classes.map(|c| *c.1).collect();
+            let classes: Vec<Class> = classes.map(|c| c.1.counts).collect();
             let inside = site.inside.values();
             let (own, squares) = inside.fold((0.0, 0.0), |sum, i| {
                 (sum.0 + i.own as f64, sum.1 + i.squares)
@@ -151,23 +169,20 @@ impl Model {
                     1.0
                 },
             );
-            let passed: u64 = classes.iter().map(|c| c.passed).sum();
-            let drawn: u64 = classes.iter().map(|c| c.drawn).sum();
-            site.many = 1.0 + passed as f64 / drawn.max(1) as f64;
-            site.curve.settle();
         }
     }
 
     /// What a probe cost here, where that can be told, but not less than was `calibrated`.
     pub(super) fn compared_probe(&self, calibrated: u64) -> Option<u64> {
         let classes = self.classes.iter();
-        let classes = classes.map(|(&(_, level), class)| (class, self.left_out.a_task(level)));
+        let classes =
+            classes.map(|(&(_, level), class)| (&class.counts, self.left_out.a_task(level)));
         compared::probe(classes, calibrated)
     }
 
     /// Subtrees that were not recorded, and drawn ones.
     pub(super) fn drawn(&self) -> (u64, u64) {
-        let add = |sum: (u64, u64), c: &Class| (sum.0 + c.passed, sum.1 + c.drawn);
+        let add = |sum: (u64, u64), c: &Stratum| (sum.0 + c.counts.passed, sum.1 + c.counts.drawn);
         self.classes.values().fold((0, 0), add)
     }
 
@@ -205,18 +220,12 @@ impl Model {
         // Rounded up as often as the rest says, so that many short strands add up.
         let rest = (mix(draw) >> 11) as f64 / (1u64 << 53) as f64;
         let tasks = (exact + rest).floor().max(least as f64);
-        let through = model
-            .curve
-            .through(tasks.max(1.0), off.max(SPANS_OFF), model.many, draw)
-            .unwrap_or_default();
-        let mut paths = through.paths;
-        for path in [&mut paths.heaviest, &mut paths.longest] {
-            path.weight = path.weight.min(ticks);
-        }
-        let span = paths.heaviest.weight;
-        // One task as long as the longest that was drawn may lie on a path that had none.
-        let longest = model.inside.values().map(|i| i.longest).max();
-        let high = through.span.1.saturating_add(longest.unwrap_or(0));
+        let class = self.classes.get(&(site, level)).map(|class| &class.spans);
+        let spans = class.filter(|s| s.sampled > 0).unwrap_or(&model.spans);
+        let path = Path {
+            weight: spans.shortest.weight.min(ticks),
+            ..spans.shortest
+        };
         let off = 1.0 + off;
         let within = |tasks: f64| (tasks as u64).max(least);
         let (spawns, waits) = match of_tasks {
@@ -230,11 +239,11 @@ impl Model {
             spawns,
             waits,
             tasks_within: (within(tasks / off), within((tasks * off).ceil())),
-            span_within: (through.span.0.min(span), high.clamp(span, ticks.max(span))),
-            paths,
-            levels: through.levels,
+            span_within: (path.weight, ticks),
+            path,
+            levels: spans.levels,
             ready: ((ticks + cost) as f64 * model.ready as f64 / model.ticks.max(1) as f64) as u64,
-            inside: model.inside((site, of_tasks), ticks, tasks as u64, span),
+            inside: model.inside((site, of_tasks), ticks, tasks as u64, path.weight),
         }
     }
 }
@@ -279,10 +288,7 @@ impl Estimate {
             waits: 1,
             tasks_within: (2, ticks.max(2)),
             span_within: (0, ticks),
-            paths: Paths {
-                heaviest: path,
-                longest: path,
-            },
+            path,
             levels: 1,
             ready: 0,
             inside: vec![InsideEstimate {
@@ -305,13 +311,18 @@ impl Estimate {
         Estimate {
             tasks_within: (0, if drawn { 1 } else { ticks }),
             span_within: (if drawn { ticks } else { 0 }, ticks),
-            paths: Paths {
-                heaviest: path,
-                longest: path,
-            },
+            path,
             ..Estimate::default()
         }
     }
+}
+
+/// A number that looks random.
+fn mix(seed: u64) -> u64 {
+    let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
 }
 
 /// The part of `whole` that `of` is of `all`.
@@ -336,10 +347,10 @@ impl Site {
             .fold(0u64, |sum, i| sum.saturating_add(i.own));
         let outer = self.inside.get(&own);
         let (outer_work, outer_span) = match of_tasks {
-            true => (self.work, self.span),
+            true => (self.spans.work, self.spans.span),
             false => outer.map_or((0, 0), |i| (i.work, i.span)),
         };
-        let all_own = if of_tasks { self.work } else { all_own };
+        let all_own = if of_tasks { self.spans.work } else { all_own };
         let mut rows: Vec<InsideEstimate> = Vec::with_capacity(self.inside.len());
         let (mut count_left, mut critical_left) = (tasks, span);
         for (&site, inside) in &self.inside {
@@ -347,13 +358,13 @@ impl Site {
                 site,
                 count: part(inside.tasks, self.tasks, tasks),
                 work: part(inside.work, outer_work, ticks),
-                span: part(inside.span, self.span, span.saturating_mul(2)),
+                span: part(inside.span, self.spans.span, span.saturating_mul(2)),
                 critical_work: part(inside.own, all_own, span),
                 lengths: Vec::new(),
             };
             if site == own && !of_tasks {
                 row.work = ticks;
-                row.span = part(outer_span, self.span, span.saturating_mul(2));
+                row.span = part(outer_span, self.spans.span, span.saturating_mul(2));
             }
             row.span = row.span.min(row.work);
             count_left = count_left.saturating_sub(row.count);
@@ -410,7 +421,6 @@ mod tests {
                 let ran = 40 * tasks;
                 (sample.ran, sample.bare) = (ran, 30 * tasks + off);
                 (sample.whole.tasks, sample.whole.ticks) = (tasks, ran + off);
-                sample.nodes.push(sample.whole);
                 model.sample(sample);
             }
             model.settle();

@@ -99,8 +99,6 @@ pub(super) struct Inside {
     /// Weight of their own strands, and the sum of its squares over the tasks.
     pub own: u64,
     pub squares: f64,
-    /// The longest task's.
-    pub longest: u64,
     /// Work and span of the outermost of them, summed.
     pub work: u64,
     pub span: u64,
@@ -122,8 +120,6 @@ pub(super) struct Sample {
     pub weight: f64,
     /// It as a whole.
     pub whole: Node,
-    /// All of the same site in it, itself the last one; of tasks those that created any.
-    pub nodes: Vec<Node>,
     pub inside: BTreeMap<u32, Inside>,
     /// Integral of the deferred tasks that nobody had begun, in task·ticks.
     pub ready: u64,
@@ -166,7 +162,6 @@ impl Sample {
         inside.open = inside.open.saturating_sub(1);
         inside.own = inside.own.saturating_add(own);
         inside.squares += (own as f64).powi(2);
-        inside.longest = inside.longest.max(own);
         if inside.open == 0 {
             inside.work = inside.work.saturating_add(work);
             inside.span = inside.span.saturating_add(span);

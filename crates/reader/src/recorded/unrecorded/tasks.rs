@@ -257,9 +257,6 @@ impl TaskMeter {
         node.ticks = t.saturating_sub(ended.begun);
         let ways = ended.members.values().copied().chain(left);
         node.paths = ways.fold(ended.here, |best, way| best.or(way));
-        if ended.site == self.sample.site && node.tasks > 0 {
-            self.sample.nodes.push(node);
-        }
         let Some(creator) = self.frames.last_mut() else {
             let probes = self.probe.saturating_mul(2).saturating_mul(self.records);
             self.sample.whole = node;
@@ -379,8 +376,6 @@ mod tests {
         assert_eq!(whole.paths.longest, heaviest);
         let inside = &sample.inside[&3];
         assert_eq!((inside.tasks, inside.work), (3, 65));
-        let sizes: Vec<u64> = sample.nodes.iter().map(|node| node.tasks).collect();
-        assert_eq!(sizes, [1, 3]);
     }
 
     fn member(seq: u64) -> Event<'static> {
