@@ -4,7 +4,7 @@ use std::path::Path;
 
 use workspan_reader::OpenOptions;
 
-use crate::canonical::{canonical, squeezed};
+use super::canonical::{canonical, squeezed};
 
 /// A root that opens a tree scope, creates two tasks of which the second depends on the first and has a child, waits, and
 /// creates a third one.

@@ -1,20 +1,10 @@
 //! What OMPT is known to get wrong, or to leave to its tools, one program each: recorded right all the same.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
-
-#[path = "openmp/canonical.rs"]
-mod canonical;
-#[path = "openmp/invariants.rs"]
-mod invariants;
-mod native;
-#[path = "openmp/run.rs"]
-mod run;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use canonical::{canonical, squeezed};
-use run::{Program, Runtime, build, compiler, dag, skipped};
+use super::canonical::{canonical, squeezed};
+use super::run::{Program, Runtime, build, compiler, dag, skipped};
 use workspan_dag::{Dag, EndKind, NONE, TaskKind};
 
 /// The program by clang, or a line that says why there is none.
@@ -31,7 +21,7 @@ fn recorded(program: &Program, threads: usize) -> Dag {
     assert_eq!(output, bare, "not as it is unrecorded");
     assert!(bare.status.success(), "{bare:?}");
     let dag = dag(&traces[0]);
-    invariants::hold(&traces[0], &dag, &format!("{threads} threads"));
+    super::invariants::hold(&traces[0], &dag, &format!("{threads} threads"));
     dag
 }
 
@@ -201,7 +191,7 @@ fn a_program_of_gcc_on_libomp_is_told_once() {
     let (Ok(program), Some(libomp)) = (build(Runtime::Gnu, "fib.c"), libomp()) else {
         return skipped("ompt gcc on libomp", "no gcc, or no libomp");
     };
-    let mut preload = run::library().into_os_string();
+    let mut preload = super::run::library().into_os_string();
     preload.push(":");
     preload.push(&libomp);
     for order in [preload, reversed(&libomp)] {
@@ -210,7 +200,7 @@ fn a_program_of_gcc_on_libomp_is_told_once() {
         });
         assert_eq!(String::from_utf8_lossy(&output.stdout), "2584\n");
         let dag = dag(&traces[0]);
-        invariants::hold(&traces[0], &dag, "gcc on libomp");
+        super::invariants::hold(&traces[0], &dag, "gcc on libomp");
         let deferred = dag.tasks.kind.iter().filter(|&&k| k == TaskKind::Deferred);
         assert_eq!(deferred.count(), 8360);
         let runtime = dag.meta.runtime.unwrap();
@@ -223,7 +213,7 @@ fn a_program_of_gcc_on_libomp_is_told_once() {
 fn reversed(libomp: &Path) -> std::ffi::OsString {
     let mut preload = libomp.as_os_str().to_owned();
     preload.push(":");
-    preload.push(run::library());
+    preload.push(super::run::library());
     preload
 }
 
@@ -280,7 +270,7 @@ fn a_runtime_that_only_a_plugin_sees_works_as_ever() {
         assert_eq!(String::from_utf8_lossy(&output.stdout), "101\n");
         assert!(output.status.success(), "{output:?}");
         let dag = dag(&traces[0]);
-        invariants::hold(&traces[0], &dag, "plugin");
+        super::invariants::hold(&traces[0], &dag, "plugin");
         let body = "tree ( 4 * task loop { } ) included at-once { }";
         let expected = format!("parallel region x{threads} {{ 1 * {{ {body} }} }}");
         assert_eq!(squeezed(&canonical(&dag, &source)), squeezed(&expected));

@@ -1,22 +1,10 @@
 //! oneTBB programs of very short tasks, recorded within a budget that holds from the first task on, on 1, 2 and 4 threads: they print what they
 //! print unrecorded, most of their tasks are left out, and what is told of the rest stands by what is known.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
-
-#[path = "tbb/graph.rs"]
-#[allow(dead_code, reason = "each test uses a part")]
-mod graph;
-#[path = "native/left_out.rs"]
-mod left_out;
-#[path = "tbb/machine.rs"]
-#[allow(dead_code, reason = "each test uses a part")]
-mod machine;
-mod native;
-
 use std::path::Path;
 
-use left_out::{BUDGET, Seen, seen};
-use machine::Machine;
+use super::machine::Machine;
+use crate::native::left_out::{BUDGET, Seen, seen};
 
 /// Runs one of a source's programs bare and within the budget: what it printed, what was left out, and the number of tasks that there
 /// are said to have been.
@@ -28,7 +16,7 @@ fn budgeted(machine: &Machine, source: &str, what: &str, threads: &str) -> (Stri
     let run = program.record_with(&[what, threads], &budget);
     assert_eq!(run.printed, bare, "{name}: not as it is unrecorded");
     let dag = run.dag();
-    graph::check(&dag, &name);
+    super::graph::check(&dag, &name);
     let seen = seen(&std::fs::read(run.file()).unwrap());
     let tasks = seen.tasks(&dag, &name);
     println!(

@@ -1,18 +1,7 @@
 //! What libgomp's entry points are called with besides the plain case, one program each: recorded right, and run as ever.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
-
-#[path = "openmp/canonical.rs"]
-mod canonical;
-#[path = "openmp/invariants.rs"]
-mod invariants;
-mod native;
-#[allow(dead_code, reason = "the tests of other runtimes use the rest")]
-#[path = "openmp/run.rs"]
-mod run;
-
-use canonical::{canonical, squeezed};
-use run::{Program, Runtime, build, dag, skipped};
+use super::canonical::{canonical, squeezed};
+use super::run::{Program, Runtime, build, dag, skipped};
 use workspan_dag::{Dag, EndKind, NONE, TaskKind};
 
 /// The program by gcc, or a line that says why there is none.
@@ -30,7 +19,7 @@ fn recorded(program: &Program, threads: usize, arguments: &[&str]) -> Dag {
     assert!(bare.status.success(), "{bare:?}");
     assert_eq!(traces.len(), 1);
     let dag = dag(&traces[0]);
-    invariants::hold(
+    super::invariants::hold(
         &traces[0],
         &dag,
         &format!("{arguments:?} {threads} threads"),

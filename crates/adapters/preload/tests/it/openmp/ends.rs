@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 
 use workspan_dag::{Dag, TaskKind};
 
-use crate::run::{Program, Runtime, build, dag, skipped};
+use super::run::{Program, Runtime, build, dag, skipped};
 
 /// Runs `ends.c` with this argument on two threads, bare and recorded, which must look the same.
 fn run(runtime: Runtime, how: &str) -> Option<(Program, std::process::Output, Vec<Vec<u8>>)> {

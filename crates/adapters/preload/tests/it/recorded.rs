@@ -1,14 +1,10 @@
 //! C programs that use workspan.h, run with the library preloaded, and what their traces say.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
-
-mod native;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use native::library;
+use crate::native::library;
 use workspan_dag::{Dag, EndKind, TaskKind};
 use workspan_reader::OpenOptions;
 
@@ -88,7 +84,7 @@ fn a_pool_written_by_hand_is_told_as_it_was() {
     assert_eq!(dag.meta.name.as_deref(), Some("pool"));
     assert!(dag.meta.ticks_per_second > 1_000_000);
     let site = &dag.places[dag.tasks.site[1] as usize];
-    let source = include_str!("programs/pool.c");
+    let source = include_str!("../programs/pool.c");
     let line = source
         .lines()
         .position(|l| l.contains("CREATE = WORKSPAN_HERE"))

@@ -5,18 +5,13 @@
 //! An expectation is that text. `$N` is the number of threads. A line that begins with `gnu:`, `llvm:`, `one:`, `two:`, `four:` or `many:` (threads) counts for those runs
 //! only, `llvm one:` for both at a time. Chunks of a loop whose name begins with `some-` are not counted.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
-
-#[path = "openmp/canonical.rs"]
+mod budget;
 mod canonical;
-#[path = "openmp/differences.rs"]
 mod differences;
-#[path = "openmp/ends.rs"]
 mod ends;
-#[path = "openmp/invariants.rs"]
+mod gomp;
 mod invariants;
-mod native;
-#[path = "openmp/run.rs"]
+mod ompt;
 mod run;
 
 use canonical::{canonical, squeezed};

@@ -1,12 +1,8 @@
 //! The programs of examples/, by the very lines of its README: they compile, run as ever when recorded, and are seen.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
-
-mod native;
-
 use std::process::Command;
 
-use native::{Run, compiler, root, run, skipped};
+use crate::native::{Run, compiler, root, run, skipped};
 use workspan_dag::TaskKind;
 
 /// Compiles and runs the examples called `name`, by each line that compiles it; `check` gets the line and the run.

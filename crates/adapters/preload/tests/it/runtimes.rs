@@ -1,14 +1,10 @@
 //! Several copies of a runtime in one process, each with its users: all calls go to the copy they would go to without us.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
-
-mod native;
-
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use native::{compiler, run, skipped};
+use crate::native::{compiler, run, skipped};
 use workspan_dag::{Dag, TaskKind};
 
 fn sources() -> PathBuf {

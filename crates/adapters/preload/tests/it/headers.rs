@@ -1,13 +1,9 @@
 //! workspan.h and tp.h: without a warning in any dialect they promise, and what is told by the six fork-join calls.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
-
-mod native;
-
 use std::path::Path;
 use std::process::Command;
 
-use native::{builds, compiler, root, run, skipped};
+use crate::native::{builds, compiler, root, run, skipped};
 use workspan_dag::{EndKind, TaskKind};
 
 /// Compiles without a word from the compiler.

@@ -1,14 +1,10 @@
 //! Programs whose stacks are not what a thread's usually are: fibers with frames of varying size, calls at the very top of a stack, threads
 //! with as little stack as there may be; and children that nobody tells of.
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
-#![cfg(target_arch = "x86_64")]
-
-mod native;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use native::{builds, library, run, skipped};
+use crate::native::{builds, library, run, skipped};
 use workspan_dag::TaskKind;
 
 /// Compiles a text; `None` where that can't be done here.

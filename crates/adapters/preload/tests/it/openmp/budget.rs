@@ -1,19 +1,8 @@
 //! OpenMP programs of very short tasks, recorded within a budget that holds from the first task on, on 1, 2 and 4 threads: they print what they
 //! print unrecorded, most of their tasks are left out, and what is told of the rest stands by what is known.
 
-#![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
-
-#[path = "openmp/invariants.rs"]
-mod invariants;
-#[path = "native/left_out.rs"]
-mod left_out;
-mod native;
-#[path = "openmp/run.rs"]
-#[allow(dead_code, reason = "each test uses a part")]
-mod run;
-
-use left_out::{BUDGET, Seen, seen};
-use run::{Program, Runtime, build, dag, skipped};
+use super::run::{Program, Runtime, build, dag, skipped};
+use crate::native::left_out::{BUDGET, Seen, seen};
 
 /// Runs the program's `way` bare and within the budget; its number of tasks, and what was left out.
 fn budgeted(program: &Program, threads: usize, way: &str, what: &str) -> (u64, Seen) {
@@ -25,7 +14,7 @@ fn budgeted(program: &Program, threads: usize, way: &str, what: &str) -> (u64, S
     assert!(bare.status.success(), "{what}: {bare:?}");
     assert_eq!(traces.len(), 1, "{what}");
     let dag = dag(&traces[0]);
-    invariants::hold(&traces[0], &dag, what);
+    super::invariants::hold(&traces[0], &dag, what);
     let printed = String::from_utf8(bare.stdout).unwrap();
     let tasks = printed.split_whitespace().nth(2).unwrap().parse().unwrap();
     let seen = seen(&traces[0]);
@@ -150,7 +139,7 @@ fn constructs(runtime: Runtime) {
             command.env("WORKSPAN_MAX_OVERHEAD", BUDGET);
         });
         assert_eq!(recorded, bare, "{what}: not as it is unrecorded");
-        invariants::hold(&traces[0], &dag(&traces[0]), &what);
+        super::invariants::hold(&traces[0], &dag(&traces[0]), &what);
     }
 }
 
