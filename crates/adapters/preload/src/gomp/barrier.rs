@@ -1,6 +1,7 @@
-//! Barriers, explicit and at the ends of constructs: each thread's implicit task ends at the barrier's begin and that of the
-//! next phase begins at its end, so that explicit tasks which run in between lie on an empty stack. The barrier at a region's
-//! end comes after the outlined function ([`super::region`]).
+//! Barriers, explicit ones and those at the ends of constructs. A thread's implicit task ends where
+//! the barrier begins, and its next phase begins where the barrier ends. Explicit tasks that the
+//! thread runs in between therefore lie on an empty stack. The barrier at the end of a region comes
+//! after the outlined function ([`super::region`]).
 
 use workspan_recorder::adapter::LiveHandle;
 
@@ -8,11 +9,11 @@ use super::entry_points::{Call, entries};
 use super::next_symbol::Entry;
 use super::task_frame::{self, ImplicitTask};
 
-/// Entry forms.
+/// Forms of entries.
 const ALWAYS: u8 = 0;
-/// A barrier unless the argument is true.
+/// A barrier unless the first argument is true.
 const UNLESS: u8 = 1;
-/// It says whether the region was cancelled.
+/// A barrier whose result says whether the region was cancelled.
 pub(super) const CANCEL: u8 = 2;
 
 entries! { barriers, barrier:
@@ -35,12 +36,13 @@ unsafe extern "C-unwind" fn barrier(call: &mut Call, entry: &Entry) -> usize {
     }
 }
 
-/// Calls the real function, which is a barrier for the team.
+/// Calls the next symbol, which is a barrier of the team.
 ///
 /// # Safety
-/// The call is one of the entry's.
+/// `call` is a call of `entry`.
 pub(super) unsafe fn pass(h: LiveHandle, call: &Call, entry: &Entry) -> usize {
-    // SAFETY: the caller's; a share lies in a frame below this one on the same thread.
+    // SAFETY: the call is the entry's; the implicit task lies in a frame below this one on the same
+    // thread.
     unsafe {
         let implicit = (*task_frame::current()).implicit;
         if implicit.is_null() || (*implicit).team == 0 {
@@ -51,7 +53,7 @@ pub(super) unsafe fn pass(h: LiveHandle, call: &Call, entry: &Entry) -> usize {
         }
         let result = call.forward(entry.next_symbol());
         if entry.form == CANCEL && result as u8 != 0 {
-            // Others may not have come here; the thread goes straight to the region's end.
+            // Other threads may not have come here. This one goes straight to the region's end.
             (*implicit).is_over = true;
         } else {
             next_phase(h, &mut *implicit);
@@ -66,8 +68,9 @@ fn next_phase(h: LiveHandle, implicit: &mut ImplicitTask) {
     h.member(implicit.team, implicit.phase, implicit.index, h.now());
 }
 
-/// `single` with `copyprivate`: the thread that is first gets null and goes on to the block; for the others this is a barrier,
-/// which they leave when that thread comes to `GOMP_single_copy_end`. Who is who is known only afterwards.
+/// `single` with `copyprivate`. For the first thread this returns null, and the thread goes on to
+/// the block. For the others it is a barrier, which they leave when the first thread comes to
+/// `GOMP_single_copy_end`. Which thread is the first is known only afterwards.
 unsafe extern "C-unwind" fn single_copy(call: &mut Call, entry: &Entry) -> usize {
     // SAFETY: the implicit task lies in a frame below this one on the same thread; this call alone
     // uses the handle.
@@ -88,7 +91,8 @@ unsafe extern "C-unwind" fn single_copy(call: &mut Call, entry: &Entry) -> usize
     }
 }
 
-/// It is a barrier: a task begins in it, or it is over. The implicit task ended when it came there.
+/// The call turned out to be a barrier: a task begins in it, or it has returned. The implicit task
+/// ended when the thread arrived.
 #[cold]
 pub(super) fn settle(h: LiveHandle, implicit: &mut ImplicitTask) {
     if implicit.arrived == 0 {

@@ -1,5 +1,6 @@
-//! The site of an entry point without arguments. gcc ends a function whose last statement is such a call with a jump; then
-//! the function's own address is the nearest that is known ([`crate::call_instruction`]).
+//! The site of an entry point without arguments. gcc turns such a call into a jump if it is a
+//! function's last statement. Then the function's own address is the nearest known one
+//! ([`crate::call_instruction`]).
 
 use workspan_recorder::front::INHERITED;
 
@@ -18,9 +19,10 @@ pub(super) fn site(address: usize, primitive: u8) -> u32 {
             _ => (address, true),
         }
     });
-    // Called by jump from an outlined function, which was called by us: every such function returns to the same place.
+    // An outlined function made the call by a jump. We called that function, and all such functions
+    // return to the same place.
     found.unwrap_or_else(|| {
-        // SAFETY: the current frame is this thread's and lives.
+        // SAFETY: the current frame is this thread's, and alive.
         let function = unsafe { (*task_frame::current()).function };
         site_cache::at(function, primitive, false)
     })

@@ -1,6 +1,9 @@
-//! The dependence lists that the compiler hands over (libgomp's `GOMP_task`): either the number of entries, how many of them
-//! are `out` or `inout`, and the addresses, those first, then `in`; or 0, the number, how many are `out`, `mutexinoutset` and
-//! `in`, the addresses in that order, and then pointers to `omp_depend_t` objects, each an address and a kind.
+//! Reads the dependence lists that the compiler passes to `GOMP_task`. A list has one of two forms:
+//!
+//! * the number of entries; how many of them are `out` or `inout`; the addresses, those first, then
+//!   `in`
+//! * 0; the number of entries; how many are `out`, `mutexinoutset` and `in`; the addresses in that
+//!   order; then pointers to `omp_depend_t` objects, each an address and a kind
 
 use workspan_recorder::wire::dependence;
 
@@ -12,9 +15,9 @@ const INOUT_SET: usize = 5;
 /// Kind and address of each entry.
 ///
 /// # Safety
-/// `list` is such a list.
+/// `list` points to such a list.
 pub(super) unsafe fn read(list: *const usize) -> Vec<(u64, u64)> {
-    // SAFETY: the caller's: a list is as long as it says, and its last entries point to two words.
+    // SAFETY: a list is as long as it says, and its last entries point to two words each.
     unsafe {
         let word = |i: usize| *list.add(i);
         let mut entries = Vec::new();
@@ -54,7 +57,7 @@ pub(super) unsafe fn read(list: *const usize) -> Vec<(u64, u64)> {
     }
 }
 
-/// `inout` of nothing is `omp_all_memory`.
+/// `inout` with a null address stands for `omp_all_memory`.
 fn entry(kind: u64, address: usize) -> (u64, u64) {
     if kind == dependence::OUT && address == 0 {
         (dependence::ALL, 0)

@@ -1,6 +1,6 @@
-//! Tasks with an event (`detach`): such a task has ended when its body has run and `omp_fulfill_event` was called, in either
-//! order, each on any thread. An event is named by an address that libgomp uses again for later tasks, so what is kept of it
-//! lives from the first of the two to the second.
+//! Tasks with an event (`detach`). Such a task ends when its body has run and `omp_fulfill_event`
+//! was called, in either order, each on any thread. An event is named by an address, which libgomp
+//! uses again for later tasks. So an entry here lives from the first of the two to the second.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,9 +14,9 @@ use super::entry_points::{Call, entries};
 use super::next_symbol::Entry;
 
 enum Event {
-    /// The signal was set; the body runs, or has not begun.
+    /// The signal was set. The body runs, or has not begun.
     Fulfilled { signal: u64 },
-    /// The body has run and waits for the signal; where it stopped.
+    /// The body has run and waits for the signal; `stop` is where it stopped.
     Waits { signal: u64, stop: u64 },
 }
 
@@ -31,7 +31,7 @@ entries! { events, fulfill:
     omp_fulfill_event_ = 0,
 }
 
-/// The current task's body has run. True when the task goes on waiting, off this thread's stack.
+/// The current task's body has run. True if the task goes on waiting, off this thread's stack.
 pub(super) fn body_has_run(h: LiveHandle, event: usize, site: u32) -> bool {
     let mut events = events();
     if let Some(Event::Fulfilled { signal }) = events.remove(&event) {
@@ -70,6 +70,7 @@ unsafe extern "C-unwind" fn fulfill(call: &mut Call, entry: &Entry) -> usize {
             }
         }
     }
-    // SAFETY: the arguments are the entry point's. Only now may anybody go on who waits for the task.
+    // SAFETY: the arguments are the entry point's. Whoever waits for the task may go on only now,
+    // after the records are written.
     unsafe { call.forward(entry.next_symbol()) }
 }

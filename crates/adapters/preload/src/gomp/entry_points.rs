@@ -1,30 +1,36 @@
-//! Entry points as such: one piece of assembly that keeps all arguments and the return address, for any function of
-//! libgomp's whatever its arguments, and one for those on a hot path that have none or one.
+//! Entry points in assembly. One form keeps all arguments and the return address, for any function
+//! of libgomp whatever its type. Two shorter forms are for hot functions with few arguments.
 //!
-//! The compiler may call an entry point by a jump at its own function's end; then the return address is that of the
-//! function's caller ([`super::call_site`] finds that out where it matters).
+//! The compiler may turn a call of an entry point into a jump at its own function's end. Then the
+//! return address is that of the function's caller ([`super::call_site`] handles that where it
+//! matters).
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// What an entry point was called with, as it lies on the stack: which arguments it has there ([`on_stack`]), six registers, the return
-/// address, and the arguments on the stack from there on. What lies beyond those may be no memory at all: a compiler may jump to an entry
-/// point at its own function's end, whose frame can be the first one of a stack.
+/// How an entry point was called, as it lies on the stack: a word that describes the stack
+/// arguments ([`on_stack`]), six registers, the return address, and from there on the stack
+/// arguments.
+///
+/// What lies beyond those may be no memory at all: the compiler may jump to an entry point at its
+/// own function's end, and that function's frame can be the first one of a stack.
 #[repr(transparent)]
 pub(super) struct Call([usize; 8]);
 
-/// Where the return address is in a [`Call`].
+/// Index of the return address in a [`Call`].
 const RETURN: usize = 7;
 /// Added to [`on_stack`]: the first argument is the number of loops in the nest.
 const LOOP_COUNT_FIRST: usize = 1 << 8;
-/// Arguments in registers.
+/// Number of arguments in registers.
 const REGISTERS: usize = 6;
-/// Most loops in a nest that `GOMP_doacross_wait`, which takes a number for each, is called for.
+/// The deepest nest for which `GOMP_doacross_wait`, which takes a number for each loop, is
+/// forwarded.
 const MAX_LOOPS: usize = 30;
 
-/// The deepest nest of a doacross loop that began so far.
+/// The deepest nest of a doacross loop that has begun so far.
 static DEEPEST_DOACROSS: AtomicUsize = AtomicUsize::new(0);
 
-/// How many arguments on the stack libgomp's function of that name has, as its header says. Others have none.
+/// How many stack arguments libgomp's function of that name has, by its header. Functions that are
+/// not listed have none.
 pub(super) const fn on_stack(name: &str) -> usize {
     const STACK_ARGUMENTS: [(&str, usize); 33] = [
         // Function, data, threads, start, end, step, chunk, flags.
@@ -33,11 +39,11 @@ pub(super) const fn on_stack(name: &str) -> usize {
         ("GOMP_parallel_loop_guided", 2),
         ("GOMP_parallel_loop_nonmonotonic_dynamic", 2),
         ("GOMP_parallel_loop_nonmonotonic_guided", 2),
-        // ... without a chunk.
+        // The same without a chunk.
         ("GOMP_parallel_loop_runtime", 1),
         ("GOMP_parallel_loop_nonmonotonic_runtime", 1),
         ("GOMP_parallel_loop_maybe_nonmonotonic_runtime", 1),
-        // ... without flags.
+        // The same without flags.
         ("GOMP_parallel_loop_static_start", 1),
         ("GOMP_parallel_loop_dynamic_start", 1),
         ("GOMP_parallel_loop_guided_start", 1),
@@ -91,7 +97,8 @@ const fn same(a: &[u8], b: &[u8]) -> bool {
     true
 }
 
-/// Arguments on the stack: larger than two words, so passed by value where further arguments lie.
+/// Stack arguments. A struct larger than two words is passed by value, at the place of further
+/// arguments.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Stack<const N: usize>([usize; N]);
@@ -102,38 +109,38 @@ impl Call {
         self.0[RETURN]
     }
 
-    /// The i-th argument of those in registers.
+    /// The i-th of the arguments in registers.
     pub(super) fn argument(&self, i: usize) -> usize {
         self.0[1 + i]
     }
 
-    /// Passes on another one instead.
+    /// Replaces the i-th of the arguments in registers.
     pub(super) fn set_argument(&mut self, i: usize, value: usize) {
         self.0[1 + i] = value;
     }
 
-    /// The argument after those in registers.
+    /// The first stack argument.
     ///
     /// # Safety
-    /// The call has at least 7.
+    /// The call has at least 7 arguments.
     pub(super) unsafe fn seventh(&self) -> usize {
-        // SAFETY: the caller's.
+        // SAFETY: the caller says that it is there.
         unsafe { self.stacked(0) }
     }
 
-    /// The i-th argument on the stack.
+    /// The i-th stack argument.
     ///
     /// # Safety
-    /// The call has this number of stack arguments.
+    /// The call has more than `i` stack arguments.
     unsafe fn stacked(&self, i: usize) -> usize {
-        // SAFETY: the caller's; they lie behind the return address.
+        // SAFETY: the caller says that it is there; stack arguments lie behind the return address.
         unsafe { *self.0.as_ptr().add(RETURN + 1 + i) }
     }
 
-    /// Calls the real function with these arguments; what it returned.
+    /// Calls the next symbol with these arguments and returns its result.
     ///
     /// # Safety
-    /// `self` lies on the stack of a call of an entry point; `real` is the function it stands for.
+    /// `self` lies on the stack of a call of an entry point; `next` is the function it interposes.
     pub(super) unsafe fn forward(&self, next: usize) -> usize {
         type W = usize;
         type None = unsafe extern "C-unwind" fn(W, W, W, W, W, W) -> W;
@@ -145,7 +152,7 @@ impl Call {
             DEEPEST_DOACROSS.fetch_max(a & 0xffff_ffff, Ordering::Relaxed);
         }
         let count = on_stack & !LOOP_COUNT_FIRST;
-        // SAFETY: the caller's; arguments are read from the stack that are there alone.
+        // SAFETY: the function has this type; only stack arguments that are there are read.
         unsafe {
             match count {
                 0 => core::mem::transmute::<usize, None>(next)(a, b, c, d, e, f),
@@ -165,11 +172,11 @@ impl Call {
         }
     }
 
-    /// The same for a function that takes a number for each loop of a doacross nest, the first one before the others: as many as the deepest
-    /// nest has that there was.
+    /// [`Call::forward`] for a function that takes a number for each loop of a doacross nest. It
+    /// passes as many as the deepest nest so far has.
     ///
     /// # Safety
-    /// As [`Call::forward`].
+    /// As for [`Call::forward`].
     pub(super) unsafe fn forward_long(&self, next: usize) -> usize {
         const MORE: usize = MAX_LOOPS - REGISTERS;
         type Real = unsafe extern "C-unwind" fn(
@@ -183,7 +190,9 @@ impl Call {
         ) -> usize;
         let loops = DEEPEST_DOACROSS.load(Ordering::Relaxed);
         let [_, a, b, c, d, e, f, _] = self.0;
-        // SAFETY: as above. An array of more than two words is passed by value on the stack, where further arguments lie.
+        // SAFETY: the nest of the call is no deeper than that, so these arguments are there. The
+        // array is larger than two words and therefore passed by value, at the place of further
+        // arguments.
         unsafe {
             if loops <= REGISTERS {
                 return self.forward(next);
@@ -197,16 +206,19 @@ impl Call {
     }
 }
 
-/// The first instructions of every entry point, before those given. `$key` puts into r11 what tells whose the call is: the outlined
-/// function, or where the call returns to. Where the thread's last caller holds that, and the process has one runtime, the entry's
-/// route is where the call goes. Else [`resolve`](super::next_symbol::resolve) says it. A function that is not libgomp's is jumped to: it
-/// may look where it returns to. What they use besides, r10 and r11, no caller expects to be kept.
-macro_rules! front {
-    ($entry:path, $offset:expr, ($($key:literal),+), $how:expr, $($rest:tt)*) => {
+/// The first instructions of every entry point, followed by those given.
+///
+/// `$key` puts into r11 what identifies the caller: the outlined function or the return address. If
+/// the thread's last caller contains it, the process has one runtime, and the entry's route says
+/// where the call goes. Otherwise [`resolve`](super::next_symbol::resolve) does. A function that is
+/// not libgomp's is reached by a jump, because it may look at its return address. No caller expects
+/// r10 and r11, the other registers used here, to be kept.
+macro_rules! resolve_then {
+    ($entry:path, $offset:expr, ($($key:literal),+), $flags:expr, $($rest:tt)*) => {
         core::arch::naked_asm!(
             ".cfi_startproc",
             $($key,)+
-            ".if {how} & {always}",
+            ".if {flags} & {always}",
             "jmp 4f",
             ".endif",
             "mov r10, qword ptr [rip + workspan_gomp_caller@GOTTPOFF]",
@@ -234,7 +246,7 @@ macro_rules! front {
             ".cfi_def_cfa_offset 64",
             "lea rdi, [rip + {entry} + {offset}]",
             "mov rsi, r11",
-            "mov edx, {how}",
+            "mov edx, {flags}",
             "call {resolve}",
             "mov r11, rax",
             "add rsp, 8",
@@ -253,7 +265,7 @@ macro_rules! front {
             entry = sym $entry,
             offset = const $offset,
             ours = const $crate::gomp::next_symbol::OURS,
-            how = const $how,
+            flags = const $flags,
             always = const $crate::gomp::next_symbol::ASK_ALWAYS,
             start = const core::mem::offset_of!($crate::runtimes::Caller, start),
             size = const core::mem::offset_of!($crate::runtimes::Caller, size),
@@ -262,22 +274,24 @@ macro_rules! front {
     };
 }
 
-/// Defines, in a module, entry points that a function `unsafe extern "C-unwind" fn(&mut Call, &Entry) -> usize` serves,
-/// each with its [`form`](super::next_symbol::Entry::form), and the table of them. Whose a call is tells where it returns to, or, `by_function`, its first
-/// argument; how it asks is then said as of [`resolve`](super::next_symbol::resolve).
+/// Defines a module with entry points that one function serves, of the type `unsafe extern
+/// "C-unwind" fn(&mut Call, &Entry) -> usize`. Each has its
+/// [`form`](super::next_symbol::Entry::form), and the module has the table of them. The return
+/// address identifies the caller; with `by_function` the first argument does. The flags after that
+/// are those of [`resolve`](super::next_symbol::resolve).
 macro_rules! entries {
-    ($module:ident, $serve:ident, by_function $how:expr; $($names:tt)+) => {
-        $crate::gomp::entry_points::entries! { @ $module, $serve, ("mov r11, rdi"), $how; $($names)+ }
+    ($module:ident, $serve:ident, by_function $flags:expr; $($names:tt)+) => {
+        $crate::gomp::entry_points::entries! { @ $module, $serve, ("mov r11, rdi"), $flags; $($names)+ }
     };
-    ($module:ident, $serve:ident, by_return $how:expr; $($names:tt)+) => {
+    ($module:ident, $serve:ident, by_return $flags:expr; $($names:tt)+) => {
         $crate::gomp::entry_points::entries! {
-            @ $module, $serve, ("mov r11, [rsp]"), $how | $crate::gomp::next_symbol::KEY_IS_RETURN_ADDRESS; $($names)+
+            @ $module, $serve, ("mov r11, [rsp]"), $flags | $crate::gomp::next_symbol::KEY_IS_RETURN_ADDRESS; $($names)+
         }
     };
     ($module:ident, $serve:ident: $($names:tt)+) => {
         $crate::gomp::entry_points::entries! { $module, $serve, by_return 0; $($names)+ }
     };
-    (@ $module:ident, $serve:ident, $key:tt, $how:expr; $($name:ident = $form:expr),+ $(,)?) => {
+    (@ $module:ident, $serve:ident, $key:tt, $flags:expr; $($name:ident = $form:expr),+ $(,)?) => {
         pub(super) mod $module {
             #[allow(unused_imports, reason = "not all have forms")]
             use super::*;
@@ -297,11 +311,11 @@ macro_rules! entries {
                 #[unsafe(naked)]
                 #[unsafe(no_mangle)]
                 unsafe extern "C-unwind" fn $name() {
-                    $crate::gomp::entry_points::front!(
+                    $crate::gomp::entry_points::resolve_then!(
                         TABLE,
                         Index::$name as usize * size_of::<$crate::gomp::next_symbol::Entry>(),
                         $key,
-                        $how,
+                        $flags,
                         "push r9",
                         "push r8",
                         "push rcx",
@@ -326,13 +340,14 @@ macro_rules! entries {
     };
 }
 
-/// Defines an entry point of at most one argument that only hands its return address on, as a second argument.
+/// Defines an entry point with at most one argument. Its function gets the return address as a
+/// second argument.
 macro_rules! with_return_address {
     ($($name:ident, $entry:path => $serve:ident);+ $(;)?) => { $(
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name() {
-            $crate::gomp::entry_points::front!(
+            $crate::gomp::entry_points::resolve_then!(
                 $entry,
                 0,
                 ("mov r11, [rsp]"),
@@ -346,13 +361,14 @@ macro_rules! with_return_address {
     )+ };
 }
 
-/// Defines an entry point whose first argument is an outlined function, and whose function takes the same arguments.
+/// Defines an entry point whose first argument is an outlined function. Its function takes the same
+/// arguments.
 macro_rules! same_arguments {
     ($($name:ident, $entry:path => $serve:ident);+ $(;)?) => { $(
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name() {
-            $crate::gomp::entry_points::front!(
+            $crate::gomp::entry_points::resolve_then!(
                 $entry,
                 0,
                 ("mov r11, rdi"),
@@ -365,4 +381,4 @@ macro_rules! same_arguments {
     )+ };
 }
 
-pub(super) use {entries, front, same_arguments, with_return_address};
+pub(super) use {entries, resolve_then, same_arguments, with_return_address};

@@ -1,5 +1,6 @@
-//! Waits for locks, critical sections and the ordered part of loops: the strand goes on, and the time is told as blocked where the
-//! function did not return at once. The functions that release a lock need no entry points.
+//! Waits for locks, critical sections and the ordered part of loops. The strand goes on, and the
+//! time is recorded as blocked if the function did not return at once. Functions that release a
+//! lock need no entry points.
 
 use workspan_recorder::adapter::LiveHandle;
 
@@ -7,12 +8,13 @@ use super::entry_points::{Call, entries};
 use super::next_symbol::{ANY_RUNTIME, ASK_ALWAYS, Entry};
 use super::task_frame;
 
-/// A wait shorter than this is none: about half a microsecond, some twenty times what a free lock takes.
-const AT_ONCE_TICKS: u64 = 1500;
+/// A shorter wait counts as none. About half a microsecond, some twenty times what a free lock
+/// takes.
+const MIN_BLOCKED_TICKS: u64 = 1500;
 
-/// Entry forms.
+/// Forms of entries.
 const FEW: u8 = 0;
-/// Any number of arguments.
+/// The function takes any number of arguments.
 const MANY: u8 = 1;
 
 entries! { locks, acquire, by_return ANY_RUNTIME;
@@ -28,7 +30,7 @@ entries! { locks, acquire, by_return ANY_RUNTIME;
     omp_set_nest_lock_ = FEW,
 }
 
-// Not recorded: a lock is made by the runtime that waits for it, which may be the first that is heard of that one.
+// These are only forwarded. A runtime that makes a lock may be new to us, and the waits come later.
 entries! { inits, pass_on, by_return ASK_ALWAYS | ANY_RUNTIME;
     omp_init_lock = FEW,
     omp_init_nest_lock = FEW,
@@ -61,11 +63,11 @@ unsafe extern "C-unwind" fn acquire(call: &mut Call, entry: &Entry) -> usize {
     }
 }
 
-/// Calls a function that may wait, and tells how long it did.
+/// Calls a function that may wait, and records how long it did.
 pub(super) fn wait(h: LiveHandle, function: impl FnOnce() -> usize) -> usize {
     let since = h.now();
     let result = function();
-    if h.now().saturating_sub(since) > AT_ONCE_TICKS {
+    if h.now().saturating_sub(since) > MIN_BLOCKED_TICKS {
         h.blocked(since);
     }
     result

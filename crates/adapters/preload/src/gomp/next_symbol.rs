@@ -1,6 +1,8 @@
-//! The real functions behind our entry points: of the one libgomp that a process has as a rule, or of the caller's
-//! ([`crate::runtimes`]). They are looked for without a lock that a thread could hold which runs a library's constructors, and waits for
-//! its team there.
+//! The next symbol behind each of our entry points: that of the only libgomp in the process, or
+//! that of the caller's libgomp ([`crate::runtimes`]).
+//!
+//! The search takes no lock that a thread could hold while it runs a library's constructors: that
+//! thread may wait there for its team.
 
 use core::ffi::CStr;
 use core::ptr;
@@ -14,35 +16,37 @@ use crate::loaded_files::is_ours;
 use crate::runtimes::{Caller, Family, Function, Instance, Key, Resolution, now_and_then};
 use workspan_recorder::adapter::KeepErrno;
 
-/// Whatever has GNU's entry points: copies of libgomp, and of LLVM's runtime.
+/// Everything that has GNU's entry points: copies of libgomp and of LLVM's runtime.
 static GNU: Family = Family::new(c"GOMP_barrier", "GNU OpenMP", forget);
 
-/// An entry point of ours and the function it stands in front of.
+/// One of our entry points, and the function it interposes.
 #[repr(C)]
 pub(super) struct Entry {
-    /// Where calls of a process with one runtime go, read by an entry point's first instructions ([`super::entry_points`]):
-    /// [`UNRESOLVED`], [`OURS`], or to the real function, which is not libgomp's.
+    /// Where a call goes if the process has one runtime: [`UNRESOLVED`], [`OURS`], or the address
+    /// of a next symbol that is not libgomp's. An entry point's first instructions read it
+    /// ([`super::entry_points`]).
     route: AtomicUsize,
     function: Function,
-    /// What tells apart the entries that one function of ours serves; that function says what it means.
+    /// Tells the entries apart that one function serves. That function defines the values.
     pub(super) form: u8,
 }
 
-/// [`Entry::route`]: the real function was not looked for yet, or each call has to ask whose it is.
+/// [`Entry::route`]: the next symbol was not looked up, or each call must be resolved anew.
 pub(super) const UNRESOLVED: usize = 0;
-/// It is libgomp's: our function serves the entry.
+/// The next symbol is libgomp's: our function serves the entry.
 pub(super) const OURS: usize = 1;
 
-/// How an entry point asks ([`resolve`]): its key is a return address, and not an outlined function.
+/// A flag of [`resolve`]: the key is a return address, not an outlined function.
 pub(super) const KEY_IS_RETURN_ADDRESS: usize = 1;
-/// It asks at each call, so what was loaded and unloaded is noticed.
+/// The entry resolves each of its calls, so that loaded and unloaded files are noticed.
 pub(super) const ASK_ALWAYS: usize = 2;
-/// Its call means the same in a task of another runtime: it opens a region, or waits for a lock.
+/// The call means the same inside a task of another runtime: it opens a region, or waits for a
+/// lock.
 pub(super) const ANY_RUNTIME: usize = 4;
 
-// The runtime of the entry point's call that the thread is in, where there are several.
+// With several runtimes: the one that the current call of an entry point goes to.
 workspan_recorder::thread_word!(Called: Instance, "workspan_gomp_called");
-// The file that last called on this thread, in a process with one runtime.
+// With one runtime: the file that made the thread's last call.
 workspan_recorder::thread_word!(pub(super) LastCaller: Caller, "workspan_gomp_caller");
 
 impl Entry {
@@ -54,7 +58,7 @@ impl Entry {
         }
     }
 
-    /// The same of a name that ends with a 0.
+    /// [`Entry::new`] for a name that ends with a 0.
     pub(super) const fn named(name: &'static str, form: u8) -> Self {
         match CStr::from_bytes_with_nul(name.as_bytes()) {
             Ok(name) => Entry::new(name, form),
@@ -62,7 +66,7 @@ impl Entry {
         }
     }
 
-    /// The real function's address, of the runtime that this thread called.
+    /// The next symbol in the runtime that this thread called.
     #[inline]
     pub(super) fn next_symbol(&self) -> usize {
         match self.function.in_only() {
@@ -71,7 +75,7 @@ impl Entry {
         }
     }
 
-    /// That of this runtime; null: of the first.
+    /// The next symbol in this runtime; null stands for the first.
     #[inline]
     pub(super) fn next_symbol_of(&self, runtime: *const Instance) -> usize {
         match self.function.in_only() {
@@ -83,7 +87,7 @@ impl Entry {
     #[cold]
     fn find(&self, runtime: *const Instance) -> usize {
         let _errno = KeepErrno::new();
-        // SAFETY: runtimes are never freed.
+        // SAFETY: null or an instance, and instances are never freed.
         let runtime = unsafe { runtime.as_ref() }.or_else(|| GNU.first());
         let found = runtime.map_or(0, |runtime| self.function.find_in(&GNU, runtime));
         if found == 0 {
@@ -98,39 +102,40 @@ impl Entry {
     }
 }
 
-/// The runtime of the call that this thread is in; null: the first.
+/// The runtime of the call that this thread is in; null stands for the first.
 #[inline]
 pub(super) fn called() -> *const Instance {
     let only = GNU.only();
     if only.is_null() { Called::get() } else { only }
 }
 
-/// The runtime itself; `None` where none is loaded any more.
+/// The runtime behind the pointer; `None` if none is loaded any more.
 pub(super) fn instance(runtime: *const Instance) -> Option<&'static Instance> {
-    // SAFETY: runtimes are never freed.
+    // SAFETY: null or an instance, and instances are never freed.
     unsafe { runtime.as_ref() }.or_else(|| GNU.first())
 }
 
-/// Whether these are the same runtime.
+/// Whether both are the same runtime.
 fn are_same(one: *const Instance, other: &'static Instance) -> bool {
     instance(one).is_some_and(|one| ptr::eq(one, other))
 }
 
-/// What an entry point calls while it does not know where the call goes: [`OURS`], or the real function's address. `how` is some of
-/// [`KEY_IS_RETURN_ADDRESS`], [`ASK_ALWAYS`] and [`ANY_RUNTIME`].
-pub(super) extern "C" fn resolve(entry: &Entry, key: usize, how: usize) -> usize {
+/// Decides where a call of an entry point goes: [`OURS`], or the next symbol's address. The entry
+/// point asks if it does not know. `flags` are some of [`KEY_IS_RETURN_ADDRESS`], [`ASK_ALWAYS`]
+/// and [`ANY_RUNTIME`].
+pub(super) extern "C" fn resolve(entry: &Entry, key: usize, flags: usize) -> usize {
     let _errno = KeepErrno::new();
-    if how & ASK_ALWAYS != 0 {
+    if flags & ASK_ALWAYS != 0 {
         now_and_then(&GNU);
     }
     let inside = task_frame::runtime();
-    let key = if how & KEY_IS_RETURN_ADDRESS == 0 {
+    let key = if flags & KEY_IS_RETURN_ADDRESS == 0 {
         Key::Code(key)
     } else {
         Key::Return(key)
     };
     let callee = match (key, inside) {
-        // Called by a jump from an outlined function.
+        // An outlined function made the call by a jump.
         (Key::Return(address), Some(inside)) if GNU.has_several() && is_ours(address) => {
             instance(inside).map_or(Resolution::Missing, |runtime| {
                 Resolution::Runtime(runtime, None)
@@ -155,7 +160,7 @@ pub(super) extern "C" fn resolve(entry: &Entry, key: usize, how: usize) -> usize
     let next = entry.find(runtime);
     if GNU.has_several() {
         Called::set(ptr::from_ref(runtime).cast_mut());
-        let is_at_home = how & ANY_RUNTIME != 0 || inside.is_none_or(|at| are_same(at, runtime));
+        let is_at_home = flags & ANY_RUNTIME != 0 || inside.is_none_or(|at| are_same(at, runtime));
         return if is_clear && is_at_home && !runtime.is_llvm {
             OURS
         } else {
@@ -165,13 +170,13 @@ pub(super) extern "C" fn resolve(entry: &Entry, key: usize, how: usize) -> usize
     let route = if runtime.is_llvm { next } else { OURS };
     entry.route.store(route, Ordering::Release);
     if GNU.has_several() {
-        // Another one came meanwhile: every call asks from now on.
+        // A second runtime came in the meantime: from now on every call is resolved.
         entry.route.store(UNRESOLVED, Ordering::Release);
     }
     route
 }
 
-/// Forgets what is known of the one runtime, for all entry points.
+/// Discards what is known of the only runtime, for all entry points.
 fn forget() {
     let tables: [&[Entry]; 14] = [
         &barrier::barriers::TABLE,

@@ -1,4 +1,5 @@
-//! What the trace says of libgomp's threads as a whole: a pool for each copy of it, and the runtime's name.
+//! What the trace says about libgomp's threads as a whole: one pool for each copy of libgomp, and
+//! the runtime's name.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,7 +8,7 @@ use workspan_recorder::adapter::LiveHandle;
 use super::next_symbol;
 use crate::runtimes::{Instance, note};
 
-/// Tells the runtime's name when first called.
+/// Notes the runtime's name, at the first call.
 pub(super) fn note_runtime() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if !TOLD.load(Ordering::Relaxed) && !TOLD.swap(true, Ordering::Relaxed) {
@@ -16,7 +17,7 @@ pub(super) fn note_runtime() {
     }
 }
 
-/// The calling thread, which runs a task of a team of this runtime's, is a worker of its pool from now on.
+/// Makes the calling thread, which runs a task of a team, a worker of the runtime's pool.
 pub(super) fn join(h: LiveHandle, runtime: *const Instance) {
     if !h.is_worker()
         && let Some(runtime) = next_symbol::instance(runtime)

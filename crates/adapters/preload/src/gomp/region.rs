@@ -1,10 +1,12 @@
-//! Parallel regions: the master's team record, and the implicit tasks of all its threads, which are told by the function
-//! that libgomp calls instead of the outlined one. A region's end barrier comes after that function, so a member's last
-//! task ends there and the explicit tasks that run in the barrier lie on an empty stack.
+//! Parallel regions: the master's team record, and the implicit tasks of all threads. libgomp calls
+//! a function of ours instead of the outlined one, and that function records the implicit task. A
+//! region's end barrier comes after it. So a member's last task ends there, and explicit tasks that
+//! run in the barrier lie on an empty stack.
 //!
-//! Regions combined with a loop or sections (`GOMP_parallel_loop_*`) have their chunks asked for by `..._next` in the
-//! outlined function ([`super::worksharing`]). gcc up to 4.8 opened a region with `GOMP_parallel_start`, ran the outlined function
-//! itself and closed it with `GOMP_parallel_end`; such binaries still run.
+//! In regions combined with a loop or sections (`GOMP_parallel_loop_*`), the outlined function asks
+//! for chunks by `..._next` ([`super::worksharing`]). gcc up to 4.8 opened a region with
+//! `GOMP_parallel_start`, ran the outlined function itself and closed it with `GOMP_parallel_end`.
+//! Such binaries still run.
 
 use core::ffi::c_int;
 
@@ -19,10 +21,11 @@ use super::{budget, next_symbol, pool, worksharing};
 use crate::runtimes::Instance;
 use crate::site_cache;
 
-/// What libgomp's threads get instead of the outlined function's argument. It is the master's, which waits for them.
+/// What libgomp's threads get instead of the outlined function's argument. It lies on the stack of
+/// the master, which waits for them.
 #[repr(C)]
 pub(super) struct Region {
-    /// The argument's own first word: `GOMP_parallel_reductions` looks for the reductions there.
+    /// The first word of the argument: `GOMP_parallel_reductions` looks for the reductions there.
     first: usize,
     function: usize,
     data: *mut u8,
@@ -36,7 +39,7 @@ pub(super) type Outlined = unsafe extern "C-unwind" fn(*mut u8);
 pub(super) static THREAD_NUMBER: Entry = Entry::new(c"omp_get_thread_num", 0);
 pub(super) static THREADS: Entry = Entry::new(c"omp_get_num_threads", 0);
 
-/// Entry forms.
+/// Forms of entries.
 const PLAIN: u8 = 0;
 const REDUCTIONS: u8 = 1;
 
@@ -65,23 +68,23 @@ entries! { starts, start, by_function ASK_ALWAYS | ANY_RUNTIME;
 
 entries! { ends, end: GOMP_parallel_end = PLAIN }
 
-/// The calling thread's number in its team of this runtime's.
+/// The calling thread's number in its team, in this runtime.
 fn thread_number(runtime: *const Instance) -> u64 {
     // SAFETY: the function has no arguments.
     unsafe { number_from(THREAD_NUMBER.next_symbol_of(runtime)) }
 }
 
-/// Threads in the calling thread's team.
+/// The number of threads in the calling thread's team.
 pub(super) fn threads() -> u64 {
-    // SAFETY: as above.
+    // SAFETY: the function has no arguments.
     unsafe { number_from(THREADS.next_symbol()) }
 }
 
 unsafe fn number_from(function: usize) -> u64 {
     type Get = unsafe extern "C" fn() -> c_int;
-    // SAFETY: the caller's: a function of this type.
+    // SAFETY: the caller passes a function of this type.
     let get: Get = unsafe { core::mem::transmute(function) };
-    // SAFETY: as above.
+    // SAFETY: it has no arguments and no preconditions.
     u64::try_from(unsafe { get() }).unwrap_or(0)
 }
 
@@ -91,14 +94,14 @@ unsafe fn number_from(function: usize) -> u64 {
 /// `function` is one, and `data` its argument.
 #[inline]
 pub(super) unsafe fn run(function: usize, data: *mut u8) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller passes an outlined function and its argument.
     unsafe {
         let function: Outlined = core::mem::transmute(function);
         function(data);
     }
 }
 
-/// Tells of a region that is about to begin.
+/// Records a region that is about to begin.
 fn open(h: LiveHandle, call: &Call) -> Region {
     pool::note_runtime();
     let (function, data) = (call.argument(0), call.argument(1) as *mut u8);
@@ -116,8 +119,8 @@ fn open(h: LiveHandle, call: &Call) -> Region {
 unsafe extern "C-unwind" fn parallel(call: &mut Call, entry: &Entry) -> usize {
     // SAFETY: this callback alone uses the handle.
     let h = unsafe { LiveHandle::current() };
-    // SAFETY: the entry point's caller gave the arguments its function takes; the handle is this thread's; libgomp's threads are
-    // done with the region when the real function returns.
+    // SAFETY: the program passed the arguments that its function takes. libgomp's threads are done
+    // with the region when the next symbol returns.
     unsafe {
         let Some(h) = h else {
             return call.forward(entry.next_symbol());
@@ -138,7 +141,8 @@ unsafe extern "C-unwind" fn parallel(call: &mut Call, entry: &Entry) -> usize {
 
 /// What libgomp calls on every thread of the team.
 unsafe extern "C-unwind" fn member(region: *mut Region) {
-    // SAFETY: the master's region lives until all threads are through here; the handle is this thread's.
+    // SAFETY: the master's region lives until all threads are through here. This call alone uses
+    // the handle: libgomp's tasks never change threads.
     unsafe {
         let Region {
             function,
@@ -190,7 +194,7 @@ fn finish(h: LiveHandle, implicit: &mut ImplicitTask) {
     }
 }
 
-/// A region in two calls, and the master's part in it.
+/// A region that is opened and closed by two calls, and the master's part in it.
 #[repr(C)]
 struct Open {
     here: TaskFrame,
@@ -202,7 +206,7 @@ struct Open {
 unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
     // SAFETY: this callback alone uses the handle.
     let h = unsafe { LiveHandle::current() };
-    // SAFETY: as in `parallel`; the box is given up in `end`, when libgomp's threads are done with it.
+    // SAFETY: as in `parallel`. `end` frees the box, when libgomp's threads are done with it.
     unsafe {
         let Some(h) = h else {
             return call.forward(entry.next_symbol());
@@ -238,7 +242,8 @@ unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
 
 unsafe extern "C-unwind" fn end(call: &mut Call, entry: &Entry) -> usize {
     let here = task_frame::current();
-    // SAFETY: an open frame is the first field of a box made in `start`, on this thread; nobody else ends it.
+    // SAFETY: an open frame is the first field of a box that `start` made on this thread, and only
+    // this function frees it.
     unsafe {
         if !(*here).is_open {
             return call.forward(entry.next_symbol());

@@ -1,6 +1,7 @@
-//! Explicit tasks. A create is deferred as the program says it, also where libgomp, which has many tasks already, runs the child
-//! within the call: that is the schedule's doing. Inline are children that must run at once: `if(0)`, those of final tasks, and
-//! outside of all regions.
+//! Explicit tasks. A create is deferred if the program says so, even where libgomp runs the child
+//! within the call because it has many tasks already: that is a matter of the schedule. Inline
+//! children are those that must run at once: `if(0)`, children of final tasks, and tasks outside of
+//! all regions.
 
 use core::ptr;
 
@@ -54,7 +55,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// Calls the real function with another function and block.
+    /// Calls libgomp's function with another function and block.
     #[inline]
     pub(super) unsafe fn give(
         &self,
@@ -63,7 +64,7 @@ impl Arguments {
         copy: Option<CopyFunction>,
         layout: BlockLayout,
     ) {
-        // SAFETY: the caller's: the block is one of this shape, for this function.
+        // SAFETY: the caller passes a block of this layout, for this function.
         unsafe {
             let next: Task = core::mem::transmute(TASK.next_symbol());
             next(
@@ -87,7 +88,7 @@ impl Arguments {
 
     pub(super) fn dependences(&self) -> Option<Vec<(u64, u64)>> {
         let has = self.flags & FLAG_DEPEND != 0 && !self.depend.is_null();
-        // SAFETY: the flag says that it is a list.
+        // SAFETY: the flag says that there is a list.
         has.then(|| unsafe { dependences::read(self.depend) })
     }
 
@@ -119,15 +120,15 @@ impl Arguments {
         }
     }
 
-    /// More than creating a task is asked for.
+    /// Whether the call asks for more than a new task.
     fn is_more(&self) -> bool {
         self.flags & (FLAG_DEPEND | FLAG_DETACH) != 0
     }
 
-    /// Has libgomp make the task, whose block gets that header.
+    /// Makes libgomp create the task, with that header in front of its block.
     #[inline]
     unsafe fn give_with(&self, mut header: Header, layout: BlockLayout) {
-        // SAFETY: the caller's: the header is one for this task.
+        // SAFETY: the caller passes a header for this task.
         unsafe {
             if self.copy.is_some() {
                 let copy: CopyFunction = header::copy::<{ size_of::<Header>() }>;
@@ -140,21 +141,22 @@ impl Arguments {
         }
     }
 
-    /// Has libgomp make the task as the program says it.
+    /// Makes libgomp create the task as the program asked.
     unsafe fn give_bare(&self, size: usize, align: usize) {
         let bare = BlockLayout {
             offset: 0,
             size,
             align,
         };
-        // SAFETY: the caller's: the arguments are the entry point's.
+        // SAFETY: the arguments are the entry point's.
         unsafe { self.give(self.function, self.data, self.copy, bare) }
     }
 }
 
 same_arguments! { GOMP_task, TASK => task }
 
-/// `task`: `data` is the argument block of `size` bytes, `copy` what copies it if not plain bytes.
+/// `GOMP_task`: `data` is the argument block of `size` bytes; `copy` copies it if it is not plain
+/// bytes.
 unsafe extern "C-unwind" fn task(
     function: Function,
     data: *mut u8,
@@ -168,7 +170,7 @@ unsafe extern "C-unwind" fn task(
     event: *mut usize,
 ) {
     let parent = task_frame::current();
-    // SAFETY: the current frame is this thread's, and what it is in lies below on its stack.
+    // SAFETY: the current frame is this thread's; its subtree lies below on the same stack.
     let subtree = unsafe { (*parent).skip.as_ref() };
     if let Some(subtree) = subtree
         && flags & (FLAG_DEPEND | FLAG_DETACH) == 0
@@ -178,7 +180,7 @@ unsafe extern "C-unwind" fn task(
     {
         return;
     }
-    // SAFETY: as above.
+    // SAFETY: the arguments are the entry point's.
     unsafe {
         create_any(
             function, data, copy, size, align, may_defer, flags, depend, priority, event,
@@ -186,7 +188,8 @@ unsafe extern "C-unwind" fn task(
     }
 }
 
-/// The same for all but most that are left out: those run on top of what [`task`] has on its stack, which is little.
+/// [`task`] for everything but most skipped tasks. Those run on top of what [`task`] has on the
+/// stack, so [`task`] itself keeps that small.
 #[inline(never)]
 unsafe extern "C-unwind" fn create_any(
     function: Function,
@@ -214,7 +217,7 @@ unsafe extern "C-unwind" fn create_any(
     // SAFETY: as in `task`.
     let subtree = unsafe { (*parent).skip.as_ref() };
     let layout = BlockLayout::new(size_of::<Header>(), size, align);
-    // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
+    // SAFETY: the arguments are the entry point's; the frame is this thread's.
     unsafe {
         let fits = size <= u32::MAX as usize && align.max(1).is_power_of_two();
         let Some(h) = h.filter(|_| fits) else {
@@ -238,10 +241,10 @@ unsafe extern "C-unwind" fn create_any(
     }
 }
 
-/// A task that is created in a recorded one.
+/// Creates a task in a recorded one.
 #[inline]
 unsafe fn recorded(h: LiveHandle, arguments: &Arguments, layout: BlockLayout, parent: &TaskFrame) {
-    // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
+    // SAFETY: the arguments are the entry point's; the frame is this thread's.
     unsafe {
         if arguments.may_defer == 0 || parent.is_final {
             return run_undeferred(h, arguments, layout, parent);
@@ -274,7 +277,7 @@ unsafe fn recorded(h: LiveHandle, arguments: &Arguments, layout: BlockLayout, pa
 /// What libgomp calls as the task.
 pub(super) unsafe extern "C-unwind" fn body(block: *mut u8) {
     let at = block.cast::<Header>();
-    // SAFETY: libgomp hands over a block made here; the handle and the frames are this thread's.
+    // SAFETY: libgomp hands over a block that was made here; the frames are this thread's.
     unsafe {
         let data = header::data(at);
         let Header {
@@ -322,13 +325,13 @@ pub(super) unsafe extern "C-unwind" fn body(block: *mut u8) {
     }
 }
 
-/// The thread was at what may be a barrier: with a task that begins there, it is one.
+/// If the thread waits in a call that may be a barrier, it is one: a task begins there.
 ///
 /// # Safety
-/// `h` is the calling thread's live handle, `below` its current frame.
+/// `below` is the calling thread's current frame.
 #[inline]
 pub(super) unsafe fn settle(h: LiveHandle, below: *mut TaskFrame) {
-    // SAFETY: the caller's; a share lives as long as its frame.
+    // SAFETY: the frame is the thread's; its implicit task lives as long as the frame.
     unsafe {
         let implicit = (*below).implicit;
         if !implicit.is_null() && (*implicit).arrived != 0 {
@@ -337,10 +340,10 @@ pub(super) unsafe fn settle(h: LiveHandle, below: *mut TaskFrame) {
     }
 }
 
-/// Runs an outlined function as an explicit task in a frame of its own.
+/// Runs an outlined function as an explicit task, in a frame of its own.
 ///
 /// # Safety
-/// As [`run`]; `h` is the calling thread's live handle, `below` the current frame.
+/// As for [`run`]; `below` is the current frame.
 #[inline]
 pub(super) unsafe fn run_in_frame(
     h: LiveHandle,
@@ -349,9 +352,9 @@ pub(super) unsafe fn run_in_frame(
     flags: u32,
     below: *mut TaskFrame,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller passes the current frame.
     let mut here = unsafe { TaskFrame::explicit(below, h, function, flags) };
     task_frame::set_current(&raw mut here);
-    // SAFETY: the caller's.
+    // SAFETY: the caller passes an outlined function and its argument.
     unsafe { run(function, data) };
 }

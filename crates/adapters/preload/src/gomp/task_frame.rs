@@ -1,5 +1,6 @@
-//! What each thread is doing: the implicit or explicit task that the program's code runs in, as a chain of frames that lie
-//! in the stack frames of the functions that libgomp calls. libgomp's tasks never move to another thread.
+//! What runs on each thread: a chain of frames, one for each implicit or explicit task, innermost
+//! first. They lie in the stack frames of the functions that libgomp calls. libgomp's tasks never
+//! change threads.
 
 use core::cell::{Cell, UnsafeCell};
 use core::ptr;
@@ -10,33 +11,34 @@ use super::header::{FINAL, IN_TEAM};
 use crate::runtimes::Instance;
 use crate::unrecorded::Subtree;
 
-/// A task that runs, or is interrupted by one above it.
+/// A task that runs, or that is interrupted by the task above it.
 pub(super) struct TaskFrame {
     pub(super) below: *mut TaskFrame,
-    /// The thread's handle when the frame was made; null in the frame outside of all.
+    /// The thread's handle when the frame was made; `None` in the frame outside of all tasks.
     pub(super) h: Option<LiveHandle>,
     /// The outlined function.
     pub(super) function: usize,
     /// The place in the team; null in explicit tasks, which share no work.
     pub(super) implicit: *mut ImplicitTask,
-    /// What it creates runs at once.
+    /// Tasks that it creates run at once.
     pub(super) is_final: bool,
-    /// There is a team, so that what it creates may run on other threads.
+    /// There is a team: tasks that it creates may run on other threads.
     pub(super) in_team: bool,
-    /// The region that it runs was opened by `GOMP_parallel_start` and its kin, and is closed by `GOMP_parallel_end`.
+    /// `GOMP_parallel_start` or a relative opened its region, and `GOMP_parallel_end` will close
+    /// it.
     pub(super) is_open: bool,
-    /// What runs is left out: the subtree that this task is in. Null where it is recorded.
+    /// The skipped subtree that the task is in; null if the task is recorded.
     pub(super) skip: *const Subtree,
-    /// The site of the task around that is recorded with everything inside to stand for others; 0 for none.
+    /// The site of the sampled task around it; 0 if there is none.
     pub(super) whole: u32,
-    /// Creates below the implicit task.
+    /// How many tasks lie between the implicit task and this one.
     pub(super) level: u32,
-    /// Whose task it is; null: the first runtime's.
+    /// The runtime that runs it; null stands for the first.
     pub(super) runtime: *const Instance,
 }
 
 impl TaskFrame {
-    /// That of a task of the thread's own, on top of `below`.
+    /// A frame for a task of the thread's own, on top of `below`.
     #[inline]
     pub(super) const fn new(
         below: *mut TaskFrame,
@@ -58,7 +60,8 @@ impl TaskFrame {
         }
     }
 
-    /// That of an explicit task with these [`super::header::Header::flags`], for now as if the task below had created it.
+    /// A frame for an explicit task with these [`super::header::Header::flags`]. Its level is that
+    /// of a child of the task below, until the caller sets another.
     ///
     /// # Safety
     /// `below` is the calling thread's current frame.
@@ -69,9 +72,9 @@ impl TaskFrame {
         function: usize,
         flags: u32,
     ) -> TaskFrame {
-        // SAFETY: the caller's.
+        // SAFETY: the caller passes the current frame, which is alive.
         let (whole, level) = unsafe { ((*below).whole, (*below).level + 1) };
-        // SAFETY: as above.
+        // SAFETY: the same frame.
         let runtime = unsafe { (*below).runtime };
         TaskFrame {
             is_final: flags & FINAL != 0,
@@ -90,14 +93,14 @@ pub(super) struct ImplicitTask {
     pub(super) team: u64,
     pub(super) phase: u64,
     pub(super) index: u64,
-    /// The group scope of the chunks of the loop it is in; 0 in none.
+    /// The group scope of the current loop's chunks; 0 outside of loops.
     pub(super) scope: u64,
     pub(super) chunk_site: u32,
     /// A chunk's task has begun.
     pub(super) in_chunk: bool,
-    /// When it came to what may turn out to be a barrier; 0 when it is at none.
+    /// When the thread came to what may be a barrier; 0 if it is not at one.
     pub(super) arrived: u64,
-    /// The region was cancelled, and the last task has ended.
+    /// The region was cancelled, and the task of its last phase has ended.
     pub(super) is_over: bool,
 }
 
@@ -116,18 +119,18 @@ impl ImplicitTask {
     }
 }
 
-// The current frame; null: outside of all regions and tasks.
+// The current frame; null outside of all regions and tasks.
 workspan_recorder::thread_word!(Current: TaskFrame, "workspan_gomp_frame");
 
 struct Local {
-    /// The last deferred task that ended here.
+    /// The last deferred task that ended on this thread.
     last_ended: Cell<u64>,
     outside: UnsafeCell<TaskFrame>,
     outside_implicit: UnsafeCell<ImplicitTask>,
 }
 
 thread_local! {
-    /// No destructor, so that it can be used to the very end of a thread.
+    /// Has no destructor, so it can be used until the very end of the thread.
     static LOCAL: Local = const {
         Local {
             last_ended: Cell::new(0),
@@ -137,7 +140,7 @@ thread_local! {
     };
 }
 
-/// The calling thread's current frame, never null.
+/// The calling thread's current frame; never null.
 #[inline]
 pub(super) fn current() -> *mut TaskFrame {
     let current = Current::get();
@@ -150,19 +153,19 @@ pub(super) fn current() -> *mut TaskFrame {
 #[cold]
 fn outside() -> *mut TaskFrame {
     LOCAL.with(|local| {
-        // SAFETY: this thread's own, and nobody holds a reference.
+        // SAFETY: the cell is this thread's, and no reference to its contents exists.
         unsafe { (*local.outside.get()).implicit = local.outside_implicit.get() };
         local.outside.get()
     })
 }
 
-/// The calling thread's current frame and its handle; null when it is not recorded. A handle outlives all frames of its
-/// thread, also when recording ends in between.
+/// The calling thread's handle, if it is recorded, and its current frame. A handle outlives all
+/// frames of its thread, even if recording ends in between.
 #[inline]
 pub(super) fn here() -> (Option<LiveHandle>, *mut TaskFrame) {
     let frame = current();
-    // SAFETY: the current frame is alive, and belongs to this thread as the handle does. libgomp's
-    // tasks never change threads.
+    // SAFETY: the current frame is alive and belongs to this thread, and so does the handle:
+    // libgomp's tasks never change threads.
     unsafe { ((*frame).h.or_else(|| LiveHandle::current()), frame) }
 }
 
@@ -172,7 +175,7 @@ pub(super) fn set_current(frame: *mut TaskFrame) {
     Current::set(frame);
 }
 
-/// The frame leaves; `task` is the deferred task that ended with it.
+/// Leaves a frame for the one below; `task` is the deferred task that ended with it.
 #[inline]
 pub(super) fn leave(below: *mut TaskFrame, task: u64) {
     Current::set(below);
@@ -184,19 +187,19 @@ pub(super) fn last_ended() -> u64 {
     LOCAL.with(|local| local.last_ended.get())
 }
 
-/// True inside of a region or an explicit task.
+/// Whether the thread is inside a region or an explicit task.
 pub(super) fn is_inside() -> bool {
     !Current::get().is_null()
 }
 
 /// The runtime whose region or explicit task the thread is in; `None` outside of all.
 pub(super) fn runtime() -> Option<*const Instance> {
-    // SAFETY: the current frame is this thread's and lives.
+    // SAFETY: the current frame is this thread's, and alive.
     unsafe { Current::get().as_ref() }.map(|frame| frame.runtime)
 }
 
-/// The current task's share; null in an explicit task.
+/// The implicit task that is current; null in an explicit task.
 pub(super) fn current_implicit_task() -> *mut ImplicitTask {
-    // SAFETY: the current frame is this thread's and lives.
+    // SAFETY: the current frame is this thread's, and alive.
     unsafe { (*current()).implicit }
 }

@@ -1,5 +1,6 @@
-//! `taskgroup`: a tree scope from its start to its end. Its site is its start's, as the end may be called by a jump. The
-//! groups that `taskloop` and reductions open inside of libgomp do not come here. One in an unrecorded subtree is a wait alone.
+//! `taskgroup`: a tree scope from its start to its end. Its site is that of its start, because the
+//! end may be called by a jump. Groups that `taskloop` and reductions open inside libgomp do not
+//! come here. In a skipped subtree a group is only a wait.
 
 use std::cell::RefCell;
 
@@ -10,11 +11,12 @@ use super::next_symbol::Entry;
 use super::task_frame;
 use crate::site_cache;
 
-/// The scope of a group in an unrecorded subtree.
+/// The scope of a group in a skipped subtree.
 const NONE: u64 = 0;
 
 thread_local! {
-    /// Scope and site of the groups this thread's tasks are in; of those at the bottom, where tasks lie on each other.
+    /// Scope and site of the groups that this thread's tasks are in. Tasks may lie on each other,
+    /// so the list has the groups of all of them, innermost last.
     static OPEN: RefCell<Vec<(u64, u32)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -24,7 +26,7 @@ entries! { ends, end: GOMP_taskgroup_end = 0 }
 unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
     let (h, frame) = task_frame::here();
     if let Some(h) = h {
-        // SAFETY: the handle and the frame are this thread's.
+        // SAFETY: the frame is this thread's.
         let (scope, site) = unsafe {
             if (*frame).skip.is_null() {
                 let site = site_cache::at(call.return_address(), primitive::TASKGROUP, true);
@@ -33,7 +35,7 @@ unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
                 (NONE, 0)
             }
         };
-        // At the very end of a thread there is no list any more.
+        // At the very end of a thread the list is gone.
         let _ = OPEN.try_with(|open| open.borrow_mut().push((scope, site)));
     }
     // SAFETY: the arguments are the entry point's.
@@ -43,7 +45,7 @@ unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
 unsafe extern "C-unwind" fn end(call: &mut Call, entry: &Entry) -> usize {
     let (h, frame) = task_frame::here();
     let group = OPEN.try_with(|open| open.borrow_mut().pop()).ok().flatten();
-    // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
+    // SAFETY: the arguments are the entry point's; the frame is this thread's.
     unsafe {
         match (group, (*frame).skip.as_ref()) {
             (Some((NONE, _)), Some(subtree)) => subtree.wait(|| call.forward(entry.next_symbol())),

@@ -1,6 +1,7 @@
-//! `taskloop`: how many tasks libgomp will make of it, and which iterations each gets, follows from the clauses alone, so the
-//! chunks' tasks are created ahead of the call, one after the other, and each knows its own number by the bounds it is given.
-//! The parent waits from then on, in the group that libgomp opens inside of the call, unless there is `nogroup`.
+//! `taskloop`. The clauses alone decide how many tasks libgomp makes of a loop and which iterations
+//! each gets. So all tasks are created before the call, one after the other, and each finds its
+//! number from the bounds it gets. From then on the parent waits, in the group that libgomp opens
+//! inside the call, unless there is `nogroup`.
 
 use core::ptr;
 
@@ -43,19 +44,20 @@ type Taskloop = unsafe extern "C-unwind" fn(
     u64,
 );
 
-/// How a loop is divided.
+/// How a loop is divided into tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Division {
-    /// Iterations.
+    /// Number of iterations.
     count: u64,
     tasks: u64,
-    /// Iterations of all tasks but the first `larger`, which have one more (and, if strict, the last, which has the rest).
+    /// Iterations of a task. The first `larger` tasks have one more; if strict, the last has the
+    /// rest.
     each: u64,
     larger: u64,
 }
 
 impl Division {
-    /// Of `count` iterations, at least one, by the clauses.
+    /// The division of `count` iterations, at least one, by the clauses.
     fn new(count: u64, flags: u32, clause: u64, threads: impl FnOnce() -> u64) -> Division {
         let equal = |tasks: u64| Division {
             count,
@@ -79,7 +81,7 @@ impl Division {
         equal((count / grain).max(1))
     }
 
-    /// Which task the one is that begins with this iteration.
+    /// The index of the task that begins with this iteration.
     fn task_of(&self, iteration: u64) -> u64 {
         let of_larger = self.larger.saturating_mul(self.each + 1);
         let task = if iteration < of_larger {
@@ -91,7 +93,8 @@ impl Division {
     }
 }
 
-/// Iterations of a loop of `long` (wrapped) or of `unsigned long long`, which says by a flag whether it counts up.
+/// Number of iterations of a loop over `long` (wrapped) or over `unsigned long long`. The latter
+/// says by a flag whether it counts up.
 fn iterations(unsigned: bool, flags: u32, start: u64, end: u64, step: u64) -> u64 {
     let up = counts_up(unsigned, flags, step);
     let size = if up { step } else { step.wrapping_neg() };
@@ -116,13 +119,13 @@ fn counts_up(unsigned: bool, flags: u32, step: u64) -> bool {
     }
 }
 
-/// A chunk's header.
+/// The header of a chunk.
 #[repr(C)]
 struct Chunk {
     header: Header,
     division: Division,
     start: u64,
-    /// Of one iteration, positive.
+    /// The step of one iteration, positive.
     step: u64,
     up: bool,
 }
@@ -151,7 +154,7 @@ impl Arguments {
         }
     }
 
-    /// Calls the real function with another function and block.
+    /// Calls libgomp's function with another function and block.
     unsafe fn give(
         &self,
         function: Function,
@@ -159,7 +162,7 @@ impl Arguments {
         copy: Option<CopyFunction>,
         layout: BlockLayout,
     ) {
-        // SAFETY: the caller's: the block is one of this shape, for this function.
+        // SAFETY: the caller passes a block of this layout, for this function.
         unsafe {
             let next: Taskloop = core::mem::transmute(self.entry().next_symbol());
             next(
@@ -313,11 +316,11 @@ unsafe fn taskloop(a: &Arguments) {
     }
 }
 
-/// What libgomp calls for each chunk; it has written the bounds to the first two words.
+/// What libgomp calls for each chunk. It has written the bounds to the block's first two words.
 unsafe extern "C-unwind" fn body(block: *mut u8) {
     let at = block.cast::<Chunk>();
-    // SAFETY: libgomp hands over a block made here; the program's begins with the bounds as well. The handle and the frames are
-    // this thread's.
+    // SAFETY: libgomp hands over a block that was made here. The program's block begins with the
+    // bounds as well. The frames are this thread's.
     unsafe {
         let data = header::data(block.cast());
         let [begin, end, _] = (*at).header.words;
@@ -345,7 +348,7 @@ unsafe extern "C-unwind" fn body(block: *mut u8) {
             first + (*at).division.task_of(distance / (*at).step)
         };
         h.task_begin(task);
-        // The block may serve the next chunk, on this thread.
+        // Read before the chunk runs: the block may serve the thread's next chunk.
         let site = (*at).header.site;
         run_in_frame(h, function, data, flags, below);
         h.task_end();
@@ -379,7 +382,7 @@ mod tests {
         );
     }
 
-    /// What libgomp does: `sizes` of the tasks in order.
+    /// Compares with libgomp: `sizes` are those of its tasks, in order.
     fn check(division: Division, sizes: &[u64]) {
         assert_eq!(division.tasks, sizes.len() as u64);
         let mut begin = 0;

@@ -1,4 +1,5 @@
-//! `taskwait`, with and without dependences. The hot one of the entry points without arguments.
+//! `taskwait`, with and without dependences. The plain one is the hottest entry point without
+//! arguments.
 
 use workspan_recorder::wire::primitive;
 
@@ -15,7 +16,7 @@ with_return_address! {
 }
 
 unsafe extern "C-unwind" fn taskwait(_: usize, return_address: usize) {
-    // SAFETY: the real function has no arguments; the handle is this thread's.
+    // SAFETY: libgomp's function has no arguments; the frame is this thread's.
     unsafe {
         let next: unsafe extern "C-unwind" fn() = core::mem::transmute(TASKWAIT.next_symbol());
         let (h, frame) = task_frame::here();
@@ -33,7 +34,7 @@ unsafe extern "C-unwind" fn taskwait(_: usize, return_address: usize) {
 }
 
 unsafe extern "C-unwind" fn taskwait_depend(list: usize, return_address: usize) {
-    // SAFETY: the real function's argument is the list given; the handle is this thread's.
+    // SAFETY: libgomp's function takes the list that was passed; the frame is this thread's.
     unsafe {
         let next: unsafe extern "C-unwind" fn(usize) =
             core::mem::transmute(TASKWAIT_DEPEND.next_symbol());

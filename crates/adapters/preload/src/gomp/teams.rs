@@ -1,5 +1,5 @@
-//! `teams` on the host: libgomp runs the league's teams one after the other on the calling thread, each an inline task in one
-//! group scope, as nothing orders them.
+//! `teams` on the host. libgomp runs the teams of a league one after the other on the calling
+//! thread. Nothing orders them, so each is an inline task in one group scope.
 
 use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::{create, primitive};
@@ -25,7 +25,7 @@ entries! { leagues, teams, by_function ASK_ALWAYS | ANY_RUNTIME; GOMP_teams_reg 
 unsafe extern "C-unwind" fn teams(call: &mut Call, entry: &Entry) -> usize {
     // SAFETY: this callback alone uses the handle.
     let h = unsafe { LiveHandle::current() };
-    // SAFETY: the arguments are the entry point's, the handle is this thread's; the league outlives the call.
+    // SAFETY: the arguments are the entry point's; the league outlives the call.
     unsafe {
         let Some(h) = h else {
             return call.forward(entry.next_symbol());
@@ -53,7 +53,7 @@ unsafe extern "C-unwind" fn teams(call: &mut Call, entry: &Entry) -> usize {
 
 /// What libgomp calls for each team.
 unsafe extern "C-unwind" fn team(league: *mut League) {
-    // SAFETY: the league lies below on this thread's stack; the handle is this thread's.
+    // SAFETY: the league lies below on this thread's stack; this call alone uses the handle.
     unsafe {
         let league = &*league;
         let h = LiveHandle::current();

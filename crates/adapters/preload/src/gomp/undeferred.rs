@@ -1,4 +1,5 @@
-//! Explicit tasks that run within their creator's call: `if(0)`, and those of final tasks.
+//! Explicit tasks that run within their creator's call: those with `if(0)`, and children of final
+//! tasks.
 
 use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::{create, primitive};
@@ -9,17 +10,17 @@ use super::task_frame::{self, TaskFrame};
 use super::{detach, pool};
 use crate::site_cache;
 
-/// What the creator of a task that runs at once shares with it.
+/// What a task that runs at once shares with its creator.
 pub(super) struct UndeferredState {
     has_run: bool,
-    /// The body has run, and waits for an event.
+    /// The body has run, and the task waits for an event.
     waits: bool,
 }
 
-/// The task runs within the call, on this thread, after what it depends on.
+/// Runs the task within the call, on this thread, after the tasks it depends on.
 ///
 /// # Safety
-/// `h` is the calling thread's live handle, `parent` its current frame, and the arguments are the entry point's.
+/// `parent` is the thread's current frame, and the arguments are the entry point's.
 #[cold]
 pub(super) unsafe fn run_undeferred(
     h: LiveHandle,
@@ -37,7 +38,7 @@ pub(super) unsafe fn run_undeferred(
     if parent.is_final {
         header.flags |= FINAL;
     }
-    // SAFETY: the handle is this thread's; header and `shared` outlive the task.
+    // SAFETY: the arguments are the entry point's; the header and `shared` outlive the task.
     unsafe {
         pool::note_runtime();
         let waited = arguments.dependences();
@@ -52,7 +53,7 @@ pub(super) unsafe fn run_undeferred(
         let copy: CopyFunction = header::copy::<{ size_of::<Header>() }>;
         let at = (&raw mut header).cast::<u8>();
         arguments.give(body, at, copies.then_some(copy), layout);
-        // One that was cancelled has not run.
+        // A cancelled task has not run.
         if (*shared).waits || waited.is_some() && !(*shared).has_run {
             h.resume();
         }
@@ -62,10 +63,10 @@ pub(super) unsafe fn run_undeferred(
 /// The body of a task that runs within its creator's call.
 ///
 /// # Safety
-/// `h` is the calling thread's live handle, `header` one of [`run_undeferred`] and `data` its block.
+/// `header` is one that [`run_undeferred`] made, and `data` is its block.
 #[cold]
 pub(super) unsafe fn undeferred_body(h: LiveHandle, header: *mut Header, data: *mut u8) {
-    // SAFETY: as in `body`; the creator waits below on this thread's stack.
+    // SAFETY: the creator waits below on this thread's stack, so its state is alive.
     unsafe {
         let Header {
             words,

@@ -1,9 +1,10 @@
-//! Loops and sections that a team shares: each chunk (section) that a thread gets is an inline task of the loop's site in
-//! a group scope of the implicit task, which is waited for where the thread leaves the loop. So chunks are logically
-//! parallel, on one thread too.
+//! Loops and sections that a team shares. Each chunk, or section, that a thread gets is an inline
+//! task of the loop's site. These tasks are in a group scope of the implicit task, which waits for
+//! them where the thread leaves the loop. So chunks are logically parallel even on one thread.
 //!
-//! A loop begins with `..._start`, whose return address is the loop's site, or is a combined one (`parallel for`): then the
-//! outlined function's first call is `..._next`, and the site that function.
+//! Most loops begin with `..._start`, whose return address is the loop's site. In a combined
+//! construct (`parallel for`) the outlined function's first call is `..._next`, and the site is
+//! that function.
 
 use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::{create, primitive};
@@ -14,16 +15,17 @@ use super::task_frame::{self, ImplicitTask};
 use super::{barrier, lock};
 use crate::site_cache;
 
-/// Entry forms of `..._start`: a loop or sections.
+/// Forms of `..._start` entries: a loop or sections.
 const LOOP: u8 = 0xff;
 const SECTIONS: u8 = 0xfe;
-/// Else: where the argument is that says, null, that no chunk is asked for: the compiler divides the loop by itself.
+/// Other forms: the index of the argument that is null if no chunk is asked for, because the
+/// compiler divides the loop by itself.
 const IF_FIFTH: u8 = 4;
 const IF_SIXTH: u8 = 5;
 const IF_SEVENTH: u8 = 6;
-/// ... of `..._next`: it may wait for its turn.
+/// A form of `..._next` entries: the call may wait for its turn.
 const ORDERED: u8 = 1;
-/// ... of `..._end`: with a barrier (or [`barrier::CANCEL`]), or without.
+/// Forms of `..._end` entries: with a barrier (or [`barrier::CANCEL`]), or without.
 const BARRIER: u8 = 0;
 const NO_WAIT: u8 = 1;
 
@@ -107,7 +109,8 @@ entries! { ends, end:
     GOMP_sections_end_nowait = NO_WAIT,
 }
 
-/// What an entry point returns: a `bool`, which is one byte, or a section's number from 1.
+/// Whether an entry point returned a chunk. The result is a `bool`, which is one byte, or the
+/// number of a section, from 1.
 fn got_one(result: usize, form: u8) -> bool {
     if form == SECTIONS {
         result as u32 != 0
