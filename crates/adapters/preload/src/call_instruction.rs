@@ -1,6 +1,8 @@
-//! What the machine code before a return address calls. A compiler ends a function whose last statement is a call with a jump, and then
-//! the return address lies in the function's caller: where the code there calls something else than one of our entry points,
-//! that is the function at whose end we are.
+//! Decodes the call instruction before a return address.
+//!
+//! A compiler turns a call into a jump if it is a function's last statement. The return address is
+//! then in the function's caller. If the code there calls something other than one of our entry
+//! points, that is the function that ended with the jump.
 
 use crate::loaded_files::{base_of, is_ours};
 
@@ -11,17 +13,18 @@ pub(crate) enum CallTarget {
     Unknown,
 }
 
-/// What the call instruction before an address calls.
+/// The function that the call instruction before an address calls.
 ///
 /// # Safety
 /// The address is a return address.
 pub(crate) unsafe fn call_target(address: usize) -> CallTarget {
-    // A call instruction's bytes are on the same page, or are not looked at.
+    // Call instructions that begin on the page before are not looked at.
     if address % PAGE < 6 {
         return CallTarget::Unknown;
     }
-    // SAFETY: the bytes lie on the page of the call's last byte, which was executed. Whatever is followed from there is
-    // checked to lie in a loaded file; a jump's target is read from where the processor would read it.
+    // SAFETY: the bytes are on the page of the call's last byte, which was executed. Targets are
+    // checked to lie in a loaded file before they are followed; a jump's target is read from where
+    // the processor would read it.
     unsafe {
         let code = address as *const u8;
         if *code.sub(6) == 0xff && *code.sub(5) == 0x15 {
@@ -49,27 +52,30 @@ pub(crate) unsafe fn call_target(address: usize) -> CallTarget {
     }
 }
 
+/// A call's displacement.
+///
 /// # Safety
-/// Four bytes of code lie there.
+/// Four bytes of code are there.
 unsafe fn offset(at: *const u8) -> isize {
-    // SAFETY: the caller's.
+    // SAFETY: the caller says that the bytes are there.
     unsafe { at.cast::<i32>().read_unaligned() as isize }
 }
 
-/// What a slot so far from an instruction's end holds.
+/// The contents of a slot at this distance from the end of an instruction.
 ///
 /// # Safety
-/// As [`call_target`].
+/// As for [`call_target`].
 unsafe fn slot(end: usize, offset: isize) -> CallTarget {
     let slot = end.wrapping_add_signed(offset);
     if !slot.is_multiple_of(8) || base_of(slot).is_none() {
         return CallTarget::Unknown;
     }
-    // SAFETY: a slot of a loaded file's, which the program calls through.
+    // SAFETY: an aligned slot in a loaded file, through which the program calls.
     CallTarget::Function(unsafe { *(slot as *const usize) })
 }
 
-/// Code of the function that made the call which returns there, as far as that is known.
+/// Code of the function that made the call which returns to this address. If that is unknown, the
+/// address itself.
 pub(crate) fn calling_function(address: usize) -> usize {
     // SAFETY: the address is one that the calling thread returns to.
     match unsafe { call_target(address) } {

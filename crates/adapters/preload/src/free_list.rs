@@ -1,17 +1,19 @@
-//! What a thread has looked up before, in memory that it gets when it first looks something up: thread-local storage of a preloaded
-//! library is taken from every thread's stack, and a program may give its threads very little of that.
+//! Memory for per-thread caches, which a thread gets at its first lookup. Thread-local storage of a
+//! preloaded library is taken from every thread's stack, and a program may give its threads very
+//! little.
 //!
-//! The memory of a thread that ends serves the next one as it is: all that is kept there is as true for that one.
+//! A new thread reuses the memory of one that has ended, with its contents: they are as true for
+//! it.
 
 use core::alloc::Layout;
 use std::sync::Mutex;
 
 use workspan_recorder::adapter;
 
-/// Memory for values of one type, whose zeros are an empty one.
+/// A list of values of one type; a value of zeros is an empty cache.
 pub(crate) struct FreeList<T>(Mutex<Vec<*mut T>>);
 
-// SAFETY: the values in it belong to no thread.
+// SAFETY: the values in the list belong to no thread.
 unsafe impl<T> Sync for FreeList<T> {}
 
 impl<T> FreeList<T> {
@@ -19,8 +21,9 @@ impl<T> FreeList<T> {
         FreeList(Mutex::new(Vec::new()))
     }
 
-    /// One for the calling thread, which [gives it back](FreeList::give_back) when it ends. Null for a thread that is not recorded, or
-    /// will not be told of its end any more, and where there is no memory.
+    /// A value for the calling thread, which [gives it back](FreeList::give_back) when it ends.
+    /// Null if the thread is not recorded, if its end will not be noticed any more, or if there is
+    /// no memory.
     #[cold]
     pub(crate) fn take(&self) -> *mut T {
         if !adapter::is_recorded() {
@@ -28,11 +31,11 @@ impl<T> FreeList<T> {
         }
         let _errno = adapter::KeepErrno::new();
         let free = self.0.lock().ok().and_then(|mut free| free.pop());
-        // SAFETY: the layout is of a type that has a size.
+        // SAFETY: the type's size is not 0.
         free.unwrap_or_else(|| unsafe { std::alloc::alloc_zeroed(Layout::new::<T>()).cast() })
     }
 
-    /// The calling thread does not use it any more.
+    /// The calling thread does not use the value any more.
     pub(crate) fn give_back(&self, value: *mut T) {
         if !value.is_null()
             && let Ok(mut free) = self.0.lock()

@@ -1,8 +1,10 @@
-//! The files loaded into this process: which one holds an address, what each depends on, and where it has a symbol.
+//! The files that are loaded into this process: which one holds an address, what each depends on,
+//! and where it has a symbol.
 //!
-//! All is read from the files' own tables, under the lock of `dl_iterate_phdr`, which a thread holds only while it changes the list of
-//! loaded files. `dlsym`, `dladdr` and `dlopen` take the lock that a thread holds while it runs a library's constructors, and
-//! that thread may wait there for the calling one.
+//! All of it is read from the files' own tables, under the lock of `dl_iterate_phdr`. A thread
+//! holds that lock only while it changes the list of files. `dlsym`, `dladdr` and `dlopen` take
+//! another lock, which a thread holds while it runs a library's constructors. Such a thread may
+//! wait there for the calling one.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ops::ControlFlow;
@@ -31,7 +33,7 @@ struct Info {
     name: *const c_char,
     headers: *const ProgramHeader,
     header_count: u16,
-    /// Files loaded, and unloaded, since the process began.
+    /// How many files were loaded, and unloaded, since the process began.
     loads: u64,
     unloads: u64,
 }
@@ -56,18 +58,19 @@ fn each(mut visit: impl FnMut(&Info) -> ControlFlow<()>) {
         _size: usize,
         data: *mut c_void,
     ) -> c_int {
-        // SAFETY: the loader's description is valid during the call, `data` is the function below.
+        // SAFETY: the loader's description is valid during the call; `data` is the closure passed
+        // below.
         unsafe { c_int::from((*data.cast::<F>())(&*info).is_break()) }
     }
     fn visitor<F: FnMut(&Info) -> ControlFlow<()>>(_: &F) -> Visitor {
         one::<F>
     }
     let with = visitor(&visit);
-    // SAFETY: the visitor gets the function it expects, and is called before this returns.
+    // SAFETY: the visitor gets the closure that it expects, which outlives the call.
     unsafe { dl_iterate_phdr(with, (&raw mut visit).cast()) };
 }
 
-/// How often the list has changed by now. Costs a lock, and is as cheap as that.
+/// How often the list has changed so far. Costs no more than the lock.
 pub(crate) fn changes() -> Changes {
     let mut found = Changes::default();
     each(|info| {
@@ -80,10 +83,10 @@ pub(crate) fn changes() -> Changes {
     found
 }
 
-/// Another number after each unload that was noticed, 0 before the first.
+/// A different number after each unload that was noticed; 0 before the first.
 static ERA: AtomicU64 = AtomicU64::new(0);
 
-/// Files were unloaded so often by now. What is known by an address alone may be of a file that is gone.
+/// Files were unloaded. What is cached by address may belong to a file that is gone.
 pub(crate) fn notice_unloads(unloads: u64) {
     ERA.store(
         unloads.wrapping_mul(0x9e37_79b9_7f4a_7c15),
@@ -91,19 +94,20 @@ pub(crate) fn notice_unloads(unloads: u64) {
     );
 }
 
-/// To be mixed into the key of whatever is kept by a code address.
+/// Must be part of the key of everything that is cached by a code address.
 #[inline]
 pub(crate) fn era() -> u64 {
     ERA.load(Ordering::Relaxed)
 }
 
-/// Files that were loaded at the start of the program: the first of the list, and the front of the global scope.
+/// How many files were loaded at the program's start. They are first in the list and first in the
+/// global scope.
 static AT_START: AtomicUsize = AtomicUsize::new(0);
 
-/// Where this library is loaded.
+/// The addresses of this library.
 static OURS: (AtomicUsize, AtomicUsize) = (AtomicUsize::new(0), AtomicUsize::new(0));
 
-/// Whether the address lies in this library.
+/// Whether the address is in this library.
 #[inline]
 pub(crate) fn is_ours(address: usize) -> bool {
     (OURS.0.load(Ordering::Relaxed)..OURS.1.load(Ordering::Relaxed)).contains(&address)
@@ -114,7 +118,7 @@ pub(crate) fn note_start() {
     let mut count = 0;
     each(|info| {
         count += 1;
-        // SAFETY: the loader's own.
+        // SAFETY: the loader's description of a loaded file.
         let object = unsafe { Object::new(info) };
         if object.holds(note_start as *const () as usize) {
             OURS.0.store(object.start, Ordering::Relaxed);
@@ -126,18 +130,19 @@ pub(crate) fn note_start() {
     AT_START.store(count, Ordering::Relaxed);
 }
 
-/// Where the file that holds an address is loaded; `None` when no file does.
+/// The load address of the file that holds an address; `None` if no file does.
 pub(crate) fn base_of(address: usize) -> Option<usize> {
     file_of(address, |info| info.bias)
 }
 
-/// Gives the path by which the file that holds an address was loaded, empty for the program itself; `None` when no file does.
+/// Passes `look` the path of the file that holds an address: the path by which it was loaded, empty
+/// for the program itself. `None` if no file holds it.
 pub(crate) fn with_path_of<T>(address: usize, mut look: impl FnMut(&[u8]) -> T) -> Option<T> {
     file_of(address, |info| {
         if info.name.is_null() {
             return look(&[]);
         }
-        // SAFETY: the loader's name of a loaded file.
+        // SAFETY: the loader's name of a loaded file is a C string.
         look(unsafe { CStr::from_ptr(info.name) }.to_bytes())
     })
 }
@@ -145,7 +150,7 @@ pub(crate) fn with_path_of<T>(address: usize, mut look: impl FnMut(&[u8]) -> T) 
 fn file_of<T>(address: usize, mut look: impl FnMut(&Info) -> T) -> Option<T> {
     let mut found = None;
     each(|info| {
-        // SAFETY: the headers of a loaded file.
+        // SAFETY: the loader's description of a loaded file.
         let holds = unsafe { segments(info) }
             .iter()
             .any(|header| holds(info.bias, header, address));
@@ -159,12 +164,12 @@ fn file_of<T>(address: usize, mut look: impl FnMut(&Info) -> T) -> Option<T> {
 }
 
 /// # Safety
-/// The loader's description of a loaded file.
+/// `info` is the loader's description of a loaded file.
 unsafe fn segments(info: &Info) -> &[ProgramHeader] {
     if info.headers.is_null() {
         return &[];
     }
-    // SAFETY: the caller's.
+    // SAFETY: the loader's array has that many headers.
     unsafe { core::slice::from_raw_parts(info.headers, usize::from(info.header_count)) }
 }
 
@@ -201,10 +206,10 @@ struct Symbol {
     size: u64,
 }
 
-/// A loaded file. Its addresses are of its memory, or 0.
+/// A loaded file. Its addresses are those in memory; 0 stands for none.
 pub(crate) struct Object {
     pub(crate) bias: usize,
-    /// All that the loader set aside for it.
+    /// The range that the loader reserved for it.
     pub(crate) start: usize,
     pub(crate) end: usize,
     name: *const c_char,
@@ -214,13 +219,13 @@ pub(crate) struct Object {
     gnu_hash: usize,
     hash: usize,
     versions: usize,
-    /// Offset among the strings; 0: none.
+    /// Offset among the strings; 0 for none.
     soname: usize,
 }
 
 impl Object {
     /// # Safety
-    /// The loader's description of a loaded file.
+    /// `info` is the loader's description of a loaded file.
     unsafe fn new(info: &Info) -> Object {
         let bias = info.bias;
         let mut object = Object {
@@ -236,7 +241,7 @@ impl Object {
             versions: 0,
             soname: 0,
         };
-        // SAFETY: the caller's; a dynamic section ends with a tag of 0.
+        // SAFETY: the file is loaded, and its dynamic section ends with a tag of 0.
         unsafe {
             for header in segments(info) {
                 let start = bias.wrapping_add(header.address);
@@ -249,7 +254,7 @@ impl Object {
                     _ => {}
                 }
             }
-            // The loader has made addresses of the offsets, but for those of the kernel's own file.
+            // The loader has replaced offsets by addresses, except in the kernel's own file.
             let place = |value: usize| {
                 if value < bias {
                     bias.wrapping_add(value)
@@ -275,7 +280,7 @@ impl Object {
     fn entries<'a>(&self) -> impl Iterator<Item = &'a Dynamic> + use<'a> {
         let mut at = self.dynamic;
         core::iter::from_fn(move || {
-            // SAFETY: a dynamic section, if there is one, which ends with a tag of 0.
+            // SAFETY: null, or an entry of a dynamic section, which ends with a tag of 0.
             unsafe {
                 let entry = at.as_ref().filter(|entry| entry.tag != 0)?;
                 at = at.add(1);
@@ -288,12 +293,12 @@ impl Object {
         (self.start..self.end).contains(&address)
     }
 
-    /// The path it was loaded by; empty for the program itself.
+    /// The path by which it was loaded; empty for the program itself.
     pub(crate) fn path(&self) -> &[u8] {
         if self.name.is_null() {
             return &[];
         }
-        // SAFETY: the loader's name of a loaded file.
+        // SAFETY: the loader's name of a loaded file is a C string.
         unsafe { CStr::from_ptr(self.name) }.to_bytes()
     }
 
@@ -301,18 +306,18 @@ impl Object {
         if self.strings == 0 {
             return &[];
         }
-        // SAFETY: an offset of the file's own into its strings.
+        // SAFETY: the file's own offset into its strings.
         unsafe { CStr::from_ptr((self.strings + offset) as *const c_char) }.to_bytes()
     }
 
-    /// The names of what it depends on.
+    /// The names of the files it depends on.
     fn needs(&self) -> impl Iterator<Item = &[u8]> {
         self.entries()
             .filter(|entry| entry.tag == tag::NEEDED)
             .map(|entry| self.text(entry.value))
     }
 
-    /// Whether it is what a file that depends on `name` gets.
+    /// Whether a file that depends on `name` gets this one.
     fn is_called(&self, name: &[u8]) -> bool {
         if self.soname != 0 && self.text(self.soname) == name {
             return true;
@@ -321,8 +326,9 @@ impl Object {
         path == name || !name.contains(&b'/') && path.rsplit(|&b| b == b'/').next() == Some(name)
     }
 
-    /// Whether it is that but for the version's last parts, or more of them: the loader knows a file by each name it was asked for
-    /// (`libgomp.so.1.0.0` is the file that is there as `libgomp.so.1`), and keeps those names to itself.
+    /// Whether the name is this one's up to the last parts of the version. The loader knows a file
+    /// by every name that was asked for (`libgomp.so.1.0.0` for the file loaded as `libgomp.so.1`),
+    /// but does not tell those names.
     fn is_called_nearly(&self, name: &[u8]) -> bool {
         let longer = |long: &[u8], short: &[u8]| {
             !short.is_empty()
@@ -336,12 +342,12 @@ impl Object {
             || nearly(path.rsplit(|&b| b == b'/').next().unwrap_or(path))
     }
 
-    /// Where it has the function of that name (its default version).
+    /// The address of its function of that name, in its default version.
     pub(crate) fn function(&self, name: &CStr) -> Option<usize> {
         if self.strings == 0 || self.symbols == 0 {
             return None;
         }
-        // SAFETY: the tables of a loaded file, as its format has them.
+        // SAFETY: tables of a loaded file, in the format of their tags.
         unsafe {
             match (self.gnu_hash, self.hash) {
                 (0, 0) => None,
@@ -355,7 +361,8 @@ impl Object {
         let hash = name.to_bytes().iter().fold(5381u32, |hash, &byte| {
             hash.wrapping_mul(33).wrapping_add(u32::from(byte))
         });
-        // SAFETY: the caller's: four words, the filter's, the buckets, and a chain for each symbol from the first on.
+        // SAFETY: the table has four words, the filter's words, the buckets, and a chain entry for
+        // each symbol from the first on.
         unsafe {
             let (buckets, first) = (*table, *table.add(1));
             let (words, shift) = (*table.add(2), *table.add(3));
@@ -392,7 +399,7 @@ impl Object {
             let high = hash & 0xf000_0000;
             (hash ^ high >> 24) & !high
         });
-        // SAFETY: the caller's: the numbers of buckets and chains, then both.
+        // SAFETY: the table has the numbers of buckets and chain entries, then both.
         unsafe {
             let (buckets, count) = (*table, *table.add(1));
             if buckets == 0 {
@@ -412,7 +419,7 @@ impl Object {
     unsafe fn function_at(&self, index: usize, name: &CStr) -> Option<usize> {
         const FUNCTION: u8 = 2;
         const HIDDEN: u16 = 0x8000;
-        // SAFETY: the caller's: the index is one of the file's symbols.
+        // SAFETY: the index comes from a hash table of the file, so the symbol exists.
         unsafe {
             let symbol = &*(self.symbols as *const Symbol).add(index);
             let here = symbol.section != 0
@@ -425,15 +432,15 @@ impl Object {
     }
 }
 
-/// All loaded files in the order of loading, while none can come or go.
+/// All loaded files in the order of loading, while the list cannot change.
 pub(crate) struct Objects {
     pub(crate) list: Vec<Object>,
     pub(crate) changes: Changes,
-    /// Room for a search: not a byte may be allocated under the loader's lock.
+    /// Memory for a search: nothing may be allocated under the loader's lock.
     queue: Vec<usize>,
 }
 
-/// Gives all loaded files to `look`, which must not allocate, nor call what may take a lock.
+/// Passes all loaded files to `look`. It must not allocate, nor call what may take a lock.
 pub(crate) fn with<T>(mut look: impl FnMut(&mut Objects) -> T) -> T {
     loop {
         let mut count = 0;
@@ -448,7 +455,7 @@ pub(crate) fn with<T>(mut look: impl FnMut(&mut Objects) -> T) -> T {
             queue: Vec::with_capacity(room),
         };
         let mut result = None;
-        // The lock is held in this visit, and taken once more for that inside of it.
+        // This visit holds the lock, and the inner one takes it once more.
         each(|first| {
             objects.changes = Changes {
                 loads: first.loads,
@@ -460,7 +467,7 @@ pub(crate) fn with<T>(mut look: impl FnMut(&mut Objects) -> T) -> T {
                 if !fits {
                     return ControlFlow::Break(());
                 }
-                // SAFETY: the loader's own.
+                // SAFETY: the loader's description of a loaded file.
                 objects.list.push(unsafe { Object::new(info) });
                 ControlFlow::Continue(())
             });
@@ -476,17 +483,17 @@ pub(crate) fn with<T>(mut look: impl FnMut(&mut Objects) -> T) -> T {
 }
 
 impl Objects {
-    /// The place in the list of the file that holds the address.
+    /// The index of the file that holds the address.
     pub(crate) fn at(&self, address: usize) -> Option<usize> {
         self.list.iter().position(|object| object.holds(address))
     }
 
-    /// The place of this library.
+    /// The index of this library.
     pub(crate) fn ours(&self) -> Option<usize> {
         self.at(note_start as *const () as usize)
     }
 
-    /// The files behind this library that were loaded at the start: what each lookup tries first.
+    /// The files behind this library that were loaded at the start: every lookup tries them first.
     pub(crate) fn at_start(&self) -> core::ops::Range<usize> {
         let ours = self.ours().unwrap_or(0);
         ours + 1
@@ -495,7 +502,8 @@ impl Objects {
                 .clamp(ours + 1, self.list.len().max(ours + 1))
     }
 
-    /// The first file that `is` accepts, of the file at that place, what it depends on, what that depends on, and so on.
+    /// The first file that `is` accepts, breadth first: the root, its dependencies, theirs, and so
+    /// on.
     pub(crate) fn in_tree(&mut self, root: usize, is: impl Fn(&Object) -> bool) -> Option<usize> {
         let Objects { list, queue, .. } = self;
         queue.clear();
@@ -524,7 +532,7 @@ impl Objects {
         None
     }
 
-    /// Whether the first depends on the second, however far.
+    /// Whether the first file depends on the second, directly or not.
     pub(crate) fn depends(&mut self, root: usize, on: usize) -> bool {
         let bias = self.list[on].bias;
         self.in_tree(root, |object| object.bias == bias).is_some()
@@ -541,7 +549,7 @@ mod tests {
             fn dlsym(scope: *mut c_void, name: *const c_char) -> *mut c_void;
         }
         for name in [c"pthread_create", c"malloc", c"qsort", c"dl_iterate_phdr"] {
-            // SAFETY: a C string, in the scope of the program.
+            // SAFETY: a C string, looked up in the program's scope.
             let expected = unsafe { dlsym(core::ptr::null_mut(), name.as_ptr()) } as usize;
             let (found, holds) = with(|objects| {
                 let found = objects.list.iter().find_map(|o| o.function(name));

@@ -1,4 +1,4 @@
-//! Sites by code address, kept per thread: asking the recorder takes a lock.
+//! A cache of sites by code address, for each thread: the recorder takes a lock to find one.
 
 use std::cell::Cell;
 
@@ -9,15 +9,15 @@ use crate::loaded_files::era;
 
 const SLOTS: usize = 256;
 
-/// (address, primitive, 1 for a return address; site) of the last seen at each slot.
-type Seen = [Cell<(usize, u32)>; SLOTS];
+/// In each slot: address, primitive and return-address bit as one key, and the site.
+type Cache = [Cell<(usize, u32)>; SLOTS];
 
-// The calling thread's, once it has looked for a site.
-workspan_recorder::thread_word!(Own: Seen, "workspan_sites_seen");
+// The calling thread's cache, once it has looked for a site.
+workspan_recorder::thread_word!(Own: Cache, "workspan_sites_seen");
 
-static FREE: FreeList<Seen> = FreeList::new();
+static FREE: FreeList<Cache> = FreeList::new();
 
-/// The slot of that number, where the thread has memory for it.
+/// The slot of that number, if the thread has memory for a cache.
 #[inline]
 fn slot<'a>(number: usize) -> Option<&'a Cell<(usize, u32)>> {
     let mut seen = Own::get();
@@ -25,7 +25,7 @@ fn slot<'a>(number: usize) -> Option<&'a Cell<(usize, u32)>> {
         seen = FREE.take();
         Own::set(seen);
     }
-    // SAFETY: the calling thread's own until it ends; zeros are cells of empty slots.
+    // SAFETY: null, or the calling thread's own until it ends; zeros are empty slots.
     unsafe { seen.as_ref() }.map(|seen| &seen[number % SLOTS])
 }
 
@@ -35,13 +35,15 @@ pub(crate) fn thread_ends() {
     Own::set(std::ptr::null_mut());
 }
 
-/// The site of code at an address; `is_return`: of the call that returns there. Address 0 is unknown.
+/// The site of code at an address. `is_return`: the address is a return address, and the site that
+/// of the call. Address 0 is unknown.
 #[allow(dead_code, reason = "the adapters use it")]
 pub(crate) fn at(address: usize, primitive: u8, is_return: bool) -> u32 {
     if address == 0 {
         return 0;
     }
-    // User addresses have 47 bits: the rest of the key goes above. What is known of a file that was unloaded is not found again.
+    // User addresses have 47 bits, so the rest of the key goes above. The era keeps entries of
+    // unloaded files from being found.
     let key =
         address ^ usize::from(primitive) << 56 ^ usize::from(is_return) << 48 ^ era() as usize;
     let hash = (key ^ key >> 20).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56;
@@ -59,11 +61,11 @@ pub(crate) fn at(address: usize, primitive: u8, is_return: bool) -> u32 {
     site
 }
 
-/// Of those that [`looked_up`] keeps.
+/// Marks the keys of [`looked_up`].
 const LOOKED_UP: usize = 1 << 49;
 
-/// The site of a place that `look` finds for a return address: a code address, and true if a call returns there. `None` when it finds one
-/// beyond all code ([`workspan_recorder::front::INHERITED`]).
+/// The site that `look` finds for a return address. `look` returns a code address, and whether that
+/// is a return address. `None` if it finds no code ([`workspan_recorder::front::INHERITED`]).
 #[allow(dead_code, reason = "not used on every architecture")]
 pub(crate) fn looked_up(
     address: usize,

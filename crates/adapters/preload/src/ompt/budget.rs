@@ -8,7 +8,7 @@ use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::budget::{Begun, Choice, OF_TASKS};
 
 use super::ffi::Data;
-use super::task_word::{self, BRIEF, INLINE, NOWHERE, ON_STACK};
+use super::task_word::{self, BRIEF, INLINE, NO_SUBTREE, ON_STACK};
 use crate::unrecorded::Subtree;
 use crate::watch;
 
@@ -50,7 +50,7 @@ struct Asked {
 impl LeftOut {
     pub(super) const fn new() -> LeftOut {
         LeftOut {
-            inside: NOWHERE,
+            inside: NO_SUBTREE,
             subtree: ptr::null(),
             last_call: 0,
             last_site: 0,
@@ -71,13 +71,13 @@ impl LeftOut {
         self.subtree = subtree;
         self.inside = self
             .subtree()
-            .map_or(NOWHERE, |subtree| task_word::inside(subtree.name()));
+            .map_or(NO_SUBTREE, |subtree| task_word::inside(subtree.name()));
     }
 
     /// Whether the thread is in a subtree whose tasks have a place in a word.
     #[inline]
     pub(super) fn is_inside(&self) -> bool {
-        self.inside != NOWHERE
+        self.inside != NO_SUBTREE
     }
 
     /// [`LeftOut::create`] for a task that is created where the one before was, by one that was created there too: what most recursions do.

@@ -8,8 +8,8 @@ use super::ffi::{self, Data, Dependence};
 use super::task_word::{self, IMPLICIT, LEFT, ON_STACK};
 use super::thread_state;
 
-/// Dependences of one task that are told without taking memory.
-const FEW: usize = 16;
+/// Up to this many dependences of a task are passed on without an allocation.
+const MAX_ON_STACK: usize = 16;
 
 /// `ompt_callback_dependences_t`.
 pub(super) extern "C" fn dependences(task: *mut Data, list: *const Dependence, count: c_int) {
@@ -19,13 +19,13 @@ pub(super) extern "C" fn dependences(task: *mut Data, list: *const Dependence, c
     let (Ok(count), false) = (usize::try_from(count), list.is_null()) else {
         return;
     };
-    // SAFETY: the runtime says that there are that many, for the call.
+    // SAFETY: the runtime passes that many, and they are valid during the call.
     let told = unsafe { core::slice::from_raw_parts(list, count) };
-    let mut few = [(0, 0); FEW];
+    let mut few = [(0, 0); MAX_ON_STACK];
     let mut many = Vec::new();
     let mut length = 0;
     for (kind, address) in told.iter().filter_map(clause) {
-        if length < FEW {
+        if length < MAX_ON_STACK {
             few[length] = (kind, address);
         } else {
             if many.is_empty() {
@@ -40,7 +40,7 @@ pub(super) extern "C" fn dependences(task: *mut Data, list: *const Dependence, c
     } else {
         &many[..]
     };
-    // SAFETY: the handle is this thread's; the runtime's task is valid during the call.
+    // SAFETY: null, or a task of the runtime that is valid during the call.
     unsafe {
         let word = task.as_ref().map_or(0, |task| task.value);
         if word == 0 {
@@ -59,7 +59,8 @@ pub(super) extern "C" fn dependences(task: *mut Data, list: *const Dependence, c
     }
 }
 
-/// A `depend` clause as the trace has it; those of `ordered` (doacross) are none between tasks.
+/// The kind and address that the trace has for a `depend` clause. Those of `ordered` (doacross) are
+/// not between tasks.
 fn clause(told: &Dependence) -> Option<(u64, u64)> {
     let kind = match told.kind {
         ffi::dependence::IN => dependence::IN,

@@ -1,8 +1,11 @@
-//! Functions of the runtime that compiled programs call, stood in front of for what no event tells: the address a
-//! `taskloop` is called from (its events have one inside of the runtime), the function made of a region (which is named
-//! when the region's call was a tail call, so that it returns into the runtime), and that an `if` clause was false, which a
-//! team of one does not tell from its own undeferred tasks. Each notes that, and jumps to the real one with all
-//! arguments as they were.
+//! Interposes functions of the runtime that compiled programs call, for facts that no event tells:
+//!
+//! * the address that a `taskloop` is called from: its events have one inside the runtime
+//! * the function of a region: it names the region if the region's call was a tail call, which
+//!   returns into the runtime
+//! * that an `if` clause was false: in a team of one the runtime makes all tasks undeferred
+//!
+//! Each notes its fact and jumps to the next symbol with all arguments as they were.
 
 use core::ffi::{CStr, c_void};
 use core::ptr;
@@ -16,10 +19,10 @@ use crate::runtimes::{Caller, Family, Function, Key, Resolution, now_and_then};
 /// Copies of LLVM's runtime.
 static LLVM: Family = Family::new(c"__kmpc_fork_call", "LLVM OpenMP", forget);
 
-// The file that last called on this thread, in a process with one runtime.
+// With one runtime in the process: the file that made the thread's last call.
 workspan_recorder::thread_word!(LastCaller: Caller, "workspan_ompt_caller");
 
-/// An entry point of the runtime.
+/// A function of the runtime that is interposed.
 struct EntryPoint(Function);
 
 static TASKLOOP: EntryPoint = EntryPoint::new(c"__kmpc_taskloop");
@@ -27,15 +30,16 @@ static TASKLOOP_5: EntryPoint = EntryPoint::new(c"__kmpc_taskloop_5");
 static FORK: EntryPoint = EntryPoint::new(c"__kmpc_fork_call");
 static BEGIN_IF0: EntryPoint = EntryPoint::new(c"__kmpc_omp_task_begin_if0");
 
-/// Forgets what is known of the one runtime.
+/// Discards the addresses in the only runtime.
 fn forget() {
     for found in [&TASKLOOP, &TASKLOOP_5, &FORK, &BEGIN_IF0] {
         found.0.forget();
     }
 }
 
-/// Defines an exported function that calls `$note` with its return address and third argument, and jumps where that says.
-/// The register in which a caller counts vector arguments is kept too, as some of the functions take any number of arguments.
+/// Defines an exported function that calls `$note` with its return address and its third argument,
+/// and jumps to the address that `$note` returns. Some of the functions are variadic, so the
+/// register in which a caller counts vector arguments is kept too.
 #[cfg(target_arch = "x86_64")]
 macro_rules! entry {
     ($name:ident, $note:ident) => {
@@ -114,10 +118,10 @@ impl EntryPoint {
         EntryPoint(Function::new(name))
     }
 
-    /// The function the caller would have called.
+    /// The function that the caller would have reached without us.
     #[inline]
     fn get(&self, key: Key) -> *mut c_void {
-        // SAFETY: callers live for ever.
+        // SAFETY: null or a caller, and callers are never freed.
         let is_known =
             unsafe { LastCaller::get().as_ref() }.is_some_and(|last| last.contains(key.address()));
         let found = if is_known { self.0.in_only() } else { 0 };
@@ -148,7 +152,8 @@ impl EntryPoint {
     }
 }
 
-/// The program called what no library has: without us the loader would have ended it.
+/// Ends the process: the program called a function that no library has. Without us the loader would
+/// have ended it.
 fn missing(name: &CStr) -> ! {
     let text = [
         b"workspan: symbol lookup error: undefined symbol: ",
@@ -156,7 +161,7 @@ fn missing(name: &CStr) -> ! {
         b"\n",
     ]
     .concat();
-    // SAFETY: the bytes are as many as said.
+    // SAFETY: the slice has that many bytes.
     unsafe {
         ffi::write(2, text.as_ptr().cast(), text.len());
         ffi::abort()

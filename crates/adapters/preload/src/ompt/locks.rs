@@ -1,11 +1,11 @@
-//! Critical sections, locks and `ordered`: the time they are waited for is blocked.
+//! Critical sections, locks and `ordered`: the time that a thread waits for them is blocked.
 
 use core::ffi::{c_int, c_uint};
 
 use super::thread_state;
 
-/// A wait shorter than this (in ticks, a microsecond or less) was none: the lock was free, or nearly.
-const IMMEDIATE: u64 = 2000;
+/// A shorter wait counts as none, because the lock was free or nearly so. A microsecond or less.
+const MIN_BLOCKED_TICKS: u64 = 2000;
 
 /// `ompt_callback_mutex_acquire_t`.
 pub(super) extern "C" fn acquire(
@@ -21,13 +21,13 @@ pub(super) extern "C" fn acquire(
     }
 }
 
-/// `ompt_callback_mutex_t`, for acquired.
+/// `ompt_callback_mutex_t`, for `acquired`.
 pub(super) extern "C" fn acquired(_kind: c_int, _lock: u64, _return_address: usize) {
     let Some(thread) = thread_state::current() else {
         return;
     };
     let since = core::mem::take(&mut thread.lock_wait);
-    if since != 0 && thread.h.now().saturating_sub(since) >= IMMEDIATE {
+    if since != 0 && thread.h.now().saturating_sub(since) >= MIN_BLOCKED_TICKS {
         thread.h.blocked(since);
     }
 }

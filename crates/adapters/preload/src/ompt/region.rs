@@ -14,32 +14,34 @@ use super::thread_state::{self, PendingBegin, ThreadState};
 use super::worksharing::LoopShare;
 use crate::site_cache;
 
-/// An implicit task: one thread's part in a team. The runtime tells of the end of a worker's only when its next region
-/// begins, without naming the region, so all that is needed is kept here.
+/// An implicit task: one thread's part in a team. The runtime reports the end of a worker's
+/// implicit task only when the worker's next region begins, and does not name the region. So
+/// everything needed then is kept here.
 pub(super) struct Member {
     team: u64,
     index: u64,
     phase: u64,
-    /// Its task of this phase has begun and not ended.
+    /// The task of this phase has begun and not ended.
     running: bool,
     pub(super) size: u32,
-    /// The loop it shares.
+    /// The thread's share of the current loop.
     pub(super) shared: LoopShare,
-    /// Site of the `taskloop` it called last: other threads ask for it when they create its tasks.
+    /// Site of the `taskloop` that it called last. Other threads read it when they create the
+    /// tasks.
     pub(super) taskloop: AtomicU32,
     /// The next outer implicit task of this thread.
     pub(super) outer: *mut Member,
 }
 
 impl Member {
-    /// Begins its task of the next phase, which it entered at time `since`.
+    /// Begins the task of the next phase, at time `since`.
     pub(super) fn enter_phase(&mut self, h: LiveHandle, since: u64) {
         self.phase += 1;
         self.running = true;
         h.member(self.team, self.phase, self.index, since);
     }
 
-    /// Ends its task of this phase, and with it what cancellation left open.
+    /// Ends the task of this phase, and whatever a cancellation left open in it.
     fn leave_phase(&mut self, h: LiveHandle) {
         if self.running {
             self.running = false;
@@ -54,7 +56,7 @@ impl ThreadState {
     /// A barrier of the team begins: the thread's implicit task ends.
     pub(super) fn enter_barrier(&mut self) {
         self.write_pending_begin();
-        // SAFETY: the innermost member lives until its implicit task ends; the handle is this thread's.
+        // SAFETY: the innermost member lives until its implicit task ends.
         unsafe {
             if let Some(member) = self.member.as_mut() {
                 member.leave_phase(self.h);
@@ -64,7 +66,7 @@ impl ThreadState {
 
     /// A barrier ends: the implicit task goes on, unless the region is over.
     pub(super) fn leave_barrier(&mut self) {
-        // SAFETY: as above.
+        // SAFETY: the innermost member lives until its implicit task ends.
         unsafe {
             if let Some(member) = self.member.as_mut()
                 && !member.running
@@ -94,7 +96,7 @@ pub(super) extern "C" fn parallel_begin(
     } else {
         thread.site(return_address, primitive::PARALLEL)
     };
-    // SAFETY: the handle is this thread's; the region's word is the tool's to write.
+    // SAFETY: the runtime's word for the tool is ours to write during the call.
     unsafe {
         thread.left_out.open_region();
         let team = thread.h.team(site);
@@ -119,8 +121,8 @@ pub(super) extern "C" fn parallel_end(
     thread.left_out.close_region();
 }
 
-/// `ompt_callback_implicit_task_t`. A league's initial tasks come here too, as members of the league; a thread's own initial
-/// task belongs to no region that was told.
+/// `ompt_callback_implicit_task_t`. The initial tasks of a league come here too, as members of the
+/// league. A thread's own initial task belongs to no recorded region.
 pub(super) extern "C" fn implicit_task(
     which: c_int,
     parallel: *mut Data,
@@ -136,7 +138,7 @@ pub(super) extern "C" fn implicit_task(
         return end(thread);
     }
     thread.current = task;
-    // SAFETY: what the runtime hands out is valid during the call, or null.
+    // SAFETY: each is null, or valid during the call.
     let (team, Some(task)) = (unsafe {
         (
             parallel.as_ref().map_or(0, |parallel| parallel.value),
@@ -160,7 +162,7 @@ pub(super) extern "C" fn implicit_task(
     };
     let member = match thread.spare.pop() {
         Some(spare) => {
-            // SAFETY: a spare member came from a box and is nobody's.
+            // SAFETY: a spare member came from a box and is in no other list.
             unsafe { *spare = fresh };
             spare
         }
@@ -182,14 +184,14 @@ fn end(thread: &mut ThreadState) {
         return;
     };
     if member.size == 1 {
-        // A team of one has no barrier at its end: what came after its last one was told by nothing.
+        // A team of one has no barrier at its end, so no event told whether a begin was pending.
         thread.write_pending_begin();
     }
     thread.pending_begin = PendingBegin::None;
     member.leave_phase(thread.h);
     thread.member = member.outer;
     thread.current = ptr::null_mut();
-    // SAFETY: the outer member, if any, has not ended.
+    // SAFETY: null, or the outer member, which has not ended.
     thread.team_size = unsafe { thread.member.as_ref() }.map_or(1, |outer| outer.size);
     thread.spare.push(at);
 }

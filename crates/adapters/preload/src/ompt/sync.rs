@@ -1,4 +1,4 @@
-//! Barriers, `taskwait`, task groups.
+//! Barriers, `taskwait` and task groups.
 
 use core::ffi::c_int;
 
@@ -9,10 +9,10 @@ use super::group_waits;
 use super::task_side_table::DETACHED;
 use super::thread_state::{self, ThreadState};
 
-/// The scope of a group in an unrecorded subtree, where it is a wait alone.
+/// The scope of a group in a skipped subtree, where the group is only a wait.
 const NONE: u64 = 0;
 
-/// A task group open on a thread's stack.
+/// A task group that is open on a thread's stack.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Group {
     scope: u64,
@@ -48,7 +48,7 @@ pub(super) extern "C" fn sync_region(
     recorded(kind, begins, return_address);
 }
 
-/// All but a `taskwait` that is left out.
+/// Everything but a skipped `taskwait`.
 #[inline(never)]
 fn recorded(kind: c_int, begins: bool, return_address: usize) {
     let Some(thread) = thread_state::current() else {
@@ -65,7 +65,7 @@ fn recorded(kind: c_int, begins: bool, return_address: usize) {
     }
 }
 
-/// `ompt_callback_sync_region_t`, for the wait inside of a region: it is where a task group's body ends.
+/// `ompt_callback_sync_region_t` for the wait inside of a region: a task group's body ends there.
 pub(super) extern "C" fn sync_region_wait(
     kind: c_int,
     which: c_int,
@@ -78,7 +78,7 @@ pub(super) extern "C" fn sync_region_wait(
     }
 }
 
-/// The innermost task group's body has ended.
+/// The body of the innermost task group has ended.
 #[inline(never)]
 fn wait_for_group() {
     let Some(thread) = thread_state::current() else {
@@ -105,7 +105,8 @@ fn begin_taskwait(thread: &mut ThreadState, return_address: usize) {
 #[inline]
 fn end_taskwait(thread: &mut ThreadState) {
     let h = thread.h;
-    // Alone, with nothing run in between and nothing that another may end: there was nothing to wait for.
+    // If the thread is alone in its team, nothing was recorded in between and no detached task may
+    // end elsewhere, there was nothing to wait for.
     let waited = thread.team_size > 1 || h.cursor() != thread.after_wait || !DETACHED.is_empty();
     let now = if waited { h.now() } else { h.last() };
     h.resume_at(now);
@@ -114,7 +115,7 @@ fn end_taskwait(thread: &mut ThreadState) {
 fn open_group(thread: &mut ThreadState, return_address: usize) {
     group_waits::want();
     thread.write_pending_begin();
-    // A `taskloop` opens one of its own.
+    // A `taskloop` opens a group of its own.
     let primitive = match thread.taskloop_call {
         0 => primitive::TASKGROUP,
         _ => primitive::TASKLOOP,

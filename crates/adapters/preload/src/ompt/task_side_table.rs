@@ -1,4 +1,5 @@
-//! Rare things kept for a task by the address of its word, as another thread will ask for them.
+//! Facts about a few tasks that do not fit into their words. They are keyed by the word's address,
+//! because another thread may ask for them.
 
 use core::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
@@ -6,17 +7,17 @@ use std::sync::Mutex;
 use super::ffi::Data;
 use super::sync::Group;
 
-/// A kind of thing kept for tasks. Asking costs one load while nothing is kept.
+/// A kind of fact. While there is none, a lookup costs one load.
 pub(super) struct SideTable<T> {
     count: AtomicUsize,
     list: Mutex<Vec<(usize, T)>>,
 }
 
-/// Signals of detached tasks whose event was fulfilled, by whatever thread, before their body ended.
+/// Signals of detached tasks whose event was fulfilled before their body ended.
 pub(super) static FULFILLED: SideTable<u64> = SideTable::new();
 /// Signal and stop of detached tasks whose body ended before their event was fulfilled.
 pub(super) static DETACHED: SideTable<(u64, u64)> = SideTable::new();
-/// Task groups of untied tasks that left their thread inside of them, innermost first.
+/// Groups that untied tasks had open when they left their thread, innermost first.
 pub(super) static GROUPS: SideTable<Group> = SideTable::new();
 
 impl<T> SideTable<T> {
@@ -34,13 +35,13 @@ impl<T> SideTable<T> {
         }
     }
 
-    /// True while nothing is kept.
+    /// Whether there is none at all.
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.count.load(Ordering::Acquire) == 0
     }
 
-    /// What was put last for this task.
+    /// Removes and returns the fact that was put last for this task.
     #[inline]
     pub(super) fn take(&self, task: *mut Data) -> Option<T> {
         if self.is_empty() {

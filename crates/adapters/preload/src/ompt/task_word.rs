@@ -1,11 +1,15 @@
-//! What lies in the runtime's word of a task: who it is, and where it stands.
+//! The word that the runtime keeps for us with each task: who the task is, and where it is.
 //!
-//! * 0: the initial task of a thread, or one of before the recording
+//! * 0: the initial task of a thread, or a task from before the recording
 //! * [`IMPLICIT`]: the address of its [`super::region::Member`]
-//! * not begun: its number; on a thread's stack ([`ON_STACK`]): the site of its `taskloop`, if it is in one; gone from its stack
-//!   ([`LEFT`]): the number of that stop. Numbers are those of `workspan_recorder::front::id`, in fewer bits.
-//! * not begun and [`BRIEF`]: number, spawn site and level, where all of them are small; with [`UNRECORDED`] it is not the task's number but that
-//!   of the subtree left out in which it was created, and stays when the task begins in that.
+//! * not begun: the task's number
+//! * on a thread's stack ([`ON_STACK`]): the site of its `taskloop`, if it is in one
+//! * gone from its stack ([`LEFT`]): the number of that stop
+//! * not begun, and [`BRIEF`]: number, spawn site and level, if all of them are small
+//! * [`BRIEF`] and [`UNRECORDED`]: the number is the name of the skipped subtree in which the task
+//!   was created. It stays when the task begins in that subtree.
+//!
+//! Numbers are those of `workspan_recorder::front::id`, in fewer bits.
 
 use workspan_recorder::front::id;
 
@@ -15,46 +19,47 @@ pub(super) const IMPLICIT: u64 = 1 << 63;
 pub(super) const ON_STACK: u64 = 1 << 62;
 /// An untied task between two threads.
 pub(super) const LEFT: u64 = 1 << 61;
-/// Tasks it creates are included in it.
+/// Tasks that it creates run within it.
 pub(super) const FINAL: u64 = 1 << 60;
 /// Its creator waits for it.
 pub(super) const INLINE: u64 = 1 << 59;
 /// It may go on on another thread.
 pub(super) const UNTIED: u64 = 1 << 58;
-/// What a task keeps for life.
+/// The flags that a task keeps for life.
 pub(super) const LASTING: u64 = FINAL | INLINE | UNTIED;
 
 /// A small number, with a site and a level.
 pub(super) const BRIEF: u64 = 1 << 57;
-/// Created in a subtree that is left out; only if [`BRIEF`].
+/// Created in a skipped subtree; only with [`BRIEF`].
 pub(super) const UNRECORDED: u64 = 1 << 56;
 
-/// In a brief word, from the lowest bit on: count, thread and one, site, level.
+/// The fields of a brief word, from the lowest bit on: count, thread + 1, site, level.
 const BRIEF_COUNT_BITS: u32 = 32;
 const BRIEF_THREAD_BITS: u32 = 10;
 const SITE_BITS: u32 = 8;
 const LEVEL_BITS: u32 = 6;
 const NUMBER_BITS: u32 = BRIEF_COUNT_BITS + BRIEF_THREAD_BITS;
 const LEVEL_AT: u32 = NUMBER_BITS + SITE_BITS;
-/// Of a task on a stack, above the site.
+/// Where the level of a task on a stack is: above the site.
 const LEVEL_ON_STACK: u32 = 32;
 
 const fn low(bits: u32) -> u64 {
     (1 << bits) - 1
 }
 
-/// Deeper ones are taken to be of this level.
-pub(super) const DEEPEST: u32 = low(LEVEL_BITS) as u32;
+/// Deeper levels count as this one.
+pub(super) const MAX_LEVEL: u32 = low(LEVEL_BITS) as u32;
 
-/// What is left of the numbers in brief words where that is the count: a pause or two in each subtree is well inside of it.
-const ROOM: u64 = 1 << 31;
+/// Subtrees are numbered with the counts of brief words. From this count on no new subtree is
+/// skipped. Each subtree takes a number or two more for pauses, and these then still fit.
+const MAX_SUBTREE_COUNT: u64 = 1 << 31;
 
-/// Whether subtrees of that thread, from its `count`-th on, have names that fit.
+/// Whether a subtree of that thread, with this count, has a name that fits.
 pub(super) fn has_room(thread: u32, count: u64) -> bool {
-    u64::from(thread) + 1 < 1 << BRIEF_THREAD_BITS && count < ROOM
+    u64::from(thread) + 1 < 1 << BRIEF_THREAD_BITS && count < MAX_SUBTREE_COUNT
 }
 
-/// A brief word; `None` where something does not fit.
+/// A brief word; `None` if something does not fit.
 #[inline]
 pub(super) fn brief(number: u64, site: u32, level: u32) -> Option<u64> {
     let (thread, count) = (number >> id::COUNT_BITS, number & low(id::COUNT_BITS));
@@ -62,16 +67,17 @@ pub(super) fn brief(number: u64, site: u32, level: u32) -> Option<u64> {
     placed(BRIEF | thread << BRIEF_COUNT_BITS | count, site, level).filter(|_| fits)
 }
 
-/// A brief word without site and level, with them; `None` where the site does not fit.
+/// Adds site and level to a brief word; `None` if the site does not fit.
 #[inline]
 pub(super) fn placed(word: u64, site: u32, level: u32) -> Option<u64> {
-    let level = u64::from(level.min(DEEPEST));
+    let level = u64::from(level.min(MAX_LEVEL));
     let placed = word | level << LEVEL_AT | u64::from(site) << NUMBER_BITS;
     (site >> SITE_BITS == 0).then_some(placed)
 }
 
-/// The word of a task that is created with that site by one of the same site, which runs in the subtree whose tasks' words begin with `inside`;
-/// `encountering` is the latter's word. `None` where it is not one of those, or has the deepest level that there is room for.
+/// The word of a new task whose site is that of its creator, in the skipped subtree whose words
+/// begin with `inside`. `encountering` is the creator's word. `None` if the creator is not such a
+/// task, or has the highest level that fits.
 #[inline]
 pub(super) fn same_again(encountering: u64, inside: u64, site: u32) -> Option<u64> {
     const LEVEL: u64 = low(LEVEL_BITS) << LEVEL_AT;
@@ -80,23 +86,23 @@ pub(super) fn same_again(encountering: u64, inside: u64, site: u32) -> Option<u6
     is_one.then(|| (encountering & !(ON_STACK | INLINE)) + (1 << LEVEL_AT))
 }
 
-/// What a task's word and that of its subtree have in common when it may begin there.
-const SAME: u64 = IMPLICIT | ON_STACK | BRIEF | UNRECORDED | low(NUMBER_BITS);
-/// In no subtree.
-pub(super) const NOWHERE: u64 = u64::MAX;
+/// The bits of a word that name its subtree.
+const SUBTREE_MASK: u64 = IMPLICIT | ON_STACK | BRIEF | UNRECORDED | low(NUMBER_BITS);
+/// The value of [`subtree`] outside of all subtrees.
+pub(super) const NO_SUBTREE: u64 = u64::MAX;
 
-/// What [`subtree`] is for tasks created in the subtree of that name.
+/// The value of [`subtree`] for tasks that were created in the subtree of that name.
 pub(super) fn inside(name: u64) -> u64 {
-    brief(name, 0, 0).map_or(NOWHERE, |word| word | UNRECORDED)
+    brief(name, 0, 0).map_or(NO_SUBTREE, |word| word | UNRECORDED)
 }
 
-/// The subtree in which this task can begin without a word.
+/// The subtree in which this task begins without a record.
 #[inline]
 pub(super) fn subtree(word: u64) -> u64 {
-    word & SAME
+    word & SUBTREE_MASK
 }
 
-/// Created in a subtree left out, and not a part of it so far.
+/// Whether the task was created in a skipped subtree and has not become a stolen part.
 #[inline]
 pub(super) fn is_unrecorded(word: u64) -> bool {
     word & (IMPLICIT | BRIEF | UNRECORDED) == BRIEF | UNRECORDED
@@ -111,7 +117,7 @@ pub(super) fn site(word: u64) -> u32 {
     }
 }
 
-/// Creates between the implicit task and this one, which has begun or has a brief word.
+/// How many tasks lie between the implicit task and this one, which has begun or has a brief word.
 #[inline]
 pub(super) fn level(word: u64) -> u32 {
     let at = match word & (IMPLICIT | BRIEF | ON_STACK) {
@@ -128,11 +134,11 @@ pub(super) fn on_stack(lasting: u64, level: u32) -> u64 {
     lasting & LASTING | ON_STACK | u64::from(level) << LEVEL_ON_STACK
 }
 
-/// Bits of the count in a packed number; above them, 21 bits of the thread and one.
+/// Bits of the count in a packed number. Above them are 21 bits for the thread + 1.
 const COUNT_BITS: u32 = 36;
 const COUNT: u64 = (1 << COUNT_BITS) - 1;
 
-/// A number in the low 57 bits.
+/// Packs a number into the low 57 bits.
 #[inline]
 pub(super) fn pack(number: u64) -> u64 {
     ((number >> id::COUNT_BITS) << COUNT_BITS | number & COUNT) & (BRIEF - 1)
@@ -149,7 +155,7 @@ pub(super) fn unpack(word: u64) -> u64 {
     (word >> COUNT_BITS) << id::COUNT_BITS | word & COUNT
 }
 
-/// True when the task has begun and not left: something else can only be on top of it.
+/// Whether the task has begun and not left its stack. Such a task can only be interrupted.
 #[inline]
 pub(super) fn is_running(word: u64) -> bool {
     word == 0 || word & (IMPLICIT | ON_STACK) != 0
@@ -205,8 +211,8 @@ mod tests {
         for word in odd {
             assert_eq!(same_again(word, inside(name), 9), None, "{word:x}");
         }
-        // In no subtree there is none.
-        assert_eq!(same_again(u64::MAX, NOWHERE, 255), None);
+        // Outside of all subtrees there is no such task.
+        assert_eq!(same_again(u64::MAX, NO_SUBTREE, 255), None);
     }
 
     #[test]

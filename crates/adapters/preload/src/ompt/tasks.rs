@@ -1,4 +1,4 @@
-//! Explicit tasks: their creation, and what the scheduler does with them.
+//! Explicit tasks: how they are created, and what the scheduler does with them.
 
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -16,11 +16,11 @@ use super::thread_state::{self, PendingBegin, ThreadState};
 use super::worksharing;
 use crate::unrecorded;
 
-/// Of these flags a plain task has but the first.
+/// A plain task has only `EXPLICIT` of these flags.
 const PLAIN: Flags = flag::EXPLICIT | flag::TARGET | flag::TASKWAIT | flag::UNTIED;
 
-/// `ompt_callback_task_create_t`. Most tasks that are left out come no further than this, nor than the first lines of other callbacks; what those
-/// lines call they call last, so that they need no stack.
+/// `ompt_callback_task_create_t`. Most skipped tasks go no further than this function, and the
+/// first lines of other callbacks. These make only tail calls, so they need no stack.
 pub(super) extern "C" fn task_create(
     encountering: *mut Data,
     frame: *const c_void,
@@ -31,7 +31,7 @@ pub(super) extern "C" fn task_create(
 ) {
     if is_plain(flags, has_dependences)
         && let Some(thread) = thread_state::existing()
-        // SAFETY: what the runtime hands out is valid during the call, or null.
+        // SAFETY: each is null, or valid during the call.
         && let (Some(encountering), Some(task)) = unsafe { (encountering.as_ref(), task.as_mut()) }
         && let Some(word) = thread.left_out.create_again(encountering.value, return_address)
     {
@@ -53,7 +53,7 @@ fn is_plain(flags: Flags, has_dependences: c_int) -> bool {
     flags & PLAIN == flag::EXPLICIT && has_dependences == 0
 }
 
-/// The same for other tasks.
+/// [`task_create`] for other tasks.
 #[inline(never)]
 extern "C" fn create_any(
     encountering: *mut Data,
@@ -63,7 +63,7 @@ extern "C" fn create_any(
     has_dependences: c_int,
     return_address: usize,
 ) {
-    // SAFETY: what the runtime hands out is valid during the call, or null.
+    // SAFETY: each is null, or valid during the call.
     let (encountering, Some(task)) = (unsafe {
         (
             encountering.as_ref().map_or(0, |task| task.value),
@@ -83,7 +83,7 @@ extern "C" fn create_any(
     create(encountering, task, flags, has_dependences, return_address);
 }
 
-/// The word of a plain task that is left out with what it is created in.
+/// The word of a plain task that is skipped together with its creator.
 #[inline]
 fn left_out(
     thread: &mut ThreadState,
@@ -109,7 +109,7 @@ fn left_out(
     thread.left_out.create(site, level, at_once)
 }
 
-/// A task is created that may have to be recorded.
+/// Creates a task that may have to be recorded.
 #[inline(never)]
 fn create(
     encountering: u64,
@@ -124,7 +124,8 @@ fn create(
     thread.write_pending_begin();
     if flags & (flag::EXPLICIT | flag::TARGET) == 0 {
         if flags & flag::TASKWAIT != 0 {
-            // No task: a taskwait with dependences, or what an undeferred task with some waits for.
+            // Not a task: a `taskwait` with dependences, or the wait of an undeferred task for its
+            // dependences.
             thread.dependence_wait = thread.site(return_address, primitive::TASKWAIT);
             task.value = 0;
         }
@@ -134,7 +135,7 @@ fn create(
         Some(site) => site,
         None => thread.site(return_address, primitive::TASK),
     };
-    // In a team of one all tasks are undeferred, for the runtime's sake: what the program says counts.
+    // In a team of one the runtime makes all tasks undeferred. What the program says counts.
     let has_false_if = core::mem::take(&mut thread.has_false_if);
     let undeferred = flags & flag::UNDEFERRED != 0;
     let level = task_word::level(encountering) + 1;
@@ -165,7 +166,7 @@ fn create(
     let mut create = || {
         let number = h.task_create(kind, site, 0);
         if inline {
-            // The wait shares the tick of the create, as the resume will that of the end.
+            // The wait shares the tick of the create, as the resume will share that of the end.
             h.wait_task_at(site, number, h.last());
         }
         let brief = task_word::brief(number, site, level);
@@ -179,13 +180,14 @@ fn create(
     thread.work_here();
 }
 
-/// `ompt_callback_task_schedule_t`. `next` is null when nothing else runs by that.
+/// `ompt_callback_task_schedule_t`. `next` is null if the event starts nothing else.
 pub(super) extern "C" fn task_schedule(prior: *mut Data, how: c_int, next: *mut Data) {
     if prior.is_null() {
         return;
     }
     if let Some(thread) = thread_state::existing() {
-        // SAFETY: the runtime's tasks are valid during the call, and the words of those that run here this thread's to write.
+        // SAFETY: the runtime's tasks are valid during the call; the words of tasks that run here
+        // are this thread's to write.
         unsafe {
             match how {
                 status::SWITCH | status::YIELD
@@ -205,7 +207,7 @@ pub(super) extern "C" fn task_schedule(prior: *mut Data, how: c_int, next: *mut 
     schedule(prior, how, next);
 }
 
-/// What the scheduler does with tasks that are recorded, or more than run.
+/// [`task_schedule`] for tasks that are recorded, and for other events than plain starts and ends.
 #[inline(never)]
 fn schedule(prior: *mut Data, how: c_int, next: *mut Data) {
     let Some(thread) = thread_state::current() else {
@@ -270,22 +272,26 @@ fn schedule(prior: *mut Data, how: c_int, next: *mut Data) {
     }
 }
 
-/// Looks at a task's word that another thread is about to write, before the thread sleeps between them.
-const LOOKS: u32 = 1000;
-/// How long it goes on looking: on a busy machine that thread may not get a CPU for long.
-const PATIENCE: Duration = Duration::from_secs(2);
-/// It looked for so long once, and in vain: somebody tells nothing, and is not waited for again.
-static IN_VAIN: AtomicBool = AtomicBool::new(false);
+/// How often a thread looks at a task's word that another thread is about to write, before it
+/// sleeps between two looks.
+const MAX_LOOKS: u32 = 1000;
+/// How long it goes on looking. On a busy machine the other thread may not get a CPU for long.
+const MAX_WAIT: Duration = Duration::from_secs(2);
+/// A thread has looked that long without success. The event seems not to come, so nobody waits for
+/// one again.
+static HAS_TIMED_OUT: AtomicBool = AtomicBool::new(false);
 
-/// A part of an untied task is queued by the part before, whose thread may not have told yet that it left: its word says then that it runs there. `next`
-/// starts here once that is told, which takes a few instructions of a thread that waits for nobody, or is looked at often enough.
+/// Waits until a part of an untied task has left its thread. The part before queues the next one,
+/// and its thread may not have recorded yet that the task left: the word then says that it runs
+/// there. That takes the other thread a few instructions, and it waits for nobody.
 ///
 /// # Safety
-/// `next` is a task of the runtime that is about to run on the lane's thread.
+/// `next` is a task of the runtime that is about to run on this thread.
 #[inline]
 unsafe fn await_part(thread: &ThreadState, next: *mut Data) {
     const ELSEWHERE: u64 = UNTIED | ON_STACK;
-    // SAFETY: the caller's.
+    // SAFETY: the runtime's task is valid during the callback. Another thread may write its word,
+    // which is read again, atomically, before it is used.
     unsafe {
         if (*next).value & (ELSEWHERE | IMPLICIT) == ELSEWHERE && !thread.untied.contains(&next) {
             look_until_left(next);
@@ -294,13 +300,14 @@ unsafe fn await_part(thread: &ThreadState, next: *mut Data) {
 }
 
 /// # Safety
-/// As [`await_part`].
+/// As for [`await_part`].
 #[cold]
 unsafe fn look_until_left(next: *mut Data) {
-    // SAFETY: the caller's.
+    // SAFETY: the word is aligned, and valid during the callback; the other thread stores it
+    // atomically.
     let word = unsafe { AtomicU64::from_ptr(&raw mut (*next).value) };
     let is_left = || word.load(Ordering::Acquire) & ON_STACK == 0;
-    for _ in 0..LOOKS {
+    for _ in 0..MAX_LOOKS {
         if is_left() {
             return;
         }
@@ -309,22 +316,22 @@ unsafe fn look_until_left(next: *mut Data) {
     let _errno = adapter::KeepErrno::new();
     let since = Instant::now();
     while !is_left() {
-        if IN_VAIN.load(Ordering::Relaxed) || since.elapsed() > PATIENCE {
-            IN_VAIN.store(true, Ordering::Relaxed);
+        if HAS_TIMED_OUT.load(Ordering::Relaxed) || since.elapsed() > MAX_WAIT {
+            HAS_TIMED_OUT.store(true, Ordering::Relaxed);
             return;
         }
         std::thread::sleep(Duration::from_micros(100));
     }
 }
 
-/// True when a part of an untied task is over, and the task below goes on: otherwise `next` starts. In a team of one the
-/// parts of an untied task run inside of each other, and both are the same task.
+/// Whether a part of an untied task is over and the task below goes on. If not, `next` starts. In a
+/// team of one the parts of an untied task run inside each other, and both are the same task.
 ///
 /// # Safety
-/// Both are tasks of the runtime.
+/// Both are tasks of the runtime that are valid during the callback.
 #[inline]
 unsafe fn goes_back(thread: &ThreadState, prior: *mut Data, next: *mut Data) -> bool {
-    // SAFETY: the caller's.
+    // SAFETY: the task is valid, and its word is this thread's to read.
     let word = unsafe { (*next).value };
     if word & (UNTIED | IMPLICIT) == UNTIED {
         return thread.untied.contains(&next);
@@ -338,7 +345,7 @@ unsafe fn goes_back(thread: &ThreadState, prior: *mut Data, next: *mut Data) -> 
 #[inline]
 unsafe fn begin(thread: &mut ThreadState, task: *mut Data) {
     thread.write_pending_begin();
-    // SAFETY: the caller's.
+    // SAFETY: the word of a task that starts here is this thread's to write.
     unsafe {
         let word = (*task).value;
         if word & (LEFT | UNTIED) != 0 {
@@ -357,10 +364,7 @@ unsafe fn begin(thread: &mut ThreadState, task: *mut Data) {
     }
 }
 
-/// A task that begins where it was created does so at the tick of its create.
-///
-/// # Safety
-/// The lane's handle is this thread's.
+/// The time of a begin. A task that begins where it was created does so at the tick of its create.
 #[inline]
 unsafe fn begin_time(thread: &mut ThreadState) -> u64 {
     if core::mem::take(&mut thread.at_once) {
@@ -371,11 +375,11 @@ unsafe fn begin_time(thread: &mut ThreadState) -> u64 {
 }
 
 /// # Safety
-/// As [`begin`].
+/// As for [`begin`].
 #[cold]
 unsafe fn begin_part(thread: &mut ThreadState, task: *mut Data) {
     thread.untied.push(task);
-    // SAFETY: the caller's; the handle is this thread's.
+    // SAFETY: the word of a task that starts here is this thread's to write.
     unsafe {
         let word = (*task).value;
         if word & LEFT == 0 {
@@ -401,12 +405,12 @@ unsafe fn leave(thread: &mut ThreadState, task: *mut Data) {
     if let PendingBegin::Task(_) = thread.pending_begin {
         // The part was empty: the task has not begun.
         thread.pending_begin = PendingBegin::None;
-        // SAFETY: the caller's; the handle is this thread's.
+        // SAFETY: the task ran on this thread.
         unsafe { close(thread, task) };
         return;
     }
     thread.write_pending_begin();
-    // SAFETY: the caller's; the handle is this thread's.
+    // SAFETY: the task's word is this thread's to write until it stores `LEFT`.
     unsafe {
         let word = (*task).value;
         if word & ON_STACK == 0 || word & UNTIED == 0 {
@@ -416,17 +420,15 @@ unsafe fn leave(thread: &mut ThreadState, task: *mut Data) {
             GROUPS.put(task, group);
         }
         let stop = thread.h.leave(0);
-        // Whoever begins its next part may wait for that.
+        // Whoever begins the next part may wait for this store.
         let left = word & LASTING | LEFT | task_word::pack(stop);
         AtomicU64::from_ptr(&raw mut (*task).value).store(left, Ordering::Release);
         close(thread, task);
     }
 }
 
-/// An untied task is gone from this thread, or a part of it is: it goes on with what was set aside for that.
-///
-/// # Safety
-/// `task` is a task of the runtime that ran on this thread.
+/// An untied task, or a part of it, is gone from this thread. The thread goes on with what was
+/// suspended for it.
 unsafe fn close(thread: &mut ThreadState, task: *mut Data) {
     if let Some(over) = thread.left_out.close(task) {
         thread.left_out.closed(thread.h, over);
@@ -434,11 +436,11 @@ unsafe fn close(thread: &mut ThreadState, task: *mut Data) {
 }
 
 /// # Safety
-/// `task` is a task of the runtime that ends on this thread, and none of a subtree that is left out.
+/// `task` is a task of the runtime that ends on this thread, and not in a skipped subtree.
 #[inline]
 unsafe fn end(thread: &mut ThreadState, task: *mut Data) {
     thread.write_pending_begin();
-    // SAFETY: the caller's; the handle is this thread's.
+    // SAFETY: the word of a task that ends here is this thread's.
     unsafe {
         let word = (*task).value;
         if word & ON_STACK == 0 {
@@ -470,14 +472,14 @@ unsafe fn end(thread: &mut ThreadState, task: *mut Data) {
     }
 }
 
-/// The body of a detached task is over before its event was fulfilled.
+/// The body of a detached task ends before its event is fulfilled.
 ///
 /// # Safety
 /// `task` is a task of the runtime that ran on this thread.
 unsafe fn detach(thread: &mut ThreadState, task: *mut Data) {
     thread.forget(task);
     thread.left_out.is_more();
-    // SAFETY: the caller's; the subtree is this thread's.
+    // SAFETY: the task ends on this thread.
     if unsafe { thread.left_out.leave(task) } {
         if let Some(subtree) = thread.left_out.subtree() {
             subtree.lose_a_task();
@@ -486,7 +488,7 @@ unsafe fn detach(thread: &mut ThreadState, task: *mut Data) {
     }
     thread.write_pending_begin();
     let signal = (TABLE.signal_new)();
-    // SAFETY: the caller's; the handle is this thread's.
+    // SAFETY: the word of a task that ran here is this thread's to read.
     unsafe {
         let over = thread.left_out.close(task);
         thread.h.wait_signal(0, signal);

@@ -1,4 +1,4 @@
-//! What is kept for each thread the runtime tells of.
+//! The state of each thread for which the runtime calls back.
 
 use core::ptr;
 use core::sync::atomic::{AtomicU32, Ordering};
@@ -18,15 +18,15 @@ use crate::site_cache;
 
 const CACHED_SITES: usize = 64;
 
-/// A begin that is written only when it is known to be one.
+/// A begin that is written when a later event shows that it was one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PendingBegin {
-    /// Nothing is owed.
+    /// Nothing is pending.
     None,
-    /// The implicit task left a barrier at this time; perhaps its region is over.
+    /// The implicit task left a barrier at this time. Its region may be over.
     Member(u64),
-    /// The current task, an untied one, began at this time; its first part is often empty, and another thread begins it
-    /// again.
+    /// The current task, an untied one, began at this time. Its first part is often empty, and
+    /// another thread begins the task again.
     Task(u64),
 }
 
@@ -34,20 +34,20 @@ pub(super) enum PendingBegin {
 pub(super) struct ThreadState {
     pub(super) h: LiveHandle,
     pub(super) pending_begin: PendingBegin,
-    /// An undeferred task is about to be created because the program says so.
+    /// The next task is undeferred because the program's `if` clause is false.
     pub(super) has_false_if: bool,
     /// The task just created begins here and now.
     pub(super) at_once: bool,
     is_worker: bool,
-    /// Threads of the innermost team; 1 outside of all.
+    /// Number of threads in the innermost team; 1 outside of all.
     pub(super) team_size: u32,
-    /// The task that runs on this thread, as the runtime says.
+    /// The task that runs on this thread, according to the runtime.
     pub(super) current: *mut Data,
     /// The innermost implicit task of this thread.
     pub(super) member: *mut Member,
-    /// The call of a `taskloop` that this thread is about to make.
+    /// Return address of the `taskloop` that this thread is about to enter.
     pub(super) taskloop_call: usize,
-    /// The function made of the parallel region that this thread is about to open.
+    /// The function of the parallel region that this thread is about to open.
     pub(super) region_function: usize,
     /// When it began to wait for a lock.
     pub(super) lock_wait: u64,
@@ -55,19 +55,19 @@ pub(super) struct ThreadState {
     pub(super) after_wait: *mut u8,
     /// Site of a `taskwait` with dependences, between its two events.
     pub(super) dependence_wait: u32,
-    /// Untied tasks of which a part is on this thread's stack, innermost last.
+    /// Untied tasks with a part on this thread's stack, innermost last.
     pub(super) untied: Vec<*mut Data>,
-    /// Task groups open on this thread's stack.
+    /// Task groups that are open on this thread's stack.
     pub(super) groups: Vec<Group>,
-    /// What is left out of the recording, to stay inside the budget.
+    /// The skipped subtrees of this thread.
     pub(super) left_out: LeftOut,
-    /// Members of before, for reuse.
+    /// Members that ended, for reuse.
     pub(super) spare: Vec<*mut Member>,
     sites: [(u64, u32); CACHED_SITES],
 }
 
-/// Where a call that returns into the runtime was made is not known: it was the last thing its function did, and the compiler
-/// let it return for both.
+/// The site of a call by its return address. A call that returns into the runtime was a tail call:
+/// its place is unknown, because the compiler let it return for its function too.
 #[cold]
 fn site_of(return_address: usize, primitive: u8) -> u32 {
     const TAIL_CALL: &str = "? (tail call)";
@@ -77,33 +77,34 @@ fn site_of(return_address: usize, primitive: u8) -> u32 {
     site_cache::at(return_address, primitive, true)
 }
 
-/// Where a lane keeps the site of such a call, and under what.
+/// Where the state caches the site of such a call, and the key.
 #[inline]
 fn place_of(return_address: usize, primitive: u8) -> (usize, u64) {
     let key = ((return_address as u64) << 8 | u64::from(primitive)) ^ era();
     ((return_address ^ return_address >> 6) % CACHED_SITES, key)
 }
 
-// Where a thread's lane is found.
+// Where a thread's state is found.
 workspan_recorder::thread_word!(Slot: ThreadState, "workspan_ompt_lane");
 
-/// The calling thread's lane, made on first use; `None` when this process is not recorded. The callbacks of one thread do not
-/// interrupt each other, so the reference is the only one while a callback runs.
+/// The calling thread's state, made on first use; `None` if this process is not recorded. The
+/// callbacks of one thread do not interrupt each other, so the reference is the only one while a
+/// callback runs.
 #[inline]
 pub(super) fn current() -> Option<&'static mut ThreadState> {
     existing().or_else(make)
 }
 
-/// The same, if it was made before.
+/// The calling thread's state, if it was made before.
 #[inline]
 pub(super) fn existing() -> Option<&'static mut ThreadState> {
-    // SAFETY: the slot holds this thread's lane until its end.
+    // SAFETY: null, or this thread's state, which lives until `thread_end`.
     unsafe { Slot::get().as_mut() }
 }
 
 #[cold]
 fn make() -> Option<&'static mut ThreadState> {
-    // SAFETY: this callback alone uses the handle.
+    // SAFETY: the state is used in this thread's callbacks alone, and freed before the thread ends.
     let h = unsafe { LiveHandle::current() };
     let Some(h) = h else {
         return None;
@@ -129,18 +130,20 @@ fn make() -> Option<&'static mut ThreadState> {
         sites: [(0, 0); CACHED_SITES],
     }));
     Slot::set(thread);
-    // SAFETY: just made.
+    // SAFETY: just made, for this thread.
     unsafe { thread.as_mut() }
 }
 
-/// The runtime is done with this thread (`ompt_callback_thread_end_t`); its handle may soon be another's.
+/// `ompt_callback_thread_end_t`: the runtime is done with this thread, and another thread may soon
+/// get its handle.
 pub(super) extern "C" fn thread_end(_data: *mut Data) {
     let thread = Slot::get();
     if thread.is_null() {
         return;
     }
     Slot::set(ptr::null_mut());
-    // SAFETY: the lane came from a box and nobody else knows it; its members are its own, and no task of theirs runs.
+    // SAFETY: the state came from a box and only this thread has it; no implicit task of it runs
+    // any more.
     unsafe {
         let mut thread = Box::from_raw(thread);
         thread.free_members();
@@ -148,7 +151,7 @@ pub(super) extern "C" fn thread_end(_data: *mut Data) {
 }
 
 impl ThreadState {
-    /// Declares the thread a worker, which all are that run tasks or belong to a team.
+    /// Makes the thread a worker, as every thread is that runs tasks or belongs to a team.
     #[inline]
     pub(super) fn work_here(&mut self) {
         if !self.is_worker {
@@ -169,7 +172,7 @@ impl ThreadState {
             .become_worker(pool, WORKERS.fetch_add(1, Ordering::Relaxed));
     }
 
-    /// Writes the begin that is owed: something shows that it was one.
+    /// Writes the pending begin: an event shows that it was one.
     #[inline]
     pub(super) fn write_pending_begin(&mut self) {
         if self.pending_begin != PendingBegin::None {
@@ -181,13 +184,15 @@ impl ThreadState {
     fn write_pending(&mut self) {
         match core::mem::replace(&mut self.pending_begin, PendingBegin::None) {
             PendingBegin::None => {}
-            // SAFETY: the member is this thread's innermost, and lives until its implicit task ends.
+            // SAFETY: null, or this thread's innermost member, which lives until its implicit task
+            // ends.
             PendingBegin::Member(since) => unsafe {
                 if let Some(member) = self.member.as_mut() {
                     member.enter_phase(self.h, since);
                 }
             },
-            // SAFETY: the runtime says that this task runs here, so its word is this thread's to write.
+            // SAFETY: the runtime says that this task runs here, so its word is this thread's to
+            // write.
             PendingBegin::Task(since) => unsafe {
                 let word = (*self.current).value;
                 (*self.current).value = on_stack(word, level(word));
@@ -211,7 +216,7 @@ impl ThreadState {
             .unwrap_or_else(|| self.look_up_site(return_address, primitive))
     }
 
-    /// That site, if the last call that has its place was the same.
+    /// The cached site of a call, if it is the last one that had this place in the cache.
     #[inline]
     pub(super) fn cached_site(&self, return_address: usize, primitive: u8) -> Option<u32> {
         let (place, key) = place_of(return_address, primitive);
@@ -228,9 +233,9 @@ impl ThreadState {
     }
 
     /// # Safety
-    /// No implicit task of this thread will be told of again.
+    /// The runtime names no implicit task of this thread again.
     unsafe fn free_members(&mut self) {
-        // SAFETY: members came from boxes, and each is either open or spare.
+        // SAFETY: all members came from boxes, and each is either open or spare.
         unsafe {
             while let Some(open) = self.member.as_mut() {
                 self.member = open.outer;

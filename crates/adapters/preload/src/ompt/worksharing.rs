@@ -1,4 +1,4 @@
-//! Loops and sections shared by a team, and the `taskloop` construct.
+//! Loops and sections that a team shares, and the `taskloop` construct.
 
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,16 +10,17 @@ use super::ffi::{Chunk, Data, dispatch, endpoint, work};
 use super::task_word::{self, IMPLICIT, ON_STACK};
 use super::thread_state::{self, ThreadState};
 
-/// The runtime tells of chunks (before LLVM 15 it does not).
+/// Whether the runtime reports chunks (before LLVM 15 it does not).
 pub(super) static CHUNKS_TOLD: AtomicBool = AtomicBool::new(true);
 
-/// One thread's share of a loop: chunks are inline tasks of the loop's site in one group scope. What a chunk creates is, to
-/// OpenMP, the implicit task's child; the reader of the trace sees to that.
+/// One thread's share of a loop: chunks are inline tasks of the loop's site, in one group scope. To
+/// OpenMP, tasks that a chunk creates are children of the implicit task; the trace's reader makes
+/// them so.
 pub(super) struct LoopShare {
     site: u32,
     scope: u64,
     chunk: bool,
-    /// The open chunk was begun ahead of the event that tells of it, if one does.
+    /// The open chunk began before the event that reports it, if there is one.
     ahead: bool,
 }
 
@@ -33,7 +34,7 @@ impl LoopShare {
         }
     }
 
-    /// A chunk begins; the one before ends.
+    /// A chunk begins, and the one before ends.
     fn next_chunk(&mut self, h: LiveHandle) {
         let now = h.now();
         if self.chunk {
@@ -48,7 +49,7 @@ impl LoopShare {
         self.ahead = false;
     }
 
-    /// The loop is over for this thread.
+    /// The thread leaves the loop.
     pub(super) fn close(&mut self, h: LiveHandle, now: u64) {
         if self.chunk {
             h.task_end_at(now);
@@ -95,7 +96,7 @@ fn share(thread: &mut ThreadState, begins: bool, kind: c_int, count: u64, return
     } else {
         0
     };
-    // SAFETY: the innermost member lives until its implicit task ends.
+    // SAFETY: null, or the innermost member, which lives until its implicit task ends.
     let Some(member) = (unsafe { thread.member.as_mut() }) else {
         return;
     };
@@ -104,7 +105,8 @@ fn share(thread: &mut ThreadState, begins: bool, kind: c_int, count: u64, return
     }
     if begins {
         member.shared.site = site;
-        // A team of one is told of no chunk of a static loop or of sections: it has the whole of it.
+        // The runtime reports no chunk of a static loop, or of sections, to a team of one: it has
+        // the whole.
         let untold = match kind {
             work::SECTIONS | work::LOOP_STATIC => member.size == 1,
             _ => false,
@@ -124,7 +126,7 @@ pub(super) extern "C" fn dispatched(
     instance: *const Chunk,
 ) {
     let empty = match kind {
-        // SAFETY: the runtime hands out the chunk for the call.
+        // SAFETY: null, or valid during the call.
         dispatch::LOOP_CHUNK => unsafe { instance.as_ref() }.is_some_and(|c| c.iterations == 0),
         dispatch::ITERATION | dispatch::SECTION => false,
         _ => return,
@@ -133,7 +135,7 @@ pub(super) extern "C" fn dispatched(
         return;
     };
     thread.write_pending_begin();
-    // SAFETY: the innermost member lives until its implicit task ends; the handle is this thread's.
+    // SAFETY: null, or the innermost member, which lives until its implicit task ends.
     unsafe {
         if let Some(member) = thread.member.as_mut() {
             if member.shared.ahead {
@@ -145,16 +147,17 @@ pub(super) extern "C" fn dispatched(
     }
 }
 
-/// Addresses in the runtime that it gives, instead of the program's, as those from where a `taskloop` creates its tasks.
+/// Addresses in the runtime that it reports, instead of the program's, for the creates of a
+/// `taskloop`.
 static INSIDE: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
 
-/// A `taskloop` begins to create its tasks: its site is left with the task that encountered it, as other threads create
-/// tasks in its name.
+/// A `taskloop` begins to create its tasks. Its site is kept with the task that encountered it,
+/// because other threads create tasks in its name.
 fn enter_taskloop(thread: &mut ThreadState, task: *mut Data, return_address: usize) {
     let call = core::mem::take(&mut thread.taskloop_call);
     thread.left_out.is_more();
     if call == 0 {
-        // Called by a way that was not stood in front of; the event's address is all there is.
+        // The call did not come through our entry point, so the event's address is all there is.
         return;
     }
     if INSIDE
@@ -171,7 +174,8 @@ fn enter_taskloop(thread: &mut ThreadState, task: *mut Data, return_address: usi
     }
     thread.write_pending_begin();
     let site = thread.site(call, primitive::TASKLOOP);
-    // SAFETY: the word of a task that runs on this thread is this thread's to write; a member lives until its task ends.
+    // SAFETY: the word of a task that runs here is this thread's to write; a member lives until its
+    // task ends.
     unsafe {
         let Some(task) = task.as_mut() else { return };
         if task.value & IMPLICIT != 0 {
@@ -179,7 +183,7 @@ fn enter_taskloop(thread: &mut ThreadState, task: *mut Data, return_address: usi
                 member.taskloop.store(site, Ordering::Relaxed);
             }
         } else if task_word::is_unrecorded(task.value) {
-            // What it creates is no more recorded than it is.
+            // Tasks that a skipped task creates are skipped too.
         } else if task.value == 0 || task.value & ON_STACK != 0 {
             let level = task_word::level(task.value);
             task.value = task_word::on_stack(task.value, level) | u64::from(site);
@@ -187,7 +191,8 @@ fn enter_taskloop(thread: &mut ThreadState, task: *mut Data, return_address: usi
     }
 }
 
-/// The site of the `taskloop` that creates a task, when this is where the runtime says the task was created.
+/// The site of the `taskloop` that creates a task, if `return_address` is where the runtime creates
+/// the tasks of a `taskloop`.
 #[inline]
 pub(super) fn taskloop_site(encountering: u64, return_address: usize) -> Option<u32> {
     let [one, other] = &INSIDE;
@@ -199,7 +204,8 @@ pub(super) fn taskloop_site(encountering: u64, return_address: usize) -> Option<
     }
     let site = if encountering & IMPLICIT != 0 {
         let member = (encountering & !IMPLICIT) as *const super::region::Member;
-        // SAFETY: the encountering task's member lives until its region is over, which waits for the task being created.
+        // SAFETY: the member lives until its region is over, and the region waits for the task
+        // being created.
         unsafe { (*member).taskloop.load(Ordering::Relaxed) }
     } else if task_word::is_unrecorded(encountering) {
         0
