@@ -1,5 +1,5 @@
-//! `task_arena::execute`: the current task goes on in the arena, on this thread where the arena has a place for it, else on
-//! another while this one blocks.
+//! `task_arena::execute`: the current task goes on in the arena. It does so on this thread if the
+//! arena has a place for it, else on another thread while this one blocks.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,13 +14,13 @@ use super::task_frame::{
 };
 use super::{become_worker, next_symbol};
 
-/// oneTBB's `delegate_base`: what to run there.
+/// oneTBB's `delegate_base`: what to run in the arena.
 #[repr(C)]
 pub(super) struct Delegate {
     table: *const usize,
 }
 
-/// Ours around the user's.
+/// Our delegate around the user's.
 #[repr(C)]
 struct CarriedDelegate {
     base: Delegate,
@@ -37,7 +37,7 @@ type Operator = unsafe extern "C-unwind" fn(*mut Delegate) -> bool;
 #[repr(C)]
 struct Table([AtomicUsize; 5]);
 
-/// Offset to top, no type information, `operator()`, two destructors that nobody calls.
+/// Offset to top, no type information, `operator()`, and two destructors that nobody calls.
 static TABLE: Table = Table([const { AtomicUsize::new(0) }; 5]);
 
 fn table() -> *const usize {
@@ -51,7 +51,7 @@ fn table() -> *const usize {
 
 extern "C" fn nothing(_: *mut Delegate) {}
 
-/// Puts things back when the delegate has returned or thrown.
+/// Restores the thread when the delegate has returned or thrown.
 struct DelegateGuard {
     carried: *mut CarriedDelegate,
     before: *mut TaskFrame,
@@ -62,7 +62,8 @@ impl Drop for DelegateGuard {
     fn drop(&mut self) {
         // SAFETY: this callback alone uses the handle.
         let h = unsafe { LiveHandle::current() };
-        // SAFETY: the caller of `execute` blocks until the delegate has ended; handle and state are this thread's.
+        // SAFETY: the caller of `execute` blocks until the delegate has ended; the state is this
+        // thread's.
         unsafe {
             let thread = current_thread();
             restore(thread, self.before);
@@ -79,12 +80,12 @@ impl Drop for DelegateGuard {
 }
 
 /// # Safety
-/// Called by libtbb as the delegate's `operator()`.
+/// libtbb calls this as the delegate's `operator()`.
 unsafe extern "C-unwind" fn carried(delegate: *mut Delegate) -> bool {
     let carried = delegate.cast::<CarriedDelegate>();
     // SAFETY: this callback alone uses the handle.
     let h = unsafe { LiveHandle::current() };
-    // SAFETY: the delegate is a `Carried`, whose owner blocks until this has returned.
+    // SAFETY: the delegate is a [`CarriedDelegate`], whose owner blocks until this has returned.
     unsafe {
         let users = (*carried).users;
         let body = std::mem::transmute::<usize, Operator>(*(*users).table);
@@ -110,7 +111,7 @@ unsafe extern "C-unwind" fn carried(delegate: *mut Delegate) -> bool {
     }
 }
 
-/// The caller's task goes on when `execute` has returned or thrown.
+/// Lets the caller's task go on when `execute` has returned or thrown.
 struct CallerGuard<'a> {
     carried: &'a mut CarriedDelegate,
 }
@@ -119,7 +120,7 @@ impl Drop for CallerGuard<'_> {
     fn drop(&mut self) {
         // SAFETY: this callback alone uses the handle.
         let h = unsafe { LiveHandle::current() };
-        // SAFETY: the frame encloses the call; handle and state are this thread's.
+        // SAFETY: the frame encloses the call; the state is this thread's.
         unsafe {
             set_top(current_thread(), self.carried.frame);
             if let Some(h) = h {
@@ -132,22 +133,22 @@ impl Drop for CallerGuard<'_> {
 /// `r1::execute(arena, delegate)`.
 ///
 /// # Safety
-/// As oneTBB's; the last two say where the call was made.
+/// As for oneTBB's function; the last two arguments locate the call.
 pub(super) unsafe extern "C-unwind" fn execute(
     arena: *mut c_void,
     delegate: *mut Delegate,
     from: usize,
     sp: usize,
 ) {
-    // SAFETY: the entry point hands on what its call has.
+    // SAFETY: the entry point passes the registers of its call.
     let next = next_symbol::EXECUTE.get(unsafe { call_site::returns_to(from, sp) });
     // SAFETY: this callback alone uses the handle.
     let h = unsafe { LiveHandle::current() };
     let Some(h) = h else {
-        // SAFETY: the caller's.
+        // SAFETY: the arguments of the call.
         return unsafe { next(arena, delegate) };
     };
-    // SAFETY: the caller's; handle and state are this thread's.
+    // SAFETY: the arguments of the call; the state is this thread's.
     unsafe {
         let thread = current_thread();
         let frame = top(thread);

@@ -1,10 +1,11 @@
-//! From a function's frame to its caller's, by what the compiler wrote down of it (call frame information, DWARF 5 §6.4, in the
-//! form that `.eh_frame` has it): exact for frames of any size on any stack, and nothing is read but where the function itself has
-//! saved what it returns to.
+//! Finds a function's caller from call frame information, which the compiler writes (DWARF 5 §6.4,
+//! in the form of `.eh_frame`). That is exact for frames of any size on any stack. Nothing is read
+//! except where the function itself saved its return address and its caller's frame pointer.
 //!
-//! Understood is what compilers write: the frame's end as a distance from the stack pointer or the frame pointer (in frames with
-//! `alloca` or arrays of variable length), or as saved at a distance from the frame pointer (in frames that GCC aligns). At anything else the
-//! walk ends.
+//! Three forms of a frame's end are understood, which are those that compilers write: a distance
+//! from the stack pointer; a distance from the frame pointer (frames with `alloca` or arrays of
+//! variable length); a value saved at a distance from the frame pointer (frames that GCC aligns).
+//! At anything else the walk ends.
 
 use core::ffi::c_void;
 
@@ -17,11 +18,11 @@ const RA: u64 = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum End {
-    /// Not known, or there is no caller.
+    /// Unknown, or there is no caller.
     None,
     /// At a distance from the stack pointer.
     Sp,
-    /// ... from the frame pointer.
+    /// At a distance from the frame pointer.
     Bp,
     /// Saved at a distance from the frame pointer.
     AtBp,
@@ -31,11 +32,11 @@ enum End {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Saved {
-    /// It is what it was.
+    /// In the register, unchanged.
     Same,
     /// Saved at a distance from the frame's end.
     AtEnd,
-    /// ... from the frame pointer.
+    /// Saved at a distance from the frame pointer.
     AtBp,
     Lost,
 }
@@ -52,15 +53,15 @@ pub(super) struct Rule {
 /// Registers of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Registers {
-    /// Where it goes on.
+    /// Where the frame goes on.
     pub(super) ret: usize,
     pub(super) sp: usize,
-    /// 0: not known.
+    /// 0 if it is unknown.
     pub(super) bp: usize,
 }
 
 impl Rule {
-    /// The walk ends.
+    /// The walk ends here.
     pub(super) const NONE: Rule = Rule {
         end_at: 0,
         saved_at: 0,
@@ -71,11 +72,12 @@ impl Rule {
     /// The caller's registers.
     ///
     /// # Safety
-    /// `of` are those of a live frame, and this is the rule of its return address.
+    /// `of` are the registers of a live frame, and this is the rule for its return address.
     #[inline(always)]
     pub(super) unsafe fn caller(&self, of: Registers) -> Option<Registers> {
         let at = |from: usize, by: isize| from.wrapping_add_signed(by);
-        // SAFETY: the function keeps what it returns to, and with, where its rules say, in its live frame.
+        // SAFETY: a live frame has its return address and its caller's registers where the rule
+        // says.
         let load = |place: usize| unsafe { *(place as *const usize) };
         let by = self.end_at as isize;
         let end = match self.end {
@@ -103,7 +105,7 @@ impl Rule {
     }
 }
 
-/// `struct dwarf_eh_bases` of libgcc's.
+/// `struct dwarf_eh_bases` of libgcc.
 #[repr(C)]
 struct Bases {
     text: usize,
@@ -115,7 +117,7 @@ unsafe extern "C" {
     fn _Unwind_Find_FDE(pc: *const c_void, bases: *mut Bases) -> *const u8;
 }
 
-/// The rule of a frame that goes on at this address.
+/// The rule for a frame that goes on at this address.
 #[cold]
 pub(super) fn rule_at(ret: usize) -> Rule {
     let mut bases = Bases {
@@ -125,12 +127,13 @@ pub(super) fn rule_at(ret: usize) -> Rule {
     };
     // The call may be the function's last instruction.
     let pc = ret.wrapping_sub(1);
-    // SAFETY: any address may be asked for.
+    // SAFETY: the function takes any address.
     let entry = unsafe { _Unwind_Find_FDE(pc as *const c_void, &mut bases) };
     if entry.is_null() || bases.function > pc {
         return Rule::NONE;
     }
-    // SAFETY: the unwinder's entry is one of a loaded file's, of the length it says, and so is what it refers to.
+    // SAFETY: an entry that the unwinder returns is part of a loaded file, as is the entry it
+    // refers to.
     let parts = unsafe {
         entry_at(entry).and_then(|own| {
             let back = i32::from_le_bytes(own.get(..4)?.try_into().ok()?);
@@ -143,21 +146,21 @@ pub(super) fn rule_at(ret: usize) -> Rule {
         .unwrap_or(Rule::NONE)
 }
 
-/// What follows the length of an entry.
+/// The contents of an entry, after its length.
 ///
 /// # Safety
-/// `at` is the beginning of an entry of `.eh_frame`, which stays loaded for the call.
+/// `at` is the start of an entry of `.eh_frame`, and its file stays loaded during the call.
 unsafe fn entry_at<'a>(at: *const u8) -> Option<&'a [u8]> {
-    // SAFETY: the caller's.
+    // SAFETY: an entry has as many bytes as its length says.
     unsafe {
         let length = at.cast::<u32>().read_unaligned();
-        // Zero ends the section; all ones go before a longer length, which nobody writes.
+        // Zero ends the section; all ones announce a longer length, which nobody writes.
         (length >= 4 && length != u32::MAX)
             .then(|| core::slice::from_raw_parts(at.add(4), length as usize))
     }
 }
 
-/// Bytes that are read one after the other.
+/// A cursor over bytes.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -212,7 +215,7 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// Size of a pointer of this encoding; none for encodings of varying size.
+/// Size of a pointer in this encoding; `None` if the size varies.
 fn pointer_size(encoding: u8) -> Option<usize> {
     match encoding & 0x7f {
         0x50 => None,
@@ -225,7 +228,8 @@ fn pointer_size(encoding: u8) -> Option<usize> {
     }
 }
 
-/// The rule `offset` bytes into the function, by the common entry and the function's own, both from behind their second word.
+/// The rule at `offset` bytes into the function. `common` and `own` are the common entry and the
+/// function's own, each from behind its second word.
 fn evaluate(common: &[u8], own: &[u8], offset: usize) -> Option<Rule> {
     let mut common = Bytes(common);
     let version = common.byte()?;
@@ -253,7 +257,7 @@ fn evaluate(common: &[u8], own: &[u8], offset: usize) -> Option<Rule> {
                     let size = pointer_size(about.byte()?)?;
                     about.take(size)?;
                 }
-                // A signal's frame, among others.
+                // Among others, the frame of a signal.
                 _ => return None,
             }
         }
@@ -291,20 +295,20 @@ fn evaluate(common: &[u8], own: &[u8], offset: usize) -> Option<Rule> {
 #[derive(Clone, Copy)]
 struct Row {
     rule: Rule,
-    /// The return address is right below the frame's end.
+    /// Whether the return address is right below the frame's end.
     caller: bool,
 }
 
-/// What is being evaluated.
+/// The state of the evaluation.
 struct Rows {
     row: Row,
-    /// At the function's beginning.
+    /// The row at the function's start.
     first: Option<Row>,
     kept: [Option<Row>; 8],
     depth: usize,
     code: u64,
     data: i64,
-    /// The place in the function whose row this is, and the one that is looked for.
+    /// The offset in the function that `row` is for, and the offset that is looked for.
     at: u64,
     offset: u64,
 }
@@ -342,7 +346,7 @@ impl Rows {
         };
     }
 
-    /// A register is elsewhere.
+    /// A register is somewhere else.
     fn elsewhere(&mut self, register: u64) {
         match register {
             BP => self.frame_pointer(Saved::Lost, 0),
@@ -364,7 +368,7 @@ impl Rows {
         Some(())
     }
 
-    /// Runs instructions up to the place that is looked for.
+    /// Runs instructions up to the offset that is looked for.
     fn run(&mut self, mut code: Bytes<'_>) -> Option<()> {
         while let Some(instruction) = code.byte() {
             let low = instruction & 0x3f;
@@ -388,7 +392,7 @@ impl Rows {
         Some(())
     }
 
-    /// An instruction whose operands all follow it.
+    /// Runs an instruction whose operands all follow it.
     fn extended(&mut self, instruction: u8, code: &mut Bytes<'_>) -> Option<bool> {
         let data = self.data;
         match instruction {
@@ -466,14 +470,15 @@ impl Rows {
                 self.elsewhere(code.unsigned()?);
                 code.block()?;
             }
-            // How many bytes of arguments a call has on the stack.
+            // The size of a call's stack arguments, in bytes.
             0x2e => drop(code.unsigned()?),
             _ => return None,
         }
         Some(true)
     }
 
-    /// The frame's end by an expression: what lies at a distance from the frame pointer, or nothing we know.
+    /// The frame's end is an expression. Only the value at a distance from the frame pointer is
+    /// understood.
     fn computed_end(&mut self, mut block: Bytes<'_>) -> Option<()> {
         const BREG_BP: u8 = 0x70 + BP as u8;
         const DEREF: u8 = 0x06;
@@ -488,7 +493,7 @@ impl Rows {
         Some(())
     }
 
-    /// A register saved where an expression says.
+    /// A register is saved where an expression says.
     fn computed(&mut self, register: u64, mut block: Bytes<'_>) {
         const BREG_BP: u8 = 0x70 + BP as u8;
         self.elsewhere(register);
@@ -518,7 +523,7 @@ mod tests {
     }
 
     unsafe extern "C" fn one(frame: *mut c_void, with: *mut c_void) -> c_int {
-        // SAFETY: the unwinder's frame, and the list handed to it below.
+        // SAFETY: the unwinder's frame, and the list that was passed below.
         unsafe {
             (*with.cast::<Vec<Registers>>()).push(Registers {
                 ret: _Unwind_GetIP(frame),
@@ -536,12 +541,12 @@ mod tests {
                 return std::hint::black_box(deep(n - 1));
             }
             let mut frames = Vec::<Registers>::new();
-            // SAFETY: the callback gets the list alone.
+            // SAFETY: the callback gets the list, and nothing else uses it meanwhile.
             unsafe { _Unwind_Backtrace(one, (&raw mut frames).cast()) };
             for (at, pair) in frames.windows(2).enumerate() {
                 // SAFETY: all these frames are live.
                 let caller = unsafe { rule_at(pair[0].ret).caller(pair[0]) };
-                // The outermost ones have no caller that is known, or one at 0.
+                // The outermost frames have no known caller, or one at 0.
                 if at + 3 < frames.len() {
                     assert_eq!(caller, Some(pair[1]), "frame {at} of {}", frames.len());
                 }

@@ -1,8 +1,9 @@
-//! Sites of calls into oneTBB: the return addresses from the call outwards, as far as the user's code reaches, since in
-//! an unoptimised program the innermost ones are oneTBB's headers'.
+//! Sites of calls into oneTBB. A site is the chain of return addresses from the call outwards, up
+//! to the user's code: in an unoptimised program the innermost ones are in oneTBB's headers.
 //!
-//! How a frame leads to its caller's is found out once for each return address ([`super::call_frame`]) and kept, so that a call made
-//! again is known by a few loads. Only x86-64 finds return addresses in that way; elsewhere the innermost address is the site.
+//! How a frame leads to its caller's is found out once for each return address
+//! ([`super::call_frame`]) and cached. So a repeated call is recognised by a few loads. This works
+//! on x86-64; elsewhere the site is the innermost address.
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -18,26 +19,27 @@ use super::task_frame::current_thread;
 use crate::free_list::FreeList;
 use crate::loaded_files::{era, is_ours, with_path_of};
 
-/// Where a call was made: registers as they are when it returns.
+/// Where a call was made: the registers as they are when it returns.
 #[derive(Clone, Copy)]
 pub(super) struct Call(Registers);
 
 impl Call {
-    /// Made by nobody's code.
+    /// A call without user code.
     pub(super) const NONE: Call = Call(Registers {
         ret: 0,
         sp: 0,
         bp: 0,
     });
 
-    /// By what an entry point hands on: on x86-64 the caller's frame pointer, elsewhere the return address; and the stack pointer that it
-    /// returns with.
+    /// The call that an entry point describes: on x86-64 by the caller's frame pointer, elsewhere
+    /// by the return address; and by the stack pointer after the return.
     ///
     /// # Safety
     /// The call has not returned.
     #[inline(always)]
     pub(super) unsafe fn made(from: usize, sp: usize) -> Call {
-        // SAFETY: an entry point's function has the return address where the call put it, below the caller's stack pointer.
+        // SAFETY: in an entry point's function, the return address is where the call put it: below
+        // the caller's stack pointer.
         #[cfg(target_arch = "x86_64")]
         let (ret, bp) = unsafe { (*((sp - size_of::<usize>()) as *const usize), from) };
         #[cfg(not(target_arch = "x86_64"))]
@@ -46,48 +48,49 @@ impl Call {
     }
 }
 
-/// Where a call returns to, by what an entry point hands on.
+/// The return address of the call that an entry point describes.
 ///
 /// # Safety
-/// As [`Call::made`].
+/// As for [`Call::made`].
 #[inline(always)]
 pub(super) unsafe fn returns_to(from: usize, sp: usize) -> usize {
-    // SAFETY: the caller's.
+    // SAFETY: the same contract.
     unsafe { Call::made(from, sp) }.0.ret
 }
 
-/// Most addresses of a site: from a header's innermost function to the user's, in an unoptimised program.
-const DEPTH: usize = 16;
-/// Likewise for calls whose headers are thin.
-const SHALLOW: usize = 6;
-/// Frames that one walk goes through.
-const FRAMES: usize = 64;
+/// Maximum number of addresses in a site. In an unoptimised program that many lie between a
+/// header's innermost function and the user's.
+const MAX_ADDRESSES: usize = 16;
+/// The maximum for calls with thin headers.
+const MAX_ADDRESSES_SHALLOW: usize = 6;
+/// Maximum number of frames in one walk.
+const MAX_FRAMES: usize = 64;
 const SITES: usize = 256;
-const BRIEFLY: usize = 64;
+const BRIEF_SITES: usize = 64;
 
-/// What a thread knows of calls; all zeros at first.
+/// What a thread has cached about calls. All zeros is empty.
 pub(super) struct CallSiteCache {
     return_addresses: ReturnAddressCache,
-    /// Keys of sites, and their numbers.
+    /// Keys of sites, and the sites.
     sites: [Cell<(u64, u32)>; SITES],
-    /// The site last found for a return address and a class alone, by both.
-    briefly: [Cell<(u64, u32)>; BRIEFLY],
-    /// When the steps were found.
+    /// The last site for a return address and a class; both together are the key.
+    brief_sites: [Cell<(u64, u32)>; BRIEF_SITES],
+    /// The era of the cached return addresses.
     era: Cell<u64>,
-    /// The call that libtbb's own of the pipeline's stages stand for.
+    /// The user's call that stands for libtbb's own creates of pipeline stages.
     stand_in: Cell<CallChain>,
 }
 
-/// The return addresses of a call's site, innermost first.
+/// The return addresses of a site, innermost first.
 #[derive(Clone, Copy)]
 pub(super) struct CallChain {
-    addresses: [usize; DEPTH],
+    addresses: [usize; MAX_ADDRESSES],
     count: usize,
 }
 
 impl CallChain {
     const NONE: CallChain = CallChain {
-        addresses: [0; DEPTH],
+        addresses: [0; MAX_ADDRESSES],
         count: 0,
     };
 
@@ -100,7 +103,7 @@ static FREE: FreeList<CallSiteCache> = FreeList::new();
 
 /// The calling thread makes no more calls.
 pub(super) fn thread_ends(seen: *mut CallSiteCache) {
-    // SAFETY: the thread's own, or null.
+    // SAFETY: null, or the thread's own.
     if let Some(seen) = unsafe { seen.as_ref() } {
         seen.stand_in.set(CallChain::NONE);
     }
@@ -108,17 +111,17 @@ pub(super) fn thread_ends(seen: *mut CallSiteCache) {
 }
 
 impl CallSiteCache {
-    /// The calling thread's; none where it has no memory for that.
+    /// The calling thread's cache; `None` if there is no memory for it.
     #[inline(always)]
     fn of_thread<'a>() -> Option<&'a CallSiteCache> {
-        // SAFETY: a thread's state lives as long as the thread, and what it has seen until it ends. No call in this file returns on
-        // another one.
+        // SAFETY: the state is this thread's, and the cache its own until it ends. No call in this
+        // file returns on another thread.
         unsafe {
             let thread = current_thread();
-            if (*thread).seen.is_null() {
-                (*thread).seen = FREE.take();
+            if (*thread).call_sites.is_null() {
+                (*thread).call_sites = FREE.take();
             }
-            (*thread).seen.as_ref()
+            (*thread).call_sites.as_ref()
         }
     }
 }
@@ -135,16 +138,21 @@ pub(super) fn site(call: Call, class: &TaskClass, primitive: u8) -> u32 {
             return look_up(Some(seen), chain.all(), primitive, class_key, &class.name);
         }
     }
-    let depth = if class.users { SHALLOW } else { DEPTH };
+    let depth = if class.users {
+        MAX_ADDRESSES_SHALLOW
+    } else {
+        MAX_ADDRESSES
+    };
     of(seen, call, primitive, class_key, &class.name, depth)
 }
 
-/// The site of a call that creates a task of this class, or one that differs from it in callers further out alone: by what is known of the
-/// innermost return address.
+/// The site of a call that creates a task of this class, by the innermost return address alone. It
+/// may be the site of another call that differs only in callers further out.
 #[inline]
 pub(super) fn brief(call: Call, class: &TaskClass) -> u32 {
     let key = mix(std::ptr::from_ref(class) as u64 ^ era(), call.0.ret);
-    let slot = CallSiteCache::of_thread().map(|seen| &seen.briefly[(key >> 32) as usize % BRIEFLY]);
+    let slot = CallSiteCache::of_thread()
+        .map(|seen| &seen.brief_sites[(key >> 32) as usize % BRIEF_SITES]);
     match slot.map(Cell::get) {
         Some((known, site)) if known == key => return site,
         _ => {}
@@ -156,21 +164,30 @@ pub(super) fn brief(call: Call, class: &TaskClass) -> u32 {
     site
 }
 
-/// The site of another call.
+/// The site of a call that creates no task.
 #[inline]
 pub(super) fn plain(call: Call, primitive: u8) -> u32 {
-    of(CallSiteCache::of_thread(), call, primitive, 0, "", SHALLOW)
+    of(
+        CallSiteCache::of_thread(),
+        call,
+        primitive,
+        0,
+        "",
+        MAX_ADDRESSES_SHALLOW,
+    )
 }
 
-/// From now on this call stands for those that libtbb makes for a pipeline on this thread; what did before.
+/// Lets this call stand for those that libtbb makes for a pipeline on this thread. Returns the one
+/// that did before.
 pub(super) fn stand_in(call: Call) -> CallChain {
     let Some(seen) = CallSiteCache::of_thread() else {
         return CallChain::NONE;
     };
-    seen.stand_in.replace(chain(Some(seen), call, DEPTH))
+    seen.stand_in
+        .replace(chain(Some(seen), call, MAX_ADDRESSES))
 }
 
-/// What stood in before does so again.
+/// Restores the call that stood in before.
 pub(super) fn stand_in_again(chain: CallChain) {
     if let Some(seen) = CallSiteCache::of_thread() {
         seen.stand_in.set(chain);
@@ -211,11 +228,11 @@ fn chain(seen: Option<&CallSiteCache>, call: Call, depth: usize) -> CallChain {
 }
 
 fn mix(key: u64, address: usize) -> u64 {
-    // Never 0, which an unused slot has.
+    // Never 0, which marks an unused slot.
     (key.rotate_left(23) ^ address as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1
 }
 
-/// The same by return addresses, for a call not seen lately or one that a stand-in is for.
+/// The site of a chain of return addresses, for a call that is not in the cache or has a stand-in.
 #[inline(never)]
 fn look_up(
     seen: Option<&CallSiteCache>,
@@ -238,24 +255,26 @@ fn look_up(
         && let Some(slot) = slot
     {
         slot.set((key, site));
-        keep_like(mix(start, addresses.first().copied().unwrap_or(0)), site);
+        remember_like(mix(start, addresses.first().copied().unwrap_or(0)), site);
     }
     site
 }
 
-/// Sites with the same innermost return address, primitive and class: the first known of each, by a number made of those.
+/// For an innermost return address, primitive and class, hashed: the first site with them.
 static FIRST: Mutex<BTreeMap<u64, u32>> = Mutex::new(BTreeMap::new());
-/// By a site's number, that of its like that was known first; 0: its own.
+/// For a site's number: the first site with the same innermost return address, primitive and class;
+/// 0 if that is the site itself.
 static LIKE: [AtomicU32; 1 << 12] = [const { AtomicU32::new(0) }; 1 << 12];
 
-fn keep_like(key: u64, site: u32) {
+fn remember_like(key: u64, site: u32) {
     if let (Ok(mut first), Some(like)) = (FIRST.lock(), LIKE.get(site as usize)) {
         let known = *first.entry(key).or_insert(site);
         like.store(known, Ordering::Relaxed);
     }
 }
 
-/// One site for all that differ in callers further out alone: a function that calls itself makes many of one line.
+/// One site for all that differ only in callers further out. A recursive function makes many sites
+/// of one line.
 pub(super) fn like(site: u32) -> u32 {
     match LIKE
         .get(site as usize)
@@ -266,14 +285,14 @@ pub(super) fn like(site: u32) -> u32 {
     }
 }
 
-/// Tells the return addresses of the user's code from the call outwards, at most `depth`.
+/// Passes on the return addresses of the user's code, from the call outwards, at most `depth`.
 #[inline(always)]
 fn walk(seen: Option<&CallSiteCache>, call: Call, depth: usize, mut tell: impl FnMut(usize)) {
     let mut frame = call.0;
     if let Some(seen) = seen
         && seen.era.get() != era()
     {
-        // Other functions may lie where some did that were unloaded.
+        // Files were unloaded, so other functions may be at these addresses.
         seen.return_addresses.clear();
         seen.era.set(era());
     }
@@ -284,7 +303,7 @@ fn walk(seen: Option<&CallSiteCache>, call: Call, depth: usize, mut tell: impl F
         return;
     }
     let mut count = 0;
-    for _ in 0..FRAMES {
+    for _ in 0..MAX_FRAMES {
         if frame.ret == 0 {
             return;
         }
@@ -310,7 +329,7 @@ fn walk(seen: Option<&CallSiteCache>, call: Call, depth: usize, mut tell: impl F
     }
 }
 
-/// Finds out about a return address.
+/// Looks up what a return address is, and caches it.
 #[cold]
 #[inline(never)]
 fn learn(seen: Option<&CallSiteCache>, ret: usize) -> ReturnAddress {
@@ -326,7 +345,7 @@ fn learn(seen: Option<&CallSiteCache>, ret: usize) -> ReturnAddress {
     found
 }
 
-/// Whether the address lies in this library, in libtbb or in the C or C++ library.
+/// Whether the address is in this library, in libtbb, or in the C or C++ library.
 fn is_runtime(address: usize) -> bool {
     is_ours(address)
         || with_path_of(address, |path| {

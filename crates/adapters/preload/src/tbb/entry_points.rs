@@ -1,5 +1,5 @@
-//! oneTBB's entry points as programs call them. Each is a few instructions that hand on the arguments and the caller's frame
-//! and stack pointers, as spawn sites are known by them.
+//! oneTBB's entry points as programs call them. Each is a few instructions that pass on the
+//! arguments, with the caller's frame pointer and stack pointer to locate the call.
 
 use std::arch::naked_asm;
 
@@ -7,14 +7,16 @@ use workspan_recorder::is_on;
 
 use super::{arena, budget, context, next_symbol, suspend, task, wait};
 
-/// `$symbol` jumps to `$to` with two more arguments, from which [`super::call_site::Call::made`] has the call: the caller's frame pointer (on AArch64:
-/// where the call returns to) and the stack pointer it returns with. The registers are those after the last of the function's own arguments.
+/// Defines `$symbol`, which jumps to `$to` with two more arguments.
+/// [`super::call_site::Call::made`] takes them: the caller's frame pointer (on AArch64 the return
+/// address), and the stack pointer after the return. The registers are those after the function's
+/// own arguments.
 macro_rules! entry {
     ($name:ident = $symbol:literal, $to:path, $a:literal, $b:literal, $c:literal, $d:literal) => {
-        /// See the symbol's name, demangled.
+        /// The function with the symbol's name.
         ///
         /// # Safety
-        /// As oneTBB's function.
+        /// As for oneTBB's function.
         #[unsafe(export_name = $symbol)]
         #[unsafe(naked)]
         pub unsafe extern "C-unwind" fn $name() {
@@ -136,13 +138,13 @@ entry!(
     "x2"
 );
 
-/// `r1::initialize(task_group_context&)`: a context is made.
+/// `r1::initialize(task_group_context&)`: makes a context.
 ///
 /// # Safety
-/// As oneTBB's function; the last two say where the call was made.
+/// As for oneTBB's function; the last two arguments locate the call.
 unsafe extern "C-unwind" fn make_context(context: usize, from: usize, sp: usize) {
     next_symbol::notice_changes();
-    // SAFETY: the caller gives a context of 128 bytes that it is constructing.
+    // SAFETY: the caller passes a context of 128 bytes that it is constructing.
     unsafe {
         if is_on() {
             context::made(context, budget::made());

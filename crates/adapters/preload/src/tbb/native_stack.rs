@@ -1,4 +1,5 @@
-//! The stack that a thread was born with, to tell it from those that oneTBB makes for tasks while others are suspended.
+//! The stack that a thread was born with. oneTBB makes other stacks, for tasks that run while
+//! others are suspended.
 
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
@@ -21,13 +22,14 @@ unsafe extern "C" {
     fn pthread_attr_destroy(attributes: *mut Attributes) -> c_int;
 }
 
-/// The calling thread's own stack. Where it cannot be known, nothing.
+/// The calling thread's own stack; empty if it is unknown.
 #[cold]
 pub(super) fn native() -> Range<usize> {
     let _errno = KeepErrno::new();
     let mut attributes = Attributes([0; 128]);
     let (mut lowest, mut size) = (ptr::null_mut(), 0);
-    // SAFETY: the attributes are room enough, made by the first call, and destroyed once.
+    // SAFETY: the buffer is larger than the attributes; the first call initialises them, and they
+    // are destroyed once.
     let known = unsafe {
         pthread_getattr_np(pthread_self(), &mut attributes) == 0 && {
             let known = pthread_attr_getstack(&attributes, &mut lowest, &mut size) == 0;

@@ -1,4 +1,5 @@
-//! libtbb's own functions: of the one libtbb that a process has as a rule, or of the caller's ([`crate::runtimes`]).
+//! libtbb's own functions: those of the only libtbb in the process, or of the caller's
+//! ([`crate::runtimes`]).
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -14,16 +15,16 @@ static TBB: Family = Family::new(
     forget,
 );
 
-// The file that last called on this thread, in a process with one libtbb.
+// With one libtbb in the process: the file that made the thread's last call.
 workspan_recorder::thread_word!(LastCaller: Caller, "workspan_tbb_caller");
 
-/// A function of libtbb's by its mangled name.
+/// A function of libtbb, by its mangled name.
 pub(super) struct NextSymbol<F> {
     function: Function,
     as_type: std::marker::PhantomData<F>,
 }
 
-// SAFETY: a name and atomics.
+// SAFETY: it holds a name and atomics.
 unsafe impl<F> Sync for NextSymbol<F> {}
 
 impl<F: Copy> NextSymbol<F> {
@@ -34,11 +35,11 @@ impl<F: Copy> NextSymbol<F> {
         }
     }
 
-    /// The function, as the caller would have found it that the call returns to. Where there is none the process ends, as it would have
-    /// at the first call without us: by the loader.
+    /// The function that the caller with this return address would have reached without us. If
+    /// there is none the process ends, as the loader would have ended it at the first call.
     #[inline]
     pub(super) fn get(&self, ret: usize) -> F {
-        // SAFETY: callers live for ever.
+        // SAFETY: null or a caller, and callers are never freed.
         let is_known = unsafe { LastCaller::get().as_ref() }.is_some_and(|last| last.contains(ret));
         let mut at = if is_known { self.function.in_only() } else { 0 };
         if at == 0 {
@@ -65,7 +66,7 @@ impl<F: Copy> NextSymbol<F> {
     }
 }
 
-/// The libtbb that a call goes to which returns there; where that can't be told, the first.
+/// The libtbb that a call with this return address goes to; the first if that is ambiguous.
 fn instance(ret: usize) -> Option<&'static Instance> {
     match TBB.resolve(Key::Return(ret)) {
         Resolution::Runtime(instance, caller) => {
@@ -78,13 +79,13 @@ fn instance(ret: usize) -> Option<&'static Instance> {
     }
 }
 
-/// An algorithm begins: notices what was loaded and unloaded.
+/// An algorithm begins: notices files that were loaded or unloaded.
 #[inline]
 pub(super) fn notice_changes() {
     crate::runtimes::now_and_then(&TBB);
 }
 
-/// Forgets what is known of the one libtbb.
+/// Discards the addresses in the only libtbb.
 fn forget() {
     SPAWN.function.forget();
     SPAWN_TO.function.forget();
@@ -100,7 +101,7 @@ fn forget() {
     PIPELINE.function.forget();
 }
 
-/// What libtbb says of its version; null when it says nothing.
+/// The version of libtbb as a text; `None` if it has none.
 pub(super) fn version() -> Option<*const c_char> {
     static VERSION: Function = Function::new(c"TBB_runtime_version");
     let at = VERSION.find_in(&TBB, TBB.first()?);

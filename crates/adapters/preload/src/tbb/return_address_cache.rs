@@ -1,27 +1,28 @@
-//! What a thread knows of return addresses: a cache in sets, as which addresses share a place changes from process to process with where
-//! their modules lie. With one place each, two addresses of one chain of calls would drive each other out at every task, and each time the stack
+//! A thread's cache of what it knows about return addresses. It is set-associative, because which
+//! addresses share a slot depends on where the modules are loaded. In a direct-mapped cache two
+//! addresses of one chain of calls could evict each other at every task, and each time the stack
 //! would be unwound.
 
 use std::cell::Cell;
 
 use super::call_frame::Rule;
 
-/// What is known of a return address.
+/// What is known about a return address.
 #[derive(Clone, Copy)]
 pub(super) struct ReturnAddress {
-    /// 0: of none.
+    /// The address; 0 in an unused entry.
     pub(super) ret: usize,
-    /// From its frame to the caller's.
+    /// The way from its frame to its caller's.
     pub(super) rule: Rule,
-    /// It lies in oneTBB, in this library or in the C library: no user's code.
+    /// Whether it is in oneTBB, in this library or in the C library, and not in user code.
     pub(super) runtime: bool,
 }
 
 const SETS: usize = 128;
-/// More than a chain is likely to have in one set.
+/// More than the addresses of one chain that are likely to share a set.
 const WAYS: usize = 4;
 
-/// The cache, without a destructor; all zeros when empty.
+/// The cache. It has no destructor, and all zeros is empty.
 pub(super) struct ReturnAddressCache([[Cell<ReturnAddress>; WAYS]; SETS]);
 
 impl ReturnAddressCache {
@@ -35,7 +36,7 @@ impl ReturnAddressCache {
         ReturnAddressCache([const { [const { Cell::new(NONE) }; WAYS] }; SETS])
     }
 
-    /// Forgets everything.
+    /// Empties the cache.
     #[cold]
     pub(super) fn clear(&self) {
         for way in self.0.iter().flatten() {
@@ -52,7 +53,7 @@ impl ReturnAddressCache {
         &self.0[(ret ^ ret >> 9) % SETS]
     }
 
-    /// What is known of this address, which is not 0.
+    /// The entry of this address, which is not 0.
     #[inline(always)]
     pub(super) fn get(&self, ret: usize) -> Option<ReturnAddress> {
         self.set(ret)
@@ -61,7 +62,7 @@ impl ReturnAddressCache {
             .find(|found| found.ret == ret)
     }
 
-    /// Keeps this, in place of what was known of the address, or of the one of its set that came first.
+    /// Adds an entry. It replaces that of the same address, or the oldest of its set.
     pub(super) fn keep(&self, found: ReturnAddress) {
         let set = self.set(found.ret);
         let known = set.iter().position(|way| way.get().ret == found.ret);
@@ -84,7 +85,7 @@ mod tests {
             rule: Rule::NONE,
             runtime,
         };
-        // Their bits from 9 on make up for those below.
+        // The bits from 9 on compensate for those below, so all are in one set.
         let all: Vec<usize> = (1..=WAYS + 1).map(|n| n << 9 | (n % SETS) ^ 5).collect();
         for &ret in &all {
             return_addresses.keep(found(ret, false));

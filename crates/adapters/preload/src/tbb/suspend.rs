@@ -1,4 +1,5 @@
-//! `task::suspend` and `task::resume`: the task waits for a signal, and its whole stack leaves the thread.
+//! `task::suspend` and `task::resume`: the task waits for a signal, and its whole stack leaves the
+//! thread.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -17,34 +18,38 @@ use super::task_frame::{
     FrameKind, OTHER_WAIT, TaskFrame, current_thread, has_task, restore, set_top, stacks_move, top,
 };
 
-/// The signal that the stack of a suspend point waits for, by the point's address.
+/// For each suspend point, by its address: the signal that its stack waits for.
 static POINTS: Mutex<BTreeMap<usize, u64>> = Mutex::new(BTreeMap::new());
 
-/// What a suspended task's callback is called with.
+/// What libtbb passes to [`run_callback`].
 struct SuspendRequest {
     callback: Callback,
     argument: *mut c_void,
     site: u32,
     frame: *mut TaskFrame,
-    /// What its task waits for, and its place on the stack of the thread that tells of the wait; none when nobody records.
+    /// The signal that the task waits for, and where it stopped; `None` if nothing is recorded.
     waits: Option<(u64, Stop)>,
 }
 
-/// Runs the user's callback, which hands the point to whoever is to resume it. The thread is on another stack already, and once
-/// the callback has the point, the suspended one may be on its way and what lies on it gone: all that is needed afterwards
-/// is taken off it before. The task waits from before the callback on, or, where the callback does something in its name,
-/// from the last of that: on another thread its going on names the signal, as the time of the wait may not be known by then.
+/// Runs the user's callback, which passes the suspend point to whoever will resume it. The thread
+/// is already on another stack. Once the callback has the point, the suspended stack may run
+/// elsewhere and its contents may be gone. So everything needed later is copied before.
+///
+/// The task waits from before the callback on. If the callback does something in the task's name,
+/// it waits from the end of that. If it goes on on another thread, that thread names the signal,
+/// because the time of the wait may not be known there.
 ///
 /// # Safety
-/// Called by libtbb with an [`SuspendRequest`].
+/// libtbb calls this with a [`SuspendRequest`].
 unsafe extern "C-unwind" fn run_callback(argument: *mut c_void, point: *mut c_void) {
     let request = argument.cast::<SuspendRequest>();
     let signal = (TABLE.signal_new)();
     if let Ok(mut points) = POINTS.lock() {
         points.insert(point as usize, signal);
     }
-    // SAFETY: `suspend` below keeps what it asks with until somebody has the point; frame and handle are this thread's, and
-    // a bottom frame stays so.
+    // SAFETY: `suspend` below keeps the request until somebody has the point. The frame is this
+    // thread's, and a bottom frame stays where it is. The handle is looked up again after the
+    // callback.
     unsafe {
         let SuspendRequest {
             callback,
@@ -87,23 +92,24 @@ unsafe extern "C-unwind" fn run_callback(argument: *mut c_void, point: *mut c_vo
 /// `r1::suspend(callback, argument)`.
 ///
 /// # Safety
-/// As oneTBB's; the last two say where the call was made.
+/// As for oneTBB's function; the last two arguments locate the call.
 pub(super) unsafe extern "C-unwind" fn suspend(
     callback: Callback,
     argument: *mut c_void,
     from: usize,
     sp: usize,
 ) {
-    // SAFETY: the entry point hands on what its call has.
+    // SAFETY: the entry point passes the registers of its call.
     let next = next_symbol::SUSPEND.get(unsafe { call_site::returns_to(from, sp) });
     stacks_move();
-    // SAFETY: this callback alone uses the handle.
+    // SAFETY: used before the stack can move; after that the handle is looked up again.
     let h = unsafe { LiveHandle::current() };
     let Some(h) = h else {
-        // SAFETY: the caller's.
+        // SAFETY: the arguments of the call.
         return unsafe { next(callback, argument) };
     };
-    // SAFETY: the caller's; handle and state are this thread's.
+    // SAFETY: the arguments of the call; the state is that of the thread that runs, looked up again
+    // after the stack may have moved.
     unsafe {
         let frame = top(current_thread());
         if !has_task(h, frame) {
@@ -118,7 +124,7 @@ pub(super) unsafe extern "C-unwind" fn suspend(
             waits: None,
         };
         next(run_callback, (&raw mut with).cast());
-        // Resumed, maybe on another thread.
+        // Resumed, perhaps on another thread.
         let waits = ptr::read(&raw const with).waits;
         let thread = current_thread();
         set_top(thread, frame);
@@ -126,7 +132,7 @@ pub(super) unsafe extern "C-unwind" fn suspend(
         if let Some((signal, stop)) = waits
             && let Some(h) = LiveHandle::current()
         {
-            // It may have nothing but stacks that others began on.
+            // This thread may have run only stacks that began elsewhere.
             if !(*thread).worker {
                 become_worker(h, thread);
             }
@@ -138,7 +144,7 @@ pub(super) unsafe extern "C-unwind" fn suspend(
 /// `r1::resume(suspend point)`.
 ///
 /// # Safety
-/// As [`suspend`].
+/// As for [`suspend`].
 pub(super) unsafe extern "C-unwind" fn resume(point: *mut c_void, from: usize, sp: usize) {
     let signal = POINTS
         .lock()

@@ -1,4 +1,5 @@
-//! A task is created (spawned, submitted, enqueued, or returned by the one before it), and runs.
+//! Tasks: how one is created (spawned, submitted, enqueued, or returned by the one before it), and
+//! how it runs.
 
 use std::ffi::c_void;
 
@@ -19,15 +20,16 @@ pub(super) struct Task {
     pub(super) table: *const usize,
     /// `m_version_and_traits`, then libtbb's first word of `m_reserved`: the context.
     traits: [u64; 2],
-    /// For what outlives the wait of a part of its algorithm: the whole one's scope. 0: there is no such part.
+    /// For a task that outlives the wait of a part of its algorithm: the scope of the whole
+    /// algorithm. 0 if there is no such part.
     outer: u64,
-    /// libtbb's isolation.
+    /// libtbb's isolation tag.
     isolation: u64,
     /// The scope it was created into.
     scope: u64,
     /// Where it was created, and its level: a [`budget::word`].
     pub(super) site: u64,
-    /// Its number, or the name of the unrecorded subtree it was created in.
+    /// Its number, or the name of the skipped subtree in which it was created.
     pub(super) number: u64,
 }
 
@@ -36,23 +38,23 @@ const _: () = assert!(size_of::<Task>() == 64);
 /// What a task is created into.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Scope {
-    /// 0: into none.
+    /// 0 for no scope.
     pub(super) of: u64,
     /// See [`Task::outer`].
     pub(super) outer: u64,
 }
 
-/// `execution_data`, of which we need the first field.
+/// The first field of oneTBB's `execution_data`.
 #[repr(C)]
 pub(super) struct Execution {
     pub(super) context: usize,
 }
 
-/// The current task, of that frame, creates `task`; its virtual functions are ours until it runs. At the time of the record before, if
-/// `at_once`.
+/// The current task, which is that of `frame`, creates `task`. Its virtual functions are ours until
+/// it runs. With `at_once`, the time is that of the thread's last record.
 ///
 /// # Safety
-/// `h` is the calling thread's live handle and its records have a current task; `task` is a live task nobody runs yet.
+/// The thread has a current task; `task` is a live task that nobody runs yet.
 #[inline]
 pub(super) unsafe fn adopt(
     h: LiveHandle,
@@ -63,7 +65,7 @@ pub(super) unsafe fn adopt(
     scope: Scope,
     at_once: bool,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the task is live and not shared yet.
     unsafe {
         let now = if at_once { h.last() } else { h.now() };
         let number = h.task_create_at(flags, site, scope.of, now);
@@ -75,13 +77,13 @@ pub(super) unsafe fn adopt(
     }
 }
 
-/// A task is about to be handed to libtbb. `context` 0: nobody waits for it.
+/// Records a task that is about to be handed to libtbb. `context` is 0 if nobody waits for it.
 ///
 /// # Safety
-/// `task` is a live task nobody runs yet, `context` its live context or 0.
+/// `task` is a live task that nobody runs yet; `context` is its live context, or 0.
 #[inline]
 unsafe fn before_hand_over(task: *mut Task, context: usize, call: Call) {
-    // SAFETY: the caller's; the state is this thread's.
+    // SAFETY: task and context are live; the state is this thread's.
     unsafe {
         if context != 0 {
             let name = context::inside(context);
@@ -93,13 +95,13 @@ unsafe fn before_hand_over(task: *mut Task, context: usize, call: Call) {
     }
 }
 
-/// The same of one that is recorded.
+/// [`before_hand_over`] for a task that is recorded.
 ///
 /// # Safety
-/// As [`before_hand_over`].
+/// As for [`before_hand_over`].
 #[inline(never)]
 unsafe fn record_create(task: *mut Task, context: usize, call: Call) {
-    // SAFETY: the caller's; handle and state are this thread's.
+    // SAFETY: task and context are live; the state is this thread's; no call here changes threads.
     unsafe {
         let frame = top(current_thread());
         let Some(h) = LiveHandle::current().filter(|&h| has_task(h, frame)) else {
@@ -117,7 +119,7 @@ unsafe fn record_create(task: *mut Task, context: usize, call: Call) {
         };
         let site = match (*frame).whole {
             0 => site,
-            // Tasks of the class are to be known inside of one of them.
+            // Inside a sampled task, the tasks of its class must be recognised.
             _ => call_site::like(site),
         };
         let mut at_once = false;
@@ -154,14 +156,14 @@ unsafe fn record_create(task: *mut Task, context: usize, call: Call) {
 /// `r1::spawn(task, context)`.
 ///
 /// # Safety
-/// As oneTBB's; the last two say where the call was made.
+/// As for oneTBB's function; the last two arguments locate the call.
 pub(super) unsafe extern "C-unwind" fn spawn(
     task: *mut Task,
     context: usize,
     from: usize,
     sp: usize,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the arguments of the call.
     unsafe {
         before_hand_over(task, context, Call::made(from, sp));
         next_symbol::SPAWN.get(call_site::returns_to(from, sp))(task, context);
@@ -171,7 +173,7 @@ pub(super) unsafe extern "C-unwind" fn spawn(
 /// `r1::spawn(task, context, slot)`.
 ///
 /// # Safety
-/// As [`spawn`].
+/// As for [`spawn`].
 pub(super) unsafe extern "C-unwind" fn spawn_to(
     task: *mut Task,
     context: usize,
@@ -179,7 +181,7 @@ pub(super) unsafe extern "C-unwind" fn spawn_to(
     from: usize,
     sp: usize,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the arguments of the call.
     unsafe {
         before_hand_over(task, context, Call::made(from, sp));
         next_symbol::SPAWN_TO.get(call_site::returns_to(from, sp))(task, context, slot);
@@ -189,7 +191,7 @@ pub(super) unsafe extern "C-unwind" fn spawn_to(
 /// `r1::submit(task, context, arena, critical)`.
 ///
 /// # Safety
-/// As [`spawn`].
+/// As for [`spawn`].
 pub(super) unsafe extern "C-unwind" fn submit(
     task: *mut Task,
     context: usize,
@@ -198,34 +200,34 @@ pub(super) unsafe extern "C-unwind" fn submit(
     from: usize,
     sp: usize,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the arguments of the call.
     unsafe {
         before_hand_over(task, context, Call::made(from, sp));
         next_symbol::SUBMIT.get(call_site::returns_to(from, sp))(task, context, arena, critical);
     }
 }
 
-/// `r1::enqueue(task, arena)`: nobody waits for it.
+/// `r1::enqueue(task, arena)`: nobody waits for the task.
 ///
 /// # Safety
-/// As [`spawn`].
+/// As for [`spawn`].
 pub(super) unsafe extern "C-unwind" fn enqueue(
     task: *mut Task,
     arena: *mut c_void,
     from: usize,
     sp: usize,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the arguments of the call.
     unsafe {
         before_hand_over(task, 0, Call::made(from, sp));
         next_symbol::ENQUEUE.get(call_site::returns_to(from, sp))(task, arena);
     }
 }
 
-/// `r1::enqueue(task, context, arena)`: a task group's, which waits for it.
+/// `r1::enqueue(task, context, arena)`: a task group waits for the task.
 ///
 /// # Safety
-/// As [`spawn`].
+/// As for [`spawn`].
 pub(super) unsafe extern "C-unwind" fn enqueue_in(
     task: *mut Task,
     context: usize,
@@ -233,28 +235,28 @@ pub(super) unsafe extern "C-unwind" fn enqueue_in(
     from: usize,
     sp: usize,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the arguments of the call.
     unsafe {
         before_hand_over(task, context, Call::made(from, sp));
         next_symbol::ENQUEUE_IN.get(call_site::returns_to(from, sp))(task, context, arena);
     }
 }
 
-/// A told task's `execute`.
+/// The `execute` of an adopted task.
 ///
 /// # Safety
-/// Called by libtbb as the task's own.
+/// libtbb calls this as the task's own.
 pub(super) unsafe extern "C-unwind" fn execute(task: *mut Task, data: *mut Execution) -> *mut Task {
-    // SAFETY: the caller's.
+    // SAFETY: the task is the one that libtbb runs now.
     unsafe { run(task, data, EXECUTE) }
 }
 
-/// A told task's `cancel`.
+/// The `cancel` of an adopted task.
 ///
 /// # Safety
-/// Called by libtbb as the task's own.
+/// libtbb calls this as the task's own.
 pub(super) unsafe extern "C-unwind" fn cancel(task: *mut Task, data: *mut Execution) -> *mut Task {
-    // SAFETY: the caller's.
+    // SAFETY: the task is the one that libtbb runs now.
     unsafe { run(task, data, CANCEL) }
 }
 
@@ -268,8 +270,8 @@ impl Drop for Running {
     fn drop(&mut self) {
         // SAFETY: this callback alone uses the handle.
         let h = unsafe { LiveHandle::current() };
-        // SAFETY: the frame lives until this has run; the stack may have moved to another thread, whose handle and
-        // state these are.
+        // SAFETY: the frame lives until this has run. The stack may have moved, so the state is
+        // looked up now.
         unsafe {
             let thread = current_thread();
             restore(thread, (*self.0).parent);
@@ -281,13 +283,13 @@ impl Drop for Running {
     }
 }
 
-/// A told task's class and body; its virtual table is its own again.
+/// Class and body of an adopted task, whose virtual table becomes its own again.
 ///
 /// # Safety
 /// `task` has a copied table; `slot` is one of its entries.
 #[inline]
 pub(super) unsafe fn restored(task: *mut Task, slot: usize) -> (&'static TaskClass, Body) {
-    // SAFETY: the caller's.
+    // SAFETY: a copied table has its class in front, and as many entries as the original.
     unsafe {
         let class = TaskClass::behind((*task).table);
         (*task).table = class.original;
@@ -297,10 +299,11 @@ pub(super) unsafe fn restored(task: *mut Task, slot: usize) -> (&'static TaskCla
 }
 
 /// # Safety
-/// As [`restored`].
+/// As for [`restored`].
 #[inline]
 unsafe fn run(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
-    // SAFETY: the caller's. What belongs to the task is read before its body runs, which may free it.
+    // SAFETY: as for `restored`. Fields of the task are read before its body runs, which may free
+    // it.
     unsafe {
         match budget::run(task, data, slot) {
             Some(next) => next,
@@ -309,13 +312,14 @@ unsafe fn run(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
     }
 }
 
-/// The same of one that is recorded. Of its own: tasks that are left out run on top of what [`run`] has on its stack.
+/// [`run`] for a task that is recorded. It is a function of its own, because skipped tasks run on
+/// top of what [`run`] has on the stack.
 ///
 /// # Safety
-/// As [`restored`].
+/// As for [`restored`].
 #[inline(never)]
 unsafe fn run_recorded(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
-    // SAFETY: as in `run`.
+    // SAFETY: as in `run`. The handle is not used after the body has begun.
     unsafe {
         let (class, body) = restored(task, slot);
         let h = LiveHandle::current();
@@ -342,10 +346,10 @@ unsafe fn run_recorded(task: *mut Task, data: *mut Execution, slot: usize) -> *m
     }
 }
 
-/// Runs a task that has begun, in a frame of its own, to its end.
+/// Runs a task that has begun to its end, in a frame of its own.
 ///
 /// # Safety
-/// `h` and `here` are the calling thread's; `body` is the task's.
+/// `thread` is the calling thread's state; `body` is the task's.
 #[inline]
 pub(super) unsafe fn run_in(
     h: LiveHandle,
@@ -354,7 +358,7 @@ pub(super) unsafe fn run_in(
     may_ask: bool,
     body: impl FnOnce() -> *mut Task,
 ) -> *mut Task {
-    // SAFETY: the caller's; the frame lives until the task has ended.
+    // SAFETY: the state is this thread's; the frame lives until the task has ended.
     unsafe {
         frame.parent = link(thread);
         frame.whole = frame.parent.as_ref().map_or(0, |parent| parent.whole);
@@ -377,12 +381,13 @@ pub(super) unsafe fn run_in(
     }
 }
 
-/// A task's body returned another one, which this thread runs next: its last act is to create it.
+/// A task's body returned another task, which this thread runs next. Creating it is the body's last
+/// act.
 ///
 /// # Safety
-/// `next` is a live task nobody runs yet; `frame` is the innermost.
+/// `next` is a live task that nobody runs yet; `frame` is the innermost.
 unsafe fn returned(next: *mut Task, frame: *mut TaskFrame) {
-    // SAFETY: the caller's.
+    // SAFETY: the task is live, and the frame is that of the current task.
     unsafe {
         let context = (*frame).context;
         let name = context::inside(context);

@@ -1,4 +1,5 @@
-//! Classes of tasks: a copy of each one's virtual table in which `execute` and `cancel` are ours, and what its name tells.
+//! Classes of tasks. A class has a copy of its virtual table, in which `execute` and `cancel` are
+//! ours, and what the class's name tells about its algorithm.
 
 use std::ffi::{CStr, c_char};
 use std::sync::Mutex;
@@ -9,11 +10,12 @@ use workspan_recorder::wire::primitive;
 use super::task::{self, Task};
 use crate::loaded_files::era;
 
-/// Words of a virtual table before its address: ours to the class, then offset to top and type information.
-const BEFORE: usize = 3;
-/// Words from its address on that are copied: two destructors, `execute`, `cancel`, and those of derived classes that
-/// somebody may call before the task runs.
-const AFTER: usize = 12;
+/// Words before the address of a virtual table: our pointer to the class, the offset to top, and
+/// the type information.
+const WORDS_BEFORE: usize = 3;
+/// Words that are copied from that address on: two destructors, `execute`, `cancel`, and functions
+/// of derived classes that may be called before the task runs.
+const WORDS_AFTER: usize = 12;
 pub(super) const EXECUTE: usize = 2;
 pub(super) const CANCEL: usize = 3;
 const PAGE: usize = 4096;
@@ -22,24 +24,27 @@ const PAGE: usize = 4096;
 pub(super) struct TaskClass {
     /// Its own virtual table.
     pub(super) original: *const usize,
-    /// Code of the algorithm it belongs to.
+    /// The trace's code of its algorithm.
     pub(super) primitive: u8,
-    /// Each of its tasks is spawned by a line of the user's; else those spawned inside the algorithm are the root call's.
+    /// Each of its tasks is spawned by a line of the user's. If not, tasks spawned inside the
+    /// algorithm get the site of the algorithm's call.
     pub(super) users: bool,
-    /// A part of an algorithm spawns it, but only the whole one waits for it: items that a `parallel_for_each` is fed.
+    /// A part of an algorithm spawns it, but only the whole waits for it. These are items that are
+    /// fed to a `parallel_for_each`.
     pub(super) outlives: bool,
-    /// What it runs in its own context is a part of its own algorithm.
+    /// An algorithm that it runs in its own context is a part of its own algorithm.
     pub(super) inside: bool,
-    /// A task has run all that it stands for when it ends, and hands nothing on.
+    /// When a task ends, everything it stands for has run: it hands nothing on.
     pub(super) whole: bool,
-    /// When its virtual table was last seen to be this one: another class's may be where that was, in another file.
+    /// The era in which the virtual table was last read. After an unload another class's may be
+    /// there.
     era: AtomicU64,
     /// Mangled symbol of its type's name; empty without run-time type information.
     pub(super) name: String,
-    table: [usize; BEFORE + AFTER],
+    table: [usize; WORDS_BEFORE + WORDS_AFTER],
 }
 
-/// As many classes as a large program has; those beyond stay unrecorded.
+/// More classes than a large program has. Tasks of further classes are not recorded.
 const SLOTS: usize = 1 << 14;
 
 static KEYS: [AtomicUsize; SLOTS] = [const { AtomicUsize::new(0) }; SLOTS];
@@ -48,7 +53,8 @@ static CLASSES: [AtomicPtr<TaskClass>; SLOTS] =
 static ADDING: Mutex<usize> = Mutex::new(0);
 
 impl TaskClass {
-    /// The task's class; `None` when it has a copied table already (it was told before), or there is no room.
+    /// The task's class. `None` if the task has a copied table, so was recorded before, or if there
+    /// is no room for its class.
     ///
     /// # Safety
     /// `task` is a live task.
@@ -78,21 +84,21 @@ impl TaskClass {
         }
     }
 
-    /// The class of a task that has a copied table.
+    /// The class of a task with a copied table.
     ///
     /// # Safety
-    /// `table` is one of [`TaskClass::table`]'s results.
+    /// `table` is a result of [`TaskClass::table`].
     #[inline]
     pub(super) unsafe fn behind(table: *const usize) -> &'static TaskClass {
         // SAFETY: the first word of a copied table is its class, which is never freed.
-        unsafe { &*(*table.sub(BEFORE) as *const TaskClass) }
+        unsafe { &*(*table.sub(WORDS_BEFORE) as *const TaskClass) }
     }
 
     /// The copied virtual table.
     #[inline]
     pub(super) fn table(&self) -> *const usize {
-        // In bounds: a constant of the array above.
-        self.table[BEFORE..].as_ptr()
+        // In bounds: both are constants.
+        self.table[WORDS_BEFORE..].as_ptr()
     }
 }
 
@@ -100,6 +106,8 @@ fn hash(key: usize) -> usize {
     (key >> 3).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SLOTS.trailing_zeros())
 }
 
+/// Adds the class of a virtual table.
+///
 /// # Safety
 /// `table` is the virtual table of a class of tasks.
 #[cold]
@@ -110,17 +118,17 @@ unsafe fn add(table: *const usize) -> Option<&'static TaskClass> {
     let mut at = hash(key);
     loop {
         match KEYS[at].load(Ordering::Acquire) {
-            // Another thread was faster, or files were unloaded since.
+            // Another thread added it first, or files were unloaded since.
             known if known == key => {
-                // SAFETY: the caller's; a shape is never freed once stored.
+                // SAFETY: the slot has a class, and classes are never freed.
                 unsafe { renew(at, table) };
                 break;
             }
             0 if *count < SLOTS / 2 => {
                 *count += 1;
-                // SAFETY: the caller's.
+                // SAFETY: the table is that of a class of tasks.
                 let class = Box::into_raw(Box::new(unsafe { read(table) }));
-                // SAFETY: the box is leaked, and nobody else knows it yet.
+                // SAFETY: the box is leaked, and no other thread has it yet.
                 unsafe { (*class).table[0] = class as usize };
                 CLASSES[at].store(class, Ordering::Release);
                 KEYS[at].store(key, Ordering::Release);
@@ -130,16 +138,18 @@ unsafe fn add(table: *const usize) -> Option<&'static TaskClass> {
             _ => at = (at + 1) % SLOTS,
         }
     }
-    // SAFETY: never freed once stored.
+    // SAFETY: null or a class, and classes are never freed.
     unsafe { CLASSES[at].load(Ordering::Acquire).as_ref() }
 }
 
-/// The class of a virtual table where one was before: the same, unless what it says of itself differs.
+/// Reads the virtual table again, at an address where there was one before. The class stays unless
+/// the table or the name differs.
 ///
 /// # Safety
-/// As [`add`]; the place has a shape.
+/// As for [`add`]; the slot has a class.
 unsafe fn renew(at: usize, table: *const usize) {
-    // SAFETY: the caller's.
+    // SAFETY: the slot has a class, classes are never freed, and the table is that of a class of
+    // tasks.
     unsafe {
         let known = &*CLASSES[at].load(Ordering::Acquire);
         let fresh = read(table);
@@ -155,28 +165,29 @@ unsafe fn renew(at: usize, table: *const usize) {
 }
 
 /// # Safety
-/// As [`add`].
+/// As for [`add`].
 unsafe fn read(table: *const usize) -> TaskClass {
-    let mut copy = [0usize; BEFORE + AFTER];
-    // What lies behind the table's end may be anything, and unmapped from the next page on.
+    let mut copy = [0usize; WORDS_BEFORE + WORDS_AFTER];
+    // What follows the table may be anything, and may be unmapped from the next page on.
     let to_page = (PAGE - (table as usize) % PAGE) / size_of::<usize>();
-    // SAFETY: two words before and four after the address belong to every task's table; further ones up to the end of
-    // its page are readable.
+    // SAFETY: every task's table has two words before its address and four after it. Words up to
+    // the end of the page are readable.
     unsafe {
         copy[1] = *table.sub(2);
         copy[2] = *table.sub(1);
-        for n in 0..AFTER {
+        for n in 0..WORDS_AFTER {
             if n <= CANCEL || n < to_page {
-                copy[BEFORE + n] = *table.add(n);
+                copy[WORDS_BEFORE + n] = *table.add(n);
             }
         }
     }
-    copy[BEFORE + EXECUTE] = task::execute as *const () as usize;
-    copy[BEFORE + CANCEL] = task::cancel as *const () as usize;
+    copy[WORDS_BEFORE + EXECUTE] = task::execute as *const () as usize;
+    copy[WORDS_BEFORE + CANCEL] = task::cancel as *const () as usize;
     let name = if copy[2] == 0 {
         String::new()
     } else {
-        // SAFETY: the word before the address is null or a `std::type_info`: a table pointer and a name.
+        // SAFETY: the word before the address is null, or points to a `std::type_info`: a table
+        // pointer and a name.
         unsafe { CStr::from_ptr(*((copy[2] + 8) as *const *const c_char)) }
             .to_string_lossy()
             .trim_start_matches('*')
@@ -208,10 +219,11 @@ unsafe fn read(table: *const usize) -> TaskClass {
     }
 }
 
-/// The algorithm of a class of oneTBB's headers, by its mangled name, and whether its tasks are spawned by the user's lines.
+/// The algorithm that a class of oneTBB's headers belongs to, by its mangled name, and whether the
+/// user's lines spawn its tasks.
 fn algorithm_of(name: &str) -> (u8, bool) {
     let Some(class) = name.strip_prefix("N3tbb6detail").and_then(|rest| {
-        // The inner namespace (d1, d2, r1), then the class, each behind its length.
+        // The inner namespace (d1, d2, r1), then the class; each has its length in front.
         let rest = rest.strip_prefix('2')?.get(2..)?;
         let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
         let length: usize = rest[..digits].parse().ok()?;
@@ -273,7 +285,7 @@ mod tests {
             (primitive::PARALLEL_PIPELINE, false)
         );
         assert_eq!(told("6MyTask"), (primitive::TASK, true));
-        // Lengths that lie are no reason to fail.
+        // A wrong length is no reason to fail.
         assert_eq!(told("N3tbb6detail2d1999x"), (primitive::TASK, true));
         assert_eq!(told("N3tbb6detail2d1"), (primitive::TASK, true));
         assert_eq!(told("N3tbb6detail2é"), (primitive::TASK, true));

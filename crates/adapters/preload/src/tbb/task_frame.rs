@@ -1,5 +1,5 @@
-//! What runs on a thread, as a chain of frames that lie on the machine stack, innermost first: oneTBB moves whole stacks
-//! between threads, and the chain moves along.
+//! What runs on a thread: a chain of frames on the machine stack, innermost first. oneTBB moves
+//! whole stacks between threads, and the chain moves along.
 
 use std::cell::UnsafeCell;
 use std::mem::replace;
@@ -16,37 +16,38 @@ use super::{native_stack, several_workers};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FrameKind {
-    /// Of the thread, below all: its root, or nothing on a worker.
+    /// The thread's own frame below all: its root, or nothing on a worker.
     Bottom,
     /// A task runs or waits here.
     Task,
-    /// The task below is away: `task_arena::execute` takes it to wherever there is room.
+    /// The task below is away: `task_arena::execute` took it to wherever there is room.
     Away,
 }
 
 pub(super) struct TaskFrame {
     pub(super) kind: FrameKind,
-    /// What ran when this began; null for a thread's bottom, as the stack may outlive the thread it began on.
+    /// The frame below; null above a thread's bottom, because the stack may outlive the thread.
     pub(super) parent: *mut TaskFrame,
     /// Address of the task's context; 0 for none.
     pub(super) context: usize,
-    /// The scope it was created into, or 0.
+    /// The scope it was created into; 0 for none.
     pub(super) scope: u64,
-    /// That of the whole algorithm, where the task belongs to a part of one with a wait of its own; else 0.
+    /// If the task belongs to a part of an algorithm with a wait of its own: the scope of the whole
+    /// algorithm. Else 0.
     pub(super) outer: u64,
-    /// The scope it opened last, or 0.
+    /// The scope it opened last; 0 for none.
     pub(super) opened: u64,
     /// Where it was created.
     pub(super) site: u32,
-    /// Creates between the root and it.
+    /// How many tasks lie between the root and this one.
     pub(super) level: u32,
     /// [`super::task_class::TaskClass::inside`].
     pub(super) inside: bool,
-    /// What it does is left out. Null where it is recorded.
+    /// The skipped subtree that the task is in; null if the task is recorded.
     pub(super) skip: *const LeftOut,
-    /// The site of the task around that is recorded with everything inside to stand for others; 0 for none.
+    /// The site of the sampled task around it; 0 if there is none.
     pub(super) whole: u32,
-    /// What its task waits for in a call on this stack; null for nothing.
+    /// What the task waits for, in a call on this stack; null for nothing.
     pub(super) waits: *const WaitContext,
 }
 
@@ -66,8 +67,8 @@ impl TaskFrame {
         waits: ptr::null(),
     };
 
-    /// What tasks that the frame's task creates in its own context go into; those that outlive the wait of a part go
-    /// into the whole.
+    /// The scope of tasks that the frame's task creates in its own context. Tasks that outlive the
+    /// wait of a part go into the scope of the whole.
     pub(super) fn members(&self, outlives: bool) -> Scope {
         if outlives && self.outer != 0 {
             Scope {
@@ -90,18 +91,18 @@ impl TaskFrame {
 
 /// A thread's state.
 pub(super) struct ThreadState {
-    /// What it knows of calls; null until it looks for one's site.
-    pub(super) seen: *mut CallSiteCache,
-    /// Innermost frame; null before first use stands for the bottom.
+    /// Its cache of call sites; null before the first use.
+    pub(super) call_sites: *mut CallSiteCache,
+    /// The innermost frame; null stands for the bottom.
     top: *mut TaskFrame,
     bottom: TaskFrame,
     /// The bottom stands for another thread's root, which came along with a delegate.
     pub(super) guest: bool,
-    /// It was told to be a worker.
+    /// The thread was recorded as a worker.
     pub(super) worker: bool,
-    /// Where the record after the end that let the wait below go on would lie.
+    /// Where the record after the last end would go, if that end completed the wait below.
     over: *mut u8,
-    /// The stack it was born with, from its lowest address on; empty while nobody asked.
+    /// The stack it was born with; empty while nobody asked.
     native: Range<usize>,
 }
 
@@ -109,21 +110,21 @@ pub(super) struct ThreadState {
 #[repr(C)]
 pub(super) struct WaitContext {
     version: u64,
-    /// What the wait is still for.
+    /// How much the wait is still for.
     count: AtomicU64,
 }
 
-/// For what is no wait of oneTBB's: never seen to be over.
+/// Stands for a wait that is not oneTBB's. It never completes.
 pub(super) static OTHER_WAIT: WaitContext = WaitContext {
     version: 0,
     count: AtomicU64::new(1),
 };
 
 thread_local! {
-    /// No destructor, so that it can be used to the very end of a thread.
+    /// Has no destructor, so it can be used until the very end of the thread.
     static THREAD: UnsafeCell<ThreadState> = const {
         UnsafeCell::new(ThreadState {
-            seen: ptr::null_mut(),
+            call_sites: ptr::null_mut(),
             top: ptr::null_mut(),
             bottom: TaskFrame::BOTTOM,
             guest: false,
@@ -137,7 +138,8 @@ thread_local! {
 // Where a thread's state is found.
 workspan_recorder::thread_word!(Here: ThreadState, "workspan_tbb_thread");
 
-/// The calling thread's state. Asked anew after every call that may return on another thread.
+/// The calling thread's state. Must be looked up again after every call that may return on another
+/// thread.
 #[inline(always)]
 pub(super) fn current_thread() -> *mut ThreadState {
     let thread = Here::get();
@@ -155,19 +157,19 @@ fn first() -> *mut ThreadState {
 /// The calling thread ends.
 pub(crate) fn thread_ends() {
     let thread = Here::get();
-    // SAFETY: the state is this thread's, or null.
+    // SAFETY: null, or this thread's state.
     if let Some(thread) = unsafe { thread.as_mut() } {
-        call_site::thread_ends(replace(&mut thread.seen, ptr::null_mut()));
+        call_site::thread_ends(replace(&mut thread.call_sites, ptr::null_mut()));
     }
 }
 
 /// The innermost frame.
 ///
 /// # Safety
-/// `here` is the calling thread's.
+/// `thread` is the calling thread's state.
 #[inline]
 pub(super) unsafe fn top(thread: *mut ThreadState) -> *mut TaskFrame {
-    // SAFETY: the caller's.
+    // SAFETY: the state is this thread's.
     unsafe {
         let link = link(thread);
         if link.is_null() {
@@ -178,13 +180,13 @@ pub(super) unsafe fn top(thread: *mut ThreadState) -> *mut TaskFrame {
     }
 }
 
-/// The innermost frame as a [`TaskFrame::parent`].
+/// The innermost frame, as a [`TaskFrame::parent`].
 ///
 /// # Safety
-/// `here` is the calling thread's.
+/// `thread` is the calling thread's state.
 #[inline]
 pub(super) unsafe fn link(thread: *mut ThreadState) -> *mut TaskFrame {
-    // SAFETY: the caller's.
+    // SAFETY: the state is this thread's.
     unsafe {
         if stacks_may_move() {
             settle(thread);
@@ -193,7 +195,7 @@ pub(super) unsafe fn link(thread: *mut ThreadState) -> *mut TaskFrame {
     }
 }
 
-/// Whether some task was suspended: from then on threads change between stacks.
+/// Whether a task was ever suspended. From then on threads change stacks.
 static STACKS_MOVE: AtomicBool = AtomicBool::new(false);
 
 /// A task is about to be suspended.
@@ -201,20 +203,21 @@ pub(super) fn stacks_move() {
     STACKS_MOVE.store(true, Ordering::Relaxed);
 }
 
-/// Whether one was.
+/// Whether a task was ever suspended.
 #[inline]
 pub(super) fn stacks_may_move() -> bool {
     STACKS_MOVE.load(Ordering::Relaxed)
 }
 
-/// A worker whose own stack is called back leaves the stack it is on, a waiting task on it, and is at its bottom, without a
-/// call that could be seen: then the innermost frame lies on another stack, and may be gone.
+/// Notices that a worker is back on its own stack. Such a worker leaves a foreign stack, with a
+/// waiting task on it, without a call that could be seen. The innermost frame is then on that other
+/// stack, and may be gone.
 ///
 /// # Safety
-/// `here` is the calling thread's.
+/// `thread` is the calling thread's state.
 #[cold]
 unsafe fn settle(thread: *mut ThreadState) {
-    // SAFETY: the caller's; the frame is not looked into.
+    // SAFETY: the state is this thread's; the frame is only compared.
     unsafe {
         let top = (*thread).top as usize;
         if top == 0 {
@@ -234,20 +237,21 @@ unsafe fn settle(thread: *mut ThreadState) {
 /// Makes a frame's parent the innermost.
 ///
 /// # Safety
-/// `here` is the calling thread's; `parent` lives until another is put in its place.
+/// `thread` is the calling thread's state; `parent` lives until another frame replaces it.
 #[inline]
 pub(super) unsafe fn restore(thread: *mut ThreadState, parent: *mut TaskFrame) {
-    // SAFETY: the caller's.
+    // SAFETY: the state is this thread's.
     unsafe { (*thread).top = parent };
 }
 
-/// Makes a frame the innermost: a thread's bottom means that of the calling thread, as the stack may have moved.
+/// Makes a frame the innermost. Any thread's bottom means the calling thread's, because the stack
+/// may have moved.
 ///
 /// # Safety
-/// `here` is the calling thread's; `frame` lives until another is put in its place.
+/// `thread` is the calling thread's state; `frame` lives until another frame replaces it.
 #[inline]
 pub(super) unsafe fn set_top(thread: *mut ThreadState, frame: *mut TaskFrame) {
-    // SAFETY: the caller's.
+    // SAFETY: the state is this thread's, and the frame is alive.
     unsafe {
         (*thread).top = if (*frame).kind == FrameKind::Bottom {
             ptr::null_mut()
@@ -257,7 +261,7 @@ pub(super) unsafe fn set_top(thread: *mut ThreadState, frame: *mut TaskFrame) {
     }
 }
 
-/// What a thread's bottom was before another's root came to it.
+/// What a thread's bottom was before another thread's root came to it.
 pub(super) struct Guest {
     at: *mut ThreadState,
     before: bool,
@@ -265,12 +269,13 @@ pub(super) struct Guest {
 }
 
 impl Guest {
-    /// The task of `frame` goes on here: where that is a root, it is what the bottom stands for, and it waits for nothing.
+    /// The task of `frame` goes on here. If it is a root, the bottom stands for it and waits for
+    /// nothing.
     ///
     /// # Safety
-    /// `here` is the calling thread's, `frame` live.
+    /// `thread` is the calling thread's state, and `frame` is alive.
     pub(super) unsafe fn enter(thread: *mut ThreadState, frame: *mut TaskFrame) -> Option<Guest> {
-        // SAFETY: the caller's.
+        // SAFETY: the state is this thread's, and the frame is alive.
         unsafe {
             ((*frame).kind == FrameKind::Bottom).then(|| Guest {
                 at: thread,
@@ -280,15 +285,16 @@ impl Guest {
         }
     }
 
-    /// It goes away. One that was suspended and came back on another thread leaves nothing there.
+    /// The guest goes away. If it was suspended and came back on another thread, nothing is
+    /// restored there.
     ///
     /// # Safety
-    /// `here` is the calling thread's.
+    /// `thread` is the calling thread's state.
     pub(super) unsafe fn leave(self, thread: *mut ThreadState) {
         if self.at != thread {
             return;
         }
-        // SAFETY: the caller's.
+        // SAFETY: the state is this thread's.
         unsafe {
             (*thread).guest = self.before;
             (*thread).bottom.waits = self.waits;
@@ -296,17 +302,17 @@ impl Guest {
     }
 }
 
-/// Whether the records of the calling thread have a current task, which is the frame's.
+/// Whether the thread's records have a current task, which is that of the frame.
 ///
 /// # Safety
-/// `h` is the calling thread's live handle, `frame` its innermost.
+/// `frame` is the thread's innermost.
 #[inline]
 pub(super) unsafe fn has_task(h: LiveHandle, frame: *mut TaskFrame) -> bool {
-    // SAFETY: the caller's.
+    // SAFETY: the innermost frame is alive.
     unsafe {
         match (*frame).kind {
             FrameKind::Task => true,
-            // A root that waits is not what calls from its thread.
+            // While a root waits, a call from its thread is not the root's.
             FrameKind::Bottom => {
                 (*frame).waits.is_null() && ((*current_thread()).guest || super::has_root(h))
             }
@@ -315,17 +321,18 @@ pub(super) unsafe fn has_task(h: LiveHandle, frame: *mut TaskFrame) -> bool {
     }
 }
 
-/// A task's end was told, at the handle's last time; its frame is gone. Where no other thread runs tasks and the wait below has nothing
-/// left to wait for, its task goes on at that time: between the two there is nothing but the way out of libtbb.
+/// A task has ended at the time of the thread's last record, and its frame is gone. If no other
+/// thread runs tasks and the wait below has nothing left to wait for, the waiting task goes on at
+/// that time. The only thing in between is the way out of libtbb.
 ///
 /// # Safety
-/// `h` and `here` are the calling thread's.
+/// `thread` is the calling thread's state.
 #[inline]
 pub(super) unsafe fn ended(h: LiveHandle, thread: *mut ThreadState) {
     if several_workers() {
         return;
     }
-    // SAFETY: a wait's context lives until the wait is over, which takes it out of its frame.
+    // SAFETY: a wait's context lives until the wait is over, and then leaves its frame.
     unsafe {
         if let Some(waits) = (*top(thread)).waits.as_ref()
             && waits.count.load(Ordering::Relaxed) == 0
@@ -335,13 +342,13 @@ pub(super) unsafe fn ended(h: LiveHandle, thread: *mut ThreadState) {
     }
 }
 
-/// The wait of the innermost frame is over. Whether it was by the thread's last record, an end.
+/// The wait of the innermost frame is over. True if the thread's last record, an end, completed it.
 ///
 /// # Safety
-/// As [`ended`].
+/// As for [`ended`].
 #[inline]
 pub(super) unsafe fn went_on(h: LiveHandle, thread: *mut ThreadState) -> bool {
-    // SAFETY: the caller's.
+    // SAFETY: the state is this thread's.
     unsafe {
         let over = replace(&mut (*thread).over, ptr::null_mut());
         over == h.cursor() && !several_workers()

@@ -1,4 +1,4 @@
-//! Waits: each opens or closes the scope of the context it waits for.
+//! Waits. Each opens or closes the scope of the context that it waits for.
 
 use std::ffi::c_void;
 
@@ -14,13 +14,13 @@ use super::task_frame::{
 };
 use super::{become_worker, context, next_symbol};
 
-/// The frame's task goes on when the real wait has returned or thrown.
+/// Lets the frame's task go on when libtbb's wait has returned or thrown.
 struct Waiting {
     frame: *mut TaskFrame,
     context: usize,
-    /// What was waited for, to be closed in the context; 0 for nothing.
+    /// The scope that was waited for, to be removed from the context; 0 for none.
     scope: u64,
-    /// Where its task stopped, if a wait was told.
+    /// Where the task stopped, if a wait was recorded.
     stop: Option<Stop>,
 }
 
@@ -29,8 +29,8 @@ impl Drop for Waiting {
     fn drop(&mut self) {
         // SAFETY: this callback alone uses the handle.
         let h = unsafe { LiveHandle::current() };
-        // SAFETY: the frame encloses the wait; the stack may have moved to another thread, whose handle and state
-        // these are; the context outlives the wait.
+        // SAFETY: the frame encloses the wait, and the context outlives it. The stack may have
+        // moved, so the state is looked up now.
         unsafe {
             let thread = current_thread();
             set_top(thread, self.frame);
@@ -54,14 +54,14 @@ impl Drop for Waiting {
 /// `r1::wait(wait context, context)`.
 ///
 /// # Safety
-/// As oneTBB's; the last two say where the call was made.
+/// As for oneTBB's function; the last two arguments locate the call.
 pub(super) unsafe extern "C-unwind" fn wait(
     waited: *mut c_void,
     context: usize,
     from: usize,
     sp: usize,
 ) {
-    // SAFETY: the caller's; the state is this thread's.
+    // SAFETY: the arguments of the call; the state is this thread's.
     unsafe {
         if let Some(subtree) = budget::waiting(link(current_thread()), context) {
             return subtree
@@ -71,10 +71,11 @@ pub(super) unsafe extern "C-unwind" fn wait(
     }
 }
 
-/// The same where the wait is not left out. Of its own, as what is waited for often runs on the same stack.
+/// [`wait`] if the wait is not skipped. It is a function of its own, because the tasks that are
+/// waited for often run on the same stack.
 ///
 /// # Safety
-/// As [`wait`].
+/// As for [`wait`].
 #[inline(never)]
 unsafe extern "C-unwind" fn wait_recorded(
     waited: *mut c_void,
@@ -82,15 +83,15 @@ unsafe extern "C-unwind" fn wait_recorded(
     from: usize,
     sp: usize,
 ) {
-    // SAFETY: the entry point hands on what its call has.
+    // SAFETY: the entry point passes the registers of its call.
     let next = next_symbol::WAIT.get(unsafe { call_site::returns_to(from, sp) });
-    // SAFETY: this callback alone uses the handle.
+    // SAFETY: not used after libtbb's wait, which may return on another thread.
     let h = unsafe { LiveHandle::current() };
     let Some(h) = h else {
-        // SAFETY: the caller's.
+        // SAFETY: the arguments of the call.
         return unsafe { next(waited, context) };
     };
-    // SAFETY: the caller's; the handle is this thread's.
+    // SAFETY: the arguments of the call; the state is this thread's.
     unsafe {
         let thread = current_thread();
         let frame = top(thread);
@@ -109,7 +110,7 @@ unsafe extern "C-unwind" fn wait_recorded(
         } else {
             0
         };
-        // A task of the context itself waits for what it created: the scope is somebody else's to wait for.
+        // A task of the context waits for its own children only: somebody else waits for the scope.
         let children =
             scope == 0 && (open != 0 || (*frame).is_in(context) || context::inside(context) != 0);
         if children {
@@ -127,10 +128,10 @@ unsafe extern "C-unwind" fn wait_recorded(
     }
 }
 
-/// Whether a task that runs on this stack, from the frame outwards, is a member of the scope.
+/// Whether a task on this stack, from the frame outwards, is a member of the scope.
 ///
 /// # Safety
-/// `frame` is a live chain.
+/// `frame` is the front of a live chain.
 unsafe fn is_inside(mut frame: *mut TaskFrame, scope: u64) -> bool {
     // SAFETY: parents outlive their children.
     unsafe {
@@ -138,7 +139,7 @@ unsafe fn is_inside(mut frame: *mut TaskFrame, scope: u64) -> bool {
             if (*frame).scope == scope {
                 return true;
             }
-            // What it opened itself it may wait for.
+            // A task may wait for a scope that it opened itself.
             if (*frame).opened == scope {
                 return false;
             }
@@ -151,7 +152,7 @@ unsafe fn is_inside(mut frame: *mut TaskFrame, scope: u64) -> bool {
 /// `r1::execute_and_wait(task, its context, wait context, context waited for)`.
 ///
 /// # Safety
-/// As [`wait`].
+/// As for [`wait`].
 pub(super) unsafe extern "C-unwind" fn execute_and_wait(
     task: *mut Task,
     task_context: usize,
@@ -160,15 +161,15 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
     from: usize,
     sp: usize,
 ) {
-    // SAFETY: the entry point hands on what its call has.
+    // SAFETY: the entry point passes the registers of its call.
     let next = next_symbol::EXECUTE_AND_WAIT.get(unsafe { call_site::returns_to(from, sp) });
-    // SAFETY: this callback alone uses the handle.
+    // SAFETY: not used after libtbb's wait, which may return on another thread.
     let h = unsafe { LiveHandle::current() };
     let Some(h) = h else {
-        // SAFETY: the caller's.
+        // SAFETY: the arguments of the call.
         return unsafe { next(task, task_context, waited, context) };
     };
-    // SAFETY: the caller's; the handle is this thread's.
+    // SAFETY: the arguments of the call; the state is this thread's.
     unsafe {
         let thread = current_thread();
         let frame = top(thread);
@@ -196,7 +197,7 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
             call_site::site(Call::made(from, sp), class, class.primitive)
         };
         let open = context::scope(context);
-        // What this task spawned into the context before is waited for here too.
+        // This waits for tasks too that the current task spawned into the context before.
         let scope = if open != 0 && open == (*frame).opened {
             open
         } else {
@@ -206,7 +207,7 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
             }
             fresh
         };
-        // A part of an algorithm that runs in the same context.
+        // The scope of the whole, if this is a part of an algorithm that runs in the same context.
         let outer = match ((*frame).is_in(task_context), (*frame).outer) {
             (false, _) => 0,
             (true, 0) => (*frame).scope,
@@ -227,10 +228,11 @@ pub(super) unsafe extern "C-unwind" fn execute_and_wait(
     }
 }
 
-/// `r1::parallel_pipeline(context, tokens, filters)`: its stages are spawned by libtbb, for this call.
+/// `r1::parallel_pipeline(context, tokens, filters)`: libtbb spawns the stages on behalf of this
+/// call.
 ///
 /// # Safety
-/// As [`wait`].
+/// As for [`wait`].
 pub(super) unsafe extern "C-unwind" fn pipeline(
     context: usize,
     tokens: usize,
@@ -238,17 +240,17 @@ pub(super) unsafe extern "C-unwind" fn pipeline(
     from: usize,
     sp: usize,
 ) {
-    /// Puts back what stood there before, after an exception too.
+    /// Restores what stood in before, after an exception too.
     struct Before(call_site::CallChain);
     impl Drop for Before {
         fn drop(&mut self) {
             call_site::stand_in_again(self.0);
         }
     }
-    // SAFETY: the entry point hands on what its call has.
+    // SAFETY: the entry point passes the registers of its call.
     let call = unsafe { Call::made(from, sp) };
     let before = Before(call_site::stand_in(call));
-    // SAFETY: the caller's.
+    // SAFETY: the arguments of the call.
     unsafe { next_symbol::PIPELINE.get(call_site::returns_to(from, sp))(context, tokens, filters) };
     drop(before);
 }
