@@ -1,4 +1,4 @@
-//! `broadcast` and `spawn_broadcast`: one task a worker, which nobody else may take.
+//! `broadcast` and `spawn_broadcast`: one task for each worker, which no other worker may take.
 
 use crate::recording::{recorded_thread, RecordedThread};
 use crate::scope::OpenScope;
@@ -9,7 +9,7 @@ use rayon_core_real as real;
 use rayon_core_real::BroadcastContext;
 use std::panic::Location;
 
-/// As [`rayon_core_real::broadcast`].
+/// [`rayon_core_real::broadcast`], recorded.
 #[track_caller]
 pub fn broadcast<OP, R>(op: OP) -> Vec<R>
 where
@@ -24,7 +24,7 @@ where
     real::broadcast(body(first, op))
 }
 
-/// As [`rayon_core_real::spawn_broadcast`].
+/// [`rayon_core_real::spawn_broadcast`], recorded.
 #[track_caller]
 pub fn spawn_broadcast<OP>(op: OP)
 where
@@ -38,7 +38,8 @@ where
     real::spawn_broadcast(body(first, op));
 }
 
-/// Records the creation of one task for each of `workers`, and that the caller waits for them until the scope is dropped.
+/// Records that one task is created for each of `workers`, and that the caller waits for them until
+/// the scope is dropped.
 pub(crate) fn waited_for<OP>(
     thread: RecordedThread,
     location: &'static Location<'static>,
@@ -51,7 +52,7 @@ pub(crate) fn waited_for<OP>(
     (first, open)
 }
 
-/// Records the creation of one task for each of `workers` that nobody waits for.
+/// Records that one task is created for each of `workers`. Nobody waits for them.
 pub(crate) fn detached<OP>(
     thread: RecordedThread,
     location: &'static Location<'static>,
@@ -61,7 +62,7 @@ pub(crate) fn detached<OP>(
     thread.create_many(task, create::DETACHED, None, workers)
 }
 
-/// What the real broadcast is given; worker i runs the child i after `first`.
+/// The closure for the real broadcast. Worker i runs the i-th child after `first`.
 pub(crate) fn body<R, OP>(first: Child, op: OP) -> impl Fn(BroadcastContext<'_>) -> R
 where
     OP: Fn(BroadcastContext<'_>) -> R,

@@ -1,10 +1,11 @@
-//! Where a call stands.
+//! The site of a call.
 //!
-//! A call from the user's code is its source position, which `#[track_caller]` gives for nothing. A call from inside
-//! the crate rayon is a parallel iterator's or a sort's, all from the same few positions. Those that go on splitting
-//! what their task is about inherit its site; the first of each kind in a task is what the user called, and takes
-//! the call stack down to where its task began. When that shows no frame of the user's (the task was stolen, or
-//! begins in rayon), the task's own site counts; it is the stack's last entry ([`INHERITED`]).
+//! For a call from the user's code that is the source position, which `#[track_caller]` gives for
+//! nothing. Calls from inside the crate rayon are those of parallel iterators and sorts, all from
+//! the same few positions. Calls that go on splitting what their task is about inherit the task's
+//! site. The first of each kind in a task is what the user called: its site is the call stack down
+//! to where its task began. If that shows no user code (the task was stolen, or begins in rayon),
+//! the task's own site counts. It is the stack's last entry ([`INHERITED`]).
 
 use crate::front::INHERITED;
 use crate::recording::{RecordedThread, POSITIONS};
@@ -16,10 +17,11 @@ use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-/// Bit of a cached site that says: not a site, take the call stack.
+/// A bit of a cached site: there is no site, take the call stack.
 const TAKE_STACK: u32 = 1 << 31;
 
-/// Tells monomorphs of one call apart, and primitives that share a position: closures' type and primitive in one number.
+/// A number for a closure type and a primitive. It tells monomorphs of one call apart, and
+/// primitives that share a position.
 #[inline(always)]
 pub(crate) fn key<T>(primitive: u8) -> u64 {
     trait Number {
@@ -40,13 +42,13 @@ pub(crate) fn key<T>(primitive: u8) -> u64 {
     }
     let marker = PhantomData::<T>;
     let any: &dyn Number = &marker;
-    // SAFETY: only the lifetime in the type of the trait object changes, and the method reads nothing through it:
-    // types that differ in lifetimes alone have one number, which is all that is asked here.
+    // SAFETY: only a lifetime in the type of the trait object changes, and the method reads nothing
+    // through it. Types that differ in lifetimes alone get one number, which is right here.
     let any: &(dyn Number + 'static) = unsafe { core::mem::transmute(any) };
     any.number() ^ (u64::from(primitive) << 56)
 }
 
-/// Keeps what a `TypeId` hashes to: bits of it that are well mixed already.
+/// A hasher that keeps what a `TypeId` passes to it: bits that are well mixed already.
 struct Low(u64);
 
 impl Hasher for Low {
@@ -65,7 +67,7 @@ impl Hasher for Low {
 }
 
 impl RecordedThread {
-    /// What a task created by the call at `location`, with closures of type `T`, will be.
+    /// The task that the call at `location`, with closures of type `T`, will create.
     #[inline(always)]
     pub(crate) fn task_of<T>(&self, location: &'static Location<'static>, primitive: u8) -> Task {
         let key = key::<T>(primitive);
@@ -87,7 +89,7 @@ impl RecordedThread {
     /// The site of the call at `location`.
     #[inline(never)]
     pub(crate) fn find_site(&self, location: &'static Location<'static>, primitive: u8) -> u32 {
-        // Locations are aligned to 8, primitives are less: the sum is one to one.
+        // Locations are aligned to 8 and primitives are less than 8, so the sum is unique.
         let name = location as *const Location<'_> as usize + usize::from(primitive);
         let cell = &self.state().positions[(name >> 3 ^ name >> 9) % POSITIONS];
         let (known, mut site) = cell.get();
@@ -135,7 +137,8 @@ impl RecordedThread {
     }
 }
 
-/// Whether a source file is one of the crate rayon: in a folder `rayon-1.2.3`, or `rayon` with `src` in it.
+/// Whether a source file belongs to the crate rayon: in a folder `rayon-1.2.3`, or `rayon` with
+/// `src` in it.
 pub(crate) fn is_rayons_own(file: &str) -> bool {
     let mut parts = file.split(['/', '\\']).peekable();
     while let Some(part) = parts.next() {
@@ -149,7 +152,7 @@ pub(crate) fn is_rayons_own(file: &str) -> bool {
     false
 }
 
-/// A call stack that has its site.
+/// A call stack whose site is known.
 struct KnownStack {
     hash: u64,
     location: usize,
@@ -160,14 +163,14 @@ struct KnownStack {
 }
 
 const BUCKETS: usize = 512;
-/// Beyond so many stacks the recorder is asked each time: what is kept here is never given back.
+/// Further stacks are passed to the recorder each time, because entries here are never freed.
 const MAX_KNOWN_STACKS: usize = 1 << 15;
 
 static KNOWN_STACKS: [AtomicPtr<KnownStack>; BUCKETS] =
     [const { AtomicPtr::new(core::ptr::null_mut()) }; BUCKETS];
 static KNOWN_STACK_COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// Looks the stack up among those seen in this process; `ask` for a new one.
+/// Looks up a stack among those seen in this process; `ask` gets the site of a new one.
 fn intern_stack(
     frames: &[usize],
     location: &Location<'_>,
@@ -183,7 +186,7 @@ fn intern_stack(
     }
     let bucket = &KNOWN_STACKS[(hash >> 7) as usize % BUCKETS];
     let mut at = bucket.load(Ordering::Acquire) as *const KnownStack;
-    // SAFETY: entries are published whole, do not change after that, and are never freed.
+    // SAFETY: entries are complete when they are published, do not change, and are never freed.
     while let Some(known) = unsafe { at.as_ref() } {
         let same = known.hash == hash && known.location == location && known.primitive == primitive;
         if same && *known.frames == *frames {
@@ -202,12 +205,12 @@ fn intern_stack(
             site,
             next: head,
         }));
-        // Two threads may both add the same stack: the recorder gave both the same site.
+        // Two threads may both add the same stack; the recorder gave both the same site.
         while let Err(now) =
             bucket.compare_exchange_weak(head, known, Ordering::AcqRel, Ordering::Acquire)
         {
             head = now;
-            // SAFETY: not published yet, so still ours.
+            // SAFETY: not published yet, so only this thread has it.
             unsafe { (*known).next = head };
         }
     }

@@ -1,5 +1,6 @@
-//! A task that goes on on a worker: `install`, and blocking calls from outside the pool. The task yields on the calling
-//! thread, goes on on the worker, leaves it at the end and resumes where it came from.
+//! Takes the current task to a worker: `install`, and blocking calls from outside the pool. The
+//! task yields on the calling thread, goes on on the worker, leaves it at the end and resumes where
+//! it came from.
 
 use crate::recording::RecordedThread;
 use crate::task::{TaskFrame, Shared, Task};
@@ -8,12 +9,12 @@ use crate::wire::Kind;
 use rayon_core_real as real;
 use std::ptr;
 
-/// What takes a call to a worker and blocks until it has returned.
+/// Takes a call to a worker and blocks until it has returned.
 pub(crate) trait Carrier {
     fn carry<R: Send>(self, body: impl FnOnce() -> R + Send) -> R;
 }
 
-/// To the global pool. (A call that is on a worker already would just go on there.)
+/// The global pool. (A call from one of its workers would just go on there.)
 pub(crate) struct GlobalPool;
 
 impl Carrier for GlobalPool {
@@ -28,13 +29,13 @@ impl Carrier for &real::ThreadPool {
     }
 }
 
-/// The caller's side.
+/// The task on the caller's thread, while it is on the worker.
 struct YieldedTask {
     thread: RecordedThread,
     name: (u32, u64),
     task: Task,
     site: u32,
-    /// An unrecorded subtree goes on when the task is back.
+    /// A skipped subtree goes on when the task is back.
     _paused: Paused,
 }
 
@@ -64,11 +65,11 @@ pub(crate) fn run_on_worker<R: Send>(
     };
     let shared = Shared::new(&away);
     carrier.carry(move || {
-        // SAFETY: the caller blocks until this has returned.
+        // SAFETY: the caller blocks until this closure has returned.
         let away = unsafe { shared.get() };
         let mut frame = TaskFrame::empty();
-        // Where the stack names nobody's code, what is called on the worker stands for the call that went there; and it goes on
-        // with no call made before.
+        // If a call stack on the worker shows no user code, the caller's site counts. The task has
+        // made no call before.
         let task = Task {
             site: away.site,
             location: ptr::null(),

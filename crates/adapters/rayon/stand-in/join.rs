@@ -1,8 +1,8 @@
-//! `join` and `join_context`, which parallel iterators and sorts are made of.
+//! `join` and `join_context`, of which parallel iterators and sorts are made.
 //!
-//! Three clock reads when nothing is stolen: entry, a's end, b's end. A Rayon join runs a at once on this thread, then b
-//! unless somebody has taken it; `migrated()` tells b which it was, so no state is shared with a thief but what is fixed
-//! at entry.
+//! An unstolen join reads the clock three times: at its entry, at a's end and at b's end. Rayon
+//! runs a at once on this thread, then b unless somebody has taken it. `migrated()` tells b which
+//! it was. So a thief shares nothing with this thread but what is fixed at the entry.
 
 use crate::budget::Choice;
 use crate::handed_on::handed_on;
@@ -18,7 +18,7 @@ use std::cell::Cell;
 use std::panic::Location;
 use std::ptr;
 
-/// As [`rayon_core_real::join`].
+/// [`rayon_core_real::join`], recorded.
 #[track_caller]
 #[inline]
 pub fn join<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
@@ -31,7 +31,7 @@ where
     join_at(Location::caller(), oper_a, oper_b)
 }
 
-/// The join that stands at `location`.
+/// The join of a call at `location`.
 #[inline]
 pub(crate) fn join_at<RA: Send, RB: Send>(
     location: &'static Location<'static>,
@@ -41,7 +41,7 @@ pub(crate) fn join_at<RA: Send, RB: Send>(
     join_context_at(location, |_| oper_a(), |_| oper_b())
 }
 
-/// As [`rayon_core_real::join_context`].
+/// [`rayon_core_real::join_context`], recorded.
 #[track_caller]
 #[inline]
 pub fn join_context<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
@@ -60,7 +60,7 @@ fn join_context_at<RA: Send, RB: Send>(
     oper_a: impl FnOnce(FnContext) -> RA + Send,
     oper_b: impl FnOnce(FnContext) -> RB + Send,
 ) -> (RA, RB) {
-    // A test and a call, so that the functions around it are inlined as over the real crate.
+    // Only a test and a call, so that the functions around it are inlined as with the real crate.
     let subtree = skipped();
     if subtree.is_null() {
         recorded(location, oper_a, oper_b)
@@ -69,7 +69,8 @@ fn join_context_at<RA: Send, RB: Send>(
     }
 }
 
-/// Of its own, and with everything that does not depend on the closures out of it: it is compiled for every pair of them.
+/// A function of its own, with everything outside that does not depend on the closures: it is
+/// compiled for every pair of them.
 #[inline(never)]
 fn recorded<A, B, RA, RB>(
     location: &'static Location<'static>,
@@ -100,7 +101,7 @@ where
     }
 }
 
-/// The join of a thread outside every pool: its task goes on on a worker and joins there.
+/// The join of a thread outside every pool. Its task goes on on a worker and joins there.
 #[cold]
 #[inline(never)]
 fn from_outside<RA: Send, RB: Send>(
@@ -112,7 +113,7 @@ fn from_outside<RA: Send, RB: Send>(
     ensure_global_pool(caller);
     install::run_on_worker(caller, task.site, install::GlobalPool, move || match recorded_thread() {
         Some(thread) => on_worker(thread, task, true, oper_a, oper_b),
-        // A worker that the recorder has no room for.
+        // The recorder has no room for this worker.
         None => real::join_context(oper_a, oper_b),
     })
 }
@@ -120,7 +121,7 @@ fn from_outside<RA: Send, RB: Send>(
 /// The context that both closures of an injected join get.
 fn injected() -> FnContext {
     const { assert!(size_of::<FnContext>() == 1) };
-    // SAFETY: the type's one field that takes room is a `bool` (rayon-core 1.12 and 1.13).
+    // SAFETY: the only field of non-zero size is a `bool` (rayon-core 1.12 and 1.13).
     unsafe { core::mem::transmute::<bool, FnContext>(true) }
 }
 
@@ -129,13 +130,13 @@ struct JoinFrame {
     thread: RecordedThread,
     /// The task that joins.
     parent: *const Task,
-    /// What both children are.
+    /// The task that both children will be.
     task: Task,
-    /// b; a has the number after it.
+    /// b's number; a has the next.
     b: (u32, u64),
-    /// Where the next record would go after a's end, if nothing else is written.
+    /// Where the next record goes after a's end, if nothing else is written.
     after_a: Cell<*mut u8>,
-    /// The joining task has gone on already, with b's end.
+    /// The joining task has gone on, together with b's end.
     resumed: Cell<bool>,
 }
 
@@ -155,13 +156,13 @@ impl JoinFrame {
         }
     }
 
-    /// a begins, or b on the joining thread: on top of this frame.
+    /// a begins on top of this frame; or b, on the joining thread.
     #[inline(always)]
     fn enter(&self) {
         self.thread.state().task.set(&self.task);
     }
 
-    /// b begins in its turn on the joining thread.
+    /// b begins on the joining thread.
     #[inline(always)]
     fn next(&self) {
         if self.thread.cursor() == self.after_a.get() {
@@ -183,7 +184,7 @@ impl Drop for JoinFrame {
     }
 }
 
-/// While a runs.
+/// Exists while a runs.
 struct RunningA<'a>(&'a JoinFrame);
 
 impl Drop for RunningA<'_> {
@@ -196,7 +197,7 @@ impl Drop for RunningA<'_> {
     }
 }
 
-/// While b runs on the joining thread.
+/// Exists while b runs on the joining thread.
 struct RunningB<'a>(&'a JoinFrame);
 
 impl Drop for RunningB<'_> {
@@ -234,7 +235,7 @@ fn on_worker<RA: Send, RB: Send>(
             let call = unsafe { shared.get() };
             let mut frame = TaskFrame::empty();
             let _running = if context.migrated() {
-                // What is read of `call` has not changed since before b could be taken.
+                // These fields have not changed since before b could be taken.
                 frame.begin(Child {
                     name: call.b,
                     task: call.task,

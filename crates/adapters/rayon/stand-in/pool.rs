@@ -1,4 +1,4 @@
-//! Thread pools. A pool has a number in the trace when it was built while recording.
+//! Thread pools. A pool that is built while recording has a number in the trace.
 
 use crate::broadcast;
 use crate::install;
@@ -16,23 +16,23 @@ use std::error::Error;
 use std::fmt;
 use std::panic::Location;
 
-/// As [`rayon_core_real::current_num_threads`].
+/// [`rayon_core_real::current_num_threads`], recorded.
 pub fn current_num_threads() -> usize {
-    // Outside a pool this starts the global one.
+    // Outside a pool this call starts the global one.
     if let Some(thread) = recorded_thread() {
         ensure_global_pool(thread);
     }
     real::current_num_threads()
 }
 
-/// As [`rayon_core_real::ThreadPool`].
+/// [`rayon_core_real::ThreadPool`], recorded.
 pub struct ThreadPool {
     real: real::ThreadPool,
     number: Option<u32>,
 }
 
 impl ThreadPool {
-    /// As the real one's.
+    /// The same as in the real crate.
     #[deprecated(note = "Use `ThreadPoolBuilder::build`")]
     #[allow(deprecated)]
     #[track_caller]
@@ -51,7 +51,7 @@ impl ThreadPool {
         ThreadPool { real, number }
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn install<OP, R>(&self, op: OP) -> R
     where
@@ -61,12 +61,13 @@ impl ThreadPool {
         self.run_inside(Location::caller(), op)
     }
 
-    /// The calling thread, recorded, when it is not one of this pool's: then a call here takes its task to a worker.
+    /// The calling thread, if it is recorded and not in this pool. A call then takes its task to a
+    /// worker.
     fn outside_caller(&self) -> Option<RecordedThread> {
         recorded_thread().filter(|_| self.real.current_thread_index().is_none())
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
     where
@@ -81,25 +82,25 @@ impl ThreadPool {
         self.real.broadcast(broadcast::body(first, op))
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[inline]
     pub fn current_num_threads(&self) -> usize {
         self.real.current_num_threads()
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[inline]
     pub fn current_thread_index(&self) -> Option<usize> {
         self.real.current_thread_index()
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[inline]
     pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
         self.real.current_thread_has_pending_tasks()
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn join<A, B, RA, RB>(&self, oper_a: A, oper_b: B) -> (RA, RB)
     where
@@ -112,7 +113,7 @@ impl ThreadPool {
         self.run_inside(location, move || join::join_at(location, oper_a, oper_b))
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn scope<'scope, OP, R>(&self, op: OP) -> R
     where
@@ -123,7 +124,7 @@ impl ThreadPool {
         self.run_inside(location, move || scope::scope_at(location, op))
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
@@ -134,7 +135,7 @@ impl ThreadPool {
         self.run_inside(location, move || scope::scope_fifo_at(location, op))
     }
 
-    /// A blocking call into this pool: on one of its workers when the caller is none.
+    /// A blocking call into this pool. It runs on one of the workers if the caller is not one.
     fn run_inside<OP, R>(&self, location: &'static Location<'static>, op: OP) -> R
     where
         OP: FnOnce() -> R + Send,
@@ -149,7 +150,7 @@ impl ThreadPool {
         }
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn in_place_scope<'scope, OP, R>(&self, op: OP) -> R
     where
@@ -158,7 +159,7 @@ impl ThreadPool {
         scope::in_place_scope_at(Location::caller(), Some(&self.real), op)
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn in_place_scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
@@ -167,7 +168,7 @@ impl ThreadPool {
         scope::in_place_scope_fifo_at(Location::caller(), Some(&self.real), op)
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn spawn<OP>(&self, op: OP)
     where
@@ -182,7 +183,7 @@ impl ThreadPool {
         }
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn spawn_fifo<OP>(&self, op: OP)
     where
@@ -197,7 +198,7 @@ impl ThreadPool {
         }
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn spawn_broadcast<OP>(&self, op: OP)
     where
@@ -210,13 +211,13 @@ impl ThreadPool {
         self.real.spawn_broadcast(broadcast::body(first, op));
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn yield_now(&self) -> Option<Yield> {
         yield_now::record_yield(Location::caller(), || self.real.yield_now())
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn yield_local(&self) -> Option<Yield> {
         yield_now::record_yield(Location::caller(), || self.real.yield_local())

@@ -1,11 +1,14 @@
-//! What the real crate's scheduler tells, on the worker that it is about: steals, failed attempts, sleep.
+//! What the real crate's scheduler reports, on the worker concerned: steals, failed attempts and
+//! sleep.
 //!
-//! A steal is told before the job runs, and a job does not say which task it is. So it is kept until a task begins on this
-//! thread, which is at once, and written before that task's begin, with the time at which it was told. Jobs come from the
-//! deque of the worker that created their tasks: a task of another creator is not the one that was stolen.
+//! A steal is reported before the job runs, and a job does not say which task it is. So the steal
+//! is kept until a task begins on this thread, which is at once. It is written before that task's
+//! begin, with the time of the report. Jobs come from the deque of the worker that created their
+//! tasks. If the task has another creator, it is not the one that was stolen.
 //!
-//! A thief without luck tries many times a microsecond. Of the attempts that fail in a row, from when the worker ran out
-//! of jobs or woke, the 1st, 2nd, 4th, 8th, … are written: n records stand for 2^(n-1) to 2^n - 1 attempts.
+//! A thief without luck tries many times a microsecond. Of the failed attempts in a row, since the
+//! worker ran out of jobs or woke, the 1st, 2nd, 4th, 8th, … are written: n records stand for
+//! 2^(n-1) to 2^n - 1 attempts.
 
 use crate::recording::{recorded_thread, RecordedThread};
 use crate::wire::Kind;
@@ -21,7 +24,7 @@ static HOOKS: Hooks = Hooks {
     waited,
 };
 
-/// Listens from now on.
+/// Installs the hooks.
 pub(crate) fn install() {
     set(&HOOKS);
 }
@@ -45,7 +48,7 @@ fn missed(victim: usize) {
 fn idle() {
     if let Some(thread) = recorded_thread() {
         thread.state().missed.set(0);
-        // Whatever was stolen before was no task of a recorded thread.
+        // What was stolen before was not a task of a recorded thread.
         thread.state().stolen.set((0, 0));
     }
 }
@@ -76,8 +79,8 @@ fn waited() {
 }
 
 impl RecordedThread {
-    /// A part of an unrecorded subtree of that thread is about to begin here, as this thread's next task: if a job was stolen there, it was
-    /// this one.
+    /// A part of a skipped subtree of thread `of` is about to begin here, as this thread's next
+    /// task. If a job was stolen from that thread, it was this one.
     pub(crate) fn stolen_part(&self, of: u32) {
         let (victim, time) = self.state().stolen.replace((0, 0));
         let victim = match victim {
@@ -96,14 +99,14 @@ impl RecordedThread {
         }
     }
 
-    /// The number of the thread that is that worker of this thread's pool, + 1; 0 when it is not known.
+    /// The thread number + 1 of a worker of this thread's pool; 0 if it is unknown.
     fn worker_thread(&self, index: usize) -> u32 {
         let pool = self.state().pool.get();
         // SAFETY: null, or this thread's share of its pool, which only this thread gives up.
         unsafe { pool.as_ref() }.map_or(0, |pool| pool.thread(index))
     }
 
-    /// The task of that name is about to begin here: if it is what was stolen, the steal is written.
+    /// The task of that name is about to begin here. If it was stolen, the steal is written.
     #[inline(always)]
     pub(crate) fn stolen_begins(&self, task: (u32, u64)) {
         let (victim, time) = self.state().stolen.get();
@@ -120,7 +123,7 @@ impl RecordedThread {
         if victim != 0 && victim != task.0 + 1 {
             return;
         }
-        // What waits below on this stack; a task in a yield does not wait.
+        // A leapfrogging steal: a task waits below on this stack. A task in a yield does not wait.
         let leap = !self.state().task.get().is_null() && self.state().yielding.get() == 0;
         let operands = [
             u64::from(task.0) + 1,

@@ -1,4 +1,5 @@
-//! Scopes: group scopes of the task that opens them. Whoever spawns into one, from whatever task, creates a member.
+//! Scopes. Each is a group scope of the task that opens it. Every spawn into it, from whatever
+//! task, creates a member.
 
 use crate::install;
 use crate::recording::{recorded_thread, RecordedThread};
@@ -19,8 +20,8 @@ pub(crate) struct ScopeId {
     pub(crate) number: u64,
 }
 
-/// A real scope, by address: it lives until every closure that has seen it has returned, and closures see it only by
-/// a reference that they cannot keep.
+/// A real scope, by address. It lives until every closure that has seen it has returned. Closures
+/// see it only by a reference that they cannot keep.
 struct RealRef<T>(*const T);
 
 impl<T> Clone for RealRef<T> {
@@ -31,11 +32,11 @@ impl<T> Clone for RealRef<T> {
 
 impl<T> Copy for RealRef<T> {}
 
-// SAFETY: a shared reference in all but lifetime.
+// SAFETY: it is a shared reference in everything but its lifetime.
 unsafe impl<T: Sync> Send for RealRef<T> {}
-// SAFETY: as above.
+// SAFETY: it is a shared reference in everything but its lifetime.
 unsafe impl<T: Sync> Sync for RealRef<T> {}
-// What may cross an unwinding is decided by the `PhantomData` beside it.
+// The `PhantomData` beside it decides what may cross an unwinding.
 impl<T> UnwindSafe for RealRef<T> {}
 impl<T> RefUnwindSafe for RealRef<T> {}
 
@@ -44,9 +45,9 @@ macro_rules! scope_type {
         $(#[$doc])*
         pub struct $Scope<'scope> {
             real: RealRef<real::$Scope<'scope>>,
-            /// `None` when it is not recorded.
+            /// `None` if the scope is not recorded.
             id: Option<ScopeId>,
-            /// Workers that a broadcast into it reaches.
+            /// How many workers a broadcast into it reaches.
             workers: usize,
             like: PhantomData<real::$Scope<'scope>>,
         }
@@ -59,11 +60,12 @@ macro_rules! scope_type {
 
             #[inline]
             fn real(&self) -> &real::$Scope<'scope> {
-                // SAFETY: whoever holds this holds it inside a closure of the scope, so the real one is alive.
+                // SAFETY: this exists only inside closures of the scope, so the real scope is
+                // alive.
                 unsafe { &*self.real.0 }
             }
 
-            /// As the real one's.
+            /// The same as in the real crate.
             #[track_caller]
             #[inline]
             pub fn $spawn<BODY>(&self, body: BODY)
@@ -84,7 +86,7 @@ macro_rules! scope_type {
                 });
             }
 
-            /// As the real one's.
+            /// The same as in the real crate.
             #[track_caller]
             pub fn spawn_broadcast<BODY>(&self, body: BODY)
             where
@@ -114,20 +116,20 @@ macro_rules! scope_type {
 }
 
 scope_type! {
-    /// As [`rayon_core_real::Scope`].
+    /// [`rayon_core_real::Scope`], recorded.
     Scope, spawn
 }
 scope_type! {
-    /// As [`rayon_core_real::ScopeFifo`].
+    /// [`rayon_core_real::ScopeFifo`], recorded.
     ScopeFifo, spawn_fifo
 }
 
-/// An open scope on its opener's stack: from its opening until its members have ended.
+/// An open scope on its opener's stack, until all members have ended.
 pub(crate) struct OpenScope {
     thread: RecordedThread,
     site: u32,
     pub(crate) id: ScopeId,
-    /// An unrecorded subtree goes on when the scope is over.
+    /// A skipped subtree goes on when the scope is over.
     _paused: Paused,
 }
 
@@ -139,7 +141,7 @@ impl OpenScope {
             thread: thread.number(),
             number: thread.take_scope(),
         };
-        // Opening a scope ends no strand: its time says nothing, so the clock is not read.
+        // Opening a scope ends no strand, so the record needs no time of its own.
         thread.record(Kind::Scope, thread.last(), [0]);
         OpenScope {
             thread,
@@ -149,7 +151,7 @@ impl OpenScope {
         }
     }
 
-    /// The opener waits from now on.
+    /// The opener begins to wait.
     pub(crate) fn wait(&self) {
         let scope = [u64::from(self.id.thread), self.id.number];
         self.thread.event(
@@ -165,7 +167,7 @@ impl Drop for OpenScope {
     }
 }
 
-/// While the opener runs the scope's own closure.
+/// Exists while the opener runs the scope's own closure.
 struct Body<'a>(&'a OpenScope);
 
 impl Drop for Body<'_> {
@@ -176,7 +178,7 @@ impl Drop for Body<'_> {
 
 macro_rules! scope_function {
     ($scope:ident, $scope_at:ident, $in_place:ident, $in_place_at:ident, $Scope:ident) => {
-        /// As the real one.
+        /// The same as in the real crate.
         #[track_caller]
         #[inline]
         pub fn $scope<'scope, OP, R>(op: OP) -> R
@@ -207,14 +209,15 @@ macro_rules! scope_function {
             let shared = Shared::new(&open);
             let workers = real::current_num_threads();
             real::$scope(move |real| {
-                // SAFETY: the scope has not returned; on a worker its closure runs on the calling thread.
+                // SAFETY: the scope has not returned; on a worker its closure runs on the calling
+                // thread.
                 let open = unsafe { shared.get() };
                 let _body = Body(open);
                 op(&$Scope::new(real, Some(open.id), workers))
             })
         }
 
-        /// As the real one.
+        /// The same as in the real crate.
         #[track_caller]
         #[inline]
         pub fn $in_place<'scope, OP, R>(op: OP) -> R

@@ -7,7 +7,7 @@ use crate::worker::ensure_global_pool;
 use rayon_core_real as real;
 use std::panic::Location;
 
-/// As [`rayon_core_real::spawn`].
+/// [`rayon_core_real::spawn`], recorded.
 #[track_caller]
 pub fn spawn<F>(func: F)
 where
@@ -23,7 +23,7 @@ where
     }
 }
 
-/// As [`rayon_core_real::spawn_fifo`].
+/// [`rayon_core_real::spawn_fifo`], recorded.
 #[track_caller]
 pub fn spawn_fifo<F>(func: F)
 where
@@ -39,13 +39,13 @@ where
     }
 }
 
-/// Records the creation of a task that runs an `F`.
+/// Records that a task is created which runs an `F`.
 pub(crate) fn detached<F>(thread: RecordedThread, location: &'static Location<'static>) -> Child {
     let task = thread.task_of::<F>(location, primitive::SPAWN);
     thread.create(task, create::DETACHED, None)
 }
 
-/// What the real spawn is given.
+/// The closure for the real spawn.
 pub(crate) fn body<F: FnOnce()>(child: Child, func: F) -> impl FnOnce() {
     move || {
         let mut frame = TaskFrame::empty();

@@ -1,18 +1,21 @@
-//! The call stack, fast: return addresses found by a table of frame sizes instead of unwind information.
+//! Walks the call stack with a table of frame sizes, which is faster than with unwind information.
 //!
-//! In code without variable-size frames (all of Rust's), the distance on the stack from one return address to its caller's
-//! is fixed by the first: it depends on the instruction alone. So `_Unwind_Backtrace` (about 2 µs) runs once for
-//! each return address that is new, and what it finds is kept: *step* = (return address, distance to the next). From
-//! then on a walk is one table look-up and one load a frame. A frame whose distance is seen to vary is marked, and
-//! stacks through it are always unwound. Every step is checked by what it finds: a return address that the table does not
-//! know ends the fast walk, and no load leaves the part of the stack that an unwinding has walked before.
+//! In code without frames of variable size, which all of Rust is, the distance on the stack from
+//! one return address to its caller's depends on the address alone. So `_Unwind_Backtrace` (about 2
+//! µs) runs once for each new return address, and what it finds is kept as a *step*: a return
+//! address and the distance to the next. From then on a walk is one table lookup and one load per
+//! frame.
 //!
-//! On other processors than x86-64 each walk is an unwinding.
+//! If the distance of a frame varies, the frame is marked, and stacks through it are always
+//! unwound. Every step is checked by what it leads to: a return address that is not in the table
+//! ends the fast walk. No load leaves the part of the stack that an unwinding has walked before.
+//!
+//! On processors other than x86-64 each walk is an unwinding.
 
 use crate::recording::ThreadState;
 use std::os::raw::{c_int, c_void};
 
-/// Frames kept of a stack, innermost first.
+/// Maximum number of frames kept of a stack, innermost first.
 pub(crate) const MAX_FRAMES: usize = 64;
 
 extern "C" {
@@ -24,16 +27,16 @@ extern "C" {
     fn _Unwind_GetCFA(context: *mut c_void) -> usize;
 }
 
-/// What an unwinding has seen: code address and stack pointer of each frame, innermost first.
+/// The result of an unwinding: code address and stack pointer of each frame, innermost first.
 struct Walk {
     frames: [(usize, usize); MAX_FRAMES + 8],
     count: usize,
-    /// No frame was left out at the end.
+    /// Whether it reached the end of the stack.
     whole: bool,
 }
 
 extern "C" fn visit(context: *mut c_void, walk: *mut c_void) -> c_int {
-    // SAFETY: `walk` is the `Walk` passed to `_Unwind_Backtrace`, `context` what it hands out.
+    // SAFETY: `walk` is the `Walk` passed to `_Unwind_Backtrace`, and `context` is the unwinder's.
     let (walk, ip, sp) = unsafe {
         (
             &mut *walk.cast::<Walk>(),
@@ -57,13 +60,13 @@ fn unwind() -> Walk {
         count: 0,
         whole: true,
     };
-    // SAFETY: the callback matches the argument.
+    // SAFETY: the callback gets the type that it expects.
     unsafe { _Unwind_Backtrace(visit, (&mut walk as *mut Walk).cast()) };
     walk
 }
 
-/// Writes the return addresses of the frames between the caller's and the stack address `bottom` into `frames`,
-/// innermost first; returns their number. The caller's own is not among them, its caller's is the first.
+/// Writes the return addresses of frames into `frames`, innermost first, and returns their number.
+/// It begins with the caller of the caller and stops at the stack address `bottom`.
 #[cfg(target_arch = "x86_64")]
 #[inline(never)]
 pub(crate) fn capture(thread: &ThreadState, bottom: usize, frames: &mut [usize]) -> usize {
@@ -80,7 +83,7 @@ pub(crate) fn capture(thread: &ThreadState, bottom: usize, frames: &mut [usize])
     copy(&walk, stack_pointer, bottom, frames)
 }
 
-/// As above.
+/// The same by unwinding alone.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(never)]
 pub(crate) fn capture(_thread: &ThreadState, bottom: usize, frames: &mut [usize]) -> usize {
@@ -88,17 +91,19 @@ pub(crate) fn capture(_thread: &ThreadState, bottom: usize, frames: &mut [usize]
     copy(&unwind(), &local as *const u8 as usize, bottom, frames)
 }
 
-/// The frames of callers' callers: those above `capture`'s caller.
+/// Copies the frames above `capture`'s caller.
 fn copy(walk: &Walk, stack_pointer: usize, bottom: usize, frames: &mut [usize]) -> usize {
     let seen = &walk.frames[..walk.count];
-    // `capture`'s own frame is the last at or below its stack pointer; its caller's is one more; those we leave out.
+    // `capture`'s own frame is the last at or below its stack pointer. The next is its caller's.
+    // Both are omitted.
     let own = seen
         .iter()
         .take_while(|&&(_, sp)| sp <= stack_pointer)
         .count();
     let mut count = 0;
     for &(ip, sp) in seen.iter().skip(own + 1) {
-        // The frame that the task began in may hold `bottom` at its very end, where its stack pointer is.
+        // The frame in which the task began may hold `bottom` at its very end, where its stack
+        // pointer is.
         if sp > bottom || count == frames.len() {
             break;
         }
@@ -114,13 +119,14 @@ mod steps {
     use crate::recording::ThreadState;
     use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-    /// A step in one word, so that threads share the table without locks: return address << 17 | distance in words.
-    /// Distance 0: the outermost frame. `VARIES`: no fixed distance is known.
+    /// A step in one word, so that threads share the table without locks: return address << 17 |
+    /// distance in words. Distance 0 is the outermost frame. `VARIES`: the distance is not fixed.
     static STEPS: [AtomicU64; 4096] = [const { AtomicU64::new(0) }; 4096];
     const DISTANCE_BITS: u32 = 17;
     const VARIES: usize = (1 << DISTANCE_BITS) - 1;
 
-    /// Distance from `capture`'s stack pointer to its own return address, in bytes; 0 before the first unwinding.
+    /// Distance from `capture`'s stack pointer to its own return address, in bytes; 0 before the
+    /// first unwinding.
     static OWN: AtomicUsize = AtomicUsize::new(0);
 
     fn cell(address: usize) -> &'static AtomicU64 {
@@ -128,7 +134,7 @@ mod steps {
         &STEPS[(mixed >> 52) as usize]
     }
 
-    /// Walks by the table; `None` when it does not know the way.
+    /// Walks by the table; `None` if the table has a gap.
     pub(super) fn walk(
         thread: &ThreadState,
         stack_pointer: usize,
@@ -150,10 +156,10 @@ mod steps {
             if slot > top {
                 return None;
             }
-            // SAFETY: between our stack pointer and an address on this stack where an unwinding found a frame; aligned,
-            // as all distances are whole words.
+            // SAFETY: between our stack pointer and an address on this stack where an unwinding
+            // found a frame; aligned, because all distances are whole words.
             let address = unsafe { *(slot as *const usize) };
-            // The first return address is in `capture`'s caller, which is not asked for.
+            // The first return address is in `capture`'s caller, which is omitted.
             if callers {
                 if count == frames.len() {
                     return Some(count);
@@ -174,14 +180,14 @@ mod steps {
         }
     }
 
-    /// Takes the steps of an unwinding into the table.
+    /// Adds the steps of an unwinding to the table.
     pub(super) fn learn(thread: &ThreadState, stack_pointer: usize, walk: &Walk) {
         let seen = &walk.frames[..walk.count];
         let Some(own) = seen.iter().position(|&(_, sp)| sp > stack_pointer) else {
             return;
         };
-        // A frame's return address lies just below the stack pointer its caller will have; a frame for which that is
-        // not so (a signal's) ends what can be learnt.
+        // A frame's return address is just below the stack pointer that its caller will have. At a
+        // frame for which that does not hold, such as a signal's, learning ends.
         let slot_of = |&(ip, sp): &(usize, usize)| {
             let slot = sp.wrapping_sub(8);
             // SAFETY: between our stack pointer and the outermost frame that the unwinding walked.

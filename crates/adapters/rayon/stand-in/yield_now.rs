@@ -1,5 +1,5 @@
-//! `yield_now` and `yield_local`: a job may run in the middle of the caller's strand. The strand ends only if one does, so
-//! that a loop around an idle yield records nothing.
+//! `yield_now` and `yield_local`: a job may run in the middle of the caller's strand. The strand
+//! ends only if a job does run, so a loop around an idle yield records nothing.
 
 use crate::recording::recorded_thread;
 use crate::wire::{primitive, Kind};
@@ -7,13 +7,13 @@ use rayon_core_real as real;
 use rayon_core_real::Yield;
 use std::panic::Location;
 
-/// As [`rayon_core_real::yield_now`].
+/// [`rayon_core_real::yield_now`], recorded.
 #[track_caller]
 pub fn yield_now() -> Option<Yield> {
     record_yield(Location::caller(), real::yield_now)
 }
 
-/// As [`rayon_core_real::yield_local`].
+/// [`rayon_core_real::yield_local`], recorded.
 #[track_caller]
 pub fn yield_local() -> Option<Yield> {
     record_yield(Location::caller(), real::yield_local)
@@ -32,7 +32,7 @@ pub(crate) fn record_yield(
     thread.state().yielding.set(site + 1);
     let result = call();
     if thread.state().yielding.replace(0) == 0 {
-        // What ran has ended; it cannot have panicked into us, as jobs catch their panics.
+        // The job has ended. It cannot have panicked through us, because jobs catch their panics.
         thread.event(Kind::Resume, []);
     }
     result
