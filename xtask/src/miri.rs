@@ -7,7 +7,7 @@ use crate::workspace::{root, target};
 
 /// What runs under it: all tests that need no system and no very many steps. Of those that read a damaged file at each of its bytes nothing
 /// unsafe is part; the hand-over of chunks is loom's, whose threads miri can't follow (docs/reliability.md).
-const TESTS: [&[&str]; 2] = [
+const TESTS: [&[&str]; 3] = [
     &["--package", "workspan-recorder", "--lib"],
     &[
         "--package",
@@ -17,9 +17,8 @@ const TESTS: [&[&str]; 2] = [
         "format",
         "--test",
         "turns",
-        "--test",
-        "fold_pause",
     ],
+    &["--package", "workspan-fold", "--test", "pause"],
 ];
 
 /// Runs them, after installing miri where it is missing and that may be done.

@@ -10,11 +10,11 @@ mod openmp;
 mod probe;
 mod runtime;
 mod steal;
-mod task;
+mod task_cost;
 mod tbb;
 
 pub use steal::{Steals, steals_of};
-pub use task::{TASKS_AT_ONCE, TaskTime, task_time};
+pub use task_cost::TaskCost;
 
 use serde::{Deserialize, Serialize};
 

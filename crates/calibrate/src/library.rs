@@ -6,9 +6,6 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 
 const RTLD_NOW: c_int = 2;
-const RTLD_GLOBAL: c_int = 0x100;
-/// `RTLD_DEFAULT`.
-const DEFAULT: *mut c_void = ptr::null_mut();
 
 unsafe extern "C" {
     fn dlopen(file: *const c_char, flags: c_int) -> *mut c_void;
@@ -30,30 +27,15 @@ struct Found {
 pub(crate) struct Library(*mut c_void);
 
 impl Library {
-    /// All that the process has loaded, in the order in which a program's calls are bound: what was preloaded comes first.
-    pub(crate) const ALL: Library = Library(DEFAULT);
-
-    /// Loads a file, or, by its bare name, what the loader finds.
+    /// Loads a file. A bare name is looked up as the loader does.
     ///
     /// # Errors
-    /// What the loader says.
+    /// The loader's message.
     pub(crate) fn open(path: &Path) -> Result<Library, String> {
-        Library::load(path, RTLD_NOW)
-    }
-
-    /// The same, into [`Library::ALL`].
-    ///
-    /// # Errors
-    /// What the loader says.
-    pub(crate) fn open_for_all(path: &Path) -> Result<Library, String> {
-        Library::load(path, RTLD_NOW | RTLD_GLOBAL)
-    }
-
-    fn load(path: &Path, flags: c_int) -> Result<Library, String> {
         let name = CString::new(path.as_os_str().as_encoded_bytes())
             .map_err(|_| format!("{}: a path with a zero byte", path.display()))?;
         // SAFETY: the name is a C string; what the library's constructors do is its own affair.
-        let library = unsafe { dlopen(name.as_ptr(), flags) };
+        let library = unsafe { dlopen(name.as_ptr(), RTLD_NOW) };
         if library.is_null() {
             // SAFETY: the text is the loader's, for this thread, until its next call.
             let why = unsafe { dlerror().cast_const().as_ref() }.map_or_else(

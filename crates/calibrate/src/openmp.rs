@@ -25,15 +25,6 @@ type CreateTask = unsafe extern "C" fn(
     *mut c_void,
 );
 
-/// How a task's argument block comes to be copied.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Copied {
-    /// As compilers have it of plain data.
-    AsBytes,
-    /// As they have it of C++'s classes.
-    ByFunction,
-}
-
 /// The library's functions.
 #[derive(Clone, Copy)]
 pub(crate) struct Functions {
@@ -71,26 +62,18 @@ impl Functions {
         unsafe { (self.parallel)(body, data, threads, 0) }
     }
 
-    /// Creates a task that runs `body` with a copy of `data`, which the runtime makes as that says.
+    /// Creates a task that runs `body` with a bytewise copy of `data`.
     ///
     /// # Safety
-    /// In a region; a pointer to a `T` is what `body` takes.
+    /// The caller is in a region, and `body` takes a pointer to a `T`.
     #[inline]
-    pub(crate) unsafe fn task<T: Copy>(&self, body: Body, mut data: T, copied: Copied) {
-        extern "C" fn copy<T: Copy>(to: *mut c_void, from: *const c_void) {
-            // SAFETY: the runtime made room for the data that it was told of.
-            unsafe { *to.cast::<T>() = *from.cast::<T>() };
-        }
-        let copier: Option<Copier> = match copied {
-            Copied::AsBytes => None,
-            Copied::ByFunction => Some(copy::<T>),
-        };
-        // SAFETY: the caller's; the data is copied before this returns.
+    pub(crate) unsafe fn task<T: Copy>(&self, body: Body, mut data: T) {
+        // SAFETY: `body` takes a pointer to a `T`, and the runtime copies the data before this returns.
         unsafe {
             (self.create)(
                 body,
                 (&raw mut data).cast(),
-                copier,
+                None,
                 size_of::<T>() as c_long,
                 align_of::<T>() as c_long,
                 true,

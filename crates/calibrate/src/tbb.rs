@@ -98,7 +98,6 @@ impl WaitContext {
 
 type OfContext = unsafe extern "C" fn(*mut Context);
 type Spawn = unsafe extern "C" fn(*mut Task, *mut Context);
-type Wait = unsafe extern "C" fn(*mut WaitContext, *mut Context);
 type ExecuteAndWait = unsafe extern "C" fn(*mut Task, *mut Context, *mut WaitContext, *mut Context);
 type Notify = unsafe extern "C" fn(usize);
 
@@ -109,7 +108,6 @@ pub(crate) struct Functions {
     pub(crate) initialize: OfContext,
     pub(crate) destroy: OfContext,
     pub(crate) spawn: Spawn,
-    pub(crate) wait: Wait,
     pub(crate) execute_and_wait: ExecuteAndWait,
     notify: Notify,
 }
@@ -129,9 +127,6 @@ impl Functions {
                 )?),
                 spawn: transmute::<*mut c_void, Spawn>(library.function(
                     c"_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE",
-                )?),
-                wait: transmute::<*mut c_void, Wait>(library.function(
-                    c"_ZN3tbb6detail2r14waitERNS0_2d112wait_contextERNS2_18task_group_contextE",
                 )?),
                 execute_and_wait: transmute::<*mut c_void, ExecuteAndWait>(library.function(
                     c"_ZN3tbb6detail2r116execute_and_waitERNS0_2d14taskERNS2_18task_group_contextERNS2_12wait_contextES6_",

@@ -4,13 +4,12 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use workspan_calibrate::Calibration;
+use workspan_calibrate::{Calibration, TaskCost};
 
-use crate::embedded;
 use crate::output::print;
-use crate::record::task_cost::{self, TaskCost};
-use crate::record::{calibration, in_library, steals};
 use crate::say;
+use workspan_record::costs::{calibration, library_measurement, steals};
+use workspan_record::embedded;
 
 /// Measures what recording and stealing cost on this machine, and keeps it for the traces to come
 #[derive(Debug, Clone, clap::Args)]
@@ -19,8 +18,8 @@ use crate::say;
 
 `record` does it by itself the first time; do it again when the machine was busy then. A trace keeps the costs it was \
 recorded with: probes are taken out of the times of strands, and a steal's cost is the burden. Steals are measured for Rayon and \
-for the OpenMP and oneTBB libraries of the system, and for the latter what a task costs that is recorded in full, or that the overhead budget leaves out; `record` measures any other \
-library that a program loads the first time.",
+for the OpenMP and oneTBB libraries of the system; `record` measures any other library the first time a program \
+loads it.",
     after_help = "\
 Examples:
   workspan calibrate
@@ -39,11 +38,12 @@ pub struct CalibrateArgs {
 pub fn run(args: &CalibrateArgs) -> anyhow::Result<()> {
     let tools = embedded::unpack(None)?;
     let (calibration, kept) = calibration::measure(&tools.folder);
+    let tasks = TaskCost::for_runtimes(calibration.probe_ns).collect();
     let mut costs = Costs {
         calibration,
-        left_out_tasks: Vec::new(),
+        left_out_tasks: tasks,
     };
-    let missing = costs.of_libraries(&tools.folder);
+    let missing = costs.add_library_steals(&tools.folder);
     if args.json {
         return print(&format!("{}\n", serde_json::to_string_pretty(&costs)?));
     }
@@ -57,54 +57,38 @@ pub fn run(args: &CalibrateArgs) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is said of [`TaskCost::left_out_ns`].
-const LEFT_OUT: &str = "a task left out";
-/// What is said of [`TaskCost::recorded_ns`].
-const RECORDED: &str = "a task in full";
-
-/// What this machine was found to cost.
+/// The costs of this machine.
 #[derive(Serialize)]
 struct Costs {
     #[serde(flatten)]
     calibration: Calibration,
-    /// Tasks that are recorded in full or left out to stay inside the overhead budget, by runtime.
+    /// Costs of tasks that are recorded, or skipped to stay inside the overhead budget, by runtime.
     left_out_tasks: Vec<TaskCost>,
 }
 
-/// What was not measured, and why.
+/// A measurement that failed.
 struct Missing {
     what: String,
     why: String,
 }
 
 impl Costs {
-    /// Adds those of the runtimes' shared libraries there are, and keeps them in the tool's folder.
-    fn of_libraries(&mut self, folder: &Path) -> Vec<Missing> {
+    /// Adds the cost of a steal in each shared library of the system, and keeps it in the tool's folder.
+    fn add_library_steals(&mut self, folder: &Path) -> Vec<Missing> {
         let mut missing = Vec::new();
-        for (runtime, library) in in_library::SHARED {
-            let library = Path::new(library);
-            let mut not = |what: &str, why| {
-                let what = format!("{what}, {runtime}");
-                missing.push(Missing { what, why });
-            };
-            match task_cost::measure(folder, library) {
-                Ok(cost) => {
-                    task_cost::keep(folder, &cost);
-                    self.left_out_tasks.push(cost);
+        if self.calibration.cpus < 2 {
+            return missing;
+        }
+        for (runtime, library) in library_measurement::SHARED {
+            match steals::measure(Path::new(library)) {
+                Ok(steals) => {
+                    steals::keep(folder, &steals);
+                    self.calibration.steals.push(steals);
                 }
-                Err(why) => {
-                    not(LEFT_OUT, why.clone());
-                    not(RECORDED, why);
-                }
-            }
-            if self.calibration.cpus > 1 {
-                match steals::measure(library) {
-                    Ok(steals) => {
-                        steals::keep(folder, &steals);
-                        self.calibration.steals.push(steals);
-                    }
-                    Err(why) => not("a steal", why),
-                }
+                Err(why) => missing.push(Missing {
+                    what: format!("a steal, {runtime}"),
+                    why,
+                }),
             }
         }
         missing
@@ -127,24 +111,27 @@ fn text(costs: &Costs, missing: &[Missing]) -> String {
         "   taken out of the weights, two a strand",
     );
     if let Some(ns) = c.left_out_join_ns {
-        let note = "   taken out where the overhead budget leaves joins of Rayon out";
-        line("a join left out", ns, note);
+        line(
+            "a skipped join, Rayon",
+            ns,
+            "   taken out of skipped subtrees",
+        );
     }
     let in_file = |library: &Option<PathBuf>| {
         let library = library.as_deref();
         library.map_or_else(String::new, |file| format!(", {}", file.display()))
     };
     for cost in &costs.left_out_tasks {
-        let note = format!(
-            "   the same of tasks, which take {:.1} bare{}",
-            cost.bare_ns,
-            in_file(&cost.library)
+        line(
+            &format!("a skipped task, {}", cost.runtime),
+            cost.skip_ns,
+            "   a constant of the runtime, taken out of skipped subtrees",
         );
-        let what = format!("{LEFT_OUT}, {}", cost.runtime);
-        line(&what, cost.left_out_ns, &note);
-        let what = format!("{RECORDED}, {}", cost.runtime);
-        let note = "   taken out of its three strands instead of probes, where that is more";
-        line(&what, cost.recorded_ns, note);
+        line(
+            &format!("a recorded task, {}", cost.runtime),
+            cost.recorded_ns,
+            "   a multiple of the probe, taken out of its three strands",
+        );
     }
     for steals in &c.steals {
         let (low, high) = steals.quartiles_ns;

@@ -8,9 +8,9 @@ use workspan_analysis::Options;
 use workspan_sql::{Database, Format, Limits, Run, append, is_database, queries, schema};
 
 use crate::output::print;
-use crate::record::progress::Progress;
 use crate::say;
 use crate::trace::{Reading, open};
+use workspan_record::progress::Progress;
 
 /// How the answer is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]

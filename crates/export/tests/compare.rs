@@ -63,7 +63,7 @@ impl Run {
     }
 
     fn measures(self) -> RunMeasures {
-        let dag = workspan_dag::text::read(self.trace().as_bytes()).unwrap();
+        let dag = workspan_reader::text::read(self.trace().as_bytes()).unwrap();
         let report = report(&dag, &Options::default()).unwrap();
         measure(&dag, &report, "sort.jsonl".into())
     }

@@ -15,9 +15,9 @@
 use crate::clock;
 use crate::process::Recording;
 use crate::spool::{Mapped, Piece};
+use workspan_fold::Fold;
 use workspan_trace::chunk::{ChunkHeader, ChunkKind, TURNS, turn_flags};
 use workspan_trace::event::{Event, Events};
-use workspan_trace::fold::Fold;
 use workspan_trace::hand_off;
 use workspan_trace::wire::{self, Kind};
 

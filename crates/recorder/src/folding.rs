@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 
 use crate::lock::Lock;
 use crate::process::Recording;
+use workspan_fold::{FoldOptions, Thieves};
 use workspan_trace::entry::SitePosition;
-use workspan_trace::fold::{FoldOptions, Thieves};
 
 /// When subtrees are folded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

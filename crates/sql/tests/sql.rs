@@ -14,7 +14,8 @@ fn golden(name: &str) -> PathBuf {
 }
 
 fn run(name: &str, number: i64) -> Run {
-    let dag = workspan_dag::open(&golden(name), &workspan_dag::OpenOptions::default()).unwrap();
+    let dag =
+        workspan_reader::open(&golden(name), &workspan_reader::OpenOptions::default()).unwrap();
     Run::new(number, name.into(), dag, &Options::default()).unwrap()
 }
 
@@ -392,7 +393,7 @@ fn folded_tasks_are_counted_and_told() {
     let trace = folder.path().join("folded.jsonl");
     std::fs::write(&trace, FOLDED).unwrap();
     let made = |number| {
-        let dag = workspan_dag::open(&trace, &workspan_dag::OpenOptions::default()).unwrap();
+        let dag = workspan_reader::open(&trace, &workspan_reader::OpenOptions::default()).unwrap();
         Run::new(number, "folded.jsonl".into(), dag, &Options::default()).unwrap()
     };
     let mut database = Database::in_memory().unwrap();

@@ -4,8 +4,7 @@ use std::io::{self, Seek, Write};
 
 use crate::chunk::ChunkKind;
 use crate::error::FormatError;
-use crate::reader::{Tolerance, Trace};
-use crate::tails::Tails;
+use crate::reader::{Chunk, Tolerance, Trace};
 use crate::writer::TraceWriter;
 
 /// What was copied.
@@ -30,17 +29,19 @@ pub fn copy_sealed<W: Write + Seek>(
     except: &[ChunkKind],
     writer: &mut TraceWriter<W>,
 ) -> io::Result<Sealed> {
-    copy_with_tails(trace, except, &Tails::default(), writer)
+    copy_with_records(trace, except, |_| None, writer)
 }
 
-/// The same, with the chunks that `tails` has as they are there.
+/// Copies the chunks of `trace` as [`copy_sealed`] does, with other records in some of them.
+///
+/// `records` gives the records to write for a chunk of events; `None` keeps the chunk's own.
 ///
 /// # Errors
 /// As [`copy_sealed`].
-pub fn copy_with_tails<W: Write + Seek>(
+pub fn copy_with_records<'r, W: Write + Seek>(
     trace: &Trace<'_>,
     except: &[ChunkKind],
-    tails: &Tails,
+    records: impl Fn(&Chunk<'_>) -> Option<&'r [u8]>,
     writer: &mut TraceWriter<W>,
 ) -> io::Result<Sealed> {
     let mut sealed = Sealed::default();
@@ -55,7 +56,7 @@ pub fn copy_with_tails<W: Write + Seek>(
         }
         sealed.chunks += 1;
         if chunk.kind == ChunkKind::Events {
-            let records = tails.instead_of(&chunk).unwrap_or(chunk.payload);
+            let records = records(&chunk).unwrap_or(chunk.payload);
             sealed.event_bytes += records.len() as u64;
             writer.events(
                 chunk.thread,

@@ -6,7 +6,7 @@ mod detail;
 mod tile;
 pub(crate) mod tree;
 
-use workspan_dag::recorded::inside::Records;
+use workspan_reader::recorded::inside::Records;
 
 use crate::failure::Failure;
 use crate::run::Run;

@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use workspan_dag::recorded::sketch::{Bin, Sketch};
 use workspan_dag::{Meta, Place, PlaceId, ROOT_PLACE, ThreadId};
+use workspan_reader::recorded::sketch::{Bin, Sketch};
 
 use crate::failure::Failure;
 use crate::planes::Planes;

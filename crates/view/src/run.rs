@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use workspan_analysis::statistics::{Statistics, statistics};
 use workspan_analysis::{Error, Options, Report, StrandFacts};
-use workspan_dag::recorded::inside::Records;
 use workspan_dag::{Dag, EdgeKind, StrandId, memory};
+use workspan_reader::recorded::inside::Records;
 
 use crate::failure::Failure;
 use crate::overview::Overview;

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use workspan_analysis::{Options, report, stolen_strands, strand_facts_and_sites};
-use workspan_dag::{Dag, OpenOptions, memory, wanted};
+use workspan_dag::{Dag, cancel, memory};
+use workspan_reader::OpenOptions;
 
 use crate::failure::Failure;
 use crate::loading::Loading;
@@ -171,7 +172,7 @@ impl Session {
         for run in self.runs.iter().filter(long).filter(unseen) {
             run.reach(Stage::new(0, "looking over the trace"));
             // A trace that can't be sketched says why when it is read.
-            if let Ok(Some(sketch)) = workspan_dag::sketch(&run.path, &self.settings.opening) {
+            if let Ok(Some(sketch)) = workspan_reader::sketch(&run.path, &self.settings.opening) {
                 run.set_overview(Some(Overview::new(sketch)));
             }
         }
@@ -189,7 +190,7 @@ impl Session {
     }
 
     fn load_run(&self, run: &Run) -> Result<(), String> {
-        wanted::check();
+        cancel::check();
         if let Some(picture) = run.picture.get() {
             return self.report(run, picture.dag.clone());
         }
@@ -201,14 +202,14 @@ impl Session {
 
     /// All stages but the reading.
     fn measure(&self, run: &Run, dag: Dag) -> Result<(), String> {
-        wanted::check();
+        cancel::check();
         run.reach(Stage::new(2, "measuring the strands"));
         let picture = picture(dag, &self.settings.measured).map_err(|e| e.to_string())?;
-        wanted::check();
+        cancel::check();
         run.reach(Stage::new(3, "drawing the timeline"));
         let index = timeline::Index::new(&picture);
         // What was stopped meanwhile does not come up after all.
-        wanted::check();
+        cancel::check();
         let dag = picture.dag.clone();
         // The picture last: whoever sees it has both.
         let _ = run.timeline.set(index);
@@ -219,7 +220,7 @@ impl Session {
 
     /// The last stage.
     fn report(&self, run: &Run, dag: Arc<Dag>) -> Result<(), String> {
-        wanted::check();
+        cancel::check();
         run.reach(Stage::new(4, "making the report"));
         let report = report(&dag, &self.settings.measured).map_err(|e| e.to_string())?;
         let _ = run.rest.set(Rest::new(report));
@@ -231,7 +232,7 @@ impl Session {
 }
 
 fn open(path: &Path, opening: &OpenOptions) -> Result<Dag, String> {
-    workspan_dag::open(path, opening).map_err(|e| e.to_string())
+    workspan_reader::open(path, opening).map_err(|e| e.to_string())
 }
 
 /// The first stage of a run.

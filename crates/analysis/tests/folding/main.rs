@@ -20,7 +20,7 @@ use dice::Dice;
 use program::Habits;
 use workspan_analysis::{Options, report};
 use workspan_dag::Dag;
-use workspan_trace::fold::{FoldOptions, Thieves};
+use workspan_fold::{FoldOptions, Thieves};
 
 /// Every measure of §2 and §3 at this burden, as text: of two runs that differ, the difference is seen.
 fn measures(dag: &Dag, burden: u64) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! Tasks that end before what they created into their own scope, as Rayon's `scope` has them (MODEL.md §7: one exit).
 
-use workspan_trace::fold::{FoldOptions, Thieves};
+use workspan_fold::{FoldOptions, Thieves};
 use workspan_trace::wire::Kind;
 
 use crate::dice::Dice;

@@ -1,7 +1,7 @@
 //! What may not be folded is not (MODEL.md §7): each condition is broken on purpose, and no folded strand lies around that place.
 
 use workspan_dag::Dag;
-use workspan_trace::fold::{FoldOptions, Thieves};
+use workspan_fold::{FoldOptions, Thieves};
 use workspan_trace::wire::Kind;
 
 use crate::dice::Dice;

@@ -3,15 +3,15 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use workspan_dag::OpenOptions;
-use workspan_dag::open::read;
+use workspan_fold::Tails;
+use workspan_fold::{Fold, FoldOptions, Thieves};
+use workspan_reader::OpenOptions;
+use workspan_reader::open::read;
 use workspan_trace::chunk::FLAGS_AT;
 use workspan_trace::event::Events;
-use workspan_trace::fold::{Fold, FoldOptions, Thieves};
 use workspan_trace::header::HEADER_SIZE;
 use workspan_trace::reader::Tolerance;
-use workspan_trace::seal::copy_with_tails;
-use workspan_trace::tails::Tails;
+use workspan_trace::seal::copy_with_records;
 use workspan_trace::wire::Kind;
 use workspan_trace::{FileHeader, Trace, TraceWriter};
 
@@ -106,7 +106,7 @@ fn what_was_done_last_is_folded_and_no_measure_changes() {
         let trace = Trace::open(&spool).unwrap();
         let sealed = |tails: &Tails| {
             let mut writer = TraceWriter::new(Cursor::new(Vec::new()), trace.header).unwrap();
-            copy_with_tails(&trace, &[], tails, &mut writer).unwrap();
+            copy_with_records(&trace, &[], |chunk| tails.instead_of(chunk), &mut writer).unwrap();
             let bytes = writer.finish().unwrap().into_inner();
             read(Path::new("t"), &bytes, &OpenOptions::default()).unwrap()
         };

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use super::round::{Costs, Round, WANTED};
 use crate::library::Library;
-use crate::openmp::{Copied, Functions};
+use crate::openmp::Functions;
 
 struct Team {
     functions: Functions,
@@ -38,7 +38,7 @@ extern "C" fn region(team: *mut c_void) {
         while team.costs.go_on() {
             team.rounds.push(Round::new());
             let round: *const Round = &raw const team.rounds[team.rounds.len() - 1];
-            team.functions.task(task, round, Copied::AsBytes);
+            team.functions.task(task, round);
             let stolen = (*round).stolen();
             if stolen.is_none() {
                 // It is run here, and counts for nothing.

@@ -87,7 +87,7 @@ impl<'a> Events<'a> {
 
     /// The next record, where it is one of a join that nobody stole, in its usual form; else it stays the next.
     #[inline(always)]
-    pub(crate) fn of_join(&mut self) -> Option<(u64, Event<'a>)> {
+    pub fn next_of_join(&mut self) -> Option<(u64, Event<'a>)> {
         let room = self.bytes.get(self.at..)?.first_chunk::<16>()?;
         let word = u64::from_le_bytes(*room.first_chunk::<8>()?);
         let n = (word >> 5 & 7) as usize;

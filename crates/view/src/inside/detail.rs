@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use workspan_dag::folded::Folded;
-use workspan_dag::recorded::inside::InsideFold;
 use workspan_dag::{NONE, PlaceId, StrandId};
+use workspan_reader::recorded::inside::InsideFold;
 
 use super::codes::CodeOf;
 use super::{records, tree};

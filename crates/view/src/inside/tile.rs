@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
-use workspan_dag::recorded::inside::InsideStrand;
 use workspan_dag::{NONE, StrandId};
+use workspan_reader::recorded::inside::InsideStrand;
 
 use super::codes::CodeOf;
 use super::records;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use workspan_dag::recorded::inside::{InsideTask, Whole};
 use workspan_dag::{EndKind, NONE, StrandId};
+use workspan_reader::recorded::inside::{InsideTask, Whole};
 
 use super::codes::CodeOf;
 use super::records;

@@ -8,7 +8,7 @@ use std::panic::resume_unwind;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use workspan_dag::wanted::{carried, check};
+use workspan_dag::cancel::{check, inherit};
 
 use super::TILE_BINS;
 use super::cell::Seen;
@@ -84,7 +84,7 @@ impl Pyramid {
             }
         };
         std::thread::scope(|scope| {
-            let spawn = |_| scope.spawn(carried(help));
+            let spawn = |_| scope.spawn(inherit(help));
             let helping: Vec<_> = (0..helpers.min(8)).map(spawn).collect();
             for helper in helping {
                 if let Err(why) = helper.join() {

@@ -3,8 +3,8 @@
 
 use std::io::Cursor;
 
+use workspan_fold::{Fold, FoldOptions, Thieves};
 use workspan_trace::entry::{ClockPair, Finished, Site, SitePosition, push_varint};
-use workspan_trace::fold::{Fold, FoldOptions, Thieves};
 use workspan_trace::wire::{Kind, put_head};
 use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
 

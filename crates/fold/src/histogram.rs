@@ -1,0 +1,157 @@
+//! What simply adds up over a subtree: work per block, and task lengths per site. Kept as lists of entries, of which
+//! each section owns a tail, and summed only when the section is folded.
+
+use workspan_trace::folded::FoldedSite;
+
+/// More entries than this are sorted to be summed.
+const MANY: usize = 256;
+
+/// Where a section's own entries start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Since {
+    blocks: u32,
+    lengths: u32,
+}
+
+/// The lists.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    /// From and to, each site + 1 or 0, as one key; and ticks.
+    blocks: Vec<(u64, u64)>,
+    /// Site and the logarithm of a length, as one key; and tasks.
+    lengths: Vec<(u64, u64)>,
+    /// The block of the strand that ended last.
+    last: Option<usize>,
+}
+
+impl Tally {
+    /// What comes from now on.
+    #[inline]
+    pub(crate) fn since(&self) -> Since {
+        Since {
+            blocks: self.blocks.len() as u32,
+            lengths: self.lengths.len() as u32,
+        }
+    }
+
+    /// A strand of this weight.
+    #[inline]
+    pub(crate) fn strand(&mut self, from: u32, to: u32, weight: u64) {
+        self.last = Some(self.blocks.len());
+        self.blocks.push((key(from, to), weight));
+    }
+
+    /// The strand that ended last, at a create, goes on to its end in no time: it ends where that is.
+    pub(crate) fn ends_at(&mut self, place: u32) {
+        let last = self.last.and_then(|last| self.blocks.get_mut(last));
+        if let Some((block, _)) = last {
+            *block = key(parts(*block).0, place);
+        }
+    }
+
+    /// A task of this site ended, whose own strands weigh this.
+    #[inline]
+    pub(crate) fn task(&mut self, site: u32, weight: u64) {
+        let length = 63 - (weight | 1).leading_zeros();
+        self.lengths.push((key(site, length), 1));
+    }
+
+    /// A block of a folded strand: no strand ends there that others may go on.
+    pub(crate) fn block(&mut self, from: u32, to: u32, weight: u64) {
+        self.last = None;
+        self.blocks.push((key(from, to), weight));
+    }
+
+    /// So many tasks of this site, by the logarithm of what their own strands weigh.
+    pub(crate) fn tasks(&mut self, site: u32, lengths: &[u64]) {
+        let some = lengths.iter().enumerate().filter(|n| *n.1 > 0);
+        let entry = |(length, &n): (usize, &u64)| (key(site, length as u32), n);
+        self.lengths.extend(some.map(entry));
+    }
+
+    /// Sums all entries since then: at most one of a key is left.
+    pub(crate) fn sum(&mut self, since: Since) {
+        self.last = None;
+        sum(&mut self.blocks, since.blocks as usize);
+        sum(&mut self.lengths, since.lengths as usize);
+    }
+
+    /// Tells what was summed: lengths into `sites`, of which each has its row, and blocks.
+    pub(crate) fn tell(
+        &self,
+        since: Since,
+        sites: &mut [FoldedSite],
+        blocks: &mut Vec<(u32, u32, u64)>,
+    ) {
+        blocks.clear();
+        let some = self.blocks.get(since.blocks as usize..).unwrap_or(&[]);
+        let some = some.iter().filter(|block| block.1 > 0);
+        blocks.extend(some.map(|&(key, work)| (parts(key).0, parts(key).1, work)));
+        let lengths = self.lengths.get(since.lengths as usize..).unwrap_or(&[]);
+        for &(key, n) in lengths {
+            let (site, length) = parts(key);
+            if let Some(row) = sites.iter_mut().find(|s| s.site == site) {
+                let length = length as usize;
+                if row.lengths.len() <= length {
+                    row.lengths.resize(length + 1, 0);
+                }
+                row.lengths[length] = row.lengths[length].saturating_add(n);
+                row.count = row.count.saturating_add(n);
+            }
+        }
+    }
+
+    /// Forgets all.
+    pub(crate) fn clear(&mut self) {
+        self.blocks.clear();
+        self.lengths.clear();
+        self.last = None;
+    }
+
+    /// Bytes of memory.
+    pub(crate) fn memory(&self) -> usize {
+        (self.blocks.len() + self.lengths.len()) * size_of::<(u64, u64)>()
+    }
+}
+
+/// Two numbers as one, by which they are as well ordered.
+#[inline]
+fn key(a: u32, b: u32) -> u64 {
+    u64::from(a) << 32 | u64::from(b)
+}
+
+/// The two numbers of a key.
+fn parts(key: u64) -> (u32, u32) {
+    ((key >> 32) as u32, key as u32)
+}
+
+/// Sums the entries from `from` on by their keys, in the order in which these are met first unless there are many.
+fn sum(entries: &mut Vec<(u64, u64)>, from: usize) {
+    let from = from.min(entries.len());
+    let many = entries.len() - from > MANY;
+    if many {
+        entries[from..].sort_unstable_by_key(|e| e.0);
+    }
+    let mut end = from;
+    // A subtree has few blocks and lengths, so that looking through them is quicker than sorting.
+    for at in from..entries.len() {
+        let (key, n) = entries[at];
+        let first = if many {
+            end.saturating_sub(1).max(from)
+        } else {
+            from
+        };
+        let known = entries[first..end].iter().position(|e| e.0 == key);
+        match known {
+            Some(i) => {
+                let sum = &mut entries[first + i].1;
+                *sum = sum.saturating_add(n);
+            }
+            None => {
+                entries[end] = (key, n);
+                end += 1;
+            }
+        }
+    }
+    entries.truncate(end);
+}

@@ -1,0 +1,91 @@
+//! Tasks that end with their first strand, as half of a recursion's do: they need no place on the stack and no section of their own.
+//! Where the end is the next record, such a task goes from its creation into the section of the task below at once.
+
+use crate::Fold;
+use crate::nested_record::Inner;
+use crate::path::End;
+use crate::section::{Heaviest, SiteSum, Sum, Waits};
+use workspan_trace::event::{Event, Events};
+use workspan_trace::wire::TaskRef;
+
+impl Fold {
+    /// The task named begins, by a record that starts at offset `at` and that was not put out yet: takes that record and the task's end, where that is the next
+    /// one and nothing happens in between. Returns when it ends; else all is as it was.
+    #[inline]
+    pub(crate) fn whole_leaf(
+        &mut self,
+        (thread, seq): TaskRef,
+        (before, began): (u64, u64),
+        events: &mut Events<'_>,
+        at: usize,
+    ) -> Option<u64> {
+        let mut ahead = events.clone();
+        let Some((t, Event::End)) = ahead.next_of_join() else {
+            return None;
+        };
+        let waits = self.frames.last()?.waits;
+        let follows = matches!(waits, Waits::Children | Waits::Group(_));
+        let sections = !self.over && self.cuts.off == 0 && matches!(self.inner, Inner::Nothing);
+        if thread != self.thread || !follows || !sections || !self.nothing_happens(t) {
+            return None;
+        }
+        let child = self.find_child(seq)?;
+        self.waits_no_more();
+        self.members.begun(seq);
+        let (begins, ends) = (at..events.offset(), events.offset()..ahead.offset());
+        self.out.copy(before, began, begins);
+        self.out.copy(began, t, ends);
+        *events = ahead;
+        if self.leaf_ended(child, began, t).is_none() {
+            self.give_up();
+        }
+        Some(t)
+    }
+
+    /// This child of the section on top did nothing but run, and becomes part of it. `None` where that can't be.
+    #[inline]
+    fn leaf_ended(&mut self, child: u32, began: u64, t: u64) -> Option<()> {
+        let (weight, probes) = self.weigh(began, t);
+        let depth = self.frames.len() as u32;
+        let child = self.children.get_mut(child as usize)?;
+        (child.begun, child.ended) = (true, true);
+        child.envelope.add(weight, 0);
+        let site = child.site;
+        self.tally.strand(site.saturating_add(1), 0, weight);
+        let outer = self.sections.last_mut()?;
+        if outer.groups > child.group {
+            return None;
+        }
+        let sum = Sum {
+            work: weight,
+            probes,
+            strands: 1,
+            ..Sum::default()
+        };
+        let ready = began.saturating_sub(child.created);
+        outer.sum.add_task(&sum, child.deferred, ready);
+        self.tally.task(site, weight);
+        let through = child.through.saturating_add(weight);
+        let path = Heaviest {
+            weight: through,
+            end: End {
+                node: child.end.node,
+                weight,
+            },
+            seq: child.seq,
+            site,
+            depth,
+        };
+        let group = self.groups.get_mut(child.group as usize)?;
+        group.ended(path, &child.envelope, t)?;
+        let task = SiteSum {
+            site,
+            work: weight,
+            span: through.saturating_sub(child.through),
+        };
+        let (sites, own) = (outer.sites as usize, outer.children as usize);
+        self.add_site(sites..self.sites.len(), self.sites.len(), task);
+        self.forget_ended(own);
+        Some(())
+    }
+}

@@ -1,0 +1,174 @@
+//! A strand that stands for a subtree folded before, as while the program was recorded: it goes into its section with all that its record
+//! says, so that a reader folds on where a recorder, with its smaller grain, had to stop.
+
+use crate::Fold;
+use crate::envelope::Envelope;
+use crate::section::SiteSum;
+use workspan_trace::folded::FoldedRecord;
+
+/// Counts and levels beyond these are damage, and sums of them can still be counted on from.
+const MOST: u64 = 1 << 32;
+const DEEPEST: u32 = 1 << 24;
+
+/// What the open strand of the task on top stands for.
+#[derive(Debug, Default)]
+pub(crate) enum Inner {
+    /// Itself.
+    #[default]
+    Nothing,
+    /// This record; how many tasks and scopes that are, to number what comes after it, is still to be told.
+    Told(Box<FoldedRecord>),
+    /// This record.
+    Whole(Box<FoldedRecord>),
+}
+
+impl Fold {
+    /// [`workspan_trace::wire::Kind::Folded`]: nothing is folded around one that contradicts itself, or whose weights were corrected already.
+    pub(crate) fn stands_for(&mut self, bytes: &[u8]) {
+        if self.sections.is_empty() {
+            return;
+        }
+        match FoldedRecord::decode(bytes).filter(is_sound) {
+            Some(record) => self.inner = Inner::Told(Box::new(record)),
+            None => self.give_up(),
+        }
+    }
+
+    /// [`workspan_trace::wire::Kind::Skip`], which says of how many tasks and scopes the folded record before it is.
+    pub(crate) fn skip(&mut self, tasks: u64, scopes: u64) {
+        match std::mem::take(&mut self.inner) {
+            Inner::Told(record) if record.tasks == tasks && scopes <= MOST => {
+                if let Some(section) = self.sections.last_mut() {
+                    section.sum.scopes += scopes;
+                    self.inner = Inner::Whole(record);
+                }
+            }
+            _ => self.give_up(),
+        }
+    }
+
+    /// The open strand, which has just ended after so many ticks, goes into its section as what it stands for. `None` where it can't.
+    pub(crate) fn goes_on_folded(&mut self, inner: Inner, length: u64) -> Option<()> {
+        let top = self.frames.last()?;
+        let depth = self.frames.len() as u32 - 1;
+        let own_site = top.site.unwrap_or(u32::MAX);
+        let Inner::Whole(mut record) = inner else {
+            return None;
+        };
+        // What is neither is the time in which the thread folded.
+        let folding = length
+            .checked_sub(record.work)?
+            .checked_sub(record.between)?;
+        let taken_out = self.leave_out_probes(&mut record);
+        for site in &mut record.sites {
+            site.site = self.site(site.site);
+        }
+        if self.probes == 0 {
+            for section in self.sections.since_mut(0) {
+                section.paused = section.paused.saturating_add(folding);
+            }
+        }
+        let section = self.sections.last_mut()?;
+        let sum = &mut section.sum;
+        sum.work = sum.work.saturating_add(record.work);
+        if self.probes > 0 {
+            let recording = taken_out.saturating_add(folding);
+            sum.probes = sum.probes.saturating_add(recording);
+        }
+        sum.tasks += record.tasks;
+        sum.spawns += record.spawns;
+        sum.syncs += record.syncs;
+        sum.strands += record.strands;
+        sum.levels = sum.levels.max(record.levels);
+        sum.ready = sum.ready.saturating_add(record.ready_integral);
+        // Of sites inside of each other the outermost work has both: what is left is the least of the task's own.
+        let others = record.sites.iter().map(|site| site.work);
+        let others = others.fold(0, u64::saturating_add);
+        section.own = section
+            .own
+            .saturating_add(record.work.saturating_sub(others));
+        section.through = section.through.saturating_add(record.span);
+        section.envelope.then(&Envelope::of(&record.envelope)?)?;
+        let critical = record.sites.iter().map(|site| site.critical_work);
+        let critical = critical.fold(0, u64::saturating_add);
+        let own = record.span.saturating_sub(critical);
+        section.end.weight = section.end.weight.saturating_add(own);
+        self.paths.close(&mut section.end, own_site, depth);
+        for site in &record.sites {
+            section.end.weight = site.critical_work;
+            self.paths.close(&mut section.end, site.site, depth + 1);
+        }
+        section.end.weight = 0;
+        let known = section.sites as usize;
+        for site in &record.sites {
+            let sum = SiteSum {
+                site: site.site,
+                work: site.work,
+                span: site.span,
+            };
+            let end = self.sites.len();
+            self.add_site(known..end, end, sum);
+            self.tally.tasks(site.site, &site.lengths);
+        }
+        for &(from, to, work) in &record.blocks {
+            let [from, to] = [from, to].map(|place| match place.checked_sub(1) {
+                Some(site) => self.site(site).saturating_add(1),
+                None => 0,
+            });
+            self.tally.block(from, to, work);
+        }
+        Some(())
+    }
+
+    /// Takes the probes' time out of a record's weights, all in proportion (MODEL.md §7). Returns how much that was.
+    fn leave_out_probes(&self, record: &mut FoldedRecord) -> u64 {
+        let work = record.work;
+        let probes = self.probes.saturating_mul(record.strands.max(1)).min(work);
+        if probes == 0 {
+            return 0;
+        }
+        let left = |weight: &mut u64| {
+            let scaled = u128::from(*weight) * u128::from(work - probes);
+            *weight = scaled.checked_div(u128::from(work)).unwrap_or(0) as u64;
+        };
+        left(&mut record.work);
+        left(&mut record.span);
+        for (weight, _) in &mut record.envelope {
+            left(weight);
+        }
+        for site in &mut record.sites {
+            left(&mut site.work);
+            left(&mut site.span);
+            left(&mut site.critical_work);
+        }
+        for (_, _, ticks) in &mut record.blocks {
+            left(ticks);
+        }
+        work - record.work
+    }
+}
+
+/// True for what a recorder may have written: then sums of such records stay within bounds.
+fn is_sound(record: &FoldedRecord) -> bool {
+    let counts = [record.tasks, record.spawns, record.syncs, record.strands];
+    let site = |site: &workspan_trace::folded::FoldedSite| {
+        let lengths = site
+            .lengths
+            .iter()
+            .fold(0, |sum: u64, &n| sum.saturating_add(n));
+        lengths == site.count
+            && site.count <= record.tasks
+            && site.site < u32::MAX - 1
+            && site.lengths.len() <= 64
+            && site.work <= record.work
+            && site.critical_work <= record.span
+    };
+    (1..=MOST).contains(&record.tasks)
+        && counts.iter().all(|&count| count <= MOST)
+        && record.levels <= DEEPEST
+        && record.probes == 0
+        && record.source.is_none()
+        && record.span <= record.work
+        && record.envelope.first().is_some_and(|p| p.0 == record.span)
+        && record.sites.iter().all(site)
+}

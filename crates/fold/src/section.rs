@@ -1,0 +1,343 @@
+//! What is known of the tasks on the stack, and of the sections of them that may still be folded.
+
+use crate::envelope::Envelope;
+use crate::histogram::Since;
+use crate::output::Mark;
+use crate::path::End;
+use crate::recycled_stack::Slot;
+
+/// What a stopped task waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waits {
+    /// It runs.
+    No,
+    /// All children not yet joined.
+    Children,
+    /// The members of this group.
+    Group(u32),
+    /// It stopped because its child began on top of it.
+    Interrupted,
+    /// It has ended, and waits here for those that it created into its own scope to run next.
+    Lingers,
+    /// Something that is not followed, or nothing.
+    Other,
+}
+
+/// How a task on the stack is known to the one below it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Via {
+    /// It is not.
+    Foreign,
+    /// A child of the join that the task below waits for.
+    Join { deferred: bool },
+    /// This entry of the list of children.
+    Child(u32),
+}
+
+/// A task on the stack.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame {
+    /// Its create count, where this thread created it.
+    pub seq: u64,
+    /// Its site, where known.
+    pub site: Option<u32>,
+    /// Start of its open strand.
+    pub start: u64,
+    /// Where that starts: site + 1, 0 unknown.
+    pub from: u32,
+    pub waits: Waits,
+    /// Its open strand began at a create, so that it is no strand of its own unless time passes.
+    pub mergeable: bool,
+    /// Its open strand goes on after a signal, whose probe is the one of the strand before.
+    pub signalled: bool,
+    /// The deferred child of the join that it waits for, and its site.
+    pub next: Option<(u64, u32)>,
+    pub via: Via,
+    /// A chunk of a loop: what it creates, the task below waits for as well.
+    pub chunk: bool,
+    /// None of its sections may be folded.
+    pub barred: bool,
+    /// It has children that it has not waited for, and that are not in its section.
+    pub dirty: bool,
+    /// The scope that it was created into, where known: thread and count.
+    pub member_of: Option<(u32, u64)>,
+}
+
+impl Frame {
+    /// A task that runs from `start` on.
+    pub(crate) fn new(seq: u64, start: u64) -> Frame {
+        Frame {
+            seq,
+            site: None,
+            start,
+            from: 0,
+            waits: Waits::No,
+            mergeable: false,
+            signalled: false,
+            next: None,
+            via: Via::Foreign,
+            chunk: false,
+            barred: false,
+            dirty: false,
+            member_of: None,
+        }
+    }
+}
+
+/// Tasks that a section created, and their results once they have ended, by what joins them.
+#[derive(Debug, Clone)]
+pub(crate) struct Group {
+    /// The scope they were created into, by this thread's count.
+    pub scope: Option<u64>,
+    pub tree: bool,
+    /// The children of a join.
+    pub join: bool,
+    /// The children of a join, or the tasks a wait names: no other wait joins them.
+    pub apart: bool,
+    /// Members of the scope that the section's own task is one of: they end where it does.
+    pub outward: bool,
+    /// The only task of it: one that nobody may take, and that a wait names once it has ended.
+    pub alone: Option<u64>,
+    /// Its wait is over.
+    pub closed: bool,
+    /// Tasks that have not ended.
+    pub open: u32,
+    /// The heaviest path to the end of one that has.
+    pub heaviest: Option<Heaviest>,
+    /// All paths to those ends, counted from the section's start (a join's: from the join).
+    pub envelope: Envelope,
+    /// When the last one ended.
+    pub last_end: u64,
+}
+
+/// The heaviest path to the end of a task.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Heaviest {
+    pub weight: u64,
+    pub end: End,
+    /// The task's create count, site, and place on the stack.
+    pub seq: u64,
+    pub site: u32,
+    pub depth: u32,
+}
+
+impl Default for Group {
+    fn default() -> Group {
+        Group {
+            scope: None,
+            tree: false,
+            join: false,
+            apart: false,
+            outward: false,
+            alone: None,
+            closed: false,
+            open: 0,
+            heaviest: None,
+            envelope: Envelope::path(0, 0),
+            last_end: 0,
+        }
+    }
+}
+
+impl Slot for Group {
+    fn reset(&mut self) {
+        (self.scope, self.tree, self.join) = (None, false, false);
+        (self.apart, self.closed, self.open) = (false, false, 0);
+        (self.outward, self.alone) = (false, None);
+        (self.heaviest, self.last_end) = (None, 0);
+        self.envelope.set(0, 0);
+    }
+}
+
+impl Group {
+    /// One of its tasks has ended at `t`, with this heaviest path, and all of these. `None` for too many corners, and where none was
+    /// left.
+    #[inline]
+    pub(crate) fn ended(&mut self, path: Heaviest, all: &Envelope, t: u64) -> Option<()> {
+        let heavier = match self.heaviest {
+            None => {
+                self.envelope.copy(all);
+                true
+            }
+            Some(known) => {
+                self.envelope.or(all)?;
+                path.weight > known.weight || path.weight == known.weight && path.seq < known.seq
+            }
+        };
+        if heavier {
+            self.heaviest = Some(path);
+        }
+        self.open = self.open.checked_sub(1)?;
+        self.last_end = self.last_end.max(t);
+        Some(())
+    }
+
+    /// True when a later wait has nothing to do with it.
+    pub(crate) fn is_over(&self) -> bool {
+        self.open == 0 && self.heaviest.is_none() && (self.scope.is_none() || self.closed)
+    }
+}
+
+/// A task that a section created and that has not ended.
+#[derive(Debug, Clone)]
+pub(crate) struct Child {
+    pub seq: u64,
+    pub site: u32,
+    pub deferred: bool,
+    pub chunk: bool,
+    pub scope: Option<(u32, u64)>,
+    pub group: u32,
+    pub created: u64,
+    /// The heaviest path to its creation.
+    pub through: u64,
+    pub end: End,
+    /// All paths to its creation, from the section's start, and with the create edge.
+    pub envelope: Envelope,
+    pub begun: bool,
+    pub ended: bool,
+}
+
+impl Default for Child {
+    fn default() -> Child {
+        Child {
+            seq: 0,
+            site: 0,
+            deferred: false,
+            chunk: false,
+            scope: None,
+            group: 0,
+            created: 0,
+            through: 0,
+            end: End { node: 0, weight: 0 },
+            envelope: Envelope::path(0, 0),
+            begun: false,
+            ended: false,
+        }
+    }
+}
+
+impl Slot for Child {
+    /// The rest is said by who makes it.
+    fn reset(&mut self) {
+        (self.begun, self.ended) = (false, false);
+    }
+}
+
+/// A stretch of a task that could become one strand: from the start of a strand of it, with all that it created since.
+#[derive(Debug, Clone)]
+pub(crate) struct Section {
+    /// When it starts, and which records it has.
+    pub since: u64,
+    /// Ticks since that in which its thread did not work ([`crate::Fold::paused`]).
+    pub paused: u64,
+    pub mark: Mark,
+    /// Bytes fed and tasks created before.
+    pub source: (u64, u64),
+    /// It starts with the task.
+    pub whole: bool,
+    /// Tasks that stand ready outside of it (`ready_outside`).
+    pub outside: u64,
+    /// Where its own part of each list starts.
+    pub children: u32,
+    pub groups: u32,
+    pub sites: u32,
+    pub tally: Since,
+    pub nodes: u32,
+    /// The heaviest path to its start and to where the task is now.
+    pub entry: u64,
+    pub through: u64,
+    pub end: End,
+    /// All paths from its start to where the task is now.
+    pub envelope: Envelope,
+    /// Work of the task's own strands.
+    pub own: u64,
+    /// What adds up.
+    pub sum: Sum,
+    /// Scopes opened in the strand that is open, when all before was joined; and what stands before their records.
+    pub opened: Option<(Mark, u64)>,
+    /// Records of fewer bytes are not worth trying again.
+    pub retry: u64,
+}
+
+/// What simply adds up over the tasks of a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Sum {
+    pub work: u64,
+    /// What was taken out of it for probes.
+    pub probes: u64,
+    pub tasks: u64,
+    pub spawns: u64,
+    pub syncs: u64,
+    pub strands: u64,
+    pub scopes: u64,
+    pub levels: u32,
+    /// Integral of the number of ready tasks over time.
+    pub ready: u64,
+}
+
+impl Sum {
+    /// A task that was created here has ended: `inner` is of it with all inside, and it was ready for so long before it began.
+    #[inline]
+    pub(crate) fn add_task(&mut self, inner: &Sum, deferred: bool, ready: u64) {
+        self.work = self.work.saturating_add(inner.work);
+        self.probes = self.probes.saturating_add(inner.probes);
+        self.tasks += inner.tasks + 1;
+        self.spawns += inner.spawns + u64::from(deferred);
+        self.syncs += inner.syncs;
+        self.strands += inner.strands;
+        self.scopes += inner.scopes;
+        self.levels = self.levels.max(inner.levels + 1);
+        self.ready = self.ready.saturating_add(ready.saturating_add(inner.ready));
+    }
+}
+
+/// Outermost work and span of a spawn site in a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SiteSum {
+    pub site: u32,
+    pub work: u64,
+    pub span: u64,
+}
+
+impl Default for Section {
+    fn default() -> Section {
+        Section {
+            since: 0,
+            source: (0, 0),
+            paused: 0,
+            mark: Mark { at: 0, last: 0 },
+            whole: false,
+            outside: 0,
+            children: 0,
+            groups: 0,
+            sites: 0,
+            tally: Since::default(),
+            nodes: 0,
+            entry: 0,
+            through: 0,
+            end: End { node: 0, weight: 0 },
+            envelope: Envelope::path(0, 0),
+            own: 0,
+            sum: Sum::default(),
+            opened: None,
+            retry: 0,
+        }
+    }
+}
+
+impl Slot for Section {
+    /// What is counted; the rest is said by who makes it.
+    fn reset(&mut self) {
+        (self.own, self.sum) = (0, Sum::default());
+        (self.opened, self.retry, self.paused) = (None, 0, 0);
+        self.envelope.set(0, 0);
+    }
+}
+
+impl Section {
+    /// How long it is at `t`, without pauses.
+    #[inline]
+    pub(crate) fn length(&self, t: u64) -> u64 {
+        t.saturating_sub(self.since).saturating_sub(self.paused)
+    }
+}

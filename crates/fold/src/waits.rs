@@ -1,0 +1,369 @@
+//! Creates, scopes, waits, and the going on after them.
+
+use crate::leaf_join::Fresh;
+use crate::section::{Group, Heaviest, Waits};
+use crate::{Fold, Thieves};
+use workspan_trace::event::WaitFor;
+use workspan_trace::wire::create;
+
+/// Tasks a wait may name.
+const NAMED: u64 = 16;
+
+impl Fold {
+    #[inline]
+    pub(crate) fn is_kept(&self, site: u32) -> bool {
+        self.options.kept.binary_search(&site).is_ok()
+    }
+
+    /// All that the section on top created has been joined, and it has no scope open. (Groups that are over are forgotten.)
+    pub(crate) fn all_joined(&mut self) -> bool {
+        let Some(section) = self.sections.last() else {
+            return false;
+        };
+        let (children, groups) = (section.children as usize, section.groups as usize);
+        let over = self.groups.since(groups).iter().all(Group::is_over);
+        if over {
+            self.groups.truncate(groups);
+        }
+        over && self.children.end() == children
+    }
+
+    /// All is joined but for scopes that were opened in the open strand.
+    pub(crate) fn all_joined_before(&self) -> bool {
+        let Some(section) = self.sections.last() else {
+            return false;
+        };
+        let Some((_, scopes)) = section.opened else {
+            return false;
+        };
+        let mine = self.groups.since(section.groups as usize);
+        let fresh = |g: &Group| g.scope.is_some() && g.open == 0 && g.heaviest.is_none();
+        self.children.end() == section.children as usize
+            && mine.len() as u64 == scopes
+            && mine.iter().all(fresh)
+    }
+
+    /// The task on top makes its end so far a node, so that others can go on from it.
+    fn fork(&mut self) {
+        let depth = self.frames.len().saturating_sub(1) as u32;
+        if let (Some(top), Some(section)) = (self.frames.last(), self.sections.last_mut()) {
+            let site = top.site.unwrap_or(u32::MAX);
+            self.paths.close(&mut section.end, site, depth);
+        }
+    }
+
+    /// [`workspan_trace::wire::Kind::Join`], of which the record was put out.
+    pub(crate) fn join(&mut self, site: u32, t: u64) {
+        let seq = self.tasks;
+        self.tasks += 2;
+        self.waits_outside(seq);
+        if self.is_kept(site) {
+            self.give_up();
+        }
+        if let Some(top) = self.frames.last_mut() {
+            (top.waits, top.next) = (Waits::Group(u32::MAX), Some((seq, site)));
+        }
+        if !self.sections.is_empty() {
+            self.fork();
+            if let Some(group) = self.groups.push() {
+                (group.join, group.apart, group.open) = (true, true, 2);
+            }
+            if let Some(top) = self.frames.last_mut() {
+                top.waits = Waits::Group(self.groups.end() as u32 - 1);
+            }
+        }
+        self.fresh = Some(Fresh {
+            seq: seq + 1,
+            site,
+            deferred: false,
+            start: t,
+        });
+    }
+
+    /// [`workspan_trace::wire::Kind::Next`].
+    pub(crate) fn next(&mut self, t: u64) {
+        match self.frames.last_mut().and_then(|top| top.next.take()) {
+            Some((seq, site)) => {
+                self.waits_no_more();
+                self.fresh = Some(Fresh {
+                    seq,
+                    site,
+                    deferred: true,
+                    start: t,
+                });
+            }
+            None => self.begin((u32::MAX, 0), t),
+        }
+    }
+
+    /// [`workspan_trace::wire::Kind::Create`], of which the record was put out.
+    pub(crate) fn create(&mut self, kind: u64, site: u32, scope: Option<(u32, u64)>, t: u64) {
+        let seq = self.tasks;
+        self.tasks += 1;
+        self.waits_outside(seq);
+        let detached = kind == create::DETACHED;
+        let deferred = kind != create::INLINE && !detached;
+        let chunk = kind == create::INLINE && scope.is_some();
+        let Some(top) = self.frames.last_mut() else {
+            return self.give_up();
+        };
+        let continuations = self.options.thieves == Thieves::TakeContinuations;
+        top.mergeable = !(continuations && deferred);
+        top.barred |= top.chunk;
+        let (barred, member_of) = (top.barred, top.member_of);
+        if let Some(scope) = scope.filter(|_| deferred) {
+            self.members.created(seq, site, scope);
+        }
+        if detached || barred || self.is_kept(site) {
+            self.outside(detached);
+            return;
+        }
+        let group = match scope {
+            Some((thread, count)) => {
+                let own = (thread == self.thread).then(|| self.scoped(count));
+                own.flatten()
+                    .or_else(|| (scope == member_of).then(|| self.outward())?)
+            }
+            None if kind == create::INLINE => self.alone(seq),
+            None => self.unscoped(),
+        };
+        let Some(group) = group.filter(|_| !self.sections.is_empty()) else {
+            return self.outside(false);
+        };
+        self.fork();
+        let Some(section) = self.sections.last_mut() else {
+            return;
+        };
+        if let Some(group) = self.groups.get_mut(group as usize) {
+            group.open += 1;
+        }
+        // A child has room for eight corners, and hardly ever more than one: what is not needed of it is not written.
+        let Some(child) = self.children.push() else {
+            return;
+        };
+        (child.seq, child.site, child.scope) = (seq, site, scope);
+        (child.deferred, child.chunk, child.group) = (deferred, chunk, group);
+        (child.created, child.through, child.end) = (t, section.through, section.end);
+        child.envelope.copy(&section.envelope);
+        if deferred && continuations {
+            section.envelope.add(0, 1);
+        } else if deferred {
+            child.envelope.add(0, 1);
+        }
+    }
+
+    /// The task on top created one that no section can hold.
+    fn outside(&mut self, detached: bool) {
+        self.give_up();
+        if let Some(top) = self.frames.last_mut() {
+            top.dirty |= !detached;
+        }
+    }
+
+    /// The section's group of a scope of this thread.
+    fn scoped(&self, count: u64) -> Option<u32> {
+        let from = self.sections.last()?.groups as usize;
+        let mine = self.groups.since(from);
+        let at = mine
+            .iter()
+            .rposition(|g| g.scope == Some(count) && !g.closed)?;
+        Some((from + at) as u32)
+    }
+
+    /// The section's group of tasks created into no scope that is named: the innermost tree, or none.
+    fn unscoped(&mut self) -> Option<u32> {
+        let from = self.sections.last()?.groups as usize;
+        let mine = self.groups.since(from);
+        let tree = mine.iter().rposition(|g| g.tree && !g.closed);
+        let none = || mine.iter().position(|g| g.scope.is_none() && !g.apart);
+        if let Some(at) = tree.or_else(none) {
+            return Some((from + at) as u32);
+        }
+        self.groups.push()?;
+        Some(self.groups.end() as u32 - 1)
+    }
+
+    /// A group for this task, which nobody may take: a wait names it when it has ended. In a tree it is one of its members.
+    fn alone(&mut self, seq: u64) -> Option<u32> {
+        let from = self.sections.last()?.groups as usize;
+        if self.groups.since(from).iter().any(|g| g.tree && !g.closed) {
+            return self.unscoped();
+        }
+        let group = self.groups.push()?;
+        (group.apart, group.alone) = (true, Some(seq));
+        Some(self.groups.end() as u32 - 1)
+    }
+
+    /// [`workspan_trace::wire::Kind::Scope`], of which the record was not yet put out.
+    pub(crate) fn scope(&mut self, tree: bool) {
+        let count = self.scopes;
+        self.scopes += 1;
+        let clean = self.all_joined();
+        let mark = self.out.mark();
+        let Some(section) = self.sections.last_mut() else {
+            return;
+        };
+        section.sum.scopes += 1;
+        match &mut section.opened {
+            Some((_, scopes)) => *scopes += 1,
+            none if clean => *none = Some((mark, 1)),
+            _ => {}
+        }
+        if let Some(group) = self.groups.push() {
+            (group.scope, group.tree) = (Some(count), tree);
+        }
+    }
+
+    /// [`workspan_trace::wire::Kind::Wait`], of which the strand before has ended.
+    pub(crate) fn wait(&mut self, what: WaitFor<'_>) {
+        let dirty = self.frames.last().is_some_and(|top| top.dirty);
+        self.members.waited(&what);
+        let waits = match what {
+            WaitFor::Children => {
+                if dirty {
+                    self.give_up();
+                }
+                Waits::Children
+            }
+            WaitFor::Scope(thread, count) => {
+                let own = thread == self.thread;
+                let group = self.scoped(count).filter(|_| own);
+                group.map_or(Waits::Other, Waits::Group)
+            }
+            WaitFor::Tasks(list) if list.len() <= NAMED => {
+                let to = self.groups.end() as u32;
+                if let Some(group) = self.groups.push() {
+                    group.apart = true;
+                }
+                let all = list.iter().all(|name| self.name(name, to).is_some());
+                if all { Waits::Group(to) } else { Waits::Other }
+            }
+            _ => Waits::Other,
+        };
+        if waits == Waits::Other {
+            self.give_up();
+        }
+        if let Some(top) = self.frames.last_mut() {
+            top.waits = waits;
+        }
+    }
+
+    /// A wait names a task: it moves to that wait's group.
+    fn name(&mut self, (thread, seq): (u32, u64), to: u32) -> Option<()> {
+        if thread != self.thread {
+            return None;
+        }
+        let from = self.sections.last()?.children as usize;
+        let mine = self.children.since_mut(from);
+        let near = mine.iter_mut().rev().take(NAMED as usize);
+        let Some(child) = near.into_iter().find(|c| c.seq == seq && !c.ended) else {
+            return self.name_ended(seq, to);
+        };
+        let old = std::mem::replace(&mut child.group, to);
+        let old = self.groups.get_mut(old as usize)?;
+        old.open = old.open.checked_sub(1)?;
+        self.groups.get_mut(to as usize)?.open += 1;
+        Some(())
+    }
+
+    /// The same of one that has ended, and was alone in its group.
+    fn name_ended(&mut self, seq: u64, to: u32) -> Option<()> {
+        let from = self.sections.last()?.groups as usize;
+        let mine = self.groups.since_mut(from).iter_mut();
+        let mut near = mine.rev().take(NAMED as usize);
+        let group = near.find(|g| g.alone == Some(seq) && g.open == 0)?;
+        let (path, last_end) = (group.heaviest.take()?, group.last_end);
+        let envelope = group.envelope;
+        let to = self.groups.get_mut(to as usize)?;
+        to.open += 1;
+        to.ended(path, &envelope, last_end)
+    }
+
+    /// The task on top goes on, and the record that says so was put out.
+    pub(crate) fn resume(&mut self, t: u64) {
+        let Some(top) = self.frames.last_mut() else {
+            return self.give_up();
+        };
+        let (waits, stopped) = (top.waits, top.start);
+        (top.waits, top.start, top.next) = (Waits::No, t, None);
+        top.dirty &= waits != Waits::Children;
+        let joined = match waits {
+            Waits::Children => {
+                let section = self.sections.last();
+                section.map(|s| s.groups as usize..self.groups.end())
+            }
+            Waits::Group(at) => {
+                let at = at as usize;
+                (at < self.groups.end()).then_some(at..at + 1)
+            }
+            _ => None,
+        };
+        let goes_on =
+            joined.and_then(|groups| self.joined(groups, waits != Waits::Children, stopped, t));
+        if goes_on.is_none() {
+            self.give_up();
+        }
+        self.strand_begins(t);
+    }
+
+    /// The wait for these groups is over. `closes`: no other will wait for them.
+    fn joined(
+        &mut self,
+        groups: std::ops::Range<usize>,
+        closes: bool,
+        stopped: u64,
+        t: u64,
+    ) -> Option<()> {
+        let last = self.goes_through(groups, closes, stopped)?;
+        let section = self.sections.last_mut()?;
+        section.sum.syncs += 1;
+        section.sum.ready = section.sum.ready.saturating_add(t.saturating_sub(last));
+        Some(())
+    }
+
+    /// The paths through the tasks of these groups, which have all ended, are now some of the section's. Returns when the last one ended,
+    /// or `stopped`.
+    pub(crate) fn goes_through(
+        &mut self,
+        groups: std::ops::Range<usize>,
+        closes: bool,
+        stopped: u64,
+    ) -> Option<u64> {
+        let section = self.sections.last_mut()?;
+        if groups.start < section.groups as usize {
+            return None;
+        }
+        let (mut through, mut chosen) = (section.through, None);
+        let mut last = stopped;
+        for group in self
+            .groups
+            .since_mut(groups.start)
+            .iter_mut()
+            .take(groups.len())
+        {
+            if group.open > 0 {
+                return None;
+            }
+            if let Some(path) = group.heaviest.take() {
+                let earlier = chosen.is_some_and(|known: Heaviest| path.seq < known.seq);
+                if path.weight > through || path.weight == through && earlier {
+                    (through, chosen) = (path.weight, Some(path));
+                }
+                // A join's paths count from the join, which the task has not left.
+                if group.join {
+                    section.envelope.then(&group.envelope)?;
+                } else {
+                    section.envelope.or(&group.envelope)?;
+                }
+            }
+            last = last.max(group.last_end);
+            group.closed |= closes || group.scope.is_none();
+        }
+        section.through = through;
+        if let Some(mut path) = chosen {
+            self.paths.close(&mut path.end, path.site, path.depth);
+            section.end = path.end;
+        }
+        Some(last)
+    }
+}
