@@ -7,7 +7,7 @@ use workspan_analysis::{Options, report, stolen_strands, strand_facts_and_sites}
 use workspan_dag::{Dag, cancel, memory};
 use workspan_reader::OpenOptions;
 
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::loading::Loading;
 use crate::overview::Overview;
 use crate::run::{Codes, Picture, Rest, Rows, Run, Sites, Stage};
@@ -75,21 +75,21 @@ impl Session {
     ///
     /// # Errors
     /// There is no path, or there are more than [`MOST_RUNS`], or one is no file.
-    pub fn new(paths: &[PathBuf], settings: Settings) -> Result<Session, Failure> {
+    pub fn new(paths: &[PathBuf], settings: Settings) -> Result<Session, ApiError> {
         if paths.is_empty() || paths.len() > MOST_RUNS {
-            return Err(Failure::wrong(format!(
+            return Err(ApiError::bad_request(format!(
                 "{} traces were given; between 1 and {MOST_RUNS} can be looked at together.",
                 paths.len()
             )));
         }
         let run = |(letter, path): (char, &PathBuf)| {
             let size = std::fs::metadata(path).map(|m| m.len());
-            let size = size.map_err(|e| Failure::absent(format!("{}: {e}", path.display())))?;
+            let size = size.map_err(|e| ApiError::not_found(format!("{}: {e}", path.display())))?;
             Ok(Run::new(letter.to_string(), path.clone(), size))
         };
         let runs = ('a'..='z').zip(paths).map(run);
         Ok(Session {
-            runs: runs.collect::<Result<_, Failure>>()?,
+            runs: runs.collect::<Result<_, ApiError>>()?,
             settings,
             mode: Mode::Server,
             loading: Loading::default(),
@@ -100,7 +100,7 @@ impl Session {
     ///
     /// # Errors
     /// It can't be measured.
-    pub fn of_dag(path: PathBuf, dag: Dag, settings: Settings) -> Result<Session, Failure> {
+    pub fn of_dag(path: PathBuf, dag: Dag, settings: Settings) -> Result<Session, ApiError> {
         let session = Session {
             runs: vec![Run::new("a".to_owned(), path, 0)],
             settings,
@@ -108,7 +108,7 @@ impl Session {
             loading: Loading::default(),
         };
         let measured = session.measure(&session.runs[0], dag);
-        measured.map_err(|why| Failure::new(500, why))?;
+        measured.map_err(|why| ApiError::new(500, why))?;
         Ok(session)
     }
 
@@ -116,16 +116,16 @@ impl Session {
     ///
     /// # Errors
     /// There is none.
-    pub fn run(&self, id: &str) -> Result<&Run, Failure> {
+    pub fn run(&self, id: &str) -> Result<&Run, ApiError> {
         let found = self.runs.iter().find(|run| run.id == id);
-        found.ok_or_else(|| Failure::absent("There is no such run here."))
+        found.ok_or_else(|| ApiError::not_found("There is no such run here."))
     }
 
     /// The first run on one worker of the program that `run` is of, as far as their names tell: what its other runs are measured against.
     ///
     /// # Errors
     /// A run is loading, or can't be read.
-    pub(crate) fn serial_of(&self, run: &Run) -> Result<Option<&Run>, Failure> {
+    pub(crate) fn serial_of(&self, run: &Run) -> Result<Option<&Run>, ApiError> {
         let name = &run.picture()?.dag.meta.name;
         let mut found = None;
         for other in &self.runs {

@@ -18,7 +18,7 @@ use crate::run::Picture;
 /// Bins of a block.
 pub(super) const BLOCK: u64 = 64;
 
-/// Kept blocks.
+/// ByteLru blocks.
 #[derive(Debug)]
 pub(super) struct Pyramid {
     blocks: Vec<Block>,

@@ -1,12 +1,12 @@
-//! Why there is no answer, for people.
+//! The error type of requests: an HTTP status, a sentence and a remedy for people.
 
 use serde::Serialize;
 
-/// A request without an answer: the HTTP state, one sentence, and what to do.
+/// A request without an answer: its HTTP status, one sentence, and what the user can do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{error}")]
-pub struct Failure {
-    /// HTTP state: 4xx or 5xx, or 202 while the run loads.
+pub struct ApiError {
+    /// HTTP status: 4xx or 5xx, or 202 while the run loads.
     pub state: u16,
     /// One sentence.
     pub error: String,
@@ -25,10 +25,10 @@ struct Body<'a> {
     loading: bool,
 }
 
-impl Failure {
-    /// A failure of state `state`.
-    pub fn new(state: u16, error: impl Into<String>) -> Failure {
-        Failure {
+impl ApiError {
+    /// An error with HTTP status `state`.
+    pub fn new(state: u16, error: impl Into<String>) -> ApiError {
+        ApiError {
             state,
             error: error.into(),
             remedy: None,
@@ -37,25 +37,25 @@ impl Failure {
     }
 
     /// The request makes no sense (400).
-    pub fn wrong(error: impl Into<String>) -> Failure {
-        Failure::new(400, error)
+    pub fn bad_request(error: impl Into<String>) -> ApiError {
+        ApiError::new(400, error)
     }
 
     /// There is no such thing (404).
-    pub fn absent(error: impl Into<String>) -> Failure {
-        Failure::new(404, error)
+    pub fn not_found(error: impl Into<String>) -> ApiError {
+        ApiError::new(404, error)
     }
 
     /// Not yet (202): the run is loading. It is no error: browsers print those in their console, each time that a page asks.
-    pub fn loading(error: impl Into<String>) -> Failure {
-        Failure {
+    pub fn loading(error: impl Into<String>) -> ApiError {
+        ApiError {
             loading: true,
-            ..Failure::new(202, error)
+            ..ApiError::new(202, error)
         }
     }
 
-    /// The same with what the user can do.
-    pub fn remedy(mut self, remedy: impl Into<String>) -> Failure {
+    /// Adds what the user can do.
+    pub fn remedy(mut self, remedy: impl Into<String>) -> ApiError {
         self.remedy = Some(remedy.into());
         self
     }

@@ -1,11 +1,11 @@
-//! Answers' parts that took long to make, within a number of bytes: what was not asked for longest goes first.
+//! A byte-bounded LRU cache for expensive parts of answers.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// What is kept, by key.
+/// Values by key; the least recently used are evicted first.
 #[derive(Debug)]
-pub(crate) struct Kept<K, V> {
+pub(crate) struct ByteLru<K, V> {
     most: usize,
     all: Mutex<All<K, V>>,
 }
@@ -13,7 +13,7 @@ pub(crate) struct Kept<K, V> {
 #[derive(Debug)]
 struct All<K, V> {
     by_key: BTreeMap<K, Entry<V>>,
-    /// Keys in the order in which they were asked for.
+    /// Keys by last use, the least recently used first.
     asked: BTreeMap<u64, K>,
     next: u64,
     bytes: usize,
@@ -26,10 +26,10 @@ struct Entry<V> {
     asked: u64,
 }
 
-impl<K: Ord + Clone, V> Kept<K, V> {
-    /// At most so many bytes, or a single value.
-    pub(crate) fn new(most: usize) -> Kept<K, V> {
-        Kept {
+impl<K: Ord + Clone, V> ByteLru<K, V> {
+    /// An empty cache of at most `most` bytes. A single larger value is kept alone.
+    pub(crate) fn new(most: usize) -> ByteLru<K, V> {
+        ByteLru {
             most,
             all: Mutex::new(All {
                 by_key: BTreeMap::new(),
@@ -44,7 +44,7 @@ impl<K: Ord + Clone, V> Kept<K, V> {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is kept under `key`.
+    /// The value for `key`, which becomes the most recently used.
     pub(crate) fn get(&self, key: &K) -> Option<Arc<V>> {
         let mut all = self.lock();
         let now = all.next;
@@ -57,7 +57,7 @@ impl<K: Ord + Clone, V> Kept<K, V> {
         Some(value)
     }
 
-    /// Keeps a value that takes `bytes`, and lets go of others until all is within the bound.
+    /// Stores a value that takes `bytes`, and evicts others until the cache is within its bound.
     pub(crate) fn keep(&self, key: K, value: Arc<V>, bytes: usize) {
         let mut all = self.lock();
         all.forget(&key);
@@ -80,7 +80,7 @@ impl<K: Ord + Clone, V> Kept<K, V> {
         }
     }
 
-    /// Bytes of all that is kept.
+    /// Bytes of all values.
     pub(crate) fn bytes(&self) -> usize {
         self.lock().bytes
     }
@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn what_was_not_asked_for_longest_goes_first() {
-        let kept = Kept::new(30);
+        let kept = ByteLru::new(30);
         for key in 0..3 {
             kept.keep(key, Arc::new(key * 10), 10);
         }
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn a_value_that_is_larger_than_all_room_is_alone() {
-        let kept = Kept::new(30);
+        let kept = ByteLru::new(30);
         kept.keep('a', Arc::new(()), 10);
         kept.keep('b', Arc::new(()), 100);
         assert_eq!((kept.get(&'a'), kept.bytes()), (None, 100));
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_key_that_is_kept_again_counts_once() {
-        let kept = Kept::new(30);
+        let kept = ByteLru::new(30);
         kept.keep(1, Arc::new("old"), 20);
         kept.keep(1, Arc::new("new"), 20);
         assert_eq!((kept.get(&1).as_deref(), kept.bytes()), (Some(&"new"), 20));
