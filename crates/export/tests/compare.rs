@@ -141,7 +141,7 @@ fn what_the_runs_of_a_side_differ_by_is_noise() {
     let one = compare(&[side("a", &[BASE]), side("b", &merges(&[300], 37))]);
     assert_eq!(change(&one, Quantity::Elapsed).1, Noise::Unknown);
     let text = compare_text(&one, &CompareOptions::default());
-    assert!(text.contains("what is noise is not known"), "{text}");
+    assert!(text.contains("The noise is unknown"), "{text}");
     assert!(!text.contains('~'), "{text}");
 }
 
