@@ -12,13 +12,13 @@
 //! |---|---|
 //! | `WORKSPAN_SPOOL_DIR` | folder for the spool file; unset or empty: do nothing |
 //! | `WORKSPAN_USER_LD_PRELOAD` | the user's `LD_PRELOAD`; unset: there was none |
-//! | `WORKSPAN_PROGRAM` | path of the program to record, as `/proc/self/exe` has it; unset or empty: any |
+//! | `WORKSPAN_PROGRAM` | path of the program to record; unset or empty: any |
 //! | `WORKSPAN_FOLLOW` | not empty: record children too, so leave the environment as it is |
-//! | `WORKSPAN_MAX_OVERHEAD` | overhead limit in millionths (0: none), `:`, tasks that each thread records before it (8192) |
-//! | `WORKSPAN_SCHEDSTAT` | not empty: read the threads' scheduling statistics; nobody watches from outside |
-//! | `WORKSPAN_COUNTERS` | counters to read at every record: `name:type:config:kernel`, separated by commas |
-//! | `WORKSPAN_PARTS` | windows of the run to keep, in the format of [`workspan_recorder::Parts`] |
-//! | `WORKSPAN_FOLD` | `auto`, `off`, or nanoseconds: what to fold while recording; unset: nothing |
+//! | `WORKSPAN_MAX_OVERHEAD` | limit in millionths (0: none), `:`, tasks a thread records first |
+//! | `WORKSPAN_SCHEDSTAT` | not empty: read the threads' scheduling statistics |
+//! | `WORKSPAN_COUNTERS` | counters, separated by commas: `name:type:config:kernel` |
+//! | `WORKSPAN_PARTS` | windows to keep, in the format of [`workspan_recorder::Parts`] |
+//! | `WORKSPAN_FOLD` | `auto`, `off`, or nanoseconds: what to fold; unset: nothing |
 //! | `WORKSPAN_MAX_SIZE` | maximum size of the file, in bytes |
 //! | `WORKSPAN_MAX_MEMORY` | maximum memory of a thread for folding, in bytes |
 //! | `WORKSPAN_KEEP` | sites whose tasks are not folded, separated by 0x1f |

@@ -1,4 +1,5 @@
-//! A loaded file as its own tables describe it: dependencies, and functions by name (ELF, System V ABI).
+//! A loaded file as its own tables describe it: dependencies, and functions by name (ELF, System V
+//! ABI).
 
 use core::ffi::{CStr, c_char};
 

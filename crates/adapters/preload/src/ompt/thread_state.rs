@@ -105,10 +105,7 @@ pub(super) fn existing() -> Option<&'static mut ThreadState> {
 #[cold]
 fn make() -> Option<&'static mut ThreadState> {
     // SAFETY: the state is used in this thread's callbacks alone, and freed before the thread ends.
-    let h = unsafe { LiveHandle::current() };
-    let Some(h) = h else {
-        return None;
-    };
+    let h = unsafe { LiveHandle::current() }?;
     let thread = Box::into_raw(Box::new(ThreadState {
         h,
         pending_begin: PendingBegin::None,

@@ -1,11 +1,13 @@
-//! The programs of examples/, by the very lines of its README: they compile, run as ever when recorded, and are seen.
+//! The programs of examples/, by the very lines of its README: they compile, run as ever when
+//! recorded, and are seen.
 
 use std::process::Command;
 
 use crate::native::{Run, compiler, root, run, skipped};
 use workspan_dag::TaskKind;
 
-/// Compiles and runs the examples called `name`, by each line that compiles it; `check` gets the line and the run.
+/// Compiles and runs the examples called `name`, by each line that compiles it; `check` gets the
+/// line and the run.
 fn each(name: &str, arguments: &[&str], check: impl Fn(&str, &Run)) {
     let readme = std::fs::read_to_string(root().join("examples/README.md")).unwrap();
     let folder = tempfile::tempdir().unwrap();

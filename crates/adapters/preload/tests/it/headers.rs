@@ -1,4 +1,5 @@
-//! workspan.h and tp.h: without a warning in any dialect they promise, and what is told by the six fork-join calls.
+//! workspan.h and tp.h: without a warning in any dialect they promise, and what is told by the six
+//! fork-join calls.
 
 use std::path::Path;
 use std::process::Command;
@@ -53,7 +54,8 @@ fn workspan_h_is_clean_c99_and_cpp11_with_gcc_and_clang() {
             compile
                 .args(["-O1", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I"])
                 .arg(root().join("include"));
-            // dlsym and the rest of POSIX are declared in strict C only when asked for; C++ compilers ask by themselves.
+            // dlsym and the rest of POSIX are declared in strict C only when asked for; C++
+            // compilers ask by themselves.
             compile
                 .args(flags)
                 .args(["-U_GNU_SOURCE", "-D_GNU_SOURCE"])
@@ -125,7 +127,8 @@ fn the_six_calls_tell_spawns_and_plain_calls() {
     );
     let run = run(&out, &[], &[]);
     run.assert_same("calls.c");
-    // Every call of fib(15) is a task; those with a thread of their own are the spawns of the three upper levels.
+    // Every call of fib(15) is a task; those with a thread of their own are the spawns of the three
+    // upper levels.
     let calls = 2 * 987 - 1;
     assert_eq!(run.count(TaskKind::Deferred), 7);
     assert_eq!(run.count(TaskKind::Inline), calls - 7);

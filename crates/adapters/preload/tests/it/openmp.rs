@@ -1,9 +1,10 @@
-//! OpenMP programs, one for each construct, by gcc (libgomp) and clang (libomp) on 1, 2 and 4 threads: what they print is what
-//! they print unrecorded, and the recorded DAG, told without the schedule (`openmp/canonical.rs`), is the one that the
-//! program has.
+//! OpenMP programs, one for each construct, by gcc (libgomp) and clang (libomp) on 1, 2 and 4
+//! threads: what they print is what they print unrecorded, and the recorded DAG, told without the
+//! schedule (`openmp/canonical.rs`), is the one that the program has.
 //!
-//! An expectation is that text. `$N` is the number of threads. A line that begins with `gnu:`, `llvm:`, `one:`, `two:`, `four:` or `many:` (threads) counts for those runs
-//! only, `llvm one:` for both at a time. Chunks of a loop whose name begins with `some-` are not counted.
+//! An expectation is that text. `$N` is the number of threads. A line that begins with `gnu:`,
+//! `llvm:`, `one:`, `two:`, `four:` or `many:` (threads) counts for those runs only, `llvm one:`
+//! for both at a time. Chunks of a loop whose name begins with `some-` are not counted.
 
 mod budget;
 mod canonical;
@@ -71,7 +72,8 @@ fn run_alike(program: &Program, threads: usize, what: &str) -> Dag {
     dag
 }
 
-/// One row a construct: its name, the program, the runtimes, the DAG, and what else is to be looked at.
+/// One row a construct: its name, the program, the runtimes, the DAG, and what else is to be looked
+/// at.
 macro_rules! rows {
     ($($name:ident: $file:literal by $($runtime:ident)+ => $text:literal $(, $more:expr)?;)+) => {$(
         mod $name {
@@ -148,7 +150,8 @@ rows! {
             2 * task nogroup { } wait
             tree ( 4 * task reduction { } ) } }";
 
-    // gcc's code divides static loops by itself, without a call. libomp makes one chunk of a loop where there is one thread.
+    // gcc's code divides static loops by itself, without a call. libomp makes one chunk of a loop
+    // where there is one thread.
     loops: "loops.c" by gnu llvm => "
         gnu: parallel even x$N { } parallel static x$N { }
         llvm: parallel even x$N { loop even $N * { } }
@@ -169,8 +172,8 @@ rows! {
         llvm many: parallel region x$N { loop loop 6 * { } }
         llvm one: parallel region x$N { loop loop 1 * { } }";
 
-    // gcc makes one call of a region and the sections that are all of it. clang divides sections evenly, as a
-    // static loop, of which every thread has a chunk, be it an empty one.
+    // gcc makes one call of a region and the sections that are all of it. clang divides sections
+    // evenly, as a static loop, of which every thread has a chunk, be it an empty one.
     sections: "sections.c" by gnu llvm => "
         gnu: parallel region x$N { loop region 2 * { } 1 * { task task { } } }
         llvm two: parallel region x$N { loop sections 1 * { } 1 * { task task { } } }
@@ -187,7 +190,8 @@ rows! {
     nested: "nested.c" by gnu llvm => "
         parallel outer x$N { $N * { parallel inner x2 { 1 * { task task { } } } } }";
 
-    // To libomp the program is a team of one outside of regions, where no task is deferred, whatever it says.
+    // To libomp the program is a team of one outside of regions, where no task is deferred,
+    // whatever it says.
     outside: "outside.c" by gnu llvm => "
         gnu: included a { } wait parallel region x2 { } included b { } wait
         llvm: task a { } wait parallel region x2 { } task b { } wait";
@@ -237,7 +241,8 @@ rows! {
     spawner: "spawner.c" by gnu llvm => "
         parallel region x$N { 1 * { 2000 * task task { } } }";
 
-    // clang puts each implicit task's tasks into a group that ends with the region, behind the barrier of the single construct.
+    // clang puts each implicit task's tasks into a group that ends with the region, behind the
+    // barrier of the single construct.
     task_reduction: "task_reduction.c" by gnu llvm => "
         gnu: parallel region x$N { 1 * { 3 * task task { } } }
         llvm: parallel region x$N { 1 * { 3 * task task { } } /
@@ -284,7 +289,8 @@ fn run_is_known(dag: &Dag, threads: usize) {
     assert!(!runtime.contains(" + "), "{runtime}");
 }
 
-/// Neither the tasks of the region, which the runtime puts on its threads, nor the region's own between two barriers are stolen.
+/// Neither the tasks of the region, which the runtime puts on its threads, nor the region's own
+/// between two barriers are stolen.
 fn steals_are_of_tasks(dag: &Dag, _threads: usize) {
     let report = workspan_analysis::report(dag, &workspan_analysis::Options::default()).unwrap();
     let tasks = dag.tasks.kind.iter().filter(|&&k| k == TaskKind::Deferred);

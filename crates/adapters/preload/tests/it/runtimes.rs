@@ -1,4 +1,5 @@
-//! Several copies of a runtime in one process, each with its users: all calls go to the copy they would go to without us.
+//! Several copies of a runtime in one process, each with its users: all calls go to the copy they
+//! would go to without us.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,8 @@ fn system_library(name: &str) -> Option<PathBuf> {
         .find(|path| path.exists())
 }
 
-/// A copy of a library under another name of the same length, which those that are linked with it ask for.
+/// A copy of a library under another name of the same length, which those that are linked with it
+/// ask for.
 fn renamed(library: &Path, to: &Path) {
     let mut bytes = std::fs::read(library).unwrap();
     let between = |path: &Path| {
@@ -106,7 +108,8 @@ impl Libraries {
     }
 }
 
-/// libgomp (a), a copy of it (b), and libomp with code of gcc's (c) and of clang's (d); what there is of them.
+/// libgomp (a), a copy of it (b), and libomp with code of gcc's (c) and of clang's (d); what there
+/// is of them.
 fn openmp() -> Option<(Libraries, String)> {
     let libraries = Libraries::new()?;
     let gcc = compiler("gcc")?;
@@ -243,7 +246,8 @@ fn a_library_in_anothers_place_has_places_of_its_own() {
     for task in (0..dag.tasks.len()).filter(|&task| dag.tasks.kind[task] == TaskKind::Deferred) {
         *by_site.entry(dag.tasks.site[task]).or_insert(0) += 1;
     }
-    // The tasks of `work`: 50 in each of two turns, each time one of them is loaded, and what `around` has of them.
+    // The tasks of `work`: 50 in each of two turns, each time one of them is loaded, and what
+    // `around` has of them.
     let counts: Vec<i32> = by_site
         .values()
         .copied()

@@ -1,5 +1,6 @@
-//! Programs whose stacks are not what a thread's usually are: fibers with frames of varying size, calls at the very top of a stack, threads
-//! with as little stack as there may be; and children that nobody tells of.
+//! Programs whose stacks are not what a thread's usually are: fibers with frames of varying size,
+//! calls at the very top of a stack, threads with as little stack as there may be; and children
+//! that nobody tells of.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -28,8 +29,8 @@ fn compile(
     Some(program)
 }
 
-/// Stacks of 64 KiB with a guard page below each and nothing above the last, taken in turn; frames of 2,500 bytes and of 64 by one
-/// function; and one that is aligned.
+/// Stacks of 64 KiB with a guard page below each and nothing above the last, taken in turn; frames
+/// of 2,500 bytes and of 64 by one function; and one that is aligned.
 const FIBERS: &str = r#"
 #include <oneapi/tbb.h>
 #include <ucontext.h>
@@ -151,8 +152,9 @@ fn calls_of_libgomp_at_the_top_of_a_stack_read_nothing_above_it() {
     run(&program, &[], &[]).assert_same("the top of a stack");
 }
 
-/// Loops whose calls have arguments on the stack, all of which must come through: nine of `GOMP_loop_ull_start`, eight of
-/// `GOMP_parallel_loop_dynamic`, and eight loops of a doacross nest.
+/// Loops whose calls have arguments on the stack, all of which must come through: nine of
+/// `GOMP_loop_ull_start`, eight of `GOMP_parallel_loop_dynamic`, and eight loops of a doacross
+/// nest.
 const ARGUMENTS: &str = r#"
 #include <stdio.h>
 int main(void) {
@@ -306,7 +308,8 @@ fn children_that_nobody_tells_of_do_not_write_into_the_parents_trace() {
     }
 }
 
-/// A filter that kills the process at each of the calls that recording did without need once: it is in place before the second region.
+/// A filter that kills the process at each of the calls that recording did without need once: it is
+/// in place before the second region.
 const SANDBOX: &str = r#"
 #define _GNU_SOURCE
 #include <linux/filter.h>

@@ -1,5 +1,5 @@
-//! C++ programs on oneTBB, run with the library preloaded: the graphs their traces must say, whatever the schedule, on the
-//! system's oneTBB and on the newest there is.
+//! C++ programs on oneTBB, run with the library preloaded: the graphs their traces must say,
+//! whatever the schedule, on the system's oneTBB and on the newest there is.
 
 mod budget;
 mod graph;
@@ -12,8 +12,8 @@ use workspan_dag::{Dag, TaskKind};
 
 const THREADS: [&str; 3] = ["1", "2", "4"];
 
-/// Runs one of a source's programs on every machine at 1, 2 and 4 threads; each run's DAG goes to `judge` after what
-/// must hold of all.
+/// Runs one of a source's programs on every machine at 1, 2 and 4 threads; each run's DAG goes to
+/// `judge` after what must hold of all.
 fn each(source: &str, what: &str, judge: impl Fn(&Dag, &str)) {
     for machine in Machine::all(what) {
         let program = machine.compile(source, &["-O2", "-g"]);
@@ -167,7 +167,8 @@ fn the_standard_librarys_parallel_algorithms() {
 fn what_an_arena_executes_is_the_callers() {
     let expected = [16, 8, 4].map(halves).concat();
     graph("arenas", "execute", &expected);
-    // Three threads find the arena full: their tasks go on where there is a place, on the main thread maybe.
+    // Three threads find the arena full: their tasks go on where there is a place, on the main
+    // thread maybe.
     each("arenas", "full", |dag, name| {
         let mut found: Vec<String> = roots(dag).iter().map(|&r| canonical(dag, r)).collect();
         found.sort_by_key(String::len);
@@ -203,7 +204,8 @@ fn exceptions_and_cancellation() {
     });
 }
 
-/// A program whose graph is known, with so many roots, run again and again: what it shows depends on which stack a thread is on.
+/// A program whose graph is known, with so many roots, run again and again: what it shows depends
+/// on which stack a thread is on.
 fn suspended(what: &str, expected: &str, threads: usize) {
     for _ in 0..8 {
         each("arenas", what, |dag, name| {

@@ -1,5 +1,5 @@
-//! Evaluates call frame information: the instructions of an entry of `.eh_frame` up to one offset in the
-//! function (DWARF 5 §6.4).
+//! Evaluates call frame information: the instructions of an entry of `.eh_frame` up to one offset
+//! in the function (DWARF 5 §6.4).
 
 use super::{End, Rule, Saved};
 

@@ -21,7 +21,8 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// All tasks that were created, recorded or not; fails where the graph has another number of them.
+    /// All tasks that were created, recorded or not; fails where the graph has another number of
+    /// them.
     pub fn tasks(&self, dag: &Dag, what: &str) -> u64 {
         let estimates = || dag.unrecorded.iter().map(|(_, bounds)| bounds.tasks);
         assert!(estimates().all(|(low, high)| low == high), "{what}");
@@ -31,7 +32,8 @@ impl Seen {
     }
 }
 
-/// Reads it; fails where a thread's records do not fit together, unless stacks moved between threads.
+/// Reads it; fails where a thread's records do not fit together, unless stacks moved between
+/// threads.
 pub fn seen(bytes: &[u8]) -> Seen {
     let trace = Trace::open(bytes).unwrap();
     let mut threads: BTreeMap<u32, Vec<_>> = BTreeMap::new();

@@ -1,10 +1,12 @@
-//! OpenMP programs of very short tasks, recorded within a budget that holds from the first task on, on 1, 2 and 4 threads: they print what they
-//! print unrecorded, most of their tasks are left out, and what is told of the rest stands by what is known.
+//! OpenMP programs of very short tasks, recorded within a budget that applies from the first task
+//! on, on 1, 2 and 4 threads. They print what they print unrecorded, most of their tasks are
+//! skipped, and what the trace says about the skipped ones is right.
 
 use super::run::{Program, Runtime, build, dag, skipped};
 use crate::native::left_out::{BUDGET, Seen, seen};
 
-/// Runs the program's `way` bare and within the budget; its number of tasks, and what was left out.
+/// Runs the program's `way` bare and within the budget. Returns its number of tasks, and what was
+/// skipped.
 fn budgeted(program: &Program, threads: usize, way: &str, what: &str) -> (u64, Seen) {
     let bare = program.bare(threads, &[way]);
     let (recorded, traces) = program.recorded_with(threads, &[way], |command| {
@@ -30,12 +32,12 @@ fn budgeted(program: &Program, threads: usize, way: &str, what: &str) -> (u64, S
 /// How often a run on several threads is repeated if nothing was skipped in it.
 const BUSY_RETRIES: usize = 4;
 
-/// How a way of the program is looked at.
+/// What is expected of a program's way.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Left {
-    /// Most of its tasks are left out.
+    /// Most of its tasks are skipped.
     Most,
-    /// It is more than tasks and waits, so that nearly everything is recorded.
+    /// It does more than create tasks and wait, so nearly everything is recorded.
     Little,
 }
 
@@ -47,8 +49,8 @@ fn check(runtime: Runtime, way: &str, left: Left) {
     for threads in [1, 2, 4] {
         let what = format!("{way} by {runtime:?} on {threads}");
         let (mut tasks, mut seen) = budgeted(&program, threads, way, &what);
-        // Several threads on a busy machine may lose the CPU in every task whose time is taken. Such
-        // tasks look long, and a short run may then be recorded in full.
+        // Several threads on a busy machine may lose the CPU in every task whose time is taken.
+        // Such tasks look long, and a short run may then be recorded in full.
         for _ in 0..BUSY_RETRIES {
             if threads == 1 || left == Left::Little || !seen.subtrees.is_empty() {
                 break;
@@ -91,7 +93,8 @@ ways! {
     scatter: Most, Most;
     chain: Little, Little;
     loops: Little, Little;
-    // Unrecorded too, libomp 19 sometimes does not come to an end of untied tasks beside ones with priorities.
+    // Unrecorded too, libomp 19 sometimes does not come to an end of untied tasks beside ones with
+    // priorities.
     mixed: Most;
 }
 

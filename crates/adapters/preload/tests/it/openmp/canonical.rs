@@ -2,19 +2,24 @@
 //!
 //! A task is what it did in program order, each child at its create, by the name of its spawn site:
 //!
-//! * `task a { … }` a deferred child, `inline a { … }` an inline one, `included a { … }` one that is waited for at once,
-//!   `detached a { … }`. Equal ones in a row are one with their number: `3 * task a { }`.
-//! * `after 1,2` behind the name: depends on those children of the same parent, counted in the order of their creation.
-//! * `wait` for all children, `await 1,2` for those, `tree ( … )` and `group ( … )` from where a scope is opened to where it is
-//!   waited for; `signal`, and `await-signal` for one that somebody set.
-//! * `parallel p x4 { … }`: a region of four implicit tasks. What they did is told for all of them together, since who does what is
-//!   the schedule's: first `loop l 8 * { … }`, the chunks of a loop that the team shared, then `2 * { … }` for the tasks that did the
-//!   same. A barrier, and what comes after it, is ` / `; phases in which nothing happened are left out.
+//! * `task a { … }` a deferred child, `inline a { … }` an inline one, `included a { … }` one that
+//!   is waited for at once, `detached a { … }`. Equal ones in a row are one with their number: `3 *
+//!   task a { }`.
+//! * `after 1,2` behind the name: depends on those children of the same parent, counted in the
+//!   order of their creation.
+//! * `wait` for all children, `await 1,2` for those, `tree ( … )` and `group ( … )` from where a
+//!   scope is opened to where it is waited for; `signal`, and `await-signal` for one that somebody
+//!   set.
+//! * `parallel p x4 { … }`: a region of four implicit tasks. What they did is told for all of them
+//!   together, since who does what is the schedule's: first `loop l 8 * { … }`, the chunks of a
+//!   loop that the team shared, then `2 * { … }` for the tasks that did the same. A barrier, and
+//!   what comes after it, is ` / `; phases in which nothing happened are left out.
 //!
 //! Chunks of a loop whose name begins with `some-` are `some`, however many there are.
 //!
-//! A child that is not in the innermost scope which its parent has open has `!scope`. Yields, times, threads and strands' number
-//! are left out. What hangs on a further root comes behind as `root { … }`.
+//! A child that is not in the innermost scope which its parent has open has `!scope`. Yields,
+//! times, threads and strands' number are left out. What hangs on a further root comes behind as
+//! `root { … }`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -45,8 +50,9 @@ struct Canonical<'a> {
     ordinal: Vec<usize>,
 }
 
-/// The text of a run; names are the words behind an `@` in the program's lines. A construct is at its pragma's line, or where its
-/// own code begins, at most three lines below: that is where a function made of it begins when it needs no frame.
+/// The text of a run; names are the words behind an `@` in the program's lines. A construct is at
+/// its pragma's line, or where its own code begins, at most three lines below: that is where a
+/// function made of it begins when it needs no frame.
 pub fn canonical(dag: &Dag, source: &str) -> String {
     let names = (1..)
         .zip(source.lines())
@@ -268,7 +274,8 @@ impl Canonical<'_> {
         }
     }
 
-    /// The tasks created into a scope, when nothing else is done until it is waited for; and where that is.
+    /// The tasks created into a scope, when nothing else is done until it is waited for; and where
+    /// that is.
     fn members(
         &self,
         items: &[Item],
@@ -369,7 +376,8 @@ fn loops(shared: &Shared) -> String {
     text
 }
 
-/// Joins texts; those in a row that are the same and for which `may` holds are one with their number.
+/// Joins texts; those in a row that are the same and for which `may` holds are one with their
+/// number.
 fn counted(told: Vec<String>, may: impl Fn(&str) -> bool) -> String {
     let mut parts = Vec::new();
     for same in told.chunk_by(|a, b| a == b) {

@@ -6,8 +6,8 @@ use workspan_reader::OpenOptions;
 
 use super::canonical::{canonical, squeezed};
 
-/// A root that opens a tree scope, creates two tasks of which the second depends on the first and has a child, waits, and
-/// creates a third one.
+/// A root that opens a tree scope, creates two tasks of which the second depends on the first and
+/// has a child, waits, and creates a third one.
 const RUN: &str = r#"
 begin t=0 w=0 task=0
 scope task=0 scope=1 kind=tree

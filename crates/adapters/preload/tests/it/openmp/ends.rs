@@ -1,4 +1,4 @@
-//! Processes that end inside of a region, or fork there.
+//! Processes that end inside a region, or fork there.
 
 use std::os::unix::process::ExitStatusExt;
 
@@ -21,7 +21,7 @@ fn run(runtime: Runtime, how: &str) -> Option<(Program, std::process::Output, Ve
     Some((program, recorded, traces))
 }
 
-/// A hundred tasks were created and joined, whatever came then.
+/// A hundred tasks were created and joined, whatever came after.
 fn is_whole(dag: &Dag, how: &str) {
     let tasks = &dag.tasks;
     let explicit: Vec<usize> = (0..tasks.len())

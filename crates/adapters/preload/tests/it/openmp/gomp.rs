@@ -1,17 +1,18 @@
-//! What libgomp's entry points are called with besides the plain case, one program each: recorded right, and run as ever.
+//! Unusual calls of libgomp's entry points, one program each. They are recorded right, and run as
+//! without recording.
 
 use super::canonical::{canonical, squeezed};
 use super::run::{Program, Runtime, build, dag, skipped};
 use workspan_dag::{Dag, EndKind, NONE, TaskKind};
 
-/// The program by gcc, or a line that says why there is none.
+/// The program, built by gcc; `None`, with a line that says why, if there is no gcc.
 fn built(file: &str) -> Option<Program> {
     build(Runtime::Gnu, file)
         .map_err(|why| skipped(&format!("gomp {file}"), &why))
         .ok()
 }
 
-/// Runs it bare and recorded, alike; the DAG, which keeps the invariants.
+/// Runs it bare and recorded, with the same output. Returns the DAG, which keeps the invariants.
 fn recorded(program: &Program, threads: usize, arguments: &[&str]) -> Dag {
     let bare = program.bare(threads, arguments);
     let (output, traces) = program.recorded(threads, arguments);
@@ -157,7 +158,8 @@ fn a_thread_that_waits_for_the_private_copies_runs_tasks_meanwhile() {
     }
 }
 
-/// LLVM's libomp has libgomp's entry points too: a GCC program that runs on it is told by OMPT alone, which has to see who called.
+/// LLVM's libomp has libgomp's entry points too. A GCC program that runs on it is recorded through
+/// OMPT alone, which must see the caller.
 #[test]
 fn a_gcc_program_on_libomp_is_told_once() {
     let Some(program) = built("task.c") else {

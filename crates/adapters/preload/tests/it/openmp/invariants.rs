@@ -1,4 +1,4 @@
-//! What holds of every run, whatever the program.
+//! Checks that hold for every run of every program.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -48,7 +48,7 @@ fn once(trace: &[u8], what: &str) {
     let mut left = 0i64;
     let chunks = trace.chunks(Tolerance::Strict).map(|chunk| chunk.unwrap());
     let mut chunks: Vec<_> = chunks.filter(|c| c.kind == ChunkKind::Events).collect();
-    // A thread's need not stand in the file in their order.
+    // A thread's chunks may be in any order in the file.
     chunks.sort_by_key(|chunk| (chunk.thread, chunk.seq));
     for chunk in chunks {
         for (_, event) in Events::new(chunk.payload, 0) {
@@ -61,7 +61,7 @@ fn once(trace: &[u8], what: &str) {
                     roots += 1;
                 }
                 Event::Begin(task) => *begun.entry(task).or_default() += 1,
-                // One of an unrecorded subtree is known from its begin on.
+                // A part of a skipped subtree appears with its begin.
                 Event::Part { .. } => {
                     *begun.entry((chunk.thread, *of_thread)).or_default() += 1;
                     *of_thread += 1;
@@ -95,7 +95,7 @@ fn once(trace: &[u8], what: &str) {
     assert_eq!(left, 0, "{what}: tasks that left a thread go on");
 }
 
-/// Written as a text trace and read again it is the same.
+/// Written as a text trace and read again, it is the same.
 fn reads_back(dag: &Dag, what: &str) {
     let mut text = Vec::new();
     workspan_reader::text::write(dag, &mut text).unwrap();

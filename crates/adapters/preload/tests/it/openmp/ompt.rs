@@ -1,4 +1,5 @@
-//! What OMPT is known to get wrong, or to leave to its tools, one program each: recorded right all the same.
+//! Things that OMPT reports wrongly, or leaves to its tools, one program each. They are recorded
+//! right.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,14 +8,14 @@ use super::canonical::{canonical, squeezed};
 use super::run::{Program, Runtime, build, compiler, dag, skipped};
 use workspan_dag::{Dag, EndKind, NONE, TaskKind};
 
-/// The program by clang, or a line that says why there is none.
+/// The program, built by clang; `None`, with a line that says why, if there is no clang.
 fn built(file: &str) -> Option<Program> {
     build(Runtime::Llvm, file)
         .map_err(|why| skipped(&format!("ompt {file}"), &why))
         .ok()
 }
 
-/// Runs it bare and recorded, alike; the DAG, which keeps the invariants.
+/// Runs it bare and recorded, with the same output. Returns the DAG, which keeps the invariants.
 fn recorded(program: &Program, threads: usize) -> Dag {
     let bare = program.bare(threads, &[]);
     let (output, traces) = program.recorded(threads, &[]);
@@ -175,7 +176,8 @@ fn a_league_is_harmless() {
     );
 }
 
-/// The program with clang's libomp put before its own libgomp; `None` when there is no such library.
+/// The program with clang's libomp put before its own libgomp; `None` when there is no such
+/// library.
 fn libomp() -> Option<PathBuf> {
     let clang = compiler(Runtime::Llvm, "c").ok()?;
     let output = Command::new(clang)

@@ -129,7 +129,7 @@ impl Program {
         self.recorded_with(threads, arguments, |_| {})
     }
 
-    /// Likewise, once `change` has been at the command.
+    /// [`Program::recorded`] with a command that `change` has changed.
     pub fn recorded_with(
         &self,
         threads: usize,
@@ -137,7 +137,7 @@ impl Program {
         change: impl FnOnce(&mut Command),
     ) -> (Output, Vec<Vec<u8>>) {
         let spool = self.folder.path().join("spool");
-        // Of the run before.
+        // Left from the run before.
         let _ = std::fs::remove_dir_all(&spool);
         std::fs::create_dir(&spool).unwrap();
         let mut command = self.command(threads, arguments);

@@ -1,13 +1,14 @@
-//! oneTBB programs of very short tasks, recorded within a budget that holds from the first task on, on 1, 2 and 4 threads: they print what they
-//! print unrecorded, most of their tasks are left out, and what is told of the rest stands by what is known.
+//! oneTBB programs of very short tasks, recorded within a budget that applies from the first task
+//! on, on 1, 2 and 4 threads. They print what they print unrecorded, most of their tasks are
+//! skipped, and what the trace says about the skipped ones is right.
 
 use std::path::Path;
 
 use super::machine::Machine;
 use crate::native::left_out::{BUDGET, Seen, seen};
 
-/// Runs one of a source's programs bare and within the budget: what it printed, what was left out, and the number of tasks that there
-/// are said to have been.
+/// Runs one of a source's programs bare and within the budget. Returns its output, what was
+/// skipped, and the number of tasks that the program reports.
 fn budgeted(machine: &Machine, source: &str, what: &str, threads: &str) -> (String, Seen, u64) {
     let program = machine.compile(source, &["-O2", "-g"]);
     let name = format!("{what} at {threads} threads, {}", machine.name);
@@ -29,14 +30,14 @@ fn budgeted(machine: &Machine, source: &str, what: &str, threads: &str) -> (Stri
     (bare, seen, tasks)
 }
 
-/// How a way of the program is looked at.
+/// What is expected of a program's way.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Left {
-    /// Most of its tasks are left out.
+    /// Most of its tasks are skipped.
     Most,
-    /// Some may be, before it is seen that there is more to them.
+    /// Some may be skipped before it turns out that they do more.
     Some,
-    /// They are handed to groups from further out, so that nearly everything is recorded.
+    /// They go to groups from further out, so nearly everything is recorded.
     Little,
 }
 

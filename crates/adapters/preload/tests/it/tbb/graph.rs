@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use workspan_dag::{Dag, EdgeKind, EndKind, NONE, TaskKind};
 
-/// What each task does, outermost first: `D(…)`, `I(…)`, `X(…)` are deferred, inline and detached tasks with what they do, `w3` a
-/// wait for three tasks, `s` one for a signal. Stops of other kinds are left out: a task stops where another thread would not have
-/// to. Tasks may nest 1,000 deep.
+/// What each task does, outermost first: `D(…)`, `I(…)`, `X(…)` are deferred, inline and detached
+/// tasks with what they do, `w3` a wait for three tasks, `s` one for a signal. Stops of other kinds
+/// are left out: a task stops where another thread would not have to. Tasks may nest 1,000 deep.
 pub fn canonical(dag: &Dag, task: u32) -> String {
     let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for child in 0..dag.tasks.len() as u32 {
@@ -59,8 +59,8 @@ pub fn count(dag: &Dag, kind: TaskKind) -> usize {
     dag.tasks.kind.iter().filter(|&&k| k == kind).count()
 }
 
-/// Each task begins and ends once, no edge goes back in time, nothing had to be repaired, who runs a task is a worker or
-/// came with a root, and the breakdown closes.
+/// Each task begins and ends once, no edge goes back in time, nothing had to be repaired, who runs
+/// a task is a worker or came with a root, and the breakdown closes.
 pub fn check(dag: &Dag, what: &str) {
     let repaired: Vec<_> = dag
         .meta

@@ -1,4 +1,4 @@
-//! Which oneTBB there is, and programs compiled and run with it, bare and recorded.
+//! The oneTBB versions on this machine, and programs compiled and run with them, bare and recorded.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -112,7 +112,7 @@ impl Machine {
         self.library.is_none()
     }
 
-    /// All there are; says which are skipped.
+    /// All of them; prints which are skipped.
     pub fn all(test: &str) -> Vec<Machine> {
         let mut all = Vec::new();
         if !system() {
@@ -164,7 +164,7 @@ impl Machine {
         let path = folder.join(&name);
         let newer = |p: &Path| fs::metadata(p).and_then(|m| m.modified()).ok();
         if newer(&path).is_none_or(|made| Some(made) < newer(&source)) {
-            // The name is given to what is complete.
+            // Only a complete file gets the name.
             let building = tempfile::Builder::new()
                 .prefix(&name)
                 .tempfile_in(folder)
@@ -222,7 +222,7 @@ impl Program {
         }
         command.envs(variables.iter().copied());
         let mut child = command.spawn().unwrap();
-        // A task that was lost would be waited for for ever.
+        // If a task were lost, the program would wait for it for ever.
         let start = Instant::now();
         while child.try_wait().unwrap().is_none() {
             if start.elapsed() > Duration::from_secs(120) {
@@ -234,7 +234,7 @@ impl Program {
         child.wait_with_output().unwrap()
     }
 
-    /// What it prints without us.
+    /// Its output without recording.
     pub fn bare(&self, arguments: &[&str]) -> String {
         let output = self.output(arguments, &[]);
         assert!(output.status.success(), "{arguments:?}: {output:?}");
@@ -246,7 +246,7 @@ impl Program {
         self.record_with(arguments, &[])
     }
 
-    /// The same, with more variables.
+    /// [`Program::record`] with more variables.
     pub fn record_with(&self, arguments: &[&str], variables: &[(&str, &Path)]) -> Run {
         let folder = tempfile::tempdir().unwrap();
         let library = library();

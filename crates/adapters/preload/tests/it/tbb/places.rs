@@ -14,8 +14,8 @@ use workspan_trace::{ChunkKind, Tolerance, Trace};
 pub struct At(pub Position);
 
 impl At {
-    /// Whether it is a line of the source: one with this text, or, where the text begins a function, one inside of it.
-    /// `|` stands between texts.
+    /// Whether it is a line of the source: one with this text, or, where the text begins a
+    /// function, one inside of it. `|` stands between texts.
     pub fn is_in(&self, source: &str, texts: &str) -> bool {
         let Some(line) = self.0.line else {
             return false;
@@ -34,7 +34,7 @@ impl At {
     }
 }
 
-/// Of all tasks created in the recording: primitive and position, each once.
+/// Primitive and position of all tasks created in the recording, each once.
 pub fn of_tasks(file: &Path) -> Vec<(String, At)> {
     let bytes = std::fs::read(file).unwrap();
     let trace = Trace::open(&bytes).unwrap();
