@@ -4,16 +4,17 @@
 //! `cargo xtask test fuzz` runs them all for a minute in turn, and `cargo fuzz run NAME` one of them.
 
 mod craft;
-#[path = "../../crates/dag/tests/heap/mod.rs"]
+#[path = "../../crates/reader/tests/heap/mod.rs"]
 mod heap;
 
 use std::path::Path;
 
 use workspan_analysis::{Options, report as measure};
-use workspan_dag::open::{Grain, Index, index_note, read};
-use workspan_dag::recorded::inside::Records;
-use workspan_dag::recorded::sketch::sketch;
-use workspan_dag::{Dag, Error, OpenOptions, open};
+use workspan_reader::open::{Grain, Index, index_note, read};
+use workspan_reader::recorded::inside::Records;
+use workspan_reader::recorded::sketch::sketch;
+use workspan_dag::{Dag, Error};
+use workspan_reader::{OpenOptions, open};
 use workspan_export::{Charset, TextOptions, report_json, report_text};
 use workspan_trace::entry::{
     ClockPair, Fields, Finished, FrameEntry, Label, Mapping, Note, OffCpu, PlaceEntry,
@@ -204,7 +205,7 @@ fn tell(dag: &Dag, length: usize) {
         );
     });
     let mut text = Vec::new();
-    if workspan_dag::text::write(dag, &mut text).is_ok() {
+    if workspan_reader::text::write(dag, &mut text).is_ok() {
         let again = read(Path::new("fuzz"), &text, &OpenOptions::default());
         match again {
             Ok(again) => assert_eq!(again.strands.len(), dag.strands.len()),

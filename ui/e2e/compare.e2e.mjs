@@ -11,17 +11,25 @@ export default function (suite) {
     check((await t.text(".compare h1")).length > 10, "no sentence");
     check((await t.page.locator(".compare .side svg[role=img]").count()) === 2, "not two bars");
     const whole = await t.text(".compare aside table");
-    for (const word of ["elapsed", "work", "span"]) check(whole.includes(word), `${word} is missing`);
+    for (const word of ["elapsed", "work", "span"])
+      check(whole.includes(word), `${word} is missing`);
     check((await t.page.locator(".tl-stack canvas").count()) === 1, "no timelines");
   });
 
   suite.test("X swaps the runs, and the table turns round", two, async (t) => {
     await t.open("tab=compare");
     await t.page.waitForSelector(".compare h1");
-    const cells = async () => (await t.page.locator(".compare aside tbody tr").first().locator("td").allInnerTexts()).slice(1, 3);
+    const cells = async () =>
+      (await t.page.locator(".compare aside tbody tr").first().locator("td").allInnerTexts()).slice(
+        1,
+        3,
+      );
     const [a, b] = await cells();
     await t.page.keyboard.press("x");
-    await until(async () => { const [x, y] = await cells().catch(() => []); return x === b && y === a; }, "the turned table");
+    await until(async () => {
+      const [x, y] = await cells().catch(() => []);
+      return x === b && y === a;
+    }, "the turned table");
     await t.hashHas("run=b&with=a");
   });
 
@@ -33,14 +41,22 @@ export default function (suite) {
   suite.both("a second run is chosen by its chip and kept in the hash", two, async (t) => {
     await t.open("tab=summary&run=b");
     await t.page.waitForSelector(".verdict");
-    check((await t.text("header .run")).includes(suite.runs.after.split("/").pop()), "not the second run");
+    check(
+      (await t.text("header .run")).includes(suite.runs.after.split("/").pop()),
+      "not the second run",
+    );
   });
 
   suite.test("what if: choosing code changes parallelism, span and bounds at once", async (t) => {
     await t.open("tab=whatif");
     await t.page.locator(".whatif .option").first().waitFor();
     await t.page.locator(".whatif .option input").first().check();
-    const seen = await until(async () => { const s = await t.text(".whatif aside"); return (/→\s*[\d.]+/.test(s) || s.includes("can't answer") || s.includes("does not carry")) && s; }, "an answer");
+    const seen = await until(async () => {
+      const s = await t.text(".whatif aside");
+      return (
+        (/→\s*[\d.]+/.test(s) || s.includes("can't answer") || s.includes("does not carry")) && s
+      );
+    }, "an answer");
     if (!/→\s*[\d.]+/.test(seen)) throw new Skip("this server answers no what-ifs");
     const [before, after] = (await t.text(".whatif .pairs > div")).match(/[\d.]+/g).map(Number);
     check(after >= before, `parallelism fell from ${before} to ${after}`);
@@ -55,11 +71,29 @@ export default function (suite) {
   suite.test("what if: dragging over source lines chooses them", async (t) => {
     await t.open("tab=whatif");
     const lines = t.page.locator(".whatif .source .line");
-    if ((await lines.first().waitFor({ timeout: 5000 }).then(() => 1, () => 0)) === 0) throw new Skip("the sources of this run are not here");
+    if (
+      (await lines
+        .first()
+        .waitFor({ timeout: 5000 })
+        .then(
+          () => 1,
+          () => 0,
+        )) === 0
+    )
+      throw new Skip("the sources of this run are not here");
     // The source opens where the time is: the first lines may be above what is seen.
     await t.page.waitForTimeout(300);
-    const top = await t.page.evaluate(() => { const box = document.querySelector(".whatif .lines").getBoundingClientRect(); return [...document.querySelectorAll(".whatif .source .line")].findIndex((l) => l.getBoundingClientRect().top > box.top + 2); });
-    const box = async (n) => { const i = top + n, b = await lines.nth(i).boundingBox(); return [b.x + 160, b.y + 8]; };
+    const top = await t.page.evaluate(() => {
+      const box = document.querySelector(".whatif .lines").getBoundingClientRect();
+      return [...document.querySelectorAll(".whatif .source .line")].findIndex(
+        (l) => l.getBoundingClientRect().top > box.top + 2,
+      );
+    });
+    const box = async (n) => {
+      const i = top + n,
+        b = await lines.nth(i).boundingBox();
+      return [b.x + 160, b.y + 8];
+    };
     await t.page.mouse.move(...(await box(1)));
     await t.page.mouse.down();
     await t.page.mouse.move(...(await box(3)), { steps: 4 });

@@ -1,4 +1,7 @@
-/** The DAG in a real browser: what is expanded, how it lies, what is selected here and elsewhere, and its limits. */
+/**
+ * The DAG in a real browser: what is expanded, how it lies, what is selected here and elsewhere,
+ * and its limits.
+ */
 
 import { readFileSync } from "node:fs";
 import { check, Skip, until } from "./harness.mjs";
@@ -32,7 +35,8 @@ async function still(page) {
 }
 
 /** What the server answers. */
-const answer = (page, request) => page.evaluate((url) => fetch(url).then((r) => r.json()), `api/v1/${request}`);
+const answer = (page, request) =>
+  page.evaluate((url) => fetch(url).then((r) => r.json()), `api/v1/${request}`);
 
 /** Where a node is on the page. */
 async function point(page, n) {
@@ -46,7 +50,8 @@ const print = (page) =>
     const c = document.querySelector(".dag-picture canvas");
     const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
     let h = 0;
-    for (let i = 0; i < d.length; i += 4) h = (h * 31 + d[i] * 65536 + d[i + 1] * 256 + d[i + 2]) | 0;
+    for (let i = 0; i < d.length; i += 4)
+      h = (h * 31 + d[i] * 65536 + d[i + 1] * 256 + d[i + 2]) | 0;
     return h;
   });
 
@@ -56,12 +61,25 @@ export default function (suite) {
     const all = await nodes(t.page);
     const boxes = all.filter((n) => !n.expanded);
     check(boxes.length >= 2 && boxes.length <= 60, `${boxes.length} nodes at the start`);
-    check(boxes.some((n) => n.critical), "nothing of the critical path is shown");
+    check(
+      boxes.some((n) => n.critical),
+      "nothing of the critical path is shown",
+    );
     check((await t.stats()).nodes === boxes.length, "stats.nodes is not the number of nodes");
     const view = await t.page.locator(".dag-picture canvas").boundingBox();
-    for (const n of boxes) check(n.x >= 0 && n.x <= view.width && n.y >= -2 && n.y <= view.height + 2, `${n.key} is outside of the first picture`);
-    check(/nodes? shown/.test(await t.text("footer .status")), "the status line does not count the nodes");
-    check((await t.page.locator(".dag-critical tbody tr").count()) > 0, "the critical path's table is empty");
+    for (const n of boxes)
+      check(
+        n.x >= 0 && n.x <= view.width && n.y >= -2 && n.y <= view.height + 2,
+        `${n.key} is outside of the first picture`,
+      );
+    check(
+      /nodes? shown/.test(await t.text("footer .status")),
+      "the status line does not count the nodes",
+    );
+    check(
+      (await t.page.locator(".dag-critical tbody tr").count()) > 0,
+      "the critical path's table is empty",
+    );
   });
 
   suite.both("expands with a double click and collapses again", async (t) => {
@@ -73,10 +91,16 @@ export default function (suite) {
     await t.page.mouse.dblclick(at.x, at.y);
     await until(async () => (await node(t.page, n.key))?.expanded, `${n.key} to be expanded`);
     await still(t.page);
-    check((await count(t.page)) > before.filter((b) => !b.expanded).length, "no node more after expanding");
+    check(
+      (await count(t.page)) > before.filter((b) => !b.expanded).length,
+      "no node more after expanding",
+    );
     await t.hashHas(n.key);
     await t.page.keyboard.press("Shift+Enter");
-    await until(async () => (await node(t.page, n.key))?.expanded === false, `${n.key} to be collapsed`);
+    await until(
+      async () => (await node(t.page, n.key))?.expanded === false,
+      `${n.key} to be collapsed`,
+    );
   });
 
   suite.test("goes level by level with x and c", async (t) => {
@@ -93,7 +117,10 @@ export default function (suite) {
       await still(t.page);
     }
     const left = (await nodes(t.page)).filter((n) => !n.expanded);
-    check(left.every((n) => n.kind !== "strand"), "collapsing all levels leaves strands");
+    check(
+      left.every((n) => n.kind !== "strand"),
+      "collapsing all levels leaves strands",
+    );
     await t.page.keyboard.press("x");
     await until(async () => (await count(t.page)) > left.length, "the root to open again");
   });
@@ -114,7 +141,10 @@ export default function (suite) {
       await t.page.waitForTimeout(200);
       coloured.add(await print(t.page));
     }
-    check(coloured.size >= COLOURS.length - 1, `${coloured.size} pictures of ${COLOURS.length} colours`);
+    check(
+      coloured.size >= COLOURS.length - 1,
+      `${coloured.size} pictures of ${COLOURS.length} colours`,
+    );
     await t.page.locator(".dag-toolbar select").first().selectOption("power");
     const slider = t.page.locator(".dag-power input");
     await slider.focus();
@@ -131,14 +161,22 @@ export default function (suite) {
     const strands = (await nodes(t.page)).filter((n) => n.kind === "strand");
     check(strands.length > 0, "no strand is shown");
     const rows = await t.page.evaluate(() => document.querySelector(".dag-picture canvas").height);
-    check(strands.every((n) => n.y <= rows), "strands below the axis");
+    check(
+      strands.every((n) => n.y <= rows),
+      "strands below the axis",
+    );
   });
 
   suite.test("what is selected here is selected in the timeline, and back", async (t) => {
     await dag(t);
     await t.page.locator(".dag-critical tbody tr").last().click();
-    const selected = /sel=([^&]*)/.exec(await t.hashHas("sel=strand", "a strand to be selected"))[1];
-    await until(async () => (await t.page.locator(".dag-side .dag-facts").count()) > 0, "facts of the strand");
+    const selected = /sel=([^&]*)/.exec(
+      await t.hashHas("sel=strand", "a strand to be selected"),
+    )[1];
+    await until(
+      async () => (await t.page.locator(".dag-side .dag-facts").count()) > 0,
+      "facts of the strand",
+    );
     await t.page.locator(".dag-main-button").click();
     await t.hashHas("tab=timeline", "the timeline");
     await t.hashHas(`sel=${selected}`, "the same selection in the timeline");
@@ -151,9 +189,14 @@ export default function (suite) {
 
   suite.test("a task chosen elsewhere is expanded to", async (t) => {
     await dag(t);
-    const run = await t.page.evaluate(async () => (await (await fetch("api/v1/meta")).json()).runs[0]);
+    const run = await t.page.evaluate(
+      async () => (await (await fetch("api/v1/meta")).json()).runs[0],
+    );
     const task = run.tasks - 1;
-    const way = await t.page.evaluate(async (task) => (await fetch(`api/v1/ancestors?run=a&task=${task}`)).json(), task);
+    const way = await t.page.evaluate(
+      async (task) => (await fetch(`api/v1/ancestors?run=a&task=${task}`)).json(),
+      task,
+    );
     await t.open(`tab=dag&sel=task:a:${task}`);
     const wanted = way[way.length - 1];
     await until(async () => (await node(t.page, wanted)) !== null, `${wanted} to be shown`, 30_000);
@@ -161,13 +204,24 @@ export default function (suite) {
     const n = await node(t.page, wanted);
     const view = await t.page.locator(".dag-picture canvas").boundingBox();
     check(n.x > 0 && n.x < view.width && n.y > 0 && n.y < view.height, "the task is not in view");
-    check(/Selected/.test(await t.text(".dag-side section:nth-of-type(2) h2")), "nothing is selected");
+    check(
+      /Selected/.test(await t.text(".dag-side section:nth-of-type(2) h2")),
+      "nothing is selected",
+    );
   });
 
   suite.test("is walked with the keyboard alone", { still: true }, async (t) => {
     await dag(t);
     const seen = new Set();
-    for (const key of ["ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp"]) {
+    for (const key of [
+      "ArrowDown",
+      "ArrowDown",
+      "ArrowDown",
+      "ArrowRight",
+      "ArrowDown",
+      "ArrowLeft",
+      "ArrowUp",
+    ]) {
       await t.page.keyboard.press(key);
       await t.page.waitForTimeout(60);
       seen.add(/sel=([^&]*)/.exec(await t.hash())?.[1]);
@@ -176,37 +230,64 @@ export default function (suite) {
     check((await t.page.locator("#announcer").innerText()).length > 0, "nothing is announced");
     await t.page.keyboard.press(".");
     await t.hashHas(/sel=(strand|code)/, "a strand of the critical path");
-    for (const key of ["f", "h", "v", "+", "-", "a", "d", "k", "k", "l", "l", "y", "u", "Shift+F", "f"]) await t.page.keyboard.press(key);
+    for (const key of [
+      "f",
+      "h",
+      "v",
+      "+",
+      "-",
+      "a",
+      "d",
+      "k",
+      "k",
+      "l",
+      "l",
+      "y",
+      "u",
+      "Shift+F",
+      "f",
+    ])
+      await t.page.keyboard.press(key);
     await t.page.keyboard.press("t");
     await t.hashHas("tab=timeline", "the timeline");
   });
 
-  suite.test("never shows more than its limit, and says so", { files: [suite.runs.broad ?? suite.runs.before] }, async (t) => {
-    await dag(t);
-    const run = await t.page.evaluate(async () => (await (await fetch("api/v1/meta")).json()).runs[0]);
-    if (run.strands < MOST_NODES * 1.2) throw new Skip(`the run has ${run.strands} strands only`);
-    for (let i = 0; i < 12; i++) {
-      await t.page.keyboard.press("x");
-      await t.page.waitForTimeout(300);
-      await still(t.page);
-      const now = await count(t.page);
-      check(now <= MOST_NODES, `${now} nodes`);
-      if (/at most 5,000/.test(await t.text("footer .status"))) break;
-    }
-    check(/at most 5,000/.test(await t.text("footer .status")), `the status line does not tell of the limit: ${await t.text("footer .status")}`);
-    check((await count(t.page)) > MOST_NODES / 2, "the limit leaves too little");
-    await t.page.mouse.move(400, 400);
-    for (let i = 0; i < 10; i++) {
-      await t.page.keyboard.down("Control");
-      await t.page.mouse.wheel(0, i % 2 ? 300 : -500);
-      await t.page.keyboard.up("Control");
-      await t.page.waitForTimeout(50);
-    }
-  });
+  suite.test(
+    "never shows more than its limit, and says so",
+    { files: [suite.runs.broad ?? suite.runs.before] },
+    async (t) => {
+      await dag(t);
+      const run = await t.page.evaluate(
+        async () => (await (await fetch("api/v1/meta")).json()).runs[0],
+      );
+      if (run.strands < MOST_NODES * 1.2) throw new Skip(`the run has ${run.strands} strands only`);
+      for (let i = 0; i < 12; i++) {
+        await t.page.keyboard.press("x");
+        await t.page.waitForTimeout(300);
+        await still(t.page);
+        const now = await count(t.page);
+        check(now <= MOST_NODES, `${now} nodes`);
+        if (/at most 5,000/.test(await t.text("footer .status"))) break;
+      }
+      check(
+        /at most 5,000/.test(await t.text("footer .status")),
+        `the status line does not tell of the limit: ${await t.text("footer .status")}`,
+      );
+      check((await count(t.page)) > MOST_NODES / 2, "the limit leaves too little");
+      await t.page.mouse.move(400, 400);
+      for (let i = 0; i < 10; i++) {
+        await t.page.keyboard.down("Control");
+        await t.page.mouse.wheel(0, i % 2 ? 300 : -500);
+        await t.page.keyboard.up("Control");
+        await t.page.waitForTimeout(50);
+      }
+    },
+  );
 
   suite.test("pans, zooms at the pointer and fits", async (t) => {
     await dag(t);
-    // Small nodes are drawn larger than they are, and grow late: what is between two of them grows at once.
+    // Small nodes are drawn larger than they are, and grow late: what is between two of them grows
+    // at once.
     const [n, ...others] = await nodes(t.page);
     const apart = (a, b) => Math.abs(a.x - b.x) + Math.abs(a.y - b.y);
     const far = others.reduce((a, b) => (apart(b, n) > apart(a, n) ? b : a));
@@ -234,7 +315,10 @@ export default function (suite) {
     await t.page.keyboard.press("f");
     await still(t.page);
     const fitted = await node(t.page, n.key);
-    check(Math.abs(fitted.x - n.x) < 3 && Math.abs(fitted.y - n.y) < 3, "F does not fit everything again");
+    check(
+      Math.abs(fitted.x - n.x) < 3 && Math.abs(fitted.y - n.y) < 3,
+      "F does not fit everything again",
+    );
   });
 
   suite.both("is a table and files too", async (t) => {
@@ -242,17 +326,29 @@ export default function (suite) {
     const all = await nodes(t.page);
     await t.page.keyboard.press("Shift+T");
     await t.page.waitForSelector(".dag-table tbody tr");
-    check((await t.page.locator(".dag-table tbody tr").count()) === Math.min(1000, all.length), "the table has other rows than the picture nodes");
+    check(
+      (await t.page.locator(".dag-table tbody tr").count()) === Math.min(1000, all.length),
+      "the table has other rows than the picture nodes",
+    );
     const expand = t.page.locator(".dag-table button", { hasText: "Expand" }).first();
     if (await expand.count()) {
       await expand.click();
-      await until(async () => (await t.page.locator(".dag-table tbody tr").count()) > all.length, "more rows");
+      await until(
+        async () => (await t.page.locator(".dag-table tbody tr").count()) > all.length,
+        "more rows",
+      );
     }
     await t.page.keyboard.press("Shift+T");
     await t.page.waitForSelector(".dag-picture canvas");
-    for (const [kind, start] of [["CSV", "node,kind,"], ["SVG", "<svg "]]) {
+    for (const [kind, start] of [
+      ["CSV", "node,kind,"],
+      ["SVG", "<svg "],
+    ]) {
       await t.page.locator("header button", { hasText: "Export" }).click();
-      const [file] = await Promise.all([t.page.waitForEvent("download"), t.page.locator("[role=menuitem]", { hasText: kind }).first().click()]);
+      const [file] = await Promise.all([
+        t.page.waitForEvent("download"),
+        t.page.locator("[role=menuitem]", { hasText: kind }).first().click(),
+      ]);
       const text = readFileSync(await file.path(), "utf8");
       check(text.startsWith(start), `the ${kind} begins with ${text.slice(0, 40)}`);
     }
@@ -276,118 +372,181 @@ export default function (suite) {
       const c = document.querySelector(".dag-picture canvas");
       const d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data;
       let n = 0;
-      for (let i = 0; i < d.length; i += 4) if (d[i + 3] > 200 && d[i] > 240 && d[i + 1] > 240 && d[i + 2] > 240) n++;
+      for (let i = 0; i < d.length; i += 4)
+        if (d[i + 3] > 200 && d[i] > 240 && d[i + 1] > 240 && d[i + 2] > 240) n++;
       return n / (d.length / 4);
     });
     check(bright < 0.05, `${Math.round(bright * 100)} % of the dark picture is white`);
   });
 
-  suite.test("folded strands open down to the last task, and close again", { files: [suite.runs.large], flags: ["--grain", "20us"] }, async (t) => {
-    if (!suite.runs.large) throw new Skip("no large trace");
-    await dag(t);
-    const { page } = t;
-    const meta = (await answer(t.page, "meta")).runs[0];
-    check(meta.has.inside && meta.folded_strands > 0, "nothing was folded");
-    // A task a few levels inside of a folded strand.
-    let way = null;
-    for (let id = 0; id < meta.strands && !way; id++) {
-      const strand = await answer(page, `strand?run=a&id=${id}`);
-      if (strand.folded < 20) continue;
-      const { open } = await answer(page, `way?run=a&id=${id}&at=${Math.floor((strand.start + strand.end) / 2)}`);
-      if (open.filter((node) => node.includes(".")).length >= 3) way = open;
-    }
-    check(way, "no task lies three levels inside of a folded strand");
-    // The one before the last has a child, and so can be opened.
-    const last = way[way.length - 2];
-    await dag(t, `sel=group:a:${last}:0`);
-    await until(() => node(page, last), "the task inside to be opened up to");
-    await still(page);
-    check(/inside of a folded strand/.test(await t.text(".dag-side")), "the panel does not say where the task is");
-    const before = await count(page);
-    await page.locator(".dag-picture canvas").focus();
-    await page.keyboard.press("Enter");
-    await until(async () => (await count(page)) > before, "the last task to open");
-    await still(page);
-    const strands = (await nodes(page)).filter((n) => n.key.startsWith(`${last.split(".")[0]}/`));
-    check(strands.length > 0, "no strand inside is shown");
-    const opened = await node(page, last);
-    check(opened?.expanded, "the task is not expanded");
-    await page.keyboard.press("Shift+Enter");
-    await until(async () => (await count(page)) === before, "it to close again");
-    // A strand inside, chosen here, is chosen in the timeline.
-    await still(page);
-    const chosen = (await nodes(page)).filter((n) => n.key.includes("/")).at(-1);
-    await page.keyboard.press("f");
-    await still(page);
-    const at = await point(page, await node(page, chosen.key));
-    await page.mouse.click(at.x, at.y);
-    await until(async () => /strand:a:\d+:\d+:\d+/.test(decodeURIComponent(await t.hash())), "the strand inside to be selected");
-    await page.keyboard.press("q");
-    await until(async () => /inside a folded strand/.test(await t.text(".drawer")), "what is known of it");
-    // By its name, as the panel has it.
-    const name = last.slice(1);
-    await page.keyboard.press("/");
-    await page.keyboard.type(name);
-    await page.keyboard.press("Enter");
-    await until(async () => decodeURIComponent(await t.hash()).includes(`group:a:${last}`), "the search to find the task inside");
-    for (let i = 0; i < 6; i++) {
-      await page.keyboard.press("Escape");
-      await page.locator(".dag-picture canvas").focus();
-      await page.keyboard.press("x");
+  suite.test(
+    "folded strands open down to the last task, and close again",
+    { files: [suite.runs.large], flags: ["--grain", "20us"] },
+    async (t) => {
+      if (!suite.runs.large) throw new Skip("no large trace");
+      await dag(t);
+      const { page } = t;
+      const meta = (await answer(t.page, "meta")).runs[0];
+      check(meta.has.inside && meta.folded_strands > 0, "nothing was folded");
+      // A task a few levels inside of a folded strand.
+      let way = null;
+      for (let id = 0; id < meta.strands && !way; id++) {
+        const strand = await answer(page, `strand?run=a&id=${id}`);
+        if (strand.folded < 20) continue;
+        const { open } = await answer(
+          page,
+          `way?run=a&id=${id}&at=${Math.floor((strand.start + strand.end) / 2)}`,
+        );
+        if (open.filter((node) => node.includes(".")).length >= 3) way = open;
+      }
+      check(way, "no task lies three levels inside of a folded strand");
+      // The one before the last has a child, and so can be opened.
+      const last = way[way.length - 2];
+      await dag(t, `sel=group:a:${last}:0`);
+      await until(() => node(page, last), "the task inside to be opened up to");
       await still(page);
-      check((await count(page)) <= MOST_NODES, "more nodes than the limit");
-    }
-  });
+      check(
+        /inside of a folded strand/.test(await t.text(".dag-side")),
+        "the panel does not say where the task is",
+      );
+      const before = await count(page);
+      await page.locator(".dag-picture canvas").focus();
+      await page.keyboard.press("Enter");
+      await until(async () => (await count(page)) > before, "the last task to open");
+      await still(page);
+      const strands = (await nodes(page)).filter((n) => n.key.startsWith(`${last.split(".")[0]}/`));
+      check(strands.length > 0, "no strand inside is shown");
+      const opened = await node(page, last);
+      check(opened?.expanded, "the task is not expanded");
+      await page.keyboard.press("Shift+Enter");
+      await until(async () => (await count(page)) === before, "it to close again");
+      // A strand inside, chosen here, is chosen in the timeline.
+      await still(page);
+      const chosen = (await nodes(page)).filter((n) => n.key.includes("/")).at(-1);
+      await page.keyboard.press("f");
+      await still(page);
+      const at = await point(page, await node(page, chosen.key));
+      await page.mouse.click(at.x, at.y);
+      await until(
+        async () => /strand:a:\d+:\d+:\d+/.test(decodeURIComponent(await t.hash())),
+        "the strand inside to be selected",
+      );
+      await page.keyboard.press("q");
+      await until(
+        async () => /inside a folded strand/.test(await t.text(".drawer")),
+        "what is known of it",
+      );
+      // By its name, as the panel has it.
+      const name = last.slice(1);
+      await page.keyboard.press("/");
+      await page.keyboard.type(name);
+      await page.keyboard.press("Enter");
+      await until(
+        async () => decodeURIComponent(await t.hash()).includes(`group:a:${last}`),
+        "the search to find the task inside",
+      );
+      for (let i = 0; i < 6; i++) {
+        await page.keyboard.press("Escape");
+        await page.locator(".dag-picture canvas").focus();
+        await page.keyboard.press("x");
+        await still(page);
+        check((await count(page)) <= MOST_NODES, "more nodes than the limit");
+      }
+    },
+  );
 
-  suite.test("a strand folded while it was recorded, inside of a folded one, says so", { files: [suite.runs.twice], flags: ["--grain", "50us"] }, async (t) => {
-    await dag(t);
-    const { page } = t;
-    // Open what was folded while it was read until a strand is there that stands for more.
-    const found = await page.evaluate(async () => {
-      const ask = (url) => fetch(`api/v1/${url}`).then((r) => r.json());
-      const { strands } = (await ask("meta")).runs[0];
-      for (let id = 0, tried = 0; id < strands && tried < 300; id++) {
-        const strand = await ask(`strand?run=a&id=${id}`);
-        if (strand.folded < 20 || strand.sums_alone) continue;
-        const open = [`s${id}`];
-        for (tried++; open.length > 0; ) {
-          const node = open.shift();
-          for (const item of (await ask(`dag?run=a&ids=${node}`)).nodes[node].items) {
-            if (item.kind === "strand" && item.folded > 0 && item.end > item.start) return item;
-            if (item.kind !== "strand" && item.expandable && open.length < 20) open.push(item.id);
+  suite.test(
+    "a strand folded while it was recorded, inside of a folded one, says so",
+    { files: [suite.runs.twice], flags: ["--grain", "50us"] },
+    async (t) => {
+      await dag(t);
+      const { page } = t;
+      // Open what was folded while it was read until a strand is there that stands for more.
+      const found = await page.evaluate(async () => {
+        const ask = (url) => fetch(`api/v1/${url}`).then((r) => r.json());
+        const { strands } = (await ask("meta")).runs[0];
+        for (let id = 0, tried = 0; id < strands && tried < 300; id++) {
+          const strand = await ask(`strand?run=a&id=${id}`);
+          if (strand.folded < 20 || strand.sums_alone) continue;
+          const open = [`s${id}`];
+          for (tried++; open.length > 0;) {
+            const node = open.shift();
+            for (const item of (await ask(`dag?run=a&ids=${node}`)).nodes[node].items) {
+              if (item.kind === "strand" && item.folded > 0 && item.end > item.start) return item;
+              if (item.kind !== "strand" && item.expandable && open.length < 20) open.push(item.id);
+            }
           }
         }
-      }
-      return null;
-    });
-    check(found, "nothing was folded twice");
-    const selection = `sel=strand:a:${found.id}:${found.task}:${found.start}`;
-    await dag(t, selection);
-    await until(async () => /folded while it was recorded/.test(await t.text(".dag-side")), "the panel to say what it is", 30_000);
-    check(/only|no more than sums/.test(await t.text(".dag-side")), "the panel does not say that nothing can be opened");
-    await page.keyboard.press("q");
-    await until(async () => /no more of it is in the trace/.test(await t.text(".drawer")), "the drawer to say what is known");
-    const wide = (found.end - found.start) * 4;
-    await t.open(`tab=timeline&t=${Math.max(0, found.start - wide)},${found.end + wide}&${selection}`);
-    await until(() => page.evaluate(([start]) => { const inner = window.__timeline?.scene?.inner; return inner && Array.from({ length: inner.n }, (_, i) => i).some((i) => inner.start[i] === start && (inner.flags[i] & 72) === 72); }, [found.start]), "the box inside to be marked as folded", 30_000);
-  });
+        return null;
+      });
+      check(found, "nothing was folded twice");
+      const selection = `sel=strand:a:${found.id}:${found.task}:${found.start}`;
+      await dag(t, selection);
+      await until(
+        async () => /folded while it was recorded/.test(await t.text(".dag-side")),
+        "the panel to say what it is",
+        30_000,
+      );
+      check(
+        /only|no more than sums/.test(await t.text(".dag-side")),
+        "the panel does not say that nothing can be opened",
+      );
+      await page.keyboard.press("q");
+      await until(
+        async () => /no more of it is in the trace/.test(await t.text(".drawer")),
+        "the drawer to say what is known",
+      );
+      const wide = (found.end - found.start) * 4;
+      await t.open(
+        `tab=timeline&t=${Math.max(0, found.start - wide)},${found.end + wide}&${selection}`,
+      );
+      await until(
+        () =>
+          page.evaluate(
+            ([start]) => {
+              const inner = window.__timeline?.scene?.inner;
+              return (
+                inner &&
+                Array.from({ length: inner.n }, (_, i) => i).some(
+                  (i) => inner.start[i] === start && (inner.flags[i] & 72) === 72,
+                )
+              );
+            },
+            [found.start],
+          ),
+        "the box inside to be marked as folded",
+        30_000,
+      );
+    },
+  );
 
-  suite.test("what the recorder folded says that nothing is inside", { files: [suite.runs.large] }, async (t) => {
-    if (!suite.runs.large) throw new Skip("no large trace");
-    // The same answers with a strand that stands for tasks of which only sums are known.
-    await t.page.route(/api\/v1\/dag\?/, async (route) => {
-      const response = await route.fetch();
-      const answer = await response.json();
-      for (const inside of Object.values(answer.nodes)) for (const item of inside.items) if (item.kind === "strand") item.folded = 7;
-      await route.fulfill({ response, json: answer });
-    });
-    await dag(t);
-    const strand = (await nodes(t.page)).find((n) => n.kind === "strand" && !n.expanded);
-    check(strand && !strand.expandable, "a strand without an inside can be expanded");
-    const at = await point(t.page, strand);
-    await t.page.mouse.click(at.x, at.y);
-    await until(async () => /only sums|no more than sums/.test(await t.text(".dag-side")), "the panel to say that nothing is inside");
-    await t.page.keyboard.press("Enter");
-    await until(async () => /no more than sums are known/.test(await t.text("footer .status")), "the status line to say why");
-  });
+  suite.test(
+    "what the recorder folded says that nothing is inside",
+    { files: [suite.runs.large] },
+    async (t) => {
+      if (!suite.runs.large) throw new Skip("no large trace");
+      // The same answers with a strand that stands for tasks of which only sums are known.
+      await t.page.route(/api\/v1\/dag\?/, async (route) => {
+        const response = await route.fetch();
+        const answer = await response.json();
+        for (const inside of Object.values(answer.nodes))
+          for (const item of inside.items) if (item.kind === "strand") item.folded = 7;
+        await route.fulfill({ response, json: answer });
+      });
+      await dag(t);
+      const strand = (await nodes(t.page)).find((n) => n.kind === "strand" && !n.expanded);
+      check(strand && !strand.expandable, "a strand without an inside can be expanded");
+      const at = await point(t.page, strand);
+      await t.page.mouse.click(at.x, at.y);
+      await until(
+        async () => /only sums|no more than sums/.test(await t.text(".dag-side")),
+        "the panel to say that nothing is inside",
+      );
+      await t.page.keyboard.press("Enter");
+      await until(
+        async () => /no more than sums are known/.test(await t.text("footer .status")),
+        "the status line to say why",
+      );
+    },
+  );
 }

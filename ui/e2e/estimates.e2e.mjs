@@ -9,15 +9,33 @@ export default function (suite) {
       const line = t.page.locator(".banners [aria-label=Estimates]");
       await line.waitFor();
       const words = await line.innerText();
-      check(/% of the work ran unrecorded/.test(words) && /±\s*[\d.]+\s*%/.test(words) && /a span of .* to /.test(words), `${tab}: ${words}`);
-      await until(async () => (await t.page.locator("main [role=alert]").count()) === 0, `${tab} without an error`);
+      check(
+        /% of the work ran unrecorded/.test(words) &&
+          /±\s*[\d.]+\s*%/.test(words) &&
+          /a span of .* to /.test(words),
+        `${tab}: ${words}`,
+      );
+      await until(
+        async () => (await t.page.locator("main [role=alert]").count()) === 0,
+        `${tab} without an error`,
+      );
     }
   });
 
-  suite.test("estimated counts are not shown to the last digit", { files: [suite.runs.budget] }, async (t) => {
-    await t.open("tab=sites");
-    await until(async () => (await t.page.locator(".sites td", { hasText: /^≈/ }).count()) > 0, "a count that is an estimate");
-    await t.open("tab=summary");
-    await until(async () => (await t.text(".summary aside")).includes("≈"), "the number of tasks as an estimate");
-  });
+  suite.test(
+    "estimated counts are not shown to the last digit",
+    { files: [suite.runs.budget] },
+    async (t) => {
+      await t.open("tab=sites");
+      await until(
+        async () => (await t.page.locator(".sites td", { hasText: /^≈/ }).count()) > 0,
+        "a count that is an estimate",
+      );
+      await t.open("tab=summary");
+      await until(
+        async () => (await t.text(".summary aside")).includes("≈"),
+        "the number of tasks as an estimate",
+      );
+    },
+  );
 }

@@ -10,21 +10,43 @@ export default function (suite) {
     await t.open("tab=summary");
     for (const [i, tab] of TABS.entries()) {
       await t.page.keyboard.press(String(i + 1));
-      await until(async () => (await t.page.locator(`#tab-${tab}`).getAttribute("aria-selected")) === "true", `tab ${tab}`);
+      await until(
+        async () => (await t.page.locator(`#tab-${tab}`).getAttribute("aria-selected")) === "true",
+        `tab ${tab}`,
+      );
       await t.page.waitForTimeout(150);
-      check((await t.page.locator("main").innerText()) !== "" || (await t.page.locator("main canvas").count()) > 0, `${tab} is empty`);
+      check(
+        (await t.page.locator("main").innerText()) !== "" ||
+          (await t.page.locator("main canvas").count()) > 0,
+        `${tab} is empty`,
+      );
     }
     await t.page.keyboard.press("?");
     await t.page.getByRole("dialog", { name: "Keys and help" }).waitFor();
-    check((await t.text("[role=dialog]")).includes("Timeline"), "help has no section of the timeline");
+    check(
+      (await t.text("[role=dialog]")).includes("Timeline"),
+      "help has no section of the timeline",
+    );
     await t.page.keyboard.press("Escape");
-    await until(async () => (await t.page.locator("[role=dialog]").count()) === 0, "the help to close");
+    await until(
+      async () => (await t.page.locator("[role=dialog]").count()) === 0,
+      "the help to close",
+    );
     // The focus is seen wherever Tab leads.
     await t.page.keyboard.press("1");
     for (let i = 0; i < 12; i++) {
       await t.page.keyboard.press("Tab");
-      const ring = await t.page.evaluate(() => { const e = document.activeElement; if (!e || e === document.body) return true; const s = getComputedStyle(e), p = e.closest("label") && getComputedStyle(e.closest("label")); return s.outlineStyle !== "none" || s.boxShadow !== "none" || (p && p.boxShadow !== "none"); });
-      check(ring, `no focus ring on ${await t.page.evaluate(() => document.activeElement.outerHTML.slice(0, 120))}`);
+      const ring = await t.page.evaluate(() => {
+        const e = document.activeElement;
+        if (!e || e === document.body) return true;
+        const s = getComputedStyle(e),
+          p = e.closest("label") && getComputedStyle(e.closest("label"));
+        return s.outlineStyle !== "none" || s.boxShadow !== "none" || (p && p.boxShadow !== "none");
+      });
+      check(
+        ring,
+        `no focus ring on ${await t.page.evaluate(() => document.activeElement.outerHTML.slice(0, 120))}`,
+      );
     }
   });
 
@@ -38,7 +60,9 @@ export default function (suite) {
 
   suite.both("search finds a site and a task, by keyboard", async (t) => {
     await t.open("tab=summary");
-    const site = await t.page.evaluate(async () => document.querySelector(".onpath .fn")?.textContent ?? "");
+    const site = await t.page.evaluate(
+      async () => document.querySelector(".onpath .fn")?.textContent ?? "",
+    );
     await t.page.keyboard.press("/");
     await t.page.keyboard.type("root");
     await t.page.locator("#found [role=option]").first().waitFor();
@@ -47,7 +71,11 @@ export default function (suite) {
     await t.page.keyboard.press("/");
     await t.page.keyboard.press("ControlOrMeta+a");
     await t.page.keyboard.type("#1");
-    await until(async () => (await t.page.locator("#found [role=option]").first().innerText()).includes("task 1"), "task 1");
+    await until(
+      async () =>
+        (await t.page.locator("#found [role=option]").first().innerText()).includes("task 1"),
+      "task 1",
+    );
     await t.page.keyboard.press("Enter");
     const hash = await t.hashHas("sel=task", "the task");
     check(hash.includes("sel=task:a:1"), hash);
@@ -72,19 +100,29 @@ export default function (suite) {
     await t.page.keyboard.press("4");
     await t.hashHas("tab=scalability", "scalability");
     await t.page.keyboard.press("[");
-    await until(async () => (await t.hash()) === there, `the selected row again: ${there}, it is ${await t.hash()}`);
+    await until(
+      async () => (await t.hash()) === there,
+      `the selected row again: ${there}, it is ${await t.hash()}`,
+    );
     await t.page.goBack();
     await t.hashHas("tab=summary", "the summary");
     await t.page.goForward();
     await until(async () => (await t.hash()) === there, "forward");
-    check((await t.page.locator(".sites tr[aria-selected=true]").count()) > 0, "the selection did not come back");
+    check(
+      (await t.page.locator(".sites tr[aria-selected=true]").count()) > 0,
+      "the selection did not come back",
+    );
   });
 
   suite.both("a link opens the same view", async (t) => {
     const hash = "tab=sites&sel=site:a:1&color=worker&theme=dark";
     await t.open(hash);
-    await until(async () => (await t.page.locator(".sites tr[aria-selected=true]").count()) === 1, "the selected site");
-    for (const part of ["tab=sites", "sel=site:a:1", "color=worker", "theme=dark"]) await t.hashHas(part);
+    await until(
+      async () => (await t.page.locator(".sites tr[aria-selected=true]").count()) === 1,
+      "the selected site",
+    );
+    for (const part of ["tab=sites", "sel=site:a:1", "color=worker", "theme=dark"])
+      await t.hashHas(part);
   });
 
   suite.both("nonsense in the hash does no harm", async (t) => {
@@ -92,14 +130,27 @@ export default function (suite) {
     await t.page.waitForSelector(".verdict");
   });
 
-  for (const [name, options, want] of [["system dark", { dark: true }, "dark"], ["system light", {}, "light"]])
+  for (const [name, options, want] of [
+    ["system dark", { dark: true }, "dark"],
+    ["system light", {}, "light"],
+  ])
     suite.test(`theme: ${name}`, options, async (t) => {
       await t.page.goto("about:blank");
       await t.page.goto(t.base);
       await t.page.waitForSelector(".verdict");
-      check((await t.page.evaluate(() => document.documentElement.dataset.theme)) === want, "not the system's theme");
-      const [fg, bg] = await t.page.evaluate(() => [getComputedStyle(document.querySelector(".verdict")).color, getComputedStyle(document.querySelector("main")).backgroundColor]);
-      const light = (c) => c.match(/\d+/g).slice(0, 3).reduce((n, v) => n + Number(v), 0);
+      check(
+        (await t.page.evaluate(() => document.documentElement.dataset.theme)) === want,
+        "not the system's theme",
+      );
+      const [fg, bg] = await t.page.evaluate(() => [
+        getComputedStyle(document.querySelector(".verdict")).color,
+        getComputedStyle(document.querySelector("main")).backgroundColor,
+      ]);
+      const light = (c) =>
+        c
+          .match(/\d+/g)
+          .slice(0, 3)
+          .reduce((n, v) => n + Number(v), 0);
       check(want === "dark" ? light(fg) > light(bg) : light(fg) < light(bg), `${fg} on ${bg}`);
     });
 
@@ -107,13 +158,18 @@ export default function (suite) {
     await t.open("tab=summary");
     await t.page.getByRole("button", { name: /^Theme:/ }).click();
     await t.hashHas("theme=dark", "dark");
-    check((await t.page.evaluate(() => document.documentElement.dataset.theme)) === "dark", "not dark");
+    check(
+      (await t.page.evaluate(() => document.documentElement.dataset.theme)) === "dark",
+      "not dark",
+    );
   });
 
   suite.test("less motion: nothing moves by itself", { still: true }, async (t) => {
     await t.open("tab=summary");
     await t.page.waitForSelector(".verdict");
-    const moving = await t.page.evaluate(() => document.getAnimations().filter((a) => a.playState === "running").length);
+    const moving = await t.page.evaluate(
+      () => document.getAnimations().filter((a) => a.playState === "running").length,
+    );
     check(moving === 0, `${moving} animations run`);
   });
 
@@ -122,60 +178,131 @@ export default function (suite) {
       await t.open("tab=sites");
       await t.page.locator(".sites tbody tr[data-row]").first().waitFor();
       await t.page.getByRole("button", { name: "Export this view" }).click();
-      const [download] = await Promise.all([t.page.waitForEvent("download"), t.page.getByRole("menuitem", { name: new RegExp(kind, "i") }).click()]);
+      const [download] = await Promise.all([
+        t.page.waitForEvent("download"),
+        t.page.getByRole("menuitem", { name: new RegExp(kind, "i") }).click(),
+      ]);
       const bytes = readFileSync(await download.path());
-      if (kind === "png") check(bytes.subarray(1, 4).toString() === "PNG" && bytes.length > 20_000, `no picture: ${bytes.length} bytes`);
-      if (kind === "svg") check(bytes.toString().startsWith("<svg") && bytes.toString().includes("root"), "no SVG");
-      if (kind === "csv") check(bytes.toString().split("\n").length > 3 && bytes.toString().includes("work"), "no table");
+      if (kind === "png")
+        check(
+          bytes.subarray(1, 4).toString() === "PNG" && bytes.length > 20_000,
+          `no picture: ${bytes.length} bytes`,
+        );
+      if (kind === "svg")
+        check(bytes.toString().startsWith("<svg") && bytes.toString().includes("root"), "no SVG");
+      if (kind === "csv")
+        check(
+          bytes.toString().split("\n").length > 3 && bytes.toString().includes("work"),
+          "no table",
+        );
     });
 
   for (const tab of TABS)
-    suite.test(`${tab} at 1024x700 does not scroll sideways`, { viewport: { width: 1024, height: 700 } }, async (t) => {
-      await t.open(`tab=${tab}`);
-      await t.page.waitForTimeout(700);
-      const wide = await t.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      check(wide <= 0, `${wide} px too wide`);
-      const out = await t.page.evaluate(() => [...document.querySelectorAll("header > *, [role=tab]")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.textContent.slice(0, 30)));
-      check(out.length === 0, `outside of the window: ${out}`);
-    });
+    suite.test(
+      `${tab} at 1024x700 does not scroll sideways`,
+      { viewport: { width: 1024, height: 700 } },
+      async (t) => {
+        await t.open(`tab=${tab}`);
+        await t.page.waitForTimeout(700);
+        const wide = await t.page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        check(wide <= 0, `${wide} px too wide`);
+        const out = await t.page.evaluate(() =>
+          [...document.querySelectorAll("header > *, [role=tab]")]
+            .filter((e) => e.getBoundingClientRect().right > innerWidth + 1)
+            .map((e) => e.textContent.slice(0, 30)),
+        );
+        check(out.length === 0, `outside of the window: ${out}`);
+      },
+    );
 
-  suite.test("everything that says, takes or shows something has a name for a screen reader", { files: [suite.runs.before, suite.runs.after] }, async (t) => {
-    const named = new Set(["button", "link", "checkbox", "radio", "tab", "combobox", "textbox", "searchbox", "slider", "menuitem", "option", "image", "figure", "application", "table", "dialog", "tabpanel"]);
-    const devtools = await t.page.context().newCDPSession(t.page);
-    for (const tab of TABS) {
-      await t.open(`tab=${tab}`);
-      await t.page.waitForLoadState("networkidle");
-      const { nodes } = await devtools.send("Accessibility.getFullAXTree");
-      const there = nodes.filter((n) => !n.ignored && named.has(n.role?.value));
-      check(there.length > 10, `${tab}: ${there.length} nodes`);
-      const nameless = there.filter((n) => !n.name?.value?.trim()).map((n) => n.role.value);
-      check(nameless.length === 0, `${tab}: ${nameless.join(", ")} without a name`);
-    }
-  });
+  suite.test(
+    "everything that says, takes or shows something has a name for a screen reader",
+    { files: [suite.runs.before, suite.runs.after] },
+    async (t) => {
+      const named = new Set([
+        "button",
+        "link",
+        "checkbox",
+        "radio",
+        "tab",
+        "combobox",
+        "textbox",
+        "searchbox",
+        "slider",
+        "menuitem",
+        "option",
+        "image",
+        "figure",
+        "application",
+        "table",
+        "dialog",
+        "tabpanel",
+      ]);
+      const devtools = await t.page.context().newCDPSession(t.page);
+      for (const tab of TABS) {
+        await t.open(`tab=${tab}`);
+        await t.page.waitForLoadState("networkidle");
+        const { nodes } = await devtools.send("Accessibility.getFullAXTree");
+        const there = nodes.filter((n) => !n.ignored && named.has(n.role?.value));
+        check(there.length > 10, `${tab}: ${there.length} nodes`);
+        const nameless = there.filter((n) => !n.name?.value?.trim()).map((n) => n.role.value);
+        check(nameless.length === 0, `${tab}: ${nameless.join(", ")} without a name`);
+      }
+    },
+  );
 
   suite.test("a wide selection of contrasts holds on the page", async (t) => {
-    for (const theme of ["light", "dark"]) for (const tab of TABS) {
-      await t.page.goto("about:blank");
-      await t.page.goto(`${t.base}#v=1&tab=${tab}&theme=${theme}`);
-      await t.page.waitForSelector("[role=tablist]");
-      await t.page.waitForTimeout(500);
-      const bad = await t.page.evaluate(() => {
-        const lum = (c) => { const [r, g, b] = c.map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4)); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-        const rgb = (s) => { const m = s.match(/rgba?\(([^)]+)\)/)?.[1].split(/[ ,/]+/).map(Number); return m && (m[3] === undefined || m[3] > 0.99) ? m.slice(0, 3) : null; };
-        const ground = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e); if (c.backgroundImage !== "none") return null; const v = rgb(c.backgroundColor); if (v) return v; } return null; };
-        const out = [];
-        for (const e of document.querySelectorAll("body *:not(svg *):not(option)")) {
-          if (![...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim())) continue;
-          const r = e.getBoundingClientRect(), s = getComputedStyle(e);
-          if (!r.width || s.visibility === "hidden" || s.opacity !== "1" || e.closest(":disabled")) continue;
-          const [f, b] = [rgb(s.color), ground(e)];
-          if (!f || !b) continue;
-          const [x, y] = [lum(f), lum(b)], c = (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
-          if (c < 4.45) out.push(`${c.toFixed(2)} ${e.className} “${e.textContent.trim().slice(0, 30)}”`);
-        }
-        return out.slice(0, 5);
-      });
-      check(bad.length === 0, `${tab}, ${theme}: ${bad.join("; ")}`);
-    }
+    for (const theme of ["light", "dark"])
+      for (const tab of TABS) {
+        await t.page.goto("about:blank");
+        await t.page.goto(`${t.base}#v=1&tab=${tab}&theme=${theme}`);
+        await t.page.waitForSelector("[role=tablist]");
+        await t.page.waitForTimeout(500);
+        const bad = await t.page.evaluate(() => {
+          const lum = (c) => {
+            const [r, g, b] = c.map((v) =>
+              v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4,
+            );
+            return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+          };
+          const rgb = (s) => {
+            const m = s
+              .match(/rgba?\(([^)]+)\)/)?.[1]
+              .split(/[ ,/]+/)
+              .map(Number);
+            return m && (m[3] === undefined || m[3] > 0.99) ? m.slice(0, 3) : null;
+          };
+          const ground = (e) => {
+            for (; e; e = e.parentElement) {
+              const c = getComputedStyle(e);
+              if (c.backgroundImage !== "none") return null;
+              const v = rgb(c.backgroundColor);
+              if (v) return v;
+            }
+            return null;
+          };
+          const out = [];
+          for (const e of document.querySelectorAll("body *:not(svg *):not(option)")) {
+            if (![...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim())) continue;
+            const r = e.getBoundingClientRect(),
+              s = getComputedStyle(e);
+            if (
+              !r.width ||
+              s.visibility === "hidden" ||
+              s.opacity !== "1" ||
+              e.closest(":disabled")
+            )
+              continue;
+            const [f, b] = [rgb(s.color), ground(e)];
+            if (!f || !b) continue;
+            const [x, y] = [lum(f), lum(b)],
+              c = (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
+            if (c < 4.45)
+              out.push(`${c.toFixed(2)} ${e.className} “${e.textContent.trim().slice(0, 30)}”`);
+          }
+          return out.slice(0, 5);
+        });
+        check(bad.length === 0, `${tab}, ${theme}: ${bad.join("; ")}`);
+      }
   });
 }

@@ -1,6 +1,7 @@
 /**
- * Drives the page in a real browser. A test file `NAME.e2e.mjs` exports a function that gets a `Suite`; each of its tests gets a fresh page. After
- * every test, whatever it looked at: no console error, no exception, no request to anywhere but the server, at most 25,000 primitives a frame.
+ * Drives the page in a real browser. A test file `NAME.e2e.mjs` exports a function that gets a
+ * `Suite`; each of its tests gets a fresh page. After every test, whatever it looked at: no console
+ * error, no exception, no request to anywhere but the server, at most 25,000 primitives a frame.
  */
 
 import { spawn } from "node:child_process";
@@ -30,11 +31,31 @@ export async function until(of, words, ms = 15_000) {
   }
 }
 
-/** The traces of a folder by what they are: `before`, `after`, `openmp` in their names, else any. */
+/**
+ * The traces of a folder by what they are: `before`, `after`, `openmp` in their names, else any.
+ */
 export function findRuns(folder) {
-  const all = existsSync(folder) ? readdirSync(folder).filter((f) => f.endsWith(".wspan")).sort().map((f) => resolve(folder, f)) : [];
+  const all = existsSync(folder)
+    ? readdirSync(folder)
+        .filter((f) => f.endsWith(".wspan"))
+        .sort()
+        .map((f) => resolve(folder, f))
+    : [];
   const named = (...words) => all.find((f) => words.some((w) => basename(f).includes(w))) ?? null;
-  return { all, before: named("before", "msort") ?? all[0] ?? null, after: named("after", "fixed"), openmp: named("openmp", "omp"), one: named("one-worker", "serial"), truncated: named("truncated"), broad: named("broad"), regions: named("regions"), large: named("large"), budget: named("budget"), twice: named("twice"), sleepy: named("no-steals") };
+  return {
+    all,
+    before: named("before", "msort") ?? all[0] ?? null,
+    after: named("after", "fixed"),
+    openmp: named("openmp", "omp"),
+    one: named("one-worker", "serial"),
+    truncated: named("truncated"),
+    broad: named("broad"),
+    regions: named("regions"),
+    large: named("large"),
+    budget: named("budget"),
+    twice: named("twice"),
+    sleepy: named("no-steals"),
+  };
 }
 
 export class Browser {
@@ -46,7 +67,10 @@ export class Browser {
   }
 
   async start() {
-    this.browser = await chromium.launch({ executablePath: this.chromiumPath, args: ["--no-sandbox", "--allow-file-access-from-files"] });
+    this.browser = await chromium.launch({
+      executablePath: this.chromiumPath,
+      args: ["--no-sandbox", "--allow-file-access-from-files"],
+    });
   }
 
   async stop() {
@@ -65,13 +89,24 @@ export class Browser {
   }
 
   async serve(files, flags) {
-    const process = spawn(this.workspan, ["view", "--no-open", ...flags, ...files], { stdio: ["ignore", "pipe", "pipe"] });
+    const process = spawn(this.workspan, ["view", "--no-open", ...flags, ...files], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     return new Promise((done, fail) => {
       let said = "";
       const hear = (data) => {
         said += data;
         const url = /http:\/\/127\.0\.0\.1:\d+\/[^\s"']*/.exec(said)?.[0];
-        if (url) done({ url: url.endsWith("/") ? url : `${url}/`, process, stop: () => new Promise((r) => { process.once("exit", r); process.kill("SIGKILL"); }) });
+        if (url)
+          done({
+            url: url.endsWith("/") ? url : `${url}/`,
+            process,
+            stop: () =>
+              new Promise((r) => {
+                process.once("exit", r);
+                process.kill("SIGKILL");
+              }),
+          });
       };
       process.stdout.on("data", hear);
       process.stderr.on("data", hear);
@@ -82,13 +117,19 @@ export class Browser {
   /** A single-file report of these traces. */
   html(files, flags = []) {
     const key = [...files, ...flags].join("\n");
-    if (!this.reports.has(key)) this.reports.set(key, this.write(join(this.folder, `report-${this.reports.size}.html`), files, flags));
+    if (!this.reports.has(key))
+      this.reports.set(
+        key,
+        this.write(join(this.folder, `report-${this.reports.size}.html`), files, flags),
+      );
     return this.reports.get(key);
   }
 
   /** Other tests go on meanwhile: this process must not be blocked, or their waits run out. */
   async write(out, files, flags) {
-    const process = spawn(this.workspan, ["html", "-o", out, ...flags, ...files], { stdio: ["ignore", "ignore", "pipe"] });
+    const process = spawn(this.workspan, ["html", "-o", out, ...flags, ...files], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
     let said = "";
     process.stderr.on("data", (data) => (said += data));
     const code = await new Promise((done, fail) => process.on("error", fail).on("close", done));
@@ -108,7 +149,11 @@ class Opened {
     await this.page.goto("about:blank");
     await this.page.goto(`${this.base}#v=1&theme=light&${hash}`);
     await this.page.waitForSelector("[role=tablist] [role=tab]");
-    await this.page.waitForFunction(() => document.querySelector("header .chip.run, header [aria-haspopup=menu].run") !== null, null, { timeout: 60_000 });
+    await this.page.waitForFunction(
+      () => document.querySelector("header .chip.run, header [aria-haspopup=menu].run") !== null,
+      null,
+      { timeout: 60_000 },
+    );
   }
 
   /** The hash as it is once it settled. */
@@ -120,7 +165,13 @@ class Opened {
 
   /** Waits until the hash has this text, or matches, and gives it. */
   hashHas(what, words) {
-    return until(async () => { const hash = await this.hash(); return (typeof what === "string" ? hash.includes(what) : what.test(hash)) && hash; }, words ?? `${what} in the hash`);
+    return until(
+      async () => {
+        const hash = await this.hash();
+        return (typeof what === "string" ? hash.includes(what) : what.test(hash)) && hash;
+      },
+      words ?? `${what} in the hash`,
+    );
   }
 
   text(selector) {
@@ -138,8 +189,9 @@ export class Suite {
   }
 
   /**
-   * A test against a server, or with `report: true` against a file. Options: `files` (default: the run before), `flags`, `report`,
-   * `allow` (a RegExp of console errors that belong to what is tested), `viewport`, `dark`, `still`, `own`.
+   * A test against a server, or with `report: true` against a file. Options: `files` (default: the
+   * run before), `flags`, `report`, `allow` (a RegExp of console errors that belong to what is
+   * tested), `viewport`, `dark`, `still`, `own`.
    */
   test(name, options, run) {
     if (typeof options === "function") [options, run] = [{}, options];
@@ -153,9 +205,15 @@ export class Suite {
     this.test(`${name} (file)`, { ...options, report: true }, run);
   }
 
-  /** The tests to run, each as a function that says how it came out, true when it failed and null when it was skipped. */
+  /**
+   * The tests to run, each as a function that says how it came out, true when it failed and null
+   * when it was skipped.
+   */
   chosen() {
-    return this.tests.map((test) => ({ ...test, title: `${this.file}: ${test.name}` })).filter(({ title }) => !this.only || title.includes(this.only)).map((test) => (say) => this.run(test, say));
+    return this.tests
+      .map((test) => ({ ...test, title: `${this.file}: ${test.name}` }))
+      .filter(({ title }) => !this.only || title.includes(this.only))
+      .map((test) => (say) => this.run(test, say));
   }
 
   async run({ title, options, run }, say) {
@@ -167,23 +225,41 @@ export class Suite {
       const server = options.report ? null : await this.browser.view(files, options);
       const base = options.report ? await this.browser.html(files, options.flags) : server.url;
       const home = options.report ? null : new URL(base).origin;
-      context = await this.browser.browser.newContext({ viewport: options.viewport ?? { width: 1440, height: 900 }, colorScheme: options.dark ? "dark" : "light", reducedMotion: options.still ? "reduce" : "no-preference", acceptDownloads: true });
+      context = await this.browser.browser.newContext({
+        viewport: options.viewport ?? { width: 1440, height: 900 },
+        colorScheme: options.dark ? "dark" : "light",
+        reducedMotion: options.still ? "reduce" : "no-preference",
+        acceptDownloads: true,
+      });
       const page = await context.newPage();
       page.on("console", (m) => {
-        if (m.type() === "error" && !options.allow?.test(m.text())) errors.push(`console: ${m.text()}`);
+        if (m.type() === "error" && !options.allow?.test(m.text()))
+          errors.push(`console: ${m.text()}`);
       });
       page.on("pageerror", (e) => errors.push(`exception: ${e.stack ?? e}`));
       page.on("request", (r) => {
         const url = r.url();
-        if (/^(data|blob|about):/.test(url) || (home && url.startsWith(home)) || (options.report && url.split("#")[0] === base)) return;
+        if (
+          /^(data|blob|about):/.test(url) ||
+          (home && url.startsWith(home)) ||
+          (options.report && url.split("#")[0] === base)
+        )
+          return;
         errors.push(`outside request: ${url}`);
       });
       // While the page is worked on: its newest build instead of the one inside the CLI.
-      if (process.env.PAGE && server) await page.route(base, (route) => route.fulfill({ path: process.env.PAGE, contentType: "text/html; charset=utf-8" }));
+      if (process.env.PAGE && server)
+        await page.route(base, (route) =>
+          route.fulfill({ path: process.env.PAGE, contentType: "text/html; charset=utf-8" }),
+        );
       const opened = new Opened(page, base);
       await run(opened, { server, suite: this, browser: this.browser });
       const stats = await page.evaluate(() => window.__stats ?? null).catch(() => null);
-      if (stats) check(stats.mostPrimitives <= MOST_PRIMITIVES, `${stats.mostPrimitives} primitives in a frame`);
+      if (stats)
+        check(
+          stats.mostPrimitives <= MOST_PRIMITIVES,
+          `${stats.mostPrimitives} primitives in a frame`,
+        );
       if (errors.length) throw new Error(errors.join("\n    "));
       say(`ok       ${title}`);
       return false;
@@ -192,9 +268,14 @@ export class Suite {
         say(`skipped: ${title}: ${e.message}`);
         return null;
       }
-      say(`FAILED   ${title}\n    ${e.message}${errors.length && !e.message.includes(errors[0]) ? `\n    ${errors.join("\n    ")}` : ""}`);
+      say(
+        `FAILED   ${title}\n    ${e.message}${errors.length && !e.message.includes(errors[0]) ? `\n    ${errors.join("\n    ")}` : ""}`,
+      );
       const shot = process.env.SHOTS && context?.pages()[0];
-      if (shot) await shot.screenshot({ path: join(process.env.SHOTS, `${title.replace(/\W+/g, "-")}.png`) }).catch(() => {});
+      if (shot)
+        await shot
+          .screenshot({ path: join(process.env.SHOTS, `${title.replace(/\W+/g, "-")}.png`) })
+          .catch(() => {});
       return true;
     } finally {
       await context?.close();

@@ -1,4 +1,7 @@
-/** A trace that somebody wrote to harm who opens it: names with markup, paths that point outside, more sites than anybody has. */
+/**
+ * A trace that somebody wrote to harm who opens it: names with markup, paths that point outside,
+ * more sites than anybody has.
+ */
 
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -20,13 +23,34 @@ const SITES = 20_000;
 function write(path) {
   if (existsSync(path)) return path;
   const sites = [...NAMES, ...Array.from({ length: SITES }, (_, i) => `made/up${i}.c:${i + 1}`)];
-  const lines = [{ workspan_trace: 1, workers: 2, time_unit: "ns", steals: "child", name: NAMES[0], runtime: NAMES[1], command: NAMES[2] }, { ev: "begin", t: 0, w: 0, task: 0 }];
+  const lines = [
+    {
+      workspan_trace: 1,
+      workers: 2,
+      time_unit: "ns",
+      steals: "child",
+      name: NAMES[0],
+      runtime: NAMES[1],
+      command: NAMES[2],
+    },
+    { ev: "begin", t: 0, w: 0, task: 0 },
+  ];
   sites.forEach((site, i) => {
-    const t = i * 10, task = i + 1;
-    lines.push({ ev: "create", t, w: 0, task: 0, child: task, site }, { ev: "resume", t, w: 0, task: 0 }, { ev: "begin", t, w: 1, task }, { ev: "end", t: t + 10, w: 1, task });
+    const t = i * 10,
+      task = i + 1;
+    lines.push(
+      { ev: "create", t, w: 0, task: 0, child: task, site },
+      { ev: "resume", t, w: 0, task: 0 },
+      { ev: "begin", t, w: 1, task },
+      { ev: "end", t: t + 10, w: 1, task },
+    );
   });
   const t = sites.length * 10;
-  lines.push({ ev: "wait", t, w: 0, task: 0 }, { ev: "resume", t, w: 0, task: 0 }, { ev: "end", t, w: 0, task: 0 });
+  lines.push(
+    { ev: "wait", t, w: 0, task: 0 },
+    { ev: "resume", t, w: 0, task: 0 },
+    { ev: "end", t, w: 0, task: 0 },
+  );
   writeFileSync(path, lines.map((line) => JSON.stringify(line)).join("\n") + "\n");
   return path;
 }
@@ -35,13 +59,24 @@ function write(path) {
 async function unharmed(t, where) {
   const found = await t.page.evaluate(() => ({
     harm: window.__harm ?? null,
-    elements: [...document.querySelectorAll("img, iframe, object, embed, body script:not([id]):not([type]), [onerror], [onload]")].map((e) => e.outerHTML.slice(0, 80)),
-    links: [...document.querySelectorAll("a[href]")].map((a) => a.getAttribute("href")).filter((href) => !/^[#.]|^$/.test(href)),
+    elements: [
+      ...document.querySelectorAll(
+        "img, iframe, object, embed, body script:not([id]):not([type]), [onerror], [onload]",
+      ),
+    ].map((e) => e.outerHTML.slice(0, 80)),
+    links: [...document.querySelectorAll("a[href]")]
+      .map((a) => a.getAttribute("href"))
+      .filter((href) => !/^[#.]|^$/.test(href)),
   }));
   check(found.harm === null, `${where}: a script of the trace ran`);
-  const foreign = found.elements.filter((e) => e.includes("__harm") || e.startsWith("<img") || e.startsWith("<iframe"));
+  const foreign = found.elements.filter(
+    (e) => e.includes("__harm") || e.startsWith("<img") || e.startsWith("<iframe"),
+  );
   check(foreign.length === 0, `${where}: ${foreign.join(" ")}`);
-  check(!found.links.some((href) => href.startsWith("javascript:")), `${where}: ${found.links.join(" ")}`);
+  check(
+    !found.links.some((href) => href.startsWith("javascript:")),
+    `${where}: ${found.links.join(" ")}`,
+  );
 }
 
 export default function (suite) {
@@ -52,7 +87,9 @@ export default function (suite) {
       await t.open(`tab=${tab}`);
       await t.page.waitForTimeout(800);
       // A report has no room for all that is asked of so many sites.
-      const alerts = (await t.page.locator("main [role=alert]").allInnerTexts()).filter((words) => !/does not carry/.test(words));
+      const alerts = (await t.page.locator("main [role=alert]").allInnerTexts()).filter(
+        (words) => !/does not carry/.test(words),
+      );
       check(alerts.length === 0, `${tab}: ${alerts.join(" ")}`);
       await unharmed(t, tab);
     }
@@ -60,7 +97,10 @@ export default function (suite) {
 
   suite.both("sites beyond the first thousands are counted", { files: [file] }, async (t) => {
     await t.open("tab=sites");
-    await until(async () => /further sites/.test(await t.text(".sites")), "how many sites have no row");
+    await until(
+      async () => /further sites/.test(await t.text(".sites")),
+      "how many sites have no row",
+    );
     const rows = await t.page.locator(".sites table tr").count();
     check(rows < 20_000, `${rows} rows`);
     await t.page.locator(".sites input").first().fill("passwd");
@@ -68,15 +108,19 @@ export default function (suite) {
     await unharmed(t, "the filtered table");
   });
 
-  suite.test("a path that points outside is not opened", { files: [file], allow: /status of 404/ }, async (t) => {
-    await t.open("tab=sites");
-    for (const name of ["../../../../../../../../../etc/passwd", "/etc/passwd"]) {
-      const answer = await t.page.evaluate(async (name) => {
-        const reply = await fetch(`api/v1/source?run=a&file=${encodeURIComponent(name)}`);
-        return reply.json();
-      }, name);
-      check(!answer.lines?.length, `${name}: ${JSON.stringify(answer).slice(0, 200)}`);
-      check((answer.missing ?? answer.error ?? "").length > 10, `${name}: no word why not`);
-    }
-  });
+  suite.test(
+    "a path that points outside is not opened",
+    { files: [file], allow: /status of 404/ },
+    async (t) => {
+      await t.open("tab=sites");
+      for (const name of ["../../../../../../../../../etc/passwd", "/etc/passwd"]) {
+        const answer = await t.page.evaluate(async (name) => {
+          const reply = await fetch(`api/v1/source?run=a&file=${encodeURIComponent(name)}`);
+          return reply.json();
+        }, name);
+        check(!answer.lines?.length, `${name}: ${JSON.stringify(answer).slice(0, 200)}`);
+        check((answer.missing ?? answer.error ?? "").length > 10, `${name}: no word why not`);
+      }
+    },
+  );
 }

@@ -3,53 +3,99 @@
 import { check, Skip, until } from "./harness.mjs";
 
 /** What the server knows of the run. */
-const known = (page) => page.evaluate(async () => { const r = await fetch("api/v1/meta", { cache: "no-store" }); return r.status === 200 ? (await r.json()).runs[0] : null; });
+const known = (page) =>
+  page.evaluate(async () => {
+    const r = await fetch("api/v1/meta", { cache: "no-store" });
+    return r.status === 200 ? (await r.json()).runs[0] : null;
+  });
 const shown = (page) => page.evaluate(() => window.__timeline?.meta ?? null);
 
 export default function (suite) {
-  suite.test("an overview, stopped, gone on with, becomes the run where it stands", { files: [suite.runs.large], own: true }, async (t) => {
-    await t.open("tab=timeline");
-    const { page } = t;
-    // In one look: between two of them the run may be read.
-    const [early, said] = await page.evaluate(() => [window.__timeline?.meta ?? null, document.querySelector(".banners")?.innerText ?? ""]);
-    if (!early || early.overview === null) throw new Skip("the run was read before the page was open");
-    check(said.includes("overview"), "nothing says that this is an overview");
-    const stopped = await page.evaluate(() => { const stop = [...document.querySelectorAll(".banners button")].find((b) => b.innerText.includes("Stop")); stop?.click(); return stop !== undefined; });
-    if (!stopped) throw new Skip("the run was read before it could be stopped");
-    await until(async () => (await t.text(".banners")).includes("stopped"), "the words that loading was stopped");
-    await page.waitForFunction(() => window.__timeline.scene && !window.__timeline.busy);
-    const drawn = await page.evaluate(() => Math.max(...Object.values(window.__timeline.drawn.columns.values.running).filter((v) => v > 0)));
-    check(drawn > 0.2, "the overview is empty");
-    // The window that is looked at now is the one looked at after.
-    await page.evaluate((elapsed) => window.__timeline.show({ t0: elapsed * 0.25, t1: elapsed * 0.5 }), early.elapsed);
-    const hash = await until(async () => { const h = await t.hash(); return h.includes("t=") && h; }, "the window in the hash");
-    await page.keyboard.press("3");
-    await until(async () => (await t.text("main")).includes("takes the whole run"), "words instead of a DAG");
-    await page.keyboard.press("2");
-    if ((await known(page))?.overview == null) throw new Skip("the run was read before it could be stopped");
-    await page.waitForTimeout(1500);
-    check((await known(page)).overview !== null, "the server went on reading");
-    await page.locator(".banners button", { hasText: "Go on" }).click();
-    await until(async () => (await shown(page))?.overview === null, "the whole run", 120_000);
-    await page.waitForFunction(() => window.__timeline.scene && !window.__timeline.busy);
-    check((await t.hash()) === hash, `the view moved: ${await t.hash()} was ${hash}`);
-    check((await page.evaluate(() => window.__timeline.meta.strands)) > 1000, "the run has no strands");
-    await page.keyboard.press("1");
-    await page.waitForSelector(".verdict");
-    await until(async () => /worker/.test(await t.text(".verdict")), "the verdict", 120_000);
-  });
+  suite.test(
+    "an overview, stopped, gone on with, becomes the run where it stands",
+    { files: [suite.runs.large], own: true },
+    async (t) => {
+      await t.open("tab=timeline");
+      const { page } = t;
+      // In one look: between two of them the run may be read.
+      const [early, said] = await page.evaluate(() => [
+        window.__timeline?.meta ?? null,
+        document.querySelector(".banners")?.innerText ?? "",
+      ]);
+      if (!early || early.overview === null)
+        throw new Skip("the run was read before the page was open");
+      check(said.includes("overview"), "nothing says that this is an overview");
+      const stopped = await page.evaluate(() => {
+        const stop = [...document.querySelectorAll(".banners button")].find((b) =>
+          b.innerText.includes("Stop"),
+        );
+        stop?.click();
+        return stop !== undefined;
+      });
+      if (!stopped) throw new Skip("the run was read before it could be stopped");
+      await until(
+        async () => (await t.text(".banners")).includes("stopped"),
+        "the words that loading was stopped",
+      );
+      await page.waitForFunction(() => window.__timeline.scene && !window.__timeline.busy);
+      const drawn = await page.evaluate(() =>
+        Math.max(
+          ...Object.values(window.__timeline.drawn.columns.values.running).filter((v) => v > 0),
+        ),
+      );
+      check(drawn > 0.2, "the overview is empty");
+      // The window that is looked at now is the one looked at after.
+      await page.evaluate(
+        (elapsed) => window.__timeline.show({ t0: elapsed * 0.25, t1: elapsed * 0.5 }),
+        early.elapsed,
+      );
+      const hash = await until(async () => {
+        const h = await t.hash();
+        return h.includes("t=") && h;
+      }, "the window in the hash");
+      await page.keyboard.press("3");
+      await until(
+        async () => (await t.text("main")).includes("takes the whole run"),
+        "words instead of a DAG",
+      );
+      await page.keyboard.press("2");
+      if ((await known(page))?.overview == null)
+        throw new Skip("the run was read before it could be stopped");
+      await page.waitForTimeout(1500);
+      check((await known(page)).overview !== null, "the server went on reading");
+      await page.locator(".banners button", { hasText: "Go on" }).click();
+      await until(async () => (await shown(page))?.overview === null, "the whole run", 120_000);
+      await page.waitForFunction(() => window.__timeline.scene && !window.__timeline.busy);
+      check((await t.hash()) === hash, `the view moved: ${await t.hash()} was ${hash}`);
+      check(
+        (await page.evaluate(() => window.__timeline.meta.strands)) > 1000,
+        "the run has no strands",
+      );
+      await page.keyboard.press("1");
+      await page.waitForSelector(".verdict");
+      await until(async () => /worker/.test(await t.text(".verdict")), "the verdict", 120_000);
+    },
+  );
 
-  suite.test("the summary shows what ran when while the rest is read", { files: [suite.runs.large], own: true }, async (t) => {
-    // Browsers print every answer from 400 on in their console; "not yet" is none of those.
-    const states = new Set();
-    t.page.on("response", (r) => states.add(r.status()));
-    await t.open("tab=summary");
-    const early = await t.text(".verdict");
-    if (!(await known(t.page)) || (await known(t.page)).overview === null) throw new Skip("the run was read before the page was open");
-    check(/tasks in/.test(early), early);
-    await t.page.waitForSelector(".summary svg[role=img]");
-    await until(async () => /worker/.test(await t.text(".verdict")), "the verdict", 120_000);
-    check((await t.page.locator("main [role=alert]").count()) === 0, await t.text("main"));
-    check([...states].every((state) => state < 400), `answers of state ${[...states].join(", ")}`);
-  });
+  suite.test(
+    "the summary shows what ran when while the rest is read",
+    { files: [suite.runs.large], own: true },
+    async (t) => {
+      // Browsers print every answer from 400 on in their console; "not yet" is none of those.
+      const states = new Set();
+      t.page.on("response", (r) => states.add(r.status()));
+      await t.open("tab=summary");
+      const early = await t.text(".verdict");
+      if (!(await known(t.page)) || (await known(t.page)).overview === null)
+        throw new Skip("the run was read before the page was open");
+      check(/tasks in/.test(early), early);
+      await t.page.waitForSelector(".summary svg[role=img]");
+      await until(async () => /worker/.test(await t.text(".verdict")), "the verdict", 120_000);
+      check((await t.page.locator("main [role=alert]").count()) === 0, await t.text("main"));
+      check(
+        [...states].every((state) => state < 400),
+        `answers of state ${[...states].join(", ")}`,
+      );
+    },
+  );
 }

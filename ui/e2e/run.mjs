@@ -1,14 +1,15 @@
 /**
  * node e2e/run.mjs [FILE …] [--only WORDS]
  *
- * WORKSPAN   the CLI, built with the page inside
- * RUNS       a folder of traces: before.wspan (a Rayon merge sort), after.wspan (the same with a parallel merge), openmp.wspan, and where there
- *            are such one-worker.wspan, truncated.wspan, broad.wspan (20,000 tasks side by side, most of them stolen), regions.wspan (regions by
- *            name), large.wspan (a few megabytes: shown before it is read), budget.wspan (recorded within an overhead budget), twice.wspan (folded
+ * WORKSPAN   the CLI, built with the page inside RUNS       a folder of traces: before.wspan (a
+ * Rayon merge sort), after.wspan (the same with a parallel merge), openmp.wspan, and where there
+ *            are such one-worker.wspan, truncated.wspan, broad.wspan (20,000 tasks side by side,
+ *            most of them stolen), regions.wspan (regions by
+ *            name), large.wspan (a few megabytes: shown before it is read), budget.wspan (recorded
+ *            within an overhead budget), twice.wspan (folded
  *            while it was recorded, to be folded again)
- * PAGE       a built page to test instead of the one inside (not that of reports)
- * CHROMIUM   the browser (default: /usr/bin/chromium)
- * SHOTS      a folder for pictures of what failed
+ * PAGE       a built page to test instead of the one inside (not that of reports) CHROMIUM   the
+ * browser (default: /usr/bin/chromium) SHOTS      a folder for pictures of what failed
  */
 
 import { existsSync, readdirSync } from "node:fs";
@@ -24,20 +25,32 @@ const here = dirname(fileURLToPath(import.meta.url));
 const args = process.argv.slice(2);
 const at = args.indexOf("--only");
 const only = at >= 0 ? args.splice(at, 2)[1] : null;
-const chromiumPath = process.env.CHROMIUM ?? ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
+const chromiumPath =
+  process.env.CHROMIUM ??
+  ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 
-const stop = (why) => { console.log(`skipped: the page in a browser: ${why}`); process.exit(process.env.E2E_REQUIRED ? 1 : 0); };
+const stop = (why) => {
+  console.log(`skipped: the page in a browser: ${why}`);
+  process.exit(process.env.E2E_REQUIRED ? 1 : 0);
+};
 if (!chromiumPath || !existsSync(chromiumPath)) stop("there is no Chromium (set CHROMIUM)");
-if (!process.env.WORKSPAN || !existsSync(process.env.WORKSPAN)) stop("WORKSPAN does not name the CLI");
+if (!process.env.WORKSPAN || !existsSync(process.env.WORKSPAN))
+  stop("WORKSPAN does not name the CLI");
 const runs = findRuns(process.env.RUNS ?? "");
 if (!runs.before) stop("RUNS does not name a folder with traces");
 
 const browser = new Browser({ workspan: process.env.WORKSPAN, runs, chromiumPath });
-let failed = 0, passed = 0;
+let failed = 0,
+  passed = 0;
 const tests = [];
 try {
   await browser.start();
-  const files = args.length ? args : readdirSync(here).filter((f) => f.endsWith(".e2e.mjs")).sort().map((f) => join(here, f));
+  const files = args.length
+    ? args
+    : readdirSync(here)
+        .filter((f) => f.endsWith(".e2e.mjs"))
+        .sort()
+        .map((f) => join(here, f));
   for (const file of files) {
     const path = existsSync(file) ? file : join(here, `${file}.e2e.mjs`);
     const suite = new Suite(browser, basename(path, ".e2e.mjs"), only);

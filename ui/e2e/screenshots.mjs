@@ -12,7 +12,8 @@ import { Browser, findRuns } from "./harness.mjs";
 
 const { WORKSPAN, RUNS, CHROMIUM, PICTURES } = process.env;
 const runs = findRuns(RUNS ?? "");
-if (!WORKSPAN || !CHROMIUM || !PICTURES || !runs.before) throw new Error("WORKSPAN, RUNS, CHROMIUM and PICTURES have to be set");
+if (!WORKSPAN || !CHROMIUM || !PICTURES || !runs.before)
+  throw new Error("WORKSPAN, RUNS, CHROMIUM and PICTURES have to be set");
 
 const shots = [
   ["summary", "tab=summary", ".verdict"],
@@ -24,7 +25,10 @@ const browser = new Browser({ workspan: WORKSPAN, runs, chromiumPath: CHROMIUM }
 try {
   await browser.start();
   const { url } = await browser.view([runs.before]);
-  const context = await browser.browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: "reduce" });
+  const context = await browser.browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    reducedMotion: "reduce",
+  });
   const page = await context.newPage();
   for (const [name, hash, selector] of shots) {
     await page.goto("about:blank");

@@ -3,7 +3,10 @@
 import { check, until } from "./harness.mjs";
 
 const rows = (t, of = "") => t.page.locator(`.sites tbody tr[data-row]${of}`);
-const value = (text) => { const m = /([\d.,]+)\s*(s|ms|µs|ns)/.exec(text); return m ? Number(m[1].replace(",", "")) * { s: 1, ms: 1e-3, "µs": 1e-6, ns: 1e-9 }[m[2]] : NaN; };
+const value = (text) => {
+  const m = /([\d.,]+)\s*(s|ms|µs|ns)/.exec(text);
+  return m ? Number(m[1].replace(",", "")) * { s: 1, ms: 1e-3, µs: 1e-6, ns: 1e-9 }[m[2]] : NaN;
+};
 
 export default function (suite) {
   suite.both("sites with their code, the root first", async (t) => {
@@ -16,9 +19,17 @@ export default function (suite) {
   suite.both("sorting by work sorts, and code stays under its site", async (t) => {
     await t.open("tab=sites");
     await t.page.getByRole("button", { name: "work", exact: true }).click();
-    const works = (await t.page.locator(".sites tbody tr[data-row]:not(.sub) td:nth-child(5)").allInnerTexts()).map(value);
-    check(works.length > 1 && works.every((w, i) => i === 0 || works[i - 1] >= w), `not sorted: ${works}`);
-    check(!(await rows(t).first().getAttribute("class")).includes("sub"), "a code block stands first");
+    const works = (
+      await t.page.locator(".sites tbody tr[data-row]:not(.sub) td:nth-child(5)").allInnerTexts()
+    ).map(value);
+    check(
+      works.length > 1 && works.every((w, i) => i === 0 || works[i - 1] >= w),
+      `not sorted: ${works}`,
+    );
+    check(
+      !(await rows(t).first().getAttribute("class")).includes("sub"),
+      "a code block stands first",
+    );
   });
 
   suite.both("the filter keeps what fits, and says what it does not understand", async (t) => {
@@ -27,11 +38,17 @@ export default function (suite) {
     const all = await rows(t).count();
     await t.page.keyboard.press("f");
     await t.page.keyboard.type("critical>5%");
-    const some = await until(async () => { const n = await rows(t).count(); return n < all && n; }, "fewer rows");
+    const some = await until(async () => {
+      const n = await rows(t).count();
+      return n < all && n;
+    }, "fewer rows");
     check(some > 0, "nothing left");
     await t.page.keyboard.press("ControlOrMeta+a");
     await t.page.keyboard.type("wrok>1ms");
-    await until(async () => (await t.text(".sites .toolbar")).includes("no column"), "words about the filter");
+    await until(
+      async () => (await t.text(".sites .toolbar")).includes("no column"),
+      "words about the filter",
+    );
     await t.page.keyboard.press("Escape");
     await until(async () => (await rows(t).count()) === all, "all rows again");
   });
@@ -50,7 +67,10 @@ export default function (suite) {
     await rows(t).first().click();
     await t.page.keyboard.press("ArrowDown");
     const selected = t.page.locator(".sites tr[aria-selected=true]");
-    await until(async () => (await rows(t).nth(1).getAttribute("aria-selected")) === "true", "the second row");
+    await until(
+      async () => (await rows(t).nth(1).getAttribute("aria-selected")) === "true",
+      "the second row",
+    );
     check((await selected.count()) > 0, "nothing selected");
     await t.page.keyboard.press("Enter");
     await t.hashHas("tab=timeline", "the timeline");

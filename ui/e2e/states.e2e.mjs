@@ -6,60 +6,83 @@ import { pathToFileURL } from "node:url";
 import { check, until } from "./harness.mjs";
 
 export default function (suite) {
-  suite.test("the server goes away: words, and the view stays", { own: true, allow: /ERR_|Failed to load/ }, async (t, { server }) => {
-    await t.open("tab=summary");
-    await t.page.waitForSelector(".verdict");
-    const verdict = await t.text(".verdict");
-    await server.stop();
-    await t.page.keyboard.press("5");
-    await t.page.keyboard.press("6");
-    await t.page.keyboard.press("2");
-    await until(async () => (await t.text(".banners")).includes("does not answer"), "the banner");
-    await t.page.keyboard.press("1");
-    check((await t.text(".verdict")) === verdict, "the view went with the server");
-  });
+  suite.test(
+    "the server goes away: words, and the view stays",
+    { own: true, allow: /ERR_|Failed to load/ },
+    async (t, { server }) => {
+      await t.open("tab=summary");
+      await t.page.waitForSelector(".verdict");
+      const verdict = await t.text(".verdict");
+      await server.stop();
+      await t.page.keyboard.press("5");
+      await t.page.keyboard.press("6");
+      await t.page.keyboard.press("2");
+      await until(async () => (await t.text(".banners")).includes("does not answer"), "the banner");
+      await t.page.keyboard.press("1");
+      check((await t.text(".verdict")) === verdict, "the view went with the server");
+    },
+  );
 
   suite.test("one worker", { files: [suite.runs.one] }, async (t) => {
     await t.open("tab=summary");
     await t.page.waitForSelector(".verdict");
-    check((await t.text(".summary aside")).includes("one worker"), "nobody says that there was one worker");
+    check(
+      (await t.text(".summary aside")).includes("one worker"),
+      "nobody says that there was one worker",
+    );
   });
 
-  for (const tab of ["timeline", "dag", "scalability", "sites"]) suite.test(`one worker: ${tab}`, { files: [suite.runs.one] }, async (t) => {
-    await t.open(`tab=${tab}`);
-    await t.page.waitForTimeout(800);
-    check((await t.page.locator("[role=alert]").count()) === 0, await t.text("main"));
-  });
+  for (const tab of ["timeline", "dag", "scalability", "sites"])
+    suite.test(`one worker: ${tab}`, { files: [suite.runs.one] }, async (t) => {
+      await t.open(`tab=${tab}`);
+      await t.page.waitForTimeout(800);
+      check((await t.page.locator("[role=alert]").count()) === 0, await t.text("main"));
+    });
 
-  suite.test("a truncated trace is shown as far as it goes, and says what is missing", { files: [suite.runs.truncated] }, async (t) => {
-    await t.open("tab=summary");
-    await until(async () => /truncat|cut|damage|intact|missing/i.test(await t.text(".banners")), "a banner about the damage");
-  });
+  suite.test(
+    "a truncated trace is shown as far as it goes, and says what is missing",
+    { files: [suite.runs.truncated] },
+    async (t) => {
+      await t.open("tab=summary");
+      await until(
+        async () => /truncat|cut|damage|intact|missing/i.test(await t.text(".banners")),
+        "a banner about the damage",
+      );
+    },
+  );
 
   suite.test("OpenMP", { files: [suite.runs.openmp] }, async (t) => {
     for (const tab of ["summary", "timeline", "dag", "scalability", "sites", "whatif"]) {
       await t.open(`tab=${tab}`);
       await t.page.waitForTimeout(600);
-      check((await t.page.locator("main [role=alert]").count()) === 0, `${tab}: ${await t.text("main")}`);
+      check(
+        (await t.page.locator("main [role=alert]").count()) === 0,
+        `${tab}: ${await t.text("main")}`,
+      );
     }
   });
 
-  suite.test("a report that was damaged on its way says so", { report: true }, async (t, { browser }) => {
-    const from = new URL(t.base).pathname, to = join(browser.folder, "damaged.html");
-    copyFileSync(from, to);
-    const text = readFileSync(to, "utf8");
-    const at = text.lastIndexOf('id="workspan-data"');
-    check(at > 0, "the report has no data");
-    writeFileSync(to, text.slice(0, at + 400) + "</script></body></html>");
-    t.base = pathToFileURL(to).href;
-    // The new file is no outside request.
-    await t.page.goto("about:blank");
-    await t.page.route("**/*", (r) => r.continue());
-    const page = await t.page.context().newPage();
-    await page.goto(t.base);
-    await page.waitForSelector("[role=alert]");
-    check((await page.innerText("[role=alert]")).includes("can't be shown"), "no words");
-  });
+  suite.test(
+    "a report that was damaged on its way says so",
+    { report: true },
+    async (t, { browser }) => {
+      const from = new URL(t.base).pathname,
+        to = join(browser.folder, "damaged.html");
+      copyFileSync(from, to);
+      const text = readFileSync(to, "utf8");
+      const at = text.lastIndexOf('id="workspan-data"');
+      check(at > 0, "the report has no data");
+      writeFileSync(to, text.slice(0, at + 400) + "</script></body></html>");
+      t.base = pathToFileURL(to).href;
+      // The new file is no outside request.
+      await t.page.goto("about:blank");
+      await t.page.route("**/*", (r) => r.continue());
+      const page = await t.page.context().newPage();
+      await page.goto(t.base);
+      await page.waitForSelector("[role=alert]");
+      check((await page.innerText("[role=alert]")).includes("can't be shown"), "no words");
+    },
+  );
 
   suite.test("what a report does not carry has words, not a blank", { report: true }, async (t) => {
     await t.open("tab=timeline&sel=strand:a:1:0");

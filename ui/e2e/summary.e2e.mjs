@@ -1,6 +1,6 @@
 /** Summary: the report's words, the numbers, findings that lead somewhere. */
 
-import { check, until } from "./harness.mjs";
+import { check } from "./harness.mjs";
 
 export default function (suite) {
   suite.both("the verdict is the biggest thing, and the terminal's", async (t) => {
@@ -8,13 +8,26 @@ export default function (suite) {
     await t.page.waitForSelector(".verdict");
     const verdict = await t.text(".verdict");
     check(verdict.length > 20, `no verdict: ${verdict}`);
-    const sizes = await t.page.evaluate(() => { const size = (e) => parseFloat(getComputedStyle(e).fontSize); const v = document.querySelector(".verdict"); return { own: size(v), most: Math.max(...[...document.querySelectorAll("main *")].filter((e) => e !== v && e.textContent).map(size)) }; });
+    const sizes = await t.page.evaluate(() => {
+      const size = (e) => parseFloat(getComputedStyle(e).fontSize);
+      const v = document.querySelector(".verdict");
+      return {
+        own: size(v),
+        most: Math.max(
+          ...[...document.querySelectorAll("main *")]
+            .filter((e) => e !== v && e.textContent)
+            .map(size),
+        ),
+      };
+    });
     check(sizes.own > sizes.most, `verdict ${sizes.own} px, something else ${sizes.most} px`);
   });
 
   suite.both("the parts of the bar are the report's breakdown", async (t) => {
     await t.open("tab=summary");
-    const label = await t.page.locator("svg[aria-label^='Where the worker time went']").getAttribute("aria-label");
+    const label = await t.page
+      .locator("svg[aria-label^='Where the worker time went']")
+      .getAttribute("aria-label");
     const shares = [...label.matchAll(/·\s*<?([\d.]+)\s*%/g)].map((m) => Number(m[1]));
     check(shares.length >= 2, label);
     const sum = shares.reduce((a, b) => a + b, 0);
@@ -42,6 +55,9 @@ export default function (suite) {
     await t.page.waitForSelector(".sites");
     const hash = await t.hashHas("sel=line");
     const line = /:(\d+)$/.exec(text)?.[1];
-    check(!line || hash.endsWith(`:${line}`) || hash.includes(`:${line}&`), `${text} led to ${hash}`);
+    check(
+      !line || hash.endsWith(`:${line}`) || hash.includes(`:${line}&`),
+      `${text} led to ${hash}`,
+    );
   });
 }

@@ -1,4 +1,7 @@
-/** The frame: header, tabs, banners, the view of the tab, drawer, status line, and what lies over them. */
+/**
+ * The frame: header, tabs, banners, the view of the tab, drawer, status line, and what lies over
+ * them.
+ */
 
 import { Component, type ComponentChildren } from "preact";
 import { Compare } from "./compare/Compare";
@@ -26,12 +29,20 @@ import { WhatIf } from "./whatif/WhatIf";
 function early(tab: Tab): ComponentChildren | null {
   if (tab === "timeline" || tab === "summary") return null;
   const all = tab === "compare" || tab === "scalability";
-  const reading = all ? meta.value?.runs.some((r) => r.overview !== null) : runMeta()?.overview !== null;
+  const reading = all
+    ? meta.value?.runs.some((r) => r.overview !== null)
+    : runMeta()?.overview !== null;
   return reading ? <Reading what={TITLES[tab]} /> : null;
 }
 
 const VIEWS: Record<Tab, () => ComponentChildren> = {
-  summary: () => <Summary />, timeline: () => <Timeline />, dag: () => <DagView />, scalability: () => <Scalability />, sites: () => <Sites />, whatif: () => <WhatIf />, compare: () => <Compare />,
+  summary: () => <Summary />,
+  timeline: () => <Timeline />,
+  dag: () => <DagView />,
+  scalability: () => <Scalability />,
+  sites: () => <Sites />,
+  whatif: () => <WhatIf />,
+  compare: () => <Compare />,
 };
 
 export function App() {
@@ -39,7 +50,8 @@ export function App() {
   const both = split.value && (at === "timeline" || at === "dag");
   // The DAG has a panel of its own, and the drawer when it is asked for.
   const wanted = at === "timeline" || both ? drawer.value : at === "dag" && dagDetails.value;
-  const details = meta.value !== null && runMeta()?.overview === null && selection.value !== null && wanted;
+  const details =
+    meta.value !== null && runMeta()?.overview === null && selection.value !== null && wanted;
   return (
     <div class="frame">
       <PatternDefs dark={dark.value} />
@@ -48,22 +60,42 @@ export function App() {
       <Banners />
       <main>
         {!meta.value ? (
-          <div class="view"><Loading /></div>
+          <div class="view">
+            <Loading />
+          </div>
         ) : both ? (
           <div class="halves" id="view" role="tabpanel" aria-label={TITLES[at]}>
-            <section aria-label="Timeline"><Guard key="timeline">{VIEWS.timeline()}</Guard></section>
-            <section aria-label="DAG"><Guard key="dag">{early("dag") ?? VIEWS.dag()}</Guard></section>
+            <section aria-label="Timeline">
+              <Guard key="timeline">{VIEWS.timeline()}</Guard>
+            </section>
+            <section aria-label="DAG">
+              <Guard key="dag">{early("dag") ?? VIEWS.dag()}</Guard>
+            </section>
           </div>
         ) : (
-          <div class="view" id="view" role="tabpanel" aria-label={TITLES[at]}><Guard key={at}>{early(at) ?? VIEWS[at]()}</Guard></div>
+          <div class="view" id="view" role="tabpanel" aria-label={TITLES[at]}>
+            <Guard key={at}>{early(at) ?? VIEWS[at]()}</Guard>
+          </div>
         )}
       </main>
-      {details ? <Guard key="drawer"><Drawer /></Guard> : <span />}
+      {details ? (
+        <Guard key="drawer">
+          <Drawer />
+        </Guard>
+      ) : (
+        <span />
+      )}
       <StatusLine />
       {overlay.value === "palette" && <Palette />}
       {overlay.value === "help" && <Help />}
-      {toast.value && <div class="toast" aria-hidden="true">{toast.value}</div>}
-      <div class="unseen" role="status" aria-live="polite" id="announcer">{announcement.value}</div>
+      {toast.value && (
+        <div class="toast" aria-hidden="true">
+          {toast.value}
+        </div>
+      )}
+      <div class="unseen" role="status" aria-live="polite" id="announcer">
+        {announcement.value}
+      </div>
     </div>
   );
 }
@@ -82,7 +114,9 @@ class Guard extends Component<{ children?: ComponentChildren }, { broken: Error 
         <h2>This view failed</h2>
         <div>{this.state.broken.message}</div>
         <div>The others go on. Please report it with the address line.</div>
-        <button type="button" class="button" onClick={() => this.setState({ broken: null })}>Try again</button>
+        <button type="button" class="button" onClick={() => this.setState({ broken: null })}>
+          Try again
+        </button>
       </div>
     );
   }

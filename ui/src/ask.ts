@@ -1,4 +1,7 @@
-/** Answers as components use them: what is known now, and asking again while a run loads or once the server is back. */
+/**
+ * Answers as components use them: what is known now, and asking again while a run loads or once the
+ * server is back.
+ */
 
 import { effect, signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
@@ -7,11 +10,15 @@ import { reachable } from "./data/http";
 import { Unavailable } from "./data/source";
 import { source } from "./store";
 
-export type Asked<T> = { state: "waiting" } | { state: "there"; value: T } | { state: "failed"; error: Unavailable };
+export type Asked<T> =
+  { state: "waiting" } | { state: "there"; value: T } | { state: "failed"; error: Unavailable };
 
 /** Loading was stopped by this page or another: nobody asks again until it is false. */
 export const stopped = signal(false);
-/** Grows when answers given before no longer hold, as more of a run is known: what is shown stays until the new answer is there. */
+/**
+ * Grows when answers given before no longer hold, as more of a run is known: what is shown stays
+ * until the new answer is there.
+ */
 export const era = signal(0);
 
 /** The JSON answer to `url`; `null` asks nothing and waits. */
@@ -24,8 +31,14 @@ export function usePlanes(url: string | null): Asked<Planes> {
   return useAnswer(url, (u, s) => source.planes(u, s));
 }
 
-function useAnswer<T>(url: string | null, ask: (url: string, signal: AbortSignal) => Promise<T>): Asked<T> {
-  const [answer, setAnswer] = useState<{ url: string | null; asked: Asked<T> }>({ url: null, asked: { state: "waiting" } });
+function useAnswer<T>(
+  url: string | null,
+  ask: (url: string, signal: AbortSignal) => Promise<T>,
+): Asked<T> {
+  const [answer, setAnswer] = useState<{ url: string | null; asked: Asked<T> }>({
+    url: null,
+    asked: { state: "waiting" },
+  });
   const now = era.value;
   useEffect(() => {
     if (url === null) return;
@@ -34,12 +47,18 @@ function useAnswer<T>(url: string | null, ask: (url: string, signal: AbortSignal
     let watch: (() => void) | undefined;
     const go = () => {
       ask(url, end.signal).then(
-        (value) => { if (!end.signal.aborted) setAnswer({ url, asked: { state: "there", value } }); },
+        (value) => {
+          if (!end.signal.aborted) setAnswer({ url, asked: { state: "there", value } });
+        },
         (e: unknown) => {
           if (end.signal.aborted) return;
-          const error = e instanceof Unavailable ? e : new Unavailable(e instanceof Error ? e.message : String(e), "refused");
+          const error =
+            e instanceof Unavailable
+              ? e
+              : new Unavailable(e instanceof Error ? e.message : String(e), "refused");
           setAnswer({ url, asked: { state: "failed", error } });
-          if (error.why === "loading") again = setTimeout(() => (stopped.value ? waitFor(() => !stopped.value) : go()), 400);
+          if (error.why === "loading")
+            again = setTimeout(() => (stopped.value ? waitFor(() => !stopped.value) : go()), 400);
           if (error.why === "gone") waitFor(() => reachable.value);
         },
       );
@@ -48,11 +67,18 @@ function useAnswer<T>(url: string | null, ask: (url: string, signal: AbortSignal
       let started = false;
       watch?.();
       watch = effect(() => {
-        if (ready() && !started) { started = true; queueMicrotask(go); }
+        if (ready() && !started) {
+          started = true;
+          queueMicrotask(go);
+        }
       });
     };
     go();
-    return () => { end.abort(); clearTimeout(again); watch?.(); };
+    return () => {
+      end.abort();
+      clearTimeout(again);
+      watch?.();
+    };
   }, [url, now]);
   if (url !== null && answer.url !== url) {
     const have = source.have(url);

@@ -8,8 +8,9 @@ type Codes = readonly Pick<CodeName, "label">[];
 const greys = new WeakMap<Codes, number>();
 
 /**
- * Which code is grey: what the root task does by itself, as that is beside the matter in most programs. Where several blocks are called so, the heaviest, so that
- * the others are told from it; −1 where none is. `codes` are most time first.
+ * Which code is grey: what the root task does by itself, as that is beside the matter in most
+ * programs. Where several blocks are called so, the heaviest, so that the others are told from it;
+ * −1 where none is. `codes` are most time first.
  */
 export function greyCode(codes: Codes): number {
   let grey = greys.get(codes);

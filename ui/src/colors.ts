@@ -1,49 +1,124 @@
 /**
- * What everything looks like: tokens of the two themes, one function from an item to its colour in every mode, and the patterns that
- * carry what colour alone must not. Pure: it can run in a worker. The current theme is in theme/theme.ts.
+ * What everything looks like: tokens of the two themes, one function from an item to its colour in
+ * every mode, and the patterns that carry what colour alone must not. Pure: it can run in a worker.
+ * The current theme is in theme/theme.ts.
  *
- * Code and worker colours are Paul Tol's "muted" scheme (its least distance under the three colour-vision deficiencies is 15.6, CIE76, Machado
- * 2009), the activities lean on Okabe and Ito. Contrast and distances are checked in colors.test.ts.
+ * Code and worker colours are Paul Tol's "muted" scheme (its least distance under the three
+ * colour-vision deficiencies is 15.6, CIE76, Machado 2009), the activities lean on Okabe and Ito.
+ * Contrast and distances are checked in colors.test.ts.
  */
 
 import type { ColorBy } from "./store";
 
 export interface Tokens {
-  bg: string; panel: string; panel2: string; inset: string; line: string; line2: string;
-  fg: string; fg2: string; fg3: string;
-  accent: string; accentBg: string; accentLine: string;
+  bg: string;
+  panel: string;
+  panel2: string;
+  inset: string;
+  line: string;
+  line2: string;
+  fg: string;
+  fg2: string;
+  fg3: string;
+  accent: string;
+  accentBg: string;
+  accentLine: string;
   /** Around paths; the paths themselves. */
-  halo: string; path: string;
-  work: string; onWork: string; delay: string; sched: string; schedInk: string; appBg: string; appHatch: string; desch: string; blocked: string;
-  leap: string; steal: string; good: string; bad: string; heat: string;
-  keyword: string; comment: string; string: string;
+  halo: string;
+  path: string;
+  work: string;
+  onWork: string;
+  delay: string;
+  sched: string;
+  schedInk: string;
+  appBg: string;
+  appHatch: string;
+  desch: string;
+  blocked: string;
+  leap: string;
+  steal: string;
+  good: string;
+  bad: string;
+  heat: string;
+  keyword: string;
+  comment: string;
+  string: string;
 }
 
 export const LIGHT: Tokens = {
-  bg: "#f5f6f8", panel: "#ffffff", panel2: "#f9fafb", inset: "#f0f2f5", line: "#e4e7ec", line2: "#cdd3dc",
-  fg: "#12161d", fg2: "#434c5a", fg3: "#616b7a",
-  accent: "#0a5fbf", accentBg: "#e8f1fb", accentLine: "#a9cbf0",
-  halo: "#ffffff", path: "#12161d",
-  work: "#0072b2", onWork: "#ffffff", delay: "#d55e00", sched: "#f0e442", schedInk: "#6b6500", appBg: "#eceef2", appHatch: "#b9bfc8",
-  desch: "#616b7a", blocked: "#8a6d3b",
-  leap: "#aa4499", steal: "rgba(18,22,29,.62)", good: "#117733", bad: "#a34700", heat: "#cc6677",
-  keyword: "#6b3fa0", comment: "#616b7a", string: "#117733",
+  bg: "#f5f6f8",
+  panel: "#ffffff",
+  panel2: "#f9fafb",
+  inset: "#f0f2f5",
+  line: "#e4e7ec",
+  line2: "#cdd3dc",
+  fg: "#12161d",
+  fg2: "#434c5a",
+  fg3: "#616b7a",
+  accent: "#0a5fbf",
+  accentBg: "#e8f1fb",
+  accentLine: "#a9cbf0",
+  halo: "#ffffff",
+  path: "#12161d",
+  work: "#0072b2",
+  onWork: "#ffffff",
+  delay: "#d55e00",
+  sched: "#f0e442",
+  schedInk: "#6b6500",
+  appBg: "#eceef2",
+  appHatch: "#b9bfc8",
+  desch: "#616b7a",
+  blocked: "#8a6d3b",
+  leap: "#aa4499",
+  steal: "rgba(18,22,29,.62)",
+  good: "#117733",
+  bad: "#a34700",
+  heat: "#cc6677",
+  keyword: "#6b3fa0",
+  comment: "#616b7a",
+  string: "#117733",
 };
 
 export const DARK: Tokens = {
-  bg: "#0d1014", panel: "#14181e", panel2: "#181d24", inset: "#1d232b", line: "#252c36", line2: "#3a4350",
-  fg: "#e9edf2", fg2: "#b4bdc9", fg3: "#8b96a5",
-  accent: "#69b1ff", accentBg: "#14283f", accentLine: "#2c5788",
-  halo: "#ffffff", path: "#0b0e12",
-  work: "#2f8fd0", onWork: "#081019", delay: "#ea7317", sched: "#f0e442", schedInk: "#4d4800", appBg: "#191e25", appHatch: "#3a424d",
-  desch: "#8b96a5", blocked: "#c9a86a",
-  leap: "#d77fce", steal: "rgba(240,244,250,.62)", good: "#55c08a", bad: "#f39a55", heat: "#cc6677",
-  keyword: "#c3a1f0", comment: "#8b96a5", string: "#7fd0a6",
+  bg: "#0d1014",
+  panel: "#14181e",
+  panel2: "#181d24",
+  inset: "#1d232b",
+  line: "#252c36",
+  line2: "#3a4350",
+  fg: "#e9edf2",
+  fg2: "#b4bdc9",
+  fg3: "#8b96a5",
+  accent: "#69b1ff",
+  accentBg: "#14283f",
+  accentLine: "#2c5788",
+  halo: "#ffffff",
+  path: "#0b0e12",
+  work: "#2f8fd0",
+  onWork: "#081019",
+  delay: "#ea7317",
+  sched: "#f0e442",
+  schedInk: "#4d4800",
+  appBg: "#191e25",
+  appHatch: "#3a424d",
+  desch: "#8b96a5",
+  blocked: "#c9a86a",
+  leap: "#d77fce",
+  steal: "rgba(240,244,250,.62)",
+  good: "#55c08a",
+  bad: "#f39a55",
+  heat: "#cc6677",
+  keyword: "#c3a1f0",
+  comment: "#8b96a5",
+  string: "#7fd0a6",
 };
 
 export const tokens = (dark: boolean): Tokens => (dark ? DARK : LIGHT);
 
-/** A pattern over a colour: repeats of the palette have one so that no two items look the same before the 32nd. */
+/**
+ * A pattern over a colour: repeats of the palette have one so that no two items look the same
+ * before the 32nd.
+ */
 export type Texture = "none" | "diagonal" | "dots" | "lines" | "cross";
 const TEXTURES: Texture[] = ["none", "diagonal", "dots", "lines"];
 
@@ -72,11 +147,33 @@ export interface Item {
 export type Activity = "work" | "delay" | "sched" | "app" | "descheduled" | "blocked";
 
 /** Codes and sites, most time first. */
-const CODE = ["#cc6677", "#44aa99", "#88ccee", "#ddcc77", "#332288", "#999933", "#117733", "#882255"];
+const CODE = [
+  "#cc6677",
+  "#44aa99",
+  "#88ccee",
+  "#ddcc77",
+  "#332288",
+  "#999933",
+  "#117733",
+  "#882255",
+];
 /** Rows, as Tol orders them. */
-const ROW = ["#332288", "#88ccee", "#44aa99", "#117733", "#999933", "#ddcc77", "#cc6677", "#882255"];
+const ROW = [
+  "#332288",
+  "#88ccee",
+  "#44aa99",
+  "#117733",
+  "#999933",
+  "#ddcc77",
+  "#cc6677",
+  "#882255",
+];
 /** The dark ones of the scheme on a dark ground. */
-const LIFTED: Record<string, string> = { "#332288": "#7463d6", "#117733": "#377a29", "#882255": "#95468a" };
+const LIFTED: Record<string, string> = {
+  "#332288": "#7463d6",
+  "#117733": "#377a29",
+  "#882255": "#95468a",
+};
 /** Ends and middle of cividis, by lightness. */
 const LEVELS = ["#00336f", "#31446b", "#575c6d", "#7b7775", "#a49a6f", "#d1be5a", "#fde737"];
 
@@ -85,7 +182,9 @@ const INK = { dark: "#12161d", light: "#ffffff" };
 /** A run's colour, of its letter and of its lines: told apart by letter and label as well. */
 export function runColour(id: string, dark: boolean): string {
   const t = tokens(dark);
-  const all = dark ? [t.fg, t.accent, "#dd9a35", "#44aa99", "#cc6677", "#999933"] : [t.fg, t.accent, "#a34700", "#117733", "#882255", "#332288"];
+  const all = dark
+    ? [t.fg, t.accent, "#dd9a35", "#44aa99", "#cc6677", "#999933"]
+    : [t.fg, t.accent, "#a34700", "#117733", "#882255", "#332288"];
   return all[Math.max(0, id.charCodeAt(0) - 97) % all.length]!;
 }
 
@@ -96,34 +195,48 @@ export function colour(mode: ColorBy, item: Item, dark: boolean): Colour {
     case "code":
       return item.root ? flat(dark ? "#dde1e6" : "#4a515c") : cycle(CODE, item.code, dark);
     case "site":
-      return item.root || item.site === 0 ? flat(dark ? "#dde1e6" : "#4a515c") : cycle(CODE, item.site == null ? null : item.site - 1, dark);
+      return item.root || item.site === 0
+        ? flat(dark ? "#dde1e6" : "#4a515c")
+        : cycle(CODE, item.site == null ? null : item.site - 1, dark);
     case "worker":
       return cycle(ROW, item.row, dark);
     case "activity":
       return activity(item.activity ?? "work", dark);
     case "level": {
       if (item.level == null) return flat(t.line2);
-      // Half of the scale at level 8, three quarters at 16: deep recursions stay told apart where most levels are.
+      // Half of the scale at level 8, three quarters at 16: deep recursions stay told apart where
+      // most levels are.
       return flat(sequential(1 - 2 ** (-item.level / 8), dark));
     }
     case "critical":
-      return flat(item.critical ? "#cc6677" : item.readyPath ? "#ddcc77" : dark ? "#3a4350" : "#cdd3dc");
+      return flat(
+        item.critical ? "#cc6677" : item.readyPath ? "#ddcc77" : dark ? "#3a4350" : "#cdd3dc",
+      );
   }
 }
 
 export function activity(kind: Activity, dark: boolean): Colour {
   const t = tokens(dark);
   switch (kind) {
-    case "work": return flat(t.work);
-    case "delay": return { ...flat(t.delay), texture: "diagonal" };
-    case "sched": return { ...flat(t.sched), texture: "dots" };
-    case "app": return { ...flat(t.appBg), texture: "diagonal" };
-    case "descheduled": return { ...flat(t.panel), texture: "lines" };
-    case "blocked": return { ...flat(t.panel), texture: "cross" };
+    case "work":
+      return flat(t.work);
+    case "delay":
+      return { ...flat(t.delay), texture: "diagonal" };
+    case "sched":
+      return { ...flat(t.sched), texture: "dots" };
+    case "app":
+      return { ...flat(t.appBg), texture: "diagonal" };
+    case "descheduled":
+      return { ...flat(t.panel), texture: "lines" };
+    case "blocked":
+      return { ...flat(t.panel), texture: "cross" };
   }
 }
 
-/** From 0 (dark) to 1 (light): cividis, which all colour visions see as one ramp. On a dark ground its dark end is lifted. */
+/**
+ * From 0 (dark) to 1 (light): cividis, which all colour visions see as one ramp. On a dark ground
+ * its dark end is lifted.
+ */
 export function sequential(at: number, dark: boolean): string {
   const low = dark ? 0.18 : 0;
   const x = (low + (1 - low) * Math.min(1, Math.max(0, at))) * (LEVELS.length - 1);
@@ -135,14 +248,21 @@ function cycle(list: string[], index: number | null | undefined, dark: boolean):
   if (index == null || index < 0 || index >= 0xffff) return flat(dark ? "#5a6472" : "#a7afba");
   const base = list[index % list.length]!;
   const fill = dark ? (LIFTED[base] ?? base) : base;
-  return { fill, ink: ink(fill), texture: TEXTURES[Math.floor(index / list.length) % TEXTURES.length]! };
+  return {
+    fill,
+    ink: ink(fill),
+    texture: TEXTURES[Math.floor(index / list.length) % TEXTURES.length]!,
+  };
 }
 
 function flat(fill: string): Colour {
   return { fill, ink: ink(fill), texture: "none" };
 }
 
-/** The text colour that is read best on `fill`: the page's dark or white; plain black where a middle tone leaves neither 4.5. */
+/**
+ * The text colour that is read best on `fill`: the page's dark or white; plain black where a middle
+ * tone leaves neither 4.5.
+ */
 export function ink(fill: string): string {
   const best = contrast(fill, INK.dark) >= contrast(fill, INK.light) ? INK.dark : INK.light;
   return contrast(fill, best) >= 4.5 ? best : "#000000";
@@ -161,7 +281,16 @@ export function alpha(hex: string, a: number): string {
 
 export function mix(a: string, b: string, at: number): string {
   const [x, y] = [rgb(a), rgb(b)];
-  return "#" + x.map((v, i) => Math.round(v + (y[i]! - v) * at).toString(16).padStart(2, "0")).join("");
+  return (
+    "#" +
+    x
+      .map((v, i) =>
+        Math.round(v + (y[i]! - v) * at)
+          .toString(16)
+          .padStart(2, "0"),
+      )
+      .join("")
+  );
 }
 
 /** WCAG 2 contrast, 1 to 21. */
@@ -171,6 +300,8 @@ export function contrast(a: string, b: string): number {
 }
 
 function luminance(hex: string): number {
-  const [r, g, b] = rgb(hex).map((v) => (v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4)) as [number, number, number];
+  const [r, g, b] = rgb(hex).map((v) =>
+    v / 255 <= 0.04045 ? v / 255 / 12.92 : ((v / 255 + 0.055) / 1.055) ** 2.4,
+  ) as [number, number, number];
   return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }

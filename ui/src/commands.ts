@@ -1,4 +1,7 @@
-/** Everything that can be done by a key or from the palette. Views register what they add; `?` and the palette list it. */
+/**
+ * Everything that can be done by a key or from the palette. Views register what they add; `?` and
+ * the palette list it.
+ */
 
 import { signal } from "@preact/signals";
 import type { Tab } from "./store";
@@ -7,7 +10,10 @@ export interface Command {
   /** Unique, as "timeline.zoom-in". */
   id: string;
   title: string;
-  /** As KeyboardEvent.key, with "Ctrl+" (also Cmd) and "Shift+" before it where they matter: "w", "Shift+Enter", "Ctrl+Shift+p". */
+  /**
+   * As KeyboardEvent.key, with "Ctrl+" (also Cmd) and "Shift+" before it where they matter: "w",
+   * "Shift+Enter", "Ctrl+Shift+p".
+   */
   keys: string[];
   /** Tabs in which the keys work; everywhere when absent. */
   tabs?: Tab[];

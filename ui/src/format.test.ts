@@ -1,26 +1,71 @@
 import { describe, expect, test } from "vitest";
-import { area, axis, bytes, change, count, percent, plain, short, steps, ticks, time, times, units } from "./format";
+import {
+  area,
+  axis,
+  bytes,
+  change,
+  count,
+  percent,
+  plain,
+  short,
+  steps,
+  ticks,
+  time,
+  times,
+  units,
+} from "./format";
 
 const plainSpace = (s: string) => s.replaceAll("\u00a0", " ");
 
 describe("times have three digits and the unit that keeps them", () => {
   test.each([
-    [1.9, "1.90 s"], [12.34, "12.3 s"], [123.4, "123 s"], [0.548, "548 ms"], [0.0898, "89.8 ms"], [0.00463, "4.63 ms"],
-    [963e-6, "963 µs"], [2.1e-6, "2.10 µs"], [51e-9, "51 ns"], [0.136e-9, "0.14 ns"], [0, "0 s"], [-0.000317, "−317 µs"],
+    [1.9, "1.90 s"],
+    [12.34, "12.3 s"],
+    [123.4, "123 s"],
+    [0.548, "548 ms"],
+    [0.0898, "89.8 ms"],
+    [0.00463, "4.63 ms"],
+    [963e-6, "963 µs"],
+    [2.1e-6, "2.10 µs"],
+    [51e-9, "51 ns"],
+    [0.136e-9, "0.14 ns"],
+    [0, "0 s"],
+    [-0.000317, "−317 µs"],
     // At the edges between units nothing has four digits or a zero before the point.
-    [0.9999, "1.00 s"], [0.9994, "999 ms"], [0.00099999, "1.00 ms"], [9.999, "10.0 s"], [99.99, "100 s"], [0.09999, "100 ms"], [999.7e-9, "1.00 µs"],
-    [Number.NaN, "–"], [Infinity, "–"],
+    [0.9999, "1.00 s"],
+    [0.9994, "999 ms"],
+    [0.00099999, "1.00 ms"],
+    [9.999, "10.0 s"],
+    [99.99, "100 s"],
+    [0.09999, "100 ms"],
+    [999.7e-9, "1.00 µs"],
+    [Number.NaN, "–"],
+    [Infinity, "–"],
   ])("%s s is %s", (seconds, text) => expect(plainSpace(time(seconds))).toBe(text));
   test("the space before a unit does not break", () => expect(time(1)).toContain("\u00a0"));
-  test("ticks go by the clock they count", () => expect(plainSpace(ticks(2_500_000, 2.5e9))).toBe("1.00 ms"));
+  test("ticks go by the clock they count", () =>
+    expect(plainSpace(ticks(2_500_000, 2.5e9))).toBe("1.00 ms"));
   test("areas are worker times", () => expect(plainSpace(area(7.49))).toBe("7.49 worker·s"));
 });
 
 test("percents keep a digit where one tells something", () => {
-  expect([0.5, 0.0952, 0.0995, 0.007, 0.0003, 0, 1].map((x) => plainSpace(percent(x)))).toEqual(["50 %", "9.5 %", "10 %", "0.7 %", "<0.1 %", "0 %", "100 %"]);
+  expect([0.5, 0.0952, 0.0995, 0.007, 0.0003, 0, 1].map((x) => plainSpace(percent(x)))).toEqual([
+    "50 %",
+    "9.5 %",
+    "10 %",
+    "0.7 %",
+    "<0.1 %",
+    "0 %",
+    "100 %",
+  ]);
 });
 test("changes carry their sign", () => {
-  expect([0.08, -0.46, 0.0001, 20.4].map((x) => plainSpace(change(x)))).toEqual(["+8.0 %", "−46 %", "±0 %", "+2040 %"]);
+  expect([0.08, -0.46, 0.0001, 20.4].map((x) => plainSpace(change(x)))).toEqual([
+    "+8.0 %",
+    "−46 %",
+    "±0 %",
+    "+2040 %",
+  ]);
 });
 test("ratios", () => {
   expect([1.21, 5.8, 124.6, 8, 1].map(plain)).toEqual(["1.21", "5.8", "125", "8.0", "1.0"]);
@@ -28,7 +73,13 @@ test("ratios", () => {
 });
 test("counts and sizes", () => {
   expect(count(7649)).toBe("7,649");
-  expect([999, 1250, 312_500, 1_250_000, 999_900].map((x) => plainSpace(short(x)))).toEqual(["999", "1.25 k", "313 k", "1.25 M", "1.00 M"]);
+  expect([999, 1250, 312_500, 1_250_000, 999_900].map((x) => plainSpace(short(x)))).toEqual([
+    "999",
+    "1.25 k",
+    "313 k",
+    "1.25 M",
+    "1.00 M",
+  ]);
   expect(plainSpace(bytes(412_000))).toBe("412 KB");
 });
 
@@ -52,5 +103,7 @@ describe("axes", () => {
 });
 
 test("the report's words have the page's units", () => {
-  expect(plainSpace(units("583 us a strand, 2.1 us a steal; thus 3 users"))).toBe("583 µs a strand, 2.1 µs a steal; thus 3 users");
+  expect(plainSpace(units("583 us a strand, 2.1 us a steal; thus 3 users"))).toBe(
+    "583 µs a strand, 2.1 µs a steal; thus 3 users",
+  );
 });

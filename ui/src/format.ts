@@ -1,6 +1,6 @@
 /**
- * Numbers as people read them: three digits, a unit with a no-break space before it. Times come in seconds (or in ticks with
- * `…Ticks`); areas (workers times time) are worker·s, never plain s.
+ * Numbers as people read them: three digits, a unit with a no-break space before it. Times come in
+ * seconds (or in ticks with `…Ticks`); areas (workers times time) are worker·s, never plain s.
  */
 
 import { runMeta } from "./store";
@@ -8,7 +8,10 @@ import { runMeta } from "./store";
 /** The no-break space between a number and its unit. */
 export const NB = "\u00a0";
 
-/** 1.90 s · 548 ms · 89.8 ms · 4.63 ms · 963 µs · 2.10 µs · 51 ns. Three digits; whole nanoseconds, but of less than one what there is. */
+/**
+ * 1.90 s · 548 ms · 89.8 ms · 4.63 ms · 963 µs · 2.10 µs · 51 ns. Three digits; whole nanoseconds,
+ * but of less than one what there is.
+ */
 export function time(seconds: number): string {
   if (!Number.isFinite(seconds)) return "–";
   const a = Math.abs(seconds);
@@ -36,7 +39,10 @@ export function area(seconds: number): string {
 }
 
 /** Worker-ticks as `7.49 worker·s`. */
-export function areaTicks(n: number, perSecond: number = runMeta()?.ticks_per_second ?? 1e9): string {
+export function areaTicks(
+  n: number,
+  perSecond: number = runMeta()?.ticks_per_second ?? 1e9,
+): string {
   return worker(ticks(n, perSecond));
 }
 
@@ -44,7 +50,9 @@ function worker(text: string): string {
   return text.replace(NB, `${NB}worker·`);
 }
 
-/** A share from 0 to 1: `49 %`, `0.7 %`, `<0.1 %`; the digits asked for, else what tells something. */
+/**
+ * A share from 0 to 1: `49 %`, `0.7 %`, `<0.1 %`; the digits asked for, else what tells something.
+ */
 export function percent(share: number, digits?: number): string {
   if (!Number.isFinite(share)) return "–";
   const p = share * 100;
@@ -84,7 +92,12 @@ export function count(n: number): string {
 /** 7.65 k, 1.25 M: for narrow places. */
 export function short(n: number): string {
   const a = Math.abs(n);
-  for (const [limit, unit] of [[1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]] as const) {
+  for (const [limit, unit] of [
+    [1e12, "T"],
+    [1e9, "G"],
+    [1e6, "M"],
+    [1e3, "k"],
+  ] as const) {
     if (a >= limit * 0.9995) return minus(three(n / limit)) + NB + unit;
   }
   return minus(String(Math.round(n)));
@@ -98,7 +111,12 @@ export function fileName(label: string): string {
 /** 412 KB, as the report has it: powers of 1000. */
 export function bytes(n: number): string {
   if (n < 1000) return `${n}${NB}B`;
-  for (const [limit, unit] of [[1e9, "GB"], [1e6, "MB"], [1e3, "KB"]] as const) if (n >= limit * 0.9995) return three(n / limit) + NB + unit;
+  for (const [limit, unit] of [
+    [1e9, "GB"],
+    [1e6, "MB"],
+    [1e3, "KB"],
+  ] as const)
+    if (n >= limit * 0.9995) return three(n / limit) + NB + unit;
   return `1.00${NB}KB`;
 }
 
@@ -117,13 +135,24 @@ export function steps(from: number, to: number, n: number): { step: number; at: 
   const step = ([1, 2, 5, 10].find((k) => k * ten >= raw * (1 - 1e-9)) ?? 10) * ten;
   const at: number[] = [];
   const first = Math.ceil(from / step - 1e-9);
-  for (let i = 0; (first + i) * step <= to + step * 1e-9 && i < 1000; i++) at.push((first + i) * step);
+  for (let i = 0; (first + i) * step <= to + step * 1e-9 && i < 1000; i++)
+    at.push((first + i) * step);
   return { step, at };
 }
 
-/** A place on a time axis whose marks are `step` seconds apart: all marks of an axis have one unit and one number of decimals. */
+/**
+ * A place on a time axis whose marks are `step` seconds apart: all marks of an axis have one unit
+ * and one number of decimals.
+ */
 export function axis(seconds: number, step: number): string {
-  const [scale, unit] = step >= 0.0999 ? [1, "s"] : step >= 0.999e-4 ? [1e3, "ms"] : step >= 0.999e-7 ? [1e6, "µs"] : [1e9, "ns"];
+  const [scale, unit] =
+    step >= 0.0999
+      ? [1, "s"]
+      : step >= 0.999e-4
+        ? [1e3, "ms"]
+        : step >= 0.999e-7
+          ? [1e6, "µs"]
+          : [1e9, "ns"];
   if (Math.abs(seconds) < step * 1e-6) return "0";
   const digits = Math.max(0, -Math.floor(Math.log10(step * scale * 1.000001)));
   return minus((seconds * scale).toFixed(Math.min(digits, 6))) + NB + unit;

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { read, START, write, type ViewState } from "./hash";
 import type { Selection } from "./store";
 
-const plain = (s: ViewState) => JSON.parse(JSON.stringify(s, (_, v: unknown) => (v instanceof Set ? [...v].sort() : v)));
+const plain = (s: ViewState) =>
+  JSON.parse(JSON.stringify(s, (_, v: unknown) => (v instanceof Set ? [...v].sort() : v)));
 
 test("the start is short, and reads as the start", () => {
   expect(write(START)).toBe("#v=1&tab=summary");
@@ -11,8 +12,22 @@ test("the start is short, and reads as the start", () => {
 });
 
 const full: ViewState = {
-  tab: "timeline", run: "b", other: "a", range: { t0: 1234567.25, t1: 98765432109 }, selection: { kind: "strand", run: "b", id: 7, task: 3 }, colorBy: "worker", layers: new Set(["spawns", "queue"]),
-  layout: "power", power: 0.35, expanded: new Set(["t0", "t12", "g3.100.200"]), theme: "dark", drawer: false, split: true, compareBy: "fraction", finding: 2, whatif: { what: ["code:1", "lines:src/a,b&c=d.rs:10-20", "region:ä #1"], factor: 16 },
+  tab: "timeline",
+  run: "b",
+  other: "a",
+  range: { t0: 1234567.25, t1: 98765432109 },
+  selection: { kind: "strand", run: "b", id: 7, task: 3 },
+  colorBy: "worker",
+  layers: new Set(["spawns", "queue"]),
+  layout: "power",
+  power: 0.35,
+  expanded: new Set(["t0", "t12", "g3.100.200"]),
+  theme: "dark",
+  drawer: false,
+  split: true,
+  compareBy: "fraction",
+  finding: 2,
+  whatif: { what: ["code:1", "lines:src/a,b&c=d.rs:10-20", "region:ä #1"], factor: 16 },
 };
 
 test("everything that is looked at comes back", () => {
@@ -21,8 +36,16 @@ test("everything that is looked at comes back", () => {
 });
 
 const selections: Selection[] = [
-  { kind: "strand", run: "a", id: 0, task: 0 }, { kind: "strand", run: "a", id: 4, task: 2, inner: 123456 }, { kind: "task", run: "a", id: 9 }, { kind: "site", run: "a", site: 3 }, { kind: "code", run: "b", code: 2 }, { kind: "group", run: "a", id: "g0.10.20", task: 0 },
-  { kind: "steal", run: "a", strand: 5, task: 6 }, { kind: "row", run: "a", row: 1 }, { kind: "range", run: "a", t0: 0.5, t1: 10 }, { kind: "line", run: "a", file: "C:\\x y/ü:z.rs", line: 12 },
+  { kind: "strand", run: "a", id: 0, task: 0 },
+  { kind: "strand", run: "a", id: 4, task: 2, inner: 123456 },
+  { kind: "task", run: "a", id: 9 },
+  { kind: "site", run: "a", site: 3 },
+  { kind: "code", run: "b", code: 2 },
+  { kind: "group", run: "a", id: "g0.10.20", task: 0 },
+  { kind: "steal", run: "a", strand: 5, task: 6 },
+  { kind: "row", run: "a", row: 1 },
+  { kind: "range", run: "a", t0: 0.5, t1: 10 },
+  { kind: "line", run: "a", file: "C:\\x y/ü:z.rs", line: 12 },
 ];
 test.each(selections)("selection $kind", (selection) => {
   expect(read(write({ ...START, selection })).selection).toEqual(selection);
@@ -35,13 +58,28 @@ test("no layers and nothing expanded are not the same as the start's", () => {
 });
 
 describe("a hash from anywhere", () => {
-  test.each(["#tab=nonsense", "#t=5,1", "#t=NaN,Infinity", "#sel=strand:a:x:y", "#sel=line:a:%E0%A4%A:1", "#finding=0", "#finding=1e9", "#power", "#layout=power:77", "#factor=-2", "#&&==&%", "#run=%E0%A4%A"])("%s reads as the start", (hash) => {
+  test.each([
+    "#tab=nonsense",
+    "#t=5,1",
+    "#t=NaN,Infinity",
+    "#sel=strand:a:x:y",
+    "#sel=line:a:%E0%A4%A:1",
+    "#finding=0",
+    "#finding=1e9",
+    "#power",
+    "#layout=power:77",
+    "#factor=-2",
+    "#&&==&%",
+    "#run=%E0%A4%A",
+  ])("%s reads as the start", (hash) => {
     const s = plain(read(hash));
     const start = plain(START);
     if (hash === "#layout=power:77") start.layout = "power";
     expect(s).toEqual(start);
   });
   test("a huge list of nodes is cut", () => {
-    expect(read("#dag=" + Array.from({ length: 5000 }, (_, i) => `t${i}`).join(",")).expanded.size).toBe(300);
+    expect(
+      read("#dag=" + Array.from({ length: 5000 }, (_, i) => `t${i}`).join(",")).expanded.size,
+    ).toBe(300);
   });
 });

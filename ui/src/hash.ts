@@ -1,11 +1,20 @@
 /**
- * The view in the location's hash: `#v=1&tab=timeline&run=a&t=0,1000&sel=task:a:12&…`. What is as it is at the start is left out. A change of tab, run or
- * finding makes a new entry of the browser's history; all else rewrites the entry, a while after the last change.
+ * The view in the location's hash: `#v=1&tab=timeline&run=a&t=0,1000&sel=task:a:12&…`. What is as
+ * it is at the start is left out. A change of tab, run or finding makes a new entry of the
+ * browser's history; all else rewrites the entry, a while after the last change.
  */
 
 import { batch, effect } from "@preact/signals";
 import * as store from "./store";
-import { LAYERS, TABS, type ColorBy, type Layer, type Layout, type Selection, type Tab } from "./store";
+import {
+  LAYERS,
+  TABS,
+  type ColorBy,
+  type Layer,
+  type Layout,
+  type Selection,
+  type Tab,
+} from "./store";
 
 /** All that the hash tells. */
 export interface ViewState {
@@ -28,9 +37,32 @@ export interface ViewState {
 }
 
 export const START: ViewState = {
-  tab: "summary", run: "a", other: null, range: null, selection: null, colorBy: "code",
-  layers: new Set(["spawns", "steals", "leaps", "critical", "ready", "delay", "nowork", "cpu", "regions"]),
-  layout: "time", power: 0.5, expanded: new Set(["t0"]), theme: "system", drawer: true, split: false, compareBy: "time", finding: null, whatif: { what: [], factor: 2 },
+  tab: "summary",
+  run: "a",
+  other: null,
+  range: null,
+  selection: null,
+  colorBy: "code",
+  layers: new Set([
+    "spawns",
+    "steals",
+    "leaps",
+    "critical",
+    "ready",
+    "delay",
+    "nowork",
+    "cpu",
+    "regions",
+  ]),
+  layout: "time",
+  power: 0.5,
+  expanded: new Set(["t0"]),
+  theme: "system",
+  drawer: true,
+  split: false,
+  compareBy: "time",
+  finding: null,
+  whatif: { what: [], factor: 2 },
 };
 
 /** Node ids beyond this are not kept: a link has to stay a link. */
@@ -47,9 +79,12 @@ export function write(s: ViewState): string {
   if (s.range) put("t", `${number(s.range.t0)},${number(s.range.t1)}`);
   if (s.selection) put("sel", selectionText(s.selection));
   if (s.colorBy !== START.colorBy) put("color", s.colorBy);
-  if (!same(s.layers, START.layers)) put("layers", LAYERS.filter((l) => s.layers.has(l)).join(",") || "none");
-  if (s.layout !== START.layout || s.power !== START.power) put("layout", s.layout + (s.power !== START.power ? `:${number(s.power)}` : ""));
-  if (!same(s.expanded, START.expanded)) put("dag", [...s.expanded].slice(0, MOST_EXPANDED).map(text).join(",") || "none");
+  if (!same(s.layers, START.layers))
+    put("layers", LAYERS.filter((l) => s.layers.has(l)).join(",") || "none");
+  if (s.layout !== START.layout || s.power !== START.power)
+    put("layout", s.layout + (s.power !== START.power ? `:${number(s.power)}` : ""));
+  if (!same(s.expanded, START.expanded))
+    put("dag", [...s.expanded].slice(0, MOST_EXPANDED).map(text).join(",") || "none");
   if (s.theme !== START.theme) put("theme", s.theme);
   if (!s.drawer) put("drawer", "0");
   if (s.split) put("split", "1");
@@ -62,9 +97,22 @@ export function write(s: ViewState): string {
 
 /** Reads a hash written by anybody: what makes no sense is as at the start. */
 export function read(hash: string): ViewState {
-  const values = new Map(hash.replace(/^#/, "").split("&").filter(Boolean).map((p) => { const i = p.indexOf("="); return i < 0 ? [p, ""] as const : [p.slice(0, i), p.slice(i + 1)] as const; }));
-  const get = (key: string) => { const v = values.get(key); return v === undefined || v === "" ? null : v; };
-  const one = <T extends string>(key: string, of: readonly T[], or: T): T => (of as readonly string[]).includes(get(key) ?? "") ? (get(key) as T) : or;
+  const values = new Map(
+    hash
+      .replace(/^#/, "")
+      .split("&")
+      .filter(Boolean)
+      .map((p) => {
+        const i = p.indexOf("=");
+        return i < 0 ? ([p, ""] as const) : ([p.slice(0, i), p.slice(i + 1)] as const);
+      }),
+  );
+  const get = (key: string) => {
+    const v = values.get(key);
+    return v === undefined || v === "" ? null : v;
+  };
+  const one = <T extends string>(key: string, of: readonly T[], or: T): T =>
+    (of as readonly string[]).includes(get(key) ?? "") ? (get(key) as T) : or;
   const [layoutName, powerText] = (get("layout") ?? "").split(":");
   const t = get("t")?.split(",").map(Number);
   const finding = Number(get("finding") ?? NaN);
@@ -76,34 +124,66 @@ export function read(hash: string): ViewState {
     tab: one("tab", TABS, START.tab),
     run: decode(get("run")) ?? START.run,
     other: decode(get("with")),
-    range: t && t.length === 2 && t.every(Number.isFinite) && t[1]! > t[0]! ? { t0: t[0]!, t1: t[1]! } : null,
+    range:
+      t && t.length === 2 && t.every(Number.isFinite) && t[1]! > t[0]!
+        ? { t0: t[0]!, t1: t[1]! }
+        : null,
     selection: readSelection(get("sel")),
     colorBy: one("color", COLORS, START.colorBy),
-    layers: layers === null ? START.layers : new Set(LAYERS.filter((l) => layers.split(",").includes(l))),
+    layers:
+      layers === null ? START.layers : new Set(LAYERS.filter((l) => layers.split(",").includes(l))),
     layout: LAYOUTS.includes(layoutName as Layout) ? (layoutName as Layout) : START.layout,
     power: power >= 0.2 && power <= 1 ? power : START.power,
-    expanded: dag === null ? START.expanded : dag === "none" ? new Set() : new Set(dag.split(",").map(decode).filter((id): id is string => id !== null && /^(?:t|gr?|s)[\d.]+$/.test(id)).slice(0, MOST_EXPANDED)),
+    expanded:
+      dag === null
+        ? START.expanded
+        : dag === "none"
+          ? new Set()
+          : new Set(
+              dag
+                .split(",")
+                .map(decode)
+                .filter((id): id is string => id !== null && /^(?:t|gr?|s)[\d.]+$/.test(id))
+                .slice(0, MOST_EXPANDED),
+            ),
     theme: one("theme", ["system", "light", "dark"] as const, "system"),
     drawer: get("drawer") !== "0",
     split: get("split") === "1",
     compareBy: one("by", ["time", "fraction"] as const, "time"),
     finding: Number.isInteger(finding) && finding >= 1 && finding <= 99 ? finding - 1 : null,
-    whatif: { what: (get("what") ?? "").split(",").filter(Boolean).map(decode).filter((w): w is string => w !== null).slice(0, 64), factor: factor > 1 && factor <= 1000 ? factor : START.whatif.factor },
+    whatif: {
+      what: (get("what") ?? "")
+        .split(",")
+        .filter(Boolean)
+        .map(decode)
+        .filter((w): w is string => w !== null)
+        .slice(0, 64),
+      factor: factor > 1 && factor <= 1000 ? factor : START.whatif.factor,
+    },
   };
 }
 
 function selectionText(s: Selection): string {
   const run = encodeURIComponent(s.run);
   switch (s.kind) {
-    case "strand": return `strand:${run}:${s.id}:${s.task}${s.inner === undefined ? "" : `:${s.inner}`}`;
-    case "steal": return `steal:${run}:${s.strand}:${s.task}`;
-    case "task": return `task:${run}:${s.id}`;
-    case "site": return `site:${run}:${s.site}`;
-    case "code": return `code:${run}:${s.code}`;
-    case "row": return `row:${run}:${s.row}`;
-    case "group": return `group:${run}:${encodeURIComponent(s.id)}:${s.task}`;
-    case "range": return `range:${run}:${number(s.t0)}:${number(s.t1)}`;
-    case "line": return `line:${run}:${encodeURIComponent(s.file)}:${s.line}`;
+    case "strand":
+      return `strand:${run}:${s.id}:${s.task}${s.inner === undefined ? "" : `:${s.inner}`}`;
+    case "steal":
+      return `steal:${run}:${s.strand}:${s.task}`;
+    case "task":
+      return `task:${run}:${s.id}`;
+    case "site":
+      return `site:${run}:${s.site}`;
+    case "code":
+      return `code:${run}:${s.code}`;
+    case "row":
+      return `row:${run}:${s.row}`;
+    case "group":
+      return `group:${run}:${encodeURIComponent(s.id)}:${s.task}`;
+    case "range":
+      return `range:${run}:${number(s.t0)}:${number(s.t1)}`;
+    case "line":
+      return `line:${run}:${encodeURIComponent(s.file)}:${s.line}`;
   }
 }
 
@@ -120,15 +200,28 @@ function readSelection(text: string | null): Selection | null {
       if (!whole(a) || !whole(b) || (inner !== null && !whole(inner))) return null;
       return inner === null ? { kind, run, id: a, task: b } : { kind, run, id: a, task: b, inner };
     }
-    case "steal": return whole(a) && whole(b) ? { kind, run, strand: a, task: b } : null;
-    case "task": return whole(a) ? { kind, run, id: a } : null;
-    case "site": return whole(a) ? { kind, run, site: a } : null;
-    case "code": return whole(a) ? { kind, run, code: a } : null;
-    case "row": return whole(a) ? { kind, run, row: a } : null;
-    case "group": { const id = decode(first); return id && whole(b) ? { kind, run, id, task: b } : null; }
-    case "range": return Number.isFinite(a) && b > a ? { kind, run, t0: a, t1: b } : null;
-    case "line": { const file = decode(first); return file && whole(b) ? { kind, run, file, line: b } : null; }
-    default: return null;
+    case "steal":
+      return whole(a) && whole(b) ? { kind, run, strand: a, task: b } : null;
+    case "task":
+      return whole(a) ? { kind, run, id: a } : null;
+    case "site":
+      return whole(a) ? { kind, run, site: a } : null;
+    case "code":
+      return whole(a) ? { kind, run, code: a } : null;
+    case "row":
+      return whole(a) ? { kind, run, row: a } : null;
+    case "group": {
+      const id = decode(first);
+      return id && whole(b) ? { kind, run, id, task: b } : null;
+    }
+    case "range":
+      return Number.isFinite(a) && b > a ? { kind, run, t0: a, t1: b } : null;
+    case "line": {
+      const file = decode(first);
+      return file && whole(b) ? { kind, run, file, line: b } : null;
+    }
+    default:
+      return null;
   }
 }
 
@@ -151,7 +244,9 @@ function same(a: ReadonlySet<unknown>, b: ReadonlySet<unknown>): boolean {
 
 /** What the signals say now. */
 export function current(): ViewState {
-  return Object.fromEntries(Object.keys(START).map((k) => [k, (store as any)[k].value])) as unknown as ViewState;
+  return Object.fromEntries(
+    Object.keys(START).map((k) => [k, (store as any)[k].value]),
+  ) as unknown as ViewState;
 }
 
 /** Sets the signals; those that say the same already are left alone. */
@@ -159,7 +254,8 @@ export function apply(s: ViewState): void {
   const now = current() as any;
   const text = (v: unknown) => JSON.stringify(v instanceof Set ? [...v] : v);
   batch(() => {
-    for (const [k, v] of Object.entries(s)) if (text(now[k]) !== text(v)) (store as any)[k].value = v;
+    for (const [k, v] of Object.entries(s))
+      if (text(now[k]) !== text(v)) (store as any)[k].value = v;
   });
 }
 
@@ -168,7 +264,8 @@ const place = (s: ViewState) => [s.tab, s.run, s.other, s.finding, s.split].join
 /** Keeps hash and signals equal, from the hash that is there at first. */
 export function startHash(): void {
   apply(read(location.hash));
-  let last = current(), pending: ReturnType<typeof setTimeout> | undefined;
+  let last = current(),
+    pending: ReturnType<typeof setTimeout> | undefined;
   let shown = write(last);
   history.replaceState(null, "", shown);
   const settle = () => {
@@ -179,7 +276,10 @@ export function startHash(): void {
   const flush = () => {
     settle();
     const text = write(last);
-    if (text !== shown) { shown = text; history.replaceState(null, "", text); }
+    if (text !== shown) {
+      shown = text;
+      history.replaceState(null, "", text);
+    }
   };
   effect(() => {
     const next = current();
@@ -188,7 +288,10 @@ export function startHash(): void {
       flush();
       last = next;
       const text = write(next);
-      if (text !== shown) { shown = text; history.pushState(null, "", text); }
+      if (text !== shown) {
+        shown = text;
+        history.pushState(null, "", text);
+      }
       return;
     }
     last = next;

@@ -2,8 +2,22 @@ import { expect, test } from "vitest";
 import type { Command } from "./commands";
 import { find, keyText, names } from "./keys";
 
-const event = (key: string, more: Partial<KeyboardEvent> = {}) => ({ key, ctrlKey: false, metaKey: false, shiftKey: false, altKey: false, ...more });
-const command = (id: string, keys: string[], tabs?: Command["tabs"]): Command => ({ id, title: id, keys, group: "", run: () => {}, ...(tabs ? { tabs } : {}) });
+const event = (key: string, more: Partial<KeyboardEvent> = {}) => ({
+  key,
+  ctrlKey: false,
+  metaKey: false,
+  shiftKey: false,
+  altKey: false,
+  ...more,
+});
+const command = (id: string, keys: string[], tabs?: Command["tabs"]): Command => ({
+  id,
+  title: id,
+  keys,
+  group: "",
+  run: () => {},
+  ...(tabs ? { tabs } : {}),
+});
 
 test("letters tell Shift apart, signs do not", () => {
   expect(names(event("w"))).toEqual(["w"]);
@@ -14,7 +28,9 @@ test("letters tell Shift apart, signs do not", () => {
 });
 
 test("the Mac's command key is Ctrl", () => {
-  expect(names(event("P", { metaKey: true, shiftKey: true }))).toEqual(names(event("P", { ctrlKey: true, shiftKey: true })));
+  expect(names(event("P", { metaKey: true, shiftKey: true }))).toEqual(
+    names(event("P", { ctrlKey: true, shiftKey: true })),
+  );
 });
 
 test("a tab's command goes before that of everywhere, and only on its tab", () => {
@@ -29,7 +45,13 @@ test("a letter with Ctrl is not the letter", () => {
 });
 
 test("keys match as commands write them", () => {
-  const list = [command("palette", ["Ctrl+Shift+p"]), command("collapse", ["Shift+Enter"]), command("in", ["+"]), command("zero", ["0"]), command("up", ["ArrowUp"])];
+  const list = [
+    command("palette", ["Ctrl+Shift+p"]),
+    command("collapse", ["Shift+Enter"]),
+    command("in", ["+"]),
+    command("zero", ["0"]),
+    command("up", ["ArrowUp"]),
+  ];
   expect(find(list, event("P", { ctrlKey: true, shiftKey: true }), "dag")?.id).toBe("palette");
   expect(find(list, event("Enter", { shiftKey: true }), "dag")?.id).toBe("collapse");
   expect(find(list, event("+", { shiftKey: true }), "dag")?.id).toBe("in");

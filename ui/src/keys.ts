@@ -4,35 +4,67 @@ import { commands, type Command } from "./commands";
 import { tab, type Tab } from "./store";
 
 /** What `Command.keys` may call the key of an event, the most exact first. */
-export function names(e: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "shiftKey" | "altKey">): string[] {
+export function names(
+  e: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "shiftKey" | "altKey">,
+): string[] {
   if (e.altKey && e.key.length !== 1) return [];
   const control = e.ctrlKey || e.metaKey ? "Ctrl+" : "";
   const key = e.key === " " ? "Space" : e.key;
-  // A sign that needs Shift on some keyboards is that sign; letters and named keys tell Shift apart.
+  // A sign that needs Shift on some keyboards is that sign; letters and named keys tell Shift
+  // apart.
   const sign = key.length === 1 && !/[a-z]/i.test(key);
   if (sign) return [control + key];
   return [control + (e.shiftKey ? "Shift+" : "") + key].map((n) => n.toLowerCase());
 }
 
-/** The command an event means on a tab. Those of the tab go before those of everywhere; later ones before earlier ones. */
-export function find(list: Command[], e: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "shiftKey" | "altKey">, at: Tab): Command | undefined {
+/**
+ * The command an event means on a tab. Those of the tab go before those of everywhere; later ones
+ * before earlier ones.
+ */
+export function find(
+  list: Command[],
+  e: Pick<KeyboardEvent, "key" | "ctrlKey" | "metaKey" | "shiftKey" | "altKey">,
+  at: Tab,
+): Command | undefined {
   const wanted = names(e);
-  const fits = list.filter((c) => (!c.tabs || c.tabs.includes(at)) && c.keys.some((k) => wanted.includes(k.length === 1 ? k.toLowerCase() : k.toLowerCase()) || wanted.includes(k)));
+  const fits = list.filter(
+    (c) =>
+      (!c.tabs || c.tabs.includes(at)) &&
+      c.keys.some(
+        (k) =>
+          wanted.includes(k.length === 1 ? k.toLowerCase() : k.toLowerCase()) || wanted.includes(k),
+      ),
+  );
   return fits.findLast((c) => c.tabs) ?? fits.at(-1);
 }
 
 /** True where keys are text. */
 export function typing(target: EventTarget | null): boolean {
   const e = target as HTMLElement | null;
-  return !!e && (e.isContentEditable || e.tagName === "TEXTAREA" || e.tagName === "SELECT" || (e.tagName === "INPUT" && (e as HTMLInputElement).type !== "checkbox" && (e as HTMLInputElement).type !== "range"));
+  return (
+    !!e &&
+    (e.isContentEditable ||
+      e.tagName === "TEXTAREA" ||
+      e.tagName === "SELECT" ||
+      (e.tagName === "INPUT" &&
+        (e as HTMLInputElement).type !== "checkbox" &&
+        (e as HTMLInputElement).type !== "range"))
+  );
 }
 
 /** Keys that a focused button, link or slider means itself. */
 function own(target: EventTarget | null, key: string): boolean {
   const e = target as HTMLElement | null;
   if (!e?.closest) return false;
-  if ((key === "Enter" || key === " ") && e.closest("button, a[href], summary, [role=option], [role=row], tr[tabindex]")) return true;
-  return key.startsWith("Arrow") && !!e.closest("input[type=range], [role=tab], [role=listbox], tr[tabindex], .source[tabindex]");
+  if (
+    (key === "Enter" || key === " ") &&
+    e.closest("button, a[href], summary, [role=option], [role=row], tr[tabindex]")
+  )
+    return true;
+  return (
+    key.startsWith("Arrow") &&
+    !!e.closest("input[type=range], [role=tab], [role=listbox], tr[tabindex], .source[tabindex]")
+  );
 }
 
 export function startKeys(): void {
@@ -53,6 +85,19 @@ export function keyText(key: string): string {
   const mac = typeof navigator !== "undefined" && /Mac|iP(hone|ad)/.test(navigator.platform);
   return key
     .split(/(?<=.)\+/)
-    .map((k) => ({ ctrl: mac ? "⌘" : "Ctrl", shift: "⇧", arrowup: "↑", arrowdown: "↓", arrowleft: "←", arrowright: "→", escape: "Esc", enter: "Enter", space: "Space" })[k.toLowerCase()] ?? (k.length === 1 ? k.toUpperCase() : k))
+    .map(
+      (k) =>
+        ({
+          ctrl: mac ? "⌘" : "Ctrl",
+          shift: "⇧",
+          arrowup: "↑",
+          arrowdown: "↓",
+          arrowleft: "←",
+          arrowright: "→",
+          escape: "Esc",
+          enter: "Enter",
+          space: "Space",
+        })[k.toLowerCase()] ?? (k.length === 1 ? k.toUpperCase() : k),
+    )
     .join(" ");
 }

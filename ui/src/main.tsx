@@ -25,7 +25,9 @@ startTheme();
 startKeys();
 startCommands();
 // A report that was cut short on its way has lost what stood behind its data.
-const root = document.getElementById("app") ?? document.body.appendChild(Object.assign(document.createElement("div"), { id: "app" }));
+const root =
+  document.getElementById("app") ??
+  document.body.appendChild(Object.assign(document.createElement("div"), { id: "app" }));
 findSource().then(
   (source) => {
     setSource(source);

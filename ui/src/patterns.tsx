@@ -9,16 +9,45 @@ type Context = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
 
 const made = new Map<string, OffscreenCanvas | HTMLCanvasElement>();
 
-/** A fill for the time a row has no strand, by kind; `strong` is for profiles, else it is the lighter one of rows. */
-export function ground(ctx: Context, kind: Ground, dark: boolean, strong = false): CanvasPattern | string {
+/**
+ * A fill for the time a row has no strand, by kind; `strong` is for profiles, else it is the
+ * lighter one of rows.
+ */
+export function ground(
+  ctx: Context,
+  kind: Ground,
+  dark: boolean,
+  strong = false,
+): CanvasPattern | string {
   const t = tokens(dark);
   return pattern(ctx, `${kind}${dark}${strong}`, t.panel, (x) => {
-    const fill = (c: string) => { x.fillStyle = c; x.fillRect(0, 0, 8, 8); };
-    if (kind === "delay") { fill(strong ? t.delay : alpha(t.delay, dark ? 0.45 : 0.28)); slash(x, strong ? (dark ? "#7a3200" : "#ffb98a") : t.delay, 2.4); }
-    if (kind === "sched") { fill(strong ? t.sched : alpha(t.sched, dark ? 0.5 : 0.75)); dots(x, dark && !strong ? "#0d1014" : t.schedInk); }
-    if (kind === "app") { fill(t.appBg); slash(x, alpha(t.appHatch, 0.8), 1); }
-    if (kind === "descheduled") { fill(t.panel); x.fillStyle = t.desch; x.fillRect(0, 3, 8, 1); x.fillRect(0, 7, 8, 1); }
-    if (kind === "blocked") { fill(t.panel); slash(x, t.blocked, 1); backslash(x, t.blocked, 1); }
+    const fill = (c: string) => {
+      x.fillStyle = c;
+      x.fillRect(0, 0, 8, 8);
+    };
+    if (kind === "delay") {
+      fill(strong ? t.delay : alpha(t.delay, dark ? 0.45 : 0.28));
+      slash(x, strong ? (dark ? "#7a3200" : "#ffb98a") : t.delay, 2.4);
+    }
+    if (kind === "sched") {
+      fill(strong ? t.sched : alpha(t.sched, dark ? 0.5 : 0.75));
+      dots(x, dark && !strong ? "#0d1014" : t.schedInk);
+    }
+    if (kind === "app") {
+      fill(t.appBg);
+      slash(x, alpha(t.appHatch, 0.8), 1);
+    }
+    if (kind === "descheduled") {
+      fill(t.panel);
+      x.fillStyle = t.desch;
+      x.fillRect(0, 3, 8, 1);
+      x.fillRect(0, 7, 8, 1);
+    }
+    if (kind === "blocked") {
+      fill(t.panel);
+      slash(x, t.blocked, 1);
+      backslash(x, t.blocked, 1);
+    }
   });
 }
 
@@ -30,14 +59,26 @@ export function texture(ctx: Context, kind: Texture, dark: boolean): CanvasPatte
     if (kind === "diagonal" || kind === "cross") slash(x, c, 1.6);
     if (kind === "cross") backslash(x, c, 1.6);
     if (kind === "dots") dots(x, c);
-    if (kind === "lines") { x.fillStyle = c; x.fillRect(0, 3, 8, 1.5); x.fillRect(0, 7, 8, 1); }
+    if (kind === "lines") {
+      x.fillStyle = c;
+      x.fillRect(0, 3, 8, 1.5);
+      x.fillRect(0, 7, 8, 1);
+    }
   });
 }
 
-function pattern(ctx: Context, key: string, fallback: string | null, draw: (x: Context) => void): CanvasPattern | string {
+function pattern(
+  ctx: Context,
+  key: string,
+  fallback: string | null,
+  draw: (x: Context) => void,
+): CanvasPattern | string {
   let tile = made.get(key);
   if (!tile) {
-    tile = typeof OffscreenCanvas === "undefined" ? Object.assign(document.createElement("canvas"), { width: 8, height: 8 }) : new OffscreenCanvas(8, 8);
+    tile =
+      typeof OffscreenCanvas === "undefined"
+        ? Object.assign(document.createElement("canvas"), { width: 8, height: 8 })
+        : new OffscreenCanvas(8, 8);
     const x = tile.getContext("2d") as Context | null;
     if (x) draw(x);
     made.set(key, tile);
@@ -54,13 +95,23 @@ function pattern(ctx: Context, key: string, fallback: string | null, draw: (x: C
 function slash(x: Context, colour: string, width: number) {
   x.strokeStyle = colour;
   x.lineWidth = width;
-  for (const o of [-8, 0, 8]) { x.beginPath(); x.moveTo(o - 1, 9); x.lineTo(o + 9, -1); x.stroke(); }
+  for (const o of [-8, 0, 8]) {
+    x.beginPath();
+    x.moveTo(o - 1, 9);
+    x.lineTo(o + 9, -1);
+    x.stroke();
+  }
 }
 
 function backslash(x: Context, colour: string, width: number) {
   x.strokeStyle = colour;
   x.lineWidth = width;
-  for (const o of [-8, 0, 8]) { x.beginPath(); x.moveTo(o - 1, -1); x.lineTo(o + 9, 9); x.stroke(); }
+  for (const o of [-8, 0, 8]) {
+    x.beginPath();
+    x.moveTo(o - 1, -1);
+    x.lineTo(o + 9, 9);
+    x.stroke();
+  }
 }
 
 function dots(x: Context, colour: string) {
@@ -83,11 +134,23 @@ export function PatternDefs({ dark }: { dark: boolean }) {
 export function PatternContent({ t, dark }: { t: ReturnType<typeof tokens>; dark: boolean }) {
   return (
     <defs>
-      <pattern id="p-delay" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+      <pattern
+        id="p-delay"
+        width="6"
+        height="6"
+        patternUnits="userSpaceOnUse"
+        patternTransform="rotate(45)"
+      >
         <rect width="6" height="6" fill={t.delay} />
         <rect width="2" height="6" fill={dark ? "#7a3200" : "#ffb98a"} />
       </pattern>
-      <pattern id="p-app" width="7" height="7" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+      <pattern
+        id="p-app"
+        width="7"
+        height="7"
+        patternUnits="userSpaceOnUse"
+        patternTransform="rotate(45)"
+      >
         <rect width="7" height="7" fill={t.appBg} />
         <rect width="1.2" height="7" fill={t.appHatch} />
       </pattern>

@@ -1,6 +1,6 @@
 /**
- * What is looked at: one set of signals that all views share. A view reads them, draws, and writes them; it never talks to another view.
- * `hash.ts` keeps the location's hash equal to them.
+ * What is looked at: one set of signals that all views share. A view reads them, draws, and writes
+ * them; it never talks to another view. `hash.ts` keeps the location's hash equal to them.
  */
 
 import { batch, signal } from "@preact/signals";
@@ -8,7 +8,15 @@ import type { Meta, RunId, RunMeta } from "./data/contract";
 import type { DataSource } from "./data/source";
 
 export type Tab = "summary" | "timeline" | "dag" | "scalability" | "sites" | "whatif" | "compare";
-export const TABS: Tab[] = ["summary", "timeline", "dag", "scalability", "sites", "whatif", "compare"];
+export const TABS: Tab[] = [
+  "summary",
+  "timeline",
+  "dag",
+  "scalability",
+  "sites",
+  "whatif",
+  "compare",
+];
 
 /** What is selected; `task`, `strand`, `site`, `code` are indices of the contract. */
 export type Selection =
@@ -26,7 +34,18 @@ export type Selection =
 export type ColorBy = "code" | "site" | "worker" | "activity" | "level" | "critical";
 
 /** Layers of the timeline that can be switched. */
-export const LAYERS = ["spawns", "steals", "leaps", "critical", "ready", "delay", "nowork", "cpu", "queue", "regions"] as const;
+export const LAYERS = [
+  "spawns",
+  "steals",
+  "leaps",
+  "critical",
+  "ready",
+  "delay",
+  "nowork",
+  "cpu",
+  "queue",
+  "regions",
+] as const;
 export type Layer = (typeof LAYERS)[number];
 
 export type Layout = "structure" | "linear" | "power" | "time";
@@ -48,7 +67,9 @@ export const selection = signal<Selection | null>(null);
 /** A weaker selection, under the pointer. */
 export const hover = signal<Selection | null>(null);
 export const colorBy = signal<ColorBy>("code");
-export const layers = signal<ReadonlySet<Layer>>(new Set(["spawns", "steals", "leaps", "critical", "ready", "delay", "nowork", "cpu", "regions"]));
+export const layers = signal<ReadonlySet<Layer>>(
+  new Set(["spawns", "steals", "leaps", "critical", "ready", "delay", "nowork", "cpu", "regions"]),
+);
 export const layout = signal<Layout>("time");
 /** Exponent of the layout `power`, 0.2 to 1. */
 export const power = signal(0.5);
@@ -85,10 +106,29 @@ export function show(to: Tab, at: { t0: number; t1: number } | null, what: Selec
   });
 }
 
-/** Counted for tests and the status line: primitives of the last frame, frames, requests; whether the location's hash is older than the view. */
-export interface Stats { frames: number; primitives: number; mostPrimitives: number; requests: number; nodes: number; hashLate: boolean }
-declare global {
-  interface Window { __stats: Stats }
+/**
+ * Counted for tests and the status line: primitives of the last frame, frames, requests; whether
+ * the location's hash is older than the view.
+ */
+export interface Stats {
+  frames: number;
+  primitives: number;
+  mostPrimitives: number;
+  requests: number;
+  nodes: number;
+  hashLate: boolean;
 }
-export const stats: Stats = { frames: 0, primitives: 0, mostPrimitives: 0, requests: 0, nodes: 0, hashLate: false };
+declare global {
+  interface Window {
+    __stats: Stats;
+  }
+}
+export const stats: Stats = {
+  frames: 0,
+  primitives: 0,
+  mostPrimitives: 0,
+  requests: 0,
+  nodes: 0,
+  hashLate: false,
+};
 if (typeof window !== "undefined") window.__stats = stats;

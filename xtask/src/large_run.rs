@@ -52,7 +52,7 @@ pub fn measure(trace: &Path) -> Result<()> {
         what_if.clock, what_if.processor
     );
     println!("its stages, processor time and, in brackets, time on the clock:");
-    let example = ["run", "--release", "--quiet", "-p", "workspan-dag"];
+    let example = ["run", "--release", "--quiet", "-p", "workspan-reader"];
     let mut speed = cargo();
     speed
         .args(example)

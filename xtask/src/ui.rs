@@ -99,16 +99,22 @@ pub enum Part {
     Skipped(String),
 }
 
-/// Types, unit tests, and the page in a browser, each with its name. The CLI of `profile` is built already, with the page inside.
+/// The checks of the page that `npm run` does alone: each with its name in the results.
+const SCRIPTS: [(&str, &str); 4] = [
+    ("the page's format", "format:check"),
+    ("the page's lints", "lint"),
+    ("the page's types", "check"),
+    ("the page's tests", "test"),
+];
+const IN_BROWSER: &str = "the page in a browser";
+
+/// Format, lints, types, unit tests, and the page in a browser, each with its name. The CLI of
+/// `profile` must have been built, with the page inside.
 pub fn test(profile: &str) -> Result<Vec<(&'static str, Part)>> {
     if let Some(why) = lacking() {
-        let names = [
-            "the page's types",
-            "the page's tests",
-            "the page in a browser",
-        ];
         let skip = |name| (name, Part::Skipped(why.clone()));
-        return Ok(names.into_iter().map(skip).collect());
+        let names = SCRIPTS.iter().map(|(name, _)| *name).chain([IN_BROWSER]);
+        return Ok(names.map(skip).collect());
     }
     install()?;
     let run = |script: &str| -> Result<Part> {
@@ -118,11 +124,13 @@ pub fn test(profile: &str) -> Result<Vec<(&'static str, Part)>> {
             false => Part::Failed(format!("npm run {script} ({status})")),
         })
     };
-    println!("== the page's types and tests");
-    let mut parts = vec![("the page's types", run("check")?)];
-    parts.push(("the page's tests", run("test")?));
-    println!("== the page in a browser");
-    parts.push(("the page in a browser", in_browser(profile)?));
+    println!("== the page's format, lints, types and tests");
+    let mut parts = Vec::new();
+    for (name, script) in SCRIPTS {
+        parts.push((name, run(script)?));
+    }
+    println!("== {IN_BROWSER}");
+    parts.push((IN_BROWSER, in_browser(profile)?));
     Ok(parts)
 }
 

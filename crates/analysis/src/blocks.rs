@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use workspan_dag::wanted::watched;
+use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, EndKind, Folded, NONE, PlaceId, ROOT_PLACE, StartKind, StrandId};
 
 use crate::weight::Weights;
@@ -184,7 +184,7 @@ pub(crate) fn blocks(
     };
     let inside = Inside::new(dag);
     let mut folds = dag.folded.along();
-    for s in watched(0..dag.strands.len() as u32) {
+    for s in checked(0..dag.strands.len() as u32) {
         let key = BlockKey::of(dag, s);
         let own = weights.work(s);
         match folds.of(s) {

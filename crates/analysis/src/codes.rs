@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use workspan_dag::wanted::watched;
+use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, EndKind, Frame, NONE, Place, PlaceId, ROOT_PLACE, StartKind, StrandId};
 
 use crate::heat::line_of;
@@ -159,7 +159,7 @@ fn number(dag: &Dag) -> (Vec<Block>, Vec<u32>) {
     // A program has few blocks, and strands of the same follow each other: most are found without hashing.
     let mut recent = [NONE; 64];
     let mut of = Vec::with_capacity(dag.strands.len());
-    for s in watched(0..dag.strands.len() as StrandId) {
+    for s in checked(0..dag.strands.len() as StrandId) {
         let block = Block::of(dag, s);
         let mix = block.site ^ block.from.wrapping_mul(5) ^ block.to.wrapping_mul(11);
         let mix = mix ^ u32::from(block.from_kind) << 2 ^ u32::from(block.to_kind) << 4;

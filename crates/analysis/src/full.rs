@@ -3,7 +3,7 @@
 //! A thread that goes from strand to strand without a pause runs all the same. So the threads that run change far less often than
 //! strands do, and a stretch between two such changes is one moment of the sweep, however many strands it holds.
 
-use workspan_dag::wanted::watched;
+use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, OffWhy};
 
 use crate::sweep::OffEvent;
@@ -88,7 +88,7 @@ fn run_changes(dag: &Dag) -> Option<Vec<(u64, u32)>> {
     let most = strands.len() / STRANDS_A_CHANGE;
     let mut until: Vec<Option<u64>> = vec![None; dag.meta.threads as usize];
     let mut changes = Vec::new();
-    for s in watched(0..strands.len()) {
+    for s in checked(0..strands.len()) {
         let (start, end) = (strands.start[s], strands.end[s]);
         if start == end {
             continue;

@@ -3,7 +3,7 @@
 
 use std::ops::Add;
 
-use workspan_dag::wanted::watched;
+use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, EdgeKind, Steals, StrandId, TaskKind};
 
 use crate::predecessors::{Chosen, Forward, last_before_sink};
@@ -42,7 +42,7 @@ impl Heaviest {
         let strands: u128 = if dag.folded.is_empty() {
             weights.total()
         } else {
-            let paths = watched(0..dag.strands.len() as u32).map(|s| weights.path(s, burden.cost));
+            let paths = checked(0..dag.strands.len() as u32).map(|s| weights.path(s, burden.cost));
             paths.fold(0, u128::saturating_add)
         };
         let edges = u128::from(burden.cost) * dag.tasks.len() as u128;
@@ -95,7 +95,7 @@ pub(crate) fn burdened_span(dag: &Dag, weights: &Weights) -> Option<u128> {
 fn distances<D: Distance>(dag: &Dag, weights: &Weights, burden: &Burden) -> Vec<D> {
     let mut forward = Forward::new(dag);
     let mut through: Vec<D> = Vec::with_capacity(dag.strands.len());
-    for s in watched(0..dag.strands.len() as u32) {
+    for s in checked(0..dag.strands.len() as u32) {
         let mut best = D::default();
         forward.each(s, |p, kind| {
             let mut d = through[p as usize];

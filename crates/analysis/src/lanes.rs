@@ -1,6 +1,6 @@
 //! A range of the run in equal bins: what each thread did, and how many strands ran and stood ready.
 
-use workspan_dag::wanted::watched;
+use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, PlaceId, StrandId, ThreadId};
 
 use crate::between::{between, evenly};
@@ -75,7 +75,7 @@ pub fn lanes(dag: &Dag, (from, to): (u64, u64), bins: usize) -> Lanes {
     let mut sites = vec![0u64; dag.places.len()];
     let inside = between(dag);
     let mut inside = inside.iter().peekable();
-    for s in watched(0..strands.len()) {
+    for s in checked(0..strands.len()) {
         let mut thread = sums[strands.thread[s] as usize].as_mut();
         let site = dag.tasks.site[strands.task[s] as usize];
         let (start, end) = (strands.start[s], strands.end[s]);
@@ -257,7 +257,7 @@ mod tests {
             env!("CARGO_MANIFEST_DIR"),
             "/../export/tests/golden/example_a.jsonl"
         );
-        workspan_dag::open(file.as_ref(), &workspan_dag::OpenOptions::default()).unwrap()
+        workspan_reader::open(file.as_ref(), &workspan_reader::OpenOptions::default()).unwrap()
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! which is all that the breakdown takes. What is ready at a time is what became ready until then less what of it has started,
 //! counted once in steps.
 
-use workspan_dag::wanted::watched;
+use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, EdgeKind, StrandId};
 
 use crate::ready::Waiting;
@@ -157,7 +157,7 @@ fn by_thread(dag: &Dag) -> (Vec<StrandId>, Vec<u32>) {
     let strands = &dag.strands;
     let takes_time = |s: &usize| strands.start[*s] < strands.end[*s];
     let mut begins = vec![0u32; dag.meta.threads as usize + 1];
-    for s in watched(0..strands.len()).filter(takes_time) {
+    for s in checked(0..strands.len()).filter(takes_time) {
         begins[strands.thread[s] as usize + 1] += 1;
     }
     for thread in 1..begins.len() {
@@ -166,7 +166,7 @@ fn by_thread(dag: &Dag) -> (Vec<StrandId>, Vec<u32>) {
     let mut next = begins.clone();
     let count = begins.last().copied().unwrap_or(0);
     let mut by_thread = vec![0; count as usize];
-    for s in watched(0..strands.len()).filter(takes_time) {
+    for s in checked(0..strands.len()).filter(takes_time) {
         let at = &mut next[strands.thread[s] as usize];
         by_thread[*at as usize] = s as StrandId;
         *at += 1;

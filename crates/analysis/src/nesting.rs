@@ -4,7 +4,7 @@
 //! parent's. So tasks that have the same outermost instances above them are one *nest*, there are as many nests as outermost
 //! instances, mostly few, and two passes in the order of creation and of time measure them all.
 
-use workspan_dag::wanted::watched;
+use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, NONE, PlaceId, TaskId};
 
 use crate::heaviest::Heaviest;
@@ -47,7 +47,7 @@ pub(crate) fn outermost(
     }
     let mut nests: Vec<Nest> = Vec::new();
     let mut nest_of: Vec<u32> = Vec::with_capacity(dag.tasks.len());
-    for (task, &parent) in watched(dag.tasks.parent.iter().enumerate()) {
+    for (task, &parent) in checked(dag.tasks.parent.iter().enumerate()) {
         let site = dag.tasks.site[task];
         let outer = match parent {
             NONE => NONE,
@@ -73,7 +73,7 @@ pub(crate) fn outermost(
             reach: 0,
         });
     }
-    for (s, &task) in watched((0..).zip(&dag.strands.task)) {
+    for (s, &task) in checked((0..).zip(&dag.strands.task)) {
         let nest = &mut nests[nest_of[task as usize] as usize];
         nest.work += u128::from(weights.work(s));
         nest.reach = nest.reach.max(heaviest.through(s));

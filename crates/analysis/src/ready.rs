@@ -10,7 +10,7 @@
 //! A strand after a wait is *buried* when, on the thread that waited and goes on, a strand of another task ran while it
 //! was ready: everything it waited for had ended by then, so that task was unrelated to the wait.
 
-use workspan_dag::wanted::watched;
+use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, EdgeKind, EndKind, NONE, StartKind, StrandId, TaskId, TaskKind, ThreadId};
 
 use crate::full::Full;
@@ -57,7 +57,7 @@ impl Readiness {
         let mut forward = Forward::new(dag);
         let mut ran = LastRan::new(dag);
         let mut creators = PausedCreators::new(dag);
-        for s in watched(0..strands.len() as u32) {
+        for s in checked(0..strands.len() as u32) {
             let i = s as usize;
             let below = creators.add(dag, s);
             if let Some(last) = readied(dag, &mut forward, s) {

@@ -1,7 +1,7 @@
 //! Two questions about a large run at once.
 
 use workspan_dag::Dag;
-use workspan_dag::wanted::carried;
+use workspan_dag::cancel::inherit;
 
 /// From so many strands on, a thread costs less than it saves.
 const WORTH_A_THREAD: usize = 100_000;
@@ -18,7 +18,7 @@ pub(crate) fn both<A: Send, B>(
         return (a(), second);
     }
     std::thread::scope(|scope| {
-        let other = scope.spawn(carried(a));
+        let other = scope.spawn(inherit(a));
         let second = b();
         match other.join() {
             Ok(first) => (first, second),

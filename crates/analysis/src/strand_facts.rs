@@ -1,6 +1,6 @@
 //! What the analyses know of every single strand, for tables and pictures.
 
-use workspan_dag::wanted::watched;
+use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, StrandId};
 
 use crate::between::between;
@@ -58,7 +58,7 @@ pub fn strand_facts_and_sites(
 }
 
 fn facts(dag: &Dag, weights: &Weights, critical_path: &[StrandId]) -> StrandFacts {
-    let all = || watched(0..dag.strands.len());
+    let all = || checked(0..dag.strands.len());
     let weight = |s: usize| weights.work(s as StrandId);
     let offs = || {
         let mut offs = OffCursor::new(dag);

@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use workspan_dag::wanted::Steps;
+use workspan_dag::cancel::Checkpoint;
 use workspan_dag::{Dag, NONE, OffWhy, StrandId};
 
 use crate::full::Full;
@@ -120,7 +120,7 @@ pub(crate) fn sweep_over(
     let offs = off_events(dag);
     let mut state = State::new(dag, &offs, Queue::new(dag, &readiness.waiting));
     let mut full = full.iter().copied().peekable();
-    let mut steps = Steps::default();
+    let mut steps = Checkpoint::default();
     while let Some(time) = state.next_time() {
         steps.step();
         state.events_at(time, observer);

@@ -11,8 +11,8 @@
 //! and probes are taken out of both in proportion, which is exact only within the grain (§7), unless the record was made
 //! without the probes' time.
 
+use workspan_dag::cancel::checked;
 use workspan_dag::folded::Paths;
-use workspan_dag::wanted::watched;
 use workspan_dag::{Dag, Folded, OffWhy, StartKind, StrandId};
 
 use crate::column::{Marks, Narrow};
@@ -103,7 +103,7 @@ impl<'a> Weights<'a> {
         let mut folds = dag.folded.along();
         let by_recorder = dag.meta.facts.iter().any(|(key, _)| key == "folded below");
         let pauses = by_recorder && !options.raw;
-        for s in watched(0..dag.strands.len()) {
+        for s in checked(0..dag.strands.len()) {
             let off = offs.inside(s as StrandId);
             let fold = folds.of(s as StrandId);
             let between = fold.map_or(0, |f| f.between);

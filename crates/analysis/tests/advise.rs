@@ -34,7 +34,7 @@ fn ask(dag: &Dag, goal: Goal) -> Advice {
 }
 
 fn read(run: &Run) -> Dag {
-    workspan_dag::text::read(run.text().as_bytes()).unwrap()
+    workspan_reader::text::read(run.text().as_bytes()).unwrap()
 }
 
 /// Serial 10, two halves of 100 side by side, serial 60, a third phase of 20, serial 200.
@@ -124,7 +124,7 @@ fn random_runs() {
     for seed in 0..400 {
         let mut dice = Dice::new(seed);
         let run = simulate::simulate(&mut dice);
-        let dag = workspan_dag::text::read(run.text(None).as_bytes()).unwrap();
+        let dag = workspan_reader::text::read(run.text(None).as_bytes()).unwrap();
         let wanted = dice.pick(&[1.5, 2.0, 3.0, 5.0]);
         let advice = ask(&dag, goal(wanted, 4));
         let mut span = advice.now.span;
@@ -172,7 +172,7 @@ fn folded_parts_are_told_by_site() {
             "{\"ev\":\"resume\",\"t\":80,\"w\":0,\"task\":0}".to_owned(),
             format!("{{\"ev\":\"end\",\"t\":{},\"w\":0,\"task\":0}}", 80 + serial),
         ];
-        workspan_dag::text::read(lines.join("\n").as_bytes()).unwrap()
+        workspan_reader::text::read(lines.join("\n").as_bytes()).unwrap()
     };
     let dag = with_root(40);
     let folded = ask(&dag, goal(8.0, 8)).folded.unwrap();

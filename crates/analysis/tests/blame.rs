@@ -8,14 +8,14 @@ use workspan_dag::Dag;
 
 fn measured(header: &str, lines: &str) -> (Dag, Report) {
     let text = format!("{{\"workspan_trace\":1,\"steals\":\"child\",{header}}}\n{lines}");
-    let dag = workspan_dag::text::read(text.as_bytes()).unwrap();
+    let dag = workspan_reader::text::read(text.as_bytes()).unwrap();
     let report = report(&dag, &Options::default()).unwrap();
     let causes = &report.causes;
     assert_eq!(causes.by_cause.iter().sum::<u128>(), causes.lost);
     // What is written is read again as the same run.
     let mut written = Vec::new();
-    workspan_dag::text::write(&dag, &mut written).unwrap();
-    let again = workspan_dag::text::read(&written).unwrap();
+    workspan_reader::text::write(&dag, &mut written).unwrap();
+    let again = workspan_reader::text::read(&written).unwrap();
     assert_eq!((&again.pools, &again.samples), (&dag.pools, &dag.samples));
     (dag, report)
 }

@@ -6,8 +6,9 @@ use std::io::Cursor;
 use std::path::Path;
 
 use workspan_analysis::{Options, Report, report};
-use workspan_dag::open::Grain;
-use workspan_dag::{OpenOptions, RECORDED_TASK};
+use workspan_dag::RECORDED_TASK;
+use workspan_reader::OpenOptions;
+use workspan_reader::open::Grain;
 use workspan_recorder::budget::{Begun, Budget, Choice, OF_TASKS, Settings};
 use workspan_trace::entry::{ClockPair, Finished, Note, Site, SitePosition, push_varint};
 use workspan_trace::wire::{Kind, put_head};
@@ -335,7 +336,7 @@ fn read(bytes: &[u8], grain: Grain) -> (Report, usize) {
         grain,
         ..OpenOptions::default()
     };
-    let dag = workspan_dag::open::read(Path::new("t"), bytes, &options).unwrap();
+    let dag = workspan_reader::open::read(Path::new("t"), bytes, &options).unwrap();
     assert_eq!(dag.meta.warnings, [""; 0]);
     let report = report(&dag, &Options::default()).unwrap();
     (report, dag.strands.len())

@@ -10,7 +10,7 @@ use workspan_analysis::{Options, Report, report, report_against};
 use workspan_dag::{Dag, NONE};
 
 fn measured(run: &Run) -> (Dag, Report) {
-    let dag = workspan_dag::text::read(run.text().as_bytes()).unwrap();
+    let dag = workspan_reader::text::read(run.text().as_bytes()).unwrap();
     let report = report(&dag, &Options::default()).unwrap();
     let sum: u128 = report.causes.by_cause.iter().sum();
     assert_eq!(sum, report.causes.lost);

@@ -8,7 +8,10 @@ fn measure_with(header: &str, lines: &[&str], options: &Options) -> Result<Repor
     let mut text =
         format!("{{\"workspan_trace\":1,\"time_unit\":\"ns\",\"steals\":\"child\",{header}}}\n");
     text.push_str(&lines.join("\n"));
-    report(&workspan_dag::text::read(text.as_bytes()).unwrap(), options)
+    report(
+        &workspan_reader::text::read(text.as_bytes()).unwrap(),
+        options,
+    )
 }
 
 fn measure(header: &str, lines: &[&str]) -> Report {

@@ -30,7 +30,7 @@ const TREE_SUM: &str = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","stea
 "#;
 
 fn measure(text: &str) -> (Dag, Report) {
-    let dag = workspan_dag::text::read(text.as_bytes()).unwrap();
+    let dag = workspan_reader::text::read(text.as_bytes()).unwrap();
     let report = report(&dag, &Options::default()).unwrap();
     (dag, report)
 }

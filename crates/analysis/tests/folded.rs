@@ -7,7 +7,7 @@ use workspan_dag::folded::FoldedSite;
 use workspan_dag::{Dag, Folded};
 
 fn read(lines: &[String]) -> Dag {
-    workspan_dag::text::read(lines.join("\n").as_bytes()).unwrap()
+    workspan_reader::text::read(lines.join("\n").as_bytes()).unwrap()
 }
 
 fn line(ev: &str, t: u64, task: u64, more: &str) -> String {

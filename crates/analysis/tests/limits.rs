@@ -28,7 +28,7 @@ fn region(kind: &str, first: u64, second: u64, more: &str) -> Dag {
 {{"ev":"end","t":{last},"w":0,"task":0}}
 "#
     );
-    workspan_dag::text::read(text.as_bytes()).unwrap()
+    workspan_reader::text::read(text.as_bytes()).unwrap()
 }
 
 fn measured(dag: &Dag) -> Report {

@@ -104,7 +104,7 @@ fn run(workers: u64, parallel_merge: bool) -> (Dag, Report, u64) {
     writer.line("begin", 0, 0, 0, "");
     let end = writer.sort(0, N, 0, workers, 0);
     writer.line("end", end, 0, 0, "");
-    let dag = workspan_dag::text::read(writer.lines.join("\n").as_bytes()).unwrap();
+    let dag = workspan_reader::text::read(writer.lines.join("\n").as_bytes()).unwrap();
     let report = report(&dag, &Options::default()).unwrap();
     (dag, report, end)
 }

@@ -11,7 +11,7 @@ use workspan_analysis::{Options, report};
 fn causes(name: &str) -> (Causes, Vec<(Cause, String, f64)>) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
     let text = std::fs::read(folder.join(format!("{name}.jsonl"))).unwrap();
-    let dag = workspan_dag::text::read(&text).unwrap();
+    let dag = workspan_reader::text::read(&text).unwrap();
     // GNU OpenMP's own steals were not calibrated; 1000 cycles is what they took there at best.
     let options = Options {
         burden: Some(1000),

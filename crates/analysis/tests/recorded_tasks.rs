@@ -6,7 +6,8 @@ use std::io::Cursor;
 use std::path::Path;
 
 use workspan_analysis::{Options, Report, report};
-use workspan_dag::{Dag, OpenOptions, RECORDED_TASK};
+use workspan_dag::{Dag, RECORDED_TASK};
+use workspan_reader::OpenOptions;
 use workspan_trace::entry::{ClockPair, Finished, Note, push_varint};
 use workspan_trace::wire::{Kind, put_head};
 use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
@@ -61,7 +62,7 @@ fn run(notes: &[(&str, &str)]) -> Dag {
         .all_entries(ChunkKind::Finished, [finished], Finished::encode)
         .unwrap();
     let bytes = writer.finish().unwrap().into_inner();
-    let dag = workspan_dag::open::read(Path::new("t"), &bytes, &OpenOptions::default()).unwrap();
+    let dag = workspan_reader::open::read(Path::new("t"), &bytes, &OpenOptions::default()).unwrap();
     assert_eq!(dag.meta.warnings, [""; 0]);
     dag
 }

@@ -18,7 +18,7 @@ fn work(options: &Options) -> (u128, Vec<u128>) {
 {"ev":"on","t":75,"w":0}
 {"ev":"end","t":100,"w":0,"task":0,"counters":{"instructions":700}}
 "#;
-    let dag = workspan_dag::text::read(trace.as_bytes()).unwrap();
+    let dag = workspan_reader::text::read(trace.as_bytes()).unwrap();
     let report = report(&dag, options).unwrap();
     let labels: Vec<&str> = report
         .regions
@@ -81,7 +81,7 @@ fn many_labels_take_no_quadratic_time() {
         "{{\"ev\":\"end\",\"t\":{},\"w\":0,\"task\":0}}\n",
         steps * 10_000
     ));
-    let dag = workspan_dag::text::read_str(&text).unwrap();
+    let dag = workspan_reader::text::read_str(&text).unwrap();
     let rows = report(&dag, &Options::default()).unwrap().regions;
     assert_eq!(rows.len(), steps);
     let with: Vec<usize> = (0..steps)

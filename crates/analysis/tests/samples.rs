@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
 use workspan_analysis::{FlameOf, FlameOptions, Options, flame, heat, hottest, report};
-use workspan_dag::{Dag, text};
+use workspan_dag::Dag;
+use workspan_reader::text;
 
 /// A root that creates a task that creates one of its own site on the other worker; 1 sample is a millisecond. From 50 on the
 /// root runs alone: W = 2, so one worker is idle.

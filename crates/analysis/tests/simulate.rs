@@ -63,7 +63,7 @@ fn random_runs_under_every_policy() {
     for seed in 0..400 {
         let mut dice = Dice::new(seed);
         let run = simulate::simulate(&mut dice);
-        let dag = workspan_dag::text::read(run.text(None).as_bytes()).unwrap();
+        let dag = workspan_reader::text::read(run.text(None).as_bytes()).unwrap();
         let was = measured(&dag);
         let spawn_cost = dice.pick(&[0, 0, 3]);
         let simulation = Simulation::new(&dag, &Options::default(), spawn_cost, &[]).unwrap();
@@ -104,8 +104,8 @@ fn random_runs_under_every_policy() {
                 }
                 // It is a trace like any other: written and read again it is the same.
                 let mut text = Vec::new();
-                workspan_dag::text::write(&trace, &mut text).unwrap();
-                let read = workspan_dag::text::read(&text).unwrap();
+                workspan_reader::text::write(&trace, &mut text).unwrap();
+                let read = workspan_reader::text::read(&text).unwrap();
                 assert_eq!(read.strands, trace.strands, "{}", context());
             }
         }
@@ -118,7 +118,7 @@ fn verdict(dag: &Dag) -> Option<Cause> {
 }
 
 fn simulated(run: &Run, spawn_cost: u64, setup: &Setup) -> (u64, Dag) {
-    let dag = workspan_dag::text::read(run.text().as_bytes()).unwrap();
+    let dag = workspan_reader::text::read(run.text().as_bytes()).unwrap();
     let simulation = Simulation::new(&dag, &Options::default(), spawn_cost, &[]).unwrap();
     let (simulated, trace) = simulation.trace(setup).unwrap();
     (simulated.elapsed, trace)
@@ -227,7 +227,7 @@ fn a_fix_spreads_a_strand_and_keeps_the_work() {
     let mut run = Run::new(2);
     let t = run.fork(0, 0, "half", &[(0, 100), (1, 100)]);
     run.end(0, 0, t + 60);
-    let dag = workspan_dag::text::read(run.text().as_bytes()).unwrap();
+    let dag = workspan_reader::text::read(run.text().as_bytes()).unwrap();
     let last = dag.tasks.last[0];
     let fixed = |factor: f64, workers: u32| {
         let target = Target::Strands(vec![last]);
@@ -254,7 +254,7 @@ fn a_grain_divides_long_strands_more_than_short_ones() {
     let mut run = Run::new(2);
     let t = run.fork(0, 0, "half", &[(0, 100), (1, 40)]);
     run.end(0, 0, t);
-    let dag = workspan_dag::text::read(run.text().as_bytes()).unwrap();
+    let dag = workspan_reader::text::read(run.text().as_bytes()).unwrap();
     let all: Vec<u32> = (0..dag.strands.len() as u32).collect();
     let elapsed = |ticks: u64, workers: u32| {
         let target = Target::Strands(all.clone());
@@ -295,7 +295,7 @@ fn below_a_cutoff_tasks_run_where_they_are_created() {
     }
     run.resume(0, 0, t);
     run.end(0, 0, t);
-    let dag = workspan_dag::text::read(run.text().as_bytes()).unwrap();
+    let dag = workspan_reader::text::read(run.text().as_bytes()).unwrap();
     let places = vec![dag.tasks.site[1]];
     // Two inner ones are waited for together, and the outer ones with all six.
     for (tasks, span, spawns) in [(1, 110, 6), (2, 210, 2), (5, 210, 2), (6, 420, 0)] {
@@ -373,7 +373,7 @@ fn a_million_tasks_on_64_workers() {
     line("wait", t, 0, "");
     line("resume", t, 0, "");
     line("end", t, 0, "");
-    let dag = workspan_dag::text::read(text.as_bytes()).unwrap();
+    let dag = workspan_reader::text::read(text.as_bytes()).unwrap();
     for policy in POLICIES {
         let start = std::time::Instant::now();
         let simulation = Simulation::new(&dag, &Options::default(), 20, &[]).unwrap();
@@ -404,7 +404,7 @@ fn a_simulated_join_loses_nothing_to_the_scheduler() {
 {"ev":"resume","t":110,"w":0,"task":0}
 {"ev":"end","t":120,"w":0,"task":0}
 "#;
-    let dag = workspan_dag::text::read(text.as_bytes()).unwrap();
+    let dag = workspan_reader::text::read(text.as_bytes()).unwrap();
     let recorded = measured(&dag).breakdown;
     assert_eq!(recorded.delay, 0);
     let simulation = Simulation::new(&dag, &Options::default(), 0, &[]).unwrap();

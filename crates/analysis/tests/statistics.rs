@@ -5,7 +5,8 @@ use workspan_analysis::statistics::{
     Distribution, MOST_WORKERS, ReadyTimes, SiteStatistics, Statistics, WorkerSteals, statistics,
 };
 use workspan_analysis::{Metric, Options};
-use workspan_dag::{Dag, EdgeKind, text};
+use workspan_dag::{Dag, EdgeKind};
+use workspan_reader::text;
 
 const TWO_STEALS: &str = include_str!("statistics/two_steals.jsonl");
 

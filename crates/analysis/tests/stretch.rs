@@ -10,7 +10,7 @@ use workspan_analysis::{Options, report};
 use workspan_dag::Dag;
 
 fn dag(text: &str) -> Dag {
-    workspan_dag::text::read(text.as_bytes()).unwrap()
+    workspan_reader::text::read(text.as_bytes()).unwrap()
 }
 
 fn compared(

@@ -16,7 +16,7 @@ fn run(threads: u32, on: u32) -> Dag {
 {{"ev":"end","t":1000,"w":0,"task":0}}
 "#
     );
-    workspan_dag::text::read(text.as_bytes()).unwrap()
+    workspan_reader::text::read(text.as_bytes()).unwrap()
 }
 
 fn off(dag: &mut Dag, thread: u32, start: u64, end: u64, why: OffWhy) {
@@ -208,7 +208,7 @@ fn too_many_nested_sites_entered_from_outside() {
         line("resume", 0, 50_000 + depth - task, task, "");
         line("end", 0, 50_000 + depth - task + 1, task, "");
     }
-    let dag = workspan_dag::text::read(lines.join("\n").as_bytes()).unwrap();
+    let dag = workspan_reader::text::read(lines.join("\n").as_bytes()).unwrap();
     let report = report(&dag, &Options::default()).unwrap();
     assert!(
         report

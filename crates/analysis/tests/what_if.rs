@@ -36,7 +36,7 @@ const TREE_SUM: &str = r#"{"workspan_trace":1,"workers":2,"time_unit":"ns","stea
 "#;
 
 fn tree_sum() -> Dag {
-    workspan_dag::text::read(TREE_SUM.as_bytes()).unwrap()
+    workspan_reader::text::read(TREE_SUM.as_bytes()).unwrap()
 }
 
 fn ask(dag: &Dag, targets: &[Target], factors: &[f64]) -> WhatIf {
@@ -162,7 +162,7 @@ fn a_factor_is_a_positive_number() {
 #[test]
 fn only_the_outermost_region_counts() {
     // "inner" is asked for alone, but lies inside "outer" for 30 of its 50 ticks.
-    let dag = workspan_dag::text::read(
+    let dag = workspan_reader::text::read(
         br#"{"workspan_trace":1,"workers":1,"time_unit":"ns","steals":"child"}
 {"ev":"begin","t":0,"w":0,"task":0}
 {"ev":"region_begin","t":10,"w":0,"task":0,"region":"outer"}
@@ -185,7 +185,7 @@ fn only_the_outermost_region_counts() {
 
 #[test]
 fn samples_split_a_strand() {
-    let dag = workspan_dag::text::read(SAMPLED.as_bytes()).unwrap();
+    let dag = workspan_reader::text::read(SAMPLED.as_bytes()).unwrap();
     let range = |from, to| Target::Lines {
         file: "src/a.rs".into(),
         from,

@@ -234,7 +234,7 @@ fn read(task: &Task, fold: bool) -> Dag {
         fold,
     };
     writer.run(task, 0, 0);
-    workspan_dag::text::read(writer.lines.join("\n").as_bytes()).unwrap()
+    workspan_reader::text::read(writer.lines.join("\n").as_bytes()).unwrap()
 }
 
 fn site(dag: &Dag, site: usize, subtree: bool) -> Target {

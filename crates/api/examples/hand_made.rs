@@ -1,4 +1,4 @@
-//! A tiny scheduler of one's own, told to workspan call by call.
+//! A tiny scheduler that reports its tasks to workspan, call by call.
 //!
 //!     workspan record -o hand.wspan -- target/debug/examples/hand_made
 
@@ -11,7 +11,7 @@ use workspan::{Label, Pool, Scope, Signal, Task};
 static SUM: Label = Label::new("sum");
 static ITEMS: Label = Label::new("items");
 
-/// Work for a worker.
+/// A job for a worker: the task, its input, and where the result goes.
 type Job = (Task, u64, std::sync::mpsc::Sender<u64>);
 
 fn serve(jobs: &Mutex<Receiver<Job>>) {
@@ -26,7 +26,7 @@ fn serve(jobs: &Mutex<Receiver<Job>>) {
             workspan::counter(&ITEMS, upto);
             (0..upto).fold(0u64, |a, b| std::hint::black_box(a ^ b))
         };
-        // The task has ended: who waits for it goes on when the result is there.
+        // The task has ended. Whoever waits for it goes on when the result arrives.
         let _ = result.send(sum);
     }
 }
@@ -54,7 +54,7 @@ fn main() {
     }
     let sum: u64 = scope.wait(|| answers.iter().take(50).sum());
 
-    // A task of its own that stops on one thread and goes on on another, and a signal it sets there.
+    // A task that stops on one thread and goes on on another, where it sets a signal.
     let signal = Signal::new();
     let first = Task::create_inline();
     let stopped = first.begin().leave();

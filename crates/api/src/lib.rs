@@ -1,4 +1,5 @@
-//! Mark up a Rust program for workspan: regions, parts, signals, and the tasks of a scheduler of your own.
+//! Marks up a Rust program for workspan: regions, parts, signals, and the tasks of a scheduler of
+//! your own.
 //!
 //! ```
 //! static READ: workspan::Label = workspan::Label::new("read input");
@@ -12,12 +13,13 @@
 //! }
 //! ```
 //!
-//! Nothing has to be set up and nothing is linked: a program run by `workspan record` finds the recorder in the process. In
-//! any other run a call is one branch that the CPU predicts; with the feature `off` it is nothing at all.
+//! Nothing has to be set up and nothing is linked: a program run by `workspan record` finds the
+//! recorder in the process. In any other run a call is one branch that the CPU predicts. With the
+//! feature `off` it is nothing at all.
 //!
-//! Programs that use Rayon need none of this to be recorded; regions and parts name pieces of them. [`Task`], [`Scope`]
-//! and [`Pool`] are for runtimes that workspan does not know: each call tells one step of MODEL.md §1, on the thread where it
-//! happens.
+//! Programs that use Rayon are recorded without any of this; regions and parts give names to pieces
+//! of them. [`Task`], [`Scope`] and [`Pool`] are for runtimes that workspan does not know. Each
+//! call reports one step of MODEL.md §1, on the thread where it happens.
 
 mod mark;
 mod pool;

@@ -6,6 +6,12 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use crate::table::{Number, Table, table};
 
 /// A name that is looked up once. A plain `&str` is looked up at each use.
+///
+/// ```
+/// static SOLVE: workspan::Label = workspan::Label::new("solve");
+///
+/// let _solving = workspan::region(&SOLVE);
+/// ```
 #[derive(Debug)]
 pub struct Label {
     text: &'static str,
@@ -14,7 +20,11 @@ pub struct Label {
 }
 
 impl Label {
-    /// The label of this text; labels of the same text are the same.
+    /// The label of this text. Labels of the same text are the same.
+    ///
+    /// ```
+    /// static LOAD: workspan::Label = workspan::Label::new("load");
+    /// ```
     pub const fn new(text: &'static str) -> Label {
         Label {
             text,
@@ -23,7 +33,14 @@ impl Label {
     }
 }
 
-/// What can name a region, a part or a counter: `&str`, and `&Label`.
+/// The name of a region, a part or a counter: a `&str` or a `&Label`.
+///
+/// ```
+/// static NAME: workspan::Label = workspan::Label::new("a label");
+///
+/// drop(workspan::region("a text"));
+/// drop(workspan::region(&NAME));
+/// ```
 pub trait Text: sealed::Sealed {}
 
 impl Text for &str {}
@@ -37,7 +54,7 @@ mod sealed {
         fn number(self, table: Numbers<'_>) -> u32;
     }
 
-    /// Whom to ask for a number.
+    /// The table that gives numbers to names.
     #[allow(missing_debug_implementations, reason = "sealed")]
     pub struct Numbers<'a>(pub(super) &'a Table);
 
@@ -61,7 +78,12 @@ mod sealed {
     }
 }
 
-/// An open region; its drop closes it. Open and close belong to one task.
+/// An open region. Dropping it closes the region, which must happen in the task that opened it.
+///
+/// ```
+/// let open: workspan::Region = workspan::region("parse");
+/// drop(open);
+/// ```
 #[derive(Debug)]
 #[must_use = "the region is closed when this is dropped"]
 pub struct Region {
@@ -69,7 +91,12 @@ pub struct Region {
     _of_this_thread: PhantomData<*const ()>,
 }
 
-/// A part that has started; its drop stops it.
+/// A part that has started. Dropping it ends the part.
+///
+/// ```
+/// let running: workspan::Part = workspan::part("warm-up");
+/// drop(running);
+/// ```
 #[derive(Debug)]
 #[must_use = "the part is stopped when this is dropped"]
 pub struct Part {
@@ -77,7 +104,8 @@ pub struct Part {
     _of_this_thread: PhantomData<*const ()>,
 }
 
-/// A label in a guard: its number + 1, 0 for none.
+/// Calls `begin` with a label's number, and keeps that number + 1 for the guard; 0 if nobody
+/// records.
 #[inline]
 fn number(label: impl Text, begin: impl FnOnce(&'static Table, u32)) -> Number {
     match table() {
@@ -98,6 +126,14 @@ fn close(label: Number, end: impl FnOnce(&'static Table, u32)) {
 }
 
 /// Opens a region: the current task's own time until the guard is dropped (MODEL.md §4).
+///
+/// ```
+/// let sum: u64 = {
+///     let _summing = workspan::region("sum");
+///     (1..=100).sum()
+/// };
+/// assert_eq!(sum, 5050);
+/// ```
 #[inline]
 pub fn region(label: impl Text) -> Region {
     let label = number(label, |table, label| (table.region_begin)(label, 0));
@@ -108,6 +144,11 @@ pub fn region(label: impl Text) -> Region {
 }
 
 /// Opens a region that also covers the tasks created while it is open.
+///
+/// ```
+/// let _sorting = workspan::tree_region("sort");
+/// // Tasks that are created here belong to the region.
+/// ```
 #[inline]
 pub fn tree_region(label: impl Text) -> Region {
     let label = number(label, |table, label| (table.region_begin)(label, 1));
@@ -117,7 +158,15 @@ pub fn tree_region(label: impl Text) -> Region {
     }
 }
 
-/// Starts a part: the current task's strands until the guard is dropped, with everything created inside.
+/// Starts a part: the current task's strands until the guard is dropped, with everything created
+/// inside.
+///
+/// ```
+/// {
+///     let _first = workspan::part("read");
+/// }
+/// let _second = workspan::part("compute");
+/// ```
 #[inline]
 pub fn part(label: impl Text) -> Part {
     let label = number(label, |table, label| (table.part_begin)(label));
@@ -141,7 +190,12 @@ impl Drop for Part {
     }
 }
 
-/// A counter rose by so much in the strand that runs (since the last call of this library or the runtime on this thread).
+/// Adds to a counter in the current strand. That strand began at the last call of this library, or
+/// of the runtime, on this thread.
+///
+/// ```
+/// workspan::counter("bytes", 4096);
+/// ```
 #[inline]
 pub fn counter(label: impl Text, increase: u64) {
     let _ = number(label, |table, label| (table.counter)(label, increase));

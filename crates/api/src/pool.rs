@@ -1,16 +1,30 @@
-//! Pools, their workers, and what a scheduler does.
+//! Pools, their workers, and the events of a scheduler.
 
 use core::marker::PhantomData;
 
 use crate::table::{Number, table};
 use crate::task::Task;
 
-/// A pool of workers; it exists until this is dropped.
+/// A pool of workers. It exists until this is dropped.
+///
+/// ```
+/// let pool = workspan::Pool::new(1);
+/// std::thread::scope(|threads| {
+///     threads.spawn(|| {
+///         let _worker = pool.worker(0);
+///         // Run tasks here.
+///     });
+/// });
+/// ```
 #[derive(Debug)]
 pub struct Pool(Number);
 
 impl Pool {
-    /// A pool of so many workers begins.
+    /// Begins a pool with this number of workers.
+    ///
+    /// ```
+    /// let pool = workspan::Pool::new(4);
+    /// ```
     #[inline]
     pub fn new(workers: u32) -> Pool {
         Pool(table().map_or(Number::default(), |t| {
@@ -18,7 +32,12 @@ impl Pool {
         }))
     }
 
-    /// The calling thread is its worker `index` until the guard is dropped.
+    /// Makes the calling thread worker `index` of the pool, until the guard is dropped.
+    ///
+    /// ```
+    /// let pool = workspan::Pool::new(1);
+    /// let _worker = pool.worker(0);
+    /// ```
     #[inline]
     pub fn worker(&self, index: u32) -> Worker {
         if let Some(table) = table() {
@@ -40,6 +59,12 @@ impl Drop for Pool {
 }
 
 /// The calling thread is a pool's worker until this is dropped.
+///
+/// ```
+/// let pool = workspan::Pool::new(1);
+/// let worker: workspan::Worker = pool.worker(0);
+/// drop(worker);
+/// ```
 #[derive(Debug)]
 #[must_use = "the thread is no worker any more when this is dropped"]
 pub struct Worker {
@@ -55,11 +80,21 @@ impl Drop for Worker {
     }
 }
 
-/// A thread, as others may name it.
+/// A thread that others can name, for example as the victim of a steal.
+///
+/// ```
+/// let me: workspan::Thread = workspan::thread();
+/// assert_eq!(me, workspan::thread());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Thread(Number);
 
 /// The calling thread.
+///
+/// ```
+/// let victim = workspan::thread();
+/// std::thread::spawn(move || workspan::steal_failed(victim)).join().unwrap();
+/// ```
 #[inline]
 pub fn thread() -> Thread {
     Thread(table().map_or(Number::default(), |t| {
@@ -68,6 +103,16 @@ pub fn thread() -> Thread {
 }
 
 /// This thread took `task` from `victim`'s queue.
+///
+/// ```
+/// let (task, victim) = (workspan::Task::create(), workspan::thread());
+/// std::thread::spawn(move || {
+///     workspan::steal(task, victim);
+///     drop(task.begin());
+/// })
+/// .join()
+/// .unwrap();
+/// ```
 #[inline]
 pub fn steal(task: Task, victim: Thread) {
     if let Some(table) = table() {
@@ -75,7 +120,11 @@ pub fn steal(task: Task, victim: Thread) {
     }
 }
 
-/// This thread looked in `victim`'s queue and found nothing.
+/// This thread looked into `victim`'s queue and found nothing.
+///
+/// ```
+/// workspan::steal_failed(workspan::thread());
+/// ```
 #[inline]
 pub fn steal_failed(victim: Thread) {
     if let Some(table) = table() {
@@ -83,7 +132,13 @@ pub fn steal_failed(victim: Thread) {
     }
 }
 
-/// The worker sleeps, in `blocking`, for want of work.
+/// The worker sleeps in `blocking` because it has no work.
+///
+/// ```
+/// let (send, receive) = std::sync::mpsc::channel();
+/// send.send(7).unwrap();
+/// assert_eq!(workspan::sleep(|| receive.recv()), Ok(7));
+/// ```
 #[inline]
 pub fn sleep<R>(blocking: impl FnOnce() -> R) -> R {
     let Some(table) = table() else {

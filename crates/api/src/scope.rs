@@ -4,26 +4,51 @@ use core::panic::Location;
 
 use crate::site::site;
 use crate::table::{Number, table};
-use crate::task::{Goes, Task, create};
+use crate::task::{ResumeOnDrop, Task, create};
 
-/// A scope the current task opened. Any task may create into it; the opener waits, once.
+/// A scope that the current task opened. Any task may create into it; the opener waits for it,
+/// once.
+///
+/// ```
+/// let scope = workspan::Scope::group();
+/// let task = scope.create();
+/// drop(task.begin());
+/// scope.wait(|| ());
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scope(Number);
 
 impl Scope {
-    /// A scope whose members are the tasks created into it.
+    /// Opens a scope whose members are the tasks created into it.
+    ///
+    /// ```
+    /// let scope = workspan::Scope::group();
+    /// scope.wait(|| ());
+    /// ```
     #[inline]
     pub fn group() -> Scope {
         open(0)
     }
 
-    /// A scope whose members' children are members too.
+    /// Opens a scope whose members' children are members too.
+    ///
+    /// ```
+    /// let scope = workspan::Scope::tree();
+    /// scope.wait(|| ());
+    /// ```
     #[inline]
     pub fn tree() -> Scope {
         open(1)
     }
 
     /// The current task creates a task into this scope that another thread may take.
+    ///
+    /// ```
+    /// let scope = workspan::Scope::group();
+    /// let task = scope.create();
+    /// std::thread::spawn(move || drop(task.begin())).join().unwrap();
+    /// scope.wait(|| ());
+    /// ```
     #[inline]
     #[track_caller]
     #[must_use = "the task has to begin somewhere"]
@@ -31,7 +56,13 @@ impl Scope {
         create(1, self.0.get(), Location::caller())
     }
 
-    /// The current task creates a task into this scope that nobody may take.
+    /// The current task creates a task into this scope that no other thread may take.
+    ///
+    /// ```
+    /// let scope = workspan::Scope::group();
+    /// drop(scope.create_inline().begin());
+    /// scope.wait(|| ());
+    /// ```
     #[inline]
     #[track_caller]
     #[must_use = "the task has to begin somewhere"]
@@ -39,7 +70,14 @@ impl Scope {
         create(2, self.0.get(), Location::caller())
     }
 
-    /// The opener waits, in `blocking`, until all members have ended; the scope is closed then.
+    /// The opener waits, in `blocking`, until all members have ended. That closes the scope.
+    ///
+    /// ```
+    /// let scope = workspan::Scope::group();
+    /// let task = scope.create();
+    /// let thread = std::thread::spawn(move || drop(task.begin()));
+    /// scope.wait(|| thread.join()).unwrap();
+    /// ```
     #[inline]
     #[track_caller]
     pub fn wait<R>(self, blocking: impl FnOnce() -> R) -> R {
@@ -47,7 +85,7 @@ impl Scope {
             return blocking();
         };
         (table.wait_scope)(site(table, Location::caller()), self.0.get());
-        let _goes = Goes(table);
+        let _resume = ResumeOnDrop(table);
         blocking()
     }
 }

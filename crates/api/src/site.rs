@@ -1,20 +1,21 @@
-//! Positions of calls, as the recorder numbers them.
+//! Sites: the positions of calls, with the recorder's numbers.
 
 use core::cell::Cell;
 use core::panic::Location;
 
 use crate::table::Table;
 
-/// Code of "a call of this library" among the primitives of a trace.
+/// The trace's code for "a call of this library".
 const PRIMITIVE: u8 = 6;
 const CACHED: usize = 64;
 
 std::thread_local! {
-    /// Sites this thread used lately, by the address of their location, so that few calls take the recorder's lock.
-    static LATELY: [Cell<(usize, u32)>; CACHED] = const { [const { Cell::new((0, 0)) }; CACHED] };
+    /// Sites that this thread used recently, by the address of their location: the recorder takes a
+    /// lock.
+    static CACHE: [Cell<(usize, u32)>; CACHED] = const { [const { Cell::new((0, 0)) }; CACHED] };
 }
 
-/// The number of the site at `location`.
+/// The recorder's number of the site at `location`.
 pub(crate) fn site(table: &Table, location: &'static Location<'static>) -> u32 {
     let name = core::ptr::from_ref(location) as usize;
     let intern = || {
@@ -27,7 +28,7 @@ pub(crate) fn site(table: &Table, location: &'static Location<'static>) -> u32 {
             PRIMITIVE,
         )
     };
-    LATELY
+    CACHE
         .try_with(|cells| {
             let cell = &cells[(name >> 3 ^ name >> 9) % CACHED];
             let (known, number) = cell.get();

@@ -1,7 +1,7 @@
-//! The recorder, if there is one in this process.
+//! The recorder's table of functions, if there is a recorder in this process.
 
-/// The front of the recorder's table (workspan-recorder, `front::Table`) and the calls of its general path. Calls are only
-/// ever appended there, so this stays right.
+/// The front of the recorder's table (workspan-recorder, `front::Table`), with the functions of its
+/// general path. Functions are only ever appended there, so this layout stays right.
 #[repr(C)]
 pub(crate) struct Table {
     version: u32,
@@ -42,7 +42,7 @@ pub(crate) struct Table {
     pub(crate) worker_end: extern "C" fn(),
 }
 
-/// A number the recorder gave; 0 when there is none, and no memory with the feature `off`.
+/// A number that the recorder gave; 0 if there is none. Takes no memory with the feature `off`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg(not(feature = "off"))]
 pub(crate) struct Number(u64);
@@ -59,7 +59,7 @@ impl Number {
     }
 }
 
-/// A number the recorder gave: there is no recorder.
+/// A number that the recorder would give: with the feature `off` there is no recorder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg(feature = "off")]
 pub(crate) struct Number(());
@@ -76,7 +76,13 @@ impl Number {
     }
 }
 
-/// True in a process that is recorded.
+/// Whether this process is recorded.
+///
+/// ```
+/// if workspan::is_recorded() {
+///     println!("recording");
+/// }
+/// ```
 #[inline]
 pub fn is_recorded() -> bool {
     table().is_some()
@@ -102,11 +108,11 @@ mod found {
 
     const SYMBOL: &CStr = c"workspan_table_v1";
 
-    /// Its address means: nobody asked yet.
-    static UNASKED: MaybeUninit<Table> = MaybeUninit::uninit();
-    /// The table; null when nobody records.
+    /// Its address stands for: nobody has asked yet.
+    static NOT_ASKED: MaybeUninit<Table> = MaybeUninit::uninit();
+    /// The table; null if nobody records.
     static TABLE: AtomicPtr<Table> =
-        AtomicPtr::new((&raw const UNASKED).cast::<Table>().cast_mut());
+        AtomicPtr::new((&raw const NOT_ASKED).cast::<Table>().cast_mut());
 
     #[cfg(unix)]
     unsafe extern "C" {
@@ -123,7 +129,7 @@ mod found {
     #[cold]
     #[inline(never)]
     fn asked(table: *mut Table) -> Option<&'static Table> {
-        let table = if ptr::eq(table, (&raw const UNASKED).cast()) {
+        let table = if ptr::eq(table, (&raw const NOT_ASKED).cast()) {
             ask()
         } else {
             table

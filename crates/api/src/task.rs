@@ -1,4 +1,4 @@
-//! Tasks made by hand: who creates, begins, waits and ends, told from the thread where it happens.
+//! Hand-made tasks: each step is reported on the thread where it happens.
 
 use core::marker::PhantomData;
 use core::panic::Location;
@@ -10,12 +10,28 @@ const DEFERRED: u32 = 1;
 const INLINE: u32 = 2;
 const DETACHED: u32 = 3;
 
-/// A task, as its creator and whoever runs it know it. Copy it into the job.
+/// A task, as its creator and the thread that runs it know it. Copy it into the job.
+///
+/// ```
+/// let task = workspan::Task::create();
+/// let thread = std::thread::spawn(move || {
+///     let _running = task.begin();
+///     21 * 2
+/// });
+/// let answer = workspan::wait_tasks(&[task], || thread.join());
+/// assert_eq!(answer.unwrap(), 42);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Task(pub(crate) Number);
 
 impl Task {
-    /// The current task creates one that another thread may take: a spawn.
+    /// The current task creates a task that another thread may take: a spawn.
+    ///
+    /// ```
+    /// let task = workspan::Task::create();
+    /// drop(task.begin());
+    /// workspan::wait_tasks(&[task], || ());
+    /// ```
     #[inline]
     #[track_caller]
     #[must_use = "the task has to begin somewhere"]
@@ -23,7 +39,12 @@ impl Task {
         create(DEFERRED, 0, Location::caller())
     }
 
-    /// The current task creates one that nobody may take.
+    /// The current task creates a task that no other thread may take.
+    ///
+    /// ```
+    /// let task = workspan::Task::create_inline();
+    /// drop(task.begin());
+    /// ```
     #[inline]
     #[track_caller]
     #[must_use = "the task has to begin somewhere"]
@@ -31,7 +52,12 @@ impl Task {
         create(INLINE, 0, Location::caller())
     }
 
-    /// The current task creates one that nobody waits for.
+    /// The current task creates a task that nobody waits for.
+    ///
+    /// ```
+    /// let task = workspan::Task::create_detached();
+    /// std::thread::spawn(move || drop(task.begin()));
+    /// ```
     #[inline]
     #[track_caller]
     #[must_use = "the task has to begin somewhere"]
@@ -39,7 +65,14 @@ impl Task {
         create(DETACHED, 0, Location::caller())
     }
 
-    /// The task begins here, on top of what this thread does; it ends when the guard is dropped.
+    /// The task begins here, on top of what this thread does. It ends when the guard is dropped.
+    ///
+    /// ```
+    /// let task = workspan::Task::create();
+    /// let running = task.begin();
+    /// // The task's work.
+    /// drop(running);
+    /// ```
     #[inline]
     pub fn begin(self) -> Running {
         if let Some(table) = table() {
@@ -50,7 +83,14 @@ impl Task {
         }
     }
 
-    /// This task can't begin before `on` has ended. Tell it before this one begins.
+    /// This task can't begin before `on` has ended. Call this before this task begins.
+    ///
+    /// ```
+    /// let (first, second) = (workspan::Task::create(), workspan::Task::create());
+    /// second.depends_on(first);
+    /// drop(first.begin());
+    /// drop(second.begin());
+    /// ```
     #[inline]
     pub fn depends_on(self, on: Task) {
         if let Some(table) = table() {
@@ -71,7 +111,12 @@ pub(crate) fn create(kind: u32, scope: u64, location: &'static Location<'static>
     }
 }
 
-/// A task that runs on this thread; its drop is the task's end.
+/// A task that runs on this thread. Dropping it ends the task.
+///
+/// ```
+/// let running: workspan::Running = workspan::Task::create().begin();
+/// drop(running);
+/// ```
 #[derive(Debug)]
 #[must_use = "the task ends when this is dropped"]
 pub struct Running {
@@ -87,13 +132,23 @@ impl Drop for Running {
     }
 }
 
-/// A task that stopped, to go on elsewhere.
+/// A task that stopped and will go on elsewhere.
+///
+/// ```
+/// let stopped: workspan::Stopped = workspan::Task::create().begin().leave();
+/// drop(stopped.resume());
+/// ```
 #[derive(Debug)]
 #[must_use = "the task has to go on somewhere"]
 pub struct Stopped(Number);
 
 impl Running {
-    /// The task stops here, waiting for nobody, and goes on where [`Stopped::resume`] is called.
+    /// The task stops here, waits for nothing, and goes on where [`Stopped::resume`] is called.
+    ///
+    /// ```
+    /// let stopped = workspan::Task::create().begin().leave();
+    /// std::thread::spawn(move || drop(stopped.resume())).join().unwrap();
+    /// ```
     #[inline]
     #[track_caller]
     pub fn leave(self) -> Stopped {
@@ -102,7 +157,13 @@ impl Running {
     }
 }
 
-/// The current task, one that began without a [`Running`] guard (a thread's root task), stops here and goes on elsewhere.
+/// The current task stops here and goes on elsewhere. For a task that began without a [`Running`]
+/// guard, which is a thread's root task.
+///
+/// ```
+/// let root = workspan::leave();
+/// std::mem::forget(root.resume());
+/// ```
 #[inline]
 #[track_caller]
 pub fn leave() -> Stopped {
@@ -118,6 +179,12 @@ fn leave_here(location: &'static Location<'static>) -> Stopped {
 
 impl Stopped {
     /// The task goes on here, on top of what this thread does.
+    ///
+    /// ```
+    /// let stopped = workspan::Task::create().begin().leave();
+    /// let running = stopped.resume();
+    /// drop(running);
+    /// ```
     #[inline]
     pub fn resume(self) -> Running {
         if let Some(table) = table() {
@@ -129,33 +196,44 @@ impl Stopped {
     }
 }
 
-/// The current task goes on when this is dropped.
-pub(crate) struct Goes(pub(crate) &'static Table);
+/// Dropping this lets the current task go on.
+pub(crate) struct ResumeOnDrop(pub(crate) &'static Table);
 
-impl Drop for Goes {
+impl Drop for ResumeOnDrop {
     #[inline]
     fn drop(&mut self) {
         (self.0.resume)();
     }
 }
 
-/// Numbers as a list.
+/// Collects numbers for a call.
 pub(crate) fn numbers(items: impl Iterator<Item = Number>) -> Vec<u64> {
     items.map(Number::get).collect()
 }
 
-/// The current task stops, waiting for nobody, while `other` runs (other tasks, as a rule).
+/// The current task yields: it stops, waiting for nothing, while `other` runs. That is usually
+/// other tasks.
+///
+/// ```
+/// let other = workspan::Task::create();
+/// workspan::yield_while(|| drop(other.begin()));
+/// ```
 #[inline]
 #[track_caller]
 pub fn yield_while<R>(other: impl FnOnce() -> R) -> R {
     let Some(table) = table() else { return other() };
     (table.yield_task)(site(table, Location::caller()));
-    let _goes = Goes(table);
+    let _resume = ResumeOnDrop(table);
     other()
 }
 
-/// The current task waits, in `blocking`, until all children it created and has not yet waited for have ended.
-/// `blocking` may run other tasks.
+/// The current task waits, in `blocking`, until all children have ended that it created and has not
+/// yet waited for. `blocking` may run other tasks.
+///
+/// ```
+/// let child = workspan::Task::create();
+/// workspan::wait_children(|| drop(child.begin()));
+/// ```
 #[inline]
 #[track_caller]
 pub fn wait_children<R>(blocking: impl FnOnce() -> R) -> R {
@@ -163,11 +241,17 @@ pub fn wait_children<R>(blocking: impl FnOnce() -> R) -> R {
         return blocking();
     };
     (table.wait_children)(site(table, Location::caller()));
-    let _goes = Goes(table);
+    let _resume = ResumeOnDrop(table);
     blocking()
 }
 
 /// The current task waits, in `blocking`, until these tasks have ended.
+///
+/// ```
+/// let task = workspan::Task::create();
+/// let thread = std::thread::spawn(move || drop(task.begin()));
+/// workspan::wait_tasks(&[task], || thread.join()).unwrap();
+/// ```
 #[inline]
 #[track_caller]
 pub fn wait_tasks<R>(tasks: &[Task], blocking: impl FnOnce() -> R) -> R {
@@ -175,8 +259,8 @@ pub fn wait_tasks<R>(tasks: &[Task], blocking: impl FnOnce() -> R) -> R {
         return blocking();
     };
     let list = numbers(tasks.iter().map(|t| t.0));
-    // SAFETY: the list lives during the call and has the length given.
+    // SAFETY: the list has the length that is passed, and outlives the call.
     unsafe { (table.wait_tasks)(site(table, Location::caller()), list.as_ptr(), list.len()) };
-    let _goes = Goes(table);
+    let _resume = ResumeOnDrop(table);
     blocking()
 }

@@ -6,7 +6,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use workspan_dag::{Dag, OpenOptions, TaskKind};
+use workspan_dag::{Dag, TaskKind};
+use workspan_reader::OpenOptions;
 
 fn beside(names: &[&str]) -> PathBuf {
     let test = std::env::current_exe().unwrap();
@@ -44,7 +45,7 @@ fn hand_made_tasks_are_told_as_they_were() {
         .unwrap()
         .unwrap()
         .path();
-    let dag: Dag = workspan_dag::open(&file, &OpenOptions::default()).unwrap();
+    let dag: Dag = workspan_reader::open(&file, &OpenOptions::default()).unwrap();
     assert!(dag.meta.warnings.is_empty(), "{:?}", dag.meta.warnings);
     let count = |kind| dag.tasks.kind.iter().filter(|&&k| k == kind).count();
     assert_eq!(
@@ -68,7 +69,7 @@ fn hand_made_tasks_are_told_as_they_were() {
         (dag.counters[0].name.as_str(), items),
         ("items", (0..50).map(|i| 1000 * i).sum())
     );
-    // Sites are the calls of the library: the create in the loop, of all 50.
+    // Sites are calls of the library. All 50 tasks have that of the create in the loop.
     let place = &dag.places[dag.tasks.site[1] as usize];
     assert!(
         place
@@ -88,7 +89,7 @@ fn hand_made_tasks_are_told_as_they_were() {
 
 #[test]
 fn a_program_that_may_be_recorded_asks_for_the_recorder() {
-    // So that the same search in `tests-off` means something.
+    // Shows that the same search in `tests-off` can find something.
     let program = std::fs::read(program().get_program()).unwrap();
     let name = b"workspan_table_v1";
     assert!(program.windows(name.len()).any(|w| w == name));

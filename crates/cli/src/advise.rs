@@ -6,11 +6,11 @@ use workspan_analysis::{Options, report};
 use workspan_dag::Dag;
 use workspan_export::{advise_json, advise_text};
 
-use crate::check::time;
 use crate::compare::Looks;
 use crate::output::print;
-use crate::record::progress::Progress;
 use crate::trace::TraceArgs;
+use workspan_record::progress::Progress;
+use workspan_record::units::time;
 
 /// Finds the code whose change reaches a wanted parallelism, and says how large tasks should be
 #[derive(Debug, Clone, clap::Args)]

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use workspan_calibrate::{Calibration, TaskCost};
 
-use crate::embedded;
 use crate::output::print;
-use crate::record::{calibration, in_library, steals};
 use crate::say;
+use workspan_record::costs::{calibration, library_measurement, steals};
+use workspan_record::embedded;
 
 /// Measures what recording and stealing cost on this machine, and keeps it for the traces to come
 #[derive(Debug, Clone, clap::Args)]
@@ -79,7 +79,7 @@ impl Costs {
         if self.calibration.cpus < 2 {
             return missing;
         }
-        for (runtime, library) in in_library::SHARED {
+        for (runtime, library) in library_measurement::SHARED {
             match steals::measure(Path::new(library)) {
                 Ok(steals) => {
                     steals::keep(folder, &steals);

@@ -21,7 +21,7 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    if let Some(code) = record::dispatch_role() {
+    if let Some(code) = workspan_record::dispatch_role() {
         return code;
     }
     // cargo passes the subcommand's own name on; run as `cargo-workspan` it isn't there.

@@ -8,7 +8,8 @@ use workspan_export::{check_json, check_text};
 
 use crate::compare::{Looks, Measured, names};
 use crate::output::print;
-use crate::record::progress::Progress;
+use workspan_record::progress::Progress;
+use workspan_record::units::time;
 
 /// What the process ends with when a limit is broken: neither a failure (1) nor wrong usage (2).
 pub const BROKEN: u8 = 3;
@@ -144,25 +145,6 @@ fn bound(text: &str) -> Result<(Option<u32>, f64), String> {
             _ => Err(format!("`{workers}` is no number of workers")),
         },
     }
-}
-
-/// A time as people write it: `2s`, `20ms`, `373ns`, in nanoseconds.
-pub(crate) fn time(text: &str) -> Result<f64, String> {
-    let units = [
-        ("ns", 1.0),
-        ("us", 1e3),
-        ("µs", 1e3),
-        ("ms", 1e6),
-        ("s", 1e9),
-    ];
-    for (unit, ns) in units {
-        if let Some(value) = text.trim().strip_suffix(unit) {
-            return Ok(number(value)? * ns);
-        }
-    }
-    Err(format!(
-        "`{text}` is no time; expected a number with a unit, as 2s, 20ms, 15us or 373ns"
-    ))
 }
 
 fn share(text: &str) -> Result<f64, String> {

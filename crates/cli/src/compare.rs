@@ -9,8 +9,8 @@ use workspan_analysis::compare::{RunMeasures, Side, compare, measure};
 use workspan_export::{CompareOptions, compare_json, compare_text};
 
 use crate::output::{Color, charset, print};
-use crate::record::progress::Progress;
 use crate::trace::{Reading, open};
+use workspan_record::progress::Progress;
 
 /// Puts runs side by side: before and after, two runtimes, several core counts
 #[derive(Debug, Clone, clap::Args)]
@@ -74,7 +74,7 @@ impl Measured {
     }
 
     /// How to open.
-    pub fn opening(&self) -> workspan_dag::OpenOptions {
+    pub fn opening(&self) -> workspan_reader::OpenOptions {
         self.reading.measured(self.raw)
     }
 

@@ -112,7 +112,7 @@ pub fn run(args: &ExportArgs) -> anyhow::Result<()> {
 fn write(args: &ExportArgs, dag: &Dag, out: &mut impl Write) -> anyhow::Result<()> {
     let options = Options::default();
     match args.format {
-        Format::Text | Format::Sqlite => workspan_dag::text::write(dag, out)?,
+        Format::Text | Format::Sqlite => workspan_reader::text::write(dag, out)?,
         Format::Perfetto => workspan_export::perfetto(dag, &options)?.write(out)?,
         Format::Chrome => workspan_export::chrome(dag, &options)?.write(out)?,
         Format::Dot => {

@@ -9,8 +9,8 @@ use workspan_view::html::{self, Carry};
 
 use crate::output::print;
 use crate::output_file;
-use crate::record::progress::Progress;
 use crate::view::LookedAt;
+use workspan_record::progress::Progress;
 
 /// Writes the viewer with the runs inside as one HTML file, to send or to keep
 #[derive(Debug, Clone, clap::Args)]

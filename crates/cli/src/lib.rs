@@ -14,7 +14,6 @@ pub mod calibrate;
 pub mod check;
 pub mod command;
 pub mod compare;
-pub mod embedded;
 pub mod export;
 pub mod flame;
 pub mod help;
@@ -34,3 +33,5 @@ pub mod timeline;
 pub mod trace;
 pub mod view;
 pub mod whatif;
+
+pub use workspan_record::say;

@@ -15,7 +15,7 @@ use workspan_dag::memory::ColumnMemory;
 static MEMORY: ColumnMemory = ColumnMemory;
 
 fn main() -> ExitCode {
-    if let Some(code) = workspan_cli::record::dispatch_role() {
+    if let Some(code) = workspan_record::dispatch_role() {
         return code;
     }
     workspan_cli::command::main()

@@ -1,7 +1,6 @@
 //! Where output goes, and how it may look there.
 
-use std::fmt;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 
 use workspan_export::Charset;
@@ -50,24 +49,6 @@ pub fn charset(ascii: bool, out: &impl IsTerminal) -> Charset {
     }
 }
 
-/// Writes a line to stderr; use it through [`say!`](crate::say). What can't be written is dropped.
-///
-/// `eprintln!` panics when stderr is a closed pipe or a full disk. The panic would replace the exit code, which
-/// belongs to the recorded program. A message nobody can read is not worth that.
-pub fn say(line: fmt::Arguments<'_>) {
-    // One write, so that lines of several processes do not mix.
-    let line = format!("{line}\n");
-    let _ = io::stderr().write_all(line.as_bytes());
-}
-
-/// `eprintln!` for this crate: a stderr that can't be written is no error ([`output::say`](crate::output::say)).
-#[macro_export]
-macro_rules! say {
-    ($($line:tt)*) => {
-        $crate::output::say(format_args!($($line)*))
-    };
-}
-
 /// Columns of a report: as many as the terminal has, as far as lines are still read with ease; 80 where it goes elsewhere.
 pub fn width(out: &(impl IsTerminal + AsFd)) -> usize {
     const USUAL: usize = 80;
@@ -86,10 +67,7 @@ pub fn width(out: &(impl IsTerminal + AsFd)) -> usize {
 /// # Errors
 /// As writing does; see [`is_broken_pipe`].
 pub fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = io::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()?;
-    Ok(())
+    Ok(workspan_record::message::print(text)?)
 }
 
 /// True when the error is that nobody reads our output any more (`workspan report t | head -1`).

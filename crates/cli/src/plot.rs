@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use workspan_analysis::{Options, Report};
 use workspan_dag::Dag;
-use workspan_dag::packed::is_recorded;
 use workspan_export::plot::{self, Figure, PlotRun};
+use workspan_reader::packed::is_recorded;
 
 use crate::compare::names;
 use crate::output::print;
-use crate::record::progress::Progress;
 use crate::trace::{Reading, open};
+use workspan_record::progress::Progress;
 
 /// What is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]

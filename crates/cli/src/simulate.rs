@@ -8,18 +8,19 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use workspan_analysis::simulate::{Fix, Policy, Setup, Simulation};
 use workspan_analysis::{Options, Target, report};
-use workspan_dag::{Dag, packed};
+use workspan_dag::Dag;
 use workspan_export::{SimulationRow, SimulationView, simulation_json, simulation_text};
+use workspan_reader::packed;
 
 use crate::advise::ticks;
-use crate::check::time;
 use crate::compare::Looks;
 use crate::output::print;
 use crate::output_file;
-use crate::record::progress::Progress;
 use crate::targets::{self, closest, line_range};
 use crate::trace::TraceArgs;
 use crate::whatif::factor;
+use workspan_record::progress::Progress;
+use workspan_record::units::time;
 
 /// Runs the recorded computation on virtual workers under a scheduling policy
 #[derive(Debug, Clone, clap::Args)]
@@ -136,7 +137,7 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
         if let Some(path) = &args.output {
             let name = || format!("{}: can't be written", path.display());
             let is_text = |start: &[u8]| {
-                use workspan_dag::open::Kind;
+                use workspan_reader::open::Kind;
                 let text = Kind::of(start) == Some(Kind::Text);
                 text || packed::is_packed(start) && !packed::is_recorded(start)
             };
@@ -144,10 +145,10 @@ pub fn run(args: &SimulateArgs) -> anyhow::Result<()> {
             if path.extension().is_some_and(|end| end == "gz") {
                 // Fast: a million tasks are hundreds of megabytes of text.
                 let mut packed = GzEncoder::new(&mut out, Compression::fast());
-                workspan_dag::text::write(&trace, &mut packed).with_context(name)?;
+                workspan_reader::text::write(&trace, &mut packed).with_context(name)?;
                 packed.finish().with_context(name)?;
             } else {
-                workspan_dag::text::write(&trace, &mut out).with_context(name)?;
+                workspan_reader::text::write(&trace, &mut out).with_context(name)?;
             }
             out.flush().with_context(name)?;
         }

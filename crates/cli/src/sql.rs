@@ -8,9 +8,9 @@ use workspan_analysis::Options;
 use workspan_sql::{Database, Format, Limits, Run, append, is_database, queries, schema};
 
 use crate::output::print;
-use crate::record::progress::Progress;
 use crate::say;
 use crate::trace::{Reading, open};
+use workspan_record::progress::Progress;
 
 /// How the answer is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -89,8 +89,8 @@ pub fn run(args: &SqlArgs) -> anyhow::Result<()> {
         [file] if is_database(file) => {
             let database = Database::read_only(file).with_context(|| file.display().to_string())?;
             // A wrong query is for the asking to say.
-            let wanted = database.wanted(&query).unwrap_or_default();
-            for text in database.rows_missing(&wanted) {
+            let read = database.columns_read_by(&query).unwrap_or_default();
+            for text in database.missing_rows_notes(&read) {
                 say!("workspan: {text}");
             }
             database
@@ -108,7 +108,7 @@ pub fn run(args: &SqlArgs) -> anyhow::Result<()> {
         ..Limits::default()
     };
     let mut out = BufWriter::new(std::io::stdout().lock());
-    database.ask(&query, format, &limits, &mut out)?;
+    database.query(&query, format, &limits, &mut out)?;
     out.flush()?;
     Ok(())
 }
@@ -135,7 +135,7 @@ fn parts(args: &SqlArgs) -> anyhow::Result<(Vec<PathBuf>, String)> {
 fn load(args: &SqlArgs, files: &[PathBuf], query: &str) -> anyhow::Result<Database> {
     let mut database = Database::in_memory()?;
     // Before anything is read: a wrong query needs no trace.
-    let wanted = database.wanted(query)?;
+    let read = database.columns_read_by(query)?;
     let opening = args.reading.each_task();
     let measured = Options {
         raw: args.raw,
@@ -144,10 +144,10 @@ fn load(args: &SqlArgs, files: &[PathBuf], query: &str) -> anyhow::Result<Databa
     for (file, number) in files.iter().zip(1..) {
         let dag = open(file, &opening)?;
         let run = Run::new(number, file.display().to_string(), dag, &measured)?;
-        if let Some(text) = run.rows_missing(&wanted) {
+        if let Some(text) = run.missing_rows_note(&read) {
             say!("workspan: {text}");
         }
-        database.load(&run, &wanted)?;
+        database.load(&run, &read)?;
     }
     Ok(database)
 }

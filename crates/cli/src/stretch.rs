@@ -11,12 +11,12 @@ use workspan_analysis::stretch::{Latency, StretchOptions, stretch};
 use workspan_dag::TaskKind;
 use workspan_export::{StretchTables, stretch_json, stretch_text};
 
-use crate::check::time;
 use crate::compare::Looks;
 use crate::output::print;
-use crate::record::progress::Progress;
 use crate::say;
 use crate::trace::{Reading, open};
+use workspan_record::progress::Progress;
+use workspan_record::units::time;
 
 /// The variables that say how many workers a runtime starts.
 pub const WORKERS: [&str; 4] = [

@@ -5,10 +5,10 @@ use workspan_analysis::lanes;
 use workspan_dag::Dag;
 use workspan_export::{Cells, TimelineOptions, timeline_bins, timeline_text};
 
-use crate::check::time;
 use crate::output::{Color, charset, print};
-use crate::record::progress::Progress;
 use crate::trace::TraceArgs;
+use workspan_record::progress::Progress;
+use workspan_record::units::time;
 
 /// What a thread's row shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]

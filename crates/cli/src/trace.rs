@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use workspan_dag::open::{Grain, Index};
-use workspan_dag::{Dag, Error, OpenOptions};
+use workspan_dag::{Dag, Error};
 use workspan_export::TraceFile;
+use workspan_reader::OpenOptions;
+use workspan_reader::open::{Grain, Index};
 
 /// How to open a trace.
 #[derive(Debug, Clone, clap::Args)]
@@ -81,7 +82,7 @@ pub fn input(name: &str) -> Result<PathBuf, std::convert::Infallible> {
 }
 
 fn grain(text: &str) -> Result<u64, String> {
-    match crate::check::time(text)? {
+    match workspan_record::units::time(text)? {
         ns if (1.0..=1e12).contains(&ns) => Ok(ns as u64),
         _ => Err("a grain lies between 1ns and 1000s".to_owned()),
     }
@@ -118,7 +119,7 @@ impl TraceArgs {
 /// # Errors
 /// As [`TraceArgs::open`].
 pub fn open(path: &Path, options: &OpenOptions) -> anyhow::Result<Dag> {
-    workspan_dag::open(path, options).map_err(|error| match error {
+    workspan_reader::open(path, options).map_err(|error| match error {
         // Names the file itself.
         Error::File { .. } => anyhow::Error::new(error),
         error => anyhow::Error::new(error).context(path.display().to_string()),

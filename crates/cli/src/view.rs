@@ -57,7 +57,7 @@ impl LookedAt {
     /// One is no trace at all, or a folder of sources is none.
     fn to_view(&self, files: &[PathBuf]) -> anyhow::Result<Session> {
         for file in files {
-            if let Some(damage) = workspan_dag::open::damage(file)? {
+            if let Some(damage) = workspan_reader::open::damage(file)? {
                 let said = format!("workspan: {}: {damage}", file.display());
                 say!("{}", said.replace(|c: char| c.is_control(), " "));
             }

@@ -7,9 +7,9 @@ use workspan_export::{WhatIfView, what_if_json, what_if_text};
 
 use crate::compare::Looks;
 use crate::output::print;
-use crate::record::progress::Progress;
 use crate::targets::{self, LineRange, line_range};
 use crate::trace::TraceArgs;
+use workspan_record::progress::Progress;
 
 /// Predicts parallelism and speedup if some code were faster, before anybody writes the fix
 #[derive(Debug, Clone, clap::Args)]

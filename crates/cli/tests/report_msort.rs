@@ -76,7 +76,7 @@ fn the_report_names_the_serial_merge_and_only_that() {
         .expect("a run of five that other programs left alone");
     assert!(text.contains(&after_the_join), "{text}");
     assert!(
-        text.contains("ran alone for") && text.contains("of what was lost"),
+        text.contains("ran alone for") && text.contains("of the lost time"),
         "{text}"
     );
     let findings = json["findings"].as_array().unwrap();

@@ -169,7 +169,8 @@ const CORPUS: [&str; 9] = [
 fn suggested(report: &str) -> Option<(String, String)> {
     let words: Vec<&str> = report.split_whitespace().collect();
     let text = words.join(" ");
-    let (_, rest) = text.split_once("Twice as fast there gives parallelism ")?;
+    let (_, rest) =
+        text.split_once("If this code were twice as fast, the parallelism would be ")?;
     let (number, rest) = rest.split_once(": workspan ")?;
     let until = [" > ", " Where ", " ! "];
     let end = until.iter().filter_map(|end| rest.find(end)).min();

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use workspan_trace::FormatError;
+
 /// Why a trace could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -32,4 +34,13 @@ pub enum Error {
     /// The trace as a whole makes no sense (a cycle, too many tasks).
     #[error("{0}")]
     Trace(String),
+}
+
+impl From<FormatError> for Error {
+    fn from(error: FormatError) -> Error {
+        Error::Recorded {
+            offset: error.offset,
+            what: error.what,
+        }
+    }
 }

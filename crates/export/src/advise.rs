@@ -1,4 +1,4 @@
-//! Advice on what to change, as text and as JSON.
+//! Formats advice on what to change, as text and as JSON.
 
 mod json;
 mod text;
@@ -12,34 +12,34 @@ use workspan_analysis::advise::{Change, Stop};
 /// A kind of change in a sentence.
 fn change_words(change: Change) -> &'static str {
     match change {
-        Change::Parallelise => "Make it parallel, or let it run beside something else.",
+        Change::Parallelise => "Make it parallel, or overlap it with other work.",
         Change::Split => "Split these tasks into smaller ones.",
         Change::MoreThreads => {
-            "It is divided by the number of threads: record it with as many threads as that to see whether they share it evenly."
+            "It is divided by the number of threads: record it with that many threads to see whether they share it evenly."
         }
         Change::SpreadSpawns => "Let tasks create tasks, so that creating them is parallel too.",
     }
 }
 
-/// Why no more is named, in a sentence.
+/// Why the advice names no further change, in a sentence.
 fn stop_words(stop: Stop, limits: &Limits, fine: bool) -> &'static str {
     match stop {
         Stop::Already if limits.blocked.is_some() => {
-            "The recorded tasks have that parallelism already, if nothing blocked: look at what they wait for."
+            "The recorded tasks already have that parallelism if nothing blocks: look at what they wait for."
         }
         Stop::Already if fine => {
-            "The program has that parallelism already, but its tasks are too small: make them larger."
+            "The program already has that parallelism, but its tasks are too small: make them larger."
         }
-        Stop::Already => "The program has that parallelism already: look elsewhere.",
+        Stop::Already => "The program already has that parallelism: look elsewhere.",
         Stop::Divided => {
-            "What is left on the critical path was divided by the number of threads; record it on more of them to see more."
+            "The rest of the critical path was divided by the number of threads: record the program on more threads to see more."
         }
-        Stop::Reached => "With all of these the target is reached.",
+        Stop::Reached => "All of these together reach the target.",
         Stop::Overhead => {
-            "What is left on the critical path is too fine: spread further, tasks would cost more than they give."
+            "The rest of the critical path is too fine-grained: smaller tasks would cost more than they gain."
         }
         Stop::Folded => {
-            "What is left on the critical path is folded, so its code can't be told: read the trace with --full, or record it again with --fold off."
+            "The rest of the critical path is folded, so its code is unknown: read the trace with --full, or record the program again with --fold off."
         }
         Stop::Nothing => "No further change would shorten the critical path much.",
     }

@@ -1,4 +1,4 @@
-//! What a bound of the speedup says nothing about, in words and as JSON.
+//! Says what a speedup bound does not account for, as text and as JSON.
 
 use serde_json::{Value as Json, json};
 use workspan_analysis::{Limits, RegionShares};
@@ -9,24 +9,16 @@ use crate::position::{label, place};
 use crate::quantity::{share, thousands};
 use crate::what_if::json::whole;
 
-/// What a bound assumes, to stand before it: `if nothing blocked, ` or nothing. The bound is then said with `would allow`.
+/// The assumption behind a bound, to stand before it: `if nothing blocked, `, or an empty string.
 pub(crate) fn assumed(limits: &Limits) -> String {
     let divided = limits
         .shares
-        .map(|s| format!("as it was divided among {}", threads(&s)));
+        .map(|s| format!("divided among {} as it was", threads(&s)));
     match (limits.blocked, divided) {
         (None, None) => String::new(),
         (None, Some(divided)) => format!("{divided}, "),
         (Some(_), None) => "if nothing blocked, ".into(),
         (Some(_), Some(divided)) => format!("if nothing blocked, and {divided}, "),
-    }
-}
-
-/// `allows` or, of a program that did something else, `would allow`.
-pub(crate) fn allows(limits: &Limits) -> &'static str {
-    match limits.blocked {
-        Some(_) => "would allow",
-        None => "allows",
     }
 }
 
@@ -37,37 +29,41 @@ fn threads(shares: &RegionShares) -> String {
     }
 }
 
-/// A sentence or two for each limit; `region` is the label of the region that was divided.
+/// One paragraph for each limit. `region` is the label of the region that was divided.
 pub(crate) fn sentences(limits: &Limits, region: &str) -> Vec<Vec<Piece>> {
     let mut all = Vec::new();
     if let Some(shares) = &limits.shares {
         let (each, beyond) = match shares.threads {
-            1 => ("all of it for one".to_owned(), "one".to_owned()),
+            1 => (
+                "all of it for one thread".to_owned(),
+                "one thread".to_owned(),
+            ),
             n => {
                 let n = thousands(n.into());
-                (format!("one share for each of {n}"), n)
+                (format!("one share for each of {n}"), format!("{n} threads"))
             }
         };
         all.push(vec![
             plain("The region at "),
             (Tone::Path, region.to_owned()),
             plain(format!(
-                " was divided by the number of threads, {each}. How it would be divided on more was not recorded: beyond {beyond} this is \
-                 no limit of the program. Record it with more threads or, if it is a loop, with schedule(dynamic)."
+                " was divided by the number of threads, {each}. How it would be divided among more threads was not recorded, \
+                 so beyond {beyond} this does not limit the program. Record it with more threads or, if it is a loop, \
+                 with schedule(dynamic)."
             )),
         ]);
     }
     if let Some(blocked) = &limits.blocked {
         all.push(vec![plain(format!(
-            "Strands were blocked (I/O, locks, channels) for {} of their time. What they waited for was not recorded, so blocking is in \
-             no bound.",
+            "Strands were blocked (I/O, locks, channels) for {} of their time. What they waited for was not recorded, so no bound \
+             includes blocked time.",
             share(blocked.percent())
         ))]);
     }
     all
 }
 
-/// The sentences as paragraphs.
+/// Writes the paragraphs of [`sentences`] as warnings.
 pub(crate) fn show(page: &mut Page, limits: &Limits, region: &str) {
     for words in sentences(limits, region) {
         let words: Vec<Piece> = words
@@ -86,7 +82,7 @@ pub(crate) fn region<'a>(dag: &'a Dag, limits: &Limits) -> &'a str {
     limits.shares.map_or("?", |s| label(dag, s.region))
 }
 
-/// `{"divided_by_threads": …, "blocked": …}`, each null where nothing is limited so.
+/// `{"divided_by_threads": …, "blocked": …}`. Each is null if it does not limit the bound.
 pub(crate) fn limits_json(dag: &Dag, limits: &Limits) -> Json {
     let divided = limits.shares.map(|s| {
         let at = place(dag, s.region);
@@ -98,7 +94,7 @@ pub(crate) fn limits_json(dag: &Dag, limits: &Limits) -> Json {
     json!({ "divided_by_threads": divided, "blocked": blocked(limits) })
 }
 
-/// The same without the run: the region is `region`.
+/// Like [`limits_json`], without a run to look the label of the region up in.
 pub(crate) fn limits_json_of(limits: &Limits, region: &str) -> Json {
     let divided = limits.shares.map(|s| {
         json!({

@@ -1,4 +1,4 @@
-//! The report as text: what limits the program first, then the evidence.
+//! Formats the report as text: what limits the program first, then the evidence.
 
 mod advice;
 mod breakdown;
@@ -22,7 +22,7 @@ use crate::page::{Page, Tone};
 use crate::quantity::amount;
 use crate::shortened::shortened;
 
-/// What every section formats from.
+/// The input of every section.
 struct View<'a> {
     dag: &'a Dag,
     report: &'a Report,
@@ -31,7 +31,7 @@ struct View<'a> {
 }
 
 impl View<'_> {
-    /// The counter that is the metric; `None` for time.
+    /// The counter that was measured; `None` for time.
     fn counter(&self) -> Option<&str> {
         match &self.measured.metric {
             Metric::Time => None,
@@ -50,7 +50,8 @@ impl View<'_> {
     }
 }
 
-/// The report of `report`, made from `dag` with the options `measured`, as lines of at most `options.width` columns.
+/// Formats `report`, which was made from `dag` with the options `measured`, as lines of at most
+/// `options.width` columns.
 pub fn report_text(
     dag: &Dag,
     report: &Report,
@@ -64,10 +65,10 @@ pub fn report_text(
         options,
     };
     let mut page = Page::new(options.width, options.color, options.charset);
-    let mut notes = notes::Notes::of(report);
+    let mut notes = notes::Notes::new(report);
     headline::title(&view, &mut page);
     headline::verdict(&view, &mut page);
-    // Damage spoils every number, so it stands before all of them.
+    // Damage makes every number doubtful, so it comes before all of them.
     notes.show(&mut page, notes::About::Everything);
     if report.breakdown.end > report.breakdown.begin {
         breakdown::table(&view, &mut page);
@@ -80,7 +81,7 @@ pub fn report_text(
     code::lines(&view, &mut page);
     notes.show(&mut page, notes::About::Sites);
     low::intervals(&view, &mut page);
-    breakdown::taken_out(&view, &mut page);
+    breakdown::excluded(&view, &mut page);
     if let Some(line) = shortened(&dag.meta) {
         page.blank();
         page.prose("  ", 4, &[(Tone::Faint, format!("The trace was {line}."))]);
@@ -95,7 +96,7 @@ pub fn report_text(
     }
     page.line(&[(
         Tone::Faint,
-        "  What a word here means: workspan help WORD".into(),
+        "  workspan help WORD explains a word of this report.".into(),
     )]);
     page.finish()
 }

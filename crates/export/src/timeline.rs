@@ -1,4 +1,5 @@
-//! A range of the run drawn in characters: a row a thread, running and ready above.
+//! Draws a range of the run in characters: a row per thread, below rows of busy workers and ready
+//! strands.
 
 use workspan_analysis::{Lane, Lanes};
 use workspan_dag::Dag;
@@ -59,7 +60,7 @@ pub fn timeline_text(dag: &Dag, lanes: &Lanes, options: &TimelineOptions) -> Str
         plain("  "),
         strong(name.unwrap_or("program")),
         plain(format!(
-            "  {} to {}, {} a column",
+            "  {} to {}, {} per column",
             at(lanes.from),
             at(lanes.to),
             time(&dag.meta, column)
@@ -168,8 +169,7 @@ fn axis(page: &mut Page, bins: usize, from: &str, to: &str) {
 fn legend(dag: &Dag, page: &mut Page, lanes: &Lanes, what: Cells) {
     let any =
         |of: fn(&Lane) -> &[f64]| lanes.threads.iter().any(|l| of(l).iter().any(|&v| v > 0.0));
-    let mut words =
-        vec!["a row's height: its part of the time (running: of the workers)".to_string()];
+    let mut words = vec!["height: share of the time (busy: of the workers)".to_string()];
     if any(|l| &l.descheduled) {
         words.push("d: mostly descheduled".into());
     }

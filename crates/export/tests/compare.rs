@@ -63,7 +63,7 @@ impl Run {
     }
 
     fn measures(self) -> RunMeasures {
-        let dag = workspan_dag::text::read(self.trace().as_bytes()).unwrap();
+        let dag = workspan_reader::text::read(self.trace().as_bytes()).unwrap();
         let report = report(&dag, &Options::default()).unwrap();
         measure(&dag, &report, "sort.jsonl".into())
     }
@@ -141,7 +141,7 @@ fn what_the_runs_of_a_side_differ_by_is_noise() {
     let one = compare(&[side("a", &[BASE]), side("b", &merges(&[300], 37))]);
     assert_eq!(change(&one, Quantity::Elapsed).1, Noise::Unknown);
     let text = compare_text(&one, &CompareOptions::default());
-    assert!(text.contains("what is noise is not known"), "{text}");
+    assert!(text.contains("The noise is unknown"), "{text}");
     assert!(!text.contains('~'), "{text}");
 }
 

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use unicode_width::UnicodeWidthStr;
 use workspan_analysis::{Metric, Options, Report, report};
-use workspan_dag::{Dag, text};
+use workspan_dag::Dag;
 use workspan_export::{Charset, TextOptions, TraceFile, report_json, report_text};
+use workspan_reader::text;
 
 fn golden() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden")

@@ -4,9 +4,10 @@
 use std::path::Path;
 
 use workspan_analysis::{Options, Report, lanes, report};
-use workspan_dag::{Dag, OpenOptions};
+use workspan_dag::Dag;
 use workspan_export::plot::{self, Figure, PlotRun};
 use workspan_export::{Cells, Charset, TimelineOptions, timeline_bins, timeline_text};
+use workspan_reader::OpenOptions;
 
 const TRACES: [&str; 9] = [
     "example_a",
@@ -24,7 +25,7 @@ fn read(name: &str) -> (Dag, Report) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("tests/golden")
         .join(format!("{name}.jsonl"));
-    let dag = workspan_dag::open(&path, &OpenOptions::default()).unwrap();
+    let dag = workspan_reader::open(&path, &OpenOptions::default()).unwrap();
     let report = report(&dag, &Options::default()).unwrap();
     (dag, report)
 }

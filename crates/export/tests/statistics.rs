@@ -7,8 +7,9 @@ use std::path::Path;
 use unicode_width::UnicodeWidthStr;
 use workspan_analysis::statistics::{Statistics, statistics};
 use workspan_analysis::{Options, report};
-use workspan_dag::{Dag, text};
+use workspan_dag::Dag;
 use workspan_export::{Charset, TextOptions, report_json, report_json_with, statistics_text};
+use workspan_reader::text;
 
 fn measured(path: &str) -> (Dag, Statistics) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);

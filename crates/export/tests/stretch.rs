@@ -30,7 +30,7 @@ fn run(workers: u32, task: u64, own: u64, misses: u64) -> String {
 }
 
 fn result(latencies: &[f64]) -> Stretch {
-    let read = |text: String| workspan_dag::text::read(text.as_bytes()).unwrap();
+    let read = |text: String| workspan_reader::text::read(text.as_bytes()).unwrap();
     let serial = read(run(1, 200, 150, 500_000));
     let parallel = read(run(2, 300, 160, 900_000));
     let report = report(&parallel, &Options::default()).unwrap();

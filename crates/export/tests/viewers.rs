@@ -8,8 +8,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use workspan_analysis::{Options, report, stolen_strands, strand_facts};
-use workspan_dag::{Dag, text};
+use workspan_dag::Dag;
 use workspan_export::{chrome, dot, perfetto};
+use workspan_reader::text;
 
 /// Past the test harness, which keeps what tests print to itself.
 fn skipped(test: &str, why: &str) {

@@ -1,12 +1,12 @@
-//! A value of a table.
+//! A value in a table.
 
 use rusqlite::ToSql;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 
-/// A value of a table.
+/// A value in a table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Cell<'a> {
-    /// Not known, or there is none.
+    /// Unknown or absent.
     Null,
     /// A whole number.
     Int(i64),
@@ -27,7 +27,7 @@ impl<'a> Cell<'a> {
         Cell::Int(v.into())
     }
 
-    /// An index; NULL for the "no such thing" of the columns.
+    /// An index; [`workspan_dag::NONE`] becomes NULL.
     pub(crate) fn id(v: u32) -> Cell<'a> {
         if v == workspan_dag::NONE {
             Cell::Null
@@ -36,7 +36,7 @@ impl<'a> Cell<'a> {
         }
     }
 
-    /// Text, where there is any.
+    /// Text; `None` becomes NULL.
     pub(crate) fn text(v: Option<&'a str>) -> Cell<'a> {
         v.map_or(Cell::Null, Cell::Text)
     }

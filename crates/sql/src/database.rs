@@ -1,4 +1,5 @@
-//! A database in memory that holds what a query reads, or a database file that is only read.
+//! Answers queries from a database in memory that holds only the columns a query reads, or from a
+//! database file opened read-only.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::Write;
@@ -13,19 +14,20 @@ use rusqlite::{Connection, OpenFlags};
 use crate::cell::Cell;
 use crate::error::Error;
 use crate::print::{Format, Limits, print};
-use crate::run::{Run, rows_missing};
+use crate::run::{Run, missing_rows_note};
 use crate::schema::{TABLES, Table, schema};
 
-/// The columns a query reads: (table, column), with an empty column for a table of which it only counts the rows.
-pub type Wanted = BTreeSet<(String, String)>;
+/// The columns that a query reads, as (table, column). The column is empty if the query only counts
+/// the rows of the table.
+pub type ReadColumns = BTreeSet<(String, String)>;
 
-/// A place to ask queries.
+/// A database that answers queries.
 pub struct Database {
     connection: Connection,
 }
 
 impl Database {
-    /// An empty one in memory, with all tables.
+    /// Opens an empty database in memory that has all tables.
     ///
     /// # Errors
     /// SQLite failed.
@@ -35,21 +37,21 @@ impl Database {
         with_functions(connection)
     }
 
-    /// A database file, which stays as it is.
+    /// Opens a database file for reading.
     ///
     /// # Errors
-    /// It can't be opened.
+    /// It cannot be opened.
     pub fn read_only(path: &Path) -> Result<Database, Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         with_functions(Connection::open_with_flags(path, flags)?)
     }
 
-    /// What `query` reads.
+    /// The columns that `query` reads.
     ///
     /// # Errors
-    /// The query is wrong, or does something else than read.
-    pub fn wanted(&self, query: &str) -> Result<Wanted, Error> {
-        let seen = Arc::new(Mutex::new(Wanted::new()));
+    /// The query is wrong, or does anything but read.
+    pub fn columns_read_by(&self, query: &str) -> Result<ReadColumns, Error> {
+        let seen = Arc::new(Mutex::new(ReadColumns::new()));
         let note = Arc::clone(&seen);
         self.connection
             .authorizer(Some(move |context: AuthContext<'_>| {
@@ -65,25 +67,26 @@ impl Database {
             }))?;
         let prepared = self.connection.prepare(query);
         let prepared = prepared.map(|statement| statement.column_count());
-        self.open_for_writing()?;
+        self.remove_authorizer()?;
         if prepared? == 0 {
             return Err(Error::Sql(
-                "the query gives no rows; expected a SELECT".into(),
+                "the query returns no rows; expected a SELECT".into(),
             ));
         }
-        let wanted = seen.lock().map(|seen| seen.clone());
-        let mut wanted = wanted.unwrap_or_default();
-        wanted.extend(self.compiled(query)?.unwrap_or_else(everything));
-        Ok(wanted)
+        let seen = seen.lock().map(|seen| seen.clone());
+        let mut columns = seen.unwrap_or_default();
+        columns.extend(self.compiled(query)?.unwrap_or_else(all_columns));
+        Ok(columns)
     }
 
-    /// The columns that SQLite's compiled program for `query` reads; `None` for a query that can't be explained (one that explains
-    /// another).
+    /// The columns that SQLite's compiled program for `query` reads. `None` for a query that cannot
+    /// be explained, such as an `EXPLAIN` itself.
     ///
-    /// The authorizer alone is not enough: it is not told of columns by which `USING` and `NATURAL` join, nor of tables of which nothing
-    /// else is read. A column that is not loaded is NULL, so such a join would find nothing. What the program reads is all
-    /// there is to read: its plan depends on the schema alone, as there are no statistics of the tables' contents.
-    fn compiled(&self, query: &str) -> Result<Option<Wanted>, Error> {
+    /// The authorizer alone is not enough: it is not called for columns that `USING` and `NATURAL`
+    /// join by, nor for tables of which nothing else is read. A column that is not loaded is NULL,
+    /// so such a join would find nothing. The compiled program is complete: its plan depends only
+    /// on the schema, because there are no statistics of the tables' contents.
+    fn compiled(&self, query: &str) -> Result<Option<ReadColumns>, Error> {
         let Ok(mut explained) = self.connection.prepare(&format!("EXPLAIN {query}")) else {
             return Ok(None);
         };
@@ -108,68 +111,70 @@ impl Database {
         }
         let table = |cursor| Table::named(pages.get(open.get(cursor)?)?);
         let rows = open.keys().filter_map(table);
-        let mut wanted: Wanted = rows.map(|t| (t.name.into(), String::new())).collect();
+        let mut columns: ReadColumns = rows.map(|t| (t.name.into(), String::new())).collect();
         for (cursor, column) in &read {
             let Some(table) = table(cursor) else {
-                // A table that the program makes itself, of columns it has read.
+                // A temporary table, which the program fills with columns it has read.
                 continue;
             };
             let column = usize::try_from(*column).ok();
             if let Some(column) = column.and_then(|at| table.columns.get(at)) {
-                wanted.insert((table.name.into(), column.name.into()));
+                columns.insert((table.name.into(), column.name.into()));
             }
         }
-        Ok(Some(wanted))
+        Ok(Some(columns))
     }
 
-    fn open_for_writing(&self) -> Result<(), Error> {
+    /// Removes the authorizer, so that tables can be filled again.
+    fn remove_authorizer(&self) -> Result<(), Error> {
         let none: Option<fn(AuthContext<'_>) -> Authorization> = None;
         Ok(self.connection.authorizer(none)?)
     }
 
-    /// Loads what is wanted of a run; other columns stay NULL. O(rows).
+    /// Loads the columns in `read` of a run; other columns stay NULL. O(rows).
     ///
     /// # Errors
     /// SQLite failed.
-    pub fn load(&mut self, run: &Run, wanted: &Wanted) -> Result<(), Error> {
+    pub fn load(&mut self, run: &Run, read: &ReadColumns) -> Result<(), Error> {
         for table in TABLES {
             let columns: Vec<usize> = (0..table.columns.len())
-                .filter(|&c| wanted.contains(&(table.name.into(), table.columns[c].name.into())))
+                .filter(|&c| read.contains(&(table.name.into(), table.columns[c].name.into())))
                 .collect();
             if !columns.is_empty() {
                 insert(&mut self.connection, table, &columns, run)?;
-            } else if wanted.iter().any(|(name, _)| name == table.name) {
-                // `count(*)`: the rows are there, with their run.
+            } else if read.iter().any(|(name, _)| name == table.name) {
+                // `count(*)`: load the rows with only their run.
                 insert(&mut self.connection, table, &[0], run)?;
             }
         }
         Ok(())
     }
 
-    /// For a database file: what a query that reads `wanted` has to be told of each run ([`Run::rows_missing`]).
-    pub fn rows_missing(&self, wanted: &Wanted) -> Vec<String> {
-        let Some(table) = table_of_tasks(wanted) else {
+    /// For a database file: a note for each run whose tables lack rows of folded tasks (see
+    /// [`Run::missing_rows_note`]).
+    pub fn missing_rows_notes(&self, read: &ReadColumns) -> Vec<String> {
+        let Some(table) = table_of_tasks(read) else {
             return Vec::new();
         };
-        let told = || {
-            let mut asked = self.connection.prepare(
+        let notes = || {
+            let mut folded_tasks = self.connection.prepare(
                 "SELECT r.run, r.file, sum(t.folded) FROM runs r JOIN tasks t ON t.run = r.run GROUP BY r.run HAVING sum(t.folded) > 0",
             )?;
-            let told = asked.query_map([], |row| {
+            let notes = folded_tasks.query_map([], |row| {
                 let (run, file, folded): (_, String, i64) = (row.get(0)?, row.get(1)?, row.get(2)?);
-                Ok(rows_missing(run, &file, table, folded.unsigned_abs()))
+                Ok(missing_rows_note(run, &file, table, folded.unsigned_abs()))
             })?;
-            told.collect::<Result<Vec<_>, _>>()
+            notes.collect::<Result<Vec<_>, _>>()
         };
-        // A database of before the column was there does not tell.
-        told().unwrap_or_default()
+        // Databases of older versions do not have the column.
+        notes().unwrap_or_default()
     }
 
-    /// Asks `query` and writes its rows to `out`. Nothing but reading the tables is allowed.
+    /// Runs `query` and writes its rows to `out`. The query may only read the tables.
     ///
     /// # Errors
-    /// The query is wrong or not allowed, or `out` can't be written.
-    pub fn ask(
+    /// The query is wrong or not allowed, or `out` cannot be written.
+    pub fn query(
         &self,
         query: &str,
         format: Format,
@@ -179,19 +184,19 @@ impl Database {
         self.connection
             .authorizer(Some(|context: AuthContext<'_>| allowed(&context)))?;
         let result = print(&self.connection, query, format, limits, out);
-        self.open_for_writing()?;
+        self.remove_authorizer()?;
         result
     }
 }
 
-/// The first of the wanted tables in which folded tasks are missing.
-pub(crate) fn table_of_tasks(wanted: &Wanted) -> Option<&'static str> {
-    let is_wanted = |table: &&str| wanted.iter().any(|(name, _)| name == table);
-    ["tasks", "strands", "edges"].into_iter().find(is_wanted)
+/// The first of the tables in `read` that lacks rows of folded tasks.
+pub(crate) fn table_of_tasks(read: &ReadColumns) -> Option<&'static str> {
+    let is_read = |table: &&str| read.iter().any(|(name, _)| name == table);
+    ["tasks", "strands", "edges"].into_iter().find(is_read)
 }
 
 /// All columns of all tables.
-fn everything() -> Wanted {
+fn all_columns() -> ReadColumns {
     let columns = |table: &'static Table| {
         let columns = table.columns.iter();
         columns.map(|column| (table.name.into(), column.name.into()))
@@ -199,7 +204,7 @@ fn everything() -> Wanted {
     TABLES.iter().flat_map(columns).collect()
 }
 
-/// `log2(x)`, which SQLite's bundled build leaves out: of a number above 0; NULL of anything else.
+/// Adds `log2(x)`, which SQLite's bundled build lacks. It is NULL unless `x` is a number above 0.
 fn with_functions(connection: Connection) -> Result<Database, Error> {
     let flags = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     connection.create_scalar_function("log2", 1, flags, |context| {
@@ -213,7 +218,8 @@ fn with_functions(connection: Connection) -> Result<Database, Error> {
     Ok(Database { connection })
 }
 
-/// Reading tables, calling functions, recursion: nothing that changes a file, this process or the database.
+/// Allows reading tables, calling functions and recursion, and nothing that changes a file, this
+/// process or the database.
 fn allowed(context: &AuthContext<'_>) -> Authorization {
     match context.action {
         AuthAction::Select | AuthAction::Read { .. } | AuthAction::Recursive => {
@@ -228,7 +234,7 @@ fn allowed(context: &AuthContext<'_>) -> Authorization {
     }
 }
 
-/// Inserts the rows of a run with the given columns.
+/// Inserts the rows of a run, with values in the given columns.
 pub(crate) fn insert(
     connection: &mut Connection,
     table: &Table,

@@ -1,23 +1,24 @@
-//! What can go wrong.
+//! The error type of this crate.
 
 use std::io;
 
-/// Why a query gave no answer.
+/// The reason why a query could not be answered.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// SQLite refused it: syntax, no such table or column, something that is not allowed.
+    /// SQLite rejected the query: a syntax error, an unknown table or column, or a forbidden action.
     #[error("{0}")]
     Sql(String),
-    /// There is no ready query of that name.
-    #[error("there is no query `{0}`; `workspan sql --list` lists them")]
+    /// There is no ready-made query with that name.
+    #[error("there is no query `{0}`; `workspan sql --list` lists all queries")]
     NoSuchQuery(String),
-    /// A database file that is not one of ours.
+    /// The database file cannot be used.
     #[error("{0}")]
     File(String),
     /// A measure failed.
     #[error(transparent)]
     Measure(#[from] workspan_analysis::Error),
-    /// The answer could not be written. What was wrong is the source, so that whoever asked can tell a reader that has left from a full disk.
+    /// The answer could not be written. The source says why, so that callers can tell a closed pipe
+    /// from a full disk.
     #[error("the answer could not be written")]
     Write(#[from] io::Error),
 }
@@ -30,14 +31,14 @@ impl From<rusqlite::Error> for Error {
                 format!("{msg} (at character {})", offset + 1)
             }
             rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
-            rusqlite::Error::MultipleStatement => "one statement at a time, please".into(),
+            rusqlite::Error::MultipleStatement => "expected a single statement".into(),
             other => other.to_string(),
         };
         let refused = text.contains("not authorized") || text.contains("prohibited");
         Error::Sql(if refused {
             format!("{text}: a query may only read the tables of `workspan sql --schema`")
         } else if text.contains("no such table") || text.contains("no such column") {
-            format!("{text}; `workspan sql --schema` says what there is")
+            format!("{text}; `workspan sql --schema` lists tables and columns")
         } else {
             text
         })

@@ -1,4 +1,4 @@
-//! A database file of several runs.
+//! Appends runs to a database file.
 
 use std::fs::OpenOptions;
 use std::io::Read;
@@ -12,21 +12,21 @@ use crate::error::Error;
 use crate::run::Run;
 use crate::schema::{TABLES, schema};
 
-/// Says "this database is workspan's" in the file's header: `wspn`.
-const APPLICATION: i64 = 0x7773_706e;
+/// Marks a database as workspan's in the file's header: `wspn`.
+const APPLICATION_ID: i64 = 0x7773_706e;
 
-/// True for a file that SQLite wrote.
+/// True if the file at `path` is an SQLite database.
 pub fn is_database(path: &Path) -> bool {
     let mut magic = [0; 16];
     let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic));
     read.is_ok() && &magic == b"SQLite format 3\0"
 }
 
-/// Appends runs to the database at `path`, which is made when it is not there. `make` is given each run's number. Returns the
-/// numbers given. When something fails the file is as it was.
+/// Appends `runs` runs to the database at `path`, which is created if it does not exist. `make`
+/// makes the run with the given index and number. Returns the runs' numbers.
 ///
 /// # Errors
-/// The file is there and is no database of workspan's, or can't be written; or `make` fails.
+/// The file exists but is not a database of workspan's, or it cannot be written, or `make` fails.
 pub fn append<E: From<Error>>(
     path: &Path,
     runs: usize,
@@ -39,7 +39,7 @@ pub fn append<E: From<Error>>(
         let run = make(i, number)?;
         for table in TABLES {
             let columns: Vec<usize> = (0..table.columns.len()).collect();
-            insert(&mut connection, table, &columns, &run).map_err(|e| unwritten(path, e))?;
+            insert(&mut connection, table, &columns, &run).map_err(|e| write_error(path, e))?;
         }
         numbers.push(number);
     }
@@ -50,14 +50,14 @@ pub fn append<E: From<Error>>(
                 table.name
             );
             let made = connection.execute_batch(&sql).map_err(Error::from);
-            made.map_err(|e| unwritten(path, e))?;
+            made.map_err(|e| write_error(path, e))?;
         }
     }
     Ok(numbers)
 }
 
-/// The error with the file's name.
-fn unwritten(path: &Path, error: Error) -> Error {
+/// A failure to write the database, with the file's name.
+fn write_error(path: &Path, error: Error) -> Error {
     let what = match error {
         Error::Sql(what) if what.contains("has no column named") => {
             "was made by an older workspan, whose tables have fewer columns; choose another name"
@@ -69,7 +69,7 @@ fn unwritten(path: &Path, error: Error) -> Error {
     Error::File(format!("{}: {what}", path.display()))
 }
 
-/// A new file that only its user may read: what is in a trace is in the database.
+/// Creates a file that only its user may read, because the database has the contents of a trace.
 fn make_private(path: &Path) -> Result<(), Error> {
     let opened = OpenOptions::new()
         .write(true)
@@ -79,30 +79,30 @@ fn make_private(path: &Path) -> Result<(), Error> {
         .open(path);
     opened
         .map(drop)
-        .map_err(|e| Error::File(format!("{}: can't be written ({e})", path.display())))
+        .map_err(|e| Error::File(format!("{}: cannot be written ({e})", path.display())))
 }
 
 fn open(path: &Path) -> Result<Connection, Error> {
     let fail = |what: &str| Error::File(format!("{}: {what}", path.display()));
-    let there = path.metadata().map(|m| m.len()).unwrap_or(0) > 0;
-    if there && !is_database(path) {
-        return Err(fail("exists and is no database; choose another name"));
+    let exists = path.metadata().map(|m| m.len()).unwrap_or(0) > 0;
+    if exists && !is_database(path) {
+        return Err(fail("exists and is not a database; choose another name"));
     }
     make_private(path)?;
     let connection = Connection::open(path).map_err(|e| fail(&e.to_string()))?;
-    // What is lost by a crash is recorded elsewhere.
+    // A crash loses nothing: the traces are still there.
     connection.execute_batch("PRAGMA synchronous = OFF;")?;
-    if there {
+    if exists {
         let id: i64 = connection.query_row("PRAGMA application_id", [], |row| row.get(0))?;
-        if id != APPLICATION {
+        if id != APPLICATION_ID {
             return Err(fail(
-                "is a database, but none that workspan made; choose another name",
+                "is a database that workspan did not create; choose another name",
             ));
         }
     } else {
-        let made = format!("{}PRAGMA application_id = {APPLICATION};", schema());
+        let made = format!("{}PRAGMA application_id = {APPLICATION_ID};", schema());
         let made = connection.execute_batch(&made).map_err(Error::from);
-        made.map_err(|e| unwritten(path, e))?;
+        made.map_err(|e| write_error(path, e))?;
     }
     Ok(connection)
 }

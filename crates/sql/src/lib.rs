@@ -1,8 +1,9 @@
-//! Runs as SQL tables: one table of columns ([`schema::TABLES`]) makes the `CREATE TABLE` statements, what is loaded and the
-//! documentation, so they can't differ.
+//! Makes runs available as SQL tables. One list of columns ([`schema::TABLES`]) generates the
+//! `CREATE TABLE` statements, the loading code and the documentation, so they cannot disagree.
 //!
-//! A query runs on a database in memory that holds only the columns it reads (SQLite's authorizer tells which), and may do
-//! nothing but read: whatever the query says, no file is touched. A crate of its own because SQLite is compiled with it.
+//! A query runs on a database in memory that holds only the columns it reads. It may do nothing but
+//! read: whatever the query says, it touches no file. This is a crate of its own because it
+//! compiles SQLite.
 
 mod cell;
 mod database;
@@ -14,7 +15,7 @@ mod run;
 pub mod schema;
 mod tables;
 
-pub use database::{Database, Wanted};
+pub use database::{Database, ReadColumns};
 pub use error::Error;
 pub use file::{append, is_database};
 pub use print::{Format, Limits};

@@ -1,4 +1,4 @@
-//! Rows as a table, CSV or JSON.
+//! Writes rows as a table, CSV or JSON.
 
 use std::io::Write;
 
@@ -11,21 +11,21 @@ use crate::error::Error;
 /// How rows are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
-    /// Columns for people.
+    /// Aligned columns, for people.
     #[default]
     Table,
-    /// RFC 4180, with a heading.
+    /// RFC 4180, with a header line.
     Csv,
-    /// A list of objects.
+    /// An array of objects.
     Json,
 }
 
 /// How much of a table is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Most rows of a [`Format::Table`]; the others have no limit.
+    /// Maximum number of rows of a [`Format::Table`]; other formats have no limit.
     pub rows: usize,
-    /// Most characters of a cell there.
+    /// Maximum number of characters of a cell of a [`Format::Table`].
     pub cell: usize,
 }
 
@@ -117,7 +117,7 @@ fn json_of(value: ValueRef<'_>) -> Json {
     }
 }
 
-/// A cell's text and whether it is a number. What could steer a terminal is escaped.
+/// A cell's text, and whether it is a number. Characters that could control a terminal are escaped.
 fn shown(value: ValueRef<'_>, most: usize) -> (String, bool) {
     match value {
         ValueRef::Real(v) if v.fract() != 0.0 && v.abs() < 1e15 => (format!("{v:.3}"), true),
@@ -134,7 +134,7 @@ fn shown(value: ValueRef<'_>, most: usize) -> (String, bool) {
                 }
             }
             if text.chars().count() > most {
-                // Of a path the end says more.
+                // The end of a path says more than its start.
                 let skip = text.chars().count() - most.saturating_sub(3);
                 text = format!("...{}", text.chars().skip(skip).collect::<String>());
             }

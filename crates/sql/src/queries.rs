@@ -1,8 +1,8 @@
-//! Ready queries: what the papers of this field ask a trace.
+//! Ready-made queries: the questions that papers of this field ask about a run.
 
 use crate::error::Error;
 
-/// A ready query.
+/// A ready-made query.
 #[derive(Debug, Clone, Copy)]
 pub struct Query {
     /// Its name, for `--query`.
@@ -13,7 +13,7 @@ pub struct Query {
     pub sql: &'static str,
 }
 
-/// All of them.
+/// All ready-made queries.
 pub const QUERIES: &[Query] = &[
     Query {
         name: "breakdown",
@@ -68,19 +68,19 @@ FROM t GROUP BY label ORDER BY stretch DESC",
     },
     Query {
         name: "delay-edges",
-        about: "Which kind of edge did delayed strands wait behind? (Delay Spotter)",
+        about: "Which kind of edge made delayed strands ready? (Delay Spotter)",
         sql: "SELECT run, edge, delay FROM delays WHERE delay > 0 ORDER BY run, delay DESC",
     },
     Query {
         name: "ready-times",
-        about: "How long did strands stand ready, by edge and site? (DAGViz: delay distributions)",
+        about: "How long were strands ready before they started, by edge and site? (DAGViz: delay distributions)",
         sql: "SELECT s.run, p.label AS site, s.ready_edge AS edge, count(*) AS strands, sum(s.waited) AS waited, max(s.waited) AS longest
 FROM strands s JOIN sites p ON p.run = s.run AND p.site = s.site
 WHERE s.waited > 0 GROUP BY s.run, s.site, s.ready_edge ORDER BY s.run, waited DESC",
     },
     Query {
         name: "slow-thieves",
-        about: "The strands that stood ready longest before another thread took them (DAGViz: slow steals)",
+        about: "Which strands were ready longest before they started? (DAGViz: slow steals)",
         sql: "SELECT s.run, s.strand, p.label AS site, s.ready_edge AS edge, s.thread, s.ready, s.waited
 FROM strands s JOIN sites p ON p.run = s.run AND p.site = s.site
 WHERE s.waited > 0 ORDER BY s.waited DESC LIMIT 50",
@@ -100,7 +100,7 @@ FROM tasks t JOIN sites p ON p.run = t.run AND p.site = t.site GROUP BY t.run, t
     },
     Query {
         name: "spawn-loops",
-        about: "Which tasks create most others? (thesis 2017: one task holding all)",
+        about: "Which tasks create the most other tasks? (thesis 2017: one task holding all)",
         sql: "SELECT t.run, t.task, p.label AS site, t.children, t.time FROM tasks t
 JOIN sites p ON p.run = t.run AND p.site = t.site WHERE t.children > 0 ORDER BY t.children DESC LIMIT 50",
     },
@@ -113,13 +113,13 @@ FROM threads t JOIN runs r ON r.run = t.run ORDER BY t.run, t.thread",
     },
     Query {
         name: "steal-matrix",
-        about: "Who stole from whom, how often? (WoolPlot, DAG Recorder)",
+        about: "Who stole from whom, and how often? (WoolPlot, DAG Recorder)",
         sql: "SELECT run, thief, victim, count(*) AS steals, sum(leap) AS leapfrogs
 FROM steals GROUP BY run, thief, victim ORDER BY run, thief, victim",
     },
     Query {
         name: "moves",
-        about: "Which edges crossed threads? Told from the strands, for runtimes that tell of no steals (DAG Recorder)",
+        about: "Which edges crossed threads? Computed from the strands, for runtimes that report no steals (DAG Recorder)",
         sql: "SELECT e.run, e.kind, a.thread AS from_thread, b.thread AS to_thread, count(*) AS edges
 FROM edges e JOIN strands a ON a.run = e.run AND a.strand = e.source JOIN strands b ON b.run = e.run AND b.strand = e.target
 WHERE a.thread <> b.thread GROUP BY e.run, e.kind, a.thread, b.thread ORDER BY edges DESC",
@@ -178,23 +178,23 @@ WHERE strand IS NOT NULL GROUP BY run, function, file, line ORDER BY samples DES
     },
     Query {
         name: "hot-critical-lines",
-        about: "The same on the critical path alone",
+        about: "Where was the CPU time on the critical path, by sampled line?",
         sql: "SELECT m.run, m.function, m.file, m.line, count(*) AS samples, sum(m.time) AS time FROM samples m
 JOIN strands s ON s.run = m.run AND s.strand = m.strand WHERE s.critical
 GROUP BY m.run, m.function, m.file, m.line ORDER BY samples DESC LIMIT 50",
     },
 ];
 
-/// The ready query of that name.
+/// The ready-made query with that name.
 ///
 /// # Errors
-/// There is none.
+/// There is no such query.
 pub fn named(name: &str) -> Result<&'static Query, Error> {
     let found = QUERIES.iter().find(|q| q.name == name);
     found.ok_or_else(|| Error::NoSuchQuery(name.to_owned()))
 }
 
-/// All of them with their questions, for people.
+/// The names of all ready-made queries with their questions, one per line.
 pub fn list() -> String {
     let widest = QUERIES.iter().map(|q| q.name.len()).max().unwrap_or(0);
     QUERIES

@@ -1,4 +1,4 @@
-//! A run, and what its tables need of it, made when it is asked for.
+//! A run to be loaded into tables. Sums that only some tables need are computed on first use.
 
 use std::cell::OnceCell;
 use std::collections::HashMap;
@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use workspan_analysis::{Options, Report, SiteRow, StrandFacts, report, strand_facts};
 use workspan_dag::{Dag, EdgeKind, NONE, StrandId, TaskId, TimeUnit};
 
-use crate::database::{Wanted, table_of_tasks};
+use crate::database::{ReadColumns, table_of_tasks};
 use crate::error::Error;
 
 /// A run to be loaded.
 pub struct Run {
     /// Its number in the `run` column.
     pub(crate) number: i64,
-    /// Its file, as people call it.
+    /// The name of its file, for people.
     pub(crate) file: String,
     pub(crate) dag: Dag,
     pub(crate) facts: StrandFacts,
@@ -28,19 +28,19 @@ pub struct Run {
     folded: OnceCell<FoldedTasks>,
 }
 
-/// Tasks that were folded, and so have no rows.
+/// Numbers of tasks that were folded and therefore have no rows.
 pub(crate) struct FoldedTasks {
-    /// By record, as [`workspan_dag::Folds::strands`].
+    /// By record, in the order of [`workspan_dag::Folds::strands`].
     strands: Vec<u64>,
-    /// By task.
+    /// By the task whose strands they are folded into.
     pub tasks: Vec<u64>,
 }
 
 /// Sums over the strands of every task.
 pub(crate) struct TaskSums {
-    /// Own weight.
+    /// Weight of the task's own strands.
     pub own: Vec<u64>,
-    /// With descendants.
+    /// Weight of the task's strands and those of all its descendants.
     pub work: Vec<u128>,
     pub strands: Vec<u32>,
     pub children: Vec<u32>,
@@ -58,16 +58,16 @@ pub(crate) struct ThreadSums {
     pub steals: u64,
 }
 
-/// Says so of the run with that number, file and number of folded tasks.
-pub(crate) fn rows_missing(number: i64, file: &str, table: &str, folded: u64) -> String {
+/// The note that `folded` tasks of a run have no rows in `table`.
+pub(crate) fn missing_rows_note(number: i64, file: &str, table: &str, folded: u64) -> String {
     format!(
-        "run {number} ({file}): {folded} of its tasks were folded and have no rows in `{table}`: the strand that stands for \
-         them has their time. The column `folded` of tasks and strands counts them; the tables runs and sites are of all tasks"
+        "run {number} ({file}): {folded} tasks are folded and have no rows in `{table}`; the strands that stand for them \
+         have their time. The column `folded` of tasks and strands counts them. The tables runs and sites include all tasks"
     )
 }
 
 impl Run {
-    /// Measures a run. `number` is what stands in the `run` column, `file` what people call it.
+    /// Measures a run. `number` is its value in the `run` column, `file` its name for people.
     ///
     /// # Errors
     /// A measure failed.
@@ -97,19 +97,19 @@ impl Run {
         })
     }
 
-    /// What a query that reads `wanted` has to be told: the rows of its tables are not all of the run. `None` where they are.
-    pub fn rows_missing(&self, wanted: &Wanted) -> Option<String> {
-        let table = table_of_tasks(wanted)?;
+    /// A note for a query that reads the columns in `read`, if its tables lack rows of folded tasks.
+    pub fn missing_rows_note(&self, read: &ReadColumns) -> Option<String> {
+        let table = table_of_tasks(read)?;
         let folded: u64 = self.dag.folded.sums().map(|(_, sums)| sums.tasks).sum();
-        (folded > 0).then(|| rows_missing(self.number, &self.file, table, folded))
+        (folded > 0).then(|| missing_rows_note(self.number, &self.file, table, folded))
     }
 
-    /// Ticks in whole nanoseconds.
+    /// Converts ticks to whole nanoseconds.
     pub(crate) fn ns(&self, ticks: u128) -> u128 {
         (ticks * 1_000_000_000 + self.rate / 2) / self.rate
     }
 
-    /// A moment, in ns after the run's beginning. Off-CPU times may begin before it.
+    /// A point in time, in nanoseconds after the beginning of the run. Off-CPU times may be negative.
     pub(crate) fn at(&self, t: u64) -> i64 {
         let ns = |ticks: u64| i64::try_from(self.ns(ticks.into())).unwrap_or(i64::MAX);
         if t >= self.begin {
@@ -139,7 +139,8 @@ impl Run {
                 strands: vec![0; tasks.len()],
                 children: vec![0; tasks.len()],
             };
-            // A task's first strand comes after its parent's, so backwards children are complete before their parents.
+            // A task's first strand comes after its parent's. So in reverse order, a task's sums are
+            // complete before they are added to its parent's.
             for s in (0..strands.len()).rev() {
                 let task = strands.task[s] as usize;
                 let weight = self.facts.weight.get(s);
@@ -181,7 +182,7 @@ impl Run {
         })
     }
 
-    /// The report's row of a place that is a spawn site.
+    /// The report's row for a place, if it is a spawn site.
     pub(crate) fn site(&self, place: usize) -> Option<&SiteRow> {
         let index = self.sites.get_or_init(|| {
             let rows = self.report.sites.iter().enumerate();
@@ -190,7 +191,7 @@ impl Run {
         index.get(&(place as u32)).map(|&i| &self.report.sites[i])
     }
 
-    /// Tasks folded into each task's strands.
+    /// Numbers of tasks folded into each task's strands, and into each folded strand.
     pub(crate) fn folded(&self) -> &FoldedTasks {
         self.folded.get_or_init(|| {
             let mut tasks = vec![0; self.dag.tasks.len()];
@@ -203,13 +204,13 @@ impl Run {
         })
     }
 
-    /// Tasks folded into a strand.
+    /// The number of tasks folded into a strand.
     pub(crate) fn folded_into(&self, strand: StrandId) -> u64 {
         let record = self.dag.folded.strands().binary_search(&strand);
         record.map_or(0, |record| self.folded().strands[record])
     }
 
-    /// All counters' values: (counter, index of its value).
+    /// All values of all counters: (counter, index of the value).
     pub(crate) fn counters(&self) -> &[(usize, usize)] {
         self.counters.get_or_init(|| {
             let counters = self.dag.counters.iter().enumerate();

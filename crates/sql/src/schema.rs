@@ -1,4 +1,5 @@
-//! The tables and their columns: what `CREATE TABLE`, loading and documentation are made from.
+//! The types that describe tables and columns. `CREATE TABLE` statements, loading and documentation
+//! are all generated from them.
 
 use std::fmt::Write;
 
@@ -15,7 +16,7 @@ pub struct Column {
     pub kind: &'static str,
     /// What it means.
     pub about: &'static str,
-    /// The value in a row of a run.
+    /// Computes the value in a row of a run.
     pub(crate) value: for<'a> fn(&'a Run, usize) -> Cell<'a>,
 }
 
@@ -23,23 +24,23 @@ pub struct Column {
 pub struct Table {
     /// Its name.
     pub name: &'static str,
-    /// What a row is.
+    /// What a row stands for.
     pub about: &'static str,
     /// Its columns.
     pub columns: &'static [Column],
-    /// Columns by which a database file finds rows fast, besides the run.
+    /// Columns that have an index in a database file, each together with the run.
     pub(crate) index: &'static [&'static str],
-    /// How many rows a run has.
+    /// Counts the rows of a run.
     pub(crate) rows: fn(&Run) -> usize,
 }
 
 impl Table {
-    /// The table of that name, in any case.
+    /// The table with that name, ignoring case.
     pub fn named(name: &str) -> Option<&'static Table> {
         TABLES.iter().find(|t| t.name.eq_ignore_ascii_case(name))
     }
 
-    /// Its `CREATE TABLE` statement, every column with its meaning as a comment.
+    /// The `CREATE TABLE` statement, with the meaning of each column as a comment.
     pub fn create(&self) -> String {
         let mut sql = format!("-- {}\nCREATE TABLE {} (\n", self.about, self.name);
         for (i, column) in self.columns.iter().enumerate() {
@@ -55,7 +56,7 @@ impl Table {
 /// All tables as SQL.
 pub fn schema() -> String {
     let mut sql = String::from(
-        "-- Times are whole nanoseconds; moments count from the run's beginning. An unknown value is NULL.\n",
+        "-- Times are whole nanoseconds; points in time count from the beginning of the run. An unknown value is NULL.\n",
     );
     for table in TABLES {
         sql.push('\n');

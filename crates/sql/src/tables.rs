@@ -1,4 +1,4 @@
-//! Every column of every table, with where its value comes from.
+//! Defines every column of every table: name, type, meaning, and how its value is computed.
 
 use workspan_dag::{EdgeKind, EndKind, OffWhy, Region, StartKind, TaskKind, ThreadEvent};
 
@@ -16,7 +16,7 @@ macro_rules! columns {
 pub static TABLES: &[Table] = &[
     Table {
         name: "runs",
-        about: "A row a run: the machine, and the measures of the whole.",
+        about: "One row per run: the machine, and the measures of the whole run.",
         index: &[],
         rows: |_| 1,
         columns: columns! {
@@ -27,113 +27,113 @@ pub static TABLES: &[Table] = &[
             "command" TEXT "The command line" |r, _| Cell::text(r.dag.meta.command.as_deref());
             "host" TEXT "The machine's name" |r, _| Cell::text(r.dag.meta.host.as_deref());
             "cpus" INTEGER "CPUs the process could use" |r, _| r.dag.meta.cpus.map_or(Cell::Null, |n| Cell::Int(n.into()));
-            "workers" INTEGER "W: most pool workers alive at one moment" |r, _| Cell::Int(r.report.breakdown.workers.into());
-            "threads" INTEGER "Threads seen" |r, _| Cell::Int(r.dag.meta.threads.into());
+            "workers" INTEGER "W: the largest number of pool workers alive at the same time" |r, _| Cell::Int(r.report.breakdown.workers.into());
+            "threads" INTEGER "Threads in the trace" |r, _| Cell::Int(r.dag.meta.threads.into());
             "elapsed" INTEGER "From the first start to the last end" |r, _| Cell::whole(r.ns(r.report.breakdown.elapsed().into()));
-            "work" INTEGER "T1: all strands together" |r, _| Cell::whole(r.ns(r.report.work_span.work));
+            "work" INTEGER "T1: the time of all strands together" |r, _| Cell::whole(r.ns(r.report.work_span.work));
             "span" INTEGER "The heaviest path" |r, _| Cell::whole(r.ns(r.report.work_span.span));
-            "burden" INTEGER "What a steal costs" |r, _| Cell::whole(r.ns(r.report.work_span.burden.into()));
-            "burdened_span" INTEGER "The heaviest path when every edge a thief can take costs the burden" |r, _| Cell::whole(r.ns(r.report.work_span.burdened_span));
+            "burden" INTEGER "The cost of a steal" |r, _| Cell::whole(r.ns(r.report.work_span.burden.into()));
+            "burdened_span" INTEGER "The heaviest path if every edge that a thief can take costs the burden" |r, _| Cell::whole(r.ns(r.report.work_span.burdened_span));
             "parallelism" REAL "work / span" |r, _| Cell::Real(r.report.work_span.parallelism());
             "burdened_parallelism" REAL "work / burdened span" |r, _| Cell::Real(r.report.work_span.burdened_parallelism());
             "tasks" INTEGER "Tasks" |r, _| Cell::whole(r.report.work_span.tasks.into());
             "spawns" INTEGER "Deferred creates" |r, _| Cell::whole(r.report.work_span.spawns.into());
             "syncs" INTEGER "Waits" |r, _| Cell::whole(r.report.work_span.syncs.into());
-            "steals" INTEGER "Strands started by another worker than the one that made them ready" |r, _| Cell::whole(r.report.work_span.steals.into());
+            "steals" INTEGER "Strands that another worker started than the one that made them ready" |r, _| Cell::whole(r.report.work_span.steals.into());
             "average_strand" REAL "Average maximal strand" |r, _| Cell::Real(ns_real(r, r.report.work_span.average_maximal_strand()));
-            "working" INTEGER "Worker time at work; this and the next six add up to workers x elapsed" |r, _| Cell::whole(r.ns(r.report.breakdown.work));
-            "delay" INTEGER "Worker time free while strands were ready" |r, _| Cell::whole(r.ns(r.report.breakdown.delay));
-            "no_work_sched" INTEGER "Worker time free with nothing ready, because the ready path waited for the scheduler" |r, _| Cell::whole(r.ns(r.report.breakdown.no_work_sched));
-            "no_work_app" INTEGER "Worker time free with nothing ready, because the program offered nothing" |r, _| Cell::whole(r.ns(r.report.breakdown.no_work_app));
-            "descheduled" INTEGER "Worker time preempted inside strands" |r, _| Cell::whole(r.ns(r.report.breakdown.descheduled));
-            "blocked" INTEGER "Worker time blocked inside strands" |r, _| Cell::whole(r.ns(r.report.breakdown.blocked));
-            "recording" INTEGER "Worker time of the recorder's probes" |r, _| Cell::whole(r.ns(r.report.breakdown.recording));
-            "oversubscribed" INTEGER "Strand time beyond the workers" |r, _| Cell::whole(r.ns(r.report.breakdown.oversubscribed));
-            "path_work" INTEGER "Of elapsed: a strand of the ready path ran" |r, _| Cell::whole(r.ns(r.report.breakdown.ready_path.work.into()));
-            "path_busy_delay" INTEGER "Of elapsed: the ready path waited, no worker was free" |r, _| Cell::whole(r.ns(r.report.breakdown.ready_path.busy_delay.into()));
-            "path_scheduler_delay" INTEGER "Of elapsed: the ready path waited, some worker was free" |r, _| Cell::whole(r.ns(r.report.breakdown.ready_path.scheduler_delay.into()));
+            "working" INTEGER "Worker time spent on work; this column and the next six add up to workers x elapsed" |r, _| Cell::whole(r.ns(r.report.breakdown.work));
+            "delay" INTEGER "Worker time in which the worker was free while a strand was ready" |r, _| Cell::whole(r.ns(r.report.breakdown.delay));
+            "no_work_sched" INTEGER "Worker time without work because the ready path waited for the scheduler" |r, _| Cell::whole(r.ns(r.report.breakdown.no_work_sched));
+            "no_work_app" INTEGER "Worker time without work because the program offered none" |r, _| Cell::whole(r.ns(r.report.breakdown.no_work_app));
+            "descheduled" INTEGER "Worker time in which strands were preempted" |r, _| Cell::whole(r.ns(r.report.breakdown.descheduled));
+            "blocked" INTEGER "Worker time in which strands were blocked" |r, _| Cell::whole(r.ns(r.report.breakdown.blocked));
+            "recording" INTEGER "Worker time that the recorder's probes took" |r, _| Cell::whole(r.ns(r.report.breakdown.recording));
+            "oversubscribed" INTEGER "Strand time in excess of the number of workers" |r, _| Cell::whole(r.ns(r.report.breakdown.oversubscribed));
+            "path_work" INTEGER "Part of elapsed in which a strand of the ready path ran" |r, _| Cell::whole(r.ns(r.report.breakdown.ready_path.work.into()));
+            "path_busy_delay" INTEGER "Part of elapsed in which the ready path waited and no worker was free" |r, _| Cell::whole(r.ns(r.report.breakdown.ready_path.busy_delay.into()));
+            "path_scheduler_delay" INTEGER "Part of elapsed in which the ready path waited although a worker was free" |r, _| Cell::whole(r.ns(r.report.breakdown.ready_path.scheduler_delay.into()));
         },
     },
     Table {
         name: "delays",
-        about: "A row a run and kind of edge: the delay by what made the delayed strands ready.",
+        about: "One row per run and edge kind: delay, by the kind of edge that made the strand ready.",
         index: &[],
         rows: |_| EDGES.len(),
         columns: columns! {
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
             "edge" TEXT "create, create_continuation, wait_continuation, yield_continuation, end, depend or signal" |_, i| Cell::Text(EDGES[i]);
-            "delay" INTEGER "Worker time" |r, i| Cell::whole(r.ns(r.report.breakdown.delay_by_edge[i]));
+            "delay" INTEGER "Worker time in which the worker was free while such a strand was ready" |r, i| Cell::whole(r.ns(r.report.breakdown.delay_by_edge[i]));
         },
     },
     Table {
         name: "threads",
-        about: "A row a thread.",
+        about: "One row per thread.",
         index: &[],
         rows: |r| r.threads().len(),
         columns: columns! {
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
             "thread" INTEGER "Its number" |_, i| Cell::whole(i as u128);
-            "worker" INTEGER "1 for a thread of a pool" |r, i| Cell::flag(r.dag.is_worker(i as u32));
+            "worker" INTEGER "1 if it belongs to a pool" |r, i| Cell::flag(r.dag.is_worker(i as u32));
             "strands" INTEGER "Strands it ran" |r, i| Cell::whole(r.threads()[i].strands.into());
-            "work" INTEGER "Their weight" |r, i| Cell::whole(r.ns(r.threads()[i].work));
-            "descheduled" INTEGER "Preempted inside them" |r, i| Cell::whole(r.ns(r.threads()[i].descheduled));
-            "blocked" INTEGER "Blocked inside them" |r, i| Cell::whole(r.ns(r.threads()[i].blocked));
+            "work" INTEGER "Weight of these strands" |r, i| Cell::whole(r.ns(r.threads()[i].work));
+            "descheduled" INTEGER "Time preempted inside these strands" |r, i| Cell::whole(r.ns(r.threads()[i].descheduled));
+            "blocked" INTEGER "Time blocked inside these strands" |r, i| Cell::whole(r.ns(r.threads()[i].blocked));
             "first_start" INTEGER "When its first strand started" |r, i| r.threads()[i].first.map_or(Cell::Null, |t| Cell::Int(r.at(t)));
             "last_end" INTEGER "When its last strand ended" |r, i| r.threads()[i].first.map_or(Cell::Null, |_| Cell::Int(r.at(r.threads()[i].last)));
-            "steals" INTEGER "Steals the runtime told of, as thief" |r, i| Cell::whole(r.threads()[i].steals.into());
+            "steals" INTEGER "Steals by this thread, as reported by the runtime" |r, i| Cell::whole(r.threads()[i].steals.into());
         },
     },
     Table {
         name: "sites",
-        about: "A row a position in the program: spawn sites (those have tasks), and where strands start and end.",
+        about: "One row per position in the program: spawn sites (which have tasks), and positions where strands start or end.",
         index: &["site"],
         rows: |r| r.dag.places.len(),
         columns: columns! {
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
-            "site" INTEGER "Its number in the run; 0 is the root's" |_, i| Cell::whole(i as u128);
-            "label" TEXT "What people are shown" |r, i| Cell::Text(&r.dag.places[i].label);
+            "site" INTEGER "Its number in the run; 0 is the root" |_, i| Cell::whole(i as u128);
+            "label" TEXT "The position as reports show it" |r, i| Cell::Text(&r.dag.places[i].label);
             "file" TEXT "Source file" |r, i| Cell::text(r.dag.places[i].file.as_deref());
             "line" INTEGER "Line" |r, i| r.dag.places[i].line.map_or(Cell::Null, |n| Cell::Int(n.into()));
-            "function" TEXT "Function around it" |r, i| Cell::text(r.dag.places[i].function.as_deref());
-            "primitive" TEXT "The primitive called there, as join or taskwait" |r, i| Cell::text(r.dag.places[i].primitive.as_deref());
+            "function" TEXT "The function that contains it" |r, i| Cell::text(r.dag.places[i].function.as_deref());
+            "primitive" TEXT "The primitive called there, such as join or taskwait" |r, i| Cell::text(r.dag.places[i].primitive.as_deref());
             "source" TEXT "The source line" |r, i| Cell::text(r.dag.places[i].source.as_deref());
             "tasks" INTEGER "Tasks created there" |r, i| r.site(i).map_or(Cell::Int(0), |s| Cell::whole(s.count.into()));
-            "work" INTEGER "Work of its outermost tasks with all their descendants" |r, i| r.site(i).map_or(Cell::Null, |s| Cell::whole(r.ns(s.work)));
+            "work" INTEGER "Work of its outermost tasks and all their descendants" |r, i| r.site(i).map_or(Cell::Null, |s| Cell::whole(r.ns(s.work)));
             "own_work" INTEGER "Work of its tasks' own strands" |r, i| r.site(i).map_or(Cell::Null, |s| Cell::whole(r.ns(s.blocks.iter().map(|b| b.work).sum())));
-            "span" INTEGER "Sum of the heaviest paths inside its outermost tasks" |r, i| r.site(i).map_or(Cell::Null, |s| Cell::whole(r.ns(s.span)));
+            "span" INTEGER "Sum of the heaviest paths of its outermost tasks" |r, i| r.site(i).map_or(Cell::Null, |s| Cell::whole(r.ns(s.span)));
             "parallelism" REAL "work / span" |r, i| r.site(i).map_or(Cell::Null, |s| Cell::Real(s.parallelism()));
-            "critical_work" INTEGER "Its tasks' part of the critical path" |r, i| r.site(i).map_or(Cell::Null, |s| Cell::whole(r.ns(s.critical_work)));
-            "critical_percent" REAL "The same in percent of the span" |r, i| r.site(i).map_or(Cell::Null, |s| Cell::Real(s.critical_percent));
+            "critical_work" INTEGER "Work of its tasks on the critical path" |r, i| r.site(i).map_or(Cell::Null, |s| Cell::whole(r.ns(s.critical_work)));
+            "critical_percent" REAL "critical_work in percent of the span" |r, i| r.site(i).map_or(Cell::Null, |s| Cell::Real(s.critical_percent));
         },
     },
     Table {
         name: "tasks",
-        about: "A row a task.",
+        about: "One row per task.",
         index: &["task", "site"],
         rows: |r| r.dag.tasks.len(),
         columns: columns! {
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
             "task" INTEGER "Its index" |_, i| Cell::whole(i as u128);
-            "number" INTEGER "Its number as the report shows it" |r, i| Cell::whole(r.dag.tasks.number(i as u32).into());
+            "number" INTEGER "Its number in the report" |r, i| Cell::whole(r.dag.tasks.number(i as u32).into());
             "parent" INTEGER "Index of its parent; NULL for a root" |r, i| Cell::id(r.dag.tasks.parent[i]);
             "kind" TEXT "root, deferred, inline or detached" |r, i| Cell::Text(task_kind(r.dag.tasks.kind[i]));
             "site" INTEGER "Spawn site" |r, i| Cell::id(r.dag.tasks.site[i]);
-            "level" INTEGER "Creates from the root" |r, i| Cell::Int(r.dag.tasks.level[i].into());
-            "creator" INTEGER "The strand at whose end it was created" |r, i| Cell::id(r.dag.tasks.creator[i]);
+            "level" INTEGER "Number of creates from the root" |r, i| Cell::Int(r.dag.tasks.level[i].into());
+            "creator" INTEGER "The strand that ended by creating it" |r, i| Cell::id(r.dag.tasks.creator[i]);
             "scope" INTEGER "Number of the scope it was created into" |r, i| r.dag.scopes.get(r.dag.tasks.scope[i] as usize).map_or(Cell::Null, |s| Cell::whole(s.number.into()));
             "thread" INTEGER "The thread it started on" |r, i| Cell::id(r.dag.strands.thread[r.dag.tasks.first[i] as usize]);
-            "start" INTEGER "When it started" |r, i| Cell::Int(r.at(r.dag.strands.start[r.dag.tasks.first[i] as usize]));
-            "end" INTEGER "When it ended" |r, i| Cell::Int(r.at(r.dag.strands.end[r.dag.tasks.last[i] as usize]));
+            "start" INTEGER "Start of its first strand" |r, i| Cell::Int(r.at(r.dag.strands.start[r.dag.tasks.first[i] as usize]));
+            "end" INTEGER "End of its last strand" |r, i| Cell::Int(r.at(r.dag.strands.end[r.dag.tasks.last[i] as usize]));
             "time" INTEGER "Weight of its own strands" |r, i| Cell::whole(r.ns(r.tasks().own[i].into()));
-            "work" INTEGER "The same with its descendants'" |r, i| Cell::whole(r.ns(r.tasks().work[i]));
-            "strands" INTEGER "Its strands" |r, i| Cell::Int(r.tasks().strands[i].into());
-            "children" INTEGER "Tasks it created" |r, i| Cell::Int(r.tasks().children[i].into());
-            "folded" INTEGER "Tasks folded into its strands, which have no rows: all tasks are count(*) + sum(folded)" |r, i| Cell::whole(r.folded().tasks[i].into());
+            "work" INTEGER "time, plus that of all its descendants" |r, i| Cell::whole(r.ns(r.tasks().work[i]));
+            "strands" INTEGER "Number of its strands" |r, i| Cell::Int(r.tasks().strands[i].into());
+            "children" INTEGER "Number of tasks it created" |r, i| Cell::Int(r.tasks().children[i].into());
+            "folded" INTEGER "Tasks folded into its strands. They have no rows: count(*) + sum(folded) is the number of all tasks" |r, i| Cell::whole(r.folded().tasks[i].into());
         },
     },
     Table {
         name: "strands",
-        about: "A row a strand: a stretch of one task on one thread without a task-parallel primitive.",
+        about: "One row per strand: a stretch of one task on one thread without a task-parallel primitive.",
         index: &["strand", "task"],
         rows: |r| r.dag.strands.len(),
         columns: columns! {
@@ -145,116 +145,116 @@ pub static TABLES: &[Table] = &[
             "thread" INTEGER "The thread it ran on" |r, i| Cell::id(r.dag.strands.thread[i]);
             "start" INTEGER "When it started" |r, i| Cell::Int(r.at(r.dag.strands.start[i]));
             "end" INTEGER "When it ended" |r, i| Cell::Int(r.at(r.dag.strands.end[i]));
-            "time" INTEGER "Its weight: end - start without what follows" |r, i| Cell::whole(r.ns(r.facts.weight.get(i).into()));
-            "descheduled" INTEGER "Preempted" |r, i| Cell::whole(r.ns(r.facts.descheduled.get(i).into()));
-            "blocked" INTEGER "Blocked" |r, i| Cell::whole(r.ns(r.facts.blocked.get(i).into()));
-            "recording" INTEGER "The recorder's probes" |r, i| Cell::whole(r.ns(r.facts.recording.get(i).into()));
-            "ready" INTEGER "When it was ready: its start, unless it had to stand by" |r, i| Cell::Int(r.at(r.facts.stood.of(&r.dag, i as u32).map_or(r.dag.strands.start[i], |(t, _)| t)));
+            "time" INTEGER "Its weight: end - start, less the next three columns" |r, i| Cell::whole(r.ns(r.facts.weight.get(i).into()));
+            "descheduled" INTEGER "Time preempted" |r, i| Cell::whole(r.ns(r.facts.descheduled.get(i).into()));
+            "blocked" INTEGER "Time blocked" |r, i| Cell::whole(r.ns(r.facts.blocked.get(i).into()));
+            "recording" INTEGER "Time that the recorder's probes took" |r, i| Cell::whole(r.ns(r.facts.recording.get(i).into()));
+            "ready" INTEGER "When it became ready; equal to start if it did not have to wait" |r, i| Cell::Int(r.at(r.facts.stood.of(&r.dag, i as u32).map_or(r.dag.strands.start[i], |(t, _)| t)));
             "waited" INTEGER "start - ready" |r, i| Cell::whole(r.facts.stood.of(&r.dag, i as u32).map_or(0, |(t, _)| r.ns(u128::from(r.dag.strands.start[i] - t))));
-            "ready_edge" TEXT "The edge that made it ready, where it had to stand by" |r, i| Cell::text(r.facts.stood.of(&r.dag, i as u32).map(|(_, kind)| EDGES[kind as usize]));
-            "critical" INTEGER "1 on the critical path" |r, i| Cell::flag(r.facts.critical.has(i as u32));
-            "previous" INTEGER "The strand of its task before it" |r, i| Cell::id(r.dag.strands.prev[i]);
-            "start_kind" TEXT "begin, create, wait, yield or signal: what it follows" |r, i| Cell::Text(start_kind(r.dag.strands.start_kind[i]));
-            "end_kind" TEXT "create, wait, yield, signal or end: what ended it" |r, i| Cell::Text(end_kind(r.dag.strands.end_kind[i]));
-            "from_site" INTEGER "Where it started" |r, i| Cell::id(r.dag.starts_at(i as u32));
-            "to_site" INTEGER "Where it ended" |r, i| Cell::id(r.dag.strands.to[i]);
-            "folded" INTEGER "Tasks folded into it, which have no rows; 0 for a strand as it was recorded" |r, i| Cell::whole(r.folded_into(i as u32).into());
+            "ready_edge" TEXT "The kind of edge that made it ready; NULL if it did not have to wait" |r, i| Cell::text(r.facts.stood.of(&r.dag, i as u32).map(|(_, kind)| EDGES[kind as usize]));
+            "critical" INTEGER "1 if it is on the critical path" |r, i| Cell::flag(r.facts.critical.has(i as u32));
+            "previous" INTEGER "The previous strand of its task" |r, i| Cell::id(r.dag.strands.prev[i]);
+            "start_kind" TEXT "What precedes it: begin, create, wait, yield or signal" |r, i| Cell::Text(start_kind(r.dag.strands.start_kind[i]));
+            "end_kind" TEXT "What ended it: create, wait, yield, signal or end" |r, i| Cell::Text(end_kind(r.dag.strands.end_kind[i]));
+            "from_site" INTEGER "Position where it started" |r, i| Cell::id(r.dag.starts_at(i as u32));
+            "to_site" INTEGER "Position where it ended" |r, i| Cell::id(r.dag.strands.to[i]);
+            "folded" INTEGER "Number of tasks folded into it, which have no rows; 0 for an ordinary strand" |r, i| Cell::whole(r.folded_into(i as u32).into());
         },
     },
     Table {
         name: "edges",
-        about: "A row an edge between strands.",
+        about: "One row per edge between strands.",
         index: &["target"],
         rows: |r| r.edges().len(),
         columns: columns! {
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
-            "source" INTEGER "The strand before" |r, i| Cell::id(r.edges()[i].0);
-            "target" INTEGER "The strand after" |r, i| Cell::id(r.edges()[i].1);
+            "source" INTEGER "The strand that must end first" |r, i| Cell::id(r.edges()[i].0);
+            "target" INTEGER "The strand that waits for it" |r, i| Cell::id(r.edges()[i].1);
             "kind" TEXT "create, create_continuation, wait_continuation, yield_continuation, end, depend or signal" |r, i| Cell::Text(EDGES[r.edges()[i].2 as usize]);
         },
     },
     Table {
         name: "steals",
-        about: "A row a steal the runtime told of.",
+        about: "One row per steal that the runtime reported.",
         index: &[],
         rows: |r| r.dag.steals.len(),
         columns: columns! {
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
-            "t" INTEGER "When" |r, i| Cell::Int(r.at(r.dag.steals[i].t));
-            "thief" INTEGER "The thread that took it" |r, i| Cell::id(r.dag.steals[i].thief);
-            "victim" INTEGER "From whom" |r, i| Cell::id(r.dag.steals[i].victim);
-            "task" INTEGER "What" |r, i| Cell::id(r.dag.steals[i].task);
-            "leap" INTEGER "1 when taken while waiting for a stolen child" |r, i| Cell::flag(r.dag.steals[i].leap);
+            "t" INTEGER "Time of the steal" |r, i| Cell::Int(r.at(r.dag.steals[i].t));
+            "thief" INTEGER "The thread that took the task" |r, i| Cell::id(r.dag.steals[i].thief);
+            "victim" INTEGER "The thread it was taken from" |r, i| Cell::id(r.dag.steals[i].victim);
+            "task" INTEGER "The task that was taken" |r, i| Cell::id(r.dag.steals[i].task);
+            "leap" INTEGER "1 if the thief took it while waiting for a stolen child" |r, i| Cell::flag(r.dag.steals[i].leap);
         },
     },
     Table {
         name: "events",
-        about: "A row an event of the scheduler, or a sample of a thread's load or queue.",
+        about: "One row per scheduler event, or sample of a thread's load or queue.",
         index: &[],
         rows: |r| r.dag.thread_events.len(),
         columns: columns! {
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
-            "t" INTEGER "When" |r, i| Cell::Int(r.at(r.dag.thread_events[i].0));
-            "thread" INTEGER "Which thread" |r, i| Cell::id(r.dag.thread_events[i].1);
+            "t" INTEGER "Time of the event" |r, i| Cell::Int(r.at(r.dag.thread_events[i].0));
+            "thread" INTEGER "The thread" |r, i| Cell::id(r.dag.thread_events[i].1);
             "kind" TEXT "steal_failed, sleep, wake, cpu or queue" |r, i| Cell::Text(event_kind(&r.dag.thread_events[i].2));
-            "victim" INTEGER "Of a failed steal" |r, i| match r.dag.thread_events[i].2 { ThreadEvent::StealFailed(v) => Cell::id(v), _ => Cell::Null };
-            "value" REAL "Load from 0 to 1, or ready tasks in the thread's queue" |r, i| match r.dag.thread_events[i].2 { ThreadEvent::Cpu(load) => Cell::Real(load), ThreadEvent::Queue(n) => Cell::Real(n as f64), _ => Cell::Null };
+            "victim" INTEGER "The victim of a failed steal" |r, i| match r.dag.thread_events[i].2 { ThreadEvent::StealFailed(v) => Cell::id(v), _ => Cell::Null };
+            "value" REAL "cpu: load from 0 to 1; queue: number of ready tasks in the thread's queue" |r, i| match r.dag.thread_events[i].2 { ThreadEvent::Cpu(load) => Cell::Real(load), ThreadEvent::Queue(n) => Cell::Real(n as f64), _ => Cell::Null };
         },
     },
     Table {
         name: "offs",
-        about: "A row a time in which a thread was off the CPU.",
+        about: "One row per interval in which a thread was off the CPU.",
         index: &[],
         rows: |r| r.dag.offs.len(),
         columns: columns! {
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
-            "thread" INTEGER "Which thread" |r, i| Cell::id(r.dag.offs[i].thread);
-            "start" INTEGER "From when" |r, i| Cell::Int(r.at(r.dag.offs[i].start));
-            "end" INTEGER "Till when" |r, i| Cell::Int(r.at(r.dag.offs[i].end));
+            "thread" INTEGER "The thread" |r, i| Cell::id(r.dag.offs[i].thread);
+            "start" INTEGER "Start of the interval" |r, i| Cell::Int(r.at(r.dag.offs[i].start));
+            "end" INTEGER "End of the interval" |r, i| Cell::Int(r.at(r.dag.offs[i].end));
             "why" TEXT "preempted or blocked" |r, i| Cell::Text(match r.dag.offs[i].why { OffWhy::Preempted => "preempted", OffWhy::Blocked => "blocked" });
             "on_what" TEXT "What it was blocked on" |r, i| Cell::text(r.dag.offs[i].on.as_deref());
         },
     },
     Table {
         name: "regions",
-        about: "A row a time a region or a labelled part was open.",
+        about: "One row per interval in which a region or a labelled part was open.",
         index: &[],
         rows: |r| r.dag.regions.len() + r.dag.parts.len(),
         columns: columns! {
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
             "label" TEXT "Its name" |r, i| Cell::text(r.dag.labels.get(region(r, i).label as usize).map(String::as_str));
-            "kind" TEXT "region, tree (tasks created inside belong to it) or part" |r, i| Cell::Text(if i >= r.dag.regions.len() { "part" } else if region(r, i).tree { "tree" } else { "region" });
+            "kind" TEXT "region, tree (a region that includes the tasks created in it) or part" |r, i| Cell::Text(if i >= r.dag.regions.len() { "part" } else if region(r, i).tree { "tree" } else { "region" });
             "task" INTEGER "The task that opened it" |r, i| Cell::id(region(r, i).task);
-            "start" INTEGER "When it was opened" |r, i| Cell::Int(r.at(region(r, i).begin.1));
-            "end" INTEGER "When it was closed" |r, i| Cell::Int(r.at(region(r, i).end.1));
+            "start" INTEGER "Time it was opened" |r, i| Cell::Int(r.at(region(r, i).begin.1));
+            "end" INTEGER "Time it was closed" |r, i| Cell::Int(r.at(region(r, i).end.1));
         },
     },
     Table {
         name: "counters",
-        about: "A row a strand and counter: the strand's own delta.",
+        about: "One row per strand and counter: by how much the counter grew during the strand.",
         index: &["strand"],
         rows: |r| r.counters().len(),
         columns: columns! {
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
-            "counter" TEXT "Its name" |r, i| Cell::Text(&r.dag.counters[r.counters()[i].0].name);
-            "strand" INTEGER "The strand" |r, i| Cell::id(counted(r, i).0);
-            "value" INTEGER "By how much it grew" |r, i| Cell::whole(counted(r, i).1.into());
+            "counter" TEXT "Name of the counter" |r, i| Cell::Text(&r.dag.counters[r.counters()[i].0].name);
+            "strand" INTEGER "The strand" |r, i| Cell::id(counter_value(r, i).0);
+            "value" INTEGER "Increase of the counter" |r, i| Cell::whole(counter_value(r, i).1.into());
         },
     },
     Table {
         name: "samples",
-        about: "A row a sample of the code.",
+        about: "One row per sample of the CPU.",
         index: &["strand"],
         rows: |r| r.dag.samples.len(),
         columns: columns! {
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
-            "t" INTEGER "When" |r, i| Cell::Int(r.at(r.dag.samples.t[i]));
-            "thread" INTEGER "On which thread" |r, i| Cell::id(r.dag.samples.thread[i]);
+            "t" INTEGER "Time of the sample" |r, i| Cell::Int(r.at(r.dag.samples.t[i]));
+            "thread" INTEGER "The thread" |r, i| Cell::id(r.dag.samples.thread[i]);
             "strand" INTEGER "The strand that ran; NULL in the runtime's own code" |r, i| Cell::id(r.dag.samples.strand[i]);
-            "function" TEXT "Innermost function of the strand" |r, i| Cell::text(r.dag.samples.own_frames(r.dag.samples.stack[i]).next().map(|f| f.function.as_str()));
-            "file" TEXT "Its file" |r, i| Cell::text(r.dag.samples.own_frames(r.dag.samples.stack[i]).next().and_then(|f| f.file.as_deref()));
-            "line" INTEGER "The line there" |r, i| r.dag.samples.own_frames(r.dag.samples.stack[i]).next().and_then(|f| f.line).map_or(Cell::Null, |n| Cell::Int(n.into()));
-            "time" REAL "CPU time it stands for" |r, _| match r.dag.samples.hertz { 0 => Cell::Null, hertz => Cell::Real(1e9 / f64::from(hertz)) };
+            "function" TEXT "Innermost function of the strand's code" |r, i| Cell::text(r.dag.samples.own_frames(r.dag.samples.stack[i]).next().map(|f| f.function.as_str()));
+            "file" TEXT "Source file of that function" |r, i| Cell::text(r.dag.samples.own_frames(r.dag.samples.stack[i]).next().and_then(|f| f.file.as_deref()));
+            "line" INTEGER "Line that was executing" |r, i| r.dag.samples.own_frames(r.dag.samples.stack[i]).next().and_then(|f| f.line).map_or(Cell::Null, |n| Cell::Int(n.into()));
+            "time" REAL "CPU time that the sample stands for" |r, _| match r.dag.samples.hertz { 0 => Cell::Null, hertz => Cell::Real(1e9 / f64::from(hertz)) };
         },
     },
 ];
@@ -273,9 +273,9 @@ const EDGES: [&str; 7] = {
 };
 
 fn ns_real(run: &Run, ticks: f64) -> f64 {
-    const MANY: f64 = 1e6;
-    // Through the run's own rate, with six digits more than whole nanoseconds have.
-    run.ns((ticks * MANY).max(0.0) as u128) as f64 / MANY
+    // Scaling before the conversion keeps six digits more than whole nanoseconds have.
+    const SCALE: f64 = 1e6;
+    run.ns((ticks * SCALE).max(0.0) as u128) as f64 / SCALE
 }
 
 fn task_kind(kind: TaskKind) -> &'static str {
@@ -325,7 +325,7 @@ fn region(run: &Run, i: usize) -> &Region {
     }
 }
 
-fn counted(run: &Run, i: usize) -> (u32, u64) {
+fn counter_value(run: &Run, i: usize) -> (u32, u64) {
     let (counter, value) = run.counters()[i];
     run.dag.counters[counter].values[value]
 }

@@ -14,18 +14,19 @@ fn golden(name: &str) -> PathBuf {
 }
 
 fn run(name: &str, number: i64) -> Run {
-    let dag = workspan_dag::open(&golden(name), &workspan_dag::OpenOptions::default()).unwrap();
+    let dag =
+        workspan_reader::open(&golden(name), &workspan_reader::OpenOptions::default()).unwrap();
     Run::new(number, name.into(), dag, &Options::default()).unwrap()
 }
 
 fn text(traces: &[&str], query: &str, format: Format) -> Result<String, Error> {
     let mut database = Database::in_memory()?;
-    let wanted = database.wanted(query)?;
+    let read = database.columns_read_by(query)?;
     for (trace, number) in traces.iter().zip(1..) {
-        database.load(&run(trace, number), &wanted)?;
+        database.load(&run(trace, number), &read)?;
     }
     let mut out = Vec::new();
-    database.ask(query, format, &Limits::default(), &mut out)?;
+    database.query(query, format, &Limits::default(), &mut out)?;
     Ok(String::from_utf8(out).unwrap())
 }
 
@@ -265,7 +266,7 @@ fn a_database_file_takes_run_after_run() {
     let database = Database::read_only(&path).unwrap();
     let ask = |query: &str| {
         let mut out = Vec::new();
-        database.ask(query, Format::Csv, &Limits::default(), &mut out)?;
+        database.query(query, Format::Csv, &Limits::default(), &mut out)?;
         Ok::<_, Error>(String::from_utf8(out).unwrap())
     };
     assert_eq!(
@@ -278,7 +279,7 @@ fn a_database_file_takes_run_after_run() {
     let other = folder.path().join("notes.txt");
     std::fs::write(&other, "notes").unwrap();
     let error = append::<Error>(&other, 0, |_, n| Ok(run("example_a.jsonl", n))).unwrap_err();
-    assert!(error.to_string().contains("is no database"), "{error}");
+    assert!(error.to_string().contains("is not a database"), "{error}");
 }
 
 /// docs/sql.md has the tables as they are: `workspan sql --schema --markdown` prints that part.
@@ -347,7 +348,7 @@ fn a_trace_answers_as_its_database_does() {
     let ready = queries::QUERIES.iter().map(|query| query.sql);
     for query in WAYS.iter().copied().chain(ready) {
         let mut out = Vec::new();
-        let asked = database.ask(query, Format::Json, &Limits::default(), &mut out);
+        let asked = database.query(query, Format::Json, &Limits::default(), &mut out);
         asked.unwrap_or_else(|e| panic!("{query}: {e}"));
         let right: Value = serde_json::from_slice(&out).unwrap();
         // The order of what a query leaves unordered is the indexes'.
@@ -392,24 +393,24 @@ fn folded_tasks_are_counted_and_told() {
     let trace = folder.path().join("folded.jsonl");
     std::fs::write(&trace, FOLDED).unwrap();
     let made = |number| {
-        let dag = workspan_dag::open(&trace, &workspan_dag::OpenOptions::default()).unwrap();
+        let dag = workspan_reader::open(&trace, &workspan_reader::OpenOptions::default()).unwrap();
         Run::new(number, "folded.jsonl".into(), dag, &Options::default()).unwrap()
     };
     let mut database = Database::in_memory().unwrap();
     let query = "select count(*) + sum(folded) as n, (select sum(folded) from strands) as f, (select tasks from runs) as r from tasks";
-    let wanted = database.wanted(query).unwrap();
+    let read = database.columns_read_by(query).unwrap();
     let run = made(1);
-    database.load(&run, &wanted).unwrap();
+    database.load(&run, &read).unwrap();
     let mut out = Vec::new();
     database
-        .ask(query, Format::Csv, &Limits::default(), &mut out)
+        .query(query, Format::Csv, &Limits::default(), &mut out)
         .unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), "n,f,r\r\n3,2,3\r\n");
     // Only who reads rows of tasks is told that some are missing.
-    let told = |query: &str| run.rows_missing(&database.wanted(query).unwrap());
+    let told = |query: &str| run.missing_rows_note(&database.columns_read_by(query).unwrap());
     let said = told("select count(*) from tasks").unwrap();
     assert!(
-        said.contains("2 of its tasks were folded and have no rows in `tasks`"),
+        said.contains("2 tasks are folded and have no rows in `tasks`"),
         "{said}"
     );
     assert!(told("select sum(time) from strands").is_some());
@@ -417,8 +418,8 @@ fn folded_tasks_are_counted_and_told() {
     let path = folder.path().join("runs.db");
     append::<Error>(&path, 1, |_, number| Ok(made(number))).unwrap();
     let file = Database::read_only(&path).unwrap();
-    let wanted = file.wanted("select count(*) from tasks").unwrap();
-    assert_eq!(file.rows_missing(&wanted), [said]);
+    let read = file.columns_read_by("select count(*) from tasks").unwrap();
+    assert_eq!(file.missing_rows_notes(&read), [said]);
     let mode = std::os::unix::fs::PermissionsExt::mode(&path.metadata().unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600);
 }

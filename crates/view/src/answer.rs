@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::planes::Planes;
 use crate::run::Run;
 use crate::session::Session;
@@ -23,10 +23,10 @@ impl Reply {
     ///
     /// # Errors
     /// It can't be written as JSON (a defect of this program).
-    pub fn json(value: &impl Serialize) -> Result<Reply, Failure> {
+    pub fn json(value: &impl Serialize) -> Result<Reply, ApiError> {
         let json = serde_json::to_vec(value);
         json.map(Reply::Json)
-            .map_err(|e| Failure::new(500, format!("The answer can't be written: {e}.")))
+            .map_err(|e| ApiError::new(500, format!("The answer can't be written: {e}.")))
     }
 
     /// The planes.
@@ -63,13 +63,13 @@ const MOST_NODES: usize = 64;
 ///
 /// # Errors
 /// It is no request, its run is not there or not yet loaded, or what it asks for does not exist.
-pub fn answer(session: &Session, url: &str) -> Result<Reply, Failure> {
+pub fn answer(session: &Session, url: &str) -> Result<Reply, ApiError> {
     if url.len() > LONGEST {
-        return Err(Failure::new(414, "The request is too long."));
+        return Err(ApiError::new(414, "The request is too long."));
     }
     let request = url
         .strip_prefix(PREFIX)
-        .ok_or_else(|| Failure::absent("There is no such request."))?;
+        .ok_or_else(|| ApiError::not_found("There is no such request."))?;
     let (name, query) = request.split_once('?').unwrap_or((request, ""));
     let query = Query::parse(query)?;
     let run = || session.run(query.text("run")?);
@@ -89,7 +89,7 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, Failure> {
             let kind = match query.text("kind")? {
                 "critical" => timeline::PathKind::Critical,
                 "ready" => timeline::PathKind::Ready,
-                _ => return Err(Failure::wrong("A path is `critical` or `ready`.")),
+                _ => return Err(ApiError::bad_request("A path is `critical` or `ready`.")),
             };
             timeline::path(run()?, kind, query.tile(run()?)?).map(Reply::planes)
         }
@@ -98,7 +98,7 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, Failure> {
         "dag" => {
             let ids: Vec<&str> = query.text("ids")?.split(',').collect();
             if ids.len() > MOST_NODES {
-                return Err(Failure::wrong(format!(
+                return Err(ApiError::bad_request(format!(
                     "At most {MOST_NODES} nodes can be asked for at once."
                 )));
             }
@@ -125,7 +125,7 @@ pub fn answer(session: &Session, url: &str) -> Result<Reply, Failure> {
             answers::compare::answer(of("a")?, of("b")?)
         }
         "whatif" => answers::whatif::answer(run()?, query.text("what")?, query.text("factors")?),
-        _ => Err(Failure::absent("There is no such request.")),
+        _ => Err(ApiError::not_found("There is no such request.")),
     }
 }
 
@@ -135,7 +135,7 @@ struct Query {
 }
 
 impl Query {
-    fn parse(text: &str) -> Result<Query, Failure> {
+    fn parse(text: &str) -> Result<Query, ApiError> {
         let mut pairs = Vec::new();
         for pair in text.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
@@ -144,37 +144,37 @@ impl Query {
         Ok(Query { pairs })
     }
 
-    fn text(&self, name: &str) -> Result<&str, Failure> {
+    fn text(&self, name: &str) -> Result<&str, ApiError> {
         let found = self.pairs.iter().find(|(n, _)| n == name);
         found
             .map(|(_, value)| value.as_str())
-            .ok_or_else(|| Failure::wrong(format!("The request lacks `{name}`.")))
+            .ok_or_else(|| ApiError::bad_request(format!("The request lacks `{name}`.")))
     }
 
     fn has(&self, name: &str) -> bool {
         self.pairs.iter().any(|(n, _)| n == name)
     }
 
-    fn number<N: std::str::FromStr>(&self, name: &str) -> Result<N, Failure> {
+    fn number<N: std::str::FromStr>(&self, name: &str) -> Result<N, ApiError> {
         let text = self.text(name)?;
         let digits = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let number = digits.then(|| text.parse().ok()).flatten();
-        number.ok_or_else(|| Failure::wrong(format!("`{name}` is no number in range.")))
+        number.ok_or_else(|| ApiError::bad_request(format!("`{name}` is no number in range.")))
     }
 
-    fn tile(&self, run: &Run) -> Result<Tile, Failure> {
+    fn tile(&self, run: &Run) -> Result<Tile, ApiError> {
         let (level, index) = self.level_and_index()?;
         Tile::new(run.picture()?, level, index)
     }
 
-    fn level_and_index(&self) -> Result<(u32, u64), Failure> {
+    fn level_and_index(&self) -> Result<(u32, u64), ApiError> {
         Ok((self.number("level")?, self.number("index")?))
     }
 }
 
 /// Takes percent escapes out.
-fn decode(text: &str) -> Result<String, Failure> {
-    let wrong = || Failure::wrong("The request has a broken escape.");
+fn decode(text: &str) -> Result<String, ApiError> {
+    let wrong = || ApiError::bad_request("The request has a broken escape.");
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.bytes();
     while let Some(byte) = rest.next() {

@@ -17,9 +17,9 @@ use workspan_analysis::{Column, Subtrees, subtrees};
 use workspan_dag::{Dag, NONE, StrandId, TaskId, memory};
 
 use crate::answer::Reply;
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::inside::tree;
-use crate::kept::Kept;
+use crate::lru::ByteLru;
 use crate::run::{Picture, Run};
 use crate::session::Session;
 use folded::Inside;
@@ -49,7 +49,7 @@ pub(crate) struct Index {
     /// By place: longest time from start to end of a task created there.
     longest: Vec<u64>,
     /// What was summed up over many strands.
-    known: Kept<TaskId, Inside>,
+    known: ByteLru<TaskId, Inside>,
     /// The long sequence that was asked for last: most questions that follow are about the same.
     last: Mutex<Option<(TaskId, Arc<[Step]>)>>,
 }
@@ -78,7 +78,7 @@ impl Index {
             subtrees,
             order: Order::new(dag),
             longest,
-            known: Kept::new(MOST_KNOWN),
+            known: ByteLru::new(MOST_KNOWN),
             last: Mutex::default(),
         };
         // Measuring took more than it left.
@@ -150,13 +150,13 @@ struct DagInside {
 ///
 /// # Errors
 /// There is no such node, or the run is loading.
-pub(crate) fn dag(session: &Session, run: &Run, ids: &[&str]) -> Result<Reply, Failure> {
+pub(crate) fn dag(session: &Session, run: &Run, ids: &[&str]) -> Result<Reply, ApiError> {
     let (picture, timeline, tree) = (run.picture()?, run.timeline()?, run.tree()?);
     let mut answer = DagAnswer {
         nodes: BTreeMap::new(),
     };
     let mut count = 0;
-    let absent = || Failure::absent("There is no such node in this run's DAG.");
+    let absent = || ApiError::not_found("There is no such node in this run's DAG.");
     for &id in ids {
         let within = WithinId::parse(id);
         let node = NodeId::parse(picture, tree, id);
@@ -197,11 +197,11 @@ fn sole(picture: &Picture, task: TaskId) -> Option<StrandId> {
 ///
 /// # Errors
 /// There is no such task, or the run is loading.
-pub(crate) fn ancestors(run: &Run, task: TaskId) -> Result<Vec<String>, Failure> {
+pub(crate) fn ancestors(run: &Run, task: TaskId) -> Result<Vec<String>, ApiError> {
     let (picture, tree) = (run.picture()?, run.tree()?);
     let dag = &*picture.dag;
     if task as usize >= dag.tasks.len() {
-        return Err(Failure::absent("There is no such task in this run."));
+        return Err(ApiError::not_found("There is no such task in this run."));
     }
     let parent = |t: &TaskId| Some(dag.tasks.parent[*t as usize]).filter(|&p| p != NONE);
     let mut line: Vec<TaskId> = std::iter::successors(Some(task), parent).collect();
@@ -242,12 +242,14 @@ impl Sought {
     ///
     /// # Errors
     /// `node` is no node inside of a folded strand.
-    pub(crate) fn new(at: Option<u64>, node: Option<&str>) -> Result<Sought, Failure> {
+    pub(crate) fn new(at: Option<u64>, node: Option<&str>) -> Result<Sought, ApiError> {
         match (at, node) {
             (Some(at), _) => Ok(Sought::At(at)),
             (None, Some(id)) => {
                 let node = WithinId::parse(id).map(Sought::Node);
-                node.ok_or_else(|| Failure::wrong("`node` is no node inside of a folded strand."))
+                node.ok_or_else(|| {
+                    ApiError::bad_request("`node` is no node inside of a folded strand.")
+                })
             }
             (None, None) => Ok(Sought::Itself),
         }
@@ -263,7 +265,7 @@ pub(crate) fn way(
     run: &Run,
     strand: StrandId,
     sought: Sought,
-) -> Result<Reply, Failure> {
+) -> Result<Reply, ApiError> {
     let (picture, tree) = (run.picture()?, run.tree()?);
     let dag = &*picture.dag;
     let task = dag.strands.task.get(strand as usize);

@@ -16,8 +16,8 @@ use serde::Serialize;
 use workspan_dag::{EdgeKind, EndKind, PlaceId, StartKind, TaskId};
 
 use crate::answer::Reply;
+use crate::api_error::ApiError;
 use crate::dag_view;
-use crate::failure::Failure;
 use crate::run::{Picture, Run};
 
 /// Ticks from the run's begin.
@@ -26,8 +26,8 @@ pub(crate) fn since(picture: &Picture, t: u64) -> u64 {
 }
 
 /// A strand that does not exist.
-pub(crate) fn no_strand() -> Failure {
-    Failure::absent("There is no such strand in this run.")
+pub(crate) fn no_strand() -> ApiError {
+    ApiError::not_found("There is no such strand in this run.")
 }
 
 /// A position in the program.
@@ -92,6 +92,6 @@ fn edge(kind: EdgeKind) -> &'static str {
 ///
 /// # Errors
 /// There is no such task, or the run is loading.
-pub(crate) fn ancestors(run: &Run, task: TaskId) -> Result<Reply, Failure> {
+pub(crate) fn ancestors(run: &Run, task: TaskId) -> Result<Reply, ApiError> {
     Reply::json(&dag_view::ancestors(run, task)?)
 }

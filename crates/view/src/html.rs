@@ -10,7 +10,7 @@ mod pack;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::page;
 use crate::session::Session;
 
@@ -51,17 +51,17 @@ pub fn is_report(bytes: &[u8]) -> bool {
 ///
 /// # Errors
 /// A run could not be loaded, or this build has no page.
-pub fn report(session: &mut Session, carry: &Carry) -> Result<Made, Failure> {
+pub fn report(session: &mut Session, carry: &Carry) -> Result<Made, ApiError> {
     if !page::is_built() {
         let why = "This build of workspan has no viewer page to put the run into";
         let how = "`cargo xtask ui` in workspan's sources builds it; then build workspan again";
-        return Err(Failure::new(500, why).remedy(how));
+        return Err(ApiError::new(500, why).remedy(how));
     }
     with_page(session, carry, page::page())
 }
 
 /// The same in any page.
-fn with_page(session: &mut Session, carry: &Carry, page: &str) -> Result<Made, Failure> {
+fn with_page(session: &mut Session, carry: &Carry, page: &str) -> Result<Made, ApiError> {
     for run in &session.runs {
         run.rest()?;
     }

@@ -6,9 +6,9 @@ mod detail;
 mod tile;
 pub(crate) mod tree;
 
-use workspan_dag::recorded::inside::Records;
+use workspan_reader::recorded::inside::Records;
 
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::run::Run;
 use crate::session::Session;
 
@@ -16,7 +16,7 @@ pub(crate) use detail::{detail, task};
 pub(crate) use tile::strands;
 
 /// The run's trace, to look into; `None` where nothing was folded while it was read, or the file is no longer there as it was.
-fn records<'a>(session: &Session, run: &'a Run) -> Result<Option<&'a Records>, Failure> {
+fn records<'a>(session: &Session, run: &'a Run) -> Result<Option<&'a Records>, ApiError> {
     let picture = run.picture()?;
     let open = || {
         let opened = Records::open(&run.path, &picture.dag, &session.settings.opening);

@@ -6,13 +6,13 @@
 
 pub mod answer;
 mod answers;
+mod api_error;
 mod dag_view;
 mod detail;
-mod failure;
 pub mod html;
 mod inside;
-mod kept;
 mod loading;
+mod lru;
 mod overview;
 pub mod page;
 pub mod planes;
@@ -23,6 +23,6 @@ mod source_file;
 mod timeline;
 
 pub use answer::{Reply, answer};
-pub use failure::Failure;
+pub use api_error::ApiError;
 pub use run::Run;
 pub use session::Session;

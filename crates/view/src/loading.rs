@@ -2,12 +2,12 @@
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
-use workspan_dag::wanted::Wanted;
+use workspan_dag::cancel::CancelToken;
 
 /// What the loading thread and the pages agree on.
 #[derive(Debug, Default)]
 pub(crate) struct Loading {
-    wanted: Wanted,
+    token: CancelToken,
     stopped: Mutex<bool>,
     changed: Condvar,
 }
@@ -17,18 +17,22 @@ impl Loading {
     pub(crate) fn want(&self, wanted: bool) {
         let mut stopped = self.stopped.lock().unwrap_or_else(PoisonError::into_inner);
         *stopped = !wanted;
-        self.wanted.want(wanted);
+        if wanted {
+            self.token.reset();
+        } else {
+            self.token.cancel();
+        }
         self.changed.notify_all();
     }
 
     /// The runs are no longer wanted.
     pub(crate) fn is_stopped(&self) -> bool {
-        !self.wanted.is_wanted()
+        self.token.is_cancelled()
     }
 
     /// Loads, by `load`, until that is through; while the runs are not wanted it calls `stopped` and waits.
     pub(crate) fn until_done(&self, load: impl Fn() + Sync, stopped: impl Fn()) {
-        while self.wanted.work(&load).is_err() {
+        while self.token.run(&load).is_err() {
             stopped();
             self.wait();
         }

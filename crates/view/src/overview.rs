@@ -2,10 +2,10 @@
 
 use std::cmp::Reverse;
 
-use workspan_dag::recorded::sketch::{Bin, Sketch};
 use workspan_dag::{Meta, Place, PlaceId, ROOT_PLACE, ThreadId};
+use workspan_reader::recorded::sketch::{Bin, Sketch};
 
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::planes::Planes;
 use crate::run::sites::NO_SITE;
 use crate::run::{Rows, Sites, top_level};
@@ -105,12 +105,12 @@ impl Overview {
     ///
     /// # Errors
     /// It lies outside of the run, or is finer than what is known.
-    pub(crate) fn tile(&self, level: u32, index: u64) -> Result<Tile, Failure> {
+    pub(crate) fn tile(&self, level: u32, index: u64) -> Result<Tile, ApiError> {
         if level > self.top_level() || index > (self.elapsed() / TILE_BINS) >> level {
-            return Err(Failure::absent("There is no such tile in this run."));
+            return Err(ApiError::not_found("There is no such tile in this run."));
         }
         if level < self.finest_level() {
-            return Err(Failure::loading(
+            return Err(ApiError::loading(
                 "This is an overview; the run is still being read.",
             ));
         }

@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use workspan_analysis::statistics::{Statistics, statistics};
 use workspan_analysis::{Error, Options, Report, StrandFacts};
-use workspan_dag::recorded::inside::Records;
 use workspan_dag::{Dag, EdgeKind, StrandId, memory};
+use workspan_reader::recorded::inside::Records;
 
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::overview::Overview;
 use crate::{dag_view, timeline};
 pub use codes::Codes;
@@ -221,7 +221,7 @@ impl Run {
     ///
     /// # Errors
     /// It is still loading, or the trace can't be read.
-    pub fn picture(&self) -> Result<&Picture, Failure> {
+    pub fn picture(&self) -> Result<&Picture, ApiError> {
         self.picture.get().ok_or_else(|| self.not_yet())
     }
 
@@ -229,7 +229,7 @@ impl Run {
     ///
     /// # Errors
     /// As [`Run::picture`].
-    pub(crate) fn timeline(&self) -> Result<&timeline::Index, Failure> {
+    pub(crate) fn timeline(&self) -> Result<&timeline::Index, ApiError> {
         self.timeline.get().ok_or_else(|| self.not_yet())
     }
 
@@ -237,7 +237,7 @@ impl Run {
     ///
     /// # Errors
     /// As [`Run::picture`].
-    pub(crate) fn tree(&self) -> Result<&dag_view::Index, Failure> {
+    pub(crate) fn tree(&self) -> Result<&dag_view::Index, ApiError> {
         let picture = self.picture()?;
         Ok(self.tree.get_or_init(|| dag_view::Index::new(picture)))
     }
@@ -251,7 +251,7 @@ impl Run {
     ///
     /// # Errors
     /// As [`Run::picture`].
-    pub fn rest(&self) -> Result<&Rest, Failure> {
+    pub fn rest(&self) -> Result<&Rest, ApiError> {
         self.rest.get().ok_or_else(|| self.not_yet())
     }
 
@@ -278,11 +278,11 @@ impl Run {
         stage.clone()
     }
 
-    fn not_yet(&self) -> Failure {
+    fn not_yet(&self) -> ApiError {
         match self.failed.get() {
-            Some(why) => Failure::new(500, why.clone()),
-            None if self.stage().stopped => Failure::loading("Loading the run was stopped."),
-            None => Failure::loading(format!("The run is still loading: {}.", self.stage().name)),
+            Some(why) => ApiError::new(500, why.clone()),
+            None if self.stage().stopped => ApiError::loading("Loading the run was stopped."),
+            None => ApiError::loading(format!("The run is still loading: {}.", self.stage().name)),
         }
     }
 }

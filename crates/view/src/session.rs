@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use workspan_analysis::{Options, report, stolen_strands, strand_facts_and_sites};
-use workspan_dag::{Dag, OpenOptions, memory, wanted};
+use workspan_dag::{Dag, cancel, memory};
+use workspan_reader::OpenOptions;
 
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::loading::Loading;
 use crate::overview::Overview;
 use crate::run::{Codes, Picture, Rest, Rows, Run, Sites, Stage};
@@ -74,21 +75,21 @@ impl Session {
     ///
     /// # Errors
     /// There is no path, or there are more than [`MOST_RUNS`], or one is no file.
-    pub fn new(paths: &[PathBuf], settings: Settings) -> Result<Session, Failure> {
+    pub fn new(paths: &[PathBuf], settings: Settings) -> Result<Session, ApiError> {
         if paths.is_empty() || paths.len() > MOST_RUNS {
-            return Err(Failure::wrong(format!(
+            return Err(ApiError::bad_request(format!(
                 "{} traces were given; between 1 and {MOST_RUNS} can be looked at together.",
                 paths.len()
             )));
         }
         let run = |(letter, path): (char, &PathBuf)| {
             let size = std::fs::metadata(path).map(|m| m.len());
-            let size = size.map_err(|e| Failure::absent(format!("{}: {e}", path.display())))?;
+            let size = size.map_err(|e| ApiError::not_found(format!("{}: {e}", path.display())))?;
             Ok(Run::new(letter.to_string(), path.clone(), size))
         };
         let runs = ('a'..='z').zip(paths).map(run);
         Ok(Session {
-            runs: runs.collect::<Result<_, Failure>>()?,
+            runs: runs.collect::<Result<_, ApiError>>()?,
             settings,
             mode: Mode::Server,
             loading: Loading::default(),
@@ -99,7 +100,7 @@ impl Session {
     ///
     /// # Errors
     /// It can't be measured.
-    pub fn of_dag(path: PathBuf, dag: Dag, settings: Settings) -> Result<Session, Failure> {
+    pub fn of_dag(path: PathBuf, dag: Dag, settings: Settings) -> Result<Session, ApiError> {
         let session = Session {
             runs: vec![Run::new("a".to_owned(), path, 0)],
             settings,
@@ -107,7 +108,7 @@ impl Session {
             loading: Loading::default(),
         };
         let measured = session.measure(&session.runs[0], dag);
-        measured.map_err(|why| Failure::new(500, why))?;
+        measured.map_err(|why| ApiError::new(500, why))?;
         Ok(session)
     }
 
@@ -115,16 +116,16 @@ impl Session {
     ///
     /// # Errors
     /// There is none.
-    pub fn run(&self, id: &str) -> Result<&Run, Failure> {
+    pub fn run(&self, id: &str) -> Result<&Run, ApiError> {
         let found = self.runs.iter().find(|run| run.id == id);
-        found.ok_or_else(|| Failure::absent("There is no such run here."))
+        found.ok_or_else(|| ApiError::not_found("There is no such run here."))
     }
 
     /// The first run on one worker of the program that `run` is of, as far as their names tell: what its other runs are measured against.
     ///
     /// # Errors
     /// A run is loading, or can't be read.
-    pub(crate) fn serial_of(&self, run: &Run) -> Result<Option<&Run>, Failure> {
+    pub(crate) fn serial_of(&self, run: &Run) -> Result<Option<&Run>, ApiError> {
         let name = &run.picture()?.dag.meta.name;
         let mut found = None;
         for other in &self.runs {
@@ -171,7 +172,7 @@ impl Session {
         for run in self.runs.iter().filter(long).filter(unseen) {
             run.reach(Stage::new(0, "looking over the trace"));
             // A trace that can't be sketched says why when it is read.
-            if let Ok(Some(sketch)) = workspan_dag::sketch(&run.path, &self.settings.opening) {
+            if let Ok(Some(sketch)) = workspan_reader::sketch(&run.path, &self.settings.opening) {
                 run.set_overview(Some(Overview::new(sketch)));
             }
         }
@@ -189,7 +190,7 @@ impl Session {
     }
 
     fn load_run(&self, run: &Run) -> Result<(), String> {
-        wanted::check();
+        cancel::check();
         if let Some(picture) = run.picture.get() {
             return self.report(run, picture.dag.clone());
         }
@@ -201,14 +202,14 @@ impl Session {
 
     /// All stages but the reading.
     fn measure(&self, run: &Run, dag: Dag) -> Result<(), String> {
-        wanted::check();
+        cancel::check();
         run.reach(Stage::new(2, "measuring the strands"));
         let picture = picture(dag, &self.settings.measured).map_err(|e| e.to_string())?;
-        wanted::check();
+        cancel::check();
         run.reach(Stage::new(3, "drawing the timeline"));
         let index = timeline::Index::new(&picture);
         // What was stopped meanwhile does not come up after all.
-        wanted::check();
+        cancel::check();
         let dag = picture.dag.clone();
         // The picture last: whoever sees it has both.
         let _ = run.timeline.set(index);
@@ -219,7 +220,7 @@ impl Session {
 
     /// The last stage.
     fn report(&self, run: &Run, dag: Arc<Dag>) -> Result<(), String> {
-        wanted::check();
+        cancel::check();
         run.reach(Stage::new(4, "making the report"));
         let report = report(&dag, &self.settings.measured).map_err(|e| e.to_string())?;
         let _ = run.rest.set(Rest::new(report));
@@ -231,7 +232,7 @@ impl Session {
 }
 
 fn open(path: &Path, opening: &OpenOptions) -> Result<Dag, String> {
-    workspan_dag::open(path, opening).map_err(|e| e.to_string())
+    workspan_reader::open(path, opening).map_err(|e| e.to_string())
 }
 
 /// The first stage of a run.

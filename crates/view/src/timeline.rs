@@ -14,8 +14,8 @@ mod queues;
 mod strands;
 mod window;
 
+use crate::api_error::ApiError;
 use crate::detail::Busy;
-use crate::failure::Failure;
 use crate::planes::Planes;
 use crate::run::{Picture, Run};
 use arcs::Arcs;
@@ -44,9 +44,9 @@ impl Tile {
     ///
     /// # Errors
     /// It lies outside of it.
-    pub fn new(picture: &Picture, level: u32, index: u64) -> Result<Tile, Failure> {
+    pub fn new(picture: &Picture, level: u32, index: u64) -> Result<Tile, ApiError> {
         if level > picture.top_level() || index > (picture.elapsed() / TILE_BINS) >> level {
-            return Err(Failure::absent("There is no such tile in this run."));
+            return Err(ApiError::not_found("There is no such tile in this run."));
         }
         Ok(Tile { level, index })
     }
@@ -124,7 +124,7 @@ const PROFILE: [&str; window::PROFILE] = [
 ];
 
 /// `profile`.
-pub(crate) fn profile(run: &Run, (level, at): (u32, u64)) -> Result<Planes, Failure> {
+pub(crate) fn profile(run: &Run, (level, at): (u32, u64)) -> Result<Planes, ApiError> {
     if let Some(overview) = run.overview() {
         return Ok(overview.profile(overview.tile(level, at)?, &PROFILE));
     }
@@ -141,7 +141,7 @@ pub(crate) fn profile(run: &Run, (level, at): (u32, u64)) -> Result<Planes, Fail
 }
 
 /// `rows`.
-pub(crate) fn rows(run: &Run, (level, at): (u32, u64)) -> Result<Planes, Failure> {
+pub(crate) fn rows(run: &Run, (level, at): (u32, u64)) -> Result<Planes, ApiError> {
     if let Some(overview) = run.overview() {
         return Ok(overview.rows(overview.tile(level, at)?));
     }
@@ -182,20 +182,20 @@ pub(crate) fn rows(run: &Run, (level, at): (u32, u64)) -> Result<Planes, Failure
 }
 
 /// `strands`.
-pub(crate) fn strands(run: &Run, tile: Tile) -> Result<Planes, Failure> {
+pub(crate) fn strands(run: &Run, tile: Tile) -> Result<Planes, ApiError> {
     let (picture, index) = (run.picture()?, run.timeline()?);
     let candidates = strands::in_tile(picture, index, tile);
     Ok(strands::planes(picture, index, &candidates))
 }
 
 /// `arcs`.
-pub(crate) fn arcs(run: &Run, tile: Tile) -> Result<Planes, Failure> {
+pub(crate) fn arcs(run: &Run, tile: Tile) -> Result<Planes, ApiError> {
     let (picture, index) = (run.picture()?, run.timeline()?);
     Ok(index.arcs.tile(picture, tile))
 }
 
 /// `path`.
-pub(crate) fn path(run: &Run, kind: PathKind, tile: Tile) -> Result<Planes, Failure> {
+pub(crate) fn path(run: &Run, kind: PathKind, tile: Tile) -> Result<Planes, ApiError> {
     let (picture, index) = (run.picture()?, run.timeline()?);
     let pieces = match kind {
         PathKind::Critical => &index.critical,

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use serde_json::Value;
 use workspan_analysis::causes::{Headline, headline};
 use workspan_analysis::{Options, report};
-use workspan_dag::{Dag, Frame, OpenOptions, Samples, dag::Lists, open};
+use workspan_dag::{Dag, Frame, Samples, dag::Lists};
 use workspan_export::{TextOptions, report_text};
+use workspan_reader::{OpenOptions, open};
 use workspan_view::session::Settings;
 use workspan_view::{Session, answer};
 

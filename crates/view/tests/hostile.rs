@@ -1,7 +1,7 @@
 //! Traces that somebody wrote to harm who opens them: what is answered stays small, and memory in proportion to the file.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-#[path = "../../dag/tests/heap/mod.rs"]
+#[path = "../../reader/tests/heap/mod.rs"]
 mod heap;
 
 use std::fmt::Write;

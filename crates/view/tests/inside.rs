@@ -6,7 +6,7 @@ mod folding;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use workspan_dag::open::Grain;
+use workspan_reader::open::Grain;
 use workspan_view::answer;
 
 use folding::{json, planes, session};

@@ -4,7 +4,7 @@
 mod folding;
 
 use serde_json::Value;
-use workspan_dag::open::Grain;
+use workspan_reader::open::Grain;
 use workspan_view::{Session, answer};
 
 use folding::{json, session, session_of};

@@ -1,4 +1,6 @@
-/** Two runs: the sentence, bars on one scale, timelines one above the other, and what changed where. */
+/**
+ * Two runs: the sentence, bars on one scale, timelines one above the other, and what changed where.
+ */
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -24,42 +26,97 @@ import "./compare.css";
 
 export function Compare() {
   const runs = meta.value?.runs ?? [];
-  const second = other.value && runs.some((r) => r.id === other.value) && other.value !== run.value ? other.value : null;
+  const second =
+    other.value && runs.some((r) => r.id === other.value) && other.value !== run.value
+      ? other.value
+      : null;
   const asked = useJson<Answer>(second ? requests.compare(run.value, second) : null);
-  useEffect(() => register(
-    { id: "compare.swap", title: "Swap the runs", keys: ["x"], tabs: ["compare"], group: "Compare", run: swap },
-    { id: "compare.by", title: "Time or fraction", keys: ["\\"], tabs: ["compare"], group: "Compare", run: () => { compareBy.value = compareBy.value === "time" ? "fraction" : "time"; announcement.value = compareBy.value === "time" ? "one time scale" : "each as a fraction of itself"; } },
-  ), []);
+  useEffect(
+    () =>
+      register(
+        {
+          id: "compare.swap",
+          title: "Swap the runs",
+          keys: ["x"],
+          tabs: ["compare"],
+          group: "Compare",
+          run: swap,
+        },
+        {
+          id: "compare.by",
+          title: "Time or fraction",
+          keys: ["\\"],
+          tabs: ["compare"],
+          group: "Compare",
+          run: () => {
+            compareBy.value = compareBy.value === "time" ? "fraction" : "time";
+            announcement.value =
+              compareBy.value === "time" ? "one time scale" : "each as a fraction of itself";
+          },
+        },
+      ),
+    [],
+  );
   if (!second) {
     const one = runMeta();
     return (
-      <Empty title="One run is open" command={`workspan view ${one?.file ?? "before.wspan"} after.wspan`}>
-        {meta.value?.mode === "report" ? "This report carries one run. A comparison is made from two traces:" : "Comparing takes two: before and after a change, two runtimes, or two numbers of workers. Open both:"}
+      <Empty
+        title="One run is open"
+        command={`workspan view ${one?.file ?? "before.wspan"} after.wspan`}
+      >
+        {meta.value?.mode === "report"
+          ? "This report carries one run. A comparison is made from two traces:"
+          : "Comparing takes two: before and after a change, two runtimes, or two numbers of workers. Open both:"}
       </Empty>
     );
   }
-  return <Answered asked={asked} what="the comparison" height={420}>{(c) => <Loaded of={c} a={run.value} b={second} />}</Answered>;
+  return (
+    <Answered asked={asked} what="the comparison" height={420}>
+      {(c) => <Loaded of={c} a={run.value} b={second} />}
+    </Answered>
+  );
 }
 
 function swap() {
   const [a, b] = [run.value, other.value];
-  if (b) { run.value = b; other.value = a; }
+  if (b) {
+    run.value = b;
+    other.value = a;
+  }
 }
 
 function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
   const by = useSignal<"code" | "site">("code");
   const [one, two] = [runMeta(a)!, runMeta(b)!];
   const quantities = quantityRows(c.table);
-  const rows = by.value === "code" ? blockRows(c.table, one, two) : siteRows(c.table, one);
-  useEffect(() => registerExport({ tab: "compare", csv: () => compareCsv(quantities, rows) }), [c, by.value]);
+  const rows = by.value === "code" ? blockRows(c.table, one, two) : siteRows(c.table);
+  useEffect(
+    () => registerExport({ tab: "compare", csv: () => compareCsv(quantities, rows) }),
+    [c, by.value],
+  );
   useEffect(() => {
     status.value = `${a.toUpperCase()} ${one.file} · ${b.toUpperCase()} ${two.file}${one.host && one.host === two.host ? " · same machine" : ""}`;
-    return () => { status.value = ""; };
+    return () => {
+      status.value = "";
+    };
   }, [a, b]);
   const bounds = valueOf(useJson<Bounds>(requests.scalability()));
   const parts = (side: number): Part[] => {
-    const get = (key: string) => Math.max(0, Number(c.table.quantities?.[key]?.values?.[side]?.mean ?? 0));
-    return ([["work", "work", "work"], ["recording", "recording", "recording"], ["descheduled", "descheduled", "descheduled"], ["blocked", "blocked", "blocked"], ["delay", "delay", "delay"], ["sched", "no work, scheduler", "no_work_sched"], ["app", "no work, program", "no_work_app"]] as const).map(([kind, label, key]) => ({ kind, label, ticks: get(key) })).filter((p) => p.ticks > 0);
+    const get = (key: string) =>
+      Math.max(0, Number(c.table.quantities?.[key]?.values?.[side]?.mean ?? 0));
+    return (
+      [
+        ["work", "work", "work"],
+        ["recording", "recording", "recording"],
+        ["descheduled", "descheduled", "descheduled"],
+        ["blocked", "blocked", "blocked"],
+        ["delay", "delay", "delay"],
+        ["sched", "no work, scheduler", "no_work_sched"],
+        ["app", "no work, program", "no_work_app"],
+      ] as const
+    )
+      .map(([kind, label, key]) => ({ kind, label, ticks: get(key) }))
+      .filter((p) => p.ticks > 0);
   };
   const sides = [parts(0), parts(1)];
   const total = Math.max(...sides.map((s) => s.reduce((n, p) => n + p.ticks, 0)), 1);
@@ -67,23 +124,95 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
   return (
     <div class="compare scroll">
       <h1 class={c.words.title.length > 70 ? "long" : ""}>{c.words.title}</h1>
-      {c.words.lines.map((l, i) => <p key={i} class="why">{backticks(l)}</p>)}
+      {c.words.lines.map((l, i) => (
+        <p key={i} class="why">
+          {backticks(l)}
+        </p>
+      ))}
       <div class="columns">
         <div>
-          <Section title="Where the worker time went" note="one scale" end={<>{many(one.workers, "worker")} × {time(one.elapsed / one.ticks_per_second)} against {two.workers} × {time(two.elapsed / two.ticks_per_second)}</>} style={{ marginTop: "14px" }}>
+          <Section
+            title="Where the worker time went"
+            note="one scale"
+            end={
+              <>
+                {many(one.workers, "worker")} × {time(one.elapsed / one.ticks_per_second)} against{" "}
+                {two.workers} × {time(two.elapsed / two.ticks_per_second)}
+              </>
+            }
+            style={{ marginTop: "14px" }}
+          >
             {sides.map((s, i) => (
               <div key={i} class="side">
                 <RunBadge id={i === 0 ? a : b} />
-                <StackedBar parts={s} total={total} height={24} leaders={false} title={`Run ${i === 0 ? a : b}`} label={(p) => `${p.label} ${area(p.ticks / 1e9)}`} />
-                <span class="faint small">{s.filter((p) => p.kind !== "work" && p.ticks / total < 0.12 && p.ticks > total * 1e-4).map((p) => `${p.label} ${area(p.ticks / 1e9)}`).join(", ")}</span>
+                <StackedBar
+                  parts={s}
+                  total={total}
+                  height={24}
+                  leaders={false}
+                  title={`Run ${i === 0 ? a : b}`}
+                  label={(p) => `${p.label} ${area(p.ticks / 1e9)}`}
+                />
+                <span class="faint small">
+                  {s
+                    .filter(
+                      (p) => p.kind !== "work" && p.ticks / total < 0.12 && p.ticks > total * 1e-4,
+                    )
+                    .map((p) => `${p.label} ${area(p.ticks / 1e9)}`)
+                    .join(", ")}
+                </span>
               </div>
             ))}
           </Section>
-          <Section title="Timelines" note={compareBy.value === "time" ? "one absolute time scale" : "each as a fraction of itself"} end={<Choice label="Scale" value={compareBy.value} of={[{ value: "time", label: "absolute" }, { value: "fraction", label: "fraction" }]} onChange={(v) => (compareBy.value = v)} />}>
+          <Section
+            title="Timelines"
+            note={
+              compareBy.value === "time"
+                ? "one absolute time scale"
+                : "each as a fraction of itself"
+            }
+            end={
+              <Choice
+                label="Scale"
+                value={compareBy.value}
+                of={[
+                  { value: "time", label: "absolute" },
+                  { value: "fraction", label: "fraction" },
+                ]}
+                onChange={(v) => (compareBy.value = v)}
+              />
+            }
+          >
             <StackedTimelines a={a} b={b} by={compareBy.value} />
           </Section>
-          <Section title="What changed where" note={by.value === "code" ? "code blocks, most changed first" : "spawn sites, most changed first"} end={<Choice label="Rows" value={by.value} of={[{ value: "code", label: "code" }, { value: "site", label: "spawn sites" }]} onChange={(v) => (by.value = v)} />}>
-            {rows.length ? <div class="scroll"><ChangesTable rows={rows} a={a} b={b} /></div> : <Empty small title="Nothing to compare by place">The traces carry no places.</Empty>}
+          <Section
+            title="What changed where"
+            note={
+              by.value === "code"
+                ? "code blocks, most changed first"
+                : "spawn sites, most changed first"
+            }
+            end={
+              <Choice
+                label="Rows"
+                value={by.value}
+                of={[
+                  { value: "code", label: "code" },
+                  { value: "site", label: "spawn sites" },
+                ]}
+                onChange={(v) => (by.value = v)}
+              />
+            }
+          >
+            {rows.length ? (
+              <div class="scroll">
+                <ChangesTable rows={rows} a={a} b={b} />
+              </div>
+            ) : (
+              <Empty small title="Nothing to compare by place">
+                The traces carry no places.
+              </Empty>
+            )}
           </Section>
         </div>
         <aside aria-label="Whole run">
@@ -92,19 +221,45 @@ function Loaded({ of: c, a, b }: { of: Answer; a: string; b: string }) {
           {bounds && (
             <Section title="Speedup bounds">
               <div ref={chart}>
-                <BoundsChart width={width} height={200} log most={64} runs={bounds.runs.filter((r) => (r.run === a || r.run === b) && r.points.length > 0).map((r) => ({ id: r.run, points: r.points, parallelism: r.span > 0 ? r.work / r.span : 1, burdened: null, colour: runColour(r.run, dark.value), label: r.run.toUpperCase() }))} measured={bounds.measured.filter((m) => m.run === a || m.run === b).map((m) => ({ ...m, colour: runColour(m.run, dark.value), strong: true }))} />
+                <BoundsChart
+                  width={width}
+                  height={200}
+                  log
+                  most={64}
+                  runs={bounds.runs
+                    .filter((r) => (r.run === a || r.run === b) && r.points.length > 0)
+                    .map((r) => ({
+                      id: r.run,
+                      points: r.points,
+                      parallelism: r.span > 0 ? r.work / r.span : 1,
+                      burdened: null,
+                      colour: runColour(r.run, dark.value),
+                      label: r.run.toUpperCase(),
+                    }))}
+                  measured={bounds.measured
+                    .filter((m) => m.run === a || m.run === b)
+                    .map((m) => ({ ...m, colour: runColour(m.run, dark.value), strong: true }))}
+                />
               </div>
             </Section>
           )}
         </aside>
       </div>
-      {(c.table.warnings as string[] | undefined)?.map((w) => <p key={w} class="noise-note">{backticks(w)}</p>)}
+      {(c.table.warnings as string[] | undefined)?.map((w) => (
+        <p key={w} class="noise-note">
+          {backticks(w)}
+        </p>
+      ))}
     </div>
   );
 }
 
 function noiseWords(table: Record<string, any>): string {
   const runs = (table.sides as { runs: number }[] | undefined)?.map((s) => s.runs) ?? [];
-  if (!table.noise_known) return "One run a side: how much two runs of one program differ here is not known, so a small change may be noise. Several runs a side tell: `workspan compare a1.wspan a2.wspan -- b1.wspan b2.wspan`.".replaceAll("`", "");
+  if (!table.noise_known)
+    return "One run a side: how much two runs of one program differ here is not known, so a small change may be noise. Several runs a side tell: `workspan compare a1.wspan a2.wspan -- b1.wspan b2.wspan`.".replaceAll(
+      "`",
+      "",
+    );
   return `Noise: ${runs.join(" and ")} runs. A change is grey when the 95 % interval of the difference of the means holds 0 (Welch).`;
 }

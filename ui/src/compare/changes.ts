@@ -4,9 +4,21 @@ import { fileName } from "../format";
 import type { CodeName, RunMeta } from "../data/contract";
 import { csv, type Column } from "../ui/Table";
 
-export interface Change { absolute: number; relative: number | null; noise: "unknown" | "within" | "beyond" }
+export interface Change {
+  absolute: number;
+  relative: number | null;
+  noise: "unknown" | "within" | "beyond";
+}
 
-export interface Quantity { key: string; label: string; unit: "ns" | "count"; a: number; b: number; change: Change; better: "less" | "more" | null }
+export interface Quantity {
+  key: string;
+  label: string;
+  unit: "ns" | "count";
+  a: number;
+  b: number;
+  change: Change;
+  better: "less" | "more" | null;
+}
 
 export interface Changed {
   id: string;
@@ -22,9 +34,21 @@ export interface Changed {
 }
 
 const LABELS: Record<string, [string, "less" | "more" | null]> = {
-  elapsed: ["elapsed", "less"], work: ["work", "less"], span: ["span", "less"], parallelism: ["parallelism", "more"], burdened_parallelism: ["burdened", "more"], mean_busy: ["workers busy", "more"],
-  delay: ["delay", "less"], no_work_sched: ["no work, scheduler", "less"], no_work_app: ["no work, program", "less"], descheduled: ["descheduled", "less"], blocked: ["blocked", "less"], recording: ["recording", null],
-  tasks: ["tasks", null], steals: ["steals", null], average_maximal_strand: ["average strand", null],
+  elapsed: ["elapsed", "less"],
+  work: ["work", "less"],
+  span: ["span", "less"],
+  parallelism: ["parallelism", "more"],
+  burdened_parallelism: ["burdened", "more"],
+  mean_busy: ["workers busy", "more"],
+  delay: ["delay", "less"],
+  no_work_sched: ["no work, scheduler", "less"],
+  no_work_app: ["no work, program", "less"],
+  descheduled: ["descheduled", "less"],
+  blocked: ["blocked", "less"],
+  recording: ["recording", null],
+  tasks: ["tasks", null],
+  steals: ["steals", null],
+  average_maximal_strand: ["average strand", null],
 };
 
 const NOTHING: Change = { absolute: 0, relative: null, noise: "unknown" };
@@ -32,43 +56,93 @@ const NOTHING: Change = { absolute: 0, relative: null, noise: "unknown" };
 export function quantityRows(table: Record<string, any>): Quantity[] {
   const all = (table.quantities ?? {}) as Record<string, any>;
   // In the order of LABELS: a JSON object's keys come sorted.
-  return Object.keys(LABELS).filter((key) => all[key]).map((key) => {
-    const q = all[key], [label, better] = LABELS[key]!;
-    return { key, label, unit: q.unit === "ns" ? "ns" as const : "count" as const, a: Number(q.values?.[0]?.mean ?? 0), b: Number(q.values?.[1]?.mean ?? 0), change: (q.differences?.[0] as Change) ?? NOTHING, better };
-  }).filter((q) => q.a !== 0 || q.b !== 0);
+  return Object.keys(LABELS)
+    .filter((key) => all[key])
+    .map((key) => {
+      const q = all[key],
+        [label, better] = LABELS[key]!;
+      return {
+        key,
+        label,
+        unit: q.unit === "ns" ? ("ns" as const) : ("count" as const),
+        a: Number(q.values?.[0]?.mean ?? 0),
+        b: Number(q.values?.[1]?.mean ?? 0),
+        change: (q.differences?.[0] as Change) ?? NOTHING,
+        better,
+      };
+    })
+    .filter((q) => q.a !== 0 || q.b !== 0);
 }
 
 /** Code is known by its number in `run`, what only the `other` run has by its name there. */
-export function blockRows(table: Record<string, any>, run: RunMeta, other: RunMeta | null = null): Changed[] {
+export function blockRows(
+  table: Record<string, any>,
+  run: RunMeta,
+  other: RunMeta | null = null,
+): Changed[] {
   const list = ((table.blocks ?? []) as any[]).map((b, i): Changed => {
     const { from, to, from_kind, to_kind } = b.block ?? {};
     const at = from ?? to ?? b.site;
-    const is = (c: CodeName) => at && c.file === at.file && (c.line === at.line || (c.function !== null && c.function === at.function));
+    const is = (c: CodeName) =>
+      at &&
+      c.file === at.file &&
+      (c.line === at.line || (c.function !== null && c.function === at.function));
     const code = run.codes.findIndex(is);
     const known = code >= 0 ? run.codes[code] : other?.codes.find(is);
     const place = `${from ? fileName(from.at) : from_kind === "begin" ? "start" : String(from_kind ?? "").replace("_", " ")}→${to ? (from && from.file === to.file && to.line != null ? to.line : fileName(to.at)) : String(to_kind ?? "end")}`;
-    return { id: `b${i}`, name: known?.label ?? at?.function ?? (at?.at ? fileName(at.at) : "root"), place, code: code < 0 ? null : code, file: at?.file ?? null, line: at?.line ?? null, ...values(b) };
+    return {
+      id: `b${i}`,
+      name: known?.label ?? at?.function ?? (at?.at ? fileName(at.at) : "root"),
+      place,
+      code: code < 0 ? null : code,
+      file: at?.file ?? null,
+      line: at?.line ?? null,
+      ...values(b),
+    };
   });
   return list.sort(mostChanged);
 }
 
-export function siteRows(table: Record<string, any>, _run: RunMeta): Changed[] {
-  const list = ((table.sites ?? []) as any[]).map((s, i): Changed => ({ id: `s${i}`, name: s.site?.function ?? (s.site?.at ? fileName(s.site.at) : "root"), place: s.site?.function ? fileName(s.site.at) : "", code: null, file: s.site?.file ?? null, line: s.site?.line ?? null, ...values(s) }));
+export function siteRows(table: Record<string, any>): Changed[] {
+  const list = ((table.sites ?? []) as any[]).map((s, i): Changed => ({
+    id: `s${i}`,
+    name: s.site?.function ?? (s.site?.at ? fileName(s.site.at) : "root"),
+    place: s.site?.function ? fileName(s.site.at) : "",
+    code: null,
+    file: s.site?.file ?? null,
+    line: s.site?.line ?? null,
+    ...values(s),
+  }));
   return list.sort(mostChanged);
 }
 
 function values(x: any) {
   const pair = (v: any): [number, number] => [Number(v?.[0]?.mean ?? 0), Number(v?.[1]?.mean ?? 0)];
-  return { critical: pair(x.critical_work), onSpan: (x.critical_differences?.[0] as Change) ?? NOTHING, work: pair(x.work), ofWork: (x.work_differences?.[0] as Change) ?? NOTHING };
+  return {
+    critical: pair(x.critical_work),
+    onSpan: (x.critical_differences?.[0] as Change) ?? NOTHING,
+    work: pair(x.work),
+    ofWork: (x.work_differences?.[0] as Change) ?? NOTHING,
+  };
 }
 
 function mostChanged(x: Changed, y: Changed): number {
-  const size = (c: Changed) => Math.max(Math.abs(c.onSpan.absolute), Math.abs(c.ofWork.absolute) / 8);
+  const size = (c: Changed) =>
+    Math.max(Math.abs(c.onSpan.absolute), Math.abs(c.ofWork.absolute) / 8);
   return size(y) - size(x);
 }
 
 export function compareCsv(quantities: Quantity[], rows: Changed[]): string {
-  const c = (id: string, of: (r: Changed) => string | number): Column<Changed> => ({ id, title: id, cell: of, csv: of });
-  const head = "quantity,unit,a,b,relative,noise\n" + quantities.map((q) => [q.key, q.unit, q.a, q.b, q.change.relative ?? "", q.change.noise].join(",")).join("\n");
+  const c = (id: string, of: (r: Changed) => string | number): Column<Changed> => ({
+    id,
+    title: id,
+    cell: of,
+    csv: of,
+  });
+  const head =
+    "quantity,unit,a,b,relative,noise\n" +
+    quantities
+      .map((q) => [q.key, q.unit, q.a, q.b, q.change.relative ?? "", q.change.noise].join(","))
+      .join("\n");
   return `${head}\n\n${csv([c("name", (r) => r.name), c("place", (r) => r.place), c("critical_a_ns", (r) => r.critical[0]), c("critical_b_ns", (r) => r.critical[1]), c("work_a_ns", (r) => r.work[0]), c("work_b_ns", (r) => r.work[1]), c("noise", (r) => r.onSpan.noise)], rows)}`;
 }

@@ -1,8 +1,23 @@
-/** The DAG: toolbar, picture, and beside it the critical path, what is selected and how to read it. */
+/**
+ * The DAG: toolbar, picture, and beside it the critical path, what is selected and how to read it.
+ */
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { signal, useComputed, useSignal, useSignalEffect } from "@preact/signals";
-import { expanded, layout, meta, power, run, runMeta, selection, source, split, stats, status, tab } from "../store";
+import {
+  expanded,
+  layout,
+  meta,
+  power,
+  run,
+  runMeta,
+  selection,
+  source,
+  split,
+  stats,
+  status,
+  tab,
+} from "../store";
 import { count, many, ticks } from "../format";
 import { dark, still } from "../theme/theme";
 import type { RunId } from "../data/contract";
@@ -31,7 +46,20 @@ import { arrived, seek } from "./selecting";
 
 /** What is on the picture and where, for tests: a canvas has no elements to ask. */
 declare global {
-  interface Window { __dag?: () => { key: string; kind: string; name: string; critical: boolean; expanded: boolean; expandable: boolean; x: number; y: number; w: number; h: number }[] }
+  interface Window {
+    __dag?: () => {
+      key: string;
+      kind: string;
+      name: string;
+      critical: boolean;
+      expanded: boolean;
+      expandable: boolean;
+      x: number;
+      y: number;
+      w: number;
+      h: number;
+    }[];
+  }
 }
 
 const scenes = new Map<RunId, Scene>();
@@ -66,7 +94,12 @@ function Shown({ scene }: { scene: Scene }) {
   useEffect(() => {
     scene.aside();
     const taken = register(...commandsOf(scene));
-    const given = registerExport({ tab: "dag", csv: () => csvOf(scene), svg: () => svgOf(scene), png: () => pngOf(scene) });
+    const given = registerExport({
+      tab: "dag",
+      csv: () => csvOf(scene),
+      svg: () => svgOf(scene),
+      png: () => pngOf(scene),
+    });
     return () => {
       // Another run has other nodes; this one finds its own again.
       before.set(scene.id, expanded.peek());
@@ -78,7 +111,7 @@ function Shown({ scene }: { scene: Scene }) {
 
   const shape = useRef("");
   useSignalEffect(() => {
-    expanded.value;
+    void expanded.value;
     void scene.follow();
   });
   useSignalEffect(() => {
@@ -92,17 +125,21 @@ function Shown({ scene }: { scene: Scene }) {
     if (there.value) void seek(scene, s);
   });
   useSignalEffect(() => {
-    scene.model.value;
+    void scene.model.value;
     arrived(scene);
   });
   useSignalEffect(() => {
     const model = scene.model.value;
     stats.nodes = model.boxes.length;
     const folded = model.boxes.filter((n) => n.folded && expandable(n)).length;
-    const inside = folded > 0 ? `, ${count(folded)} of them folded (${many(model.hidden, "task")} inside)` : "";
+    const inside =
+      folded > 0 ? `, ${count(folded)} of them folded (${many(model.hidden, "task")} inside)` : "";
     const parts = [`${many(model.boxes.length, "node")} shown${inside}`];
     if (scene.note.value) parts.push(scene.note.value);
-    if (layout.value === "time") parts.push(`time axis: 1 px = ${ticks((scene.placed.time?.ticksPerUnit ?? 1) / scene.shownScale.value)}`);
+    if (layout.value === "time")
+      parts.push(
+        `time axis: 1 px = ${ticks((scene.placed.time?.ticksPerUnit ?? 1) / scene.shownScale.value)}`,
+      );
     if (scene.insides.busy.value > 0) parts.push("loading");
     if (tab.value === "dag") status.value = parts.join(" · ");
   });
@@ -113,7 +150,12 @@ function Shown({ scene }: { scene: Scene }) {
     return () => clearTimeout(timer);
   }, [trouble]);
   return (
-    <div class="dag" data-view="dag" data-layout={layout.value} data-split={split.value ? "1" : undefined}>
+    <div
+      class="dag"
+      data-view="dag"
+      data-layout={layout.value}
+      data-split={split.value ? "1" : undefined}
+    >
       <Toolbar scene={scene} />
       <div class="dag-main">
         {trouble ? (
@@ -140,7 +182,8 @@ function Picture({ scene }: { scene: Scene }) {
   const waiting = useComputed(() => scene.model.value.boxes.length === 0);
 
   useEffect(() => {
-    const box = holderRef.current!, canvas = canvasRef.current!;
+    const box = holderRef.current!,
+      canvas = canvasRef.current!;
     let asked = 0;
     let ended = false;
     const draw = () => {
@@ -148,7 +191,8 @@ function Picture({ scene }: { scene: Scene }) {
       if (ended) return;
       const at = performance.now();
       const ratio = Math.min(3, devicePixelRatio || 1);
-      const width = Math.round(scene.width * ratio), height = Math.round(scene.height * ratio);
+      const width = Math.round(scene.width * ratio),
+        height = Math.round(scene.height * ratio);
       if (canvas.width !== width || canvas.height !== height) {
         canvas.width = width;
         canvas.height = height;
@@ -161,11 +205,30 @@ function Picture({ scene }: { scene: Scene }) {
       const camera = scene.cameraAt(at);
       const look = scene.look();
       const time = scene.placed.time;
-      if (time) drawStrip(pen, { scale: time, camera, height: scene.height, width: scene.width, workers: scene.run.workers, perSecond: scene.run.ticks_per_second, running: scene.strip.tiles(), t: look.t });
+      if (time)
+        drawStrip(pen, {
+          scale: time,
+          camera,
+          height: scene.height,
+          width: scene.width,
+          workers: scene.run.workers,
+          perSecond: scene.run.ticks_per_second,
+          running: scene.strip.tiles(),
+          t: look.t,
+        });
       where.current = paint(pen, {
-        model: scene.model.peek(), at: scene.rectAt(at), camera, view: look.view,
-        look, timed: time !== null, gap: layout.peek() === "structure" ? GAP_STRUCTURE : GAP_TIMED, dot: scene.dot,
-        selected: scene.selected.peek(), hovered: scene.hovered.peek(), wanted: scene.wanted(), span: scene.critical.peek()?.span ?? 0,
+        model: scene.model.peek(),
+        at: scene.rectAt(at),
+        camera,
+        view: look.view,
+        look,
+        timed: time !== null,
+        gap: layout.peek() === "structure" ? GAP_STRUCTURE : GAP_TIMED,
+        dot: scene.dot,
+        selected: scene.selected.peek(),
+        hovered: scene.hovered.peek(),
+        wanted: scene.wanted(),
+        span: scene.critical.peek()?.span ?? 0,
       });
       drawMinimap(pen, scene, camera, look);
       scene.shownScale.value = camera.ky;
@@ -184,10 +247,23 @@ function Picture({ scene }: { scene: Scene }) {
       const all = scene.model.peek();
       return [...all.boxes, ...all.frames.slice(1)].map((n) => {
         const b = places(n);
-        return { key: n.key, kind: n.kind, name: nameOf(n, scene.run), critical: criticalOf(n), expanded: n.inside !== null, expandable: expandable(n), x: b.cx, y: b.y + b.h / 2, w: b.w, h: b.h };
+        return {
+          key: n.key,
+          kind: n.kind,
+          name: nameOf(n, scene.run),
+          critical: criticalOf(n),
+          expanded: n.inside !== null,
+          expandable: expandable(n),
+          x: b.cx,
+          y: b.y + b.h / 2,
+          w: b.w,
+          h: b.h,
+        };
       });
     };
-    const sizes = new ResizeObserver(() => scene.resize(Math.floor(box.clientWidth), Math.floor(box.clientHeight)));
+    const sizes = new ResizeObserver(() =>
+      scene.resize(Math.floor(box.clientWidth), Math.floor(box.clientHeight)),
+    );
     sizes.observe(box);
     scene.resize(Math.floor(box.clientWidth), Math.floor(box.clientHeight));
     wake();
@@ -228,7 +304,8 @@ function Picture({ scene }: { scene: Scene }) {
         return;
       }
       if (drag.map) return void map(e);
-      const dx = e.clientX - drag.x, dy = e.clientY - drag.y;
+      const dx = e.clientX - drag.x,
+        dy = e.clientY - drag.y;
       if (!drag.moved && Math.hypot(dx, dy) < 4) return;
       drag = { ...drag, x: e.clientX, y: e.clientY, moved: true };
       canvas.style.cursor = "grabbing";
@@ -260,7 +337,8 @@ function Picture({ scene }: { scene: Scene }) {
     const wheel = (e: WheelEvent) => {
       e.preventDefault();
       const unit = e.deltaMode === 1 ? 16 : e.deltaMode === 2 ? scene.height : 1;
-      const dx = e.deltaX * unit, dy = e.deltaY * unit;
+      const dx = e.deltaX * unit,
+        dy = e.deltaY * unit;
       if (e.ctrlKey || e.metaKey) {
         const p = place(e);
         const f = Math.exp(-Math.max(-120, Math.min(120, dy || dx)) * 0.006);
@@ -295,12 +373,12 @@ function Picture({ scene }: { scene: Scene }) {
     // Whatever the picture shows and is a signal.
     scene.look();
     scene.wanted();
-    scene.model.value;
-    scene.selected.value;
-    scene.hovered.value;
-    scene.strip.running.value;
-    scene.critical.value;
-    still.value;
+    void scene.model.value;
+    void scene.selected.value;
+    void scene.hovered.value;
+    void scene.strip.running.value;
+    void scene.critical.value;
+    void still.value;
     scene.wake();
   });
 
@@ -315,7 +393,11 @@ function Picture({ scene }: { scene: Scene }) {
         aria-label={`DAG of ${scene.run.name}. Arrow keys walk along the edges, Enter expands, Shift Enter collapses. ${selected ? `Selected: ${sentence(selected, scene.run)}` : ""}`}
       />
       <Legend scene={scene} />
-      {waiting.value && <div class="dag-empty dag-over" role="status">The DAG is being read</div>}
+      {waiting.value && (
+        <div class="dag-empty dag-over" role="status">
+          The DAG is being read
+        </div>
+      )}
       {pointed.value && <Tooltip scene={scene} at={pointed.value} />}
     </div>
   );

@@ -26,14 +26,39 @@ export function NodeTable({ scene }: { scene: Scene }) {
     <div class="dag-table" tabIndex={0}>
       <table>
         <caption class="unseen">Nodes of the DAG that are shown, in program order</caption>
-        <thead><tr><th>node</th><th>site</th><th class="dag-r">tasks</th><th class="dag-r">work</th><th class="dag-r">span</th><th class="dag-r">parallelism</th><th class="dag-r">start</th><th class="dag-r">end</th><th>ran on</th><th>path</th><th /></tr></thead>
+        <thead>
+          <tr>
+            <th>node</th>
+            <th>site</th>
+            <th class="dag-r">tasks</th>
+            <th class="dag-r">work</th>
+            <th class="dag-r">span</th>
+            <th class="dag-r">parallelism</th>
+            <th class="dag-r">start</th>
+            <th class="dag-r">end</th>
+            <th>ran on</th>
+            <th>path</th>
+            <th />
+          </tr>
+        </thead>
         <tbody>
           {rows.map((n) => {
-            const s = n.strand, f = n.folded;
+            const s = n.strand,
+              f = n.folded;
             const item = s ?? f!;
             return (
-              <tr key={n.key} class={n === selected ? "dag-on" : ""} onClick={() => scene.select(n)}>
-                <td style={{ paddingLeft: `${8 + Math.min(30, n.depth - 1) * 14}px` }}><button aria-pressed={n === selected}>{s && !f ? "" : n.inside ? "▾ " : expandable(n) ? "▸ " : ""}{nameOf(n, meta)}{stepsOf(n) && `, ${stepsOf(n)}`}</button></td>
+              <tr
+                key={n.key}
+                class={n === selected ? "dag-on" : ""}
+                onClick={() => scene.select(n)}
+              >
+                <td style={{ paddingLeft: `${8 + Math.min(30, n.depth - 1) * 14}px` }}>
+                  <button aria-pressed={n === selected}>
+                    {s && !f ? "" : n.inside ? "▾ " : expandable(n) ? "▸ " : ""}
+                    {nameOf(n, meta)}
+                    {stepsOf(n) && `, ${stepsOf(n)}`}
+                  </button>
+                </td>
                 <td class="dag-mono">{siteLabel(meta, item.site)}</td>
                 <td class="dag-r">{f ? count(f.tasks) : ""}</td>
                 <td class="dag-r">{ticks(f ? f.work : s!.weight)}</td>
@@ -41,15 +66,44 @@ export function NodeTable({ scene }: { scene: Scene }) {
                 <td class="dag-r">{f ? parallelism(f.work, f.span) : ""}</td>
                 <td class="dag-r">{ticks(item.start)}</td>
                 <td class="dag-r">{ticks(item.end)}</td>
-                <td>{s ? rowLabel(meta, s.row) : f!.rows.slice(0, 3).map(([r]) => rowLabel(meta, r)).join(", ") + (f!.rows.length > 3 ? ", …" : "")}</td>
+                <td>
+                  {s
+                    ? rowLabel(meta, s.row)
+                    : f!.rows
+                        .slice(0, 3)
+                        .map(([r]) => rowLabel(meta, r))
+                        .join(", ") + (f!.rows.length > 3 ? ", …" : "")}
+                </td>
                 <td>{item.critical ? "critical" : n.ready ? "ready" : ""}</td>
-                <td>{expandable(n) ? <button onClick={(e) => { e.stopPropagation(); expand(scene, n); }}>Expand</button> : n.inside ? <button onClick={(e) => { e.stopPropagation(); collapse(scene, n); }}>Collapse</button> : null}</td>
+                <td>
+                  {expandable(n) ? (
+                    <button
+                      onClick={(e) => {
+                        e.stopPropagation();
+                        expand(scene, n);
+                      }}
+                    >
+                      Expand
+                    </button>
+                  ) : n.inside ? (
+                    <button
+                      onClick={(e) => {
+                        e.stopPropagation();
+                        collapse(scene, n);
+                      }}
+                    >
+                      Collapse
+                    </button>
+                  ) : null}
+                </td>
               </tr>
             );
           })}
         </tbody>
       </table>
-      {all > rows.length && <p class="dag-dim">{count(all - rows.length)} rows more are in the CSV.</p>}
+      {all > rows.length && (
+        <p class="dag-dim">{count(all - rows.length)} rows more are in the CSV.</p>
+      )}
     </div>
   );
 }

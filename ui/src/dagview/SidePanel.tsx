@@ -46,13 +46,30 @@ function Critical({ scene }: { scene: Scene }) {
   const biggest = path.rows.reduce((a, b) => (b.weight > a.weight ? b : a), path.rows[0]!);
   return (
     <section>
-      <h2>Critical path <span>{ticks(path.span)} of strands, root first</span></h2>
+      <h2>
+        Critical path <span>{ticks(path.span)} of strands, root first</span>
+      </h2>
       <div class="dag-scroll">
         <table class="dag-critical" aria-label="Critical path">
-          <thead><tr><th>code</th><th><span class="unseen">worker</span></th><th><span class="unseen">share</span></th><th class="dag-r">on CPU</th><th class="dag-r">busy</th></tr></thead>
+          <thead>
+            <tr>
+              <th>code</th>
+              <th>
+                <span class="unseen">worker</span>
+              </th>
+              <th>
+                <span class="unseen">share</span>
+              </th>
+              <th class="dag-r">on CPU</th>
+              <th class="dag-r">busy</th>
+            </tr>
+          </thead>
           <tbody>
             {told.map((r) => {
-              const on = selected?.kind === "strand" && selected.run === scene.id && selected.id === r.strand;
+              const on =
+                selected?.kind === "strand" &&
+                selected.run === scene.id &&
+                selected.id === r.strand;
               const name = codeLabel(scene.run, r.code);
               return (
                 <tr
@@ -63,10 +80,25 @@ function Critical({ scene }: { scene: Scene }) {
                   onClick={() => pick(scene, r.strand, r.code)}
                 >
                   <td class="dag-code" title={`${name}, ${siteLabel(scene.run, r.site)}`}>
-                    <button aria-pressed={on} aria-label={`${name}, ${ticks(r.weight)} on ${rowLabel(scene.run, r.row)}, ${plain(r.busy)} workers busy`}><Swatch scene={scene} code={r.code} />{name}{r.strands > 1 && <small> {count(r.strands)}</small>}</button>
+                    <button
+                      aria-pressed={on}
+                      aria-label={`${name}, ${ticks(r.weight)} on ${rowLabel(scene.run, r.row)}, ${plain(r.busy)} workers busy`}
+                    >
+                      <Swatch scene={scene} code={r.code} />
+                      {name}
+                      {r.strands > 1 && <small> {count(r.strands)}</small>}
+                    </button>
                   </td>
                   <td class="dag-dim">{rowLabel(scene.run, r.row)}</td>
-                  <td class="dag-share"><i class="dag-bar" style={{ width: `${(100 * r.weight) / most}%`, background: codeColour(scene.run.codes, r.code, dark.value).fill }} /></td>
+                  <td class="dag-share">
+                    <i
+                      class="dag-bar"
+                      style={{
+                        width: `${(100 * r.weight) / most}%`,
+                        background: codeColour(scene.run.codes, r.code, dark.value).fill,
+                      }}
+                    />
+                  </td>
                   <td class="dag-r">{ticks(r.weight)}</td>
                   <td class="dag-r">{r.busy.toFixed(1)}</td>
                 </tr>
@@ -74,13 +106,40 @@ function Critical({ scene }: { scene: Scene }) {
             })}
           </tbody>
           <tfoot>
-            {rest > 0 && <tr class="dag-dim"><td colSpan={3}>{many(rest, "shorter one")}</td><td class="dag-r">{ticks(path.rows.reduce((sum, r) => sum + (r.weight < path.span / 2000 ? r.weight : 0), 0))}</td><td /></tr>}
-            <tr><td colSpan={3}><b>span</b></td><td class="dag-r"><b>{ticks(path.span)}</b></td><td /></tr>
+            {rest > 0 && (
+              <tr class="dag-dim">
+                <td colSpan={3}>{many(rest, "shorter one")}</td>
+                <td class="dag-r">
+                  {ticks(
+                    path.rows.reduce(
+                      (sum, r) => sum + (r.weight < path.span / 2000 ? r.weight : 0),
+                      0,
+                    ),
+                  )}
+                </td>
+                <td />
+              </tr>
+            )}
+            <tr>
+              <td colSpan={3}>
+                <b>span</b>
+              </td>
+              <td class="dag-r">
+                <b>{ticks(path.span)}</b>
+              </td>
+              <td />
+            </tr>
           </tfoot>
         </table>
       </div>
       <p class="dag-dim">
-        <b>busy</b>: workers on the CPU, on average, while it ran. <span class="dag-mono">{codeLabel(scene.run, biggest.code)}</span> is {percent(path.rows.reduce((sum, r) => sum + (r.code === biggest.code ? r.weight : 0), 0) / Math.max(1, path.span))} of the span.
+        <b>busy</b>: workers on the CPU, on average, while it ran.{" "}
+        <span class="dag-mono">{codeLabel(scene.run, biggest.code)}</span> is{" "}
+        {percent(
+          path.rows.reduce((sum, r) => sum + (r.code === biggest.code ? r.weight : 0), 0) /
+            Math.max(1, path.span),
+        )}{" "}
+        of the span.
       </p>
     </section>
   );
@@ -89,17 +148,51 @@ function Critical({ scene }: { scene: Scene }) {
 function Selected({ scene }: { scene: Scene }) {
   const n = scene.selected.value;
   const meta = scene.run;
-  if (!n) return <section><h2>Selected</h2><p class="dag-dim">Click a node, or walk with the arrow keys.</p></section>;
+  if (!n)
+    return (
+      <section>
+        <h2>Selected</h2>
+        <p class="dag-dim">Click a node, or walk with the arrow keys.</p>
+      </section>
+    );
   const s = n.strand;
   return (
     <section aria-live="off">
-      <h2>Selected <span>{n.kind === "group" ? "group of tasks" : s && n.folded ? "folded strand" : isInner(n) ? `${n.kind} inside of a folded strand` : n.kind}</span></h2>
-      {s && isInner(n) ? <InnerFacts scene={scene} n={n} /> : s ? <StrandFacts scene={scene} n={n} /> : <FoldedFacts scene={scene} n={n} />}
+      <h2>
+        Selected{" "}
+        <span>
+          {n.kind === "group"
+            ? "group of tasks"
+            : s && n.folded
+              ? "folded strand"
+              : isInner(n)
+                ? `${n.kind} inside of a folded strand`
+                : n.kind}
+        </span>
+      </h2>
+      {s && isInner(n) ? (
+        <InnerFacts scene={scene} n={n} />
+      ) : s ? (
+        <StrandFacts scene={scene} n={n} />
+      ) : (
+        <FoldedFacts scene={scene} n={n} />
+      )}
       <div class="dag-buttons">
-        <button class="dag-main-button" onClick={() => showInTimeline(scene, n)}>Show in timeline</button>
+        <button class="dag-main-button" onClick={() => showInTimeline(scene, n)}>
+          Show in timeline
+        </button>
         {expandable(n) && <button onClick={() => expand(scene, n)}>Expand</button>}
-        {(n.inside || (n.parent && n.parent.kind !== "run")) && <button onClick={() => collapse(scene, n)}>{n.inside ? "Collapse" : `Collapse ${short(nameOf(n.parent!, meta))}`}</button>}
-        <button aria-pressed={dagDetails.value} onClick={() => (dagDetails.value = !dagDetails.value)}>Details <kbd>Q</kbd></button>
+        {(n.inside || (n.parent && n.parent.kind !== "run")) && (
+          <button onClick={() => collapse(scene, n)}>
+            {n.inside ? "Collapse" : `Collapse ${short(nameOf(n.parent!, meta))}`}
+          </button>
+        )}
+        <button
+          aria-pressed={dagDetails.value}
+          onClick={() => (dagDetails.value = !dagDetails.value)}
+        >
+          Details <kbd>Q</kbd>
+        </button>
       </div>
     </section>
   );
@@ -114,7 +207,16 @@ function fromTo(start: number, end: number): string {
 const short = (name: string): string => (name.length > 22 ? `${name.slice(0, 20)}…` : name);
 
 function Facts({ rows }: { rows: [string, preact.ComponentChildren][] }) {
-  return <dl class="dag-facts">{rows.map(([k, v]) => <><dt>{k}</dt><dd>{v}</dd></>)}</dl>;
+  return (
+    <dl class="dag-facts">
+      {rows.map(([k, v]) => (
+        <>
+          <dt>{k}</dt>
+          <dd>{v}</dd>
+        </>
+      ))}
+    </dl>
+  );
 }
 
 /** The answer for what is selected, when it comes. */
@@ -133,7 +235,15 @@ function useDetail<T>(scene: Scene, url: string | null): T | null {
   return got.value?.url === url ? got.value.value : null;
 }
 
-function Where({ file, line, fallback }: { file: string | null; line: number | null; fallback: string }) {
+function Where({
+  file,
+  line,
+  fallback,
+}: {
+  file: string | null;
+  line: number | null;
+  fallback: string;
+}) {
   return <span class="dag-mono">{file ? `${file}${line ? `:${line}` : ""}` : fallback}</span>;
 }
 
@@ -144,25 +254,91 @@ function StrandFacts({ scene, n }: { scene: Scene; n: Shown }) {
   const joins = scene.model.value.links.filter((l) => l.to === n && l.kind === "end");
   const length = s.end - s.start;
   const rows: [string, preact.ComponentChildren][] = [
-    ["node", <><span class="dag-mono">{nameOf(n, meta)}</span>, {n.folded ? `a folded strand, ${n.inside ? "expanded" : "collapsed"}` : "one strand"}</>],
-    ["where", d && (d.from.file || d.to.file) ? <><Where file={d.from.file} line={d.from.line} fallback={d.from.at ?? "?"} />{d.to.line && d.to.line !== d.from.line ? `→${d.to.line}` : ""}</> : <span class="dag-mono">{siteLabel(meta, s.site)}</span>],
+    [
+      "node",
+      <>
+        <span class="dag-mono">{nameOf(n, meta)}</span>,{" "}
+        {n.folded ? `a folded strand, ${n.inside ? "expanded" : "collapsed"}` : "one strand"}
+      </>,
+    ],
+    [
+      "where",
+      d && (d.from.file || d.to.file) ? (
+        <>
+          <Where file={d.from.file} line={d.from.line} fallback={d.from.at ?? "?"} />
+          {d.to.line && d.to.line !== d.from.line ? `→${d.to.line}` : ""}
+        </>
+      ) : (
+        <span class="dag-mono">{siteLabel(meta, s.site)}</span>
+      ),
+    ],
     ["runs", `${rowLabel(meta, s.row)}, ${fromTo(s.start, s.end)}`],
-    ["takes", s.weight < length * 0.995 ? `${ticks(length)}, ${ticks(s.weight)} of it work` : ticks(length)],
+    [
+      "takes",
+      s.weight < length * 0.995 ? `${ticks(length)}, ${ticks(s.weight)} of it work` : ticks(length),
+    ],
   ];
-  if (d && d.meanwhile > 0) rows.push(["meanwhile", `${plain(d.meanwhile)} of ${count(meta.workers)} workers run`]);
-  if (s.ready !== null && s.start > s.ready) rows.push(["ready", `${ticks(s.start - s.ready)} before it ran`]);
-  if (d?.stolen) rows.push(["stolen", d.stolen.victim === null ? "from another thread" : `from ${rowLabel(meta, d.stolen.victim)}${d.stolen.leap ? ", while it waited" : ""}`]);
-  if (s.creates.length > 0) rows.push(["creates", `${count(s.creates.length)} ${s.creates.length === 1 ? "task" : "tasks"}`]);
+  if (d && d.meanwhile > 0)
+    rows.push(["meanwhile", `${plain(d.meanwhile)} of ${count(meta.workers)} workers run`]);
+  if (s.ready !== null && s.start > s.ready)
+    rows.push(["ready", `${ticks(s.start - s.ready)} before it ran`]);
+  if (d?.stolen)
+    rows.push([
+      "stolen",
+      d.stolen.victim === null
+        ? "from another thread"
+        : `from ${rowLabel(meta, d.stolen.victim)}${d.stolen.leap ? ", while it waited" : ""}`,
+    ]);
+  if (s.creates.length > 0)
+    rows.push([
+      "creates",
+      `${count(s.creates.length)} ${s.creates.length === 1 ? "task" : "tasks"}`,
+    ]);
   if (joins.length > 0) {
     const some = joins.slice(0, 4);
-    rows.push(["waits for", <>{some.map((l, i) => <>{i > 0 && ", "}<span class="dag-mono">{nameOf(l.from, meta)}</span></>)}{joins.length > some.length && ` and ${count(joins.length - some.length)} more`}</>]);
+    rows.push([
+      "waits for",
+      <>
+        {some.map((l, i) => (
+          <>
+            {i > 0 && ", "}
+            <span class="dag-mono">{nameOf(l.from, meta)}</span>
+          </>
+        ))}
+        {joins.length > some.length && ` and ${count(joins.length - some.length)} more`}
+      </>,
+    ]);
     const most = Math.max(...joins.map((l) => l.slack));
-    if (most > 0) rows.push(["slack", `${ticks(most)} on ${joins.length > 2 ? "the earliest side" : "one side"}, ${ticks(Math.min(...joins.map((l) => l.slack)))} on ${joins.length > 2 ? "the latest" : "the other"}`]);
+    if (most > 0)
+      rows.push([
+        "slack",
+        `${ticks(most)} on ${joins.length > 2 ? "the earliest side" : "one side"}, ${ticks(Math.min(...joins.map((l) => l.slack)))} on ${joins.length > 2 ? "the latest" : "the other"}`,
+      ]);
   }
   const f = n.folded;
-  if (f) rows.push(["inside", `${count(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}, ${count(f.strands)} strands, folded while the trace was read`], ["span", `${ticks(f.span)}, parallelism ${parallelism(f.work, f.span)}`]);
-  else if (s.folded > 0) rows.push(["folded", `${count(s.folded)} ${s.folded === 1 ? "task" : "tasks"} as one strand: ${meta.has.inside && s.folded > MOST_OPENED ? "too many to open here; the timeline shows what is inside, closer up" : SUMS_ALONE}`]);
-  rows.push(["path", s.critical ? (s.ready_path ? "critical and ready path" : "critical path") : s.ready_path ? "ready path" : "neither path"]);
+  if (f)
+    rows.push(
+      [
+        "inside",
+        `${count(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}, ${count(f.strands)} strands, folded while the trace was read`,
+      ],
+      ["span", `${ticks(f.span)}, parallelism ${parallelism(f.work, f.span)}`],
+    );
+  else if (s.folded > 0)
+    rows.push([
+      "folded",
+      `${count(s.folded)} ${s.folded === 1 ? "task" : "tasks"} as one strand: ${meta.has.inside && s.folded > MOST_OPENED ? "too many to open here; the timeline shows what is inside, closer up" : SUMS_ALONE}`,
+    ]);
+  rows.push([
+    "path",
+    s.critical
+      ? s.ready_path
+        ? "critical and ready path"
+        : "critical path"
+      : s.ready_path
+        ? "ready path"
+        : "neither path",
+  ]);
   return <Facts rows={rows} />;
 }
 
@@ -175,18 +351,60 @@ function InnerFacts({ scene, n }: { scene: Scene; n: Shown }) {
   const d = useDetail<InsideDetail>(scene, requests.insideStrand(scene.id, s.id, s.start));
   const length = s.end - s.start;
   const rows: [string, preact.ComponentChildren][] = [
-    ["node", <><span class="dag-mono">{nameOf(n, meta)}</span>, {s.folded > 0 ? "folded while it was recorded" : "one strand"}</>],
-    ["where", d && (d.from.file || d.to.file) ? <><Where file={d.from.file} line={d.from.line} fallback={d.from.at ?? "?"} />{d.to.line && d.to.line !== d.from.line ? `→${d.to.line}` : ""}</> : <span class="dag-mono">{siteLabel(meta, s.site)}</span>],
+    [
+      "node",
+      <>
+        <span class="dag-mono">{nameOf(n, meta)}</span>,{" "}
+        {s.folded > 0 ? "folded while it was recorded" : "one strand"}
+      </>,
+    ],
+    [
+      "where",
+      d && (d.from.file || d.to.file) ? (
+        <>
+          <Where file={d.from.file} line={d.from.line} fallback={d.from.at ?? "?"} />
+          {d.to.line && d.to.line !== d.from.line ? `→${d.to.line}` : ""}
+        </>
+      ) : (
+        <span class="dag-mono">{siteLabel(meta, s.site)}</span>
+      ),
+    ],
     ["runs", `${rowLabel(meta, s.row)}, ${fromTo(s.start, s.end)}`],
-    ["takes", s.weight < length * 0.995 ? `${ticks(length)}, ${ticks(s.weight)} of it work` : ticks(length)],
+    [
+      "takes",
+      s.weight < length * 0.995 ? `${ticks(length)}, ${ticks(s.weight)} of it work` : ticks(length),
+    ],
   ];
-  if (s.ready !== null && s.start > s.ready) rows.push(["ready", `${ticks(s.start - s.ready)} before it ran`]);
-  if (s.creates.length > 0) rows.push(["creates", `${count(s.creates.length)} ${s.creates.length === 1 ? "task" : "tasks"}`]);
-  if (s.joins.length > 0) rows.push(["waits for", `${count(s.joins.length)} ${s.joins.length === 1 ? "task" : "tasks"}`]);
+  if (s.ready !== null && s.start > s.ready)
+    rows.push(["ready", `${ticks(s.start - s.ready)} before it ran`]);
+  if (s.creates.length > 0)
+    rows.push([
+      "creates",
+      `${count(s.creates.length)} ${s.creates.length === 1 ? "task" : "tasks"}`,
+    ]);
+  if (s.joins.length > 0)
+    rows.push(["waits for", `${count(s.joins.length)} ${s.joins.length === 1 ? "task" : "tasks"}`]);
   if (s.folded > 0) rows.push(["folded", `${many(s.folded, "task")} as one strand: ${SUMS_ALONE}`]);
-  if (d?.stands_for) rows.push(["span", `${ticks(d.stands_for.span)}, parallelism ${parallelism(d.stands_for.work, d.stands_for.span)}`]);
-  if (d) rows.push(["level", count(d.level)], ["inside of", `a folded strand of ${count(d.folded.tasks)} tasks`]);
-  rows.push(["path", s.critical ? (s.ready_path ? "critical and ready path" : "critical path") : s.ready_path ? "ready path" : "neither path"]);
+  if (d?.stands_for)
+    rows.push([
+      "span",
+      `${ticks(d.stands_for.span)}, parallelism ${parallelism(d.stands_for.work, d.stands_for.span)}`,
+    ]);
+  if (d)
+    rows.push(
+      ["level", count(d.level)],
+      ["inside of", `a folded strand of ${count(d.folded.tasks)} tasks`],
+    );
+  rows.push([
+    "path",
+    s.critical
+      ? s.ready_path
+        ? "critical and ready path"
+        : "critical path"
+      : s.ready_path
+        ? "ready path"
+        : "neither path",
+  ]);
   return <Facts rows={rows} />;
 }
 
@@ -194,50 +412,122 @@ function FoldedFacts({ scene, n }: { scene: Scene; n: Shown }) {
   const f = n.folded!;
   const meta = scene.run;
   const inner = isInner(n);
-  const ran = Math.max(f.work, f.rows.reduce((sum, [, busy]) => sum + busy, 0));
+  const ran = Math.max(
+    f.work,
+    f.rows.reduce((sum, [, busy]) => sum + busy, 0),
+  );
   const d = useDetail<TaskDetail>(scene, inner ? null : requests.task(scene.id, f.task));
   const span = scene.critical.value?.span ?? 0;
   const rows: [string, preact.ComponentChildren][] = [
-    ["node", <><span class="dag-mono">{nameOf(n, meta)}</span>{stepsOf(n) && `, ${stepsOf(n)}`}{n.inside ? ", expanded" : ", collapsed"}</>],
+    [
+      "node",
+      <>
+        <span class="dag-mono">{nameOf(n, meta)}</span>
+        {stepsOf(n) && `, ${stepsOf(n)}`}
+        {n.inside ? ", expanded" : ", collapsed"}
+      </>,
+    ],
     ["where", <span class="dag-mono">{siteLabel(meta, f.site)}</span>],
-    ["inside", `${count(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}, ${count(f.strands)} strands`],
+    [
+      "inside",
+      `${count(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}, ${count(f.strands)} strands`,
+    ],
     ["work", ticks(f.work)],
     ["span", ticks(f.span)],
     ["parallelism", parallelism(f.work, f.span)],
     ["runs", fromTo(startOf(n), endOf(n))],
-    ["workers", f.rows.map(([row, busy]) => `${rowLabel(meta, row)} ${percent(ran > 0 ? busy / ran : 0)}`).join(", ")],
+    [
+      "workers",
+      f.rows
+        .map(([row, busy]) => `${rowLabel(meta, row)} ${percent(ran > 0 ? busy / ran : 0)}`)
+        .join(", "),
+    ],
   ];
-  if (inner && n.kind === "task") rows.splice(1, 0, ["task", `number ${count(Number(n.key.split(".")[1] ?? 0))} inside of the folded strand`]);
-  if (n.kind === "task" && d) rows.splice(1, 0, ["task", `${count(d.number)}, ${d.kind}, level ${count(d.level)}`]);
-  if (f.ready !== null && f.start > f.ready) rows.push(["ready", `${ticks(f.start - f.ready)} before it ran`]);
-  rows.push(["path", f.critical ? `${ticks(f.critical_work)} of the critical path${span > 0 ? `, ${percent(f.critical_work / span)}` : ""}` : "not on the critical path"]);
+  if (inner && n.kind === "task")
+    rows.splice(1, 0, [
+      "task",
+      `number ${count(Number(n.key.split(".")[1] ?? 0))} inside of the folded strand`,
+    ]);
+  if (n.kind === "task" && d)
+    rows.splice(1, 0, ["task", `${count(d.number)}, ${d.kind}, level ${count(d.level)}`]);
+  if (f.ready !== null && f.start > f.ready)
+    rows.push(["ready", `${ticks(f.start - f.ready)} before it ran`]);
+  rows.push([
+    "path",
+    f.critical
+      ? `${ticks(f.critical_work)} of the critical path${span > 0 ? `, ${percent(f.critical_work / span)}` : ""}`
+      : "not on the critical path",
+  ]);
   return <Facts rows={rows} />;
 }
 
 /** The kinds of time in the strip beside the picture. */
 function StripGlyph() {
   const kinds = ["work", "descheduled", "delay", "sched", "app"] as const;
-  return <svg width="34" height="22" aria-hidden="true">{kinds.map((kind, i) => <rect key={kind} x={2 + i * 6} y="3" width="6" height="16" fill={fillOf(kind, dark.value)} />)}</svg>;
+  return (
+    <svg width="34" height="22" aria-hidden="true">
+      {kinds.map((kind, i) => (
+        <rect
+          key={kind}
+          x={2 + i * 6}
+          y="3"
+          width="6"
+          height="16"
+          fill={fillOf(kind, dark.value)}
+        />
+      ))}
+    </svg>
+  );
 }
 
 function HowTo({ scene }: { scene: Scene }) {
   const t = colours.value;
-  const line = (dash: string, width: number, colour: string) => <svg width="34" height="22" aria-hidden="true"><path d="M4 3H20Q26 3 26 9V20" fill="none" stroke={colour} stroke-width={width} stroke-dasharray={dash} /></svg>;
+  const line = (dash: string, width: number, colour: string) => (
+    <svg width="34" height="22" aria-hidden="true">
+      <path
+        d="M4 3H20Q26 3 26 9V20"
+        fill="none"
+        stroke={colour}
+        stroke-width={width}
+        stroke-dasharray={dash}
+      />
+    </svg>
+  );
   return (
     <section>
       <h2>How to read it</h2>
       <ul class="dag-how">
-        {layout.value === "time" && <li><StripGlyph />At the left, what the workers did at that time. Blue: ran; lines: off the CPU; orange: delay, though work was ready; dots: no work by the scheduler's fault; grey: the program had none.</li>}
+        {layout.value === "time" && (
+          <li>
+            <StripGlyph />
+            At the left, what the workers did at that time. Blue: ran; lines: off the CPU; orange:
+            delay, though work was ready; dots: no work by the scheduler's fault; grey: the program
+            had none.
+          </li>
+        )}
         <li>
-          <svg width="34" height="26" aria-hidden="true"><rect x="7" y="6" width="24" height="18" rx="4" fill={t.panel2} stroke={t.line2} /><rect x="3" y="2" width="24" height="18" rx="4" fill={t.panel} stroke={t.line2} /><path d="M4 4h8v4h5v4h-9v4h-4z" fill="#44aa99" /></svg>
-          Collapsed task. Inside: its own running workers over time, downwards; below: which workers ran it. Double click opens it.
+          <svg width="34" height="26" aria-hidden="true">
+            <rect x="7" y="6" width="24" height="18" rx="4" fill={t.panel2} stroke={t.line2} />
+            <rect x="3" y="2" width="24" height="18" rx="4" fill={t.panel} stroke={t.line2} />
+            <path d="M4 4h8v4h5v4h-9v4h-4z" fill="#44aa99" />
+          </svg>
+          Collapsed task. Inside: its own running workers over time, downwards; below: which workers
+          ran it. Double click opens it.
         </li>
         <li>{line("", 3, t.fg)}Critical path: the heaviest chain of strands.</li>
-        <li>{line("2 3", 2, t.fg)}Ready path: what the last strand waited for, back to the start.</li>
+        <li>
+          {line("2 3", 2, t.fg)}Ready path: what the last strand waited for, back to the start.
+        </li>
         <li>{line("1.5 3", 1.1, t.fg3)}Slack: this side ended early and waited for its sibling.</li>
-        {scene.model.value.links.some((l) => l.kind === "depend" || l.kind === "signal") && <li>{line("", 1.3, t.accent)}Dependence between tasks; dashed: a signal.</li>}
+        {scene.model.value.links.some((l) => l.kind === "depend" || l.kind === "signal") && (
+          <li>{line("", 1.3, t.accent)}Dependence between tasks; dashed: a signal.</li>
+        )}
       </ul>
-      <p class="dag-dim dag-keys"><kbd>Enter</kbd> expand <kbd>⇧ Enter</kbd> collapse <kbd>X</kbd> <kbd>C</kbd> a level more, less <kbd>F</kbd> fit <kbd>T</kbd> timeline <kbd>.</kbd> <kbd>,</kbd> along the critical path</p>
+      <p class="dag-dim dag-keys">
+        <kbd>Enter</kbd> expand <kbd>⇧ Enter</kbd> collapse <kbd>X</kbd> <kbd>C</kbd> a level more,
+        less <kbd>F</kbd> fit <kbd>T</kbd> timeline <kbd>.</kbd> <kbd>,</kbd> along the critical
+        path
+      </p>
     </section>
   );
 }

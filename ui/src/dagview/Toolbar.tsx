@@ -16,20 +16,88 @@ export function Toolbar({ scene }: { scene: Scene }) {
   const on = layers.value;
   return (
     <div class="dag-toolbar" role="toolbar" aria-label="DAG">
-      <label>Layout <select value={layout.value} onChange={(e) => (layout.value = e.currentTarget.value as Layout)}>{LAYOUTS.map((l) => <option value={l.id}>{l.title}</option>)}</select></label>
+      <label>
+        Layout{" "}
+        <select
+          value={layout.value}
+          onChange={(e) => (layout.value = e.currentTarget.value as Layout)}
+        >
+          {LAYOUTS.map((l) => (
+            <option value={l.id}>{l.title}</option>
+          ))}
+        </select>
+      </label>
       {layout.value === "power" && (
-        <label class="dag-power">height = time<sup>{power.value.toFixed(2)}</sup> <input type="range" min="0.2" max="1" step="0.05" value={power.value} aria-label="Exponent of the duration" onInput={(e) => (power.value = Number(e.currentTarget.value))} /></label>
+        <label class="dag-power">
+          height = time<sup>{power.value.toFixed(2)}</sup>{" "}
+          <input
+            type="range"
+            min="0.2"
+            max="1"
+            step="0.05"
+            value={power.value}
+            aria-label="Exponent of the duration"
+            onInput={(e) => (power.value = Number(e.currentTarget.value))}
+          />
+        </label>
       )}
-      <label>Colour <select value={colorBy.value} onChange={(e) => (colorBy.value = e.currentTarget.value as ColorBy)}>{COLOURS.map((c) => <option value={c.id}>{c.title}</option>)}</select></label>
+      <label>
+        Colour{" "}
+        <select
+          value={colorBy.value}
+          onChange={(e) => (colorBy.value = e.currentTarget.value as ColorBy)}
+        >
+          {COLOURS.map((c) => (
+            <option value={c.id}>{c.title}</option>
+          ))}
+        </select>
+      </label>
       <span class="dag-sep" />
-      <button onClick={() => more(scene)} title="Expand every node shown">Expand <kbd>X</kbd></button>
-      <button onClick={() => less(scene)} title="Collapse the innermost nodes">Contract <kbd>C</kbd></button>
-      <button onClick={() => scene.fitNow("full")} title="Fit everything; H the width, V the height">Fit <kbd>F</kbd></button>
+      <button onClick={() => more(scene)} title="Expand every node shown">
+        Expand <kbd>X</kbd>
+      </button>
+      <button onClick={() => less(scene)} title="Collapse the innermost nodes">
+        Contract <kbd>C</kbd>
+      </button>
+      <button
+        onClick={() => scene.fitNow("full")}
+        title="Fit everything; H the width, V the height"
+      >
+        Fit <kbd>F</kbd>
+      </button>
       <span class="dag-sep" />
-      <button aria-pressed={on.has("critical")} title="Critical path: the heaviest chain of strands" onClick={() => toggleLayer("critical")}><svg width="16" height="8" aria-hidden="true"><path d="M0 4H16" stroke="currentColor" stroke-width="3" /></svg>Critical <kbd>K</kbd></button>
-      <button aria-pressed={on.has("ready")} title="Ready path: what the last strand waited for, back to the start" onClick={() => toggleLayer("ready")}><svg width="16" height="8" aria-hidden="true"><path d="M0 4H16" stroke="currentColor" stroke-width="2" stroke-dasharray="2 3" /></svg>Ready</button>
-      <button aria-pressed={scene.slack.value} onClick={() => (scene.slack.value = !scene.slack.value)}><svg width="16" height="8" aria-hidden="true"><path d="M0 4H16" stroke="currentColor" stroke-width="1.2" stroke-dasharray="1.5 3" /></svg>Slack</button>
-      <button aria-pressed={asTable.value} onClick={() => (asTable.value = !asTable.value)}>Table</button>
+      <button
+        aria-pressed={on.has("critical")}
+        title="Critical path: the heaviest chain of strands"
+        onClick={() => toggleLayer("critical")}
+      >
+        <svg width="16" height="8" aria-hidden="true">
+          <path d="M0 4H16" stroke="currentColor" stroke-width="3" />
+        </svg>
+        Critical <kbd>K</kbd>
+      </button>
+      <button
+        aria-pressed={on.has("ready")}
+        title="Ready path: what the last strand waited for, back to the start"
+        onClick={() => toggleLayer("ready")}
+      >
+        <svg width="16" height="8" aria-hidden="true">
+          <path d="M0 4H16" stroke="currentColor" stroke-width="2" stroke-dasharray="2 3" />
+        </svg>
+        Ready
+      </button>
+      <button
+        aria-pressed={scene.slack.value}
+        onClick={() => (scene.slack.value = !scene.slack.value)}
+      >
+        <svg width="16" height="8" aria-hidden="true">
+          <path d="M0 4H16" stroke="currentColor" stroke-width="1.2" stroke-dasharray="1.5 3" />
+        </svg>
+        Slack
+      </button>
+      <button aria-pressed={asTable.value} onClick={() => (asTable.value = !asTable.value)}>
+        Table
+      </button>
     </div>
   );
 }
@@ -39,8 +107,25 @@ export function Legend({ scene }: { scene: Scene }) {
   const mode = colorBy.value;
   const look = scene.look();
   const meta = scene.run;
-  if (mode === "critical") return <Swatches of={[["critical path", { critical: true }], ["ready path", { readyPath: true }], ["neither", {}]]} />;
-  if (mode === "activity") return <Swatches of={[["work", { activity: "work" }], ["off the CPU", { activity: "descheduled" }]]} />;
+  if (mode === "critical")
+    return (
+      <Swatches
+        of={[
+          ["critical path", { critical: true }],
+          ["ready path", { readyPath: true }],
+          ["neither", {}],
+        ]}
+      />
+    );
+  if (mode === "activity")
+    return (
+      <Swatches
+        of={[
+          ["work", { activity: "work" }],
+          ["off the CPU", { activity: "descheduled" }],
+        ]}
+      />
+    );
   const sums = new Map<number, { item: Item; ticks: number }>();
   for (const n of scene.model.value.boxes) {
     const item = itemOf(n, look);
@@ -50,14 +135,35 @@ export function Legend({ scene }: { scene: Scene }) {
       if (s) s.ticks += ticks;
       else sums.set(key, { item: as, ticks });
     };
-    if (mode === "worker" && n.folded) for (const [row, busy] of n.folded.rows) add(row, { row }, busy);
-    else add(mode === "code" ? item.code : mode === "site" ? item.site : mode === "worker" ? item.row : item.level, item, n.strand?.weight ?? n.folded?.work ?? 0);
+    if (mode === "worker" && n.folded)
+      for (const [row, busy] of n.folded.rows) add(row, { row }, busy);
+    else
+      add(
+        mode === "code"
+          ? item.code
+          : mode === "site"
+            ? item.site
+            : mode === "worker"
+              ? item.row
+              : item.level,
+        item,
+        n.strand?.weight ?? n.folded?.work ?? 0,
+      );
   }
-  const name = (k: number) => (mode === "code" ? codeLabel(meta, k) : mode === "site" ? fileName(siteLabel(meta, k)) : mode === "worker" ? rowLabel(meta, k) : `level ${k}`);
+  const name = (k: number) =>
+    mode === "code"
+      ? codeLabel(meta, k)
+      : mode === "site"
+        ? fileName(siteLabel(meta, k))
+        : mode === "worker"
+          ? rowLabel(meta, k)
+          : `level ${k}`;
   const most = mode === "level" ? 6 : 5;
   const list = [...sums].sort((a, b) => b[1].ticks - a[1].ticks || a[0] - b[0]).slice(0, most);
   if (mode === "worker" || mode === "level") list.sort((a, b) => a[0] - b[0]);
-  return <Swatches of={list.map(([k, { item }]) => [name(k), item])} more={sums.size - list.length} />;
+  return (
+    <Swatches of={list.map(([k, { item }]) => [name(k), item])} more={sums.size - list.length} />
+  );
 }
 
 function Swatches({ of, more = 0 }: { of: [string, Item][]; more?: number }) {
@@ -65,8 +171,20 @@ function Swatches({ of, more = 0 }: { of: [string, Item][]; more?: number }) {
     <span class="dag-legend">
       {of.map(([name, item]) => {
         const c = colour(colorBy.value, item, dark.value);
-        const mark = item.activity === "descheduled" ? <svg class="dag-swatch" width="10" height="10" aria-hidden="true"><rect width="10" height="10" fill={fillOf("descheduled", dark.value)} /></svg> : <i class="dag-swatch" style={{ background: c.fill }} data-texture={c.texture} />;
-        return <span key={name} title={name}>{mark}<span class="dag-name">{name}</span></span>;
+        const mark =
+          item.activity === "descheduled" ? (
+            <svg class="dag-swatch" width="10" height="10" aria-hidden="true">
+              <rect width="10" height="10" fill={fillOf("descheduled", dark.value)} />
+            </svg>
+          ) : (
+            <i class="dag-swatch" style={{ background: c.fill }} data-texture={c.texture} />
+          );
+        return (
+          <span key={name} title={name}>
+            {mark}
+            <span class="dag-name">{name}</span>
+          </span>
+        );
       })}
       {more > 0 && <span class="dag-dim">+{more}</span>}
     </span>

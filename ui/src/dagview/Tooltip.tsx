@@ -5,23 +5,55 @@ import { nameOf, parallelism, rowLabel, siteLabel, stepsOf } from "./boxes";
 import type { Shown } from "./model";
 import type { Scene } from "./scene";
 
-export interface Pointed { node: Shown; x: number; y: number }
+export interface Pointed {
+  node: Shown;
+  x: number;
+  y: number;
+}
 
 export function Tooltip({ scene, at }: { scene: Scene; at: Pointed }) {
   const { node: n } = at;
-  const s = n.strand, f = n.folded;
+  const s = n.strand,
+    f = n.folded;
   const meta = scene.run;
-  const left = at.x > scene.width - 280, up = at.y > scene.height - 170;
+  const left = at.x > scene.width - 280,
+    up = at.y > scene.height - 170;
   return (
-    <div class="dag-tip" role="tooltip" style={{ ...(left ? { right: `${scene.width - at.x + 10}px` } : { left: `${at.x + 14}px` }), ...(up ? { bottom: `${scene.height - at.y + 10}px` } : { top: `${at.y + 14}px` }) }}>
-      <b>{nameOf(n, meta)}{stepsOf(n) && `, ${stepsOf(n)}`}</b>
+    <div
+      class="dag-tip"
+      role="tooltip"
+      style={{
+        ...(left ? { right: `${scene.width - at.x + 10}px` } : { left: `${at.x + 14}px` }),
+        ...(up ? { bottom: `${scene.height - at.y + 10}px` } : { top: `${at.y + 14}px` }),
+      }}
+    >
+      <b>
+        {nameOf(n, meta)}
+        {stepsOf(n) && `, ${stepsOf(n)}`}
+      </b>
       {s && !f && (
         <>
-          <div>{ticks(s.end - s.start)} on {rowLabel(meta, s.row)}{s.weight < (s.end - s.start) * 0.98 ? `, ${ticks(s.weight)} of it work` : ""}</div>
-          <div class="dag-dim">from {ticks(s.start)} to {ticks(s.end)}</div>
-          {s.ready !== null && s.start > s.ready && <div>ready for {ticks(s.start - s.ready)} before it ran</div>}
-          {s.folded > 0 && <div>folded: {count(s.folded)} {s.folded === 1 ? "task" : "tasks"} as one strand, of which only sums are known</div>}
-          {s.creates.length > 0 && <div>creates {count(s.creates.length)} {s.creates.length === 1 ? "task" : "tasks"}</div>}
+          <div>
+            {ticks(s.end - s.start)} on {rowLabel(meta, s.row)}
+            {s.weight < (s.end - s.start) * 0.98 ? `, ${ticks(s.weight)} of it work` : ""}
+          </div>
+          <div class="dag-dim">
+            from {ticks(s.start)} to {ticks(s.end)}
+          </div>
+          {s.ready !== null && s.start > s.ready && (
+            <div>ready for {ticks(s.start - s.ready)} before it ran</div>
+          )}
+          {s.folded > 0 && (
+            <div>
+              folded: {count(s.folded)} {s.folded === 1 ? "task" : "tasks"} as one strand, of which
+              only sums are known
+            </div>
+          )}
+          {s.creates.length > 0 && (
+            <div>
+              creates {count(s.creates.length)} {s.creates.length === 1 ? "task" : "tasks"}
+            </div>
+          )}
           {s.critical && <div>on the critical path</div>}
           {n.ready && !s.critical && <div>on the ready path</div>}
           <div class="dag-dim">{siteLabel(meta, s.site)}</div>
@@ -29,11 +61,28 @@ export function Tooltip({ scene, at }: { scene: Scene; at: Pointed }) {
       )}
       {f && (
         <>
-          {s && <div>folded, {ticks(s.end - s.start)} on {rowLabel(meta, s.row)}</div>}
-          <div>{count(f.tasks)} {f.tasks === 1 ? "task" : "tasks"}, {count(f.strands)} strands</div>
-          <div>work {ticks(f.work)}, span {ticks(f.span)}, parallelism {parallelism(f.work, f.span)}</div>
-          <div class="dag-dim">from {ticks(f.start)} to {ticks(f.end)}</div>
-          {f.critical && <div>{ticks(f.critical_work)} of the critical path{scene.critical.value ? ` (${percent(f.critical_work / Math.max(1, scene.critical.value.span))})` : ""}</div>}
+          {s && (
+            <div>
+              folded, {ticks(s.end - s.start)} on {rowLabel(meta, s.row)}
+            </div>
+          )}
+          <div>
+            {count(f.tasks)} {f.tasks === 1 ? "task" : "tasks"}, {count(f.strands)} strands
+          </div>
+          <div>
+            work {ticks(f.work)}, span {ticks(f.span)}, parallelism {parallelism(f.work, f.span)}
+          </div>
+          <div class="dag-dim">
+            from {ticks(f.start)} to {ticks(f.end)}
+          </div>
+          {f.critical && (
+            <div>
+              {ticks(f.critical_work)} of the critical path
+              {scene.critical.value
+                ? ` (${percent(f.critical_work / Math.max(1, scene.critical.value.span))})`
+                : ""}
+            </div>
+          )}
           <div class="dag-dim">{siteLabel(meta, f.site)}</div>
           {f.expandable && <div class="dag-hint">{"double click or Enter expands"}</div>}
         </>

@@ -1,4 +1,7 @@
-/** The strip beside the layout `time`: the time of each height, its breaks, and what ran then, on the scale of the nodes. */
+/**
+ * The strip beside the layout `time`: the time of each height, its breaks, and what ran then, on
+ * the scale of the nodes.
+ */
 
 import { axis, steps } from "../format";
 import type { Tokens } from "../colors";
@@ -12,16 +15,27 @@ const X = 54;
 const W = 72;
 export const HEAD = 30;
 
-/** What workers do that do not run, in the order in which it stands beside those that do; the rest has no work of the program. */
+/**
+ * What workers do that do not run, in the order in which it stands beside those that do; the rest
+ * has no work of the program.
+ */
 const BESIDE = ["descheduled", "blocked", "delay", "sched"] as const;
 type Kind = "running" | (typeof BESIDE)[number];
 
 /** Mean workers by what they did, in equal bins of a part of the run. */
-export interface Running { workers: Record<Kind, ArrayLike<number>>; ticksPerBin: number; from: number }
+export interface Running {
+  workers: Record<Kind, ArrayLike<number>>;
+  ticksPerBin: number;
+  from: number;
+}
 
 export interface Strip {
-  scale: TimeScale; camera: Camera; height: number; width: number;
-  workers: number; perSecond: number;
+  scale: TimeScale;
+  camera: Camera;
+  height: number;
+  width: number;
+  workers: number;
+  perSecond: number;
   /** The finest first; the first that has a moment tells of it. */
   running: readonly Running[];
   t: Tokens;
@@ -37,8 +51,13 @@ export function drawStrip(pen: Pen, s: Strip): void {
     if (bottom > top) pen.ground(X, top, W, bottom - top, "app");
     running(pen, s, top, bottom);
     // Marks, evenly spaced in time; none inside of a break.
-    const from = scale.t(-camera.ty / camera.ky + (HEAD - 20) / camera.ky), to = scale.t((s.height - camera.ty) / camera.ky);
-    const marks = steps(Math.max(scale.t0, from) / s.perSecond, Math.min(scale.t1, to) / s.perSecond, Math.max(2, s.height / 70));
+    const from = scale.t(-camera.ty / camera.ky + (HEAD - 20) / camera.ky),
+      to = scale.t((s.height - camera.ty) / camera.ky);
+    const marks = steps(
+      Math.max(scale.t0, from) / s.perSecond,
+      Math.min(scale.t1, to) / s.perSecond,
+      Math.max(2, s.height / 70),
+    );
     for (const at of marks.at) {
       const tick = at * s.perSecond;
       if (tick > scale.t1) break;
@@ -48,16 +67,23 @@ export function drawStrip(pen: Pen, s: Strip): void {
       pen.text(axis(at, marks.step), X - 8, v + 4, { ...small, align: "right" });
     }
     for (const b of scale.breaks) {
-      const y0 = b.y0 * camera.ky + camera.ty + 3, y1 = b.y1 * camera.ky + camera.ty - 3;
+      const y0 = b.y0 * camera.ky + camera.ty + 3,
+        y1 = b.y1 * camera.ky + camera.ty - 3;
       if (y1 < HEAD || y0 > s.height || y1 - y0 < 8) continue;
       pen.box(X - 1, y0, W + 2, y1 - y0, 0, t.panel);
       for (const v of [y0, y1]) {
         const zig: number[] = [];
-        for (let i = 0; i <= 10; i++) zig.push(X - 1 + (i * (W + 2)) / 10, v + (i % 2 ? 2.5 : -2.5));
+        for (let i = 0; i <= 10; i++)
+          zig.push(X - 1 + (i * (W + 2)) / 10, v + (i % 2 ? 2.5 : -2.5));
         pen.line(zig, { colour: t.fg3, width: 1 });
       }
       if (y1 - y0 > 34) {
-        pen.text(`forks: ${b.levels} ${b.levels === 1 ? "level" : "levels"}`, X, (y0 + y1) / 2 - 3, { ...small, size: 10.5 });
+        pen.text(
+          `forks: ${b.levels} ${b.levels === 1 ? "level" : "levels"}`,
+          X,
+          (y0 + y1) / 2 - 3,
+          { ...small, size: 10.5 },
+        );
         pen.text("not to scale", X, (y0 + y1) / 2 + 11, { ...small, size: 10.5 });
       }
     }
@@ -67,8 +93,16 @@ export function drawStrip(pen: Pen, s: Strip): void {
   pen.text(`of ${s.workers}`, X + W, 18, { ...small, align: "right" });
 }
 
-/** Rows of pixels that look the same: from `from`, `rows` of them, what stands beside the running workers from x on. */
-interface Stretch { from: number; rows: number; at: number; width: number }
+/**
+ * Rows of pixels that look the same: from `from`, `rows` of them, what stands beside the running
+ * workers from x on.
+ */
+interface Stretch {
+  from: number;
+  rows: number;
+  at: number;
+  width: number;
+}
 
 /** A row of pixels at a time: what ran, then what else the workers did. */
 function running(pen: Pen, s: Strip, top: number, bottom: number): void {
@@ -79,13 +113,18 @@ function running(pen: Pen, s: Strip, top: number, bottom: number): void {
   const beside = BESIDE.map((): Stretch[] => []);
   const inBreak = (v: number) => scale.breaks.some((b) => v >= b.y0 && v < b.y1);
   for (let v = top; v < bottom; v++) {
-    const h0 = (v - camera.ty) / camera.ky, h1 = (v + 1 - camera.ty) / camera.ky;
+    const h0 = (v - camera.ty) / camera.ky,
+      h1 = (v + 1 - camera.ty) / camera.ky;
     if (inBreak(h0)) {
       work.push(X, v, X, v + 1);
       continue;
     }
-    const t0 = scale.t(h0), t1 = scale.t(h1);
-    const r = s.running.find((p) => t0 >= p.from && t0 < p.from + p.workers.running.length * p.ticksPerBin) ?? s.running[s.running.length - 1]!;
+    const t0 = scale.t(h0),
+      t1 = scale.t(h1);
+    const r =
+      s.running.find(
+        (p) => t0 >= p.from && t0 < p.from + p.workers.running.length * p.ticksPerBin,
+      ) ?? s.running[s.running.length - 1]!;
     let at = Math.min(s.workers, mean(r, "running", t0, t1));
     work.push(X + at * unit, v, X + at * unit, v + 1);
     BESIDE.forEach((kind, i) => {
@@ -96,14 +135,18 @@ function running(pen: Pen, s: Strip, top: number, bottom: number): void {
   }
   work.push(X, bottom);
   pen.area(work, t.work);
-  BESIDE.forEach((kind, i) => beside[i]!.forEach((b) => pen.ground(X + b.at * unit, b.from, b.width * unit, b.rows, kind)));
+  BESIDE.forEach((kind, i) =>
+    beside[i]!.forEach((b) => pen.ground(X + b.at * unit, b.from, b.width * unit, b.rows, kind)),
+  );
 }
 
 /** Mean of a kind's workers over [t0, t1), ticks. */
 function mean(r: Running, kind: Kind, t0: number, t1: number): number {
   const of = r.workers[kind];
-  const a = (t0 - r.from) / r.ticksPerBin, b = Math.max((t1 - r.from) / r.ticksPerBin, a + 1e-9);
-  let sum = 0, width = 0;
+  const a = (t0 - r.from) / r.ticksPerBin,
+    b = Math.max((t1 - r.from) / r.ticksPerBin, a + 1e-9);
+  let sum = 0,
+    width = 0;
   for (let i = Math.max(0, Math.floor(a)); i < b && i < of.length; i++) {
     const part = Math.min(b, i + 1) - Math.max(a, i);
     sum += part * of[i]!;
@@ -115,6 +158,12 @@ function mean(r: Running, kind: Kind, t0: number, t1: number): number {
 /** Adds a row of pixels to the stretch that ends above it, when it looks the same. */
 function append(to: Stretch[], v: number, at: number, width: number): void {
   const last = to[to.length - 1];
-  if (last && v - (last.from + last.rows) < 1 && Math.abs(last.at - at) < 0.1 && Math.abs(last.width - width) < 0.1) last.rows++;
+  if (
+    last &&
+    v - (last.from + last.rows) < 1 &&
+    Math.abs(last.at - at) < 0.1 &&
+    Math.abs(last.width - width) < 0.1
+  )
+    last.rows++;
   else to.push({ from: v, rows: 1, at, width });
 }

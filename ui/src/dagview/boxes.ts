@@ -1,4 +1,6 @@
-/** How a strand and a collapsed task or group look, from a sliver to a card with everything on it. */
+/**
+ * How a strand and a collapsed task or group look, from a sliver to a card with everything on it.
+ */
 
 import { greyCode } from "../codes";
 import { alpha, colour, type Colour, type Item, type Tokens } from "../colors";
@@ -23,17 +25,26 @@ export interface Look {
 }
 
 export function itemOf(n: Shown, look: Look): Item {
-  const s = n.strand, f = n.folded;
+  const s = n.strand,
+    f = n.folded;
   const code = s?.code ?? f?.code ?? null;
   return {
-    code, site: s?.site ?? f?.site ?? null, row: s?.row ?? f?.rows[0]?.[0] ?? null, level: n.level,
-    critical: (s ?? f)?.critical ?? false, readyPath: n.ready, activity: "work", root: code !== null && code === greyCode(look.meta.codes),
+    code,
+    site: s?.site ?? f?.site ?? null,
+    row: s?.row ?? f?.rows[0]?.[0] ?? null,
+    level: n.level,
+    critical: (s ?? f)?.critical ?? false,
+    readyPath: n.ready,
+    activity: "work",
+    root: code !== null && code === greyCode(look.meta.codes),
   };
 }
 
-export const colourOf = (n: Shown, look: Look): Colour => colour(look.mode, itemOf(n, look), look.dark);
+export const colourOf = (n: Shown, look: Look): Colour =>
+  colour(look.mode, itemOf(n, look), look.dark);
 
-export const rowLabel = (meta: RunMeta, row: number): string => meta.threads[row]?.label ?? `thread ${row}`;
+export const rowLabel = (meta: RunMeta, row: number): string =>
+  meta.threads[row]?.label ?? `thread ${row}`;
 export const codeLabel = (meta: RunMeta, code: number): string => meta.codes[code]?.label ?? "?";
 export const siteLabel = (meta: RunMeta, site: number): string => meta.sites[site]?.label ?? "?";
 
@@ -49,12 +60,19 @@ export function stepsOf(n: Shown): string {
   return range ? `steps ${count(Number(range[1]) + 1)}–${count(Number(range[2]))}` : "";
 }
 
-export const parallelism = (work: number, span: number): string => (span > 0 ? plain(work / span) : "–");
+export const parallelism = (work: number, span: number): string =>
+  span > 0 ? plain(work / span) : "–";
 
 /** A strand, or a task that is nothing but one. */
 export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
   const f = n.folded;
-  const s = n.strand ?? { start: f!.start, end: f!.end, weight: f!.work, row: f!.rows[0]?.[0] ?? 0, critical: f!.critical };
+  const s = n.strand ?? {
+    start: f!.start,
+    end: f!.end,
+    weight: f!.work,
+    row: f!.rows[0]?.[0] ?? 0,
+    critical: f!.critical,
+  };
   const c = colourOf(n, look);
   const { t } = look;
   const bold = look.critical && s.critical;
@@ -70,19 +88,37 @@ export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
   if (striped) {
     // Off the CPU or recording: the part of the box that is not weight.
     const off = b.h * (1 - s.weight / length);
-    pen.box(b.x, b.y + b.h - off, b.w, off, Math.min(r, off / 2), t.panel, { colour: t.desch, width: 1 });
-    for (let y = b.y + b.h - off + 4; y < b.y + b.h - 1; y += 4) pen.line([b.x, y, b.x + b.w, y], { colour: t.desch, width: 1 });
+    pen.box(b.x, b.y + b.h - off, b.w, off, Math.min(r, off / 2), t.panel, {
+      colour: t.desch,
+      width: 1,
+    });
+    for (let y = b.y + b.h - off + 4; y < b.y + b.h - 1; y += 4)
+      pen.line([b.x, y, b.x + b.w, y], { colour: t.desch, width: 1 });
   }
   // As in the timeline: it stands for more, which can't be opened.
-  if (n.strand && n.strand.folded > 0 && b.h >= 10) for (const up of [3.5, 6]) pen.line([b.x + 3, b.y + b.h - up, b.x + b.w - 3, b.y + b.h - up], { colour: alpha(c.ink, 0.6), width: 1 });
+  if (n.strand && n.strand.folded > 0 && b.h >= 10)
+    for (const up of [3.5, 6])
+      pen.line([b.x + 3, b.y + b.h - up, b.x + b.w - 3, b.y + b.h - up], {
+        colour: alpha(c.ink, 0.6),
+        width: 1,
+      });
   if (bold) pen.box(b.x, b.y, b.w, b.h, r, null, { colour: t.path, width: 2.6 });
-  else if (look.ready && n.ready) pen.box(b.x + 1, b.y + 1, b.w - 2, b.h - 2, r, null, { colour: t.path, width: 1.5, dash: [2, 2.5] });
+  else if (look.ready && n.ready)
+    pen.box(b.x + 1, b.y + 1, b.w - 2, b.h - 2, r, null, {
+      colour: t.path,
+      width: 1.5,
+      dash: [2, 2.5],
+    });
   // In the middle of what is seen of it.
   const v = look.view;
-  const x0 = Math.max(b.x, v.x), x1 = Math.min(b.x + b.w, v.x + v.w), y0 = Math.max(b.y, v.y), y1 = Math.min(b.y + b.h, v.y + v.h);
+  const x0 = Math.max(b.x, v.x),
+    x1 = Math.min(b.x + b.w, v.x + v.w),
+    y0 = Math.max(b.y, v.y),
+    y1 = Math.min(b.y + b.h, v.y + v.h);
   const room = x1 - x0 - 10;
   if (room < 22 || y1 - y0 < 13) return;
-  const mid = (y0 + y1) / 2, cx = (x0 + x1) / 2;
+  const mid = (y0 + y1) / 2,
+    cx = (x0 + x1) / 2;
   // On a rim where it may stand on the part that is off the CPU.
   const halo = striped ? c.fill : undefined;
   const name: Letters = { size: 11.5, weight: 650, colour: c.ink, align: "center", halo };
@@ -97,7 +133,12 @@ export function drawStrand(pen: Pen, n: Shown, b: Box, look: Look): void {
   } else {
     const both = `${nameOf(n, look.meta)} · ${took}`;
     const one: Letters = { ...sub, size: 11, weight: 600 };
-    pen.text(pen.measure(both, one) <= room ? both : cut(pen, nameOf(n, look.meta), room, one), cx, mid + 4, one);
+    pen.text(
+      pen.measure(both, one) <= room ? both : cut(pen, nameOf(n, look.meta), room, one),
+      cx,
+      mid + 4,
+      one,
+    );
   }
 }
 
@@ -109,7 +150,10 @@ function outline(pen: Pen, b: Box, r: number, look: Look): void {
 export function drawDot(pen: Pen, n: Shown, b: Box, look: Look): void {
   const bold = look.critical && n.strand!.critical;
   const r = Math.max(1.5, b.w / 2 - (bold ? 0.4 : 1.6));
-  pen.dot(b.cx, b.y + b.h / 2, r, bold ? look.t.path : look.t.panel, { colour: bold ? look.t.halo : look.t.fg3, width: bold ? 1.6 : 1.3 });
+  pen.dot(b.cx, b.y + b.h / 2, r, bold ? look.t.path : look.t.panel, {
+    colour: bold ? look.t.halo : look.t.fg3,
+    width: bold ? 1.6 : 1.3,
+  });
 }
 
 export function drawCard(pen: Pen, n: Shown, b: Box, look: Look): void {
@@ -126,30 +170,73 @@ export function drawCard(pen: Pen, n: Shown, b: Box, look: Look): void {
   const r = Math.min(6, b.h / 3, b.w / 4);
   if (b.w > 34 && b.h > 20) {
     pen.box(b.x + 4, b.y + 4, b.w, b.h, r, t.panel2, { colour: t.line2, width: 1 });
-    if (f.kind === "group") pen.box(b.x + 2, b.y + 2, b.w, b.h, r, t.panel2, { colour: t.line2, width: 1 });
+    if (f.kind === "group")
+      pen.box(b.x + 2, b.y + 2, b.w, b.h, r, t.panel2, { colour: t.line2, width: 1 });
   }
   if (bold) outline(pen, b, r, look);
   pen.box(b.x, b.y, b.w, b.h, r, t.panel);
   profile(pen, n, b, look, c);
-  pen.box(b.x, b.y, b.w, b.h, r, null, bold ? { colour: t.path, width: 2.6 } : { colour: look.ready && n.ready ? t.path : t.line2, width: look.ready && n.ready ? 1.5 : 1, dash: look.ready && n.ready ? [2, 2.5] : [] });
+  pen.box(
+    b.x,
+    b.y,
+    b.w,
+    b.h,
+    r,
+    null,
+    bold
+      ? { colour: t.path, width: 2.6 }
+      : {
+          colour: look.ready && n.ready ? t.path : t.line2,
+          width: look.ready && n.ready ? 1.5 : 1,
+          dash: look.ready && n.ready ? [2, 2.5] : [],
+        },
+  );
   if (b.w < 40 || b.h < 18) return;
   const bar = b.h > 66 && b.w >= 64;
   const lines: [string, Letters][] = [
     [nameOf(n, look.meta), { size: 11.5, weight: 650, colour: t.fg, align: "right" }],
-    [f.kind === "group" ? `▸ ${short(f.children)} children` : `▸ ${short(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}`, { size: 10.5, colour: t.fg2, align: "right" }],
-    ...(f.kind === "group" ? [[stepsOf(n), { size: 10.5, colour: t.fg2, align: "right" }] as [string, Letters]] : []),
+    [
+      f.kind === "group"
+        ? `▸ ${short(f.children)} children`
+        : `▸ ${short(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}`,
+      { size: 10.5, colour: t.fg2, align: "right" },
+    ],
+    ...(f.kind === "group"
+      ? [[stepsOf(n), { size: 10.5, colour: t.fg2, align: "right" }] as [string, Letters]]
+      : []),
     [`work ${ticks(f.work)}`, { size: 10.5, colour: t.fg2, align: "right" }],
     [`span ${ticks(f.span)}`, { size: 10.5, colour: t.fg2, align: "right" }],
     [`par. ${parallelism(f.work, f.span)}`, { size: 10.5, colour: t.fg2, align: "right" }],
   ];
   const room = b.w - 14;
   // A number that is cut is another number: a line that has no room is left out.
-  for (let i = lines.length - 1; i > 0; i--) if (pen.measure(...lines[i]!) > room) lines.splice(i, 1);
+  for (let i = lines.length - 1; i > 0; i--)
+    if (pen.measure(...lines[i]!) > room) lines.splice(i, 1);
   lines.length = Math.max(1, Math.min(lines.length, Math.floor((b.h - (bar ? 40 : 6)) / 15)));
-  const texts = lines.map(([words, how], i) => (i === 0 ? cut(pen, n.kind === "group" && pen.measure(words, how) > room ? words.replace(/^\D+/, "") || words : words, room, how) : pen.measure(words, how) <= room ? words : ""));
+  const texts = lines.map(([words, how], i) =>
+    i === 0
+      ? cut(
+          pen,
+          n.kind === "group" && pen.measure(words, how) > room
+            ? words.replace(/^\D+/, "") || words
+            : words,
+          room,
+          how,
+        )
+      : pen.measure(words, how) <= room
+        ? words
+        : "",
+  );
   const width = Math.max(...texts.map((w, i) => pen.measure(w, lines[i]![1])));
   const top = b.h < 26 ? b.y + (b.h - 15) / 2 : b.y + 6;
-  pen.box(b.x + b.w - width - 11, top - 1, width + 9, lines.length * 15 + 3, 4, alpha(t.panel, 0.88));
+  pen.box(
+    b.x + b.w - width - 11,
+    top - 1,
+    width + 9,
+    lines.length * 15 + 3,
+    4,
+    alpha(t.panel, 0.88),
+  );
   texts.forEach((w, i) => pen.text(w, b.x + b.w - 7, top + 11 + i * 15, lines[i]![1]));
   if (bar) share(pen, n, b, look);
 }
@@ -197,9 +284,13 @@ function share(pen: Pen, n: Shown, b: Box, look: Look): void {
 
 /** One line about a node, for tooltips, tables and screen readers. */
 export function sentence(n: Shown, meta: RunMeta): string {
-  const s = n.strand, f = n.folded;
-  if (s && f) return `${nameOf(n, meta)}, a folded strand of ${ticks(s.end - s.start)} on ${rowLabel(meta, s.row)}, ${n.inside ? "expanded" : "collapsed"}: ${count(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}, work ${ticks(f.work)}, span ${ticks(f.span)}${s.critical ? ", on the critical path" : ""}`;
-  if (s) return `${nameOf(n, meta)}, a strand of ${ticks(s.end - s.start)} on ${rowLabel(meta, s.row)}${s.critical ? ", on the critical path" : ""}${s.creates.length ? `, creates ${count(s.creates.length)}` : ""}`;
-  if (f) return `${nameOf(n, meta)}${stepsOf(n) && `, ${stepsOf(n)}`}, ${n.inside ? "expanded" : f.expandable ? "collapsed" : "one strand"}: ${count(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}, work ${ticks(f.work)}, span ${ticks(f.span)}, parallelism ${parallelism(f.work, f.span)}${f.critical ? `, ${percent(f.span > 0 ? f.critical_work / f.span : 0)} of its span critical` : ""}`;
+  const s = n.strand,
+    f = n.folded;
+  if (s && f)
+    return `${nameOf(n, meta)}, a folded strand of ${ticks(s.end - s.start)} on ${rowLabel(meta, s.row)}, ${n.inside ? "expanded" : "collapsed"}: ${count(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}, work ${ticks(f.work)}, span ${ticks(f.span)}${s.critical ? ", on the critical path" : ""}`;
+  if (s)
+    return `${nameOf(n, meta)}, a strand of ${ticks(s.end - s.start)} on ${rowLabel(meta, s.row)}${s.critical ? ", on the critical path" : ""}${s.creates.length ? `, creates ${count(s.creates.length)}` : ""}`;
+  if (f)
+    return `${nameOf(n, meta)}${stepsOf(n) && `, ${stepsOf(n)}`}, ${n.inside ? "expanded" : f.expandable ? "collapsed" : "one strand"}: ${count(f.tasks)} ${f.tasks === 1 ? "task" : "tasks"}, work ${ticks(f.work)}, span ${ticks(f.span)}, parallelism ${parallelism(f.work, f.span)}${f.critical ? `, ${percent(f.span > 0 ? f.critical_work / f.span : 0)} of its span critical` : ""}`;
   return meta.name;
 }

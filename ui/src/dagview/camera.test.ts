@@ -25,11 +25,15 @@ describe("camera", () => {
   it("zooms at a point, which stays", () => {
     const c = zoom({ kx: 2, ky: 3, tx: 7, ty: -4 }, 1.5, 0.5, 300, 200);
     const was = [(300 - 7) / 2, (200 + 4) / 3];
-    expect([(300 - c.tx) / c.kx, (200 - c.ty) / c.ky]).toEqual([expect.closeTo(was[0]!), expect.closeTo(was[1]!)]);
+    expect([(300 - c.tx) / c.kx, (200 - c.ty) / c.ky]).toEqual([
+      expect.closeTo(was[0]!),
+      expect.closeTo(was[1]!),
+    ]);
   });
 
   it("goes from one camera to another without leaving the way", () => {
-    const a = { kx: 1, ky: 1, tx: 0, ty: 0 }, b = { kx: 4, ky: 2, tx: -300, ty: 50 };
+    const a = { kx: 1, ky: 1, tx: 0, ty: 0 },
+      b = { kx: 4, ky: 2, tx: -300, ty: 50 };
     expect(between(a, b, 0)).toEqual(a);
     expect(between(a, b, 1)).toBe(b);
     const m = between(a, b, 0.5);
@@ -52,8 +56,28 @@ describe("camera", () => {
 describe("time scale", () => {
   const forks: Map<string, DagInside> = new Map([
     ["r", { items: [folded(0, 0, 1000)] }],
-    ["t0", { items: [strand(0, 0, 0, 100, { creates: ["t1", "t2"], end_kind: 0 }), folded(1, 100, 900), folded(2, 101, 800), strand(1, 0, 900, 1000, { joins: ["t1", "t2"] })] }],
-    ["t1", { items: [strand(2, 1, 100, 101, { creates: ["t3", "t4"], end_kind: 0 }), folded(3, 101, 700), folded(4, 103, 600), strand(3, 1, 700, 900, { joins: ["t3", "t4"] })] }],
+    [
+      "t0",
+      {
+        items: [
+          strand(0, 0, 0, 100, { creates: ["t1", "t2"], end_kind: 0 }),
+          folded(1, 100, 900),
+          folded(2, 101, 800),
+          strand(1, 0, 900, 1000, { joins: ["t1", "t2"] }),
+        ],
+      },
+    ],
+    [
+      "t1",
+      {
+        items: [
+          strand(2, 1, 100, 101, { creates: ["t3", "t4"], end_kind: 0 }),
+          folded(3, 101, 700),
+          folded(4, 103, 600),
+          strand(3, 1, 700, 900, { joins: ["t3", "t4"] }),
+        ],
+      },
+    ],
   ]);
 
   it("breaks where forks lie in one another in no time, and is monotone", () => {

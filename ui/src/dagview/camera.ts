@@ -1,9 +1,19 @@
 /** Where on the canvas the layout is shown: one factor and one offset an axis. Pure. */
 
-export interface Camera { kx: number; ky: number; tx: number; ty: number }
+export interface Camera {
+  kx: number;
+  ky: number;
+  tx: number;
+  ty: number;
+}
 
 /** Part of the canvas that the scene has. */
-export interface View { x: number; y: number; w: number; h: number }
+export interface View {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
 
 export type Fit = "full" | "horizontal" | "vertical";
 
@@ -13,17 +23,35 @@ const LEAST = 1e-4;
 const clamp = (k: number): number => Math.min(MOST, Math.max(LEAST, k));
 
 /** Factors beyond which nothing is gained: boxes have their words and room. */
-export interface Most { x: number; y: number }
+export interface Most {
+  x: number;
+  y: number;
+}
 
-/** The whole layout in view, or its width, or its height, the other axis as it is. A small layout is not blown up beyond `most`. */
-export function fit(kind: Fit, size: { width: number; height: number }, view: View, old: Camera, most: Most): Camera {
+/**
+ * The whole layout in view, or its width, or its height, the other axis as it is. A small layout is
+ * not blown up beyond `most`.
+ */
+export function fit(
+  kind: Fit,
+  size: { width: number; height: number },
+  view: View,
+  old: Camera,
+  most: Most,
+): Camera {
   const k = { ...old };
   if (kind !== "vertical") k.kx = clamp(Math.min(most.x, view.w / Math.max(1, size.width)));
   if (kind !== "horizontal") k.ky = clamp(Math.min(most.y, view.h / Math.max(1, size.height)));
   const wide = size.width * k.kx;
   const high = size.height * k.ky;
-  k.tx = wide <= view.w + 1e-6 ? view.x + (view.w - wide) / 2 : kind === "vertical" ? old.tx : view.x;
-  k.ty = high <= view.h + 1e-6 ? view.y + Math.min(24, (view.h - high) / 2) : kind === "horizontal" ? old.ty : view.y;
+  k.tx =
+    wide <= view.w + 1e-6 ? view.x + (view.w - wide) / 2 : kind === "vertical" ? old.tx : view.x;
+  k.ty =
+    high <= view.h + 1e-6
+      ? view.y + Math.min(24, (view.h - high) / 2)
+      : kind === "horizontal"
+        ? old.ty
+        : view.y;
   return k;
 }
 
@@ -39,7 +67,11 @@ export function zoom(c: Camera, fx: number, fy: number, x: number, y: number): C
   return { kx, ky, tx: keep(c.tx, c.kx, kx, x), ty: keep(c.ty, c.ky, ky, y) };
 }
 
-export const pan = (c: Camera, dx: number, dy: number): Camera => ({ ...c, tx: c.tx + dx, ty: c.ty + dy });
+export const pan = (c: Camera, dx: number, dy: number): Camera => ({
+  ...c,
+  tx: c.tx + dx,
+  ty: c.ty + dy,
+});
 
 /** Keeps something of the layout in view. */
 export function hold(c: Camera, size: { width: number; height: number }, view: View): Camera {
@@ -52,18 +84,39 @@ export function hold(c: Camera, size: { width: number; height: number }, view: V
 }
 
 /** Moves as little as shows the rectangle (layout's units) with a margin; the factors stay. */
-export function reveal(c: Camera, r: { x: number; y: number; w: number; h: number }, view: View, margin = 40): Camera {
-  const along = (t: number, k: number, at: number, size: number, from: number, room: number): number => {
-    const a = at * k + t, b = (at + size) * k + t;
-    if (b - a > room - 2 * margin) return a > from + margin || b < from + room - margin ? t + from + margin - a : t;
+export function reveal(
+  c: Camera,
+  r: { x: number; y: number; w: number; h: number },
+  view: View,
+  margin = 40,
+): Camera {
+  const along = (
+    t: number,
+    k: number,
+    at: number,
+    size: number,
+    from: number,
+    room: number,
+  ): number => {
+    const a = at * k + t,
+      b = (at + size) * k + t;
+    if (b - a > room - 2 * margin)
+      return a > from + margin || b < from + room - margin ? t + from + margin - a : t;
     if (a < from + margin) return t + from + margin - a;
     if (b > from + room - margin) return t + from + room - margin - b;
     return t;
   };
-  return { ...c, tx: along(c.tx, c.kx, r.x, r.w, view.x, view.w), ty: along(c.ty, c.ky, r.y, r.h, view.y, view.h) };
+  return {
+    ...c,
+    tx: along(c.tx, c.kx, r.x, r.w, view.x, view.w),
+    ty: along(c.ty, c.ky, r.y, r.h, view.y, view.h),
+  };
 }
 
-/** Between two cameras: factors by their logarithm, so that a zoom has one speed, and what both show moves straight. */
+/**
+ * Between two cameras: factors by their logarithm, so that a zoom has one speed, and what both show
+ * moves straight.
+ */
 export function between(a: Camera, b: Camera, at: number): Camera {
   if (at >= 1) return b;
   const axis = (ka: number, ta: number, kb: number, tb: number): [number, number] => {

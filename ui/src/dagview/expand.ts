@@ -1,4 +1,7 @@
-/** Which nodes are expanded: the first picture, level by level, and what is folded again when there is too much. Pure but for `load`. */
+/**
+ * Which nodes are expanded: the first picture, level by level, and what is folded again when there
+ * is too much. Pure but for `load`.
+ */
 
 import type { DagInside } from "../data/contract";
 import { build, criticalOf, expandable, RUN, type Model, type Shown } from "./model";
@@ -8,7 +11,10 @@ export const MOST_NODES = 5000;
 /** Nodes of the first picture. */
 export const FIRST = { enough: 30, most: 44 };
 
-/** A node of less than this part of all work is not opened for the first picture once that has some nodes. */
+/**
+ * A node of less than this part of all work is not opened for the first picture once that has some
+ * nodes.
+ */
 const LEAST_SHARE = 30;
 
 export type Loaded = ReadonlyMap<string, DagInside>;
@@ -21,10 +27,16 @@ function weight(n: Shown): number {
 }
 
 /**
- * What to expand so that the first picture tells something: the heaviest first, those on the critical path before others, until about
- * thirty nodes are there, of those that `tells` says something by being seen, and as long as `fits` says that they can be read.
+ * What to expand so that the first picture tells something: the heaviest first, those on the
+ * critical path before others, until about thirty nodes are there, of those that `tells` says
+ * something by being seen, and as long as `fits` says that they can be read.
  */
-export async function firstPicture(loaded: Loaded, load: Load, fits: (m: Model) => boolean, tells: (n: Shown) => boolean = () => true): Promise<Set<string>> {
+export async function firstPicture(
+  loaded: Loaded,
+  load: Load,
+  fits: (m: Model) => boolean,
+  tells: (n: Shown) => boolean = () => true,
+): Promise<Set<string>> {
   const expanded = new Set([RUN]);
   const refused = new Set<string>();
   await load([RUN]);
@@ -34,7 +46,9 @@ export async function firstPicture(loaded: Loaded, load: Load, fits: (m: Model) 
     const all = model.top.inside!.reduce((sum, n) => sum + (n.folded?.work ?? 0), 0);
     // Much less than what is there in all is not worth its room.
     const least = model.boxes.length > 8 ? all / LEAST_SHARE : 0;
-    const worth = model.boxes.filter((n) => expandable(n) && n.folded!.work >= least && !refused.has(n.key));
+    const worth = model.boxes.filter(
+      (n) => expandable(n) && n.folded!.work >= least && !refused.has(n.key),
+    );
     const next = worth.sort((a, b) => weight(b) - weight(a) || a.key.localeCompare(b.key))[0];
     if (!next) break;
     await load([next.key]);
@@ -45,22 +59,30 @@ export async function firstPicture(loaded: Loaded, load: Load, fits: (m: Model) 
     }
     const with_ = new Set(expanded).add(next.key);
     const tried = build(loaded, with_);
-    if (tried.boxes.filter(tells).length > FIRST.most && model.boxes.length > 2) refused.add(next.key);
+    if (tried.boxes.filter(tells).length > FIRST.most && model.boxes.length > 2)
+      refused.add(next.key);
     else if (model.boxes.length > 2 && !fits(tried)) refused.add(next.key);
     else expanded.add(next.key);
   }
   return expanded;
 }
 
-/** Collapsed nodes for one level more, the most worth seeing first; as many as certainly don't exceed the limit by much. */
+/**
+ * Collapsed nodes for one level more, the most worth seeing first; as many as certainly don't
+ * exceed the limit by much.
+ */
 export function nextLevel(model: Model): string[] {
-  return model.boxes.filter(expandable).sort((a, b) => weight(b) - weight(a) || a.index - b.index).map((n) => n.key);
+  return model.boxes
+    .filter(expandable)
+    .sort((a, b) => weight(b) - weight(a) || a.index - b.index)
+    .map((n) => n.key);
 }
 
 /** The expanded set without its innermost nodes. */
 export function levelLess(model: Model): Set<string> {
   const out = new Set<string>();
-  for (const f of model.frames) if (f.kind === "run" || f.inside!.some((n) => n.inside !== null)) out.add(f.key);
+  for (const f of model.frames)
+    if (f.kind === "run" || f.inside!.some((n) => n.inside !== null)) out.add(f.key);
   return out;
 }
 
@@ -82,23 +104,37 @@ export function without(model: Model, expanded: ReadonlySet<string>, key: string
 }
 
 /**
- * Folds again what is least to be seen until at most `most` nodes are shown: off the screen before on it, far before near, small before
- * big; never what is in `kept` or around it. Gives the set and how many nodes were folded.
+ * Folds again what is least to be seen until at most `most` nodes are shown: off the screen before
+ * on it, far before near, small before big; never what is in `kept` or around it. Gives the set and
+ * how many nodes were folded.
  */
-export function withinLimit(model: Model, expanded: ReadonlySet<string>, kept: ReadonlySet<string>, seen: (n: Shown) => number, most = MOST_NODES): { expanded: Set<string>; folded: number } {
+export function withinLimit(
+  model: Model,
+  expanded: ReadonlySet<string>,
+  kept: ReadonlySet<string>,
+  seen: (n: Shown) => number,
+  most = MOST_NODES,
+): { expanded: Set<string>; folded: number } {
   const out = new Set(expanded);
   let count = model.boxes.length;
   if (count <= most) return { expanded: out, folded: 0 };
   const held = new Set<Shown>();
-  for (const key of kept) for (let n: Shown | null = model.byKey.get(key) ?? null; n && !held.has(n); n = n.parent) held.add(n);
+  for (const key of kept)
+    for (let n: Shown | null = model.byKey.get(key) ?? null; n && !held.has(n); n = n.parent)
+      held.add(n);
   /** Boxes below each expanded node, those of folded children counted as one. */
   const boxes = new Map<Shown, number>();
   for (let i = model.frames.length - 1; i >= 0; i--) {
     const f = model.frames[i]!;
-    boxes.set(f, f.inside!.reduce((sum, n) => sum + (boxes.get(n) ?? 1), 0));
+    boxes.set(
+      f,
+      f.inside!.reduce((sum, n) => sum + (boxes.get(n) ?? 1), 0),
+    );
   }
   // Innermost first, so that a fold takes as little away as it can; among equals the least visible.
-  const candidates = model.frames.filter((f) => f.kind !== "run" && !held.has(f)).map((f) => ({ f, seen: seen(f) * (criticalOf(f) ? 2 : 1) }));
+  const candidates = model.frames
+    .filter((f) => f.kind !== "run" && !held.has(f))
+    .map((f) => ({ f, seen: seen(f) * (criticalOf(f) ? 2 : 1) }));
   candidates.sort((a, b) => a.seen - b.seen || b.f.depth - a.f.depth || b.f.index - a.f.index);
   let folded = 0;
   for (const { f } of candidates) {
@@ -108,7 +144,8 @@ export function withinLimit(model: Model, expanded: ReadonlySet<string>, kept: R
     out.delete(f.key);
     folded++;
     count -= below - 1;
-    for (let n: Shown | null = f; n; n = n.parent) boxes.set(n, n === f ? 1 : boxes.get(n)! - below + 1);
+    for (let n: Shown | null = f; n; n = n.parent)
+      boxes.set(n, n === f ? 1 : boxes.get(n)! - below + 1);
   }
   for (const f of model.frames) if (out.has(f.key) && gone(f, out)) out.delete(f.key);
   return { expanded: out, folded };

@@ -6,15 +6,20 @@ import type { Where } from "./routes";
 /** Pixels by which a node may be missed. */
 const NEAR = 6;
 
-/** The box at a point: of several the smallest; a sliver or dot within a few pixels counts. Null: none. */
+/**
+ * The box at a point: of several the smallest; a sliver or dot within a few pixels counts. Null:
+ * none.
+ */
 export function hit(model: Model, where: Where, x: number, y: number): Shown | null {
   let best: Shown | null = null;
   let least = Infinity;
   for (const n of model.boxes) {
     const b = where(n);
-    const rimX = b.w < 12 ? NEAR : 0, rimY = b.h < 12 ? NEAR : 0;
+    const rimX = b.w < 12 ? NEAR : 0,
+      rimY = b.h < 12 ? NEAR : 0;
     if (x < b.x - rimX || x > b.x + b.w + rimX || y < b.y - rimY || y > b.y + b.h + rimY) continue;
-    const dx = Math.max(0, b.x - x, x - b.x - b.w), dy = Math.max(0, b.y - y, y - b.y - b.h);
+    const dx = Math.max(0, b.x - x, x - b.x - b.w),
+      dy = Math.max(0, b.y - y, y - b.y - b.h);
     // What is really hit comes before what is near.
     const score = (dx + dy) * 1e6 + b.w * b.h;
     if (score < least) {
@@ -31,7 +36,8 @@ export function frameAt(model: Model, where: Where, x: number, y: number): Shown
   for (const f of model.frames) {
     if (f.kind === "run") continue;
     const b = where(f);
-    if (x >= b.x && x <= b.x + b.w && y >= b.y && y <= b.y + b.h && (!best || f.depth > best.depth)) best = f;
+    if (x >= b.x && x <= b.x + b.w && y >= b.y && y <= b.y + b.h && (!best || f.depth > best.depth))
+      best = f;
   }
   return best;
 }

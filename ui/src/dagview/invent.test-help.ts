@@ -1,4 +1,7 @@
-/** Made-up insides for tests: nested tasks with forks, loops of spawns, waits for some, detached tasks, groups and dependences. */
+/**
+ * Made-up insides for tests: nested tasks with forks, loops of spawns, waits for some, detached
+ * tasks, groups and dependences.
+ */
 
 import type { DagFolded, DagInside, DagItem, DagStrand } from "../data/contract";
 
@@ -15,27 +18,81 @@ export function random(seed: number): () => number {
   };
 }
 
-export function strand(id: number, task: number, start: number, end: number, more: Partial<DagStrand> = {}): DagStrand {
+export function strand(
+  id: number,
+  task: number,
+  start: number,
+  end: number,
+  more: Partial<DagStrand> = {},
+): DagStrand {
   return {
-    kind: "strand", id, task, row: id % 4, start, end, weight: end - start, code: id % 3, site: task % 3, critical: false, ready_path: false, ready: null, folded: 0,
-    creates: [], joins: [], signals: [], end_kind: 4, ...more,
+    kind: "strand",
+    id,
+    task,
+    row: id % 4,
+    start,
+    end,
+    weight: end - start,
+    code: id % 3,
+    site: task % 3,
+    critical: false,
+    ready_path: false,
+    ready: null,
+    folded: 0,
+    creates: [],
+    joins: [],
+    signals: [],
+    end_kind: 4,
+    ...more,
   };
 }
 
-export function folded(task: number, start: number, end: number, more: Partial<DagFolded> = {}): DagFolded {
+export function folded(
+  task: number,
+  start: number,
+  end: number,
+  more: Partial<DagFolded> = {},
+): DagFolded {
   return {
-    kind: "task", id: `t${task}`, site: task % 3, code: task % 3, label: `task ${task}`, task, tasks: 3, strands: 5, children: 2, work: (end - start) * 2, span: end - start,
-    start, end, ready: null, critical: false, critical_work: 0, rows: [[0, end - start]], running: new Array(24).fill(1), depends: [], expandable: true, ...more,
+    kind: "task",
+    id: `t${task}`,
+    site: task % 3,
+    code: task % 3,
+    label: `task ${task}`,
+    task,
+    tasks: 3,
+    strands: 5,
+    children: 2,
+    work: (end - start) * 2,
+    span: end - start,
+    start,
+    end,
+    ready: null,
+    critical: false,
+    critical_work: 0,
+    rows: [[0, end - start]],
+    running: new Array(24).fill(1),
+    depends: [],
+    expandable: true,
+    ...more,
   };
 }
 
-export interface Invented { loaded: Map<string, DagInside>; elapsed: number; tasks: number }
+export interface Invented {
+  loaded: Map<string, DagInside>;
+  elapsed: number;
+  tasks: number;
+}
 
-/** A run: `r` holds the root, every task is loaded. Times are consistent: nothing starts before what it depends on has ended. */
+/**
+ * A run: `r` holds the root, every task is loaded. Times are consistent: nothing starts before what
+ * it depends on has ended.
+ */
 export function invent(seed: number, depth = 4, detached = true): Invented {
   const next = random(seed);
   const loaded = new Map<string, DagInside>();
-  let tasks = 0, strands = 0;
+  let tasks = 0,
+    strands = 0;
   /** Makes a task that starts at `start`, gives its folded form. */
   const make = (start: number, level: number): DagFolded => {
     const task = tasks++;
@@ -81,7 +138,11 @@ export function invent(seed: number, depth = 4, detached = true): Invented {
     run({ joins: joins.map((j) => j.id), end_kind: 4 });
     loaded.set(`t${task}`, { items });
     for (const i of items) end = Math.max(end, i.end);
-    return folded(task, start, end, { work, expandable: items.length > 1, children: items.filter((i) => i.kind !== "strand").length });
+    return folded(task, start, end, {
+      work,
+      expandable: items.length > 1,
+      children: items.filter((i) => i.kind !== "strand").length,
+    });
   };
   const root = make(0, 0);
   loaded.set("r", { items: [root] });

@@ -1,7 +1,16 @@
 /** What keys do in the DAG; all of it is in the palette and on the `?` page too. */
 
 import type { Command } from "../commands";
-import { colorBy, drawer, layers, layout, split, type ColorBy, type Layer, type Layout } from "../store";
+import {
+  colorBy,
+  drawer,
+  layers,
+  layout,
+  split,
+  type ColorBy,
+  type Layer,
+  type Layout,
+} from "../store";
 import { announcement } from "../store";
 import { pan } from "./camera";
 import { COLOURS, dagDetails, LAYOUTS } from "./choices";
@@ -23,17 +32,41 @@ function next<T>(list: readonly { id: T; title: string }[], now: T): { id: T; ti
 }
 
 export function commandsOf(scene: Scene): Command[] {
-  const at = (id: string, title: string, keys: string[], run: () => void): Command => ({ id: `dag.${id}`, title, keys, tabs: ["dag"], group: "DAG", run });
-  const middle = (f: number) => scene.zoomAt(f, f, scene.view.x + scene.view.w / 2, scene.view.y + scene.view.h / 2);
-  const selected = (then: (n: NonNullable<ReturnType<typeof scene.selected.peek>>) => void) => () => {
-    const n = scene.selected.peek();
-    if (n) then(n);
-    else announcement.value = "Nothing is selected: arrow keys select";
-  };
+  const at = (id: string, title: string, keys: string[], run: () => void): Command => ({
+    id: `dag.${id}`,
+    title,
+    keys,
+    tabs: ["dag"],
+    group: "DAG",
+    run,
+  });
+  const middle = (f: number) =>
+    scene.zoomAt(f, f, scene.view.x + scene.view.w / 2, scene.view.y + scene.view.h / 2);
+  const selected =
+    (then: (n: NonNullable<ReturnType<typeof scene.selected.peek>>) => void) => () => {
+      const n = scene.selected.peek();
+      if (n) then(n);
+      else announcement.value = "Nothing is selected: arrow keys select";
+    };
   return [
-    at("expand", "Expand the selected node", ["Enter"], selected((n) => expand(scene, n))),
-    at("collapse", "Collapse the selected node, or what it is inside of", ["Shift+Enter"], selected((n) => collapse(scene, n))),
-    at("toggle", "Expand or collapse the selected node", ["Space"], selected((n) => (expandable(n) ? expand(scene, n) : collapse(scene, n)))),
+    at(
+      "expand",
+      "Expand the selected node",
+      ["Enter"],
+      selected((n) => expand(scene, n)),
+    ),
+    at(
+      "collapse",
+      "Collapse the selected node, or what it is inside of",
+      ["Shift+Enter"],
+      selected((n) => collapse(scene, n)),
+    ),
+    at(
+      "toggle",
+      "Expand or collapse the selected node",
+      ["Space"],
+      selected((n) => (expandable(n) ? expand(scene, n) : collapse(scene, n))),
+    ),
     at("more", "Expand one level everywhere", ["x"], () => more(scene)),
     at("less", "Collapse one level everywhere", ["c"], () => less(scene)),
     at("down", "Along the edge to what comes next", ["ArrowDown"], () => walk(scene, "down")),
@@ -45,17 +78,31 @@ export function commandsOf(scene: Scene): Command[] {
     at("fit", "Fit everything", ["f", "0"], () => scene.fitNow("full")),
     at("fit-width", "Fit the width", ["h"], () => scene.fitNow("horizontal")),
     at("fit-height", "Fit the height", ["v"], () => scene.fitNow("vertical")),
-    at("focus", "Fit the selected node", ["Shift+f"], selected((n) => scene.focus(n))),
+    at(
+      "focus",
+      "Fit the selected node",
+      ["Shift+f"],
+      selected((n) => scene.focus(n)),
+    ),
     at("zoom-in", "Zoom in", ["+", "=", "w"], () => middle(1.3)),
     at("zoom-out", "Zoom out", ["-", "s"], () => middle(1 / 1.3)),
-    at("pan-left", "Pan left", ["a", "Shift+ArrowLeft"], () => scene.steer(pan(scene.camera, 90, 0))),
-    at("pan-right", "Pan right", ["d", "Shift+ArrowRight"], () => scene.steer(pan(scene.camera, -90, 0))),
+    at("pan-left", "Pan left", ["a", "Shift+ArrowLeft"], () =>
+      scene.steer(pan(scene.camera, 90, 0)),
+    ),
+    at("pan-right", "Pan right", ["d", "Shift+ArrowRight"], () =>
+      scene.steer(pan(scene.camera, -90, 0)),
+    ),
     at("pan-up", "Pan up", ["Shift+ArrowUp"], () => scene.steer(pan(scene.camera, 0, 90))),
     at("pan-down", "Pan down", ["Shift+ArrowDown"], () => scene.steer(pan(scene.camera, 0, -90))),
     at("critical", "Critical path on or off", ["k"], () => toggleLayer("critical")),
     at("ready", "Ready path on or off", ["r"], () => toggleLayer("ready")),
     at("slack", "Slack on or off", ["l"], () => (scene.slack.value = !scene.slack.peek())),
-    at("timeline", "Show the selected node in the timeline", ["t"], selected((n) => showInTimeline(scene, n))),
+    at(
+      "timeline",
+      "Show the selected node in the timeline",
+      ["t"],
+      selected((n) => showInTimeline(scene, n)),
+    ),
     at("layout", "Next layout", ["y"], () => {
       const to = next<Layout>(LAYOUTS, layout.peek());
       layout.value = to.id;

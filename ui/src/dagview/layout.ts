@@ -1,8 +1,10 @@
 /**
- * Places every node. An expanded task is a spine of strands; what they create hangs below (a fork whose creator waits) or beside (a
- * creator that goes on), in lanes, until the strand that waited for it. Sizes bottom up, then places top down: linear in the nodes shown.
+ * Places every node. An expanded task is a spine of strands; what they create hangs below (a fork
+ * whose creator waits) or beside (a creator that goes on), in lanes, until the strand that waited
+ * for it. Sizes bottom up, then places top down: linear in the nodes shown.
  *
- * Lanes of siblings never overlap, so no two boxes do. Earlier children lie further out: their links then cross nothing.
+ * Lanes of siblings never overlap, so no two boxes do. Earlier children lie further out: their
+ * links then cross nothing.
  */
 
 import type { Layout } from "../store";
@@ -23,7 +25,9 @@ export const GAP_TIMED = 28;
 const ROW = 10;
 /** Columns that siblings have at least, as many as there are, when some depend on others. */
 const MOST_COLUMNS = 9;
-/** Strands shorter than this share of the run are dots where their time does not give the height. */
+/**
+ * Strands shorter than this share of the run are dots where their time does not give the height.
+ */
 const MINOR = 1 / 500;
 
 export interface Options {
@@ -34,23 +38,35 @@ export interface Options {
 }
 
 export interface Placed {
-  width: number; height: number;
+  width: number;
+  height: number;
   /** Layout `time` only. */
   time: TimeScale | null;
 }
 
 const RIM = 10;
 
-/** True for what has a frame around its inside: groups, and tasks that consist of them, whose parts no link joins to the rest. */
-export const framed = (f: Shown): boolean => f.kind === "group" || (f.kind !== "run" && f.inside !== null && f.inside.every((n) => n.kind === "group"));
+/**
+ * True for what has a frame around its inside: groups, and tasks that consist of them, whose parts
+ * no link joins to the rest.
+ */
+export const framed = (f: Shown): boolean =>
+  f.kind === "group" ||
+  (f.kind !== "run" && f.inside !== null && f.inside.every((n) => n.kind === "group"));
 
 /** What an inside takes, on both sides of its spine. */
-interface Extent { left: number; right: number; height: number }
+interface Extent {
+  left: number;
+  right: number;
+  height: number;
+}
 
 /** True for a strand drawn as a dot: it forks and does little else. */
 export function isDot(n: Shown, o: Options): boolean {
   if (!n.strand || n.folded) return false;
-  return lengthOf(n) < o.elapsed * MINOR && (n.strand.creates.length > 0 || n.strand.end_kind !== 4);
+  return (
+    lengthOf(n) < o.elapsed * MINOR && (n.strand.creates.length > 0 || n.strand.end_kind !== 4)
+  );
 }
 
 /** Gives x, y, w, h and spine to all nodes of the model. */
@@ -63,7 +79,8 @@ export function place(model: Model, o: Options): Placed {
     n.above = n.below = false;
     n.w = n.strand && !n.folded ? STRAND_WIDTH : CARD_WIDTH;
     n.spine = n.w / 2;
-    if (o.layout === "structure") n.h = isDot(n, o) ? DOT : n.folded?.expandable ? CARD_HEIGHT : STRAND_HEIGHT;
+    if (o.layout === "structure")
+      n.h = isDot(n, o) ? DOT : n.folded?.expandable ? CARD_HEIGHT : STRAND_HEIGHT;
     else n.h = Math.max(0.5, durationHeight(lengthOf(n), o.elapsed, exponent));
   }
   for (let i = model.frames.length - 1; i >= 0; i--) {
@@ -96,8 +113,14 @@ export function place(model: Model, o: Options): Placed {
   return { width: top.w, height: time ? time.y(time.t1) : top.h, time };
 }
 
-/** Children between a fork and the strand at which none of them is left, with the strands of the spine in between. */
-interface Section { children: Shown[]; strands: Shown[] }
+/**
+ * Children between a fork and the strand at which none of them is left, with the strands of the
+ * spine in between.
+ */
+interface Section {
+  children: Shown[];
+  strands: Shown[];
+}
 
 /** Places the items of `f` relative to it. */
 function inside(f: Shown, gap: number, timed: boolean): Extent {
@@ -116,7 +139,8 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
     }
   }
 
-  // Downwards: each strand below the one before and what it waited for, each child below what created it and what it depends on.
+  // Downwards: each strand below the one before and what it waited for, each child below what
+  // created it and what it depends on.
   const sections: Section[] = [];
   const free: Shown[] = [];
   let open: Section | null = null;
@@ -187,18 +211,25 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
   if (latest) right = half;
   const top = (n: Shown) => (timed ? startOf(n) : n.y);
   const bottom = (n: Shown) => (timed ? endOf(n) : n.y + n.h);
-  const after = (n: Shown): number => n.folded!.depends.reduce((y, id) => {
-    const d = byKey.get(id);
-    return d && d !== n ? Math.max(y, d.y + d.h + gap) : y;
-  }, -Infinity);
+  const after = (n: Shown): number =>
+    n.folded!.depends.reduce((y, id) => {
+      const d = byKey.get(id);
+      return d && d !== n ? Math.max(y, d.y + d.h + gap) : y;
+    }, -Infinity);
   for (const s of sections) {
     const beside = s.strands.length > 0;
     if (!timed) for (const c of s.children) c.y = Math.max(c.y, after(c));
-    const lanes = s.children.length > ROW ? pack(s.children, top, bottom, timed ? 0 : gap / 2, beside || timed, after) : s.children.map((c) => [c]);
+    const lanes =
+      s.children.length > ROW
+        ? pack(s.children, top, bottom, timed ? 0 : gap / 2, beside || timed, after)
+        : s.children.map((c) => [c]);
     if (beside) lanes.reverse();
     const total = lanes.reduce((sum, l) => sum + widest(l), 0) + GAP_X * (lanes.length - 1);
-    const first = lanes[0]!, last = lanes[lanes.length - 1]!;
-    const from = beside ? half + GAP_X : -(spineIn(first) + total - widest(last) + spineIn(last)) / 2;
+    const first = lanes[0]!,
+      last = lanes[lanes.length - 1]!;
+    const from = beside
+      ? half + GAP_X
+      : -(spineIn(first) + total - widest(last) + spineIn(last)) / 2;
     put(lanes, from);
     if (!timed && !beside && s.children.length > ROW) {
       // Lanes of a fork grow downwards: what is waited for there has to make room.
@@ -210,7 +241,10 @@ function inside(f: Shown, gap: number, timed: boolean): Extent {
   }
   if (free.length > 0) {
     if (!timed) for (const c of free) c.y = Math.max(c.y, after(c));
-    const lanes = free.length > ROW ? pack(free, top, bottom, timed ? 0 : gap / 2, true, after) : free.map((c) => [c]);
+    const lanes =
+      free.length > ROW
+        ? pack(free, top, bottom, timed ? 0 : gap / 2, true, after)
+        : free.map((c) => [c]);
     lanes.reverse();
     const from = right + (latest || sections.length > 0 ? GAP_X : 0);
     right = from + lanes.reduce((sum, l) => sum + widest(l), 0) + GAP_X * (lanes.length - 1);
@@ -239,13 +273,24 @@ function put(lanes: Shown[][], from: number): void {
 }
 
 /**
- * Siblings into as few lanes as don't overlap, in order. With `fixed` false all start at one height, and they are put one below
- * another in about as many lanes as make a rectangle of screen's shape.
+ * Siblings into as few lanes as don't overlap, in order. With `fixed` false all start at one
+ * height, and they are put one below another in about as many lanes as make a rectangle of screen's
+ * shape.
  */
-function pack(children: Shown[], top: (n: Shown) => number, bottom: (n: Shown) => number, gap: number, fixed: boolean, after: (n: Shown) => number): Shown[][] {
+function pack(
+  children: Shown[],
+  top: (n: Shown) => number,
+  bottom: (n: Shown) => number,
+  gap: number,
+  fixed: boolean,
+  after: (n: Shown) => number,
+): Shown[][] {
   if (!fixed) {
     const area = children.reduce((sum, c) => sum + (c.w + GAP_X) * (c.h + gap), 0);
-    const columns = Math.max(2, Math.min(children.length, Math.round(Math.sqrt(area * 1.6) / (widest(children) + GAP_X))));
+    const columns = Math.max(
+      2,
+      Math.min(children.length, Math.round(Math.sqrt(area * 1.6) / (widest(children) + GAP_X))),
+    );
     const lanes: Shown[][] = Array.from({ length: columns }, () => []);
     const ends = new Array<number>(columns).fill(-Infinity);
     for (const c of children) {
@@ -261,12 +306,20 @@ function pack(children: Shown[], top: (n: Shown) => number, bottom: (n: Shown) =
   const ends: number[] = [];
   const laneOf = new Map<string, number>();
   const depends = children.some((c) => c.folded!.depends.length > 0);
-  // One column would look like a series: what may run together has a few, and what depends goes on in the column of what it depends on.
+  // One column would look like a series: what may run together has a few, and what depends goes on
+  // in the column of what it depends on.
   const least = depends ? MOST_COLUMNS : gap > 0 ? 4 : 1;
   for (const c of [...children].sort((a, b) => top(a) - top(b) || a.index - b.index)) {
     const free = (i: number) => ends[i]! + gap <= top(c);
-    let k = c.folded!.depends.map((id) => laneOf.get(id) ?? -1).find((i) => i >= 0 && free(i) && c.folded!.depends.includes(lanes[i]![lanes[i]!.length - 1]!.key)) ?? -1;
-    if (k < 0 && lanes.length >= least) for (let i = 0; i < lanes.length; i++) if (free(i) && (k < 0 || ends[i]! < ends[k]!)) k = i;
+    let k =
+      c
+        .folded!.depends.map((id) => laneOf.get(id) ?? -1)
+        .find(
+          (i) =>
+            i >= 0 && free(i) && c.folded!.depends.includes(lanes[i]![lanes[i]!.length - 1]!.key),
+        ) ?? -1;
+    if (k < 0 && lanes.length >= least)
+      for (let i = 0; i < lanes.length; i++) if (free(i) && (k < 0 || ends[i]! < ends[k]!)) k = i;
     if (k < 0) {
       k = lanes.length;
       lanes.push([]);
@@ -302,7 +355,8 @@ function byTime(model: Model, scale: TimeScale): void {
     if (f.kind === "run") set(f, 0, scale.y(scale.t1));
     else set(f, after(scale, startOf(f)), scale.y(endOf(f)));
   }
-  for (const n of model.boxes) set(n, after(scale, startOf(n)), Math.max(after(scale, startOf(n)), scale.y(endOf(n))));
+  for (const n of model.boxes)
+    set(n, after(scale, startOf(n)), Math.max(after(scale, startOf(n)), scale.y(endOf(n))));
   for (const b of scale.breaks) {
     const room = (b.y1 - b.y0) / (b.levels + 1);
     for (const [n, level] of levelsIn(model, b)) {

@@ -20,9 +20,16 @@ export class Insides {
   holds: (id: string) => boolean = () => false;
   private items = 0;
 
-  constructor(private readonly source: DataSource, private readonly run: RunId, private readonly meta: Meta) {}
+  constructor(
+    private readonly source: DataSource,
+    private readonly run: RunId,
+    private readonly meta: Meta,
+  ) {}
 
-  /** Loads what isn't there. What can't be had is in `missing`; throws when the source is loading or gone. */
+  /**
+   * Loads what isn't there. What can't be had is in `missing`; throws when the source is loading or
+   * gone.
+   */
   load = async (ids: string[]): Promise<void> => {
     const wanted = [...new Set(ids)].filter((id) => !this.loaded.has(id) && !this.missing.has(id));
     if (wanted.length === 0) return;
@@ -48,7 +55,10 @@ export class Insides {
       // One that can't be had must not take the others with it.
       if (ids.length > 1) for (const id of ids) await this.ask([id]);
       else {
-        const why = this.meta.mode === "report" && e.why === "absent" ? "This report's detail stops here: what is inside was left out." : e.message;
+        const why =
+          this.meta.mode === "report" && e.why === "absent"
+            ? "This report's detail stops here: what is inside was left out."
+            : e.message;
         this.missing.set(ids[0]!, e.remedy ? `${why} ${e.remedy}` : why);
       }
     }

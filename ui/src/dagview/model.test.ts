@@ -12,29 +12,54 @@ import type { DagInside } from "../data/contract";
 const join = (critical: "a" | "b"): Map<string, DagInside> =>
   new Map([
     ["r", { items: [folded(0, 0, 100, { critical: true })] }],
-    ["t0", { items: [
-      strand(0, 0, 0, 10, { creates: ["t1", "t2"], critical: true, ready_path: true }), folded(1, 10, 40, { critical: critical === "a" }), folded(2, 12, 60, { critical: critical === "b" }),
-      strand(1, 0, 60, 100, { joins: ["t1", "t2"], critical: true, ready_path: true }),
-    ] }],
+    [
+      "t0",
+      {
+        items: [
+          strand(0, 0, 0, 10, { creates: ["t1", "t2"], critical: true, ready_path: true }),
+          folded(1, 10, 40, { critical: critical === "a" }),
+          folded(2, 12, 60, { critical: critical === "b" }),
+          strand(1, 0, 60, 100, { joins: ["t1", "t2"], critical: true, ready_path: true }),
+        ],
+      },
+    ],
   ]);
 
 describe("links", () => {
   it("follow the critical path through the child that has it, and tell the other's slack", () => {
     const m = build(join("b"), new Set(["r", "t0"]));
-    const text = m.links.map((l) => `${l.kind} ${l.from.key} ${l.to.key}${l.critical ? " critical" : ""}${l.ready ? " ready" : ""} ${l.slack}`);
-    expect(text.sort()).toEqual(["create s0 t1 0", "create s0 t2 critical ready 0", "end t1 s1 20", "end t2 s1 critical ready 0"]);
+    const text = m.links.map(
+      (l) =>
+        `${l.kind} ${l.from.key} ${l.to.key}${l.critical ? " critical" : ""}${l.ready ? " ready" : ""} ${l.slack}`,
+    );
+    expect(text.sort()).toEqual([
+      "create s0 t1 0",
+      "create s0 t2 critical ready 0",
+      "end t1 s1 20",
+      "end t2 s1 critical ready 0",
+    ]);
   });
 
   it("bend a path that depends on a sibling: the fork's edge to the later one is not on it", () => {
     const loaded: Map<string, DagInside> = new Map([
       ["r", { items: [folded(0, 0, 100)] }],
-      ["t0", { items: [
-        strand(0, 0, 0, 10, { creates: ["t1"], critical: true }), folded(1, 10, 40, { critical: true }), strand(1, 0, 10, 11, { creates: ["t2"] }), folded(2, 40, 80, { critical: true, depends: ["t1"] }),
-        strand(2, 0, 80, 100, { joins: ["t1", "t2"], critical: true }),
-      ] }],
+      [
+        "t0",
+        {
+          items: [
+            strand(0, 0, 0, 10, { creates: ["t1"], critical: true }),
+            folded(1, 10, 40, { critical: true }),
+            strand(1, 0, 10, 11, { creates: ["t2"] }),
+            folded(2, 40, 80, { critical: true, depends: ["t1"] }),
+            strand(2, 0, 80, 100, { joins: ["t1", "t2"], critical: true }),
+          ],
+        },
+      ],
     ]);
     const m = build(loaded, new Set(["r", "t0"]));
-    expect(m.links.filter((l) => l.critical).map((l) => `${l.kind} ${l.from.key} ${l.to.key}`)).toEqual(["create s0 t1", "depend t1 t2", "end t2 s2"]);
+    expect(
+      m.links.filter((l) => l.critical).map((l) => `${l.kind} ${l.from.key} ${l.to.key}`),
+    ).toEqual(["create s0 t1", "depend t1 t2", "end t2 s2"]);
   });
 
   it("lead into the first strand and out of the last of what is expanded", () => {
@@ -55,7 +80,13 @@ describe("links", () => {
   });
 
   it("ignore ids that lead nowhere or to the node itself", () => {
-    const loaded: Map<string, DagInside> = new Map([["r", { items: [folded(0, 0, 9, { depends: ["t0", "t77"] })] }], ["t0", { items: [strand(0, 0, 0, 9, { creates: ["t0", "x"], joins: ["t9"], signals: [0, 5] })] }]]);
+    const loaded: Map<string, DagInside> = new Map([
+      ["r", { items: [folded(0, 0, 9, { depends: ["t0", "t77"] })] }],
+      [
+        "t0",
+        { items: [strand(0, 0, 0, 9, { creates: ["t0", "x"], joins: ["t9"], signals: [0, 5] })] },
+      ],
+    ]);
     const m = build(loaded, new Set(["r", "t0"]));
     place(m, { layout: "time", power: 1, elapsed: 9 });
     expect(m.boxes.length).toBe(1);
@@ -97,7 +128,11 @@ describe("expanding", () => {
   it("begins with a picture of some nodes, the critical path among them", async () => {
     const run = invent(5, 6);
     const asked: string[] = [];
-    const expanded = await firstPicture(run.loaded, async (ids) => void asked.push(...ids), () => true);
+    const expanded = await firstPicture(
+      run.loaded,
+      async (ids) => void asked.push(...ids),
+      () => true,
+    );
     const m = build(run.loaded, expanded);
     expect(m.boxes.length).toBeGreaterThan(8);
     expect(m.boxes.length).toBeLessThanOrEqual(44);
@@ -149,13 +184,21 @@ describe("on the screen", () => {
   it("hits what is under the point, the sliver near it, nothing elsewhere", () => {
     const m = build(join("a"), new Set(["r", "t0"]));
     place(m, { layout: "structure", power: 1, elapsed: 100 });
-    const where = onScreen((n) => n, { kx: 1, ky: 1, tx: 5, ty: 5 }, () => false);
+    const where = onScreen(
+      (n) => n,
+      { kx: 1, ky: 1, tx: 5, ty: 5 },
+      () => false,
+    );
     for (const n of m.boxes) {
       const b = where(n);
       expect(hit(m, where, b.x + b.w / 2, b.y + b.h / 2)).toBe(n);
     }
     expect(hit(m, where, -100, -100)).toBeNull();
-    const far = onScreen((n) => n, { kx: 0.01, ky: 0.01, tx: 5, ty: 5 }, () => false);
+    const far = onScreen(
+      (n) => n,
+      { kx: 0.01, ky: 0.01, tx: 5, ty: 5 },
+      () => false,
+    );
     expect(hit(m, far, 8, 8)).not.toBeNull();
   });
 
@@ -164,10 +207,14 @@ describe("on the screen", () => {
     const a = build(run.loaded, new Set(["r", "t0"]));
     place(a, { layout: "structure", power: 1, elapsed: run.elapsed });
     const old = rects(a, (n) => n);
-    const opened = a.boxes.find((n) => n.kind === "task" && (run.loaded.get(n.key)?.items.length ?? 0) > 1)!;
+    const opened = a.boxes.find(
+      (n) => n.kind === "task" && (run.loaded.get(n.key)?.items.length ?? 0) > 1,
+    )!;
     const b = build(run.loaded, new Set(["r", "t0", opened.key]));
     place(b, { layout: "structure", power: 1, elapsed: run.elapsed });
-    const start = morph(old, 0), end = morph(old, 1), mid = morph(old, 0.5);
+    const start = morph(old, 0),
+      end = morph(old, 1),
+      mid = morph(old, 0.5);
     const was = old.get(opened.key)!;
     for (const n of b.byKey.get(opened.key)!.inside!) {
       const r = start(n);

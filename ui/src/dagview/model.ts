@@ -1,6 +1,7 @@
 /**
- * What of the DAG is shown: a tree of nodes (a task or group that is expanded has an inside) and the links between them. Built
- * anew from the insides that were loaded and the set of expanded ids; time and memory are linear in what is shown.
+ * What of the DAG is shown: a tree of nodes (a task or group that is expanded has an inside) and
+ * the links between them. Built anew from the insides that were loaded and the set of expanded ids;
+ * time and memory are linear in what is shown.
  */
 
 import type { DagFolded, DagInside, DagItem, DagStrand } from "../data/contract";
@@ -26,17 +27,33 @@ export interface Shown {
   inside: Shown[] | null;
   /** On the ready path, as far as what is shown tells. */
   ready: boolean;
-  /** Box in the layout's units; of an expanded node the frame around its inside. `spine` is the x of its axis. */
-  x: number; y: number; w: number; h: number; spine: number;
-  /** Something of the same lane lies above or below: links go round it by the lane's gutter at this distance outside of the box. */
-  above: boolean; below: boolean; gutter: number;
+  /**
+   * Box in the layout's units; of an expanded node the frame around its inside. `spine` is the x of
+   * its axis.
+   */
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+  spine: number;
+  /**
+   * Something of the same lane lies above or below: links go round it by the lane's gutter at this
+   * distance outside of the box.
+   */
+  above: boolean;
+  below: boolean;
+  gutter: number;
 }
 
-/** `order`: stretches of one task, one after the other; what is created in one may still run in the next. */
+/**
+ * `order`: stretches of one task, one after the other; what is created in one may still run in the
+ * next.
+ */
 export type LinkKind = "create" | "continue" | "end" | "depend" | "signal" | "order";
 
 export interface Link {
-  from: Shown; to: Shown;
+  from: Shown;
+  to: Shown;
   kind: LinkKind;
   critical: boolean;
   ready: boolean;
@@ -60,18 +77,44 @@ export interface Model {
 
 export const strandKey = (id: number): string => `s${id}`;
 
-const keyOf = (item: DagItem): string => item.kind !== "strand" ? item.id : item.inner == null ? strandKey(item.id) : `${strandKey(item.id)}/${item.inner}`;
+const keyOf = (item: DagItem): string =>
+  item.kind !== "strand"
+    ? item.id
+    : item.inner == null
+      ? strandKey(item.id)
+      : `${strandKey(item.id)}/${item.inner}`;
 
 /** True for what lies inside of a folded strand: the run's graph does not know it. */
-export const isInner = (n: Shown): boolean => n.strand ? n.strand.inner != null : n.key.startsWith("s");
+export const isInner = (n: Shown): boolean =>
+  n.strand ? n.strand.inner != null : n.key.startsWith("s");
 
 /** A folded strand as what is collapsed: it ran on one thread. */
 function opening(s: DagStrand): DagFolded | null {
   const all = s.inside;
-  return !all ? null : {
-    kind: "group", id: strandKey(s.id), site: s.site, code: s.code, label: "", task: s.task, tasks: all.tasks, strands: all.strands, children: 0, work: all.work, span: all.span,
-    start: s.start, end: s.end, ready: s.ready, critical: s.critical, critical_work: all.critical_work, rows: [[s.row, s.end - s.start]], running: new Array(24).fill(1), depends: [], expandable: true,
-  };
+  return !all
+    ? null
+    : {
+        kind: "group",
+        id: strandKey(s.id),
+        site: s.site,
+        code: s.code,
+        label: "",
+        task: s.task,
+        tasks: all.tasks,
+        strands: all.strands,
+        children: 0,
+        work: all.work,
+        span: all.span,
+        start: s.start,
+        end: s.end,
+        ready: s.ready,
+        critical: s.critical,
+        critical_work: all.critical_work,
+        rows: [[s.row, s.end - s.start]],
+        running: new Array(24).fill(1),
+        depends: [],
+        expandable: true,
+      };
 }
 
 /** Where a node starts and ends in time, in ticks. */
@@ -83,27 +126,46 @@ export const taskOf = (n: Shown): number => (n.strand ?? n.folded)?.task ?? 0;
 
 function node(item: DagItem | null, key: string, parent: Shown | null, index: number): Shown {
   return {
-    key, parent, index, inside: null, ready: false,
+    key,
+    parent,
+    index,
+    inside: null,
+    ready: false,
     kind: item === null ? "run" : item.kind,
     strand: item?.kind === "strand" ? item : null,
     folded: !item ? null : item.kind !== "strand" ? item : opening(item),
     depth: parent ? parent.depth + 1 : 0,
     level: levelOf(item, parent),
-    x: 0, y: 0, w: 0, h: 0, spine: 0, above: false, below: false, gutter: 0,
+    x: 0,
+    y: 0,
+    w: 0,
+    h: 0,
+    spine: 0,
+    above: false,
+    below: false,
+    gutter: 0,
   };
 }
 
 function levelOf(item: DagItem | null, parent: Shown | null): number {
   if (!item || !parent) return -1;
-  if (item.kind === "strand" && (parent.kind === "task" || parent.kind === "strand")) return parent.level;
+  if (item.kind === "strand" && (parent.kind === "task" || parent.kind === "strand"))
+    return parent.level;
   return parent.kind === "group" ? parent.level : parent.level + 1;
 }
 
 /** True when the node can be expanded (it may have to be loaded first). */
-export const expandable = (n: Shown): boolean => n.inside === null && n.folded !== null && n.folded.expandable;
+export const expandable = (n: Shown): boolean =>
+  n.inside === null && n.folded !== null && n.folded.expandable;
 
-/** Builds the model. Ids in `expanded` whose inside is not loaded stay collapsed; an item that occurs twice counts once. */
-export function build(loaded: ReadonlyMap<string, DagInside>, expanded: ReadonlySet<string>): Model {
+/**
+ * Builds the model. Ids in `expanded` whose inside is not loaded stay collapsed; an item that
+ * occurs twice counts once.
+ */
+export function build(
+  loaded: ReadonlyMap<string, DagInside>,
+  expanded: ReadonlySet<string>,
+): Model {
   const top = node(null, RUN, null, 0);
   const byKey = new Map([[RUN, top]]);
   const frames: Shown[] = [];
@@ -114,7 +176,10 @@ export function build(loaded: ReadonlyMap<string, DagInside>, expanded: Readonly
   while (open.length > 0) {
     const n = open.pop()!;
     const inside = n.kind === "strand" && !n.folded ? undefined : loaded.get(n.key);
-    if (n.kind === "run" || (inside !== undefined && inside.items.length > 0 && expanded.has(n.key))) {
+    if (
+      n.kind === "run" ||
+      (inside !== undefined && inside.items.length > 0 && expanded.has(n.key))
+    ) {
       frames.push(n);
       n.inside = [];
       for (const item of inside?.items ?? []) {
@@ -135,7 +200,10 @@ export function build(loaded: ReadonlyMap<string, DagInside>, expanded: Readonly
   return { top, boxes, frames, links, byKey, hidden };
 }
 
-/** The path through an inside: its marked items by time. Neighbours in it are the links the path takes. */
+/**
+ * The path through an inside: its marked items by time. Neighbours in it are the links the path
+ * takes.
+ */
 function chain(items: Shown[]): Map<Shown, Shown> {
   const sorted = [...items].sort((a, b) => startOf(a) - startOf(b) || a.index - b.index);
   const next = new Map<Shown, Shown>();
@@ -153,7 +221,15 @@ function linksOf(f: Shown, byKey: ReadonlyMap<string, Shown>, out: Link[]): void
   const critical = f.kind === "run" ? new Map<Shown, Shown>() : chain(items.filter(criticalOf));
   const ready = f.kind === "run" ? new Map<Shown, Shown>() : chain(items.filter((n) => n.ready));
   const link = (from: Shown, to: Shown, kind: LinkKind, slack = 0, across = false) => {
-    out.push({ from, to, kind, slack, across, critical: critical.get(from) === to, ready: ready.get(from) === to });
+    out.push({
+      from,
+      to,
+      kind,
+      slack,
+      across,
+      critical: critical.get(from) === to,
+      ready: ready.get(from) === to,
+    });
   };
   // What others depend on isn't what a wait waits for alone: its end tells of no slack.
   const needed = new Set<string>();
@@ -167,7 +243,8 @@ function linksOf(f: Shown, byKey: ReadonlyMap<string, Shown>, out: Link[]): void
     if (s) {
       const joined = s.joins.map(mine).filter((c) => c !== null);
       if (previous) {
-        const across = joined.length > 0 && previous.strand!.creates.some((id) => s.joins.includes(id));
+        const across =
+          joined.length > 0 && previous.strand!.creates.some((id) => s.joins.includes(id));
         if (!across || critical.get(previous) === n) link(previous, n, "continue", 0, across);
       }
       const latest = Math.max(previous ? endOf(previous) : 0, ...joined.map(endOf));
@@ -178,7 +255,16 @@ function linksOf(f: Shown, byKey: ReadonlyMap<string, Shown>, out: Link[]): void
       }
       for (const id of s.signals) {
         const c = byKey.get(strandKey(id));
-        if (c) out.push({ from: c, to: n, kind: "signal", critical: criticalOf(c) && s.critical && c.parent !== f, ready: false, slack: 0, across: false });
+        if (c)
+          out.push({
+            from: c,
+            to: n,
+            kind: "signal",
+            critical: criticalOf(c) && s.critical && c.parent !== f,
+            ready: false,
+            slack: 0,
+            across: false,
+          });
       }
       previous = n;
     } else {
@@ -190,7 +276,10 @@ function linksOf(f: Shown, byKey: ReadonlyMap<string, Shown>, out: Link[]): void
   }
 }
 
-/** A collapsed node doesn't say whether the ready path goes through it; the wait that it ended last does. */
+/**
+ * A collapsed node doesn't say whether the ready path goes through it; the wait that it ended last
+ * does.
+ */
 function markReady(items: Shown[], mine: (id: string) => Shown | null): void {
   let previous: Shown | null = null;
   for (const n of items) {
@@ -209,7 +298,10 @@ function markReady(items: Shown[], mine: (id: string) => Shown | null): void {
   }
 }
 
-/** The boxes a link into `n` leads to: the first inside of what is expanded, each root of an expanded group. */
+/**
+ * The boxes a link into `n` leads to: the first inside of what is expanded, each root of an
+ * expanded group.
+ */
 export function entry(n: Shown): Shown {
   let at = n;
   while (at.inside && (at.kind === "task" || at.strand) && at.inside.length > 0) at = at.inside[0]!;
@@ -221,13 +313,16 @@ export function exit(n: Shown): Shown {
   let at = n;
   while (at.inside && (at.kind === "task" || at.strand) && at.inside.length > 0) {
     let last: Shown | null = null;
-    for (let i = at.inside.length - 1; i >= 0 && !last; i--) if (at.inside[i]!.strand) last = at.inside[i]!;
+    for (let i = at.inside.length - 1; i >= 0 && !last; i--)
+      if (at.inside[i]!.strand) last = at.inside[i]!;
     at = last ?? at.inside[at.inside.length - 1]!;
   }
   return at;
 }
 
-/** The nearest shown node that is or holds task `task`, given the node ids from the root down to it. */
+/**
+ * The nearest shown node that is or holds task `task`, given the node ids from the root down to it.
+ */
 export function holder(model: Model, ancestors: readonly string[]): Shown | null {
   for (let i = ancestors.length - 1; i >= 0; i--) {
     const n = model.byKey.get(ancestors[i]!);

@@ -1,8 +1,17 @@
-/** From the layout that was shown to the one that is: each node moves from its old place, or from that of what held it. Pure. */
+/**
+ * From the layout that was shown to the one that is: each node moves from its old place, or from
+ * that of what held it. Pure.
+ */
 
 import type { Model, Shown } from "./model";
 
-export interface Rect { x: number; y: number; w: number; h: number; spine: number }
+export interface Rect {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+  spine: number;
+}
 
 export const MORPH_MS = 250;
 
@@ -14,7 +23,10 @@ export function rects(model: Model, at: (n: Shown) => Rect): Map<string, Rect> {
   return out;
 }
 
-/** A function from node to rectangle at `share` (0 to 1) of the way. Nodes that weren't there come out of what held them. */
+/**
+ * A function from node to rectangle at `share` (0 to 1) of the way. Nodes that weren't there come
+ * out of what held them.
+ */
 export function morph(old: ReadonlyMap<string, Rect>, share: number): (n: Shown) => Rect {
   if (share >= 1 || old.size === 0) return (n) => n;
   const e = share < 0.5 ? 4 * share ** 3 : 1 - (-2 * share + 2) ** 3 / 2;
@@ -28,9 +40,18 @@ export function morph(old: ReadonlyMap<string, Rect>, share: number): (n: Shown)
       while (at && !old.has(at.key)) at = at.parent;
       const p = at ? old.get(at.key)! : n;
       // Inside of the box that opens, where the node will lie in it, so that its inside unfolds.
-      const share = at && at.w > 0 && at.h > 0 ? { x: (n.x - at.x) / at.w, y: (n.y - at.y) / at.h, w: n.w / at.w, h: n.h / at.h } : { x: 0, y: 0, w: 1, h: 1 };
+      const share =
+        at && at.w > 0 && at.h > 0
+          ? { x: (n.x - at.x) / at.w, y: (n.y - at.y) / at.h, w: n.w / at.w, h: n.h / at.h }
+          : { x: 0, y: 0, w: 1, h: 1 };
       const w = p.w * Math.min(1, share.w);
-      r = { x: p.x + p.w * share.x, y: p.y + p.h * share.y, w, h: p.h * Math.min(1, share.h), spine: n.w > 0 ? (n.spine / n.w) * w : 0 };
+      r = {
+        x: p.x + p.w * share.x,
+        y: p.y + p.h * share.y,
+        w,
+        h: p.h * Math.min(1, share.h),
+        spine: n.w > 0 ? (n.spine / n.w) * w : 0,
+      };
     }
     from.set(n, r);
     return r;
@@ -38,6 +59,12 @@ export function morph(old: ReadonlyMap<string, Rect>, share: number): (n: Shown)
   const mix = (a: number, b: number) => a + (b - a) * e;
   return (n) => {
     const a = origin(n);
-    return { x: mix(a.x, n.x), y: mix(a.y, n.y), w: mix(a.w, n.w), h: mix(a.h, n.h), spine: mix(a.spine, n.spine) };
+    return {
+      x: mix(a.x, n.x),
+      y: mix(a.y, n.y),
+      w: mix(a.w, n.w),
+      h: mix(a.h, n.h),
+      spine: mix(a.spine, n.spine),
+    };
   };
 }

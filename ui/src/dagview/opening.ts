@@ -1,4 +1,7 @@
-/** Opening and closing nodes of the DAG: what is asked for is loaded first, so that the picture changes once. */
+/**
+ * Opening and closing nodes of the DAG: what is asked for is loaded first, so that the picture
+ * changes once.
+ */
 
 import { Unavailable } from "../data/source";
 import { count } from "../format";
@@ -43,7 +46,10 @@ export function change(s: Scene, to: Set<string>, anchor: string | null, words: 
 
 export function expand(s: Scene, n: Shown): void {
   if (!expandable(n)) {
-    const why = n.strand && n.strand.folded > 0 ? `of the ${count(n.strand.folded)} tasks that it stands for no more than sums are known here` : "it is one strand";
+    const why =
+      n.strand && n.strand.folded > 0
+        ? `of the ${count(n.strand.folded)} tasks that it stands for no more than sums are known here`
+        : "it is one strand";
     announcement.value = s.note.value = `${nameOf(n, s.run)} has nothing inside: ${why}`;
     return;
   }
@@ -58,7 +64,12 @@ export function collapse(s: Scene, n: Shown): void {
     return;
   }
   s.select(f);
-  change(s, without(s.model.peek(), expanded.peek(), f.key), f.key, `Collapsed ${nameOf(f, s.run)}`);
+  change(
+    s,
+    without(s.model.peek(), expanded.peek(), f.key),
+    f.key,
+    `Collapsed ${nameOf(f, s.run)}`,
+  );
 }
 
 export function more(s: Scene): void {
@@ -87,8 +98,14 @@ export function more(s: Scene): void {
       }
     }
     const left = next.length - take.length;
-    change(s, new Set([...expanded.peek(), ...take]), s.selected.peek()?.key ?? null, `One level more, ${count(boxes)} nodes`);
-    if (left > 0) s.note.value = `${count(left)} ${left === 1 ? "node stays" : "nodes stay"} folded: at most ${count(MOST_NODES)} are shown`;
+    change(
+      s,
+      new Set([...expanded.peek(), ...take]),
+      s.selected.peek()?.key ?? null,
+      `One level more, ${count(boxes)} nodes`,
+    );
+    if (left > 0)
+      s.note.value = `${count(left)} ${left === 1 ? "node stays" : "nodes stay"} folded: at most ${count(MOST_NODES)} are shown`;
   };
   void go().catch((e: unknown) => {
     if (!(e instanceof Unavailable)) throw e;

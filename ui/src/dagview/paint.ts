@@ -1,9 +1,21 @@
-/** Draws the scene: links below, boxes over them, then what is selected and what wants to be read. */
+/**
+ * Draws the scene: links below, boxes over them, then what is selected and what wants to be read.
+ */
 
 import { time as seconds } from "../format";
 import { ticks } from "../format";
 import type { Camera, View } from "./camera";
-import { colourOf, drawCard, drawDot, drawStrand, itemOf, nameOf, rowLabel, stepsOf, type Look } from "./boxes";
+import {
+  colourOf,
+  drawCard,
+  drawDot,
+  drawStrand,
+  itemOf,
+  nameOf,
+  rowLabel,
+  stepsOf,
+  type Look,
+} from "./boxes";
 import { framed } from "./layout";
 import type { Rect } from "./morph";
 import { criticalOf, entry, exit, type Link, type Model, type Shown } from "./model";
@@ -41,25 +53,44 @@ export function paint(pen: Pen, p: Picture): Where {
     for (const n of p.model.boxes) {
       if (!inView(p, n, seen)) continue;
       const b = where(n);
-      if (b.x > p.view.x + p.view.w || b.x + b.w < p.view.x || b.y > p.view.y + p.view.h + 6 || b.y + b.h < p.view.y - 6) continue;
+      if (
+        b.x > p.view.x + p.view.w ||
+        b.x + b.w < p.view.x ||
+        b.y > p.view.y + p.view.h + 6 ||
+        b.y + b.h < p.view.y - 6
+      )
+        continue;
       if ((b.w < 2 || b.h <= 2) && n !== p.selected) {
         // Many of them on one spot are one mark.
         const spot = (Math.floor(b.x / 2) & 0xffff) * 65536 + (Math.floor(b.y / 2) & 0xffff);
         if (marked.has(spot)) continue;
         marked.add(spot);
       }
-      const draw = () => (p.dot(n) ? drawDot(pen, n, b, p.look) : n.strand && !n.folded ? drawStrand(pen, n, b, p.look) : drawCard(pen, n, b, p.look));
+      const draw = () =>
+        p.dot(n)
+          ? drawDot(pen, n, b, p.look)
+          : n.strand && !n.folded
+            ? drawStrand(pen, n, b, p.look)
+            : drawCard(pen, n, b, p.look);
       if (p.wanted && !p.wanted(n)) pen.fade(0.3, draw);
       else draw();
     }
     for (const f of p.model.frames) {
       if (seen.get(f) !== 1) continue;
       const b = where(f);
-      pen.box(b.x, b.y, Math.max(2, b.w), Math.max(2, b.h), 0, criticalOf(f) && p.look.critical ? p.look.t.path : colourOf(f, p.look).fill);
+      pen.box(
+        b.x,
+        b.y,
+        Math.max(2, b.w),
+        Math.max(2, b.h),
+        0,
+        criticalOf(f) && p.look.critical ? p.look.t.path : colourOf(f, p.look).fill,
+      );
     }
     names(pen, p, where, seen);
     callout(pen, p, where);
-    if (p.hovered && p.hovered !== p.selected) ring(pen, p, p.hovered, where, 2.5, { colour: p.look.t.accentLine, width: 2 });
+    if (p.hovered && p.hovered !== p.selected)
+      ring(pen, p, p.hovered, where, 2.5, { colour: p.look.t.accentLine, width: 2 });
     if (p.selected) ring(pen, p, p.selected, where, 4.5, { colour: p.look.t.accent, width: 2 });
   });
   return where;
@@ -74,23 +105,40 @@ function visible(p: Picture, where: Where): Map<Shown, Seen> {
       continue;
     }
     const b = where(f);
-    const out = b.x > p.view.x + p.view.w + 20 || b.x + b.w < p.view.x - 20 || b.y > p.view.y + p.view.h + 20 || b.y + b.h < p.view.y - 20;
+    const out =
+      b.x > p.view.x + p.view.w + 20 ||
+      b.x + b.w < p.view.x - 20 ||
+      b.y > p.view.y + p.view.h + 20 ||
+      b.y + b.h < p.view.y - 20;
     seen.set(f, f.kind === "run" ? 2 : out ? 0 : b.w < 2 || b.h < 2 ? 1 : 2);
   }
   return seen;
 }
 
-const inView = (_p: Picture, n: Shown, seen: Map<Shown, Seen>): boolean => !n.parent || seen.get(n.parent) === 2;
+const inView = (_p: Picture, n: Shown, seen: Map<Shown, Seen>): boolean =>
+  !n.parent || seen.get(n.parent) === 2;
 
-/** Frames of expanded groups, and a faint one around what is expanded and selected or under the pointer. */
+/**
+ * Frames of expanded groups, and a faint one around what is expanded and selected or under the
+ * pointer.
+ */
 function groups(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void {
   const { t } = p.look;
   for (const f of p.model.frames) {
     if (!framed(f) || seen.get(f) !== 2) continue;
     const b = where(f);
-    pen.box(b.x, b.y, b.w, b.h, Math.min(8, b.h / 3), t.panel2, { colour: t.line2, width: 1, dash: [4, 3] });
+    pen.box(b.x, b.y, b.w, b.h, Math.min(8, b.h / 3), t.panel2, {
+      colour: t.line2,
+      width: 1,
+      dash: [4, 3],
+    });
     const how: Letters = { size: 10.5, colour: t.fg3, halo: t.panel };
-    pen.text(cut(pen, [nameOf(f, p.look.meta), stepsOf(f)].filter(Boolean).join(", "), b.w, how), b.x + 2, b.y - 4, how);
+    pen.text(
+      cut(pen, [nameOf(f, p.look.meta), stepsOf(f)].filter(Boolean).join(", "), b.w, how),
+      b.x + 2,
+      b.y - 4,
+      how,
+    );
   }
 }
 
@@ -103,7 +151,10 @@ function links(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void
   const later: [Link, Route][] = [];
   const drawn = new Set<string>();
   for (const l of p.model.links) {
-    const inner = l.kind === "signal" ? inView(p, l.from, seen) && inView(p, l.to, seen) : seen.get(l.to.parent!) === 2;
+    const inner =
+      l.kind === "signal"
+        ? inView(p, l.from, seen) && inView(p, l.to, seen)
+        : seen.get(l.to.parent!) === 2;
     if (!inner) continue;
     const r = route(l, where, p.camera, p.timed, p.gap);
     if (!r || outside(r.points, p)) continue;
@@ -117,9 +168,25 @@ function links(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void
     const key = `${l.kind[0]}${r.points.map((v) => v | 0).join()}`;
     if (drawn.has(key)) continue;
     drawn.add(key);
-    if (l.kind === "depend" || l.kind === "signal") arrow(pen, r.points, { colour: t.accent, width: 1.3, dash: l.kind === "signal" ? [4, 3] : undefined });
+    if (l.kind === "depend" || l.kind === "signal")
+      arrow(pen, r.points, {
+        colour: t.accent,
+        width: 1.3,
+        dash: l.kind === "signal" ? [4, 3] : undefined,
+      });
     else if (l.kind === "end" && l.slack > 0 && p.look.slack) slack(pen, p, l, r, thin, dotted);
-    else pen.line(r.points, (l.kind === "end" ? l.to.strand!.joins.length : l.kind === "create" ? l.to.parent!.inside!.length / 2 : 0) > 20 ? faint : thin, 6);
+    else
+      pen.line(
+        r.points,
+        (l.kind === "end"
+          ? l.to.strand!.joins.length
+          : l.kind === "create"
+            ? l.to.parent!.inside!.length / 2
+            : 0) > 20
+          ? faint
+          : thin,
+        6,
+      );
   }
   later.sort((a, b) => Number(a[0].critical) - Number(b[0].critical));
   for (const [l, r] of later) {
@@ -140,13 +207,24 @@ function slack(pen: Pen, p: Picture, l: Link, r: Route, thin: Stroke, dotted: St
   pen.line(cutAt >= r.points.length ? r.points : r.points.slice(0, cutAt), dotted, 6);
   if (cutAt < r.points.length) pen.line(r.points.slice(cutAt - 2), p.timed ? dotted : thin, 6);
   const words = `slack ${ticks(l.slack)}`;
-  const how: Letters = { size: 10.5, colour: p.look.t.fg2, halo: p.look.t.panel, align: "center", up: true };
-  if (r.label && r.label.length > pen.measure(words, how) + 8) pen.text(words, r.label.x - 4, r.label.y, how);
-  else if (r.label && r.label.length > pen.measure(ticks(l.slack), how) + 6) pen.text(ticks(l.slack), r.label.x - 4, r.label.y, how);
+  const how: Letters = {
+    size: 10.5,
+    colour: p.look.t.fg2,
+    halo: p.look.t.panel,
+    align: "center",
+    up: true,
+  };
+  if (r.label && r.label.length > pen.measure(words, how) + 8)
+    pen.text(words, r.label.x - 4, r.label.y, how);
+  else if (r.label && r.label.length > pen.measure(ticks(l.slack), how) + 6)
+    pen.text(ticks(l.slack), r.label.x - 4, r.label.y, how);
 }
 
 function outside(points: readonly number[], p: Picture): boolean {
-  let x0 = Infinity, x1 = -Infinity, y0 = Infinity, y1 = -Infinity;
+  let x0 = Infinity,
+    x1 = -Infinity,
+    y0 = Infinity,
+    y1 = -Infinity;
   for (let i = 0; i < points.length; i += 2) {
     x0 = Math.min(x0, points[i]!);
     x1 = Math.max(x1, points[i]!);
@@ -158,7 +236,8 @@ function outside(points: readonly number[], p: Picture): boolean {
 
 function extent(points: readonly number[]): number {
   let most = 0;
-  for (let i = 2; i < points.length; i += 2) most = Math.max(most, Math.abs(points[i]! - points[0]!), Math.abs(points[i + 1]! - points[1]!));
+  for (let i = 2; i < points.length; i += 2)
+    most = Math.max(most, Math.abs(points[i]! - points[0]!), Math.abs(points[i + 1]! - points[1]!));
   return most;
 }
 
@@ -169,7 +248,8 @@ function arrow(pen: Pen, points: readonly number[], stroke: Stroke): void {
 
 /** An arrow's head, downwards: links end at the top of what they lead to. */
 function head(pen: Pen, points: readonly number[], colour: string, size: number): void {
-  const x = points[points.length - 2]!, y = points[points.length - 1]!;
+  const x = points[points.length - 2]!,
+    y = points[points.length - 1]!;
   pen.area([x, y, x - size, y - size * 1.5, x + size, y - size * 1.5], colour);
 }
 
@@ -183,11 +263,17 @@ function names(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void
     if ((f.kind !== "task" && !f.strand) || seen.get(f) !== 2) continue;
     const first = entry(f);
     if (!first.strand || first.parent !== f) continue;
-    const b = where(first), frame = where(f);
+    const b = where(first),
+      frame = where(f);
     if (!p.dot(first)) {
       // A strand too flat for its words has them beside it.
       if (b.h >= 13 || b.w < 40) continue;
-      const words = cut(pen, nameOf(first, meta), Math.min(140, frame.x + frame.w - (b.x + b.w) - 6), { ...how, align: "left" });
+      const words = cut(
+        pen,
+        nameOf(first, meta),
+        Math.min(140, frame.x + frame.w - (b.x + b.w) - 6),
+        { ...how, align: "left" },
+      );
       if (words) {
         const y = p.timed ? b.y - 3 : b.y + b.h / 2 + 4;
         pen.text(words, b.x + b.w + 6, y, { ...how, align: "left" });
@@ -198,12 +284,17 @@ function names(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void
       continue;
     }
     const name = nameOf(f, meta);
-    const right = b.cx - 9, wanted = Math.min(150, pen.measure(name, how));
+    const right = b.cx - 9,
+      wanted = Math.min(150, pen.measure(name, how));
     // A name may begin outside of its frame, where nothing else is.
     const room: Room = { x: right - wanted, y: b.y + b.h / 2 - 15, w: wanted, h: 20 };
-    const beyond = room.x > p.view.x && written.every((other) => apart(room, other)) && isFree(p, where, room, first);
+    const beyond =
+      room.x > p.view.x &&
+      written.every((other) => apart(room, other)) &&
+      isFree(p, where, room, first);
     const words = cut(pen, name, beyond ? 150 : Math.min(150, right - frame.x - 3), how);
-    // Between the bar that leads to the fork, above it, and the one to its children, which is at the fork's own height where heights are times.
+    // Between the bar that leads to the fork, above it, and the one to its children, which is at
+    // the fork's own height where heights are times.
     if (words && frame.h > 30) {
       pen.text(words, right, b.y + b.h / 2 + (p.timed ? -4 : 1), how);
       written.push(room);
@@ -213,37 +304,68 @@ function names(pen: Pen, p: Picture, where: Where, seen: Map<Shown, Seen>): void
 
 type Room = Omit<Rect, "spine">;
 
-const apart = (a: Room, b: Room): boolean => a.x >= b.x + b.w || a.x + a.w <= b.x || a.y >= b.y + b.h || a.y + a.h <= b.y;
+const apart = (a: Room, b: Room): boolean =>
+  a.x >= b.x + b.w || a.x + a.w <= b.x || a.y >= b.y + b.h || a.y + a.h <= b.y;
 
 /** Whether no node but `own` is drawn within a rectangle. */
-const isFree = (p: Picture, where: Where, room: Room, own: Shown): boolean => p.model.boxes.every((n) => n === own || apart(where(n), room));
+const isFree = (p: Picture, where: Where, room: Room, own: Shown): boolean =>
+  p.model.boxes.every((n) => n === own || apart(where(n), room));
 
 /** The strand that is most of the span says so, when there is room beside it. */
 function callout(pen: Pen, p: Picture, where: Where): void {
   if (!p.timed || !p.look.critical || p.span <= 0) return;
   let best: Shown | null = null;
-  for (const n of p.model.boxes) if (!n.folded && n.strand?.critical && n.strand.weight > (best?.strand?.weight ?? 0)) best = n;
+  for (const n of p.model.boxes)
+    if (!n.folded && n.strand?.critical && n.strand.weight > (best?.strand?.weight ?? 0)) best = n;
   if (!best || best.strand!.weight < p.span * 0.2) return;
   const b = where(best);
   const { t } = p.look;
   const x = b.x + b.w + 16;
-  if (b.h < 60 || x + 280 > p.view.x + p.view.w || b.y < p.view.y - b.h / 2 || b.y + b.h > p.view.y + p.view.h + b.h / 2) return;
+  if (
+    b.h < 60 ||
+    x + 280 > p.view.x + p.view.w ||
+    b.y < p.view.y - b.h / 2 ||
+    b.y + b.h > p.view.y + p.view.h + b.h / 2
+  )
+    return;
   const mid = b.y + b.h / 2;
   if (!isFree(p, where, { x: x - 4, y: mid - 26, w: 284, h: 52 }, best)) return;
   const s = best.strand!;
-  pen.line([x, b.y + 1, x + 6, b.y + 1, x + 6, b.y + b.h - 1, x, b.y + b.h - 1], { colour: t.fg, width: 1.4 });
-  pen.text(`${Math.round((s.weight / p.span) * 100)}\u00a0% of the span is this one strand`, x + 18, mid - 4, { size: 14, weight: 650, colour: t.fg, halo: t.panel });
-  // The share is of time on the CPU, so that is the time beside it; what it took by the clock is said where that is another.
+  pen.line([x, b.y + 1, x + 6, b.y + 1, x + 6, b.y + b.h - 1, x, b.y + b.h - 1], {
+    colour: t.fg,
+    width: 1.4,
+  });
+  pen.text(
+    `${Math.round((s.weight / p.span) * 100)}\u00a0% of the span is this one strand`,
+    x + 18,
+    mid - 4,
+    { size: 14, weight: 650, colour: t.fg, halo: t.panel },
+  );
+  // The share is of time on the CPU, so that is the time beside it; what it took by the clock is
+  // said where that is another.
   const took = s.end - s.start;
   const clock = took > s.weight * 1.05 ? ` in ${ticks(took)} by the clock,` : "";
-  pen.text(`${nameOf(best, p.look.meta)}, ${ticks(s.weight)} on the CPU${clock} on ${rowLabel(p.look.meta, s.row)}`, x + 18, mid + 15, { size: 12, colour: t.fg2, halo: t.panel });
+  pen.text(
+    `${nameOf(best, p.look.meta)}, ${ticks(s.weight)} on the CPU${clock} on ${rowLabel(p.look.meta, s.row)}`,
+    x + 18,
+    mid + 15,
+    { size: 12, colour: t.fg2, halo: t.panel },
+  );
 }
 
 /** The rectangle around a node, also when it is expanded. */
 function ring(pen: Pen, p: Picture, n: Shown, where: Where, by: number, stroke: Stroke): void {
   const b: Box = where(n);
   const d = n.inside ? by + 4 : by;
-  pen.box(b.x - d, b.y - d, Math.max(2, b.w) + 2 * d, Math.max(2, b.h) + 2 * d, p.dot(n) ? 12 : 8, null, n.inside ? { ...stroke, dash: [5, 3] } : stroke);
+  pen.box(
+    b.x - d,
+    b.y - d,
+    Math.max(2, b.w) + 2 * d,
+    Math.max(2, b.h) + 2 * d,
+    p.dot(n) ? 12 : 8,
+    null,
+    n.inside ? { ...stroke, dash: [5, 3] } : stroke,
+  );
 }
 
 export { exit, itemOf, seconds };

@@ -1,11 +1,19 @@
-/** One set of strokes for the canvas and for SVG, so that an exported picture is the one on the screen. */
+/**
+ * One set of strokes for the canvas and for SVG, so that an exported picture is the one on the
+ * screen.
+ */
 
 import type { Texture } from "../colors";
 import { ground, texture, type Ground } from "../patterns";
 
-export interface Stroke { colour: string; width: number; dash?: readonly number[] }
+export interface Stroke {
+  colour: string;
+  width: number;
+  dash?: readonly number[];
+}
 export interface Letters {
-  size: number; colour: string;
+  size: number;
+  colour: string;
   weight?: number;
   align?: "left" | "center" | "right";
   mono?: boolean;
@@ -18,7 +26,16 @@ export interface Letters {
 export interface Pen {
   /** Primitives drawn so far. */
   count: number;
-  box(x: number, y: number, w: number, h: number, radius: number, fill: string | null, stroke?: Stroke | null, mark?: Texture): void;
+  box(
+    x: number,
+    y: number,
+    w: number,
+    h: number,
+    radius: number,
+    fill: string | null,
+    stroke?: Stroke | null,
+    mark?: Texture,
+  ): void;
   /** A box in a pattern of patterns.tsx. */
   ground(x: number, y: number, w: number, h: number, kind: Ground): void;
   /** A line through points x, y, x, y, … with its corners rounded. */
@@ -40,7 +57,10 @@ export const MONO = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans
 
 const font = (h: Letters): string => `${h.weight ?? 400} ${h.size}px ${h.mono ? MONO : SANS}`;
 
-/** The text, or as much of it as is at most `width` wide, with an ellipsis before the line number that it ends with; empty when not even three letters are. */
+/**
+ * The text, or as much of it as is at most `width` wide, with an ellipsis before the line number
+ * that it ends with; empty when not even three letters are.
+ */
 export function cut(pen: Pen, words: string, width: number, how: Letters): string {
   if (width <= 0) return "";
   if (pen.measure(words, how) <= width) return words;
@@ -50,10 +70,14 @@ export function cut(pen: Pen, words: string, width: number, how: Letters): strin
   return shortened(pen, name, line, width, how) || shortened(pen, name, "", width, how);
 }
 
-/** As many letters of `name`, three at least, as have room before an ellipsis and `end`; empty when there is none. */
+/**
+ * As many letters of `name`, three at least, as have room before an ellipsis and `end`; empty when
+ * there is none.
+ */
 function shortened(pen: Pen, name: string, end: string, width: number, how: Letters): string {
   const with_ = (letters: number) => `${name.slice(0, letters).trimEnd()}…${end}`;
-  let low = 0, high = name.length - 1;
+  let low = 0,
+    high = name.length - 1;
   while (low < high) {
     const mid = (low + high + 1) >> 1;
     if (pen.measure(with_(mid), how) <= width) low = mid;
@@ -71,7 +95,8 @@ function measure(words: string, how: Letters): number {
   const key = f + words;
   let w = widths.get(key);
   if (w === undefined) {
-    measuring ??= typeof document === "undefined" ? null : document.createElement("canvas").getContext("2d");
+    measuring ??=
+      typeof document === "undefined" ? null : document.createElement("canvas").getContext("2d");
     if (measuring) {
       measuring.font = f;
       w = measuring.measureText(words).width;
@@ -84,7 +109,10 @@ function measure(words: string, how: Letters): number {
 
 export class CanvasPen implements Pen {
   count = 0;
-  constructor(private readonly ctx: CanvasRenderingContext2D, private readonly dark: boolean) {}
+  constructor(
+    private readonly ctx: CanvasRenderingContext2D,
+    private readonly dark: boolean,
+  ) {}
 
   private path(x: number, y: number, w: number, h: number, r: number): void {
     this.ctx.beginPath();
@@ -92,7 +120,16 @@ export class CanvasPen implements Pen {
     else this.ctx.rect(x, y, w, h);
   }
 
-  box(x: number, y: number, w: number, h: number, radius: number, fill: string | null, stroke?: Stroke | null, mark: Texture = "none"): void {
+  box(
+    x: number,
+    y: number,
+    w: number,
+    h: number,
+    radius: number,
+    fill: string | null,
+    stroke?: Stroke | null,
+    mark: Texture = "none",
+  ): void {
     const c = this.ctx;
     this.count++;
     if (fill && !stroke && radius === 0 && mark === "none") {
@@ -133,7 +170,11 @@ export class CanvasPen implements Pen {
     c.beginPath();
     c.moveTo(p[0]!, p[1]!);
     for (let i = 2; i < p.length - 2; i += 2) {
-      const r = Math.min(radius, Math.hypot(p[i]! - p[i - 2]!, p[i + 1]! - p[i - 1]!) / 2, Math.hypot(p[i + 2]! - p[i]!, p[i + 3]! - p[i + 1]!) / 2);
+      const r = Math.min(
+        radius,
+        Math.hypot(p[i]! - p[i - 2]!, p[i + 1]! - p[i - 1]!) / 2,
+        Math.hypot(p[i + 2]! - p[i]!, p[i + 3]! - p[i + 1]!) / 2,
+      );
       if (r > 0.5) c.arcTo(p[i]!, p[i + 1]!, p[i + 2]!, p[i + 3]!, r);
       else c.lineTo(p[i]!, p[i + 1]!);
     }
@@ -207,7 +248,10 @@ export class CanvasPen implements Pen {
   }
 }
 
-const escape = (s: string): string => s.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, "\ufffd");
+const escape = (s: string): string =>
+  s
+    .replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`)
+    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, "\ufffd");
 const n = (v: number): string => String(Math.round(v * 100) / 100);
 
 export class SvgPen implements Pen {
@@ -222,26 +266,48 @@ export class SvgPen implements Pen {
   }
 
   private strokeOf(s: Stroke | null | undefined): string {
-    return s ? ` stroke="${s.colour}" stroke-width="${n(s.width)}"${s.dash?.length ? ` stroke-dasharray="${s.dash.join(" ")}"` : ""}` : "";
+    return s
+      ? ` stroke="${s.colour}" stroke-width="${n(s.width)}"${s.dash?.length ? ` stroke-dasharray="${s.dash.join(" ")}"` : ""}`
+      : "";
   }
 
-  box(x: number, y: number, w: number, h: number, radius: number, fill: string | null, stroke?: Stroke | null, mark: Texture = "none"): void {
+  box(
+    x: number,
+    y: number,
+    w: number,
+    h: number,
+    radius: number,
+    fill: string | null,
+    stroke?: Stroke | null,
+    mark: Texture = "none",
+  ): void {
     const r = `x="${n(x)}" y="${n(y)}" width="${n(Math.max(0, w))}" height="${n(Math.max(0, h))}"${radius ? ` rx="${n(Math.min(radius, w / 2, h / 2))}"` : ""}`;
     this.push(`<rect ${r} fill="${fill ?? "none"}"${this.strokeOf(stroke)}/>`);
     if (mark !== "none") this.push(`<rect ${r} fill="url(#t-${mark})"/>`);
   }
 
   ground(x: number, y: number, w: number, h: number, kind: Ground): void {
-    this.push(`<rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" fill="url(#p-${kind})"/>`);
+    this.push(
+      `<rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" fill="url(#p-${kind})"/>`,
+    );
   }
 
   line(p: readonly number[], stroke: Stroke, radius = 0): void {
     let d = `M${n(p[0]!)} ${n(p[1]!)}`;
     for (let i = 2; i < p.length - 2; i += 2) {
-      const [ax, ay, bx, by, cx, cy] = [p[i - 2]!, p[i - 1]!, p[i]!, p[i + 1]!, p[i + 2]!, p[i + 3]!];
-      const la = Math.hypot(bx - ax, by - ay), lc = Math.hypot(cx - bx, cy - by);
+      const [ax, ay, bx, by, cx, cy] = [
+        p[i - 2]!,
+        p[i - 1]!,
+        p[i]!,
+        p[i + 1]!,
+        p[i + 2]!,
+        p[i + 3]!,
+      ];
+      const la = Math.hypot(bx - ax, by - ay),
+        lc = Math.hypot(cx - bx, cy - by);
       const r = Math.min(radius, la / 2, lc / 2);
-      if (r > 0.5) d += `L${n(bx + ((ax - bx) / la) * r)} ${n(by + ((ay - by) / la) * r)}Q${n(bx)} ${n(by)} ${n(bx + ((cx - bx) / lc) * r)} ${n(by + ((cy - by) / lc) * r)}`;
+      if (r > 0.5)
+        d += `L${n(bx + ((ax - bx) / la) * r)} ${n(by + ((ay - by) / la) * r)}Q${n(bx)} ${n(by)} ${n(bx + ((cx - bx) / lc) * r)} ${n(by + ((cy - by) / lc) * r)}`;
       else d += `L${n(bx)} ${n(by)}`;
     }
     d += `L${n(p[p.length - 2]!)} ${n(p[p.length - 1]!)}`;
@@ -253,15 +319,21 @@ export class SvgPen implements Pen {
   }
 
   dot(x: number, y: number, r: number, fill: string, stroke?: Stroke): void {
-    this.push(`<circle cx="${n(x)}" cy="${n(y)}" r="${n(r)}" fill="${fill}"${this.strokeOf(stroke)}/>`);
+    this.push(
+      `<circle cx="${n(x)}" cy="${n(y)}" r="${n(r)}" fill="${fill}"${this.strokeOf(stroke)}/>`,
+    );
   }
 
   text(words: string, x: number, y: number, how: Letters): void {
     if (words === "") return;
     const anchor = how.align === "center" ? "middle" : how.align === "right" ? "end" : "start";
-    const halo = how.halo ? ` stroke="${how.halo}" stroke-width="3" stroke-linejoin="round" paint-order="stroke"` : "";
+    const halo = how.halo
+      ? ` stroke="${how.halo}" stroke-width="3" stroke-linejoin="round" paint-order="stroke"`
+      : "";
     const turn = how.up ? ` transform="rotate(-90 ${n(x)} ${n(y)})"` : "";
-    this.push(`<text x="${n(x)}" y="${n(y)}" font-size="${how.size}"${how.weight ? ` font-weight="${how.weight}"` : ""}${how.mono ? ` font-family='${MONO}'` : ""} text-anchor="${anchor}" fill="${how.colour}"${halo}${turn}>${escape(words)}</text>`);
+    this.push(
+      `<text x="${n(x)}" y="${n(y)}" font-size="${how.size}"${how.weight ? ` font-weight="${how.weight}"` : ""}${how.mono ? ` font-family='${MONO}'` : ""} text-anchor="${anchor}" fill="${how.colour}"${halo}${turn}>${escape(words)}</text>`,
+    );
   }
 
   measure(words: string, how: Letters): number {
@@ -270,7 +342,9 @@ export class SvgPen implements Pen {
 
   clip(x: number, y: number, w: number, h: number, inner: () => void): void {
     const id = `c${this.clips++}`;
-    this.out.push(`<clipPath id="${id}"><rect x="${n(x)}" y="${n(y)}" width="${n(Math.max(0, w))}" height="${n(Math.max(0, h))}"/></clipPath><g clip-path="url(#${id})">`);
+    this.out.push(
+      `<clipPath id="${id}"><rect x="${n(x)}" y="${n(y)}" width="${n(Math.max(0, w))}" height="${n(Math.max(0, h))}"/></clipPath><g clip-path="url(#${id})">`,
+    );
     inner();
     this.out.push("</g>");
   }
@@ -284,9 +358,13 @@ export class SvgPen implements Pen {
   /** The picture; `defs` holds the patterns of patterns.tsx. */
   finish(width: number, height: number, ground: string, defs: string, title: string): string {
     const ink = this.dark ? "rgba(13,16,20,.5)" : "rgba(255,255,255,.6)";
-    const mark = (id: string, inner: string) => `<pattern id="t-${id}" width="8" height="8" patternUnits="userSpaceOnUse">${inner}</pattern>`;
+    const mark = (id: string, inner: string) =>
+      `<pattern id="t-${id}" width="8" height="8" patternUnits="userSpaceOnUse">${inner}</pattern>`;
     const marks =
-      mark("diagonal", `<path d="M-1 9 9 -1M-1 1 1 -1M7 9 9 7" stroke="${ink}" stroke-width="1.6"/>`) +
+      mark(
+        "diagonal",
+        `<path d="M-1 9 9 -1M-1 1 1 -1M7 9 9 7" stroke="${ink}" stroke-width="1.6"/>`,
+      ) +
       mark("cross", `<path d="M-1 9 9 -1M-1 -1 9 9" stroke="${ink}" stroke-width="1.6"/>`) +
       mark("dots", `<path d="M1 1h2v2h-2zM5 5h2v2h-2z" fill="${ink}"/>`) +
       mark("lines", `<path d="M0 3h8v1.5h-8zM0 7h8v1h-8z" fill="${ink}"/>`);

@@ -18,13 +18,38 @@ export function svgOf(scene: Scene): string {
   const look = scene.look();
   const time = scene.placed.time;
   const camera = scene.camera;
-  if (time) drawStrip(pen, { scale: time, camera, height: scene.height, width: scene.width, workers: scene.run.workers, perSecond: scene.run.ticks_per_second, running: scene.strip.tiles(), t: look.t });
+  if (time)
+    drawStrip(pen, {
+      scale: time,
+      camera,
+      height: scene.height,
+      width: scene.width,
+      workers: scene.run.workers,
+      perSecond: scene.run.ticks_per_second,
+      running: scene.strip.tiles(),
+      t: look.t,
+    });
   paint(pen, {
-    model: scene.model.peek(), at: (n) => n, camera, view: look.view,
-    look, timed: time !== null, gap: layout.peek() === "structure" ? GAP_STRUCTURE : GAP_TIMED, dot: scene.dot,
-    selected: scene.selected.peek(), hovered: null, wanted: scene.wanted(), span: scene.critical.peek()?.span ?? 0,
+    model: scene.model.peek(),
+    at: (n) => n,
+    camera,
+    view: look.view,
+    look,
+    timed: time !== null,
+    gap: layout.peek() === "structure" ? GAP_STRUCTURE : GAP_TIMED,
+    dot: scene.dot,
+    selected: scene.selected.peek(),
+    hovered: null,
+    wanted: scene.wanted(),
+    span: scene.critical.peek()?.span ?? 0,
   });
-  return pen.finish(scene.width, scene.height, colours.peek().panel, renderToSvgDefs(colours.peek()), `DAG of ${scene.run.name}`);
+  return pen.finish(
+    scene.width,
+    scene.height,
+    colours.peek().panel,
+    renderToSvgDefs(colours.peek()),
+    `DAG of ${scene.run.name}`,
+  );
 }
 
 /** The same as PNG, at twice the size. */
@@ -35,17 +60,44 @@ export async function pngOf(scene: Scene): Promise<Blob> {
 /** The nodes shown, one a line; times in seconds. */
 export function csvOf(scene: Scene): string {
   const meta = scene.run;
-  const out = [["node", "kind", "name", "site", "depth", "tasks", "work (s)", "span (s)", "start (s)", "end (s)", "ran_on", "critical", "ready_path"]];
+  const out = [
+    [
+      "node",
+      "kind",
+      "name",
+      "site",
+      "depth",
+      "tasks",
+      "work (s)",
+      "span (s)",
+      "start (s)",
+      "end (s)",
+      "ran_on",
+      "critical",
+      "ready_path",
+    ],
+  ];
   const seconds = (ticks: number) => String(Number((ticks / meta.ticks_per_second).toPrecision(9)));
   const open: Shown[] = [...(scene.model.peek().top.inside ?? [])].reverse();
   while (open.length > 0) {
     const n = open.pop()!;
-    const s = n.strand, f = n.folded;
+    const s = n.strand,
+      f = n.folded;
     const item = s ?? f!;
     out.push([
-      n.key, n.kind + (n.inside ? " (expanded)" : ""), nameOf(n, meta), siteLabel(meta, item.site), String(n.depth - 1), f ? String(f.tasks) : "",
-      seconds(f ? f.work : s!.weight), seconds(f ? f.span : s!.weight), seconds(item.start), seconds(item.end),
-      s ? rowLabel(meta, s.row) : f!.rows.map(([r]) => rowLabel(meta, r)).join(" "), String(item.critical), String(n.ready),
+      n.key,
+      n.kind + (n.inside ? " (expanded)" : ""),
+      nameOf(n, meta),
+      siteLabel(meta, item.site),
+      String(n.depth - 1),
+      f ? String(f.tasks) : "",
+      seconds(f ? f.work : s!.weight),
+      seconds(f ? f.span : s!.weight),
+      seconds(item.start),
+      seconds(item.end),
+      s ? rowLabel(meta, s.row) : f!.rows.map(([r]) => rowLabel(meta, r)).join(" "),
+      String(item.critical),
+      String(n.ready),
     ]);
     if (n.inside) for (let i = n.inside.length - 1; i >= 0; i--) open.push(n.inside[i]!);
   }

@@ -1,11 +1,20 @@
-/** The way of each link over the screen: down, across, down; from the last box inside of what it leaves to the first of what it enters. */
+/**
+ * The way of each link over the screen: down, across, down; from the last box inside of what it
+ * leaves to the first of what it enters.
+ */
 
 import type { Camera } from "./camera";
 import type { Rect } from "./morph";
 import { entry, exit, type Link, type Shown } from "./model";
 
 /** A place on the screen. */
-export interface Box { x: number; y: number; w: number; h: number; cx: number }
+export interface Box {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+  cx: number;
+}
 
 export interface Route {
   points: number[];
@@ -28,14 +37,24 @@ export function onScreen(at: (n: Shown) => Rect, c: Camera, dots: (n: Shown) => 
   };
   function box(n: Shown): Box {
     const r = at(n);
-    const x = r.x * c.kx + c.tx, y = r.y * c.ky + c.ty, w = r.w * c.kx, h = r.h * c.ky, cx = (r.x + r.spine) * c.kx + c.tx;
+    const x = r.x * c.kx + c.tx,
+      y = r.y * c.ky + c.ty,
+      w = r.w * c.kx,
+      h = r.h * c.ky,
+      cx = (r.x + r.spine) * c.kx + c.tx;
     if (!dots(n)) return { x, y, w, h: n.inside ? h : Math.max(h, 2), cx };
     const d = Math.min(10, Math.max(2, w));
     return { x: cx - d / 2, y: y + h / 2 - d / 2, w: d, h: d, cx };
   }
 }
 
-export function route(link: Link, where: Where, camera: Camera, timed: boolean, gap: number): Route | null {
+export function route(
+  link: Link,
+  where: Where,
+  camera: Camera,
+  timed: boolean,
+  gap: number,
+): Route | null {
   const a = where(exit(link.from));
   const b = where(entry(link.to));
   const half = (gap * camera.ky) / 2;
@@ -54,7 +73,11 @@ export function route(link: Link, where: Where, camera: Camera, timed: boolean, 
       }
       if (Math.abs(a.cx - b.cx) < 1) return plain([a.cx, fy, b.cx, b.y]);
       const bar = timed ? Math.min(fy, b.y) : Math.min(b.y, fy + half);
-      return plain(dot && timed ? [a.cx, fy, b.cx, bar, b.cx, b.y] : [a.cx, fy, a.cx, bar, b.cx, bar, b.cx, b.y]);
+      return plain(
+        dot && timed
+          ? [a.cx, fy, b.cx, bar, b.cx, b.y]
+          : [a.cx, fy, a.cx, bar, b.cx, bar, b.cx, b.y],
+      );
     }
     case "end": {
       const dot = b.w === b.h && b.w <= 10;
@@ -65,17 +88,37 @@ export function route(link: Link, where: Where, camera: Camera, timed: boolean, 
         const own = where(link.from);
         const x = own.x + own.w + Math.max(3, link.from.gutter * camera.kx);
         const stub = fy - Math.min(10, a.h / 2);
-        return { points: [a.x + a.w, stub, x, stub, x, bar, b.cx, bar, b.cx, ty], slackTo: 6, label: null };
+        return {
+          points: [a.x + a.w, stub, x, stub, x, bar, b.cx, bar, b.cx, ty],
+          slackTo: 6,
+          label: null,
+        };
       }
-      if (Math.abs(a.cx - b.cx) < 1) return { points: [a.cx, fy, b.cx, ty], slackTo: 2, label: { x: a.cx, y: (fy + ty) / 2, length: ty - fy } };
-      return { points: [a.cx, fy, a.cx, bar, b.cx, bar, b.cx, ty], slackTo: 4, label: { x: a.cx, y: (fy + bar) / 2, length: bar - fy } };
+      if (Math.abs(a.cx - b.cx) < 1)
+        return {
+          points: [a.cx, fy, b.cx, ty],
+          slackTo: 2,
+          label: { x: a.cx, y: (fy + ty) / 2, length: ty - fy },
+        };
+      return {
+        points: [a.cx, fy, a.cx, bar, b.cx, bar, b.cx, ty],
+        slackTo: 4,
+        label: { x: a.cx, y: (fy + bar) / 2, length: bar - fy },
+      };
     }
     case "order": {
-      const g = where(link.from), h = where(link.to);
+      const g = where(link.from),
+        h = where(link.to);
       // Side by side: across; else around the corner into the next row.
       if (h.x >= g.x + g.w - 1) {
-        const from = Math.max(g.y + 4, Math.min(g.y + g.h - 4, h.y + 12)), to = h.y + Math.min(12, h.h / 2), mid = (g.x + g.w + h.x) / 2;
-        return plain(Math.abs(from - to) < 1 ? [g.x + g.w, to, h.x, to] : [g.x + g.w, from, mid, from, mid, to, h.x, to]);
+        const from = Math.max(g.y + 4, Math.min(g.y + g.h - 4, h.y + 12)),
+          to = h.y + Math.min(12, h.h / 2),
+          mid = (g.x + g.w + h.x) / 2;
+        return plain(
+          Math.abs(from - to) < 1
+            ? [g.x + g.w, to, h.x, to]
+            : [g.x + g.w, from, mid, from, mid, to, h.x, to],
+        );
       }
       if (h.y < g.y + g.h) return null;
       const mid = (g.y + g.h + h.y) / 2;

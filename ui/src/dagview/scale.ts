@@ -1,6 +1,7 @@
 /**
- * Ticks to heights. The layout `time` maps absolute time with at most a few breaks, where forks of microseconds, one in another, get
- * room that time alone does not give them; the others give a duration its height.
+ * Ticks to heights. The layout `time` maps absolute time with at most a few breaks, where forks of
+ * microseconds, one in another, get room that time alone does not give them; the others give a
+ * duration its height.
  */
 
 import { endOf, startOf, type Model, type Shown } from "./model";
@@ -10,15 +11,18 @@ export const HEIGHT = 1600;
 
 export interface Break {
   /** Ticks between which the axis is stretched. */
-  from: number; to: number;
+  from: number;
+  to: number;
   /** Where it lies in the layout. */
-  y0: number; y1: number;
+  y0: number;
+  y1: number;
   /** Forks one in another that it makes room for. */
   levels: number;
 }
 
 export interface TimeScale {
-  t0: number; t1: number;
+  t0: number;
+  t1: number;
   breaks: Break[];
   /** Ticks a unit outside of breaks. */
   ticksPerUnit: number;
@@ -40,7 +44,8 @@ const MOST_LEVELS = 16;
 function forks(model: Model): { t: number; depth: number; node: Shown }[] {
   const out: { t: number; depth: number; node: Shown }[] = [];
   for (const n of model.boxes) {
-    if (n.strand && n.strand.creates.length > 0 && n.parent!.inside!.some((c) => c.folded)) out.push({ t: endOf(n), depth: n.depth, node: n });
+    if (n.strand && n.strand.creates.length > 0 && n.parent!.inside!.some((c) => c.folded))
+      out.push({ t: endOf(n), depth: n.depth, node: n });
   }
   return out.sort((a, b) => a.t - b.t || a.depth - b.depth);
 }
@@ -51,10 +56,14 @@ export function timeScale(model: Model, t0: number, t1: number): TimeScale {
   const near = width * NEAR;
   const found: { from: number; to: number; levels: number }[] = [];
   const all = forks(model);
-  // A wait that ends within a cluster would lie below what it waited for only if time went on: clusters end there.
-  const waits = model.boxes.filter((n) => n.strand && n.strand.joins.length > 0).map(startOf).sort((a, b) => a - b);
+  // A wait that ends within a cluster would lie below what it waited for only if time went on:
+  // clusters end there.
+  const waits = model.boxes
+    .filter((n) => n.strand && n.strand.joins.length > 0)
+    .map(startOf)
+    .sort((a, b) => a - b);
   let wait = 0;
-  for (let i = 0; i < all.length; ) {
+  for (let i = 0; i < all.length;) {
     let k = i + 1;
     // A cluster is as long as a few pixels at most, else it would not be "no time at all".
     while (wait < waits.length && waits[wait]! <= all[i]!.t) wait++;
@@ -62,7 +71,8 @@ export function timeScale(model: Model, t0: number, t1: number): TimeScale {
     while (k < all.length && all[k]!.t - all[i]!.t <= near && all[k]!.t < until) k++;
     const cluster = all.slice(i, k);
     const levels = nesting(cluster.map((c) => c.node));
-    if (levels >= 2) found.push({ from: cluster[0]!.t, to: cluster[cluster.length - 1]!.t, levels });
+    if (levels >= 2)
+      found.push({ from: cluster[0]!.t, to: cluster[cluster.length - 1]!.t, levels });
     i = k;
   }
   found.sort((a, b) => b.levels - a.levels || a.from - b.from);
@@ -83,7 +93,7 @@ export function timeScale(model: Model, t0: number, t1: number): TimeScale {
     for (const b of breaks) {
       if (t <= b.from) break;
       if (t < b.to) return b.y0 + ((t - b.from) / (b.to - b.from)) * (b.y1 - b.y0);
-      more = b.y1 - ((b.to - t0) * perTick);
+      more = b.y1 - (b.to - t0) * perTick;
     }
     return (t - t0) * perTick + more;
   };
@@ -92,14 +102,17 @@ export function timeScale(model: Model, t0: number, t1: number): TimeScale {
     for (const b of breaks) {
       if (at <= b.y0) break;
       if (at < b.y1) return b.from;
-      more = b.y1 - ((b.to - t0) * perTick);
+      more = b.y1 - (b.to - t0) * perTick;
     }
     return t0 + (at - more) / perTick;
   };
   return { t0, t1, breaks, ticksPerUnit: width / HEIGHT, y, t };
 }
 
-/** How many of `nodes` lie one in another at most: a fork is inside of another when its task is a child of the other's task, or later. */
+/**
+ * How many of `nodes` lie one in another at most: a fork is inside of another when its task is a
+ * child of the other's task, or later.
+ */
 function nesting(nodes: Shown[]): number {
   const frames = new Set(nodes.map((n) => n.parent!));
   const depth = new Map<Shown, number>();
@@ -107,7 +120,10 @@ function nesting(nodes: Shown[]): number {
   for (const start of frames) {
     const way: Shown[] = [];
     let at: Shown | null = start;
-    while (at && !depth.has(at)) { way.push(at); at = at.parent; }
+    while (at && !depth.has(at)) {
+      way.push(at);
+      at = at.parent;
+    }
     let d = at ? depth.get(at)! : 0;
     for (let i = way.length - 1; i >= 0; i--) {
       if (frames.has(way[i]!)) d++;
@@ -119,8 +135,8 @@ function nesting(nodes: Shown[]): number {
 }
 
 /**
- * Level of each strand that ends in a break with a task that forks there, from 0: where in the break's room it stands. Those of one task share a level, one after another
- * in its upper half.
+ * Level of each strand that ends in a break with a task that forks there, from 0: where in the
+ * break's room it stands. Those of one task share a level, one after another in its upper half.
  */
 export function levelsIn(model: Model, b: Break): Map<Shown, number> {
   const out = new Map<Shown, number>();
@@ -137,7 +153,10 @@ export function levelsIn(model: Model, b: Break): Map<Shown, number> {
   return out;
 }
 
-/** Height of a duration in ticks: `whole` ticks are HEIGHT at exponent 1; smaller exponents make short ones taller. */
+/**
+ * Height of a duration in ticks: `whole` ticks are HEIGHT at exponent 1; smaller exponents make
+ * short ones taller.
+ */
 export function durationHeight(ticks: number, whole: number, exponent: number): number {
   return HEIGHT * Math.pow(Math.max(0, ticks) / Math.max(1, whole), exponent);
 }

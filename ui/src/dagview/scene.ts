@@ -1,13 +1,24 @@
 /**
- * One run's DAG as it is being looked at: what is loaded and expanded, where it lies, the camera, and the change under way. The component
- * draws it and passes on what the user does; nothing here touches the page.
+ * One run's DAG as it is being looked at: what is loaded and expanded, where it lies, the camera,
+ * and the change under way. The component draws it and passes on what the user does; nothing here
+ * touches the page.
  */
 
 import { batch, signal } from "@preact/signals";
 import type { CriticalPath, Meta, RunId, RunMeta } from "../data/contract";
 import { requests } from "../data/requests";
 import { Unavailable, type DataSource } from "../data/source";
-import { announcement, colorBy, expanded, layers, layout, power, run as shownRun, selection, type Selection } from "../store";
+import {
+  announcement,
+  colorBy,
+  expanded,
+  layers,
+  layout,
+  power,
+  run as shownRun,
+  selection,
+  type Selection,
+} from "../store";
 import { dark, colours, still } from "../theme/theme";
 import { sentence, type Look } from "./boxes";
 import { hold, type Camera } from "./camera";
@@ -21,12 +32,12 @@ import { HEAD, STRIP } from "./axis";
 import { Strip } from "./strip";
 import type { Neighbours } from "./walk";
 
-
 export const EMPTY: Model = build(new Map(), new Set());
 const START: ReadonlySet<string> = new Set(["t0"]);
 /** Pixels that a card has at least in the first picture: most names of functions have room then. */
 const READABLE = 98;
-const isStart = (s: ReadonlySet<string>): boolean => s.size === START.size && [...s].every((k) => START.has(k));
+const isStart = (s: ReadonlySet<string>): boolean =>
+  s.size === START.size && [...s].every((k) => START.has(k));
 
 export class Scene extends Sight {
   readonly insides: Insides;
@@ -50,7 +61,11 @@ export class Scene extends Sight {
   /** What is to come into view once it is shown. */
   sought: Selection | null = null;
 
-  constructor(readonly source: DataSource, readonly meta: Meta, readonly run: RunMeta) {
+  constructor(
+    readonly source: DataSource,
+    readonly meta: Meta,
+    readonly run: RunMeta,
+  ) {
     super();
     this.insides = new Insides(source, run.id, meta);
     this.strip = new Strip(source, run, () => this.wake());
@@ -65,15 +80,30 @@ export class Scene extends Sight {
     return { layout: layout.value, power: power.value, elapsed: this.run.elapsed };
   }
 
-  dot = (n: Shown): boolean => isDot(n, { layout: layout.peek(), power: power.peek(), elapsed: this.run.elapsed }) && n.h * this.scaleNow().ky < 12;
+  dot = (n: Shown): boolean =>
+    isDot(n, { layout: layout.peek(), power: power.peek(), elapsed: this.run.elapsed }) &&
+    n.h * this.scaleNow().ky < 12;
 
   look(): Look {
     const on = layers.value;
     return {
-      view: this.timed ? { x: this.view.x - 12, y: HEAD - 6, w: this.width - this.view.x + 12, h: this.height - HEAD + 6 } : { x: 0, y: 0, w: this.width, h: this.height },
-      // Here everything lies on the ground of the page: paths are as its text, their rims as the ground.
-      t: { ...colours.value, path: colours.value.fg, halo: colours.value.panel }, dark: dark.value, mode: colorBy.value, meta: this.run,
-      critical: on.has("critical"), ready: on.has("ready"), slack: this.slack.value,
+      view: this.timed
+        ? {
+            x: this.view.x - 12,
+            y: HEAD - 6,
+            w: this.width - this.view.x + 12,
+            h: this.height - HEAD + 6,
+          }
+        : { x: 0, y: 0, w: this.width, h: this.height },
+      // Here everything lies on the ground of the page: paths are as its text, their rims as the
+      // ground.
+      t: { ...colours.value, path: colours.value.fg, halo: colours.value.panel },
+      dark: dark.value,
+      mode: colorBy.value,
+      meta: this.run,
+      critical: on.has("critical"),
+      ready: on.has("ready"),
+      slack: this.slack.value,
     };
   }
 
@@ -83,24 +113,40 @@ export class Scene extends Sight {
     if (!s || s.run !== this.id) return null;
     if (s.kind === "site") return (n) => (n.strand ?? n.folded)?.site === s.site;
     if (s.kind === "code") return (n) => (n.strand ?? n.folded)?.code === s.code;
-    if (s.kind === "row") return (n) => (n.strand ? n.strand.row === s.row : (n.folded?.rows.some(([row]) => row === s.row) ?? false));
+    if (s.kind === "row")
+      return (n) =>
+        n.strand
+          ? n.strand.row === s.row
+          : (n.folded?.rows.some(([row]) => row === s.row) ?? false);
     return null;
   }
 
   // ---- what is shown ----
 
-  /** Brings the model in line with the set of expanded nodes; the first time of a run it chooses that set. */
+  /**
+   * Brings the model in line with the set of expanded nodes; the first time of a run it chooses
+   * that set.
+   */
   async follow(): Promise<void> {
     const turn = ++this.turn;
     try {
       if (!this.pictured && isStart(expanded.peek())) {
-        const first = await firstPicture(this.insides.loaded, this.insides.load, (m) => this.readable(m), (n) => !isDot(n, this.options()));
+        const first = await firstPicture(
+          this.insides.loaded,
+          this.insides.load,
+          (m) => this.readable(m),
+          (n) => !isDot(n, this.options()),
+        );
         if (turn !== this.turn) return;
         this.pictured = true;
         first.delete(RUN);
         this.trouble.value = null;
         if (this.insides.missing.has(RUN)) {
-          this.trouble.value = { words: this.insides.missing.get(RUN)!, remedy: null, again: false };
+          this.trouble.value = {
+            words: this.insides.missing.get(RUN)!,
+            remedy: null,
+            again: false,
+          };
           return;
         }
         this.fitted = true;
@@ -111,12 +157,18 @@ export class Scene extends Sight {
       this.pictured = true;
       await this.insides.load([RUN, ...expanded.peek()]);
       if (turn !== this.turn) return;
-      this.trouble.value = this.insides.missing.has(RUN) ? { words: this.insides.missing.get(RUN)!, remedy: null, again: false } : null;
+      this.trouble.value = this.insides.missing.has(RUN)
+        ? { words: this.insides.missing.get(RUN)!, remedy: null, again: false }
+        : null;
       this.show();
     } catch (e) {
       if (turn !== this.turn) return;
       if (!(e instanceof Unavailable)) throw e;
-      this.trouble.value = { words: e.message, remedy: e.remedy, again: e.why === "loading" || e.why === "gone" };
+      this.trouble.value = {
+        words: e.message,
+        remedy: e.remedy,
+        again: e.why === "loading" || e.why === "gone",
+      };
     }
   }
 
@@ -176,9 +228,13 @@ export class Scene extends Sight {
 
   anchored: string | null = null;
 
-  /** What is nearest to the middle of the view and still there: it stays where it is when nothing else is asked for. */
+  /**
+   * What is nearest to the middle of the view and still there: it stays where it is when nothing
+   * else is asked for.
+   */
   private middle(before: Model, after: Model, rect: (n: Shown) => Rect, c: Camera): string | null {
-    const x = this.view.x + this.view.w / 2, y = this.view.y + this.view.h / 2;
+    const x = this.view.x + this.view.w / 2,
+      y = this.view.y + this.view.h / 2;
     let best: string | null = null;
     let least = Infinity;
     for (const n of before.boxes) {
@@ -208,21 +264,33 @@ export class Scene extends Sight {
   find(m: Model, s: Selection | null): Shown | null {
     if (!s || s.run !== this.id) return null;
     if (s.kind === "strand" && s.inner !== undefined) {
-      const inner = (n: Shown) => n.strand?.inner != null && n.strand.id === s.id && n.strand.start === s.inner;
+      const inner = (n: Shown) =>
+        n.strand?.inner != null && n.strand.id === s.id && n.strand.start === s.inner;
       return m.boxes.find((n) => inner(n) && endOf(n) > startOf(n)) ?? m.boxes.find(inner) ?? null;
     }
-    if (s.kind === "strand") return m.byKey.get(`s${s.id}`) ?? opened(m.byKey.get(`t${s.task}`), s.id);
-    if (s.kind === "steal") return m.byKey.get(`s${s.strand}`) ?? opened(m.byKey.get(`t${s.task}`), s.strand);
+    if (s.kind === "strand")
+      return m.byKey.get(`s${s.id}`) ?? opened(m.byKey.get(`t${s.task}`), s.id);
+    if (s.kind === "steal")
+      return m.byKey.get(`s${s.strand}`) ?? opened(m.byKey.get(`t${s.task}`), s.strand);
     if (s.kind === "task") return m.byKey.get(`t${s.id}`) ?? null;
     if (s.kind === "group") return m.byKey.get(s.id) ?? null;
     return null;
   }
 
   selectionOf(n: Shown): Selection | null {
-    if (n.strand?.inner != null) return { kind: "strand", run: this.id, id: n.strand.id, task: n.strand.task, inner: n.strand.start };
+    if (n.strand?.inner != null)
+      return {
+        kind: "strand",
+        run: this.id,
+        id: n.strand.id,
+        task: n.strand.task,
+        inner: n.strand.start,
+      };
     if (n.strand) return { kind: "strand", run: this.id, id: n.strand.id, task: n.strand.task };
     if (!n.folded) return null;
-    return n.kind === "group" || isInner(n) ? { kind: "group", run: this.id, id: n.key, task: n.folded.task } : { kind: "task", run: this.id, id: n.folded.task };
+    return n.kind === "group" || isInner(n)
+      ? { kind: "group", run: this.id, id: n.key, task: n.folded.task }
+      : { kind: "task", run: this.id, id: n.folded.task };
   }
 
   select(n: Shown | null): void {
@@ -241,7 +309,10 @@ export class Scene extends Sight {
     const quietly = (e: unknown) => {
       if (!(e instanceof Unavailable)) throw e;
     };
-    if (!this.critical.peek()) void this.source.json<CriticalPath>(requests.critical(this.id)).then((path) => (this.critical.value = path), quietly);
+    if (!this.critical.peek())
+      void this.source
+        .json<CriticalPath>(requests.critical(this.id))
+        .then((path) => (this.critical.value = path), quietly);
     this.strip.load();
   }
 
@@ -251,7 +322,9 @@ export class Scene extends Sight {
   }
 }
 
-export const same = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean => a.size === b.size && [...a].every((k) => b.has(k));
+export const same = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
+  a.size === b.size && [...a].every((k) => b.has(k));
 /** The task that is nothing but this folded strand, opened: the strand is not shown then. */
-const opened = (task: Shown | undefined, strand: number): Shown | null => (task?.inside?.[0]?.strand?.inner != null && task.inside[0].strand.id === strand ? task : null);
+const opened = (task: Shown | undefined, strand: number): Shown | null =>
+  task?.inside?.[0]?.strand?.inner != null && task.inside[0].strand.id === strand ? task : null;
 const topWidth = (m: Model): number => Math.max(1, m.top.w);

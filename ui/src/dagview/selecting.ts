@@ -1,4 +1,7 @@
-/** Selecting in the DAG: by steps, along the critical path, and what another view selected, after opening what it is inside of. */
+/**
+ * Selecting in the DAG: by steps, along the critical path, and what another view selected, after
+ * opening what it is inside of.
+ */
 
 import type { Ancestors, StrandDetail, Way as WayTo } from "../data/contract";
 import { requests } from "../data/requests";
@@ -61,7 +64,9 @@ function wayOf(scene: Scene, s: Selection): string | null {
   if (s.kind === "strand") return requests.way(scene.id, s.id, s.inner);
   if (s.kind === "steal") return requests.way(scene.id, s.strand);
   const strand = s.kind === "group" ? /^s(\d+)\b/.exec(s.id) : null;
-  return strand && s.kind === "group" ? requests.wayToNode(scene.id, Number(strand[1]), s.id) : null;
+  return strand && s.kind === "group"
+    ? requests.wayToNode(scene.id, Number(strand[1]), s.id)
+    : null;
 }
 
 /** A report has no ways, but those to tasks. */
@@ -80,16 +85,26 @@ export async function seek(scene: Scene, s: Selection | null): Promise<void> {
   scene.wake();
   if (!s || s.run !== scene.id || m === EMPTY) return;
   if (found) return scene.into(found);
-  const task = s.kind === "task" ? s.id : s.kind === "strand" || s.kind === "steal" || s.kind === "group" ? s.task : null;
+  const task =
+    s.kind === "task"
+      ? s.id
+      : s.kind === "strand" || s.kind === "steal" || s.kind === "group"
+        ? s.task
+        : null;
   if (task === null) return;
   try {
     const request = wayOf(scene, s);
-    const asked = request ? await scene.source.json<WayTo>(request).then((w) => w.open, notCarried) : null;
+    const asked = request
+      ? await scene.source.json<WayTo>(request).then((w) => w.open, notCarried)
+      : null;
     const way = asked ?? (await scene.source.json<Ancestors>(requests.ancestors(scene.id, task)));
     if (selection.peek() !== s) return;
     const open = s.kind === "task" ? way.slice(0, -1) : way;
     const wanted = open.slice(0, MOST_LEVELS);
-    const last = wanted.length < open.length ? (wanted[wanted.length - 1] ?? RUN) : (way[way.length - 1] ?? RUN);
+    const last =
+      wanted.length < open.length
+        ? (wanted[wanted.length - 1] ?? RUN)
+        : (way[way.length - 1] ?? RUN);
     const to = new Set([...expanded.peek(), ...wanted]);
     if (same(to, expanded.peek())) {
       // Expanded already as far as this source goes: the node that holds it.
@@ -101,7 +116,8 @@ export async function seek(scene: Scene, s: Selection | null): Promise<void> {
       return;
     }
     change(scene, to, last, "Expanded to the task selected");
-    if (wanted.length < open.length) scene.note.value = `The task is ${count(open.length)} levels deep; ${count(MOST_LEVELS)} are opened`;
+    if (wanted.length < open.length)
+      scene.note.value = `The task is ${count(open.length)} levels deep; ${count(MOST_LEVELS)} are opened`;
     scene.sought = s;
   } catch (e) {
     if (!(e instanceof Unavailable)) throw e;

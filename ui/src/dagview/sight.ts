@@ -1,4 +1,7 @@
-/** Where the picture is seen from: its size, the camera, what is fitted, and the change from one picture to the next. */
+/**
+ * Where the picture is seen from: its size, the camera, what is fitted, and the change from one
+ * picture to the next.
+ */
 
 import { signal, type Signal } from "@preact/signals";
 import { layout } from "../store";
@@ -57,8 +60,14 @@ export abstract class Sight {
   }
 
   protected room(): void {
-    const left = this.timed ? STRIP + 12 : 20, top = this.timed ? HEAD + 10 : 18;
-    this.view = { x: left, y: top, w: Math.max(40, this.width - left - 20), h: Math.max(40, this.height - top - LEGEND) };
+    const left = this.timed ? STRIP + 12 : 20,
+      top = this.timed ? HEAD + 10 : 18;
+    this.view = {
+      x: left,
+      y: top,
+      w: Math.max(40, this.width - left - 20),
+      h: Math.max(40, this.height - top - LEGEND),
+    };
   }
 
   fitNow(kind: Fit, moving = true): void {
@@ -69,7 +78,10 @@ export abstract class Sight {
 
   protected fitFor(kind: Fit): Camera {
     const inner = { x: this.view.x + 8, y: this.view.y, w: this.view.w - 16, h: this.view.h };
-    return fit(kind, this.placed, inner, this.camera, { x: 1.15, y: this.structure ? 1.15 : Infinity });
+    return fit(kind, this.placed, inner, this.camera, {
+      x: 1.15,
+      y: this.structure ? 1.15 : Infinity,
+    });
   }
 
   moveTo(to: Camera, moving: boolean): void {
@@ -123,7 +135,10 @@ export abstract class Sight {
   /** How much is seen of a node, in square pixels; less the further it is off the screen. */
   seen(n: Shown): number {
     const c = this.camera;
-    const x = n.x * c.kx + c.tx, y = n.y * c.ky + c.ty, w = Math.max(0.01, n.w * c.kx), h = Math.max(0.01, n.h * c.ky);
+    const x = n.x * c.kx + c.tx,
+      y = n.y * c.ky + c.ty,
+      w = Math.max(0.01, n.w * c.kx),
+      h = Math.max(0.01, n.h * c.ky);
     const off = Math.max(0, -x - w, x - this.width, -y - h, y - this.height);
     return off > 0 ? -off : w * h;
   }
@@ -140,10 +155,20 @@ export abstract class Sight {
   focus(n: Shown): void {
     const r = n.inside || n.w > 0 ? n : n.parent!;
     const pad = 60;
-    const kx = Math.min(4, (this.view.w - 2 * pad) / Math.max(1, r.w)), ky = Math.min(this.structure ? 4 : 400, (this.view.h - 2 * pad) / Math.max(0.05, r.h));
-    const k = !this.structure ? { kx: Math.min(kx, 1.6), ky } : { kx: Math.min(kx, ky), ky: Math.min(kx, ky) };
+    const kx = Math.min(4, (this.view.w - 2 * pad) / Math.max(1, r.w)),
+      ky = Math.min(this.structure ? 4 : 400, (this.view.h - 2 * pad) / Math.max(0.05, r.h));
+    const k = !this.structure
+      ? { kx: Math.min(kx, 1.6), ky }
+      : { kx: Math.min(kx, ky), ky: Math.min(kx, ky) };
     this.fitted = false;
-    this.moveTo({ ...k, tx: this.view.x + this.view.w / 2 - (r.x + r.w / 2) * k.kx, ty: this.view.y + this.view.h / 2 - (r.y + r.h / 2) * k.ky }, true);
+    this.moveTo(
+      {
+        ...k,
+        tx: this.view.x + this.view.w / 2 - (r.x + r.w / 2) * k.kx,
+        ty: this.view.y + this.view.h / 2 - (r.y + r.h / 2) * k.ky,
+      },
+      true,
+    );
   }
 }
 

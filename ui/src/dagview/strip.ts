@@ -11,21 +11,44 @@ import type { Placed } from "./layout";
 export class Strip {
   readonly running = signal<Running | null>(null);
 
-  constructor(private readonly source: DataSource, private readonly run: RunMeta, private readonly wake: () => void) {}
+  constructor(
+    private readonly source: DataSource,
+    private readonly run: RunMeta,
+    private readonly wake: () => void,
+  ) {}
 
   /** Loads the whole run's, once; what a report does not carry stays away. */
   load(): void {
     if (this.running.peek()) return;
-    void this.tile(this.run.top_level, 0).then((r) => (this.running.value = r), (e: unknown) => {
-      if (!(e instanceof Unavailable)) throw e;
-    });
+    void this.tile(this.run.top_level, 0).then(
+      (r) => (this.running.value = r),
+      (e: unknown) => {
+        if (!(e instanceof Unavailable)) throw e;
+      },
+    );
   }
 
   private async tile(level: number, index: number): Promise<Running> {
     const { planes } = await this.source.planes(requests.profile(this.run.id, level, index));
     const ticksPerBin = 2 ** level;
-    const { running, descheduled, blocked, delay, no_work_sched: sched } = planes as Record<string, ArrayLike<number>>;
-    return { workers: { running: running!, descheduled: descheduled!, blocked: blocked!, delay: delay!, sched: sched! }, ticksPerBin, from: index * TILE_BINS * ticksPerBin };
+    const {
+      running,
+      descheduled,
+      blocked,
+      delay,
+      no_work_sched: sched,
+    } = planes as Record<string, ArrayLike<number>>;
+    return {
+      workers: {
+        running: running!,
+        descheduled: descheduled!,
+        blocked: blocked!,
+        delay: delay!,
+        sched: sched!,
+      },
+      ticksPerBin,
+      from: index * TILE_BINS * ticksPerBin,
+    };
   }
 
   private fine: { key: string; tiles: Running[] } = { key: "", tiles: [] };
@@ -41,16 +64,21 @@ export class Strip {
   refine(placed: Placed, c: Camera, height: number): void {
     const scale = placed.time;
     if (!scale) return;
-    const t0 = Math.max(0, scale.t(-c.ty / c.ky)), t1 = Math.min(this.run.elapsed, scale.t((height - c.ty) / c.ky));
+    const t0 = Math.max(0, scale.t(-c.ty / c.ky)),
+      t1 = Math.min(this.run.elapsed, scale.t((height - c.ty) / c.ky));
     const level = Math.max(0, Math.ceil(Math.log2(Math.max(1, t1 - t0) / TILE_BINS)));
     const width = TILE_BINS * 2 ** level;
-    const first = Math.floor(t0 / width), last = Math.floor(t1 / width);
+    const first = Math.floor(t0 / width),
+      last = Math.floor(t1 / width);
     const key = `${level}:${first}:${last}`;
-    if (level >= this.run.top_level || key === this.fine.key || !(t1 > t0) || last - first > 3) return;
+    if (level >= this.run.top_level || key === this.fine.key || !(t1 > t0) || last - first > 3)
+      return;
     window.clearTimeout(this.refining);
     this.refining = window.setTimeout(() => {
       this.fine.key = key;
-      const wanted = Array.from({ length: last - first + 1 }, (_, i) => this.tile(level, first + i));
+      const wanted = Array.from({ length: last - first + 1 }, (_, i) =>
+        this.tile(level, first + i),
+      );
       void Promise.allSettled(wanted).then((got) => {
         // A report may not carry this level: the whole run's bins stay.
         if (this.fine.key !== key) return;

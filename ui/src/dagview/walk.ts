@@ -1,11 +1,16 @@
-/** From node to node by keys: up and down along the links, left and right to what lies beside. Pure. */
+/**
+ * From node to node by keys: up and down along the links, left and right to what lies beside. Pure.
+ */
 
 import { criticalOf, entry, exit, startOf, type Model, type Shown } from "./model";
 
 export type Way = "up" | "down" | "left" | "right";
 
 /** Links by the boxes they touch, as they are drawn. */
-export interface Neighbours { next: Map<Shown, Shown[]>; previous: Map<Shown, Shown[]> }
+export interface Neighbours {
+  next: Map<Shown, Shown[]>;
+  previous: Map<Shown, Shown[]>;
+}
 
 export function neighbours(model: Model): Neighbours {
   const next = new Map<Shown, Shown[]>();
@@ -16,7 +21,8 @@ export function neighbours(model: Model): Neighbours {
     else if (!list.includes(b)) list.push(b);
   };
   for (const l of model.links) {
-    const a = exit(l.from), b = entry(l.to);
+    const a = exit(l.from),
+      b = entry(l.to);
     if (a === b || a.inside || b.inside) continue;
     add(next, a, b);
     add(previous, b, a);
@@ -24,12 +30,20 @@ export function neighbours(model: Model): Neighbours {
   return { next, previous };
 }
 
-/** Where an arrow key leads from `from`; null when nothing lies there. From nothing: to the first node. */
+/**
+ * Where an arrow key leads from `from`; null when nothing lies there. From nothing: to the first
+ * node.
+ */
 export function step(model: Model, links: Neighbours, from: Shown | null, way: Way): Shown | null {
   if (!from || from.inside) return from?.inside ? entry(from) : (model.boxes[0] ?? null);
   if (way === "down" || way === "up") {
     const list = (way === "down" ? links.next : links.previous).get(from) ?? [];
-    const best = [...list].sort((a, b) => Number(criticalOf(b)) - Number(criticalOf(a)) || Math.abs(centre(a) - centre(from)) - Math.abs(centre(b) - centre(from)) || startOf(a) - startOf(b));
+    const best = [...list].sort(
+      (a, b) =>
+        Number(criticalOf(b)) - Number(criticalOf(a)) ||
+        Math.abs(centre(a) - centre(from)) - Math.abs(centre(b) - centre(from)) ||
+        startOf(a) - startOf(b),
+    );
     if (best.length > 0) return best[0]!;
   }
   return beside(model, from, way);
@@ -41,13 +55,18 @@ const centre = (n: Shown): number => n.x + n.spine;
 function beside(model: Model, from: Shown, way: Way): Shown | null {
   let best: Shown | null = null;
   let least = Infinity;
-  const fx = centre(from), fy = from.y + from.h / 2;
+  const fx = centre(from),
+    fy = from.y + from.h / 2;
   for (const n of model.boxes) {
     if (n === from) continue;
-    const dx = centre(n) - fx, dy = n.y + n.h / 2 - fy;
+    const dx = centre(n) - fx,
+      dy = n.y + n.h / 2 - fy;
     const along = way === "left" ? -dx : way === "right" ? dx : way === "up" ? -dy : dy;
     if (along <= 0.5) continue;
-    const off = way === "left" || way === "right" ? Math.max(0, Math.max(n.y - from.y - from.h, from.y - n.y - n.h)) : Math.abs(dx);
+    const off =
+      way === "left" || way === "right"
+        ? Math.max(0, Math.max(n.y - from.y - from.h, from.y - n.y - n.h))
+        : Math.abs(dx);
     const score = along + 4 * off + (way === "left" || way === "right" ? Math.abs(dy) * 0.05 : 0);
     if (score < least) {
       least = score;

@@ -11,11 +11,22 @@ function pack(answers: [string, 0 | 1, Uint8Array][]): Uint8Array {
   }
   return Buffer.concat(parts);
 }
-const u32 = (n: number) => { const b = new Uint8Array(4); new DataView(b.buffer).setUint32(0, n, true); return b; };
+const u32 = (n: number) => {
+  const b = new Uint8Array(4);
+  new DataView(b.buffer).setUint32(0, n, true);
+  return b;
+};
 const json = (v: unknown) => new TextEncoder().encode(JSON.stringify(v));
 const base64 = (b: Uint8Array) => Buffer.from(gzipSync(b)).toString("base64");
 
-const packed = pack([["api/v1/meta", 0, json({ name: "ü" })], ["api/v1/rows?run=a&level=3&index=0", 1, new Uint8Array(encodePlanes({ work: new Uint8Array([1, 255]), t: new Float64Array([2.5]) }))]]);
+const packed = pack([
+  ["api/v1/meta", 0, json({ name: "ü" })],
+  [
+    "api/v1/rows?run=a&level=3&index=0",
+    1,
+    new Uint8Array(encodePlanes({ work: new Uint8Array([1, 255]), t: new Float64Array([2.5]) })),
+  ],
+]);
 
 test("JSON and planes come back under their URLs", async () => {
   const source = new EmbeddedSource(await unpack(base64(packed)));
@@ -36,7 +47,8 @@ test("what the report does not carry is absent, with a way to get it", async () 
 test("damage is told", async () => {
   await expect(unpack("not base64 at all !!")).rejects.toThrow("base64");
   await expect(unpack(Buffer.from("no gzip").toString("base64"))).rejects.toThrow("damaged");
-  for (let n = 0; n < packed.length; n++) expect(() => split(new Uint8Array(packed.slice(0, n)).buffer)).toThrow(/cut short|empty/);
+  for (let n = 0; n < packed.length; n++)
+    expect(() => split(new Uint8Array(packed.slice(0, n)).buffer)).toThrow(/cut short|empty/);
   const huge = pack([]);
   new DataView(huge.buffer, huge.byteOffset).setUint32(0, 0xffffffff, true);
   expect(() => split(new Uint8Array(huge).buffer)).toThrow("cut short");

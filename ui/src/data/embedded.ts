@@ -1,13 +1,17 @@
 /**
- * Answers that the page itself carries, in `<script id="workspan-data">`: base64 of gzip of a count (u32), then each answer: length of
- * its key (u32), key, kind (u8: 0 JSON, 1 planes), length (u32), bytes; little-endian. It never fetches.
+ * Answers that the page itself carries, in `<script id="workspan-data">`: base64 of gzip of a count
+ * (u32), then each answer: length of its key (u32), key, kind (u8: 0 JSON, 1 planes), length (u32),
+ * bytes; little-endian. It never fetches.
  */
 
 import { stats } from "../store";
 import { decodePlanes, type Planes } from "./planes";
 import { Unavailable, type DataSource } from "./source";
 
-export interface Carried { kind: "json" | "planes"; bytes: Uint8Array }
+export interface Carried {
+  kind: "json" | "planes";
+  bytes: Uint8Array;
+}
 
 /** Unpacks the script's text. Throws an Error that says where it is damaged. */
 export async function unpack(base64: string): Promise<Map<string, Carried>> {
@@ -21,7 +25,9 @@ export async function unpack(base64: string): Promise<Map<string, Carried>> {
   }
   let raw: ArrayBuffer;
   try {
-    raw = await new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
+    raw = await new Response(
+      new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")),
+    ).arrayBuffer();
   } catch {
     throw new Error("the data of this report is damaged or cut short");
   }
@@ -43,7 +49,9 @@ export function split(raw: ArrayBuffer): Map<string, Carried> {
   if (count < 0) throw new Error("the data of this report is empty");
   for (let i = 0; i < count; i++) {
     const keyLength = view.getUint32(take(4, `answer ${i}`), true);
-    const key = text.decode(new Uint8Array(raw, take(keyLength, `the key of answer ${i}`), keyLength));
+    const key = text.decode(
+      new Uint8Array(raw, take(keyLength, `the key of answer ${i}`), keyLength),
+    );
     const kind = view.getUint8(take(1, key));
     const length = view.getUint32(take(4, key), true);
     const bytes = new Uint8Array(raw, take(length, key), length);
@@ -61,11 +69,11 @@ export class EmbeddedSource implements DataSource {
     return new EmbeddedSource(await unpack(script.textContent ?? ""));
   }
 
-  json<T>(url: string, _wanted?: AbortSignal): Promise<T> {
+  json<T>(url: string): Promise<T> {
     return this.answer(url, "json", (bytes) => JSON.parse(new TextDecoder().decode(bytes)) as T);
   }
 
-  planes(url: string, _wanted?: AbortSignal): Promise<Planes> {
+  planes(url: string): Promise<Planes> {
     // A copy: planes are read in place and need their own alignment.
     return this.answer(url, "planes", (bytes) => decodePlanes(bytes.slice().buffer));
   }
@@ -74,13 +82,21 @@ export class EmbeddedSource implements DataSource {
     return this.decoded.get(url);
   }
 
-  private async answer<T>(url: string, kind: Carried["kind"], decode: (bytes: Uint8Array) => T): Promise<T> {
+  private async answer<T>(
+    url: string,
+    kind: Carried["kind"],
+    decode: (bytes: Uint8Array) => T,
+  ): Promise<T> {
     stats.requests++;
     const known = this.decoded.get(url);
     if (known !== undefined) return known as T;
     const found = this.carried.get(url);
     if (!found || found.kind !== kind) {
-      throw new Unavailable("This report does not carry that.", "absent", "`workspan view` on the trace shows everything; `workspan html --budget` carries more.");
+      throw new Unavailable(
+        "This report does not carry that.",
+        "absent",
+        "`workspan view` on the trace shows everything; `workspan html --budget` carries more.",
+      );
     }
     const value = decode(found.bytes);
     this.decoded.set(url, value);

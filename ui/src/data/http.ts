@@ -15,17 +15,25 @@ export class HttpSource implements DataSource {
   private probing = false;
 
   json<T>(url: string, wanted?: AbortSignal): Promise<T> {
-    return this.answers.get(url, async () => {
-      const text = await (await this.ask(url)).text();
-      return { value: JSON.parse(text) as T, bytes: text.length * 2 };
-    }, wanted);
+    return this.answers.get(
+      url,
+      async () => {
+        const text = await (await this.ask(url)).text();
+        return { value: JSON.parse(text) as T, bytes: text.length * 2 };
+      },
+      wanted,
+    );
   }
 
   planes(url: string, wanted?: AbortSignal): Promise<Planes> {
-    return this.answers.get(url, async () => {
-      const value = decodePlanes(await (await this.ask(url)).arrayBuffer());
-      return { value, bytes: sizeOf(value) };
-    }, wanted);
+    return this.answers.get(
+      url,
+      async () => {
+        const value = decodePlanes(await (await this.ask(url)).arrayBuffer());
+        return { value, bytes: sizeOf(value) };
+      },
+      wanted,
+    );
   }
 
   have(url: string): unknown | undefined {
@@ -39,7 +47,9 @@ export class HttpSource implements DataSource {
 
   /** Tells the server that the runs are not wanted, or that they are. */
   tell(what: "stop" | "go"): void {
-    fetch(`api/v1/${what}`, { method: "POST", credentials: "same-origin" }).catch(() => this.gone());
+    fetch(`api/v1/${what}`, { method: "POST", credentials: "same-origin" }).catch(() =>
+      this.gone(),
+    );
   }
 
   private async ask(url: string): Promise<Response> {
@@ -49,7 +59,11 @@ export class HttpSource implements DataSource {
       answer = await fetch(url, { credentials: "same-origin" });
     } catch {
       this.gone();
-      throw new Unavailable("The server does not answer.", "gone", "Start `workspan view` again; this page stays as it is.");
+      throw new Unavailable(
+        "The server does not answer.",
+        "gone",
+        "Start `workspan view` again; this page stays as it is.",
+      );
     }
     reachable.value = true;
     if (answer.status === 200) return answer;
@@ -59,7 +73,11 @@ export class HttpSource implements DataSource {
     } catch {
       // Not JSON: the state alone has to do.
     }
-    throw new Unavailable(failure.error, failure.loading ? "loading" : answer.status === 404 ? "absent" : "refused", failure.remedy);
+    throw new Unavailable(
+      failure.error,
+      failure.loading ? "loading" : answer.status === 404 ? "absent" : "refused",
+      failure.remedy,
+    );
   }
 
   /** Asks now and then until somebody answers again. */

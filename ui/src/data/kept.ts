@@ -1,11 +1,16 @@
-/** What was answered, for a while: by URL, the least lately used go first once there is too much. */
+/**
+ * What was answered, for a while: by URL, the least lately used go first once there is too much.
+ */
 
 import type { Planes } from "./planes";
 
 const MOST_BYTES = 192 << 20;
 const MOST_ANSWERS = 4096;
 
-interface Kept { value: unknown; bytes: number }
+interface Kept {
+  value: unknown;
+  bytes: number;
+}
 
 export class Answers {
   private readonly kept = new Map<string, Kept>();
@@ -23,10 +28,14 @@ export class Answers {
   }
 
   /**
-   * The answer: kept, in flight, or now asked for. One request in flight is shared, so a caller's signal ends its own waiting and
-   * never the request of another.
+   * The answer: kept, in flight, or now asked for. One request in flight is shared, so a caller's
+   * signal ends its own waiting and never the request of another.
    */
-  get<T>(url: string, ask: () => Promise<{ value: T; bytes: number }>, signal?: AbortSignal): Promise<T> {
+  get<T>(
+    url: string,
+    ask: () => Promise<{ value: T; bytes: number }>,
+    signal?: AbortSignal,
+  ): Promise<T> {
     const hit = this.have(url);
     if (hit !== undefined) return Promise.resolve(hit as T);
     let flight = this.flying.get(url) as Promise<T> | undefined;
@@ -37,7 +46,9 @@ export class Answers {
           if (era === this.era) this.put(url, value, bytes);
           return value;
         })
-        .finally(() => { if (this.flying.get(url) === asked) this.flying.delete(url); });
+        .finally(() => {
+          if (this.flying.get(url) === asked) this.flying.delete(url);
+        });
       flight = asked;
       // Somebody may have stopped waiting: a failure must not become an unhandled rejection then.
       flight.catch(() => {});

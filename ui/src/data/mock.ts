@@ -1,6 +1,7 @@
 /**
- * An invented run that answers like the server, for work on the page and for tests: `npm run dev` shows it. What is in it is made
- * in mock/run.ts; each view's answers are in a file of its own. Never part of the page that is built.
+ * An invented run that answers like the server, for work on the page and for tests: `npm run dev`
+ * shows it. What is in it is made in mock/run.ts; each view's answers are in a file of its own.
+ * Never part of the page that is built.
  */
 
 import { decodePlanes, type Plane, type PlaneType, type Planes } from "./planes";
@@ -9,7 +10,10 @@ import { dagAnswers } from "./mock/dag";
 import { pageAnswers } from "./mock/page";
 import { timelineAnswers } from "./mock/timeline";
 
-/** Answers one kind of request from its parameters: an object for JSON, `Planes` for planes; throw Unavailable where there is none. */
+/**
+ * Answers one kind of request from its parameters: an object for JSON, `Planes` for planes; throw
+ * Unavailable where there is none.
+ */
 export type Answer = (parameters: URLSearchParams) => unknown;
 
 const answers: Record<string, Answer> = { ...pageAnswers, ...timelineAnswers, ...dagAnswers };
@@ -42,18 +46,42 @@ export class MockSource implements DataSource {
 }
 
 /** Planes as the server would send them, encoded and decoded again so that tests see real bytes. */
-export function planesOf(planes: Record<string, Plane>, facts: Record<string, unknown> = {}): Planes {
+export function planesOf(
+  planes: Record<string, Plane>,
+  facts: Record<string, unknown> = {},
+): Planes {
   return decodePlanes(encodePlanes(planes, facts));
 }
 
-export function encodePlanes(planes: Record<string, Plane>, facts: Record<string, unknown> = {}): ArrayBuffer {
+export function encodePlanes(
+  planes: Record<string, Plane>,
+  facts: Record<string, unknown> = {},
+): ArrayBuffer {
   const type = (p: Plane): PlaneType =>
-    p instanceof Uint8Array ? "u8" : p instanceof Uint16Array ? "u16" : p instanceof Uint32Array ? "u32" : p instanceof Float32Array ? "f32" : "f64";
+    p instanceof Uint8Array
+      ? "u8"
+      : p instanceof Uint16Array
+        ? "u16"
+        : p instanceof Uint32Array
+          ? "u32"
+          : p instanceof Float32Array
+            ? "f32"
+            : "f64";
   const header = new TextEncoder().encode(
-    JSON.stringify({ planes: Object.entries(planes).map(([name, p]) => ({ name, type: type(p), length: p.length })), ...facts }),
+    JSON.stringify({
+      planes: Object.entries(planes).map(([name, p]) => ({
+        name,
+        type: type(p),
+        length: p.length,
+      })),
+      ...facts,
+    }),
   );
   const eight = (n: number) => (n + 7) & ~7;
-  const size = Object.values(planes).reduce((at, p) => eight(at + p.byteLength), eight(8 + header.length));
+  const size = Object.values(planes).reduce(
+    (at, p) => eight(at + p.byteLength),
+    eight(8 + header.length),
+  );
   const bytes = new Uint8Array(size);
   bytes.set([0x57, 0x53, 0x50, 0x56]);
   new DataView(bytes.buffer).setUint32(4, header.length, true);

@@ -2,7 +2,13 @@ import { expect, test } from "vitest";
 import { encodePlanes } from "./mock";
 import { decodePlanes } from "./planes";
 
-const sample = { a: new Uint8Array([1, 2, 3]), b: new Uint16Array([65535, 1]), c: new Uint32Array([0xffffffff]), d: new Float32Array([0.5, -1]), e: new Float64Array([1e15 + 0.5, Number.NaN]) };
+const sample = {
+  a: new Uint8Array([1, 2, 3]),
+  b: new Uint16Array([65535, 1]),
+  c: new Uint32Array([0xffffffff]),
+  d: new Float32Array([0.5, -1]),
+  e: new Float64Array([1e15 + 0.5, Number.NaN]),
+};
 
 test("every type comes back with its values and the facts", () => {
   const { planes, facts } = decodePlanes(encodePlanes(sample, { total: 7, truncated: false }));
@@ -10,10 +16,14 @@ test("every type comes back with its values and the facts", () => {
   expect(facts).toEqual({ total: 7, truncated: false });
 });
 test("empty planes are planes", () => {
-  expect(decodePlanes(encodePlanes({ a: new Float64Array(0) })).planes.a).toEqual(new Float64Array(0));
+  expect(decodePlanes(encodePlanes({ a: new Float64Array(0) })).planes.a).toEqual(
+    new Float64Array(0),
+  );
 });
 test("what is no tile says so", () => {
-  expect(() => decodePlanes(new TextEncoder().encode("<!doctype html>").buffer as ArrayBuffer)).toThrow("WSPV");
+  expect(() =>
+    decodePlanes(new TextEncoder().encode("<!doctype html>").buffer as ArrayBuffer),
+  ).toThrow("WSPV");
   expect(() => decodePlanes(new ArrayBuffer(3))).toThrow("WSPV");
 });
 test("every cut is told, none reads beyond", () => {

@@ -3,35 +3,49 @@
 import type { RunId } from "./contract";
 
 const at = (name: string, ...parameters: [string, string | number][]) =>
-  `api/v1/${name}` + (parameters.length ? "?" + parameters.map(([k, v]) => `${k}=${encodeURIComponent(v)}`).join("&") : "");
+  `api/v1/${name}` +
+  (parameters.length
+    ? "?" + parameters.map(([k, v]) => `${k}=${encodeURIComponent(v)}`).join("&")
+    : "");
 
-const atStrand = (name: string, run: RunId, id: number, ...more: [string, string | number][]) => at(name, ["run", run], ["id", id], ...more);
+const atStrand = (name: string, run: RunId, id: number, ...more: [string, string | number][]) =>
+  at(name, ["run", run], ["id", id], ...more);
 
 export const requests = {
   meta: () => at("meta"),
   report: (run: RunId) => at("report", ["run", run]),
   summary: (run: RunId) => at("summary", ["run", run]),
-  profile: (run: RunId, level: number, index: number) => at("profile", ["run", run], ["level", level], ["index", index]),
-  rows: (run: RunId, level: number, index: number) => at("rows", ["run", run], ["level", level], ["index", index]),
-  strands: (run: RunId, level: number, index: number) => at("strands", ["run", run], ["level", level], ["index", index]),
-  inside: (run: RunId, level: number, index: number) => at("inside", ["run", run], ["level", level], ["index", index]),
-  arcs: (run: RunId, level: number, index: number) => at("arcs", ["run", run], ["level", level], ["index", index]),
+  profile: (run: RunId, level: number, index: number) =>
+    at("profile", ["run", run], ["level", level], ["index", index]),
+  rows: (run: RunId, level: number, index: number) =>
+    at("rows", ["run", run], ["level", level], ["index", index]),
+  strands: (run: RunId, level: number, index: number) =>
+    at("strands", ["run", run], ["level", level], ["index", index]),
+  inside: (run: RunId, level: number, index: number) =>
+    at("inside", ["run", run], ["level", level], ["index", index]),
+  arcs: (run: RunId, level: number, index: number) =>
+    at("arcs", ["run", run], ["level", level], ["index", index]),
   path: (run: RunId, kind: "critical" | "ready", level: number, index: number) =>
     at("path", ["run", run], ["kind", kind], ["level", level], ["index", index]),
   critical: (run: RunId) => at("critical", ["run", run]),
   regions: (run: RunId) => at("regions", ["run", run]),
   dag: (run: RunId, ids: string[]) => at("dag", ["run", run], ["ids", ids.join(",")]),
   ancestors: (run: RunId, task: number) => at("ancestors", ["run", run], ["task", task]),
-  way: (run: RunId, id: number, at: number | null = null) => at === null ? atStrand("way", run, id) : atStrand("way", run, id, ["at", Math.max(0, Math.round(at))]),
+  way: (run: RunId, id: number, at: number | null = null) =>
+    at === null
+      ? atStrand("way", run, id)
+      : atStrand("way", run, id, ["at", Math.max(0, Math.round(at))]),
   wayToNode: (run: RunId, id: number, node: string) => atStrand("way", run, id, ["node", node]),
   insideTask: (run: RunId, node: string) => at("inside_task", ["run", run], ["id", node]),
   strand: (run: RunId, id: number) => at("strand", ["run", run], ["id", id]),
-  insideStrand: (run: RunId, id: number, t: number) => at("inside_strand", ["run", run], ["id", id], ["at", Math.max(0, Math.round(t))]),
+  insideStrand: (run: RunId, id: number, t: number) =>
+    at("inside_strand", ["run", run], ["id", id], ["at", Math.max(0, Math.round(t))]),
   task: (run: RunId, id: number) => at("task", ["run", run], ["id", id]),
   sites: (run: RunId) => at("sites", ["run", run]),
   source: (run: RunId, file: string) => at("source", ["run", run], ["file", file]),
   scalability: () => at("scalability"),
   compare: (a: RunId, b: RunId) => at("compare", ["a", a], ["b", b]),
-  whatif: (run: RunId, what: string, factors: number[]) => at("whatif", ["run", run], ["what", what], ["factors", factors.join(",")]),
+  whatif: (run: RunId, what: string, factors: number[]) =>
+    at("whatif", ["run", run], ["what", what], ["factors", factors.join(",")]),
   status: () => at("status"),
 };

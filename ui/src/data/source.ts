@@ -6,7 +6,10 @@ import type { Planes } from "./planes";
 export class Unavailable extends Error {
   constructor(
     message: string,
-    /** loading: ask again later; gone: the server does not answer; absent: this report does not carry it; refused: the request was wrong. */
+    /**
+     * loading: ask again later; gone: the server does not answer; absent: this report does not
+     * carry it; refused: the request was wrong.
+     */
     readonly why: "loading" | "gone" | "absent" | "refused",
     readonly remedy: string | null = null,
   ) {
@@ -14,7 +17,10 @@ export class Unavailable extends Error {
   }
 }
 
-/** Answers requests written by requests.ts. Both keep what they answered for a while, and one request in flight is shared. */
+/**
+ * Answers requests written by requests.ts. Both keep what they answered for a while, and one
+ * request in flight is shared.
+ */
 export interface DataSource {
   json<T>(url: string, signal?: AbortSignal): Promise<T>;
   planes(url: string, signal?: AbortSignal): Promise<Planes>;

@@ -6,59 +6,256 @@ import { count, fileName, many, percent, plain, ticks } from "../format";
 import { show } from "../store";
 import { Place } from "../ui/parts";
 
-export interface Fact { name: string; value: ComponentChildren }
+export interface Fact {
+  name: string;
+  value: ComponentChildren;
+}
 
-const EDGES: Record<string, string> = { create: "created", create_continuation: "went on after a create", wait_continuation: "went on after a wait", yield_continuation: "went on after a yield", end: "the end", depend: "a dependence", signal: "a signal" };
+const EDGES: Record<string, string> = {
+  create: "created",
+  create_continuation: "went on after a create",
+  wait_continuation: "went on after a wait",
+  yield_continuation: "went on after a yield",
+  end: "the end",
+  depend: "a dependence",
+  signal: "a signal",
+};
 
 function At({ of }: { of: PlaceWords }) {
   const word = of.kind.replace(/^after_/, "").replace("begin", "start");
-  return of.at ? <>{word} <Place label={fileName(of.at)} file={of.file} line={of.line} /></> : <>{word}</>;
+  return of.at ? (
+    <>
+      {word} <Place label={fileName(of.at)} file={of.file} line={of.line} />
+    </>
+  ) : (
+    <>{word}</>
+  );
 }
 
-function TaskLink({ run: r, id, children }: { run: RunMeta; id: number; children: ComponentChildren }) {
-  return <button type="button" class="link" onClick={() => show("timeline", null, { kind: "task", run: r.id, id })}>{children}</button>;
+function TaskLink({
+  run: r,
+  id,
+  children,
+}: {
+  run: RunMeta;
+  id: number;
+  children: ComponentChildren;
+}) {
+  return (
+    <button
+      type="button"
+      class="link"
+      onClick={() => show("timeline", null, { kind: "task", run: r.id, id })}
+    >
+      {children}
+    </button>
+  );
 }
 
-const row = (r: RunMeta, i: number | null | undefined) => (i == null ? "a thread without a row" : (r.threads[i]?.label ?? `thread ${i}`));
+const row = (r: RunMeta, i: number | null | undefined) =>
+  i == null ? "a thread without a row" : (r.threads[i]?.label ?? `thread ${i}`);
 
-export function strandFacts(d: StrandDetail, r: RunMeta, _task: TaskDetail | undefined): Fact[] {
+export function strandFacts(d: StrandDetail, r: RunMeta): Fact[] {
   const t = (n: number) => ticks(n, r.ticks_per_second);
   const off = d.descheduled + d.blocked;
   const facts: Fact[] = [
-    { name: "code", value: <><At of={d.from} /> → <At of={d.to} /></> },
-    { name: "runs", value: <>{t(d.start)} to {t(d.end)}</> },
-    { name: "ready", value: d.ready === null ? "started at once" : <>{t(d.ready)}, started <b>{t(d.start - d.ready)}</b> later</> },
-    { name: "on CPU", value: <><b>{t(d.weight)}</b> <span class="dim">{percent(d.weight / Math.max(1, r.elapsed))} of the run{off > 0 ? `, off CPU ${t(off)}` : ""}</span></> },
-    { name: "worker", value: <>{row(r, d.row)} {d.stolen ? <>stolen from {row(r, d.stolen.victim)}{d.stolen.leap && ", while that worker waited in a join"}</> : <span class="dim">not stolen</span>}</> },
+    {
+      name: "code",
+      value: (
+        <>
+          <At of={d.from} /> → <At of={d.to} />
+        </>
+      ),
+    },
+    {
+      name: "runs",
+      value: (
+        <>
+          {t(d.start)} to {t(d.end)}
+        </>
+      ),
+    },
+    {
+      name: "ready",
+      value:
+        d.ready === null ? (
+          "started at once"
+        ) : (
+          <>
+            {t(d.ready)}, started <b>{t(d.start - d.ready)}</b> later
+          </>
+        ),
+    },
+    {
+      name: "on CPU",
+      value: (
+        <>
+          <b>{t(d.weight)}</b>{" "}
+          <span class="dim">
+            {percent(d.weight / Math.max(1, r.elapsed))} of the run
+            {off > 0 ? `, off CPU ${t(off)}` : ""}
+          </span>
+        </>
+      ),
+    },
+    {
+      name: "worker",
+      value: (
+        <>
+          {row(r, d.row)}{" "}
+          {d.stolen ? (
+            <>
+              stolen from {row(r, d.stolen.victim)}
+              {d.stolen.leap && ", while that worker waited in a join"}
+            </>
+          ) : (
+            <span class="dim">not stolen</span>
+          )}
+        </>
+      ),
+    },
   ];
   if (d.made_ready_by) {
     const by = d.made_ready_by;
-    facts.push({ name: "made ready by", value: <button type="button" class="link" onClick={() => show("timeline", null, { kind: "strand", run: r.id, id: by.strand, task: by.task })}>{EDGES[by.edge] ?? by.edge}, task {count(by.task)} on {row(r, by.row)}</button> });
+    facts.push({
+      name: "made ready by",
+      value: (
+        <button
+          type="button"
+          class="link"
+          onClick={() =>
+            show("timeline", null, { kind: "strand", run: r.id, id: by.strand, task: by.task })
+          }
+        >
+          {EDGES[by.edge] ?? by.edge}, task {count(by.task)} on {row(r, by.row)}
+        </button>
+      ),
+    });
   }
-  facts.push({ name: "meanwhile", value: <><b class={d.meanwhile < r.workers * 0.6 ? "worse" : ""}>{plain(d.meanwhile)} of {many(r.workers, "worker")}</b> busy</> });
-  facts.push({ name: "critical path", value: d.critical ? <b>yes</b> : "no" }, { name: "ready path", value: d.ready_path ? <b>yes</b> : "no" });
-  if (d.folded > 0) facts.push({ name: "folded", value: <>a whole subtree as one strand: <b>{many(d.folded, "task")}</b>{!d.sums_alone && <> <button type="button" class="link" onClick={() => show("timeline", { t0: d.start, t1: d.end }, { kind: "strand", run: r.id, id: d.id, task: d.task })}>look into it</button></>}</> });
-  if (d.between > 0) facts.push({ name: "between tasks", value: `${t(d.between)} in the runtime: delay` });
-  for (const [name, n] of d.counters) facts.push({ name: name.replaceAll("_", " "), value: count(n) });
-  if (d.functions.length) facts.push({ name: "mostly in", value: d.functions.slice(0, 3).map((f, i) => <span key={i}>{i > 0 && ", "}<span class="mono">{f.function}</span> <span class="faint">{many(f.samples, "sample")}</span></span>) });
+  facts.push({
+    name: "meanwhile",
+    value: (
+      <>
+        <b class={d.meanwhile < r.workers * 0.6 ? "worse" : ""}>
+          {plain(d.meanwhile)} of {many(r.workers, "worker")}
+        </b>{" "}
+        busy
+      </>
+    ),
+  });
+  facts.push(
+    { name: "critical path", value: d.critical ? <b>yes</b> : "no" },
+    { name: "ready path", value: d.ready_path ? <b>yes</b> : "no" },
+  );
+  if (d.folded > 0)
+    facts.push({
+      name: "folded",
+      value: (
+        <>
+          a whole subtree as one strand: <b>{many(d.folded, "task")}</b>
+          {!d.sums_alone && (
+            <>
+              {" "}
+              <button
+                type="button"
+                class="link"
+                onClick={() =>
+                  show(
+                    "timeline",
+                    { t0: d.start, t1: d.end },
+                    { kind: "strand", run: r.id, id: d.id, task: d.task },
+                  )
+                }
+              >
+                look into it
+              </button>
+            </>
+          )}
+        </>
+      ),
+    });
+  if (d.between > 0)
+    facts.push({ name: "between tasks", value: `${t(d.between)} in the runtime: delay` });
+  for (const [name, n] of d.counters)
+    facts.push({ name: name.replaceAll("_", " "), value: count(n) });
+  if (d.functions.length)
+    facts.push({
+      name: "mostly in",
+      value: d.functions.slice(0, 3).map((f, i) => (
+        <span key={i}>
+          {i > 0 && ", "}
+          <span class="mono">{f.function}</span>{" "}
+          <span class="faint">{many(f.samples, "sample")}</span>
+        </span>
+      )),
+    });
   if (d.recording > 0) facts.push({ name: "recording", value: `${t(d.recording)}, taken out` });
   return facts;
 }
 
 /** What is known of a subtree that was folded while it was recorded. */
-const sumsOf = (of: NonNullable<InsideDetail["stands_for"]>, t: (n: number) => string) => <>a whole subtree as one while it was recorded: <b>{many(of.tasks, "task")}</b>, work <b>{t(of.work)}</b>, span <b>{t(of.span)}</b>; no more of it is in the trace</>;
+const sumsOf = (of: NonNullable<InsideDetail["stands_for"]>, t: (n: number) => string) => (
+  <>
+    a whole subtree as one while it was recorded: <b>{many(of.tasks, "task")}</b>, work{" "}
+    <b>{t(of.work)}</b>, span <b>{t(of.span)}</b>; no more of it is in the trace
+  </>
+);
 
 /** Of a strand inside a folded one: no more than its records tell. */
 export function insideFacts(d: InsideDetail, r: RunMeta): Fact[] {
   const t = (n: number) => ticks(n, r.ticks_per_second);
   return [
-    { name: "code", value: <><At of={d.from} /> → <At of={d.to} /></> },
-    { name: "runs", value: <><b>{t(d.end - d.start)}</b>, from {t(d.start - d.folded.start)} after the start of the folded strand</> },
-    { name: "worker", value: <>{row(r, d.row)} <span class="dim">not stolen: a folded subtree ran on one thread</span></> },
+    {
+      name: "code",
+      value: (
+        <>
+          <At of={d.from} /> → <At of={d.to} />
+        </>
+      ),
+    },
+    {
+      name: "runs",
+      value: (
+        <>
+          <b>{t(d.end - d.start)}</b>, from {t(d.start - d.folded.start)} after the start of the
+          folded strand
+        </>
+      ),
+    },
+    {
+      name: "worker",
+      value: (
+        <>
+          {row(r, d.row)} <span class="dim">not stolen: a folded subtree ran on one thread</span>
+        </>
+      ),
+    },
     { name: "level", value: count(d.level) },
     ...(d.stands_for ? [{ name: "folded", value: sumsOf(d.stands_for, t) }] : []),
-    { name: "folded into", value: <button type="button" class="link" onClick={() => show("timeline", null, { kind: "strand", run: r.id, id: d.strand, task: d.task })}>a strand of task {count(d.task)}: {many(d.folded.tasks, "task")} in {t(d.folded.end - d.folded.start)}</button> },
-    { name: "the whole fold", value: <>work <b>{t(d.folded.work)}</b>, span <b>{t(d.folded.span)}</b>, {many(d.folded.strands, "strand")}</> },
+    {
+      name: "folded into",
+      value: (
+        <button
+          type="button"
+          class="link"
+          onClick={() =>
+            show("timeline", null, { kind: "strand", run: r.id, id: d.strand, task: d.task })
+          }
+        >
+          a strand of task {count(d.task)}: {many(d.folded.tasks, "task")} in{" "}
+          {t(d.folded.end - d.folded.start)}
+        </button>
+      ),
+    },
+    {
+      name: "the whole fold",
+      value: (
+        <>
+          work <b>{t(d.folded.work)}</b>, span <b>{t(d.folded.span)}</b>,{" "}
+          {many(d.folded.strands, "strand")}
+        </>
+      ),
+    },
   ];
 }
 
@@ -66,27 +263,119 @@ export function insideFacts(d: InsideDetail, r: RunMeta): Fact[] {
 export function insideTaskFacts(d: InsideDetail, r: RunMeta): Fact[] {
   const t = (n: number) => ticks(n, r.ticks_per_second);
   const facts = insideFacts(d, r).filter((f) => f.name !== "code");
-  if (d.from.at) facts.unshift({ name: "created at", value: <Place label={fileName(d.from.at)} file={d.from.file} line={d.from.line} /> });
-  if (d.all) facts.push({ name: "with all below", value: <>work <b>{t(d.all.work)}</b>, span <b>{t(d.all.span)}</b>, {many(d.all.tasks, "task")}, {many(d.all.strands, "strand")}</> }, { name: "children", value: d.all.children === 0 ? "none" : count(d.all.children) });
+  if (d.from.at)
+    facts.unshift({
+      name: "created at",
+      value: <Place label={fileName(d.from.at)} file={d.from.file} line={d.from.line} />,
+    });
+  if (d.all)
+    facts.push(
+      {
+        name: "with all below",
+        value: (
+          <>
+            work <b>{t(d.all.work)}</b>, span <b>{t(d.all.span)}</b>, {many(d.all.tasks, "task")},{" "}
+            {many(d.all.strands, "strand")}
+          </>
+        ),
+      },
+      { name: "children", value: d.all.children === 0 ? "none" : count(d.all.children) },
+    );
   return facts;
 }
 
-const KINDS = { root: "root", deferred: "spawned: another worker may take it", inline: "inline: runs at once where it was created", detached: "detached: nobody waits for it" } as const;
+const KINDS = {
+  root: "root",
+  deferred: "spawned: another worker may take it",
+  inline: "inline: runs at once where it was created",
+  detached: "detached: nobody waits for it",
+} as const;
 
 export function taskFacts(d: TaskDetail, r: RunMeta): Fact[] {
   const t = (n: number) => ticks(n, r.ticks_per_second);
   const site = r.sites[d.site];
   const facts: Fact[] = [
-    { name: "created at", value: d.kind === "root" ? "the program's main thread" : site ? <Place label={fileName(site.label)} file={site.file} line={site.line} /> : "–" },
+    {
+      name: "created at",
+      value:
+        d.kind === "root" ? (
+          "the program's main thread"
+        ) : site ? (
+          <Place label={fileName(site.label)} file={site.file} line={site.line} />
+        ) : (
+          "–"
+        ),
+    },
     { name: "kind", value: KINDS[d.kind] ?? d.kind },
     { name: "level", value: count(d.level) },
-    { name: "runs", value: <>{t(d.start)} to {t(d.end)}, {many(d.strands.length + d.more_strands, "strand")}</> },
-    { name: "with all below", value: <>work <b>{t(d.work)}</b>, span <b>{t(d.span)}</b>{d.span > 0 && `, parallelism ${plain(d.work / d.span)}`}, {many(d.tasks, "task")}</> },
-    { name: "children", value: d.children === 0 ? "none" : <>{count(d.children)}: {d.first_children.slice(0, 6).map((c, i) => <span key={c}>{i > 0 && ", "}<TaskLink run={r} id={c}>{count(c)}</TaskLink></span>)}{d.children > 6 && " …"}</> },
+    {
+      name: "runs",
+      value: (
+        <>
+          {t(d.start)} to {t(d.end)}, {many(d.strands.length + d.more_strands, "strand")}
+        </>
+      ),
+    },
+    {
+      name: "with all below",
+      value: (
+        <>
+          work <b>{t(d.work)}</b>, span <b>{t(d.span)}</b>
+          {d.span > 0 && `, parallelism ${plain(d.work / d.span)}`}, {many(d.tasks, "task")}
+        </>
+      ),
+    },
+    {
+      name: "children",
+      value:
+        d.children === 0 ? (
+          "none"
+        ) : (
+          <>
+            {count(d.children)}:{" "}
+            {d.first_children.slice(0, 6).map((c, i) => (
+              <span key={c}>
+                {i > 0 && ", "}
+                <TaskLink run={r} id={c}>
+                  {count(c)}
+                </TaskLink>
+              </span>
+            ))}
+            {d.children > 6 && " …"}
+          </>
+        ),
+    },
   ];
-  if (d.joined_by !== null) facts.push({ name: "waited for by", value: <TaskLink run={r} id={d.joined_by}>task {count(d.joined_by)}</TaskLink> });
-  for (const w of d.waits.slice(0, 4)) facts.push({ name: "waited", value: <>{t(w.to - w.from)} for {many(w.tasks, "task")} at <At of={w.at} /></> });
-  if (d.depends.length) facts.push({ name: "depends on", value: d.depends.slice(0, 8).map((c, i) => <span key={c}>{i > 0 && ", "}<TaskLink run={r} id={c}>{count(c)}</TaskLink></span>) });
+  if (d.joined_by !== null)
+    facts.push({
+      name: "waited for by",
+      value: (
+        <TaskLink run={r} id={d.joined_by}>
+          task {count(d.joined_by)}
+        </TaskLink>
+      ),
+    });
+  for (const w of d.waits.slice(0, 4))
+    facts.push({
+      name: "waited",
+      value: (
+        <>
+          {t(w.to - w.from)} for {many(w.tasks, "task")} at <At of={w.at} />
+        </>
+      ),
+    });
+  if (d.depends.length)
+    facts.push({
+      name: "depends on",
+      value: d.depends.slice(0, 8).map((c, i) => (
+        <span key={c}>
+          {i > 0 && ", "}
+          <TaskLink run={r} id={c}>
+            {count(c)}
+          </TaskLink>
+        </span>
+      )),
+    });
   if (d.longest) facts.push({ name: "longest", value: "the longest task of its site" });
   return facts;
 }

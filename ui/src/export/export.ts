@@ -1,6 +1,6 @@
 /**
- * Takes a view out of the page: its numbers as CSV, its picture as SVG or PNG. Any view has a picture (picture.ts); one that knows better
- * registers its own.
+ * Takes a view out of the page: its numbers as CSV, its picture as SVG or PNG. Any view has a
+ * picture (picture.ts); one that knows better registers its own.
  */
 
 import { signal } from "@preact/signals";
@@ -24,7 +24,9 @@ const exporters = signal<Exporter[]>([]);
 /** Adds what a view can give; the function returned takes it out again. */
 export function registerExport(added: Exporter): () => void {
   exporters.value = [...exporters.value, added];
-  return () => { exporters.value = exporters.value.filter((e) => e !== added); };
+  return () => {
+    exporters.value = exporters.value.filter((e) => e !== added);
+  };
 }
 
 export function exportKinds(at: Tab): { kind: ExportKind; title: string; end?: string }[] {

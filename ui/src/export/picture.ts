@@ -1,11 +1,20 @@
-/** An element of the page as one SVG document: its markup and styles as they stand, canvases as images inside. Nothing is fetched for it. */
+/**
+ * An element of the page as one SVG document: its markup and styles as they stand, canvases as
+ * images inside. Nothing is fetched for it.
+ */
 
 import { colours } from "../theme/theme";
 
-/** Pixels that a picture is higher than the view at most, so that what is scrolled away is on it. */
+/**
+ * Pixels that a picture is higher than the view at most, so that what is scrolled away is on it.
+ */
 const MOST_MORE = 4000;
 
-export interface Picture { svg: string; width: number; height: number }
+export interface Picture {
+  svg: string;
+  width: number;
+  height: number;
+}
 
 export function picture(of: HTMLElement): Picture {
   const { width, height: seen } = of.getBoundingClientRect();
@@ -28,7 +37,15 @@ export function picture(of: HTMLElement): Picture {
   copy.style.inset = "auto";
   copy.style.width = `${width}px`;
   copy.style.height = `${height}px`;
-  const styles = [...document.styleSheets].flatMap((s) => { try { return [...s.cssRules].map((r) => r.cssText); } catch { return []; } }).join("\n");
+  const styles = [...document.styleSheets]
+    .flatMap((s) => {
+      try {
+        return [...s.cssRules].map((r) => r.cssText);
+      } catch {
+        return [];
+      }
+    })
+    .join("\n");
   const variables = document.documentElement.style.cssText;
   const page = document.createElement("div");
   page.setAttribute("xmlns", "http://www.w3.org/1999/xhtml");
@@ -37,12 +54,22 @@ export function picture(of: HTMLElement): Picture {
   style.textContent = `${styles}\n* { scrollbar-width: none !important; }`;
   page.append(style, copy);
   const body = new XMLSerializer().serializeToString(page);
-  return { svg: `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><foreignObject width="100%" height="100%">${body}</foreignObject></svg>`, width, height };
+  return {
+    svg: `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}"><foreignObject width="100%" height="100%">${body}</foreignObject></svg>`,
+    width,
+    height,
+  };
 }
 
-/** How much higher than it is an element has to be to show all that scrolls in it. Source stands in `copy` as it is scrolled: a file has no end. */
+/**
+ * How much higher than it is an element has to be to show all that scrolls in it. Source stands in
+ * `copy` as it is scrolled: a file has no end.
+ */
 function more(of: HTMLElement, copy: HTMLElement): number {
-  const [scrollers, copies] = [of.querySelectorAll<HTMLElement>(".scroll"), copy.querySelectorAll<HTMLElement>(".scroll")];
+  const [scrollers, copies] = [
+    of.querySelectorAll<HTMLElement>(".scroll"),
+    copy.querySelectorAll<HTMLElement>(".scroll"),
+  ];
   let most = 0;
   scrollers.forEach((s, i) => {
     const first = copies[i]!.firstElementChild;
@@ -64,5 +91,10 @@ export async function toPng(p: Picture, scale = 2): Promise<Blob> {
   if (!ctx) throw new Error("this browser draws no pictures");
   ctx.scale(scale, scale);
   ctx.drawImage(image, 0, 0);
-  return new Promise((resolve, reject) => canvas.toBlob((b) => (b ? resolve(b) : reject(new Error("the picture is too large"))), "image/png"));
+  return new Promise((resolve, reject) =>
+    canvas.toBlob(
+      (b) => (b ? resolve(b) : reject(new Error("the picture is too large"))),
+      "image/png",
+    ),
+  );
 }

@@ -25,33 +25,97 @@ export function Banners() {
     <div class="banners">
       {!reachable.value && meta.value && (
         <div class="banner" role="alert">
-          <span class="mark" aria-hidden="true">!</span>
+          <span class="mark" aria-hidden="true">
+            !
+          </span>
           <span>The server does not answer; trying again. What is on the page stays.</span>
         </div>
       )}
-      {meta.value && !stage?.error && (early !== null ? tab.value === "timeline" : stopped.value) && (
-        <div class="banner calm" role="status">
-          <span class="mark" aria-hidden="true">…</span>
-          <span>
-            {stopped.value ? <>Loading was stopped: {early !== null ? "this is an overview of what ran when" : "the report, and what is made from it, is not there"}.</> : <>An overview of what ran when; strands, paths, steals and lost time follow. {stage && <span class="faint">{stage.stage}, {Math.min(stage.done + 1, stage.of)} of {stage.of}</span>}</>}
+      {meta.value &&
+        !stage?.error &&
+        (early !== null ? tab.value === "timeline" : stopped.value) && (
+          <div class="banner calm" role="status">
+            <span class="mark" aria-hidden="true">
+              …
+            </span>
+            <span>
+              {stopped.value ? (
+                <>
+                  Loading was stopped:{" "}
+                  {early !== null
+                    ? "this is an overview of what ran when"
+                    : "the report, and what is made from it, is not there"}
+                  .
+                </>
+              ) : (
+                <>
+                  An overview of what ran when; strands, paths, steals and lost time follow.{" "}
+                  {stage && (
+                    <span class="faint">
+                      {stage.stage}, {Math.min(stage.done + 1, stage.of)} of {stage.of}
+                    </span>
+                  )}
+                </>
+              )}
+            </span>
+            <span class="acts">
+              <button type="button" class="link" onClick={() => want(stopped.value)}>
+                {stopped.value ? "Go on" : "Stop"}
+              </button>
+            </span>
+          </div>
+        )}
+      {errors.map((s) => (
+        <div key={s.run} class="banner" role="alert">
+          <span class="mark" aria-hidden="true">
+            !
           </span>
-          <span class="acts"><button type="button" class="link" onClick={() => want(stopped.value)}>{stopped.value ? "Go on" : "Stop"}</button></span>
+          <span>
+            Run {s.run.toUpperCase()}: {backticks(s.error!)}
+          </span>
         </div>
-      )}
-      {errors.map((s) => <div key={s.run} class="banner" role="alert"><span class="mark" aria-hidden="true">!</span><span>Run {s.run.toUpperCase()}: {backticks(s.error!)}</span></div>)}
+      ))}
       {estimate && (
         <div class="banner calm" role="note" aria-label="Estimates">
-          <span class="mark" aria-hidden="true">≈</span>
-          <span>{inWords(estimate.estimated, estimate.report, runMeta()?.ticks_per_second ?? 1e9)}</span>
+          <span class="mark" aria-hidden="true">
+            ≈
+          </span>
+          <span>
+            {inWords(estimate.estimated, estimate.report, runMeta()?.ticks_per_second ?? 1e9)}
+          </span>
         </div>
       )}
       {warnings.length > 0 && !closed && (
         <div class="banner" role="note" aria-label="Warnings">
-          <span class="mark" aria-hidden="true">!</span>
-          <ul>{(more.value ? warnings : warnings.slice(0, 1)).map((w) => <li key={w}>{backticks(w)}</li>)}</ul>
+          <span class="mark" aria-hidden="true">
+            !
+          </span>
+          <ul>
+            {(more.value ? warnings : warnings.slice(0, 1)).map((w) => (
+              <li key={w}>{backticks(w)}</li>
+            ))}
+          </ul>
           <span class="acts">
-            {warnings.length > 1 && <button type="button" class="link" aria-expanded={more.value} onClick={() => (more.value = !more.value)}>{more.value ? "less" : `${warnings.length - 1} more`}</button>}
-            <button type="button" class="link" onClick={() => { hidden.add(run.value); drawn.value++; }}>Hide</button>
+            {warnings.length > 1 && (
+              <button
+                type="button"
+                class="link"
+                aria-expanded={more.value}
+                onClick={() => (more.value = !more.value)}
+              >
+                {more.value ? "less" : `${warnings.length - 1} more`}
+              </button>
+            )}
+            <button
+              type="button"
+              class="link"
+              onClick={() => {
+                hidden.add(run.value);
+                drawn.value++;
+              }}
+            >
+              Hide
+            </button>
           </span>
         </div>
       )}

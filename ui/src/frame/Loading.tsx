@@ -24,22 +24,45 @@ export function Stages() {
   const many = (meta.value?.runs.length ?? list.length) > 1;
   return (
     <>
-      {!stopped.value && list.map((s) => (
-        <div key={s.run} class="stage">
-          <span>{many && <b>{s.run.toUpperCase()} </b>}{s.stage}{s.of > 0 && <span class="faint"> {count(Math.min(s.done + 1, s.of))} of {count(s.of)}</span>}</span>
-          <div class="progress"><i style={{ width: `${s.of > 0 ? Math.min(100, (100 * s.done) / s.of) : 0}%` }} /></div>
-        </div>
-      ))}
-      {stopped.value
-        ? <button type="button" class="button solid" onClick={() => want(true)}>Go on</button>
-        : <button type="button" class="button" onClick={() => want(false)}>Stop</button>}
+      {!stopped.value &&
+        list.map((s) => (
+          <div key={s.run} class="stage">
+            <span>
+              {many && <b>{s.run.toUpperCase()} </b>}
+              {s.stage}
+              {s.of > 0 && (
+                <span class="faint">
+                  {" "}
+                  {count(Math.min(s.done + 1, s.of))} of {count(s.of)}
+                </span>
+              )}
+            </span>
+            <div class="progress">
+              <i style={{ width: `${s.of > 0 ? Math.min(100, (100 * s.done) / s.of) : 0}%` }} />
+            </div>
+          </div>
+        ))}
+      {stopped.value ? (
+        <button type="button" class="button solid" onClick={() => want(true)}>
+          Go on
+        </button>
+      ) : (
+        <button type="button" class="button" onClick={() => want(false)}>
+          Stop
+        </button>
+      )}
     </>
   );
 }
 
 export function Loading() {
   const error = failure.value;
-  if (!reachable.value) return <Empty title="The server does not answer" command="workspan view run.wspan">Waiting for it to come back. It was started with:</Empty>;
+  if (!reachable.value)
+    return (
+      <Empty title="The server does not answer" command="workspan view run.wspan">
+        Waiting for it to come back. It was started with:
+      </Empty>
+    );
   if (error && error.why !== "loading") {
     return (
       <div class="state" role="alert">
@@ -54,9 +77,19 @@ export function Loading() {
   if (broken) return <Empty title="This run can't be shown">{broken.error}</Empty>;
   return (
     <div class="state" role="status">
-      <h2>{stopped.value ? "Loading stopped" : `Reading ${list.length > 1 ? `${list.length} runs` : "the run"}`}</h2>
+      <h2>
+        {stopped.value
+          ? "Loading stopped"
+          : `Reading ${list.length > 1 ? `${list.length} runs` : "the run"}`}
+      </h2>
       {stopped.value && <div>The server has given back what it had begun to read.</div>}
-      {list.length === 0 ? <div class="progress"><i class="waiting" style={{ width: "100%" }} /></div> : <Stages />}
+      {list.length === 0 ? (
+        <div class="progress">
+          <i class="waiting" style={{ width: "100%" }} />
+        </div>
+      ) : (
+        <Stages />
+      )}
     </div>
   );
 }

@@ -9,14 +9,23 @@ import { meta, run, runMeta, tab, TABS, type Tab } from "../store";
 import { dark } from "../theme/theme";
 import { Place, Swatch } from "../ui/parts";
 
-export const TITLES: Record<Tab, string> = { summary: "Summary", timeline: "Timeline", dag: "DAG", scalability: "Scalability", sites: "Sites", whatif: "What-if", compare: "Compare" };
+export const TITLES: Record<Tab, string> = {
+  summary: "Summary",
+  timeline: "Timeline",
+  dag: "DAG",
+  scalability: "Scalability",
+  sites: "Sites",
+  whatif: "What-if",
+  compare: "Compare",
+};
 
 export function Tabs() {
   const key = (e: KeyboardEvent) => {
     if (e.key !== "ArrowLeft" && e.key !== "ArrowRight") return;
     e.preventDefault();
     const list = (e.currentTarget as HTMLElement).querySelectorAll<HTMLElement>("[role=tab]");
-    const next = (TABS.indexOf(tab.value) + (e.key === "ArrowRight" ? 1 : -1) + TABS.length) % TABS.length;
+    const next =
+      (TABS.indexOf(tab.value) + (e.key === "ArrowRight" ? 1 : -1) + TABS.length) % TABS.length;
     tab.value = TABS[next]!;
     list[next]?.focus();
   };
@@ -24,13 +33,25 @@ export function Tabs() {
     <nav class="tabs" aria-label="Views">
       <div role="tablist" onKeyDown={key}>
         {TABS.map((t, i) => (
-          <button key={t} type="button" role="tab" id={`tab-${t}`} aria-selected={t === tab.value} aria-controls="view" tabIndex={t === tab.value ? 0 : -1} onClick={() => (tab.value = t)}>
+          <button
+            key={t}
+            type="button"
+            role="tab"
+            id={`tab-${t}`}
+            aria-selected={t === tab.value}
+            aria-controls="view"
+            tabIndex={t === tab.value ? 0 : -1}
+            onClick={() => (tab.value = t)}
+          >
             {TITLES[t]}
             <i aria-hidden="true">{i + 1}</i>
           </button>
         ))}
       </div>
-      {meta.value && runMeta()?.overview === null && tab.value !== "summary" && tab.value !== "compare" && <VerdictChip />}
+      {meta.value &&
+        runMeta()?.overview === null &&
+        tab.value !== "summary" &&
+        tab.value !== "compare" && <VerdictChip />}
     </nav>
   );
 }
@@ -41,7 +62,8 @@ function VerdictChip() {
   const r = runMeta();
   if (!report || !r) return null;
   const first = summary?.findings[0];
-  const place = first && [...first.title, ...first.evidence].find((w) => w.as === "place" && w.file);
+  const place =
+    first && [...first.title, ...first.evidence].find((w) => w.as === "place" && w.file);
   return (
     <span class="verdict-chip">
       <b>{plain(report.mean_busy)}</b> of {many(r.workers, "worker")}
@@ -49,7 +71,9 @@ function VerdictChip() {
       {place && (
         <span class="limit">
           <span class="faint">·</span>
-          {first.show.code !== null && <Swatch of={codeColour(r.codes, first.show.code, dark.value)} />}
+          {first.show.code !== null && (
+            <Swatch of={codeColour(r.codes, first.show.code, dark.value)} />
+          )}
           limited by <Place label={place.text} file={place.file} line={place.line} />
         </span>
       )}

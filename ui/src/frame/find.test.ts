@@ -20,21 +20,31 @@ test("where subtrees are folded, a number says which tasks it counts", () => {
   expect(search("2000", folded, [])).toEqual([]);
 });
 test("names that start so go first, and each kind is found", () => {
-  const found = search("sort", run, [{ label: "sorting", task: 0, row: 0, start: 5, end: 9, tree: true, part: false }]);
+  const found = search("sort", run, [
+    { label: "sorting", task: 0, row: 0, start: 5, end: 9, tree: true, part: false },
+  ]);
   expect(found[0]!.title).toBe("sort_unstable");
-  expect(new Set(found.map((f) => f.kind))).toEqual(new Set(["site", "code", "region", "function"]));
+  expect(new Set(found.map((f) => f.kind))).toEqual(
+    new Set(["site", "code", "region", "function"]),
+  );
 });
 test("what is found is selected where it can be seen", () => {
   tab.value = "summary";
-  search("msort", run, []).find((f) => f.kind === "site")!.go();
+  search("msort", run, [])
+    .find((f) => f.kind === "site")!
+    .go();
   expect(tab.value).toBe("sites");
   expect(selection.value).toMatchObject({ kind: "site", run: "a", site: 1 });
   tab.value = "dag";
-  search("msort", run, []).find((f) => f.kind === "site")!.go();
+  search("msort", run, [])
+    .find((f) => f.kind === "site")!
+    .go();
   expect(tab.value).toBe("dag");
 });
 test("the palette prefers the starts of words", () => {
   expect(score("zz", "Zoom")).toBeNull();
   const c = (title: string) => ({ id: title, title, keys: [], group: "", run: () => {} });
-  expect(matching("cl", [c("Colour by site"), c("Copy link"), c("Cycle")]).map((x) => x.title)[0]).toBe("Copy link");
+  expect(
+    matching("cl", [c("Colour by site"), c("Copy link"), c("Cycle")]).map((x) => x.title)[0],
+  ).toBe("Copy link");
 });

@@ -22,11 +22,19 @@ async function ask(): Promise<void> {
   for (;;) {
     try {
       const value = await source.json<Meta>(requests.meta());
-      if (!Array.isArray(value?.runs) || value.runs.length === 0) throw new Unavailable("There is no run in it.", "refused", "Record one with `workspan record -- COMMAND`.");
+      if (!Array.isArray(value?.runs) || value.runs.length === 0)
+        throw new Unavailable(
+          "There is no run in it.",
+          "refused",
+          "Record one with `workspan record -- COMMAND`.",
+        );
       accept(value);
       return;
     } catch (e) {
-      const error = e instanceof Unavailable ? e : new Unavailable(e instanceof Error ? e.message : String(e), "refused");
+      const error =
+        e instanceof Unavailable
+          ? e
+          : new Unavailable(e instanceof Error ? e.message : String(e), "refused");
       failure.value = error;
       if (error.why !== "loading" && error.why !== "gone") return;
       await new Promise((r) => setTimeout(r, 100));
@@ -36,18 +44,27 @@ async function ask(): Promise<void> {
 }
 
 function accept(value: Meta): void {
-  if (value.workspan_view !== 1) throw new Unavailable(`This page can't read what workspan ${value.version} answers.`, "refused", "Load the page again: it is older than its server.");
+  if (value.workspan_view !== 1)
+    throw new Unavailable(
+      `This page can't read what workspan ${value.version} answers.`,
+      "refused",
+      "Load the page again: it is older than its server.",
+    );
   failure.value = null;
   const ids = value.runs.map((r) => r.id);
   if (!ids.includes(run.value)) run.value = ids[0]!;
-  if (other.value === null || !ids.includes(other.value) || other.value === run.value) other.value = ids.find((i) => i !== run.value) ?? null;
+  if (other.value === null || !ids.includes(other.value) || other.value === run.value)
+    other.value = ids.find((i) => i !== run.value) ?? null;
   document.title = `${value.runs.map((r) => r.name).join(" against ")} · workspan`;
   meta.value = value;
 }
 
 let renewing = false;
 
-/** More of a run is known than an overview: everything is asked anew, and what is shown stays until it is answered. */
+/**
+ * More of a run is known than an overview: everything is asked anew, and what is shown stays until
+ * it is answered.
+ */
 async function renew(http: HttpSource): Promise<void> {
   if (renewing) return;
   renewing = true;
@@ -65,14 +82,20 @@ async function renew(http: HttpSource): Promise<void> {
     // Asked again below.
   } finally {
     renewing = false;
-    // What came meanwhile was passed over, and may have been the last that is told; and what was answered may have been made just before.
-    if (outdated()) setTimeout(() => { if (outdated()) void renew(http); }, 500);
+    // What came meanwhile was passed over, and may have been the last that is told; and what was
+    // answered may have been made just before.
+    if (outdated())
+      setTimeout(() => {
+        if (outdated()) void renew(http);
+      }, 500);
   }
 }
 
 /** True for runs of which the server knows more than the page. */
 function outdated(): boolean {
-  return (meta.value?.runs ?? []).some((r) => r.overview !== null && stages.value[r.id]?.ready.timeline);
+  return (meta.value?.runs ?? []).some(
+    (r) => r.overview !== null && stages.value[r.id]?.ready.timeline,
+  );
 }
 
 /** Stops loading on the server, or goes on with it. */
@@ -101,13 +124,19 @@ function follow(http: HttpSource): void {
     stopped.value = Object.values(stages.value).some((s) => s.stopped);
     if (outdated()) void renew(http);
     const all = Object.values(stages.value);
-    if (all.length >= (meta.value?.runs.length ?? Infinity) && all.every((s) => (s.ready?.timeline && s.ready?.rest) || s.error) && !outdated()) events.close();
+    if (
+      all.length >= (meta.value?.runs.length ?? Infinity) &&
+      all.every((s) => (s.ready?.timeline && s.ready?.rest) || s.error) &&
+      !outdated()
+    )
+      events.close();
   };
   events.addEventListener("message", seen);
   events.addEventListener("status", seen as EventListener);
   // The browser tries again by itself, which is right while loading and useless after.
   events.addEventListener("error", () => {
     if (outdated()) void renew(http);
-    else if (meta.value && Object.values(stages.value).every((s) => s.ready.rest || s.error)) events.close();
+    else if (meta.value && Object.values(stages.value).every((s) => s.ready.rest || s.error))
+      events.close();
   });
 }

@@ -10,8 +10,10 @@ import { useTrap } from "./trap";
 
 /** Letters in order, those at the start of words first; null when they aren't all there. */
 export function score(query: string, title: string): number | null {
-  const q = query.toLowerCase().replace(/\s+/g, ""), t = title.toLowerCase();
-  let at = -1, sum = 0;
+  const q = query.toLowerCase().replace(/\s+/g, ""),
+    t = title.toLowerCase();
+  let at = -1,
+    sum = 0;
   for (const c of q) {
     const next = t.indexOf(c, at + 1);
     if (next < 0) return null;
@@ -35,22 +37,72 @@ export function Palette() {
   const input = useRef<HTMLInputElement>(null);
   const trap = useTrap();
   useEffect(() => input.current?.focus(), []);
-  const list = matching(text.value, commands.value.filter((c) => c.id !== "palette" && (!c.tabs || c.tabs.includes(tab.value))));
+  const list = matching(
+    text.value,
+    commands.value.filter((c) => c.id !== "palette" && (!c.tabs || c.tabs.includes(tab.value))),
+  );
   const close = () => (overlay.value = null);
-  const go = (c: Command | undefined) => { if (c) { close(); c.run(); } };
+  const go = (c: Command | undefined) => {
+    if (c) {
+      close();
+      c.run();
+    }
+  };
   const key = (e: KeyboardEvent) => {
-    if (e.key === "ArrowDown" || e.key === "ArrowUp") { e.preventDefault(); at.value = (at.value + (e.key === "ArrowDown" ? 1 : -1) + Math.max(1, list.length)) % Math.max(1, list.length); document.getElementById(`command-${at.value}`)?.scrollIntoView({ block: "nearest" }); }
-    else if (e.key === "Enter") { e.preventDefault(); go(list[at.value]); }
+    if (e.key === "ArrowDown" || e.key === "ArrowUp") {
+      e.preventDefault();
+      at.value =
+        (at.value + (e.key === "ArrowDown" ? 1 : -1) + Math.max(1, list.length)) %
+        Math.max(1, list.length);
+      document.getElementById(`command-${at.value}`)?.scrollIntoView({ block: "nearest" });
+    } else if (e.key === "Enter") {
+      e.preventDefault();
+      go(list[at.value]);
+    }
   };
   return (
-    <div class="veil" onPointerDown={(e) => { if (e.target === e.currentTarget) close(); }}>
+    <div
+      class="veil"
+      onPointerDown={(e) => {
+        if (e.target === e.currentTarget) close();
+      }}
+    >
       <div ref={trap} class="sheet" role="dialog" aria-modal="true" aria-label="Commands">
-        <input ref={input} type="text" value={text.value} placeholder="What to do" aria-label="Command" role="combobox" aria-expanded="true" aria-controls="commands" aria-activedescendant={`command-${at.value}`} spellcheck={false} autocomplete="off" onInput={(e) => { text.value = e.currentTarget.value; at.value = 0; }} onKeyDown={key} />
+        <input
+          ref={input}
+          type="text"
+          value={text.value}
+          placeholder="What to do"
+          aria-label="Command"
+          role="combobox"
+          aria-expanded="true"
+          aria-controls="commands"
+          aria-activedescendant={`command-${at.value}`}
+          spellcheck={false}
+          autocomplete="off"
+          onInput={(e) => {
+            text.value = e.currentTarget.value;
+            at.value = 0;
+          }}
+          onKeyDown={key}
+        />
         <div class="menu" role="listbox" id="commands" aria-label="Commands">
           {list.map((c, i) => (
-            <div key={c.id} id={`command-${i}`} role="option" aria-selected={i === at.value} class={`row ${i === at.value ? "at" : ""}`} onClick={() => go(c)}>
+            <div
+              key={c.id}
+              id={`command-${i}`}
+              role="option"
+              aria-selected={i === at.value}
+              class={`row ${i === at.value ? "at" : ""}`}
+              onClick={() => go(c)}
+            >
               {c.title}
-              <span class="end">{c.group} {c.keys.slice(0, 2).map((k) => <Key key={k} of={k} />)}</span>
+              <span class="end">
+                {c.group}{" "}
+                {c.keys.slice(0, 2).map((k) => (
+                  <Key key={k} of={k} />
+                ))}
+              </span>
             </div>
           ))}
           {list.length === 0 && <div class="none">No command of this tab is called so.</div>}

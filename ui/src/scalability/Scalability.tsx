@@ -1,4 +1,7 @@
-/** How far the program can go: bounds of the speedup over workers, with steals taken into account, and what was measured. */
+/**
+ * How far the program can go: bounds of the speedup over workers, with steals taken into account,
+ * and what was measured.
+ */
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -20,24 +23,85 @@ import "./scalability.css";
 
 export function Scalability() {
   const asked = useJson<Bounds>(requests.scalability());
-  return <Answered asked={asked} what="the bounds" height={420}>{(b) => <Loaded bounds={b} />}</Answered>;
+  return (
+    <Answered asked={asked} what="the bounds" height={420}>
+      {(b) => <Loaded bounds={b} />}
+    </Answered>
+  );
 }
 
 function Loaded({ bounds: b }: { bounds: Bounds }) {
-  const log = useSignal(true), table = useSignal(false), most = useSignal<"64" | "128">("64");
+  const log = useSignal(true),
+    table = useSignal(false),
+    most = useSignal<"64" | "128">("64");
   const estimate = useEstimated();
   const [ref, width] = useWidth<HTMLDivElement>(900);
   const height = Math.max(320, Math.min(620, innerHeight - 300));
-  const order = [...b.runs].sort((x, y) => Number(y.run === run.value) - Number(x.run === run.value));
-  const lines: BoundsRun[] = b.runs.filter((r) => r.points.length > 0).map((r) => {
-    const m = runMeta(r.run);
-    return { id: r.run, points: r.points, parallelism: r.span > 0 ? r.work / r.span : 1, burdened: r.burdened_span > r.span ? r.work / r.burdened_span : null, colour: b.runs.length > 1 ? runColour(r.run, dark.value) : colours.value.work, label: b.runs.length > 1 ? `${r.run.toUpperCase()} ${m?.name ?? ""}`.trim().slice(0, 18) : "program", filled: b.runs.length < 3 || r.run === run.value };
-  });
-  const measured: Measured[] = b.measured.map((m) => ({ ...m, colour: lines.find((l) => l.id === m.run)?.colour ?? colours.value.fg, strong: m.run === run.value }));
+  const order = [...b.runs].sort(
+    (x, y) => Number(y.run === run.value) - Number(x.run === run.value),
+  );
+  const lines: BoundsRun[] = b.runs
+    .filter((r) => r.points.length > 0)
+    .map((r) => {
+      const m = runMeta(r.run);
+      return {
+        id: r.run,
+        points: r.points,
+        parallelism: r.span > 0 ? r.work / r.span : 1,
+        burdened: r.burdened_span > r.span ? r.work / r.burdened_span : null,
+        colour: b.runs.length > 1 ? runColour(r.run, dark.value) : colours.value.work,
+        label:
+          b.runs.length > 1
+            ? `${r.run.toUpperCase()} ${m?.name ?? ""}`.trim().slice(0, 18)
+            : "program",
+        filled: b.runs.length < 3 || r.run === run.value,
+      };
+    });
+  const measured: Measured[] = b.measured.map((m) => ({
+    ...m,
+    colour: lines.find((l) => l.id === m.run)?.colour ?? colours.value.fg,
+    strong: m.run === run.value,
+  }));
   useEffect(() => registerExport({ tab: "scalability", csv: () => toCsv(b) }), [b]);
-  useEffect(() => register({ id: "scalability.table", title: "View as table", keys: ["t"], tabs: ["scalability"], group: "Scalability", run: () => { table.value = !table.value; } }, { id: "scalability.log", title: "Logarithmic speedup", keys: ["l"], tabs: ["scalability"], group: "Scalability", run: () => { log.value = !log.value; } }), []);
-  useEffect(() => { status.value = "At most min(P, work / span); at least by the burdened span, as Cilkview estimates it"; return () => { status.value = ""; }; }, []);
-  if (lines.length === 0) return <Empty title="No bounds">{b.runs[0]?.note ?? "The run has no work, so nothing bounds it."}</Empty>;
+  useEffect(
+    () =>
+      register(
+        {
+          id: "scalability.table",
+          title: "View as table",
+          keys: ["t"],
+          tabs: ["scalability"],
+          group: "Scalability",
+          run: () => {
+            table.value = !table.value;
+          },
+        },
+        {
+          id: "scalability.log",
+          title: "Logarithmic speedup",
+          keys: ["l"],
+          tabs: ["scalability"],
+          group: "Scalability",
+          run: () => {
+            log.value = !log.value;
+          },
+        },
+      ),
+    [],
+  );
+  useEffect(() => {
+    status.value =
+      "At most min(P, work / span); at least by the burdened span, as Cilkview estimates it";
+    return () => {
+      status.value = "";
+    };
+  }, []);
+  if (lines.length === 0)
+    return (
+      <Empty title="No bounds">
+        {b.runs[0]?.note ?? "The run has no work, so nothing bounds it."}
+      </Empty>
+    );
   const own = b.runs.find((r) => r.run === run.value) ?? b.runs[0]!;
   return (
     <div class="scalability">
@@ -45,21 +109,88 @@ function Loaded({ bounds: b }: { bounds: Bounds }) {
         <h1>{headline(...told(b, own))}</h1>
         {own.note && <p class="note">{own.note}</p>}
         <div class="toolbar plain">
-          <Choice label="Scale" value={log.value ? "log" : "linear"} of={[{ value: "log", label: "logarithmic" }, { value: "linear", label: "linear" }]} onChange={(v) => (log.value = v === "log")} />
+          <Choice
+            label="Scale"
+            value={log.value ? "log" : "linear"}
+            of={[
+              { value: "log", label: "logarithmic" },
+              { value: "linear", label: "linear" },
+            ]}
+            onChange={(v) => (log.value = v === "log")}
+          />
           <span class="rule" />
-          <Choice label="Workers" value={most.value} of={[{ value: "64", label: "to 64" }, { value: "128", label: "to 128" }]} onChange={(v) => (most.value = v)} />
+          <Choice
+            label="Workers"
+            value={most.value}
+            of={[
+              { value: "64", label: "to 64" },
+              { value: "128", label: "to 128" },
+            ]}
+            onChange={(v) => (most.value = v)}
+          />
           <span class="rule" />
-          <Toggle on={table.value} onChange={(v) => (table.value = v)} label="View as table" shortcut="t" />
+          <Toggle
+            on={table.value}
+            onChange={(v) => (table.value = v)}
+            label="View as table"
+            shortcut="t"
+          />
           <span class="legend apart">
-            <span><Dash kind="solid" />at most</span>
-            {lines.some((l) => l.burdened !== null) && <span><Dash kind="dots" />at most, with steals</span>}
-            <span><Dash kind="dash" />at least</span>
-            <span><Dash kind="linear" />one more worker, one more ×</span>
-            {measured.length > 0 && <span><svg width="10" height="10" aria-hidden="true"><circle cx="5" cy="5" r="3.5" fill="none" stroke={colours.value.fg} stroke-width="2" /></svg>measured</span>}
+            <span>
+              <Dash kind="solid" />
+              at most
+            </span>
+            {lines.some((l) => l.burdened !== null) && (
+              <span>
+                <Dash kind="dots" />
+                at most, with steals
+              </span>
+            )}
+            <span>
+              <Dash kind="dash" />
+              at least
+            </span>
+            <span>
+              <Dash kind="linear" />
+              one more worker, one more ×
+            </span>
+            {measured.length > 0 && (
+              <span>
+                <svg width="10" height="10" aria-hidden="true">
+                  <circle
+                    cx="5"
+                    cy="5"
+                    r="3.5"
+                    fill="none"
+                    stroke={colours.value.fg}
+                    stroke-width="2"
+                  />
+                </svg>
+                measured
+              </span>
+            )}
           </span>
         </div>
-        <div ref={ref}>{table.value ? <BoundsTable bounds={b} /> : <BoundsChart runs={lines} measured={measured} width={width} height={height} log={log.value} most={Number(most.value)} />}</div>
-        {meta.value && meta.value.runs.length === 1 && <p class="note">One run is one measured point. Open runs with other numbers of workers beside it and they stand in this picture: <code>workspan view one.wspan two.wspan four.wspan</code></p>}
+        <div ref={ref}>
+          {table.value ? (
+            <BoundsTable bounds={b} />
+          ) : (
+            <BoundsChart
+              runs={lines}
+              measured={measured}
+              width={width}
+              height={height}
+              log={log.value}
+              most={Number(most.value)}
+            />
+          )}
+        </div>
+        {meta.value && meta.value.runs.length === 1 && (
+          <p class="note">
+            One run is one measured point. Open runs with other numbers of workers beside it and
+            they stand in this picture: <code>workspan view one.wspan two.wspan four.wspan</code>
+          </p>
+        )}
       </div>
       <aside class="scroll" aria-label="Numbers">
         {order.map((r) => {
@@ -69,33 +200,90 @@ function Loaded({ bounds: b }: { bounds: Bounds }) {
           const enough = Math.max(1, Math.ceil(parallelism - 1e-6));
           return (
             <section key={r.run}>
-              <h2>{b.runs.length > 1 && <RunBadge id={r.run} />} {m.name}</h2>
+              <h2>
+                {b.runs.length > 1 && <RunBadge id={r.run} />} {m.name}
+              </h2>
               <dl class="facts">
-                <dt>work</dt><dd>{ticks(r.work, m.ticks_per_second)}</dd>
-                <dt>span</dt><dd>{ticks(r.span, m.ticks_per_second)}</dd>
-                <dt>parallelism</dt><dd><b>{plain(parallelism)}</b>{estimate && r.run === run.value && <span class="faint"> estimated, {spanBetween(estimate.estimated, estimate.report, m.ticks_per_second).parallelism}</span>}</dd>
-                <dt>burdened</dt><dd>{r.burdened_span > r.span ? <>{plain(r.work / r.burdened_span)} <span class="faint">span {ticks(r.burdened_span, m.ticks_per_second)}</span></> : <span class="faint">what a steal costs was not measured</span>}</dd>
-                <dt>enough workers</dt><dd>{count(enough)} <span class="faint">more can't help</span></dd>
-                {b.measured.filter((x) => x.run === r.run).map((x, i) => [<dt key={`${i}t`}>measured</dt>, <dd key={`${i}d`}>{times(x.speedup)} on {many(x.workers, "worker")} <span class="faint">{x.how}{x.workers > 1 && `, ${percent(x.speedup / Math.min(x.workers, parallelism))} of what is possible there`}</span></dd>])}
+                <dt>work</dt>
+                <dd>{ticks(r.work, m.ticks_per_second)}</dd>
+                <dt>span</dt>
+                <dd>{ticks(r.span, m.ticks_per_second)}</dd>
+                <dt>parallelism</dt>
+                <dd>
+                  <b>{plain(parallelism)}</b>
+                  {estimate && r.run === run.value && (
+                    <span class="faint">
+                      {" "}
+                      estimated,{" "}
+                      {
+                        spanBetween(estimate.estimated, estimate.report, m.ticks_per_second)
+                          .parallelism
+                      }
+                    </span>
+                  )}
+                </dd>
+                <dt>burdened</dt>
+                <dd>
+                  {r.burdened_span > r.span ? (
+                    <>
+                      {plain(r.work / r.burdened_span)}{" "}
+                      <span class="faint">span {ticks(r.burdened_span, m.ticks_per_second)}</span>
+                    </>
+                  ) : (
+                    <span class="faint">what a steal costs was not measured</span>
+                  )}
+                </dd>
+                <dt>enough workers</dt>
+                <dd>
+                  {count(enough)} <span class="faint">more can't help</span>
+                </dd>
+                {b.measured
+                  .filter((x) => x.run === r.run)
+                  .map((x, i) => [
+                    <dt key={`${i}t`}>measured</dt>,
+                    <dd key={`${i}d`}>
+                      {times(x.speedup)} on {many(x.workers, "worker")}{" "}
+                      <span class="faint">
+                        {x.how}
+                        {x.workers > 1 &&
+                          `, ${percent(x.speedup / Math.min(x.workers, parallelism))} of what is possible there`}
+                      </span>
+                    </dd>,
+                  ])}
               </dl>
             </section>
           );
         })}
         <section>
           <h2>How to read it</h2>
-          <p class="dim">No schedule is faster than the upper line: the workers bound it on the left, the longest chain of work on the right. A work-stealing scheduler with the machine for itself stays above the lower one, also when each steal costs what was measured. A point far below its upper line lost time to the scheduler or to memory; one at the line needs a shorter span.</p>
+          <p class="dim">
+            No schedule is faster than the upper line: the workers bound it on the left, the longest
+            chain of work on the right. A work-stealing scheduler with the machine for itself stays
+            above the lower one, also when each steal costs what was measured. A point far below its
+            upper line lost time to the scheduler or to memory; one at the line needs a shorter
+            span.
+          </p>
         </section>
       </aside>
     </div>
   );
 }
 
-/** The run that the headline tells of, with what it reached: one worker reaches 1 whatever the program, so another run says more. */
-function told(b: Bounds, own: Bounds["runs"][number]): [Bounds["runs"][number], Bounds["measured"][number] | undefined] {
+/**
+ * The run that the headline tells of, with what it reached: one worker reaches 1 whatever the
+ * program, so another run says more.
+ */
+function told(
+  b: Bounds,
+  own: Bounds["runs"][number],
+): [Bounds["runs"][number], Bounds["measured"][number] | undefined] {
   const reached = b.measured.find((m) => m.run === own.run);
   if (reached && reached.workers > 1) return [own, reached];
   const name = runMeta(own.run)?.name;
-  const most = b.measured.filter((m) => runMeta(m.run)?.name === name).sort((x, y) => y.workers - x.workers)[0] ?? reached;
+  const most =
+    b.measured
+      .filter((m) => runMeta(m.run)?.name === name)
+      .sort((x, y) => y.workers - x.workers)[0] ?? reached;
   return [b.runs.find((r) => r.run === most?.run) ?? own, most];
 }
 
@@ -111,21 +299,55 @@ function headline(r: Bounds["runs"][number], m: Bounds["measured"][number] | und
 function Dash({ kind }: { kind: "solid" | "dash" | "dots" | "linear" }) {
   const t = colours.value;
   const dash = { solid: undefined, dash: "4 3", dots: "1.5 2.5", linear: "2 3" }[kind];
-  return <svg width="18" height="8" aria-hidden="true"><line x1="0" x2="18" y1="4" y2="4" stroke={kind === "linear" ? t.fg3 : t.work} stroke-width={kind === "solid" ? 2 : 1.3} stroke-dasharray={dash} /></svg>;
+  return (
+    <svg width="18" height="8" aria-hidden="true">
+      <line
+        x1="0"
+        x2="18"
+        y1="4"
+        y2="4"
+        stroke={kind === "linear" ? t.fg3 : t.work}
+        stroke-width={kind === "solid" ? 2 : 1.3}
+        stroke-dasharray={dash}
+      />
+    </svg>
+  );
 }
 
 function BoundsTable({ bounds: b }: { bounds: Bounds }) {
-  const workers = [...new Set(b.runs.flatMap((r) => r.points.map((p) => p.workers)))].sort((x, y) => x - y);
+  const workers = [...new Set(b.runs.flatMap((r) => r.points.map((p) => p.workers)))].sort(
+    (x, y) => x - y,
+  );
   return (
-    <table class="table" aria-label="Speedup bounds by number of workers" style={{ maxWidth: "720px" }}>
-      <thead><tr><th>workers</th>{b.runs.map((r) => [<th key={`${r.run}l`}><RunBadge id={r.run} /> at least</th>, <th key={`${r.run}u`}>at most</th>, <th key={`${r.run}m`}>measured</th>])}</tr></thead>
+    <table
+      class="table"
+      aria-label="Speedup bounds by number of workers"
+      style={{ maxWidth: "720px" }}
+    >
+      <thead>
+        <tr>
+          <th>workers</th>
+          {b.runs.map((r) => [
+            <th key={`${r.run}l`}>
+              <RunBadge id={r.run} /> at least
+            </th>,
+            <th key={`${r.run}u`}>at most</th>,
+            <th key={`${r.run}m`}>measured</th>,
+          ])}
+        </tr>
+      </thead>
       <tbody>
         {workers.map((n) => (
           <tr key={n}>
             <td>{count(n)}</td>
             {b.runs.map((r) => {
-              const p = r.points.find((x) => x.workers === n), m = b.measured.find((x) => x.run === r.run && x.workers === n);
-              return [<td key={`${r.run}l`}>{p ? times(p.lower) : "–"}</td>, <td key={`${r.run}u`}>{p ? times(p.upper) : "–"}</td>, <td key={`${r.run}m`}>{m ? <b>{times(m.speedup)}</b> : null}</td>];
+              const p = r.points.find((x) => x.workers === n),
+                m = b.measured.find((x) => x.run === r.run && x.workers === n);
+              return [
+                <td key={`${r.run}l`}>{p ? times(p.lower) : "–"}</td>,
+                <td key={`${r.run}u`}>{p ? times(p.upper) : "–"}</td>,
+                <td key={`${r.run}m`}>{m ? <b>{times(m.speedup)}</b> : null}</td>,
+              ];
             })}
           </tr>
         ))}
@@ -136,6 +358,16 @@ function BoundsTable({ bounds: b }: { bounds: Bounds }) {
 
 function toCsv(b: Bounds): string {
   const lines = ["run,workers,at_least,at_most,measured"];
-  for (const r of b.runs) for (const p of r.points) lines.push([r.run, p.workers, p.lower, p.upper, b.measured.find((m) => m.run === r.run && m.workers === p.workers)?.speedup ?? ""].join(","));
+  for (const r of b.runs)
+    for (const p of r.points)
+      lines.push(
+        [
+          r.run,
+          p.workers,
+          p.lower,
+          p.upper,
+          b.measured.find((m) => m.run === r.run && m.workers === p.workers)?.speedup ?? "",
+        ].join(","),
+      );
   return lines.join("\n") + "\n";
 }

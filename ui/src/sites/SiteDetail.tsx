@@ -1,4 +1,7 @@
-/** What the selected row is made of: lengths of its strands or tasks, and its longest instances to step through. */
+/**
+ * What the selected row is made of: lengths of its strands or tasks, and its longest instances to
+ * step through.
+ */
 
 import type { Report, RunMeta, SiteExtra } from "../data/contract";
 import { count, many, ticks } from "../format";
@@ -6,29 +9,85 @@ import { show } from "../store";
 import { colours } from "../theme/theme";
 import type { Row } from "./rows";
 
-export function SiteDetail({ row, extra, report, run: r }: { row: Row; extra: SiteExtra | null; report: Report; run: RunMeta }) {
+export function SiteDetail({
+  row,
+  extra,
+  report,
+  run: r,
+}: {
+  row: Row;
+  extra: SiteExtra | null;
+  report: Report;
+  run: RunMeta;
+}) {
   const tps = r.ticks_per_second;
   const name = r.sites[row.site]?.function ?? r.sites[row.site]?.label ?? row.name;
-  const statistics = ((report.statistics?.sites ?? []) as any[]).find((s) => s.id === extra?.place || s.site === r.sites[row.site]?.label);
+  const statistics = ((report.statistics?.sites ?? []) as any[]).find(
+    (s) => s.id === extra?.place || s.site === r.sites[row.site]?.label,
+  );
   const histogram = (statistics?.task_lengths?.histogram ?? []) as number[];
   if (!extra) return null;
   const l = extra.lengths;
   return (
     <section class="detail" aria-label={`Details of ${name}`}>
       <div class="head">
-        <h2><span class="fn">{name}</span> <span>lengths of its strands{extra.buried > 0 && `, ${ticks(extra.buried, tps)} buried under other tasks`}</span></h2>
-        <span class="end"><button type="button" class="link" onClick={() => show("timeline", null, { kind: "site", run: r.id, site: row.site })}>{row.count === 1 ? "Show it in the timeline" : `Show these ${count(r.sites[row.site] ? (report.sites[row.site]?.count ?? row.count) : row.count)} in the timeline`} →</button></span>
+        <h2>
+          <span class="fn">{name}</span>{" "}
+          <span>
+            lengths of its strands
+            {extra.buried > 0 && `, ${ticks(extra.buried, tps)} buried under other tasks`}
+          </span>
+        </h2>
+        <span class="end">
+          <button
+            type="button"
+            class="link"
+            onClick={() => show("timeline", null, { kind: "site", run: r.id, site: row.site })}
+          >
+            {row.count === 1
+              ? "Show it in the timeline"
+              : `Show these ${count(r.sites[row.site] ? (report.sites[row.site]?.count ?? row.count) : row.count)} in the timeline`}{" "}
+            →
+          </button>
+        </span>
       </div>
       <div class="lengths">
-        {([["shortest", l.min], ["median", l.median], ["90 % below", l.p90], ["longest", l.max]] as const).map(([word, n]) => <div key={word}><b>{ticks(n, tps)}</b>{word}</div>)}
-        {histogram.some((n) => n > 0) && report.metric === "time" && <Histogram bins={histogram} perSecond={tps} what="tasks" />}
+        {(
+          [
+            ["shortest", l.min],
+            ["median", l.median],
+            ["90 % below", l.p90],
+            ["longest", l.max],
+          ] as const
+        ).map(([word, n]) => (
+          <div key={word}>
+            <b>{ticks(n, tps)}</b>
+            {word}
+          </div>
+        ))}
+        {histogram.some((n) => n > 0) && report.metric === "time" && (
+          <Histogram bins={histogram} perSecond={tps} what="tasks" />
+        )}
       </div>
       {extra.longest.length > 0 && (
         <>
           <h2 style={{ marginTop: "14px" }}>Longest instances</h2>
           <div class="longest">
             {extra.longest.slice(0, 8).map((i, n) => (
-              <button key={n} type="button" class="toggle" title={`task ${i.task}, from ${ticks(i.start, tps)} to ${ticks(i.end, tps)}`} onClick={() => { const pad = (i.end - i.start) * 0.25; show("timeline", { t0: Math.max(0, i.start - pad), t1: Math.min(r.elapsed, i.end + pad) }, { kind: "task", run: r.id, id: i.task }); }}>
+              <button
+                key={n}
+                type="button"
+                class="toggle"
+                title={`task ${i.task}, from ${ticks(i.start, tps)} to ${ticks(i.end, tps)}`}
+                onClick={() => {
+                  const pad = (i.end - i.start) * 0.25;
+                  show(
+                    "timeline",
+                    { t0: Math.max(0, i.start - pad), t1: Math.min(r.elapsed, i.end + pad) },
+                    { kind: "task", run: r.id, id: i.task },
+                  );
+                }}
+              >
                 {ticks(i.end - i.start, tps)} <span class="faint">at {ticks(i.start, tps)}</span>
               </button>
             ))}
@@ -42,15 +101,51 @@ export function SiteDetail({ row, extra, report, run: r }: { row: Row; extra: Si
 /** Powers of two from the shortest to the longest. */
 function Histogram({ bins, perSecond, what }: { bins: number[]; perSecond: number; what: string }) {
   const t = colours.value;
-  const from = bins.findIndex((n) => n > 0), to = bins.findLastIndex((n) => n > 0) + 1;
-  const shown = bins.slice(from, to), top = Math.max(...shown), w = 10, h = 34;
+  const from = bins.findIndex((n) => n > 0),
+    to = bins.findLastIndex((n) => n > 0) + 1;
+  const shown = bins.slice(from, to),
+    top = Math.max(...shown),
+    w = 10,
+    h = 34;
   return (
     <figure class="histogram" aria-label={`${what} by length`}>
-      <svg width={Math.max(60, shown.length * w)} height={h} role="img" aria-label={`${many(bins.reduce((a, b) => a + b, 0), what.replace(/s$/, ""))} by length, powers of two from ${ticks(2 ** from, perSecond)} to ${ticks(2 ** to, perSecond)}`}>
-        {shown.map((n, i) => n > 0 && <rect key={i} x={i * w} y={h - Math.max(1.5, (n / top) * h)} width={w - 1.5} height={Math.max(1.5, (n / top) * h)} fill={t.fg2}><title>{`${count(n)} ${what} of ${ticks(2 ** (from + i), perSecond)} to ${ticks(2 ** (from + i + 1), perSecond)}`}</title></rect>)}
-        <line x1="0" x2={Math.max(60, shown.length * w)} y1={h - 0.5} y2={h - 0.5} stroke={t.line2} />
+      <svg
+        width={Math.max(60, shown.length * w)}
+        height={h}
+        role="img"
+        aria-label={`${many(
+          bins.reduce((a, b) => a + b, 0),
+          what.replace(/s$/, ""),
+        )} by length, powers of two from ${ticks(2 ** from, perSecond)} to ${ticks(2 ** to, perSecond)}`}
+      >
+        {shown.map(
+          (n, i) =>
+            n > 0 && (
+              <rect
+                key={i}
+                x={i * w}
+                y={h - Math.max(1.5, (n / top) * h)}
+                width={w - 1.5}
+                height={Math.max(1.5, (n / top) * h)}
+                fill={t.fg2}
+              >
+                <title>{`${count(n)} ${what} of ${ticks(2 ** (from + i), perSecond)} to ${ticks(2 ** (from + i + 1), perSecond)}`}</title>
+              </rect>
+            ),
+        )}
+        <line
+          x1="0"
+          x2={Math.max(60, shown.length * w)}
+          y1={h - 0.5}
+          y2={h - 0.5}
+          stroke={t.line2}
+        />
       </svg>
-      <figcaption><span>{ticks(2 ** from, perSecond)}</span><span>{what} by length</span><span>{ticks(2 ** to, perSecond)}</span></figcaption>
+      <figcaption>
+        <span>{ticks(2 ** from, perSecond)}</span>
+        <span>{what} by length</span>
+        <span>{ticks(2 ** to, perSecond)}</span>
+      </figcaption>
     </figure>
   );
 }

@@ -32,7 +32,8 @@ export function Sites() {
   return (
     <Answered asked={report} what="the spawn sites" height={400}>
       {(r) => {
-        if (!r.sites?.length) return <Empty title="There are no spawn sites">The trace holds no tasks.</Empty>;
+        if (!r.sites?.length)
+          return <Empty title="There are no spawn sites">The trace holds no tasks.</Empty>;
         // Without the extras the table is there, only its sparklines and delays are not.
         return <Loaded report={r} extras={valueOf(extras) ?? []} run={meta} />;
       }}
@@ -49,59 +50,244 @@ function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[
   const input = useRef<HTMLInputElement>(null);
   const tps = r.ticks_per_second;
   const groups = useMemo(() => rows(report, extras, r), [report, extras, r]);
-  const stretched = groups.some((g) => g.site.stretch !== null || g.blocks.some((b) => b.stretch !== null));
+  const stretched = groups.some(
+    (g) => g.site.stretch !== null || g.blocks.some((b) => b.stretch !== null),
+  );
   const delayed = extras.length > 0;
-  const flip = (set: ReadonlySet<string>, id: string) => { const next = new Set(set); if (!next.delete(id)) next.add(id); return next; };
+  const flip = (set: ReadonlySet<string>, id: string) => {
+    const next = new Set(set);
+    if (!next.delete(id)) next.add(id);
+    return next;
+  };
 
   const seconds = (n: number | null) => (n === null ? null : Number((n / tps).toPrecision(9)));
   const columns: Column<Row>[] = [
     {
-      id: "name", title: "spawn site, code", left: true, sort: (w) => w.name.toLowerCase(), csv: (w) => (w.kind === "block" ? `  ${w.name} ${w.place}` : `${w.name} ${r.sites[w.site]?.label ?? ""}`.trim()),
+      id: "name",
+      title: "spawn site, code",
+      left: true,
+      sort: (w) => w.name.toLowerCase(),
+      csv: (w) =>
+        w.kind === "block"
+          ? `  ${w.name} ${w.place}`
+          : `${w.name} ${r.sites[w.site]?.label ?? ""}`.trim(),
       cell: (w) =>
         w.kind === "more" ? (
-          <button type="button" class="link more" onClick={(e) => { e.stopPropagation(); whole.value = flip(whole.value, w.id.replace("more", "")); }}>{many(w.hidden, "more block")}</button>
+          <button
+            type="button"
+            class="link more"
+            onClick={(e) => {
+              e.stopPropagation();
+              whole.value = flip(whole.value, w.id.replace("more", ""));
+            }}
+          >
+            {many(w.hidden, "more block")}
+          </button>
         ) : w.kind === "block" ? (
-          <span class="name sub"><Swatch of={codeColour(r.codes, w.code, dark.value)} /><span class="mono">{w.name}</span> <span class="place">{w.place}</span></span>
+          <span class="name sub">
+            <Swatch of={codeColour(r.codes, w.code, dark.value)} />
+            <span class="mono">{w.name}</span> <span class="place">{w.place}</span>
+          </span>
         ) : (
           <span class="name">
-            <button type="button" class="fold" aria-label={closed.value.has(w.id) ? `Show code of ${w.name}` : `Hide code of ${w.name}`} aria-expanded={!closed.value.has(w.id)} onClick={(e) => { e.stopPropagation(); closed.value = flip(closed.value, w.id); }}>{closed.value.has(w.id) ? "▸" : "▾"}</button>
-            <span class="fn">{w.name}</span> {w.place && <Place label={w.place} file={w.file} line={w.line} />}
+            <button
+              type="button"
+              class="fold"
+              aria-label={
+                closed.value.has(w.id) ? `Show code of ${w.name}` : `Hide code of ${w.name}`
+              }
+              aria-expanded={!closed.value.has(w.id)}
+              onClick={(e) => {
+                e.stopPropagation();
+                closed.value = flip(closed.value, w.id);
+              }}
+            >
+              {closed.value.has(w.id) ? "▸" : "▾"}
+            </button>
+            <span class="fn">{w.name}</span>{" "}
+            {w.place && <Place label={w.place} file={w.file} line={w.line} />}
           </span>
         ),
     },
-    { id: "when", title: "when it ran", hint: `Strands running, from 0 to ${r.workers}, over the whole run`, left: true, cell: (w) => (w.kind === "more" ? null : w.spark.length ? <Spark values={w.spark} top={r.workers} fill={w.kind === "site" ? colours.value.fg2 : codeColour(r.codes, w.code, dark.value).fill} title={`when ${w.name} ran`} /> : <span class="spark" style={{ display: "block", width: "116px", height: "18px" }} />) },
-    { id: "critical", title: "critical", hint: "Share of the span: the critical path's strands that belong to it", left: true, sort: (w) => w.critical, unit: "s", csv: (w) => seconds(w.critical), cell: (w) => (w.kind === "more" ? null : <span class="cell-bar"><i style={{ width: `${Math.max(w.critical > 0 ? 1.5 : 0, w.share * 56)}px` }} />{percent(w.share, w.share > 0 ? 1 : 0)}</span>) },
-    { id: "count", title: "count", hint: "Tasks of the site; strands of the code", sort: (w) => w.count, csv: (w) => w.count, cell: (w) => (w.kind === "more" ? null : w.kind === "site" && report.estimated && w.count >= 10_000 ? `≈ ${about(w.count)}` : count(w.count)) },
-    { id: "work", title: "work", hint: "Of a site: its tasks with all below them. Of code: its own strands", sort: (w) => w.work, unit: "s", csv: (w) => seconds(w.work), cell: (w) => (w.kind === "more" ? null : ticks(w.work, tps)) },
-    { id: "span", title: "span", hint: "Sum of the heaviest paths through its tasks", sort: (w) => w.span ?? NaN, unit: "s", csv: (w) => seconds(w.span), cell: (w) => (w.kind === "site" && w.span !== null ? ticks(w.span, tps) : null) },
-    { id: "parallelism", title: "parallelism", sort: (w) => w.parallelism ?? NaN, csv: (w) => w.parallelism, cell: (w) => (w.kind === "site" && w.parallelism !== null ? plain(w.parallelism) : null) },
-    ...(delayed ? [{ id: "delay", title: "delay", hint: "Its strands were ready while a worker was free", sort: (w: Row) => w.delay ?? NaN, unit: "s", csv: (w: Row) => seconds(w.delay), cell: (w: Row) => (w.kind === "site" && w.delay !== null ? <span class={w.delay > 0 ? "" : "faint"}>{ticks(w.delay, tps)}</span> : null) }] : []),
-    ...(stretched ? [{ id: "stretch", title: "stretch", hint: "How much longer the same work took than on one worker", sort: (w: Row) => w.stretch ?? NaN, csv: (w: Row) => w.stretch, cell: (w: Row) => (w.kind === "more" || w.stretch === null ? null : <span class={w.stretch > 0.03 ? "worse" : "faint"}>{change(w.stretch)}</span>) }] : []),
+    {
+      id: "when",
+      title: "when it ran",
+      hint: `Strands running, from 0 to ${r.workers}, over the whole run`,
+      left: true,
+      cell: (w) =>
+        w.kind === "more" ? null : w.spark.length ? (
+          <Spark
+            values={w.spark}
+            top={r.workers}
+            fill={
+              w.kind === "site" ? colours.value.fg2 : codeColour(r.codes, w.code, dark.value).fill
+            }
+            title={`when ${w.name} ran`}
+          />
+        ) : (
+          <span class="spark" style={{ display: "block", width: "116px", height: "18px" }} />
+        ),
+    },
+    {
+      id: "critical",
+      title: "critical",
+      hint: "Share of the span: the critical path's strands that belong to it",
+      left: true,
+      sort: (w) => w.critical,
+      unit: "s",
+      csv: (w) => seconds(w.critical),
+      cell: (w) =>
+        w.kind === "more" ? null : (
+          <span class="cell-bar">
+            <i style={{ width: `${Math.max(w.critical > 0 ? 1.5 : 0, w.share * 56)}px` }} />
+            {percent(w.share, w.share > 0 ? 1 : 0)}
+          </span>
+        ),
+    },
+    {
+      id: "count",
+      title: "count",
+      hint: "Tasks of the site; strands of the code",
+      sort: (w) => w.count,
+      csv: (w) => w.count,
+      cell: (w) =>
+        w.kind === "more"
+          ? null
+          : w.kind === "site" && report.estimated && w.count >= 10_000
+            ? `≈ ${about(w.count)}`
+            : count(w.count),
+    },
+    {
+      id: "work",
+      title: "work",
+      hint: "Of a site: its tasks with all below them. Of code: its own strands",
+      sort: (w) => w.work,
+      unit: "s",
+      csv: (w) => seconds(w.work),
+      cell: (w) => (w.kind === "more" ? null : ticks(w.work, tps)),
+    },
+    {
+      id: "span",
+      title: "span",
+      hint: "Sum of the heaviest paths through its tasks",
+      sort: (w) => w.span ?? NaN,
+      unit: "s",
+      csv: (w) => seconds(w.span),
+      cell: (w) => (w.kind === "site" && w.span !== null ? ticks(w.span, tps) : null),
+    },
+    {
+      id: "parallelism",
+      title: "parallelism",
+      sort: (w) => w.parallelism ?? NaN,
+      csv: (w) => w.parallelism,
+      cell: (w) => (w.kind === "site" && w.parallelism !== null ? plain(w.parallelism) : null),
+    },
+    ...(delayed
+      ? [
+          {
+            id: "delay",
+            title: "delay",
+            hint: "Its strands were ready while a worker was free",
+            sort: (w: Row) => w.delay ?? NaN,
+            unit: "s",
+            csv: (w: Row) => seconds(w.delay),
+            cell: (w: Row) =>
+              w.kind === "site" && w.delay !== null ? (
+                <span class={w.delay > 0 ? "" : "faint"}>{ticks(w.delay, tps)}</span>
+              ) : null,
+          },
+        ]
+      : []),
+    ...(stretched
+      ? [
+          {
+            id: "stretch",
+            title: "stretch",
+            hint: "How much longer the same work took than on one worker",
+            sort: (w: Row) => w.stretch ?? NaN,
+            csv: (w: Row) => w.stretch,
+            cell: (w: Row) =>
+              w.kind === "more" || w.stretch === null ? null : (
+                <span class={w.stretch > 0.03 ? "worse" : "faint"}>{change(w.stretch)}</span>
+              ),
+          },
+        ]
+      : []),
   ];
 
   const filter = parse(text.value, KNOWN);
   const shown = useMemo(() => {
     const fits = "fits" in filter ? filter.fits : () => true;
-    const facts = (w: Row) => ({ text: `${w.name} ${w.place} ${w.file ?? ""}:${w.line ?? ""} ${r.sites[w.site]?.label ?? ""}`, numbers: { work: w.work / tps, critical: w.share, count: w.count, span: w.span === null ? null : w.span / tps, parallelism: w.parallelism, delay: w.delay === null ? null : w.delay / tps, stretch: w.stretch } });
-    const kept = text.value.trim() === "" ? groups : groups.map((g) => ({ site: g.site, blocks: g.blocks.filter((b) => fits(facts(b))) })).filter((g) => g.blocks.length > 0 || fits(facts(g.site)));
+    const facts = (w: Row) => ({
+      text: `${w.name} ${w.place} ${w.file ?? ""}:${w.line ?? ""} ${r.sites[w.site]?.label ?? ""}`,
+      numbers: {
+        work: w.work / tps,
+        critical: w.share,
+        count: w.count,
+        span: w.span === null ? null : w.span / tps,
+        parallelism: w.parallelism,
+        delay: w.delay === null ? null : w.delay / tps,
+        stretch: w.stretch,
+      },
+    });
+    const kept =
+      text.value.trim() === ""
+        ? groups
+        : groups
+            .map((g) => ({ site: g.site, blocks: g.blocks.filter((b) => fits(facts(b))) }))
+            .filter((g) => g.blocks.length > 0 || fits(facts(g.site)));
     // Groups stay whole: sites by the column, and the blocks of each by the same.
     const bySite = new Map(kept.map((g) => [g.site.id, g]));
-    const sites = sorted(kept.map((g) => g.site), columns, order.value);
-    return flatten(sites.map((s) => ({ site: s, blocks: sorted(bySite.get(s.id)!.blocks, columns, order.value) })), closed.value, whole.value);
+    const sites = sorted(
+      kept.map((g) => g.site),
+      columns,
+      order.value,
+    );
+    return flatten(
+      sites.map((s) => ({
+        site: s,
+        blocks: sorted(bySite.get(s.id)!.blocks, columns, order.value),
+      })),
+      closed.value,
+      whole.value,
+    );
   }, [groups, text.value, order.value, closed.value, whole.value, r]);
 
   const s = selection.value;
-  const isSelected = (w: Row) => w.kind !== "more" && !!s && s.run === r.id && (s.kind === "site" ? w.kind === "site" && w.site === s.site : s.kind === "code" ? w.kind === "block" && w.code === s.code && (chosen.value === null || chosen.value === w.id || !shown.some((x) => x.id === chosen.value && x.code === s.code)) : false);
-  const current = shown.find((w) => w.id === chosen.value && isSelected(w)) ?? shown.find(isSelected) ?? null;
+  const isSelected = (w: Row) =>
+    w.kind !== "more" &&
+    !!s &&
+    s.run === r.id &&
+    (s.kind === "site"
+      ? w.kind === "site" && w.site === s.site
+      : s.kind === "code"
+        ? w.kind === "block" &&
+          w.code === s.code &&
+          (chosen.value === null ||
+            chosen.value === w.id ||
+            !shown.some((x) => x.id === chosen.value && x.code === s.code))
+        : false);
+  const current =
+    shown.find((w) => w.id === chosen.value && isSelected(w)) ?? shown.find(isSelected) ?? null;
   const select = (w: Row) => {
     if (w.kind === "more") return;
     chosen.value = w.id;
-    selection.value = w.kind === "site" || w.code === null ? { kind: "site", run: r.id, site: w.site } : { kind: "code", run: r.id, code: w.code };
+    selection.value =
+      w.kind === "site" || w.code === null
+        ? { kind: "site", run: r.id, site: w.site }
+        : { kind: "code", run: r.id, code: w.code };
     announcement.value = `${w.name}, ${percent(w.share)} critical, work ${ticks(w.work, tps)}, ${count(w.count)} ${w.kind === "site" ? "tasks" : "strands"}`;
   };
-  const open = (w: Row) => { select(w); drawer.value = true; show("timeline", null, selection.value); };
+  const open = (w: Row) => {
+    select(w);
+    drawer.value = true;
+    show("timeline", null, selection.value);
+  };
   const copy = async () => {
-    const textOut = csv(columns, shown.filter((w) => w.kind !== "more"));
+    const textOut = csv(
+      columns,
+      shown.filter((w) => w.kind !== "more"),
+    );
     try {
       await navigator.clipboard.writeText(textOut);
       announcement.value = "Table copied";
@@ -109,14 +295,52 @@ function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[
       save(new Blob([textOut], { type: "text/csv" }), `${r.name}-sites.csv`);
     }
   };
-  useEffect(() => registerExport({ tab: "sites", csv: () => csv(columns, shown.filter((w) => w.kind !== "more")) }), [shown]);
-  useEffect(() => register(
-    { id: "sites.filter", title: "Filter the table", keys: ["f"], tabs: ["sites"], group: "Sites", run: () => { input.current?.focus(); } },
-    { id: "sites.timeline", title: "Show in the timeline", keys: ["Enter"], tabs: ["sites"], group: "Sites", run: () => { if (selection.value) show("timeline", null, selection.value); } },
-  ), []);
+  useEffect(
+    () =>
+      registerExport({
+        tab: "sites",
+        csv: () =>
+          csv(
+            columns,
+            shown.filter((w) => w.kind !== "more"),
+          ),
+      }),
+    [shown],
+  );
+  useEffect(
+    () =>
+      register(
+        {
+          id: "sites.filter",
+          title: "Filter the table",
+          keys: ["f"],
+          tabs: ["sites"],
+          group: "Sites",
+          run: () => {
+            input.current?.focus();
+          },
+        },
+        {
+          id: "sites.timeline",
+          title: "Show in the timeline",
+          keys: ["Enter"],
+          tabs: ["sites"],
+          group: "Sites",
+          run: () => {
+            if (selection.value) show("timeline", null, selection.value);
+          },
+        },
+      ),
+    [],
+  );
   useEffect(() => {
-    status.value = `${many(groups.length, "site")}, ${many(groups.reduce((n, g) => n + g.blocks.length, 0), "code block")} · ${order.value ? `sorted by ${order.value.column}` : "sorted by critical percent, root first"}`;
-    return () => { status.value = ""; };
+    status.value = `${many(groups.length, "site")}, ${many(
+      groups.reduce((n, g) => n + g.blocks.length, 0),
+      "code block",
+    )} · ${order.value ? `sorted by ${order.value.column}` : "sorted by critical percent, root first"}`;
+    return () => {
+      status.value = "";
+    };
   }, [groups, order.value]);
 
   return (
@@ -124,20 +348,91 @@ function Loaded({ report, extras, run: r }: { report: Report; extras: SiteExtra[
       <div class="left">
         <div class="toolbar">
           <label class={`filter ${"error" in filter ? "wrong" : ""}`}>
-            <input ref={input} type="text" value={text.value} placeholder="Filter: text, work>1ms, critical>5%" aria-label="Filter the table" aria-invalid={"error" in filter} spellcheck={false} autocomplete="off" onInput={(e) => (text.value = e.currentTarget.value)} onKeyDown={(e) => { if (e.key === "Escape") { e.stopPropagation(); if (text.value) text.value = ""; else e.currentTarget.blur(); } }} />
+            <input
+              ref={input}
+              type="text"
+              value={text.value}
+              placeholder="Filter: text, work>1ms, critical>5%"
+              aria-label="Filter the table"
+              aria-invalid={"error" in filter}
+              spellcheck={false}
+              autocomplete="off"
+              onInput={(e) => (text.value = e.currentTarget.value)}
+              onKeyDown={(e) => {
+                if (e.key === "Escape") {
+                  e.stopPropagation();
+                  if (text.value) text.value = "";
+                  else e.currentTarget.blur();
+                }
+              }}
+            />
           </label>
           <span class="rule" />
-          <span role="status">{"error" in filter ? <span class="worse">{filter.error}</span> : `${many(shown.filter((w) => w.kind === "site").length, "site")}, ${many(shown.filter((w) => w.kind === "block").length, "code block")}`}</span>
-          {order.value && <button type="button" class="link" onClick={() => (order.value = null)}>as in the report</button>}
-          <button type="button" class="toggle apart" onClick={() => void copy()}>Copy CSV</button>
+          <span role="status">
+            {"error" in filter ? (
+              <span class="worse">{filter.error}</span>
+            ) : (
+              `${many(shown.filter((w) => w.kind === "site").length, "site")}, ${many(shown.filter((w) => w.kind === "block").length, "code block")}`
+            )}
+          </span>
+          {order.value && (
+            <button type="button" class="link" onClick={() => (order.value = null)}>
+              as in the report
+            </button>
+          )}
+          <button type="button" class="toggle apart" onClick={() => void copy()}>
+            Copy CSV
+          </button>
         </div>
         <div class="scroll">
-          <Table label="Spawn sites and their code" columns={columns} rows={shown} id={(w) => w.id} rowClass={(w) => (w.kind === "site" ? "" : "sub")} selected={isSelected} onSelect={select} onOpen={open} order={order.value} onOrder={(o) => (order.value = o)} />
-          {shown.length === 0 && <Empty small title="No row fits the filter"><button type="button" class="link" style={{ paddingLeft: "16px" }} onClick={() => (text.value = "")}>Show all</button></Empty>}
-          {groups.length === 1 && <p class="hint">All tasks are the root's own: nothing was spawned while it was recorded.</p>}
-          {r.more_sites > 0 && <p class="hint">{many(r.more_sites, "further site")} with less of the critical path and less work {r.more_sites === 1 ? "has" : "have"} no row here; <code>workspan report --json</code> lists all.</p>}
-          <p class="hint">The root task keeps its own strands, so work that follows its last wait counts for root; the code row says which lines.{stretched && " Stretch: against the run on one worker."}</p>
-          {(current ?? shown[0]) && <SiteDetail row={current ?? shown.find((w) => w.kind === "site")!} extra={extras[(current ?? shown[0]!).site] ?? null} report={report} run={r} />}
+          <Table
+            label="Spawn sites and their code"
+            columns={columns}
+            rows={shown}
+            id={(w) => w.id}
+            rowClass={(w) => (w.kind === "site" ? "" : "sub")}
+            selected={isSelected}
+            onSelect={select}
+            onOpen={open}
+            order={order.value}
+            onOrder={(o) => (order.value = o)}
+          />
+          {shown.length === 0 && (
+            <Empty small title="No row fits the filter">
+              <button
+                type="button"
+                class="link"
+                style={{ paddingLeft: "16px" }}
+                onClick={() => (text.value = "")}
+              >
+                Show all
+              </button>
+            </Empty>
+          )}
+          {groups.length === 1 && (
+            <p class="hint">
+              All tasks are the root's own: nothing was spawned while it was recorded.
+            </p>
+          )}
+          {r.more_sites > 0 && (
+            <p class="hint">
+              {many(r.more_sites, "further site")} with less of the critical path and less work{" "}
+              {r.more_sites === 1 ? "has" : "have"} no row here; <code>workspan report --json</code>{" "}
+              lists all.
+            </p>
+          )}
+          <p class="hint">
+            The root task keeps its own strands, so work that follows its last wait counts for root;
+            the code row says which lines.{stretched && " Stretch: against the run on one worker."}
+          </p>
+          {(current ?? shown[0]) && (
+            <SiteDetail
+              row={current ?? shown.find((w) => w.kind === "site")!}
+              extra={extras[(current ?? shown[0]!).site] ?? null}
+              report={report}
+              run={r}
+            />
+          )}
         </div>
       </div>
       <SourcePane run={r} row={current} first={groups} />

@@ -12,7 +12,10 @@ import { SourceLines } from "../ui/SourceLines";
 import { Answered, backticks, Empty } from "../ui/states";
 import type { Row } from "./rows";
 
-/** False for what is no part of the program: headers of the system, sources of the standard library and of packages, which are rarely at hand. */
+/**
+ * False for what is no part of the program: headers of the system, sources of the standard library
+ * and of packages, which are rarely at hand.
+ */
 export function isOwn(file: string): boolean {
   return !/^(\/usr\/|\/rustc\/|library\/|<)|[/\\]\.cargo[/\\](registry|git)[/\\]/.test(file);
 }
@@ -30,40 +33,95 @@ export function placeOf(r: RunMeta, row: Row | null): { file: string; line: numb
   const s = selection.value;
   if (s && s.run === r.id) {
     if (s.kind === "line") return { file: s.file, line: s.line };
-    if (row?.file && (s.kind === "site" || s.kind === "code")) return { file: row.file, line: row.line };
+    if (row?.file && (s.kind === "site" || s.kind === "code"))
+      return { file: row.file, line: row.line };
     const named = s.kind === "site" ? r.sites[s.site] : s.kind === "code" ? r.codes[s.code] : null;
     if (named?.file) return { file: named.file, line: named.line };
   }
   return null;
 }
 
-export function SourcePane({ run: r, row, first }: { run: RunMeta; row: Row | null; first: { site: Row; blocks: Row[] }[] }) {
+export function SourcePane({
+  run: r,
+  row,
+  first,
+}: {
+  run: RunMeta;
+  row: Row | null;
+  first: { site: Row; blocks: Row[] }[];
+}) {
   const by = useSignal<"all" | "critical">("all");
   const hand = useSignal<string | null>(null);
   const at = placeOf(r, row);
   const key = at ? `${at.file}:${at.line}` : "";
   // Whatever is selected next has its own file.
-  useEffect(() => { hand.value = null; }, [key]);
+  useEffect(() => {
+    hand.value = null;
+  }, [key]);
   const all = files(r);
-  const start = first.flatMap((g) => [g.site, ...g.blocks]).filter((w) => w.file && isOwn(w.file)).sort((a, b) => b.critical - a.critical)[0];
+  const start = first
+    .flatMap((g) => [g.site, ...g.blocks])
+    .filter((w) => w.file && isOwn(w.file))
+    .sort((a, b) => b.critical - a.critical)[0];
   const file = hand.value ?? at?.file ?? start?.file ?? all[0] ?? null;
   const line = hand.value ? null : at ? at.line : (start?.line ?? null);
   const asked = useJson<Source>(file ? requests.source(run.value, file) : null);
   return (
     <aside class="right" aria-label="Source">
       {file === null ? (
-        <Empty title="No source places" command="CARGO_PROFILE_RELEASE_DEBUG=line-tables-only cargo build --release">The trace knows addresses, not files: the program carries no line tables. Build it with some and record again:</Empty>
+        <Empty
+          title="No source places"
+          command="CARGO_PROFILE_RELEASE_DEBUG=line-tables-only cargo build --release"
+        >
+          The trace knows addresses, not files: the program carries no line tables. Build it with
+          some and record again:
+        </Empty>
       ) : (
         <>
           <div class="bar">
             {all.length > 1 ? (
-              <select class="toggle mono" aria-label="File" value={file} onChange={(e) => (hand.value = e.currentTarget.value)}>{(all.includes(file) ? all : [file, ...all]).map((f) => <option key={f} value={f}>{shortened(f)}</option>)}</select>
+              <select
+                class="toggle mono"
+                aria-label="File"
+                value={file}
+                onChange={(e) => (hand.value = e.currentTarget.value)}
+              >
+                {(all.includes(file) ? all : [file, ...all]).map((f) => (
+                  <option key={f} value={f}>
+                    {shortened(f)}
+                  </option>
+                ))}
+              </select>
             ) : (
-              <span class="mono" style={{ fontWeight: 600 }} title={file}>{shortened(file)}</span>
+              <span class="mono" style={{ fontWeight: 600 }} title={file}>
+                {shortened(file)}
+              </span>
             )}
-            <span style={{ marginLeft: "auto" }}><Choice label="Heat" value={by.value} of={[{ value: "all", label: "all workers" }, { value: "critical", label: "critical path" }]} onChange={(v) => (by.value = v)} /></span>
+            <span style={{ marginLeft: "auto" }}>
+              <Choice
+                label="Heat"
+                value={by.value}
+                of={[
+                  { value: "all", label: "all workers" },
+                  { value: "critical", label: "critical path" },
+                ]}
+                onChange={(v) => (by.value = v)}
+              />
+            </span>
           </div>
-          <Answered asked={asked} what={file} height={400}>{(s) => <Lines source={s} line={line} row={row} perSecond={r.ticks_per_second} critical={by.value === "critical"} sampled={r.samples > 0} runId={r.id} />}</Answered>
+          <Answered asked={asked} what={file} height={400}>
+            {(s) => (
+              <Lines
+                source={s}
+                line={line}
+                row={row}
+                perSecond={r.ticks_per_second}
+                critical={by.value === "critical"}
+                sampled={r.samples > 0}
+                runId={r.id}
+              />
+            )}
+          </Answered>
         </>
       )}
     </aside>
@@ -75,10 +133,29 @@ function shortened(file: string): string {
   return file.length > 38 ? "…" + file.slice(-37) : file;
 }
 
-function Lines({ source: s, line, row, perSecond, critical, sampled, runId }: { source: Source; line: number | null; row: Row | null; perSecond: number; critical: boolean; sampled: boolean; runId: string }) {
+function Lines({
+  source: s,
+  line,
+  row,
+  perSecond,
+  critical,
+  sampled,
+  runId,
+}: {
+  source: Source;
+  line: number | null;
+  row: Row | null;
+  perSecond: number;
+  critical: boolean;
+  sampled: boolean;
+  runId: string;
+}) {
   const box = useRef<HTMLDivElement>(null);
   const heat = (l: Source["lines"][number]) => (critical ? l.critical : l.ticks);
-  const hottest = s.lines.reduce<Source["lines"][number] | null>((b, l) => (heat(l) > (b ? heat(b) : 0) ? l : b), null);
+  const hottest = s.lines.reduce<Source["lines"][number] | null>(
+    (b, l) => (heat(l) > (b ? heat(b) : 0) ? l : b),
+    null,
+  );
   const target = line ?? hottest?.line ?? null;
   useEffect(() => {
     if (target === null || !box.current) return;
@@ -90,12 +167,31 @@ function Lines({ source: s, line, row, perSecond, critical, sampled, runId }: { 
   return (
     <>
       <div class="note">
-        {total > 0 ? (critical ? `time on the critical path per line · ${ticks(total, perSecond)}` : `time on the CPU per line, all workers · ${areaTicks(total, perSecond)}`) : sampled ? "no samples fell into this file" : "this run has no samples: no heat per line"}
+        {total > 0
+          ? critical
+            ? `time on the critical path per line · ${ticks(total, perSecond)}`
+            : `time on the CPU per line, all workers · ${areaTicks(total, perSecond)}`
+          : sampled
+            ? "no samples fell into this file"
+            : "this run has no samples: no heat per line"}
         {s.changed && <span class="worse"> · the file is newer than the run</span>}
       </div>
-      {s.part && <div class="note">Only lines with samples and what the trace carries: {backticks(s.part)}</div>}
+      {s.part && (
+        <div class="note">
+          Only lines with samples and what the trace carries: {backticks(s.part)}
+        </div>
+      )}
       <div class="scroll lines" ref={box} tabIndex={0} aria-label={`${s.file}`}>
-        <SourceLines lines={s.lines} top={hottest ? heat(hottest) : 0} perSecond={perSecond} critical={critical} at={selection.value?.kind === "line" && selection.value.run === runId ? line : null} inside={(n) => (row?.lines ? n >= row.lines.from && n <= row.lines.to : row !== null && row.line === n)} />
+        <SourceLines
+          lines={s.lines}
+          top={hottest ? heat(hottest) : 0}
+          perSecond={perSecond}
+          critical={critical}
+          at={selection.value?.kind === "line" && selection.value.run === runId ? line : null}
+          inside={(n) =>
+            row?.lines ? n >= row.lines.from && n <= row.lines.to : row !== null && row.line === n
+          }
+        />
       </div>
     </>
   );

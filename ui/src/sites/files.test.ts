@@ -3,7 +3,23 @@ import { isOwn } from "./SourcePane";
 
 describe("a file of the run", () => {
   it("is the program's own unless it is a library's", () => {
-    expect(["src/sort.rs", "/home/me/main.cpp", "../bench/tp/msort.cpp", "C:\\me\\a.cpp", "my-library/a.rs"].every(isOwn)).toBe(true);
-    expect(["/usr/include/c++/12/bits/stl_algo.h", "library/core/src/ptr/mod.rs", "/rustc/5980/library/std/src/rt.rs", "/home/me/.cargo/registry/src/x/rayon-1.12.0/src/lib.rs", "<stdin>"].some(isOwn)).toBe(false);
+    expect(
+      [
+        "src/sort.rs",
+        "/home/me/main.cpp",
+        "../bench/tp/msort.cpp",
+        "C:\\me\\a.cpp",
+        "my-library/a.rs",
+      ].every(isOwn),
+    ).toBe(true);
+    expect(
+      [
+        "/usr/include/c++/12/bits/stl_algo.h",
+        "library/core/src/ptr/mod.rs",
+        "/rustc/5980/library/std/src/rt.rs",
+        "/home/me/.cargo/registry/src/x/rayon-1.12.0/src/lib.rs",
+        "<stdin>",
+      ].some(isOwn),
+    ).toBe(false);
   });
 });

@@ -3,9 +3,18 @@ import { csv, sorted, type Column } from "../ui/Table";
 import { parse, type Facts } from "./filter";
 
 const rows: Facts[] = [
-  { text: "msort src/sort.rs:37", numbers: { work: 6.51, critical: 0.488, count: 126, stretch: null } },
-  { text: "qsort src/sort.rs:27", numbers: { work: 3.08, critical: 0.003, count: 7396, stretch: 0.15 } },
-  { text: "fill src/gen.rs:14", numbers: { work: 0.000275, critical: 0.004, count: 126, stretch: 0 } },
+  {
+    text: "msort src/sort.rs:37",
+    numbers: { work: 6.51, critical: 0.488, count: 126, stretch: null },
+  },
+  {
+    text: "qsort src/sort.rs:27",
+    numbers: { work: 3.08, critical: 0.003, count: 7396, stretch: 0.15 },
+  },
+  {
+    text: "fill src/gen.rs:14",
+    numbers: { work: 0.000275, critical: 0.004, count: 126, stretch: 0 },
+  },
 ];
 const known = ["work", "critical", "count", "stretch"];
 const of = (text: string) => {
@@ -39,13 +48,36 @@ test("what can't be meant says why", () => {
 });
 
 type R = { n: number; s: string };
-const columns: Column<R>[] = [{ id: "n", title: "n", cell: (r) => r.n, sort: (r) => r.n, csv: (r) => r.n }, { id: "s", title: "the, name", cell: (r) => r.s, sort: (r) => r.s, csv: (r) => r.s }];
+const columns: Column<R>[] = [
+  { id: "n", title: "n", cell: (r) => r.n, sort: (r) => r.n, csv: (r) => r.n },
+  { id: "s", title: "the, name", cell: (r) => r.s, sort: (r) => r.s, csv: (r) => r.s },
+];
 test("sorting is stable, and what is no number is last", () => {
-  const list = [{ n: 1, s: "b" }, { n: NaN, s: "x" }, { n: 2, s: "a" }, { n: 1, s: "a" }];
-  expect(sorted(list, columns, { column: "n", down: true }).map((r) => r.s)).toEqual(["a", "b", "a", "x"]);
-  expect(sorted(list, columns, { column: "s", down: false }).map((r) => r.s)).toEqual(["a", "a", "b", "x"]);
+  const list = [
+    { n: 1, s: "b" },
+    { n: NaN, s: "x" },
+    { n: 2, s: "a" },
+    { n: 1, s: "a" },
+  ];
+  expect(sorted(list, columns, { column: "n", down: true }).map((r) => r.s)).toEqual([
+    "a",
+    "b",
+    "a",
+    "x",
+  ]);
+  expect(sorted(list, columns, { column: "s", down: false }).map((r) => r.s)).toEqual([
+    "a",
+    "a",
+    "b",
+    "x",
+  ]);
   expect(sorted(list, columns, null)).toBe(list);
 });
 test("CSV quotes what needs it, and a name is no formula", () => {
-  expect(csv(columns, [{ n: 1.5, s: 'a "b", c' }, { n: -2, s: "=1+1" }])).toBe('n,"the, name"\n1.5,"a ""b"", c"\n-2,\'=1+1\n');
+  expect(
+    csv(columns, [
+      { n: 1.5, s: 'a "b", c' },
+      { n: -2, s: "=1+1" },
+    ]),
+  ).toBe('n,"the, name"\n1.5,"a ""b"", c"\n-2,\'=1+1\n');
 });

@@ -32,52 +32,166 @@ export interface Row {
 /** Blocks shown below a site at once. */
 export const MOST_BLOCKS = 6;
 
-interface End { kind: string; at: string | null; file: string | null; line: number | null; function: string | null }
+interface End {
+  kind: string;
+  at: string | null;
+  file: string | null;
+  line: number | null;
+  function: string | null;
+}
 
-const KINDS: Record<string, string> = { begin: "start", end: "end", wait: "wait", yield: "yield", create: "create", signal: "signal", after_create: "after create", after_wait: "after wait", after_yield: "after yield", after_signal: "after signal" };
+const KINDS: Record<string, string> = {
+  begin: "start",
+  end: "end",
+  wait: "wait",
+  yield: "yield",
+  create: "create",
+  signal: "signal",
+  after_create: "after create",
+  after_wait: "after wait",
+  after_yield: "after yield",
+  after_signal: "after signal",
+};
 
 /** `sort.rs:37→40`, `start→sort.rs:29`, `sort.rs:70→end`. */
 export function stretchOfCode(from: End, to: End): string {
   const a = from.at ? fileName(from.at) : (KINDS[from.kind] ?? from.kind);
-  const b = to.at ? (from.file !== null && from.file === to.file && to.line !== null && from.at ? String(to.line) : fileName(to.at)) : (KINDS[to.kind] ?? to.kind);
+  const b = to.at
+    ? from.file !== null && from.file === to.file && to.line !== null && from.at
+      ? String(to.line)
+      : fileName(to.at)
+    : (KINDS[to.kind] ?? to.kind);
   return `${a}→${b}`;
 }
 
-const NOTHING = { lines: null, span: null, parallelism: null, delay: null, stretch: null, spark: [] as number[], hidden: 0 };
+const NOTHING = {
+  lines: null,
+  span: null,
+  parallelism: null,
+  delay: null,
+  stretch: null,
+  spark: [] as number[],
+  hidden: 0,
+};
 
 /** Codes come with the extras; without them the report's own blocks stand below a site. */
-export function rows(report: Report, extras: SiteExtra[], run: RunMeta): { site: Row; blocks: Row[] }[] {
+export function rows(
+  report: Report,
+  extras: SiteExtra[],
+  run: RunMeta,
+): { site: Row; blocks: Row[] }[] {
   const span = Number(report.span) || 0;
   return (report.sites as any[]).map((s, i) => {
     const extra = extras[i];
     const name = s.function ?? (s.site === "root" ? "root" : fileName(s.site));
     const site: Row = {
-      id: `s${i}`, kind: "site", site: i, code: null, name, place: s.function ? fileName(s.site) : "", file: s.file, line: s.line, lines: null, work: s.work, span: s.span, parallelism: s.parallelism, critical: s.critical_work, share: span > 0 ? s.critical_work / span : 0, count: s.count,
-      delay: extra?.delay ?? null, stretch: extra?.stretch ?? null, spark: extra?.spark ?? [], hidden: 0,
+      id: `s${i}`,
+      kind: "site",
+      site: i,
+      code: null,
+      name,
+      place: s.function ? fileName(s.site) : "",
+      file: s.file,
+      line: s.line,
+      lines: null,
+      work: s.work,
+      span: s.span,
+      parallelism: s.parallelism,
+      critical: s.critical_work,
+      share: span > 0 ? s.critical_work / span : 0,
+      count: s.count,
+      delay: extra?.delay ?? null,
+      stretch: extra?.stretch ?? null,
+      spark: extra?.spark ?? [],
+      hidden: 0,
     };
-    // Ends of the report's finer blocks, by the function they start in: which lines a code stands for.
+    // Ends of the report's finer blocks, by the function they start in: which lines a code stands
+    // for.
     const finer = (s.blocks ?? []) as any[];
     const blocks = extra
-      ? extra.blocks.map((b, k): Row => {
-          const code = run.codes[b.code];
-          const ends = finer.find((f) => code && f.from.function !== null && f.from.function === code.function && f.from.line === code.line) ?? finer.find((f) => code && f.from.function === code.function && f.from.file === code.file);
-          const within = ends && ends.from.file && ends.from.file === ends.to.file && ends.to.line >= ends.from.line ? { from: ends.from.line, to: ends.to.line } : null;
-          return { ...NOTHING, id: `s${i}b${k}`, kind: "block", site: i, code: code ? b.code : null, name: code?.label ?? "code", place: code?.file ? `${fileName(code.file)}${code.line !== null ? `:${code.line}` : ""}` : "", file: code?.file ?? null, line: code?.line ?? null, lines: within, work: b.work, critical: b.critical, share: span > 0 ? b.critical / span : 0, count: b.count, stretch: b.stretch, spark: b.spark };
-        }).sort((x, y) => y.critical - x.critical || y.work - x.work)
-      : finer.map((b, k): Row => ({ ...NOTHING, id: `s${i}b${k}`, kind: "block", site: i, code: null, name: b.from.function ?? b.to.function ?? "code", place: stretchOfCode(b.from, b.to), file: b.from.file ?? b.to.file, line: b.from.line ?? b.to.line, work: b.work, critical: b.critical_work, share: span > 0 ? b.critical_work / span : 0, count: b.count }));
+      ? extra.blocks
+          .map((b, k): Row => {
+            const code = run.codes[b.code];
+            const ends =
+              finer.find(
+                (f) =>
+                  code &&
+                  f.from.function !== null &&
+                  f.from.function === code.function &&
+                  f.from.line === code.line,
+              ) ??
+              finer.find(
+                (f) => code && f.from.function === code.function && f.from.file === code.file,
+              );
+            const within =
+              ends &&
+              ends.from.file &&
+              ends.from.file === ends.to.file &&
+              ends.to.line >= ends.from.line
+                ? { from: ends.from.line, to: ends.to.line }
+                : null;
+            return {
+              ...NOTHING,
+              id: `s${i}b${k}`,
+              kind: "block",
+              site: i,
+              code: code ? b.code : null,
+              name: code?.label ?? "code",
+              place: code?.file
+                ? `${fileName(code.file)}${code.line !== null ? `:${code.line}` : ""}`
+                : "",
+              file: code?.file ?? null,
+              line: code?.line ?? null,
+              lines: within,
+              work: b.work,
+              critical: b.critical,
+              share: span > 0 ? b.critical / span : 0,
+              count: b.count,
+              stretch: b.stretch,
+              spark: b.spark,
+            };
+          })
+          .sort((x, y) => y.critical - x.critical || y.work - x.work)
+      : finer.map((b, k): Row => ({
+          ...NOTHING,
+          id: `s${i}b${k}`,
+          kind: "block",
+          site: i,
+          code: null,
+          name: b.from.function ?? b.to.function ?? "code",
+          place: stretchOfCode(b.from, b.to),
+          file: b.from.file ?? b.to.file,
+          line: b.from.line ?? b.to.line,
+          work: b.work,
+          critical: b.critical_work,
+          share: span > 0 ? b.critical_work / span : 0,
+          count: b.count,
+        }));
     return { site, blocks };
   });
 }
 
-/** What is shown of them: groups in order, blocks under their site, closed and over-long ones cut. */
-export function flatten(groups: { site: Row; blocks: Row[] }[], closed: ReadonlySet<string>, whole: ReadonlySet<string>): Row[] {
+/**
+ * What is shown of them: groups in order, blocks under their site, closed and over-long ones cut.
+ */
+export function flatten(
+  groups: { site: Row; blocks: Row[] }[],
+  closed: ReadonlySet<string>,
+  whole: ReadonlySet<string>,
+): Row[] {
   const out: Row[] = [];
   for (const { site, blocks } of groups) {
     out.push(site);
     if (closed.has(site.id)) continue;
     const all = whole.has(site.id) || blocks.length <= MOST_BLOCKS + 1;
     out.push(...(all ? blocks : blocks.slice(0, MOST_BLOCKS)));
-    if (!all) out.push({ ...site, id: `${site.id}more`, kind: "more", hidden: blocks.length - MOST_BLOCKS });
+    if (!all)
+      out.push({
+        ...site,
+        id: `${site.id}more`,
+        kind: "more",
+        hidden: blocks.length - MOST_BLOCKS,
+      });
   }
   return out;
 }

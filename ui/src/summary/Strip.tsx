@@ -1,4 +1,7 @@
-/** Running workers over time: under the line of P the area is the breakdown. The findings stand above it at their place in time. */
+/**
+ * Running workers over time: under the line of P the area is the breakdown. The findings stand
+ * above it at their place in time.
+ */
 
 import { useMemo } from "preact/hooks";
 import { usePlanes, valueOf } from "../ask";
@@ -14,25 +17,42 @@ import { Empty, Failed, Waiting } from "../ui/states";
 import { showFinding } from "./Summary";
 
 const LAYERS = [
-  ["work", "running"], ["descheduled", "descheduled"], ["blocked", "blocked"], ["delay", "delay"], ["sched", "no_work_sched"], ["app", "no_work_app"],
+  ["work", "running"],
+  ["descheduled", "descheduled"],
+  ["blocked", "blocked"],
+  ["delay", "delay"],
+  ["sched", "no_work_sched"],
+  ["app", "no_work_app"],
 ] as const;
 
 /** Mean workers of each layer in equal columns over the whole run. */
-export interface Columns { width: number; at: Record<string, number[]>; running: number[] }
+export interface Columns {
+  width: number;
+  at: Record<string, number[]>;
+  running: number[];
+}
 
 /** Joins the tiles of a level to columns over [0, elapsed). */
 export function columns(tiles: Planes[], level: number, elapsed: number): Columns {
-  const width = 2 ** level, n = Math.min(tiles.length * TILE_BINS, Math.ceil(elapsed / width));
-  const plane = (name: string) => Array.from({ length: n }, (_, i) => Math.max(0, Number(tiles[Math.floor(i / TILE_BINS)]?.planes[name]?.[i % TILE_BINS] ?? 0)));
+  const width = 2 ** level,
+    n = Math.min(tiles.length * TILE_BINS, Math.ceil(elapsed / width));
+  const plane = (name: string) =>
+    Array.from({ length: n }, (_, i) =>
+      Math.max(0, Number(tiles[Math.floor(i / TILE_BINS)]?.planes[name]?.[i % TILE_BINS] ?? 0)),
+    );
   const at = Object.fromEntries(LAYERS.map(([key, name]) => [key, plane(name)]));
-  // The last column is rarely whole: its means are over the bin, the picture over what is there of it.
+  // The last column is rarely whole: its means are over the bin, the picture over what is there of
+  // it.
   const rest = elapsed / width - (n - 1);
   if (n > 0 && rest > 0.02 && rest < 1) for (const key of Object.keys(at)) at[key]![n - 1]! /= rest;
   return { width, at, running: at.work! };
 }
 
 /** The longest stretches with one number of running workers, longest first. */
-export function stretches(c: Columns, most: number): { from: number; to: number; running: number }[] {
+export function stretches(
+  c: Columns,
+  most: number,
+): { from: number; to: number; running: number }[] {
   const out: { from: number; to: number; running: number }[] = [];
   let from = 0;
   for (let i = 1; i <= c.running.length; i++) {
@@ -49,29 +69,75 @@ export function Strip({ run: r, findings }: { run: RunMeta; findings: FindingWor
   const [ref, width] = useWidth<HTMLDivElement>(940);
   // One level finer than the tile that holds all, where it is carried: 1,024 columns or more.
   const level = Math.max(0, r.top_level - 1);
-  const tiles = [usePlanes(requests.profile(r.id, level, 0)), usePlanes(level < r.top_level ? requests.profile(r.id, level, 1) : null)];
+  const tiles = [
+    usePlanes(requests.profile(r.id, level, 0)),
+    usePlanes(level < r.top_level ? requests.profile(r.id, level, 1) : null),
+  ];
   const coarse = usePlanes(requests.profile(r.id, r.top_level, 0));
   const c = useMemo(() => {
     const [one, two] = tiles.map(valueOf);
-    if (one && (two || level === r.top_level || r.elapsed <= TILE_BINS * 2 ** level)) return columns(two ? [one, two] : [one], level, r.elapsed);
+    if (one && (two || level === r.top_level || r.elapsed <= TILE_BINS * 2 ** level))
+      return columns(two ? [one, two] : [one], level, r.elapsed);
     const whole = valueOf(coarse);
     return whole ? columns([whole], r.top_level, r.elapsed) : null;
   }, [valueOf(tiles[0]!), valueOf(tiles[1]!), valueOf(coarse), r.elapsed]);
-  const used = c ? LAYERS.filter(([key]) => c.at[key]!.some((v) => v > 0.005)).map(([key]) => key) : [];
-  const names = { work: "busy", descheduled: "descheduled", blocked: "blocked", delay: "ready, not running", sched: "no work, scheduler", app: "no work, program" } as const;
+  const used = c
+    ? LAYERS.filter(([key]) => c.at[key]!.some((v) => v > 0.005)).map(([key]) => key)
+    : [];
+  const names = {
+    work: "busy",
+    descheduled: "descheduled",
+    blocked: "blocked",
+    delay: "ready, not running",
+    sched: "no work, scheduler",
+    app: "no work, program",
+  } as const;
   return (
     <Section
       title="Running workers over time"
-      end={<span class="legend">{used.map((k) => <span key={k}><svg width="10" height="10" aria-hidden="true"><rect width="10" height="10" rx="2" fill={fillOf(k, dark.value)} /></svg>{names[k]}</span>)}</span>}
+      end={
+        <span class="legend">
+          {used.map((k) => (
+            <span key={k}>
+              <svg width="10" height="10" aria-hidden="true">
+                <rect width="10" height="10" rx="2" fill={fillOf(k, dark.value)} />
+              </svg>
+              {names[k]}
+            </span>
+          ))}
+        </span>
+      }
     >
-      <div ref={ref}>{c ? <Drawn c={c} run={r} width={width} findings={findings} /> : coarse.state === "failed" ? <Failed error={coarse.error} what="the profile" small /> : <Waiting what="the profile" height={170} />}</div>
+      <div ref={ref}>
+        {c ? (
+          <Drawn c={c} run={r} width={width} findings={findings} />
+        ) : coarse.state === "failed" ? (
+          <Failed error={coarse.error} what="the profile" small />
+        ) : (
+          <Waiting what="the profile" height={170} />
+        )}
+      </div>
     </Section>
   );
 }
 
-function Drawn({ c, run: r, width, findings }: { c: Columns; run: RunMeta; width: number; findings: FindingWords[] }) {
+function Drawn({
+  c,
+  run: r,
+  width,
+  findings,
+}: {
+  c: Columns;
+  run: RunMeta;
+  width: number;
+  findings: FindingWords[];
+}) {
   const t = colours.value;
-  const w = width - 66, top = 32, h = 118, bottom = top + h, P = Math.max(1, r.workers);
+  const w = width - 66,
+    top = 32,
+    h = 118,
+    bottom = top + h,
+    P = Math.max(1, r.workers);
   const x = (ticks: number) => (ticks / r.elapsed) * w;
   const y = (v: number) => bottom - (Math.min(v, P) / P) * h;
   const n = c.running.length;
@@ -82,11 +148,15 @@ function Drawn({ c, run: r, width, findings }: { c: Columns; run: RunMeta; width
       let d = "";
       let i = 0;
       while (i < n) {
-        if (!(values[i]! > 0.002)) { i++; continue; }
+        if (!(values[i]! > 0.002)) {
+          i++;
+          continue;
+        }
         // A run of columns that have it, once along the top and back along the bottom.
         let end = i;
         while (end < n && values[end]! > 0.002) end++;
-        let up = "", down = "";
+        let up = "",
+          down = "";
         for (let k = i; k < end; k++) {
           const [l, rr] = [x(k * c.width), x(Math.min(r.elapsed, (k + 1) * c.width))];
           up += `${k === i ? "M" : "L"}${l.toFixed(2)} ${y(below[k]! + values[k]!).toFixed(2)}H${rr.toFixed(2)}`;
@@ -103,67 +173,222 @@ function Drawn({ c, run: r, width, findings }: { c: Columns; run: RunMeta; width
   const mean = c.running.reduce((a, b) => a + b, 0) / n;
   const perSecond = r.ticks_per_second;
   const marks = steps(0, r.elapsed / perSecond, Math.max(2, Math.floor(w / 96)));
-  const labels = stretches(c, 5).map((s) => ({ ...s, l: x(s.from * c.width), rr: x(Math.min(r.elapsed, s.to * c.width)) })).filter((s) => s.rr - s.l > 84);
+  const labels = stretches(c, 5)
+    .map((s) => ({ ...s, l: x(s.from * c.width), rr: x(Math.min(r.elapsed, s.to * c.width)) }))
+    .filter((s) => s.rr - s.l > 84);
   return (
-    <svg width={width} height={bottom + 22} role="img" aria-label={`${plain(mean)} of ${many(P, "worker")} busy on average. ${findings.map((f, i) => `Finding ${i + 1}: ${plainWords(f.title)}`).join(". ")}`}>
+    <svg
+      width={width}
+      height={bottom + 22}
+      role="img"
+      aria-label={`${plain(mean)} of ${many(P, "worker")} busy on average. ${findings.map((f, i) => `Finding ${i + 1}: ${plainWords(f.title)}`).join(". ")}`}
+    >
       <rect x="0" y={top} width={w} height={h} fill={t.inset} />
-      {paths.map((p) => <path key={p.key} d={p.d} fill={fillOf(p.key, dark.value)} shape-rendering="crispEdges" />)}
+      {paths.map((p) => (
+        <path key={p.key} d={p.d} fill={fillOf(p.key, dark.value)} shape-rendering="crispEdges" />
+      ))}
       <line x1="0" x2={w} y1={top} y2={top} stroke={t.fg} stroke-dasharray="5 3" />
-      <line x1="0" x2={w} y1={y(mean)} y2={y(mean)} stroke={t.fg} stroke-opacity=".55" stroke-dasharray="1.5 2.5" />
+      <line
+        x1="0"
+        x2={w}
+        y1={y(mean)}
+        y2={y(mean)}
+        stroke={t.fg}
+        stroke-opacity=".55"
+        stroke-dasharray="1.5 2.5"
+      />
       <line x1="0" x2={w} y1={bottom} y2={bottom} stroke={t.line2} />
-      <text x={w + 7} y={top + 4} font-size="11" font-weight="600" fill={t.fg}>P = {P}</text>
-      {Math.abs(y(mean) - top) > 13 && y(mean) < bottom - 10 && <text x={w + 7} y={y(mean) + 4} font-size="11" fill={t.fg2}>mean {plain(mean)}<title>Workers inside strands, what recording added included</title></text>}
-      <text x={w + 7} y={bottom + 4} font-size="11" fill={t.fg3}>0</text>
+      <text x={w + 7} y={top + 4} font-size="11" font-weight="600" fill={t.fg}>
+        P = {P}
+      </text>
+      {Math.abs(y(mean) - top) > 13 && y(mean) < bottom - 10 && (
+        <text x={w + 7} y={y(mean) + 4} font-size="11" fill={t.fg2}>
+          mean {plain(mean)}
+          <title>Workers inside strands, what recording added included</title>
+        </text>
+      )}
+      <text x={w + 7} y={bottom + 4} font-size="11" fill={t.fg3}>
+        0
+      </text>
       {labels.map((s, i) => {
-        const running = Math.round(s.running), words = `${running} ${running === 1 ? "worker" : "workers"}`;
-        const barHigh = bottom - y(s.running), idle = P - running, middle = (s.l + s.rr) / 2, wide = s.rr - s.l;
+        const running = Math.round(s.running),
+          words = `${running} ${running === 1 ? "worker" : "workers"}`;
+        const barHigh = bottom - y(s.running),
+          idle = P - running,
+          middle = (s.l + s.rr) / 2,
+          wide = s.rr - s.l;
         const inBar = barHigh > 16 && running > 0;
         const long = `${words} running`;
         return (
           <g key={i}>
-            {inBar && <text x={middle} y={Math.min(bottom - 5, y(s.running) + Math.max(14, barHigh / 2 + 4))} text-anchor="middle" font-size={barHigh > 30 ? 12 : 11} font-weight="600" fill={t.onWork}>{wide > textWidth(long, 12, 600) + 20 ? long : wide > textWidth(words, 11, 600) + 10 ? words : running}</text>}
-            {idle > 0 && h - barHigh > 30 && i < 2 && wide > textWidth(`${idle} workers have nothing to do`, 12, 600) + 24 && (c.at.app!.slice(s.from, s.to).reduce((a, b) => a + b, 0) / (s.to - s.from)) > idle * 0.7 && (
-              <text x={middle} y={top + (h - barHigh) / 2 + 4} text-anchor="middle" font-size="12" font-weight="600" fill={t.fg} paint-order="stroke" stroke={t.appBg} stroke-width="5">{idle} {idle === 1 ? "worker has" : "workers have"} nothing to do</text>
+            {inBar && (
+              <text
+                x={middle}
+                y={Math.min(bottom - 5, y(s.running) + Math.max(14, barHigh / 2 + 4))}
+                text-anchor="middle"
+                font-size={barHigh > 30 ? 12 : 11}
+                font-weight="600"
+                fill={t.onWork}
+              >
+                {wide > textWidth(long, 12, 600) + 20
+                  ? long
+                  : wide > textWidth(words, 11, 600) + 10
+                    ? words
+                    : running}
+              </text>
             )}
+            {idle > 0 &&
+              h - barHigh > 30 &&
+              i < 2 &&
+              wide > textWidth(`${idle} workers have nothing to do`, 12, 600) + 24 &&
+              c.at.app!.slice(s.from, s.to).reduce((a, b) => a + b, 0) / (s.to - s.from) >
+                idle * 0.7 && (
+                <text
+                  x={middle}
+                  y={top + (h - barHigh) / 2 + 4}
+                  text-anchor="middle"
+                  font-size="12"
+                  font-weight="600"
+                  fill={t.fg}
+                  paint-order="stroke"
+                  stroke={t.appBg}
+                  stroke-width="5"
+                >
+                  {idle} {idle === 1 ? "worker has" : "workers have"} nothing to do
+                </text>
+              )}
           </g>
         );
       })}
-      {marks.at.map((s) => s <= r.elapsed / perSecond && <g key={s}><line x1={x(s * perSecond)} x2={x(s * perSecond)} y1={bottom} y2={bottom + 3} stroke={t.line2} /><text x={Math.max(0, x(s * perSecond))} y={bottom + 16} text-anchor={s === 0 ? "start" : x(s * perSecond) > w - 16 ? "end" : "middle"} font-size="11" fill={t.fg3}>{axis(s, marks.step)}</text></g>)}
+      {marks.at.map(
+        (s) =>
+          s <= r.elapsed / perSecond && (
+            <g key={s}>
+              <line
+                x1={x(s * perSecond)}
+                x2={x(s * perSecond)}
+                y1={bottom}
+                y2={bottom + 3}
+                stroke={t.line2}
+              />
+              <text
+                x={Math.max(0, x(s * perSecond))}
+                y={bottom + 16}
+                text-anchor={s === 0 ? "start" : x(s * perSecond) > w - 16 ? "end" : "middle"}
+                font-size="11"
+                fill={t.fg3}
+              >
+                {axis(s, marks.step)}
+              </text>
+            </g>
+          ),
+      )}
       <Callouts findings={findings} x={x} w={w} top={top} elapsed={r.elapsed} />
     </svg>
   );
 }
 
 /** A bracket over a finding's time with its number; words where they fit. */
-function Callouts({ findings, x, w, top, elapsed }: { findings: FindingWords[]; x: (t: number) => number; w: number; top: number; elapsed: number }) {
+function Callouts({
+  findings,
+  x,
+  w,
+  top,
+  elapsed,
+}: {
+  findings: FindingWords[];
+  x: (t: number) => number;
+  w: number;
+  top: number;
+  elapsed: number;
+}) {
   const t = colours.value;
   const taken: [number, number][] = [];
   const placed = findings.slice(0, 3).map((f, i) => {
-    const l = Math.max(0, x(Math.max(0, f.show.t0))), r = Math.min(w, x(Math.min(elapsed, f.show.t1)));
+    const l = Math.max(0, x(Math.max(0, f.show.t0))),
+      r = Math.min(w, x(Math.min(elapsed, f.show.t1)));
     // The whole run is no place.
     if (!(r > l) || r - l > w * 0.97) return null;
-    const text = percent(f.share), wide = r - l > textWidth(text, 11, 600) + 44;
+    const text = percent(f.share),
+      wide = r - l > textWidth(text, 11, 600) + 44;
     let middle = Math.min(w - 10, Math.max(10, (l + r) / 2));
     const box = (): [number, number] => (wide ? [l, r] : [middle - 11, middle + 11]);
     if (taken.some(([a, b]) => box()[0] < b + 2 && box()[1] > a - 2)) {
       if (wide) return { i, l, r, middle, text, wide: false, low: true, f };
-      while (taken.some(([a, b]) => box()[0] < b + 2 && box()[1] > a - 2) && middle < w - 12) middle += 8;
+      while (taken.some(([a, b]) => box()[0] < b + 2 && box()[1] > a - 2) && middle < w - 12)
+        middle += 8;
     }
     taken.push(box());
     return { i, l, r, middle, text, wide, low: false, f };
   });
   return (
     <>
-      {placed.map((p) => p && (
-        <g key={p.i} role="button" tabIndex={0} style={{ cursor: "pointer" }} aria-label={`Finding ${p.i + 1}: ${plainWords(p.f.title)}`} onClick={() => showFinding(p.f, p.i)} onKeyDown={(e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); e.stopPropagation(); showFinding(p.f, p.i); } }}>
-          <title>{plainWords(p.f.title)}</title>
-          {!p.low && <path d={`M${p.l + 0.5} ${top - 3}v-7H${p.r - 0.5}v7`} fill="none" stroke={t.fg} stroke-width="1.2" />}
-          {p.wide && <rect x={p.middle - textWidth(p.text, 11, 600) / 2 - 18} y={top - 20} width={textWidth(p.text, 11, 600) + 38} height={18} fill={t.panel} />}
-          <circle cx={p.wide ? p.middle - textWidth(p.text, 11, 600) / 2 - 2 : p.middle} cy={p.low ? top + 12 : top - 11} r="8" fill={t.fg} />
-          <text x={p.wide ? p.middle - textWidth(p.text, 11, 600) / 2 - 2 : p.middle} y={(p.low ? top + 12 : top - 11) + 4} text-anchor="middle" font-size="11" font-weight="700" fill={t.panel}>{p.i + 1}</text>
-          {p.wide && <text x={p.middle - textWidth(p.text, 11, 600) / 2 + 12} y={top - 7} font-size="11" font-weight="600" fill={t.fg}>{p.text}</text>}
-        </g>
-      ))}
+      {placed.map(
+        (p) =>
+          p && (
+            <g
+              key={p.i}
+              role="button"
+              tabIndex={0}
+              style={{ cursor: "pointer" }}
+              aria-label={`Finding ${p.i + 1}: ${plainWords(p.f.title)}`}
+              onClick={() => showFinding(p.f, p.i)}
+              onKeyDown={(e) => {
+                if (e.key === "Enter" || e.key === " ") {
+                  e.preventDefault();
+                  e.stopPropagation();
+                  showFinding(p.f, p.i);
+                }
+              }}
+            >
+              <title>{plainWords(p.f.title)}</title>
+              {!p.low && (
+                <path
+                  d={`M${p.l + 0.5} ${top - 3}v-7H${p.r - 0.5}v7`}
+                  fill="none"
+                  stroke={t.fg}
+                  stroke-width="1.2"
+                />
+              )}
+              {p.wide && (
+                <rect
+                  x={p.middle - textWidth(p.text, 11, 600) / 2 - 18}
+                  y={top - 20}
+                  width={textWidth(p.text, 11, 600) + 38}
+                  height={18}
+                  fill={t.panel}
+                />
+              )}
+              <circle
+                cx={p.wide ? p.middle - textWidth(p.text, 11, 600) / 2 - 2 : p.middle}
+                cy={p.low ? top + 12 : top - 11}
+                r="8"
+                fill={t.fg}
+              />
+              <text
+                x={p.wide ? p.middle - textWidth(p.text, 11, 600) / 2 - 2 : p.middle}
+                y={(p.low ? top + 12 : top - 11) + 4}
+                text-anchor="middle"
+                font-size="11"
+                font-weight="700"
+                fill={t.panel}
+              >
+                {p.i + 1}
+              </text>
+              {p.wide && (
+                <text
+                  x={p.middle - textWidth(p.text, 11, 600) / 2 + 12}
+                  y={top - 7}
+                  font-size="11"
+                  font-weight="600"
+                  fill={t.fg}
+                >
+                  {p.text}
+                </text>
+              )}
+            </g>
+          ),
+      )}
     </>
   );
 }

@@ -1,12 +1,46 @@
-/** The first tab: the verdict, where the worker time went, what to change, and the numbers beside it. */
+/**
+ * The first tab: the verdict, where the worker time went, what to change, and the numbers beside
+ * it.
+ */
 
 import { useEffect } from "preact/hooks";
 import { useJson, valueOf, type Asked } from "../ask";
-import type { Estimated, FindingWords, Report, RunMeta, Scalability as Bounds, Source, StrandDetail, Summary as Words } from "../data/contract";
+import type {
+  Estimated,
+  FindingWords,
+  Report,
+  RunMeta,
+  Scalability as Bounds,
+  Source,
+  StrandDetail,
+  Summary as Words,
+} from "../data/contract";
 import { requests } from "../data/requests";
 import { registerExport } from "../export/export";
-import { areaTicks, count, fileName, NB, percent, plain, short, ticks, time, units } from "../format";
-import { announcement, colorBy, finding, run, runMeta, selection, show, source, tab, type Selection } from "../store";
+import {
+  areaTicks,
+  count,
+  fileName,
+  NB,
+  percent,
+  plain,
+  short,
+  ticks,
+  time,
+  units,
+} from "../format";
+import {
+  announcement,
+  colorBy,
+  finding,
+  run,
+  runMeta,
+  selection,
+  show,
+  source,
+  tab,
+  type Selection,
+} from "../store";
 import { tokens } from "../colors";
 import { colours, dark } from "../theme/theme";
 import { BoundsChart } from "../ui/Bounds";
@@ -33,9 +67,13 @@ function Early({ meta }: { meta: RunMeta }) {
   return (
     <div class="summary">
       <div class="story scroll">
-        <h1 class="verdict">{meta.name}: {count(meta.tasks)} tasks in {ticks(meta.elapsed, meta.ticks_per_second)}</h1>
+        <h1 class="verdict">
+          {meta.name}: {count(meta.tasks)} tasks in {ticks(meta.elapsed, meta.ticks_per_second)}
+        </h1>
         <p class="why">The run is still being read: what limits it, and where, follows.</p>
-        <div class="stages" role="status"><Stages /></div>
+        <div class="stages" role="status">
+          <Stages />
+        </div>
         <Strip run={meta} findings={[]} />
       </div>
     </div>
@@ -48,7 +86,10 @@ function Whole({ meta }: { meta: RunMeta }) {
   const report = useJson<Report>(requests.report(id));
   const bounds = useJson<Bounds>(requests.scalability());
   const r = valueOf(report);
-  useEffect(() => (r ? registerExport({ tab: "summary", csv: () => numbersCsv(r) }) : undefined), [r]);
+  useEffect(
+    () => (r ? registerExport({ tab: "summary", csv: () => numbersCsv(r) }) : undefined),
+    [r],
+  );
   return (
     <div class="summary">
       <div class="story scroll">
@@ -56,18 +97,30 @@ function Whole({ meta }: { meta: RunMeta }) {
           {(s) => (
             <>
               <h1 class="verdict">{units(s.verdict)}</h1>
-              {s.why.map((w, i) => <p key={i} class="why"><Sentence of={w} /></p>)}
+              {s.why.map((w, i) => (
+                <p key={i} class="why">
+                  <Sentence of={w} />
+                </p>
+              ))}
             </>
           )}
         </Answered>
-        <Answered asked={report} what="where the time went" height={64}>{(rep) => <Went report={rep} run={meta} />}</Answered>
+        <Answered asked={report} what="where the time went" height={64}>
+          {(rep) => <Went report={rep} run={meta} />}
+        </Answered>
         <Strip run={meta} findings={valueOf(summary)?.findings ?? []} />
-        <Answered asked={summary} what="the findings">{(s) => <Findings of={s} report={r} run={meta} />}</Answered>
+        <Answered asked={summary} what="the findings">
+          {(s) => <Findings of={s} report={r} run={meta} />}
+        </Answered>
       </div>
       <aside class="scroll" aria-label="Numbers">
-        <Answered asked={report} what="the numbers">{(rep) => <Numbers report={rep} run={meta} />}</Answered>
+        <Answered asked={report} what="the numbers">
+          {(rep) => <Numbers report={rep} run={meta} />}
+        </Answered>
         <Small bounds={bounds} run={meta} />
-        {summary.state === "there" && summary.value.checked.length > 0 && <Checked of={summary.value} />}
+        {summary.state === "there" && summary.value.checked.length > 0 && (
+          <Checked of={summary.value} />
+        )}
         {r && <Critical report={r} run={meta} />}
         {r && <Notes report={r} run={meta} />}
       </aside>
@@ -76,14 +129,32 @@ function Whole({ meta }: { meta: RunMeta }) {
 }
 
 function Went({ report, run: r }: { report: Report; run: RunMeta }) {
-  const parts = breakdown(report), tps = r.ticks_per_second;
+  const parts = breakdown(report),
+    tps = r.ticks_per_second;
   const total = report.workers * report.elapsed;
   const lost = total - (report.breakdown?.work ?? 0);
   const label = (p: Part) => `${p.label} ${ticks(p.ticks, tps)} · ${percent(p.ticks / total)}`;
-  if (!(total > 0)) return <Empty small title="Nothing ran for any time">The trace holds no strand with a length, so there is nothing to divide.</Empty>;
+  if (!(total > 0))
+    return (
+      <Empty small title="Nothing ran for any time">
+        The trace holds no strand with a length, so there is nothing to divide.
+      </Empty>
+    );
   const over = Number(report.breakdown?.oversubscribed ?? 0);
   return (
-    <Section title={`Where ${count(report.workers)} × ${ticks(report.elapsed, tps)} = ${areaTicks(total, tps)} went`} end={<>{lost > 0 ? `${areaTicks(lost, tps)} were not work` : "all of it was work"}{over > total * 0.001 && <span title="More strands ran than there are workers">oversubscribed {areaTicks(over, tps)}</span>}</>}>
+    <Section
+      title={`Where ${count(report.workers)} × ${ticks(report.elapsed, tps)} = ${areaTicks(total, tps)} went`}
+      end={
+        <>
+          {lost > 0 ? `${areaTicks(lost, tps)} were not work` : "all of it was work"}
+          {over > total * 0.001 && (
+            <span title="More strands ran than there are workers">
+              oversubscribed {areaTicks(over, tps)}
+            </span>
+          )}
+        </>
+      }
+    >
       <StackedBar parts={parts} total={total} label={label} title="Where the worker time went" />
     </Section>
   );
@@ -93,16 +164,32 @@ function Went({ report, run: r }: { report: Report; run: RunMeta }) {
 export function showFinding(f: FindingWords, index: number): void {
   const id = run.value;
   const { t0, t1, strand, site, code } = f.show;
-  const what: Selection | null = strand !== null ? { kind: "strand", run: id, id: strand, task: 0 } : code !== null ? { kind: "code", run: id, code } : site !== null ? { kind: "site", run: id, site } : null;
+  const what: Selection | null =
+    strand !== null
+      ? { kind: "strand", run: id, id: strand, task: 0 }
+      : code !== null
+        ? { kind: "code", run: id, code }
+        : site !== null
+          ? { kind: "site", run: id, site }
+          : null;
   finding.value = index;
   colorBy.value = "code";
-  const pad = (t1 - t0) * 0.15, end = runMeta()?.elapsed ?? t1;
-  show("timeline", t1 > t0 ? { t0: Math.max(0, t0 - pad), t1: Math.min(end, t1 + pad) } : null, what);
+  const pad = (t1 - t0) * 0.15,
+    end = runMeta()?.elapsed ?? t1;
+  show(
+    "timeline",
+    t1 > t0 ? { t0: Math.max(0, t0 - pad), t1: Math.min(end, t1 + pad) } : null,
+    what,
+  );
   announcement.value = `Finding ${index + 1}: ${plainWords(f.title)}`;
   // A finding names its strand; whose task's it is the strand knows.
   if (strand !== null) {
     source.json<StrandDetail>(requests.strand(id, strand)).then(
-      (d) => { const s = selection.value; if (s?.kind === "strand" && s.run === id && s.id === strand) selection.value = { ...s, task: d.task }; },
+      (d) => {
+        const s = selection.value;
+        if (s?.kind === "strand" && s.run === id && s.id === strand)
+          selection.value = { ...s, task: d.task };
+      },
       () => {},
     );
   }
@@ -114,7 +201,13 @@ function Findings({ of, report, run: r }: { of: Words; report: Report | undefine
     return (
       <Section title="What to change">
         <Empty small title="Nothing stands out">
-          {why === "one_task" ? "The run has one task only: no part of it could run beside another." : why === "no_time" ? "No strand has a length." : r.workers === 1 ? "There was one worker, which always had something to do or nothing was left: record with more workers to see what limits them." : "The workers were busy nearly all of the time. More speed comes from less work or more workers."}
+          {why === "one_task"
+            ? "The run has one task only: no part of it could run beside another."
+            : why === "no_time"
+              ? "No strand has a length."
+              : r.workers === 1
+                ? "There was one worker, which always had something to do or nothing was left: record with more workers to see what limits them."
+                : "The workers were busy nearly all of the time. More speed comes from less work or more workers."}
         </Empty>
       </Section>
     );
@@ -122,19 +215,46 @@ function Findings({ of, report, run: r }: { of: Words; report: Report | undefine
   const lost = report ? report.workers * report.elapsed - (report.breakdown?.work ?? 0) : 0;
   const shown = of.findings.slice(0, 5);
   return (
-    <Section title="What to change" end={lost > 0 ? <>share of the {areaTicks(lost, r.ticks_per_second)} that were not work</> : undefined}>
+    <Section
+      title="What to change"
+      end={
+        lost > 0 ? (
+          <>share of the {areaTicks(lost, r.ticks_per_second)} that were not work</>
+        ) : undefined
+      }
+    >
       {shown.map((f, i) => (
         <div key={i} class="finding">
-          <span class="badge round" aria-hidden="true">{i + 1}</span>
+          <span class="badge round" aria-hidden="true">
+            {i + 1}
+          </span>
           <div>
-            <div class="title"><Sentence of={f.title} /></div>
-            <div class="evidence"><Sentence of={f.evidence} /></div>
+            <div class="title">
+              <Sentence of={f.title} />
+            </div>
+            <div class="evidence">
+              <Sentence of={f.evidence} />
+            </div>
           </div>
           <div class="share">
             <b>{percent(f.share)}</b> of what was lost
-            <div class="meter"><i style={{ width: `${Math.min(100, 100 * f.share)}%`, background: i === 0 ? "var(--heat)" : "var(--fg2)" }} /></div>
+            <div class="meter">
+              <i
+                style={{
+                  width: `${Math.min(100, 100 * f.share)}%`,
+                  background: i === 0 ? "var(--heat)" : "var(--fg2)",
+                }}
+              />
+            </div>
           </div>
-          <button type="button" class={`button ${i === 0 ? "solid" : ""}`} aria-label={`Show finding ${i + 1} in the timeline`} onClick={() => showFinding(f, i)}>Show me <span aria-hidden="true">→</span></button>
+          <button
+            type="button"
+            class={`button ${i === 0 ? "solid" : ""}`}
+            aria-label={`Show finding ${i + 1} in the timeline`}
+            onClick={() => showFinding(f, i)}
+          >
+            Show me <span aria-hidden="true">→</span>
+          </button>
           {i === 0 && f.source && <Snippet file={f.source.file} line={f.source.line} />}
         </div>
       ))}
@@ -149,20 +269,39 @@ function Snippet({ file, line }: { file: string; line: number }) {
   if (!s || s.missing || s.lines.length === 0) return null;
   // The seven lines with most heat not far from the place; without samples, those around it.
   const near = s.lines.filter((l) => Math.abs(l.line - line) <= 20);
-  const heat = (from: number) => near.reduce((n, l) => n + (l.line >= from && l.line < from + 7 ? l.ticks : 0), 0);
+  const heat = (from: number) =>
+    near.reduce((n, l) => n + (l.line >= from && l.line < from + 7 ? l.ticks : 0), 0);
   const hot = near.some((l) => l.ticks > 0);
   const top = Math.max(...near.map((l) => l.ticks), 0);
-  const from = hot ? near.map((l) => l.line).reduce((best, n) => (heat(n) > heat(best) * 1.001 ? n : best), near[0]!.line) : line - 2;
+  const from = hot
+    ? near
+        .map((l) => l.line)
+        .reduce((best, n) => (heat(n) > heat(best) * 1.001 ? n : best), near[0]!.line)
+    : line - 2;
   const lines = s.lines.filter((l) => l.line >= from && l.line < from + 7);
   if (lines.length === 0) return null;
-  return <div class="snippet"><SourceLines lines={lines} top={top} perSecond={runMeta()?.ticks_per_second ?? 1e9} at={hot ? null : line} /></div>;
+  return (
+    <div class="snippet">
+      <SourceLines
+        lines={lines}
+        top={top}
+        perSecond={runMeta()?.ticks_per_second ?? 1e9}
+        at={hot ? null : line}
+      />
+    </div>
+  );
 }
 
 function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
   const tps = r.ticks_per_second;
   const t = (n: number) => {
     const [value, unit] = ticks(n, tps).split("\u00a0");
-    return <b>{value}<small>{unit}</small></b>;
+    return (
+      <b>
+        {value}
+        <small>{unit}</small>
+      </b>
+    );
   };
   const burden = Number(rep.burden ?? 0);
   const time_ = rep.metric === "time";
@@ -171,12 +310,36 @@ function Numbers({ report: rep, run: r }: { report: Report; run: RunMeta }) {
   const between = of ? spanBetween(of, rep, tps) : null;
   return (
     <div class="numbers">
-      <div>{measure(rep.work)}work{!time_ && <span>{rep.metric}</span>}</div>
-      <div>{measure(rep.span)}span{between && <span>{between.span}</span>}</div>
-      <div><b>{plain(rep.parallelism)}</b>parallelism{between && <span>{between.parallelism}</span>}</div>
-      <div><b>{of && !isCounted(of) ? `≈${NB}${short(rep.tasks)}` : count(rep.tasks)}</b>{rep.tasks === 1 ? "task" : "tasks"}{of && <span>{around(rep.tasks, of.tasks_low, of.tasks_high)}</span>}</div>
-      <div><b>{count(rep.steals)}</b>{rep.steals === 1 ? "steal" : "steals"}{r.workers > 1 && rep.steals === 0 && <span>{rep.unread ? "in what was read" : "nothing was taken"}</span>}{r.workers === 1 && <span>one worker</span>}</div>
-      <div title={burden === 0 ? "What a steal costs was not measured for this run" : undefined}><b>{burden > 0 ? plain(rep.burdened_parallelism) : "–"}</b>burdened<span>{burden > 0 ? `${time_ ? time(burden / tps) : count(burden)} a steal` : "steals not measured"}</span></div>
+      <div>
+        {measure(rep.work)}work{!time_ && <span>{rep.metric}</span>}
+      </div>
+      <div>
+        {measure(rep.span)}span{between && <span>{between.span}</span>}
+      </div>
+      <div>
+        <b>{plain(rep.parallelism)}</b>parallelism{between && <span>{between.parallelism}</span>}
+      </div>
+      <div>
+        <b>{of && !isCounted(of) ? `≈${NB}${short(rep.tasks)}` : count(rep.tasks)}</b>
+        {rep.tasks === 1 ? "task" : "tasks"}
+        {of && <span>{around(rep.tasks, of.tasks_low, of.tasks_high)}</span>}
+      </div>
+      <div>
+        <b>{count(rep.steals)}</b>
+        {rep.steals === 1 ? "steal" : "steals"}
+        {r.workers > 1 && rep.steals === 0 && (
+          <span>{rep.unread ? "in what was read" : "nothing was taken"}</span>
+        )}
+        {r.workers === 1 && <span>one worker</span>}
+      </div>
+      <div title={burden === 0 ? "What a steal costs was not measured for this run" : undefined}>
+        <b>{burden > 0 ? plain(rep.burdened_parallelism) : "–"}</b>burdened
+        <span>
+          {burden > 0
+            ? `${time_ ? time(burden / tps) : count(burden)} a steal`
+            : "steals not measured"}
+        </span>
+      </div>
     </div>
   );
 }
@@ -185,17 +348,43 @@ function Small({ bounds, run: r }: { bounds: Asked<Bounds>; run: RunMeta }) {
   const [ref, width] = useWidth<HTMLDivElement>(312);
   const t = tokens(dark.value);
   return (
-    <Section title="Speedup bounds" end={<button type="button" class="link" onClick={() => (tab.value = "scalability")}>more →</button>}>
+    <Section
+      title="Speedup bounds"
+      end={
+        <button type="button" class="link" onClick={() => (tab.value = "scalability")}>
+          more →
+        </button>
+      }
+    >
       <div ref={ref}>
         <Answered asked={bounds} what="the bounds" height={210} small>
           {(b) => {
             const own = b.runs.find((x) => x.run === r.id);
-            if (!own || !own.points.length) return <Empty small title="No bounds">{own?.note ?? "The run has no work."}</Empty>;
+            if (!own || !own.points.length)
+              return (
+                <Empty small title="No bounds">
+                  {own?.note ?? "The run has no work."}
+                </Empty>
+              );
             return (
               <BoundsChart
-                compact width={width} height={214} most={64}
-                runs={[{ id: r.id, points: own.points, parallelism: own.span > 0 ? own.work / own.span : 1, burdened: own.burdened_span > own.span ? own.work / own.burdened_span : null, colour: t.work, label: r.name }]}
-                measured={b.measured.filter((m) => m.run === r.id || sameProgram(m.run, r)).map((m) => ({ ...m, colour: colours.value.fg, strong: m.run === r.id }))}
+                compact
+                width={width}
+                height={214}
+                most={64}
+                runs={[
+                  {
+                    id: r.id,
+                    points: own.points,
+                    parallelism: own.span > 0 ? own.work / own.span : 1,
+                    burdened: own.burdened_span > own.span ? own.work / own.burdened_span : null,
+                    colour: t.work,
+                    label: r.name,
+                  },
+                ]}
+                measured={b.measured
+                  .filter((m) => m.run === r.id || sameProgram(m.run, r))
+                  .map((m) => ({ ...m, colour: colours.value.fg, strong: m.run === r.id }))}
               />
             );
           }}
@@ -212,12 +401,24 @@ function sameProgram(id: string, r: RunMeta): boolean {
 }
 
 function Checked({ of }: { of: Words }) {
-  const mark = { good: ["✓", "better", "fine"], bad: ["!", "worse", "look at it"], absent: ["–", "faint", "not available"] } as const;
+  const mark = {
+    good: ["✓", "better", "fine"],
+    bad: ["!", "worse", "look at it"],
+    absent: ["–", "faint", "not available"],
+  } as const;
   return (
     <Section title="Also checked">
       {of.checked.map((c) => {
         const [sign, cls, words] = mark[c.state];
-        return <div key={c.what} class="checked"><span class={cls} title={words} aria-label={words}>{sign}</span><span class="dim">{c.what}</span><span class="value">{units(c.value)}</span></div>;
+        return (
+          <div key={c.what} class="checked">
+            <span class={cls} title={words} aria-label={words}>
+              {sign}
+            </span>
+            <span class="dim">{c.what}</span>
+            <span class="value">{units(c.value)}</span>
+          </div>
+        );
       })}
     </Section>
   );
@@ -227,11 +428,23 @@ function Critical({ report: rep, run: r }: { report: Report; run: RunMeta }) {
   const rows = (rep.sites as any[]).slice(0, 5);
   if (rows.length === 0) return null;
   return (
-    <Section title="Spawn sites on the critical path" end={<button type="button" class="link" onClick={() => (tab.value = "sites")}>all sites →</button>}>
+    <Section
+      title="Spawn sites on the critical path"
+      end={
+        <button type="button" class="link" onClick={() => (tab.value = "sites")}>
+          all sites →
+        </button>
+      }
+    >
       {rows.map((s, i) => (
         <div key={i} class="onpath">
-          <span class="name"><span class="fn">{s.function ?? (s.site === "root" ? "root" : "")}</span> {s.site !== "root" && <Place label={fileName(s.site)} file={s.file} line={s.line} />}</span>
-          <span class="meter"><i style={{ width: `${Math.min(100, s.critical_percent)}%` }} /></span>
+          <span class="name">
+            <span class="fn">{s.function ?? (s.site === "root" ? "root" : "")}</span>{" "}
+            {s.site !== "root" && <Place label={fileName(s.site)} file={s.file} line={s.line} />}
+          </span>
+          <span class="meter">
+            <i style={{ width: `${Math.min(100, s.critical_percent)}%` }} />
+          </span>
           <span class="value">{percent(s.critical_percent / 100, 1)}</span>
         </div>
       ))}
@@ -243,7 +456,17 @@ function Critical({ report: rep, run: r }: { report: Report; run: RunMeta }) {
 /** What the report says beside its numbers, but for what stands above every view. */
 function Notes({ report: rep, run: r }: { report: Report; run: RunMeta }) {
   const all = (rep.warnings as string[] | undefined) ?? [];
-  const notes = all.filter((w) => !r.warnings.includes(w) && !(rep.estimated && w.includes("unrecorded")));
+  const notes = all.filter(
+    (w) => !r.warnings.includes(w) && !(rep.estimated && w.includes("unrecorded")),
+  );
   if (notes.length === 0) return null;
-  return <Section title="Notes">{notes.map((w) => <p key={w} class="dim">{backticks(units(w))}</p>)}</Section>;
+  return (
+    <Section title="Notes">
+      {notes.map((w) => (
+        <p key={w} class="dim">
+          {backticks(units(w))}
+        </p>
+      ))}
+    </Section>
+  );
 }

@@ -3,7 +3,11 @@ import { planesOf } from "../data/mock";
 import { boxes } from "../ui/StackedBar";
 import { columns, stretches } from "./Strip";
 
-const tile = (running: (i: number) => number) => planesOf({ running: Float32Array.from({ length: 1024 }, (_, i) => running(i)), delay: new Float32Array(1024) });
+const tile = (running: (i: number) => number) =>
+  planesOf({
+    running: Float32Array.from({ length: 1024 }, (_, i) => running(i)),
+    delay: new Float32Array(1024),
+  });
 
 test("columns cover the run and no more; the last, which is cut, has its own mean", () => {
   const c = columns([tile(() => 4), tile(() => 2)], 3, 8 * 1500 + 4);
@@ -18,10 +22,17 @@ test("a plane that is not there is nothing, not a failure", () => {
 });
 test("stretches are the longest with one number of workers", () => {
   const c = columns([tile((i) => (i < 100 ? 8 : i < 700 ? 1 : 4))], 0, 1024);
-  expect(stretches(c, 2)).toEqual([{ from: 100, to: 700, running: 1 }, { from: 700, to: 1024, running: 4 }]);
+  expect(stretches(c, 2)).toEqual([
+    { from: 100, to: 700, running: 1 },
+    { from: 700, to: 1024, running: 4 },
+  ]);
 });
 test("slivers keep a width that can be seen, and the bar its own", () => {
-  const parts = [{ kind: "work" as const, label: "work", ticks: 1e6 }, { kind: "delay" as const, label: "delay", ticks: 1 }, { kind: "descheduled" as const, label: "descheduled", ticks: 1 }];
+  const parts = [
+    { kind: "work" as const, label: "work", ticks: 1e6 },
+    { kind: "delay" as const, label: "delay", ticks: 1 },
+    { kind: "descheduled" as const, label: "descheduled", ticks: 1 },
+  ];
   const list = boxes(parts, 1e6 + 2, 900, (p) => p.label);
   expect(list.map((b) => b.width >= 2)).toEqual([true, true, true]);
   expect(list.reduce((n, b) => n + b.width, 0)).toBeCloseTo(900);

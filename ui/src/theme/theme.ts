@@ -1,4 +1,7 @@
-/** Which theme is shown: the user's choice, else the system's. Puts the tokens of colors.ts into the page as CSS variables. */
+/**
+ * Which theme is shown: the user's choice, else the system's. Puts the tokens of colors.ts into the
+ * page as CSS variables.
+ */
 
 import { computed, effect, signal } from "@preact/signals";
 import { tokens } from "../colors";
@@ -8,7 +11,9 @@ const query = typeof matchMedia === "undefined" ? null : matchMedia("(prefers-co
 const system = signal(query?.matches ?? false);
 
 /** True where the page is dark now. */
-export const dark = computed(() => (theme.value === "system" ? system.value : theme.value === "dark"));
+export const dark = computed(() =>
+  theme.value === "system" ? system.value : theme.value === "dark",
+);
 
 /** The tokens of the theme shown. */
 export const colours = computed(() => tokens(dark.value));
@@ -26,6 +31,7 @@ export function startTheme(): void {
     const root = document.documentElement;
     root.dataset.theme = dark.value ? "dark" : "light";
     root.style.colorScheme = dark.value ? "dark" : "light";
-    for (const [name, value] of Object.entries(colours.value)) root.style.setProperty("--" + name.replace(/[A-Z]/g, (c) => "-" + c.toLowerCase()), value);
+    for (const [name, value] of Object.entries(colours.value))
+      root.style.setProperty("--" + name.replace(/[A-Z]/g, (c) => "-" + c.toLowerCase()), value);
   });
 }

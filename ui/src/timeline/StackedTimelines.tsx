@@ -27,16 +27,32 @@ export function StackedTimelines({ a, b, by }: { a: RunId; b: RunId; by: By }) {
     return pair(host.current, canvas.current, [one, two], by);
   }, [one, two, by]);
   if (!one || !two) return null;
-  const says = [one, two].map((m) => `${m.id.toUpperCase()}: ${m.name}, ${count(m.threads.length)} rows, ${ticks(m.elapsed, m.ticks_per_second)}`).join("; ");
+  const says = [one, two]
+    .map(
+      (m) =>
+        `${m.id.toUpperCase()}: ${m.name}, ${count(m.threads.length)} rows, ${ticks(m.elapsed, m.ticks_per_second)}`,
+    )
+    .join("; ");
   return (
     <div class="tl-stack" ref={host} style={{ height: `${heightFor(one, two)}px` }}>
-      <canvas ref={canvas} tabIndex={0} role="application" aria-roledescription="two timelines" aria-label={`Timelines one above the other. ${says}. W and S zoom, A and D move.`} />
+      <canvas
+        ref={canvas}
+        tabIndex={0}
+        role="application"
+        aria-roledescription="two timelines"
+        aria-label={`Timelines one above the other. ${says}. W and S zoom, A and D move.`}
+      />
     </div>
   );
 }
 
 /** Draws and listens until the function returned is called. */
-function pair(host: HTMLElement, canvas: HTMLCanvasElement, metas: [NonNullable<ReturnType<typeof runMeta>>, NonNullable<ReturnType<typeof runMeta>>], by: By): () => void {
+function pair(
+  host: HTMLElement,
+  canvas: HTMLCanvasElement,
+  metas: [NonNullable<ReturnType<typeof runMeta>>, NonNullable<ReturnType<typeof runMeta>>],
+  by: By,
+): () => void {
   const context = canvas.getContext("2d", { alpha: false });
   const rasteriser = new Rasteriser();
   let requested = 0;
@@ -49,13 +65,18 @@ function pair(host: HTMLElement, canvas: HTMLCanvasElement, metas: [NonNullable<
   let fresh = true;
   let pointer: number | null = null;
   // Twenty nanoseconds, in seconds or as a part of the run.
-  const least = () => (by === "time" ? 20e-9 : 20e-9 / Math.max(1e-9, ...metas.map((m) => m.elapsed / m.ticks_per_second)));
+  const least = () =>
+    by === "time"
+      ? 20e-9
+      : 20e-9 / Math.max(1e-9, ...metas.map((m) => m.elapsed / m.ticks_per_second));
 
   function draw(): void {
     requested = 0;
     if (!context || size.width < 80) return;
     const plot = (size.width - MARGIN - 10) * size.dpr;
-    halves.forEach((half) => half.tiles.want(clampTicks(half, ticksOf(half.meta, by, w)), plot, ["rows", "profile"]));
+    halves.forEach((half) =>
+      half.tiles.want(clampTicks(half, ticksOf(half.meta, by, w)), plot, ["rows", "profile"]),
+    );
     context.setTransform(size.dpr, 0, 0, size.dpr, 0, 0);
     const pen = new CanvasPen(context, dark.peek());
     stacked(pen, halves, by, w, size.width, size.height, colours.peek());
@@ -66,7 +87,13 @@ function pair(host: HTMLElement, canvas: HTMLCanvasElement, metas: [NonNullable<
 
   const stop = effect(() => {
     const [x, y] = looks(metas[0], metas[1], colours.value, dark.value);
-    halves = metas.map((meta, i) => ({ meta, tiles: tiles[i]!, look: i ? y : x, name: meta.id.toUpperCase(), colour: () => runColour(meta.id, dark.peek()) }));
+    halves = metas.map((meta, i) => ({
+      meta,
+      tiles: tiles[i]!,
+      look: i ? y : x,
+      name: meta.id.toUpperCase(),
+      colour: () => runColour(meta.id, dark.peek()),
+    }));
     whole = extent(halves, by);
     if (fresh) w = { t0: 0, t1: whole };
     fresh = false;
@@ -77,12 +104,20 @@ function pair(host: HTMLElement, canvas: HTMLCanvasElement, metas: [NonNullable<
     w = clampUnit(to, whole, least());
     later();
   };
-  const at = (px: number | null) => (px === null ? (w.t0 + w.t1) / 2 : w.t0 + ((px - MARGIN) / (size.width - MARGIN - 10)) * (w.t1 - w.t0));
-  const zoomBy = (factor: number, px: number | null = pointer) => show(scaled(w, factor, at(px), whole, least()));
+  const at = (px: number | null) =>
+    px === null
+      ? (w.t0 + w.t1) / 2
+      : w.t0 + ((px - MARGIN) / (size.width - MARGIN - 10)) * (w.t1 - w.t0);
+  const zoomBy = (factor: number, px: number | null = pointer) =>
+    show(scaled(w, factor, at(px), whole, least()));
   const panBy = (share: number) => show(shifted(w, share * (w.t1 - w.t0), whole, least()));
 
   const end = new AbortController();
-  const on = <K extends keyof HTMLElementEventMap>(name: K, f: (e: HTMLElementEventMap[K]) => void, passive = true) => canvas.addEventListener(name, f, { signal: end.signal, passive });
+  const on = <K extends keyof HTMLElementEventMap>(
+    name: K,
+    f: (e: HTMLElementEventMap[K]) => void,
+    passive = true,
+  ) => canvas.addEventListener(name, f, { signal: end.signal, passive });
   let drag: { x: number; w: Span } | null = null;
   on("pointerdown", (e) => {
     canvas.setPointerCapture(e.pointerId);
@@ -90,20 +125,40 @@ function pair(host: HTMLElement, canvas: HTMLCanvasElement, metas: [NonNullable<
   });
   on("pointermove", (e) => {
     pointer = e.offsetX;
-    if (drag) show(shifted(drag.w, ((drag.x - e.offsetX) / (size.width - MARGIN - 10)) * (drag.w.t1 - drag.w.t0), whole, least()));
+    if (drag)
+      show(
+        shifted(
+          drag.w,
+          ((drag.x - e.offsetX) / (size.width - MARGIN - 10)) * (drag.w.t1 - drag.w.t0),
+          whole,
+          least(),
+        ),
+      );
   });
   on("pointerup", () => (drag = null));
   on("pointercancel", () => (drag = null));
   on("pointerleave", () => (pointer = null));
   on("dblclick", (e) => zoomBy(0.25, e.offsetX));
-  on("wheel", (e) => {
-    if (!(e.ctrlKey || e.metaKey) && !e.deltaX) return;
-    e.preventDefault();
-    if (e.ctrlKey || e.metaKey) zoomBy(Math.exp(Math.max(-240, Math.min(240, e.deltaY)) * 0.0025), e.offsetX);
-    else panBy(e.deltaX / (size.width - MARGIN));
-  }, false);
+  on(
+    "wheel",
+    (e) => {
+      if (!(e.ctrlKey || e.metaKey) && !e.deltaX) return;
+      e.preventDefault();
+      if (e.ctrlKey || e.metaKey)
+        zoomBy(Math.exp(Math.max(-240, Math.min(240, e.deltaY)) * 0.0025), e.offsetX);
+      else panBy(e.deltaX / (size.width - MARGIN));
+    },
+    false,
+  );
 
-  const command = (id: string, title: string, keys: string[], run: () => void) => ({ id: `compare.${id}`, title, keys, tabs: ["compare" as const], group: "Compare", run });
+  const command = (id: string, title: string, keys: string[], run: () => void) => ({
+    id: `compare.${id}`,
+    title,
+    keys,
+    tabs: ["compare" as const],
+    group: "Compare",
+    run,
+  });
   const ends = [
     stop,
     observe(host, (width, height, dpr) => {
@@ -135,10 +190,14 @@ function clampTicks(half: Half, w: Span): Span {
   return { t0, t1: Math.max(t0 + 1, w.t1) };
 }
 
-// scale.ts counts in ticks and keeps runs at least one long; here a whole run may be a fraction of a second.
+// scale.ts counts in ticks and keeps runs at least one long; here a whole run may be a fraction of
+// a second.
 const FINE = 1e15;
 const fine = (w: Span): Span => ({ t0: w.t0 * FINE, t1: w.t1 * FINE });
 const coarse = (w: Span): Span => ({ t0: w.t0 / FINE, t1: w.t1 / FINE });
-const clampUnit = (w: Span, whole: number, least: number): Span => coarse(clamp(fine(w), whole * FINE, least * FINE));
-const scaled = (w: Span, factor: number, at: number, whole: number, least: number): Span => coarse(zoom(fine(w), factor, at * FINE, whole * FINE, least * FINE));
-const shifted = (w: Span, by: number, whole: number, least: number): Span => coarse(pan(fine(w), by * FINE, whole * FINE, least * FINE));
+const clampUnit = (w: Span, whole: number, least: number): Span =>
+  coarse(clamp(fine(w), whole * FINE, least * FINE));
+const scaled = (w: Span, factor: number, at: number, whole: number, least: number): Span =>
+  coarse(zoom(fine(w), factor, at * FINE, whole * FINE, least * FINE));
+const shifted = (w: Span, by: number, whole: number, least: number): Span =>
+  coarse(pan(fine(w), by * FINE, whole * FINE, least * FINE));

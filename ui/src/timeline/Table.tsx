@@ -1,4 +1,7 @@
-/** The strands in view as a table: the same facts as the picture, for those who can't see it or want to copy it. */
+/**
+ * The strands in view as a table: the same facts as the picture, for those who can't see it or want
+ * to copy it.
+ */
 
 import { count } from "../format";
 import { selection } from "../store";
@@ -24,18 +27,42 @@ export function StrandTable({ view, drawn }: { view: TimelineView; drawn: number
         <thead>
           <tr>
             {LANE_HEADER.map((h) => (
-              <th key={h} scope="col">{h}</th>
+              <th key={h} scope="col">
+                {h}
+              </th>
             ))}
           </tr>
         </thead>
         <tbody>
           {all.slice(0, MOST).map((r) => {
-            const on = chosen?.kind === "strand" && chosen.id === r.id && chosen.inner === r.inner && chosen.run === view.meta.id;
-            const go = () => (r.inner === undefined ? void chooseStrand(view, r.id) : choose({ kind: "strand", run: view.meta.id, id: r.id, task: r.task, inner: r.inner }));
+            const on =
+              chosen?.kind === "strand" &&
+              chosen.id === r.id &&
+              chosen.inner === r.inner &&
+              chosen.run === view.meta.id;
+            const go = () =>
+              r.inner === undefined
+                ? void chooseStrand(view, r.id)
+                : choose({
+                    kind: "strand",
+                    run: view.meta.id,
+                    id: r.id,
+                    task: r.task,
+                    inner: r.inner,
+                  });
             return (
-              <tr key={`${r.id} ${r.inner ?? ""}`} class={on ? "on" : ""} aria-selected={on} tabIndex={0} onClick={go} onKeyDown={(e) => e.key === "Enter" && go()}>
+              <tr
+                key={`${r.id} ${r.inner ?? ""}`}
+                class={on ? "on" : ""}
+                aria-selected={on}
+                tabIndex={0}
+                onClick={go}
+                onKeyDown={(e) => e.key === "Enter" && go()}
+              >
                 {r.cells.map((cell, i) => (
-                  <td key={i} class={typeof cell === "number" ? "n" : ""}>{typeof cell === "number" && i < 2 ? count(cell) : cell}</td>
+                  <td key={i} class={typeof cell === "number" ? "n" : ""}>
+                    {typeof cell === "number" && i < 2 ? count(cell) : cell}
+                  </td>
                 ))}
               </tr>
             );

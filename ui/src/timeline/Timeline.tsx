@@ -38,9 +38,15 @@ function Loaded({ meta }: { meta: RunMeta }) {
 
   useEffect(() => {
     if (!host.current || !canvas.current) return;
-    const made = new TimelineView(canvas.current, meta, source, () => {
-      if (tabled.current) setDrawn((n) => n + 1);
-    }, shown.current);
+    const made = new TimelineView(
+      canvas.current,
+      meta,
+      source,
+      () => {
+        if (tabled.current) setDrawn((n) => n + 1);
+      },
+      shown.current,
+    );
     shown.current = true;
     view.current = made;
     // For tests: what is shown, and where on the canvas things are.
@@ -48,8 +54,16 @@ function Loaded({ meta }: { meta: RunMeta }) {
     const ends = [
       observe(host.current, (w, h, dpr) => made.resize(w, h, dpr)),
       gestures(made, (hit, x, y) => (pointed.value = hit ? { hit, x, y } : null)),
-      registerExport({ tab: "timeline", csv: () => csvText(made), svg: () => svgText(made), png: () => png(made) }),
-      registerKeys(() => view.current, () => setTable((on) => !on)),
+      registerExport({
+        tab: "timeline",
+        csv: () => csvText(made),
+        svg: () => svgText(made),
+        png: () => png(made),
+      }),
+      registerKeys(
+        () => view.current,
+        () => setTable((on) => !on),
+      ),
     ];
     return () => {
       for (const end of ends) end();
@@ -84,21 +98,42 @@ function Notice({ meta }: { meta: RunMeta }) {
   const says: string[] = [];
   if (meta.overview !== null) {
     // Nothing is known yet of what these sentences tell.
-  } else if (meta.strands === 0) says.push("This run has no strand: nothing parallel was recorded, so there is nothing to draw.");
-  else if (meta.workers === 1) says.push("One worker: there is nobody to steal from, and no delay or missing work that others could fill.");
-  else if (meta.steals + meta.leaps === 0) says.push("Nothing was stolen: tasks ran where they were created, or where the program itself put them.");
-  if (meta.more_threads > 0) says.push(`${count(meta.more_threads)} further threads have no row here; they are in all numbers.`);
-  if (meta.folded_strands > 0) says.push(`${count(meta.folded_strands)} boxes are folded subtrees (two lines at their bottom): one ${meta.has.inside ? "box for many strands; zoom in on one to see what the trace has of them" : "record for many strands"}.`);
+  } else if (meta.strands === 0)
+    says.push(
+      "This run has no strand: nothing parallel was recorded, so there is nothing to draw.",
+    );
+  else if (meta.workers === 1)
+    says.push(
+      "One worker: there is nobody to steal from, and no delay or missing work that others could fill.",
+    );
+  else if (meta.steals + meta.leaps === 0)
+    says.push(
+      "Nothing was stolen: tasks ran where they were created, or where the program itself put them.",
+    );
+  if (meta.more_threads > 0)
+    says.push(
+      `${count(meta.more_threads)} further threads have no row here; they are in all numbers.`,
+    );
+  if (meta.folded_strands > 0)
+    says.push(
+      `${count(meta.folded_strands)} boxes are folded subtrees (two lines at their bottom): one ${meta.has.inside ? "box for many strands; zoom in on one to see what the trace has of them" : "record for many strands"}.`,
+    );
   const chosen = selection.value;
   const dims = chosen?.run === meta.id && (chosen.kind === "code" || chosen.kind === "site");
-  const label = !dims ? null : chosen.kind === "code" ? meta.codes[chosen.code]?.label : meta.sites[chosen.site]?.label;
+  const label = !dims
+    ? null
+    : chosen.kind === "code"
+      ? meta.codes[chosen.code]?.label
+      : meta.sites[chosen.site]?.label;
   if (!says.length && !label) return null;
   return (
     <p class="tl-notice" role="note">
       {label && (
         <span class="tl-chosen">
           only <b>{label}</b> is bright
-          <button type="button" onClick={() => (selection.value = null)}>show all</button>
+          <button type="button" onClick={() => (selection.value = null)}>
+            show all
+          </button>
         </span>
       )}
       {says.join(" ")}

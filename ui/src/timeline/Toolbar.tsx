@@ -21,17 +21,42 @@ const MODES: [ColorBy, string][] = [
 ];
 
 /** In the order of the drawing, not of the store. */
-const ORDER: Layer[] = ["spawns", "steals", "leaps", "ready", "critical", "delay", "nowork", "cpu", "queue", "regions"];
+const ORDER: Layer[] = [
+  "spawns",
+  "steals",
+  "leaps",
+  "ready",
+  "critical",
+  "delay",
+  "nowork",
+  "cpu",
+  "queue",
+  "regions",
+];
 
-export function Toolbar({ meta, table, setTable }: { meta: RunMeta; table: boolean; setTable: (on: boolean) => void }) {
+export function Toolbar({
+  meta,
+  table,
+  setTable,
+}: {
+  meta: RunMeta;
+  table: boolean;
+  setTable: (on: boolean) => void;
+}) {
   const t = colours.value;
   return (
     <div class="tl-bar" role="toolbar" aria-label="Timeline: colours and layers">
       <label class="tl-by">
         Colour:
-        <select value={colorBy.value} onChange={(e) => (colorBy.value = e.currentTarget.value as ColorBy)} aria-label="Colour boxes by">
+        <select
+          value={colorBy.value}
+          onChange={(e) => (colorBy.value = e.currentTarget.value as ColorBy)}
+          aria-label="Colour boxes by"
+        >
           {MODES.map(([mode, name]) => (
-            <option key={mode} value={mode}>{name}</option>
+            <option key={mode} value={mode}>
+              {name}
+            </option>
           ))}
         </select>
       </label>
@@ -58,7 +83,13 @@ export function Toolbar({ meta, table, setTable }: { meta: RunMeta; table: boole
           </button>
         );
       })}
-      <button type="button" class={table ? "tl-toggle on" : "tl-toggle"} aria-pressed={table} title="The strands in view as a table" onClick={() => setTable(!table)}>
+      <button
+        type="button"
+        class={table ? "tl-toggle on" : "tl-toggle"}
+        aria-pressed={table}
+        title="The strands in view as a table"
+        onClick={() => setTable(!table)}
+      >
         Table
       </button>
       <span class="tl-fill" />
@@ -119,10 +150,14 @@ function Key({ meta }: { meta: RunMeta }) {
   let entries: { label: string; fill: string }[] = [];
   let more = 0;
   if (mode === "code") {
-    entries = meta.codes.slice(0, MOST_KEYS).map((c, code) => ({ label: c.label, fill: palette.of({ ...facts, code }).fill }));
+    entries = meta.codes
+      .slice(0, MOST_KEYS)
+      .map((c, code) => ({ label: c.label, fill: palette.of({ ...facts, code }).fill }));
     more = meta.codes.length - entries.length;
   } else if (mode === "site") {
-    entries = meta.sites.slice(0, MOST_KEYS).map((s, site) => ({ label: fileName(s.label), fill: palette.of({ ...facts, site }).fill }));
+    entries = meta.sites
+      .slice(0, MOST_KEYS)
+      .map((s, site) => ({ label: fileName(s.label), fill: palette.of({ ...facts, site }).fill }));
     more = meta.sites.length - entries.length;
   } else if (mode === "critical") {
     entries = [
@@ -136,7 +171,12 @@ function Key({ meta }: { meta: RunMeta }) {
     return (
       <span class="tl-key">
         level 0
-        <i class="tl-ramp" style={{ background: `linear-gradient(90deg, ${[0, 0.25, 0.5, 0.75, 1].map((x) => sequential(x, d)).join(",")})` }} />
+        <i
+          class="tl-ramp"
+          style={{
+            background: `linear-gradient(90deg, ${[0, 0.25, 0.5, 0.75, 1].map((x) => sequential(x, d)).join(",")})`,
+          }}
+        />
         deep
       </span>
     );

@@ -1,4 +1,6 @@
-/** What is under the pointer, in words. Nothing is said here alone: a click says it in the drawer. */
+/**
+ * What is under the pointer, in words. Nothing is said here alone: a click says it in the drawer.
+ */
 
 import type { Signal } from "@preact/signals";
 import { count, many, percent, three, ticks as timeOf } from "../format";
@@ -17,7 +19,13 @@ export interface Pointed {
 
 type Line = [string, string];
 
-export function Tooltip({ view: of, pointed: at }: { view: { current: TimelineView | null }; pointed: Signal<Pointed | null> }) {
+export function Tooltip({
+  view: of,
+  pointed: at,
+}: {
+  view: { current: TimelineView | null };
+  pointed: Signal<Pointed | null>;
+}) {
   const pointed = at.value;
   const view = of.current;
   const said = view && pointed && words(view, pointed.hit);
@@ -26,7 +34,15 @@ export function Tooltip({ view: of, pointed: at }: { view: { current: TimelineVi
   const left = pointed.x > width - 320;
   const high = pointed.y > view.canvas.clientHeight - 170;
   return (
-    <div class="tl-tip" aria-hidden="true" style={{ [left ? "right" : "left"]: `${left ? width - pointed.x + 14 : pointed.x + 14}px`, [high ? "bottom" : "top"]: `${high ? view.canvas.clientHeight - pointed.y + 10 : pointed.y + 14}px` }}>
+    <div
+      class="tl-tip"
+      aria-hidden="true"
+      style={{
+        [left ? "right" : "left"]: `${left ? width - pointed.x + 14 : pointed.x + 14}px`,
+        [high ? "bottom" : "top"]:
+          `${high ? view.canvas.clientHeight - pointed.y + 10 : pointed.y + 14}px`,
+      }}
+    >
       <b>{said.title}</b>
       {said.lines.map(([name, value]) => (
         <div key={name}>
@@ -50,33 +66,71 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
       const i = hit.index;
       const flags = b.flags[i]!;
       const lines: Line[] = [
-        ["took", `${time(b.end[i]! - b.start[i]!)}, from ${exact(b.start[i]!, view.window, meta.ticks_per_second)}`],
+        [
+          "took",
+          `${time(b.end[i]! - b.start[i]!)}, from ${exact(b.start[i]!, view.window, meta.ticks_per_second)}`,
+        ],
         ["on", row(b.row[i]!)],
         ["spawned at", site(b.site[i]!)],
-        hit.inside ? ["level", `${b.level[i]}`] : ["task", `${count(b.task[i]!)}, level ${b.level[i]}`],
+        hit.inside
+          ? ["level", `${b.level[i]}`]
+          : ["task", `${count(b.task[i]!)}, level ${b.level[i]}`],
       ];
       if (hit.inside) lines.push(["inside", `a folded strand of task ${count(b.task[i]!)}`]);
-      if (!Number.isNaN(b.ready[i]!) && b.start[i]! > b.ready[i]!) lines.push(["ready", `${time(b.start[i]! - b.ready[i]!)} before it started${flags & FLAG.buried ? ": its thread was inside an unrelated task" : ""}`]);
+      if (!Number.isNaN(b.ready[i]!) && b.start[i]! > b.ready[i]!)
+        lines.push([
+          "ready",
+          `${time(b.start[i]! - b.ready[i]!)} before it started${flags & FLAG.buried ? ": its thread was inside an unrelated task" : ""}`,
+        ]);
       if (flags & FLAG.stolen) lines.push(["stolen", "yes"]);
-      const on = [flags & FLAG.critical ? "critical path" : "", flags & FLAG.ready ? "ready path" : ""].filter(Boolean).join(", ");
+      const on = [
+        flags & FLAG.critical ? "critical path" : "",
+        flags & FLAG.ready ? "ready path" : "",
+      ]
+        .filter(Boolean)
+        .join(", ");
       if (on) lines.push(["on the", on]);
-      if (flags & FLAG.folded) lines.push(["folded", flags & FLAG.sums ? "a whole subtree as one; the trace has no more than sums of it" : "a whole subtree as one: zoom in to see what is inside"]);
+      if (flags & FLAG.folded)
+        lines.push([
+          "folded",
+          flags & FLAG.sums
+            ? "a whole subtree as one; the trace has no more than sums of it"
+            : "a whole subtree as one: zoom in to see what is inside",
+        ]);
       return { title: code(b.code[i]!), lines };
     }
     case "column":
       return {
-        title: hit.strands > 1 ? `${many(hit.strands, "strand")}${hit.strands >= 65535 ? " or more" : ""} in this column` : code(hit.code),
-        lines: [["longest", code(hit.code)], ["spawned at", site(hit.site)], ["on", row(hit.row)], ["at", time(hit.t)]],
+        title:
+          hit.strands > 1
+            ? `${many(hit.strands, "strand")}${hit.strands >= 65535 ? " or more" : ""} in this column`
+            : code(hit.code),
+        lines: [
+          ["longest", code(hit.code)],
+          ["spawned at", site(hit.site)],
+          ["on", row(hit.row)],
+          ["at", time(hit.t)],
+        ],
       };
     case "free": {
       if (!hit.what) return null;
-      const kind = { delay: "Delay", sched: "No work, scheduler", app: "No work, program" }[hit.what];
+      const kind = { delay: "Delay", sched: "No work, scheduler", app: "No work, program" }[
+        hit.what
+      ];
       const why = {
-        delay: "work was ready while this worker was free; which free row has it is a choice, the lowest ones",
+        delay:
+          "work was ready while this worker was free; which free row has it is a choice, the lowest ones",
         sched: "nothing ready, because the next strand of the ready path had not been started",
         app: "nothing ready: the program had no more parallelism here",
       }[hit.what];
-      return { title: kind, lines: [["", why], ["on", row(hit.row)], ["at", time(hit.t)]] };
+      return {
+        title: kind,
+        lines: [
+          ["", why],
+          ["on", row(hit.row)],
+          ["at", time(hit.t)],
+        ],
+      };
     }
     case "strip": {
       const c = view.drawn?.columns;
@@ -84,8 +138,16 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
       const v = c && s && view.pointer ? at(c, s.scale, view.pointer.x) : null;
       if (!v) return null;
       const lines: Line[] = [["running", three(v.running!)]];
-      for (const [name, value] of Object.entries(v)) if (name.startsWith("ready_") && value > 0.005) lines.push([`ready (${name.slice(6).replace(/_/g, " ")})`, three(value)]);
-      for (const [name, key] of [["delay", "delay"], ["no work, scheduler", "no_work_sched"], ["no work, program", "no_work_app"], ["descheduled", "descheduled"], ["blocked", "blocked"]] as const) {
+      for (const [name, value] of Object.entries(v))
+        if (name.startsWith("ready_") && value > 0.005)
+          lines.push([`ready (${name.slice(6).replace(/_/g, " ")})`, three(value)]);
+      for (const [name, key] of [
+        ["delay", "delay"],
+        ["no work, scheduler", "no_work_sched"],
+        ["no work, program", "no_work_app"],
+        ["descheduled", "descheduled"],
+        ["blocked", "blocked"],
+      ] as const) {
         if (v[key]! > 0.005) lines.push([name, `${three(v[key]!)} of ${meta.workers}`]);
       }
       return { title: time(hit.t), lines };
@@ -94,14 +156,22 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
       const a = hit.arc;
       return {
         title: a.leap ? "Leapfrog steal" : "Steal",
-        lines: [["thief", row(a.to)], ["victim", row(a.from)], ["at", time(a.toT)], ["ready for", time(Math.max(0, a.toT - a.fromT))]],
+        lines: [
+          ["thief", row(a.to)],
+          ["victim", row(a.from)],
+          ["at", time(a.toT)],
+          ["ready for", time(Math.max(0, a.toT - a.fromT))],
+        ],
       };
     }
     case "dot": {
       const id = creator(view, hit) ?? hit.dot.strand;
       const s = id === null ? null : view.facts.strand(id);
       const to = s && s.end >= hit.dot.t - (view.window.t1 - view.window.t0) / 200 ? s.to : null;
-      const lines: Line[] = [["on", row(hit.dot.row)], ["at", time(hit.dot.t)]];
+      const lines: Line[] = [
+        ["on", row(hit.dot.row)],
+        ["at", time(hit.dot.t)],
+      ];
       const name = to?.at ?? to?.function;
       if (name) lines.unshift(["site", name]);
       else if (s !== undefined) lines.unshift(["site", "zoom in to tell"]);
@@ -110,18 +180,42 @@ function words(view: TimelineView, hit: Hit): { title: string; lines: Line[] } |
     }
     case "label": {
       const thread = meta.threads[hit.row];
-      return thread ? { title: thread.label, lines: [["busy", thread.busy === null ? "not known yet" : percent(thread.busy)], ["thread", `${thread.thread}${thread.worker ? "" : ", outside of the pool"}`]] } : null;
+      return thread
+        ? {
+            title: thread.label,
+            lines: [
+              ["busy", thread.busy === null ? "not known yet" : percent(thread.busy)],
+              ["thread", `${thread.thread}${thread.worker ? "" : ", outside of the pool"}`],
+            ],
+          }
+        : null;
     }
     case "region":
-      return { title: hit.region.label, lines: [[hit.region.part ? "part" : "region", time(hit.region.end - hit.region.start)], ["from", time(hit.region.start)], ["on", row(hit.region.row)]] };
+      return {
+        title: hit.region.label,
+        lines: [
+          [hit.region.part ? "part" : "region", time(hit.region.end - hit.region.start)],
+          ["from", time(hit.region.start)],
+          ["on", row(hit.region.row)],
+        ],
+      };
     case "matrix":
-      return { title: many(hit.n, "steal"), lines: [["thief", row(hit.thief)], ["victim", row(hit.victim)]] };
+      return {
+        title: many(hit.n, "steal"),
+        lines: [
+          ["thief", row(hit.thief)],
+          ["victim", row(hit.victim)],
+        ],
+      };
     default:
       return null;
   }
 }
 
-/** The box that ends in creates nearest to a dot: a column's longest strand need not be the one that creates. */
+/**
+ * The box that ends in creates nearest to a dot: a column's longest strand need not be the one that
+ * creates.
+ */
 function creator(view: TimelineView, hit: Extract<Hit, { kind: "dot" }>): number | null {
   const b = view.scene?.boxes;
   const reach = ((view.window.t1 - view.window.t0) / (view.scene?.scale.width ?? 1000)) * 2;

@@ -1,4 +1,7 @@
-/** Where everything stands from top to bottom: minimap, axis, parallelism, regions, rows. CSS pixels. */
+/**
+ * Where everything stands from top to bottom: minimap, axis, parallelism, regions, rows. CSS
+ * pixels.
+ */
 
 export interface Bands {
   width: number;
@@ -54,15 +57,21 @@ export function bands(w: Wanted): Bands {
   const extra = ABOVE + (w.cpu ? 6 : 2) + (w.queue ? QUEUE + 3 : 0) + 2;
   const count = Math.max(1, w.rows);
   const usualRows = count * (extra + LANE.usual);
-  // Short windows give the strip less, so that rows stay in sight; what few rows leave over goes to it first.
+  // Short windows give the strip less, so that rows stay in sight; what few rows leave over goes to
+  // it first.
   const usual = w.height > 420 ? 118 : w.height > 300 ? 84 : 54;
-  const spare = w.height - (62 + 8 + usual + 14 + (w.regionLanes ? w.regionLanes * 14 + 2 : 0) + usualRows);
+  const spare =
+    w.height - (62 + 8 + usual + 14 + (w.regionLanes ? w.regionLanes * 14 + 2 : 0) + usualRows);
   const strip = usual + Math.round(Math.min(90, Math.max(0, spare)));
   const minimap = { y: 8, h: w.height > 300 ? 30 : 18 };
   const axis = minimap.y + minimap.h + 24;
   const stripY = axis + 8;
   const regionsY = stripY + strip + 4;
-  const regions = { y: regionsY, h: w.regionLanes ? w.regionLanes * 14 + 2 : 0, lanes: w.regionLanes };
+  const regions = {
+    y: regionsY,
+    h: w.regionLanes ? w.regionLanes * 14 + 2 : 0,
+    lanes: w.regionLanes,
+  };
   const y = regionsY + regions.h + 6;
   const h = Math.max(24, w.height - y - 4);
   const pitch = Math.floor(Math.min(extra + LANE.most, Math.max(extra + LANE.least, h / count)));
@@ -77,7 +86,17 @@ export function bands(w: Wanted): Bands {
     axis,
     strip: { y: stripY, h: strip, base: stripY + strip, p: Math.round(strip * 0.61) },
     regions,
-    rows: { y, h, count, pitch, lane, cpu: w.cpu ? 3 : 0, queue: w.queue ? QUEUE : 0, scroll: Math.min(Math.max(0, w.scroll), overflow), most: overflow },
+    rows: {
+      y,
+      h,
+      count,
+      pitch,
+      lane,
+      cpu: w.cpu ? 3 : 0,
+      queue: w.queue ? QUEUE : 0,
+      scroll: Math.min(Math.max(0, w.scroll), overflow),
+      most: overflow,
+    },
   };
 }
 

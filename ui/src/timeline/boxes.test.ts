@@ -5,14 +5,42 @@ import type { Slot } from "./tiles";
 import type { Scale } from "./scale";
 
 const SCALE: Scale = { t0: 0, t1: 1000, x0: 100, width: 1000 };
-const rows = bands({ width: 1440, height: 600, rows: 8, scroll: 0, cpu: true, queue: false, regionLanes: 0 }).rows;
+const rows = bands({
+  width: 1440,
+  height: 600,
+  rows: 8,
+  scroll: 0,
+  cpu: true,
+  queue: false,
+  regionLanes: 0,
+}).rows;
 
-function slot(t0: number, t1: number, strands: [id: number, row: number, start: number, end: number][], truncated = false): Slot {
+function slot(
+  t0: number,
+  t1: number,
+  strands: [id: number, row: number, start: number, end: number][],
+  truncated = false,
+): Slot {
   const planes = {
-    id: Uint32Array.from(strands, (s) => s[0]), row: Uint16Array.from(strands, (s) => s[1]), start: Float64Array.from(strands, (s) => s[2]), end: Float64Array.from(strands, (s) => s[3]),
-    task: Uint32Array.from(strands, (s) => s[0] * 10), ready: Float64Array.from(strands, () => NaN),
+    id: Uint32Array.from(strands, (s) => s[0]),
+    row: Uint16Array.from(strands, (s) => s[1]),
+    start: Float64Array.from(strands, (s) => s[2]),
+    end: Float64Array.from(strands, (s) => s[3]),
+    task: Uint32Array.from(strands, (s) => s[0] * 10),
+    ready: Float64Array.from(strands, () => NaN),
   };
-  return { t0, t1, tile: { kind: "strands", level: 0, index: 0, data: { facts: { total: strands.length, truncated }, planes }, made: new Map(), used: 0 } };
+  return {
+    t0,
+    t1,
+    tile: {
+      kind: "strands",
+      level: 0,
+      index: 0,
+      data: { facts: { total: strands.length, truncated }, planes },
+      made: new Map(),
+      used: 0,
+    },
+  };
 }
 
 describe("Boxes", () => {
@@ -36,13 +64,26 @@ describe("Boxes", () => {
 
   it("leaves what is narrower than a column to the columns", () => {
     const boxes = new Boxes();
-    boxes.gather([slot(0, 1000, [[1, 0, 10, 10 + NARROWEST * 0.9], [2, 0, 20, 20 + NARROWEST * 1.1], [3, 0, 30, 30]])], SCALE, rows);
+    boxes.gather(
+      [
+        slot(0, 1000, [
+          [1, 0, 10, 10 + NARROWEST * 0.9],
+          [2, 0, 20, 20 + NARROWEST * 1.1],
+          [3, 0, 30, 30],
+        ]),
+      ],
+      SCALE,
+      rows,
+    );
     expect([...boxes.id.slice(0, boxes.n)]).toEqual([2]);
   });
 
   it("draws of a coarser stand-in only what begins in its slot", () => {
     const boxes = new Boxes();
-    const all: [number, number, number, number][] = [[1, 0, 100, 200], [2, 0, 600, 700]];
+    const all: [number, number, number, number][] = [
+      [1, 0, 100, 200],
+      [2, 0, 600, 700],
+    ];
     boxes.gather([slot(0, 500, all), slot(500, 1000, all)], SCALE, rows);
     expect(boxes.n).toBe(2);
   });
@@ -50,17 +91,41 @@ describe("Boxes", () => {
   it("keeps the widest when there are too many", () => {
     const boxes = new Boxes();
     const scale = { t0: 0, t1: 1e6, x0: 0, width: 1e6 };
-    const many = Array.from({ length: MOST * 2 }, (_, i): [number, number, number, number] => [i, i % 8, i * 10, i * 10 + 2 + (i % 7)]);
+    const many = Array.from({ length: MOST * 2 }, (_, i): [number, number, number, number] => [
+      i,
+      i % 8,
+      i * 10,
+      i * 10 + 2 + (i % 7),
+    ]);
     boxes.gather([slot(0, 1e6, many)], scale, rows);
     expect(boxes.n).toBeLessThanOrEqual(MOST);
     expect(boxes.n).toBeGreaterThan(MOST / 8);
-    const least = Math.min(...Array.from({ length: boxes.n }, (_, i) => boxes.x1[i]! - boxes.x0[i]!));
+    const least = Math.min(
+      ...Array.from({ length: boxes.n }, (_, i) => boxes.x1[i]! - boxes.x0[i]!),
+    );
     expect(least).toBeGreaterThanOrEqual(boxes.narrowest);
   });
 
   it("takes tiles whose planes are missing or of other lengths", () => {
     const boxes = new Boxes();
-    boxes.gather([{ t0: 0, t1: 1, tile: { kind: "strands", level: 0, index: 0, data: { facts: {}, planes: {} }, made: new Map(), used: 0 } }], SCALE, rows);
+    boxes.gather(
+      [
+        {
+          t0: 0,
+          t1: 1,
+          tile: {
+            kind: "strands",
+            level: 0,
+            index: 0,
+            data: { facts: {}, planes: {} },
+            made: new Map(),
+            used: 0,
+          },
+        },
+      ],
+      SCALE,
+      rows,
+    );
     expect(boxes.n).toBe(0);
   });
 });
@@ -70,9 +135,19 @@ describe("what is inside folded strands", () => {
     const inner = new Boxes(MOST, true);
     // Three strands in folded strand 4, one over a border, and one in folded strand 9.
     const over: [number, number, number, number] = [4, 1, 450, 550];
-    inner.gather([slot(0, 500, [[4, 1, 100, 200], over]), slot(500, 1000, [over, [4, 1, 600, 610], [9, 2, 700, 800]])], SCALE, rows);
+    inner.gather(
+      [
+        slot(0, 500, [[4, 1, 100, 200], over]),
+        slot(500, 1000, [over, [4, 1, 600, 610], [9, 2, 700, 800]]),
+      ],
+      SCALE,
+      rows,
+    );
     expect(inner.n).toBe(4);
-    expect([...inner.folded]).toEqual([[4, 210], [9, 100]]);
+    expect([...inner.folded]).toEqual([
+      [4, 210],
+      [9, 100],
+    ]);
     expect(inner.findInside(4, 600)).toBe(2);
     expect(inner.findInside(9, 600)).toBe(-1);
     expect(inner.at(1, 500)).toBe(1);
@@ -80,7 +155,22 @@ describe("what is inside folded strands", () => {
 
   it("has fewer boxes than there may be of strands", () => {
     const inner = new Boxes(100, true);
-    inner.gather([slot(0, 1000, Array.from({ length: 300 }, (_, i): [number, number, number, number] => [1, i % 8, i * 3, i * 3 + 2 + (i % 3)]))], SCALE, rows);
+    inner.gather(
+      [
+        slot(
+          0,
+          1000,
+          Array.from({ length: 300 }, (_, i): [number, number, number, number] => [
+            1,
+            i % 8,
+            i * 3,
+            i * 3 + 2 + (i % 3),
+          ]),
+        ),
+      ],
+      SCALE,
+      rows,
+    );
     expect(inner.n).toBeLessThanOrEqual(100);
     expect(inner.n).toBeGreaterThan(0);
   });
@@ -89,7 +179,15 @@ describe("what is inside folded strands", () => {
 describe("bands", () => {
   it("fits few rows without scrolling and scrolls many", () => {
     expect(rows.most).toBe(0);
-    const many = bands({ width: 1440, height: 600, rows: 128, scroll: 1e9, cpu: true, queue: true, regionLanes: 2 }).rows;
+    const many = bands({
+      width: 1440,
+      height: 600,
+      rows: 128,
+      scroll: 1e9,
+      cpu: true,
+      queue: true,
+      regionLanes: 2,
+    }).rows;
     expect(many.scroll).toBe(many.most);
     expect(many.lane).toBeGreaterThanOrEqual(10);
     const [first, last] = visibleRows(many);
@@ -101,7 +199,15 @@ describe("bands", () => {
   });
 
   it("keeps everything inside of small windows", () => {
-    const b = bands({ width: 300, height: 200, rows: 4, scroll: 0, cpu: true, queue: false, regionLanes: 0 });
+    const b = bands({
+      width: 300,
+      height: 200,
+      rows: 4,
+      scroll: 0,
+      cpu: true,
+      queue: false,
+      regionLanes: 0,
+    });
     expect(b.rows.y).toBeLessThan(200);
     expect(b.plot).toBeGreaterThanOrEqual(40);
   });

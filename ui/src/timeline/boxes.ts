@@ -1,4 +1,7 @@
-/** The strands that are wide enough to be boxes of their own, gathered once a frame from the tiles in view. */
+/**
+ * The strands that are wide enough to be boxes of their own, gathered once a frame from the tiles
+ * in view.
+ */
 
 import { tileTicks } from "./tiling";
 import type { Slot } from "./tiles";
@@ -6,11 +9,22 @@ import type { Scale } from "./scale";
 import { visibleRows } from "./bands";
 import type { Rows } from "./bands";
 
-export const FLAG = { critical: 1, ready: 2, stolen: 4, folded: 8, buried: 16, first: 32, sums: 64 } as const;
+export const FLAG = {
+  critical: 1,
+  ready: 2,
+  stolen: 4,
+  folded: 8,
+  buried: 16,
+  first: 32,
+  sums: 64,
+} as const;
 
 /** Narrower than this, in pixels, a strand is part of its column. */
 export const NARROWEST = 1.6;
-/** Boxes of a frame at most: with what is drawn below and over them a frame stays under 25,000 shapes. */
+/**
+ * Boxes of a frame at most: with what is drawn below and over them a frame stays under 25,000
+ * shapes.
+ */
 export const MOST = 4000;
 
 /** Of boxes inside folded strands. */
@@ -52,7 +66,10 @@ export class Boxes {
 
   private grow(): void {
     this.room = Math.max(4096, this.room * 2);
-    const more = <T extends Uint8Array | Uint16Array | Uint32Array | Float64Array>(old: T, make: new (n: number) => T): T => {
+    const more = <T extends Uint8Array | Uint16Array | Uint32Array | Float64Array>(
+      old: T,
+      make: new (n: number) => T,
+    ): T => {
       const bigger = new make(this.room);
       bigger.set(old as never);
       return bigger;
@@ -95,13 +112,16 @@ export class Boxes {
       if (cut) {
         // Not all of them are there to count: as many as the slot's share of the tile.
         const tile = slot.tile ? tileTicks(slot.tile.level) : Infinity;
-        this.total += (Math.max(0, Math.min(slot.t1, scale.t1) - Math.max(slot.t0, scale.t0)) / tile) * Number(data.facts.total ?? id.length);
+        this.total +=
+          (Math.max(0, Math.min(slot.t1, scale.t1) - Math.max(slot.t0, scale.t0)) / tile) *
+          Number(data.facts.total ?? id.length);
       }
       for (let i = 0; i < id.length; i++) {
         const s = start[i]!;
         const e = end[i]!;
         if (s >= slot.t1 || (e <= slot.t0 && s < slot.t0)) continue;
-        if (!cut && s < scale.t1 && e > scale.t0 && (s >= slot.t0 || slot === slots[0])) this.total++;
+        if (!cut && s < scale.t1 && e > scale.t0 && (s >= slot.t0 || slot === slots[0]))
+          this.total++;
         if ((e - s) * perTick < NARROWEST) continue;
         const r = row[i]!;
         if (r < firstRow || r > lastRow) continue;
@@ -134,7 +154,12 @@ export class Boxes {
     }
     this.narrowest = NARROWEST;
     if (this.n > this.most) this.thin();
-    if (this.inside) for (let i = 0; i < this.n; i++) this.folded.set(this.id[i]!, (this.folded.get(this.id[i]!) ?? 0) + this.x1[i]! - this.x0[i]!);
+    if (this.inside)
+      for (let i = 0; i < this.n; i++)
+        this.folded.set(
+          this.id[i]!,
+          (this.folded.get(this.id[i]!) ?? 0) + this.x1[i]! - this.x0[i]!,
+        );
   }
 
   /** Leaves the narrowest to the columns until few enough are left. */
@@ -153,7 +178,22 @@ export class Boxes {
   }
 
   private move(from: number, to: number): void {
-    for (const column of [this.id, this.task, this.row, this.code, this.site, this.level, this.flags, this.creates, this.endKind, this.start, this.end, this.ready, this.x0, this.x1]) {
+    for (const column of [
+      this.id,
+      this.task,
+      this.row,
+      this.code,
+      this.site,
+      this.level,
+      this.flags,
+      this.creates,
+      this.endKind,
+      this.start,
+      this.end,
+      this.ready,
+      this.x0,
+      this.x1,
+    ]) {
       column[to] = column[from]!;
     }
   }
@@ -172,7 +212,8 @@ export class Boxes {
 
   /** The box at a row and time, or -1; rows have one strand at a time. */
   at(row: number, t: number): number {
-    for (let i = 0; i < this.n; i++) if (this.row[i] === row && this.start[i]! <= t && t < this.end[i]!) return i;
+    for (let i = 0; i < this.n; i++)
+      if (this.row[i] === row && this.start[i]! <= t && t < this.end[i]!) return i;
     return -1;
   }
 }

@@ -26,7 +26,12 @@ describe("tiling", () => {
 
   it("asks for what is seen first, then for as much on either side", () => {
     const list = wanted("rows", 0, { t0: 10240, t1: 12288 }, 1e6);
-    expect(list.slice(0, 2).map((t) => t.id.index).sort()).toEqual([10, 11]);
+    expect(
+      list
+        .slice(0, 2)
+        .map((t) => t.id.index)
+        .sort(),
+    ).toEqual([10, 11]);
     expect(list.map((t) => t.id.index).sort((a, b) => a - b)).toEqual([8, 9, 10, 11, 12, 13]);
     expect(list.filter((t) => t.visible).length).toBe(2);
   });
@@ -41,7 +46,10 @@ describe("tiling", () => {
 
 /** A source that answers when told to. */
 class Held implements DataSource {
-  open = new Map<string, { signal: AbortSignal | undefined; answer: (p: Planes) => void; fail: (e: Error) => void }>();
+  open = new Map<
+    string,
+    { signal: AbortSignal | undefined; answer: (p: Planes) => void; fail: (e: Error) => void }
+  >();
   json<T>(): Promise<T> {
     return Promise.reject(new Error("not asked"));
   }
@@ -81,7 +89,10 @@ describe("TileCache", () => {
   it("sends a few at a time, the first of the list first", () => {
     const source = new Held();
     const cache = new TileCache("a", source, () => {});
-    cache.want(Array.from({ length: 30 }, (_, i) => id(0, i)), 8);
+    cache.want(
+      Array.from({ length: 30 }, (_, i) => id(0, i)),
+      8,
+    );
     expect(source.open.size).toBe(6);
     expect([...source.open.keys()][0]).toContain("index=0");
   });
@@ -119,7 +130,12 @@ describe("TileCache", () => {
   it("asks again, later, what failed", async () => {
     const source = new Held();
     let now = 0;
-    const cache = new TileCache("a", source, () => {}, () => now);
+    const cache = new TileCache(
+      "a",
+      source,
+      () => {},
+      () => now,
+    );
     cache.want([id(0, 0)], 8);
     [...source.open.values()][0]!.fail(new Unavailable("no answer", "gone"));
     await turn();

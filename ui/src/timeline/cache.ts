@@ -1,6 +1,6 @@
 /**
- * Tiles that are there, on their way, or known not to be. What is no longer wanted is aborted; what is not there yet is
- * stood in for by a coarser tile, or by finer ones.
+ * Tiles that are there, on their way, or known not to be. What is no longer wanted is aborted; what
+ * is not there yet is stood in for by a coarser tile, or by finer ones.
  */
 
 import type { RunId } from "../data/contract";
@@ -59,8 +59,8 @@ export class TileCache {
   }
 
   /**
-   * Says what is wanted now, most urgent first: everything else that is under way is aborted. A tile known to be absent is replaced by
-   * the next coarser one that may be there.
+   * Says what is wanted now, most urgent first: everything else that is under way is aborted. A
+   * tile known to be absent is replaced by the next coarser one that may be there.
    */
   want(list: TileId[], top: number): void {
     for (const flight of this.flights.values()) flight.wanted = false;
@@ -70,7 +70,11 @@ export class TileCache {
     for (let id of list) {
       let key = this.key(id);
       while (this.tiles.get(key)?.data === null && id.level < top) {
-        id = { kind: id.kind, level: id.level + 1, index: ancestor(id.level, id.index, id.level + 1) };
+        id = {
+          kind: id.kind,
+          level: id.level + 1,
+          index: ancestor(id.level, id.index, id.level + 1),
+        };
         key = this.key(id);
       }
       if (seen.has(key)) continue;
@@ -93,12 +97,16 @@ export class TileCache {
       this.flights.delete(key);
       flight.abort.abort();
     }
-    for (const [key, id] of queue.slice(0, Math.max(0, AT_ONCE - this.flights.size))) this.send(key, id);
+    for (const [key, id] of queue.slice(0, Math.max(0, AT_ONCE - this.flights.size)))
+      this.send(key, id);
     if (waitUntil < Infinity && !this.timer) {
-      this.timer = setTimeout(() => {
-        this.timer = null;
-        this.arrived();
-      }, waitUntil - this.now() + 1);
+      this.timer = setTimeout(
+        () => {
+          this.timer = null;
+          this.arrived();
+        },
+        waitUntil - this.now() + 1,
+      );
     }
   }
 
@@ -117,7 +125,10 @@ export class TileCache {
         }
         this.flights.delete(key);
         const times = (this.failures.get(key)?.times ?? 0) + 1;
-        this.failures.set(key, { times, again: this.now() + Math.min(250 * 2 ** (times - 1), 5000) });
+        this.failures.set(key, {
+          times,
+          again: this.now() + Math.min(250 * 2 ** (times - 1), 5000),
+        });
         if (why !== "loading") this.trouble = error as Error;
         this.arrived();
       },
@@ -155,7 +166,10 @@ export class TileCache {
     return undefined;
   }
 
-  /** Finer tiles inside of one that isn't there: what zooming out leaves behind. Two levels down at most. */
+  /**
+   * Finer tiles inside of one that isn't there: what zooming out leaves behind. Two levels down at
+   * most.
+   */
   parts(id: TileId, good: (tile: Tile) => boolean = () => true): Tile[] {
     for (let down = 1; down <= 2 && id.level - down >= 0; down++) {
       const n = 2 ** down;
@@ -170,15 +184,19 @@ export class TileCache {
   }
 
   /**
-   * The finest level there is for what a window shows of a kind at a level, when the source is known to carry no finer; `level` itself
-   * when it does, or when that isn't known yet.
+   * The finest level there is for what a window shows of a kind at a level, when the source is
+   * known to carry no finer; `level` itself when it does, or when that isn't known yet.
    */
   stopsAt(kind: TileKind, level: number, t0: number, t1: number, top: number): number {
     let finest = level;
     const size = tileTicks(level);
     for (let index = Math.max(0, Math.floor(t0 / size)); index * size < t1; index++) {
       let at = level;
-      while (at < top && this.get({ kind, level: at, index: ancestor(level, index, at) })?.data === null) at++;
+      while (
+        at < top &&
+        this.get({ kind, level: at, index: ancestor(level, index, at) })?.data === null
+      )
+        at++;
       finest = Math.max(finest, at);
     }
     return finest;
@@ -189,7 +207,8 @@ export class TileCache {
     for (const flight of this.flights.values()) flight.abort.abort();
     this.flights.clear();
     if (this.timer) clearTimeout(this.timer);
-    for (const tile of this.tiles.values()) for (const made of tile.made.values()) (made as { close?: () => void } | null)?.close?.();
+    for (const tile of this.tiles.values())
+      for (const made of tile.made.values()) (made as { close?: () => void } | null)?.close?.();
     this.tiles.clear();
   }
 }

@@ -1,4 +1,7 @@
-/** Selecting: from what was hit, and by steps along a row, up to the parent, on to the next steal. Each is announced. */
+/**
+ * Selecting: from what was hit, and by steps along a row, up to the parent, on to the next steal.
+ * Each is announced.
+ */
 
 import type { StrandDetail, TaskDetail } from "../data/contract";
 import { requests } from "../data/requests";
@@ -20,11 +23,17 @@ export function choose(what: Selection | null, said?: string): void {
 type BoxHit = Extract<Hit, { kind: "box" }>;
 
 /** The boxes that a hit's index counts. */
-export const boxesOf = (scene: Scene, hit: BoxHit): Boxes => (hit.inside ? scene.inner : scene.boxes);
+export const boxesOf = (scene: Scene, hit: BoxHit): Boxes =>
+  hit.inside ? scene.inner : scene.boxes;
 
 export function selectionOf(scene: Scene, hit: BoxHit): Selection {
   const boxes = boxesOf(scene, hit);
-  const strand = { kind: "strand" as const, run: scene.meta.id, id: boxes.id[hit.index]!, task: boxes.task[hit.index]! };
+  const strand = {
+    kind: "strand" as const,
+    run: scene.meta.id,
+    id: boxes.id[hit.index]!,
+    task: boxes.task[hit.index]!,
+  };
   return hit.inside ? { ...strand, inner: boxes.start[hit.index]! } : strand;
 }
 
@@ -36,8 +45,15 @@ export async function chooseHit(view: TimelineView, hit: Hit | null): Promise<vo
     case "box":
       if (scene) {
         const boxes = boxesOf(scene, hit);
-        const [row, start, end] = [boxes.row[hit.index]!, boxes.start[hit.index]!, boxes.end[hit.index]!];
-        choose(selectionOf(scene, hit), `${strandWords(view, boxes.code[hit.index]!, row, start, end)}${hit.inside ? ", inside a folded strand" : ""}`);
+        const [row, start, end] = [
+          boxes.row[hit.index]!,
+          boxes.start[hit.index]!,
+          boxes.end[hit.index]!,
+        ];
+        choose(
+          selectionOf(scene, hit),
+          `${strandWords(view, boxes.code[hit.index]!, row, start, end)}${hit.inside ? ", inside a folded strand" : ""}`,
+        );
       }
       return;
     case "column":
@@ -50,7 +66,10 @@ export async function chooseHit(view: TimelineView, hit: Hit | null): Promise<vo
     case "label":
       return chooseRow(view, hit.row);
     case "region":
-      choose({ kind: "range", run, t0: hit.region.start, t1: hit.region.end }, `Region ${hit.region.label}, ${time(view, hit.region.end - hit.region.start)}`);
+      choose(
+        { kind: "range", run, t0: hit.region.start, t1: hit.region.end },
+        `Region ${hit.region.label}, ${time(view, hit.region.end - hit.region.start)}`,
+      );
       return;
     case "free":
     case "strip":
@@ -63,7 +82,12 @@ export async function chooseHit(view: TimelineView, hit: Hit | null): Promise<vo
 export function chooseRow(view: TimelineView, row: number): void {
   view.cursorRow = row;
   const thread = view.meta.threads[row];
-  choose({ kind: "row", run: view.meta.id, row }, thread ? `Row ${thread.label}${thread.busy === null ? "" : `, ${percent(thread.busy, 0)} busy`}` : undefined);
+  choose(
+    { kind: "row", run: view.meta.id, row },
+    thread
+      ? `Row ${thread.label}${thread.busy === null ? "" : `, ${percent(thread.busy, 0)} busy`}`
+      : undefined,
+  );
   view.revealRow(row);
 }
 
@@ -75,7 +99,10 @@ export async function chooseStrand(view: TimelineView, id: number, reveal = fals
     return;
   }
   view.cursorRow = s.row;
-  choose({ kind: "strand", run: view.meta.id, id, task: s.task }, strandWords(view, s.code, s.row, s.start, s.end));
+  choose(
+    { kind: "strand", run: view.meta.id, id, task: s.task },
+    strandWords(view, s.code, s.row, s.start, s.end),
+  );
   if (reveal) {
     view.reveal(s.start, s.end);
     view.revealRow(s.row);
@@ -86,7 +113,8 @@ export async function chooseSteal(view: TimelineView, id: number, reveal = false
   const s = await view.facts.later<StrandDetail>(requests.strand(view.meta.id, id));
   if (!s) return;
   const victim = s.stolen?.victim ?? s.made_ready_by?.row ?? null;
-  const from = victim === null ? "" : ` from ${view.meta.threads[victim]?.label ?? "another thread"}`;
+  const from =
+    victim === null ? "" : ` from ${view.meta.threads[victim]?.label ?? "another thread"}`;
   view.cursorRow = s.row;
   choose(
     { kind: "steal", run: view.meta.id, strand: id, task: s.task },
@@ -117,7 +145,13 @@ async function current(view: TimelineView): Promise<StrandDetail | null> {
 function longest(view: TimelineView, row: number): number {
   const boxes = view.scene?.boxes;
   let best = -1;
-  if (boxes) for (let i = 0; i < boxes.n; i++) if (boxes.row[i] === row && (best < 0 || boxes.end[i]! - boxes.start[i]! > boxes.end[best]! - boxes.start[best]!)) best = i;
+  if (boxes)
+    for (let i = 0; i < boxes.n; i++)
+      if (
+        boxes.row[i] === row &&
+        (best < 0 || boxes.end[i]! - boxes.start[i]! > boxes.end[best]! - boxes.start[best]!)
+      )
+        best = i;
   return best;
 }
 
@@ -131,7 +165,8 @@ export async function step(view: TimelineView, by: 1 | -1): Promise<void> {
     return;
   }
   const id = by > 0 ? now.next_on_row : now.previous_on_row;
-  if (id === null) announcement.value = by > 0 ? "The last strand of this row." : "The first strand of this row.";
+  if (id === null)
+    announcement.value = by > 0 ? "The last strand of this row." : "The first strand of this row.";
   else await chooseStrand(view, id, true);
 }
 
@@ -144,13 +179,18 @@ export async function parent(view: TimelineView): Promise<void> {
     return;
   }
   const code = view.meta.codes[above.code]?.label ?? "a task";
-  choose({ kind: "task", run: view.meta.id, id: above.task }, `Parent: ${code} on ${view.meta.threads[above.row]?.label ?? "another thread"}`);
+  choose(
+    { kind: "task", run: view.meta.id, id: above.task },
+    `Parent: ${code} on ${view.meta.threads[above.row]?.label ?? "another thread"}`,
+  );
   view.cursorRow = above.row;
   view.reveal(above.start, above.start);
   view.revealRow(above.row);
 }
 
-/** The row above or below: its strand at the same time when one is selected, else the row itself. */
+/**
+ * The row above or below: its strand at the same time when one is selected, else the row itself.
+ */
 export async function moveRow(view: TimelineView, by: 1 | -1): Promise<void> {
   const now = await current(view);
   const rows = view.meta.threads.length;
@@ -168,7 +208,10 @@ export async function moveRow(view: TimelineView, by: 1 | -1): Promise<void> {
   chooseRow(view, row);
 }
 
-/** The next steal after the selected one, or after the window's start; looks on to the right, window by window, as long as there are any. */
+/**
+ * The next steal after the selected one, or after the window's start; looks on to the right, window
+ * by window, as long as there are any.
+ */
 export async function nextSteal(view: TimelineView): Promise<void> {
   const now = await current(view);
   const { meta } = view;
@@ -177,9 +220,13 @@ export async function nextSteal(view: TimelineView): Promise<void> {
     announcement.value = "Nothing was stolen in this run.";
     return;
   }
-  const planes = (level: number, index: number) => view.source.planes(requests.arcs(meta.id, level, index)).catch(() => null);
+  const planes = (level: number, index: number) =>
+    view.source.planes(requests.arcs(meta.id, level, index)).catch(() => null);
   // From tiles small enough to tell their steals, on to wider ones the farther it looks.
-  let level = Math.min(meta.top_level, Math.max(0, Math.ceil(Math.log2((view.window.t1 - view.window.t0) / 1024))));
+  let level = Math.min(
+    meta.top_level,
+    Math.max(0, Math.ceil(Math.log2((view.window.t1 - view.window.t0) / 1024))),
+  );
   for (let tries = 0; tries < 40 && t < meta.elapsed; tries++) {
     const size = 1024 * 2 ** level;
     const index = Math.max(0, Math.floor((t + 1) / size));
@@ -188,7 +235,18 @@ export async function nextSteal(view: TimelineView): Promise<void> {
       level--;
       continue;
     }
-    const found = data && steals([{ t0: index * size, t1: (index + 1) * size, tile: { kind: "arcs", level, index, data, made: new Map(), used: 0 } }], { t0: t, t1: meta.elapsed, x0: 0, width: 1 });
+    const found =
+      data &&
+      steals(
+        [
+          {
+            t0: index * size,
+            t1: (index + 1) * size,
+            tile: { kind: "arcs", level, index, data, made: new Map(), used: 0 },
+          },
+        ],
+        { t0: t, t1: meta.elapsed, x0: 0, width: 1 },
+      );
     const next = found && nextArc(found, t);
     if (next) return chooseSteal(view, next.strand, true);
     t = (index + 1) * size - 1;
@@ -197,7 +255,13 @@ export async function nextSteal(view: TimelineView): Promise<void> {
   announcement.value = `No further steal; the run has ${count(meta.steals + meta.leaps)}.`;
 }
 
-function strandWords(view: TimelineView, code: number, row: number, start: number, end: number): string {
+function strandWords(
+  view: TimelineView,
+  code: number,
+  row: number,
+  start: number,
+  end: number,
+): string {
   const label = view.meta.codes[code]?.label ?? "unknown code";
   return `${label} on ${view.meta.threads[row]?.label ?? "a thread"}, ${time(view, end - start)} from ${time(view, start)}`;
 }

@@ -34,7 +34,10 @@ export function frame(s: Scene, pen: Pen, look: Look, lanes: number[]): Drawn {
   if (bands.rows.queue) rows.queueScale(s, pen);
   let complete = false;
   let dots: Dot[] = [];
-  const all = steals(s.layers.has("steals") || s.layers.has("leaps") ? s.tiles.slots("arcs", s.scale) : [], s.scale);
+  const all = steals(
+    s.layers.has("steals") || s.layers.has("leaps") ? s.tiles.slots("arcs", s.scale) : [],
+    s.scale,
+  );
   pen.clip(bands.x0, bands.rows.y, bands.plot, bands.rows.h, () => {
     complete = rows.columns(s, pen, look);
     rows.boxes(s, pen);
@@ -51,7 +54,13 @@ export function frame(s: Scene, pen: Pen, look: Look, lanes: number[]): Drawn {
     marks.outline(s, pen, s.hover, true);
     marks.outline(s, pen, s.selection, false);
   });
-  pen.rect(bands.x0, bands.rows.y, 1, Math.min(bands.rows.h, bands.rows.pitch * bands.rows.count), s.tokens.line);
+  pen.rect(
+    bands.x0,
+    bands.rows.y,
+    1,
+    Math.min(bands.rows.h, bands.rows.pitch * bands.rows.count),
+    s.tokens.line,
+  );
   if (all.crowded) matrix(s, pen, all);
   marks.range(s, pen);
   marks.userMarks(s, pen);

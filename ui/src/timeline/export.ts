@@ -8,14 +8,25 @@ import type { TimelineView } from "./view";
 
 /** The picture as it stands, at the screen's density. */
 export function png(view: TimelineView): Promise<Blob> {
-  return new Promise((done, fail) => view.canvas.toBlob((blob) => (blob ? done(blob) : fail(new Error("The browser made no picture."))), "image/png"));
+  return new Promise((done, fail) =>
+    view.canvas.toBlob(
+      (blob) => (blob ? done(blob) : fail(new Error("The browser made no picture."))),
+      "image/png",
+    ),
+  );
 }
 
 export function svgText(view: TimelineView): string {
   const scratch = document.createElement("canvas");
   const context = scratch.getContext("2d");
   if (!context) return "";
-  const picture = (image: CanvasImageSource, sx: number, sy: number, sw: number, sh: number): string => {
+  const picture = (
+    image: CanvasImageSource,
+    sx: number,
+    sy: number,
+    sw: number,
+    sh: number,
+  ): string => {
     scratch.width = Math.max(1, Math.min(1024, Math.ceil(sw)));
     scratch.height = 1;
     context.drawImage(image, sx, sy, sw, sh, 0, 0, scratch.width, 1);
@@ -35,5 +46,9 @@ export function csvText(view: TimelineView): string {
     if (typeof v === "string" && /^[=+\-@\t]/.test(text)) text = `'${text}`;
     return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
   };
-  return [LANE_HEADER, ...strandRows(view).map((r) => r.cells)].map((line) => line.map(cell).join(",")).join("\n") + "\n";
+  return (
+    [LANE_HEADER, ...strandRows(view).map((r) => r.cells)]
+      .map((line) => line.map(cell).join(","))
+      .join("\n") + "\n"
+  );
 }

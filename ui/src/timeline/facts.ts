@@ -1,6 +1,15 @@
 /** Details of strands, tasks, regions and findings, asked for once each and kept. */
 
-import type { FindingWords, InsideDetail, RegionSpan, RunId, StrandDetail, Summary, TaskDetail, Words } from "../data/contract";
+import type {
+  FindingWords,
+  InsideDetail,
+  RegionSpan,
+  RunId,
+  StrandDetail,
+  Summary,
+  TaskDetail,
+  Words,
+} from "../data/contract";
 import { requests } from "../data/requests";
 import type { DataSource } from "../data/source";
 
@@ -27,8 +36,13 @@ export class Facts {
       (error: unknown) => {
         const why = (error as { why?: string }).why;
         // What may come later is asked for again when somebody looks again.
-        if (why === "loading" || why === "gone") setTimeout(() => (this.known.delete(url), this.changed()), 700);
-        else this.keep(url, { value: null, why: error instanceof Error ? error.message : String(error) });
+        if (why === "loading" || why === "gone")
+          setTimeout(() => (this.known.delete(url), this.changed()), 700);
+        else
+          this.keep(url, {
+            value: null,
+            why: error instanceof Error ? error.message : String(error),
+          });
       },
     );
     return undefined;

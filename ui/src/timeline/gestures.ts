@@ -19,18 +19,32 @@ type Drag =
   | { kind: "brush"; part: "start" | "end" | "middle" | "new"; from: number; window: Span };
 
 /** Listens until the function returned is called; `pointed` is told what is under the pointer. */
-export function gestures(view: TimelineView, pointed: (hit: Hit | null, x: number, y: number) => void): () => void {
+export function gestures(
+  view: TimelineView,
+  pointed: (hit: Hit | null, x: number, y: number) => void,
+): () => void {
   const { canvas } = view;
   const end = new AbortController();
-  const on = <K extends keyof HTMLElementEventMap>(name: K, f: (e: HTMLElementEventMap[K]) => void, options: AddEventListenerOptions = {}) =>
-    canvas.addEventListener(name, f, { ...options, signal: end.signal });
+  const on = <K extends keyof HTMLElementEventMap>(
+    name: K,
+    f: (e: HTMLElementEventMap[K]) => void,
+    options: AddEventListenerOptions = {},
+  ) => canvas.addEventListener(name, f, { ...options, signal: end.signal });
   const place = (e: MouseEvent) => {
     const r = canvas.getBoundingClientRect();
     return { x: e.clientX - r.left, y: e.clientY - r.top };
   };
   const fingers = new Map<number, { x: number; y: number }>();
-  let pressed: { x: number; y: number; hit: Hit | null; drag: Drag; moved: boolean; again: boolean } | null = null;
-  // What a double click began on: the drawer that the first click opens may move everything before the second.
+  let pressed: {
+    x: number;
+    y: number;
+    hit: Hit | null;
+    drag: Drag;
+    moved: boolean;
+    again: boolean;
+  } | null = null;
+  // What a double click began on: the drawer that the first click opens may move everything before
+  // the second.
   let first: { at: number; x: number; y: number; hit: Hit | null; span: Span | null } | null = null;
   let pinch: { distance: number; middle: number } | null = null;
 
@@ -50,15 +64,39 @@ export function gestures(view: TimelineView, pointed: (hit: Hit | null, x: numbe
       return;
     }
     const hit = view.at(p.x, p.y);
-    const again = first !== null && e.timeStamp - first.at < DOUBLE && Math.hypot(p.x - first.x, p.y - first.y) < SLACK;
+    const again =
+      first !== null &&
+      e.timeStamp - first.at < DOUBLE &&
+      Math.hypot(p.x - first.x, p.y - first.y) < SLACK;
     if (!again) {
       const b = view.scene?.boxes;
-      first = { at: e.timeStamp, ...p, hit, span: hit?.kind === "box" && b ? { t0: b.start[hit.index]!, t1: b.end[hit.index]! } : null };
+      first = {
+        at: e.timeStamp,
+        ...p,
+        hit,
+        span: hit?.kind === "box" && b ? { t0: b.start[hit.index]!, t1: b.end[hit.index]! } : null,
+      };
     }
     const window = view.window;
     let drag: Drag;
-    if (hit?.kind === "minimap") drag = { kind: "brush", part: hit.part === "outside" || (hit.part === "middle" && range.value === null) ? "new" : hit.part, from: hit.t, window };
-    else if (e.shiftKey || e.button === 1 || e.pointerType === "touch" || !view.scene || p.x < view.scene.bands.x0) drag = { kind: "pan", ...p, window };
+    if (hit?.kind === "minimap")
+      drag = {
+        kind: "brush",
+        part:
+          hit.part === "outside" || (hit.part === "middle" && range.value === null)
+            ? "new"
+            : hit.part,
+        from: hit.t,
+        window,
+      };
+    else if (
+      e.shiftKey ||
+      e.button === 1 ||
+      e.pointerType === "touch" ||
+      !view.scene ||
+      p.x < view.scene.bands.x0
+    )
+      drag = { kind: "pan", ...p, window };
     else drag = { kind: "range", from: time(view.scene.scale, p.x) };
     pressed = { ...p, hit, drag, moved: false, again };
     if (e.button === 1) e.preventDefault();
@@ -105,7 +143,8 @@ export function gestures(view: TimelineView, pointed: (hit: Hit | null, x: numbe
       const by = t - drag.from;
       if (drag.part === "middle") view.show({ t0: w.t0 + by, t1: w.t1 + by });
       else {
-        const [a, b] = drag.part === "new" ? [drag.from, t] : drag.part === "start" ? [t, w.t1] : [w.t0, t];
+        const [a, b] =
+          drag.part === "new" ? [drag.from, t] : drag.part === "start" ? [t, w.t1] : [w.t0, t];
         if (a !== b) view.show({ t0: limit(Math.min(a, b)), t1: limit(Math.max(a, b)) });
       }
     }
@@ -125,7 +164,8 @@ export function gestures(view: TimelineView, pointed: (hit: Hit | null, x: numbe
       if (was.hit?.kind === "minimap") {
         // A click beside the window brings its middle there.
         const w = view.window;
-        if (was.hit.part === "outside") view.show({ t0: was.hit.t - (w.t1 - w.t0) / 2, t1: was.hit.t + (w.t1 - w.t0) / 2 }, true);
+        if (was.hit.part === "outside")
+          view.show({ t0: was.hit.t - (w.t1 - w.t0) / 2, t1: was.hit.t + (w.t1 - w.t0) / 2 }, true);
       } else if (!was.again) void chooseHit(view, was.hit);
     } else if (was.drag.kind === "range" && dragged && dragged.t1 > dragged.t0) {
       choose({ kind: "range", run: view.meta.id, ...dragged }, "Range selected; R zooms to it");
@@ -147,7 +187,8 @@ export function gestures(view: TimelineView, pointed: (hit: Hit | null, x: numbe
     if (first?.span) view.fit(first.span.t0, first.span.t1);
     else if (hit?.kind === "minimap") view.fit(0, view.meta.elapsed, 0);
     else if (hit?.kind === "region") view.fit(hit.region.start, hit.region.end, 0.03);
-    else if (hit?.kind === "column" || hit?.kind === "free" || hit?.kind === "strip") view.zoom(0.25, p.x);
+    else if (hit?.kind === "column" || hit?.kind === "free" || hit?.kind === "strip")
+      view.zoom(0.25, p.x);
     first = null;
   });
 
@@ -159,12 +200,19 @@ export function gestures(view: TimelineView, pointed: (hit: Hit | null, x: numbe
       // Browsers tell a pinch on a trackpad as a wheel with Ctrl, in small steps.
       if (e.ctrlKey || e.metaKey) {
         e.preventDefault();
-        view.zoom(Math.exp(Math.max(-240, Math.min(240, e.deltaY * unit)) * (e.deltaMode === 0 && Math.abs(e.deltaY) < 40 ? 0.01 : 0.0025)), p.x);
+        view.zoom(
+          Math.exp(
+            Math.max(-240, Math.min(240, e.deltaY * unit)) *
+              (e.deltaMode === 0 && Math.abs(e.deltaY) < 40 ? 0.01 : 0.0025),
+          ),
+          p.x,
+        );
         return;
       }
       const across = e.shiftKey && e.deltaX === 0 ? e.deltaY : e.deltaX;
       const s = view.scene?.scale;
-      if (across && s) view.panTicks(((across * unit) / s.width) * (view.window.t1 - view.window.t0));
+      if (across && s)
+        view.panTicks(((across * unit) / s.width) * (view.window.t1 - view.window.t0));
       const down = e.shiftKey ? 0 : e.deltaY * unit;
       const scrolled = down !== 0 && view.scrollRows(down);
       if (across || scrolled) e.preventDefault();
@@ -175,16 +223,33 @@ export function gestures(view: TimelineView, pointed: (hit: Hit | null, x: numbe
 }
 
 function cursor(hit: Hit | null, shift: boolean): string {
-  if (hit?.kind === "minimap") return hit.part === "start" || hit.part === "end" ? "ew-resize" : hit.part === "middle" ? "grab" : "crosshair";
+  if (hit?.kind === "minimap")
+    return hit.part === "start" || hit.part === "end"
+      ? "ew-resize"
+      : hit.part === "middle"
+        ? "grab"
+        : "crosshair";
   if (shift) return "grab";
-  return hit?.kind === "box" || hit?.kind === "arc" || hit?.kind === "dot" || hit?.kind === "label" || hit?.kind === "column" ? "pointer" : "default";
+  return hit?.kind === "box" ||
+    hit?.kind === "arc" ||
+    hit?.kind === "dot" ||
+    hit?.kind === "label" ||
+    hit?.kind === "column"
+    ? "pointer"
+    : "default";
 }
 
 /** Sets the weak selection, which the other views show too. */
 function point(view: TimelineView, hit: Hit | null): void {
   let to: Selection | null = null;
   if (hit?.kind === "box" && view.scene) to = selectionOf(view.scene, hit);
-  const same = (a: Selection | null, b: Selection | null) => a === b || (a?.kind === "strand" && b?.kind === "strand" && a.id === b.id && a.inner === b.inner && a.run === b.run);
+  const same = (a: Selection | null, b: Selection | null) =>
+    a === b ||
+    (a?.kind === "strand" &&
+      b?.kind === "strand" &&
+      a.id === b.id &&
+      a.inner === b.inner &&
+      a.run === b.run);
   if (!same(hover.value, to) && !same(selection.value, to)) hover.value = to;
   else if (same(selection.value, to) && hover.value) hover.value = null;
 }

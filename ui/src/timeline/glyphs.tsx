@@ -25,7 +25,11 @@ function inside(layer: Layer, t: Tokens, dark: boolean) {
       return (
         <g fill="none" stroke={layer === "leaps" ? t.leap : t.fg} stroke-width="1.5">
           <path d="M10 0Q3 5 8 8" />
-          <path d="M4.5 7.5 9.5 9.5 9.5 5.5Z" fill={layer === "leaps" ? t.leap : t.fg} stroke="none" />
+          <path
+            d="M4.5 7.5 9.5 9.5 9.5 5.5Z"
+            fill={layer === "leaps" ? t.leap : t.fg}
+            stroke="none"
+          />
         </g>
       );
     case "ready":

@@ -20,7 +20,15 @@ export type Hit =
   /** `inside`: the index is that of a box inside a folded strand. */
   | { kind: "box"; index: number; row: number; t: number; inside?: boolean }
   /** A column of several strands: the longest of them, and how many there are. */
-  | { kind: "column"; strand: number; strands: number; code: number; site: number; row: number; t: number }
+  | {
+      kind: "column";
+      strand: number;
+      strands: number;
+      code: number;
+      site: number;
+      row: number;
+      t: number;
+    }
   | { kind: "free"; row: number; t: number; what: "delay" | "sched" | "app" | null }
   | { kind: "arc"; arc: Arc; t: number }
   | { kind: "dot"; dot: Dot; t: number }
@@ -34,7 +42,14 @@ export function hit(s: Scene, drawn: Drawn, lanes: number[], px: number, py: num
     const b = pixel(s.overview, s.scale.t1);
     const t = time(s.overview, px);
     const near = Math.min(6, Math.max(2, (b - a) / 3));
-    const part = Math.abs(px - a) <= near ? "start" : Math.abs(px - b) <= near ? "end" : px > a && px < b ? "middle" : "outside";
+    const part =
+      Math.abs(px - a) <= near
+        ? "start"
+        : Math.abs(px - b) <= near
+          ? "end"
+          : px > a && px < b
+            ? "middle"
+            : "outside";
     return { kind: "minimap", t, part };
   }
   const t = time(s.scale, Math.min(Math.max(px, x0), x0 + plot));
@@ -53,7 +68,8 @@ export function hit(s: Scene, drawn: Drawn, lanes: number[], px: number, py: num
   if (arc) return { kind: "arc", arc, t };
   const y = laneTop(rows, row);
   const inside = s.inner.at(row, t);
-  if (inside >= 0 && py >= y - 4 && py <= y + rows.lane - 5) return { kind: "box", index: inside, row, t, inside: true };
+  if (inside >= 0 && py >= y - 4 && py <= y + rows.lane - 5)
+    return { kind: "box", index: inside, row, t, inside: true };
   const index = s.boxes.at(row, t);
   if (index >= 0 && py >= y - 4 && py <= y + rows.lane + 6) return { kind: "box", index, row, t };
   return bin(s, row, t);
@@ -96,16 +112,31 @@ function bin(s: Scene, row: number, t: number): Hit {
     const p = slot.tile?.data?.planes;
     if (!slot.tile || !p || t < slot.t0 || t >= slot.t1) continue;
     const bins = binsOf(slot.tile);
-    const at = row * TILE_BINS + Math.min(TILE_BINS - 1, Math.max(0, Math.floor((t - bins.from) / bins.ticks)));
+    const at =
+      row * TILE_BINS +
+      Math.min(TILE_BINS - 1, Math.max(0, Math.floor((t - bins.from) / bins.ticks)));
     const strand = p.strand?.[at] ?? 0xffffffff;
     if (strand !== 0xffffffff) {
-      return { kind: "column", strand, strands: p.strands?.[at] ?? 1, code: p.code?.[at] ?? 0xffff, site: p.site?.[at] ?? 0xffff, row, t };
+      return {
+        kind: "column",
+        strand,
+        strands: p.strands?.[at] ?? 1,
+        code: p.code?.[at] ?? 0xffff,
+        site: p.site?.[at] ?? 0xffff,
+        row,
+        t,
+      };
     }
     const delay = p.delay?.[at] ?? 0;
     const sched = p.no_work_sched?.[at] ?? 0;
     const app = p.no_work_app?.[at] ?? 0;
     const most = Math.max(delay, sched, app);
-    return { kind: "free", row, t, what: most === 0 ? null : most === delay ? "delay" : most === sched ? "sched" : "app" };
+    return {
+      kind: "free",
+      row,
+      t,
+      what: most === 0 ? null : most === delay ? "delay" : most === sched ? "sched" : "app",
+    };
   }
   return { kind: "free", row, t, what: null };
 }

@@ -14,7 +14,12 @@ import type { TimelineView } from "./view";
 const GROUP = "Timeline";
 
 export function commandsOf(view: () => TimelineView | null, table: () => void): Command[] {
-  const command = (id: string, title: string, keys: string[], run: (v: TimelineView) => unknown): Command => ({
+  const command = (
+    id: string,
+    title: string,
+    keys: string[],
+    run: (v: TimelineView) => unknown,
+  ): Command => ({
     id: `timeline.${id}`,
     title,
     keys,
@@ -43,7 +48,8 @@ export function commandsOf(view: () => TimelineView | null, table: () => void): 
     command("mark", "Set a mark at the pointer, or take it away", ["m"], mark),
     ...(Object.keys(LAYER_NAMES) as Layer[]).map((layer) =>
       command(`layer-${layer}`, `${LAYER_NAMES[layer]} on or off`, layerKeys[layer] ?? [], (v) => {
-        if (!layerThere(v.meta, layer)) announcement.value = `${LAYER_NAMES[layer]}: this run has none.`;
+        if (!layerThere(v.meta, layer))
+          announcement.value = `${LAYER_NAMES[layer]}: this run has none.`;
         else toggle(layer);
       }),
     ),
@@ -51,7 +57,8 @@ export function commandsOf(view: () => TimelineView | null, table: () => void): 
   ];
 }
 
-export const registerKeys = (view: () => TimelineView | null, table: () => void): (() => void) => register(...commandsOf(view, table));
+export const registerKeys = (view: () => TimelineView | null, table: () => void): (() => void) =>
+  register(...commandsOf(view, table));
 
 /** Fits what is selected into the window. */
 async function focus(v: TimelineView): Promise<void> {
@@ -64,21 +71,29 @@ async function focus(v: TimelineView): Promise<void> {
   if (what.kind === "strand" || what.kind === "steal") {
     const id = what.kind === "strand" ? what.id : what.strand;
     if (what.kind === "strand" && what.inner !== undefined) {
-      const inside = await v.facts.later<{ start: number; end: number }>(requests.insideStrand(v.meta.id, id, what.inner));
+      const inside = await v.facts.later<{ start: number; end: number }>(
+        requests.insideStrand(v.meta.id, id, what.inner),
+      );
       if (inside) return v.fit(inside.start, inside.end);
     }
     const i = v.scene?.boxes.find(id) ?? -1;
     if (i >= 0 && v.scene) return v.fit(v.scene.boxes.start[i]!, v.scene.boxes.end[i]!);
-    const s = await v.facts.later<{ start: number; end: number; row: number }>(requests.strand(v.meta.id, id));
+    const s = await v.facts.later<{ start: number; end: number; row: number }>(
+      requests.strand(v.meta.id, id),
+    );
     if (s) {
       v.fit(s.start, s.end);
       v.revealRow(s.row);
     }
   } else if (what.kind === "group" && what.id.startsWith("s")) {
-    const inside = await v.facts.later<{ start: number; end: number }>(requests.insideTask(v.meta.id, what.id));
+    const inside = await v.facts.later<{ start: number; end: number }>(
+      requests.insideTask(v.meta.id, what.id),
+    );
     if (inside) v.fit(inside.start, inside.end);
   } else if (what.kind === "task") {
-    const task = await v.facts.later<{ start: number; end: number }>(requests.task(v.meta.id, what.id));
+    const task = await v.facts.later<{ start: number; end: number }>(
+      requests.task(v.meta.id, what.id),
+    );
     if (task) v.fit(task.start, task.end);
   } else announcement.value = "What is selected is all over the run.";
 }
@@ -95,7 +110,9 @@ function mark(v: TimelineView): void {
   const inside = v.pointer && v.pointer.x >= s.x0 && v.pointer.x <= s.x0 + s.width;
   const t = inside && v.pointer ? time(s, v.pointer.x) : (s.t0 + s.t1) / 2;
   const near = v.marks.findIndex((m) => Math.abs(m - t) < (4 * (s.t1 - s.t0)) / s.width);
-  v.marks = near >= 0 ? v.marks.filter((_, i) => i !== near) : [...v.marks, t].sort((a, b) => a - b);
-  announcement.value = near >= 0 ? "Mark taken away" : `Mark at ${timeOf(t, v.meta.ticks_per_second)}`;
+  v.marks =
+    near >= 0 ? v.marks.filter((_, i) => i !== near) : [...v.marks, t].sort((a, b) => a - b);
+  announcement.value =
+    near >= 0 ? "Mark taken away" : `Mark at ${timeOf(t, v.meta.ticks_per_second)}`;
   v.invalidate();
 }

@@ -9,18 +9,46 @@ import { SvgPen } from "./svg";
 import { TileCache } from "./cache";
 import type { Slot } from "./tiles";
 
-const region = (start: number, end: number) => ({ label: "r", task: 0, row: 0, start, end, tree: false, part: false });
+const region = (start: number, end: number) => ({
+  label: "r",
+  task: 0,
+  row: 0,
+  start,
+  end,
+  tree: false,
+  part: false,
+});
 
 describe("regions", () => {
   it("stand in the first lane that is free", () => {
-    expect(lanes([region(0, 100), region(10, 20), region(20, 30), region(15, 40), region(18, 19)])).toEqual([0, 1, 1, 2, -1]);
+    expect(
+      lanes([region(0, 100), region(10, 20), region(20, 30), region(15, 40), region(18, 19)]),
+    ).toEqual([0, 1, 1, 2, -1]);
   });
 });
 
 function arcsSlot(n: number, pairs: [number, number, number][] = []): Slot {
   const at = Float64Array.from({ length: n }, (_, i) => i);
-  const planes = { from_row: new Uint16Array(n), from_t: at, to_row: new Uint16Array(n).fill(1), to_t: at, strand: new Uint32Array(n), leap: new Uint8Array(n) };
-  return { t0: 0, t1: 1e6, tile: { kind: "arcs", level: 0, index: 0, data: { facts: { total: n || 5000, truncated: n === 0, pairs }, planes }, made: new Map(), used: 0 } };
+  const planes = {
+    from_row: new Uint16Array(n),
+    from_t: at,
+    to_row: new Uint16Array(n).fill(1),
+    to_t: at,
+    strand: new Uint32Array(n),
+    leap: new Uint8Array(n),
+  };
+  return {
+    t0: 0,
+    t1: 1e6,
+    tile: {
+      kind: "arcs",
+      level: 0,
+      index: 0,
+      data: { facts: { total: n || 5000, truncated: n === 0, pairs }, planes },
+      made: new Map(),
+      used: 0,
+    },
+  };
 }
 
 describe("steals", () => {
@@ -33,9 +61,21 @@ describe("steals", () => {
     expect(nextArc(s, 99)).toBeNull();
   });
   it("gives pairs where they are too many", () => {
-    const s = steals([arcsSlot(0, [[1, 0, 4000], [0, 1, 1000]]), arcsSlot(0, [[0, 1, 9000]])], scale);
+    const s = steals(
+      [
+        arcsSlot(0, [
+          [1, 0, 4000],
+          [0, 1, 1000],
+        ]),
+        arcsSlot(0, [[0, 1, 9000]]),
+      ],
+      scale,
+    );
     expect(s.crowded).toBe(true);
-    expect(s.pairs).toEqual([[0, 1, 10000], [1, 0, 4000]]);
+    expect(s.pairs).toEqual([
+      [0, 1, 10000],
+      [1, 0, 4000],
+    ]);
     expect(steals([arcsSlot(MOST_ARCS + 50)], scale).crowded).toBe(true);
   });
 });
@@ -43,7 +83,9 @@ describe("steals", () => {
 describe("profile", () => {
   it("adds up to the workers in every column of the invented run, at any width", async () => {
     const source = new MockSource();
-    const meta = await source.json<{ runs: { elapsed: number; workers: number; top_level: number }[] }>(requests.meta());
+    const meta = await source.json<{
+      runs: { elapsed: number; workers: number; top_level: number }[];
+    }>(requests.meta());
     const run = meta.runs[0]!;
     const level = run.top_level;
     const cache = new TileCache("a", source, () => {});
@@ -54,7 +96,13 @@ describe("profile", () => {
       const scale = { t0: run.elapsed * 0.1, t1: run.elapsed * 0.9, x0: 0, width: n };
       const c = columns([{ t0: 0, t1: TILE_BINS * 2 ** level, tile }], scale, n).values;
       for (let i = 0; i < n; i++) {
-        const sum = c.running![i]! + c.delay![i]! + c.no_work_sched![i]! + c.no_work_app![i]! + c.descheduled![i]! + c.blocked![i]!;
+        const sum =
+          c.running![i]! +
+          c.delay![i]! +
+          c.no_work_sched![i]! +
+          c.no_work_app![i]! +
+          c.descheduled![i]! +
+          c.blocked![i]!;
         expect(sum).toBeCloseTo(run.workers, 2);
       }
     }

@@ -10,7 +10,13 @@ import { blend, packed } from "./raster";
 import type { RasterJob } from "./raster";
 import type { Look } from "./tiles";
 
-export function look(palette: Pick<Palette, "mode" | "by" | "lut">, t: Tokens, layers: ReadonlySet<Layer>, selection: Selection | null, dark: boolean): Look {
+export function look(
+  palette: Pick<Palette, "mode" | "by" | "lut">,
+  t: Tokens,
+  layers: ReadonlySet<Layer>,
+  selection: Selection | null,
+  dark: boolean,
+): Look {
   const bright = brightOf(selection);
   const flags = [layers.has("delay"), layers.has("nowork"), layers.has("cpu")];
   const ground = packed(t.panel);
@@ -28,11 +34,24 @@ export function look(palette: Pick<Palette, "mode" | "by" | "lut">, t: Tokens, l
         ground,
         cpu: flags[2]!,
         cpuColor: packed(t.work),
-        free: [flags[0] ? over(t.delay, dark ? 0.62 : 0.5) : -1, flags[1] ? over(t.sched, dark ? 0.5 : 0.75) : -1, flags[1] ? packed(t.appBg) : -1],
+        free: [
+          flags[0] ? over(t.delay, dark ? 0.62 : 0.5) : -1,
+          flags[1] ? over(t.sched, dark ? 0.5 : 0.75) : -1,
+          flags[1] ? packed(t.appBg) : -1,
+        ],
         // Only what the rasteriser reads crosses into the worker.
         planes: {
-          work: p.work, descheduled: p.descheduled, blocked: p.blocked, delay: p.delay, no_work_sched: p.no_work_sched, no_work_app: p.no_work_app,
-          code: p.code, site: p.site, level: p.level, critical: p.critical, cpu: p.cpu ?? null,
+          work: p.work,
+          descheduled: p.descheduled,
+          blocked: p.blocked,
+          delay: p.delay,
+          no_work_sched: p.no_work_sched,
+          no_work_app: p.no_work_app,
+          code: p.code,
+          site: p.site,
+          level: p.level,
+          critical: p.critical,
+          cpu: p.cpu ?? null,
         },
       };
     },
@@ -40,13 +59,19 @@ export function look(palette: Pick<Palette, "mode" | "by" | "lut">, t: Tokens, l
 }
 
 /** What stays bright while everything else is dimmed. */
-export function brightOf(selection: Selection | null): { by: "code" | "site"; index: number } | null {
+export function brightOf(
+  selection: Selection | null,
+): { by: "code" | "site"; index: number } | null {
   if (selection?.kind === "code") return { by: "code", index: selection.code };
   if (selection?.kind === "site") return { by: "site", index: selection.site };
   return null;
 }
 
-/** The ready strands' colours: those whose task was just created are a plain light orange, all others have the pattern of delay. */
+/**
+ * The ready strands' colours: those whose task was just created are a plain light orange, all
+ * others have the pattern of delay.
+ */
 export const readyCreate = (dark: boolean): string => (dark ? "#f2b56b" : "#f0b27a");
 
-export const veil = (t: Tokens, dark: boolean): string => (dark ? "rgba(13,16,20,.66)" : alpha(t.bg, 0.72));
+export const veil = (t: Tokens, dark: boolean): string =>
+  dark ? "rgba(13,16,20,.66)" : alpha(t.bg, 0.72);

@@ -1,4 +1,7 @@
-/** What lies over everything: the selection's outline, the range, the user's marks, the callouts of a finding. */
+/**
+ * What lies over everything: the selection's outline, the range, the user's marks, the callouts of
+ * a finding.
+ */
 
 import { ticks as timeOf } from "../format";
 import type { Selection } from "../store";
@@ -17,7 +20,15 @@ export function outline(s: Scene, pen: Pen, what: Selection | null, weak: boolea
     const a = Math.max(pixel(s.scale, start), s.scale.x0 - 6);
     const b = Math.min(pixel(s.scale, end), s.scale.x0 + s.scale.width + 6);
     if (b < s.scale.x0 - 6 || a > s.scale.x0 + s.scale.width + 6) return;
-    pen.frame(a - 1.5, laneTop(rows, row) - 1.5, Math.max(3, b - a + 2), rows.lane + 3, colour, width, 4);
+    pen.frame(
+      a - 1.5,
+      laneTop(rows, row) - 1.5,
+      Math.max(3, b - a + 2),
+      rows.lane + 3,
+      colour,
+      width,
+      4,
+    );
   };
   switch (what.kind) {
     case "strand":
@@ -26,7 +37,8 @@ export function outline(s: Scene, pen: Pen, what: Selection | null, weak: boolea
       if (what.kind === "strand" && what.inner !== undefined) {
         const k = s.inner.findInside(id, what.inner);
         if (k >= 0) box(s.inner.row[k]!, s.inner.start[k]!, s.inner.end[k]!);
-        else if (s.inside?.strand === id && s.inside.start === what.inner) box(s.inside.row, s.inside.start, s.inside.end);
+        else if (s.inside?.strand === id && s.inside.start === what.inner)
+          box(s.inside.row, s.inside.start, s.inside.end);
         break;
       }
       const i = s.boxes.find(id);
@@ -48,7 +60,8 @@ export function outline(s: Scene, pen: Pen, what: Selection | null, weak: boolea
     }
     case "group":
       // Of what is inside of a folded strand; others are all over the run.
-      if (what.id.startsWith("s") && s.inside?.strand === Number(/^s(\d+)/.exec(what.id)?.[1])) box(s.inside.row, s.inside.start, s.inside.end);
+      if (what.id.startsWith("s") && s.inside?.strand === Number(/^s(\d+)/.exec(what.id)?.[1]))
+        box(s.inside.row, s.inside.start, s.inside.end);
       break;
     default:
       break;
@@ -57,7 +70,9 @@ export function outline(s: Scene, pen: Pen, what: Selection | null, weak: boolea
 
 /** The range that is selected or being drawn, with its length. */
 export function range(s: Scene, pen: Pen): void {
-  const span = s.dragged ?? (s.selection?.kind === "range" && s.selection.run === s.meta.id ? s.selection : null);
+  const span =
+    s.dragged ??
+    (s.selection?.kind === "range" && s.selection.run === s.meta.id ? s.selection : null);
   if (!span) return;
   const { strip, rows, x0, plot } = s.bands;
   const t = s.tokens;
@@ -66,11 +81,22 @@ export function range(s: Scene, pen: Pen): void {
   if (b < x0 || a > x0 + plot) return;
   const top = strip.y;
   const h = rows.y + rows.h - top;
-  pen.rect(Math.max(a, x0), top, Math.min(b, x0 + plot) - Math.max(a, x0), h, t.accent, s.dark ? 0.16 : 0.1);
-  for (const edge of [a, b]) if (edge >= x0 && edge <= x0 + plot) pen.rect(edge - 0.5, top, 1, h, t.accent);
+  pen.rect(
+    Math.max(a, x0),
+    top,
+    Math.min(b, x0 + plot) - Math.max(a, x0),
+    h,
+    t.accent,
+    s.dark ? 0.16 : 0.1,
+  );
+  for (const edge of [a, b])
+    if (edge >= x0 && edge <= x0 + plot) pen.rect(edge - 0.5, top, 1, h, t.accent);
   const label = timeOf(Math.abs(span.t1 - span.t0), s.meta.ticks_per_second);
   const w = pen.textWidth(label, 11, 600) + 12;
-  const middle = Math.min(Math.max((Math.max(a, x0) + Math.min(b, x0 + plot)) / 2, x0 + w / 2), x0 + plot - w / 2);
+  const middle = Math.min(
+    Math.max((Math.max(a, x0) + Math.min(b, x0 + plot)) / 2, x0 + w / 2),
+    x0 + plot - w / 2,
+  );
   pen.rects([middle - w / 2, top + 2, w, 17], t.accent, 4);
   pen.text(label, middle, top + 14.5, { size: 11, weight: 600, align: "center", colour: t.panel });
 }
@@ -104,7 +130,10 @@ export function callouts(s: Scene, pen: Pen): void {
     const w = Math.max(pen.textWidth(title, size, 650) + 32, pen.textWidth(detail, 12) + 32) + 14;
     const h = detail ? 46 : 30;
     const middle = Math.min(Math.max((a + b) / 2, x0 + w / 2 + 4), x0 + plot - w / 2 - 4);
-    const below = c.row !== null ? laneTop(rows, c.row) + rows.lane + 10 : rows.y + Math.min(rows.h, rows.pitch * rows.count) * 0.55 - h / 2;
+    const below =
+      c.row !== null
+        ? laneTop(rows, c.row) + rows.lane + 10
+        : rows.y + Math.min(rows.h, rows.pitch * rows.count) * 0.55 - h / 2;
     const y = Math.min(Math.max(below, rows.y + 4), rows.y + rows.h - h - 4);
     // What it is about: a bracket over its time.
     pen.line([a, y - 2, a, y - 6, b, y - 6, b, y - 2], t.fg2, { width: 1 });
@@ -112,7 +141,11 @@ export function callouts(s: Scene, pen: Pen): void {
     pen.rects([middle - w / 2, y, w, h], t.panel, 7);
     pen.frame(middle - w / 2, y, w, h, t.line2, 1, 7);
     pen.dots([middle - w / 2 + 16, y + 15], 8.5, t.fg);
-    pen.text(String(c.number), middle - w / 2 + 16, y + 19, { align: "center", weight: 700, colour: t.panel });
+    pen.text(String(c.number), middle - w / 2 + 16, y + 19, {
+      align: "center",
+      weight: 700,
+      colour: t.panel,
+    });
     pen.text(title, middle - w / 2 + 30, y + 19.5, { size, weight: 650, colour: t.fg });
     if (detail) pen.text(detail, middle - w / 2 + 30, y + 36, { size: 12, colour: t.fg2 });
   }
@@ -121,7 +154,8 @@ export function callouts(s: Scene, pen: Pen): void {
 function cut(pen: Pen, text: string, room: number, size: number, weight: number): string {
   if (pen.textWidth(text, size, weight) <= room) return text;
   let n = text.length;
-  while (n > 1 && pen.textWidth(`${text.slice(0, n)}…`, size, weight) > room) n -= Math.max(1, Math.floor(n / 20));
+  while (n > 1 && pen.textWidth(`${text.slice(0, n)}…`, size, weight) > room)
+    n -= Math.max(1, Math.floor(n / 20));
   return `${text.slice(0, n).trimEnd()}…`;
 }
 

@@ -33,19 +33,28 @@ export class Palette {
     readonly dark: boolean,
     private readonly ground: string,
   ) {
-    const table = (n: number, of: (i: number) => Colour) => Array.from({ length: n }, (_, i) => of(i));
+    const table = (n: number, of: (i: number) => Colour) =>
+      Array.from({ length: n }, (_, i) => of(i));
     switch (mode) {
       case "code":
         this.by = "code";
-        this.tables = [...table(meta.codes.length, (code) => codeColour(meta.codes, code, dark)), colour("code", { code: null }, dark)];
+        this.tables = [
+          ...table(meta.codes.length, (code) => codeColour(meta.codes, code, dark)),
+          colour("code", { code: null }, dark),
+        ];
         break;
       case "site":
         this.by = "site";
-        this.tables = [...table(meta.sites.length, (site) => colour("site", { site }, dark)), colour("site", { site: null }, dark)];
+        this.tables = [
+          ...table(meta.sites.length, (site) => colour("site", { site }, dark)),
+          colour("site", { site: null }, dark),
+        ];
         break;
       case "worker":
         this.by = "row";
-        this.tables = table(Math.max(1, meta.threads.length), (row) => colour("worker", { row }, dark));
+        this.tables = table(Math.max(1, meta.threads.length), (row) =>
+          colour("worker", { row }, dark),
+        );
         break;
       case "level":
         this.by = "level";
@@ -53,7 +62,11 @@ export class Palette {
         break;
       case "critical":
         this.by = "critical";
-        this.tables = [colour("critical", { critical: false }, dark), colour("critical", { critical: true }, dark), colour("critical", { critical: false, readyPath: true }, dark)];
+        this.tables = [
+          colour("critical", { critical: false }, dark),
+          colour("critical", { critical: true }, dark),
+          colour("critical", { critical: false, readyPath: true }, dark),
+        ];
         break;
       case "activity":
         this.by = "plain";

@@ -1,4 +1,7 @@
-/** The critical path on the lanes' top and the ready path on their bottom, so that both are seen where they run together. */
+/**
+ * The critical path on the lanes' top and the ready path on their bottom, so that both are seen
+ * where they run together.
+ */
 
 import { laneMiddle } from "./bands";
 import type { Pen } from "./pen";
@@ -43,13 +46,17 @@ const MOST = 300;
 /** Hops of a frame that are drawn as lines of their own. */
 const MOST_HOPS = 60;
 
-/** Joins what follows on the same row within a pixel, and leaves out the shortest where they are still too many. */
+/**
+ * Joins what follows on the same row within a pixel, and leaves out the shortest where they are
+ * still too many.
+ */
 function coarse(all: PathPiece[], s: Scene): PathPiece[] {
   const perPixel = (s.scale.t1 - s.scale.t0) / s.scale.width;
   const joined: PathPiece[] = [];
   for (const piece of all) {
     const last = joined[joined.length - 1];
-    if (last && last.row === piece.row && piece.start - last.end < perPixel) last.end = Math.max(last.end, piece.end);
+    if (last && last.row === piece.row && piece.start - last.end < perPixel)
+      last.end = Math.max(last.end, piece.end);
     else joined.push({ ...piece });
   }
   let list = joined;
@@ -68,7 +75,9 @@ export function path(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
   const { rows } = s.bands;
   const t = s.tokens;
   const critical = kind === "critical";
-  const offset = critical ? -rows.lane / 2 + Math.min(3, rows.lane / 5) : rows.lane / 2 - Math.min(2.5, rows.lane / 6);
+  const offset = critical
+    ? -rows.lane / 2 + Math.min(3, rows.lane / 5)
+    : rows.lane / 2 - Math.min(2.5, rows.lane / 6);
   const runs: number[] = [];
   const hops: number[] = [];
   let before: PathPiece | null = null;
@@ -84,7 +93,11 @@ export function path(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
       const y0 = laneMiddle(rows, before.row) + offset;
       const x0 = Math.min(Math.max(pixel(s.scale, before.end), left), right);
       // Hops closer than a pixel to the last one would only thicken it.
-      if ((before.row !== piece.row && a - last >= 1) || (before.row === piece.row && a - x0 > 1.5) || a - x0 > 6) {
+      if (
+        (before.row !== piece.row && a - last >= 1) ||
+        (before.row === piece.row && a - x0 > 1.5) ||
+        a - x0 > 6
+      ) {
         hops.push(x0, y0, x0, y, a, y, NaN, NaN);
         last = a;
       }
@@ -93,9 +106,14 @@ export function path(s: Scene, pen: Pen, kind: "critical" | "ready"): void {
   }
   const halo = critical ? t.halo : "rgba(255,255,255,.85)";
   pen.line(runs, halo, { width: critical ? 6 : 3.4 });
-  // A path that changes worker all the time would hide the rows behind its dashes: then they only hint at it.
+  // A path that changes worker all the time would hide the rows behind its dashes: then they only
+  // hint at it.
   const many = hops.length > 8 * MOST_HOPS;
   if (!many) pen.line(hops, halo, { width: critical ? 3.6 : 3.2 });
   pen.line(runs, t.path, critical ? { width: 3 } : { width: 1.5, dash: [2, 2] });
-  pen.line(hops, t.path, many ? { width: 0.6, dash: [1, 3] } : { width: critical ? 1.6 : 1.3, dash: [4, 3] });
+  pen.line(
+    hops,
+    t.path,
+    many ? { width: 0.6, dash: [1, 3] } : { width: critical ? 1.6 : 1.3, dash: [4, 3] },
+  );
 }

@@ -1,6 +1,6 @@
 /**
- * What the timeline draws with: few shapes, on a canvas (here) or into an SVG (svg.ts), each counted, so that a frame's cost is known and
- * an exported picture is the one on the screen.
+ * What the timeline draws with: few shapes, on a canvas (here) or into an SVG (svg.ts), each
+ * counted, so that a frame's cost is known and an exported picture is the one on the screen.
  */
 
 import { ground, texture } from "../patterns";
@@ -9,7 +9,10 @@ import type { Texture } from "../colors";
 
 export const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", sans-serif';
 
-/** A colour, the pattern of a kind of free time, or what is laid over repeated colours of the palette. */
+/**
+ * A colour, the pattern of a kind of free time, or what is laid over repeated colours of the
+ * palette.
+ */
 export type Paint = string | { ground: Ground; strong?: boolean } | { texture: Texture };
 
 export interface TextStyle {
@@ -34,7 +37,15 @@ export interface Pen {
   rect(x: number, y: number, w: number, h: number, paint: Paint, alpha?: number): void;
   /** Rectangles x, y, w, h one after the other, of one paint. */
   rects(boxes: readonly number[], paint: Paint, radius?: number, alpha?: number): void;
-  frame(x: number, y: number, w: number, h: number, colour: string, width: number, radius?: number): void;
+  frame(
+    x: number,
+    y: number,
+    w: number,
+    h: number,
+    colour: string,
+    width: number,
+    radius?: number,
+  ): void;
   /** Points x, y one after the other; a NaN begins a new line. */
   line(points: readonly number[], colour: string, style?: LineStyle): void;
   area(points: readonly number[], paint: Paint, alpha?: number): void;
@@ -44,9 +55,22 @@ export interface Pen {
   dots(points: readonly number[], radius: number, paint: string): void;
   text(text: string, x: number, y: number, style: TextStyle): void;
   textWidth(text: string, size: number, weight?: number): number;
-  image(image: CanvasImageSource, sx: number, sy: number, sw: number, sh: number, x: number, y: number, w: number, h: number): void;
+  image(
+    image: CanvasImageSource,
+    sx: number,
+    sy: number,
+    sw: number,
+    sh: number,
+    x: number,
+    y: number,
+    w: number,
+    h: number,
+  ): void;
   clip(x: number, y: number, w: number, h: number, draw: () => void): void;
-  /** Moves patterns along with the time axis, so that they stand still on what they cover while it is panned. */
+  /**
+   * Moves patterns along with the time axis, so that they stand still on what they cover while it
+   * is panned.
+   */
   patternShift(dx: number): void;
 }
 
@@ -63,7 +87,10 @@ export class CanvasPen implements Pen {
 
   private paint(paint: Paint): string | CanvasPattern {
     if (typeof paint === "string") return paint;
-    const made = "ground" in paint ? ground(this.c, paint.ground, this.dark, paint.strong) : (texture(this.c, paint.texture, this.dark) ?? "transparent");
+    const made =
+      "ground" in paint
+        ? ground(this.c, paint.ground, this.dark, paint.strong)
+        : (texture(this.c, paint.texture, this.dark) ?? "transparent");
     if (typeof made !== "string") made.setTransform(new DOMMatrix([1, 0, 0, 1, this.shift, 0]));
     return made;
   }
@@ -88,7 +115,8 @@ export class CanvasPen implements Pen {
     c.globalAlpha = alpha;
     if (radius === 0) {
       // A path of thousands of rectangles costs the rasteriser far more than as many fills.
-      for (let i = 0; i < boxes.length; i += 4) c.fillRect(boxes[i]!, boxes[i + 1]!, boxes[i + 2]!, boxes[i + 3]!);
+      for (let i = 0; i < boxes.length; i += 4)
+        c.fillRect(boxes[i]!, boxes[i + 1]!, boxes[i + 2]!, boxes[i + 3]!);
     } else {
       for (let i = 0; i < boxes.length; i += 4) {
         c.beginPath();
@@ -99,7 +127,15 @@ export class CanvasPen implements Pen {
     c.globalAlpha = 1;
   }
 
-  frame(x: number, y: number, w: number, h: number, colour: string, width: number, radius = 0): void {
+  frame(
+    x: number,
+    y: number,
+    w: number,
+    h: number,
+    colour: string,
+    width: number,
+    radius = 0,
+  ): void {
     this.primitives++;
     this.c.strokeStyle = colour;
     this.c.lineWidth = width;
@@ -205,7 +241,17 @@ export class CanvasPen implements Pen {
     return width;
   }
 
-  image(image: CanvasImageSource, sx: number, sy: number, sw: number, sh: number, x: number, y: number, w: number, h: number): void {
+  image(
+    image: CanvasImageSource,
+    sx: number,
+    sy: number,
+    sw: number,
+    sh: number,
+    x: number,
+    y: number,
+    w: number,
+    h: number,
+  ): void {
     this.primitives++;
     this.c.drawImage(image, sx, sy, sw, sh, x, y, w, h);
   }

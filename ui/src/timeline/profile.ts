@@ -6,8 +6,24 @@ import { binsOf } from "./tiles";
 import type { Slot } from "./tiles";
 
 /** As the planes of `profile` are called. */
-export const READY = ["create", "create_continuation", "wait_continuation", "yield_continuation", "end", "depend", "signal"] as const;
-export const SERIES = ["running", ...READY.map((k) => `ready_${k}`), "delay", "no_work_sched", "no_work_app", "descheduled", "blocked"];
+export const READY = [
+  "create",
+  "create_continuation",
+  "wait_continuation",
+  "yield_continuation",
+  "end",
+  "depend",
+  "signal",
+] as const;
+export const SERIES = [
+  "running",
+  ...READY.map((k) => `ready_${k}`),
+  "delay",
+  "no_work_sched",
+  "no_work_app",
+  "descheduled",
+  "blocked",
+];
 
 export interface Columns {
   n: number;
@@ -16,7 +32,12 @@ export interface Columns {
 }
 
 /** Means over each of `n` columns of the scale. */
-export function columns(slots: Slot[], scale: Scale, n: number, series: readonly string[] = SERIES): Columns {
+export function columns(
+  slots: Slot[],
+  scale: Scale,
+  n: number,
+  series: readonly string[] = SERIES,
+): Columns {
   const values: Record<string, Float32Array> = {};
   for (const name of series) values[name] = new Float32Array(n);
   const known = new Float32Array(n);
@@ -56,13 +77,29 @@ export function at(c: Columns, scale: Scale, px: number): Record<string, number>
   return Object.fromEntries(Object.entries(c.values).map(([name, v]) => [name, v[column]!]));
 }
 
-/** Points of a stepped area between two lines over the columns; columns where nothing is known are left out by height 0. */
-export function stepped(n: number, scale: Scale, low: ArrayLike<number>, high: ArrayLike<number>): number[] {
+/**
+ * Points of a stepped area between two lines over the columns; columns where nothing is known are
+ * left out by height 0.
+ */
+export function stepped(
+  n: number,
+  scale: Scale,
+  low: ArrayLike<number>,
+  high: ArrayLike<number>,
+): number[] {
   const top: number[] = [];
   const bottom: number[] = [];
   const width = scale.width / n;
   for (let i = 0; i < n; i++) {
-    if (i > 0 && i < n - 1 && high[i] === high[i - 1] && low[i] === low[i - 1] && high[i] === high[i + 1] && low[i] === low[i + 1]) continue;
+    if (
+      i > 0 &&
+      i < n - 1 &&
+      high[i] === high[i - 1] &&
+      low[i] === low[i - 1] &&
+      high[i] === high[i + 1] &&
+      low[i] === low[i + 1]
+    )
+      continue;
     const a = scale.x0 + i * width;
     top.push(a, high[i]!, a + width, high[i]!);
     bottom.push(a, low[i]!, a + width, low[i]!);

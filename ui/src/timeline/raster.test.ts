@@ -6,24 +6,44 @@ import type { RasterJob } from "./raster";
 function job(rows: number, change: (job: RasterJob) => void): RasterJob {
   const n = rows * TILE_BINS;
   const made: RasterJob = {
-    rows, by: "code", lut: Uint32Array.from([0xff0000, 0x00ff00]), bright: null, ground: 0xffffff, cpuColor: 0x0000ff, cpu: true, free: [0xd55e00, 0xf0e442, 0xeceef2],
+    rows,
+    by: "code",
+    lut: Uint32Array.from([0xff0000, 0x00ff00]),
+    bright: null,
+    ground: 0xffffff,
+    cpuColor: 0x0000ff,
+    cpu: true,
+    free: [0xd55e00, 0xf0e442, 0xeceef2],
     planes: {
-      work: new Uint8Array(n), descheduled: new Uint8Array(n), blocked: new Uint8Array(n), delay: new Uint8Array(n), no_work_sched: new Uint8Array(n), no_work_app: new Uint8Array(n),
-      code: new Uint16Array(n), site: new Uint16Array(n), level: new Uint16Array(n), critical: new Uint8Array(n), cpu: null,
+      work: new Uint8Array(n),
+      descheduled: new Uint8Array(n),
+      blocked: new Uint8Array(n),
+      delay: new Uint8Array(n),
+      no_work_sched: new Uint8Array(n),
+      no_work_app: new Uint8Array(n),
+      code: new Uint16Array(n),
+      site: new Uint16Array(n),
+      level: new Uint16Array(n),
+      critical: new Uint8Array(n),
+      cpu: null,
     },
   };
   change(made);
   return made;
 }
 
-const pixel = (p: Uint8ClampedArray, bin: number, line: number) => [...p.slice((line * TILE_BINS + bin) * 4, (line * TILE_BINS + bin) * 4 + 4)];
+const pixel = (p: Uint8ClampedArray, bin: number, line: number) => [
+  ...p.slice((line * TILE_BINS + bin) * 4, (line * TILE_BINS + bin) * 4 + 4),
+];
 
 describe("rasterise", () => {
   it("gives a full bin its code's colour and an untouched one nothing", () => {
-    const { pixels } = rasterise(job(2, (j) => {
-      j.planes.work[TILE_BINS + 7] = 255;
-      j.planes.code[TILE_BINS + 7] = 1;
-    }));
+    const { pixels } = rasterise(
+      job(2, (j) => {
+        j.planes.work[TILE_BINS + 7] = 255;
+        j.planes.code[TILE_BINS + 7] = 1;
+      }),
+    );
     expect(pixel(pixels, 7, 4)).toEqual([0, 255, 0, 255]);
     expect(pixel(pixels, 7, 5)).toEqual([0, 255, 0, 255]);
     expect(pixel(pixels, 7, 6)).toEqual([0, 0, 255, 255]);
@@ -48,40 +68,48 @@ describe("rasterise", () => {
   });
 
   it("dims what is not selected", () => {
-    const { pixels } = rasterise(job(1, (j) => {
-      j.bright = { by: "site", index: 3 };
-      j.planes.work.fill(255);
-      j.planes.site[0] = 3;
-    }));
+    const { pixels } = rasterise(
+      job(1, (j) => {
+        j.bright = { by: "site", index: 3 };
+        j.planes.work.fill(255);
+        j.planes.site[0] = 3;
+      }),
+    );
     expect(pixel(pixels, 0, 0)).toEqual([255, 0, 0, 255]);
     expect(pixel(pixels, 1, 0)[1]).toBeGreaterThan(150);
   });
 
   it("codes beyond the table take its last colour", () => {
-    const { pixels } = rasterise(job(1, (j) => {
-      j.planes.work[0] = 255;
-      j.planes.code[0] = 0xffff;
-    }));
+    const { pixels } = rasterise(
+      job(1, (j) => {
+        j.planes.work[0] = 255;
+        j.planes.code[0] = 0xffff;
+      }),
+    );
     expect(pixel(pixels, 0, 0).slice(0, 3)).toEqual([0, 255, 0]);
   });
 
   it("leaves free time out whose layer is off", () => {
     const with_ = rasterise(job(1, (j) => j.planes.delay.fill(255)));
-    const without = rasterise(job(1, (j) => {
-      j.planes.delay.fill(255);
-      j.free[0] = -1;
-    }));
+    const without = rasterise(
+      job(1, (j) => {
+        j.planes.delay.fill(255);
+        j.free[0] = -1;
+      }),
+    );
     expect(pixel(with_.pixels, 5, 0)).toEqual([0xd5, 0x5e, 0, 255]);
     expect(pixel(without.pixels, 5, 0)[3]).toBe(0);
   });
 
   it("finds runs of one kind, each once, up to the tile's end", () => {
-    const { runs } = rasterise(job(2, (j) => {
-      j.planes.delay.fill(255, 10, 20);
-      j.planes.no_work_app.fill(200, 20, 25);
-      j.planes.delay[40] = 255;
-      j.planes.no_work_sched.fill(255, 2 * TILE_BINS - 4);
-    }));
+    const { runs } = rasterise(
+      job(2, (j) => {
+        j.planes.delay.fill(255, 10, 20);
+        j.planes.no_work_app.fill(200, 20, 25);
+        j.planes.delay[40] = 255;
+        j.planes.no_work_sched.fill(255, 2 * TILE_BINS - 4);
+      }),
+    );
     expect([...runs]).toEqual([0, 10, 20, 0, 0, 20, 25, 2, 1, 1020, 1024, 1]);
   });
 });

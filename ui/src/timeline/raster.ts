@@ -1,6 +1,7 @@
 /**
- * One tile of rows as pixels: a line of boxes and a line of CPU load for each row, a pixel for each bin. Runs in the worker
- * (raster.worker.ts) or, where none starts, on the page's own thread; so it knows nothing of canvas or DOM.
+ * One tile of rows as pixels: a line of boxes and a line of CPU load for each row, a pixel for each
+ * bin. Runs in the worker (raster.worker.ts) or, where none starts, on the page's own thread; so it
+ * knows nothing of canvas or DOM.
  */
 
 import { TILE_BINS } from "../data/contract";
@@ -12,7 +13,10 @@ export type RasterBy = "code" | "site" | "level" | "row" | "critical" | "plain";
 export interface RasterJob {
   rows: number;
   by: RasterBy;
-  /** Colours by the index that `by` looks up; what is beyond takes the last. `critical`: [off the path, on it]. */
+  /**
+   * Colours by the index that `by` looks up; what is beyond takes the last. `critical`: [off the
+   * path, on it].
+   */
   lut: Uint32Array;
   /** Index into the lut that stays bright, by code or by site; everything else is dimmed. */
   bright: { by: "code" | "site"; index: number } | null;
@@ -21,7 +25,10 @@ export interface RasterJob {
   cpuColor: number;
   /** 0: the CPU line stays empty; 1: from the plane `cpu` (if there) or else from work. */
   cpu: boolean;
-  /** Colour of free time by kind, or -1 when the layer is switched off: delay, no-work-sched, no-work-app. */
+  /**
+   * Colour of free time by kind, or -1 when the layer is switched off: delay, no-work-sched,
+   * no-work-app.
+   */
   free: [number, number, number];
   planes: {
     work: Uint8Array;
@@ -38,7 +45,9 @@ export interface RasterJob {
   };
 }
 
-/** What runs of bins show beside boxes: free time by kind, then time off the CPU inside of strands. */
+/**
+ * What runs of bins show beside boxes: free time by kind, then time off the CPU inside of strands.
+ */
 export const RUN_KINDS = ["delay", "sched", "app", "descheduled", "blocked"] as const;
 
 /** Lines of an image that a row takes. */
@@ -46,11 +55,15 @@ export const LINES = 4;
 
 export interface Raster {
   /**
-   * RGBA, TILE_BINS wide, LINES × rows high: row r's boxes at lines 4r and 4r + 1, its CPU load at 4r + 2 and 4r + 3. Each line is there twice, so that
-   * stretching it from between the two smooths nothing of its neighbours into it.
+   * RGBA, TILE_BINS wide, LINES × rows high: row r's boxes at lines 4r and 4r + 1, its CPU load at
+   * 4r + 2 and 4r + 3. Each line is there twice, so that stretching it from between the two smooths
+   * nothing of its neighbours into it.
    */
   pixels: Uint8ClampedArray<ArrayBuffer>;
-  /** Runs of at least two bins that are mostly of one kind, row by row: row, first bin, bin after the last, index into RUN_KINDS. */
+  /**
+   * Runs of at least two bins that are mostly of one kind, row by row: row, first bin, bin after
+   * the last, index into RUN_KINDS.
+   */
   runs: Uint16Array<ArrayBuffer>;
 }
 
@@ -102,7 +115,15 @@ function boxes(job: RasterJob, row: number, pixels: Uint8ClampedArray): void {
     };
     const running = on + off;
     if (running > 0) {
-      const i = index ? index[at]! : by === "row" ? row % lut.length : by === "critical" ? (p.critical[at]! > 127 ? 1 : 0) : 0;
+      const i = index
+        ? index[at]!
+        : by === "row"
+          ? row % lut.length
+          : by === "critical"
+            ? p.critical[at]! > 127
+              ? 1
+              : 0
+            : 0;
       let color = lut[Math.min(i, last)]!;
       if (of && of[at] !== bright.index) color = blend(color, job.ground, DIM);
       // A bin that was touched at all is seen.
@@ -168,7 +189,8 @@ function collect(p: RasterJob["planes"], row: number, runs: number[]): void {
 
 /** `share` of a, the rest of b. */
 export function blend(a: number, b: number, share: number): number {
-  const c = (shift: number) => Math.round(((a >> shift) & 255) * share + ((b >> shift) & 255) * (1 - share)) << shift;
+  const c = (shift: number) =>
+    Math.round(((a >> shift) & 255) * share + ((b >> shift) & 255) * (1 - share)) << shift;
   return c(16) | c(8) | c(0);
 }
 

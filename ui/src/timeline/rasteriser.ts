@@ -1,4 +1,7 @@
-/** Where tiles become images: in a worker, or on this thread where none can start (a page from file:// in some browsers, a strict policy). */
+/**
+ * Where tiles become images: in a worker, or on this thread where none can start (a page from
+ * file:// in some browsers, a strict policy).
+ */
 
 import { TILE_BINS } from "../data/contract";
 import { LINES, rasterise } from "./raster";
@@ -18,14 +21,24 @@ export class Rasteriser {
   private worker: Worker | null = null;
   private next = 1;
   private waiting = new Map<number, { job: RasterJob; done: Done }>();
-  /** What the worker failed at, or all there is without one: a job a frame, so that none holds the page up for long. */
+  /**
+   * What the worker failed at, or all there is without one: a job a frame, so that none holds the
+   * page up for long.
+   */
   private here: number[] = [];
   private scheduled = false;
 
   constructor() {
     try {
       const worker = new RasterWorker();
-      worker.onmessage = (event: MessageEvent<{ id: number; image?: ImageBitmap; runs?: Uint16Array; error?: string }>) => {
+      worker.onmessage = (
+        event: MessageEvent<{
+          id: number;
+          image?: ImageBitmap;
+          runs?: Uint16Array;
+          error?: string;
+        }>,
+      ) => {
         const { id, image, runs } = event.data;
         const job = this.waiting.get(id);
         if (!job) return image?.close();
@@ -50,7 +63,9 @@ export class Rasteriser {
     return this.worker !== null;
   }
 
-  /** Makes an image of a tile; returns what cancels it. `done` gets null when it could not be made. */
+  /**
+   * Makes an image of a tile; returns what cancels it. `done` gets null when it could not be made.
+   */
   make(job: RasterJob, done: Done): () => void {
     const id = this.next++;
     this.waiting.set(id, { job, done });

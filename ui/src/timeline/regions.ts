@@ -11,7 +11,9 @@ const MOST_SHOWN = 400;
 
 /** Each region's lane: the first that is free when it begins; -1 beyond the last. */
 export function lanes(regions: RegionSpan[]): number[] {
-  const order = regions.map((_, i) => i).sort((a, b) => regions[a]!.start - regions[b]!.start || regions[b]!.end - regions[a]!.end);
+  const order = regions
+    .map((_, i) => i)
+    .sort((a, b) => regions[a]!.start - regions[b]!.start || regions[b]!.end - regions[a]!.end);
   const free = new Array<number>(MOST_LANES).fill(-Infinity);
   const lane = new Array<number>(regions.length).fill(-1);
   for (const i of order) {
@@ -23,7 +25,8 @@ export function lanes(regions: RegionSpan[]): number[] {
   return lane;
 }
 
-export const laneCount = (all: number[]): number => Math.max(0, ...all.slice(0, 20000).map((l) => l + 1));
+export const laneCount = (all: number[]): number =>
+  Math.max(0, ...all.slice(0, 20000).map((l) => l + 1));
 
 export function regions(s: Scene, pen: Pen, lane: number[]): void {
   const { regions: band, x0, plot } = s.bands;
@@ -43,10 +46,19 @@ export function regions(s: Scene, pen: Pen, lane: number[]): void {
       until[at] = b;
       shown++;
       const y = band.y + at * 14;
-      pen.rects([a, y + 1, b - a - (b - a > 4 ? 1 : 0), 12], r.part ? t.line2 : t.inset, b - a > 6 ? 3 : 0);
+      pen.rects(
+        [a, y + 1, b - a - (b - a > 4 ? 1 : 0), 12],
+        r.part ? t.line2 : t.inset,
+        b - a > 6 ? 3 : 0,
+      );
       pen.rect(a, y + 1, Math.min(2, b - a), 12, t.fg3);
       const room = b - Math.max(a, x0) - 10;
-      if (room > 20 && pen.textWidth(r.label, 10.5, 600) < room) pen.text(r.label, Math.max(a, x0) + 6, y + 10.5, { size: 10.5, weight: 600, colour: t.fg2 });
+      if (room > 20 && pen.textWidth(r.label, 10.5, 600) < room)
+        pen.text(r.label, Math.max(a, x0) + 6, y + 10.5, {
+          size: 10.5,
+          weight: 600,
+          colour: t.fg2,
+        });
     });
   });
 }
@@ -56,5 +68,12 @@ export function regionAt(s: Scene, lane: number[], px: number, py: number): Regi
   const { regions: band } = s.bands;
   if (!band.h || py < band.y || py >= band.y + band.h) return null;
   const at = Math.floor((py - band.y) / 14);
-  return s.regions.find((r, i) => lane[i] === at && pixel(s.scale, r.start) <= px + 1 && px - 1 <= Math.max(pixel(s.scale, r.end), pixel(s.scale, r.start) + 1)) ?? null;
+  return (
+    s.regions.find(
+      (r, i) =>
+        lane[i] === at &&
+        pixel(s.scale, r.start) <= px + 1 &&
+        px - 1 <= Math.max(pixel(s.scale, r.end), pixel(s.scale, r.start) + 1),
+    ) ?? null
+  );
 }

@@ -1,4 +1,7 @@
-/** The rows: labels, columns from tiles, free time by its kind, exact boxes with their names, CPU load, queue depth. */
+/**
+ * The rows: labels, columns from tiles, free time by its kind, exact boxes with their names, CPU
+ * load, queue depth.
+ */
 
 import { mix } from "../colors";
 import { ticks as timeOf, percent } from "../format";
@@ -15,7 +18,10 @@ import { stepped } from "./profile";
 import type { Slot } from "./tiles";
 import { TILE_BINS } from "../data/contract";
 
-/** A line of an image is taken from between its two copies: stretched whole, it would be smoothed into the lines beside it. */
+/**
+ * A line of an image is taken from between its two copies: stretched whole, it would be smoothed
+ * into the lines beside it.
+ */
 export const BETWEEN = 0.99;
 export const THIN = 0.02;
 
@@ -28,7 +34,8 @@ export function labels(s: Scene, pen: Pen): void {
       const thread = s.meta.threads[row];
       if (!thread) continue;
       const y = rowTop(rows, row);
-      const chosen = (s.selection?.kind === "row" && s.selection.row === row) || s.cursorRow === row;
+      const chosen =
+        (s.selection?.kind === "row" && s.selection.row === row) || s.cursorRow === row;
       if (chosen) {
         pen.rect(0, y, x0 - 4, rows.pitch, t.accentBg);
         pen.rect(0, y, 3, rows.pitch, t.accent);
@@ -39,7 +46,11 @@ export function labels(s: Scene, pen: Pen): void {
       // An overview knows no times off the CPU, so not how busy anybody was.
       const busy = thread.busy === null ? "" : `${percent(thread.busy, 0)}${small ? "" : " busy"}`;
       const room = x0 - 26 - pen.textWidth(busy, 11);
-      pen.text(fit(pen, thread.label, room, small ? 11 : 12, 650), 16, baseline, { size: small ? 11 : 12, weight: 650, colour: t.fg });
+      pen.text(fit(pen, thread.label, room, small ? 11 : 12, 650), 16, baseline, {
+        size: small ? 11 : 12,
+        weight: 650,
+        colour: t.fg,
+      });
       pen.text(busy, x0 - 10, baseline, { align: "right", colour: t.fg3 });
     }
     const bottom = rowTop(rows, rows.count);
@@ -61,8 +72,22 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
   let complete = true;
   const patterns = RUN_KINDS.map(() => [] as number[]);
   const until = new Map<number, number>();
-  const wanted = [s.layers.has("delay"), s.layers.has("nowork"), s.layers.has("nowork"), true, true];
-  if (rows.cpu) for (let row = first; row <= last; row++) pen.rect(s.scale.x0, laneTop(rows, row) + rows.lane + 3, s.scale.width, rows.cpu, s.tokens.inset);
+  const wanted = [
+    s.layers.has("delay"),
+    s.layers.has("nowork"),
+    s.layers.has("nowork"),
+    true,
+    true,
+  ];
+  if (rows.cpu)
+    for (let row = first; row <= last; row++)
+      pen.rect(
+        s.scale.x0,
+        laneTop(rows, row) + rows.lane + 3,
+        s.scale.width,
+        rows.cpu,
+        s.tokens.inset,
+      );
   for (const slot of s.tiles.slots("rows", s.scale)) {
     const from = Math.max(slot.t0, s.scale.t0, 0);
     const to = Math.min(slot.t1, s.scale.t1, s.meta.elapsed);
@@ -71,7 +96,12 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
     const b = pixel(s.scale, to);
     const made = slot.tile && s.tiles.image(slot.tile, look);
     if (!slot.tile && s.tiles.bare) {
-      pen.text(NO_ROWS, s.scale.x0 + s.scale.width / 2, rows.y + Math.min(rows.h, rows.pitch * rows.count) / 2 + 4, { size: 12, weight: 600, align: "center", colour: s.tokens.fg2 });
+      pen.text(
+        NO_ROWS,
+        s.scale.x0 + s.scale.width / 2,
+        rows.y + Math.min(rows.h, rows.pitch * rows.count) / 2 + 4,
+        { size: 12, weight: 600, align: "center", colour: s.tokens.fg2 },
+      );
       return true;
     }
     if (!slot.tile || !made) {
@@ -86,7 +116,18 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
     for (let row = first; row <= Math.min(last, n - 1); row++) {
       const y = laneTop(rows, row);
       pen.image(made.image, sx, row * LINES + BETWEEN, sw, THIN, a, y, b - a, rows.lane);
-      if (rows.cpu) pen.image(made.image, sx, row * LINES + 2 + BETWEEN, sw, THIN, a, y + rows.lane + 3, b - a, rows.cpu);
+      if (rows.cpu)
+        pen.image(
+          made.image,
+          sx,
+          row * LINES + 2 + BETWEEN,
+          sw,
+          THIN,
+          a,
+          y + rows.lane + 3,
+          b - a,
+          rows.cpu,
+        );
     }
     // Runs that are wide enough to show their pattern.
     const perBin = bins.ticks / ticksPerPixel(s.scale);
@@ -103,7 +144,8 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
       const key = kind * 65536 + row;
       const before = until.get(key);
       const list = patterns[kind]!;
-      if (before !== undefined && left - (list[before]! + list[before + 2]!) < 0.75) list[before + 2] = right - list[before]!;
+      if (before !== undefined && left - (list[before]! + list[before + 2]!) < 0.75)
+        list[before + 2] = right - list[before]!;
       else {
         until.set(key, list.length);
         list.push(left, laneTop(rows, row), right - left, rows.lane);
@@ -119,16 +161,30 @@ export function columns(s: Scene, pen: Pen, look: Look): boolean {
     pen.rects(patterns[i]!, { ground: kind });
   });
   const framed = patterns[0]!;
-  if (framed.length < 4 * 300) for (let i = 0; i < framed.length; i += 4) if (framed[i + 2]! > 5) pen.frame(framed[i]! + 0.5, framed[i + 1]! + 0.5, framed[i + 2]! - 1, framed[i + 3]! - 1, s.tokens.delay, 1);
+  if (framed.length < 4 * 300)
+    for (let i = 0; i < framed.length; i += 4)
+      if (framed[i + 2]! > 5)
+        pen.frame(
+          framed[i]! + 0.5,
+          framed[i + 1]! + 0.5,
+          framed[i + 2]! - 1,
+          framed[i + 3]! - 1,
+          s.tokens.delay,
+          1,
+        );
   s.offCpu.push(...patterns[3]!.map((v, i) => (i % 4 === 1 ? v + 2 : i % 4 === 3 ? v - 4 : v)));
   s.blocked.push(...patterns[4]!.map((v, i) => (i % 4 === 1 ? v + 2 : i % 4 === 3 ? v - 4 : v)));
   return complete;
 }
 
 /** Said where a report was kept so small that it has no rows. */
-export const NO_ROWS = "This report carries no picture of the rows: make it with a larger --budget.";
+export const NO_ROWS =
+  "This report carries no picture of the rows: make it with a larger --budget.";
 
-/** Rectangles of one pattern in a frame at most; narrower ones keep their flat colour from the columns. */
+/**
+ * Rectangles of one pattern in a frame at most; narrower ones keep their flat colour from the
+ * columns.
+ */
 const MOST_RUNS = 450;
 
 /** Leaves out the narrowest until few enough are left. */
@@ -151,19 +207,36 @@ function checker(pen: Pen, s: Scene, a: number, b: number): void {
   const [first, last] = visibleRows(rows);
   for (let row = first; row <= last && boxes.length < 4 * 4000; row++) {
     const y = laneTop(rows, row);
-    for (let i = 0, px = a; px < b; px += cell, i++) boxes.push(px, y + ((i + row) % 2 ? rows.lane / 2 : 0), Math.min(cell, b - px), rows.lane / 2);
+    for (let i = 0, px = a; px < b; px += cell, i++)
+      boxes.push(
+        px,
+        y + ((i + row) % 2 ? rows.lane / 2 : 0),
+        Math.min(cell, b - px),
+        rows.lane / 2,
+      );
   }
   pen.rects(boxes, s.tokens.inset);
 }
 
-/** A lane's part at its bottom that stays of a folded strand when what is inside is drawn over it. */
+/**
+ * A lane's part at its bottom that stays of a folded strand when what is inside is drawn over it.
+ */
 const REST = 6;
 
 /** What is inside folded strands, over them, so that their two lines at the bottom stay. */
 export function inner(s: Scene, pen: Pen): void {
   if (!s.inner.n) return;
   const { rows } = s.bands;
-  boxes({ ...s, boxes: s.inner, offCpu: [], blocked: [], bands: { ...s.bands, rows: { ...rows, lane: Math.max(4, rows.lane - REST) } } }, pen);
+  boxes(
+    {
+      ...s,
+      boxes: s.inner,
+      offCpu: [],
+      blocked: [],
+      bands: { ...s.bands, rows: { ...rows, lane: Math.max(4, rows.lane - REST) } },
+    },
+    pen,
+  );
 }
 
 /** Strands of 1.6 pixels and more, over the columns. */
@@ -191,12 +264,18 @@ export function boxes(s: Scene, pen: Pen): void {
     facts.critical = (b.flags[i]! & FLAG.critical) !== 0;
     facts.readyPath = (b.flags[i]! & FLAG.ready) !== 0;
     const colour = s.palette.of(facts);
-    const dimmed = bright !== null && (bright.by === "code" ? facts.code : facts.site) !== bright.index;
+    const dimmed =
+      bright !== null && (bright.by === "code" ? facts.code : facts.site) !== bright.index;
     const w = x1 - x0;
-    // What is inside is drawn over it, and the more there is of it, the less is seen of the whole: no jump on the way in.
+    // What is inside is drawn over it, and the more there is of it, the less is seen of the whole:
+    // no jump on the way in.
     const inside = b.inside ? undefined : s.inner.folded.get(b.id[i]!);
     const open = inside === undefined ? 0 : Math.ceil(Math.min(1, inside / w) * 4) / 4;
-    const fill = dimmed ? s.palette.dim(colour.fill) : open ? mix(colour.fill, s.tokens.panel, open * 0.8) : colour.fill;
+    const fill = dimmed
+      ? s.palette.dim(colour.fill)
+      : open
+        ? mix(colour.fill, s.tokens.panel, open * 0.8)
+        : colour.fill;
     // A pixel between two boxes, where there is room for one.
     const gap = w > (many ? 6 : 4) ? 1 : w > 2.5 ? 0.5 : 0;
     if (gap && (!many || gap === 1)) ground.push(x0, y, w, rows.lane);
@@ -209,7 +288,17 @@ export function boxes(s: Scene, pen: Pen): void {
       if (!marks) textured.set(colour.texture, (marks = []));
       marks.push(x0, y, w - gap, rows.lane);
     }
-    if (b.flags[i]! & FLAG.folded && w > 6 && folded.length < 2400) folded.push(x0 + 1, y + rows.lane - 5, w - gap - 2, 1, x0 + 1, y + rows.lane - 3, w - gap - 2, 1);
+    if (b.flags[i]! & FLAG.folded && w > 6 && folded.length < 2400)
+      folded.push(
+        x0 + 1,
+        y + rows.lane - 5,
+        w - gap - 2,
+        1,
+        x0 + 1,
+        y + rows.lane - 3,
+        w - gap - 2,
+        1,
+      );
   }
   pen.rects(ground, s.tokens.panel);
   for (const [fill, list] of square) pen.rects(list, fill);
@@ -248,13 +337,19 @@ export function names(s: Scene, pen: Pen, b = s.boxes): void {
     facts.critical = (b.flags[i]! & FLAG.critical) !== 0;
     facts.readyPath = (b.flags[i]! & FLAG.ready) !== 0;
     const colour = s.palette.of(facts);
-    const dimmed = bright !== null && (bright.by === "code" ? facts.code : facts.site) !== bright.index;
+    const dimmed =
+      bright !== null && (bright.by === "code" ? facts.code : facts.site) !== bright.index;
     const fill = dimmed ? s.palette.dim(colour.fill) : colour.fill;
     left--;
     const y = laneMiddle(rows, b.row[i]!) + (b.inside ? 4.5 - REST / 2 : 4.5);
     // Patterns of time off the CPU would strike it through.
     pen.rects([x0 + 4, y - size + 0.5, pen.textWidth(text, size, 600) + 6, size + 3], fill, 3);
-    pen.text(text, x0 + 7, y, { size, weight: 600, colour: dimmed ? s.tokens.fg3 : colour.ink, halo: fill });
+    pen.text(text, x0 + 7, y, {
+      size,
+      weight: 600,
+      colour: dimmed ? s.tokens.fg3 : colour.ink,
+      halo: fill,
+    });
   }
 }
 
@@ -263,7 +358,10 @@ function fits(pen: Pen, text: string, size: number, room: number): boolean {
   return text.length * size * 0.3 < room && pen.textWidth(text, size, 600) <= room;
 }
 
-/** Waits of strands that were ready while their thread ran something else: a bracket below, from ready to start. */
+/**
+ * Waits of strands that were ready while their thread ran something else: a bracket below, from
+ * ready to start.
+ */
 export function buried(s: Scene, pen: Pen): void {
   const b = s.boxes;
   const { rows } = s.bands;
@@ -308,9 +406,14 @@ export function queues(s: Scene, pen: Pen): void {
         any = true;
         // What waits at all is seen.
         const y = base - Math.max(1, (rows.queue * Math.log2(1 + depth)) / Math.log2(1 + top));
-        const a = Math.floor((Math.max(from, bins.from + bin * bins.ticks) - s.scale.t0) / perColumn);
-        const b = Math.ceil((Math.min(to, bins.from + (bin + 1) * bins.ticks) - s.scale.t0) / perColumn);
-        for (let column = Math.max(0, a); column < b && column < n; column++) high[column] = Math.min(high[column]!, y);
+        const a = Math.floor(
+          (Math.max(from, bins.from + bin * bins.ticks) - s.scale.t0) / perColumn,
+        );
+        const b = Math.ceil(
+          (Math.min(to, bins.from + (bin + 1) * bins.ticks) - s.scale.t0) / perColumn,
+        );
+        for (let column = Math.max(0, a); column < b && column < n; column++)
+          high[column] = Math.min(high[column]!, y);
       }
     }
     if (any) pen.area(stepped(n, s.scale, low, high), t.fg3, 0.8);
@@ -318,9 +421,13 @@ export function queues(s: Scene, pen: Pen): void {
 }
 
 /** Where a row's queue stands on. */
-const queueBase = (rows: Scene["bands"]["rows"], row: number): number => laneTop(rows, row) + rows.lane + 3 + (rows.cpu ? rows.cpu + 3 : 0) + rows.queue;
+const queueBase = (rows: Scene["bands"]["rows"], row: number): number =>
+  laneTop(rows, row) + rows.lane + 3 + (rows.cpu ? rows.cpu + 3 : 0) + rows.queue;
 
-/** The depth that fills a queue's height: of all rows the same, and steady while the window moves, since it doubles in steps. */
+/**
+ * The depth that fills a queue's height: of all rows the same, and steady while the window moves,
+ * since it doubles in steps.
+ */
 function queueTop(s: Scene, slots: Slot[]): number {
   let most = 1;
   for (const tile of [s.tiles.coarsest("rows"), ...slots.map((slot) => slot.tile)]) {
@@ -344,5 +451,9 @@ export function queueScale(s: Scene, pen: Pen): void {
   const [row] = visibleRows(rows);
   const base = queueBase(rows, row);
   if (rows.pitch < 40 || base > rows.y + rows.h) return;
-  pen.text(`queue, to ${queueTop(s, s.tiles.slots("rows", s.scale))}`, x0 - 10, base, { align: "right", size: 10, colour: s.tokens.fg3 });
+  pen.text(`queue, to ${queueTop(s, s.tiles.slots("rows", s.scale))}`, x0 - 10, base, {
+    align: "right",
+    size: 10,
+    colour: s.tokens.fg3,
+  });
 }

@@ -36,7 +36,10 @@ describe("zoom", () => {
 describe("clamp and pan", () => {
   it("keeps the width at the run's ends", () => {
     expect(pan({ t0: 100, t1: 300 }, -500, RUN, LEAST)).toEqual({ t0: 0, t1: 200 });
-    expect(pan({ t0: RUN - 300, t1: RUN - 100 }, 500, RUN, LEAST)).toEqual({ t0: RUN - 200, t1: RUN });
+    expect(pan({ t0: RUN - 300, t1: RUN - 100 }, 500, RUN, LEAST)).toEqual({
+      t0: RUN - 200,
+      t1: RUN,
+    });
   });
 
   it("takes runs of no length", () => {
@@ -70,7 +73,8 @@ describe("axis", () => {
     expect(deep.base).toMatch(/^1\.23456\d*\u00a0s$/);
     expect(deep.ticks.every((t) => /^\+\d+\u00a0ns$/.test(t.label))).toBe(true);
     const base = Number(deep.base!.split("\u00a0")[0]) * 1e9;
-    for (const t of deep.ticks) expect(base + Number(t.label.slice(1).split("\u00a0")[0])).toBeCloseTo(t.t, 0);
+    for (const t of deep.ticks)
+      expect(base + Number(t.label.slice(1).split("\u00a0")[0])).toBeCloseTo(t.t, 0);
   });
 
   it("has ticks inside the window only, none twice", () => {

@@ -1,4 +1,7 @@
-/** Time to pixels and back: windows, zooming about a point, ticks of the axis. Times are ticks relative to the run's begin. */
+/**
+ * Time to pixels and back: windows, zooming about a point, ticks of the axis. Times are ticks
+ * relative to the run's begin.
+ */
 
 /** A stretch of time that is looked at, t0 < t1. */
 export interface Span {
@@ -13,15 +16,22 @@ export interface Scale extends Span {
 }
 
 export const x = (s: Scale, t: number): number => s.x0 + ((t - s.t0) / (s.t1 - s.t0)) * s.width;
-export const time = (s: Scale, px: number): number => s.t0 + ((px - s.x0) / s.width) * (s.t1 - s.t0);
+export const time = (s: Scale, px: number): number =>
+  s.t0 + ((px - s.x0) / s.width) * (s.t1 - s.t0);
 export const ticksPerPixel = (s: Scale): number => (s.t1 - s.t0) / s.width;
 
-/** The narrowest window: 20 ns, but never less than four ticks, below which there is nothing more to see. */
+/**
+ * The narrowest window: 20 ns, but never less than four ticks, below which there is nothing more to
+ * see.
+ */
 export function narrowest(ticksPerSecond: number): number {
   return Math.max(4, 20e-9 * ticksPerSecond);
 }
 
-/** The window moved inside of [0, elapsed] and not narrower than `least`; its width is kept when it can be. */
+/**
+ * The window moved inside of [0, elapsed] and not narrower than `least`; its width is kept when it
+ * can be.
+ */
 export function clamp(w: Span, elapsed: number, least: number): Span {
   const full = Math.max(elapsed, 1);
   const width = Math.min(Math.max(w.t1 - w.t0, Math.min(least, full)), full);
@@ -31,7 +41,10 @@ export function clamp(w: Span, elapsed: number, least: number): Span {
   return { t0, t1: t0 + width };
 }
 
-/** Zooms by `factor` (< 1: in) so that the time `at` keeps its pixel, as long as the run's ends allow it. */
+/**
+ * Zooms by `factor` (< 1: in) so that the time `at` keeps its pixel, as long as the run's ends
+ * allow it.
+ */
 export function zoom(w: Span, factor: number, at: number, elapsed: number, least: number): Span {
   const width = w.t1 - w.t0;
   const to = Math.min(Math.max(width * factor, Math.min(least, elapsed)), Math.max(elapsed, 1));
@@ -57,7 +70,10 @@ export function around(t0: number, t1: number, elapsed: number, least: number, r
   return clamp({ t0: middle - half, t1: middle + half }, elapsed, least);
 }
 
-/** A window on the way from one to another, for animations: widths change by equal ratios, so that the eye sees an even zoom. */
+/**
+ * A window on the way from one to another, for animations: widths change by equal ratios, so that
+ * the eye sees an even zoom.
+ */
 export function between(a: Span, b: Span, part: number): Span {
   if (part >= 1) return b;
   const wa = a.t1 - a.t0;
@@ -96,7 +112,9 @@ export function axis(w: Span, ticksPerSecond: number, count: number): Axis {
   const reach = decade * 100;
   const origin = far ? Math.floor(from / reach) * reach : 0;
   const largest = Math.max(to - origin, step);
-  const [unit, name] = UNITS.find(([u]) => (far ? step * 10 >= u : largest >= 0.1 * u && step >= u * 1e-3)) ?? UNITS[3]!;
+  const [unit, name] =
+    UNITS.find(([u]) => (far ? step * 10 >= u : largest >= 0.1 * u && step >= u * 1e-3)) ??
+    UNITS[3]!;
   const digits = Math.max(0, Math.min(9, Math.ceil(Math.log10(unit / step) - 1e-9)));
   const ticks: Axis["ticks"] = [];
   const first = Math.ceil((from - origin) / step - 1e-9);
@@ -104,7 +122,10 @@ export function axis(w: Span, ticksPerSecond: number, count: number): Axis {
     const s = k * step;
     if (s + origin > to + step * 1e-9) break;
     const shown = `${(s / unit).toFixed(digits)}\u00a0${name}`;
-    ticks.push({ t: (s + origin) * ticksPerSecond, label: far ? `+${shown}` : k === 0 ? "0" : shown });
+    ticks.push({
+      t: (s + origin) * ticksPerSecond,
+      label: far ? `+${shown}` : k === 0 ? "0" : shown,
+    });
   }
   return { step, ticks, base: far ? seconds(origin, reach) : null };
 }
@@ -116,9 +137,14 @@ function seconds(s: number, step: number): string {
   return `${(s / unit[0]).toFixed(digits)}\u00a0${unit[1]}`;
 }
 
-/** A time with as many digits as its window tells apart: `237.898884 ms` where 20 ns are in view. */
+/**
+ * A time with as many digits as its window tells apart: `237.898884 ms` where 20 ns are in view.
+ */
 export function exact(t: number, w: Span, ticksPerSecond: number): string {
   const s = t / ticksPerSecond;
-  const step = Math.pow(10, Math.floor(Math.log10(Math.max((w.t1 - w.t0) / ticksPerSecond, 1e-9) / 100)));
+  const step = Math.pow(
+    10,
+    Math.floor(Math.log10(Math.max((w.t1 - w.t0) / ticksPerSecond, 1e-9) / 100)),
+  );
   return Math.abs(s) < step / 2 ? "0\u00a0s" : seconds(s, Math.max(1e-10, step));
 }

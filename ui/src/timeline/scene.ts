@@ -1,4 +1,7 @@
-/** All that a frame is made of. The drawing functions read it and draw; none of them asks for anything or keeps anything. */
+/**
+ * All that a frame is made of. The drawing functions read it and draw; none of them asks for
+ * anything or keeps anything.
+ */
 
 import type { Tokens } from "../colors";
 import type { InsideDetail, RegionSpan, RunMeta, StrandDetail, TaskDetail } from "../data/contract";

@@ -1,9 +1,13 @@
 /** An element's size and the screen's pixel density, told when either changes. */
 
-export function observe(host: HTMLElement, changed: (width: number, height: number, dpr: number) => void): () => void {
+export function observe(
+  host: HTMLElement,
+  changed: (width: number, height: number, dpr: number) => void,
+): () => void {
   const tell = () => {
     const r = host.getBoundingClientRect();
-    if (r.width > 0 && r.height > 0) changed(Math.floor(r.width), Math.floor(r.height), Math.min(4, window.devicePixelRatio || 1));
+    if (r.width > 0 && r.height > 0)
+      changed(Math.floor(r.width), Math.floor(r.height), Math.min(4, window.devicePixelRatio || 1));
   };
   const sizes = new ResizeObserver(tell);
   sizes.observe(host);

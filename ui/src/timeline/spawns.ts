@@ -1,4 +1,7 @@
-/** Where tasks were created: dots on the lanes' top edge; where they would touch, a line whose strength is their density. */
+/**
+ * Where tasks were created: dots on the lanes' top edge; where they would touch, a line whose
+ * strength is their density.
+ */
 
 import { contrast, mix } from "../colors";
 import { TILE_BINS } from "../data/contract";
@@ -33,7 +36,8 @@ function ink(fill: string, panel: string, dark: boolean): string {
   let found = known.get(fill);
   if (!found) {
     found = fill;
-    for (let k = 0; k < 8 && contrast(found, panel) < 4.5; k++) found = mix(found, dark ? "#ffffff" : "#000000", 0.18);
+    for (let k = 0; k < 8 && contrast(found, panel) < 4.5; k++)
+      found = mix(found, dark ? "#ffffff" : "#000000", 0.18);
     known.set(fill, found);
   }
   return found;
@@ -49,14 +53,25 @@ export function spawns(s: Scene, pen: Pen): Dot[] {
   const buckets = Math.ceil(s.scale.width / PITCH) + 2;
   const facts = { code: 0, site: 0, row: 0, level: 0, critical: false, readyPath: false };
   const slots = s.tiles.slots("rows", s.scale);
-  const all: { row: number; bucket: number; x: number; t: number; n: number; at: number; slot: number }[] = [];
+  const all: {
+    row: number;
+    bucket: number;
+    x: number;
+    t: number;
+    n: number;
+    at: number;
+    slot: number;
+  }[] = [];
   const amount = new Uint32Array((last - first + 1) * buckets);
   slots.forEach((slot, k) => {
     const p = slot.tile?.data?.planes;
     if (!slot.tile || !p?.creates) return;
     const bins = binsOf(slot.tile);
     const from = Math.max(0, Math.floor((Math.max(slot.t0, s.scale.t0) - bins.from) / bins.ticks));
-    const to = Math.min(TILE_BINS, Math.ceil((Math.min(slot.t1, s.scale.t1) - bins.from) / bins.ticks));
+    const to = Math.min(
+      TILE_BINS,
+      Math.ceil((Math.min(slot.t1, s.scale.t1) - bins.from) / bins.ticks),
+    );
     for (let row = first; row <= last; row++) {
       const base = row * TILE_BINS;
       for (let bin = from; bin < to; bin++) {
@@ -68,7 +83,8 @@ export function spawns(s: Scene, pen: Pen): Dot[] {
         if (bucket < 0 || bucket >= buckets) continue;
         const cell = (row - first) * buckets + bucket;
         amount[cell]! += n;
-        if (amount[cell]! <= CROWD * 4 || amount[cell] === n) all.push({ row, bucket, x, t, n, at: base + bin, slot: k });
+        if (amount[cell]! <= CROWD * 4 || amount[cell] === n)
+          all.push({ row, bucket, x, t, n, at: base + bin, slot: k });
       }
     }
   });
@@ -97,7 +113,8 @@ export function spawns(s: Scene, pen: Pen): Dot[] {
       const x = s.scale.x0 + (mark.bucket - 1) * PITCH;
       // A line that goes on is one.
       const end = list.length - 4;
-      if (end >= 0 && list[end + 1] === y - 3 && list[end]! + list[end + 2]! >= x - 0.01) list[end + 2] = x + PITCH - list[end]!;
+      if (end >= 0 && list[end + 1] === y - 3 && list[end]! + list[end + 2]! >= x - 0.01)
+        list[end + 2] = x + PITCH - list[end]!;
       else list.push(x, y - 3, PITCH, 1.6);
       continue;
     }
@@ -105,7 +122,14 @@ export function spawns(s: Scene, pen: Pen): Dot[] {
     if (!list) circles.set(colour, (list = []));
     list.push(mark.x, y - 1);
     const strand = planes.strand?.[mark.at] ?? 0xffffffff;
-    dots.push({ x: mark.x, y: y - 1, row: mark.row, t: mark.t, strand: strand === 0xffffffff ? null : strand, creates: mark.n });
+    dots.push({
+      x: mark.x,
+      y: y - 1,
+      row: mark.row,
+      t: mark.t,
+      strand: strand === 0xffffffff ? null : strand,
+      creates: mark.n,
+    });
   }
   for (const [key, list] of lines) {
     const [colour, strength] = key.split(" ") as [string, string];

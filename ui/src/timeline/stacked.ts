@@ -1,4 +1,7 @@
-/** Two runs one above the other on one time scale, or each as a fraction of itself: what Compare shows. */
+/**
+ * Two runs one above the other on one time scale, or each as a fraction of itself: what Compare
+ * shows.
+ */
 
 import { greyCode } from "../codes";
 import { colour } from "../colors";
@@ -40,7 +43,9 @@ export type By = "time" | "fraction";
 
 /** All there is to show: seconds of the longer run, or 1. */
 export function extent(halves: Half[], by: By): number {
-  return by === "fraction" ? 1 : Math.max(1e-9, ...halves.map((h) => h.meta.elapsed / h.meta.ticks_per_second));
+  return by === "fraction"
+    ? 1
+    : Math.max(1e-9, ...halves.map((h) => h.meta.elapsed / h.meta.ticks_per_second));
 }
 
 /** The window in a run's own ticks. */
@@ -49,7 +54,10 @@ export function ticksOf(meta: RunMeta, by: By, w: Span): Span {
   return { t0: w.t0 * unit, t1: w.t1 * unit };
 }
 
-/** Looks for both runs in which the same code has the same colour: b's codes take the colours of a's of the same name and file. */
+/**
+ * Looks for both runs in which the same code has the same colour: b's codes take the colours of a's
+ * of the same name and file.
+ */
 export function looks(a: RunMeta, b: RunMeta, t: Tokens, dark: boolean): [Look, Look] {
   const name = (c: { label: string; file: string | null }) => `${c.label}\u0000${c.file ?? ""}`;
   const place = new Map<string, number>();
@@ -57,7 +65,15 @@ export function looks(a: RunMeta, b: RunMeta, t: Tokens, dark: boolean): [Look, 
   const [first] = [a, b].flatMap((meta) => meta.codes.filter((_, i) => i === greyCode(meta.codes)));
   const grey = first && name(first);
   const table = (meta: RunMeta) =>
-    Uint32Array.from([...meta.codes.map((c) => colour("code", { code: place.get(name(c)) ?? null, root: name(c) === grey }, dark)), colour("code", { code: null }, dark)], (c) => packed(c.fill));
+    Uint32Array.from(
+      [
+        ...meta.codes.map((c) =>
+          colour("code", { code: place.get(name(c)) ?? null, root: name(c) === grey }, dark),
+        ),
+        colour("code", { code: null }, dark),
+      ],
+      (c) => packed(c.fill),
+    );
   const of = (meta: RunMeta) => {
     const made = look({ mode: "code", by: "code", lut: table(meta) }, t, LAYERS, null, dark);
     return { ...made, key: `${made.key} stacked` };
@@ -71,7 +87,15 @@ export function heightFor(a: RunMeta, b: RunMeta): number {
   return Math.min(560, 2 * 50 + GAP + AXIS + Math.max(rows(a) + rows(b), 120));
 }
 
-export function stacked(pen: Pen, halves: Half[], by: By, w: Span, width: number, height: number, t: Tokens): boolean {
+export function stacked(
+  pen: Pen,
+  halves: Half[],
+  by: By,
+  w: Span,
+  width: number,
+  height: number,
+  t: Tokens,
+): boolean {
   pen.rect(0, 0, width, height, t.panel);
   const plot = Math.max(40, width - MARGIN - RIGHT);
   const shared: Scale = { ...w, x0: MARGIN, width: plot };
@@ -81,7 +105,9 @@ export function stacked(pen: Pen, halves: Half[], by: By, w: Span, width: number
   let complete = true;
   halves.forEach((half, i) => {
     const top = i * (h + GAP);
-    complete = one(pen, half, { ...ticksOf(half.meta, by, w), x0: MARGIN, width: plot }, top, h, t) && complete;
+    complete =
+      one(pen, half, { ...ticksOf(half.meta, by, w), x0: MARGIN, width: plot }, top, h, t) &&
+      complete;
   });
   gain(pen, halves, by, shared, h, t);
   return complete;
@@ -92,12 +118,21 @@ function timeAxis(pen: Pen, s: Scale, by: By, bottom: number, t: Tokens): void {
   for (const tick of made.ticks) {
     const at = Math.round(pixel(s, tick.t));
     pen.rect(at, 0, 1, bottom + 3, t.line);
-    const label = by === "fraction" ? percent(tick.t, made.step < 0.01 ? Math.min(6, Math.ceil(-Math.log10(made.step * 100) + 1e-9)) : 0) : made.base ? tick.label : labelAt(tick.t, made.step);
+    const label =
+      by === "fraction"
+        ? percent(
+            tick.t,
+            made.step < 0.01 ? Math.min(6, Math.ceil(-Math.log10(made.step * 100) + 1e-9)) : 0,
+          )
+        : made.base
+          ? tick.label
+          : labelAt(tick.t, made.step);
     const half = pen.textWidth(label, 11) / 2;
     const x = Math.min(Math.max(at, s.x0 + half), s.x0 + s.width - half);
     pen.text(label, x, bottom + 15, { align: "center", colour: t.fg3 });
   }
-  if (made.base && by === "time") pen.text(`${made.base} +`, s.x0 - 4, bottom + 15, { align: "right", size: 10, colour: t.fg2 });
+  if (made.base && by === "time")
+    pen.text(`${made.base} +`, s.x0 - 4, bottom + 15, { align: "right", size: 10, colour: t.fg2 });
 }
 
 /** A run: its profile up to P, then its rows. */
@@ -128,9 +163,19 @@ function one(pen: Pen, half: Half, scale: Scale, top: number, h: number, t: Toke
   stack(c.blocked!, { ground: "blocked", strong: true }, 0.01, 0.6);
   stack(c.delay!, { ground: "delay", strong: true }, 0.01);
   stack(c.no_work_sched!, { ground: "sched", strong: true }, 0.02);
-  pen.text(`P ${p}`, MARGIN - 6, top + 9, { align: "right", size: 10.5, weight: 600, colour: t.fg2 });
+  pen.text(`P ${p}`, MARGIN - 6, top + 9, {
+    align: "right",
+    size: 10.5,
+    weight: 600,
+    colour: t.fg2,
+  });
   pen.rects([6, top + strip / 2 - 2, 16, 16], half.colour(), 4);
-  pen.text(half.name, 14, top + strip / 2 + 10, { align: "center", size: 10, weight: 700, colour: t.panel });
+  pen.text(half.name, 14, top + strip / 2 + 10, {
+    align: "center",
+    size: 10,
+    weight: 700,
+    colour: t.panel,
+  });
 
   const rows = Math.max(1, meta.threads.length);
   const pitch = Math.min(20, (h - strip - 6) / rows);
@@ -145,14 +190,30 @@ function one(pen: Pen, half: Half, scale: Scale, top: number, h: number, t: Toke
       const image = slot.tile && tiles.image(slot.tile, half.look);
       if (!slot.tile || !image) {
         complete = false;
-        pen.rect(pixel(scale, from), base + 5, pixel(scale, to) - pixel(scale, from), rows * pitch, t.inset);
+        pen.rect(
+          pixel(scale, from),
+          base + 5,
+          pixel(scale, to) - pixel(scale, from),
+          rows * pitch,
+          t.inset,
+        );
         continue;
       }
       const bins = binsOf(slot.tile);
       const a = pixel(scale, from);
       const b = pixel(scale, to);
       for (let row = 0; row < Math.min(rows, tiles.rowsOf(slot.tile)); row++) {
-        pen.image(image.image, (from - bins.from) / bins.ticks, row * LINES + BETWEEN, (to - from) / bins.ticks, THIN, a, base + 5 + row * pitch, b - a, lane);
+        pen.image(
+          image.image,
+          (from - bins.from) / bins.ticks,
+          row * LINES + BETWEEN,
+          (to - from) / bins.ticks,
+          THIN,
+          a,
+          base + 5 + row * pitch,
+          b - a,
+          lane,
+        );
       }
       const perBin = bins.ticks / ticksPerPixel(scale);
       for (let i = 0; i < image.runs.length; i += 4) {
@@ -170,9 +231,16 @@ function one(pen: Pen, half: Half, scale: Scale, top: number, h: number, t: Toke
       pen.rects(runs[i]!, { ground: kind }, 0, inside ? 0.4 : 1);
     });
   });
-  for (const row of labelled(rows, pitch)) pen.text(meta.threads[row]?.label.slice(0, 6) ?? "", MARGIN - 6, base + 5 + row * pitch + lane / 2 + 4, { align: "right", size: 10.5, colour: t.fg3 });
+  for (const row of labelled(rows, pitch))
+    pen.text(
+      meta.threads[row]?.label.slice(0, 6) ?? "",
+      MARGIN - 6,
+      base + 5 + row * pitch + lane / 2 + 4,
+      { align: "right", size: 10.5, colour: t.fg3 },
+    );
   const end = pixel(scale, meta.elapsed);
-  if (end >= scale.x0 && end <= scale.x0 + scale.width + 1) pen.rect(end - 0.5, top, 1.4, strip + 5 + rows * pitch, t.fg);
+  if (end >= scale.x0 && end <= scale.x0 + scale.width + 1)
+    pen.rect(end - 0.5, top, 1.4, strip + 5 + rows * pitch, t.fg);
   return complete;
 }
 

@@ -1,6 +1,7 @@
 /**
- * The parallelism strip. Up to the line of P its areas are the breakdown of the workers' time: running, off the CPU, delay by the kind of edge that
- * was waited for, no work by whose fault it is. Above P stands what was ready beyond the free workers, on a log scale.
+ * The parallelism strip. Up to the line of P its areas are the breakdown of the workers' time:
+ * running, off the CPU, delay by the kind of edge that was waited for, no work by whose fault it
+ * is. Above P stands what was ready beyond the free workers, on a log scale.
  */
 
 import { three } from "../format";
@@ -25,12 +26,28 @@ export function height(s: Scene, most: number): Height {
   while (cap < most && cap < p * 2 ** 40) cap *= 2;
   const above = strip.h - strip.p - 6;
   const line = strip.base - strip.p;
-  return { cap, y: (n) => (n <= p ? strip.base - (Math.max(0, n) / p) * strip.p : line - (Math.log(n / p) / Math.log(cap / p)) * above) };
+  return {
+    cap,
+    y: (n) =>
+      n <= p
+        ? strip.base - (Math.max(0, n) / p) * strip.p
+        : line - (Math.log(n / p) / Math.log(cap / p)) * above,
+  };
 }
 
-/** Shown as one: what is ready since it was created, and what is ready after a wait or a dependence. */
-const KINDS: { name: string; of: readonly (typeof READY)[number][]; paint: (dark: boolean) => Paint }[] = [
-  { name: "ready, join", of: ["end", "wait_continuation", "create_continuation", "yield_continuation"], paint: () => ({ ground: "delay", strong: true }) },
+/**
+ * Shown as one: what is ready since it was created, and what is ready after a wait or a dependence.
+ */
+const KINDS: {
+  name: string;
+  of: readonly (typeof READY)[number][];
+  paint: (dark: boolean) => Paint;
+}[] = [
+  {
+    name: "ready, join",
+    of: ["end", "wait_continuation", "create_continuation", "yield_continuation"],
+    paint: () => ({ ground: "delay", strong: true }),
+  },
   { name: "ready, depend", of: ["depend", "signal"], paint: () => ({ ground: "delay" }) },
   { name: "ready, spawn", of: ["create"], paint: (dark) => readyCreate(dark) },
 ];
@@ -71,7 +88,11 @@ export function strip(s: Scene, pen: Pen): Columns {
     const to = Math.min(x0 + plot, pixel(s.scale, s.meta.elapsed));
     pen.patternShift(pixel(s.scale, 0) - x0);
     // Until all is read, what is not running may be anything.
-    if (s.layers.has("nowork") && s.meta.overview === null) pen.rect(from, band.base - band.p, Math.max(0, to - from), band.p, { ground: "app", strong: true });
+    if (s.layers.has("nowork") && s.meta.overview === null)
+      pen.rect(from, band.base - band.p, Math.max(0, to - from), band.p, {
+        ground: "app",
+        strong: true,
+      });
     const level = new Float64Array(n);
     const y = new Float64Array(n).fill(band.base);
     const stack = (amount: (i: number) => number, paint: Paint, least = 0, alpha = 1) => {
@@ -91,16 +112,21 @@ export function strip(s: Scene, pen: Pen): Columns {
     stack((i) => v.descheduled![i]!, { ground: "descheduled", strong: true }, 0.01, 0.6);
     stack((i) => v.blocked![i]!, { ground: "blocked", strong: true }, 0.01, 0.6);
     if (s.layers.has("delay")) {
-      KINDS.forEach((kind, k) => stack((i) => v.delay![i]! * parts[k]![i]!, kind.paint(s.dark), 0.004));
+      KINDS.forEach((kind, k) =>
+        stack((i) => v.delay![i]! * parts[k]![i]!, kind.paint(s.dark), 0.004),
+      );
     } else for (let i = 0; i < n; i++) level[i]! += v.delay![i] || 0;
-    if (s.layers.has("nowork")) stack((i) => v.no_work_sched![i]!, { ground: "sched", strong: true }, 0.02);
+    if (s.layers.has("nowork"))
+      stack((i) => v.no_work_sched![i]!, { ground: "sched", strong: true }, 0.02);
     if (s.layers.has("delay")) {
       // The queue stands on the line of P whatever is below it.
       for (let i = 0; i < n; i++) {
         level[i] = Math.max(p, v.running![i] || 0);
         y[i] = h.y(level[i]!);
       }
-      KINDS.forEach((kind, k) => stack((i) => excess[i]! * parts[k]![i]!, kind.paint(s.dark), 0.01));
+      KINDS.forEach((kind, k) =>
+        stack((i) => excess[i]! * parts[k]![i]!, kind.paint(s.dark), 0.01),
+      );
     }
     for (let i = 0, from = -1; i <= n; i++) {
       const unknown = i < n && Number.isNaN(v.running![i]!);
@@ -119,11 +145,24 @@ export function strip(s: Scene, pen: Pen): Columns {
   pen.text(`P ${p}`, x0 - 6, line + 4, { align: "right", size: 10.5, weight: 650, colour: t.fg });
   if (most > p) {
     const top = h.y(h.cap);
-    pen.text(String(h.cap), x0 - 6, Math.max(top, band.y) + 8, { align: "right", size: 10.5, colour: t.fg3 });
+    pen.text(String(h.cap), x0 - 6, Math.max(top, band.y) + 8, {
+      align: "right",
+      size: 10.5,
+      colour: t.fg3,
+    });
     pen.rect(x0, top, plot, 0.5, t.line2);
     const middle = p * 2 ** Math.round(Math.log2(h.cap / p) / 2);
-    if (middle !== h.cap && middle !== p && Math.abs(h.y(middle) - top) > 14 && line - h.y(middle) > 14) {
-      pen.text(String(middle), x0 - 6, h.y(middle) + 4, { align: "right", size: 10.5, colour: t.fg3 });
+    if (
+      middle !== h.cap &&
+      middle !== p &&
+      Math.abs(h.y(middle) - top) > 14 &&
+      line - h.y(middle) > 14
+    ) {
+      pen.text(String(middle), x0 - 6, h.y(middle) + 4, {
+        align: "right",
+        size: 10.5,
+        colour: t.fg3,
+      });
     }
   }
   return c;
@@ -154,7 +193,7 @@ function levels(s: Scene, pen: Pen, c: Columns, h: Height): void {
   const v = c.values.running!;
   const p = s.meta.workers;
   let shown = 0;
-  for (let from = 0; from < c.n && shown < 5; ) {
+  for (let from = 0; from < c.n && shown < 5;) {
     const value = v[from]!;
     let to = from + 1;
     while (to < c.n && Math.abs(v[to]! - value) < 0.08) to++;
@@ -163,7 +202,12 @@ function levels(s: Scene, pen: Pen, c: Columns, h: Height): void {
       const label = `${Math.abs(value - Math.round(value)) < 0.08 ? Math.round(value) : three(value)} running`;
       // Inside of the free part, which begins at what runs.
       const at = Math.min(h.y(value) - 5, s.bands.strip.base - 4);
-      pen.text(label, s.scale.x0 + (from * s.scale.width) / c.n + 8, at, { size: 11.5, weight: 600, colour: s.tokens.fg, halo: s.layers.has("nowork") ? s.tokens.appBg : s.tokens.panel });
+      pen.text(label, s.scale.x0 + (from * s.scale.width) / c.n + 8, at, {
+        size: 11.5,
+        weight: 600,
+        colour: s.tokens.fg,
+        halo: s.layers.has("nowork") ? s.tokens.appBg : s.tokens.panel,
+      });
       shown++;
     }
     from = to;

@@ -5,7 +5,8 @@ import type { LineStyle, Paint, Pen, TextStyle } from "./pen";
 import { FONT } from "./pen";
 
 const n = (v: number): string => String(Math.round(v * 100) / 100);
-const quoted = (s: string): string => s.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
+const quoted = (s: string): string =>
+  s.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
 
 export class SvgPen implements Pen {
   primitives = 0;
@@ -16,7 +17,13 @@ export class SvgPen implements Pen {
     readonly dark: boolean,
     private readonly measure: Pen,
     /** Makes a data URL of a piece of an image. */
-    private readonly picture: (image: CanvasImageSource, sx: number, sy: number, sw: number, sh: number) => string,
+    private readonly picture: (
+      image: CanvasImageSource,
+      sx: number,
+      sy: number,
+      sw: number,
+      sh: number,
+    ) => string,
   ) {}
 
   private fill(paint: Paint): string {
@@ -34,7 +41,9 @@ export class SvgPen implements Pen {
 
   rect(x: number, y: number, w: number, h: number, paint: Paint, alpha = 1): void {
     if (!(w > 0 && h > 0)) return;
-    this.add(`<rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" fill="${this.fill(paint)}"${alpha < 1 ? ` opacity="${n(alpha)}"` : ""}/>`);
+    this.add(
+      `<rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" fill="${this.fill(paint)}"${alpha < 1 ? ` opacity="${n(alpha)}"` : ""}/>`,
+    );
   }
 
   rects(b: readonly number[], paint: Paint, radius = 0, alpha = 1): void {
@@ -42,14 +51,28 @@ export class SvgPen implements Pen {
     const shapes: string[] = [];
     for (let i = 0; i < b.length; i += 4) {
       if (!(b[i + 2]! > 0)) continue;
-      shapes.push(`<rect x="${n(b[i]!)}" y="${n(b[i + 1]!)}" width="${n(b[i + 2]!)}" height="${n(b[i + 3]!)}"${radius ? ` rx="${radius}"` : ""}/>`);
+      shapes.push(
+        `<rect x="${n(b[i]!)}" y="${n(b[i + 1]!)}" width="${n(b[i + 2]!)}" height="${n(b[i + 3]!)}"${radius ? ` rx="${radius}"` : ""}/>`,
+      );
     }
     this.primitives += shapes.length - 1;
-    this.add(`<g fill="${this.fill(paint)}"${alpha < 1 ? ` opacity="${n(alpha)}"` : ""}>${shapes.join("")}</g>`);
+    this.add(
+      `<g fill="${this.fill(paint)}"${alpha < 1 ? ` opacity="${n(alpha)}"` : ""}>${shapes.join("")}</g>`,
+    );
   }
 
-  frame(x: number, y: number, w: number, h: number, colour: string, width: number, radius = 0): void {
-    this.add(`<rect x="${n(x)}" y="${n(y)}" width="${n(Math.max(0, w))}" height="${n(Math.max(0, h))}" rx="${radius}" fill="none" stroke="${quoted(colour)}" stroke-width="${n(width)}"/>`);
+  frame(
+    x: number,
+    y: number,
+    w: number,
+    h: number,
+    colour: string,
+    width: number,
+    radius = 0,
+  ): void {
+    this.add(
+      `<rect x="${n(x)}" y="${n(y)}" width="${n(Math.max(0, w))}" height="${n(Math.max(0, h))}" rx="${radius}" fill="none" stroke="${quoted(colour)}" stroke-width="${n(width)}"/>`,
+    );
   }
 
   private stroked(d: string, colour: string, s: LineStyle): void {
@@ -78,7 +101,9 @@ export class SvgPen implements Pen {
     if (p.length < 6) return;
     let d = "";
     for (let i = 0; i < p.length; i += 2) d += `${i ? "L" : "M"}${n(p[i]!)} ${n(p[i + 1]!)}`;
-    this.add(`<path d="${d}Z" fill="${this.fill(paint)}"${alpha < 1 ? ` opacity="${n(alpha)}"` : ""}/>`);
+    this.add(
+      `<path d="${d}Z" fill="${this.fill(paint)}"${alpha < 1 ? ` opacity="${n(alpha)}"` : ""}/>`,
+    );
   }
 
   curves(p: readonly number[], colour: string, style: LineStyle = {}): void {
@@ -91,13 +116,16 @@ export class SvgPen implements Pen {
 
   dots(p: readonly number[], radius: number, paint: string): void {
     const shapes: string[] = [];
-    for (let i = 0; i < p.length; i += 2) shapes.push(`<circle cx="${n(p[i]!)}" cy="${n(p[i + 1]!)}" r="${n(radius)}"/>`);
+    for (let i = 0; i < p.length; i += 2)
+      shapes.push(`<circle cx="${n(p[i]!)}" cy="${n(p[i + 1]!)}" r="${n(radius)}"/>`);
     if (shapes.length) this.add(`<g fill="${quoted(paint)}">${shapes.join("")}</g>`);
   }
 
   text(text: string, x: number, y: number, s: TextStyle): void {
     const anchor = s.align === "center" ? "middle" : s.align === "right" ? "end" : "start";
-    const halo = s.halo ? ` stroke="${quoted(s.halo)}" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke"` : "";
+    const halo = s.halo
+      ? ` stroke="${quoted(s.halo)}" stroke-width="3.5" stroke-linejoin="round" paint-order="stroke"`
+      : "";
     this.add(
       `<text x="${n(x)}" y="${n(y)}" font-size="${s.size ?? 11}" font-weight="${s.weight ?? 400}" text-anchor="${anchor}" fill="${quoted(s.colour)}"${halo}>${quoted(text)}</text>`,
     );
@@ -107,14 +135,29 @@ export class SvgPen implements Pen {
     return this.measure.textWidth(text, size, weight);
   }
 
-  image(image: CanvasImageSource, sx: number, sy: number, sw: number, sh: number, x: number, y: number, w: number, h: number): void {
+  image(
+    image: CanvasImageSource,
+    sx: number,
+    sy: number,
+    sw: number,
+    sh: number,
+    x: number,
+    y: number,
+    w: number,
+    h: number,
+  ): void {
     const url = this.picture(image, sx, sy, sw, sh);
-    if (url) this.add(`<image x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" preserveAspectRatio="none" href="${url}"/>`);
+    if (url)
+      this.add(
+        `<image x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}" preserveAspectRatio="none" href="${url}"/>`,
+      );
   }
 
   clip(x: number, y: number, w: number, h: number, draw: () => void): void {
     const id = `c${++this.clips}`;
-    this.parts.push(`<clipPath id="${id}"><rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}"/></clipPath><g clip-path="url(#${id})">`);
+    this.parts.push(
+      `<clipPath id="${id}"><rect x="${n(x)}" y="${n(y)}" width="${n(w)}" height="${n(h)}"/></clipPath><g clip-path="url(#${id})">`,
+    );
     draw();
     this.parts.push("</g>");
   }
@@ -136,7 +179,11 @@ export class SvgPen implements Pen {
       slash("g-delay-strong", t.delay, this.dark ? "#7a3200" : "#ffb98a", 2.4),
       dots("g-sched", t.sched, t.schedInk, this.dark ? 0.5 : 0.75),
       dots("g-sched-strong", t.sched, t.schedInk),
-      ...["", "-strong"].flatMap((s) => [slash(`g-app${s}`, t.appBg, t.appHatch, 1), lines(`g-descheduled${s}`, t.panel, t.desch), cross(`g-blocked${s}`, t.panel, t.blocked)]),
+      ...["", "-strong"].flatMap((s) => [
+        slash(`g-app${s}`, t.appBg, t.appHatch, 1),
+        lines(`g-descheduled${s}`, t.panel, t.desch),
+        cross(`g-blocked${s}`, t.panel, t.blocked),
+      ]),
       slash("t-diagonal", "none", veil, 1.6),
       slash("t-cross", "none", veil, 1.6),
       dots("t-dots", "none", veil),

@@ -1,4 +1,7 @@
-/** The tiles of one run, with their images: what is wanted for a window, and what there is to draw instead while it loads. */
+/**
+ * The tiles of one run, with their images: what is wanted for a window, and what there is to draw
+ * instead while it loads.
+ */
 
 import { TILE_BINS } from "../data/contract";
 import type { RunMeta } from "../data/contract";
@@ -47,12 +50,21 @@ export class Tiles {
   /** Asks for what a window needs and forgets the rest. `paths`: which of them are shown. */
   want(window: Span, plotDevicePixels: number, kinds: TileKind[]): void {
     const { elapsed } = this.meta;
-    this.level = Math.max(levelFor((window.t1 - window.t0) / Math.max(1, plotDevicePixels), this.top), this.meta.overview ?? 0);
+    this.level = Math.max(
+      levelFor((window.t1 - window.t0) / Math.max(1, plotDevicePixels), this.top),
+      this.meta.overview ?? 0,
+    );
     const lists = kinds.map((kind) => wanted(kind, this.level, window, elapsed));
-    const overview = wanted("profile", this.overviewLevel, { t0: 0, t1: elapsed }, elapsed).map((t) => t.id);
-    // What is on screen first, of all kinds, and the coarsest picture before all else: it stands in for everything.
+    const overview = wanted("profile", this.overviewLevel, { t0: 0, t1: elapsed }, elapsed).map(
+      (t) => t.id,
+    );
+    // What is on screen first, of all kinds, and the coarsest picture before all else: it stands in
+    // for everything.
     const top = this.top;
-    const first: TileId[] = kinds.includes("rows") && !this.cache.get({ kind: "rows", level: top, index: 0 }) ? [{ kind: "rows", level: top, index: 0 }] : [];
+    const first: TileId[] =
+      kinds.includes("rows") && !this.cache.get({ kind: "rows", level: top, index: 0 })
+        ? [{ kind: "rows", level: top, index: 0 }]
+        : [];
     const visible = lists.flatMap((list) => list.filter((t) => t.visible).map((t) => t.id));
     const skirts = lists.flatMap((list) => list.filter((t) => !t.visible).map((t) => t.id));
     this.cache.want([...first, ...overview, ...visible, ...skirts], top);
@@ -127,7 +139,9 @@ export class Tiles {
     return finest > this.level ? finest : null;
   }
 
-  /** True when not even the coarsest picture of the rows is there: a report that was kept too small. */
+  /**
+   * True when not even the coarsest picture of the rows is there: a report that was kept too small.
+   */
   get bare(): boolean {
     return this.cache.get({ kind: "rows", level: this.top, index: 0 })?.data === null;
   }

@@ -1,4 +1,7 @@
-/** Which tiles a window needs: levels by powers of two, indices by the tile's width, three windows wide. */
+/**
+ * Which tiles a window needs: levels by powers of two, indices by the tile's width, three windows
+ * wide.
+ */
 
 import { TILE_BINS } from "../data/contract";
 import type { RunId } from "../data/contract";
@@ -65,12 +68,19 @@ export function url(run: RunId, { kind, level, index }: TileId): string {
 }
 
 /** Tiles wanted for a window, the visible ones first, from the middle outwards. */
-export function wanted(kind: TileKind, level: number, w: Span, elapsed: number): { id: TileId; visible: boolean }[] {
+export function wanted(
+  kind: TileKind,
+  level: number,
+  w: Span,
+  elapsed: number,
+): { id: TileId; visible: boolean }[] {
   const [from, to] = indices(level, w, elapsed);
   const [first, last] = indices(level, skirt(w), elapsed);
   const middle = (w.t0 + w.t1) / 2 / tileTicks(level) - 0.5;
   const all: { id: TileId; visible: boolean }[] = [];
-  for (let index = first; index <= last; index++) all.push({ id: { kind, level, index }, visible: index >= from && index <= to });
-  const distance = (t: { id: TileId; visible: boolean }) => Math.abs(t.id.index - middle) + (t.visible ? 0 : 1000);
+  for (let index = first; index <= last; index++)
+    all.push({ id: { kind, level, index }, visible: index >= from && index <= to });
+  const distance = (t: { id: TileId; visible: boolean }) =>
+    Math.abs(t.id.index - middle) + (t.visible ? 0 : 1000);
   return all.sort((a, b) => distance(a) - distance(b));
 }

@@ -1,4 +1,7 @@
-/** The timeline on its canvas: keeps what a frame is made of, draws when something changed, moves the window. */
+/**
+ * The timeline on its canvas: keeps what a frame is made of, draws when something changed, moves
+ * the window.
+ */
 
 import { effect } from "@preact/signals";
 import { areaTicks, many, percent, ticks as timeOf } from "../format";
@@ -45,7 +48,10 @@ export class TimelineView {
   private lane: number[] = [];
   private laneOf: unknown = null;
   private closed = false;
-  /** Where frames go while the picture of the view before is still the better one, and how long that may last. */
+  /**
+   * Where frames go while the picture of the view before is still the better one, and how long that
+   * may last.
+   */
   private beside: CanvasRenderingContext2D | null = null;
   private readonly besideUntil = performance.now() + 2000;
   private scroll = 0;
@@ -70,7 +76,8 @@ export class TimelineView {
     takesOver = false,
   ) {
     this.context = canvas.getContext("2d", { alpha: false });
-    if (takesOver) this.beside = document.createElement("canvas").getContext("2d", { alpha: false });
+    if (takesOver)
+      this.beside = document.createElement("canvas").getContext("2d", { alpha: false });
     this.facts = new Facts(meta.id, source, () => this.invalidate());
     this.tiles = new Tiles(meta, source, this.rasteriser, () => this.invalidate());
     // A tab that was not shown could not follow.
@@ -80,7 +87,15 @@ export class TimelineView {
       if (now !== this.seen) void this.follow(now);
       this.seen = now;
       // Whatever a frame reads.
-      void [range.value, selection.value, hover.value, layers.value, colorBy.value, dark.value, finding.value];
+      void [
+        range.value,
+        selection.value,
+        hover.value,
+        layers.value,
+        colorBy.value,
+        dark.value,
+        finding.value,
+      ];
       this.invalidate();
     });
   }
@@ -90,15 +105,20 @@ export class TimelineView {
     if (what?.run !== this.meta.id) return;
     const at =
       what.kind === "strand" || what.kind === "steal"
-        ? await this.facts.later<StrandDetail>(requests.strand(what.run, what.kind === "strand" ? what.id : what.strand))
+        ? await this.facts.later<StrandDetail>(
+            requests.strand(what.run, what.kind === "strand" ? what.id : what.strand),
+          )
         : what.kind === "group" && what.id.startsWith("s")
           ? await this.facts.later<InsideDetail>(requests.insideTask(what.run, what.id))
-        : what.kind === "task" || what.kind === "group"
-          ? await this.facts.later<TaskDetail>(requests.task(what.run, what.kind === "task" ? what.id : what.task))
-          : null;
+          : what.kind === "task" || what.kind === "group"
+            ? await this.facts.later<TaskDetail>(
+                requests.task(what.run, what.kind === "task" ? what.id : what.task),
+              )
+            : null;
     if (!at || this.closed || selection.peek() !== what) return;
     const w = this.window;
-    if (at.end < w.t0 || at.start > w.t1) this.reveal(at.start, Math.min(at.end, at.start + (w.t1 - w.t0) / 2));
+    if (at.end < w.t0 || at.start > w.t1)
+      this.reveal(at.start, Math.min(at.end, at.start + (w.t1 - w.t0) / 2));
     const row = "row" in at ? at.row : at.stack[0]?.row;
     if (row !== undefined) this.revealRow(row);
   }
@@ -125,7 +145,8 @@ export class TimelineView {
     this.size = { width, height, dpr };
     const [w, h] = [Math.max(1, Math.round(width * dpr)), Math.max(1, Math.round(height * dpr))];
     // Setting a size clears the canvas, even if it is the same one.
-    if (this.canvas.width !== w || this.canvas.height !== h) [this.canvas.width, this.canvas.height] = [w, h];
+    if (this.canvas.width !== w || this.canvas.height !== h)
+      [this.canvas.width, this.canvas.height] = [w, h];
     if (this.beside) [this.beside.canvas.width, this.beside.canvas.height] = [w, h];
     // A canvas that got another size is empty: draw before anybody sees it.
     this.render();
@@ -151,28 +172,56 @@ export class TimelineView {
     }
     const cpu = layers.value.has("cpu");
     const queue = layers.value.has("queue") && this.meta.has.queue;
-    return bands({ width, height, rows: this.meta.threads.length, scroll: this.scroll, cpu, queue, regionLanes: laneCount(this.lane) });
+    return bands({
+      width,
+      height,
+      rows: this.meta.threads.length,
+      scroll: this.scroll,
+      cpu,
+      queue,
+      regionLanes: laneCount(this.lane),
+    });
   }
 
   /** Everything a frame of a size shows now. */
   private compose(width: number, height: number): Scene {
     const d = dark.value;
-    if (!this.palette || this.palette.mode !== colorBy.value || this.palette.dark !== d) this.palette = new Palette(colorBy.value, this.meta, d, colours.value.panel);
+    if (!this.palette || this.palette.mode !== colorBy.value || this.palette.dark !== d)
+      this.palette = new Palette(colorBy.value, this.meta, d, colours.value.panel);
     const b = this.bandsFor(width, height);
     const chosen = selection.value?.run === this.meta.id ? selection.value : null;
-    const strandId = chosen?.kind === "strand" ? chosen.id : chosen?.kind === "steal" ? chosen.strand : null;
+    const strandId =
+      chosen?.kind === "strand" ? chosen.id : chosen?.kind === "steal" ? chosen.strand : null;
     return {
-      meta: this.meta, dark: d, tokens: colours.value, bands: b,
+      meta: this.meta,
+      dark: d,
+      tokens: colours.value,
+      bands: b,
       scale: { ...this.window, x0: b.x0, width: b.plot },
       overview: { t0: 0, t1: Math.max(1, this.meta.elapsed), x0: b.x0, width: b.plot },
-      layers: layers.value, colorBy: colorBy.value, palette: this.palette, selection: chosen,
+      layers: layers.value,
+      colorBy: colorBy.value,
+      palette: this.palette,
+      selection: chosen,
       hover: hover.value?.run === this.meta.id ? hover.value : null,
-      tiles: this.tiles, boxes: this.boxes, inner: this.inner,
+      tiles: this.tiles,
+      boxes: this.boxes,
+      inner: this.inner,
       regions: this.regions(),
       strand: strandId !== null ? (this.facts.strand(strandId) ?? null) : null,
       task: chosen?.kind === "task" ? (this.facts.task(chosen.id) ?? null) : null,
-      inside: chosen?.kind === "strand" && chosen.inner !== undefined ? (this.facts.inside(chosen.id, chosen.inner) ?? null) : chosen?.kind === "group" && chosen.id.startsWith("s") ? (this.facts.insideTask(chosen.id) ?? null) : null,
-      callouts: this.callouts(), marks: this.marks, dragged: this.dragged, cursorRow: this.cursorRow, offCpu: [], blocked: [],
+      inside:
+        chosen?.kind === "strand" && chosen.inner !== undefined
+          ? (this.facts.inside(chosen.id, chosen.inner) ?? null)
+          : chosen?.kind === "group" && chosen.id.startsWith("s")
+            ? (this.facts.insideTask(chosen.id) ?? null)
+            : null,
+      callouts: this.callouts(),
+      marks: this.marks,
+      dragged: this.dragged,
+      cursorRow: this.cursorRow,
+      offCpu: [],
+      blocked: [],
     };
   }
 
@@ -183,7 +232,16 @@ export class TimelineView {
     const { show } = words;
     const strand = show.strand === null ? null : this.facts.strand(show.strand);
     const detail = `${areaTicks(words.lost, this.meta.ticks_per_second)}, ${percent(words.share)} of what was lost`;
-    return [{ number: index + 1, title: plainWords(words.title), detail, t0: strand?.start ?? show.t0, t1: strand?.end ?? show.t1, row: strand?.row ?? null }];
+    return [
+      {
+        number: index + 1,
+        title: plainWords(words.title),
+        detail,
+        t0: strand?.start ?? show.t0,
+        t1: strand?.end ?? show.t1,
+        row: strand?.row ?? null,
+      },
+    ];
   }
 
   private render(): void {
@@ -202,7 +260,8 @@ export class TimelineView {
     }
     this.tiles.want(s.scale, s.bands.plot * dpr, kinds);
     this.boxes.gather(this.tiles.slots("strands", s.scale), s.scale, s.bands.rows);
-    if (this.meta.has.inside && this.meta.overview === null) this.inner.gather(this.tiles.slots("inside", s.scale), s.scale, s.bands.rows);
+    if (this.meta.has.inside && this.meta.overview === null)
+      this.inner.gather(this.tiles.slots("inside", s.scale), s.scale, s.bands.rows);
     c.setTransform(dpr, 0, 0, dpr, 0, 0);
     c.imageSmoothingEnabled = true;
     const pen = new CanvasPen(c, s.dark);
@@ -228,7 +287,9 @@ export class TimelineView {
     return look(s.palette, s.tokens, s.layers, s.selection, s.dark);
   }
 
-  /** Draws the same picture with another pen: for export. Images of the tiles must be there already. */
+  /**
+   * Draws the same picture with another pen: for export. Images of the tiles must be there already.
+   */
   picture(pen: Pen): { width: number; height: number } {
     const { width, height } = this.size;
     const s = this.compose(width, height);
@@ -244,10 +305,13 @@ export class TimelineView {
       `Δ ${timeOf(s.scale.t1 - s.scale.t0, perSecond)}`,
       `${this.boxes.truncated ? "about " : ""}${many(strands, "strand")} in ${many(Math.floor(s.scale.width), "column")}, ${timeOf(ticksPerPixel(s.scale), perSecond)} each`,
     ];
-    if (this.meta.overview !== null) parts.splice(2, 1, `overview in steps of ${timeOf(2 ** this.meta.overview, perSecond)}`);
-    const level = this.meta.elapsed > 0 && this.meta.overview === null ? this.tiles.stops(s.scale) : null;
+    if (this.meta.overview !== null)
+      parts.splice(2, 1, `overview in steps of ${timeOf(2 ** this.meta.overview, perSecond)}`);
+    const level =
+      this.meta.elapsed > 0 && this.meta.overview === null ? this.tiles.stops(s.scale) : null;
     if (this.tiles.bare) parts.push(NO_ROWS);
-    else if (level !== null) parts.push(`report: detail stops at ${timeOf(2 ** level, perSecond)} here`);
+    else if (level !== null)
+      parts.push(`report: detail stops at ${timeOf(2 ** level, perSecond)} here`);
     if (this.tiles.cache.trouble) parts.push(this.tiles.cache.trouble.message);
     else if (this.tiles.loading) parts.push("loading");
     const text = parts.join("\u2003");
@@ -306,13 +370,17 @@ export class TimelineView {
     this.show(around(t0, t1, this.meta.elapsed, this.least, room), true);
   }
 
-  /** Moves the window, without zooming, until a time range is in it; of a longer one, its beginning. */
+  /**
+   * Moves the window, without zooming, until a time range is in it; of a longer one, its beginning.
+   */
   reveal(t0: number, t1: number): void {
     const w = this.window;
     const width = w.t1 - w.t0;
     if (t1 - t0 > width) {
-      if (t0 >= w.t1 || t1 <= w.t0) this.show(pan(w, t0 - 0.15 * width - w.t0, this.meta.elapsed, this.least), true);
-    } else if (t0 < w.t0 || t1 > w.t1) this.show(pan(w, (t0 + t1) / 2 - (w.t0 + w.t1) / 2, this.meta.elapsed, this.least), true);
+      if (t0 >= w.t1 || t1 <= w.t0)
+        this.show(pan(w, t0 - 0.15 * width - w.t0, this.meta.elapsed, this.least), true);
+    } else if (t0 < w.t0 || t1 > w.t1)
+      this.show(pan(w, (t0 + t1) / 2 - (w.t0 + w.t1) / 2, this.meta.elapsed, this.least), true);
   }
 
   revealRow(row: number): void {
@@ -341,4 +409,3 @@ export class TimelineView {
     this.rasteriser.close();
   }
 }
-

@@ -1,4 +1,6 @@
-/** Bounds of the speedup over the number of workers, with what was measured (MODEL.md section 2). */
+/**
+ * Bounds of the speedup over the number of workers, with what was measured (MODEL.md section 2).
+ */
 
 import { colours } from "../theme/theme";
 import { plain, times } from "../format";
@@ -12,77 +14,273 @@ export interface BoundsRun {
   burdened: number | null;
   colour: string;
   label: string;
-  /** The ground between its bounds is tinted: of many runs only one's, or none could be told apart. */
+  /**
+   * The ground between its bounds is tinted: of many runs only one's, or none could be told apart.
+   */
   filled?: boolean;
 }
-export interface Measured { run: string; workers: number; speedup: number; how: string; colour: string; strong?: boolean }
+export interface Measured {
+  run: string;
+  workers: number;
+  speedup: number;
+  how: string;
+  colour: string;
+  strong?: boolean;
+}
 
-export function BoundsChart(p: { runs: BoundsRun[]; measured: Measured[]; width: number; height: number; log?: boolean; most?: number; compact?: boolean }) {
+export function BoundsChart(p: {
+  runs: BoundsRun[];
+  measured: Measured[];
+  width: number;
+  height: number;
+  log?: boolean;
+  most?: number;
+  compact?: boolean;
+}) {
   const t = colours.value;
   const most = p.most ?? 64;
-  const left = 38, right = p.compact ? 10 : 124, top = 14, bottom = 30;
-  const w = p.width - left - right, h = p.height - top - bottom;
-  const reach = Math.max(...p.runs.map((r) => Math.max(...r.points.filter((q) => q.workers <= most).map((q) => q.upper))), ...p.measured.map((m) => m.speedup), 1);
+  const left = 38,
+    right = p.compact ? 10 : 124,
+    top = 14,
+    bottom = 30;
+  const w = p.width - left - right,
+    h = p.height - top - bottom;
+  const reach = Math.max(
+    ...p.runs.map((r) =>
+      Math.max(...r.points.filter((q) => q.workers <= most).map((q) => q.upper)),
+    ),
+    ...p.measured.map((m) => m.speedup),
+    1,
+  );
   const high = p.log ? 2 ** Math.ceil(Math.log2(Math.max(2, reach))) : Math.max(2, reach * 1.45);
   // A run below one worker's speed is drawn where it is.
-  const low = p.log ? Math.max(1 / 64, 2 ** Math.floor(Math.log2(Math.min(1, ...p.measured.map((m) => m.speedup).filter((v) => v > 0))))) : 0;
+  const low = p.log
+    ? Math.max(
+        1 / 64,
+        2 **
+          Math.floor(
+            Math.log2(Math.min(1, ...p.measured.map((m) => m.speedup).filter((v) => v > 0))),
+          ),
+      )
+    : 0;
   const X = (n: number) => left + (Math.log2(n) / Math.log2(most)) * w;
-  const Y = (s: number) => top + h - (p.log ? Math.log2(Math.max(s, low) / low) / Math.log2(high / low) : s / high) * h;
-  const yTicks = p.log ? Array.from({ length: Math.round(Math.log2(high / low)) + 1 }, (_, i) => low * 2 ** i).filter((_, i, all) => all.length < 8 || (all.length - 1 - i) % 2 === 0) : linear(high);
+  const Y = (s: number) =>
+    top + h - (p.log ? Math.log2(Math.max(s, low) / low) / Math.log2(high / low) : s / high) * h;
+  const yTicks = p.log
+    ? Array.from({ length: Math.round(Math.log2(high / low)) + 1 }, (_, i) => low * 2 ** i).filter(
+        (_, i, all) => all.length < 8 || (all.length - 1 - i) % 2 === 0,
+      )
+    : linear(high);
   const xTicks = Array.from({ length: Math.round(Math.log2(most)) + 1 }, (_, i) => 2 ** i);
-  const line = (pts: [number, number][]) => pts.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
+  const line = (pts: [number, number][]) =>
+    pts.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
   /** The upper bound bends at the parallelism: points between the asked numbers of workers. */
   const upper = (r: BoundsRun): [number, number][] => {
-    const at = [...r.points.map((q) => q.workers).filter((n) => n <= most), ...fine(most).filter((n) => n >= 1)].sort((a, b) => a - b);
+    const at = [
+      ...r.points.map((q) => q.workers).filter((n) => n <= most),
+      ...fine(most).filter((n) => n >= 1),
+    ].sort((a, b) => a - b);
     return at.map((n) => [X(n), Y(Math.min(n, r.parallelism))]);
   };
-  const lower = (r: BoundsRun): [number, number][] => r.points.filter((q) => q.workers <= most).map((q) => [X(q.workers), Y(q.lower)]);
+  const lower = (r: BoundsRun): [number, number][] =>
+    r.points.filter((q) => q.workers <= most).map((q) => [X(q.workers), Y(q.lower)]);
   // Runs on different numbers of workers, measured against one of them, are one curve.
-  const shown = p.measured.filter((m) => m.workers <= most && m.speedup > 0).sort((a, b) => a.workers - b.workers);
-  const curve = new Set(shown.map((m) => m.workers)).size === shown.length && shown[0]?.workers === 1 ? shown : [];
-  const diagonal = fine(most).filter((n) => n <= high).map((n): [number, number] => [X(n), Y(n)]);
+  const shown = p.measured
+    .filter((m) => m.workers <= most && m.speedup > 0)
+    .sort((a, b) => a.workers - b.workers);
+  const curve =
+    new Set(shown.map((m) => m.workers)).size === shown.length && shown[0]?.workers === 1
+      ? shown
+      : [];
+  const diagonal = fine(most)
+    .filter((n) => n <= high)
+    .map((n): [number, number] => [X(n), Y(n)]);
   return (
-    <svg width={p.width} height={p.height} role="img" aria-label={`Speedup bounds: ${p.runs.map((r) => `${r.label} at most ${plain(r.parallelism)}`).join(", ")}${p.measured.length ? `; measured ${p.measured.map((m) => `${plain(m.speedup)} on ${m.workers}`).join(", ")}` : ""}`}>
+    <svg
+      width={p.width}
+      height={p.height}
+      role="img"
+      aria-label={`Speedup bounds: ${p.runs.map((r) => `${r.label} at most ${plain(r.parallelism)}`).join(", ")}${p.measured.length ? `; measured ${p.measured.map((m) => `${plain(m.speedup)} on ${m.workers}`).join(", ")}` : ""}`}
+    >
       {yTicks.map((v) => (
         <g key={v}>
           <line x1={left} x2={left + w} y1={Y(v)} y2={Y(v)} stroke={t.line} />
-          <text x={left - 7} y={Y(v) + 4} text-anchor="end" font-size="11" fill={t.fg3}>{v === 0 ? "0" : v < 1 ? `1/${Math.round(1 / v)}×` : `${v}×`}</text>
+          <text x={left - 7} y={Y(v) + 4} text-anchor="end" font-size="11" fill={t.fg3}>
+            {v === 0 ? "0" : v < 1 ? `1/${Math.round(1 / v)}×` : `${v}×`}
+          </text>
         </g>
       ))}
-      {xTicks.map((n) => (!p.compact || most <= 64 || Math.log2(n) % 2 === 0) && <text key={n} x={X(n)} y={top + h + 16} text-anchor="middle" font-size="11" fill={t.fg3}>{n}</text>)}
-      <text x={left + w} y={top + h + 28} text-anchor="end" font-size="11" fill={t.fg3}>workers</text>
+      {xTicks.map(
+        (n) =>
+          (!p.compact || most <= 64 || Math.log2(n) % 2 === 0) && (
+            <text
+              key={n}
+              x={X(n)}
+              y={top + h + 16}
+              text-anchor="middle"
+              font-size="11"
+              fill={t.fg3}
+            >
+              {n}
+            </text>
+          ),
+      )}
+      <text x={left + w} y={top + h + 28} text-anchor="end" font-size="11" fill={t.fg3}>
+        workers
+      </text>
       <path d={line(diagonal)} fill="none" stroke={t.fg3} stroke-width="1" stroke-dasharray="2 3" />
       {p.runs.map((r) => {
-        const up = upper(r), low = lower(r);
+        const up = upper(r),
+          low = lower(r);
         return (
           <g key={r.id}>
-            {r.filled !== false && <path d={line(up) + line([...low].reverse()).replace("M", "L") + "Z"} fill={r.colour} fill-opacity=".14" />}
-            <path d={line(low)} fill="none" stroke={r.colour} stroke-width="1" stroke-dasharray="4 3" />
-            {r.burdened !== null && r.burdened < r.parallelism * 0.995 && <path d={line(fine(most).map((n): [number, number] => [X(n), Y(Math.min(n, r.burdened!))]))} fill="none" stroke={r.colour} stroke-width="1.2" stroke-dasharray="1.5 2.5" />}
+            {r.filled !== false && (
+              <path
+                d={line(up) + line([...low].reverse()).replace("M", "L") + "Z"}
+                fill={r.colour}
+                fill-opacity=".14"
+              />
+            )}
+            <path
+              d={line(low)}
+              fill="none"
+              stroke={r.colour}
+              stroke-width="1"
+              stroke-dasharray="4 3"
+            />
+            {r.burdened !== null && r.burdened < r.parallelism * 0.995 && (
+              <path
+                d={line(
+                  fine(most).map((n): [number, number] => [X(n), Y(Math.min(n, r.burdened!))]),
+                )}
+                fill="none"
+                stroke={r.colour}
+                stroke-width="1.2"
+                stroke-dasharray="1.5 2.5"
+              />
+            )}
             <path d={line(up)} fill="none" stroke={r.colour} stroke-width="1.8" />
           </g>
         );
       })}
       {p.compact && p.runs.length === 1 && p.runs[0]!.parallelism < high && (
-        <Halo x={left + w} y={Math.max(11, Y(Math.min(p.runs[0]!.parallelism, most)) - 7)} anchor="end" size={11} weight={600} fill={t.fg} text={`at most ${times(p.runs[0]!.parallelism)} (work / span)`} ground={t.panel2} />
+        <Halo
+          x={left + w}
+          y={Math.max(11, Y(Math.min(p.runs[0]!.parallelism, most)) - 7)}
+          anchor="end"
+          size={11}
+          weight={600}
+          fill={t.fg}
+          text={`at most ${times(p.runs[0]!.parallelism)} (work / span)`}
+          ground={t.panel2}
+        />
       )}
-      {p.compact && p.runs.length === 1 && (() => { const end = p.runs[0]!.points.filter((q) => q.workers <= most).at(-1); return end && Y(end.lower) - Y(p.runs[0]!.parallelism) > 26 ? <Halo x={left + w} y={Y(end.lower) + 14} anchor="end" size={11} fill={t.fg2} text="lower bound" ground={t.panel2} /> : null; })()}
-      {!p.compact && labels(p.runs.map((r) => ({ y: Y(Math.min(r.parallelism, most)), text: r.label, limit: `at most ${times(r.parallelism)}`, fill: r.colour }))).map((l, i) => <g key={i} fill={l.fill} font-size="11.5"><text x={left + w + 8} y={l.y + 2} font-weight="600">{l.text}</text><text x={left + w + 8} y={l.y + 16}>{l.limit}</text></g>)}
-      {curve.length > 2 && <path d={line(curve.map((m): [number, number] => [X(m.workers), Y(m.speedup)]))} fill="none" stroke={t.fg2} stroke-width="1" />}
-      {p.measured.filter((m) => m.workers <= most && m.speedup > 0).map((m, i) => (
-        <g key={i}>
-          <circle cx={X(m.workers)} cy={Y(m.speedup)} r={m.strong ? 5 : 4} fill={m.strong ? m.colour : t.panel} stroke={m.strong ? t.panel : m.colour} stroke-width={m.strong ? 1.5 : 2}>
-            <title>{`${times(m.speedup)} on ${m.workers}: ${m.how}`}</title>
-          </circle>
-          {m.strong && p.compact && (() => { const text = `${times(m.speedup)} this run`, flip = X(m.workers) + 14 + textWidth(text, 11.5, 600) > left + w; return <Halo x={X(m.workers) + (flip ? -9 : 9)} y={Y(m.speedup) + 4} anchor={flip ? "end" : "start"} size={11.5} weight={600} fill={t.fg} text={text} ground={t.panel2} />; })()}
-        </g>
-      ))}
+      {p.compact &&
+        p.runs.length === 1 &&
+        (() => {
+          const end = p.runs[0]!.points.filter((q) => q.workers <= most).at(-1);
+          return end && Y(end.lower) - Y(p.runs[0]!.parallelism) > 26 ? (
+            <Halo
+              x={left + w}
+              y={Y(end.lower) + 14}
+              anchor="end"
+              size={11}
+              fill={t.fg2}
+              text="lower bound"
+              ground={t.panel2}
+            />
+          ) : null;
+        })()}
+      {!p.compact &&
+        labels(
+          p.runs.map((r) => ({
+            y: Y(Math.min(r.parallelism, most)),
+            text: r.label,
+            limit: `at most ${times(r.parallelism)}`,
+            fill: r.colour,
+          })),
+        ).map((l, i) => (
+          <g key={i} fill={l.fill} font-size="11.5">
+            <text x={left + w + 8} y={l.y + 2} font-weight="600">
+              {l.text}
+            </text>
+            <text x={left + w + 8} y={l.y + 16}>
+              {l.limit}
+            </text>
+          </g>
+        ))}
+      {curve.length > 2 && (
+        <path
+          d={line(curve.map((m): [number, number] => [X(m.workers), Y(m.speedup)]))}
+          fill="none"
+          stroke={t.fg2}
+          stroke-width="1"
+        />
+      )}
+      {p.measured
+        .filter((m) => m.workers <= most && m.speedup > 0)
+        .map((m, i) => (
+          <g key={i}>
+            <circle
+              cx={X(m.workers)}
+              cy={Y(m.speedup)}
+              r={m.strong ? 5 : 4}
+              fill={m.strong ? m.colour : t.panel}
+              stroke={m.strong ? t.panel : m.colour}
+              stroke-width={m.strong ? 1.5 : 2}
+            >
+              <title>{`${times(m.speedup)} on ${m.workers}: ${m.how}`}</title>
+            </circle>
+            {m.strong &&
+              p.compact &&
+              (() => {
+                const text = `${times(m.speedup)} this run`,
+                  flip = X(m.workers) + 14 + textWidth(text, 11.5, 600) > left + w;
+                return (
+                  <Halo
+                    x={X(m.workers) + (flip ? -9 : 9)}
+                    y={Y(m.speedup) + 4}
+                    anchor={flip ? "end" : "start"}
+                    size={11.5}
+                    weight={600}
+                    fill={t.fg}
+                    text={text}
+                    ground={t.panel2}
+                  />
+                );
+              })()}
+          </g>
+        ))}
     </svg>
   );
 }
 
-function Halo(p: { x: number; y: number; anchor: "start" | "end"; size: number; weight?: number; fill: string; text: string; ground: string }) {
-  return <text x={p.x} y={p.y} text-anchor={p.anchor} font-size={p.size} font-weight={p.weight ?? 400} fill={p.fill} paint-order="stroke" stroke={p.ground} stroke-width="3.5" stroke-linejoin="round">{p.text}</text>;
+function Halo(p: {
+  x: number;
+  y: number;
+  anchor: "start" | "end";
+  size: number;
+  weight?: number;
+  fill: string;
+  text: string;
+  ground: string;
+}) {
+  return (
+    <text
+      x={p.x}
+      y={p.y}
+      text-anchor={p.anchor}
+      font-size={p.size}
+      font-weight={p.weight ?? 400}
+      fill={p.fill}
+      paint-order="stroke"
+      stroke={p.ground}
+      stroke-width="3.5"
+      stroke-linejoin="round"
+    >
+      {p.text}
+    </text>
+  );
 }
 
 function fine(most: number): number[] {
@@ -98,6 +296,7 @@ function linear(high: number): number[] {
 /** Labels at one edge, moved apart where they would stand in each other. */
 function labels<T extends { y: number }>(list: T[]): T[] {
   const sorted = [...list].sort((a, b) => a.y - b.y);
-  for (let i = 1; i < sorted.length; i++) sorted[i] = { ...sorted[i]!, y: Math.max(sorted[i]!.y, sorted[i - 1]!.y + 32) };
+  for (let i = 1; i < sorted.length; i++)
+    sorted[i] = { ...sorted[i]!, y: Math.max(sorted[i]!.y, sorted[i - 1]!.y + 32) };
   return sorted;
 }

@@ -28,16 +28,48 @@ export function SourceLines(p: {
         const gap = i > 0 && p.lines[i - 1]!.line + 1 !== l.line;
         return (
           <div
-            key={l.line} data-line={l.line} style={gap ? { marginTop: "8px" } : {}}
-            class={["line", heat > p.top * 0.3 && "hot", p.at === l.line && "at", p.inside?.(l.line) && "in", p.chosen?.(l.line) && "chosen"].filter(Boolean).join(" ")}
-            onPointerDown={p.onDown && ((e) => { e.preventDefault(); p.onDown!(l.line); })} onPointerEnter={p.onOver && (() => p.onOver!(l.line))}
+            key={l.line}
+            data-line={l.line}
+            style={gap ? { marginTop: "8px" } : {}}
+            class={[
+              "line",
+              heat > p.top * 0.3 && "hot",
+              p.at === l.line && "at",
+              p.inside?.(l.line) && "in",
+              p.chosen?.(l.line) && "chosen",
+            ]
+              .filter(Boolean)
+              .join(" ")}
+            onPointerDown={
+              p.onDown &&
+              ((e) => {
+                e.preventDefault();
+                p.onDown!(l.line);
+              })
+            }
+            onPointerEnter={p.onOver && (() => p.onOver!(l.line))}
           >
-            <span class="heat" title={heat > 0 ? `${ticks(l.ticks, p.perSecond)} of all workers, ${ticks(l.critical, p.perSecond)} of it on the critical path` : undefined}>
-              {heat > 0 && <i style={{ width: `max(2px, ${(heat / Math.max(p.top, heat)).toFixed(3)} * var(--heat-bar))` }} />}
+            <span
+              class="heat"
+              title={
+                heat > 0
+                  ? `${ticks(l.ticks, p.perSecond)} of all workers, ${ticks(l.critical, p.perSecond)} of it on the critical path`
+                  : undefined
+              }
+            >
+              {heat > 0 && (
+                <i
+                  style={{
+                    width: `max(2px, ${(heat / Math.max(p.top, heat)).toFixed(3)} * var(--heat-bar))`,
+                  }}
+                />
+              )}
               {heat > 0 && <span>{ticks(heat, p.perSecond)}</span>}
             </span>
             <span class="number">{l.line}</span>
-            <span class="text" title={l.text.length > 90 ? l.text.trim() : undefined}>{highlight(l.text)}</span>
+            <span class="text" title={l.text.length > 90 ? l.text.trim() : undefined}>
+              {highlight(l.text)}
+            </span>
           </div>
         );
       })}
@@ -45,12 +77,20 @@ export function SourceLines(p: {
   );
 }
 
-const WORDS = new Set("as async await break const continue crate do double else enum extern fn for if impl in int let long loop match mod move mut pub ref return self static struct super switch template trait type typedef unsafe unsigned use using void where while auto class namespace new delete bool char float size_t end subroutine function program call integer real then dimension implicit none".split(" "));
+const WORDS = new Set(
+  "as async await break const continue crate do double else enum extern fn for if impl in int let long loop match mod move mut pub ref return self static struct super switch template trait type typedef unsafe unsigned use using void where while auto class namespace new delete bool char float size_t end subroutine function program call integer real then dimension implicit none".split(
+    " ",
+  ),
+);
 
-/** Keywords, strings and comments of Rust, C, C++ and Fortran: a line at a time, so the inside of a long comment stays plain. */
+/**
+ * Keywords, strings and comments of Rust, C, C++ and Fortran: a line at a time, so the inside of a
+ * long comment stays plain.
+ */
 export function highlight(text: string): ComponentChildren {
   const out: ComponentChildren[] = [];
-  const take = /(\/\/.*$|\/\*.*?(?:\*\/|$)|^\s*(?:\*|#!|!\$?)(?=\s).*$)|("(?:[^"\\]|\\.)*"?)|([A-Za-z_]\w*)|(#\s*pragma\b|#\s*include\b|!\$omp\b)/g;
+  const take =
+    /(\/\/.*$|\/\*.*?(?:\*\/|$)|^\s*(?:\*|#!|!\$?)(?=\s).*$)|("(?:[^"\\]|\\.)*"?)|([A-Za-z_]\w*)|(#\s*pragma\b|#\s*include\b|!\$omp\b)/g;
   let last = 0;
   for (const m of text.slice(0, 400).matchAll(take)) {
     const kind = m[1] ? "c" : m[2] ? "s" : m[4] || WORDS.has(m[3]!) ? "k" : null;

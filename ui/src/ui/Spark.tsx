@@ -2,8 +2,16 @@
 
 import { useMemo } from "preact/hooks";
 
-export function Spark(p: { values: number[]; top: number; width?: number; height?: number; fill: string; title?: string }) {
-  const width = p.width ?? 116, height = p.height ?? 18;
+export function Spark(p: {
+  values: number[];
+  top: number;
+  width?: number;
+  height?: number;
+  fill: string;
+  title?: string;
+}) {
+  const width = p.width ?? 116,
+    height = p.height ?? 18;
   const d = useMemo(() => {
     const step = width / Math.max(1, p.values.length);
     let path = "";
@@ -16,7 +24,15 @@ export function Spark(p: { values: number[]; top: number; width?: number; height
     return path;
   }, [p.values, p.top, width, height]);
   return (
-    <svg class="spark" width={width} height={height} viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={p.title ?? "when it ran"}>
+    <svg
+      class="spark"
+      width={width}
+      height={height}
+      viewBox={`0 0 ${width} ${height}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={p.title ?? "when it ran"}
+    >
       <path d={d} fill={p.fill} />
     </svg>
   );

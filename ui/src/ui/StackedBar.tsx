@@ -7,13 +7,26 @@ import type { Part } from "./breakdown";
 import { leaders } from "./leaders";
 import { textWidth, useWidth } from "./size";
 
-interface Box { part: Part; x: number; width: number; inside: string | null; below: string | null }
+interface Box {
+  part: Part;
+  x: number;
+  width: number;
+  inside: string | null;
+  below: string | null;
+}
 
 /** Slivers keep a width that can be seen; what they take comes from the widest. */
-export function boxes(parts: Part[], total: number, width: number, label: (p: Part) => string): Box[] {
+export function boxes(
+  parts: Part[],
+  total: number,
+  width: number,
+  label: (p: Part) => string,
+): Box[] {
   const least = (p: Part) => (p.kind === "descheduled" || p.kind === "recording" ? 2 : 4);
   const wide = parts.map((p) => Math.max(least(p), (p.ticks / total) * width));
-  const over = wide.reduce((a, b) => a + b, 0) - width * Math.min(1, parts.reduce((a, p) => a + p.ticks, 0) / total);
+  const over =
+    wide.reduce((a, b) => a + b, 0) -
+    width * Math.min(1, parts.reduce((a, p) => a + p.ticks, 0) / total);
   const widest = wide.indexOf(Math.max(...wide));
   if (over > 0 && widest >= 0) wide[widest] = Math.max(4, wide[widest]! - over);
   let x = 0;
@@ -27,31 +40,85 @@ export function boxes(parts: Part[], total: number, width: number, label: (p: Pa
   });
 }
 
-export function StackedBar(p: { parts: Part[]; total: number; label: (part: Part) => string; height?: number; leaders?: boolean; title: string }) {
+export function StackedBar(p: {
+  parts: Part[];
+  total: number;
+  label: (part: Part) => string;
+  height?: number;
+  leaders?: boolean;
+  title: string;
+}) {
   const [ref, width] = useWidth<HTMLDivElement>(940);
   const t = tokens(dark.value);
   const height = p.height ?? 32;
   const list = boxes(p.parts, p.total, width, p.label);
   const below = p.leaders === false ? [] : list.filter((b) => b.below);
-  const found = leaders(below.map((b) => ({ at: b.x + b.width / 2, width: textWidth(b.below!, 11.5) })), width);
+  const found = leaders(
+    below.map((b) => ({ at: b.x + b.width / 2, width: textWidth(b.below!, 11.5) })),
+    width,
+  );
   const placed = below.map((b, i) => ({ b, middle: b.x + b.width / 2, ...found[i]! }));
   const rows = placed.length ? Math.max(...placed.map((l) => l.line)) + 1 : 0;
   return (
     <div ref={ref}>
-      <svg width={width} height={height + (rows ? rows * 15 + 6 : 0)} role="img" aria-label={`${p.title}: ${p.parts.map(p.label).join(", ")}`}>
+      <svg
+        width={width}
+        height={height + (rows ? rows * 15 + 6 : 0)}
+        role="img"
+        aria-label={`${p.title}: ${p.parts.map(p.label).join(", ")}`}
+      >
         {list.map((b) => (
           <g key={b.part.kind}>
-            <rect x={b.x} y={0} width={b.width} height={height} fill={b.part.kind === "recording" ? t.fg3 : fillOf(b.part.kind, dark.value)}>
+            <rect
+              x={b.x}
+              y={0}
+              width={b.width}
+              height={height}
+              fill={b.part.kind === "recording" ? t.fg3 : fillOf(b.part.kind, dark.value)}
+            >
               <title>{p.label(b.part)}</title>
             </rect>
-            {b.inside && b.part.kind !== "work" && <rect x={b.x + 8} y={height / 2 - 9} width={textWidth(b.inside, 12.5, 600) * 1.06 + 14} height={18} rx="3" fill={t.panel} fill-opacity=".88" />}
-            {b.inside && <text x={b.x + 12} y={height / 2 + 4.5} font-size="12.5" font-weight="600" fill={b.part.kind === "work" ? t.onWork : t.fg}>{b.inside}</text>}
+            {b.inside && b.part.kind !== "work" && (
+              <rect
+                x={b.x + 8}
+                y={height / 2 - 9}
+                width={textWidth(b.inside, 12.5, 600) * 1.06 + 14}
+                height={18}
+                rx="3"
+                fill={t.panel}
+                fill-opacity=".88"
+              />
+            )}
+            {b.inside && (
+              <text
+                x={b.x + 12}
+                y={height / 2 + 4.5}
+                font-size="12.5"
+                font-weight="600"
+                fill={b.part.kind === "work" ? t.onWork : t.fg}
+              >
+                {b.inside}
+              </text>
+            )}
           </g>
         ))}
         {placed.map(({ b, middle, line, left }) => (
           <g key={b.part.kind}>
-            <path d={`M${middle} ${height + 1} V${height + 10 + line * 15} h${left ? -6 : 6}`} fill="none" stroke={t.fg3} stroke-width="1" />
-            <text x={middle + (left ? -10 : 10)} y={height + 14 + line * 15} font-size="11.5" fill={t.fg2} text-anchor={left ? "end" : "start"}>{b.below}</text>
+            <path
+              d={`M${middle} ${height + 1} V${height + 10 + line * 15} h${left ? -6 : 6}`}
+              fill="none"
+              stroke={t.fg3}
+              stroke-width="1"
+            />
+            <text
+              x={middle + (left ? -10 : 10)}
+              y={height + 14 + line * 15}
+              font-size="11.5"
+              fill={t.fg2}
+              text-anchor={left ? "end" : "start"}
+            >
+              {b.below}
+            </text>
           </g>
         ))}
       </svg>

@@ -1,4 +1,7 @@
-/** A table that sorts, keeps its head in sight, draws only the rows in sight when there are many, and is walked by the arrow keys. */
+/**
+ * A table that sorts, keeps its head in sight, draws only the rows in sight when there are many,
+ * and is walked by the arrow keys.
+ */
 
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
@@ -33,7 +36,10 @@ export interface TableProps<R> {
   onOrder?: (order: Order) => void;
 }
 
-export interface Order { column: string; down: boolean }
+export interface Order {
+  column: string;
+  down: boolean;
+}
 
 /** Rows by a column; equal ones keep their order. */
 export function sorted<R>(rows: R[], columns: Column<R>[], order: Order | null): R[] {
@@ -43,8 +49,12 @@ export function sorted<R>(rows: R[], columns: Column<R>[], order: Order | null):
   return rows
     .map((row, i) => ({ row, i, key: by(row) }))
     .sort((a, b) => {
-      if (typeof a.key === "string" || typeof b.key === "string") return sign * String(a.key).localeCompare(String(b.key)) || a.i - b.i;
-      const [x, y] = [Number.isNaN(a.key) ? -Infinity : a.key, Number.isNaN(b.key) ? -Infinity : b.key];
+      if (typeof a.key === "string" || typeof b.key === "string")
+        return sign * String(a.key).localeCompare(String(b.key)) || a.i - b.i;
+      const [x, y] = [
+        Number.isNaN(a.key) ? -Infinity : a.key,
+        Number.isNaN(b.key) ? -Infinity : b.key,
+      ];
       return x === y ? a.i - b.i : sign * (x < y ? -1 : 1);
     })
     .map((r) => r.row);
@@ -58,7 +68,12 @@ export function csv<R>(columns: Column<R>[], rows: R[]): string {
     return /[",\n\r]/.test(s) ? `"${s.replaceAll('"', '""')}"` : s;
   };
   const use = columns.filter((c) => c.csv);
-  return [use.map((c) => quote(c.unit ? `${c.title} (${c.unit})` : c.title)).join(","), ...rows.map((r) => use.map((c) => quote(c.csv!(r))).join(","))].join("\n") + "\n";
+  return (
+    [
+      use.map((c) => quote(c.unit ? `${c.title} (${c.unit})` : c.title)).join(","),
+      ...rows.map((r) => use.map((c) => quote(c.csv!(r))).join(",")),
+    ].join("\n") + "\n"
+  );
 }
 
 const MANY = 200;
@@ -84,14 +99,24 @@ export function Table<R>(p: TableProps<R>) {
     box.addEventListener("scroll", look, { passive: true });
     const watch = new ResizeObserver(look);
     watch.observe(box);
-    return () => { box.removeEventListener("scroll", look); watch.disconnect(); };
+    return () => {
+      box.removeEventListener("scroll", look);
+      watch.disconnect();
+    };
   }, [many, p.rows.length, height]);
-  const [from, to] = many ? [Math.min(window.from, p.rows.length), Math.min(window.to, p.rows.length)] : [0, p.rows.length];
+  const [from, to] = many
+    ? [Math.min(window.from, p.rows.length), Math.min(window.to, p.rows.length)]
+    : [0, p.rows.length];
   const shown = useMemo(() => p.rows.slice(from, to), [p.rows, from, to]);
   const anySelected = p.selected && shown.some(p.selected);
   const walk = (e: KeyboardEvent) => {
     const row = e.currentTarget as HTMLTableRowElement;
-    const go = e.key === "ArrowDown" ? row.nextElementSibling : e.key === "ArrowUp" ? row.previousElementSibling : null;
+    const go =
+      e.key === "ArrowDown"
+        ? row.nextElementSibling
+        : e.key === "ArrowUp"
+          ? row.previousElementSibling
+          : null;
     if (go instanceof HTMLElement && go.tabIndex >= -1 && go.dataset.row !== undefined) {
       e.preventDefault();
       go.focus();
@@ -107,11 +132,32 @@ export function Table<R>(p: TableProps<R>) {
       <thead>
         <tr>
           {p.columns.map((c) => (
-            <th key={c.id} scope="col" class={`c-${c.id} ${c.left ? "left" : ""}`} title={c.hint} aria-sort={p.order?.column === c.id ? (p.order.down ? "descending" : "ascending") : undefined}>
+            <th
+              key={c.id}
+              scope="col"
+              class={`c-${c.id} ${c.left ? "left" : ""}`}
+              title={c.hint}
+              aria-sort={
+                p.order?.column === c.id ? (p.order.down ? "descending" : "ascending") : undefined
+              }
+            >
               {c.sort && p.onOrder ? (
-                <button type="button" onClick={() => p.onOrder!({ column: c.id, down: p.order?.column === c.id ? !p.order.down : typeof (p.rows[0] && c.sort!(p.rows[0])) !== "string" })}>
+                <button
+                  type="button"
+                  onClick={() =>
+                    p.onOrder!({
+                      column: c.id,
+                      down:
+                        p.order?.column === c.id
+                          ? !p.order.down
+                          : typeof (p.rows[0] && c.sort!(p.rows[0])) !== "string",
+                    })
+                  }
+                >
                   {c.title}
-                  {p.order?.column === c.id && <span aria-hidden="true">{p.order.down ? "↓" : "↑"}</span>}
+                  {p.order?.column === c.id && (
+                    <span aria-hidden="true">{p.order.down ? "↓" : "↑"}</span>
+                  )}
                 </button>
               ) : (
                 c.title
@@ -121,16 +167,48 @@ export function Table<R>(p: TableProps<R>) {
         </tr>
       </thead>
       <tbody ref={body}>
-        {from > 0 && <tr aria-hidden="true"><td colSpan={p.columns.length} style={{ height: `${from * height}px`, padding: "0", border: "0" }} /></tr>}
+        {from > 0 && (
+          <tr aria-hidden="true">
+            <td
+              colSpan={p.columns.length}
+              style={{ height: `${from * height}px`, padding: "0", border: "0" }}
+            />
+          </tr>
+        )}
         {shown.map((r, i) => {
           const on = p.selected?.(r) ?? false;
           return (
-            <tr key={p.id(r)} data-row={p.id(r)} aria-rowindex={from + i + 2} class={`${p.rowClass?.(r) ?? ""} ${p.onSelect ? "may" : ""}`} {...(p.onSelect ? { tabIndex: on || (!anySelected && i === 0) ? 0 : -1, "aria-selected": on, onClick: () => p.onSelect!(r), onDblClick: () => p.onOpen?.(r), onKeyDown: walk } : {})}>
-              {p.columns.map((c) => <td key={c.id} class={`c-${c.id} ${c.left ? "left" : ""}`}>{c.cell(r)}</td>)}
+            <tr
+              key={p.id(r)}
+              data-row={p.id(r)}
+              aria-rowindex={from + i + 2}
+              class={`${p.rowClass?.(r) ?? ""} ${p.onSelect ? "may" : ""}`}
+              {...(p.onSelect
+                ? {
+                    tabIndex: on || (!anySelected && i === 0) ? 0 : -1,
+                    "aria-selected": on,
+                    onClick: () => p.onSelect!(r),
+                    onDblClick: () => p.onOpen?.(r),
+                    onKeyDown: walk,
+                  }
+                : {})}
+            >
+              {p.columns.map((c) => (
+                <td key={c.id} class={`c-${c.id} ${c.left ? "left" : ""}`}>
+                  {c.cell(r)}
+                </td>
+              ))}
             </tr>
           );
         })}
-        {to < p.rows.length && <tr aria-hidden="true"><td colSpan={p.columns.length} style={{ height: `${(p.rows.length - to) * height}px`, padding: "0", border: "0" }} /></tr>}
+        {to < p.rows.length && (
+          <tr aria-hidden="true">
+            <td
+              colSpan={p.columns.length}
+              style={{ height: `${(p.rows.length - to) * height}px`, padding: "0", border: "0" }}
+            />
+          </tr>
+        )}
       </tbody>
     </table>
   );

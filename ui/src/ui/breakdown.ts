@@ -1,9 +1,16 @@
-/** Where workers × elapsed went: the parts of a report's breakdown in the order and the words of every view. */
+/**
+ * Where workers × elapsed went: the parts of a report's breakdown in the order and the words of
+ * every view.
+ */
 
 import type { Report } from "../data/contract";
 
 export type PartKind = "work" | "descheduled" | "blocked" | "recording" | "delay" | "sched" | "app";
-export interface Part { kind: PartKind; label: string; ticks: number }
+export interface Part {
+  kind: PartKind;
+  label: string;
+  ticks: number;
+}
 
 const ORDER: [PartKind, string, string][] = [
   ["work", "work", "work"],
@@ -17,5 +24,7 @@ const ORDER: [PartKind, string, string][] = [
 
 export function breakdown(report: Report): Part[] {
   const b = (report.breakdown ?? {}) as Record<string, number>;
-  return ORDER.map(([kind, label, key]) => ({ kind, label, ticks: Number(b[key] ?? 0) })).filter((p) => p.ticks > 0);
+  return ORDER.map(([kind, label, key]) => ({ kind, label, ticks: Number(b[key] ?? 0) })).filter(
+    (p) => p.ticks > 0,
+  );
 }

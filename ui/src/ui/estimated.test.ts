@@ -2,7 +2,14 @@ import { describe, expect, it } from "vitest";
 import type { Estimated, Report } from "../data/contract";
 import { around, inWords, spanBetween } from "./estimated";
 
-const of: Estimated = { unrecorded_work: 930, unrecorded_strands: 5, tasks_low: 900, tasks_high: 1100, span_low: 100, span_high: 125 };
+const of: Estimated = {
+  unrecorded_work: 930,
+  unrecorded_strands: 5,
+  tasks_low: 900,
+  tasks_high: 1100,
+  span_low: 100,
+  span_high: 125,
+};
 const report: Report = { metric: "time", work: 1000, span: 100, tasks: 1000 };
 const spaces = (text: string) => text.replace(/\u00a0/g, " ");
 
@@ -11,14 +18,21 @@ describe("a run within the overhead budget", () => {
     expect(spaces(around(1000, 900, 1100))).toBe("± 10 %");
     expect(around(1000, 1000, 1000)).toBe("");
     const between = spanBetween(of, report, 1e9);
-    expect([spaces(between.span), between.parallelism]).toEqual(["100 ns to 125 ns", "8.0 to 10.0"]);
+    expect([spaces(between.span), between.parallelism]).toEqual([
+      "100 ns to 125 ns",
+      "8.0 to 10.0",
+    ]);
   });
 
   it("does not estimate what was counted", () => {
-    expect(spaces(inWords({ ...of, tasks_low: 1000, tasks_high: 1000 }, report, 1e9))).toMatch(/tasks are counted; .* by chance: 100 ns to 125 ns\.$/);
+    expect(spaces(inWords({ ...of, tasks_low: 1000, tasks_high: 1000 }, report, 1e9))).toMatch(
+      /tasks are counted; .* by chance: 100 ns to 125 ns\.$/,
+    );
   });
 
   it("says so in words", () => {
-    expect(spaces(inWords(of, report, 1e9))).toMatch(/^93 % of the work ran unrecorded.* 1,000 tasks ± 10 %, a span of 100 ns to 125 ns\.$/);
+    expect(spaces(inWords(of, report, 1e9))).toMatch(
+      /^93 % of the work ran unrecorded.* 1,000 tasks ± 10 %, a span of 100 ns to 125 ns\.$/,
+    );
   });
 });

@@ -1,4 +1,7 @@
-/** What of a run is an estimate, because it ran unrecorded to stay inside the overhead budget (docs/budget.md). */
+/**
+ * What of a run is an estimate, because it ran unrecorded to stay inside the overhead budget
+ * (docs/budget.md).
+ */
 
 import { useJson, valueOf } from "../ask";
 import type { Estimated, Report } from "../data/contract";
@@ -6,7 +9,9 @@ import { requests } from "../data/requests";
 import { count, NB, percent, plain, short, ticks } from "../format";
 import { run, runMeta } from "../store";
 
-/** Of the run that is looked at, once its report is there; `null` for one that was recorded in full. */
+/**
+ * Of the run that is looked at, once its report is there; `null` for one that was recorded in full.
+ */
 export function useEstimated(): { estimated: Estimated; report: Report } | null {
   const meta = runMeta();
   const asked = useJson<Report>(meta && meta.overview === null ? requests.report(run.value) : null);
@@ -23,11 +28,20 @@ export function around(n: number, low: number, high: number): string {
   return n > 0 && high > low ? `±${NB}${percent((high - low) / 2 / n)}` : "";
 }
 
-/** The span is at least the one and at most the other: what that says of it and of the parallelism. */
-export function spanBetween(of: Estimated, report: Report, perSecond: number): { span: string; parallelism: string } {
+/**
+ * The span is at least the one and at most the other: what that says of it and of the parallelism.
+ */
+export function spanBetween(
+  of: Estimated,
+  report: Report,
+  perSecond: number,
+): { span: string; parallelism: string } {
   const time = (n: number) => (report.metric === "time" ? ticks(n, perSecond) : count(n));
   const of_ = (span: number) => plain(span > 0 ? report.work / span : 1);
-  return { span: `${time(of.span_low)} to ${time(of.span_high)}`, parallelism: `${of_(of.span_high)} to ${of_(of.span_low)}` };
+  return {
+    span: `${time(of.span_low)} to ${time(of.span_high)}`,
+    parallelism: `${of_(of.span_high)} to ${of_(of.span_low)}`,
+  };
 }
 
 /** An estimate with as many digits as it has a right to. */
@@ -37,6 +51,7 @@ export const about = (n: number): string => (n < 10_000 ? count(n) : short(n));
 export function inWords(of: Estimated, report: Report, perSecond: number): string {
   const between = spanBetween(of, report, perSecond);
   const unrecorded = `${percent(report.work > 0 ? of.unrecorded_work / report.work : 1)} of the work ran unrecorded, to stay inside the overhead budget.`;
-  if (isCounted(of)) return `${unrecorded} Times are measured and tasks are counted; the span inside is estimated from subtrees drawn by chance: ${between.span}.`;
+  if (isCounted(of))
+    return `${unrecorded} Times are measured and tasks are counted; the span inside is estimated from subtrees drawn by chance: ${between.span}.`;
   return `${unrecorded} Times are measured; what is inside is estimated from subtrees drawn by chance: ${about(report.tasks)} tasks ${around(report.tasks, of.tasks_low, of.tasks_high)}, a span of ${between.span}.`;
 }

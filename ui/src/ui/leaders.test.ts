@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { leaders, type Label, type Placed } from "./leaders";
 
-const words = (l: Label, p: Placed): [number, number] => (p.left ? [l.at - 10 - l.width, l.at - 10] : [l.at + 10, l.at + 10 + l.width]);
+const words = (l: Label, p: Placed): [number, number] =>
+  p.left ? [l.at - 10 - l.width, l.at - 10] : [l.at + 10, l.at + 10 + l.width];
 
 /** No two words on a line meet, no leader runs through words that stand above its own. */
 function clear(labels: Label[], placed: Placed[]): void {
@@ -10,22 +11,35 @@ function clear(labels: Label[], placed: Placed[]): void {
     labels.forEach((other, k) => {
       if (k === i) return;
       const [a, b] = words(other, placed[k]!);
-      if (placed[i]!.line === placed[k]!.line) expect(to <= a || from >= b, `${i} and ${k} meet`).toBe(true);
-      if (placed[i]!.line > placed[k]!.line) expect(l.at <= a || l.at >= b, `the leader of ${i} crosses ${k}`).toBe(true);
+      if (placed[i]!.line === placed[k]!.line)
+        expect(to <= a || from >= b, `${i} and ${k} meet`).toBe(true);
+      if (placed[i]!.line > placed[k]!.line)
+        expect(l.at <= a || l.at >= b, `the leader of ${i} crosses ${k}`).toBe(true);
     });
   });
 }
 
 describe("labels below a bar", () => {
   it("cross nothing, at the right end either", () => {
-    const labels = [{ at: 420, width: 150 }, { at: 880, width: 120 }, { at: 895, width: 190 }, { at: 940, width: 190 }];
+    const labels = [
+      { at: 420, width: 150 },
+      { at: 880, width: 120 },
+      { at: 895, width: 190 },
+      { at: 940, width: 190 },
+    ];
     const placed = leaders(labels, 980);
     clear(labels, placed);
     expect(Math.max(...placed.map((p) => p.line))).toBe(2);
   });
 
   it("cross nothing where slivers are two pixels wide", () => {
-    const labels = [{ at: 730, width: 150 }, { at: 732, width: 165 }, { at: 746, width: 122 }, { at: 759, width: 209 }, { at: 822, width: 189 }];
+    const labels = [
+      { at: 730, width: 150 },
+      { at: 732, width: 165 },
+      { at: 746, width: 122 },
+      { at: 759, width: 209 },
+      { at: 822, width: 189 },
+    ];
     clear(labels, leaders(labels, 856));
   });
 
@@ -33,7 +47,10 @@ describe("labels below a bar", () => {
     let seed = 7;
     const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
     for (let n = 0; n < 300; n++) {
-      const labels = Array.from({ length: 1 + Math.floor(random() * 6) }, () => ({ at: random() * 900, width: 90 + random() * 120 })).sort((a, b) => a.at - b.at);
+      const labels = Array.from({ length: 1 + Math.floor(random() * 6) }, () => ({
+        at: random() * 900,
+        width: 90 + random() * 120,
+      })).sort((a, b) => a.at - b.at);
       const placed = leaders(labels, 900);
       expect(placed).toHaveLength(labels.length);
       // Slivers all but on top of each other have no way but one below the other.
@@ -42,6 +59,15 @@ describe("labels below a bar", () => {
   });
 
   it("stand on one line where there is room", () => {
-    expect(leaders([{ at: 50, width: 100 }, { at: 400, width: 100 }, { at: 700, width: 100 }], 900).map((p) => p.line)).toEqual([0, 0, 0]);
+    expect(
+      leaders(
+        [
+          { at: 50, width: 100 },
+          { at: 400, width: 100 },
+          { at: 700, width: 100 },
+        ],
+        900,
+      ).map((p) => p.line),
+    ).toEqual([0, 0, 0]);
   });
 });

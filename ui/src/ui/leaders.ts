@@ -1,4 +1,7 @@
-/** Where labels of a bar's slivers stand below it, so that neither words nor the lines that lead to them cross. */
+/**
+ * Where labels of a bar's slivers stand below it, so that neither words nor the lines that lead to
+ * them cross.
+ */
 
 export interface Label {
   /** Where its leader comes down. */
@@ -19,8 +22,12 @@ const GAP = 10;
 /** Clear beyond the words. */
 const CLEAR = 3;
 
-/** From the leader to beyond the words; leaders of slivers may come down as close beside each other as those are. */
-const span = (l: Label, left: boolean): [number, number] => (left ? [l.at - GAP - l.width - CLEAR, l.at] : [l.at, l.at + GAP + l.width + CLEAR]);
+/**
+ * From the leader to beyond the words; leaders of slivers may come down as close beside each other
+ * as those are.
+ */
+const span = (l: Label, left: boolean): [number, number] =>
+  left ? [l.at - GAP - l.width - CLEAR, l.at] : [l.at, l.at + GAP + l.width + CLEAR];
 
 /** Places for all labels on as few lines as there can be. Labels are few: parts of one bar. */
 export function leaders(labels: readonly Label[], width: number): Placed[] {

@@ -18,9 +18,19 @@ export function useWidth<E extends HTMLElement>(start = 600): [RefObject<E | nul
   return [ref, width];
 }
 
-/** About the width of a text in the page's font, without asking the browser: good enough to decide whether a label fits. */
+/**
+ * About the width of a text in the page's font, without asking the browser: good enough to decide
+ * whether a label fits.
+ */
 export function textWidth(text: string, size = 12, weight = 400): number {
   let n = 0;
-  for (const c of text) n += "iljtf.,:;|' ·()".includes(c) ? 0.34 : "mwMW%".includes(c) ? 0.88 : c >= "A" && c <= "Z" ? 0.68 : 0.57;
+  for (const c of text)
+    n += "iljtf.,:;|' ·()".includes(c)
+      ? 0.34
+      : "mwMW%".includes(c)
+        ? 0.88
+        : c >= "A" && c <= "Z"
+          ? 0.68
+          : 0.57;
   return n * size * (weight >= 600 ? 1.06 : 1);
 }

@@ -1,14 +1,29 @@
-/** What stands where there is nothing to see yet, nothing at all, or something went wrong: each with its own words. */
+/**
+ * What stands where there is nothing to see yet, nothing at all, or something went wrong: each with
+ * its own words.
+ */
 
 import type { ComponentChildren } from "preact";
 import type { Asked } from "../ask";
 import type { Unavailable } from "../data/source";
 
 export function Waiting({ what, height = 120 }: { what: string; height?: number }) {
-  return <div class="waiting" style={{ height: `${height}px` }} role="status" aria-label={`Loading ${what}`} />;
+  return (
+    <div
+      class="waiting"
+      style={{ height: `${height}px` }}
+      role="status"
+      aria-label={`Loading ${what}`}
+    />
+  );
 }
 
-export function Empty(p: { title: string; children?: ComponentChildren; command?: string; small?: boolean }) {
+export function Empty(p: {
+  title: string;
+  children?: ComponentChildren;
+  command?: string;
+  small?: boolean;
+}) {
   return (
     <div class={p.small ? "state small" : "state"} role="note">
       <h2>{p.title}</h2>
@@ -25,12 +40,23 @@ const TITLES: Record<Unavailable["why"], string> = {
   refused: "That can't be shown",
 };
 
-export function Failed({ error, small, what }: { error: Unavailable; small?: boolean; what: string }) {
+export function Failed({
+  error,
+  small,
+  what,
+}: {
+  error: Unavailable;
+  small?: boolean;
+  what: string;
+}) {
   if (error.why === "loading") return <Waiting what={what} />;
   return (
     <div class={small ? "state small" : "state"} role="alert">
       <h2>{TITLES[error.why]}</h2>
-      <div>{error.message}{error.remedy && <> {backticks(error.remedy)}</>}</div>
+      <div>
+        {error.message}
+        {error.remedy && <> {backticks(error.remedy)}</>}
+      </div>
     </div>
   );
 }
@@ -41,8 +67,15 @@ export function backticks(text: string): ComponentChildren {
 }
 
 /** The children for the value, or the state it is in. */
-export function Answered<T>(p: { asked: Asked<T>; what: string; small?: boolean; height?: number; children: (value: T) => ComponentChildren }) {
+export function Answered<T>(p: {
+  asked: Asked<T>;
+  what: string;
+  small?: boolean;
+  height?: number;
+  children: (value: T) => ComponentChildren;
+}) {
   if (p.asked.state === "there") return <>{p.children(p.asked.value)}</>;
-  if (p.asked.state === "failed") return <Failed error={p.asked.error} small={p.small ?? false} what={p.what} />;
+  if (p.asked.state === "failed")
+    return <Failed error={p.asked.error} small={p.small ?? false} what={p.what} />;
   return <Waiting what={p.what} {...(p.height ? { height: p.height } : {})} />;
 }

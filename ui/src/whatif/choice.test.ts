@@ -7,7 +7,17 @@ test("lines are read back also from files with colons", () => {
 });
 test("ranges that overlap or touch are one", () => {
   const f = "a";
-  expect(merge([{ file: f, from: 10, to: 12 }, { file: f, from: 1, to: 3 }, { file: f, from: 4, to: 5 }, { file: f, from: 11, to: 20 }])).toEqual([{ file: f, from: 1, to: 5 }, { file: f, from: 10, to: 20 }]);
+  expect(
+    merge([
+      { file: f, from: 10, to: 12 },
+      { file: f, from: 1, to: 3 },
+      { file: f, from: 4, to: 5 },
+      { file: f, from: 11, to: 20 },
+    ]),
+  ).toEqual([
+    { file: f, from: 1, to: 5 },
+    { file: f, from: 10, to: 20 },
+  ]);
 });
 test("choosing twice is not choosing", () => {
   expect(toggle(toggle(["code:1"], "site:2"), "site:2")).toEqual(["code:1"]);

@@ -1,4 +1,7 @@
-/** What is chosen in the What-if tab, as the request has it: `code:1`, `site:3`, `lines:src/a.rs:10-20`, `region:setup`. */
+/**
+ * What is chosen in the What-if tab, as the request has it: `code:1`, `site:3`,
+ * `lines:src/a.rs:10-20`, `region:setup`.
+ */
 
 import type { RunMeta } from "../data/contract";
 
@@ -7,14 +10,20 @@ export const FACTORS = [2, 4, 8, 16, 50, 100, 200, 400] as const;
 
 /** The stop nearest to a factor on a logarithmic scale. */
 export function nearest(factor: number): (typeof FACTORS)[number] {
-  return FACTORS.reduce((best, f) => (Math.abs(Math.log(f / factor)) < Math.abs(Math.log(best / factor)) ? f : best));
+  return FACTORS.reduce((best, f) =>
+    Math.abs(Math.log(f / factor)) < Math.abs(Math.log(best / factor)) ? f : best,
+  );
 }
 
 export function toggle(what: string[], one: string): string[] {
   return what.includes(one) ? what.filter((w) => w !== one) : [...what, one];
 }
 
-export interface Lines { file: string; from: number; to: number }
+export interface Lines {
+  file: string;
+  from: number;
+  to: number;
+}
 
 /** A choice of lines; null when it is something else. The file may have colons itself. */
 export function linesOf(what: string): Lines | null {
@@ -36,9 +45,13 @@ export function merge(ranges: Lines[]): Lines[] {
 /** As people call it. */
 export function label(what: string, r: RunMeta): string {
   const lines = linesOf(what);
-  if (lines) return `${lines.file.replace(/^.*[/\\]/, "")}:${lines.from === lines.to ? lines.from : `${lines.from}–${lines.to}`}`;
+  if (lines)
+    return `${lines.file.replace(/^.*[/\\]/, "")}:${lines.from === lines.to ? lines.from : `${lines.from}–${lines.to}`}`;
   const [kind, id = ""] = [what.slice(0, what.indexOf(":")), what.slice(what.indexOf(":") + 1)];
   if (kind === "code") return r.codes[Number(id)]?.label ?? "code";
-  if (kind === "site") { const s = r.sites.find((x) => x.place === Number(id)); return s?.function ?? s?.label ?? "site"; }
+  if (kind === "site") {
+    const s = r.sites.find((x) => x.place === Number(id));
+    return s?.function ?? s?.label ?? "site";
+  }
   return id;
 }

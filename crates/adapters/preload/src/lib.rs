@@ -1,36 +1,42 @@
-//! The preloaded library: it starts recording when the process is loaded and ends it when the process ends, and hands
-//! the table of functions to every front end in the process.
+//! The preloaded library. It starts recording when the process is loaded, ends it when the process
+//! ends, and hands the table of functions to every front end in the process.
 //!
-//! It is a whole program of its own for `rustc`: the CLI's build script compiles this file and the two crates below it
-//! without cargo. Exported are [`workspan_table_v1`] and the entry points of the runtimes it stands in front of.
+//! For `rustc` it is a program of its own: the CLI's build script compiles this file and the crates
+//! below it without cargo. It exports [`workspan_table_v1`] and the entry points of the runtimes
+//! that it interposes.
 //!
-//! Its environment, all taken out before the program runs (but with `WORKSPAN_FOLLOW`):
+//! It reads these variables, and removes them before the program runs, except with
+//! `WORKSPAN_FOLLOW`:
 //!
 //! | variable | meaning |
 //! |---|---|
-//! | `WORKSPAN_SPOOL_DIR` | folder for the spool file; unset or empty: nothing is recorded, nothing is touched |
-//! | `WORKSPAN_USER_LD_PRELOAD` | what `LD_PRELOAD` was before this library was put there; unset: it was not set |
-//! | `WORKSPAN_PROGRAM` | the program to record, as `/proc/self/exe` names it: in any other on the way there (a user's own cargo runner) nothing is touched; unset or empty: any |
-//! | `WORKSPAN_FOLLOW` | not empty: children are recorded too, so the environment stays as it is |
-//! | `WORKSPAN_MAX_OVERHEAD` | millionths of the time that recording may add (0 or nothing: no limit), and, after a colon, the tasks that a thread records before there is a limit (8192) |
-//! | `WORKSPAN_SCHEDSTAT` | not empty: the recorder reads the threads' scheduling statistics, as nobody watches them from outside |
-//! | `WORKSPAN_COUNTERS` | performance counters to read at every record: `name:type:config:kernel`, with commas between |
-//! | `WORKSPAN_PARTS` | which parts of the run are kept, as [`workspan_recorder::Parts`] are written |
-//! | `WORKSPAN_FOLD` | `auto`, `off`, or nanoseconds: what is folded while recording; unset: nothing |
-//! | `WORKSPAN_MAX_SIZE`, `WORKSPAN_MAX_MEMORY` | bytes that the file, and what a thread keeps for folding, should stay below |
-//! | `WORKSPAN_KEEP` | sites whose tasks are not folded, with 0x1f between |
-//! | any other `WORKSPAN_…` | for other parts; taken out likewise |
+//! | `WORKSPAN_SPOOL_DIR` | folder for the spool file; unset or empty: do nothing |
+//! | `WORKSPAN_USER_LD_PRELOAD` | the user's `LD_PRELOAD`; unset: there was none |
+//! | `WORKSPAN_PROGRAM` | path of the program to record; unset or empty: any |
+//! | `WORKSPAN_FOLLOW` | not empty: record children too, so leave the environment as it is |
+//! | `WORKSPAN_MAX_OVERHEAD` | limit in millionths (0: none), `:`, tasks a thread records first |
+//! | `WORKSPAN_SCHEDSTAT` | not empty: read the threads' scheduling statistics |
+//! | `WORKSPAN_COUNTERS` | counters, separated by commas: `name:type:config:kernel` |
+//! | `WORKSPAN_PARTS` | windows to keep, in the format of [`workspan_recorder::Parts`] |
+//! | `WORKSPAN_FOLD` | `auto`, `off`, or nanoseconds: what to fold; unset: nothing |
+//! | `WORKSPAN_MAX_SIZE` | maximum size of the file, in bytes |
+//! | `WORKSPAN_MAX_MEMORY` | maximum memory of a thread for folding, in bytes |
+//! | `WORKSPAN_KEEP` | sites whose tasks are not folded, separated by 0x1f |
+//! | any other `WORKSPAN_…` | for other programs; removed as well |
+//!
+//! In a program that is not the one of `WORKSPAN_PROGRAM`, for example a user's own cargo runner,
+//! nothing is touched.
 
 #[cfg(target_arch = "x86_64")]
-mod call_site;
+mod call_instruction;
 mod fork;
+mod free_list;
 mod gomp;
-mod loaded;
+mod loaded_files;
 mod ompt;
 mod runtimes;
-mod sites;
+mod site_cache;
 mod tbb;
-mod thread_cache;
 mod unrecorded;
 mod watch;
 
@@ -42,11 +48,11 @@ use std::ptr;
 use workspan_recorder::front::Table;
 use workspan_recorder::{CounterEvent, Folding, OffCpuTimes, When};
 
-/// Memory that runs out is no reason to end the program.
+/// Running out of memory must not end the program.
 #[global_allocator]
 static ALLOCATOR: workspan_recorder::Reserved = workspan_recorder::Reserved;
 
-/// The functions front ends record with; null when this process is not recorded.
+/// The functions that front ends record with; null if this process is not recorded.
 #[unsafe(no_mangle)]
 pub extern "C" fn workspan_table_v1() -> *const Table {
     if workspan_recorder::is_on() {
@@ -66,7 +72,7 @@ static UNLOADED: extern "C" fn() = unloaded;
 
 /// Runs before the program's own constructors, on its main thread.
 extern "C" fn loaded() {
-    loaded::note_start();
+    loaded_files::note_start();
     let Some(folder) = std::env::var_os("WORKSPAN_SPOOL_DIR").filter(|f| !f.is_empty()) else {
         return;
     };
@@ -87,11 +93,11 @@ extern "C" fn loaded() {
     if let Some(folding) = folding() {
         workspan_recorder::fold(folding);
     }
-    // What the process starts runs unrecorded, unless its children are wanted.
+    // Children run unrecorded, unless the user asked for them.
     if std::env::var_os("WORKSPAN_FOLLOW").is_none_or(|value| value.is_empty()) {
         restore_environment();
     }
-    thread_cache::give_back_at_thread_ends();
+    free_list::give_back_at_thread_ends();
     fork::look();
     workspan_recorder::start(
         &PathBuf::from(folder),
@@ -102,16 +108,16 @@ extern "C" fn loaded() {
     );
 }
 
-/// What recording may cost.
+/// Reads the overhead limit.
 fn budget() {
-    /// Tasks that a thread records in full, where nothing is said of it.
+    /// Tasks that a thread records in full before the limit applies, if nothing else is asked for.
     const HOLD: u32 = 1 << 13;
     let told = std::env::var("WORKSPAN_MAX_OVERHEAD").unwrap_or_default();
     let (most, hold) = told.split_once(':').unwrap_or((&told, ""));
     workspan_recorder::use_at_most(most.parse().unwrap_or(0), hold.parse().unwrap_or(HOLD));
 }
 
-/// Folding, as it is asked for.
+/// Reads what to fold.
 fn folding() -> Option<Folding> {
     let told = std::env::var("WORKSPAN_FOLD").ok()?;
     let number = |name: &str| std::env::var(name).ok()?.parse::<u64>().ok();
@@ -131,7 +137,7 @@ fn folding() -> Option<Folding> {
     })
 }
 
-/// The counters asked for; what is none is left out.
+/// Reads the counters; entries that do not parse are ignored.
 fn counters() -> Vec<CounterEvent> {
     let told = std::env::var("WORKSPAN_COUNTERS").unwrap_or_default();
     told.split(',')
@@ -153,14 +159,14 @@ extern "C" fn unloaded() {
     workspan_recorder::finish();
 }
 
-/// The environment as the user has it.
+/// Restores the user's environment.
 fn restore_environment() {
     let user = std::env::var_os("WORKSPAN_USER_LD_PRELOAD");
     let ours: Vec<OsString> = std::env::vars_os()
         .map(|(key, _)| key)
         .filter(|key| key.as_bytes().starts_with(b"WORKSPAN_"))
         .collect();
-    // SAFETY: the process has one thread: it is being loaded.
+    // SAFETY: the process is being loaded, so it has one thread.
     unsafe {
         for key in ours {
             std::env::remove_var(key);
@@ -172,7 +178,7 @@ fn restore_environment() {
     }
 }
 
-/// The program's file name, as far as it serves for a spool file's.
+/// The program's file name, made fit for the name of a spool file.
 fn spool_name(exe: &Path) -> String {
     let name = exe
         .file_name()
@@ -181,7 +187,7 @@ fn spool_name(exe: &Path) -> String {
     name.chars().filter(|c| !c.is_control()).take(60).collect()
 }
 
-/// What is known of the run from inside.
+/// Facts about the run that only the process itself knows.
 fn facts(exe: &Path) -> Vec<(String, String)> {
     let read = |path: &str| std::fs::read(path).unwrap_or_default();
     let mut facts = Vec::new();
@@ -231,7 +237,7 @@ fn facts(exe: &Path) -> Vec<(String, String)> {
     facts
 }
 
-/// A word of a command line as a shell would take it.
+/// A word of a command line, quoted for a shell.
 fn quoted(word: &[u8]) -> String {
     let text = String::from_utf8_lossy(word);
     let plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%^".contains(c);

@@ -1,48 +1,55 @@
-//! oneTBB, by standing in front of its entry points and of its tasks' virtual functions.
+//! Records oneTBB by interposing its entry points and its tasks' virtual functions. `tbb/README.md`
+//! describes the protocol, with an example.
 //!
-//! A program (or libtbb itself, through its own PLT) that spawns a task calls [`entry`]'s function of the same name, which
-//! tells the create, notes the task's number inside of it, gives it a copy of its own virtual table in which `execute` and
-//! `cancel` are ours ([`shape`], [`task`]), and calls the real function. So whoever runs the task tells its begin and
-//! its end. What a task is created into follows from its context ([`context`], [`wait`]); what runs on a thread is known
-//! by a chain of [`frame`]s on the machine stack, which moves with the stack when oneTBB suspends it ([`suspend`]).
+//! A program that spawns a task calls the function of that name in [`entry_points`]; so does libtbb
+//! itself, through its own PLT. Our function records the create, notes the task's number inside the
+//! task, gives it a copy of its virtual table in which `execute` and `cancel` are ours
+//! ([`task_class`], [`task`]), and calls libtbb's function. So whichever thread runs the task
+//! records its begin and its end.
 //!
-//! The layouts relied on are part of oneTBB's binary interface since 2021.1 and compared up to 2023.2: a task is a virtual
-//! table pointer and seven words, of which libtbb uses the first, second and fourth; a context has 128 bytes, of which it uses 72;
-//! what a wait counts is the second word of its `wait_context`.
+//! The context tells what a task is created into ([`context`], [`wait`]). A chain of
+//! [`task_frame`]s on the machine stack tells what runs on a thread; it moves with the stack when
+//! oneTBB suspends it ([`suspend`]).
+//!
+//! These layouts are part of oneTBB's binary interface since 2021.1, and were compared up to
+//! 2023.2. A task is a virtual table pointer and seven words, of which libtbb uses the first,
+//! second and fourth. A context has 128 bytes, of which libtbb uses 72. The second word of a
+//! `wait_context` is its count.
 
 mod arena;
 mod budget;
 mod call_frame;
-mod calls;
+mod call_site;
 mod context;
-mod entry;
-mod frame;
-mod real;
-mod shape;
-mod stack;
-mod steps;
+mod entry_points;
+mod native_stack;
+mod next_symbol;
+mod return_address_cache;
 mod suspend;
 mod task;
+mod task_class;
+mod task_frame;
 mod wait;
 
 use std::ffi::CStr;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use workspan_recorder::front::{HAS_ROOT, Handle, IS_WORKER};
-use workspan_recorder::{TABLE, adapter};
+use workspan_recorder::TABLE;
+use workspan_recorder::adapter::LiveHandle;
 
-use frame::Thread;
-pub(crate) use frame::thread_ends;
+use task_frame::ThreadState;
+pub(crate) use task_frame::thread_ends;
 
 static POOL: OnceLock<u32> = OnceLock::new();
 static WORKERS: AtomicU32 = AtomicU32::new(0);
 
-/// The number of oneTBB's pool, given out when the first task is seen; with it goes the note which runtime it is.
+/// The number of oneTBB's pool. The first call, at the first task, makes the pool and notes the
+/// runtime's name.
 fn pool() -> u32 {
     *POOL.get_or_init(|| {
-        let version = real::version().map(|text| {
-            // SAFETY: `TBB_runtime_version` returns a text that lasts as long as the library.
+        let version = next_symbol::version().map(|text| {
+            // SAFETY: `TBB_runtime_version` returns a text that lives as long as the library.
             unsafe { CStr::from_ptr(text) }
                 .to_string_lossy()
                 .into_owned()
@@ -51,7 +58,7 @@ fn pool() -> u32 {
             Some(version) => format!("oneTBB {version}"),
             None => "oneTBB".to_string(),
         };
-        // A task's body itself lets the wait for it go on, as its last act, and only then returns to us.
+        // A task's body lets its waiter go on as its last act, and only then returns to us.
         let notes = [
             ("runtime", &*runtime),
             ("steals", "child"),
@@ -64,36 +71,30 @@ fn pool() -> u32 {
     })
 }
 
-/// Whether another thread than the one that asks may have run tasks.
+/// Whether a thread other than the calling one may have run tasks.
 fn several_workers() -> bool {
     WORKERS.load(Ordering::Relaxed) > 1
 }
 
-/// Makes the calling thread a worker of the pool, unless it is one of some pool already. A thread that came from outside has
-/// its root by now, when it needs one.
+/// Makes the calling thread a worker of the pool, unless it is a worker of some pool already. A
+/// thread that came from outside has its root by now, if it needs one.
 ///
 /// # Safety
-/// `h` is the calling thread's live handle, `here` its own.
+/// `thread` is the calling thread's state.
 #[cold]
-unsafe fn become_worker(h: *mut Handle, here: *mut Thread) {
-    // SAFETY: the caller's.
+unsafe fn become_worker(h: LiveHandle, thread: *mut ThreadState) {
+    // SAFETY: the state is the calling thread's.
     unsafe {
-        (*here).worker = true;
-        if (*h).flags & IS_WORKER == 0 {
-            adapter::worker(h, pool(), WORKERS.fetch_add(1, Ordering::Relaxed));
+        (*thread).worker = true;
+        if !h.is_worker() {
+            h.become_worker(pool(), WORKERS.fetch_add(1, Ordering::Relaxed));
         }
     }
 }
 
-/// Whether records of the calling thread have a task to speak of where no task of oneTBB's runs: a root, made now if it may
-/// have one. A worker of oneTBB's own has none between its tasks.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-unsafe fn has_root(h: *mut Handle) -> bool {
-    // SAFETY: the caller's.
-    unsafe {
-        adapter::root(h);
-        (*h).flags & (HAS_ROOT | IS_WORKER) != IS_WORKER
-    }
+/// Whether the calling thread has a current task where no oneTBB task runs: a root, which is made
+/// now if the thread may have one. A worker of oneTBB's has no current task between its tasks.
+fn has_root(h: LiveHandle) -> bool {
+    h.ensure_root();
+    h.has_root() || !h.is_worker()
 }

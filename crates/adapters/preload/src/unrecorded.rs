@@ -10,9 +10,9 @@
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use workspan_recorder::adapter::{self, Stop};
+use workspan_recorder::adapter::{LiveHandle, Stop};
 use workspan_recorder::budget::OF_TASKS;
-use workspan_recorder::front::{Handle, id};
+use workspan_recorder::front::id;
 
 /// Parts that began of one thread's subtrees, anywhere.
 #[repr(align(64))]
@@ -75,51 +75,37 @@ pub(crate) struct Subtree {
 
 impl Subtree {
     /// The current task, which has just begun, is left out from here on.
-    ///
-    /// # Safety
-    /// `h` is the calling thread's live handle.
-    pub(crate) unsafe fn begin(h: *mut Handle, site: u32, level: u32) -> Subtree {
-        // SAFETY: the caller's.
-        unsafe {
-            let taken = taken_of((*h).thread);
-            let class = OF_TASKS + u64::from(level);
-            Subtree {
-                site,
-                own_level: level,
-                level: Cell::new(level),
-                name: Cell::new(adapter::unrecorded(h, site, class, (*h).last)),
-                taken,
-                parts: taken.parts.load(Ordering::Acquire),
-                tasks: Cell::new(0),
-                moved: Cell::new(false),
-                at: Cell::new(At::Work),
-                stopped: Cell::new(None),
-            }
+    pub(crate) fn begin(h: LiveHandle, site: u32, level: u32) -> Subtree {
+        let taken = taken_of(h.thread());
+        let class = OF_TASKS + u64::from(level);
+        Subtree {
+            site,
+            own_level: level,
+            level: Cell::new(level),
+            name: Cell::new(h.unrecorded(site, class, h.last())),
+            taken,
+            parts: taken.parts.load(Ordering::Acquire),
+            tasks: Cell::new(0),
+            moved: Cell::new(false),
+            at: Cell::new(At::Work),
+            stopped: Cell::new(None),
         }
     }
 
     /// It ends, or something is to be recorded in the middle of it.
-    ///
-    /// # Safety
-    /// On the subtree's thread, in the code of one of its tasks.
-    pub(crate) unsafe fn stop(&self) {
-        // SAFETY: the handle is the thread's.
-        recorded(|h| unsafe {
-            adapter::inside(h, self.tasks.take());
-            adapter::recorded(h);
+    pub(crate) fn stop(&self) {
+        recorded(|h| {
+            h.inside(self.tasks.take());
+            h.recorded();
         });
     }
 
     /// It goes on after that, maybe on another thread.
-    ///
-    /// # Safety
-    /// As [`Subtree::stop`].
-    pub(crate) unsafe fn go_on(&self) {
+    pub(crate) fn go_on(&self) {
         let class = OF_TASKS + u64::from(self.own_level);
-        // SAFETY: the handle is the thread's.
-        recorded(|h| unsafe {
+        recorded(|h| {
             let before = id::split(self.name.get());
-            let name = adapter::unrecorded(h, self.site, class, Handle::now(h));
+            let name = h.unrecorded(self.site, class, h.now());
             self.name.set(name);
             if before.map(|name| name.0) != id::split(name).map(|name| name.0) {
                 self.moved.set(true);
@@ -144,16 +130,12 @@ impl Subtree {
     }
 
     /// Runs a task of its own on its thread.
-    ///
-    /// # Safety
-    /// On the subtree's thread, `run` once a task's code and on the same stack.
     #[inline]
-    pub(crate) unsafe fn task<T>(&self, level: u32, run: impl FnOnce() -> T) -> T {
+    pub(crate) fn task<T>(&self, level: u32, run: impl FnOnce() -> T) -> T {
         let running = Running {
             subtree: self,
             outer: self.level.replace(level),
-            // SAFETY: the caller's.
-            in_work: unsafe { self.enter() },
+            in_work: self.enter(),
         };
         let result = run();
         drop(running);
@@ -161,23 +143,16 @@ impl Subtree {
     }
 
     /// A task of its own begins on its thread; true when it does so in the middle of another one's code.
-    ///
-    /// # Safety
-    /// On the subtree's thread.
     #[inline]
-    pub(crate) unsafe fn enter(&self) -> bool {
+    pub(crate) fn enter(&self) -> bool {
         let mut in_work = false;
-        // SAFETY: the caller's.
-        unsafe { self.enter_with(|so| in_work = so) };
+        self.enter_with(|so| in_work = so);
         in_work
     }
 
     /// The same; the answer is given before anything else is done.
-    ///
-    /// # Safety
-    /// As [`Subtree::enter`].
     #[inline]
-    pub(crate) unsafe fn enter_with(&self, in_work: impl FnOnce(bool)) {
+    pub(crate) fn enter_with(&self, in_work: impl FnOnce(bool)) {
         self.count();
         let at = self.at.replace(At::Work);
         in_work(at == At::Work);
@@ -187,11 +162,8 @@ impl Subtree {
     }
 
     /// That task has ended.
-    ///
-    /// # Safety
-    /// As [`Subtree::enter`], which said `in_work`.
     #[inline]
-    pub(crate) unsafe fn leave(&self, in_work: bool) {
+    pub(crate) fn leave(&self, in_work: bool) {
         if !in_work {
             self.at.set(At::Wait);
             self.look();
@@ -199,13 +171,9 @@ impl Subtree {
     }
 
     /// Runs what waits for tasks in the runtime.
-    ///
-    /// # Safety
-    /// On the subtree's thread, in the code of one of its tasks.
     #[inline]
-    pub(crate) unsafe fn wait<T>(&self, real: impl FnOnce() -> T) -> T {
-        // SAFETY: the caller's.
-        unsafe { self.begin_wait() };
+    pub(crate) fn wait<T>(&self, real: impl FnOnce() -> T) -> T {
+        self.begin_wait();
         let waiting = Waiting(self);
         let result = real();
         drop(waiting);
@@ -213,21 +181,15 @@ impl Subtree {
     }
 
     /// A task of it begins to wait for others in the runtime.
-    ///
-    /// # Safety
-    /// As [`Subtree::wait`].
     #[inline]
-    pub(crate) unsafe fn begin_wait(&self) {
+    pub(crate) fn begin_wait(&self) {
         self.at.set(At::Wait);
         self.look();
     }
 
     /// That task goes on.
-    ///
-    /// # Safety
-    /// As [`Subtree::wait`].
     #[inline]
-    pub(crate) unsafe fn end_wait(&self) {
+    pub(crate) fn end_wait(&self) {
         let at = self.at.replace(At::Work);
         if at != At::Wait || self.is_taken() {
             self.waited(at);
@@ -235,24 +197,17 @@ impl Subtree {
     }
 
     /// A task that is none of its own begins on its thread, while that waits.
-    ///
-    /// # Safety
-    /// On the subtree's thread.
     #[cold]
-    pub(crate) unsafe fn set_aside(&self) {
+    pub(crate) fn set_aside(&self) {
         if self.at.get() == At::Wait {
             self.tell(None);
         }
     }
 
     /// A task of it goes on without a thread: it is waited for as parts are.
-    ///
-    /// # Safety
-    /// On the subtree's thread.
     #[cold]
-    pub(crate) unsafe fn lose_a_task(&self) {
-        // SAFETY: the handle is the thread's.
-        recorded(|h| self.taken.count(unsafe { Handle::now(h) }));
+    pub(crate) fn lose_a_task(&self) {
+        recorded(|h| self.taken.count(h.now()));
     }
 
     /// One more task of it has begun on its thread.
@@ -278,12 +233,11 @@ impl Subtree {
     #[inline(never)]
     fn tell(&self, since: Option<u64>) {
         self.at.set(At::ToldWait);
-        // SAFETY: the handle is the thread's.
-        recorded(|h| unsafe {
-            let since = since.unwrap_or_else(|| Handle::now(h));
-            adapter::inside(h, self.tasks.take());
-            adapter::wait_parts_at(h, since);
-            self.stopped.set(Some(adapter::stopped(h)));
+        recorded(|h| {
+            let since = since.unwrap_or_else(|| h.now());
+            h.inside(self.tasks.take());
+            h.wait_parts_at(since);
+            self.stopped.set(Some(h.stopped()));
         });
     }
 
@@ -292,8 +246,7 @@ impl Subtree {
     #[inline(never)]
     fn resume(&self) {
         if let Some(stop) = self.stopped.take() {
-            // SAFETY: the handle is the thread's.
-            recorded(|h| unsafe { adapter::go_on(h, stop, false) });
+            recorded(|h| h.go_on(stop, false));
         }
     }
 
@@ -311,9 +264,10 @@ impl Subtree {
 }
 
 /// Writes with the calling thread's handle, if it is (still) recorded.
-fn recorded(write: impl FnOnce(*mut Handle)) {
-    let h = adapter::handle();
-    if !h.is_null() {
+fn recorded(write: impl FnOnce(LiveHandle)) {
+    // SAFETY: this callback alone uses the handle.
+    let h = unsafe { LiveHandle::current() };
+    if let Some(h) = h {
         write(h);
     }
 }
@@ -329,8 +283,7 @@ struct Running<'a> {
 impl Drop for Running<'_> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: where it was made, or where its stack has come to.
-        unsafe { self.subtree.leave(self.in_work) };
+        self.subtree.leave(self.in_work);
         self.subtree.level.set(self.outer);
     }
 }
@@ -341,18 +294,13 @@ struct Waiting<'a>(&'a Subtree);
 impl Drop for Waiting<'_> {
     #[inline]
     fn drop(&mut self) {
-        // SAFETY: where it was made, or where its stack has come to.
-        unsafe { self.0.end_wait() };
+        self.0.end_wait();
     }
 }
 
 /// A task that was created in the subtree of that name begins on top of what this thread does.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-pub(crate) unsafe fn part(h: *mut Handle, subtree: u64, site: u32) {
-    // SAFETY: the caller's.
-    let now = unsafe { adapter::part_begin(h, subtree, site) };
+pub(crate) fn part(h: LiveHandle, subtree: u64, site: u32) {
+    let now = h.part_begin(subtree, site);
     if let Some((thread, _)) = id::split(subtree) {
         taken_of(thread).count(now);
     }

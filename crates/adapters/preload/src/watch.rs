@@ -8,8 +8,8 @@ use core::cell::{Cell, RefCell};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use workspan_recorder::TABLE;
+use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::budget::{Begun, Choice, Settings, Watch};
-use workspan_recorder::front::Handle;
 
 thread_local! {
     /// Tasks that are begun without asking.
@@ -45,20 +45,15 @@ pub(crate) fn asks() -> bool {
 
 /// What is to become of the task of that class that has begun with the thread's last record; `None`: it is recorded, and nobody wants to know
 /// how long it takes.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
 #[cold]
 #[inline(never)]
-pub(crate) unsafe fn ask(h: *mut Handle, site: u32, level: u32) -> Option<(Choice, Begun)> {
-    // SAFETY: the caller's.
-    let now = unsafe { (*h).last };
+pub(crate) fn ask(h: LiveHandle, site: u32, level: u32) -> Option<(Choice, Begun)> {
+    let now = h.last();
     let (word, bit) = refused(site);
     let is_refused = site == 0 || word.load(Ordering::Relaxed) & bit != 0;
     with(|watch| {
         let watch = watch.get_or_insert_with(|| Box::new(Watch::new(settings(), now)));
-        // SAFETY: the caller's.
-        let (budget, next) = match watch.budget(unsafe { (*h).thread }, now, 1) {
+        let (budget, next) = match watch.budget(h.thread(), now, 1) {
             Ok(budget) => (Some(budget), 0),
             Err(next) => (None, next),
         };
@@ -69,12 +64,8 @@ pub(crate) unsafe fn ask(h: *mut Handle, site: u32, level: u32) -> Option<(Choic
 }
 
 /// The task ended with the thread's last record; its thread created so many meanwhile.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-pub(crate) unsafe fn end(h: *mut Handle, begun: Begun, tasks: u64) {
-    // SAFETY: the caller's.
-    let now = unsafe { (*h).last };
+pub(crate) fn end(h: LiveHandle, begun: Begun, tasks: u64) {
+    let now = h.last();
     with(|watch| {
         if let Some(watch) = watch {
             watch.end(begun, now, tasks);

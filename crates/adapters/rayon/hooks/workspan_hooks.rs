@@ -1,38 +1,38 @@
-//! Where this copy of rayon-core tells workspan what its scheduler does. Nobody has to listen: then each call is a load
-//! and a branch.
+//! Where this copy of rayon-core reports its scheduler's events to workspan. If nobody listens,
+//! each call is a load and a branch.
 
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// What is called, each on the worker that it is about.
+/// The functions to call. Each runs on the worker concerned.
 #[derive(Debug)]
 pub struct Hooks {
-    /// It took a job from the deque of the worker of that index, and runs it next.
+    /// The worker took a job from the deque of the worker of that index, and runs it next.
     pub stolen: fn(usize),
-    /// It found nothing to take in the deque of that worker, or lost the race for it.
+    /// It found no job in the deque of that worker, or lost the race for one.
     pub missed: fn(usize),
-    /// It has run out of jobs of its own and starts to look for others.
+    /// It has run out of jobs of its own and begins to look for others.
     pub idle: fn(),
     /// It goes to sleep.
     pub sleeps: fn(),
-    /// It has been woken.
+    /// It was woken.
     pub wakes: fn(),
     /// What it runs waits for a job that another worker has.
     pub waits: fn(),
-    /// That is over.
+    /// That wait is over.
     pub waited: fn(),
 }
 
 static HOOKS: AtomicPtr<Hooks> = AtomicPtr::new(ptr::null_mut());
 
-/// From now on these are called.
+/// Sets the functions to call.
 pub fn set(hooks: &'static Hooks) {
     HOOKS.store(ptr::from_ref(hooks).cast_mut(), Ordering::Release);
 }
 
 #[inline]
 fn hooks() -> Option<&'static Hooks> {
-    // SAFETY: null, or what `set` was given: a shared reference that holds for ever.
+    // SAFETY: null, or the `&'static` that was passed to `set`.
     unsafe { HOOKS.load(Ordering::Acquire).as_ref() }
 }
 

@@ -1,13 +1,15 @@
-//! The variables `cargo workspan` sets for the rustc wrapper.
+//! Variables that `cargo workspan` sets for the rustc wrapper.
 
-/// Path of the unpacked stand-in's `lib.rs` ([`crate::sources::unpack`]). Unset: nothing is replaced.
+/// Path of the unpacked stand-in's `lib.rs` ([`crate::sources::unpack`]). Unset: nothing is
+/// replaced.
 pub const STAND_IN: &str = "WORKSPAN_STAND_IN";
 
-/// The user's own `RUSTC_WRAPPER`, called with rustc's path and arguments. Unset or empty: rustc itself is called.
+/// The user's own `RUSTC_WRAPPER`, called with rustc's path and arguments. Unset or empty: rustc
+/// itself is called.
 pub const USER_WRAPPER: &str = "WORKSPAN_USER_RUSTC_WRAPPER";
 
-/// Set and not empty: the profile's debug information and stripping stay as the user has them.
+/// Set and not empty: debug information and stripping stay as the user's profile has them.
 pub const KEEP_PROFILE: &str = "WORKSPAN_KEEP_PROFILE";
 
-/// File to which the wrapper appends what the user should know ([`crate::notes`]). Unset: it says nothing.
+/// File to which the wrapper appends notes for the user ([`crate::notes`]). Unset: it writes none.
 pub const NOTES: &str = "WORKSPAN_WRAPPER_NOTES";

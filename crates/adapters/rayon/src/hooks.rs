@@ -1,10 +1,11 @@
-//! Hooks in the rayon-core that is compiled: steals, failed attempts, sleep.
+//! Puts hooks into the rayon-core that is compiled: steals, failed attempts and sleep.
 //!
-//! rayon-core's public items do not tell who stole what from whom, so what is compiled as `rayon_core_real` is a copy of
-//! the user's source with calls put in at known places. Each place is a piece of a line that must occur exactly once in
-//! its file, and is replaced within its line, so that every line keeps its number; `--remap-path-prefix` gives the copy
-//! the original's path. Panics, backtraces and debuggers show the user's own source. A source in which any place is not
-//! as expected is compiled as it is.
+//! rayon-core's public items do not tell who stole from whom. So what is compiled as
+//! `rayon_core_real` is a copy of the user's source, with calls put in at known places. Each place
+//! is a piece of a line that must occur exactly once in its file. It is replaced within its line,
+//! so every line keeps its number, and `--remap-path-prefix` gives the copy the original's path.
+//! Panics, backtraces and debuggers show the user's own source. If any place is not as expected,
+//! the source is compiled as it is.
 
 use crate::invocation::Invocation;
 use std::ffi::OsString;
@@ -14,15 +15,15 @@ use std::path::{Path, PathBuf};
 /// A place where the copy differs from the original.
 #[derive(Debug)]
 struct Place {
-    /// Below `src`.
+    /// The file, relative to `src`.
     file: &'static str,
-    /// What stands there, once in the file.
+    /// The original text, which occurs once in the file.
     original: &'static str,
-    /// What the copy has in its place.
+    /// The text that replaces it.
     hooked: &'static str,
 }
 
-/// All of them, as in rayon-core 1.12.1 and 1.13.0.
+/// All places, as in rayon-core 1.12.1 and 1.13.0.
 const PLACES: [Place; 7] = [
     Place {
         file: "registry.rs",
@@ -61,22 +62,22 @@ const PLACES: [Place; 7] = [
     },
 ];
 
-/// The module that the calls go to, and where it is put.
+/// The module that the calls go to, and its file.
 const MODULE: (&str, &str) = (
     "workspan_hooks.rs",
     include_str!("../hooks/workspan_hooks.rs"),
 );
 
-/// Declares it, below everything else.
+/// The module's declaration, which is appended to `lib.rs`.
 const DECLARATION: &str = "\n#[doc(hidden)]\npub mod workspan_hooks;\n";
 
-/// The texts that go into the copy: what is built depends on them.
+/// The texts that go into the copy. What is built depends on them.
 pub(crate) fn texts() -> impl Iterator<Item = (&'static str, &'static str)> {
     let places = PLACES.iter().map(|place| (place.original, place.hooked));
     places.chain([MODULE, ("lib.rs", DECLARATION)])
 }
 
-/// A copy with hooks. It is removed when dropped.
+/// A copy of the source with hooks. Dropping it removes the folder.
 #[derive(Debug)]
 pub(crate) struct Copy {
     folder: PathBuf,
@@ -87,7 +88,7 @@ impl Copy {
     /// Copies the source that `call` compiles into the folder `to`, and puts the hooks in.
     ///
     /// # Errors
-    /// What is not as expected, as the end of a sentence, or what the file system says.
+    /// What was not as expected, as the end of a sentence, or the file system's error.
     pub(crate) fn make(call: &Invocation, to: PathBuf) -> Result<Copy, String> {
         let source = call
             .source()
@@ -103,7 +104,7 @@ impl Copy {
         remap.push(shown);
         let copy = Copy { folder: to, remap };
         let failed = |error: io::Error| format!("its source could not be copied: {error}");
-        // What a build left that was killed.
+        // A build that was killed may have left one.
         let _ = std::fs::remove_dir_all(&copy.folder);
         copy_folder(source, &copy.folder).map_err(failed)?;
         for file in ["registry.rs", "sleep/mod.rs"] {
@@ -132,7 +133,7 @@ impl Drop for Copy {
     }
 }
 
-/// A file's text with its hooks.
+/// Puts the hooks of a file into its text.
 fn with_hooks(file: &str, mut text: String) -> Result<String, String> {
     for place in PLACES.iter().filter(|place| place.file == file) {
         let found = text.matches(place.original).count();
@@ -147,7 +148,8 @@ fn with_hooks(file: &str, mut text: String) -> Result<String, String> {
     Ok(text)
 }
 
-/// What a source file of this folder is called in the program: the user's own remapping counts, the last one first.
+/// The path that the program shows for files of this folder: the user's own remapping counts, the
+/// last one first.
 fn shown_as(call: &Invocation, folder: &Path) -> OsString {
     let pairs: Vec<_> = call
         .values("--remap-path-prefix")
@@ -168,7 +170,7 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
         if from.is_dir() {
             copy_folder(&from, &to)?;
         } else {
-            // Not `fs::copy`: a read-only original would make a copy that cannot be changed.
+            // Not `fs::copy`: the copy of a read-only original could not be changed.
             std::fs::write(to, std::fs::read(from)?)?;
         }
     }
@@ -179,7 +181,7 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// The lines around every place, as rayon-core 1.13.0 has them.
+    /// The lines around every place, from rayon-core 1.13.0.
     const REGISTRY: &str = "
                 Steal::Success(job) => return Some(job),
                 Steal::Empty => return None,

@@ -1,4 +1,4 @@
-//! A rustc command line, read as far as the wrapper needs.
+//! Parses a rustc command line as far as the wrapper needs.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ pub struct Invocation {
     arguments: Vec<OsString>,
 }
 
-/// Options whose value is the next argument when it is not part of this one; all that cargo passes.
+/// Options whose value may be the next argument; all that cargo passes.
 const WITH_VALUE: [&str; 18] = [
     "--crate-name",
     "--crate-type",
@@ -85,7 +85,7 @@ impl Invocation {
         self.arguments.iter().any(|argument| argument == flag)
     }
 
-    /// The source file: the one argument that is no option and no option's value.
+    /// The source file: the only argument that is neither an option nor an option's value.
     #[must_use]
     pub fn source(&self) -> Option<&Path> {
         self.source_index().map(|i| Path::new(&self.arguments[i]))
@@ -106,7 +106,7 @@ impl Invocation {
         None
     }
 
-    /// The same call with another source file.
+    /// The call with another source file.
     #[must_use]
     pub fn with_source(mut self, source: &Path) -> Self {
         if let Some(i) = self.source_index() {
@@ -115,7 +115,7 @@ impl Invocation {
         self
     }
 
-    /// The same call with every value of a long option changed.
+    /// The call with every value of a long option changed.
     #[must_use]
     pub fn with_option(mut self, name: &str, change: impl Fn(&str) -> String) -> Self {
         for i in 0..self.arguments.len() {
@@ -137,7 +137,7 @@ impl Invocation {
         self
     }
 
-    /// The same call with every value of a codegen option changed.
+    /// The call with every value of a codegen option changed.
     #[must_use]
     pub fn with_codegen(mut self, name: &str, change: impl Fn(&str) -> String) -> Self {
         for i in 0..self.arguments.len() {
@@ -155,14 +155,14 @@ impl Invocation {
         self
     }
 
-    /// The same call with further arguments.
+    /// The call with further arguments.
     #[must_use]
     pub fn with(mut self, more: impl IntoIterator<Item = OsString>) -> Self {
         self.arguments.extend(more);
         self
     }
 
-    /// Folder the output goes to (`--out-dir`), else the working directory.
+    /// The output folder (`--out-dir`), else the working directory.
     #[must_use]
     pub fn out_dir(&self) -> PathBuf {
         let mut found = None;
@@ -180,7 +180,7 @@ impl Invocation {
     }
 }
 
-/// The text after `-C`, when `argument` is a codegen option or `before` announces one.
+/// The text after `-C`, if `argument` is a codegen option or `before` announces one.
 fn codegen_text<'a>(argument: &'a OsStr, before: Option<&OsString>) -> Option<&'a str> {
     let text = argument.to_str()?;
     if before.is_some_and(|before| before == "-C" || before == "--codegen") {
@@ -190,7 +190,7 @@ fn codegen_text<'a>(argument: &'a OsStr, before: Option<&OsString>) -> Option<&'
         .or_else(|| text.strip_prefix("-C").filter(|rest| !rest.is_empty()))
 }
 
-/// `name=value` → value. rustc takes `-` and `_` in names as the same.
+/// The value in `name=value`. In names, rustc does not distinguish `-` from `_`.
 fn value_of<'a>(option: &'a str, name: &str) -> Option<&'a str> {
     let (given, value) = option.split_once('=')?;
     (given.replace('_', "-") == name).then_some(value)

@@ -1,9 +1,13 @@
-//! Rayon: the stand-in for rayon-core, and the rustc wrapper that slips it in.
+//! Rayon: the stand-in for rayon-core, and the rustc wrapper that compiles it into the user's
+//! program.
 //!
-//! `cargo workspan` [unpacks](sources::unpack) the stand-in's source, sets the variables of [`environment`] and makes
-//! itself cargo's `RUSTC_WRAPPER`; called as that, it hands over to [`wrapper_main`]. Every call of rustc goes through
-//! as it came, but for the user's locked `rayon_core`: that is compiled under another name, and the stand-in in its
-//! place over it ([`stand_in`]), hooks in a copy of the former; and but for line tables, which are added where there are none ([`profile`]).
+//! `cargo workspan` [unpacks](sources::unpack) the stand-in's source, sets the variables of
+//! [`environment`] and makes itself cargo's `RUSTC_WRAPPER`. When cargo calls it as that, it hands
+//! over to [`wrapper_main`]. Calls of rustc go through unchanged, with two exceptions:
+//!
+//! * The user's locked `rayon_core` is compiled under another name, from a copy with
+//!   hooks, and the stand-in in its place ([`stand_in`]).
+//! * Line tables are added where there are none ([`profile`]).
 
 pub mod environment;
 mod hooks;

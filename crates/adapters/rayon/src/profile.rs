@@ -1,12 +1,13 @@
-//! Line tables for the user's crates, so that sites have a file and a line under any profile, and frame pointers, so that
-//! samples have a call chain.
+//! Adds line tables to the user's crates, so that sites have a file and a line under any profile,
+//! and frame pointers, so that samples have a call chain.
 
 use crate::environment;
 use crate::invocation::Invocation;
 use std::ffi::OsString;
 
-/// What to append to a call of rustc: line tables where the profile asks for none, no stripping, and frame pointers. Nothing for crates
-/// that run in the compiler (build scripts, macros) and when the user wants the profile kept.
+/// The arguments to append to a call of rustc: line tables if the profile asks for none, no
+/// stripping, and frame pointers. None for crates that run in the compiler (build scripts, macros),
+/// and none if the user wants to keep the profile.
 #[must_use]
 pub fn additions(call: &Invocation) -> Vec<OsString> {
     let keep = std::env::var_os(environment::KEEP_PROFILE).is_some_and(|value| !value.is_empty());
@@ -20,7 +21,7 @@ fn wanted(call: &Invocation) -> Vec<OsString> {
     let Some(name) = call.option("--crate-name") else {
         return Vec::new();
     };
-    // `___` is the name cargo asks for when it only probes the compiler.
+    // Cargo uses the name `___` when it only probes the compiler.
     if name == "___"
         || name.starts_with("build_script_")
         || call.values("--crate-type").any(|kind| kind == "proc-macro")

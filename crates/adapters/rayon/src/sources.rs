@@ -1,31 +1,35 @@
-//! The stand-in's source text, carried inside the tool.
+//! The stand-in's source text, which the tool carries.
 
 use crate::hooks;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// File names and texts; `lib.rs` is the crate's root. `wire.rs`, `front.rs`, `budget.rs` and its folder are the recorder's contract as it stands.
+/// File names and texts; `lib.rs` is the crate's root. `wire.rs`, `front.rs`, `budget.rs` and its
+/// folder are the recorder's own files.
 pub const FILES: [(&str, &str); 25] = [
     ("lib.rs", include_str!("../stand-in/lib.rs")),
     ("broadcast.rs", include_str!("../stand-in/broadcast.rs")),
     ("builder.rs", include_str!("../stand-in/builder.rs")),
+    ("call_site.rs", include_str!("../stand-in/call_site.rs")),
     (
         "configuration.rs",
         include_str!("../stand-in/configuration.rs"),
     ),
     ("handed_on.rs", include_str!("../stand-in/handed_on.rs")),
-    ("hooks.rs", include_str!("../stand-in/hooks.rs")),
-    ("hop.rs", include_str!("../stand-in/hop.rs")),
+    ("install.rs", include_str!("../stand-in/install.rs")),
     ("join.rs", include_str!("../stand-in/join.rs")),
     ("pool.rs", include_str!("../stand-in/pool.rs")),
     ("recording.rs", include_str!("../stand-in/recording.rs")),
     ("scope.rs", include_str!("../stand-in/scope.rs")),
-    ("site.rs", include_str!("../stand-in/site.rs")),
+    (
+        "scheduler_hooks.rs",
+        include_str!("../stand-in/scheduler_hooks.rs"),
+    ),
     ("spawn.rs", include_str!("../stand-in/spawn.rs")),
-    ("stack.rs", include_str!("../stand-in/stack.rs")),
+    ("stack_walk.rs", include_str!("../stand-in/stack_walk.rs")),
     ("task.rs", include_str!("../stand-in/task.rs")),
     ("worker.rs", include_str!("../stand-in/worker.rs")),
-    ("yielding.rs", include_str!("../stand-in/yielding.rs")),
+    ("yield_now.rs", include_str!("../stand-in/yield_now.rs")),
     ("unrecorded.rs", include_str!("../stand-in/unrecorded.rs")),
     ("budget.rs", include_str!("../../../recorder/src/budget.rs")),
     (
@@ -48,8 +52,8 @@ pub const FILES: [(&str, &str); 25] = [
     ("front.rs", include_str!("../../../recorder/src/front.rs")),
 ];
 
-/// A number that changes with the stand-in's text and the hooks' (FNV-1a, 64 bits): part of the name of whatever is built
-/// with them.
+/// A hash of the stand-in's and the hooks' texts (FNV-1a, 64 bits). It is part of the name of
+/// everything that is built from them.
 #[must_use]
 pub fn fingerprint() -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
@@ -61,18 +65,18 @@ pub fn fingerprint() -> u64 {
     hash
 }
 
-/// Writes the stand-in's files into `folder`, making it if needed, and returns the path of its `lib.rs`. A file that is
-/// there already with the same text is left alone, so its time does not change.
+/// Writes the stand-in's files into `folder`, which is made if needed, and returns the path of its
+/// `lib.rs`. A file that already has the same text is left alone, so its time does not change.
 ///
 /// # Errors
-/// Whatever the file system says.
+/// The file system's error.
 pub fn unpack(folder: &Path) -> io::Result<PathBuf> {
     for (name, text) in FILES {
         let path = folder.join(name);
         if std::fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
             continue;
         }
-        // A rename, so that a build running beside this one never reads half a file.
+        // A rename, so that a concurrent build never reads half a file.
         let half = path.with_extension(format!("rs.{}", std::process::id()));
         if let Some(folder) = path.parent() {
             std::fs::create_dir_all(folder)?;

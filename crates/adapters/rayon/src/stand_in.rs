@@ -1,9 +1,11 @@
-//! Compiling the stand-in over the user's own rayon-core.
+//! Compiles the stand-in over the user's own rayon-core.
 //!
-//! The call that compiles `rayon_core` becomes two: the real source as crate `rayon_core_real` (other metadata, other
-//! file name, so that the two can be linked side by side; from a copy with hooks in it where that can be), then the
-//! stand-in as `rayon_core` with `--extern` to the first. All flags, features and cfgs are those of the original call in both; so are the version and the other
-//! `CARGO_PKG_*` variables. cargo sees one crate compiled, and `Cargo.lock` is never involved.
+//! The call that compiles `rayon_core` becomes two. The first compiles the real source as crate
+//! `rayon_core_real`, from a copy with hooks if that works. It has other metadata and another file
+//! name, so that the two can be linked side by side. The second compiles the stand-in as
+//! `rayon_core` with `--extern` to the first. Both have all flags, features and cfgs of the
+//! original call, the version and the other `CARGO_PKG_*` variables. Cargo sees one crate compiled,
+//! and `Cargo.lock` is not involved.
 
 use crate::environment;
 use crate::hooks;
@@ -18,12 +20,12 @@ use std::process::Output;
 /// The versions of rayon-core whose public items the stand-in mirrors.
 pub const VERSIONS: &str = "1.12 and 1.13";
 
-/// What is to be done with a call of rustc.
+/// What to do with a call of rustc.
 #[derive(Debug, PartialEq, Eq)]
 pub enum RayonCore {
-    /// It is not a rayon-core to be replaced.
+    /// Nothing: it does not compile a rayon-core that is to be replaced.
     No,
-    /// It compiles a rayon-core of this version: put the stand-in at that path in its place.
+    /// It compiles a rayon-core of this version: compile the stand-in at that path in its place.
     Replace {
         /// rayon-core's version.
         version: String,
@@ -32,7 +34,8 @@ pub enum RayonCore {
     },
 }
 
-/// Looks at a call of rustc. A rayon-core that cannot be replaced is noted ([`notes::UNRECORDED`]).
+/// Decides what to do with a call of rustc. If it compiles a rayon-core that cannot be replaced, a
+/// note says so ([`notes::UNRECORDED`]).
 #[must_use]
 pub fn recognise(call: &Invocation) -> RayonCore {
     let Some(stand_in) = std::env::var_os(environment::STAND_IN).filter(|value| !value.is_empty())
@@ -60,8 +63,8 @@ pub fn recognise(call: &Invocation) -> RayonCore {
     }
 }
 
-/// Why the rayon-core at `source`, of the package of that name and version, is not replaced for `target` (empty: the
-/// host); `None` when it is. Each is looked at by itself, so one that is not replaced may be linked beside one that is.
+/// Why the rayon-core at `source` is not replaced for `target` (empty: the host); `None` if it is.
+/// Each is judged by itself, so one that is not replaced may be linked beside one that is.
 fn refusal(source: &Path, package_name: &str, version: &str, target: &str) -> Option<String> {
     if package_name != "rayon-core" {
         return Some(format!(
@@ -80,8 +83,8 @@ fn refusal(source: &Path, package_name: &str, version: &str, target: &str) -> Op
             "rayon-core {version} is not recorded: this workspan knows {VERSIONS}; `cargo update -p rayon-core --precise 1.13.0` locks one of them"
         ));
     }
-    // src/lib.rs of a package that cargo unpacked itself (`.cargo-ok`) or that `cargo vendor` wrote. A git or path
-    // checkout may be anything.
+    // src/lib.rs of a package that cargo unpacked (`.cargo-ok`) or that `cargo vendor` wrote. A git
+    // or path checkout may contain anything.
     let package = source.parent().and_then(Path::parent);
     let released = source.ends_with("src/lib.rs")
         && package.is_some_and(|package| {
@@ -103,7 +106,7 @@ fn refusal(source: &Path, package_name: &str, version: &str, target: &str) -> Op
 /// Compiles the real rayon-core, then the stand-in over it. Returns the exit code.
 ///
 /// # Errors
-/// When rustc cannot be run.
+/// If rustc cannot be run.
 pub fn compile(
     program: &OsStr,
     call: Invocation,
@@ -127,7 +130,7 @@ pub fn compile(
         .clone()
         .with_option("--crate-name", |_| "rayon_core_real".to_owned())
         .with_option("--emit", |kinds| {
-            // cargo reads one dep-info file, the stand-in's.
+            // Cargo reads one dep-info file, that of the stand-in.
             kinds
                 .split(',')
                 .filter(|kind| !kind.starts_with("dep-info"))
@@ -150,7 +153,8 @@ pub fn compile(
         .join(format!("rayon_core_real{extra}.source"));
     let (output, hooked) = compile_real(program, &real, folder, version)?;
     if !output.status.success() {
-        // cargo must not hear of files it did not ask for; everything else is for it to show.
+        // Cargo must not learn of files that it did not ask for. Everything else is for cargo to
+        // show.
         let said = output
             .stderr
             .split_inclusive(|&byte| byte == b'\n')
@@ -175,8 +179,9 @@ pub fn compile(
     Ok(exit_code(status))
 }
 
-/// Compiles the real rayon-core with hooks, put into a copy in `folder`, or as it is where that does not work: then a note
-/// says so ([`notes::UNHOOKED`]). Returns what rustc said, and whether there are hooks.
+/// Compiles the real rayon-core with hooks, from a copy in `folder`. If that does not work,
+/// compiles it as it is, and a note says so ([`notes::UNHOOKED`]). Returns rustc's output, and
+/// whether there are hooks.
 fn compile_real(
     program: &OsStr,
     real: &Invocation,
@@ -240,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_git_checkout_is_no_release() {
-        // cargo marks a checkout's root as it marks what it unpacks.
+        // Cargo marks a checkout's root in the same way as what it unpacks.
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().join("git/checkouts/rayon-9e1a2b/1a2b3c4");
         for package in [root.join("rayon-core"), root.clone()] {
@@ -266,7 +271,7 @@ mod tests {
         assert_eq!(refusal(&source, "rayon-core", "1.13.0", here), None);
         let text = refusal(&source, "rayon-core-ng", "1.13.0", here).unwrap();
         assert!(text.contains("rayon-core-ng 1.13.0"), "{text}");
-        // What the feature `web_spin_lock` is for.
+        // The feature `web_spin_lock` is for such targets.
         let text = refusal(&source, "rayon-core", "1.13.0", "wasm32-unknown-unknown").unwrap();
         assert!(text.contains("for wasm32-unknown-unknown"), "{text}");
     }

@@ -1,4 +1,4 @@
-//! The rustc wrapper: what cargo calls in place of rustc.
+//! The rustc wrapper, which cargo calls in place of rustc.
 
 use crate::environment;
 use crate::invocation::Invocation;
@@ -8,8 +8,8 @@ use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::process::{Command, ExitStatus};
 
-/// Runs as `RUSTC_WRAPPER`: `args` are the whole command line, its own name first, rustc's path (or the workspace
-/// wrapper's) second, then rustc's arguments. Returns the exit code.
+/// Runs as `RUSTC_WRAPPER`. `args` is the whole command line: our own name, the path of rustc or of
+/// the workspace wrapper, then rustc's arguments. Returns the exit code.
 pub fn wrapper_main(args: impl IntoIterator<Item = OsString>) -> i32 {
     let mut args = args.into_iter().skip(1);
     let Some(program) = args.next() else {
@@ -34,7 +34,7 @@ pub fn wrapper_main(args: impl IntoIterator<Item = OsString>) -> i32 {
     })
 }
 
-/// `eprintln!`, but a stderr that can't be written is no panic.
+/// Like `eprintln!`, but does not panic if stderr cannot be written.
 fn say(line: &str) {
     let _ = std::io::stderr().write_all(format!("{line}\n").as_bytes());
 }
@@ -45,7 +45,8 @@ pub(crate) fn with_profile(call: Invocation) -> Invocation {
     call.with(more)
 }
 
-/// The command that runs rustc with these arguments, through the user's own wrapper if there is one.
+/// The command that runs rustc with these arguments, through the user's own wrapper if there is
+/// one.
 pub(crate) fn command(program: &OsStr, call: &Invocation) -> Command {
     let user = std::env::var_os(environment::USER_WRAPPER).filter(|value| !value.is_empty());
     let mut command = match user {
@@ -65,7 +66,8 @@ pub(crate) fn run(program: &OsStr, call: &Invocation) -> std::io::Result<ExitSta
     command(program, call).status()
 }
 
-/// The exit code to pass on; a compiler killed by a signal counts as an internal error of it, as rustc's own 101 does.
+/// The exit code to pass on. A compiler killed by a signal gets 101, as rustc's own internal errors
+/// do.
 pub(crate) fn exit_code(status: ExitStatus) -> i32 {
     status.code().unwrap_or(101)
 }

@@ -1,74 +1,75 @@
-//! `broadcast` and `spawn_broadcast`: one task a worker, which nobody else may take.
+//! `broadcast` and `spawn_broadcast`: one task for each worker, which no other worker may take.
 
-use crate::recording::{here, Here};
-use crate::scope::Open;
-use crate::task::{Child, Seat};
+use crate::recording::{recorded_thread, RecordedThread};
+use crate::scope::OpenScope;
+use crate::task::{Child, TaskFrame};
 use crate::wire::{create, primitive};
 use crate::worker::ensure_global_pool;
 use rayon_core_real as real;
 use rayon_core_real::BroadcastContext;
 use std::panic::Location;
 
-/// As [`rayon_core_real::broadcast`].
+/// [`rayon_core_real::broadcast`], recorded.
 #[track_caller]
 pub fn broadcast<OP, R>(op: OP) -> Vec<R>
 where
     OP: Fn(BroadcastContext<'_>) -> R + Sync,
     R: Send,
 {
-    let Some(here) = here() else {
+    let Some(thread) = recorded_thread() else {
         return real::broadcast(op);
     };
-    ensure_global_pool(here);
-    let (first, _open) = waited_for::<OP>(here, Location::caller(), real::current_num_threads());
+    ensure_global_pool(thread);
+    let (first, _open) = waited_for::<OP>(thread, Location::caller(), real::current_num_threads());
     real::broadcast(body(first, op))
 }
 
-/// As [`rayon_core_real::spawn_broadcast`].
+/// [`rayon_core_real::spawn_broadcast`], recorded.
 #[track_caller]
 pub fn spawn_broadcast<OP>(op: OP)
 where
     OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
 {
-    let Some(here) = here() else {
+    let Some(thread) = recorded_thread() else {
         return real::spawn_broadcast(op);
     };
-    ensure_global_pool(here);
-    let first = detached::<OP>(here, Location::caller(), real::current_num_threads());
+    ensure_global_pool(thread);
+    let first = detached::<OP>(thread, Location::caller(), real::current_num_threads());
     real::spawn_broadcast(body(first, op));
 }
 
-/// Records the creation of one task for each of `workers`, and that the caller waits for them until the scope is dropped.
+/// Records that one task is created for each of `workers`, and that the caller waits for them until
+/// the scope is dropped.
 pub(crate) fn waited_for<OP>(
-    here: Here,
+    thread: RecordedThread,
     location: &'static Location<'static>,
     workers: usize,
-) -> (Child, Open) {
-    let task = here.task_of::<OP>(location, primitive::BROADCAST);
-    let open = Open::new(here, task.site);
-    let first = here.create_many(task, create::INLINE, Some(open.id), workers);
+) -> (Child, OpenScope) {
+    let task = thread.task_of::<OP>(location, primitive::BROADCAST);
+    let open = OpenScope::new(thread, task.site);
+    let first = thread.create_many(task, create::INLINE, Some(open.id), workers);
     open.wait();
     (first, open)
 }
 
-/// Records the creation of one task for each of `workers` that nobody waits for.
+/// Records that one task is created for each of `workers`. Nobody waits for them.
 pub(crate) fn detached<OP>(
-    here: Here,
+    thread: RecordedThread,
     location: &'static Location<'static>,
     workers: usize,
 ) -> Child {
-    let task = here.task_of::<OP>(location, primitive::BROADCAST);
-    here.create_many(task, create::DETACHED, None, workers)
+    let task = thread.task_of::<OP>(location, primitive::BROADCAST);
+    thread.create_many(task, create::DETACHED, None, workers)
 }
 
-/// What the real broadcast is given; worker i runs the child i after `first`.
+/// The closure for the real broadcast. Worker i runs the i-th child after `first`.
 pub(crate) fn body<R, OP>(first: Child, op: OP) -> impl Fn(BroadcastContext<'_>) -> R
 where
     OP: Fn(BroadcastContext<'_>) -> R,
 {
     move |context| {
-        let mut seat = Seat::empty();
-        seat.begin(first.after(context.index()));
+        let mut frame = TaskFrame::empty();
+        frame.begin(first.after(context.index()));
         op(context)
     }
 }

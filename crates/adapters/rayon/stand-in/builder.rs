@@ -1,8 +1,9 @@
-//! Building pools. The user's handlers are kept apart until the pool is built, when ours go around them; before, the
-//! real builder holds place-holders, so that its `Debug` shows what the user set.
+//! Builds pools. The user's handlers are kept apart until the pool is built; then ours wrap them.
+//! Until then the real builder holds placeholders, so that its `Debug` output shows what the user
+//! set.
 
 use crate::pool::ThreadPool;
-use crate::recording::here;
+use crate::recording::recorded_thread;
 use crate::worker::{worker_ends, worker_starts, InHandler, Pool};
 use rayon_core_real as real;
 use rayon_core_real::{ThreadBuilder, ThreadPoolBuildError};
@@ -15,7 +16,7 @@ use std::sync::Arc;
 type ThreadHandler = dyn Fn(usize) + Send + Sync;
 type PanicHandler = dyn Fn(Box<dyn Any + Send>) + Send + Sync;
 
-/// How a pool's threads are started. Public in a private module, as the real crate's.
+/// How a pool's threads are started. Public in a private module, as in the real crate.
 pub trait ThreadSpawn {
     #[doc(hidden)]
     fn build(
@@ -26,11 +27,11 @@ pub trait ThreadSpawn {
     fn build_global(self, builder: real::ThreadPoolBuilder) -> Result<(), ThreadPoolBuildError>;
 }
 
-/// By `std`.
+/// Threads are started by `std`.
 #[derive(Debug, Default)]
 pub struct DefaultSpawn;
 
-/// By the user's closure.
+/// Threads are started by the user's closure.
 #[derive(Debug)]
 pub struct CustomSpawn<F>(F);
 
@@ -61,7 +62,7 @@ where
     }
 }
 
-/// As [`rayon_core_real::ThreadPoolBuilder`].
+/// [`rayon_core_real::ThreadPoolBuilder`], recorded.
 pub struct ThreadPoolBuilder<S = DefaultSpawn> {
     real: real::ThreadPoolBuilder,
     start_handler: Option<Box<ThreadHandler>>,
@@ -85,12 +86,13 @@ impl Default for ThreadPoolBuilder {
 }
 
 impl ThreadPoolBuilder {
-    /// As the real one's.
+    /// The same as in the real crate.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// As the real one's: the pool lives, on scoped threads, as long as `with_pool` runs.
+    /// The same as in the real crate: the pool lives on scoped threads, as long as `with_pool`
+    /// runs.
     #[track_caller]
     pub fn build_scoped<W, F, R>(self, wrapper: W, with_pool: F) -> Result<R, ThreadPoolBuildError>
     where
@@ -119,7 +121,7 @@ impl ThreadPoolBuilder {
 }
 
 impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn build(self) -> Result<ThreadPool, ThreadPoolBuildError> {
         self.build_at(Location::caller())
@@ -132,23 +134,23 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
         let (pool, builder, spawn, on_this_thread) = self.prepared();
         let real = spawn.build(builder)?;
         announce_current_thread(&pool, on_this_thread);
-        Ok(ThreadPool::over(real, pool.map(|pool| pool.number), built))
+        Ok(ThreadPool::new_recorded(real, pool.map(|pool| pool.number), built))
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn build_global(self) -> Result<(), ThreadPoolBuildError> {
         let built = Location::caller();
         let (pool, builder, spawn, on_this_thread) = self.prepared();
         spawn.build_global(builder)?;
         announce_current_thread(&pool, on_this_thread);
-        if let (Some(pool), Some(here)) = (pool, here()) {
-            here.announce_pool(pool.number, real::current_num_threads(), Some(built));
+        if let (Some(pool), Some(thread)) = (pool, recorded_thread()) {
+            thread.announce_pool(pool.number, real::current_num_threads(), Some(built));
         }
         Ok(())
     }
 
-    /// The pool if somebody records, and the real builder with every handler in its place.
+    /// The pool, if somebody records, and the real builder with all handlers set.
     fn prepared(self) -> (Option<Arc<Pool>>, real::ThreadPoolBuilder, S, bool) {
         let ThreadPoolBuilder {
             mut real,
@@ -158,7 +160,7 @@ impl<S: ThreadSpawn> ThreadPoolBuilder<S> {
             use_current_thread,
             spawn_handler,
         } = self;
-        let pool = here().map(|here| Pool::new((here.table().pool)()));
+        let pool = recorded_thread().map(|thread| Pool::new((thread.table().pool)()));
         if let Some(pool) = pool.clone() {
             real = real.start_handler(move |index| {
                 worker_starts(&pool, index);
@@ -204,17 +206,17 @@ impl Drop for Leaving {
     }
 }
 
-/// The building thread has become worker 0 without starting as one.
+/// Records the building thread if it has become worker 0: it did not start as a worker.
 fn announce_current_thread(pool: &Option<Arc<Pool>>, on_this_thread: bool) {
-    if let (true, Some(pool), Some(here)) = (on_this_thread, pool, here()) {
-        // It was somebody before, and stays so: the root that it is waits for nothing.
-        here.task();
-        here.become_worker(pool, 0);
+    if let (true, Some(pool), Some(thread)) = (on_this_thread, pool, recorded_thread()) {
+        // The thread keeps the task it has: the root waits for nothing.
+        thread.task();
+        thread.become_worker(pool, 0);
     }
 }
 
 impl<S> ThreadPoolBuilder<S> {
-    /// As the real one's.
+    /// The same as in the real crate.
     pub fn spawn_handler<F>(self, spawn: F) -> ThreadPoolBuilder<CustomSpawn<F>>
     where
         F: FnMut(ThreadBuilder) -> io::Result<()>,
@@ -229,7 +231,7 @@ impl<S> ThreadPoolBuilder<S> {
         }
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     pub fn thread_name<F>(mut self, closure: F) -> Self
     where
         F: FnMut(usize) -> String + 'static,
@@ -238,20 +240,20 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     pub fn num_threads(mut self, num_threads: usize) -> Self {
         self.real = self.real.num_threads(num_threads);
         self
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     pub fn use_current_thread(mut self) -> Self {
         self.real = self.real.use_current_thread();
         self.use_current_thread = true;
         self
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     pub fn panic_handler<H>(mut self, panic_handler: H) -> Self
     where
         H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
@@ -261,13 +263,13 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     pub fn stack_size(mut self, stack_size: usize) -> Self {
         self.real = self.real.stack_size(stack_size);
         self
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[deprecated(note = "use `scope_fifo` and `spawn_fifo` for similar effect")]
     #[allow(deprecated)]
     pub fn breadth_first(mut self) -> Self {
@@ -275,7 +277,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     pub fn start_handler<H>(mut self, start_handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,
@@ -285,7 +287,7 @@ impl<S> ThreadPoolBuilder<S> {
         self
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     pub fn exit_handler<H>(mut self, exit_handler: H) -> Self
     where
         H: Fn(usize) + Send + Sync + 'static,

@@ -7,7 +7,7 @@ use std::any::Any;
 use std::error::Error;
 use std::fmt;
 
-/// As [`rayon_core_real::Configuration`].
+/// [`rayon_core_real::Configuration`], recorded.
 #[deprecated(note = "Use `ThreadPoolBuilder`")]
 #[derive(Default)]
 pub struct Configuration {
@@ -15,18 +15,18 @@ pub struct Configuration {
 }
 
 impl Configuration {
-    /// As the real one's.
+    /// The same as in the real crate.
     pub fn new() -> Configuration {
         Self::default()
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn build(self) -> Result<ThreadPool, Box<dyn Error + 'static>> {
         Ok(self.builder.build()?)
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     pub fn thread_name<F>(self, closure: F) -> Self
     where
         F: FnMut(usize) -> String + 'static,
@@ -36,14 +36,14 @@ impl Configuration {
         }
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     pub fn num_threads(self, num_threads: usize) -> Configuration {
         Configuration {
             builder: self.builder.num_threads(num_threads),
         }
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     pub fn panic_handler<H>(self, panic_handler: H) -> Configuration
     where
         H: Fn(Box<dyn Any + Send>) + Send + Sync + 'static,
@@ -53,21 +53,21 @@ impl Configuration {
         }
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     pub fn stack_size(self, stack_size: usize) -> Self {
         Configuration {
             builder: self.builder.stack_size(stack_size),
         }
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     pub fn breadth_first(self) -> Self {
         Configuration {
             builder: self.builder.breadth_first(),
         }
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     pub fn start_handler<H>(self, start_handler: H) -> Configuration
     where
         H: Fn(usize) + Send + Sync + 'static,
@@ -77,7 +77,7 @@ impl Configuration {
         }
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     pub fn exit_handler<H>(self, exit_handler: H) -> Configuration
     where
         H: Fn(usize) + Send + Sync + 'static,
@@ -88,7 +88,7 @@ impl Configuration {
     }
 }
 
-/// As [`rayon_core_real::initialize`].
+/// [`rayon_core_real::initialize`], recorded.
 #[deprecated(note = "use `ThreadPoolBuilder::build_global`")]
 #[track_caller]
 pub fn initialize(config: Configuration) -> Result<(), Box<dyn Error>> {

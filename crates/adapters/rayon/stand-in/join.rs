@@ -1,14 +1,14 @@
-//! `join` and `join_context`, which parallel iterators and sorts are made of.
+//! `join` and `join_context`, of which parallel iterators and sorts are made.
 //!
-//! Three clock reads when nothing is stolen: entry, a's end, b's end. A Rayon join runs a at once on this thread, then b
-//! unless somebody has taken it; `migrated()` tells b which it was, so no state is shared with a thief but what is fixed
-//! at entry.
+//! An unstolen join reads the clock three times: at its entry, at a's end and at b's end. Rayon
+//! runs a at once on this thread, then b unless somebody has taken it. `migrated()` tells b which
+//! it was. So a thief shares nothing with this thread but what is fixed at the entry.
 
 use crate::budget::Choice;
 use crate::handed_on::handed_on;
-use crate::hop;
-use crate::recording::{here, skipped, Here};
-use crate::task::{Child, Seat, Shared, Task};
+use crate::install;
+use crate::recording::{recorded_thread, skipped, RecordedThread};
+use crate::task::{Child, TaskFrame, Shared, Task};
 use crate::unrecorded;
 use crate::wire::{primitive, Kind};
 use crate::worker::ensure_global_pool;
@@ -18,7 +18,7 @@ use std::cell::Cell;
 use std::panic::Location;
 use std::ptr;
 
-/// As [`rayon_core_real::join`].
+/// [`rayon_core_real::join`], recorded.
 #[track_caller]
 #[inline]
 pub fn join<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
@@ -31,7 +31,7 @@ where
     join_at(Location::caller(), oper_a, oper_b)
 }
 
-/// The join that stands at `location`.
+/// The join of a call at `location`.
 #[inline]
 pub(crate) fn join_at<RA: Send, RB: Send>(
     location: &'static Location<'static>,
@@ -41,7 +41,7 @@ pub(crate) fn join_at<RA: Send, RB: Send>(
     join_context_at(location, |_| oper_a(), |_| oper_b())
 }
 
-/// As [`rayon_core_real::join_context`].
+/// [`rayon_core_real::join_context`], recorded.
 #[track_caller]
 #[inline]
 pub fn join_context<A, B, RA, RB>(oper_a: A, oper_b: B) -> (RA, RB)
@@ -60,7 +60,7 @@ fn join_context_at<RA: Send, RB: Send>(
     oper_a: impl FnOnce(FnContext) -> RA + Send,
     oper_b: impl FnOnce(FnContext) -> RB + Send,
 ) -> (RA, RB) {
-    // A test and a call, so that the functions around it are inlined as over the real crate.
+    // Only a test and a call, so that the functions around it are inlined as with the real crate.
     let subtree = skipped();
     if subtree.is_null() {
         recorded(location, oper_a, oper_b)
@@ -69,7 +69,8 @@ fn join_context_at<RA: Send, RB: Send>(
     }
 }
 
-/// Of its own, and with everything that does not depend on the closures out of it: it is compiled for every pair of them.
+/// A function of its own, with everything outside that does not depend on the closures: it is
+/// compiled for every pair of them.
 #[inline(never)]
 fn recorded<A, B, RA, RB>(
     location: &'static Location<'static>,
@@ -82,37 +83,37 @@ where
     RA: Send,
     RB: Send,
 {
-    let Some(here) = here() else {
+    let Some(thread) = recorded_thread() else {
         return handed_on(unrecorded::from_now_on(), location, oper_a, oper_b);
     };
-    let task = here.task_of::<A>(location, primitive::JOIN);
-    if here.is_worker() {
+    let task = thread.task_of::<A>(location, primitive::JOIN);
+    if thread.is_worker() {
         let mut _asked = None;
-        if here.asks() {
-            _asked = here.ask(&task);
+        if thread.asks() {
+            _asked = thread.ask(&task);
             if matches!(&_asked, Some(asked) if asked.choice == Choice::Skip) {
-                return unrecorded::skip(here, task, location, oper_a, oper_b);
+                return unrecorded::skip(thread, task, location, oper_a, oper_b);
             }
         }
-        on_worker(here, task, false, oper_a, oper_b)
+        on_worker(thread, task, false, oper_a, oper_b)
     } else {
-        from_outside(here, task, oper_a, oper_b)
+        from_outside(thread, task, oper_a, oper_b)
     }
 }
 
-/// The join of a thread outside every pool: its task goes on on a worker and joins there.
+/// The join of a thread outside every pool. Its task goes on on a worker and joins there.
 #[cold]
 #[inline(never)]
 fn from_outside<RA: Send, RB: Send>(
-    caller: Here,
+    caller: RecordedThread,
     task: Task,
     oper_a: impl FnOnce(FnContext) -> RA + Send,
     oper_b: impl FnOnce(FnContext) -> RB + Send,
 ) -> (RA, RB) {
     ensure_global_pool(caller);
-    hop::to(caller, task.site, hop::ToGlobalPool, move || match here() {
-        Some(here) => on_worker(here, task, true, oper_a, oper_b),
-        // A worker that the recorder has no room for.
+    install::run_on_worker(caller, task.site, install::GlobalPool, move || match recorded_thread() {
+        Some(thread) => on_worker(thread, task, true, oper_a, oper_b),
+        // The recorder has no room for this worker.
         None => real::join_context(oper_a, oper_b),
     })
 }
@@ -120,33 +121,33 @@ fn from_outside<RA: Send, RB: Send>(
 /// The context that both closures of an injected join get.
 fn injected() -> FnContext {
     const { assert!(size_of::<FnContext>() == 1) };
-    // SAFETY: the type's one field that takes room is a `bool` (rayon-core 1.12 and 1.13).
+    // SAFETY: the only field of non-zero size is a `bool` (rayon-core 1.12 and 1.13).
     unsafe { core::mem::transmute::<bool, FnContext>(true) }
 }
 
 /// A join on a worker's stack.
-struct Call {
-    here: Here,
+struct JoinFrame {
+    thread: RecordedThread,
     /// The task that joins.
     parent: *const Task,
-    /// What both children are.
+    /// The task that both children will be.
     task: Task,
-    /// b; a has the number after it.
+    /// b's number; a has the next.
     b: (u32, u64),
-    /// Where the next record would go after a's end, if nothing else is written.
+    /// Where the next record goes after a's end, if nothing else is written.
     after_a: Cell<*mut u8>,
-    /// The joining task has gone on already, with b's end.
+    /// The joining task has gone on, together with b's end.
     resumed: Cell<bool>,
 }
 
-impl Call {
+impl JoinFrame {
     #[inline(always)]
-    fn new(here: Here, task: Task) -> Self {
-        let parent: *const Task = here.task();
-        let b = (here.number(), here.take_tasks(2));
-        here.event(Kind::Join, [u64::from(task.site)]);
-        Call {
-            here,
+    fn new(thread: RecordedThread, task: Task) -> Self {
+        let parent: *const Task = thread.task();
+        let b = (thread.number(), thread.take_tasks(2));
+        thread.event(Kind::Join, [u64::from(task.site)]);
+        JoinFrame {
+            thread,
             parent,
             task,
             b,
@@ -155,63 +156,63 @@ impl Call {
         }
     }
 
-    /// a begins, or b on the joining thread: on top of this frame.
+    /// a begins on top of this frame; or b, on the joining thread.
     #[inline(always)]
     fn enter(&self) {
-        self.here.thread().task.set(&self.task);
+        self.thread.state().task.set(&self.task);
     }
 
-    /// b begins in its turn on the joining thread.
+    /// b begins on the joining thread.
     #[inline(always)]
     fn next(&self) {
-        if self.here.cursor() == self.after_a.get() {
-            self.here.record(Kind::Next, self.here.last(), []);
+        if self.thread.cursor() == self.after_a.get() {
+            self.thread.record(Kind::Next, self.thread.last(), []);
         } else {
-            self.here
+            self.thread
                 .event(Kind::Begin, [u64::from(self.b.0), self.b.1]);
         }
         self.enter();
     }
 }
 
-impl Drop for Call {
+impl Drop for JoinFrame {
     #[inline(always)]
     fn drop(&mut self) {
         if !self.resumed.get() {
-            self.here.event(Kind::Resume, []);
+            self.thread.event(Kind::Resume, []);
         }
     }
 }
 
-/// While a runs.
-struct RunningA<'a>(&'a Call);
+/// Exists while a runs.
+struct RunningA<'a>(&'a JoinFrame);
 
 impl Drop for RunningA<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         let call = self.0;
-        call.here.thread().task.set(call.parent);
-        call.here.event(Kind::End, []);
-        call.after_a.set(call.here.cursor());
+        call.thread.state().task.set(call.parent);
+        call.thread.event(Kind::End, []);
+        call.after_a.set(call.thread.cursor());
     }
 }
 
-/// While b runs on the joining thread.
-struct RunningB<'a>(&'a Call);
+/// Exists while b runs on the joining thread.
+struct RunningB<'a>(&'a JoinFrame);
 
 impl Drop for RunningB<'_> {
     #[inline(always)]
     fn drop(&mut self) {
         let call = self.0;
-        call.here.thread().task.set(call.parent);
-        call.here.event(Kind::EndResume, []);
+        call.thread.state().task.set(call.parent);
+        call.thread.event(Kind::EndResume, []);
         call.resumed.set(true);
     }
 }
 
 #[inline]
 fn on_worker<RA: Send, RB: Send>(
-    here: Here,
+    thread: RecordedThread,
     mut task: Task,
     is_injected: bool,
     oper_a: impl FnOnce(FnContext) -> RA + Send,
@@ -219,7 +220,7 @@ fn on_worker<RA: Send, RB: Send>(
 ) -> (RA, RB) {
     let mark = 0u8;
     task.bottom = &mark as *const u8 as usize;
-    let call = Call::new(here, task);
+    let call = JoinFrame::new(thread, task);
     let shared = Shared::new(&call);
     real::join_context(
         move |context| {
@@ -232,10 +233,10 @@ fn on_worker<RA: Send, RB: Send>(
         move |context| {
             // SAFETY: the join returns after b.
             let call = unsafe { shared.get() };
-            let mut seat = Seat::empty();
+            let mut frame = TaskFrame::empty();
             let _running = if context.migrated() {
-                // What is read of `call` has not changed since before b could be taken.
-                seat.begin(Child {
+                // These fields have not changed since before b could be taken.
+                frame.begin(Child {
                     name: call.b,
                     task: call.task,
                 });

@@ -1,21 +1,24 @@
-//! Stands in for rayon-core: every public item of the real crate, which is compiled as `rayon_core_real`, with the task-parallel
-//! primitives recorded through workspan's table of functions when somebody records, and called as they are when not.
+//! Stands in for rayon-core. It has every public item of the real crate, which is compiled as
+//! `rayon_core_real`. If somebody records, the task-parallel primitives are recorded through
+//! workspan's table of functions; if not, calls go straight to the real crate. `README.md` beside
+//! this file describes the protocol, with an example.
 //!
-//! Compiled by the user's own rustc under rayon-core's own name, version and flags. Behaviour is the real crate's in
-//! everything but time: results, panics, `migrated()`, thread counts and indices, `Debug` output, trait bounds.
+//! The user's own rustc compiles it, under rayon-core's name, version and flags. It behaves as the
+//! real crate in everything but time: results, panics, `migrated()`, thread counts and indices,
+//! `Debug` output, trait bounds.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | `recording` | finding the recorder, this thread's handle, writing records |
-//! | `worker` | workers and pools as the trace knows them |
-//! | `task` | the tasks on this thread's stack: which is current, how one begins and ends |
-//! | `hooks` | steals, failed attempts and sleep, where the real crate tells them |
-//! | `site`, `stack` | where a call stands: a source position, or a call stack for parallel iterators |
-//! | `unrecorded` | subtrees that are left out to stay inside the overhead budget |
+//! | `recording` | the recorder, this thread's handle, and writing records |
+//! | `worker` | workers and pools |
+//! | `task` | the tasks on this thread's stack |
+//! | `scheduler_hooks` | steals, failed attempts and sleep, as the real crate reports them |
+//! | `call_site`, `stack_walk` | sites: a source position, or a call stack for parallel iterators |
+//! | `unrecorded` | subtrees that are skipped to stay inside the overhead budget |
 //! | `handed_on` | the joins in them |
-//! | `join` `scope` `spawn` `broadcast` `hop` `yielding` | a primitive each; `hop` is `install` and calls from outside a pool |
+//! | `join` `scope` `spawn` `broadcast` `install` `yield_now` | one primitive each |
 //! | `pool` `builder` `configuration` | thread pools |
-//! | `wire` `front` `budget` | the recorder's contract, as it stands there |
+//! | `wire` `front` `budget` | the recorder's contract, from its own sources |
 
 #![deny(unsafe_op_in_unsafe_fn)]
 #![allow(unknown_lints, unexpected_cfgs)]
@@ -33,19 +36,20 @@ mod builder;
 mod configuration;
 mod handed_on;
 #[cfg(workspan_hooks)]
-mod hooks;
-mod hop;
+mod scheduler_hooks;
+
+mod install;
 mod join;
 mod pool;
 mod recording;
 mod scope;
-mod site;
+mod call_site;
 mod spawn;
-mod stack;
+mod stack_walk;
 mod task;
 mod unrecorded;
 mod worker;
-mod yielding;
+mod yield_now;
 
 pub use rayon_core_real::{
     current_thread_has_pending_tasks, current_thread_index, max_num_threads,
@@ -62,4 +66,4 @@ pub use crate::join::{join, join_context};
 pub use crate::pool::{current_num_threads, ThreadPool};
 pub use crate::scope::{in_place_scope, in_place_scope_fifo, scope, scope_fifo, Scope, ScopeFifo};
 pub use crate::spawn::{spawn, spawn_fifo};
-pub use crate::yielding::{yield_local, yield_now};
+pub use crate::yield_now::{yield_local, yield_now};

@@ -1,38 +1,38 @@
-//! Thread pools. A pool has a number in the trace when it was built while recording.
+//! Thread pools. A pool that is built while recording has a number in the trace.
 
 use crate::broadcast;
-use crate::hop;
+use crate::install;
 use crate::join;
-use crate::recording::{here, Here};
+use crate::recording::{recorded_thread, RecordedThread};
 use crate::scope;
 use crate::scope::{Scope, ScopeFifo};
 use crate::spawn;
 use crate::wire::{primitive, Kind};
 use crate::worker::ensure_global_pool;
-use crate::yielding;
+use crate::yield_now;
 use crate::{BroadcastContext, Yield};
 use rayon_core_real as real;
 use std::error::Error;
 use std::fmt;
 use std::panic::Location;
 
-/// As [`rayon_core_real::current_num_threads`].
+/// [`rayon_core_real::current_num_threads`], recorded.
 pub fn current_num_threads() -> usize {
-    // Outside a pool this starts the global one.
-    if let Some(here) = here() {
-        ensure_global_pool(here);
+    // Outside a pool this call starts the global one.
+    if let Some(thread) = recorded_thread() {
+        ensure_global_pool(thread);
     }
     real::current_num_threads()
 }
 
-/// As [`rayon_core_real::ThreadPool`].
+/// [`rayon_core_real::ThreadPool`], recorded.
 pub struct ThreadPool {
     real: real::ThreadPool,
     number: Option<u32>,
 }
 
 impl ThreadPool {
-    /// As the real one's.
+    /// The same as in the real crate.
     #[deprecated(note = "Use `ThreadPoolBuilder::build`")]
     #[allow(deprecated)]
     #[track_caller]
@@ -40,66 +40,67 @@ impl ThreadPool {
         configuration.build()
     }
 
-    pub(crate) fn over(
+    pub(crate) fn new_recorded(
         real: real::ThreadPool,
         number: Option<u32>,
         built: &'static Location<'static>,
     ) -> Self {
-        if let (Some(here), Some(number)) = (here(), number) {
-            here.announce_pool(number, real.current_num_threads(), Some(built));
+        if let (Some(thread), Some(number)) = (recorded_thread(), number) {
+            thread.announce_pool(number, real.current_num_threads(), Some(built));
         }
         ThreadPool { real, number }
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn install<OP, R>(&self, op: OP) -> R
     where
         OP: FnOnce() -> R + Send,
         R: Send,
     {
-        self.entered(Location::caller(), op)
+        self.run_inside(Location::caller(), op)
     }
 
-    /// The calling thread, recorded, when it is not one of this pool's: then a call here takes its task to a worker.
-    fn elsewhere(&self) -> Option<Here> {
-        here().filter(|_| self.real.current_thread_index().is_none())
+    /// The calling thread, if it is recorded and not in this pool. A call then takes its task to a
+    /// worker.
+    fn outside_caller(&self) -> Option<RecordedThread> {
+        recorded_thread().filter(|_| self.real.current_thread_index().is_none())
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn broadcast<OP, R>(&self, op: OP) -> Vec<R>
     where
         OP: Fn(BroadcastContext<'_>) -> R + Sync,
         R: Send,
     {
-        let Some(here) = here() else {
+        let Some(thread) = recorded_thread() else {
             return self.real.broadcast(op);
         };
         let (first, _open) =
-            broadcast::waited_for::<OP>(here, Location::caller(), self.current_num_threads());
+            broadcast::waited_for::<OP>(thread, Location::caller(), self.current_num_threads());
         self.real.broadcast(broadcast::body(first, op))
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[inline]
     pub fn current_num_threads(&self) -> usize {
         self.real.current_num_threads()
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[inline]
     pub fn current_thread_index(&self) -> Option<usize> {
         self.real.current_thread_index()
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[inline]
     pub fn current_thread_has_pending_tasks(&self) -> Option<bool> {
         self.real.current_thread_has_pending_tasks()
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn join<A, B, RA, RB>(&self, oper_a: A, oper_b: B) -> (RA, RB)
     where
@@ -109,10 +110,10 @@ impl ThreadPool {
         RB: Send,
     {
         let location = Location::caller();
-        self.entered(location, move || join::join_at(location, oper_a, oper_b))
+        self.run_inside(location, move || join::join_at(location, oper_a, oper_b))
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn scope<'scope, OP, R>(&self, op: OP) -> R
     where
@@ -120,10 +121,10 @@ impl ThreadPool {
         R: Send,
     {
         let location = Location::caller();
-        self.entered(location, move || scope::scope_at(location, op))
+        self.run_inside(location, move || scope::scope_at(location, op))
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
@@ -131,25 +132,25 @@ impl ThreadPool {
         R: Send,
     {
         let location = Location::caller();
-        self.entered(location, move || scope::scope_fifo_at(location, op))
+        self.run_inside(location, move || scope::scope_fifo_at(location, op))
     }
 
-    /// A blocking call into this pool: on one of its workers when the caller is none.
-    fn entered<OP, R>(&self, location: &'static Location<'static>, op: OP) -> R
+    /// A blocking call into this pool. It runs on one of the workers if the caller is not one.
+    fn run_inside<OP, R>(&self, location: &'static Location<'static>, op: OP) -> R
     where
         OP: FnOnce() -> R + Send,
         R: Send,
     {
-        match self.elsewhere() {
+        match self.outside_caller() {
             None => self.real.install(op),
-            Some(here) => {
-                let site = here.find_site(location, primitive::INSTALL);
-                hop::to(here, site, &self.real, op)
+            Some(thread) => {
+                let site = thread.find_site(location, primitive::INSTALL);
+                install::run_on_worker(thread, site, &self.real, op)
             }
         }
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn in_place_scope<'scope, OP, R>(&self, op: OP) -> R
     where
@@ -158,7 +159,7 @@ impl ThreadPool {
         scope::in_place_scope_at(Location::caller(), Some(&self.real), op)
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn in_place_scope_fifo<'scope, OP, R>(&self, op: OP) -> R
     where
@@ -167,66 +168,66 @@ impl ThreadPool {
         scope::in_place_scope_fifo_at(Location::caller(), Some(&self.real), op)
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn spawn<OP>(&self, op: OP)
     where
         OP: FnOnce() + Send + 'static,
     {
-        match here() {
+        match recorded_thread() {
             None => self.real.spawn(op),
-            Some(here) => self.real.spawn(spawn::body(
-                spawn::detached::<OP>(here, Location::caller()),
+            Some(thread) => self.real.spawn(spawn::body(
+                spawn::detached::<OP>(thread, Location::caller()),
                 op,
             )),
         }
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn spawn_fifo<OP>(&self, op: OP)
     where
         OP: FnOnce() + Send + 'static,
     {
-        match here() {
+        match recorded_thread() {
             None => self.real.spawn_fifo(op),
-            Some(here) => self.real.spawn_fifo(spawn::body(
-                spawn::detached::<OP>(here, Location::caller()),
+            Some(thread) => self.real.spawn_fifo(spawn::body(
+                spawn::detached::<OP>(thread, Location::caller()),
                 op,
             )),
         }
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn spawn_broadcast<OP>(&self, op: OP)
     where
         OP: Fn(BroadcastContext<'_>) + Send + Sync + 'static,
     {
-        let Some(here) = here() else {
+        let Some(thread) = recorded_thread() else {
             return self.real.spawn_broadcast(op);
         };
-        let first = broadcast::detached::<OP>(here, Location::caller(), self.current_num_threads());
+        let first = broadcast::detached::<OP>(thread, Location::caller(), self.current_num_threads());
         self.real.spawn_broadcast(broadcast::body(first, op));
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn yield_now(&self) -> Option<Yield> {
-        yielding::around(Location::caller(), || self.real.yield_now())
+        yield_now::record_yield(Location::caller(), || self.real.yield_now())
     }
 
-    /// As the real one's.
+    /// The same as in the real crate.
     #[track_caller]
     pub fn yield_local(&self) -> Option<Yield> {
-        yielding::around(Location::caller(), || self.real.yield_local())
+        yield_now::record_yield(Location::caller(), || self.real.yield_local())
     }
 }
 
 impl Drop for ThreadPool {
     fn drop(&mut self) {
-        if let (Some(number), Some(here)) = (self.number, here()) {
-            here.event(Kind::PoolEnd, [u64::from(number)]);
+        if let (Some(number), Some(thread)) = (self.number, recorded_thread()) {
+            thread.event(Kind::PoolEnd, [u64::from(number)]);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Whether somebody records, and this thread's place in the recording.
+//! Whether somebody records, and the calling thread's state.
 
 use crate::budget::Watch;
 use crate::front::{Handle, Table, HAS_ROOT, TABLE_SYMBOL};
@@ -11,55 +11,56 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU8, Ordering};
 use std::thread::LocalKey;
 
-/// Nobody has asked yet; nobody records; somebody does.
+/// Values of [`MODE`]: nobody has asked yet; nobody records; somebody does.
 const UNKNOWN: u8 = 0;
 const OFF: u8 = 1;
 const ON: u8 = 2;
 
-/// One of the three above. Goes from the first to one of the others, once.
+/// Changes once, from the first value to one of the others.
 static MODE: AtomicU8 = AtomicU8::new(UNKNOWN);
-/// The recorder's table, set before `MODE` becomes `ON`.
+/// The recorder's table; set before `MODE` becomes `ON`.
 static TABLE: AtomicPtr<Table> = AtomicPtr::new(ptr::null_mut());
 
 /// The handle of a thread that is not recorded.
 const NO_HANDLE: *mut Handle = 1 as *mut Handle;
 
-/// Entries of a thread's cache of source positions; a power of two.
+/// Entries in a thread's cache of source positions; a power of two.
 pub(crate) const POSITIONS: usize = 64;
 
-/// What this thread knows. Only its own thread touches it; it has no destructor, so it is there as long as the thread.
-pub(crate) struct Thread {
-    /// Null before the first look, `NO_HANDLE` when the thread is not recorded.
+/// The state of a thread. Only that thread touches it. It has no destructor, so it lives as long as
+/// the thread.
+pub(crate) struct ThreadState {
+    /// Null before the first lookup; `NO_HANDLE` if the thread is not recorded.
     handle: Cell<*mut Handle>,
-    /// The current task, null when there is none (an idle worker).
+    /// The current task; null if there is none (an idle worker).
     pub(crate) task: Cell<*const Task>,
-    /// This thread is a worker of one of Rayon's pools.
+    /// Whether the thread is a worker of one of Rayon's pools.
     pub(crate) worker: Cell<bool>,
-    /// Its pool while it is one (`Arc::into_raw`), else null.
+    /// The pool of a worker (`Arc::into_raw`), else null.
     pub(crate) pool: Cell<*const Pool>,
-    /// Joins to record before the budget is asked.
+    /// How many joins are recorded before the budget is asked again.
     pub(crate) unasked: Cell<u32>,
-    /// What the budget needs, once it has been asked.
+    /// The state of the budget, once it was asked.
     pub(crate) watch: Cell<*mut Watch>,
-    /// A job has been stolen and has not begun: its victim's index + 1 and the time; else 0.
+    /// A stolen job that has not begun: the victim's index + 1, and the time of the steal; else 0.
     pub(crate) stolen: Cell<(usize, u64)>,
-    /// Attempts to steal that have failed since this thread became idle, or woke.
+    /// Failed attempts to steal since this thread became idle, or woke.
     pub(crate) missed: Cell<u64>,
-    /// Inside `yield_now` or `yield_local`, while nothing has run there: the call's site + 1; else 0.
+    /// In `yield_now` or `yield_local`, until something has run there: the call's site + 1; else 0.
     pub(crate) yielding: Cell<u32>,
-    /// Position of a call (its address + primitive) → site.
+    /// Cached sites by position: the call's address + primitive, and its site.
     pub(crate) positions: [Cell<(usize, u32)>; POSITIONS],
-    /// Highest stack address an unwinding has reached.
+    /// The highest stack address that an unwinding has reached.
     pub(crate) stack_top: Cell<usize>,
 }
 
 thread_local! {
-    /// The subtree this thread runs without recording it, `NOBODYS` when nobody records it; null when it records, or has not looked
-    /// yet. A word of its own: all that a join looks at before it is handed on.
+    /// The subtree that this thread skips; `NOBODYS` if nobody records; null if the thread records,
+    /// or has not looked yet. A variable of its own, because a skipped join reads nothing else.
     static SKIPPED: Cell<*const Subtree> = const { Cell::new(ptr::null()) };
 
-    static THREAD: Thread = const {
-        Thread {
+    static THREAD: ThreadState = const {
+        ThreadState {
             handle: Cell::new(ptr::null_mut()),
             task: Cell::new(ptr::null()),
             worker: Cell::new(false),
@@ -75,72 +76,73 @@ thread_local! {
     };
 }
 
-/// The calling thread, recorded. Good for this thread only, until it ends.
+/// The calling thread, if it is recorded. Valid on this thread only, until it ends.
 #[derive(Clone, Copy)]
-pub(crate) struct Here {
+pub(crate) struct RecordedThread {
     handle: *mut Handle,
-    thread: *const Thread,
+    thread: *const ThreadState,
 }
 
-/// What is found in the calling thread's own. `LocalKey::with` would be a call where this is a load: it is not inlined from one unit of
-/// code to another, `try_with` is. Never `None`, as nothing in there has a destructor.
+/// Reads a thread-local. `LocalKey::with` is not inlined across codegen units and would be a call
+/// here; `try_with` is inlined and a load. Never `None`, because none of these has a destructor.
 #[inline(always)]
 fn look<T, R>(own: &'static LocalKey<T>, find: impl FnOnce(&T) -> R) -> Option<R> {
     own.try_with(find).ok()
 }
 
-/// The calling thread if it is recorded: the one branch that an unrecorded call pays.
+/// The calling thread, if it is recorded. This is the one branch that an unrecorded call pays for.
 #[inline(always)]
-pub(crate) fn here() -> Option<Here> {
+pub(crate) fn recorded_thread() -> Option<RecordedThread> {
     if MODE.load(Ordering::Relaxed) == OFF {
         return None;
     }
-    let thread = look(&THREAD, |thread| thread as *const Thread)?;
+    let thread = look(&THREAD, |thread| thread as *const ThreadState)?;
     // SAFETY: the thread-local lives as long as this thread and has no destructor.
     let handle = unsafe { (*thread).handle.get() };
     if handle as usize > NO_HANDLE as usize {
-        return Some(Here { handle, thread });
+        return Some(RecordedThread { handle, thread });
     }
     first_look(thread)
 }
 
-/// What the calling thread leaves out, and so how it is to run a join; null where it looks first.
+/// The subtree that the calling thread skips, which decides how a join runs; null if the join has
+/// to look.
 #[inline]
 pub(crate) fn skipped() -> *const Subtree {
     look(&SKIPPED, Cell::get).unwrap_or(ptr::null())
 }
 
-/// It leaves that out from now on; returns what it was.
+/// Sets the subtree that the calling thread skips, and returns the one before.
 #[inline]
-pub(crate) fn skip_now(subtree: *const Subtree) -> *const Subtree {
+pub(crate) fn set_skipped(subtree: *const Subtree) -> *const Subtree {
     look(&SKIPPED, |skipped| skipped.replace(subtree)).unwrap_or(ptr::null())
 }
 
 #[cold]
 #[inline(never)]
-fn first_look(thread: *const Thread) -> Option<Here> {
+fn first_look(thread: *const ThreadState) -> Option<RecordedThread> {
     if MODE.load(Ordering::Acquire) == UNKNOWN {
         find_table();
     }
     if MODE.load(Ordering::Acquire) == OFF {
         return None;
     }
-    // SAFETY: as in `here`.
+    // SAFETY: the thread-local lives as long as this thread and has no destructor.
     let thread_ref = unsafe { &*thread };
     if thread_ref.handle.get() == NO_HANDLE {
         return None;
     }
-    // SAFETY: `MODE` is `ON`, so the table is set, and it is never taken back.
+    // SAFETY: `MODE` is `ON`, so the table is set, and it stays.
     let handle = unsafe { ((*TABLE.load(Ordering::Acquire)).thread)() };
     if handle.is_null() {
         thread_ref.handle.set(NO_HANDLE);
         return None;
     }
     thread_ref.handle.set(handle);
-    Some(Here { handle, thread })
+    Some(RecordedThread { handle, thread })
 }
 
-/// Asks for the recorder's table. Two threads may do it at the same time: they get the same answer.
+/// Looks for the recorder's table. Two threads may do so at the same time and get the same answer.
 fn find_table() {
     let table = ask_for_table();
     if table.is_null() {
@@ -154,7 +156,7 @@ fn find_table() {
     unsafe { ((*table).note)(b"runtime".as_ptr(), 7, version.as_ptr(), version.len()) };
     MODE.store(ON, Ordering::Release);
     #[cfg(workspan_hooks)]
-    crate::hooks::install();
+    crate::scheduler_hooks::install();
     #[cfg(not(workspan_hooks))]
     {
         let text = concat!(
@@ -162,7 +164,7 @@ fn find_table() {
             env!("CARGO_PKG_VERSION"),
             " differs from the versions that workspan knows."
         );
-        // SAFETY: as above.
+        // SAFETY: a table of our version; key and value are read during the call.
         unsafe { ((*table).note)(b"warning".as_ptr(), 7, text.as_ptr(), text.len()) };
     }
 }
@@ -175,15 +177,15 @@ fn ask_for_table() -> *const Table {
             symbol: *const core::ffi::c_char,
         ) -> *mut core::ffi::c_void;
     }
-    // SAFETY: a null handle is RTLD_DEFAULT, and the name ends in 0.
+    // SAFETY: a null handle is `RTLD_DEFAULT`, and the name ends in 0.
     let symbol = unsafe { dlsym(ptr::null_mut(), TABLE_SYMBOL.as_ptr()) };
     if symbol.is_null() {
         return ptr::null();
     }
-    // SAFETY: whoever exports this name exports a function of this type (it carries its version in its name).
+    // SAFETY: the name carries its version, so whoever exports it exports a function of this type.
     let table: extern "C" fn() -> *const Table = unsafe { core::mem::transmute(symbol) };
     let table = table();
-    // SAFETY: null or a table that lives as long as the process.
+    // SAFETY: null, or a table that lives as long as the process.
     let known = !table.is_null()
         && unsafe {
             (*table).version == 1 && (*table).size as usize >= core::mem::size_of::<Table>()
@@ -201,22 +203,22 @@ fn ask_for_table() -> *const Table {
     ptr::null()
 }
 
-impl Here {
+impl RecordedThread {
     #[inline(always)]
     fn handle(&self) -> &Handle {
-        // SAFETY: this thread's live handle; the reference is never held over a write through it.
+        // SAFETY: this thread's live handle; the reference ends before anything writes to it.
         unsafe { &*self.handle }
     }
 
     #[inline(always)]
-    pub(crate) fn thread(&self) -> &Thread {
-        // SAFETY: this thread's own thread-local, alive as long as the thread.
+    pub(crate) fn state(&self) -> &ThreadState {
+        // SAFETY: this thread's own thread-local, which lives as long as the thread.
         unsafe { &*self.thread }
     }
 
     #[inline(always)]
     pub(crate) fn table(&self) -> &Table {
-        // SAFETY: this thread's live handle, of the table that was told of.
+        // SAFETY: this thread's live handle, whose table is the recorder's.
         unsafe { &*Handle::table(self.handle) }
     }
 
@@ -251,7 +253,7 @@ impl Here {
 
     /// Takes this thread's next scope number.
     pub(crate) fn take_scope(&self) -> u64 {
-        // SAFETY: as above.
+        // SAFETY: only this thread touches its handle.
         unsafe {
             let scope = (*self.handle).next_scope;
             (*self.handle).next_scope = scope + 1;
@@ -261,7 +263,7 @@ impl Here {
 
     /// Takes this thread's next yield number.
     pub(crate) fn take_yield(&self) -> u64 {
-        // SAFETY: as above.
+        // SAFETY: only this thread touches its handle.
         unsafe {
             let number = (*self.handle).next_yield;
             (*self.handle).next_yield = number + 1;
@@ -269,20 +271,20 @@ impl Here {
         }
     }
 
-    /// The clock.
+    /// The clock, in ticks.
     #[inline(always)]
     pub(crate) fn now(&self) -> u64 {
         // SAFETY: this thread's live handle.
         unsafe { Handle::now(self.handle) }
     }
 
-    /// The time of the record before.
+    /// The time of the thread's last record.
     #[inline(always)]
     pub(crate) fn last(&self) -> u64 {
         self.handle().last
     }
 
-    /// A record at `time`.
+    /// Writes a record at `time`.
     #[inline(always)]
     pub(crate) fn record<const N: usize>(&self, kind: Kind, time: u64, operands: [u64; N]) {
         // SAFETY: this thread's live handle; at most 5 operands of at most 9 bytes.
@@ -295,7 +297,7 @@ impl Here {
         }
     }
 
-    /// A record now.
+    /// Writes a record now.
     #[inline(always)]
     pub(crate) fn event<const N: usize>(&self, kind: Kind, operands: [u64; N]) {
         self.record(kind, self.now(), operands);
@@ -304,17 +306,17 @@ impl Here {
     /// Whether this thread is a worker of one of Rayon's pools.
     #[inline(always)]
     pub(crate) fn is_worker(&self) -> bool {
-        self.thread().worker.get()
+        self.state().worker.get()
     }
 
-    /// The current task. A thread that enters by itself becomes a root.
+    /// The current task. A thread without one becomes a root.
     #[inline(always)]
     pub(crate) fn task(&self) -> &Task {
-        let mut task = self.thread().task.get();
+        let mut task = self.state().task.get();
         if task.is_null() {
             task = self.begin_root();
         }
-        // SAFETY: a task stands on this thread's stack below us for as long as it is current.
+        // SAFETY: a current task is in a frame below this one, on the same stack.
         unsafe { &*task }
     }
 
@@ -335,7 +337,7 @@ impl Here {
             self.take_tasks(1);
             self.event(Kind::Root, []);
         }
-        self.thread().task.set(&ROOT);
+        self.state().task.set(&ROOT);
         &ROOT
     }
 }

@@ -1,8 +1,9 @@
-//! Scopes: group scopes of the task that opens them. Whoever spawns into one, from whatever task, creates a member.
+//! Scopes. Each is a group scope of the task that opens it. Every spawn into it, from whatever
+//! task, creates a member.
 
-use crate::hop;
-use crate::recording::{here, Here};
-use crate::task::{Seat, Shared};
+use crate::install;
+use crate::recording::{recorded_thread, RecordedThread};
+use crate::task::{TaskFrame, Shared};
 use crate::unrecorded::Paused;
 use crate::wire::{create, primitive, wait, Kind};
 use crate::worker::ensure_global_pool;
@@ -19,51 +20,52 @@ pub(crate) struct ScopeId {
     pub(crate) number: u64,
 }
 
-/// A real scope, by address: it lives until every closure that has seen it has returned, and closures see it only by
-/// a reference that they cannot keep.
-struct Real<T>(*const T);
+/// A real scope, by address. It lives until every closure that has seen it has returned. Closures
+/// see it only by a reference that they cannot keep.
+struct RealRef<T>(*const T);
 
-impl<T> Clone for Real<T> {
+impl<T> Clone for RealRef<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Real<T> {}
+impl<T> Copy for RealRef<T> {}
 
-// SAFETY: a shared reference in all but lifetime.
-unsafe impl<T: Sync> Send for Real<T> {}
-// SAFETY: as above.
-unsafe impl<T: Sync> Sync for Real<T> {}
-// What may cross an unwinding is decided by the `PhantomData` beside it.
-impl<T> UnwindSafe for Real<T> {}
-impl<T> RefUnwindSafe for Real<T> {}
+// SAFETY: it is a shared reference in everything but its lifetime.
+unsafe impl<T: Sync> Send for RealRef<T> {}
+// SAFETY: it is a shared reference in everything but its lifetime.
+unsafe impl<T: Sync> Sync for RealRef<T> {}
+// The `PhantomData` beside it decides what may cross an unwinding.
+impl<T> UnwindSafe for RealRef<T> {}
+impl<T> RefUnwindSafe for RealRef<T> {}
 
 macro_rules! scope_type {
     ($(#[$doc:meta])* $Scope:ident, $spawn:ident) => {
         $(#[$doc])*
         pub struct $Scope<'scope> {
-            real: Real<real::$Scope<'scope>>,
-            /// `None` when it is not recorded.
+            real: RealRef<real::$Scope<'scope>>,
+            /// `None` if the scope is not recorded.
             id: Option<ScopeId>,
-            /// Workers that a broadcast into it reaches.
+            /// How many workers a broadcast into it reaches.
             workers: usize,
             like: PhantomData<real::$Scope<'scope>>,
         }
 
         impl<'scope> $Scope<'scope> {
             #[inline]
-            fn over(real: &real::$Scope<'scope>, id: Option<ScopeId>, workers: usize) -> Self {
-                $Scope { real: Real(real), id, workers, like: PhantomData }
+            fn new(real: &real::$Scope<'scope>, id: Option<ScopeId>, workers: usize) -> Self {
+                $Scope { real: RealRef(real), id, workers, like: PhantomData }
             }
 
             #[inline]
             fn real(&self) -> &real::$Scope<'scope> {
-                // SAFETY: whoever holds this holds it inside a closure of the scope, so the real one is alive.
+                // SAFETY: this exists only inside closures of the scope, so the real scope is
+                // alive.
                 unsafe { &*self.real.0 }
             }
 
-            /// As the real one's.
+            /// The same as in the real crate.
             #[track_caller]
             #[inline]
             pub fn $spawn<BODY>(&self, body: BODY)
@@ -71,36 +73,36 @@ macro_rules! scope_type {
                 BODY: FnOnce(&$Scope<'scope>) + Send + 'scope,
             {
                 let (id, workers) = (self.id, self.workers);
-                let recorded = if id.is_some() { here() } else { None };
-                let Some(here) = recorded else {
-                    return self.real().$spawn(move |real| body(&$Scope::over(real, id, workers)));
+                let recorded = if id.is_some() { recorded_thread() } else { None };
+                let Some(thread) = recorded else {
+                    return self.real().$spawn(move |real| body(&$Scope::new(real, id, workers)));
                 };
-                let task = here.task_of::<BODY>(Location::caller(), primitive::SPAWN);
-                let child = here.create(task, create::DEFERRED, id);
+                let task = thread.task_of::<BODY>(Location::caller(), primitive::SPAWN);
+                let child = thread.create(task, create::DEFERRED, id);
                 self.real().$spawn(move |real| {
-                    let mut seat = Seat::empty();
-                    seat.begin(child);
-                    body(&$Scope::over(real, id, workers))
+                    let mut frame = TaskFrame::empty();
+                    frame.begin(child);
+                    body(&$Scope::new(real, id, workers))
                 });
             }
 
-            /// As the real one's.
+            /// The same as in the real crate.
             #[track_caller]
             pub fn spawn_broadcast<BODY>(&self, body: BODY)
             where
                 BODY: Fn(&$Scope<'scope>, BroadcastContext<'_>) + Send + Sync + 'scope,
             {
                 let (id, workers) = (self.id, self.workers);
-                let recorded = if id.is_some() { here() } else { None };
-                let Some(here) = recorded else {
-                    return self.real().spawn_broadcast(move |real, context| body(&$Scope::over(real, id, workers), context));
+                let recorded = if id.is_some() { recorded_thread() } else { None };
+                let Some(thread) = recorded else {
+                    return self.real().spawn_broadcast(move |real, context| body(&$Scope::new(real, id, workers), context));
                 };
-                let task = here.task_of::<BODY>(Location::caller(), primitive::BROADCAST);
-                let first = here.create_many(task, create::INLINE, id, workers);
+                let task = thread.task_of::<BODY>(Location::caller(), primitive::BROADCAST);
+                let first = thread.create_many(task, create::INLINE, id, workers);
                 self.real().spawn_broadcast(move |real, context| {
-                    let mut seat = Seat::empty();
-                    seat.begin(first.after(context.index()));
-                    body(&$Scope::over(real, id, workers), context)
+                    let mut frame = TaskFrame::empty();
+                    frame.begin(first.after(context.index()));
+                    body(&$Scope::new(real, id, workers), context)
                 });
             }
         }
@@ -114,59 +116,59 @@ macro_rules! scope_type {
 }
 
 scope_type! {
-    /// As [`rayon_core_real::Scope`].
+    /// [`rayon_core_real::Scope`], recorded.
     Scope, spawn
 }
 scope_type! {
-    /// As [`rayon_core_real::ScopeFifo`].
+    /// [`rayon_core_real::ScopeFifo`], recorded.
     ScopeFifo, spawn_fifo
 }
 
-/// An open scope on its opener's stack: from its opening until its members have ended.
-pub(crate) struct Open {
-    here: Here,
+/// An open scope on its opener's stack, until all members have ended.
+pub(crate) struct OpenScope {
+    thread: RecordedThread,
     site: u32,
     pub(crate) id: ScopeId,
-    /// An unrecorded subtree goes on when the scope is over.
+    /// A skipped subtree goes on when the scope is over.
     _paused: Paused,
 }
 
-impl Open {
-    pub(crate) fn new(here: Here, site: u32) -> Self {
-        here.task();
-        let _paused = Paused::new(here);
+impl OpenScope {
+    pub(crate) fn new(thread: RecordedThread, site: u32) -> Self {
+        thread.task();
+        let _paused = Paused::new(thread);
         let id = ScopeId {
-            thread: here.number(),
-            number: here.take_scope(),
+            thread: thread.number(),
+            number: thread.take_scope(),
         };
-        // Opening a scope ends no strand: its time says nothing, so the clock is not read.
-        here.record(Kind::Scope, here.last(), [0]);
-        Open {
-            here,
+        // Opening a scope ends no strand, so the record needs no time of its own.
+        thread.record(Kind::Scope, thread.last(), [0]);
+        OpenScope {
+            thread,
             site,
             id,
             _paused,
         }
     }
 
-    /// The opener waits from now on.
+    /// The opener begins to wait.
     pub(crate) fn wait(&self) {
         let scope = [u64::from(self.id.thread), self.id.number];
-        self.here.event(
+        self.thread.event(
             Kind::Wait,
             [u64::from(self.site) + 1, wait::SCOPE, scope[0], scope[1]],
         );
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenScope {
     fn drop(&mut self) {
-        self.here.event(Kind::Resume, []);
+        self.thread.event(Kind::Resume, []);
     }
 }
 
-/// While the opener runs the scope's own closure.
-struct Body<'a>(&'a Open);
+/// Exists while the opener runs the scope's own closure.
+struct Body<'a>(&'a OpenScope);
 
 impl Drop for Body<'_> {
     fn drop(&mut self) {
@@ -176,7 +178,7 @@ impl Drop for Body<'_> {
 
 macro_rules! scope_function {
     ($scope:ident, $scope_at:ident, $in_place:ident, $in_place_at:ident, $Scope:ident) => {
-        /// As the real one.
+        /// The same as in the real crate.
         #[track_caller]
         #[inline]
         pub fn $scope<'scope, OP, R>(op: OP) -> R
@@ -193,28 +195,29 @@ macro_rules! scope_function {
             OP: FnOnce(&$Scope<'scope>) -> R + Send,
             R: Send,
         {
-            let Some(caller) = here() else {
-                return real::$scope(|real| op(&$Scope::over(real, None, 0)));
+            let Some(caller) = recorded_thread() else {
+                return real::$scope(|real| op(&$Scope::new(real, None, 0)));
             };
             if !caller.is_worker() {
                 ensure_global_pool(caller);
                 let site = caller.find_site(location, primitive::SCOPE);
-                return hop::to(caller, site, hop::ToGlobalPool, move || {
+                return install::run_on_worker(caller, site, install::GlobalPool, move || {
                     $scope_at(location, op)
                 });
             }
-            let open = Open::new(caller, caller.find_site(location, primitive::SCOPE));
+            let open = OpenScope::new(caller, caller.find_site(location, primitive::SCOPE));
             let shared = Shared::new(&open);
             let workers = real::current_num_threads();
             real::$scope(move |real| {
-                // SAFETY: the scope has not returned; on a worker its closure runs on the calling thread.
+                // SAFETY: the scope has not returned; on a worker its closure runs on the calling
+                // thread.
                 let open = unsafe { shared.get() };
                 let _body = Body(open);
-                op(&$Scope::over(real, Some(open.id), workers))
+                op(&$Scope::new(real, Some(open.id), workers))
             })
         }
 
-        /// As the real one.
+        /// The same as in the real crate.
         #[track_caller]
         #[inline]
         pub fn $in_place<'scope, OP, R>(op: OP) -> R
@@ -233,24 +236,24 @@ macro_rules! scope_function {
         where
             OP: FnOnce(&$Scope<'scope>) -> R,
         {
-            let Some(here) = here() else {
-                let op = |real: &real::$Scope<'scope>| op(&$Scope::over(real, None, 0));
+            let Some(thread) = recorded_thread() else {
+                let op = |real: &real::$Scope<'scope>| op(&$Scope::new(real, None, 0));
                 return match pool {
                     None => real::$in_place(op),
                     Some(pool) => pool.$in_place(op),
                 };
             };
             if pool.is_none() {
-                ensure_global_pool(here);
+                ensure_global_pool(thread);
             }
-            let open = Open::new(here, here.find_site(location, primitive::SCOPE));
+            let open = OpenScope::new(thread, thread.find_site(location, primitive::SCOPE));
             let workers = pool.map_or_else(
                 real::current_num_threads,
                 real::ThreadPool::current_num_threads,
             );
             let body = |real: &real::$Scope<'scope>| {
                 let _body = Body(&open);
-                op(&$Scope::over(real, Some(open.id), workers))
+                op(&$Scope::new(real, Some(open.id), workers))
             };
             match pool {
                 None => real::$in_place(body),

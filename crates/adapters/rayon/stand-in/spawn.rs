@@ -1,55 +1,55 @@
 //! `spawn` and `spawn_fifo`: tasks that nobody waits for.
 
-use crate::recording::{here, Here};
-use crate::task::{Child, Seat};
+use crate::recording::{recorded_thread, RecordedThread};
+use crate::task::{Child, TaskFrame};
 use crate::wire::{create, primitive};
 use crate::worker::ensure_global_pool;
 use rayon_core_real as real;
 use std::panic::Location;
 
-/// As [`rayon_core_real::spawn`].
+/// [`rayon_core_real::spawn`], recorded.
 #[track_caller]
 pub fn spawn<F>(func: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    match here() {
+    match recorded_thread() {
         None => real::spawn(func),
-        Some(here) => {
-            ensure_global_pool(here);
-            let child = detached::<F>(here, Location::caller());
+        Some(thread) => {
+            ensure_global_pool(thread);
+            let child = detached::<F>(thread, Location::caller());
             real::spawn(body(child, func));
         }
     }
 }
 
-/// As [`rayon_core_real::spawn_fifo`].
+/// [`rayon_core_real::spawn_fifo`], recorded.
 #[track_caller]
 pub fn spawn_fifo<F>(func: F)
 where
     F: FnOnce() + Send + 'static,
 {
-    match here() {
+    match recorded_thread() {
         None => real::spawn_fifo(func),
-        Some(here) => {
-            ensure_global_pool(here);
-            let child = detached::<F>(here, Location::caller());
+        Some(thread) => {
+            ensure_global_pool(thread);
+            let child = detached::<F>(thread, Location::caller());
             real::spawn_fifo(body(child, func));
         }
     }
 }
 
-/// Records the creation of a task that runs an `F`.
-pub(crate) fn detached<F>(here: Here, location: &'static Location<'static>) -> Child {
-    let task = here.task_of::<F>(location, primitive::SPAWN);
-    here.create(task, create::DETACHED, None)
+/// Records that a task is created which runs an `F`.
+pub(crate) fn detached<F>(thread: RecordedThread, location: &'static Location<'static>) -> Child {
+    let task = thread.task_of::<F>(location, primitive::SPAWN);
+    thread.create(task, create::DETACHED, None)
 }
 
-/// What the real spawn is given.
+/// The closure for the real spawn.
 pub(crate) fn body<F: FnOnce()>(child: Child, func: F) -> impl FnOnce() {
     move || {
-        let mut seat = Seat::empty();
-        seat.begin(child);
+        let mut frame = TaskFrame::empty();
+        frame.begin(child);
         func()
     }
 }

@@ -1,13 +1,13 @@
 //! The tasks on this thread's stack.
 
-use crate::recording::{here, Here};
+use crate::recording::{recorded_thread, RecordedThread};
 use crate::scope::ScopeId;
 use crate::unrecorded::Subtree;
 use crate::wire::{create, Kind};
 use std::panic::Location;
 use std::ptr;
 
-/// No site.
+/// The task has no site.
 pub(crate) const NO_SITE: u32 = u32::MAX;
 
 /// A task that runs, or waits, on a thread's stack.
@@ -15,22 +15,22 @@ pub(crate) const NO_SITE: u32 = u32::MAX;
 pub(crate) struct Task {
     /// Position of the call that created it; null for a root.
     pub(crate) location: *const Location<'static>,
-    /// Which monomorph of that call, and which primitive ([`crate::site::key`]).
+    /// The call's monomorph and primitive ([`crate::call_site::key`]).
     pub(crate) key: u64,
     /// Its spawn site, or `NO_SITE`.
     pub(crate) site: u32,
-    /// Creates from its root.
+    /// How many tasks lie between its root and it.
     pub(crate) level: u32,
-    /// Stack address at which it began on this thread: what lies above is not its own.
+    /// The stack address at which it began on this thread. Frames beyond that are not its own.
     pub(crate) bottom: usize,
 }
 
-// SAFETY: a location is a constant.
+// SAFETY: a location is a constant, and nothing else is a pointer.
 unsafe impl Sync for Task {}
-// SAFETY: as above.
+// SAFETY: a location is a constant, and nothing else is a pointer.
 unsafe impl Send for Task {}
 
-/// Every root.
+/// The task of all roots.
 pub(crate) static ROOT: Task = Task {
     location: ptr::null(),
     key: 0,
@@ -42,14 +42,14 @@ pub(crate) static ROOT: Task = Task {
 /// A task that has been created and not yet begun.
 #[derive(Clone, Copy)]
 pub(crate) struct Child {
-    /// Its creator thread and number.
+    /// The thread that created it, and its number there.
     pub(crate) name: (u32, u64),
-    /// What it will be; `bottom` is set when it begins.
+    /// The task it will be; `bottom` is set when it begins.
     pub(crate) task: Task,
 }
 
 impl Child {
-    /// The task created `index` after this one, of several made at once.
+    /// The child created `index` after this one, if several were created at once.
     pub(crate) fn after(self, index: usize) -> Self {
         Child {
             name: (self.name.0, self.name.1 + index as u64),
@@ -58,13 +58,14 @@ impl Child {
     }
 }
 
-impl Here {
-    /// Records the creation of one task.
+impl RecordedThread {
+    /// Records that one task is created.
     pub(crate) fn create(&self, task: Task, kind: u64, scope: Option<ScopeId>) -> Child {
         self.create_many(task, kind, scope, 1)
     }
 
-    /// Records the creation of `count` tasks with numbers in a row, at one moment; returns the first.
+    /// Records that `count` tasks are created at one time, with consecutive numbers. Returns the
+    /// first.
     pub(crate) fn create_many(
         &self,
         task: Task,
@@ -95,10 +96,10 @@ impl Here {
         }
     }
 
-    /// If a job starts while the current task is in `yield_now` or `yield_local`: that task's strand ends here.
+    /// A job starts. If the current task is in `yield_now` or `yield_local`, its strand ends here.
     #[inline(always)]
     fn interrupt_yield(&self, now: u64) {
-        let site = self.thread().yielding.get();
+        let site = self.state().yielding.get();
         if site != 0 {
             self.yield_at(site, now);
         }
@@ -107,33 +108,34 @@ impl Here {
     #[cold]
     #[inline(never)]
     fn yield_at(&self, site: u32, now: u64) {
-        self.thread().yielding.set(0);
+        self.state().yielding.set(0);
         self.take_yield();
         self.record(Kind::Yield, now, [u64::from(site)]);
     }
 }
 
-/// How a task that sits in a [`Seat`] stops there.
-enum Leaving {
+/// How a task leaves its [`TaskFrame`].
+enum Exit {
     /// It ends.
     End,
     /// It goes back to the thread it came from, from this site.
     Leave(u32),
 }
 
-/// A place on this thread's stack for a task that begins, or goes on, on top of whatever the thread was doing. Once
-/// taken it must not move; it is given up when dropped, on return and on panic.
-pub(crate) struct Seat {
-    taken: Option<(Here, *const Task, Leaving)>,
+/// A place on this thread's stack for a task that begins, or goes on, on top of whatever the thread
+/// was doing. It must not move once it is taken. Dropping it, on return or on panic, ends or leaves
+/// the task.
+pub(crate) struct TaskFrame {
+    taken: Option<(RecordedThread, *const Task, Exit)>,
     task: Task,
-    /// What this thread did not record meanwhile, and how long it was not to ask.
+    /// The skipped subtree and the pause of the budget that the thread had before.
     set_aside: (*const Subtree, u32),
 }
 
-impl Seat {
+impl TaskFrame {
     #[inline(always)]
     pub(crate) fn empty() -> Self {
-        Seat {
+        TaskFrame {
             taken: None,
             task: ROOT,
             set_aside: (ptr::null(), 0),
@@ -141,72 +143,72 @@ impl Seat {
     }
 
     #[inline(always)]
-    fn take(&mut self, here: Here, task: Task, leaving: Leaving) {
-        let previous = here.thread().task.get();
+    fn take(&mut self, thread: RecordedThread, task: Task, leaving: Exit) {
+        let previous = thread.state().task.get();
         self.task = Task {
-            bottom: self as *const Seat as usize,
+            bottom: self as *const TaskFrame as usize,
             ..task
         };
-        here.thread().task.set(&self.task);
-        self.set_aside = here.set_aside();
-        self.taken = Some((here, previous, leaving));
+        thread.state().task.set(&self.task);
+        self.set_aside = thread.set_aside();
+        self.taken = Some((thread, previous, leaving));
     }
 
     /// The child begins here.
     #[inline]
     pub(crate) fn begin(&mut self, child: Child) {
-        let Some(here) = here() else { return };
-        let now = here.now();
+        let Some(thread) = recorded_thread() else { return };
+        let now = thread.now();
         #[cfg(workspan_hooks)]
-        here.stolen_begins(child.name);
-        here.interrupt_yield(now);
-        here.record(Kind::Begin, now, [u64::from(child.name.0), child.name.1]);
-        self.take(here, child.task, Leaving::End);
+        thread.stolen_begins(child.name);
+        thread.interrupt_yield(now);
+        thread.record(Kind::Begin, now, [u64::from(child.name.0), child.name.1]);
+        self.take(thread, child.task, Exit::End);
     }
 
-    /// A task that was created in an unrecorded subtree begins here.
+    /// A task that was created in a skipped subtree begins here.
     #[inline(never)]
-    pub(crate) fn begin_part(&mut self, here: Here, of: (u32, u64), task: Task) {
-        let now = here.now();
+    pub(crate) fn begin_part(&mut self, thread: RecordedThread, of: (u32, u64), task: Task) {
+        let now = thread.now();
         #[cfg(workspan_hooks)]
-        here.stolen_part(of.0);
-        here.interrupt_yield(now);
-        here.take_tasks(1);
+        thread.stolen_part(of.0);
+        thread.interrupt_yield(now);
+        thread.take_tasks(1);
         let operands = [u64::from(of.0), of.1, u64::from(task.site)];
-        here.record(Kind::Part, now, operands);
-        self.take(here, task, Leaving::End);
+        thread.record(Kind::Part, now, operands);
+        self.take(thread, task, Exit::End);
     }
 
-    /// The task that yielded as `name` on its thread goes on here, until it goes back.
+    /// The task that yielded as `name` goes on here, until it goes back.
     pub(crate) fn go_on(&mut self, name: (u32, u64), task: Task, site: u32) {
-        let Some(here) = here() else { return };
-        let now = here.now();
-        here.interrupt_yield(now);
-        here.record(Kind::ResumeYielded, now, [u64::from(name.0), name.1]);
-        self.take(here, task, Leaving::Leave(site));
+        let Some(thread) = recorded_thread() else { return };
+        let now = thread.now();
+        thread.interrupt_yield(now);
+        thread.record(Kind::ResumeYielded, now, [u64::from(name.0), name.1]);
+        self.take(thread, task, Exit::Leave(site));
     }
 }
 
-impl Drop for Seat {
+impl Drop for TaskFrame {
     #[inline]
     fn drop(&mut self) {
-        let Some((here, previous, leaving)) = self.taken.take() else {
+        let Some((thread, previous, leaving)) = self.taken.take() else {
             return;
         };
-        here.thread().task.set(previous);
+        thread.state().task.set(previous);
         match leaving {
-            Leaving::End => here.event(Kind::End, []),
-            Leaving::Leave(site) => {
-                here.take_yield();
-                here.event(Kind::Leave, [u64::from(site) + 1]);
+            Exit::End => thread.event(Kind::End, []),
+            Exit::Leave(site) => {
+                thread.take_yield();
+                thread.event(Kind::Leave, [u64::from(site) + 1]);
             }
         }
-        here.take_up(self.set_aside);
+        thread.take_up(self.set_aside);
     }
 }
 
-/// A pointer that closures of one call share, on whatever thread they run. What it points to stands on the calling
-/// thread's stack until the call returns, which is after the closures.
+/// A pointer that the closures of one call share, on whatever threads they run. Its target is on
+/// the calling thread's stack until the call returns, which is after the closures.
 pub(crate) struct Shared<T>(*const T);
 
 impl<T> Clone for Shared<T> {
@@ -217,9 +219,11 @@ impl<T> Clone for Shared<T> {
 
 impl<T> Copy for Shared<T> {}
 
-// SAFETY: users touch only what is constant during the call, or only on the calling thread.
+// SAFETY: users touch only what is constant during the call, or touch it on the calling thread
+// alone.
 unsafe impl<T> Send for Shared<T> {}
-// SAFETY: as above.
+// SAFETY: users touch only what is constant during the call, or touch it on the calling thread
+// alone.
 unsafe impl<T> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
@@ -229,10 +233,10 @@ impl<T> Shared<T> {
     }
 
     /// # Safety
-    /// The call that made this must not have returned.
+    /// The call that made this has not returned.
     #[inline(always)]
     pub(crate) unsafe fn get<'a>(self) -> &'a T {
-        // SAFETY: passed on.
+        // SAFETY: the call has not returned, so its stack frame is alive.
         unsafe { &*self.0 }
     }
 }

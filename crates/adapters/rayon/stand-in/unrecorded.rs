@@ -6,9 +6,9 @@
 
 use crate::budget::{Begun, Choice, Settings, Watch};
 use crate::handed_on::{handed_on, LeftOut};
-use crate::recording::{here, skip_now, skipped, Here};
-use crate::site;
-use crate::task::{Seat, Task};
+use crate::recording::{recorded_thread, set_skipped, skipped, RecordedThread};
+use crate::call_site;
+use crate::task::{TaskFrame, Task};
 use crate::wire::{primitive, wait, Kind};
 use rayon_core_real::FnContext;
 use std::cell::Cell;
@@ -23,7 +23,7 @@ const WHOLE_FROM: u32 = 1 << 31;
 
 /// A subtree that runs unrecorded, on its thread's stack.
 pub(crate) struct Subtree {
-    here: Here,
+    here: RecordedThread,
     thread: u32,
     /// Its name, with the thread; another one after each pause.
     number: AtomicU64,
@@ -33,7 +33,7 @@ pub(crate) struct Subtree {
     waiting: Cell<bool>,
 }
 
-impl Here {
+impl RecordedThread {
     fn begin_subtree(&self, task: &Task) -> u64 {
         let number = self.take_yield();
         self.event(Kind::Unrecorded, [u64::from(task.site), u64::from(task.level)]);
@@ -43,19 +43,19 @@ impl Here {
     /// What this thread leaves out is none of what begins now on top of it.
     #[inline(always)]
     pub(crate) fn set_aside(&self) -> (*const Subtree, u32) {
-        let thread = self.thread();
+        let thread = self.state();
         let unasked = thread.unasked.get();
         if unasked >= WHOLE_FROM {
             thread.unasked.set(0);
         }
-        (skip_now(ptr::null()), unasked)
+        (set_skipped(ptr::null()), unasked)
     }
 
     /// It has ended.
     #[inline(always)]
     pub(crate) fn take_up(&self, (skip, unasked): (*const Subtree, u32)) {
-        let thread = self.thread();
-        skip_now(skip);
+        let thread = self.state();
+        set_skipped(skip);
         if unasked >= WHOLE_FROM {
             thread.unasked.set(unasked);
         }
@@ -89,11 +89,11 @@ impl Here {
     /// Whether the budget has a say in the join that begins.
     #[inline(always)]
     pub(crate) fn asks(&self) -> bool {
-        let unasked = self.thread().unasked.get();
+        let unasked = self.state().unasked.get();
         if unasked == 0 {
             return true;
         }
-        self.thread().unasked.set(unasked - 1);
+        self.state().unasked.set(unasked - 1);
         false
     }
 
@@ -101,7 +101,7 @@ impl Here {
     #[cold]
     #[inline(never)]
     pub(crate) fn ask(&self, task: &Task) -> Option<Asked> {
-        let thread = self.thread();
+        let thread = self.state();
         let mut watch = thread.watch.get();
         let now = self.now();
         if watch.is_null() {
@@ -138,8 +138,8 @@ impl Here {
 
     /// This thread needs no budget any more.
     pub(crate) fn forget_budget(&self) {
-        let watch = self.thread().watch.replace(ptr::null_mut());
-        self.thread().unasked.set(0);
+        let watch = self.state().watch.replace(ptr::null_mut());
+        self.state().unasked.set(0);
         if !watch.is_null() {
             // SAFETY: of `ask`, and no longer in the thread's cell.
             drop(unsafe { Box::from_raw(watch) });
@@ -149,7 +149,7 @@ impl Here {
 
 /// A join that the budget was asked about, until it returns.
 pub(crate) struct Asked {
-    here: Here,
+    here: RecordedThread,
     begun: Begun,
     pub(crate) choice: Choice,
     /// Tasks created before it.
@@ -158,7 +158,7 @@ pub(crate) struct Asked {
 
 impl Drop for Asked {
     fn drop(&mut self) {
-        let thread = self.here.thread();
+        let thread = self.here.state();
         if thread.unasked.get() >= WHOLE_FROM {
             thread.unasked.set(0);
         }
@@ -178,7 +178,7 @@ struct Running<'a>(&'a Subtree);
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         let here = self.0.here;
-        skip_now(ptr::null());
+        set_skipped(ptr::null());
         here.event(Kind::Recorded, []);
     }
 }
@@ -187,7 +187,7 @@ impl Drop for Running<'_> {
 #[cold]
 #[inline(never)]
 pub(crate) fn skip<RA: Send, RB: Send>(
-    here: Here,
+    here: RecordedThread,
     task: Task,
     location: &'static Location<'static>,
     oper_a: impl FnOnce(FnContext) -> RA + Send,
@@ -201,7 +201,7 @@ pub(crate) fn skip<RA: Send, RB: Send>(
         waiting: Cell::new(false),
     };
     let _running = Running(&subtree);
-    skip_now(&subtree);
+    set_skipped(&subtree);
     handed_on(&subtree, location, oper_a, oper_b)
 }
 
@@ -209,7 +209,7 @@ pub(crate) fn skip<RA: Send, RB: Send>(
 #[cold]
 #[inline(never)]
 pub(crate) fn from_now_on() -> *const Subtree {
-    skip_now(Subtree::NOBODYS);
+    set_skipped(Subtree::NOBODYS);
     Subtree::NOBODYS
 }
 
@@ -221,14 +221,14 @@ impl LeftOut for Subtree {
         location: &'static Location<'static>,
         run: impl FnOnce() -> R,
     ) -> R {
-        let Some(here) = here() else { return run() };
+        let Some(here) = recorded_thread() else { return run() };
         // SAFETY: the caller's: the subtree returns after all of its jobs.
         let subtree = unsafe { &*subtree };
         if ptr::eq(skipped(), subtree) {
             let _busy = Busy::new(here, subtree);
             return run();
         }
-        let same = ptr::eq(location, subtree.task.location) || site::is_rayons_own(location.file());
+        let same = ptr::eq(location, subtree.task.location) || call_site::is_rayons_own(location.file());
         let site = if same {
             subtree.task.site
         } else {
@@ -238,17 +238,17 @@ impl LeftOut for Subtree {
             site,
             ..subtree.task
         };
-        let mut seat = Seat::empty();
-        seat.begin_part(here, (subtree.thread, subtree.number.load(Ordering::Relaxed)), task);
+        let mut frame = TaskFrame::empty();
+        frame.begin_part(here, (subtree.thread, subtree.number.load(Ordering::Relaxed)), task);
         run()
     }
 }
 
 /// The subtree's own thread runs one of its jobs where it waits for another.
-struct Busy<'a>(Option<(Here, &'a Subtree)>);
+struct Busy<'a>(Option<(RecordedThread, &'a Subtree)>);
 
 impl<'a> Busy<'a> {
-    fn new(here: Here, subtree: &'a Subtree) -> Self {
+    fn new(here: RecordedThread, subtree: &'a Subtree) -> Self {
         if !subtree.waiting.replace(false) {
             return Busy(None);
         }
@@ -267,12 +267,12 @@ impl Drop for Busy<'_> {
 }
 
 /// While something is recorded in the middle of an unrecorded subtree, in the task that the subtree is in.
-pub(crate) struct Paused(Option<(Here, *const Subtree)>);
+pub(crate) struct Paused(Option<(RecordedThread, *const Subtree)>);
 
 impl Paused {
     #[inline]
-    pub(crate) fn new(here: Here) -> Self {
-        let subtree = skip_now(ptr::null());
+    pub(crate) fn new(here: RecordedThread) -> Self {
+        let subtree = set_skipped(ptr::null());
         if subtree.is_null() {
             return Paused(None);
         }
@@ -290,6 +290,6 @@ impl Drop for Paused {
         // SAFETY: on this thread's stack below us.
         let (task, number) = unsafe { (&(*subtree).task, &(*subtree).number) };
         number.store(here.begin_subtree(task), Ordering::Relaxed);
-        skip_now(subtree);
+        set_skipped(subtree);
     }
 }

@@ -1,7 +1,7 @@
-//! Workers and their pools: when they start and end, and what the user's handlers do on them.
+//! Workers and their pools: how they start and end, and what the user's handlers do on them.
 
 use crate::front::{HAS_ROOT, IS_WORKER};
-use crate::recording::{here, Here};
+use crate::recording::{recorded_thread, RecordedThread};
 use crate::task::ROOT;
 use crate::wire::{primitive, Kind};
 use rayon_core_real as real;
@@ -13,7 +13,7 @@ use std::sync::{Arc, Once, RwLock};
 pub(crate) struct Pool {
     /// Its number in the trace.
     pub(crate) number: u32,
-    /// By worker: the number of its thread + 1; 0 or beyond the end while it has not started.
+    /// For each worker, the number of its thread + 1; 0, or no entry, if it has not started.
     threads: RwLock<Vec<u32>>,
 }
 
@@ -32,7 +32,7 @@ impl Pool {
         }
     }
 
-    /// The number of that worker's thread + 1; 0 when it is not known.
+    /// The number of that worker's thread + 1; 0 if it is unknown.
     #[cfg(workspan_hooks)]
     pub(crate) fn thread(&self, index: usize) -> u32 {
         let threads = self.threads.read();
@@ -40,12 +40,12 @@ impl Pool {
     }
 }
 
-impl Here {
-    /// Says that this thread is worker `index` of `pool` from now on.
+impl RecordedThread {
+    /// Makes this thread worker `index` of `pool`.
     pub(crate) fn become_worker(&self, pool: &Arc<Pool>, index: usize) {
         pool.add(index, self.number());
-        self.leave(self.thread().pool.replace(Arc::into_raw(pool.clone())));
-        self.thread().worker.set(true);
+        self.leave(self.state().pool.replace(Arc::into_raw(pool.clone())));
+        self.state().worker.set(true);
         self.set_flags(IS_WORKER, true);
         self.event(Kind::Worker, [u64::from(pool.number), index as u64]);
     }
@@ -53,21 +53,22 @@ impl Here {
     /// Gives up this thread's share of a pool.
     fn leave(&self, pool: *const Pool) {
         if !pool.is_null() {
-            // SAFETY: of `become_worker`, and no longer in the thread's cell.
+            // SAFETY: `become_worker` made the pointer from an `Arc`, and it is no longer in the
+            // thread's cell.
             drop(unsafe { Arc::from_raw(pool) });
         }
     }
 
-    /// Says that it no longer is.
+    /// Ends this thread's time as a worker.
     fn leave_pool(&self) {
         self.forget_budget();
         self.event(Kind::WorkerEnd, []);
-        self.leave(self.thread().pool.replace(ptr::null()));
-        self.thread().worker.set(false);
+        self.leave(self.state().pool.replace(ptr::null()));
+        self.state().worker.set(false);
         self.set_flags(IS_WORKER, false);
     }
 
-    /// Records a new pool: its number of workers, and where it was built if a call built it.
+    /// Records a new pool: its number of workers, and its site if a call built it.
     pub(crate) fn announce_pool(
         &self,
         pool: u32,
@@ -79,58 +80,59 @@ impl Here {
     }
 }
 
-/// While one of the user's handlers (thread start, exit, panic) runs on an idle worker: the root that it begins when it
-/// calls Rayon ends with it.
-pub(crate) struct InHandler(Option<Here>);
+/// Exists while one of the user's handlers (thread start, exit, panic) runs on an idle worker. If
+/// the handler calls Rayon, it begins a root, which ends with the handler.
+pub(crate) struct InHandler(Option<RecordedThread>);
 
 impl InHandler {
     pub(crate) fn enter() -> Self {
-        InHandler(here().filter(|here| here.thread().task.get().is_null()))
+        InHandler(recorded_thread().filter(|thread| thread.state().task.get().is_null()))
     }
 }
 
 impl Drop for InHandler {
     fn drop(&mut self) {
-        let Some(here) = self.0 else { return };
-        if here.thread().task.get() == &ROOT as *const _ {
-            here.event(Kind::End, []);
-            here.thread().task.set(ptr::null());
-            here.set_flags(HAS_ROOT, false);
+        let Some(thread) = self.0 else { return };
+        if thread.state().task.get() == &ROOT as *const _ {
+            thread.event(Kind::End, []);
+            thread.state().task.set(ptr::null());
+            thread.set_flags(HAS_ROOT, false);
         }
     }
 }
 
-/// Called before whatever would make Rayon start its global pool: starts it as Rayon would, with our handlers, so that
-/// its workers are known from the start. Does nothing on a worker, or when there is a global pool already.
-pub(crate) fn ensure_global_pool(here: Here) {
+/// Starts the global pool as Rayon would, with our handlers, so that its workers are known from the
+/// start. Called before anything that would make Rayon start it. Does nothing on a worker, or if
+/// the pool exists.
+pub(crate) fn ensure_global_pool(thread: RecordedThread) {
     static STARTED: Once = Once::new();
-    if here.is_worker() || STARTED.is_completed() {
+    if thread.is_worker() || STARTED.is_completed() {
         return;
     }
     STARTED.call_once(|| {
-        let pool = Pool::new((here.table().pool)());
+        let pool = Pool::new((thread.table().pool)());
         let number = pool.number;
         let built = real::ThreadPoolBuilder::new()
             .start_handler(move |index| worker_starts(&pool, index))
             .exit_handler(|_| worker_ends())
             .build_global();
-        // An error is not lost: Rayon meets it again at the call we stand before.
+        // An error is not lost: Rayon meets it again in the call that follows.
         if built.is_ok() {
-            here.announce_pool(number, real::current_num_threads(), None);
+            thread.announce_pool(number, real::current_num_threads(), None);
         }
     });
 }
 
-/// A worker's first act.
+/// Called first on a new worker.
 pub(crate) fn worker_starts(pool: &Arc<Pool>, index: usize) {
-    if let Some(here) = here() {
-        here.become_worker(pool, index);
+    if let Some(thread) = recorded_thread() {
+        thread.become_worker(pool, index);
     }
 }
 
-/// A worker's last.
+/// Called last on a worker.
 pub(crate) fn worker_ends() {
-    if let Some(here) = here() {
-        here.leave_pool();
+    if let Some(thread) = recorded_thread() {
+        thread.leave_pool();
     }
 }

@@ -1,4 +1,5 @@
-//! Programs of very short tasks, recorded within a budget: what is left out, what is not, and that they do what they did.
+//! Programs of very short tasks, recorded within a budget: what is left out, what is not, and that
+//! they do what they did.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 #[allow(dead_code, reason = "each test program uses a part")]

@@ -1,5 +1,5 @@
-//! Programs whose tasks can be counted beforehand are recorded and counted, under rayon-core 1.13 and 1.12, and behave
-//! as without.
+//! Programs whose tasks can be counted beforehand are recorded and counted, under rayon-core 1.13
+//! and 1.12, and behave as without.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod fixture;
@@ -230,7 +230,8 @@ fn idle_workers_sleep_and_write_little() {
         let (_, replay) = fixture.record(&["asleep", "3"]);
         assert!(replay.sleeps >= 2, "{}", replay.sleeps);
         assert!(replay.steals.is_empty());
-        // Each of them gives up after 33 rounds with two victims: that is no more than 7 doublings each time.
+        // Each of them gives up after 33 rounds with two victims: that is no more than 7 doublings
+        // each time.
         assert!(!replay.missed.is_empty());
         assert!(
             replay.missed.len() <= 7 * (replay.sleeps + 6),
@@ -272,8 +273,8 @@ fn iterators_have_one_site_for_each_call() {
     }
 }
 
-/// The stack is walked by a table of what unwinding found before: it must find the same, every time, and tell apart
-/// what unwinding tells apart.
+/// The stack is walked by a table of what unwinding found before: it must find the same, every
+/// time, and tell apart what unwinding tells apart.
 #[test]
 fn a_call_stack_is_one_site_however_often_it_is_seen() {
     let (output, replay) = PROGRAMS.record(&["again", "1"]);

@@ -87,7 +87,8 @@ fn a_source_without_the_places_for_hooks_is_recorded_without_and_says_so() {
     ));
 }
 
-/// cargo itself allows one rayon-core in a program, as all of them claim to link the same library; a fork may not.
+/// cargo itself allows one rayon-core in a program, as all of them claim to link the same library;
+/// a fork may not.
 #[test]
 fn of_two_rayon_cores_each_is_replaced_or_named() {
     let project = Project::new();

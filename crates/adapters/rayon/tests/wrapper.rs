@@ -33,7 +33,8 @@ fn every_profile_builds_locked_and_offline_and_once() {
     );
     let recorded = (notes::RECORDED.to_owned(), "1.13.0".to_owned());
     assert_eq!(project.notes(), vec![recorded; 5]);
-    // Panics and debuggers name the user's source, not the copy with hooks that was compiled, and that is gone.
+    // Panics and debuggers name the user's source, not the copy with hooks that was compiled, and
+    // that is gone.
     let program = std::fs::read(project.place.join("target/debug/small")).unwrap();
     let names = |text: &str| {
         let mut windows = program.windows(text.len());

@@ -1,6 +1,6 @@
 //! How large tasks are: the running time and the number of tasks in each task with all its descendants.
 
-use workspan_dag::wanted::watched;
+use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, StrandId, TaskId};
 
 use super::Costs;
@@ -31,7 +31,7 @@ impl Grain {
         let strands = &dag.strands;
         let mut folds = dag.folded.sums().rev().peekable();
         // Backwards, all strands of a task's descendants come before its first.
-        for s in watched((0..strands.len()).rev()) {
+        for s in checked((0..strands.len()).rev()) {
             let task = strands.task[s] as usize;
             grain.work[task] = grain.work[task].saturating_add(strands.end[s] - strands.start[s]);
             if let Some((_, fold)) = folds.next_if(|f| f.0 as usize == s) {

@@ -1,6 +1,6 @@
 //! Recording: the probes' own time, by the site of the strands it was taken out of.
 
-use workspan_dag::wanted::watched;
+use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, NONE, StrandId};
 
 use super::ledger::Book;
@@ -23,7 +23,7 @@ pub(super) fn probes(dag: &Dag, costs: Costs) -> Book {
     // Ticks by site in small and in other strands, and the longest such strand.
     let mut fine = vec![(0u128, 0, NONE); dag.places.len()];
     let mut other = 0;
-    for s in watched(0..dag.strands.len()) {
+    for s in checked(0..dag.strands.len()) {
         let off = offs.inside(s as StrandId);
         let fold = folds.of(s as StrandId);
         let on_cpu = u128::from(on_cpu(dag, s, off));

@@ -4,7 +4,7 @@
 //! of it is a turn of a loop when strands from the same position to the same position, both creates, took time at least
 //! [`TURNS`] times in the run: what comes before the loop, between two loops or after them is serial code like any other.
 
-use workspan_dag::wanted::watched;
+use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, EdgeKind, EndKind, NONE, PlaceId, StartKind, StrandId, TaskId, TaskKind};
 
 use super::Cause;
@@ -98,7 +98,7 @@ impl SpawnLoops {
     }
 
     fn count_tasks(&mut self, dag: &Dag, grain: &Grain) {
-        for task in watched(0..dag.tasks.len()) {
+        for task in checked(0..dag.tasks.len()) {
             let kind = dag.tasks.kind[task];
             if !matches!(kind, TaskKind::Deferred | TaskKind::Detached) {
                 continue;

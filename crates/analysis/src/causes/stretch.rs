@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use workspan_dag::wanted::watched;
+use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, NONE, StrandId};
 
 use super::ledger::Book;
@@ -90,7 +90,7 @@ fn own_work(dag: &Dag, weights: &Weights) -> Vec<Own> {
         strand: NONE,
     };
     let mut sums = vec![none; dag.places.len()];
-    for s in watched(0..dag.strands.len()) {
+    for s in checked(0..dag.strands.len()) {
         let site = dag.tasks.site[dag.strands.task[s] as usize];
         let weight = weights.work(s as StrandId);
         let sum = &mut sums[site as usize];

@@ -1,6 +1,6 @@
 //! How long a site's tasks run, those inside of folded records included: what a finding says must not depend on how the trace was read.
 
-use workspan_dag::wanted::watched;
+use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, PlaceId, StrandId};
 
 use crate::weight::{OffCursor, on_cpu};
@@ -22,7 +22,7 @@ pub(super) fn by_site(dag: &Dag) -> Vec<TaskSize> {
     }
     let mut offs = OffCursor::new(dag);
     let mut folds = dag.folded.along();
-    for s in watched(0..dag.strands.len()) {
+    for s in checked(0..dag.strands.len()) {
         let off = offs.inside(s as StrandId);
         let own = dag.tasks.site[dag.strands.task[s] as usize];
         match folds.of(s as StrandId) {

@@ -1,10 +1,11 @@
 //! What was folded while it was recorded is folded on when the trace is read: no measure changes.
 
 use workspan_analysis::{Options, report};
-use workspan_dag::open::Grain;
-use workspan_dag::recorded::inside::Records;
-use workspan_dag::{Dag, OpenOptions};
+use workspan_dag::Dag;
 use workspan_fold::{FoldOptions, Thieves};
+use workspan_reader::OpenOptions;
+use workspan_reader::open::Grain;
+use workspan_reader::recorded::inside::Records;
 
 use crate::dice::Dice;
 use crate::reading::through;

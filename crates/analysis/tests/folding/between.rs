@@ -3,8 +3,8 @@
 
 use workspan_analysis::{Breakdown, Options, report};
 use workspan_dag::Dag;
-use workspan_dag::open::Grain;
 use workspan_fold::{FoldOptions, Thieves};
+use workspan_reader::open::Grain;
 use workspan_trace::wire::Kind;
 
 use crate::dice::Dice;

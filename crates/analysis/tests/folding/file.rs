@@ -3,9 +3,10 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use workspan_dag::open::read;
-use workspan_dag::{Dag, OpenOptions};
+use workspan_dag::Dag;
 use workspan_fold::{Fold, FoldOptions};
+use workspan_reader::OpenOptions;
+use workspan_reader::open::read;
 use workspan_trace::entry::{ClockPair, Finished, Label, Note, Site, SitePosition};
 use workspan_trace::{ChunkKind, ClockKind, FileHeader, TraceWriter};
 

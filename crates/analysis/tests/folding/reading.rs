@@ -5,9 +5,10 @@ use std::io::Write;
 use std::path::Path;
 
 use workspan_analysis::{Breakdown, Options, report};
-use workspan_dag::open::{Grain, Index, read};
-use workspan_dag::recorded::inside::{InsideStrand, Records};
-use workspan_dag::{Dag, OpenOptions};
+use workspan_dag::Dag;
+use workspan_reader::OpenOptions;
+use workspan_reader::open::{Grain, Index, read};
+use workspan_reader::recorded::inside::{InsideStrand, Records};
 use workspan_trace::entry::push_varint;
 use workspan_trace::wire::{Kind, put_head};
 
@@ -215,7 +216,7 @@ fn an_index_gives_the_same_run_until_the_trace_changes() {
         index: Index::Always,
         ..OpenOptions::default()
     };
-    let read = || workspan_dag::open(&trace, &options).unwrap();
+    let read = || workspan_reader::open(&trace, &options).unwrap();
     let first = read();
     assert!(first.meta.shortened.is_some(), "{} bytes", bytes.len());
     let written = std::fs::read(&index).unwrap();

@@ -1,6 +1,6 @@
 //! Recursions as OpenMP's runtimes run them: a task creates large and small ones before it waits, and the small ones run first.
 
-use workspan_dag::open::Grain;
+use workspan_reader::open::Grain;
 use workspan_trace::wire::Kind;
 
 use crate::program::Lane;

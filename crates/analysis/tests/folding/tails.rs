@@ -3,10 +3,10 @@
 use std::io::Cursor;
 use std::path::Path;
 
-use workspan_dag::OpenOptions;
-use workspan_dag::open::read;
 use workspan_fold::Tails;
 use workspan_fold::{Fold, FoldOptions, Thieves};
+use workspan_reader::OpenOptions;
+use workspan_reader::open::read;
 use workspan_trace::chunk::FLAGS_AT;
 use workspan_trace::event::Events;
 use workspan_trace::header::HEADER_SIZE;

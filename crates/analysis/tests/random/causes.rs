@@ -461,7 +461,7 @@ pub fn loop_of_creates(dice: &mut Dice) -> String {
 
 /// The causes of a loop of creates against the slow ones; returns the fast ones.
 pub fn check_loop(text: &str) -> Causes {
-    let dag = workspan_dag::text::read(text.as_bytes()).unwrap();
+    let dag = workspan_reader::text::read(text.as_bytes()).unwrap();
     let options = Options::default();
     let causes = report(&dag, &options).unwrap().causes;
     check(&dag, &options, &causes, text);

@@ -11,7 +11,7 @@ use crate::run::Run;
 use crate::slow::{Measure, Site, Slow};
 
 fn read(text: &str) -> Dag {
-    match workspan_dag::text::read(text.as_bytes()) {
+    match workspan_reader::text::read(text.as_bytes()) {
         Ok(dag) => dag,
         Err(error) => panic!("{error}\n{text}"),
     }

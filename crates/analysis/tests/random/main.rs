@@ -73,7 +73,7 @@ fn stretches_without_a_free_worker() {
 
 /// Times at which a thread stops to run strands for a while, and how many strands there are.
 fn pauses(run: &Run) -> (usize, usize) {
-    let dag = workspan_dag::text::read(run.text(None).as_bytes()).unwrap();
+    let dag = workspan_reader::text::read(run.text(None).as_bytes()).unwrap();
     let strands = &dag.strands;
     let takes_time = |s: &usize| strands.start[*s] < strands.end[*s];
     let mut pauses = run.threads;
@@ -168,7 +168,7 @@ fn everything_occurs() {
 
 /// The causes of what a run lost.
 fn lost_to(run: &Run, seen: &mut BTreeSet<String>) {
-    let dag = workspan_dag::text::read(run.text(None).as_bytes()).unwrap();
+    let dag = workspan_reader::text::read(run.text(None).as_bytes()).unwrap();
     let report = workspan_analysis::report(&dag, &workspan_analysis::Options::default()).unwrap();
     let causes = Cause::ALL.iter().zip(report.causes.by_cause);
     let lost = causes.filter(|c| c.1 > 0);

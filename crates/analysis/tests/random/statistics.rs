@@ -45,7 +45,7 @@ fn same(fast: &Distribution, values: &[u128], what: &str) {
 
 /// Leapfrogs of a run.
 pub fn leapfrogs(run: &Run) -> u64 {
-    let dag = workspan_dag::text::read(run.text(None).as_bytes()).unwrap();
+    let dag = workspan_reader::text::read(run.text(None).as_bytes()).unwrap();
     let all = statistics(&dag, &Options::default()).unwrap();
     all.steals.leapfrogs
 }

@@ -1,4 +1,5 @@
-//! With the feature `off` the API is nothing: no memory in a guard, no question for a recorder in the program.
+//! With the feature `off` the API compiles to nothing: a guard takes no memory, and the program
+//! does not look for a recorder.
 
 use workspan_off as workspan;
 use workspan_off::{
@@ -7,7 +8,7 @@ use workspan_off::{
 
 static LABEL: Label = Label::new("label");
 
-/// Every call there is.
+/// Makes every call of the API.
 fn everything() -> u32 {
     let _part = workspan::part(&LABEL);
     let _region = workspan::region("region");
@@ -74,7 +75,7 @@ fn guards_take_no_memory() {
 fn the_program_does_not_ask_for_a_recorder() {
     let program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
     let holds = |name: String| program.windows(name.len()).any(|w| w == name.as_bytes());
-    // Put together here, so that this test's own text is no find.
+    // Joined at run time, so that the test's own text is not found.
     assert!(!holds(["workspan", "table", "v1"].join("_")));
     assert!(
         holds("guards_take_no_memory".into()),

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::folder::{beside, put};
 use super::kernels::{HEADERS, Kernel};
 use super::runtime::{Runtime, Toolchain};
-use crate::embedded;
+use workspan_record::embedded;
 
 /// What every compiler is given.
 const FLAGS: [&str; 4] = ["-std=c++11", "-O2", "-g", "-I"];

@@ -5,7 +5,8 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, bail};
 use workspan_analysis::Options;
-use workspan_dag::{Dag, OpenOptions};
+use workspan_dag::Dag;
+use workspan_reader::OpenOptions;
 
 use super::kernels::Kernel;
 use super::result::{Group, Parts, Recorded, Row};

@@ -17,9 +17,9 @@ use super::measure::{Plan, Variant, measure};
 use super::result::Comparison;
 use super::runtime::{RUNTIMES, Runtime, toolchain};
 use super::{csv, picture, rayon, table};
-use crate::embedded;
 use crate::output::print;
 use crate::say;
+use workspan_record::embedded;
 
 /// Runs the same kernels on every task runtime this machine has, and says what separates them
 #[derive(Debug, Clone, clap::Args)]

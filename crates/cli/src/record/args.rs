@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use super::budget::MaxOverhead;
-use super::fold::FoldArgs;
-use super::watch::Sampling;
-use super::windows::WindowArgs;
+use workspan_record::options::fold::FoldArgs;
+use workspan_record::options::keep_windows::WindowArgs;
+use workspan_record::options::max_overhead::MaxOverhead;
+use workspan_record::options::settings::Sampling;
 
 /// How to record, whoever is recorded.
 #[derive(Debug, Clone, clap::Args)]
@@ -96,4 +96,44 @@ pub struct CargoWorkspanArgs {
         value_name = "CARGO COMMAND"
     )]
     pub cargo: Vec<OsString>,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::{OsStr, OsString};
+
+    use clap::Args;
+    use workspan_record::cargo::command_line::CargoLine;
+
+    use super::RecordingArgs;
+
+    fn line(text: &str) -> CargoLine {
+        let words: Vec<OsString> = text.split(' ').map(OsString::from).collect();
+        CargoLine::parse(&words)
+    }
+
+    fn text(line: &CargoLine) -> String {
+        let words = line.arguments().map(|word| word.to_string_lossy());
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Each flag of ours that has a value may have it as the next word.
+    #[test]
+    fn values_of_our_flags_are_not_the_programs() {
+        let ours = RecordingArgs::augment_args(clap::Command::new("record"));
+        let valued = ours
+            .get_arguments()
+            .filter(|arg| arg.get_action().takes_values());
+        let names: Vec<&str> = valued.filter_map(clap::Arg::get_long).collect();
+        assert!(
+            names.contains(&"ring") && names.contains(&"keep"),
+            "{names:?}"
+        );
+        for name in names {
+            let flag = format!("--{name}");
+            let mut run = line(&format!("run {flag} 1h --release input {flag} 2h"));
+            assert_eq!(run.take(&flag).as_deref(), Some(OsStr::new("1h")), "{flag}");
+            assert_eq!(text(&run), format!("run --release input {flag} 2h"));
+        }
+    }
 }

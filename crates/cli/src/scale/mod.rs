@@ -18,16 +18,16 @@ use workspan_export::{ScaleView, scale_csv, scale_json, scale_text};
 
 use crate::bench::{folder::RunFolder, writable};
 use crate::compare::Looks;
-use crate::embedded;
 use crate::output::print;
 use crate::plot::{Format, format_of, put, write};
-use crate::record::destination::check_output;
 use crate::say;
 use crate::simulate::{Workers, policy, workers};
 use predict::Recorded;
 use program::Program;
 use progress::Progress;
 pub(crate) use run::Runner;
+use workspan_record::embedded;
+use workspan_record::trace_file::destination::check_output;
 
 /// What people are shown of the region that was divided by the number of threads.
 fn divided_region(recorded: &Recorded) -> Option<String> {
@@ -146,7 +146,10 @@ pub fn run(args: &ScaleArgs) -> anyhow::Result<ExitCode> {
         pinned: !args.no_pin,
         cpus: cpus.clone(),
         unrecorded,
-        kept: args.keep_runs.as_deref().map(crate::record::shown),
+        kept: args
+            .keep_runs
+            .as_deref()
+            .map(workspan_record::after_run::shown),
     };
     for file in &args.output {
         save(file, &view.program, &scale)?;
@@ -333,7 +336,7 @@ impl Session<'_> {
 fn next_stretch(args: &ScaleArgs, program: &Program, counts: &Counts) -> String {
     let most = counts.measured.last().copied().unwrap_or(1);
     let of = |folder: &Path| {
-        let trace = |workers| crate::record::shown(&trace_in(folder, workers));
+        let trace = |workers| workspan_record::after_run::shown(&trace_in(folder, workers));
         format!("workspan stretch {} {}", trace(1), trace(most))
     };
     match &args.keep_runs {

@@ -9,7 +9,8 @@ use anyhow::{Context, bail};
 use workspan_analysis::scale::{Logical, RecordedRun, SimulatedRuns};
 use workspan_analysis::simulate::{Policy, Setup, Simulation};
 use workspan_analysis::{Options, report};
-use workspan_dag::{Dag, OpenOptions};
+use workspan_dag::Dag;
+use workspan_reader::OpenOptions;
 
 use super::run::Runner;
 use crate::trace::open;

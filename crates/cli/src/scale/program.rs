@@ -7,7 +7,9 @@ use std::process::Command;
 
 use anyhow::bail;
 
-use crate::record::{self, listed::Started};
+use workspan_record::cargo::dry_run::{self, Started};
+use workspan_record::launch::preflight;
+use workspan_record::trace_file::run_folder;
 
 /// In an argument: the number of workers of a run.
 pub const PLACE: &[u8] = b"{workers}";
@@ -32,13 +34,13 @@ impl Program {
         };
         let given = command.to_vec();
         if Path::new(first).file_name() != Some(OsStr::new("cargo")) {
-            record::find(first).map_err(anyhow::Error::msg)?;
+            preflight::find(first).map_err(anyhow::Error::msg)?;
             return Ok(Program {
                 given,
                 started: None,
             });
         }
-        let mut started = record::listed::listed(first, rest)?;
+        let mut started = dry_run::listed(first, rest)?;
         match (started.pop(), started.len()) {
             (Some(one), 0) => Ok(Program {
                 given,
@@ -82,7 +84,7 @@ impl Program {
         let words = self.started.as_ref().map_or(&self.given, |s| &s.words);
         let path = PathBuf::from(words.first().cloned().unwrap_or_default());
         let name = path.file_name().unwrap_or(path.as_os_str());
-        record::program_name(&name.to_string_lossy()).to_owned()
+        run_folder::program_name(&name.to_string_lossy()).to_owned()
     }
 
     /// The command as a line of a shell.

@@ -92,7 +92,7 @@ impl Runner {
         });
         took.with_context(|| {
             let program = Path::new(command.get_program());
-            crate::record::shown(program)
+            workspan_record::after_run::shown(program)
         })
     }
 

@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::Mutex;
 
-use workspan_dag::{Dag, OpenOptions};
+use workspan_dag::Dag;
+use workspan_reader::OpenOptions;
 
 /// The tool under its two names.
 pub const WORKSPAN: &str = env!("CARGO_BIN_EXE_workspan");
@@ -136,7 +137,7 @@ pub fn trace_of(output: &Output, root: &Path) -> PathBuf {
 
 /// Reads a trace.
 pub fn read(path: &Path) -> Dag {
-    workspan_dag::open(path, &OpenOptions::default())
+    workspan_reader::open(path, &OpenOptions::default())
         .unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 

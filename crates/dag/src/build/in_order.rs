@@ -10,15 +10,20 @@ use crate::raw::RawTrace;
 
 /// The columns, all as in the [`Dag`], but that nothing is known of the places where strands started.
 #[derive(Debug, Default)]
-pub(crate) struct InOrder {
+pub struct InOrder {
+    /// Tasks.
     pub tasks: Tasks,
+    /// Strands.
     pub strands: Strands,
+    /// Scopes.
     pub scopes: Vec<Scope>,
+    /// Waits.
     pub waits: Waits,
 }
 
 impl InOrder {
-    pub(crate) fn with_capacity(tasks: usize, strands: usize, joins: usize) -> InOrder {
+    /// Empty columns with room for exactly this many tasks, strands and joins.
+    pub fn with_capacity(tasks: usize, strands: usize, joins: usize) -> InOrder {
         let mut columns = InOrder::default();
         columns.tasks.reserve_exact(tasks);
         columns.strands.reserve_exact(strands);
@@ -36,7 +41,7 @@ impl InOrder {
 
 /// The [`Dag`] of these columns and of all else that `raw` has, which is left without it; `None` where that needs
 /// [`super::build`], and `raw` is as it was: where thieves take continuations, and with thread numbers out of range.
-pub(crate) fn dag(columns: InOrder, raw: &mut RawTrace) -> Option<Dag> {
+pub fn dag(columns: InOrder, raw: &mut RawTrace) -> Option<Dag> {
     let highest = columns.strands.thread.iter().copied().max();
     let highest = highest.max(highest_thread(raw));
     if raw.meta.steals == Steals::Continuation || highest.is_some_and(|t| t >= MAX_THREADS) {

@@ -9,13 +9,13 @@
 mod clamp;
 mod columns;
 mod graph;
-pub(crate) mod in_order;
+pub mod in_order;
 mod indices;
 mod joins;
 mod late;
 mod marks;
 mod members;
-pub(crate) mod order;
+pub mod order;
 mod strands;
 mod structure;
 mod tasks;
@@ -24,10 +24,10 @@ mod waits;
 use std::collections::BTreeMap;
 use std::fmt;
 
+use crate::cancel;
 use crate::dag::Dag;
 use crate::error::Error;
 use crate::raw::RawTrace;
-use crate::wanted;
 
 /// What to do about a run that contradicts itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub fn build(raw: RawTrace, mode: Mode) -> Result<Dag, Error> {
 
 /// Where a contradiction was found, for a reader that knows more of the place than the builder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum At {
+pub enum At {
     /// The start of a raw strand.
     Start(u32),
     /// The end of a raw strand.
@@ -68,7 +68,7 @@ pub(crate) enum At {
 
 /// A contradiction.
 #[derive(Debug)]
-pub(crate) struct Fault {
+pub struct Fault {
     /// Where.
     pub at: At,
     /// Number of the task it is about.
@@ -135,7 +135,7 @@ impl Repairs {
 }
 
 /// As [`build`], with the place of a fault kept.
-pub(crate) fn assemble(mut raw: RawTrace, mode: Mode) -> Result<Dag, Fault> {
+pub fn assemble(mut raw: RawTrace, mode: Mode) -> Result<Dag, Fault> {
     let mut repairs = Repairs {
         mode,
         counts: BTreeMap::new(),
@@ -147,7 +147,7 @@ pub(crate) fn assemble(mut raw: RawTrace, mode: Mode) -> Result<Dag, Fault> {
     let scopes = members::Scopes::new(&raw, &tasks, &mut repairs)?;
     let (mut columns, mut strands, mut waits) =
         strands::merge(&mut raw, &tasks, &scopes, &mut repairs)?;
-    wanted::check();
+    cancel::check();
     let mut depends = graph::depends(&raw, &tasks, mode)?;
     let sorted = order::order(
         graph::Graph {
@@ -164,7 +164,7 @@ pub(crate) fn assemble(mut raw: RawTrace, mode: Mode) -> Result<Dag, Fault> {
         &mut tasks,
         &mut repairs,
     )?;
-    wanted::check();
+    cancel::check();
     let mut dag = columns::fill(
         raw,
         columns,

@@ -96,7 +96,7 @@ fn sort(graph: &Graph<'_>) -> Result<Vec<u32>, u32> {
 
 /// Orders groups of strands that start at one tick; what is kept here is room to do so.
 #[derive(Default)]
-pub(crate) struct Ties {
+pub struct Ties {
     /// 0 untouched, 1 being visited, 2 placed; 0 between two groups.
     state: Vec<u8>,
     placed: Vec<u32>,
@@ -106,7 +106,7 @@ pub(crate) struct Ties {
 impl Ties {
     /// Orders a group: by (takes time, task), as `key` has it, then program order, which is that of the numbers; then those of no
     /// length, of which `instant` is true, topologically. `slot` is a place of each for itself. `Err` is a strand on a cycle.
-    pub(crate) fn settle(
+    pub fn settle(
         &mut self,
         group: &mut [u32],
         key: impl Fn(u32) -> (bool, u32),

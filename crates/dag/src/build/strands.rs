@@ -7,10 +7,10 @@ use super::members::Scopes;
 use super::tasks::Tasks;
 use super::waits::Waits;
 use super::{At, Fault, Repairs};
+use crate::cancel::checked;
 use crate::dag::{EndKind, NONE, StrandId, TaskKind};
 use crate::meta::Steals;
 use crate::raw::{RawEnd, RawTrace};
-use crate::wanted::watched;
 
 /// Strand columns before sorting.
 #[derive(Default)]
@@ -191,7 +191,7 @@ pub(super) fn merge(
     waits.reserve(joins + others, 2 * joins + others);
     let mut open = vec![Open::default(); n];
     let mut named: Vec<u32> = Vec::new();
-    for r in watched(0..total) {
+    for r in checked(0..total) {
         let t = tasks.id(told.task[r]);
         let (mut start, mut end, mut thread) = (told.start[r], told.end[r], told.thread[r]);
         let before = columns.last[t as usize];

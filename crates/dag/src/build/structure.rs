@@ -1,9 +1,9 @@
 //! What must hold of every task before anything else: valid indices, strands, one creator, an end.
 
 use super::{At, Fault, Repairs, joins};
+use crate::cancel::checked;
 use crate::dag::{NONE, ROOT_PLACE, TaskKind};
 use crate::raw::{RawEnd, RawStrand, RawTask, RawTrace};
-use crate::wanted::watched;
 
 /// Every task has strands and ends, is created once or is a root; every scope and signal is used as it may be.
 pub(super) fn complete(raw: &mut RawTrace, repairs: &mut Repairs) -> Result<(), Fault> {
@@ -15,7 +15,7 @@ pub(super) fn complete(raw: &mut RawTrace, repairs: &mut Repairs) -> Result<(), 
     let mut closed = vec![false; raw.scopes.len()];
     let mut set = vec![false; raw.signals.len()];
     let mut unfinished = Vec::new();
-    for i in watched(0..raw.strands.len()) {
+    for i in checked(0..raw.strands.len()) {
         let (task, end_op) = (raw.strands.task[i], raw.strands.end_op[i]);
         let number = raw.tasks[task as usize].number;
         let at = At::End(i as u32);

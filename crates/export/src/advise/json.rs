@@ -1,4 +1,4 @@
-//! Advice as JSON.
+//! Formats advice as JSON.
 
 use serde_json::{Value as Json, json};
 use workspan_analysis::advise::{
@@ -10,7 +10,7 @@ use crate::compare::{place_json, position_json, ratio_json};
 use crate::limits::limits_json;
 use crate::what_if::json::{outcome, whole};
 
-/// The advice as one JSON object and a line end.
+/// The advice as one JSON object, followed by a newline.
 pub fn advise_json(dag: &Dag, advice: &Advice) -> String {
     let workers = [advice.goal.cores];
     let steps: Vec<Json> = advice

@@ -1,4 +1,4 @@
-//! Advice as lines of text.
+//! Formats advice as lines of text.
 
 use workspan_analysis::advise::{Advice, Change, GrainAdvice, GrainChange, Step};
 use workspan_dag::{Dag, ROOT_PLACE};
@@ -10,8 +10,8 @@ use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::position::{end_words, label, owner_words, site_cell, start_words};
 use crate::quantity::{NBSP, percent_of, ratio, share, thousands, time};
 
-/// Sites whose grain is shown.
-const GRAIN_ROWS: usize = 10;
+/// Sites shown at most in the table of grains.
+const MAX_GRAIN_ROWS: usize = 10;
 
 /// The advice as lines of at most `looks.width` columns.
 pub fn advise_text(dag: &Dag, advice: &Advice, looks: &CompareOptions) -> String {
@@ -27,7 +27,7 @@ pub fn advise_text(dag: &Dag, advice: &Advice, looks: &CompareOptions) -> String
             plain(": parallelism "),
             strong(ratio(advice.now.parallelism())),
             plain(format!(
-                ", wanted {} on {} {}",
+                ", target {} on {} {}",
                 ratio(goal.parallelism),
                 thousands(goal.cores.into()),
                 if goal.cores == 1 { "core" } else { "cores" }
@@ -76,11 +76,12 @@ fn show(dag: &Dag, advice: &Advice, number: usize, step: &Step, page: &mut Page)
     let (lower, upper) = step.outcome.speedup(p);
     let at = |speedup: f64| time(&dag.meta, step.outcome.work as f64 / speedup.max(1e-9));
     let parts = match step.change {
-        Change::MoreThreads => format!("With shares for {p}"),
-        _ => format!("In {} parts", ratio(step.factor)),
+        Change::MoreThreads => format!("Divided among {p}"),
+        _ => format!("Split into {} parts", ratio(step.factor)),
     };
+    let cores = if p == 1 { "core" } else { "cores" };
     let text = format!(
-        "{parts}, parallelism is {}; on {p} a speedup of {} to {}, {} to {}.",
+        "{parts}: parallelism {}; on {p} {cores} a speedup of {} to {} ({} to {}).",
         ratio(step.outcome.parallelism()),
         ratio(lower),
         ratio(upper),
@@ -90,7 +91,7 @@ fn show(dag: &Dag, advice: &Advice, number: usize, step: &Step, page: &mut Page)
     page.prose("     ", 5, &[plain(text)]);
 }
 
-/// What no spreading of code cures.
+/// Says that tasks are too small, which splitting code cannot cure.
 fn too_fine(dag: &Dag, row: &GrainAdvice, page: &mut Page) {
     let mut words = vec![
         strong("The tasks are too small"),
@@ -104,31 +105,31 @@ fn too_fine(dag: &Dag, row: &GrainAdvice, page: &mut Page) {
     ];
     if let GrainChange::Coarsen(n) = row.change {
         words.push(plain(format!(
-            " Make them {} as large: a cutoff, with_min_len or a grain size.",
+            " Make them {} as large: use a cutoff, with_min_len or a grain size.",
             times(n)
         )));
     }
     page.prose("  ", 2, &words);
 }
 
-/// Sites named in the advice about folded records.
-const FOLDED_SITES: usize = 3;
+/// Sites named at most in the advice about folded strands.
+const MAX_FOLDED_SITES: usize = 3;
 
-/// What folded records hide, and how to see it.
+/// Says what folded strands hide, and how to see it.
 fn folded(dag: &Dag, advice: &Advice, page: &mut Page) {
     let Some(folded) = &advice.folded else {
         return;
     };
     let part = percent_of(folded.critical, advice.now.span_ticks());
     let mut words = vec![plain(format!(
-        "{} of the critical path lies in folded parts, of which the sites are known, not the strands",
+        "{} of the critical path lies in folded strands, where only the sites are known",
         share(part)
     ))];
-    for (i, site) in folded.sites.iter().take(FOLDED_SITES).enumerate() {
+    for (i, site) in folded.sites.iter().take(MAX_FOLDED_SITES).enumerate() {
         words.push(plain(if i == 0 { ": " } else { ", " }));
         words.push((Tone::Path, label(dag, site.site).to_owned()));
         words.push(plain(format!(
-            " {} of it",
+            " with {}",
             share(percent_of(site.critical, advice.now.span_ticks()))
         )));
     }
@@ -137,7 +138,7 @@ fn folded(dag: &Dag, advice: &Advice, page: &mut Page) {
     if let Some((from, to, work)) = folded.block {
         let at = |p: u32| if known(p) { label(dag, p) } else { "?" };
         words.push(plain(format!(
-            "Most work in them, {}, is from {} to {}. ",
+            "The block with the most work ({}) is from {} to {}. ",
             time(&dag.meta, work as f64),
             at(from),
             at(to)
@@ -148,20 +149,20 @@ fn folded(dag: &Dag, advice: &Advice, page: &mut Page) {
             Some(_) => "workspan advise --full ...".to_owned(),
             None => format!("workspan record --keep {} -- ...", label(dag, first.site)),
         };
-        words.push(plain("To be told which:  "));
+        words.push(plain("To see more:  "));
         words.push((Tone::Path, command));
     }
     page.prose("  ", 2, &words);
 }
 
-/// What the report says besides, which no change of the code's parallelism cures.
+/// Names losses that more parallelism does not cure.
 fn elsewhere(advice: &Advice, page: &mut Page) {
     if advice.elsewhere.is_empty() {
         return;
     }
     let names: Vec<&str> = advice.elsewhere.iter().map(|f| f.cause.id()).collect();
     let text = format!(
-        "Not parallelism, so no change above brings it back: {} (`workspan report` says where).",
+        "Time is also lost to other causes, which these changes do not cure: {}. `workspan report` says where.",
         names.join(", ")
     );
     page.prose("  ", 2, &[(Tone::Bad, text)]);
@@ -180,12 +181,12 @@ fn grain(dag: &Dag, rows: &[GrainAdvice], page: &mut Page) {
             "", "tasks", "mean task", "lost", "what to do"
         ),
     )]);
-    for row in rows.iter().take(GRAIN_ROWS) {
+    for row in rows.iter().take(MAX_GRAIN_ROWS) {
         let mean = time(&dag.meta, row.now.work).replace(NBSP, " ");
         let advice = match row.change {
-            GrainChange::Keep => "as it is".to_owned(),
+            GrainChange::Keep => "keep".to_owned(),
             GrainChange::Coarsen(n) => format!("{} as large: {}", times(n), size(dag, row)),
-            GrainChange::Split(n) => format!("{} as small: {}", times(n), size(dag, row)),
+            GrainChange::Split(n) => format!("split into {n:.0}: {}", size(dag, row)),
         };
         page.line(&[
             plain("  "),
@@ -197,8 +198,8 @@ fn grain(dag: &Dag, rows: &[GrainAdvice], page: &mut Page) {
             )),
         ]);
     }
-    let note = "mean task: its own strands; lost: what creating and stealing tasks costs beside their work. With a cutoff, \
-        with_min_len or a grain size, so many times today's iterations.";
+    let note = "mean task: the work of a task's own strands; lost: the cost of creating and stealing tasks, relative to \
+        their work. To make tasks N times as large, use a cutoff, with_min_len or a grain size with N times as many iterations.";
     page.prose("  ", 2, &[(Tone::Faint, note.to_owned())]);
 }
 

@@ -1,4 +1,4 @@
-//! Limits checked: a line for each, and for a broken one where to look.
+//! Formats checked limits: a line for each, and for a broken one the place to look at.
 
 use serde_json::json;
 use workspan_analysis::compare::{Amount, Checked, Limit, LimitKind, Noise, Reason, Where};
@@ -12,16 +12,16 @@ use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::position::{Ends, end_words, owner_words, short_function, start_words};
 use crate::quantity::{NBSP, ratio, share};
 
-/// The limits as text: broken ones first.
+/// The limits as text, broken ones first.
 pub fn check_text(checked: &[Checked], options: &CompareOptions) -> String {
     let mut page = Page::new(options.width, options.color, options.charset);
     let broken = checked.iter().filter(|c| c.broken).count();
     let sentence = match (broken, checked.len()) {
         (0, 1) => "The limit is kept.".to_string(),
         (0, n) => format!("All {n} limits are kept."),
-        (b, 1) => format!("{b} limit of 1 is broken."),
-        (1, n) => format!("1 limit of {n} is broken."),
-        (b, n) => format!("{b} limits of {n} are broken."),
+        (_, 1) => "The limit is broken.".to_string(),
+        (1, n) => format!("1 of {n} limits is broken."),
+        (b, n) => format!("{b} of {n} limits are broken."),
     };
     page.prose("", 0, &[strong(sentence)]);
     for one in checked
@@ -47,18 +47,18 @@ fn line(page: &mut Page, one: &Checked) {
     let mut words = vec![
         (tone, name(one.limit)),
         plain(format!(
-            " {}, {verb} {} wanted",
+            " {} (limit: {verb} {})",
             amount(one.limit, one.measured),
             amount(one.limit, one.limit.bound())
         )),
     ];
     match one.noise {
         Some(Noise::Within) => words.push(plain(
-            "; beyond it, but within the noise of the runs, so it counts as kept",
+            "; beyond the limit, but within the noise of the runs, so it counts as kept",
         )),
-        Some(Noise::Unknown) => {
-            words.push(plain("; whether that is noise, one run a side can't say"))
-        }
+        Some(Noise::Unknown) => words.push(plain(
+            "; with one run per side, it is unknown whether that is noise",
+        )),
         _ => {}
     }
     page.prose(word, 9, &words);
@@ -96,7 +96,7 @@ fn amount(limit: Limit, v: f64) -> String {
             if v.is_finite() {
                 format!("{:+.1}{NBSP}%", v * 100.0)
             } else {
-                "from nothing".into()
+                "from zero".into()
             }
         }
     }
@@ -141,7 +141,7 @@ fn place_words(place: &Where) -> Vec<Piece> {
     let why = match place.reason {
         Reason::Critical => format!(": {part} of the span"),
         Reason::Alone => format!(" ran alone for {} of the elapsed time", part),
-        Reason::Ready => format!(" stood ready longest, {} in all", ns(place.amount)),
+        Reason::Ready => format!(" waited longest while ready, {} in all", ns(place.amount)),
         Reason::CriticalGrowth => {
             format!(": {} on the critical path", signed_time(place.amount))
         }
@@ -151,8 +151,8 @@ fn place_words(place: &Where) -> Vec<Piece> {
     words
 }
 
-/// The limits as one JSON object and a line end. `measured` and `bound` are ratios, ns, or fractions (0.05 is 5 %), as
-/// `unit` says.
+/// The limits as one JSON object, followed by a newline. `unit` says whether `measured` and `bound`
+/// are ratios, nanoseconds, or fractions (0.05 is 5 %).
 pub fn check_json(checked: &[Checked]) -> String {
     let limits: Vec<_> = checked
         .iter()

@@ -1,4 +1,4 @@
-//! A comparison as lines of text: what changed most first, then every quantity, site and block.
+//! Formats a comparison as text: what changed most first, then every quantity, site and block.
 
 use workspan_analysis::compare::{
     BlockDifference, Comparison, Difference, Noise, Quantity, QuantityRow, SiteDifference, Value,
@@ -15,13 +15,13 @@ use crate::quantity::{ratio, share};
 /// How a comparison looks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompareOptions {
-    /// Most columns of a line, at least 60.
+    /// Maximum number of columns of a line, at least 60.
     pub width: usize,
     /// ANSI colours.
     pub color: bool,
     /// How far to stay inside ASCII.
     pub charset: Charset,
-    /// Most sites and most blocks shown.
+    /// Maximum number of sites, and of blocks, to show.
     pub rows: usize,
 }
 
@@ -36,7 +36,7 @@ impl Default for CompareOptions {
     }
 }
 
-/// What a row is called.
+/// The name of a row.
 pub(super) fn name(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::Elapsed => "elapsed",
@@ -58,11 +58,11 @@ pub(super) fn name(quantity: Quantity) -> &'static str {
 }
 
 /// Columns of the quantities' names.
-const NAME: usize = 22;
+const NAME_COLUMNS: usize = 22;
 /// Columns of a value with its spread.
-const VALUE: usize = 20;
-/// Columns of one of many values.
-const NARROW: usize = 12;
+const VALUE_COLUMNS: usize = 20;
+/// Columns of a value if there are more than two sides.
+const NARROW_COLUMNS: usize = 12;
 
 /// The comparison as text.
 pub fn compare_text(comparison: &Comparison, options: &CompareOptions) -> String {
@@ -108,8 +108,8 @@ pub fn compare_text(comparison: &Comparison, options: &CompareOptions) -> String
     page.finish()
 }
 
-/// The sentences of [`compare_text`], without its tables: what took how long against what, which loss changed most, what makes
-/// the numbers doubtful.
+/// The sentences of [`compare_text`] without its tables: how long each side took, which loss changed
+/// most, and warnings.
 pub fn compare_words(comparison: &Comparison) -> Vec<String> {
     let dag = names(&comparison.places);
     let view = View {
@@ -147,7 +147,7 @@ impl View<'_> {
     }
 }
 
-/// What side `i + 1` is against the base, in a sentence, and which loss changed most.
+/// Compares side `i + 1` with the base in a sentence, and names the loss that changed most.
 fn headline(view: &View, page: &mut Page, i: usize) {
     let Some((row, elapsed)) = view.difference(Quantity::Elapsed, i) else {
         return;
@@ -156,14 +156,14 @@ fn headline(view: &View, page: &mut Page, i: usize) {
     let (before, after) = (row.values[0].mean, row.values[i + 1].mean);
     let took = match (elapsed.noise, elapsed.relative) {
         (_, None) | (Noise::Within, _) => format!(
-            "{other} took {} against {} of {}: within the noise of the runs.",
+            "{other} took {}, against {} for {}: within the noise of the runs.",
             ns(after),
             ns(before),
             view.side(0)
         ),
         (noise, Some(r)) => {
             let much = if r.abs() < 0.0005 {
-                "as long".to_string()
+                "the same time".to_string()
             } else if r > 0.0 {
                 format!("{} longer", share(r * 100.0))
             } else {
@@ -173,10 +173,10 @@ fn headline(view: &View, page: &mut Page, i: usize) {
             let known = if noise == Noise::Beyond || view.c.sides.len() > 2 {
                 ""
             } else {
-                "; whether that is more than noise, one run can't say"
+                "; with one run per side, it is unknown whether that is more than noise"
             };
             format!(
-                "{other} took {much}: {} against {} of {}{known}.",
+                "{other} took {much}: {}, against {} for {}{known}.",
                 ns(after),
                 ns(before),
                 view.side(0)
@@ -198,7 +198,8 @@ fn headline(view: &View, page: &mut Page, i: usize) {
     };
     let (much, word) = (super::names::ns(ns.abs()), name(quantity));
     let direction = if ns > 0.0 { "more" } else { "less" };
-    let mut text = format!("The largest change of the workers' time is {word}: {much} {direction}");
+    let mut text =
+        format!("The largest change in worker time is in \"{word}\": {much} {direction}");
     if let Some(site) = view.c.sites.first().filter(|_| quantity == Quantity::Work)
         && let Some(d) = site.work_differences.get(i)
     {
@@ -214,8 +215,8 @@ fn shown(row: &QuantityRow) -> bool {
 }
 
 fn pair(view: &View, page: &mut Page) {
-    let head = |i: usize, page: &Page| right(page, view.side(i), VALUE);
-    let mut line = format!("{:NAME$}{}", "", head(0, page));
+    let head = |i: usize, page: &Page| right(page, view.side(i), VALUE_COLUMNS);
+    let mut line = format!("{:NAME_COLUMNS$}{}", "", head(0, page));
     if view.c.sides.len() > 1 {
         line.push_str(&head(1, page));
         line.push_str(&format!("{:>14}", "change"));
@@ -227,7 +228,10 @@ fn pair(view: &View, page: &mut Page) {
             let spread = spread(v, page.unicode());
             let wide = if v.runs > 1 { 9 } else { 0 };
             let number = value(row.quantity, v.mean);
-            line.push_str(&format!("{number:>n$}{spread:>wide$}", n = VALUE - wide));
+            line.push_str(&format!(
+                "{number:>n$}{spread:>wide$}",
+                n = VALUE_COLUMNS - wide
+            ));
         }
         let d = row.differences.first();
         let tone = d.map_or(Tone::Plain, |d| tone(row.quantity, d));
@@ -236,7 +240,7 @@ fn pair(view: &View, page: &mut Page) {
     }
 }
 
-/// Columns line up at the percent sign: the mark hangs behind it.
+/// Aligns a column at the percent sign; the mark hangs to the right of it.
 fn open_end(change: &str) -> String {
     if change.ends_with('~') {
         change.to_string()
@@ -245,7 +249,7 @@ fn open_end(change: &str) -> String {
     }
 }
 
-/// A change for the worse that is no noise is coloured.
+/// Colours a change for the worse, unless it is within the noise.
 fn tone(quantity: Quantity, d: &Difference) -> Tone {
     let up_is_good = matches!(
         quantity,
@@ -263,9 +267,9 @@ fn tone(quantity: Quantity, d: &Difference) -> Tone {
     }
 }
 
-/// Sides that fit beside each other.
+/// The sides of each table, so that they fit beside each other.
 fn columns_of(view: &View, page: &Page, label: usize) -> Vec<Vec<usize>> {
-    let room = ((page.width() - label) / NARROW).max(2) - 1;
+    let room = ((page.width() - label) / NARROW_COLUMNS).max(2) - 1;
     let others: Vec<usize> = (1..view.c.sides.len()).collect();
     others
         .chunks(room)
@@ -274,21 +278,21 @@ fn columns_of(view: &View, page: &Page, label: usize) -> Vec<Vec<usize>> {
 }
 
 fn many(view: &View, page: &mut Page) {
-    for (n, sides) in columns_of(view, page, NAME).into_iter().enumerate() {
+    for (n, sides) in columns_of(view, page, NAME_COLUMNS).into_iter().enumerate() {
         if n > 0 {
             page.blank();
         }
         let heads: String = sides
             .iter()
-            .map(|&i| right(page, view.side(i), NARROW))
+            .map(|&i| right(page, view.side(i), NARROW_COLUMNS))
             .collect();
-        page.line(&[(Tone::Faint, format!("{:NAME$}{heads}", ""))]);
+        page.line(&[(Tone::Faint, format!("{:NAME_COLUMNS$}{heads}", ""))]);
         for row in view.c.quantities.iter().filter(|r| shown(r)) {
             let values: String = sides
                 .iter()
                 .map(|&i| {
                     let mean = row.values.get(i).map_or(0.0, |v| v.mean);
-                    format!("{:>NARROW$}", value(row.quantity, mean))
+                    format!("{:>NARROW_COLUMNS$}", value(row.quantity, mean))
                 })
                 .collect();
             page.line(&[plain(format!("    {:<18}{values}", name(row.quantity)))]);
@@ -300,15 +304,21 @@ fn many(view: &View, page: &mut Page) {
                 })
                 .collect();
             if changes.iter().any(|c| c != "=") {
-                let cells: String = changes.iter().map(|c| format!("{c:>NARROW$}")).collect();
-                page.line(&[(Tone::Faint, format!("{:w$}{cells}", "", w = NAME + NARROW))]);
+                let cells: String = changes
+                    .iter()
+                    .map(|c| format!("{c:>NARROW_COLUMNS$}"))
+                    .collect();
+                page.line(&[(
+                    Tone::Faint,
+                    format!("{:w$}{cells}", "", w = NAME_COLUMNS + NARROW_COLUMNS),
+                )]);
             }
         }
     }
 }
 
-/// Rows with a change of at least a thousandth of the base's work in any measure.
-fn worth(view: &View, work: &[Difference], critical: &[Difference]) -> bool {
+/// True for rows in which a measure changed by more than a thousandth of the base's work.
+fn is_worth_showing(view: &View, work: &[Difference], critical: &[Difference]) -> bool {
     let whole = view
         .c
         .quantity(Quantity::Work)
@@ -319,11 +329,11 @@ fn worth(view: &View, work: &[Difference], critical: &[Difference]) -> bool {
         .any(|d| d.absolute.abs() > whole / 1000.0)
 }
 
-/// Columns of a table's numbers for two sides.
-const NUMBERS: usize = 46;
+/// Columns that the numbers of two sides take.
+const NUMBER_COLUMNS: usize = 46;
 
 fn sites(view: &View, page: &mut Page) {
-    let width = page.width() - NUMBERS - 2;
+    let width = page.width() - NUMBER_COLUMNS - 2;
     let rows: Vec<Row> = view
         .c
         .sites
@@ -339,7 +349,7 @@ fn sites(view: &View, page: &mut Page) {
 }
 
 fn blocks(view: &View, page: &mut Page) {
-    let width = page.width() - NUMBERS - 2;
+    let width = page.width() - NUMBER_COLUMNS - 2;
     let rows: Vec<Row> = view
         .c
         .blocks
@@ -371,14 +381,14 @@ struct Row<'a> {
 }
 
 fn table(view: &View, page: &mut Page, title: &str, rows: &[Row]) {
-    let width = page.width() - NUMBERS - 2;
+    let width = page.width() - NUMBER_COLUMNS - 2;
     let worth: Vec<&Row> = rows
         .iter()
-        .filter(|r| worth(view, r.work_differences, r.critical_differences))
+        .filter(|r| is_worth_showing(view, r.work_differences, r.critical_differences))
         .collect();
     page.blank();
     if worth.is_empty() {
-        let text = format!("  {title}: none changed by a thousandth of the work.");
+        let text = format!("  {title}: none changed by more than a thousandth of the work.");
         page.line(&[(Tone::Faint, text)]);
         return;
     }
@@ -390,13 +400,13 @@ fn table(view: &View, page: &mut Page, title: &str, rows: &[Row]) {
             }
             let heads: String = sides
                 .iter()
-                .map(|&i| right(page, view.side(i), NARROW))
+                .map(|&i| right(page, view.side(i), NARROW_COLUMNS))
                 .collect();
             page.line(&[strong(format!("  {title}")), (Tone::Faint, heads)]);
             for row in worth.iter().take(view.rows) {
                 let values: String = sides
                     .iter()
-                    .map(|&i| format!("{:>NARROW$}", work(row.work.get(i))))
+                    .map(|&i| format!("{:>NARROW_COLUMNS$}", work(row.work.get(i))))
                     .collect();
                 let name = page.fit(&row.name, width);
                 page.line(&[(Tone::Path, format!("  {name}")), plain(values)]);
@@ -445,7 +455,7 @@ fn table(view: &View, page: &mut Page, title: &str, rows: &[Row]) {
     }
 }
 
-/// Work of a row on a side; `-` where it has none.
+/// Work of a row on a side; `-` if it has none.
 fn work(value: Option<&Value>) -> String {
     match value {
         Some(v) if v.mean != 0.0 => ns(v.mean),
@@ -453,7 +463,7 @@ fn work(value: Option<&Value>) -> String {
     }
 }
 
-/// A heading at the right end of its column; a long name keeps its end.
+/// A heading, aligned to the right; a long name is cut at its start.
 fn right(page: &Page, text: &str, width: usize) -> String {
     let text = page.fit(text, width - 1);
     format!("{:>width$}", text.trim_end())
@@ -463,22 +473,22 @@ fn footer(view: &View, page: &mut Page) {
     page.blank();
     if view.c.moved > 0 {
         let text = match view.c.moved {
-            1 => "1 position is on another line and was recognised by its source text.".to_string(),
-            n => format!(
-                "{n} positions are on other lines and were recognised by their source text."
-            ),
+            1 => "1 position moved to another line and was matched by its source text.".to_string(),
+            n => {
+                format!("{n} positions moved to other lines and were matched by their source text.")
+            }
         };
         page.prose("  ", 2, &[(Tone::Faint, text)]);
     }
     let text = if view.c.sides.len() < 2 {
         String::new()
     } else if view.c.noise_unknown() {
-        "A side has one run only, so what is noise is not known: give several runs a side, as in \
+        "The noise is unknown, because a side has only one run. Give several runs per side, as in \
          `workspan compare a1 a2 -- b1 b2`."
             .to_string()
     } else {
-        "Means over the runs, with their standard deviation. ~ is within the noise: the 95 % interval of the \
-         difference holds 0."
+        "Values are means over the runs, with their standard deviation. ~ marks a change within the noise: the 95 % \
+         interval of the difference contains 0."
             .to_string()
     };
     page.prose("  ", 2, &[(Tone::Faint, text)]);

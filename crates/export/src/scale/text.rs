@@ -1,4 +1,4 @@
-//! Measured and predicted speedups as lines of text.
+//! Formats measured and predicted speedups as lines of text.
 
 use workspan_analysis::Limits;
 use workspan_analysis::scale::{Logical, Point, Reason, Remark};
@@ -9,7 +9,7 @@ use crate::limits;
 use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::quantity::{NBSP, TimeScale, ratio, thousands};
 
-/// The table and what is to be said of it, in lines of at most `looks.width` columns.
+/// Formats the table and the remarks on it as lines of at most `looks.width` columns.
 pub fn scale_text(view: &ScaleView, looks: &CompareOptions) -> String {
     let mut page = Page::new(looks.width, looks.color, looks.charset);
     let scale = view.scale;
@@ -18,11 +18,11 @@ pub fn scale_text(view: &ScaleView, looks: &CompareOptions) -> String {
     let runs = runs.map(|m| m.times.len()).max().unwrap_or(0);
     let mut about = match runs {
         0 => ", predicted".to_owned(),
-        1 => ", measured over predicted: one run each".to_owned(),
-        n => format!(", measured over predicted: medians of {n} runs"),
+        1 => ", measured and predicted: one run each".to_owned(),
+        n => format!(", measured and predicted: medians of {n} runs"),
     };
     if view.pinned {
-        about.push_str(", each worker a CPU");
+        about.push_str(", one CPU per worker");
     }
     page.prose("  ", 2, &[strong(view.program.clone()), plain(about)]);
     match &scale.logical {
@@ -60,7 +60,7 @@ pub fn scale_text(view: &ScaleView, looks: &CompareOptions) -> String {
     }
     if let Some(folder) = &view.kept {
         let pieces = [
-            plain("The recorded runs, with the measured points beside the bounds:  "),
+            plain("To see the recorded runs, and the measured points between the bounds:  "),
             (Tone::Path, format!("workspan view {folder}/*.wspan")),
         ];
         page.prose("  ", 2, &pieces);
@@ -86,7 +86,7 @@ fn logical_words(view: &ScaleView, logical: &Logical) -> Vec<Piece> {
         pieces.extend([strong(name), plain(value)]);
     }
     let steal = if view.burden > 0 {
-        format!(" ({} a steal)", amount(view.burden as f64))
+        format!(" ({} per steal)", amount(view.burden as f64))
     } else {
         String::new()
     };
@@ -138,7 +138,7 @@ fn cells(point: &Point) -> String {
     )
 }
 
-/// As Cilkview prints them.
+/// A speedup with two decimals, as Cilkview prints it.
 fn two(v: f64) -> String {
     format!("{v:.2}")
 }
@@ -161,7 +161,7 @@ fn percent(share: f64) -> String {
     format!("{:.0}{NBSP}%", share * 100.0)
 }
 
-/// A remark in words, with what to run next.
+/// A remark as text, with the command to run next.
 pub(super) fn sentence(view: &ScaleView, remark: &Remark) -> Vec<Piece> {
     let next = |command: &str| (Tone::Path, command.to_owned());
     match remark {
@@ -171,15 +171,15 @@ pub(super) fn sentence(view: &ScaleView, remark: &Remark) -> Vec<Piece> {
                 n => format!("{n} workers"),
             };
             let cure = if *workers == 1 {
-                "Nothing of it runs beside anything else, or it takes its number of workers from elsewhere."
+                "Either nothing in it runs in parallel, or it takes its number of workers from elsewhere."
             } else {
-                "It takes its number of workers from elsewhere: where that is an argument, write {workers} in its place."
+                "It takes its number of workers from elsewhere: if that is an argument, write {workers} in its place."
             };
             vec![(
                 Tone::Bad,
                 format!(
-                    "The program had {had} each time, asked for {}, so the measured points are not on the workers they are \
-                     named by. {cure}",
+                    "The program had {had} each time, although it was asked for {}, so the measured points have the wrong number of \
+                     workers. {cure}",
                     on(asked)
                 ),
             )]
@@ -187,11 +187,11 @@ pub(super) fn sentence(view: &ScaleView, remark: &Remark) -> Vec<Piece> {
         Remark::Differs { asked, workers } => vec![(
             Tone::Bad,
             format!(
-                "Asked for {asked} workers, the program had {workers}: read the measured points with care."
+                "The program was asked for {asked} workers but had {workers}: read the measured points with care."
             ),
         )],
         Remark::Noisy(workers) => vec![plain(format!(
-            "On {} workers the runs differ too much to be judged: a quieter machine or --repeat 15 would tell.",
+            "The runs on {} workers differ too much to judge them: use a quieter machine or --repeat 15.",
             on(workers)
         ))],
         Remark::Below { workers, reason } => {
@@ -199,17 +199,17 @@ pub(super) fn sentence(view: &ScaleView, remark: &Remark) -> Vec<Piece> {
             let mut pieces = vec![(
                 Tone::Bad,
                 format!(
-                    "On {on} workers it is slower than the lower bound, so it is not only the scheduler. "
+                    "On {on} workers it is slower than the lower bound, so the scheduler is not the only cause. "
                 ),
             )];
             pieces.extend(match reason {
                 Reason::Stretch(times) => vec![
                     plain(format!(
-                        "The same work took {} times as long on more workers: memory bandwidth, caches or contention. Which code:  ",
+                        "The same work took {} times as long on more workers: memory bandwidth, caches or contention. To see which code:  ",
                         ratio(*times)
                     )),
                     next(&view.stretch),
-                    plain("  Is it the memory:  "),
+                    plain("  To see whether it is the memory:  "),
                     next(&view.bandwidth),
                 ],
                 Reason::Descheduled(share) => vec![plain(format!(
@@ -217,18 +217,18 @@ pub(super) fn sentence(view: &ScaleView, remark: &Remark) -> Vec<Piece> {
                     percent(*share)
                 ))],
                 Reason::Blocked(share) => vec![
-                    plain(format!("Workers were blocked (I/O, locks) for {} of their time. Where:  ", percent(*share))),
+                    plain(format!("Workers were blocked (I/O, locks) for {} of their time. To see where:  ", percent(*share))),
                     next(&view.report),
                 ],
                 Reason::Delay(share) => vec![
                     plain(format!(
-                        "Ready tasks stood beside free workers for {} of their time: steals cost more than assumed. Where:  ",
+                        "Workers were free while tasks were ready for {} of their time: steals cost more than assumed. To see where:  ",
                         percent(*share)
                     )),
                     next(&view.report),
                 ],
                 Reason::Unknown => vec![
-                    plain("Nothing of the kind shows in the recorded run. Is it the memory:  "),
+                    plain("The recorded run does not show why. To see whether it is the memory:  "),
                     next(&view.bandwidth),
                 ],
             });
@@ -243,21 +243,21 @@ pub(super) fn sentence(view: &ScaleView, remark: &Remark) -> Vec<Piece> {
                 ),
             ),
             plain(
-                "Either its work is less there (caches that hold more, a search that ends early), or the runs on one worker were slow for \
-                 another reason. How the work differs:  ",
+                "Either it has less work there (larger caches, a search that ends early), or the runs on one worker were slow for \
+                 another reason. To see how the work differs:  ",
             ),
             next(&view.stretch),
         ],
         Remark::Inside => {
             let limited = view.scale.logical.map(|l| l.limits) != Some(Limits::default());
             vec![plain(if limited {
-                "The measured points lie between the bounds, as far as these say anything."
+                "The measured points lie between the bounds, as far as the bounds apply."
             } else {
                 "The measured points lie between the bounds: the DAG and the scheduler explain this curve."
             })]
         }
         Remark::Unjudged => vec![plain(
-            "There is nothing to judge: that takes a recorded run, one measured on one worker, and one on several with a CPU each.",
+            "The measured points cannot be judged: that takes a recorded run, a measured run on one worker, and one on several workers with a CPU each.",
         )],
         Remark::Crowded(workers) => {
             let cpus = match view.scale.cpus {
@@ -265,12 +265,12 @@ pub(super) fn sentence(view: &ScaleView, remark: &Remark) -> Vec<Piece> {
                 n => format!("{n} CPUs"),
             };
             vec![plain(format!(
-                "* {} workers shared {cpus}: the bounds know nothing of that.",
+                "* {} workers shared {cpus}: the bounds do not account for that.",
                 on(workers)
             ))]
         }
         Remark::Short(ns) => vec![plain(format!(
-            "The fastest run took {}: starting the process is a good part of that. Give it more to do.",
+            "The fastest run took {}, and starting the process is a large part of that. Give the program more to do.",
             nanos(*ns as f64)
         ))],
     }

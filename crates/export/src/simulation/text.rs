@@ -1,4 +1,4 @@
-//! Simulated runs as lines of text.
+//! Formats simulated runs as lines of text.
 
 use super::{SimulationRow, SimulationView};
 use crate::compare::CompareOptions;
@@ -20,7 +20,7 @@ pub fn simulation_text(view: &SimulationView, looks: &CompareOptions) -> String 
         n => format!("{n} seeds"),
     };
     let about = format!(
-        ", simulated {}: {} a steal, {} a spawn, {seeds}",
+        ", simulated {}: {} per steal, {} per spawn, {seeds}",
         first.setup.policy,
         time(meta, first.setup.steal_cost as f64),
         time(meta, view.spawn_cost as f64)
@@ -45,8 +45,8 @@ pub fn simulation_text(view: &SimulationView, looks: &CompareOptions) -> String 
         page.line(&[plain(cells(view, row))]);
     }
     page.blank();
-    let note = "bounds: the speedup at least and at most (MODEL.md 2); shares of workers x elapsed, in percent: work, delay, no work \
-        because of the scheduler and of the program.";
+    let note = "bounds: lower and upper bound of the speedup (MODEL.md 2). work, delay, sched, prog: percent of workers x elapsed spent \
+        in work, in delay, and without work because of the scheduler or the program.";
     page.prose("  ", 2, &[(Tone::Faint, note.to_owned())]);
     limits::show(
         &mut page,
@@ -59,7 +59,7 @@ pub fn simulation_text(view: &SimulationView, looks: &CompareOptions) -> String 
         .flat_map(|r| &r.runs)
         .any(|r| r.unstuck > 0)
     {
-        let text = "Under this policy all workers came to wait for something that lay below another task on a stack; there one went on against it.";
+        let text = "Under this policy the simulated run deadlocked: every worker waited for a task that lay below another one on a stack. One of them was allowed to continue, against the policy.";
         page.prose("  ", 2, &[(Tone::Bad, text.to_owned())]);
     }
     page.finish()

@@ -1,4 +1,4 @@
-//! The statistics as text, to stand after the report.
+//! Formats the statistics as text, to follow the report.
 
 use workspan_analysis::statistics::{
     Depth, Distribution, ReadyTimes, Statistics, StealStatistics, WorkerSteals,
@@ -13,13 +13,13 @@ use crate::position::site_cell;
 use crate::quantity::{amount, percent_of, ratio, share, thousands};
 use crate::text::running::{ASCII, BLOCKS, level, resample};
 
-/// Most marks of a strip over time.
-const STRIP: usize = 48;
-/// From so many workers on, the matrix has a mark instead of a number for each pair.
-const NUMBERS: usize = 8;
+/// Maximum number of marks of a strip over time.
+const MAX_STRIP_MARKS: usize = 48;
+/// With more workers, the matrix has a mark instead of a number for each pair.
+const MAX_WORKERS_IN_NUMBERS: usize = 8;
 
-/// The statistics of `dag`, made with the options `measured`, as lines of at most `options.width` columns; at most
-/// `options.sites` spawn sites.
+/// Formats the statistics of `dag`, which were made with the options `measured`, as lines of at most
+/// `options.width` columns. Shows at most `options.sites` spawn sites.
 pub fn statistics_text(
     dag: &Dag,
     statistics: &Statistics,
@@ -66,7 +66,7 @@ fn head(page: &mut Page, title: &str, width: usize, columns: &[(&str, usize)]) {
     page.line(&[strong(format!("  {title:<width$}")), (Tone::Faint, words)]);
 }
 
-const SPREAD: [(&str, usize); 7] = [
+const SPREAD_COLUMNS: [(&str, usize); 7] = [
     ("count", 11),
     ("min", 9),
     ("median", 9),
@@ -77,7 +77,7 @@ const SPREAD: [(&str, usize); 7] = [
 ];
 
 fn sites(view: &View, page: &mut Page, statistics: &Statistics, most: usize) {
-    head(page, "Lengths", 11, &SPREAD);
+    head(page, "Lengths", 11, &SPREAD_COLUMNS);
     for row in statistics.sites.iter().take(most) {
         let room = page.width() - 2;
         let name = page.fit(&site_cell(view.dag, row.site, room), room);
@@ -100,7 +100,7 @@ fn sites(view: &View, page: &mut Page, statistics: &Statistics, most: usize) {
     }
     if statistics.folded_strands > 0 {
         let text = format!(
-            "{} strands are inside folded records: their tasks count by powers of two.",
+            "{} strands are inside folded strands; the lengths of their tasks are known by powers of two only.",
             thousands(statistics.folded_strands.into())
         );
         page.prose("  ", 2, &[(Tone::Faint, text)]);
@@ -118,7 +118,7 @@ fn spread(page: &mut Page, name: &str, d: &Distribution, show: impl Fn(f64) -> S
     page.line(&[plain(line)]);
 }
 
-/// A mark for each power of two from the shortest task to the longest.
+/// A strip with a mark for each power of two from the shortest task to the longest.
 fn powers(page: &mut Page, d: &Distribution, show: impl Fn(f64) -> String) {
     let first = d.histogram.iter().position(|&n| n > 0).unwrap_or(0);
     let used = &d.histogram[first..];
@@ -157,7 +157,7 @@ fn edges(view: &View, page: &mut Page, statistics: &Statistics) {
         ("90 %", 9),
         ("99 %", 9),
     ];
-    head(page, "Ready, made so by", 20, &columns);
+    head(page, "Made ready by", 20, &columns);
     for (name, row) in EDGES.iter().zip(rows).filter(|r| r.1.starts > 0) {
         edge(view, page, &name.replace('_', " "), row, steals);
     }
@@ -185,11 +185,14 @@ fn over_time(page: &mut Page, what: &str, depth: &Depth) {
         return;
     }
     let facts = format!(
-        "  mean {}, most {}",
+        "  mean {}, max {}",
         ratio(depth.mean_all),
         thousands(depth.maximum_all.into())
     );
-    let room = page.width().saturating_sub(20 + facts.len()).min(STRIP);
+    let room = page
+        .width()
+        .saturating_sub(20 + facts.len())
+        .min(MAX_STRIP_MARKS);
     let bins = resample(&depth.mean, room);
     let most = bins.iter().copied().fold(0.0, f64::max);
     let marks = marks(page);
@@ -208,13 +211,13 @@ fn steals(view: &View, page: &mut Page, all: &StealStatistics) {
     page.blank();
     let mut words = vec![strong("Steals: ")];
     let source = if all.told {
-        "told by the runtime"
+        "as counted by the runtime"
     } else {
         "inferred from the strands"
     };
     let mut facts = format!("{}, {source}", thousands(all.count.into()));
     if all.count > 0 {
-        facts.push_str(&format!("; {} a second", ratio(all.per_second)));
+        facts.push_str(&format!("; {} per second", ratio(all.per_second)));
         if all.leapfrogs > 0 {
             let leaps = thousands(all.leapfrogs.into());
             facts.push_str(&format!("; {leaps} of them while waiting (leapfrogs)"));
@@ -234,13 +237,17 @@ fn steals(view: &View, page: &mut Page, all: &StealStatistics) {
         );
         if first.count > 1 {
             text.push_str(&format!(
-                "; each worker's first by {}, half of them by {}",
+                "; each worker's first by {}, half of these by {}",
                 view.time(first.maximum as f64),
                 view.time(first.median as f64)
             ));
         }
         if all.never > 0 {
-            text.push_str(&format!("; {} of the pool never stole", all.never));
+            let workers = if all.never == 1 { "worker" } else { "workers" };
+            text.push_str(&format!(
+                "; {} {workers} of the pool never stole",
+                all.never
+            ));
         }
         page.prose("  ", 4, &[plain(text + ".")]);
     }
@@ -263,7 +270,7 @@ fn workers(view: &View, page: &mut Page, all: &StealStatistics) {
     let columns = if idle { &columns[..4] } else { &columns[..] };
     head(page, "Worker", 7, columns);
     for worker in &all.workers {
-        let thread = name(view, worker);
+        let thread = thread_name(view, worker);
         let first = worker
             .first
             .map_or("-".into(), |first| view.time(first as f64));
@@ -289,8 +296,8 @@ fn workers(view: &View, page: &mut Page, all: &StealStatistics) {
     }
 }
 
-/// A thread outside the pool says so.
-fn name(view: &View, worker: &WorkerSteals) -> String {
+/// The number of a worker; in parentheses for a thread outside the pool.
+fn thread_name(view: &View, worker: &WorkerSteals) -> String {
     let number = worker.thread;
     if view.dag.is_worker(number) {
         number.to_string()
@@ -306,7 +313,7 @@ fn matrix(page: &mut Page, all: &StealStatistics) {
         return;
     }
     let unknown = all.workers.iter().any(|w| w.unknown_victim > 0);
-    if all.workers.len() <= NUMBERS {
+    if all.workers.len() <= MAX_WORKERS_IN_NUMBERS {
         let mut victims: Vec<String> = all.workers.iter().map(|w| w.thread.to_string()).collect();
         if unknown {
             victims.push("?".into());
@@ -345,7 +352,10 @@ fn matrix(page: &mut Page, all: &StealStatistics) {
         page.line(&[(Tone::Faint, text)]);
     }
     if all.beyond > 0 {
-        let text = format!("  {} more by or from others", thousands(all.beyond.into()));
+        let text = format!(
+            "  {} more steals by or from other threads",
+            thousands(all.beyond.into())
+        );
         page.line(&[(Tone::Faint, text)]);
     }
 }

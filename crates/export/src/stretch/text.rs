@@ -1,4 +1,5 @@
-//! Where the parallel run's time went beyond the serial work, then what stretched, by block, site, level and subtree.
+//! Formats work time stretch: where the parallel run's time went beyond the serial work, then what
+//! stretched, by block, site, level and subtree.
 
 use workspan_analysis::stretch::{Pair, RowKey, Stretch, StretchRow};
 use workspan_dag::Dag;
@@ -49,7 +50,7 @@ impl View<'_> {
     }
 }
 
-/// The comparison as text. `program` is the parallel run's name.
+/// Formats `stretch` as text. `program` is the name of the parallel run.
 pub fn stretch_text(
     stretch: &Stretch,
     program: &str,
@@ -82,7 +83,7 @@ pub fn stretch_text(
             .map(|&(i, cost)| format!("{} at {}", stretch.counters[i], ns(cost)))
             .collect();
         let text = format!(
-            "N x: what the surplus of {} costs is N times the stretch.",
+            "N x: the additional {} cost N times the stretch.",
             costs.join(", ")
         );
         page.blank();
@@ -114,7 +115,7 @@ fn headline(view: &View, page: &mut Page, program: &str) {
             "The same work took as long as in the serial run.".to_string()
         }
         Some(r) if r > 0.0 => format!(
-            "The same work took {} longer than in the serial run: {} of {} that {} cost beyond it.",
+            "The same work took {} longer than in the serial run: {} of the {} that {} took beyond the serial work.",
             share(r * 100.0),
             view.time(loss.stretch.unsigned_abs()),
             view.signed(loss.total).trim_start_matches('+'),
@@ -133,7 +134,7 @@ fn headline(view: &View, page: &mut Page, program: &str) {
         && loss.stretch > 0
     {
         let words = vec![
-            plain("Most of it in "),
+            plain("Most of it is in "),
             (Tone::Path, name(view, first, 60)),
             plain(match first.time.relative() {
                 Some(r) => format!(
@@ -142,7 +143,7 @@ fn headline(view: &View, page: &mut Page, program: &str) {
                     share(r * 100.0)
                 ),
                 None => format!(
-                    ": {}, which the serial run has nothing like.",
+                    ": {}, which has no counterpart in the serial run.",
                     view.signed(first.time.surplus())
                 ),
             }),
@@ -227,7 +228,7 @@ fn relative(time: Pair) -> String {
 }
 
 /// Columns of a latency.
-const EXPLAINS: usize = 13;
+const LATENCY_COLUMNS: usize = 13;
 
 fn table(view: &View, page: &mut Page, title: &str, rows: &[StretchRow]) {
     let with_time: Vec<&StretchRow> = rows
@@ -240,7 +241,7 @@ fn table(view: &View, page: &mut Page, title: &str, rows: &[StretchRow]) {
     let latencies = &view.s.latencies;
     let width = page
         .width()
-        .saturating_sub(2 + 40 + EXPLAINS * latencies.len())
+        .saturating_sub(2 + 40 + LATENCY_COLUMNS * latencies.len())
         .max(16);
     page.blank();
     let mut head = format!(
@@ -248,8 +249,8 @@ fn table(view: &View, page: &mut Page, title: &str, rows: &[StretchRow]) {
         "serial", "parallel", "stretch", ""
     );
     for &(i, _) in latencies {
-        let counter = page.fit(&view.s.counters[i], EXPLAINS - 2);
-        head.push_str(&format!("{:>EXPLAINS$}", counter.trim_end()));
+        let counter = page.fit(&view.s.counters[i], LATENCY_COLUMNS - 2);
+        head.push_str(&format!("{:>LATENCY_COLUMNS$}", counter.trim_end()));
     }
     let title = page.fit(title, width);
     page.line(&[strong(format!("  {title}")), (Tone::Faint, head)]);
@@ -267,7 +268,7 @@ fn table(view: &View, page: &mut Page, title: &str, rows: &[StretchRow]) {
                 Some(times) => format!("{times:.1} x"),
                 None => "-".into(),
             };
-            numbers.push_str(&format!("{text:>EXPLAINS$}"));
+            numbers.push_str(&format!("{text:>LATENCY_COLUMNS$}"));
         }
         page.line(&[(Tone::Path, format!("  {title}")), plain(numbers)]);
     }

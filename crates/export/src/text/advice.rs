@@ -1,4 +1,4 @@
-//! What to do about a finding: something that a user of that runtime can do.
+//! Advice for a finding, in terms of the runtime that the program uses.
 
 use workspan_analysis::causes::{Cause, Finding};
 use workspan_analysis::{WaitKind, blocked_in};
@@ -6,13 +6,13 @@ use workspan_dag::{ROOT_PLACE, TaskKind};
 
 use super::View;
 
-/// Whose words the program speaks.
+/// The runtime whose terms the advice uses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Runtime {
     Rayon,
     OpenMp,
     OneTbb,
-    /// Several, or one that is not known.
+    /// Several, or an unknown one.
     Any,
 }
 
@@ -35,7 +35,7 @@ impl Runtime {
 pub(super) fn advice(view: &View, finding: &Finding) -> &'static str {
     let runtime = Runtime::of(view);
     match finding.cause {
-        Cause::SerialStrand => "Make it parallel or shorter, or let it run beside something else.",
+        Cause::SerialStrand => "Make it parallel or shorter, or overlap it with other work.",
         Cause::SpawnLoop => match runtime {
             Runtime::Rayon => {
                 "Use a parallel iterator or `join` on halves, so that tasks create tasks; or give each task more to do."
@@ -52,60 +52,57 @@ pub(super) fn advice(view: &View, finding: &Finding) -> &'static str {
         },
         Cause::GrainFine => match runtime {
             Runtime::Rayon => {
-                "Give each task more to do: `with_min_len`, `par_chunks`, or plain recursion below a size."
+                "Give each task more to do: `with_min_len`, `par_chunks`, or plain recursion below a certain size."
             }
             Runtime::OpenMp => {
-                "Give each task more to do: `grainsize`, a larger chunk, or `final` or plain recursion below a size."
+                "Give each task more to do: `grainsize`, a larger chunk, or `final` or plain recursion below a certain size."
             }
             Runtime::OneTbb => {
-                "Give each task more to do: a grain size in the range, or plain recursion below a size."
+                "Give each task more to do: a grain size in the range, or plain recursion below a certain size."
             }
             Runtime::Any => "Give each task more to do: a cutoff, a chunk size, fewer tasks.",
         },
-        Cause::GrainCoarse => "Split the work into more and more even tasks, the longest first.",
-        Cause::SlowThief => late(view, finding, runtime),
-        Cause::BuriedWait => {
-            "Make the tasks that run while something waits shorter, or wait in fewer places."
+        Cause::GrainCoarse => {
+            "Split the work into more tasks of even length, and start the longest ones first."
         }
+        Cause::SlowThief => slow_thief(view, finding, runtime),
+        Cause::BuriedWait => "Shorten the tasks that run during a wait, or wait in fewer places.",
         Cause::BoundedQueue => "Create fewer and larger tasks, or create them from several tasks.",
-        Cause::Stretch => "Its tasks share caches, memory or locks: look at what they touch.",
-        Cause::Descheduled => "Run it alone on the machine.",
+        Cause::Stretch => "Its tasks share caches, memory or locks: look at the data they touch.",
+        Cause::Descheduled => "Run the program alone on the machine.",
         Cause::Oversubscribed => {
-            "Use as many threads as CPUs: more of them pay only where tasks wait for I/O."
+            "Use as many threads as CPUs; more threads help only if tasks wait for I/O."
         }
         Cause::Blocked => blocked(view, finding, runtime),
         Cause::OtherThreads => {
-            "What these threads do bounds the program: make that parallel or shorter."
+            "The work of these threads limits the program: make it parallel or shorter."
         }
         Cause::OtherPool => {
-            "A worker takes tasks of its own pool alone: use one pool for both, or give this one more threads."
+            "A worker takes tasks only from its own pool: use one pool for both, or give this one more threads."
         }
         Cause::None => "",
     }
 }
 
-/// Strands stood ready beside a free worker.
-fn late(view: &View, finding: &Finding, runtime: Runtime) -> &'static str {
+/// Advice for strands that were ready while a worker was free.
+fn slow_thief(view: &View, finding: &Finding, runtime: Runtime) -> &'static str {
     if view.report.quiet.is_some() {
-        return "The machine was busy: a thread that is woken waits for a CPU like any other. Look at it again on a quiet one.";
+        return "The machine was busy, and a thread that wakes up waits for a CPU like any other. Measure again on a quiet machine.";
     }
     let task = view.dag.strands.task.get(finding.place.strand as usize);
     let is_put = task.is_some_and(|&t| view.dag.tasks.kind[t as usize] == TaskKind::Inline);
     match runtime {
-        Runtime::Rayon => {
-            "Each parallel call wakes sleeping workers: make one call of several short ones, or do what is short serially."
+        Runtime::Rayon | Runtime::OneTbb => {
+            "Each parallel call wakes sleeping workers: merge several short calls into one, or do short work serially."
         }
         Runtime::OpenMp if is_put => {
-            "The region's threads came late: OMP_WAIT_POLICY=active keeps them awake between regions; one region around several loops opens fewer."
+            "The region's threads arrived late: OMP_WAIT_POLICY=active keeps them awake between regions, and one region around several loops avoids opening many."
         }
         Runtime::OpenMp => {
-            "OMP_WAIT_POLICY=active keeps threads awake; tasks that create tasks are found by more thieves."
-        }
-        Runtime::OneTbb => {
-            "Each parallel call wakes sleeping workers: make one call of several short ones, or do what is short serially."
+            "OMP_WAIT_POLICY=active keeps threads awake. If tasks create tasks, more thieves can find them."
         }
         Runtime::Any => {
-            "Workers that sleep take time to wake: make one parallel part of several short ones, or do what is short serially."
+            "Sleeping workers take time to wake: merge several short parallel parts into one, or do short work serially."
         }
     }
 }
@@ -117,25 +114,27 @@ fn blocked(view: &View, finding: &Finding, runtime: Runtime) -> &'static str {
             "`par_bridge` hands out items one at a time under a lock: collect them first and use `into_par_iter`, or make the iterator cheap."
         }
         Some(WaitKind::Lock) => {
-            "Hold the lock for less, or give each task its own part and put the parts together at the end."
+            "Hold the lock for less time, or give each task its own data and combine the results at the end."
         }
         Some(WaitKind::Channel) => {
-            "A channel is as fast as its other end: look at what that does, or let the tasks do it themselves."
+            "A channel is as fast as its other end: look at what that end does, or let the tasks do it themselves."
         }
         _ if finding.place.site == ROOT_PLACE => {
-            "If what it waits for can be had earlier, or beside other work, start it there."
+            "If what it waits for can start earlier, or overlap with other work, start it there."
         }
         Some(WaitKind::Sleep | WaitKind::Io) => match runtime {
             Runtime::Rayon => {
-                "Tasks that wait leave CPUs idle: more threads than CPUs (RAYON_NUM_THREADS, num_threads) do other work meanwhile."
+                "Waiting tasks leave CPUs idle: use more threads than CPUs (RAYON_NUM_THREADS, num_threads), so that others can run."
             }
             Runtime::OpenMp => {
-                "Tasks that wait leave CPUs idle: more threads than CPUs (OMP_NUM_THREADS) do other work meanwhile."
+                "Waiting tasks leave CPUs idle: use more threads than CPUs (OMP_NUM_THREADS), so that others can run."
             }
-            _ => "Tasks that wait leave CPUs idle: more threads than CPUs do other work meanwhile.",
+            _ => {
+                "Waiting tasks leave CPUs idle: use more threads than CPUs, so that others can run."
+            }
         },
         _ => {
-            "More threads than CPUs hide waiting for I/O; where it is a lock or a channel, let less of the work need it."
+            "If it waits for I/O, use more threads than CPUs. If it waits for a lock or a channel, let less of the work need it."
         }
     }
 }

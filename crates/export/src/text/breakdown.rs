@@ -1,26 +1,23 @@
-//! Where W · elapsed went.
+//! The table that says where the worker time went: workers times elapsed time, by kind.
 
 use super::View;
-use super::code::FEWEST;
+use super::code::MIN_SAMPLES;
 use crate::page::{Page, Tone, columns, plain, strong};
 use crate::quantity::{TimeScale, percent_of, ratio, seconds, share, thousands};
 
-/// The kinds of edges by `EdgeKind as usize`: what the table calls them, and what a sentence says.
-pub(super) const EDGES: [(&str, &str); 7] = [
-    ("create", "on created tasks that nobody had taken yet"),
-    ("create continuation", "on continuations after a create"),
-    ("wait continuation", "on continuations after a wait"),
-    ("yield continuation", "on continuations after a yield"),
-    (
-        "end",
-        "on continuations after the last task waited for had ended",
-    ),
-    ("depend", "on tasks whose dependences were met"),
-    ("signal", "on continuations after a signal"),
+/// The kinds of edges by `EdgeKind as usize`, as the table names them.
+const EDGES: [&str; 7] = [
+    "create",
+    "create continuation",
+    "wait continuation",
+    "yield continuation",
+    "end",
+    "depend",
+    "signal",
 ];
 
 /// Columns of the longest bar.
-const BAR: usize = 30;
+const BAR_COLUMNS: usize = 30;
 
 pub(super) fn table(view: &View, page: &mut Page) {
     let (meta, b) = (&view.dag.meta, &view.report.breakdown);
@@ -60,9 +57,9 @@ pub(super) fn table(view: &View, page: &mut Page) {
             format!("{percent:.0} %")
         };
         let value = scale.value(of(ticks), of(largest));
-        let length = (ticks as f64 / all.max(1) as f64 * BAR as f64).round() as usize;
+        let length = (ticks as f64 / all.max(1) as f64 * BAR_COLUMNS as f64).round() as usize;
         let mark = if page.unicode() { "█" } else { "#" };
-        let bar = mark.repeat(length.min(BAR));
+        let bar = mark.repeat(length.min(BAR_COLUMNS));
         page.line(&[
             plain(format!("    {name:<20} {value:>9} {percent:>6}  ")),
             (tone, bar),
@@ -74,7 +71,7 @@ pub(super) fn table(view: &View, page: &mut Page) {
     let shown: Vec<_> = delays.collect();
     if shown.len() > 1 {
         for (i, ticks) in shown {
-            row(&format!("  {}", EDGES[i].0), *ticks, false, Tone::Plain);
+            row(&format!("  {}", EDGES[i]), *ticks, false, Tone::Plain);
         }
     }
     row("no work, scheduler", b.no_work_sched, true, Tone::Bad);
@@ -86,28 +83,28 @@ pub(super) fn table(view: &View, page: &mut Page) {
         let (count, time) = (thousands(b.buried.into()), view.time(b.buried_ticks as f64));
         let text = if b.buried == 1 {
             format!(
-                "buried: 1 wait was over while its thread ran an unrelated task above it, for {time}."
+                "buried: 1 wait was over while its thread ran an unrelated task on top of it, for {time}."
             )
         } else {
             format!(
-                "buried: {count} waits were over while their thread ran an unrelated task above them, for {time} in all."
+                "buried: {count} waits were over while their threads ran unrelated tasks on top of them, for {time} in all."
             )
         };
         page.prose("    ", 4, &[plain(text)]);
     }
 }
 
-/// What was taken out of the strands' weights.
-pub(super) fn taken_out(view: &View, page: &mut Page) {
+/// What the strands' weights exclude, and the parts of the ready path.
+pub(super) fn excluded(view: &View, page: &mut Page) {
     let b = &view.report.breakdown;
     let strands = b.work + b.descheduled + b.blocked + b.recording;
     let off = b.descheduled + b.blocked;
     let mut parts = Vec::new();
     if b.recording > 0 {
         let what = if view.measured.raw {
-            "left in (--raw)"
+            "which is counted as work (--raw)"
         } else {
-            "taken out"
+            "which is not counted as work"
         };
         parts.push(format!(
             "Recording took {} ({}) inside strands, {what}.",
@@ -116,22 +113,22 @@ pub(super) fn taken_out(view: &View, page: &mut Page) {
         ));
     }
     let heat = &view.report.heat;
-    if heat.recording >= FEWEST {
+    if heat.recording >= MIN_SAMPLES {
         let all = heat.inside + heat.outside;
         parts.push(format!(
-            "Of {} samples {} were in recording, and are no strand's.",
+            "Of {} samples, {} were in the recorder's code and belong to no strand.",
             thousands(all.into()),
             share(percent_of(heat.recording.into(), all.into()))
         ));
     }
     if off > 0 {
         let what = if view.measured.count_blocked {
-            "blocked time counted (--count-blocked)"
+            "of which blocked time is counted as work (--count-blocked)"
         } else {
-            "taken out"
+            "which is not counted as work"
         };
         parts.push(format!(
-            "Off the CPU inside strands: {}, {what}.",
+            "Off-CPU time inside strands: {}, {what}.",
             share(percent_of(off, strands))
         ));
     }
@@ -139,7 +136,7 @@ pub(super) fn taken_out(view: &View, page: &mut Page) {
         let path = &b.ready_path;
         if path.scheduler_delay > 0 || path.busy_delay > 0 {
             parts.push(format!(
-                "The ready path: {} work, {} waiting for a busy worker, {} for the scheduler.",
+                "The ready path: {} of work, {} of waiting for a busy worker, {} of waiting for the scheduler.",
                 view.time(path.work as f64),
                 view.time(path.busy_delay as f64),
                 view.time(path.scheduler_delay as f64)

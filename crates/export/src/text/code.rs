@@ -1,4 +1,4 @@
-//! What the samples say: functions inside strands, and the hottest lines.
+//! What the samples of the CPU say: functions inside strands, and the hottest lines.
 
 use workspan_analysis::{BlockedIn, Hottest, LineHeat};
 
@@ -6,19 +6,20 @@ use super::View;
 use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::quantity::{percent_of, share, thousands};
 
-/// Lines shown.
-const LINES: usize = 5;
-/// Lines with less than this share of the samples are left out, in percent.
-const WORTH_SHOWING: f64 = 2.0;
-/// Fewer samples say nothing.
-pub(super) const FEWEST: u64 = 5;
+/// Lines shown at most.
+const MAX_LINES: usize = 5;
+/// A line is shown if it has at least this share of the samples, in percent.
+const MIN_LINE_PERCENT: f64 = 2.0;
+/// Fewer samples than this say nothing.
+pub(super) const MIN_SAMPLES: u64 = 5;
 
 /// The hottest lines of the program.
 pub(super) fn lines(view: &View, page: &mut Page) {
     let heat = &view.report.heat;
-    let worth =
-        |line: &&LineHeat| line.samples >= FEWEST && of(line.samples, heat.inside) >= WORTH_SHOWING;
-    let shown: Vec<&LineHeat> = heat.lines.iter().filter(worth).take(LINES).collect();
+    let worth = |line: &&LineHeat| {
+        line.samples >= MIN_SAMPLES && of(line.samples, heat.inside) >= MIN_LINE_PERCENT
+    };
+    let shown: Vec<&LineHeat> = heat.lines.iter().filter(worth).take(MAX_LINES).collect();
     if shown.is_empty() {
         return;
     }
@@ -83,13 +84,13 @@ fn at_line(function: &str, file: Option<&str>, line: Option<u32>) -> Vec<Piece> 
     words
 }
 
-/// `Of 33 samples there 92 % were in `merge` (src/sort.rs:43).`; nothing where there are too few.
+/// `Of the 33 samples there, 92 % were in `merge` (src/sort.rs:43).`; empty if there are too few.
 pub(super) fn sentence(hot: &Hottest) -> Vec<Piece> {
-    if hot.of < FEWEST {
+    if hot.of < MIN_SAMPLES {
         return Vec::new();
     }
     let mut words = vec![plain(format!(
-        "Of {} samples there {} were in ",
+        "Of the {} samples there, {} were in ",
         thousands(hot.of.into()),
         share(of(hot.samples, hot.of))
     ))];
@@ -98,7 +99,7 @@ pub(super) fn sentence(hot: &Hottest) -> Vec<Piece> {
     words
 }
 
-/// `98 % of it was in `main` (src/m.rs:6), waiting in `lock` (by 63 stacks).`
+/// `98 % of it was in `main` (src/m.rs:6), waiting in `lock` (63 stacks).`
 pub(super) fn blocked(at: &BlockedIn) -> Vec<Piece> {
     let mut words = vec![plain(format!(
         "{} of it was in ",
@@ -109,8 +110,8 @@ pub(super) fn blocked(at: &BlockedIn) -> Vec<Piece> {
         words.push(plain(format!(", waiting in `{waits_in}`")));
     }
     words.push(plain(match at.stops {
-        1 => " (by one stack).".to_owned(),
-        n => format!(" (by {} stacks).", thousands(n.into())),
+        1 => " (one stack).".to_owned(),
+        n => format!(" ({} stacks).", thousands(n.into())),
     }));
     words
 }

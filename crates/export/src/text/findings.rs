@@ -1,4 +1,4 @@
-//! What was lost most, why, at which line, and what to do about it.
+//! The findings: where most worker time was lost, why, and what to do about it.
 
 use workspan_analysis::causes::{Cause, Finding, Place};
 use workspan_analysis::{Quiet, Suggestion, WaitKind, blocked_in, inside};
@@ -50,7 +50,7 @@ pub(super) fn show(view: &View, page: &mut Page) {
     for (number, &finding) in findings.iter().enumerate() {
         let said = words(view, finding);
         let mut words = said.what;
-        words.push(strong(format!(": {} of what was lost. ", said.share)));
+        words.push(strong(format!(": {} of the lost time. ", said.share)));
         words.push(plain(said.advice));
         page.prose("  > ", 4, &words);
         if !said.code.is_empty() {
@@ -73,14 +73,14 @@ pub(super) fn show(view: &View, page: &mut Page) {
     }
 }
 
-/// What bounds the program whatever else the machine does.
+/// What would limit the program on a machine that runs nothing else.
 pub(super) fn on_a_quiet_machine(view: &View, quiet: &Quiet) -> Vec<Piece> {
-    let mut words = vec![plain("On a quiet machine: ")];
+    let mut words = vec![plain("On a quiet machine, ")];
     let workers = view.report.breakdown.workers;
     let parallelism = ratio(view.report.work_span.parallelism());
     if quiet.is_enough {
         words.push(plain(format!(
-            "the program's parallelism of {parallelism} has work for {} all the time. Most of its critical path, ",
+            "the program's parallelism of {parallelism} would keep {} busy. The largest part of its critical path, ",
             super::headline::workers(workers)
         )));
     }
@@ -92,14 +92,10 @@ pub(super) fn on_a_quiet_machine(view: &View, quiet: &Quiet) -> Vec<Piece> {
         words.extend(block(view, &quiet.place, many));
     } else {
         words.extend(block(view, &quiet.place, many));
-        words.push(plain(if many && quiet.place.site != ROOT_PLACE {
-            " are "
-        } else {
-            " is "
-        }));
+        words.push(plain(" would still be "));
         words.push(strong(of));
         words.push(plain(format!(
-            " of the critical path, which leaves a parallelism of {parallelism}"
+            " of the critical path, which limits the parallelism to {parallelism}"
         )));
     }
     if words.last().is_some_and(|last| last.1.ends_with(',')) {
@@ -109,12 +105,12 @@ pub(super) fn on_a_quiet_machine(view: &View, quiet: &Quiet) -> Vec<Piece> {
     words
 }
 
-/// What the finding's code, twice as fast, gives, and the command that says more.
+/// The parallelism if the finding's code were twice as fast, and the command that says more.
 fn faster(view: &View, suggestion: &Suggestion) -> Vec<Piece> {
     let trace = view.options.trace.as_ref();
     let file = trace.map_or("FILE", |trace| trace.name.as_str());
     let mut words = vec![
-        plain("Twice as fast there gives parallelism "),
+        plain("If this code were twice as fast, the parallelism would be "),
         strong(ratio(suggestion.outcome.parallelism())),
         plain(":"),
     ];
@@ -127,23 +123,27 @@ fn faster(view: &View, suggestion: &Suggestion) -> Vec<Piece> {
     words
 }
 
-/// Said where something was lost to no cause that is known.
-pub(super) const NO_CAUSE: &str = "What was lost has none of the causes this report knows; the tables below say what is known of it.";
+/// Stands in place of the findings if time was lost to none of the known causes.
+pub(super) const NO_CAUSE: &str = "No known cause explains the lost time; see the tables below.";
 
 fn what(view: &View, finding: &Finding) -> Vec<Piece> {
     let (at, e) = (&finding.place, &finding.evidence);
     let time = |ticks: u64| strong(view.time(ticks as f64));
     let site = || (Tone::Path, label(view.dag, at.site).to_string());
-    // Times of several strands may overlap, so their sum is no time of the run.
+    // Strands may overlap, so a sum over several of them is not a time of the run.
     let together = |ticks: u64| strong(view.time(ticks as f64) + &in_all(e.strands));
     match finding.cause {
         Cause::SerialStrand => serial(view, finding),
         Cause::SpawnLoop => vec![
-            plain("one task creates all tasks of "),
+            plain(format!(
+                "one task creates all {}tasks of ",
+                counted(e.tasks)
+            )),
             site(),
-            plain(format!(", {}", counted(e.tasks))),
-            plain(each(view, e.task_ticks)),
-            plain(", one after the other, and for "),
+            plain(format!(
+                " one after the other{}, for ",
+                each(view, e.task_ticks)
+            )),
             time(e.ticks),
             plain(idle(view, finding)),
         ],
@@ -158,7 +158,7 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             words
         }
         Cause::GrainFine => {
-            // Where the mean of all is not, those that something waited for are.
+            // If the mean of all tasks is not small, those that something waited for are.
             let small = |task: &u64| *task < 2 * e.steal_ticks.unwrap_or(u64::MAX / 2);
             let mean = e.task_ticks.filter(small);
             let of = match (mean, e.task_ticks) {
@@ -167,14 +167,14 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             };
             let mut words = vec![plain(of), site()];
             words.push(plain(" are too small"));
-            words.push(plain(match mean {
-                Some(task) => format!(": {} each", view.time(task as f64)),
-                None => String::new(),
+            let task = mean.map(|task| view.time(task as f64));
+            let steal = e.steal_ticks.map(|steal| view.time(steal as f64));
+            words.push(plain(match (task, steal) {
+                (Some(task), Some(steal)) => format!(": {task} each, while a steal costs {steal}"),
+                (Some(task), None) => format!(": {task} each"),
+                (None, Some(steal)) => format!(" for a steal, which costs {steal}"),
+                (None, None) => String::new(),
             }));
-            if let Some(steal) = e.steal_ticks {
-                let cost = view.time(steal as f64);
-                words.push(plain(format!(", where a steal costs {cost}")));
-            }
             words
         }
         Cause::GrainCoarse => {
@@ -206,32 +206,36 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
                 after(view, at, e.strands > 1)
             };
             let were = if e.strands > 1 { "were" } else { "was" };
-            words.push(plain(format!(
-                " {were} ready while workers were free, for "
-            )));
+            words.push(plain(format!(" {were} ready for ")));
             words.push(together(e.ticks));
             if e.strands > 1 {
-                words.push(plain(format!(", {} at worst", view.time(e.longest as f64))));
+                let longest = view.time(e.longest as f64);
+                words.push(plain(format!(", the longest for {longest},")));
             }
+            words.push(plain(" while workers were free"));
             words
         }
         Cause::BuriedWait => {
             let mut words = after(view, at, e.strands > 1);
-            words.push(plain(" could go on but stood below an unrelated task"));
+            words.push(plain(if e.strands > 1 {
+                " could continue, but their threads ran an unrelated task"
+            } else {
+                " could continue, but its thread ran an unrelated task"
+            }));
             if let Some(above) = e.above {
                 let task = view.dag.strands.task[above as usize];
                 let site = view.dag.tasks.site[task as usize];
                 words.push(plain(" created at "));
                 words.push((Tone::Path, label(view.dag, site).to_string()));
             }
-            words.push(plain(" on the same thread for "));
+            words.push(plain(" for "));
             words.push(together(e.ticks));
             words
         }
         Cause::BoundedQueue => vec![
             plain("the runtime ran tasks created at "),
             site(),
-            plain(" at once, on the thread that creates them, which created no more for "),
+            plain(" at once on the thread that creates them, which created no others for "),
             time(e.ticks),
         ],
         Cause::Stretch => {
@@ -239,20 +243,18 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
             let mut words = owner_words(view.dag, at.site, true);
             words.push(plain(" took "));
             words.push(more);
-            words.push(plain(" more than in the serial run"));
+            words.push(plain(" longer than in the serial run"));
             words
         }
         Cause::Descheduled => vec![
-            plain(
-                "other programs held the CPUs: workers were preempted, and what waited for them lost ",
-            ),
+            plain("other programs used the CPUs, and preemption cost "),
             strong(view.time(finding.lost as f64)),
             plain(" of worker time"),
         ],
         Cause::Oversubscribed => too_many_threads(view, finding),
         Cause::OtherThreads => {
             let mut words = block(view, at, e.strands > 1);
-            // Of one thread, in pieces as others began and ended beside it.
+            // The wait of one thread. It is cut into pieces where others began and ended meanwhile.
             words.push(plain(" waited "));
             words.push(time(e.ticks));
             words.push(plain(" for threads outside the pool"));
@@ -286,7 +288,7 @@ fn what(view: &View, finding: &Finding) -> Vec<Piece> {
     }
 }
 
-/// More threads of the program's own than there are CPUs, and who said how many.
+/// The program has more threads than there are CPUs; says what set their number.
 fn too_many_threads(view: &View, finding: &Finding) -> Vec<Piece> {
     let (dag, lost) = (view.dag, view.time(finding.lost as f64));
     let threads = super::headline::workers(view.report.breakdown.workers);
@@ -308,13 +310,13 @@ fn too_many_threads(view: &View, finding: &Finding) -> Vec<Piece> {
     } else if let (Some(set), false) = (dag.meta.fact(THREADS_SET_BY), outside) {
         words.push(plain(format!(" ({set})")));
     }
-    words.push(plain(": while they waited for one, and others for them, "));
+    words.push(plain(", and waiting for a CPU cost "));
     words.push(strong(lost));
-    words.push(plain(" of worker time passed"));
+    words.push(plain(" of worker time"));
     words
 }
 
-/// The pool that had the work, and what the others did.
+/// The pool that had the work, while workers of another pool had none.
 fn other_pool(view: &View, finding: &Finding) -> Vec<Piece> {
     let (dag, at) = (view.dag, &finding.place);
     let strand = at.strand as usize;
@@ -336,23 +338,23 @@ fn other_pool(view: &View, finding: &Finding) -> Vec<Piece> {
         words.push(plain(" built at "));
         words.push((Tone::Path, built.clone()));
     }
-    words.push(plain(" had tasks for all of its workers for "));
+    words.push(plain(" kept all of its workers busy for "));
     words.push(strong(view.time(finding.evidence.ticks as f64)));
     words.push(plain(
-        ", while those of another pool had nothing to do and could not help",
+        ", while the workers of another pool had nothing to do and could not help",
     ));
     words
 }
 
-/// `, 40,000 tasks`
+/// `40,000 `
 fn counted(tasks: Option<u64>) -> String {
-    tasks.map_or("many".into(), |n| thousands(n.into()))
+    tasks.map_or(String::new(), |n| thousands(n.into()) + " ")
 }
 
-/// ` of 3.2 us each`
+/// ` (3.2 us each)`
 fn each(view: &View, ticks: Option<u64>) -> String {
     ticks.map_or(String::new(), |t| {
-        format!(" of {} each", view.time(t as f64))
+        format!(" ({} each)", view.time(t as f64))
     })
 }
 
@@ -370,7 +372,7 @@ fn serial(view: &View, finding: &Finding) -> Vec<Piece> {
     words
 }
 
-/// ` in all (57 strands)`, behind a sum over several strands, which may have run at once.
+/// ` in all (57 strands)`, after a sum over several strands, which may have run at the same time.
 fn in_all(strands: u64) -> String {
     match strands {
         0 | 1 => String::new(),
@@ -414,7 +416,7 @@ fn block(view: &View, at: &Place, many: bool) -> Vec<Piece> {
     words
 }
 
-/// Strands that follow a position.
+/// The strands that follow a position.
 fn after(view: &View, at: &Place, many: bool) -> Vec<Piece> {
     let dag = view.dag;
     let strands = if many {
@@ -431,7 +433,8 @@ fn after(view: &View, at: &Place, many: bool) -> Vec<Piece> {
     words
 }
 
-fn capital(text: &str) -> String {
+/// `text` with its first letter in upper case.
+pub(super) fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars
         .next()

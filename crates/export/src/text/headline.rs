@@ -1,4 +1,4 @@
-//! The title, and what limits the program in one or two sentences.
+//! The report's title, and the sentences that say what limits the program.
 
 use std::cmp::Reverse;
 
@@ -6,6 +6,7 @@ use workspan_analysis::Outside;
 use workspan_analysis::causes::{Headline, headline};
 use workspan_dag::ROOT_PLACE;
 
+use super::findings::capital;
 use super::{View, code, findings};
 use crate::limits;
 use crate::page::{Page, Piece, Tone, columns, plain, strong};
@@ -41,7 +42,7 @@ pub(super) fn title(view: &View, page: &mut Page) {
             (Tone::Faint, format!("{gap}{file}")),
         ]);
     } else {
-        // Several runtimes with their versions may take more than a line.
+        // The names and versions of several runtimes may take more than a line.
         if used - columns(&page.clean(&file)) <= page.width() {
             page.line(&[plain("  "), strong(name), plain(facts)]);
         } else {
@@ -62,15 +63,17 @@ pub(super) fn workers(n: u32) -> String {
     }
 }
 
-/// The first sentences: what limits, and what else is to be said of the whole run.
+/// The first sentences of the report.
 pub(super) struct Said {
+    /// What limits the program.
     pub(super) verdict: Vec<Piece>,
+    /// Further sentences about the whole run.
     pub(super) more: Vec<Vec<Piece>>,
-    /// The findings stand between the two.
+    /// Worker time was lost: the findings stand between the two.
     pub(super) lost: bool,
 }
 
-/// The same words for terminal and page.
+/// The first sentences, which the terminal and the page share.
 pub(super) fn said(view: &View) -> Said {
     let of = |verdict: Vec<Piece>| Said {
         verdict,
@@ -81,25 +84,26 @@ pub(super) fn said(view: &View) -> Said {
         Headline::NoTime => {
             let tasks = thousands(view.report.work_span.tasks.into());
             return of(vec![strong(format!(
-                "No time passed in this trace: all its tasks ({tasks}) start and end at the same tick, \
-                 so there is nothing to divide."
+                "No time passes in this trace: all tasks ({tasks}) start and end at the same tick, \
+                 so there is nothing to measure."
             ))]);
         }
         Headline::OneTask => {
-            let text = "The program ran as one task: no task-parallel primitive created another.";
+            let text =
+                "The program ran as a single task: no task-parallel call created another one.";
             return of(vec![strong(text)]);
         }
         Headline::Nothing { enough_for } => nothing(view, enough_for),
         Headline::Lost => Said {
             lost: true,
-            ..of(vec![strong(busy(view)), strong(allowed(view))])
+            ..of(vec![strong(busy(view)), strong(largest_speedup(view))])
         },
     };
     let limits = &view.report.work_span.limits;
     let region = limits::region(view.dag, limits);
     said.more.extend(limits::sentences(limits, region));
     if let Some(outside) = &view.report.outside {
-        said.more.insert(0, not_here(view, outside));
+        said.more.insert(0, not_measured(view, outside));
     }
     said.more.extend(small_tasks(view));
     if view.dag.meta.unread.is_some() {
@@ -119,51 +123,57 @@ pub(super) fn verdict(view: &View, page: &mut Page) {
     }
 }
 
-/// What comes before a verdict on a trace that could not be read as a whole.
+/// Precedes the verdict on a trace of which only a part could be read.
 const ONLY_A_PART: &str = "Only part of this trace could be read. In that part: ";
 
-/// `3.9 of 8 workers busy on average;`
+/// `3.9 of 8 workers were busy on average. `
 fn busy(view: &View) -> String {
     let b = &view.report.breakdown;
-    let noun = if b.workers == 1 { "worker" } else { "workers" };
+    let (noun, were) = match b.workers {
+        1 => ("worker", "was"),
+        _ => ("workers", "were"),
+    };
     let busy = b.work as f64 / b.elapsed().max(1) as f64;
     let of = thousands(b.workers.into());
     if view.dag.meta.unread.is_some_and(|part| part.off_cpu) {
-        // Work may include time off the CPU, so this is no measure of how busy they were.
+        // Work may include off-CPU time, so this is no measure of how busy they were.
         return format!(
-            "{} of {of} {noun} had a task on average (whether on or off the CPU is unknown); ",
+            "{} of {of} {noun} had a task on average (whether on or off the CPU is unknown). ",
             ratio(busy)
         );
     }
-    format!("{} of {of} {noun} busy on average; ", ratio(busy))
+    format!("{} of {of} {noun} {were} busy on average. ", ratio(busy))
 }
 
-fn allowed(view: &View) -> String {
+/// The upper bound of the speedup, in a sentence.
+fn largest_speedup(view: &View) -> String {
     let ws = &view.report.work_span;
     let limit = ratio(ws.parallelism());
-    let any = match ws.limits.shares {
-        Some(_) => "",
-        None => " on any number",
+    let (can, has) = match ws.limits.blocked {
+        Some(_) => ("could", "had"),
+        None => ("can", "has"),
     };
-    format!(
-        "{}the program {} a speedup of at most {limit}{any}.",
+    let any = match ws.limits.shares {
+        Some(_) => String::new(),
+        None => format!(", however many workers it {has}"),
+    };
+    capital(&format!(
+        "{}the program {can} run at most {limit} times as fast as on one worker{any}.",
         limits::assumed(&ws.limits),
-        limits::allows(&ws.limits)
-    )
+    ))
 }
 
 fn nothing(view: &View, enough_for: u32) -> Said {
     let w = view.report.breakdown.workers;
     let rest = match enough_for {
-        n if n >= 128 => "nothing to gain below 128 workers.".to_string(),
-        n if n > w => format!("nothing to gain below {n} workers."),
-        _ => format!("nothing to gain on {}.", workers(w)),
+        n if n > w => format!("There is nothing to gain on fewer than {n} workers."),
+        _ => format!("There is nothing to gain on {}.", workers(w)),
     };
     let mut more = Vec::new();
     if enough_for <= w {
         more.push(vec![plain(format!(
-            "More workers would find little to do: {}",
-            allowed(view)
+            "More workers would find little to do. {}",
+            largest_speedup(view)
         ))]);
     }
     Said {
@@ -173,45 +183,46 @@ fn nothing(view: &View, enough_for: u32) -> Said {
     }
 }
 
-/// CPU time that none of the numbers has.
-fn not_here(view: &View, outside: &Outside) -> Vec<Piece> {
+/// CPU time of threads that the report knows nothing else about.
+fn not_measured(view: &View, outside: &Outside) -> Vec<Piece> {
     let mut words = vec![
         strong(view.time(outside.others as f64)),
         plain(" of the process's CPU time ("),
         strong(share(outside.percent())),
         plain(
-            ") ran on threads outside the pool that called no runtime meanwhile, and is in none of these numbers",
+            ") was used by threads outside the pool while they were in no call of a runtime. These numbers do not include it",
         ),
     ];
     if let Some(hot) = &outside.hottest {
-        words.push(plain(": mostly in "));
+        words.push(plain("; most of it was in "));
         words.extend(code::named(hot));
     }
     words.push(plain("."));
     words
 }
 
-/// When a steal costs more than the strands it moves, that is said whatever else limits.
+/// Says that tasks are small, whatever else limits the program: a steal costs more than the
+/// average strand it moves.
 fn small_tasks(view: &View) -> Option<Vec<Piece>> {
     let ws = &view.report.work_span;
     let strand = ws.average_maximal_strand();
     if ws.spawns == 0 || ws.burden == 0 || strand >= ws.burden as f64 || ws.work == 0 {
         return None;
     }
-    // Roots aside, the site with most tasks is where they come from.
+    // Name the site that creates most tasks; roots are created by nobody.
     let sites = view.report.sites.iter().filter(|s| s.site != ROOT_PLACE);
     let most = sites.max_by_key(|s| (s.count, Reverse(s.site)));
     let mut words = vec![plain("The tasks are small")];
     if let Some(site) = most {
         words.push(plain(if 2 * site.count >= ws.tasks {
-            ", most of them created at "
+            ", and most of them are created at "
         } else {
-            ", the largest part of them created at "
+            ", and many of them are created at "
         }));
         words.push((Tone::Path, label(view.dag, site.site).to_owned()));
     }
     words.push(plain(format!(
-        ": a strand has {} on average, a steal costs {}.",
+        ": a strand takes {} on average, while a steal costs {}.",
         view.amount(strand),
         view.amount(ws.burden as f64)
     )));

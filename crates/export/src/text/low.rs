@@ -1,4 +1,4 @@
-//! The longest times in which few strands ran, and which.
+//! The intervals with idle workers that lost most, and the strands that ran in them.
 
 use std::cmp::Reverse;
 
@@ -10,35 +10,35 @@ use crate::page::{Page, Tone, plain, strong};
 use crate::position::{Ends, cell, label};
 use crate::quantity::{percent_of, ratio, share};
 
-/// Most intervals shown.
-const INTERVALS: usize = 3;
-/// Most strands shown of one.
-const STRANDS: usize = 3;
-/// Intervals that lost less than this share of all worker-ticks are left out.
-const WORTH_SHOWING: f64 = 1.0;
+/// Intervals shown at most.
+const MAX_INTERVALS: usize = 3;
+/// Strands shown at most for one interval.
+const MAX_STRANDS: usize = 3;
+/// An interval is shown if it lost at least this share of all worker-ticks, in percent.
+const MIN_LOST_PERCENT: f64 = 1.0;
 
 pub(super) fn intervals(view: &View, page: &mut Page) {
     let b = &view.report.breakdown;
     let all = u128::from(b.workers) * u128::from(b.end.saturating_sub(b.begin));
-    let worth = |i: &&LowParallelism| percent_of(i.lost, all) >= WORTH_SHOWING;
+    let worth = |i: &&LowParallelism| percent_of(i.lost, all) >= MIN_LOST_PERCENT;
     let shown: Vec<_> = view
         .report
         .low_parallelism
         .iter()
         .filter(worth)
-        .take(INTERVALS)
+        .take(MAX_INTERVALS)
         .collect();
     if shown.is_empty() {
         return;
     }
     page.blank();
-    page.line(&[strong("  Low parallelism, what lost most first")]);
+    page.line(&[strong("  Low parallelism, largest loss first")]);
     for interval in shown {
-        one(view, page, interval);
+        show(view, page, interval);
     }
 }
 
-fn one(view: &View, page: &mut Page, interval: &LowParallelism) {
+fn show(view: &View, page: &mut Page, interval: &LowParallelism) {
     let b = &view.report.breakdown;
     let length = interval.end.saturating_sub(interval.begin);
     let free = interval.lost as f64 / length.max(1) as f64;
@@ -49,19 +49,19 @@ fn one(view: &View, page: &mut Page, interval: &LowParallelism) {
         &[
             strong(view.time(length as f64)),
             plain(format!(
-                " from {}: {} running, {} of what was lost",
+                " from {}: {} running, {} of the lost time",
                 view.time(interval.begin.saturating_sub(b.begin) as f64),
                 ratio(running),
                 share(interval.lost_percent)
             )),
         ],
     );
-    for group in groups(view, interval).iter().take(STRANDS) {
+    for group in groups(view, interval).iter().take(MAX_STRANDS) {
         row(view, page, interval, group);
     }
 }
 
-/// Strands of an interval that are the same piece of code.
+/// Strands of an interval that ran the same piece of code.
 struct Group {
     site: PlaceId,
     ends: Ends,
@@ -123,7 +123,7 @@ fn row(view: &View, page: &mut Page, interval: &LowParallelism, group: &Group) {
     if group.strands > 1 || group.site != ROOT_PLACE {
         pieces.push((Tone::Path, label(dag, group.site).to_string()));
     }
-    // Times of several strands may overlap; those alone do not.
+    // The times of several strands may overlap; their times alone do not.
     let all = match group.strands > 1 && group.alone < group.ticks {
         true => " in all",
         false => "",
@@ -141,7 +141,7 @@ fn row(view: &View, page: &mut Page, interval: &LowParallelism, group: &Group) {
         let task = dag.strands.task[s as usize];
         dag.tasks.site[task as usize] == group.site && Ends::of(dag, s) == group.ends
     });
-    if let Some(hot) = code.filter(|hot| hot.of >= code::FEWEST && 2 * hot.samples > hot.of) {
+    if let Some(hot) = code.filter(|hot| hot.of >= code::MIN_SAMPLES && 2 * hot.samples > hot.of) {
         pieces.push(plain(", mostly in "));
         pieces.extend(code::named(&hot));
     }

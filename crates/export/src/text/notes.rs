@@ -1,22 +1,22 @@
-//! Warnings, each beside the number it spoils.
+//! Shows each warning beside the numbers it makes doubtful.
 
 pub(super) use workspan_analysis::About;
 use workspan_analysis::{Report, Warning};
 
 use crate::page::{Page, Tone};
 
-/// Most warnings shown in one place; all are in the JSON report and in `info`.
-const SHOWN: usize = 4;
+/// Warnings shown at most in one place. All of them are in the JSON report and in `info`.
+const MAX_SHOWN: usize = 4;
 
-/// The warnings not shown yet.
+/// The warnings that have not been shown yet.
 pub(super) struct Notes {
     left: Vec<Warning>,
 }
 
 impl Notes {
-    pub(super) fn of(report: &Report) -> Self {
+    pub(super) fn new(report: &Report) -> Self {
         Self {
-            // The first sentence of a report of no time says it.
+            // The report's first sentence says that no time passed.
             left: report
                 .warnings
                 .iter()
@@ -26,17 +26,17 @@ impl Notes {
         }
     }
 
-    /// Shows those about `what` here.
+    /// Shows the warnings about `what` here.
     pub(super) fn show(&mut self, page: &mut Page, what: About) {
         let (now, later): (Vec<_>, Vec<_>) = self.left.drain(..).partition(|w| w.about == what);
         self.left = later;
-        for warning in now.iter().take(SHOWN) {
+        for warning in now.iter().take(MAX_SHOWN) {
             page.prose("  ! ", 4, &[(Tone::Bad, warning.text.clone())]);
         }
-        if now.len() > SHOWN {
+        if now.len() > MAX_SHOWN {
             let more = format!(
                 "    {} more like this in the JSON report (--json)",
-                now.len() - SHOWN
+                now.len() - MAX_SHOWN
             );
             page.line(&[(Tone::Faint, more)]);
         }

@@ -1,12 +1,12 @@
-//! Busy workers over time, in one line.
+//! Busy workers over time, as one line of marks.
 
 use super::View;
 use super::breakdown::mean_of;
 use crate::page::{Page, Tone, plain, strong};
 
-/// Nine marks from nothing to full, for a terminal and for ASCII.
+/// Nine marks from empty to full, for a Unicode terminal.
 pub(crate) const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// See [`BLOCKS`].
+/// Like [`BLOCKS`], in ASCII.
 pub(crate) const ASCII: [char; 9] = [' ', '.', ':', '-', '=', '+', '*', '%', '#'];
 
 pub(super) fn strip(view: &View, page: &mut Page) {
@@ -32,7 +32,7 @@ pub(super) fn strip(view: &View, page: &mut Page) {
     ]);
 }
 
-/// A share of the workers as one of nine marks; anything running at all shows.
+/// A share of the workers as one of nine marks. Only 0 is blank.
 pub(crate) fn level(share: f64, levels: &[char; 9]) -> char {
     if share <= 0.0 {
         return levels[0];
@@ -40,7 +40,7 @@ pub(crate) fn level(share: f64, levels: &[char; 9]) -> char {
     levels[((share * 8.0).round() as usize).clamp(1, 8)]
 }
 
-/// Equal bins of `bins` as the means of at most `room` equal stretches of them.
+/// Merges equal `bins` into at most `room` equal ones, keeping the mean.
 pub(crate) fn resample(bins: &[f64], room: usize) -> Vec<f64> {
     if bins.len() <= room {
         return bins.to_vec();

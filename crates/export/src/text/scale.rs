@@ -1,4 +1,4 @@
-//! Work, span, parallelism, and what they allow on more workers.
+//! Work, span and parallelism, and the speedups they allow on more workers.
 
 use super::View;
 use super::notes::{About, Notes};
@@ -50,13 +50,13 @@ pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
         };
         facts.push(strong(", burdened "));
         facts.push(plain(format!(
-            "{} ({} a steal, {origin})",
+            "{} ({} per steal, {origin})",
             ratio(ws.burdened_parallelism()),
             view.amount(ws.burden as f64)
         )));
     } else if !view.dag.meta.recorded {
-        // Of a recorded run a warning says so.
-        facts.push(plain(", no cost of a steal known"));
+        // For a recorded run, a warning says so.
+        facts.push(plain(", cost of a steal unknown"));
     }
     page.prose("  ", 4, &facts);
     let counts = format!(
@@ -64,7 +64,7 @@ pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
         number(ws.tasks, "task", "tasks"),
         number(ws.spawns, "spawn", "spawns"),
         number(ws.steals, "steal", "steals"),
-        told_steals(view),
+        runtime_steals(view),
         view.amount(ws.average_maximal_strand())
     );
     page.prose("  ", 4, &[plain(counts)]);
@@ -74,23 +74,24 @@ pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
     notes.show(page, About::Span);
 }
 
-/// What is folded (MODEL.md §7), so that nobody wonders where the tasks are: how many, what share of the work, and of which sites.
+/// Says how many tasks the recorder folded (MODEL.md §7), their share of the time, and their sites,
+/// so that nobody looks for them.
 fn folded(view: &View) -> Option<String> {
     const SITES: usize = 3;
     let folded = &view.dag.folded;
     let facts = &view.dag.meta.facts;
-    // Only what the recorder folded; where the reader did, the report says so elsewhere.
+    // Only tasks that the recorder folded. The report says elsewhere what the reader folded.
     let (_, below) = facts.iter().find(|(key, _)| key == "folded below")?;
     if folded.is_empty() || view.dag.meta.shortened.is_some() {
         return None;
     }
-    // What ran unrecorded is not folded; the report tells of it by itself.
+    // Skipped subtrees are not folded; the report has sentences of their own for them.
     let subtrees = || view.dag.folded_subtrees();
     let tasks: u128 = subtrees().map(|f| u128::from(f.1.tasks)).sum();
     if tasks == 0 {
         return None;
     }
-    // With what folding them took: the rest of the time is that of tasks that can be looked at.
+    // This includes the time that folding took: the rest belongs to tasks that have strands.
     let inside = subtrees().map(|(s, _)| length(view, s as usize));
     let inside = inside.sum::<u128>();
     let mut sites: BTreeMap<u32, u128> = BTreeMap::new();
@@ -123,28 +124,29 @@ fn folded(view: &View) -> Option<String> {
     ))
 }
 
-/// Of all strands.
+/// The lengths of all strands, in ticks.
 fn sum_of_lengths(view: &View) -> u128 {
     let strands = 0..view.dag.strands.len();
     strands.map(|s| length(view, s)).sum()
 }
 
-/// Of a strand.
+/// The length of a strand, in ticks.
 fn length(view: &View, s: usize) -> u128 {
     let strands = &view.dag.strands;
     u128::from(strands.end[s] - strands.start[s])
 }
 
-/// The runtime's own count of steals where it has one and it differs from the one by who ran what: it counts takes of what
-/// was never begun too, and no hand-over after a wait.
-fn told_steals(view: &View) -> String {
+/// The runtime's own count of steals, if there is one and it differs from ours. The runtime also
+/// counts tasks that were taken but never begun, and does not count hand-overs after a wait.
+fn runtime_steals(view: &View) -> String {
     match view.dag.steals.len() as u64 {
-        told if told == 0 || told == view.report.work_span.steals => String::new(),
-        told => format!(" ({} by the runtime's own count)", thousands(told.into())),
+        0 => String::new(),
+        own if own == view.report.work_span.steals => String::new(),
+        own => format!(" ({} by the runtime's own count)", thousands(own.into())),
     }
 }
 
-/// MODEL.md §2: both spans are shown when they differ by more than 5 %.
+/// The span with blocked time, if it differs by more than 5 % (MODEL.md §2).
 fn with_blocked(view: &View) -> String {
     let ws = &view.report.work_span;
     let more = ws.span_with_blocked.saturating_sub(ws.span);
@@ -168,7 +170,7 @@ fn number(n: u64, one: &str, many: &str) -> String {
     )
 }
 
-/// Workers shown: powers of two from 2 to 128 and the run's own, ascending.
+/// The numbers of workers that have a column: powers of two from 2 to 128 and the run's own.
 pub(crate) fn shown_workers(own: u32) -> Vec<u32> {
     let mut shown: Vec<u32> = (1..=7).map(|k| 1 << k).collect();
     shown.push(own);

@@ -1,4 +1,4 @@
-//! Spawn sites by critical percent, their code blocks, the source line.
+//! The table of spawn sites by their share of the critical path, with code blocks and source lines.
 
 use workspan_analysis::{BlockRow, SiteRow, functions};
 
@@ -7,21 +7,21 @@ use crate::page::{Page, Tone, plain, strong};
 use crate::position::{Ends, cell, place, site_cell};
 use crate::quantity::{percent, percent_of, ratio, thousands};
 
-/// Columns of the first cell at 80 columns.
-const NUMBERS: usize = 44;
-/// Most code blocks shown under a site.
-const BLOCKS: usize = 3;
-/// Most functions shown under a block.
-const FUNCTIONS: usize = 2;
-/// A function with less than this part of its block's samples is not shown.
-const WORTH_A_LINE: f64 = 0.2;
+/// Columns that the numbers take.
+const NUMBER_COLUMNS: usize = 44;
+/// Code blocks shown at most below a site.
+const MAX_BLOCKS: usize = 3;
+/// Functions shown at most below a block.
+const MAX_FUNCTIONS: usize = 2;
+/// A function is shown if it has at least this fraction of its block's samples.
+const MIN_FUNCTION_SHARE: f64 = 0.2;
 
 pub(super) fn table(view: &View, page: &mut Page) {
     let rows = &view.report.sites;
     if rows.is_empty() {
         return;
     }
-    let label = page.width() - NUMBERS - 2;
+    let label = page.width() - NUMBER_COLUMNS - 2;
     page.blank();
     let head = page.fit("Spawn sites and code", label);
     page.line(&[
@@ -71,7 +71,7 @@ fn site(view: &View, page: &mut Page, row: &SiteRow, label: usize) {
     let mut blocks: Vec<&BlockRow> = row
         .blocks
         .iter()
-        .filter(|b| worth(b, span, total))
+        .filter(|b| is_worth_showing(b, span, total))
         .collect();
     blocks.sort_by_key(|b| {
         (
@@ -79,7 +79,7 @@ fn site(view: &View, page: &mut Page, row: &SiteRow, label: usize) {
             std::cmp::Reverse(b.work),
         )
     });
-    for block in blocks.into_iter().take(BLOCKS) {
+    for block in blocks.into_iter().take(MAX_BLOCKS) {
         let ends = Ends {
             from: block.from,
             from_kind: block.from_kind,
@@ -93,7 +93,7 @@ fn site(view: &View, page: &mut Page, row: &SiteRow, label: usize) {
             percent(percent_of(block.critical_work, span)),
             view.amount(block.work as f64)
         ))]);
-        inside(view, page, row, block, label);
+        block_functions(view, page, row, block, label);
     }
     if let Some(place) = place(view.dag, row.site)
         && let (Some(line), Some(source)) = (place.line, place.source.as_deref())
@@ -104,8 +104,8 @@ fn site(view: &View, page: &mut Page, row: &SiteRow, label: usize) {
     }
 }
 
-/// The functions that the block's samples were in; what they took is the block's, divided by samples.
-fn inside(view: &View, page: &mut Page, row: &SiteRow, block: &BlockRow, label: usize) {
+/// The functions that the block's samples were in. The block's time is divided among them by samples.
+fn block_functions(view: &View, page: &mut Page, row: &SiteRow, block: &BlockRow, label: usize) {
     let dag = view.dag;
     if dag.samples.is_empty() || view.counter().is_some() {
         return;
@@ -120,9 +120,9 @@ fn inside(view: &View, page: &mut Page, row: &SiteRow, block: &BlockRow, label: 
     });
     let critical: u64 = found.iter().map(|f| f.critical).sum();
     let span = view.report.work_span.span;
-    for function in found.iter().take(FUNCTIONS) {
+    for function in found.iter().take(MAX_FUNCTIONS) {
         let part = function.samples as f64 / function.of.max(1) as f64;
-        if function.of < code::FEWEST || part < WORTH_A_LINE {
+        if function.of < code::MIN_SAMPLES || part < MIN_FUNCTION_SHARE {
             break;
         }
         let on_path = function.critical as f64 / critical.max(1) as f64;
@@ -146,8 +146,8 @@ fn inside(view: &View, page: &mut Page, row: &SiteRow, block: &BlockRow, label: 
     }
 }
 
-/// At least 1 % of the span or a tenth of its site's own work.
-fn worth(block: &BlockRow, span: u128, total: u128) -> bool {
+/// True for blocks with at least 1 % of the span or a tenth of their site's own work.
+fn is_worth_showing(block: &BlockRow, span: u128, total: u128) -> bool {
     percent_of(block.critical_work, span) >= 1.0
         || (block.work > 0 && percent_of(block.work, total) >= 10.0)
 }

@@ -1,4 +1,5 @@
-//! The report's first words in pieces, for a page: what limits, why, and what else was looked at.
+//! The report's first sentences in pieces, for a page: what limits the program, why, and what else
+//! was checked.
 
 use workspan_analysis::causes::Finding;
 use workspan_analysis::{Options, Report};
@@ -14,7 +15,7 @@ use crate::quantity::{percent_of, share, thousands};
 pub enum WordKind {
     /// Running text.
     Text,
-    /// Of weight.
+    /// Emphasised.
     Strong,
     /// A name in the program.
     Code,
@@ -25,57 +26,58 @@ pub enum WordKind {
 /// A piece of text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
-    /// The text. Names in it are the traced program's: data, whatever they look like.
+    /// The text. Names in it come from the traced program, so treat it as data, never as markup.
     pub text: String,
     /// How it is meant.
     pub kind: WordKind,
 }
 
-/// The first words of `workspan report`.
+/// The first sentences of `workspan report`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// What limits the run.
+    /// What limits the program.
     pub verdict: String,
-    /// Sentences under it.
+    /// Sentences below the verdict.
     pub why: Vec<Vec<Word>>,
-    /// In the order of [`workspan_analysis::causes::Causes::findings`].
+    /// The findings, in the order of [`workspan_analysis::causes::Causes::findings`].
     pub findings: Vec<FindingSaid>,
-    /// What else was looked at.
+    /// What else was checked.
     pub checked: Vec<Checked>,
 }
 
 /// A finding in words.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FindingSaid {
-    /// What happened, where.
+    /// What happened, and where.
     pub title: Vec<Word>,
-    /// What it lost, what to do, what the samples say.
+    /// How much it lost, what to do, and what the samples say.
     pub evidence: Vec<Word>,
 }
 
-/// Whether something that was looked at is well.
+/// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// It is.
+    /// Fine.
     Good,
-    /// It is not.
+    /// A problem.
     Bad,
-    /// The trace does not tell.
+    /// The trace has no data for it.
     Absent,
 }
 
-/// Something that was looked at.
+/// Something that was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
-    /// How it is.
+    /// The outcome.
     pub state: State,
-    /// What.
+    /// What was checked.
     pub what: &'static str,
-    /// Its number, in words.
+    /// Its value, in words.
     pub value: String,
 }
 
-/// The words of `report`, made from `dag` with the options `measured`; the same as [`crate::report_text`] says.
+/// The first sentences of `report`, which was made from `dag` with the options `measured`.
+/// [`crate::report_text`] says the same.
 pub fn summary(dag: &Dag, report: &Report, measured: &Options) -> Summary {
     let options = TextOptions::default();
     let view = View {
@@ -108,7 +110,7 @@ fn finding(view: &View, finding: &Finding) -> FindingSaid {
     let said = findings::words(view, finding);
     let mut evidence = words(&[
         (Tone::Strong, said.share),
-        plain(format!(" of what was lost. {}", said.advice)),
+        plain(format!(" of the lost time. {}", said.advice)),
     ]);
     if !said.code.is_empty() {
         evidence.extend(words(&[plain(" ")]));
@@ -120,7 +122,7 @@ fn finding(view: &View, finding: &Finding) -> FindingSaid {
     }
 }
 
-/// Pieces as words; what stands between backticks is code.
+/// Pieces as words. Text between backticks becomes code.
 fn words(pieces: &[Piece]) -> Vec<Word> {
     let mut words = Vec::new();
     for (tone, text) in pieces {
@@ -148,12 +150,12 @@ fn words(pieces: &[Piece]) -> Vec<Word> {
     words
 }
 
-/// Off-CPU time, delay and oversubscription below this share of the worker time are well, in percent.
-const LITTLE: f64 = 2.0;
-/// Recording that took less than this share of the strands' time leaves the numbers as they are, in percent.
-const LITTLE_RECORDING: f64 = 10.0;
+/// Off-CPU time, delay and oversubscription are fine below this share of the worker time, in percent.
+const MAX_GOOD_PERCENT: f64 = 2.0;
+/// Recording is fine if it took less than this share of the strands' time, in percent.
+const MAX_RECORDING_PERCENT: f64 = 10.0;
 
-/// What off-CPU times tell.
+/// The checks that need off-CPU times.
 const OFF_CPU: [&str; 2] = ["Other programs on the CPUs", "Blocked (I/O, locks)"];
 
 fn checked(view: &View) -> Vec<Checked> {
@@ -161,7 +163,7 @@ fn checked(view: &View) -> Vec<Checked> {
     let all = u128::from(b.workers) * u128::from(b.elapsed());
     let unread = dag.meta.unread;
     let mut list = Vec::new();
-    // What was not read may have any of it: no check passes, and no 0 is one.
+    // The part that was not read may contain anything, so no check passes and no zero is certain.
     let mut add = |state: State, what: &'static str, value: String| {
         let value = match (unread, state) {
             (Some(part), State::Absent) if part.off_cpu && OFF_CPU.contains(&what) => {
@@ -179,7 +181,7 @@ fn checked(view: &View) -> Vec<Checked> {
     };
     let of_all = |ticks: u128| percent_of(ticks, all);
     add(
-        good(of_all(b.delay) < LITTLE),
+        good(of_all(b.delay) < MAX_GOOD_PERCENT),
         "Scheduler delay",
         format!("{} of worker time", share(of_all(b.delay))),
     );
@@ -189,7 +191,7 @@ fn checked(view: &View) -> Vec<Checked> {
             good(strand >= ws.burden as f64),
             "Task size",
             format!(
-                "{} a strand, {} a steal",
+                "{} per strand, {} per steal",
                 view.amount(strand),
                 view.amount(ws.burden as f64)
             ),
@@ -198,7 +200,7 @@ fn checked(view: &View) -> Vec<Checked> {
         add(
             State::Absent,
             "Task size",
-            "the trace has no cost of a steal".into(),
+            "the cost of a steal is unknown".into(),
         );
     }
     add(
@@ -218,19 +220,19 @@ fn checked(view: &View) -> Vec<Checked> {
         add(State::Absent, OFF_CPU[0], "not recorded".into());
     } else {
         add(
-            good(off < LITTLE),
+            good(off < MAX_GOOD_PERCENT),
             OFF_CPU[0],
             format!("{} of worker time", share(off)),
         );
         add(
-            good(of_all(b.blocked) < LITTLE),
+            good(of_all(b.blocked) < MAX_GOOD_PERCENT),
             OFF_CPU[1],
             format!("{} of worker time", share(of_all(b.blocked))),
         );
     }
     let strands = b.work + b.descheduled + b.blocked + b.recording;
     add(
-        good(percent_of(b.recording, strands) < LITTLE_RECORDING),
+        good(percent_of(b.recording, strands) < MAX_RECORDING_PERCENT),
         "Recording itself",
         format!(
             "{} of the strands' time",
@@ -239,7 +241,7 @@ fn checked(view: &View) -> Vec<Checked> {
     );
     if b.oversubscribed > 0 {
         add(
-            good(of_all(b.oversubscribed) < LITTLE),
+            good(of_all(b.oversubscribed) < MAX_GOOD_PERCENT),
             "More strands than workers",
             format!("{} of worker time", share(of_all(b.oversubscribed))),
         );

@@ -1,4 +1,4 @@
-//! A what-if profile as lines of text.
+//! Formats a what-if profile as lines of text.
 
 use workspan_analysis::{Metric, Outcome};
 
@@ -9,12 +9,13 @@ use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::position::label;
 use crate::quantity::{NBSP, amount, ratio, share};
 
-/// Columns of a bound on some workers.
-const BOUND: usize = 14;
-/// Columns before them.
-const FIRST: usize = 36;
+/// Columns of a speedup on some workers.
+const BOUND_COLUMNS: usize = 14;
+/// Columns before the speedups.
+const FIRST_COLUMNS: usize = 36;
 
-/// The profile as lines of at most `looks.width` columns: each target alone, then all together.
+/// Formats the profile as lines of at most `looks.width` columns: each target alone, then all
+/// together.
 pub fn what_if_text(view: &WhatIfView, looks: &CompareOptions) -> String {
     let mut page = Page::new(looks.width, looks.color, looks.charset);
     let result = view.result;
@@ -51,13 +52,13 @@ pub fn what_if_text(view: &WhatIfView, looks: &CompareOptions) -> String {
         );
         if let Some(site) = target.keep {
             let how = match view.dag.meta.shortened {
-                Some(_) => "Ask again with --full".to_owned(),
+                Some(_) => "Ask again with --full.".to_owned(),
                 None => {
                     let site = super::quoted(label(view.dag, site));
-                    format!("Record it again with --keep {site}")
+                    format!("Record the program again with --keep {site}.")
                 }
             };
-            let text = format!("Folded parts hide how much of it is on the critical path. {how}");
+            let text = format!("Folded strands hide how much of it is on the critical path. {how}");
             page.prose("    ", 4, &[(Tone::Bad, text)]);
         }
         if is_without_effect(&target.outcomes, &result.now) {
@@ -69,7 +70,7 @@ pub fn what_if_text(view: &WhatIfView, looks: &CompareOptions) -> String {
         view.table(&mut page, &[strong("All together")], &result.all);
     }
     page.blank();
-    let note = "Work stays, the span is that of the code spread over so many workers; speedups are at least and at most.";
+    let note = "The work stays the same; the span is computed with the code spread over that many workers. Speedups are lower and upper bounds.";
     page.prose("  ", 2, &[(Tone::Faint, note.to_owned())]);
     limits::show(
         &mut page,
@@ -93,11 +94,11 @@ impl WhatIfView<'_> {
         amount(&self.dag.meta, counter, v)
     }
 
-    /// A row a factor; as many tables as the numbers of workers need.
+    /// One row per factor. Uses several tables if the numbers of workers do not fit side by side.
     fn table(&self, page: &mut Page, title: &[Piece], outcomes: &[Outcome]) {
         page.blank();
         page.prose("  ", 4, title);
-        let room = (page.width().saturating_sub(FIRST) / BOUND).max(1);
+        let room = (page.width().saturating_sub(FIRST_COLUMNS) / BOUND_COLUMNS).max(1);
         let mut sets: Vec<&[u32]> = self.workers.chunks(room).collect();
         if sets.is_empty() {
             sets.push(&[]);
@@ -106,7 +107,7 @@ impl WhatIfView<'_> {
             let mut head = format!("{:>10}{:>12}{:>14}", "faster", "span", "parallelism");
             for p in workers {
                 let unit = if *p == 1 { "worker" } else { "workers" };
-                head.push_str(&format!("{:>BOUND$}", format!("{p} {unit}")));
+                head.push_str(&format!("{:>BOUND_COLUMNS$}", format!("{p} {unit}")));
             }
             page.line(&[(Tone::Faint, head)]);
             for outcome in outcomes {
@@ -126,7 +127,7 @@ impl WhatIfView<'_> {
         for &p in workers {
             let (lower, upper) = outcome.speedup(p);
             let bounds = format!("{}-{}", ratio(lower), ratio(upper));
-            row.push_str(&format!("{bounds:>BOUND$}"));
+            row.push_str(&format!("{bounds:>BOUND_COLUMNS$}"));
         }
         row
     }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
 mod damage;
-#[path = "../../../dag/tests/heap/mod.rs"]
+#[path = "../../../reader/tests/heap/mod.rs"]
 mod heap;
 mod lines;
 mod run;
@@ -13,10 +13,11 @@ use std::sync::Mutex;
 
 use proptest::prelude::*;
 use workspan_analysis::{Options, report};
-use workspan_dag::open::read;
-use workspan_dag::recorded::sketch::sketch;
-use workspan_dag::{Dag, Error, OpenOptions};
+use workspan_dag::{Dag, Error};
 use workspan_export::{Charset, TextOptions, report_json, report_text};
+use workspan_reader::OpenOptions;
+use workspan_reader::open::read;
+use workspan_reader::recorded::sketch::sketch;
 use workspan_trace::entry::ClockPair;
 use workspan_trace::window::{Window, copy_window};
 use workspan_trace::{Tolerance, Trace, TraceWriter};
@@ -98,7 +99,7 @@ fn told(dag: &Dag, length: usize) {
         serde_json::from_str::<serde_json::Value>(&json).unwrap();
     });
     let mut text = Vec::new();
-    workspan_dag::text::write(dag, &mut text).unwrap();
+    workspan_reader::text::write(dag, &mut text).unwrap();
     let again = read(Path::new("t"), &text, &OpenOptions::default()).unwrap_or_else(|error| {
         let lines: Vec<&str> = std::str::from_utf8(&text).unwrap().lines().collect();
         let last = &lines[lines.len().saturating_sub(3)..];
@@ -172,7 +173,7 @@ proptest! {
         let run = Run::new(seed, threads, 20);
         let dag = opened(&file(&run.pieces()), false).unwrap();
         let mut text = Vec::new();
-        workspan_dag::text::write(&dag, &mut text).unwrap();
+        workspan_reader::text::write(&dag, &mut text).unwrap();
         let mut lines = lines::of(&text);
         for one in &all {
             one.to(&mut lines);

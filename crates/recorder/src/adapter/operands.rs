@@ -1,42 +1,54 @@
-//! Operands of a record: how they are stored, and records at times of the caller's choice.
+//! Operands of records: how they are encoded, and records at a time that the caller chooses.
 
+use super::LiveHandle;
+use super::live_handle::MAX_OPERANDS;
 use crate::front::Handle;
+use crate::thread;
 use crate::wire::Kind;
 use workspan_trace::entry::push_varint;
 
-/// A site as records that may not know theirs have it: 0 = unknown, else site + 1.
+/// A site in a record that need not have one: 0 for none, else the site plus 1.
 #[inline]
 pub(super) fn optional(site: u32) -> u64 {
     if site == 0 { 0 } else { u64::from(site) + 1 }
 }
 
-/// A record at time `now`, which may lie before this moment (several records of one event share a reading of the clock),
-/// but not before the thread's last record: that one's time is taken then.
-///
-/// # Safety
-/// `h` is the calling thread's live handle; at most 5 operands below 2^56.
-#[inline]
-pub unsafe fn record_at<const N: usize>(h: *mut Handle, kind: Kind, now: u64, operands: [u64; N]) {
-    // SAFETY: the caller's.
-    unsafe {
-        let p = Handle::head(h, kind, now);
-        Handle::commit(h, put_operands(p, operands));
+impl LiveHandle {
+    /// Writes a record at time `now`. That may be earlier than the present, because several records
+    /// of one event share a reading of the clock. A time before the thread's last record counts as
+    /// that record's time.
+    #[inline]
+    pub fn record_at<const N: usize>(self, kind: Kind, now: u64, operands: [u64; N]) {
+        const { assert!(N <= MAX_OPERANDS) };
+        // SAFETY: the handle is the thread's own; after the head there is room for so many
+        // operands.
+        unsafe {
+            let p = Handle::head(self.as_ptr(), kind, now);
+            Handle::commit(self.as_ptr(), put_operands(p, operands));
+        }
+    }
+
+    /// Writes a record of any length, now; `operands` are encoded.
+    pub(super) fn long_record(self, kind: Kind, operands: &[u8]) {
+        let (at, length) = (operands.as_ptr(), operands.len());
+        // SAFETY: the handle is the thread's own; the slice has that many bytes.
+        unsafe { thread::long_record(self.as_ptr(), kind, self.now(), at, length) }
     }
 }
 
-/// Writes varints at `p` and returns the end. Mostly all but the last one, a running count, fit a byte each: those are stored
-/// together.
+/// Writes varints at `p` and returns the end. In most records all operands but the last, a running
+/// count, fit a byte each, so those are stored together.
 ///
 /// # Safety
-/// There is room for them, and 8 bytes more, from `p`.
+/// There is room for them, and for 8 more bytes, from `p`.
 #[inline(always)]
 unsafe fn put_operands<const N: usize>(p: *mut u8, operands: [u64; N]) -> *mut u8 {
-    // A varint of one byte.
-    const SMALL: u64 = 1 << 7;
+    /// Values below this are varints of one byte.
+    const ONE_BYTE: u64 = 1 << 7;
     let front = &operands[..N.saturating_sub(1)];
-    // SAFETY: the caller's.
+    // SAFETY: the caller's promise of room.
     unsafe {
-        if N > 1 && N <= 9 && front.iter().fold(0, |all, v| all | v) < SMALL {
+        if N > 1 && N <= 9 && front.iter().fold(0, |all, v| all | v) < ONE_BYTE {
             let word = front.iter().rev().fold(0, |word, v| word << 8 | v << 1 | 1);
             p.cast::<u64>().write_unaligned(word.to_le());
             return crate::wire::put_varint(p.add(N - 1), operands[N - 1]);
@@ -47,6 +59,7 @@ unsafe fn put_operands<const N: usize>(p: *mut u8, operands: [u64; N]) -> *mut u
     }
 }
 
+/// Appends a count of pairs, then the pairs.
 pub(super) fn push_pairs(bytes: &mut Vec<u8>, pairs: impl Iterator<Item = (u64, u64)> + Clone) {
     push_varint(bytes, pairs.clone().count() as u64);
     for (first, second) in pairs {

@@ -1,74 +1,15 @@
-//! Tasks that stop and go on, on this thread or on another one.
+//! Tasks that stop without a wait, and go on on this thread or on another one.
 
-use super::operands::{optional, record_at};
-use super::{resume, resume_at, root};
-use crate::front::{HAS_ROOT, Handle, id};
-use crate::thread;
+use super::LiveHandle;
+use super::operands::optional;
+use crate::front::id;
 use crate::wire::Kind;
 
-/// The current task stops for nobody and stays on this stack, to go on with [`resume`].
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn yield_task(h: *mut Handle, site: u32) -> u64 {
-    // SAFETY: the caller's.
-    unsafe {
-        root(h);
-        Handle::event_with(h, Kind::Yield, [optional(site)]);
-        next_yield(h)
-    }
-}
-
-/// The current task leaves this thread: it stops for nobody, or, right after a wait, goes on waiting. It goes on where
-/// [`resume_left`] names the number returned.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn leave(h: *mut Handle, site: u32) -> u64 {
-    // SAFETY: the caller's.
-    unsafe {
-        Handle::event_with(h, Kind::Leave, [optional(site)]);
-        if thread::depth(h) > 0 {
-            thread::deepen(h, -1);
-        } else {
-            (*h).flags &= !HAS_ROOT;
-        }
-        next_yield(h)
-    }
-}
-
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub(super) unsafe fn next_yield(h: *mut Handle) -> u64 {
-    // SAFETY: the caller's.
-    unsafe {
-        let count = (*h).next_yield;
-        (*h).next_yield = count + 1;
-        id::new((*h).thread, count)
-    }
-}
-
-/// A task that left a thread goes on here, on top of the stack.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn resume_left(h: *mut Handle, stop: u64) {
-    let (thread, count) = id::split(stop).unwrap_or((u32::MAX, 0));
-    // SAFETY: the caller's.
-    unsafe {
-        thread::deepen(h, 1);
-        Handle::event_with(h, Kind::ResumeYielded, [u64::from(thread), count]);
-    }
-}
-
-/// Where and when a task stopped, by which it goes on wherever its stack has come to ([`go_on`]).
+/// Where and when a task stopped. It names the stop wherever the runtime moves the task's stack
+/// ([`LiveHandle::go_on`]).
 #[derive(Debug, Clone, Copy)]
 pub struct Stop {
-    /// The thread whose record the stop is.
+    /// The thread that recorded the stop.
     thread: u32,
     /// The height of that thread's stack of tasks.
     depth: u32,
@@ -76,77 +17,88 @@ pub struct Stop {
     at: u64,
 }
 
-/// The stop that the thread's last record, a wait or a yield, told.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn stopped(h: *mut Handle) -> Stop {
-    // SAFETY: the caller's.
-    unsafe {
+impl LiveHandle {
+    /// The current task yields: it stops, waits for nothing and stays on this stack. It goes on
+    /// with [`LiveHandle::resume`].
+    #[inline]
+    pub fn yield_task(self, site: u32) -> u64 {
+        self.ensure_root();
+        self.event(Kind::Yield, [optional(site)]);
+        self.number_yield()
+    }
+
+    /// The current task leaves this thread. Right after a wait it goes on waiting, else it waits
+    /// for nothing. It goes on where [`LiveHandle::resume_left`] names the number that this
+    /// returns.
+    #[inline]
+    pub fn leave(self, site: u32) -> u64 {
+        self.event(Kind::Leave, [optional(site)]);
+        if self.depth() > 0 {
+            self.deepen(-1);
+        } else {
+            self.lose_root();
+        }
+        self.number_yield()
+    }
+
+    /// A task that left a thread goes on here, on top of the stack.
+    #[inline]
+    pub fn resume_left(self, stop: u64) {
+        let (thread, count) = id::split(stop).unwrap_or((u32::MAX, 0));
+        self.deepen(1);
+        self.event(Kind::ResumeYielded, [u64::from(thread), count]);
+    }
+
+    /// The stop of the thread's last record, which is a wait or a yield.
+    #[inline]
+    pub fn stopped(self) -> Stop {
         Stop {
-            thread: (*h).thread,
-            depth: thread::depth(h),
-            at: (*h).last,
+            thread: self.thread(),
+            depth: self.depth(),
+            at: self.last(),
         }
     }
-}
 
-/// The task of that stop goes on here: at the time of the thread's last record if `at_once` and its place is the top of this
-/// thread's stack, as it is unless the runtime has moved it.
-///
-/// A place on top of others is given up by an end alone, so the height tells whether the stopped task is on top.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn go_on(h: *mut Handle, stop: Stop, at_once: bool) {
-    // SAFETY: the caller's.
-    unsafe {
-        if !is_on_top(h, stop) {
-            resume_stopped(h, stop);
+    /// The task of that stop goes on here. If the task is on top of this thread's stack, as it is
+    /// unless the runtime has moved it, and if `at_once`, it does so at the time of the thread's
+    /// last record.
+    ///
+    /// Only an end gives up a place that has others below it. So the height of the stack tells
+    /// whether the stopped task is on top.
+    #[inline]
+    pub fn go_on(self, stop: Stop, at_once: bool) {
+        if !self.is_on_top(stop) {
+            self.resume_stopped(stop);
         } else if at_once {
-            resume_at(h, (*h).last);
+            self.resume_at(self.last());
         } else {
-            resume(h);
+            self.resume();
         }
     }
-}
 
-/// The task of that stop, which waits for this signal, goes on here. Its thread may not have told of the stop yet.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-pub unsafe fn go_on_signalled(h: *mut Handle, stop: Stop, signal: u64) {
-    // SAFETY: the caller's.
-    unsafe {
-        if is_on_top(h, stop) {
-            resume(h);
+    /// The task of that stop, which waits for this signal, goes on here. Its old thread may not
+    /// have recorded the stop yet.
+    #[inline]
+    pub fn go_on_signalled(self, stop: Stop, signal: u64) {
+        if self.is_on_top(stop) {
+            self.resume();
         } else {
-            thread::deepen(h, 1);
-            Handle::event_with(h, Kind::ResumeStopped, [0, signal]);
+            self.deepen(1);
+            self.event(Kind::ResumeStopped, [0, signal]);
         }
     }
-}
 
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-unsafe fn is_on_top(h: *mut Handle, stop: Stop) -> bool {
-    // SAFETY: the caller's.
-    unsafe { (*h).thread == stop.thread && thread::depth(h) == stop.depth }
-}
+    #[inline]
+    fn is_on_top(self, stop: Stop) -> bool {
+        self.thread() == stop.thread && self.depth() == stop.depth
+    }
 
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[cold]
-unsafe fn resume_stopped(h: *mut Handle, stop: Stop) {
-    // SAFETY: the caller's.
-    unsafe {
-        thread::deepen(h, 1);
-        // Two threads' clocks may differ by a little.
-        let now = Handle::now(h).max((*h).last).max(stop.at);
+    #[cold]
+    fn resume_stopped(self, stop: Stop) {
+        self.deepen(1);
+        // The clocks of two threads may differ a little.
+        let now = self.now().max(self.last()).max(stop.at);
         let operands = [u64::from(stop.thread) + 1, now - stop.at];
-        record_at(h, Kind::ResumeStopped, now, operands);
+        self.record_at(Kind::ResumeStopped, now, operands);
     }
 }

@@ -1,154 +1,81 @@
-//! Tasks: created, begun and ended; scopes.
+//! Tasks and scopes: creating, beginning and ending them.
 
-use super::operands::record_at;
-use super::root;
-use crate::front::{Handle, id};
-use crate::thread;
+use super::LiveHandle;
+use crate::front::id;
 use crate::wire::{Kind, create};
 
-/// The current task creates one ([`create`] kind, into a scope if not 0) and goes on; the task's number.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn task_create(h: *mut Handle, kind: u64, site: u32, scope: u64) -> u64 {
-    // SAFETY: the caller's.
-    unsafe {
-        root(h);
-        task_create_at(h, kind, site, scope, Handle::now(h))
+impl LiveHandle {
+    /// The current task creates a task of a [`create`] kind, into a scope unless that is 0, and
+    /// goes on. Returns the task's number.
+    #[inline]
+    pub fn task_create(self, kind: u64, site: u32, scope: u64) -> u64 {
+        self.ensure_root();
+        self.task_create_at(kind, site, scope, self.now())
     }
-}
 
-/// [`task_create`] at time `now`, by a task that is surely there.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn task_create_at(h: *mut Handle, kind: u64, site: u32, scope: u64, now: u64) -> u64 {
-    // SAFETY: the caller's.
-    unsafe {
+    /// [`LiveHandle::task_create`] at time `now`, for a thread that has a current task.
+    #[inline]
+    pub fn task_create_at(self, kind: u64, site: u32, scope: u64, now: u64) -> u64 {
+        let site = u64::from(site);
         match id::split(scope) {
-            Some((thread, seq)) => record_at(
-                h,
-                Kind::Create,
-                now,
-                [
-                    kind | create::SCOPED,
-                    u64::from(site),
-                    u64::from(thread),
-                    seq,
-                ],
-            ),
-            None => record_at(h, Kind::Create, now, [kind, u64::from(site)]),
+            Some((thread, seq)) => {
+                let operands = [kind | create::SCOPED, site, u64::from(thread), seq];
+                self.record_at(Kind::Create, now, operands);
+            }
+            None => self.record_at(Kind::Create, now, [kind, site]),
         }
-        let count = (*h).next_task;
-        (*h).next_task = count + 1;
-        id::new((*h).thread, count)
+        self.number_task()
     }
-}
 
-/// A task begins on top of the thread's stack. Returns the time.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn task_begin(h: *mut Handle, task: u64) -> u64 {
-    // SAFETY: the caller's.
-    unsafe {
-        let now = Handle::now(h);
-        task_begin_at(h, task, now);
+    /// A task begins on top of the thread's stack. Returns the time.
+    #[inline]
+    pub fn task_begin(self, task: u64) -> u64 {
+        let now = self.now();
+        self.task_begin_at(task, now);
         now
     }
-}
 
-/// [`task_begin`] at time `now`.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn task_begin_at(h: *mut Handle, task: u64, now: u64) {
-    let (thread, seq) = id::split(task).unwrap_or((u32::MAX, 0));
-    // SAFETY: the caller's.
-    unsafe {
-        thread::deepen(h, 1);
-        record_at(h, Kind::Begin, now, [u64::from(thread), seq]);
+    /// [`LiveHandle::task_begin`] at time `now`.
+    #[inline]
+    pub fn task_begin_at(self, task: u64, now: u64) {
+        let (thread, seq) = id::split(task).unwrap_or((u32::MAX, 0));
+        self.deepen(1);
+        self.record_at(Kind::Begin, now, [u64::from(thread), seq]);
     }
-}
 
-/// The task on top of the thread's stack ends. Returns the time.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn task_end(h: *mut Handle) -> u64 {
-    // SAFETY: the caller's.
-    unsafe {
-        let now = Handle::now(h);
-        task_end_at(h, now);
+    /// The task on top of the thread's stack ends. Returns the time.
+    #[inline]
+    pub fn task_end(self) -> u64 {
+        let now = self.now();
+        self.task_end_at(now);
         now
     }
-}
 
-/// [`task_end`] at time `now`.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn task_end_at(h: *mut Handle, now: u64) {
-    // SAFETY: the caller's.
-    unsafe {
-        thread::deepen(h, -1);
-        record_at(h, Kind::End, now, []);
+    /// [`LiveHandle::task_end`] at time `now`.
+    #[inline]
+    pub fn task_end_at(self, now: u64) {
+        self.deepen(-1);
+        self.record_at(Kind::End, now, []);
     }
-}
 
-/// The task on top ends, and the one below, which waited for it, goes on at the same tick.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn task_end_resume(h: *mut Handle) {
-    // SAFETY: the caller's.
-    unsafe {
-        thread::deepen(h, -1);
-        Handle::event(h, Kind::EndResume);
+    /// The task on top ends. The one below, which waited for it, goes on at the same tick.
+    #[inline]
+    pub fn task_end_resume(self) {
+        self.deepen(-1);
+        self.event(Kind::EndResume, []);
     }
-}
 
-/// The current task opens a scope, a tree or a group; the scope's number.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn scope_open(h: *mut Handle, tree: bool) -> u64 {
-    // SAFETY: the caller's.
-    unsafe {
-        root(h);
-        scope_open_at(h, tree, Handle::now(h))
+    /// The current task opens a scope, a tree or a group. Returns the scope's number.
+    #[inline]
+    pub fn scope_open(self, tree: bool) -> u64 {
+        self.ensure_root();
+        self.scope_open_at(tree, self.now())
     }
-}
 
-/// [`scope_open`] at time `now`, by a task that is surely there.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn scope_open_at(h: *mut Handle, tree: bool, now: u64) -> u64 {
-    // SAFETY: the caller's.
-    unsafe {
-        record_at(h, Kind::Scope, now, [u64::from(tree)]);
-        next_scope(h)
-    }
-}
-
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub(super) unsafe fn next_scope(h: *mut Handle) -> u64 {
-    // SAFETY: the caller's.
-    unsafe {
-        let count = (*h).next_scope;
-        (*h).next_scope = count + 1;
-        id::new((*h).thread, count)
+    /// [`LiveHandle::scope_open`] at time `now`, for a thread that has a current task.
+    #[inline]
+    pub fn scope_open_at(self, tree: bool, now: u64) -> u64 {
+        self.record_at(Kind::Scope, now, [u64::from(tree)]);
+        self.number_scope()
     }
 }

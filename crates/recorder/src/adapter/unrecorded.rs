@@ -1,78 +1,49 @@
-//! Subtrees of tasks that are not recorded ([`crate::budget`]), their parts, and those recorded to stand for them.
+//! Skipped subtrees ([`crate::budget`]), their stolen parts, and the subtrees sampled to stand for
+//! them.
 
-use super::operands::record_at;
-use super::stop::next_yield;
-use crate::front::{Handle, id};
-use crate::thread;
+use super::LiveHandle;
+use crate::front::id;
 use crate::wire::{Kind, wait};
 
-/// What the current task does from the thread's last record on is a subtree of that class that is not recorded, until
-/// [`recorded`]; its name.
-///
-/// # Safety
-/// `h` is the calling thread's live handle, and a task is current.
-pub unsafe fn unrecorded(h: *mut Handle, site: u32, level: u64, now: u64) -> u64 {
-    // SAFETY: the caller's.
-    unsafe {
-        record_at(h, Kind::Unrecorded, now, [u64::from(site), level]);
-        next_yield(h)
+impl LiveHandle {
+    /// From time `now` on the current task is in a skipped subtree of that class, until
+    /// [`LiveHandle::recorded`]. Returns the subtree's name.
+    pub fn unrecorded(self, site: u32, level: u64, now: u64) -> u64 {
+        self.record_at(Kind::Unrecorded, now, [u64::from(site), level]);
+        self.number_yield()
     }
-}
 
-/// That subtree has ended. Returns the time.
-///
-/// # Safety
-/// `h` is the calling thread's live handle, and its task is in an unrecorded subtree.
-pub unsafe fn recorded(h: *mut Handle) -> u64 {
-    // SAFETY: the caller's.
-    unsafe { Handle::event(h, Kind::Recorded) }
-}
+    /// The skipped subtree has ended. Returns the time.
+    pub fn recorded(self) -> u64 {
+        self.event(Kind::Recorded, [])
+    }
 
-/// So many tasks created in the unrecorded subtree that the current task is in have begun on this thread since the open strand did; to be told right
-/// before what ends that.
-///
-/// # Safety
-/// As [`recorded`].
-pub unsafe fn inside(h: *mut Handle, tasks: u64) {
-    // SAFETY: the caller's.
-    unsafe { record_at(h, Kind::Inside, (*h).last, [tasks]) }
-}
+    /// How many tasks that were created in the current task's skipped subtree have begun on this
+    /// thread since the open strand did. Must come right before the record that ends the strand.
+    pub fn inside(self, tasks: u64) {
+        self.record_at(Kind::Inside, self.last(), [tasks]);
+    }
 
-/// The current task, which has just begun, was drawn to stand for those of its class.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-pub unsafe fn sampled(h: *mut Handle, site: u32, level: u64) {
-    // SAFETY: the caller's.
-    unsafe { record_at(h, Kind::Sampled, (*h).last, [u64::from(site), level]) }
-}
+    /// The current task, which has just begun, is sampled to stand for those of its class.
+    pub fn sampled(self, site: u32, level: u64) {
+        self.record_at(Kind::Sampled, self.last(), [u64::from(site), level]);
+    }
 
-/// A task that was created somewhere in that unrecorded subtree begins on top of the thread's stack. Returns the time.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-pub unsafe fn part_begin(h: *mut Handle, of: u64, site: u32) -> u64 {
-    let (thread, count) = id::split(of).unwrap_or((u32::MAX, 0));
-    // SAFETY: the caller's.
-    unsafe {
-        thread::deepen(h, 1);
-        let now = Handle::now(h);
-        record_at(
-            h,
-            Kind::Part,
-            now,
-            [u64::from(thread), count, u64::from(site)],
-        );
-        (*h).next_task += 1;
+    /// A task that was created in that skipped subtree begins on top of the thread's stack. Returns
+    /// the time.
+    pub fn part_begin(self, subtree: u64, site: u32) -> u64 {
+        let (thread, count) = id::split(subtree).unwrap_or((u32::MAX, 0));
+        self.deepen(1);
+        let now = self.now();
+        let operands = [u64::from(thread), count, u64::from(site)];
+        self.record_at(Kind::Part, now, operands);
+        self.number_task();
         now
     }
-}
 
-/// The current task waits, in an unrecorded subtree, for parts of it; it goes on with [`super::resume`].
-///
-/// # Safety
-/// `h` is the calling thread's live handle, and its task is in an unrecorded subtree.
-pub unsafe fn wait_parts_at(h: *mut Handle, now: u64) {
-    // SAFETY: the caller's.
-    unsafe { record_at(h, Kind::Wait, now, [0, wait::PARTS]) }
+    /// The current task, in a skipped subtree, waits for stolen parts of it. It goes on with
+    /// [`LiveHandle::resume`].
+    pub fn wait_parts_at(self, now: u64) {
+        self.record_at(Kind::Wait, now, [0, wait::PARTS]);
+    }
 }

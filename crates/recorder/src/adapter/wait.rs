@@ -1,177 +1,103 @@
-//! Waits, and what follows them at once.
+//! Waits, and how a task goes on after one.
 
-use super::operands::{optional, push_pairs, record_at};
-use super::root;
-use crate::front::{Handle, id};
+use super::LiveHandle;
+use super::operands::{optional, push_pairs};
+use crate::front::id;
 use crate::system::KeepErrno;
-use crate::thread;
 use crate::wire::{Kind, wait};
 use workspan_trace::entry::push_varint;
 
-/// The current task waits for all its children; it goes on with [`resume`].
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn wait_children(h: *mut Handle, site: u32) {
-    // SAFETY: the caller's.
-    unsafe {
-        root(h);
-        Handle::event_with(h, Kind::Wait, [optional(site), wait::CHILDREN]);
+/// After each wait the task goes on with [`LiveHandle::resume`].
+impl LiveHandle {
+    /// The current task waits for all its children.
+    #[inline]
+    pub fn wait_children(self, site: u32) {
+        self.ensure_root();
+        self.event(Kind::Wait, [optional(site), wait::CHILDREN]);
     }
-}
 
-/// The current task waits for the members of a scope, which is closed by that; it goes on with [`resume`].
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn wait_scope(h: *mut Handle, site: u32, scope: u64) {
-    // SAFETY: the caller's.
-    unsafe {
-        root(h);
-        wait_scope_at(h, site, scope, Handle::now(h));
+    /// The current task waits for the members of a scope, which closes the scope.
+    #[inline]
+    pub fn wait_scope(self, site: u32, scope: u64) {
+        self.ensure_root();
+        self.wait_scope_at(site, scope, self.now());
     }
-}
 
-/// [`wait_scope`] at time `now`, by a task that is surely there.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn wait_scope_at(h: *mut Handle, site: u32, scope: u64, now: u64) {
-    let (thread, seq) = id::split(scope).unwrap_or((u32::MAX, 0));
-    let operands = [optional(site), wait::SCOPE, u64::from(thread), seq];
-    // SAFETY: the caller's.
-    unsafe { record_at(h, Kind::Wait, now, operands) }
-}
-
-/// The current task waits for this task (an undeferred child, say); it goes on with [`resume`].
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn wait_task(h: *mut Handle, site: u32, task: u64) {
-    // SAFETY: the caller's.
-    unsafe {
-        root(h);
-        wait_task_at(h, site, task, Handle::now(h));
+    /// [`LiveHandle::wait_scope`] at time `now`, for a thread that has a current task.
+    #[inline]
+    pub fn wait_scope_at(self, site: u32, scope: u64, now: u64) {
+        let (thread, seq) = id::split(scope).unwrap_or((u32::MAX, 0));
+        let operands = [optional(site), wait::SCOPE, u64::from(thread), seq];
+        self.record_at(Kind::Wait, now, operands);
     }
-}
 
-/// [`wait_task`] at time `now`, by a task that is surely there.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn wait_task_at(h: *mut Handle, site: u32, task: u64, now: u64) {
-    let (thread, seq) = id::split(task).unwrap_or((u32::MAX, 0));
-    let operands = [optional(site), wait::TASKS, 1, u64::from(thread), seq];
-    // SAFETY: the caller's; 5 operands.
-    unsafe { record_at(h, Kind::Wait, now, operands) }
-}
-
-/// The current task waits for these tasks; it goes on with [`resume`].
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-pub unsafe fn wait_tasks(h: *mut Handle, site: u32, tasks: &[u64]) {
-    let named = tasks.iter().filter_map(|&task| id::split(task));
-    let pairs = named.map(|(thread, seq)| (u64::from(thread), seq));
-    // SAFETY: the caller's.
-    unsafe {
-        root(h);
-        wait_list(h, site, wait::TASKS, pairs);
+    /// The current task waits for one task, for example an undeferred child.
+    #[inline]
+    pub fn wait_task(self, site: u32, task: u64) {
+        self.ensure_root();
+        self.wait_task_at(site, task, self.now());
     }
-}
 
-/// The current task waits for this signal; it goes on with [`resume`].
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn wait_signal(h: *mut Handle, site: u32, signal: u64) {
-    // SAFETY: the caller's.
-    unsafe {
-        root(h);
-        wait_signal_at(h, site, signal, Handle::now(h));
+    /// [`LiveHandle::wait_task`] at time `now`, for a thread that has a current task.
+    #[inline]
+    pub fn wait_task_at(self, site: u32, task: u64, now: u64) {
+        let (thread, seq) = id::split(task).unwrap_or((u32::MAX, 0));
+        let operands = [optional(site), wait::TASKS, 1, u64::from(thread), seq];
+        self.record_at(Kind::Wait, now, operands);
     }
-}
 
-/// [`wait_signal`] at time `now`, by a task that is surely there.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-pub unsafe fn wait_signal_at(h: *mut Handle, site: u32, signal: u64, now: u64) {
-    // SAFETY: the caller's; 4 operands.
-    unsafe {
-        record_at(
-            h,
-            Kind::Wait,
-            now,
-            [optional(site), wait::SIGNALS, 1, signal],
-        )
+    /// The current task waits for these tasks.
+    pub fn wait_tasks(self, site: u32, tasks: &[u64]) {
+        let named = tasks.iter().filter_map(|&task| id::split(task));
+        let pairs = named.map(|(thread, seq)| (u64::from(thread), seq));
+        self.ensure_root();
+        self.wait_list(site, wait::TASKS, pairs);
     }
-}
 
-/// The current task waits for those of its children that a task with these dependences ([`crate::wire::dependence`] kind,
-/// address) would depend on; it goes on with [`resume`].
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-pub unsafe fn wait_dependences(h: *mut Handle, site: u32, on: &[(u64, u64)]) {
-    // SAFETY: the caller's.
-    unsafe {
-        root(h);
-        wait_list(h, site, wait::DEPENDENCES, on.iter().copied());
+    /// The current task waits for this signal.
+    #[inline]
+    pub fn wait_signal(self, site: u32, signal: u64) {
+        self.ensure_root();
+        self.wait_signal_at(site, signal, self.now());
     }
-}
 
-/// # Safety
-/// `h` is the calling thread's live handle.
-unsafe fn wait_list(
-    h: *mut Handle,
-    site: u32,
-    what: u64,
-    pairs: impl Iterator<Item = (u64, u64)> + Clone,
-) {
-    let _errno = KeepErrno::new();
-    let mut bytes = Vec::with_capacity(64);
-    push_varint(&mut bytes, optional(site));
-    push_varint(&mut bytes, what);
-    push_pairs(&mut bytes, pairs);
-    // SAFETY: the caller's handle; the bytes are as many as said.
-    unsafe { thread::long_record(h, Kind::Wait, Handle::now(h), bytes.as_ptr(), bytes.len()) }
-}
+    /// [`LiveHandle::wait_signal`] at time `now`, for a thread that has a current task.
+    pub fn wait_signal_at(self, site: u32, signal: u64, now: u64) {
+        let operands = [optional(site), wait::SIGNALS, 1, signal];
+        self.record_at(Kind::Wait, now, operands);
+    }
 
-/// The task on top goes on after a wait or a yield. Returns the time.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn resume(h: *mut Handle) -> u64 {
-    // SAFETY: the caller's.
-    unsafe { Handle::event(h, Kind::Resume) }
-}
+    /// The current task waits for those of its children that a task with these dependences would
+    /// depend on: pairs of a [`crate::wire::dependence`] kind and an address.
+    pub fn wait_dependences(self, site: u32, on: &[(u64, u64)]) {
+        self.ensure_root();
+        self.wait_list(site, wait::DEPENDENCES, on.iter().copied());
+    }
 
-/// [`resume`] at time `now`.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-#[inline]
-pub unsafe fn resume_at(h: *mut Handle, now: u64) {
-    // SAFETY: the caller's.
-    unsafe { record_at(h, Kind::Resume, now, []) }
-}
+    fn wait_list(self, site: u32, what: u64, pairs: impl Iterator<Item = (u64, u64)> + Clone) {
+        let _errno = KeepErrno::new();
+        let mut bytes = Vec::with_capacity(64);
+        push_varint(&mut bytes, optional(site));
+        push_varint(&mut bytes, what);
+        push_pairs(&mut bytes, pairs);
+        self.long_record(Kind::Wait, &bytes);
+    }
 
-/// The current task sets a signal (`TABLE.signal_new` gives numbers).
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-pub unsafe fn signal(h: *mut Handle, site: u32, signal: u64) {
-    // SAFETY: the caller's.
-    unsafe {
-        root(h);
-        Handle::event_with(h, Kind::Signal, [optional(site), signal]);
+    /// The task on top goes on after a wait or a yield. Returns the time.
+    #[inline]
+    pub fn resume(self) -> u64 {
+        self.event(Kind::Resume, [])
+    }
+
+    /// [`LiveHandle::resume`] at time `now`.
+    #[inline]
+    pub fn resume_at(self, now: u64) {
+        self.record_at(Kind::Resume, now, []);
+    }
+
+    /// The current task sets a signal (`TABLE.signal_new` gives the numbers).
+    pub fn signal(self, site: u32, signal: u64) {
+        self.ensure_root();
+        self.event(Kind::Signal, [optional(site), signal]);
     }
 }

@@ -6,7 +6,7 @@ use workspan_analysis::compare::{Side, compare, measure};
 use workspan_export::{compare_json, compare_words};
 
 use crate::answer::Reply;
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::run::Run;
 
 #[derive(Serialize)]
@@ -21,7 +21,7 @@ struct Words {
     lines: Vec<String>,
 }
 
-pub(crate) fn answer(a: &Run, b: &Run) -> Result<Reply, Failure> {
+pub(crate) fn answer(a: &Run, b: &Run) -> Result<Reply, ApiError> {
     let comparison = compare(&[side(a)?, side(b)?]);
     let mut lines = compare_words(&comparison);
     let title = match lines.is_empty() {
@@ -29,7 +29,7 @@ pub(crate) fn answer(a: &Run, b: &Run) -> Result<Reply, Failure> {
         false => lines.remove(0),
     };
     let table = RawValue::from_string(compare_json(&comparison));
-    let table = table.map_err(|e| Failure::new(500, format!("The table can't be read: {e}.")))?;
+    let table = table.map_err(|e| ApiError::new(500, format!("The table can't be read: {e}.")))?;
     Reply::json(&Compare {
         words: Words { title, lines },
         table,
@@ -37,7 +37,7 @@ pub(crate) fn answer(a: &Run, b: &Run) -> Result<Reply, Failure> {
 }
 
 /// Named by its letter and its file, so that two runs of one name are told apart.
-fn side(run: &Run) -> Result<Side, Failure> {
+fn side(run: &Run) -> Result<Side, ApiError> {
     let (picture, rest) = (run.picture()?, run.rest()?);
     let name = format!("{} ({})", run.id.to_uppercase(), run.file_name());
     Ok(Side {

@@ -6,7 +6,7 @@ use workspan_analysis::codes::short;
 use workspan_dag::{Dag, Place, ROOT_PLACE, ThreadId};
 
 use crate::answer::Reply;
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::overview::Overview;
 use crate::run::codes::shown;
 use crate::run::{Picture, Run};
@@ -94,7 +94,7 @@ struct Has<'a> {
     inside: bool,
 }
 
-pub(crate) fn answer(session: &Session) -> Result<Reply, Failure> {
+pub(crate) fn answer(session: &Session) -> Result<Reply, ApiError> {
     let overviews: Vec<_> = session.runs.iter().map(Run::overview).collect();
     let runs = session.runs.iter().zip(&overviews);
     let runs = runs.map(|(run, overview)| match overview {
@@ -205,7 +205,7 @@ fn sketched<'a>(run: &'a Run, overview: &'a Overview) -> RunMeta<'a> {
     }
 }
 
-fn read<'a>(session: &Session, run: &'a Run) -> Result<RunMeta<'a>, Failure> {
+fn read<'a>(session: &Session, run: &'a Run) -> Result<RunMeta<'a>, ApiError> {
     let picture = run.picture()?;
     let dag = &*picture.dag;
     let (cpu, queue) = events::known(dag);

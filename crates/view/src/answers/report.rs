@@ -3,11 +3,11 @@
 use workspan_export::report_json_of;
 
 use crate::answer::Reply;
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::run::Run;
 use crate::run::sites::MOST;
 
-pub(crate) fn answer(run: &Run) -> Result<Reply, Failure> {
+pub(crate) fn answer(run: &Run) -> Result<Reply, ApiError> {
     let (picture, rest) = (run.picture()?, run.rest()?);
     let json = rest.json.get_or_init(|| {
         let statistics = rest.statistics(picture).ok();

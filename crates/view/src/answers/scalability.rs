@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::answer::Reply;
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::run::Run;
 use crate::session::Session;
 
@@ -42,7 +42,7 @@ struct Measured<'a> {
     how: String,
 }
 
-pub(crate) fn answer(session: &Session) -> Result<Reply, Failure> {
+pub(crate) fn answer(session: &Session) -> Result<Reply, ApiError> {
     let runs = session.runs.iter().map(bounds);
     Reply::json(&Scalability {
         runs: runs.collect::<Result<_, _>>()?,
@@ -50,7 +50,7 @@ pub(crate) fn answer(session: &Session) -> Result<Reply, Failure> {
     })
 }
 
-fn bounds(run: &Run) -> Result<Bounds<'_>, Failure> {
+fn bounds(run: &Run) -> Result<Bounds<'_>, ApiError> {
     let ws = &run.rest()?.report.work_span;
     let points = WORKERS.map(|workers| {
         let (lower, upper) = ws.speedup(workers);
@@ -74,7 +74,7 @@ fn bounds(run: &Run) -> Result<Bounds<'_>, Failure> {
 }
 
 /// What the runs reached: against a run of the program on one worker where there is one beside them, else each against its own work.
-fn measured(session: &Session) -> Result<Vec<Measured<'_>>, Failure> {
+fn measured(session: &Session) -> Result<Vec<Measured<'_>>, ApiError> {
     let mut points = Vec::new();
     for run in &session.runs {
         let own = seconds(run)?;
@@ -106,7 +106,7 @@ fn measured(session: &Session) -> Result<Vec<Measured<'_>>, Failure> {
     Ok(points)
 }
 
-fn seconds(run: &Run) -> Result<f64, Failure> {
+fn seconds(run: &Run) -> Result<f64, ApiError> {
     let picture = run.picture()?;
     let rate = picture.dag.meta.ticks_per_second.max(1);
     Ok(picture.elapsed() as f64 / rate as f64)

@@ -9,7 +9,7 @@ use workspan_analysis::{SiteRow, site_delays};
 use workspan_dag::{PlaceId, StrandId, memory};
 
 use crate::answer::Reply;
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::run::sites::MOST;
 use crate::run::{Picture, Rest, Run};
 use crate::session::Session;
@@ -58,7 +58,7 @@ struct BlockExtra {
     stretch: Option<f64>,
 }
 
-pub(crate) fn answer(session: &Session, run: &Run) -> Result<Reply, Failure> {
+pub(crate) fn answer(session: &Session, run: &Run) -> Result<Reply, ApiError> {
     let (picture, rest) = (run.picture()?, run.rest()?);
     let serial = serial(session, run)?;
     if let Some(known) = rest.sites.get() {
@@ -74,7 +74,7 @@ pub(crate) fn answer(session: &Session, run: &Run) -> Result<Reply, Failure> {
 }
 
 /// Another run of the program on one worker, where this one had more.
-fn serial<'a>(session: &'a Session, run: &Run) -> Result<Option<&'a Picture>, Failure> {
+fn serial<'a>(session: &'a Session, run: &Run) -> Result<Option<&'a Picture>, ApiError> {
     let many = run.picture()?.dag.meta.workers > 1;
     let found = session.serial_of(run)?.filter(|_| many);
     found.map(Run::picture).transpose()

@@ -6,7 +6,7 @@ use serde::Serialize;
 use workspan_dag::Dag;
 
 use crate::answer::Reply;
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::run::{Picture, Rest, Run};
 use crate::session::Session;
 use crate::source_file;
@@ -29,15 +29,15 @@ pub(crate) struct Line {
     ticks: u64,
 }
 
-pub(crate) fn answer(session: &Session, run: &Run, file: &str) -> Result<Reply, Failure> {
+pub(crate) fn answer(session: &Session, run: &Run, file: &str) -> Result<Reply, ApiError> {
     Reply::json(&source(session, run, file)?)
 }
 
 /// The file's lines, from the disk where that is allowed, else those the trace itself carries.
-fn source<'a>(session: &Session, run: &Run, file: &'a str) -> Result<Source<'a>, Failure> {
+fn source<'a>(session: &Session, run: &Run, file: &'a str) -> Result<Source<'a>, ApiError> {
     let picture = run.picture()?;
     if !is_named(&picture.dag, file) {
-        return Err(Failure::absent("The trace names no such source file."));
+        return Err(ApiError::not_found("The trace names no such source file."));
     }
     let mut all = Files::of(picture, run.rest()?).all;
     let known = all.remove(file).unwrap_or_default();

@@ -7,7 +7,7 @@ use workspan_dag::{Dag, NONE, PlaceId, ROOT_PLACE, StartKind};
 use workspan_export::{State, Word, WordKind, summary};
 
 use crate::answer::Reply;
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::run::codes::Block;
 use crate::run::sites::NO_SITE;
 use crate::run::{Picture, Run};
@@ -65,7 +65,7 @@ struct Checked {
     value: String,
 }
 
-pub(crate) fn answer(run: &Run) -> Result<Reply, Failure> {
+pub(crate) fn answer(run: &Run) -> Result<Reply, ApiError> {
     let (picture, rest) = (run.picture()?, run.rest()?);
     let dag = &*picture.dag;
     let said = summary(dag, &rest.report, &picture.measured);

@@ -7,7 +7,7 @@ use workspan_analysis::{Outcome, Target, Together, speedup_bounds};
 
 use super::scalability::{Point, WORKERS};
 use crate::answer::Reply;
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::run::{Picture, Run};
 
 /// Targets and factors that one request may have.
@@ -34,7 +34,7 @@ struct Critical {
     weight: f64,
 }
 
-pub(crate) fn answer(run: &Run, what: &str, factors: &str) -> Result<Reply, Failure> {
+pub(crate) fn answer(run: &Run, what: &str, factors: &str) -> Result<Reply, ApiError> {
     let factors = parse_factors(factors)?;
     let asked = Asked::new(run, what, &factors)?;
     asked.reply(0..factors.len())
@@ -52,14 +52,16 @@ impl<'a> Asked<'a> {
     ///
     /// # Errors
     /// The run has no such code, or is not read yet.
-    pub(crate) fn new(run: &'a Run, what: &str, factors: &[f64]) -> Result<Asked<'a>, Failure> {
+    pub(crate) fn new(run: &'a Run, what: &str, factors: &[f64]) -> Result<Asked<'a>, ApiError> {
         let picture = run.picture()?;
         let mut targets = Vec::new();
         for one in what.split(',').filter(|one| !one.is_empty()) {
             targets.extend(target(picture, one)?);
         }
         if targets.is_empty() || targets.len() > 64 * MOST {
-            return Err(Failure::wrong("There is nothing in it to be faster."));
+            return Err(ApiError::bad_request(
+                "There is nothing in it to be faster.",
+            ));
         }
         let together = Together::new(&picture.dag, &picture.measured, &targets).map_err(wrong)?;
         let outcomes = together.outcomes(factors).map_err(wrong)?;
@@ -74,7 +76,7 @@ impl<'a> Asked<'a> {
     ///
     /// # Errors
     /// There is no such factor.
-    pub(crate) fn reply(&self, factors: Range<usize>) -> Result<Reply, Failure> {
+    pub(crate) fn reply(&self, factors: Range<usize>) -> Result<Reply, ApiError> {
         let outcomes = self.outcomes.get(factors).unwrap_or_default();
         let first = outcomes.first().ok_or_else(no_factors)?.factor;
         let path = self.together.critical_path(first).map_err(wrong)?;
@@ -94,8 +96,8 @@ impl<'a> Asked<'a> {
     }
 }
 
-fn wrong(error: workspan_analysis::Error) -> Failure {
-    Failure::wrong(format!("{error}."))
+fn wrong(error: workspan_analysis::Error) -> ApiError {
+    ApiError::bad_request(format!("{error}."))
 }
 
 fn row(outcome: &Outcome) -> Row {
@@ -119,7 +121,7 @@ fn row(outcome: &Outcome) -> Row {
     }
 }
 
-fn parse_factors(text: &str) -> Result<Vec<f64>, Failure> {
+fn parse_factors(text: &str) -> Result<Vec<f64>, ApiError> {
     let factors = text.split(',').map(|factor| factor.parse::<f64>());
     let factors: Vec<f64> = factors
         .collect::<Result<_, _>>()
@@ -131,13 +133,13 @@ fn parse_factors(text: &str) -> Result<Vec<f64>, Failure> {
     Ok(factors)
 }
 
-fn no_factors() -> Failure {
-    Failure::wrong("Factors are numbers from 1 to a million, at most 32 of them.")
+fn no_factors() -> ApiError {
+    ApiError::bad_request("Factors are numbers from 1 to a million, at most 32 of them.")
 }
 
 /// What one of `site:<place>`, `code:<index>`, `lines:<file>:<from>-<to>`, `region:<label>` names.
-fn target(picture: &Picture, text: &str) -> Result<Vec<Target>, Failure> {
-    let absent = || Failure::absent("The run has no such code to be faster.");
+fn target(picture: &Picture, text: &str) -> Result<Vec<Target>, ApiError> {
+    let absent = || ApiError::not_found("The run has no such code to be faster.");
     let (kind, what) = text.split_once(':').ok_or_else(absent)?;
     let dag = &*picture.dag;
     match kind {

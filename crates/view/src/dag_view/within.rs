@@ -6,7 +6,7 @@ mod id;
 use std::ops::Range;
 
 use workspan_dag::NONE;
-use workspan_dag::recorded::inside::InsideFold;
+use workspan_reader::recorded::inside::InsideFold;
 
 use super::MOST_ITEMS;
 use super::folded::{BINS, Folded, label};

@@ -8,7 +8,7 @@ use workspan_dag::StrandId;
 
 use super::since;
 use crate::answer::Reply;
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::run::{Picture, Run};
 
 /// Rows given at most.
@@ -44,7 +44,7 @@ struct Row {
 ///
 /// # Errors
 /// The run is loading.
-pub(crate) fn critical(run: &Run) -> Result<Reply, Failure> {
+pub(crate) fn critical(run: &Run) -> Result<Reply, ApiError> {
     let (picture, index) = (run.picture()?, run.timeline()?);
     let rows = rows(picture);
     let span = rows

@@ -5,7 +5,7 @@ use workspan_dag::{Region, TaskId};
 
 use super::since;
 use crate::answer::Reply;
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::run::Run;
 
 /// Spans given at most, the longest.
@@ -27,7 +27,7 @@ struct RegionSpan<'a> {
 ///
 /// # Errors
 /// The run is loading.
-pub(crate) fn regions(run: &Run) -> Result<Reply, Failure> {
+pub(crate) fn regions(run: &Run) -> Result<Reply, ApiError> {
     let picture = run.picture()?;
     let dag = &*picture.dag;
     let span = |region: &Region, part: bool| RegionSpan {

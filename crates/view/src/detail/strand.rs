@@ -6,7 +6,7 @@ use workspan_dag::{Counter, Dag, NONE, StrandId};
 
 use super::{PlaceWords, edge, end_kind, no_strand, since, start_kind, words};
 use crate::answer::Reply;
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::run::{Picture, Run};
 use crate::timeline::{Index, sums_alone};
 
@@ -77,7 +77,7 @@ struct Function {
 ///
 /// # Errors
 /// There is no such strand, or the run is loading.
-pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, Failure> {
+pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, ApiError> {
     let (picture, index) = (run.picture()?, run.timeline()?);
     let dag = &*picture.dag;
     let i = id as usize;

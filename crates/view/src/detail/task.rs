@@ -5,7 +5,7 @@ use workspan_dag::{NONE, StartKind, StrandId, TaskId, TaskKind};
 
 use super::{PlaceWords, since, words};
 use crate::answer::Reply;
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::run::{Picture, Run};
 use crate::timeline::Index;
 
@@ -68,12 +68,12 @@ struct Wait<'a> {
 ///
 /// # Errors
 /// There is no such task, or the run is loading.
-pub(crate) fn task(run: &Run, id: TaskId) -> Result<Reply, Failure> {
+pub(crate) fn task(run: &Run, id: TaskId) -> Result<Reply, ApiError> {
     let (picture, index, tree) = (run.picture()?, run.timeline()?, run.tree()?);
     let dag = &*picture.dag;
     let i = id as usize;
     if i >= dag.tasks.len() {
-        return Err(Failure::absent("There is no such task in this run."));
+        return Err(ApiError::not_found("There is no such task in this run."));
     }
     let strands = tree.strands_of(dag, id);
     let (first, last) = (dag.tasks.first[i], dag.tasks.last[i]);

@@ -14,8 +14,8 @@ use workspan_dag::StrandId;
 use super::pack::{Group, Pack};
 use crate::answer::{Reply, answer};
 use crate::answers::source::Files;
+use crate::api_error::ApiError;
 use crate::dag_view::WithinId;
-use crate::failure::Failure;
 use crate::run::Picture;
 use crate::session::{Mode, Session};
 
@@ -37,7 +37,7 @@ pub(super) fn choose(
     session: &mut Session,
     room: u64,
     whole_sources: bool,
-) -> Result<Chosen, Failure> {
+) -> Result<Chosen, ApiError> {
     let mut choice = Choice {
         session,
         pack: Pack::new(room),
@@ -91,7 +91,7 @@ impl Choice<'_> {
     }
 
     /// What every view needs.
-    fn tables(&mut self) -> Result<(), Failure> {
+    fn tables(&mut self) -> Result<(), ApiError> {
         let mut keys = vec!["api/v1/scalability".to_owned()];
         let ids: Vec<&str> = self.session.runs.iter().map(|r| r.id.as_str()).collect();
         for a in &ids {
@@ -113,7 +113,7 @@ impl Choice<'_> {
     }
 
     /// Source files; how many, and of how many lines.
-    fn sources(&mut self, whole: bool) -> Result<(usize, usize), Failure> {
+    fn sources(&mut self, whole: bool) -> Result<(usize, usize), ApiError> {
         let (mut files, mut lines) = (0, 0);
         for run in &self.session.runs {
             let picture = run.picture()?;

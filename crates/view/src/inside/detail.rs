@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 use workspan_dag::folded::Folded;
-use workspan_dag::recorded::inside::InsideFold;
 use workspan_dag::{NONE, PlaceId, StrandId};
+use workspan_reader::recorded::inside::InsideFold;
 
 use super::codes::CodeOf;
 use super::{records, tree};
 use crate::answer::Reply;
+use crate::api_error::ApiError;
 use crate::dag_view::WithinId;
 use crate::detail::{PlaceWords, end_kind, no_strand, since, words};
-use crate::failure::Failure;
 use crate::run::{Picture, Run};
 use crate::session::Session;
 
@@ -95,7 +95,7 @@ pub(crate) fn detail(
     run: &Run,
     id: StrandId,
     at: u64,
-) -> Result<Reply, Failure> {
+) -> Result<Reply, ApiError> {
     let picture = run.picture()?;
     let dag = &*picture.dag;
     let i = id as usize;
@@ -182,10 +182,10 @@ fn whole(picture: &Picture, id: StrandId, fold: &Folded) -> Whole {
 ///
 /// # Errors
 /// There is none, or it can't be opened, or the run is loading.
-pub(crate) fn task(session: &Session, run: &Run, id: &str) -> Result<Reply, Failure> {
+pub(crate) fn task(session: &Session, run: &Run, id: &str) -> Result<Reply, ApiError> {
     let picture = run.picture()?;
     let dag = &*picture.dag;
-    let absent = || Failure::absent("There is no such task in this run.");
+    let absent = || ApiError::not_found("There is no such task in this run.");
     let node = WithinId::parse(id).ok_or_else(absent)?;
     let opened = tree::open(session, run, node.strand)?;
     let number = node.task as usize;

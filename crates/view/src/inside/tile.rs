@@ -2,12 +2,12 @@
 
 use std::cmp::Reverse;
 
-use workspan_dag::recorded::inside::InsideStrand;
 use workspan_dag::{NONE, StrandId};
+use workspan_reader::recorded::inside::InsideStrand;
 
 use super::codes::CodeOf;
 use super::records;
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::planes::Planes;
 use crate::run::{Picture, Run};
 use crate::session::Session;
@@ -34,7 +34,7 @@ struct Found {
 ///
 /// # Errors
 /// The run is loading.
-pub(crate) fn strands(session: &Session, run: &Run, tile: Tile) -> Result<Planes, Failure> {
+pub(crate) fn strands(session: &Session, run: &Run, tile: Tile) -> Result<Planes, ApiError> {
     let (picture, index) = (run.picture()?, run.timeline()?);
     let dag = &*picture.dag;
     let (begin, after) = (

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use workspan_dag::recorded::inside::{InsideTask, Whole};
 use workspan_dag::{EndKind, NONE, StrandId};
+use workspan_reader::recorded::inside::{InsideTask, Whole};
 
 use super::codes::CodeOf;
 use super::records;
-use crate::failure::Failure;
-use crate::kept::Kept;
+use crate::api_error::ApiError;
+use crate::lru::ByteLru;
 use crate::run::{Picture, Run};
 use crate::session::Session;
 
@@ -307,11 +307,11 @@ pub(super) fn probes_of(picture: &Picture) -> u64 {
 
 /// The folded strands opened last.
 #[derive(Debug)]
-pub(crate) struct Open(Kept<StrandId, Tree>);
+pub(crate) struct Open(ByteLru<StrandId, Tree>);
 
 impl Default for Open {
     fn default() -> Open {
-        Open(Kept::new(MOST_KEPT))
+        Open(ByteLru::new(MOST_KEPT))
     }
 }
 
@@ -349,20 +349,20 @@ pub(crate) fn can_open(picture: &Picture, strand: StrandId) -> bool {
 ///
 /// # Errors
 /// It is none, or can't be opened, or the run is loading.
-pub(crate) fn open(session: &Session, run: &Run, strand: StrandId) -> Result<Arc<Tree>, Failure> {
+pub(crate) fn open(session: &Session, run: &Run, strand: StrandId) -> Result<Arc<Tree>, ApiError> {
     let (picture, timeline) = (run.picture()?, run.timeline()?);
     let dag = &*picture.dag;
     let known = (strand as usize) < dag.strands.len();
     let fold = known.then(|| dag.fold_of(strand)).flatten();
     let fold =
-        fold.ok_or_else(|| Failure::absent("There is no such folded strand in this run."))?;
+        fold.ok_or_else(|| ApiError::not_found("There is no such folded strand in this run."))?;
     if fold.source.is_none() {
-        return Err(Failure::absent(
+        return Err(ApiError::not_found(
             "The trace has no more than sums of this subtree: it was folded, or left out, while the program was recorded.",
         ));
     }
     if fold.tasks > MOST_TASKS {
-        return Err(Failure::absent(format!(
+        return Err(ApiError::not_found(format!(
             "This folded strand stands for {} tasks: too many to open at once. The timeline shows what is inside, closer up.",
             fold.tasks
         )));
@@ -373,7 +373,7 @@ pub(crate) fn open(session: &Session, run: &Run, strand: StrandId) -> Result<Arc
     let records = records(session, run)?;
     let whole = records.and_then(|records| records.whole(dag, strand, MOST_STRANDS));
     let whole = whole.ok_or_else(|| {
-        Failure::absent("What is inside can't be read: the trace is no longer there as it was.")
+        ApiError::not_found("What is inside can't be read: the trace is no longer there as it was.")
     })?;
     let on_ready_path = timeline.source.on_ready_path(strand);
     let tree = Arc::new(Tree::new(picture, strand, whole, on_ready_path));

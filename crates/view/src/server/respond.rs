@@ -11,20 +11,20 @@ use axum::response::Response;
 
 use super::{Shared, headers, status, token};
 use crate::answer::{Reply, answer};
-use crate::failure::Failure;
+use crate::api_error::ApiError;
 use crate::page;
 use crate::session::Session;
 
 /// Nothing of a run is to be found in a browser's cache on the disk.
 const NEVER: &str = "no-store";
-/// Kept as long as the page is open, and asked for again by its mark.
+/// ByteLru as long as the page is open, and asked for again by its mark.
 const ASK_AGAIN: &str = "private, no-cache";
 
 /// Answers a request of any kind.
 pub(super) async fn respond(State(shared): State<Arc<Shared>>, request: Request) -> Response {
     if !headers::host_is_here(request.headers()) {
         let why = "This server answers on this machine's own names only (127.0.0.1, localhost).";
-        return failed(&Failure::new(403, why));
+        return failed(&ApiError::new(403, why));
     }
     let asks = request.method() == Method::GET || request.method() == Method::HEAD;
     if !asks && request.method() != Method::POST {
@@ -38,7 +38,7 @@ pub(super) async fn respond(State(shared): State<Arc<Shared>>, request: Request)
     if !token::same(first, &shared.token) {
         let why = "There is nothing here without the key that is part of the address.";
         let remedy = "Use the whole address that `workspan view` printed.";
-        return failed(&Failure::absent(why).remedy(remedy));
+        return failed(&ApiError::not_found(why).remedy(remedy));
     }
     if !asks {
         return match rest {
@@ -73,7 +73,7 @@ fn told(shared: &Shared, what: impl Fn(&Session)) -> Response {
 
 fn not_allowed(allowed: &'static str) -> Response {
     let why = "Only GET is answered here, and POST where a page stops loading.";
-    let mut response = failed(&Failure::new(405, why));
+    let mut response = failed(&ApiError::new(405, why));
     let allowed = HeaderValue::from_static(allowed);
     response.headers_mut().insert(ALLOW, allowed);
     response
@@ -87,7 +87,7 @@ async fn api(shared: Arc<Shared>, url: String, asked: Option<HeaderValue>) -> Re
         Ok(Err(failure)) => return failed(&failure),
         Err(_) => {
             let what = "The answer could not be made: this is a defect of workspan.";
-            return failed(&Failure::new(500, what));
+            return failed(&ApiError::new(500, what));
         }
     };
     let mark = mark(&reply);
@@ -120,7 +120,7 @@ fn knows(asked: &HeaderValue, mark: &str) -> bool {
 
 fn the_page() -> Response {
     let Ok(nonce) = token::random() else {
-        return failed(&Failure::new(500, "The system has no random numbers."));
+        return failed(&ApiError::new(500, "The system has no random numbers."));
     };
     let html = page::with_nonce(page::page(), &nonce);
     let mut response = Response::new(Body::from(html));
@@ -139,7 +139,7 @@ fn moved(token: &str) -> Response {
     response
 }
 
-fn failed(failure: &Failure) -> Response {
+fn failed(failure: &ApiError) -> Response {
     let mut response = Response::new(Body::from(failure.body()));
     *response.status_mut() =
         StatusCode::from_u16(failure.state).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);

@@ -8,7 +8,7 @@ use std::panic::resume_unwind;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use workspan_dag::wanted::{carried, check};
+use workspan_dag::cancel::{check, inherit};
 
 use super::TILE_BINS;
 use super::cell::Seen;
@@ -18,7 +18,7 @@ use crate::run::Picture;
 /// Bins of a block.
 pub(super) const BLOCK: u64 = 64;
 
-/// Kept blocks.
+/// ByteLru blocks.
 #[derive(Debug)]
 pub(super) struct Pyramid {
     blocks: Vec<Block>,
@@ -84,7 +84,7 @@ impl Pyramid {
             }
         };
         std::thread::scope(|scope| {
-            let spawn = |_| scope.spawn(carried(help));
+            let spawn = |_| scope.spawn(inherit(help));
             let helping: Vec<_> = (0..helpers.min(8)).map(spawn).collect();
             for helper in helping {
                 if let Err(why) = helper.join() {

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use workspan_dag::OpenOptions;
-use workspan_dag::open::Grain;
+use workspan_reader::OpenOptions;
+use workspan_reader::open::Grain;
 use workspan_trace::wire::Kind;
 use workspan_view::session::Settings;
 use workspan_view::{Session, answer};

@@ -39,7 +39,7 @@ fn ten_million_tasks() {
     let file = folder.path().join("large.jsonl");
     if std::env::var_os("WORKSPAN_FROM_FILE").is_some() {
         let out = std::fs::File::create(&file).unwrap();
-        workspan_dag::text::write(&dag, &mut std::io::BufWriter::new(out)).unwrap();
+        workspan_reader::text::write(&dag, &mut std::io::BufWriter::new(out)).unwrap();
         let (start, session) = (
             Instant::now(),
             Session::new(&[file], Settings::default()).unwrap(),

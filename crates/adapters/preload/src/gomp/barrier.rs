@@ -1,19 +1,19 @@
-//! Barriers, explicit and at the ends of constructs: each thread's implicit task ends at the barrier's begin and that of the
-//! next phase begins at its end, so that explicit tasks which run in between lie on an empty stack. The barrier at a region's
-//! end comes after the outlined function ([`super::region`]).
+//! Barriers, explicit ones and those at the ends of constructs. A thread's implicit task ends where
+//! the barrier begins, and its next phase begins where the barrier ends. Explicit tasks that the
+//! thread runs in between therefore lie on an empty stack. The barrier at the end of a region comes
+//! after the outlined function ([`super::region`]).
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::Handle;
+use workspan_recorder::adapter::LiveHandle;
 
-use super::frame::{self, Share};
-use super::real::Entry;
-use super::shim::{Call, entries};
+use super::entry_points::{Call, entries};
+use super::next_symbol::Entry;
+use super::task_frame::{self, ImplicitTask};
 
-/// Entry forms.
+/// Forms of entries.
 const ALWAYS: u8 = 0;
-/// A barrier unless the argument is true.
+/// A barrier unless the first argument is true.
 const UNLESS: u8 = 1;
-/// It says whether the region was cancelled.
+/// A barrier whose result says whether the region was cancelled.
 pub(super) const CANCEL: u8 = 2;
 
 entries! { barriers, barrier:
@@ -26,81 +26,78 @@ entries! { barriers, barrier:
 entries! { single_copies, single_copy: GOMP_single_copy_start = ALWAYS }
 
 unsafe extern "C-unwind" fn barrier(call: &mut Call, entry: &Entry) -> usize {
-    let h = adapter::handle();
-    // SAFETY: the arguments are the entry point's; the handle is this thread's.
+    let is_barrier = entry.form != UNLESS || call.argument(0) as u8 == 0;
+    // SAFETY: the arguments are the entry point's; this call alone uses the handle.
     unsafe {
-        if h.is_null() || entry.form == UNLESS && call.argument(0) as u8 != 0 {
-            return call.forward(entry.real());
+        match LiveHandle::current().filter(|_| is_barrier) {
+            Some(h) => pass(h, call, entry),
+            None => call.forward(entry.next_symbol()),
         }
-        pass(h, call, entry)
     }
 }
 
-/// Calls the real function, which is a barrier for the team.
+/// Calls the next symbol, which is a barrier of the team.
 ///
 /// # Safety
-/// `h` is the calling thread's live handle, the call one of the entry's.
-pub(super) unsafe fn pass(h: *mut Handle, call: &Call, entry: &Entry) -> usize {
-    // SAFETY: the caller's; a share lies in a frame below this one on the same thread.
+/// `call` is a call of `entry`.
+pub(super) unsafe fn pass(h: LiveHandle, call: &Call, entry: &Entry) -> usize {
+    // SAFETY: the call is the entry's; the implicit task lies in a frame below this one on the same
+    // thread.
     unsafe {
-        let share = (*frame::current()).share;
-        if share.is_null() || (*share).team == 0 {
-            return call.forward(entry.real());
+        let implicit = (*task_frame::current()).implicit;
+        if implicit.is_null() || (*implicit).team == 0 {
+            return call.forward(entry.next_symbol());
         }
-        if !(*share).is_over {
-            adapter::task_end(h);
+        if !(*implicit).is_over {
+            h.task_end();
         }
-        let result = call.forward(entry.real());
+        let result = call.forward(entry.next_symbol());
         if entry.form == CANCEL && result as u8 != 0 {
-            // Others may not have come here; the thread goes straight to the region's end.
-            (*share).is_over = true;
+            // Other threads may not have come here. This one goes straight to the region's end.
+            (*implicit).is_over = true;
         } else {
-            next_phase(h, &mut *share);
+            next_phase(h, &mut *implicit);
         }
         result
     }
 }
 
-/// # Safety
-/// `h` is the calling thread's live handle.
-unsafe fn next_phase(h: *mut Handle, share: &mut Share) {
-    share.phase += 1;
-    share.is_over = false;
-    // SAFETY: the caller's.
-    unsafe { adapter::member(h, share.team, share.phase, share.index, Handle::now(h)) };
+fn next_phase(h: LiveHandle, implicit: &mut ImplicitTask) {
+    implicit.phase += 1;
+    implicit.is_over = false;
+    h.member(implicit.team, implicit.phase, implicit.index, h.now());
 }
 
-/// `single` with `copyprivate`: the thread that is first gets null and goes on to the block; for the others this is a barrier,
-/// which they leave when that thread comes to `GOMP_single_copy_end`. Who is who is known only afterwards.
+/// `single` with `copyprivate`. For the first thread this returns null, and the thread goes on to
+/// the block. For the others it is a barrier, which they leave when the first thread comes to
+/// `GOMP_single_copy_end`. Which thread is the first is known only afterwards.
 unsafe extern "C-unwind" fn single_copy(call: &mut Call, entry: &Entry) -> usize {
-    let h = adapter::handle();
-    // SAFETY: as in `pass`.
+    // SAFETY: the implicit task lies in a frame below this one on the same thread; this call alone
+    // uses the handle.
     unsafe {
-        let share = (*frame::current()).share;
-        if h.is_null() || share.is_null() || (*share).team == 0 {
-            return call.forward(entry.real());
-        }
-        (*share).arrived = Handle::now(h).max(1);
-        let result = call.forward(entry.real());
+        let implicit = (*task_frame::current()).implicit;
+        let is_in_team = !implicit.is_null() && (*implicit).team != 0;
+        let Some(h) = LiveHandle::current().filter(|_| is_in_team) else {
+            return call.forward(entry.next_symbol());
+        };
+        (*implicit).arrived = h.now().max(1);
+        let result = call.forward(entry.next_symbol());
         if result != 0 {
-            settle(h, &mut *share);
-            next_phase(h, &mut *share);
+            settle(h, &mut *implicit);
+            next_phase(h, &mut *implicit);
         }
-        (*share).arrived = 0;
+        (*implicit).arrived = 0;
         result
     }
 }
 
-/// It is a barrier: a task begins in it, or it is over. The implicit task ended when it came there.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
+/// The call turned out to be a barrier: a task begins in it, or it has returned. The implicit task
+/// ended when the thread arrived.
 #[cold]
-pub(super) unsafe fn settle(h: *mut Handle, share: &mut Share) {
-    if share.arrived == 0 {
+pub(super) fn settle(h: LiveHandle, implicit: &mut ImplicitTask) {
+    if implicit.arrived == 0 {
         return;
     }
-    // SAFETY: the caller's; nothing was recorded since.
-    unsafe { adapter::task_end_at(h, share.arrived) };
-    share.arrived = 0;
+    h.task_end_at(implicit.arrived);
+    implicit.arrived = 0;
 }

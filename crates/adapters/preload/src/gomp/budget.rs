@@ -4,34 +4,33 @@
 use core::mem::MaybeUninit;
 use core::ptr;
 
-use workspan_recorder::adapter;
+use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::budget::{Choice, OF_TASKS};
-use workspan_recorder::front::Handle;
 use workspan_recorder::wire::primitive;
 
-use super::frame::{self, Frame};
-use super::header::{self, FINAL, Header, IN_TEAM, Shape, UNRECORDED};
+use super::header::{self, BlockLayout, FINAL, Header, IN_TEAM, UNRECORDED};
 use super::region;
 use super::task::{CopyFunction, FLAG_FINAL, Function, TASK, Task, settle};
+use super::task_frame::{self, TaskFrame};
 use crate::unrecorded::{Subtree, part};
-use crate::{sites, watch};
+use crate::{site_cache, watch};
 
 /// Runs the deferred task of a header, which has begun, to its end.
 ///
 /// # Safety
 /// `h` is the calling thread's live handle, `here` a frame for the task, `data` its block.
 #[inline]
-pub(super) unsafe fn run(h: *mut Handle, mut here: Frame, site: u32, data: *mut u8) {
+pub(super) unsafe fn run(h: LiveHandle, mut here: TaskFrame, site: u32, data: *mut u8) {
     let is_asked = here.in_team && here.whole == 0 && watch::asks();
     let here = &raw mut here;
     // SAFETY: the caller's; the frame lives until the task has ended.
     unsafe {
-        frame::set_current(here);
+        task_frame::set_current(here);
         if is_asked {
             ask(h, here, site, data);
         } else {
             region::run((*here).function, data);
-            adapter::task_end(h);
+            h.task_end();
         }
     }
 }
@@ -40,31 +39,31 @@ pub(super) unsafe fn run(h: *mut Handle, mut here: Frame, site: u32, data: *mut 
 /// As [`run`].
 #[cold]
 #[inline(never)]
-unsafe fn ask(h: *mut Handle, here: *mut Frame, site: u32, data: *mut u8) {
+unsafe fn ask(h: LiveHandle, here: *mut TaskFrame, site: u32, data: *mut u8) {
     // SAFETY: the caller's; a subtree outlives what runs in it.
     unsafe {
         let level = (*here).level;
         let Some((choice, begun)) = watch::ask(h, site, level) else {
             region::run((*here).function, data);
-            adapter::task_end(h);
+            h.task_end();
             return;
         };
-        let tasks = (*h).next_task;
+        let tasks = h.created_tasks();
         if choice == Choice::Skip {
             let subtree = Subtree::begin(h, site, level);
             (*here).skip = &raw const subtree;
             region::run((*here).function, data);
             subtree.stop();
-            adapter::task_end_at(h, (*h).last);
+            h.task_end_at(h.last());
         } else {
             if choice != Choice::Enter {
-                adapter::sampled(h, site, OF_TASKS + begun.recorded_level());
+                h.sampled(site, OF_TASKS + begun.recorded_level());
                 (*here).whole = site;
             }
             region::run((*here).function, data);
-            adapter::task_end(h);
+            h.task_end();
         }
-        watch::end(h, begun, (*h).next_task - tasks);
+        watch::end(h, begun, h.created_tasks() - tasks);
     }
 }
 
@@ -85,7 +84,7 @@ impl Inner {
     /// # Safety
     /// libgomp runs it on the calling thread, whose current frame is `below`; `data` is its block.
     #[inline(always)]
-    pub(super) unsafe fn run(self, below: *mut Frame, data: *mut u8) {
+    pub(super) unsafe fn run(self, below: *mut TaskFrame, data: *mut u8) {
         // SAFETY: the caller's; a subtree is below on this thread's stack.
         unsafe {
             match (*below).skip.as_ref() {
@@ -100,23 +99,23 @@ impl Inner {
     /// Runs it where its subtree is not what the thread is in.
     #[cold]
     #[inline(never)]
-    unsafe fn run_as_part(self, below: *mut Frame, data: *mut u8) {
+    unsafe fn run_as_part(self, below: *mut TaskFrame, data: *mut u8) {
         // SAFETY: as in `run`; the handle and the frame are the thread's.
         unsafe {
-            let (h, _) = frame::here();
-            if h.is_null() {
+            let (h, _) = task_frame::here();
+            let Some(h) = h else {
                 return region::run(self.function, data);
-            }
-            let site = sites::at(self.function, primitive::TASK, false);
+            };
+            let site = site_cache::at(self.function, primitive::TASK, false);
             settle(h, below);
             part(h, self.name, site);
-            let here = Frame {
+            let here = TaskFrame {
                 level: self.level,
-                ..Frame::explicit(below, h, self.function, self.flags | IN_TEAM)
+                ..TaskFrame::explicit(below, h, self.function, self.flags | IN_TEAM)
             };
             run(h, here, site, data);
             // It has no number that a creator could know.
-            frame::leave(below, 0);
+            task_frame::leave(below, 0);
         }
     }
 }
@@ -199,12 +198,12 @@ pub(super) unsafe fn create(
     if align > MOST_ALIGN || !align.max(1).is_power_of_two() || size > u32::MAX as usize {
         return false;
     }
-    let shape = Shape::new(size_of::<Slim>(), size, align);
+    let layout = BlockLayout::new(size_of::<Slim>(), size, align);
     let is_final = if flags & FLAG_FINAL != 0 { FINAL } else { 0 };
     let slim = Slim {
         function: function as usize,
         name: subtree.name(),
-        rest: Rest::new(subtree.level() + 1, shape.offset, is_final),
+        rest: Rest::new(subtree.level() + 1, layout.offset, is_final),
     };
     // SAFETY: the caller's: the block is one for `slim_body`, with room for the program's.
     unsafe {
@@ -213,15 +212,15 @@ pub(super) unsafe fn create(
                 let from = data;
                 let mut to_copy = ToCopy { slim, copy, from };
                 let to_copy = (&raw mut to_copy).cast();
-                give(to_copy, Some(copy_slim), shape, (flags, priority));
+                give(to_copy, Some(copy_slim), layout, (flags, priority));
             }
-            None if shape.size <= FEW && shape.align <= 16 => {
+            None if layout.size <= FEW && layout.align <= 16 => {
                 let mut few = Few([const { MaybeUninit::uninit() }; FEW]);
                 let block = (&raw mut few).cast::<u8>();
-                header::fill(block, slim, data, shape);
-                give(block, None, shape, (flags, priority));
+                header::fill(block, slim, data, layout);
+                give(block, None, layout, (flags, priority));
             }
-            None => build(slim, data, shape, (flags, priority)),
+            None => build(slim, data, layout, (flags, priority)),
         }
     }
     true
@@ -238,9 +237,9 @@ struct Few([MaybeUninit<u8>; FEW]);
 /// # Safety
 /// As [`header::build`], and [`give`].
 #[inline(never)]
-unsafe fn build(slim: Slim, data: *mut u8, shape: Shape, say: (u32, i32)) {
+unsafe fn build(slim: Slim, data: *mut u8, layout: BlockLayout, say: (u32, i32)) {
     // SAFETY: the caller's.
-    unsafe { header::build(slim, data, shape, |block| give(block, None, shape, say)) }
+    unsafe { header::build(slim, data, layout, |block| give(block, None, layout, say)) }
 }
 
 /// Has libgomp make the task.
@@ -251,14 +250,14 @@ unsafe fn build(slim: Slim, data: *mut u8, shape: Shape, say: (u32, i32)) {
 unsafe fn give(
     block: *mut u8,
     copy: Option<CopyFunction>,
-    Shape { size, align, .. }: Shape,
+    BlockLayout { size, align, .. }: BlockLayout,
     (flags, priority): (u32, i32),
 ) {
     let none = ptr::null_mut();
     // SAFETY: the caller's.
     unsafe {
-        let real: Task = core::mem::transmute(TASK.real());
-        real(
+        let next: Task = core::mem::transmute(TASK.next_symbol());
+        next(
             slim_body, block, copy, size, align, 1, flags, none, priority, none,
         );
     }
@@ -276,7 +275,7 @@ unsafe extern "C-unwind" fn slim_body(block: *mut u8) {
             level: rest.level(),
             flags: rest.flags(),
         };
-        inner.run(frame::current(), block.add(rest.offset()));
+        inner.run(task_frame::current(), block.add(rest.offset()));
     }
 }
 
@@ -290,7 +289,7 @@ pub(super) fn mark(header: &mut Header, subtree: &Subtree) {
 
 /// While something that is more than tasks and waits is recorded.
 pub(super) struct Paused {
-    frame: *mut Frame,
+    frame: *mut TaskFrame,
     skip: *const Subtree,
 }
 
@@ -298,7 +297,7 @@ pub(super) struct Paused {
 ///
 /// # Safety
 /// `frame` is the calling thread's current frame.
-pub(super) unsafe fn pause(frame: *mut Frame) -> Paused {
+pub(super) unsafe fn pause(frame: *mut TaskFrame) -> Paused {
     // SAFETY: the caller's; a subtree is below on this thread's stack.
     unsafe {
         let skip = (*frame).skip;

@@ -1,22 +1,22 @@
-//! Tasks with an event (`detach`): such a task has ended when its body has run and `omp_fulfill_event` was called, in either
-//! order, each on any thread. An event is named by an address that libgomp uses again for later tasks, so what is kept of it
-//! lives from the first of the two to the second.
+//! Tasks with an event (`detach`). Such a task ends when its body has run and `omp_fulfill_event`
+//! was called, in either order, each on any thread. An event is named by an address, which libgomp
+//! uses again for later tasks. So an entry here lives from the first of the two to the second.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use workspan_recorder::front::Handle;
+use workspan_recorder::TABLE;
+use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::primitive;
-use workspan_recorder::{TABLE, adapter};
 
-use super::call;
-use super::real::Entry;
-use super::shim::{Call, entries};
+use super::call_site;
+use super::entry_points::{Call, entries};
+use super::next_symbol::Entry;
 
 enum Event {
-    /// The signal was set; the body runs, or has not begun.
+    /// The signal was set. The body runs, or has not begun.
     Fulfilled { signal: u64 },
-    /// The body has run and waits for the signal; where it stopped.
+    /// The body has run and waits for the signal; `stop` is where it stopped.
     Waits { signal: u64, stop: u64 },
 }
 
@@ -31,53 +31,46 @@ entries! { events, fulfill:
     omp_fulfill_event_ = 0,
 }
 
-/// The current task's body has run. True when the task goes on waiting, off this thread's stack.
-///
-/// # Safety
-/// `h` is the calling thread's live handle, the task on top one with this event.
-pub(super) unsafe fn body_has_run(h: *mut Handle, event: usize, site: u32) -> bool {
+/// The current task's body has run. True if the task goes on waiting, off this thread's stack.
+pub(super) fn body_has_run(h: LiveHandle, event: usize, site: u32) -> bool {
     let mut events = events();
-    // SAFETY: the caller's.
-    unsafe {
-        if let Some(Event::Fulfilled { signal }) = events.remove(&event) {
-            adapter::wait_signal(h, site, signal);
-            adapter::resume(h);
-            adapter::task_end(h);
-            return false;
-        }
-        let signal = (TABLE.signal_new)();
-        adapter::wait_signal(h, site, signal);
-        let stop = adapter::leave(h, site);
-        events.insert(event, Event::Waits { signal, stop });
+    if let Some(Event::Fulfilled { signal }) = events.remove(&event) {
+        h.wait_signal(site, signal);
+        h.resume();
+        h.task_end();
+        return false;
     }
+    let signal = (TABLE.signal_new)();
+    h.wait_signal(site, signal);
+    let stop = h.leave(site);
+    events.insert(event, Event::Waits { signal, stop });
     true
 }
 
 unsafe extern "C-unwind" fn fulfill(call: &mut Call, entry: &Entry) -> usize {
-    let h = adapter::handle();
-    if !h.is_null() {
+    // SAFETY: this callback alone uses the handle.
+    let h = unsafe { LiveHandle::current() };
+    if let Some(h) = h {
         let event = call.argument(0);
-        let site = call::site(call.return_address(), primitive::DETACH);
+        let site = call_site::site(call.return_address(), primitive::DETACH);
         let mut events = events();
-        // SAFETY: the handle is this thread's.
-        unsafe {
-            match events.remove(&event) {
-                Some(Event::Waits { signal, stop }) => {
-                    adapter::signal(h, site, signal);
-                    adapter::resume_left(h, stop);
-                    adapter::task_end(h);
-                }
-                Some(twice) => {
-                    events.insert(event, twice);
-                }
-                None => {
-                    let signal = (TABLE.signal_new)();
-                    adapter::signal(h, site, signal);
-                    events.insert(event, Event::Fulfilled { signal });
-                }
+        match events.remove(&event) {
+            Some(Event::Waits { signal, stop }) => {
+                h.signal(site, signal);
+                h.resume_left(stop);
+                h.task_end();
+            }
+            Some(twice) => {
+                events.insert(event, twice);
+            }
+            None => {
+                let signal = (TABLE.signal_new)();
+                h.signal(site, signal);
+                events.insert(event, Event::Fulfilled { signal });
             }
         }
     }
-    // SAFETY: the arguments are the entry point's. Only now may anybody go on who waits for the task.
-    unsafe { call.forward(entry.real()) }
+    // SAFETY: the arguments are the entry point's. Whoever waits for the task may go on only now,
+    // after the records are written.
+    unsafe { call.forward(entry.next_symbol()) }
 }

@@ -1,63 +1,68 @@
-//! The header in front of an explicit task's argument block, and how blocks with headers come to be.
+//! The header in front of an explicit task's argument block, and how blocks with headers are built.
 //!
-//! libgomp copies the block that the compiler built to where the task will find it: by `memcpy`, or by the function that
-//! the compiler gives where a copy has to be constructed (`firstprivate` of C++ classes). Such a function we replace by
-//! [`copy`], which copies the header and calls it for what follows. Where there is none we build the block with its header
-//! ourselves and leave the copying to libgomp: whether there is a copy function changes how libgomp cancels tasks
-//! and how much stack a `taskloop` takes.
+//! libgomp copies the block that the compiler built to where the task will find it. It uses
+//! `memcpy`, or a function that the compiler gives where a copy has to be constructed
+//! (`firstprivate` of C++ classes). [`copy`] replaces such a function: it copies the header and
+//! calls the program's function for the rest. Where the program gives none, we build the block with
+//! its header and leave the copying to libgomp. Giving a copy function of our own there would
+//! change how libgomp cancels tasks and how much stack a `taskloop` takes.
 //!
-//! A task that runs at once (`if(0)`, `final`) gets its argument where the compiler built it: a header alone points there.
+//! A task that runs at once (`if(0)`, `final`) gets its argument where the compiler built it. Its
+//! header points there.
 
 use std::alloc::Layout;
 
-/// What lies in front of the program's argument block. A `taskloop`'s has more behind it.
+/// What lies in front of the program's argument block. The header of a `taskloop` is longer.
 #[repr(C, align(8))]
 pub(super) struct Header {
-    /// libgomp's: it writes a task's event to the first, a chunk's bounds to the first two, and reads the reductions of a
-    /// `taskloop` from the third. They stand for those of the program's block.
+    /// Words that libgomp uses, in place of the first words of the program's block: it writes a
+    /// task's event to the first and a chunk's bounds to the first two, and reads the reductions of
+    /// a `taskloop` from the third.
     pub(super) words: [usize; 3],
     /// The outlined function.
     pub(super) function: usize,
-    /// The task's number; of a chunk of a `taskloop` the first one's; of a task that runs at once, where the creator's
-    /// [`super::task::AtOnce`] is; of one created in an unrecorded subtree, the subtree's name.
+    /// The task's number. For a chunk of a `taskloop`: the number of the loop's first task. For a
+    /// task that runs at once: the address of its [`super::undeferred::UndeferredState`]. For a
+    /// task that was created in a skipped subtree: the subtree's name.
     pub(super) task: u64,
-    /// The program's block, where the task uses it in place; null: it follows.
+    /// The program's block, if the task uses it in place; null if it follows the header.
     pub(super) data: *mut u8,
-    /// What the copy function copies from, when it is called: the program's block.
+    /// The program's block, from which the copy function copies.
     pub(super) from: *mut u8,
-    /// The program's copy function; 0 for none.
+    /// The program's copy function; 0 if there is none.
     pub(super) copy: usize,
-    /// From here to the program's block.
+    /// Distance from the header to the program's block, in bytes.
     pub(super) offset: u32,
     pub(super) flags: u32,
-    /// Creates below the implicit task.
+    /// How many tasks lie between the implicit task and this one.
     pub(super) level: u32,
-    /// Where it was created; 0 where that is not known yet.
+    /// Where the task was created; 0 if that is not known yet.
     pub(super) site: u32,
 }
 
-/// [`Header::flags`]: what the task creates runs at once.
+/// [`Header::flags`]: tasks that this one creates run at once.
 pub(super) const FINAL: u32 = 1;
 /// The task has an event.
 pub(super) const DETACH: u32 = 2;
 /// The event is the first word of the program's block.
 pub(super) const EVENT_WORD: u32 = 4;
-/// There is a team.
+/// The task belongs to a team.
 pub(super) const IN_TEAM: u32 = 8;
 /// The task runs at once.
-pub(super) const AT_ONCE: u32 = 16;
-/// Its creator waits for the dependences first.
+pub(super) const UNDEFERRED: u32 = 16;
+/// Its creator waits for its dependences first.
 pub(super) const WAITED: u32 = 32;
-/// It was created in an unrecorded subtree.
+/// The task was created in a skipped subtree.
 pub(super) const UNRECORDED: u32 = 64;
 
 /// The program's block of a task.
 ///
 /// # Safety
-/// `header` is one that libgomp handed to a task.
+/// libgomp handed `header` to a task.
 #[inline]
 pub(super) unsafe fn data(header: *mut Header) -> *mut u8 {
-    // SAFETY: the caller's.
+    // SAFETY: libgomp's copy of a header that `build` or `copy` made; the block follows at its
+    // offset.
     unsafe {
         if (*header).data.is_null() {
             header.cast::<u8>().add((*header).offset as usize)
@@ -67,22 +72,23 @@ pub(super) unsafe fn data(header: *mut Header) -> *mut u8 {
     }
 }
 
-/// How large a block with its header is, and how it must lie.
+/// Size and alignment of a block with its header.
 #[derive(Clone, Copy)]
-pub(super) struct Shape {
-    /// From the header to the program's block.
+pub(super) struct BlockLayout {
+    /// Distance from the header to the program's block, in bytes.
     pub(super) offset: usize,
     pub(super) size: usize,
     pub(super) align: usize,
 }
 
-impl Shape {
-    /// That of a header of `header` bytes before a block of the size and alignment that the compiler asked for.
+impl BlockLayout {
+    /// The layout of a header of `header` bytes before a block of the size and alignment that the
+    /// compiler asked for.
     #[inline]
-    pub(super) fn new(header: usize, size: usize, align: usize) -> Shape {
+    pub(super) fn new(header: usize, size: usize, align: usize) -> BlockLayout {
         let align = align.max(8);
         let offset = header.wrapping_add(align - 1) & !(align - 1);
-        Shape {
+        BlockLayout {
             offset,
             size: offset.wrapping_add(size),
             align,
@@ -90,74 +96,84 @@ impl Shape {
     }
 }
 
-/// Blocks up to this size are built on the stack.
-const SMALL: usize = 448;
-const SMALL_ALIGN: usize = 64;
+/// Blocks up to this size, in bytes, are built on the stack.
+const MAX_STACK_BLOCK_BYTES: usize = 448;
+const MAX_STACK_BLOCK_ALIGN: usize = 64;
 
 #[repr(C, align(64))]
-struct Small([core::mem::MaybeUninit<u8>; SMALL]);
+struct StackBlock([core::mem::MaybeUninit<u8>; MAX_STACK_BLOCK_BYTES]);
 
-/// Builds a block out of a header (with what belongs to it) and the program's block, for as long as `give` takes, which
-/// hands it to libgomp.
+/// Builds a block out of a header and the program's block, and passes it to `give`, which hands it
+/// to libgomp. The block lives until `give` returns.
 ///
 /// # Safety
-/// `shape.offset` is at least the header's size, and `from` has `shape.size - shape.offset` bytes.
+/// `layout.offset` is at least the header's size, and `from` has `layout.size - layout.offset`
+/// bytes.
 #[inline]
 pub(super) unsafe fn build<T>(
     header: T,
     from: *const u8,
-    shape: Shape,
+    layout: BlockLayout,
     give: impl FnOnce(*mut u8),
 ) {
-    if shape.size <= SMALL && shape.align <= SMALL_ALIGN {
-        let mut small = Small([const { core::mem::MaybeUninit::uninit() }; SMALL]);
-        // SAFETY: it is large enough.
+    if layout.size <= MAX_STACK_BLOCK_BYTES && layout.align <= MAX_STACK_BLOCK_ALIGN {
+        let mut small =
+            StackBlock([const { core::mem::MaybeUninit::uninit() }; MAX_STACK_BLOCK_BYTES]);
+        // SAFETY: the buffer is large enough for the layout; the sizes are the caller's.
         unsafe {
             let block = (&raw mut small).cast::<u8>();
-            fill(block, header, from, shape);
+            fill(block, header, from, layout);
             give(block);
         }
     } else {
-        // SAFETY: the caller's.
-        unsafe { build_large(header, from, shape, give) }
+        // SAFETY: the same contract.
+        unsafe { build_large(header, from, layout, give) }
     }
 }
 
 #[cold]
-unsafe fn build_large<T>(header: T, from: *const u8, shape: Shape, give: impl FnOnce(*mut u8)) {
-    let Ok(layout) = Layout::from_size_align(shape.size, shape.align) else {
+unsafe fn build_large<T>(
+    header: T,
+    from: *const u8,
+    layout: BlockLayout,
+    give: impl FnOnce(*mut u8),
+) {
+    let Ok(whole) = Layout::from_size_align(layout.size, layout.align) else {
         return;
     };
-    // SAFETY: the size is not 0; the block is large enough, and given up after its last use.
+    // SAFETY: the size is not 0; the block has the layout's size, and is freed after its last use.
     unsafe {
-        let block = std::alloc::alloc(layout);
+        let block = std::alloc::alloc(whole);
         if block.is_null() {
-            std::alloc::handle_alloc_error(layout);
+            std::alloc::handle_alloc_error(whole);
         }
-        fill(block, header, from, shape);
+        fill(block, header, from, layout);
         give(block);
-        std::alloc::dealloc(block, layout);
+        std::alloc::dealloc(block, whole);
     }
 }
 
+/// Writes a header and, behind it, the program's block.
+///
 /// # Safety
-/// `block` has room for the shape, and is aligned as it says; the rest as [`build`].
+/// `block` has room for the layout and is aligned as it says; the rest as for [`build`].
 #[inline]
-pub(super) unsafe fn fill<T>(block: *mut u8, header: T, from: *const u8, shape: Shape) {
-    // SAFETY: the caller's sizes; the block is aligned to at least 8.
+pub(super) unsafe fn fill<T>(block: *mut u8, header: T, from: *const u8, layout: BlockLayout) {
+    // SAFETY: the block has room for both parts, and is aligned to 8 at least.
     unsafe {
         block.cast::<T>().write(header);
-        if shape.size > shape.offset {
-            let to = block.add(shape.offset);
-            core::ptr::copy_nonoverlapping(from, to, shape.size - shape.offset);
+        if layout.size > layout.offset {
+            let to = block.add(layout.offset);
+            core::ptr::copy_nonoverlapping(from, to, layout.size - layout.offset);
         }
     }
 }
 
-/// The copy function libgomp gets for a header of `SIZE` bytes in the place of the program's.
+/// The copy function that libgomp gets, for a header of `SIZE` bytes, in place of the program's.
 pub(super) unsafe extern "C-unwind" fn copy<const SIZE: usize>(to: *mut u8, header: *mut u8) {
     type Copy = unsafe extern "C-unwind" fn(*mut u8, *mut u8);
-    // SAFETY: libgomp made room for the block that it was told of, and hands over the header that it was given.
+    // SAFETY: libgomp made room for the block of the size it was given, and hands over the header
+    // that it was given.
     unsafe {
         core::ptr::copy_nonoverlapping(header, to, SIZE);
         let header = header.cast::<Header>();

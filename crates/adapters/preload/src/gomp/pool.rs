@@ -1,15 +1,15 @@
-//! What the trace says of libgomp's threads as a whole: a pool for each copy of it, and the runtime's name.
+//! What the trace says about libgomp's threads as a whole: one pool for each copy of libgomp, and
+//! the runtime's name.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::{Handle, IS_WORKER};
+use workspan_recorder::adapter::LiveHandle;
 
-use super::real;
+use super::next_symbol;
 use crate::runtimes::{Instance, note};
 
-/// Tells the runtime's name when first called.
-pub(super) fn tell_runtime() {
+/// Notes the runtime's name, at the first call.
+pub(super) fn note_runtime() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     if !TOLD.load(Ordering::Relaxed) && !TOLD.swap(true, Ordering::Relaxed) {
         note("runtime", "GNU OpenMP (libgomp)");
@@ -17,18 +17,12 @@ pub(super) fn tell_runtime() {
     }
 }
 
-/// The calling thread, which runs a task of a team of this runtime's, is a worker of its pool from now on.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-pub(super) unsafe fn join(h: *mut Handle, runtime: *const Instance) {
-    // SAFETY: the caller's.
-    unsafe {
-        if (*h).flags & IS_WORKER == 0
-            && let Some(runtime) = real::instance(runtime)
-        {
-            let index = runtime.workers.fetch_add(1, Ordering::Relaxed);
-            adapter::worker(h, runtime.pool(), index);
-        }
+/// Makes the calling thread, which runs a task of a team, a worker of the runtime's pool.
+pub(super) fn join(h: LiveHandle, runtime: *const Instance) {
+    if !h.is_worker()
+        && let Some(runtime) = next_symbol::instance(runtime)
+    {
+        let index = runtime.workers.fetch_add(1, Ordering::Relaxed);
+        h.become_worker(runtime.pool(), index);
     }
 }

@@ -1,29 +1,31 @@
-//! Parallel regions: the master's team record, and the implicit tasks of all its threads, which are told by the function
-//! that libgomp calls instead of the outlined one. A region's end barrier comes after that function, so a member's last
-//! task ends there and the explicit tasks that run in the barrier lie on an empty stack.
+//! Parallel regions: the master's team record, and the implicit tasks of all threads. libgomp calls
+//! a function of ours instead of the outlined one, and that function records the implicit task. A
+//! region's end barrier comes after it. So a member's last task ends there, and explicit tasks that
+//! run in the barrier lie on an empty stack.
 //!
-//! Regions combined with a loop or sections (`GOMP_parallel_loop_*`) have their chunks asked for by `..._next` in the
-//! outlined function ([`super::chunk`]). gcc up to 4.8 opened a region with `GOMP_parallel_start`, ran the outlined function
-//! itself and closed it with `GOMP_parallel_end`; such binaries still run.
+//! In regions combined with a loop or sections (`GOMP_parallel_loop_*`), the outlined function asks
+//! for chunks by `..._next` ([`super::worksharing`]). gcc up to 4.8 opened a region with
+//! `GOMP_parallel_start`, ran the outlined function itself and closed it with `GOMP_parallel_end`.
+//! Such binaries still run.
 
 use core::ffi::c_int;
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::Handle;
+use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::primitive;
 
 use super::budget::Paused;
-use super::frame::{self, Frame, Share};
-use super::real::{ALWAYS, ANYWHERE, Entry};
-use super::shim::{Call, entries};
-use super::{budget, chunk, pool, real};
+use super::entry_points::{Call, entries};
+use super::next_symbol::{ANY_RUNTIME, ASK_ALWAYS, Entry};
+use super::task_frame::{self, ImplicitTask, TaskFrame};
+use super::{budget, next_symbol, pool, worksharing};
 use crate::runtimes::Instance;
-use crate::sites;
+use crate::site_cache;
 
-/// What libgomp's threads get instead of the outlined function's argument. It is the master's, which waits for them.
+/// What libgomp's threads get instead of the outlined function's argument. It lies on the stack of
+/// the master, which waits for them.
 #[repr(C)]
 pub(super) struct Region {
-    /// The argument's own first word: `GOMP_parallel_reductions` looks for the reductions there.
+    /// The first word of the argument: `GOMP_parallel_reductions` looks for the reductions there.
     first: usize,
     function: usize,
     data: *mut u8,
@@ -37,11 +39,11 @@ pub(super) type Outlined = unsafe extern "C-unwind" fn(*mut u8);
 pub(super) static THREAD_NUMBER: Entry = Entry::new(c"omp_get_thread_num", 0);
 pub(super) static THREADS: Entry = Entry::new(c"omp_get_num_threads", 0);
 
-/// Entry forms.
+/// Forms of entries.
 const PLAIN: u8 = 0;
 const REDUCTIONS: u8 = 1;
 
-entries! { regions, parallel, by_function ALWAYS | ANYWHERE;
+entries! { regions, parallel, by_function ASK_ALWAYS | ANY_RUNTIME;
     GOMP_parallel = PLAIN,
     GOMP_parallel_loop_static = PLAIN,
     GOMP_parallel_loop_dynamic = PLAIN,
@@ -55,7 +57,7 @@ entries! { regions, parallel, by_function ALWAYS | ANYWHERE;
     GOMP_parallel_reductions = REDUCTIONS,
 }
 
-entries! { starts, start, by_function ALWAYS | ANYWHERE;
+entries! { starts, start, by_function ASK_ALWAYS | ANY_RUNTIME;
     GOMP_parallel_start = PLAIN,
     GOMP_parallel_loop_static_start = PLAIN,
     GOMP_parallel_loop_dynamic_start = PLAIN,
@@ -66,23 +68,23 @@ entries! { starts, start, by_function ALWAYS | ANYWHERE;
 
 entries! { ends, end: GOMP_parallel_end = PLAIN }
 
-/// The calling thread's number in its team of this runtime's.
+/// The calling thread's number in its team, in this runtime.
 fn thread_number(runtime: *const Instance) -> u64 {
     // SAFETY: the function has no arguments.
-    unsafe { number_from(THREAD_NUMBER.real_of(runtime)) }
+    unsafe { number_from(THREAD_NUMBER.next_symbol_of(runtime)) }
 }
 
-/// Threads in the calling thread's team.
+/// The number of threads in the calling thread's team.
 pub(super) fn threads() -> u64 {
-    // SAFETY: as above.
-    unsafe { number_from(THREADS.real()) }
+    // SAFETY: the function has no arguments.
+    unsafe { number_from(THREADS.next_symbol()) }
 }
 
 unsafe fn number_from(function: usize) -> u64 {
     type Get = unsafe extern "C" fn() -> c_int;
-    // SAFETY: the caller's: a function of this type.
+    // SAFETY: the caller passes a function of this type.
     let get: Get = unsafe { core::mem::transmute(function) };
-    // SAFETY: as above.
+    // SAFETY: it has no arguments and no preconditions.
     u64::try_from(unsafe { get() }).unwrap_or(0)
 }
 
@@ -92,49 +94,46 @@ unsafe fn number_from(function: usize) -> u64 {
 /// `function` is one, and `data` its argument.
 #[inline]
 pub(super) unsafe fn run(function: usize, data: *mut u8) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller passes an outlined function and its argument.
     unsafe {
         let function: Outlined = core::mem::transmute(function);
         function(data);
     }
 }
 
-/// Tells of a region that is about to begin.
-///
-/// # Safety
-/// `h` is the calling thread's live handle, the call one of an entry point for regions.
-unsafe fn open(h: *mut Handle, call: &Call) -> Region {
-    pool::tell_runtime();
+/// Records a region that is about to begin.
+fn open(h: LiveHandle, call: &Call) -> Region {
+    pool::note_runtime();
     let (function, data) = (call.argument(0), call.argument(1) as *mut u8);
-    let site = sites::at(function, primitive::PARALLEL, false);
-    // SAFETY: the caller's.
-    let team = unsafe { adapter::team(h, site) };
+    let site = site_cache::at(function, primitive::PARALLEL, false);
+    let team = h.team(site);
     Region {
         first: 0,
         function,
         data,
         team,
-        runtime: real::called(),
+        runtime: next_symbol::called(),
     }
 }
 
 unsafe extern "C-unwind" fn parallel(call: &mut Call, entry: &Entry) -> usize {
-    let h = adapter::handle();
-    // SAFETY: the entry point's caller gave the arguments its function takes; the handle is this thread's; libgomp's threads are
-    // done with the region when the real function returns.
+    // SAFETY: this callback alone uses the handle.
+    let h = unsafe { LiveHandle::current() };
+    // SAFETY: the program passed the arguments that its function takes. libgomp's threads are done
+    // with the region when the next symbol returns.
     unsafe {
-        if h.is_null() {
-            return call.forward(entry.real());
-        }
-        let paused = budget::pause(frame::current());
+        let Some(h) = h else {
+            return call.forward(entry.next_symbol());
+        };
+        let paused = budget::pause(task_frame::current());
         let mut region = open(h, call);
         if entry.form == REDUCTIONS {
             region.first = *region.data.cast::<usize>();
         }
         call.set_argument(0, member as *const () as usize);
         call.set_argument(1, (&raw mut region) as usize);
-        let result = call.forward(entry.real());
-        adapter::resume(h);
+        let result = call.forward(entry.next_symbol());
+        h.resume();
         budget::go_on(paused);
         result
     }
@@ -142,7 +141,8 @@ unsafe extern "C-unwind" fn parallel(call: &mut Call, entry: &Entry) -> usize {
 
 /// What libgomp calls on every thread of the team.
 unsafe extern "C-unwind" fn member(region: *mut Region) {
-    // SAFETY: the master's region lives until all threads are through here; the handle is this thread's.
+    // SAFETY: the master's region lives until all threads are through here. This call alone uses
+    // the handle: libgomp's tasks never change threads.
     unsafe {
         let Region {
             function,
@@ -151,110 +151,112 @@ unsafe extern "C-unwind" fn member(region: *mut Region) {
             runtime,
             ..
         } = *region;
-        let h = adapter::handle();
-        if h.is_null() {
+        let h = LiveHandle::current();
+        let Some(h) = h else {
             return run(function, data);
-        }
-        let mut share = Share::new(team, thread_number(runtime));
-        begin(h, &share, runtime);
-        let below = frame::current();
-        let mut here = Frame {
-            runtime,
-            ..implicit(h, function, &raw mut share, below)
         };
-        frame::set_current(&raw mut here);
+        let mut implicit = ImplicitTask::new(team, thread_number(runtime));
+        begin(h, &implicit, runtime);
+        let below = task_frame::current();
+        let mut here = TaskFrame {
+            runtime,
+            ..implicit_frame(h, function, &raw mut implicit, below)
+        };
+        task_frame::set_current(&raw mut here);
         run(function, data);
-        frame::set_current(below);
-        finish(h, &mut share);
+        task_frame::set_current(below);
+        finish(h, &mut implicit);
     }
 }
 
-fn implicit(h: *mut Handle, function: usize, share: *mut Share, below: *mut Frame) -> Frame {
-    Frame {
-        share,
+fn implicit_frame(
+    h: LiveHandle,
+    function: usize,
+    implicit: *mut ImplicitTask,
+    below: *mut TaskFrame,
+) -> TaskFrame {
+    TaskFrame {
+        implicit,
         in_team: true,
-        ..Frame::new(below, h, function)
+        ..TaskFrame::new(below, Some(h), function)
     }
 }
 
-/// # Safety
-/// `h` is the calling thread's live handle.
-unsafe fn begin(h: *mut Handle, share: &Share, runtime: *const Instance) {
-    // SAFETY: the caller's.
-    unsafe {
-        pool::join(h, runtime);
-        adapter::member(h, share.team, share.phase, share.index, Handle::now(h));
+fn begin(h: LiveHandle, implicit: &ImplicitTask, runtime: *const Instance) {
+    pool::join(h, runtime);
+    h.member(implicit.team, implicit.phase, implicit.index, h.now());
+}
+
+fn finish(h: LiveHandle, implicit: &mut ImplicitTask) {
+    if !implicit.is_over {
+        worksharing::close(h, implicit);
+        h.task_end();
     }
 }
 
-/// # Safety
-/// `h` is the calling thread's live handle, its top task the share's.
-unsafe fn finish(h: *mut Handle, share: &mut Share) {
-    // SAFETY: the caller's.
-    unsafe {
-        if !share.is_over {
-            chunk::close(h, share);
-            adapter::task_end(h);
-        }
-    }
-}
-
-/// A region in two calls, and the master's part in it.
+/// A region that is opened and closed by two calls, and the master's part in it.
 #[repr(C)]
 struct Open {
-    here: Frame,
-    share: Share,
+    here: TaskFrame,
+    implicit: ImplicitTask,
     region: Region,
     paused: Paused,
 }
 
 unsafe extern "C-unwind" fn start(call: &mut Call, entry: &Entry) -> usize {
-    let h = adapter::handle();
-    // SAFETY: as in `parallel`; the box is given up in `end`, when libgomp's threads are done with it.
+    // SAFETY: this callback alone uses the handle.
+    let h = unsafe { LiveHandle::current() };
+    // SAFETY: as in `parallel`. `end` frees the box, when libgomp's threads are done with it.
     unsafe {
-        if h.is_null() {
-            return call.forward(entry.real());
-        }
-        let paused = budget::pause(frame::current());
+        let Some(h) = h else {
+            return call.forward(entry.next_symbol());
+        };
+        let paused = budget::pause(task_frame::current());
         let region = open(h, call);
-        let share = Share::new(region.team, 0);
-        let here = Frame {
+        let implicit = ImplicitTask::new(region.team, 0);
+        let here = TaskFrame {
             runtime: region.runtime,
-            ..implicit(h, region.function, core::ptr::null_mut(), frame::current())
+            ..implicit_frame(
+                h,
+                region.function,
+                core::ptr::null_mut(),
+                task_frame::current(),
+            )
         };
         let open = Box::into_raw(Box::new(Open {
             here,
-            share,
+            implicit,
             region,
             paused,
         }));
-        (*open).here.share = &raw mut (*open).share;
+        (*open).here.implicit = &raw mut (*open).implicit;
         (*open).here.is_open = true;
         call.set_argument(0, member as *const () as usize);
         call.set_argument(1, (&raw mut (*open).region) as usize);
-        let result = call.forward(entry.real());
-        begin(h, &(*open).share, (*open).region.runtime);
-        frame::set_current(&raw mut (*open).here);
+        let result = call.forward(entry.next_symbol());
+        begin(h, &(*open).implicit, (*open).region.runtime);
+        task_frame::set_current(&raw mut (*open).here);
         result
     }
 }
 
 unsafe extern "C-unwind" fn end(call: &mut Call, entry: &Entry) -> usize {
-    let here = frame::current();
-    // SAFETY: an open frame is the first field of a box made in `start`, on this thread; nobody else ends it.
+    let here = task_frame::current();
+    // SAFETY: an open frame is the first field of a box that `start` made on this thread, and only
+    // this function frees it.
     unsafe {
         if !(*here).is_open {
-            return call.forward(entry.real());
+            return call.forward(entry.next_symbol());
         }
         let mut open = Box::from_raw(here.cast::<Open>());
-        frame::set_current(open.here.below);
-        let h = adapter::handle();
-        if !h.is_null() {
-            finish(h, &mut open.share);
+        task_frame::set_current(open.here.below);
+        let h = LiveHandle::current();
+        if let Some(h) = h {
+            finish(h, &mut open.implicit);
         }
-        let result = call.forward(entry.real());
-        if !h.is_null() {
-            adapter::resume(h);
+        let result = call.forward(entry.next_symbol());
+        if let Some(h) = h {
+            h.resume();
             budget::go_on(open.paused);
         }
         result

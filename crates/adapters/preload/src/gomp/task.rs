@@ -1,22 +1,24 @@
-//! Explicit tasks. A create is deferred as the program says it, also where libgomp, which has many tasks already, runs the child
-//! within the call: that is the schedule's doing. Inline are children that must run at once: `if(0)`, those of final tasks, and
-//! outside of all regions.
+//! Explicit tasks. A create is deferred if the program says so, even where libgomp runs the child
+//! within the call because it has many tasks already: that is a matter of the schedule. Inline
+//! children are those that must run at once: `if(0)`, children of final tasks, and tasks outside of
+//! all regions.
 
 use core::ptr;
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::{Handle, id};
-use workspan_recorder::wire::{Kind, create, primitive, put_varint, wait};
+use workspan_recorder::adapter::LiveHandle;
+use workspan_recorder::wire::{create, primitive};
 
-use super::at_once::{at_once, body_at_once};
 use super::budget::Inner;
-use super::frame::{self, Frame};
-use super::header::{self, AT_ONCE, DETACH, EVENT_WORD, FINAL, Header, IN_TEAM, Shape, UNRECORDED};
-use super::real::Entry;
+use super::entry_points::same_arguments;
+use super::header::{
+    self, BlockLayout, DETACH, EVENT_WORD, FINAL, Header, IN_TEAM, UNDEFERRED, UNRECORDED,
+};
+use super::next_symbol::Entry;
 use super::region::run;
-use super::shim::alike;
-use super::{barrier, budget, depend, detach, pool};
-use crate::sites;
+use super::task_frame::{self, TaskFrame};
+use super::undeferred::{run_undeferred, undeferred_body};
+use super::{barrier, budget, dependences, detach, pool};
+use crate::site_cache;
 
 /// libgomp's flags of a task.
 pub(super) const FLAG_FINAL: u32 = 1 << 1;
@@ -53,24 +55,24 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// Calls the real function with another function and block.
+    /// Calls libgomp's function with another function and block.
     #[inline]
     pub(super) unsafe fn give(
         &self,
         function: Function,
         block: *mut u8,
         copy: Option<CopyFunction>,
-        shape: Shape,
+        layout: BlockLayout,
     ) {
-        // SAFETY: the caller's: the block is one of this shape, for this function.
+        // SAFETY: the caller passes a block of this layout, for this function.
         unsafe {
-            let real: Task = core::mem::transmute(TASK.real());
-            real(
+            let next: Task = core::mem::transmute(TASK.next_symbol());
+            next(
                 function,
                 block,
                 copy,
-                shape.size,
-                shape.align,
+                layout.size,
+                layout.align,
                 self.may_defer,
                 self.flags,
                 self.depend,
@@ -81,16 +83,16 @@ impl Arguments {
     }
 
     pub(super) fn site(&self) -> u32 {
-        sites::at(self.function as usize, primitive::TASK, false)
+        site_cache::at(self.function as usize, primitive::TASK, false)
     }
 
     pub(super) fn dependences(&self) -> Option<Vec<(u64, u64)>> {
         let has = self.flags & FLAG_DEPEND != 0 && !self.depend.is_null();
-        // SAFETY: the flag says that it is a list.
-        has.then(|| unsafe { depend::read(self.depend) })
+        // SAFETY: the flag says that there is a list.
+        has.then(|| unsafe { dependences::read(self.depend) })
     }
 
-    pub(super) fn header(&self, shape: Shape, task: u64, in_team: bool) -> Header {
+    pub(super) fn header(&self, layout: BlockLayout, task: u64, in_team: bool) -> Header {
         let mut flags = 0;
         if self.flags & FLAG_FINAL != 0 {
             flags |= FINAL;
@@ -111,49 +113,50 @@ impl Arguments {
             data: ptr::null_mut(),
             from: self.data,
             copy: self.copy.map_or(0, |f| f as usize),
-            offset: shape.offset as u32,
+            offset: layout.offset as u32,
             flags,
             level: 0,
             site: 0,
         }
     }
 
-    /// More than creating a task is asked for.
+    /// Whether the call asks for more than a new task.
     fn is_more(&self) -> bool {
         self.flags & (FLAG_DEPEND | FLAG_DETACH) != 0
     }
 
-    /// Has libgomp make the task, whose block gets that header.
+    /// Makes libgomp create the task, with that header in front of its block.
     #[inline]
-    unsafe fn give_with(&self, mut header: Header, shape: Shape) {
-        // SAFETY: the caller's: the header is one for this task.
+    unsafe fn give_with(&self, mut header: Header, layout: BlockLayout) {
+        // SAFETY: the caller passes a header for this task.
         unsafe {
             if self.copy.is_some() {
                 let copy: CopyFunction = header::copy::<{ size_of::<Header>() }>;
-                self.give(body, (&raw mut header).cast(), Some(copy), shape);
+                self.give(body, (&raw mut header).cast(), Some(copy), layout);
             } else {
-                header::build(header, self.data, shape, |block| {
-                    self.give(body, block, None, shape);
+                header::build(header, self.data, layout, |block| {
+                    self.give(body, block, None, layout);
                 });
             }
         }
     }
 
-    /// Has libgomp make the task as the program says it.
+    /// Makes libgomp create the task as the program asked.
     unsafe fn give_bare(&self, size: usize, align: usize) {
-        let bare = Shape {
+        let bare = BlockLayout {
             offset: 0,
             size,
             align,
         };
-        // SAFETY: the caller's: the arguments are the entry point's.
+        // SAFETY: the arguments are the entry point's.
         unsafe { self.give(self.function, self.data, self.copy, bare) }
     }
 }
 
-alike! { GOMP_task, TASK => task }
+same_arguments! { GOMP_task, TASK => task }
 
-/// `task`: `data` is the argument block of `size` bytes, `copy` what copies it if not plain bytes.
+/// `GOMP_task`: `data` is the argument block of `size` bytes; `copy` copies it if it is not plain
+/// bytes.
 unsafe extern "C-unwind" fn task(
     function: Function,
     data: *mut u8,
@@ -166,8 +169,8 @@ unsafe extern "C-unwind" fn task(
     priority: i32,
     event: *mut usize,
 ) {
-    let parent = frame::current();
-    // SAFETY: the current frame is this thread's, and what it is in lies below on its stack.
+    let parent = task_frame::current();
+    // SAFETY: the current frame is this thread's; its subtree lies below on the same stack.
     let subtree = unsafe { (*parent).skip.as_ref() };
     if let Some(subtree) = subtree
         && flags & (FLAG_DEPEND | FLAG_DETACH) == 0
@@ -177,7 +180,7 @@ unsafe extern "C-unwind" fn task(
     {
         return;
     }
-    // SAFETY: as above.
+    // SAFETY: the arguments are the entry point's.
     unsafe {
         create_any(
             function, data, copy, size, align, may_defer, flags, depend, priority, event,
@@ -185,7 +188,8 @@ unsafe extern "C-unwind" fn task(
     }
 }
 
-/// The same for all but most that are left out: those run on top of what [`task`] has on its stack, which is little.
+/// [`task`] for everything but most skipped tasks. Those run on top of what [`task`] has on the
+/// stack, so [`task`] itself keeps that small.
 #[inline(never)]
 unsafe extern "C-unwind" fn create_any(
     function: Function,
@@ -209,62 +213,63 @@ unsafe extern "C-unwind" fn create_any(
         priority,
         event,
     };
-    let (h, parent) = frame::here();
+    let (h, parent) = task_frame::here();
     // SAFETY: as in `task`.
     let subtree = unsafe { (*parent).skip.as_ref() };
-    let shape = Shape::new(size_of::<Header>(), size, align);
-    // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
+    let layout = BlockLayout::new(size_of::<Header>(), size, align);
+    // SAFETY: the arguments are the entry point's; the frame is this thread's.
     unsafe {
-        if h.is_null() || size > u32::MAX as usize || !align.max(1).is_power_of_two() {
+        let fits = size <= u32::MAX as usize && align.max(1).is_power_of_two();
+        let Some(h) = h.filter(|_| fits) else {
             return arguments.give_bare(size, align);
-        }
+        };
         if arguments.is_more() {
             let paused = budget::pause(parent);
-            recorded(h, &arguments, shape, &*parent);
+            recorded(h, &arguments, layout, &*parent);
             return budget::go_on(paused);
         }
         let Some(subtree) = subtree else {
-            return recorded(h, &arguments, shape, &*parent);
+            return recorded(h, &arguments, layout, &*parent);
         };
         if may_defer == 0 {
             subtree.count();
             return arguments.give_bare(size, align);
         }
-        let mut header = arguments.header(shape, 0, true);
+        let mut header = arguments.header(layout, 0, true);
         budget::mark(&mut header, subtree);
-        arguments.give_with(header, shape);
+        arguments.give_with(header, layout);
     }
 }
 
-/// A task that is created in a recorded one.
+/// Creates a task in a recorded one.
 #[inline]
-unsafe fn recorded(h: *mut Handle, arguments: &Arguments, shape: Shape, parent: &Frame) {
-    // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
+unsafe fn recorded(h: LiveHandle, arguments: &Arguments, layout: BlockLayout, parent: &TaskFrame) {
+    // SAFETY: the arguments are the entry point's; the frame is this thread's.
     unsafe {
         if arguments.may_defer == 0 || parent.is_final {
-            return at_once(h, arguments, shape, parent);
+            return run_undeferred(h, arguments, layout, parent);
         }
         let in_team = parent.in_team;
         let kind = if in_team {
             create::DEFERRED
         } else {
-            pool::tell_runtime();
+            pool::note_runtime();
             create::INLINE
         };
         let site = arguments.site();
-        let task = adapter::task_create(h, kind, site, 0);
+        let task = h.task_create(kind, site, 0);
         if let Some(on) = arguments.dependences() {
-            adapter::depends(h, task, &on);
+            h.depends(task, &on);
         }
         let header = Header {
             level: parent.level + 1,
             site,
-            ..arguments.header(shape, task, in_team)
+            ..arguments.header(layout, task, in_team)
         };
-        arguments.give_with(header, shape);
-        if !in_team && frame::last_ended() == task {
-            wait_for(h, site, task, (*h).last);
-            resume_at(h, (*h).last);
+        arguments.give_with(header, layout);
+        if !in_team && task_frame::last_ended() == task {
+            h.wait_task_at(site, task, h.last());
+            h.resume_at(h.last());
         }
     }
 }
@@ -272,7 +277,7 @@ unsafe fn recorded(h: *mut Handle, arguments: &Arguments, shape: Shape, parent: 
 /// What libgomp calls as the task.
 pub(super) unsafe extern "C-unwind" fn body(block: *mut u8) {
     let at = block.cast::<Header>();
-    // SAFETY: libgomp hands over a block made here; the handle and the frames are this thread's.
+    // SAFETY: libgomp hands over a block that was made here; the frames are this thread's.
     unsafe {
         let data = header::data(at);
         let Header {
@@ -287,11 +292,11 @@ pub(super) unsafe extern "C-unwind" fn body(block: *mut u8) {
         if flags & EVENT_WORD != 0 {
             *data.cast::<usize>() = words[0];
         }
-        let (h, below) = frame::here();
-        if h.is_null() {
+        let (h, below) = task_frame::here();
+        let Some(h) = h else {
             return run(function, data);
-        }
-        if flags & (AT_ONCE | UNRECORDED) != 0 {
+        };
+        if flags & (UNDEFERRED | UNRECORDED) != 0 {
             let inner = Inner {
                 function,
                 name: task,
@@ -299,91 +304,57 @@ pub(super) unsafe extern "C-unwind" fn body(block: *mut u8) {
                 flags,
             };
             return match flags & UNRECORDED {
-                0 => body_at_once(h, at, data),
+                0 => undeferred_body(h, at, data),
                 _ => inner.run(below, data),
             };
         }
         settle(h, below);
-        adapter::task_begin(h, task);
+        h.task_begin(task);
         if flags & DETACH != 0 {
             run_in_frame(h, function, data, flags, below);
-            let site = sites::at(function, primitive::DETACH, false);
+            let site = site_cache::at(function, primitive::DETACH, false);
             detach::body_has_run(h, words[0], site);
         } else {
-            let here = Frame {
+            let here = TaskFrame {
                 level,
-                ..Frame::explicit(below, h, function, flags)
+                ..TaskFrame::explicit(below, h, function, flags)
             };
             budget::run(h, here, site, data);
         }
-        frame::leave(below, task);
+        task_frame::leave(below, task);
     }
 }
 
-/// The thread was at what may be a barrier: with a task that begins there, it is one.
+/// If the thread waits in a call that may be a barrier, it is one: a task begins there.
 ///
 /// # Safety
-/// `h` is the calling thread's live handle, `below` its current frame.
+/// `below` is the calling thread's current frame.
 #[inline]
-pub(super) unsafe fn settle(h: *mut Handle, below: *mut Frame) {
-    // SAFETY: the caller's; a share lives as long as its frame.
+pub(super) unsafe fn settle(h: LiveHandle, below: *mut TaskFrame) {
+    // SAFETY: the frame is the thread's; its implicit task lives as long as the frame.
     unsafe {
-        let share = (*below).share;
-        if !share.is_null() && (*share).arrived != 0 {
-            barrier::settle(h, &mut *share);
+        let implicit = (*below).implicit;
+        if !implicit.is_null() && (*implicit).arrived != 0 {
+            barrier::settle(h, &mut *implicit);
         }
     }
 }
 
-/// Runs an outlined function as an explicit task in a frame of its own.
+/// Runs an outlined function as an explicit task, in a frame of its own.
 ///
 /// # Safety
-/// As [`run`]; `h` is the calling thread's live handle, `below` the current frame.
+/// As for [`run`]; `below` is the current frame.
 #[inline]
 pub(super) unsafe fn run_in_frame(
-    h: *mut Handle,
+    h: LiveHandle,
     function: usize,
     data: *mut u8,
     flags: u32,
-    below: *mut Frame,
+    below: *mut TaskFrame,
 ) {
-    // SAFETY: the caller's.
-    let mut here = unsafe { Frame::explicit(below, h, function, flags) };
-    frame::set_current(&raw mut here);
-    // SAFETY: the caller's.
+    // SAFETY: the caller passes the current frame.
+    let mut here = unsafe { TaskFrame::explicit(below, h, function, flags) };
+    task_frame::set_current(&raw mut here);
+    // SAFETY: the caller passes an outlined function and its argument.
     unsafe { run(function, data) };
-}
-
-/// The current task waits for one that has run on top of it, from `now` on.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-pub(super) unsafe fn wait_for(h: *mut Handle, site: u32, task: u64, now: u64) {
-    let (thread, count) = id::split(task).unwrap_or((u32::MAX, 0));
-    // SAFETY: the caller's; five operands.
-    unsafe {
-        let mut p = Handle::head(h, Kind::Wait, now);
-        for v in [
-            u64::from(site) + 1,
-            wait::TASKS,
-            1,
-            u64::from(thread),
-            count,
-        ] {
-            p = put_varint(p, v);
-        }
-        Handle::commit(h, p);
-    }
-}
-
-/// The current task goes on at `now`.
-///
-/// # Safety
-/// `h` is the calling thread's live handle.
-pub(super) unsafe fn resume_at(h: *mut Handle, now: u64) {
-    // SAFETY: the caller's.
-    unsafe {
-        let p = Handle::head(h, Kind::Resume, now);
-        Handle::commit(h, p);
-    }
 }

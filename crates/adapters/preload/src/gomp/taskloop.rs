@@ -1,21 +1,22 @@
-//! `taskloop`: how many tasks libgomp will make of it, and which iterations each gets, follows from the clauses alone, so the
-//! chunks' tasks are created ahead of the call, one after the other, and each knows its own number by the bounds it is given.
-//! The parent waits from then on, in the group that libgomp opens inside of the call, unless there is `nogroup`.
+//! `taskloop`. The clauses alone decide how many tasks libgomp makes of a loop and which iterations
+//! each gets. So all tasks are created before the call, one after the other, and each finds its
+//! number from the bounds it gets. From then on the parent waits, in the group that libgomp opens
+//! inside the call, unless there is `nogroup`.
 
 use core::ptr;
 
-use workspan_recorder::adapter;
+use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::{create, primitive};
 
 use super::budget;
-use super::frame;
-use super::header::{self, AT_ONCE, FINAL, Header, IN_TEAM, Shape};
+use super::entry_points::same_arguments;
+use super::header::{self, BlockLayout, FINAL, Header, IN_TEAM, UNDEFERRED};
+use super::next_symbol::Entry;
 use super::pool;
-use super::real::Entry;
 use super::region::{run, threads};
-use super::shim::alike;
-use super::task::{FLAG_FINAL, resume_at, run_in_frame, settle, wait_for};
-use crate::sites;
+use super::task::{FLAG_FINAL, run_in_frame, settle};
+use super::task_frame;
+use crate::site_cache;
 
 /// libgomp's flags of a `taskloop`.
 const FLAG_UP: u32 = 1 << 8;
@@ -43,19 +44,20 @@ type Taskloop = unsafe extern "C-unwind" fn(
     u64,
 );
 
-/// How a loop is divided.
+/// How a loop is divided into tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Division {
-    /// Iterations.
+    /// Number of iterations.
     count: u64,
     tasks: u64,
-    /// Iterations of all tasks but the first `larger`, which have one more (and, if strict, the last, which has the rest).
+    /// Iterations of a task. The first `larger` tasks have one more; if strict, the last has the
+    /// rest.
     each: u64,
     larger: u64,
 }
 
 impl Division {
-    /// Of `count` iterations, at least one, by the clauses.
+    /// The division of `count` iterations, at least one, by the clauses.
     fn new(count: u64, flags: u32, clause: u64, threads: impl FnOnce() -> u64) -> Division {
         let equal = |tasks: u64| Division {
             count,
@@ -79,7 +81,7 @@ impl Division {
         equal((count / grain).max(1))
     }
 
-    /// Which task the one is that begins with this iteration.
+    /// The index of the task that begins with this iteration.
     fn task_of(&self, iteration: u64) -> u64 {
         let of_larger = self.larger.saturating_mul(self.each + 1);
         let task = if iteration < of_larger {
@@ -91,7 +93,8 @@ impl Division {
     }
 }
 
-/// Iterations of a loop of `long` (wrapped) or of `unsigned long long`, which says by a flag whether it counts up.
+/// Number of iterations of a loop over `long` (wrapped) or over `unsigned long long`. The latter
+/// says by a flag whether it counts up.
 fn iterations(unsigned: bool, flags: u32, start: u64, end: u64, step: u64) -> u64 {
     let up = counts_up(unsigned, flags, step);
     let size = if up { step } else { step.wrapping_neg() };
@@ -116,13 +119,13 @@ fn counts_up(unsigned: bool, flags: u32, step: u64) -> bool {
     }
 }
 
-/// A chunk's header.
+/// The header of a chunk.
 #[repr(C)]
 struct Chunk {
     header: Header,
     division: Division,
     start: u64,
-    /// Of one iteration, positive.
+    /// The step of one iteration, positive.
     step: u64,
     up: bool,
 }
@@ -151,23 +154,23 @@ impl Arguments {
         }
     }
 
-    /// Calls the real function with another function and block.
+    /// Calls libgomp's function with another function and block.
     unsafe fn give(
         &self,
         function: Function,
         block: *mut u8,
         copy: Option<CopyFunction>,
-        shape: Shape,
+        layout: BlockLayout,
     ) {
-        // SAFETY: the caller's: the block is one of this shape, for this function.
+        // SAFETY: the caller passes a block of this layout, for this function.
         unsafe {
-            let real: Taskloop = core::mem::transmute(self.entry().real());
-            real(
+            let next: Taskloop = core::mem::transmute(self.entry().next_symbol());
+            next(
                 function,
                 block,
                 copy,
-                shape.size,
-                shape.align,
+                layout.size,
+                layout.align,
                 self.flags,
                 self.clause,
                 self.priority,
@@ -182,7 +185,7 @@ impl Arguments {
 /// Defines one of the two entry points.
 macro_rules! taskloop {
     ($name:ident, $entry:ident, $serve:ident, $unsigned:expr) => {
-        alike! { $name, $entry => $serve }
+        same_arguments! { $name, $entry => $serve }
 
         unsafe extern "C-unwind" fn $serve(
             function: Function,
@@ -221,36 +224,33 @@ taskloop!(GOMP_taskloop, TASKLOOP, of_long, false);
 taskloop!(GOMP_taskloop_ull, TASKLOOP_ULL, of_unsigned, true);
 
 unsafe fn taskloop(a: &Arguments) {
-    let h = adapter::handle();
     let count = iterations(a.unsigned, a.flags, a.start, a.end, a.step);
-    let shape = Shape::new(size_of::<Chunk>(), a.size, a.align);
-    // SAFETY: the arguments are the entry point's; the handle and the frame are this thread's.
+    let layout = BlockLayout::new(size_of::<Chunk>(), a.size, a.align);
+    let fits = a.size <= u32::MAX as usize && a.align.max(1).is_power_of_two();
+    let has_work = count > 0 && !a.data.is_null();
+    // SAFETY: the arguments are the entry point's; the frame is this thread's; this call alone uses
+    // the handle.
     unsafe {
-        if h.is_null()
-            || count == 0
-            || a.data.is_null()
-            || a.size > u32::MAX as usize
-            || !a.align.max(1).is_power_of_two()
-        {
-            let bare = Shape {
+        let Some(h) = LiveHandle::current().filter(|_| has_work && fits) else {
+            let bare = BlockLayout {
                 offset: 0,
                 size: a.size,
                 align: a.align,
             };
             return a.give(a.function, a.data, a.copy, bare);
-        }
-        pool::tell_runtime();
-        let parent = frame::current();
+        };
+        pool::note_runtime();
+        let parent = task_frame::current();
         let paused = budget::pause(parent);
         let in_team = (*parent).in_team;
-        let at_once = a.flags & FLAG_IF == 0 || (*parent).is_final;
+        let undeferred = a.flags & FLAG_IF == 0 || (*parent).is_final;
         let up = counts_up(a.unsigned, a.flags, a.step);
-        let site = sites::at(a.function as usize, primitive::TASKLOOP, false);
+        let site = site_cache::at(a.function as usize, primitive::TASKLOOP, false);
         let division = Division::new(count, a.flags, a.clause, || {
             if in_team { threads() } else { 1 }
         });
         let group = if a.flags & FLAG_NOGROUP == 0 {
-            adapter::scope_open(h, true)
+            h.scope_open(true)
         } else {
             0
         };
@@ -262,20 +262,20 @@ unsafe fn taskloop(a: &Arguments) {
             flags |= IN_TEAM;
         }
         let mut first = 0;
-        if at_once {
-            flags |= AT_ONCE;
+        if undeferred {
+            flags |= UNDEFERRED;
         } else {
             let kind = if in_team {
                 create::DEFERRED
             } else {
                 create::INLINE
             };
-            first = adapter::task_create(h, kind, site, 0);
+            first = h.task_create(kind, site, 0);
             for _ in 1..division.tasks {
-                adapter::task_create(h, kind, site, 0);
+                h.task_create(kind, site, 0);
             }
             if group != 0 {
-                adapter::wait_scope(h, site, group);
+                h.wait_scope(site, group);
             }
         }
         let words = a.data.cast::<usize>();
@@ -288,7 +288,7 @@ unsafe fn taskloop(a: &Arguments) {
                 data: ptr::null_mut(),
                 from: a.data,
                 copy: a.copy.map_or(0, |f| f as usize),
-                offset: shape.offset as u32,
+                offset: layout.offset as u32,
                 flags,
                 level: (*parent).level + 1,
                 site,
@@ -300,27 +300,27 @@ unsafe fn taskloop(a: &Arguments) {
         };
         if a.copy.is_some() {
             let copy: CopyFunction = header::copy::<{ size_of::<Chunk>() }>;
-            a.give(body, (&raw mut chunk).cast(), Some(copy), shape);
+            a.give(body, (&raw mut chunk).cast(), Some(copy), layout);
         } else {
-            header::build(chunk, a.data, shape, |block| {
-                a.give(body, block, None, shape);
+            header::build(chunk, a.data, layout, |block| {
+                a.give(body, block, None, layout);
             });
         }
         if group != 0 {
-            if at_once {
-                adapter::wait_scope(h, site, group);
+            if undeferred {
+                h.wait_scope(site, group);
             }
-            adapter::resume(h);
+            h.resume();
         }
         budget::go_on(paused);
     }
 }
 
-/// What libgomp calls for each chunk; it has written the bounds to the first two words.
+/// What libgomp calls for each chunk. It has written the bounds to the block's first two words.
 unsafe extern "C-unwind" fn body(block: *mut u8) {
     let at = block.cast::<Chunk>();
-    // SAFETY: libgomp hands over a block made here; the program's begins with the bounds as well. The handle and the frames are
-    // this thread's.
+    // SAFETY: libgomp hands over a block that was made here. The program's block begins with the
+    // bounds as well. The frames are this thread's.
     unsafe {
         let data = header::data(block.cast());
         let [begin, end, _] = (*at).header.words;
@@ -331,13 +331,13 @@ unsafe extern "C-unwind" fn body(block: *mut u8) {
             flags,
             ..
         } = (*at).header;
-        let (h, below) = frame::here();
-        if h.is_null() {
+        let (h, below) = task_frame::here();
+        let Some(h) = h else {
             return run(function, data);
-        }
+        };
         settle(h, below);
-        let task = if flags & AT_ONCE != 0 {
-            adapter::task_create(h, create::INLINE, (*at).header.site, 0)
+        let task = if flags & UNDEFERRED != 0 {
+            h.task_create(create::INLINE, (*at).header.site, 0)
         } else {
             let (start, begin) = ((*at).start, begin as u64);
             let distance = if (*at).up {
@@ -347,15 +347,15 @@ unsafe extern "C-unwind" fn body(block: *mut u8) {
             };
             first + (*at).division.task_of(distance / (*at).step)
         };
-        adapter::task_begin(h, task);
-        // The block may serve the next chunk, on this thread.
+        h.task_begin(task);
+        // Read before the chunk runs: the block may serve the thread's next chunk.
         let site = (*at).header.site;
         run_in_frame(h, function, data, flags, below);
-        adapter::task_end(h);
-        frame::leave(below, task);
-        if flags & AT_ONCE != 0 {
-            wait_for(h, site, task, (*h).last);
-            resume_at(h, (*h).last);
+        h.task_end();
+        task_frame::leave(below, task);
+        if flags & UNDEFERRED != 0 {
+            h.wait_task_at(site, task, h.last());
+            h.resume_at(h.last());
         }
     }
 }
@@ -382,7 +382,7 @@ mod tests {
         );
     }
 
-    /// What libgomp does: `sizes` of the tasks in order.
+    /// Compares with libgomp: `sizes` are those of its tasks, in order.
     fn check(division: Division, sizes: &[u64]) {
         assert_eq!(division.tasks, sizes.len() as u64);
         let mut begin = 0;

@@ -4,18 +4,17 @@
 use core::ptr;
 use std::rc::Rc;
 
-use workspan_recorder::adapter;
+use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::budget::{Begun, Choice, OF_TASKS};
-use workspan_recorder::front::Handle;
 
 use super::ffi::Data;
-use super::word::{self, BRIEF, INLINE, NOWHERE, ON_STACK};
+use super::task_word::{self, BRIEF, INLINE, NO_SUBTREE, ON_STACK};
 use crate::unrecorded::Subtree;
 use crate::watch;
 
 /// A thread's subtrees.
 pub(super) struct LeftOut {
-    /// What [`word::subtree`] is for tasks of the subtree that the thread is in.
+    /// What [`task_word::subtree`] is for tasks of the subtree that the thread is in.
     inside: u64,
     /// That subtree; null where what runs is recorded.
     subtree: *const Subtree,
@@ -51,7 +50,7 @@ struct Asked {
 impl LeftOut {
     pub(super) const fn new() -> LeftOut {
         LeftOut {
-            inside: NOWHERE,
+            inside: NO_SUBTREE,
             subtree: ptr::null(),
             last_call: 0,
             last_site: 0,
@@ -72,13 +71,13 @@ impl LeftOut {
         self.subtree = subtree;
         self.inside = self
             .subtree()
-            .map_or(NOWHERE, |subtree| word::inside(subtree.name()));
+            .map_or(NO_SUBTREE, |subtree| task_word::inside(subtree.name()));
     }
 
     /// Whether the thread is in a subtree whose tasks have a place in a word.
     #[inline]
     pub(super) fn is_inside(&self) -> bool {
-        self.inside != NOWHERE
+        self.inside != NO_SUBTREE
     }
 
     /// [`LeftOut::create`] for a task that is created where the one before was, by one that was created there too: what most recursions do.
@@ -87,7 +86,7 @@ impl LeftOut {
         if return_address != self.last_call {
             return None;
         }
-        word::same_again(encountering, self.inside, self.last_site)
+        task_word::same_again(encountering, self.inside, self.last_site)
     }
 
     /// A task was created there, with the site of that call and none of a loop around it.
@@ -102,15 +101,15 @@ impl LeftOut {
         if !self.is_inside() {
             return None;
         }
-        let word = word::placed(self.inside, site, level);
+        let word = task_word::placed(self.inside, site, level);
         // One that begins at once needs no site.
-        word.or_else(|| word::placed(self.inside, 0, level).filter(|_| at_once))
+        word.or_else(|| task_word::placed(self.inside, 0, level).filter(|_| at_once))
     }
 
     /// Whether a task with that word, which starts on this thread, is one of the subtree that the thread is in: then it is nobody's business.
     #[inline]
     pub(super) fn is_own(&self, word: u64) -> bool {
-        word::subtree(word) == self.inside
+        task_word::subtree(word) == self.inside
     }
 
     /// Such a task starts.
@@ -127,15 +126,11 @@ impl LeftOut {
         }
     }
 
-    /// A task with that word ends, which is one of a subtree ([`word::is_unrecorded`]).
-    ///
-    /// # Safety
-    /// It ends on this thread.
+    /// A task with that word ends, which is one of a subtree ([`task_word::is_unrecorded`]).
     #[inline]
-    pub(super) unsafe fn end(&self, word: u64) {
+    pub(super) fn end(&self, word: u64) {
         if let Some(subtree) = self.subtree().filter(|_| word & ON_STACK != 0) {
-            // SAFETY: it began in that subtree, on this thread.
-            unsafe { subtree.leave(word & INLINE != 0) };
+            subtree.leave(word & INLINE != 0);
         }
     }
 
@@ -146,38 +141,30 @@ impl LeftOut {
     pub(super) unsafe fn leave(&self, task: *mut Data) -> bool {
         // SAFETY: the caller's.
         let word = unsafe { (*task).value };
-        let is_left_out = word::is_unrecorded(word);
+        let is_left_out = task_word::is_unrecorded(word);
         if is_left_out {
-            // SAFETY: the caller's.
-            unsafe { self.end(word) };
+            self.end(word);
         }
         is_left_out
     }
 
     /// A recorded task has begun on top of what the thread does, with the last record; `word` is what it had before.
-    ///
-    /// # Safety
-    /// `h` is the calling thread's live handle.
     #[inline]
-    pub(super) unsafe fn begun(&mut self, h: *mut Handle, task: *mut Data, word: u64, may: bool) {
+    pub(super) fn begun(&mut self, h: LiveHandle, task: *mut Data, word: u64, may: bool) {
         let may = may && word & (BRIEF | INLINE) == BRIEF && self.whole == 0 && watch::asks();
         if may || !self.subtree.is_null() {
-            // SAFETY: the caller's.
-            unsafe { self.open(h, task, word, may) };
+            self.open(h, task, word, may);
         }
     }
 
-    /// # Safety
-    /// As [`LeftOut::begun`].
     #[cold]
     #[inline(never)]
-    unsafe fn open(&mut self, h: *mut Handle, task: *mut Data, word: u64, may: bool) {
+    fn open(&mut self, h: LiveHandle, task: *mut Data, word: u64, may: bool) {
         let below = self.subtree;
         self.set(ptr::null());
-        // SAFETY: the caller's.
-        let asked = unsafe {
-            if may && word::has_room((*h).thread, (*h).next_yield) {
-                self.ask(h, word::site(word), word::level(word))
+        let asked = {
+            if may && task_word::has_room(h.thread(), h.counted_yields()) {
+                self.ask(h, task_word::site(word), task_word::level(word))
             } else {
                 None
             }
@@ -192,62 +179,50 @@ impl LeftOut {
         }
     }
 
-    /// # Safety
-    /// As [`LeftOut::begun`].
-    unsafe fn ask(&mut self, h: *mut Handle, site: u32, level: u32) -> Option<Asked> {
-        // SAFETY: the caller's.
-        unsafe {
-            let (choice, begun) = watch::ask(h, site, level)?;
-            let mut asked = Asked {
-                begun,
-                tasks: (*h).next_task,
-                is_drawn: false,
-                subtree: None,
-            };
-            match choice {
-                Choice::Enter => {}
-                Choice::Skip => {
-                    let subtree = Rc::new(Subtree::begin(h, site, level));
-                    self.set(Rc::as_ptr(&subtree));
-                    asked.subtree = Some(subtree);
-                }
-                Choice::Learn | Choice::Sample => {
-                    adapter::sampled(h, site, OF_TASKS + begun.recorded_level());
-                    self.whole = site;
-                    asked.is_drawn = true;
-                }
+    fn ask(&mut self, h: LiveHandle, site: u32, level: u32) -> Option<Asked> {
+        let (choice, begun) = watch::ask(h, site, level)?;
+        let mut asked = Asked {
+            begun,
+            tasks: h.created_tasks(),
+            is_drawn: false,
+            subtree: None,
+        };
+        match choice {
+            Choice::Enter => {}
+            Choice::Skip => {
+                let subtree = Rc::new(Subtree::begin(h, site, level));
+                self.set(Rc::as_ptr(&subtree));
+                asked.subtree = Some(subtree);
             }
-            Some(asked)
+            Choice::Learn | Choice::Sample => {
+                h.sampled(site, OF_TASKS + begun.recorded_level());
+                self.whole = site;
+                asked.is_drawn = true;
+            }
         }
+        Some(asked)
     }
 
     /// The recorded task is about to end: its subtree, if it is left out, is over. To be given to [`LeftOut::closed`] when the end is written.
-    ///
-    /// # Safety
-    /// `task` is a task of the runtime that ends on this thread, or leaves it.
     #[inline]
-    pub(super) unsafe fn close(&mut self, task: *mut Data) -> Option<Over> {
+    pub(super) fn close(&mut self, task: *mut Data) -> Option<Over> {
         let over = self
             .over
             .pop_if(|over| over.task == task && over.region == 0)?;
         if let Some(subtree) = over.asked.as_ref().and_then(|a| a.subtree.as_ref()) {
             self.set(ptr::null());
-            // SAFETY: its task is the current one.
-            unsafe { subtree.stop() };
+            subtree.stop();
         }
         Some(over)
     }
 
-    /// # Safety
-    /// `h` is the calling thread's live handle.
     #[cold]
-    pub(super) unsafe fn closed(&mut self, h: *mut Handle, over: Over) {
+    pub(super) fn closed(&mut self, h: LiveHandle, over: Over) {
         if let Some(asked) = over.asked {
             if asked.is_drawn {
                 self.whole = 0;
             }
-            // SAFETY: the caller's.
-            unsafe { watch::end(h, asked.begun, (*h).next_task - asked.tasks) };
+            watch::end(h, asked.begun, h.created_tasks() - asked.tasks);
         }
         self.set(over.below);
     }
@@ -263,34 +238,24 @@ impl LeftOut {
     }
 
     /// Runs what writes records of that kind.
-    ///
-    /// # Safety
-    /// `h` is the calling thread's live handle.
-    pub(super) unsafe fn paused(&mut self, write: impl FnOnce()) {
+    pub(super) fn paused(&mut self, write: impl FnOnce()) {
         self.is_more();
         let Some(subtree) = self.subtree() else {
             return write();
         };
-        // SAFETY: on the subtree's thread.
-        unsafe {
-            subtree.stop();
-            write();
-            subtree.go_on();
-        }
+        subtree.stop();
+        write();
+        subtree.go_on();
         self.set(self.subtree);
     }
 
     /// A parallel region is about to be opened.
-    ///
-    /// # Safety
-    /// On the lane's thread.
-    pub(super) unsafe fn open_region(&mut self) {
+    pub(super) fn open_region(&mut self) {
         self.is_more();
         self.regions += 1;
         let below = self.subtree;
         if let Some(subtree) = self.subtree() {
-            // SAFETY: on the subtree's thread.
-            unsafe { subtree.stop() };
+            subtree.stop();
             self.over.push(Over {
                 task: ptr::null_mut(),
                 region: self.regions,
@@ -302,10 +267,7 @@ impl LeftOut {
     }
 
     /// It is over.
-    ///
-    /// # Safety
-    /// On the lane's thread.
-    pub(super) unsafe fn close_region(&mut self) {
+    pub(super) fn close_region(&mut self) {
         let regions = self.regions;
         self.regions = regions.saturating_sub(1);
         let over = self
@@ -314,8 +276,7 @@ impl LeftOut {
         let Some(over) = over else { return };
         self.set(over.below);
         if let Some(subtree) = self.subtree() {
-            // SAFETY: on the subtree's thread.
-            unsafe { subtree.go_on() };
+            subtree.go_on();
         }
         self.set(over.below);
     }

@@ -1,8 +1,8 @@
-//! The part of OMPT's C interface that is used (OpenMP 5.2, chapter 19), with the numbers LLVM gives it.
+//! The part of OMPT's C interface that is used (OpenMP 5.2, chapter 19), with LLVM's numbers.
 
 use core::ffi::{c_char, c_int, c_uint, c_void};
 
-/// `ompt_data_t`: a word the runtime keeps for the tool with each task, region and thread.
+/// `ompt_data_t`: a word that the runtime keeps for the tool with each task, region and thread.
 #[repr(C)]
 pub(super) struct Data {
     pub(super) value: u64,
@@ -26,7 +26,8 @@ pub(super) struct StartToolResult {
 /// `ompt_function_lookup_t`: the runtime's functions by name.
 pub(super) type Lookup = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 
-/// `ompt_set_callback_t`: the event's number and the function to call; how often it will be.
+/// `ompt_set_callback_t`: takes an event's number and a function, and returns how often the runtime
+/// will call it.
 pub(super) type SetCallback = unsafe extern "C" fn(c_int, *const c_void) -> c_int;
 
 /// `ompt_set_always`, a result of [`SetCallback`].
@@ -125,7 +126,7 @@ pub(super) mod dependence {
     pub(crate) const INOUT_ALL_MEMORY: c_int = 35;
 }
 
-/// All objects in that order.
+/// All loaded files, in their order.
 pub(super) const RTLD_DEFAULT: *mut c_void = core::ptr::null_mut();
 
 unsafe extern "C" {
@@ -134,5 +135,5 @@ unsafe extern "C" {
     pub(super) fn abort() -> !;
 }
 
-/// `unsigned int` as OMPT's `int flags` are best read.
+/// OMPT's `int flags`, as the `unsigned int` that they are.
 pub(super) type Flags = c_uint;

@@ -1,5 +1,6 @@
-//! The callback for waits inside of regions. Only task groups need it, and a runtime that was given it calls it twice in every `taskwait`: so it is
-//! given when the first group is opened, in time for the end of that group's body.
+//! Requests the callback for waits inside of regions when it is first needed. Only task groups need
+//! it, and a runtime that has it calls it twice in every `taskwait`. So it is requested when the
+//! first group opens, in time for the end of that group's body.
 
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +9,7 @@ use std::sync::Mutex;
 use super::ffi::{SetCallback, event};
 use super::sync;
 
-/// All runtimes have it, those to come too.
+/// All runtimes have the callback, and later ones will get it at their start.
 static ASKED: AtomicBool = AtomicBool::new(false);
 static STATE: Mutex<State> = Mutex::new(State {
     are_wanted: false,
@@ -17,11 +18,11 @@ static STATE: Mutex<State> = Mutex::new(State {
 
 struct State {
     are_wanted: bool,
-    /// Those that were not asked yet.
+    /// The runtimes that do not have it yet.
     runtimes: Vec<SetCallback>,
 }
 
-/// A runtime takes callbacks by that function.
+/// A runtime has started; `set` is its function that takes callbacks.
 pub(super) fn tell(set: SetCallback) {
     let Ok(mut state) = STATE.lock() else { return };
     if state.are_wanted {
@@ -31,7 +32,7 @@ pub(super) fn tell(set: SetCallback) {
     }
 }
 
-/// A task group is opened.
+/// A task group opens.
 #[inline]
 pub(super) fn want() {
     if !ASKED.load(Ordering::Acquire) {
@@ -50,7 +51,8 @@ fn want_first() {
 }
 
 fn ask(set: SetCallback) {
-    // SAFETY: the runtime's function, which it offers for all of its life; the callback is of this event's type.
+    // SAFETY: the runtime offers the function for all of its life; the callback is of this event's
+    // type.
     unsafe {
         set(
             event::SYNC_REGION_WAIT,

@@ -1,14 +1,11 @@
-//! Critical sections, locks and `ordered`: the time they are waited for is blocked.
+//! Critical sections, locks and `ordered`: the time that a thread waits for them is blocked.
 
 use core::ffi::{c_int, c_uint};
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::Handle;
+use super::thread_state;
 
-use super::lane;
-
-/// A wait shorter than this (in ticks, a microsecond or less) was none: the lock was free, or nearly.
-const IMMEDIATE: u64 = 2000;
+/// A shorter wait counts as none, because the lock was free or nearly so. A microsecond or less.
+const MIN_BLOCKED_TICKS: u64 = 2000;
 
 /// `ompt_callback_mutex_acquire_t`.
 pub(super) extern "C" fn acquire(
@@ -18,23 +15,19 @@ pub(super) extern "C" fn acquire(
     _lock: u64,
     _return_address: usize,
 ) {
-    if let Some(lane) = lane::of_thread() {
-        lane.settle();
-        // SAFETY: the handle is this thread's.
-        lane.lock_wait = unsafe { Handle::now(lane.h) };
+    if let Some(thread) = thread_state::current() {
+        thread.write_pending_begin();
+        thread.lock_wait = thread.h.now();
     }
 }
 
-/// `ompt_callback_mutex_t`, for acquired.
+/// `ompt_callback_mutex_t`, for `acquired`.
 pub(super) extern "C" fn acquired(_kind: c_int, _lock: u64, _return_address: usize) {
-    let Some(lane) = lane::of_thread() else {
+    let Some(thread) = thread_state::current() else {
         return;
     };
-    let since = core::mem::take(&mut lane.lock_wait);
-    // SAFETY: the handle is this thread's.
-    unsafe {
-        if since != 0 && Handle::now(lane.h).saturating_sub(since) >= IMMEDIATE {
-            adapter::blocked(lane.h, since);
-        }
+    let since = core::mem::take(&mut thread.lock_wait);
+    if since != 0 && thread.h.now().saturating_sub(since) >= MIN_BLOCKED_TICKS {
+        thread.h.blocked(since);
     }
 }

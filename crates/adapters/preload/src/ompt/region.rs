@@ -4,68 +4,59 @@ use core::ffi::{c_int, c_uint, c_void};
 use core::ptr;
 use core::sync::atomic::AtomicU32;
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::Handle;
+use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::primitive;
 
 use super::ffi::{Data, endpoint};
-use super::lane::{self, Lane, Late};
-use super::loops::Loop;
 use super::start;
-use super::word::IMPLICIT;
-use crate::sites;
+use super::task_word::IMPLICIT;
+use super::thread_state::{self, PendingBegin, ThreadState};
+use super::worksharing::LoopShare;
+use crate::site_cache;
 
-/// An implicit task: one thread's part in a team. The runtime tells of the end of a worker's only when its next region
-/// begins, without naming the region, so all that is needed is kept here.
+/// An implicit task: one thread's part in a team. The runtime reports the end of a worker's
+/// implicit task only when the worker's next region begins, and does not name the region. So
+/// everything needed then is kept here.
 pub(super) struct Member {
     team: u64,
     index: u64,
     phase: u64,
-    /// Its task of this phase has begun and not ended.
+    /// The task of this phase has begun and not ended.
     running: bool,
     pub(super) size: u32,
-    /// The loop it shares.
-    pub(super) shared: Loop,
-    /// Site of the `taskloop` it called last: other threads ask for it when they create its tasks.
+    /// The thread's share of the current loop.
+    pub(super) shared: LoopShare,
+    /// Site of the `taskloop` that it called last. Other threads read it when they create the
+    /// tasks.
     pub(super) taskloop: AtomicU32,
     /// The next outer implicit task of this thread.
     pub(super) outer: *mut Member,
 }
 
 impl Member {
-    /// Begins its task of the next phase, which it entered at time `since`.
-    ///
-    /// # Safety
-    /// `h` is the calling thread's live handle.
-    pub(super) unsafe fn enter_phase(&mut self, h: *mut Handle, since: u64) {
+    /// Begins the task of the next phase, at time `since`.
+    pub(super) fn enter_phase(&mut self, h: LiveHandle, since: u64) {
         self.phase += 1;
         self.running = true;
-        // SAFETY: the caller's.
-        unsafe { adapter::member(h, self.team, self.phase, self.index, since) };
+        h.member(self.team, self.phase, self.index, since);
     }
 
-    /// Ends its task of this phase, and with it what cancellation left open.
-    ///
-    /// # Safety
-    /// `h` is the calling thread's live handle.
-    unsafe fn leave_phase(&mut self, h: *mut Handle) {
+    /// Ends the task of this phase, and whatever a cancellation left open in it.
+    fn leave_phase(&mut self, h: LiveHandle) {
         if self.running {
             self.running = false;
-            // SAFETY: the caller's.
-            unsafe {
-                let now = Handle::now(h);
-                self.shared.close(h, now);
-                adapter::task_end_at(h, now);
-            }
+            let now = h.now();
+            self.shared.close(h, now);
+            h.task_end_at(now);
         }
     }
 }
 
-impl Lane {
+impl ThreadState {
     /// A barrier of the team begins: the thread's implicit task ends.
     pub(super) fn enter_barrier(&mut self) {
-        self.settle();
-        // SAFETY: the innermost member lives until its implicit task ends; the handle is this thread's.
+        self.write_pending_begin();
+        // SAFETY: the innermost member lives until its implicit task ends.
         unsafe {
             if let Some(member) = self.member.as_mut() {
                 member.leave_phase(self.h);
@@ -75,12 +66,12 @@ impl Lane {
 
     /// A barrier ends: the implicit task goes on, unless the region is over.
     pub(super) fn leave_barrier(&mut self) {
-        // SAFETY: as above.
+        // SAFETY: the innermost member lives until its implicit task ends.
         unsafe {
             if let Some(member) = self.member.as_mut()
                 && !member.running
             {
-                self.late = Late::Member(Handle::now(self.h));
+                self.pending_begin = PendingBegin::Member(self.h.now());
             }
         }
     }
@@ -95,20 +86,20 @@ pub(super) extern "C" fn parallel_begin(
     _flags: c_int,
     return_address: usize,
 ) {
-    let Some(lane) = lane::of_thread() else {
+    let Some(thread) = thread_state::current() else {
         return;
     };
-    lane.settle();
-    let function = core::mem::take(&mut lane.region_function);
+    thread.write_pending_begin();
+    let function = core::mem::take(&mut thread.region_function);
     let site = if function != 0 && start::is_runtime(return_address) {
-        sites::at(function, primitive::PARALLEL, false)
+        site_cache::at(function, primitive::PARALLEL, false)
     } else {
-        lane.site(return_address, primitive::PARALLEL)
+        thread.site(return_address, primitive::PARALLEL)
     };
-    // SAFETY: the handle is this thread's; the region's word is the tool's to write.
+    // SAFETY: the runtime's word for the tool is ours to write during the call.
     unsafe {
-        lane.left_out.open_region();
-        let team = adapter::team(lane.h, site);
+        thread.left_out.open_region();
+        let team = thread.h.team(site);
         if let Some(parallel) = parallel.as_mut() {
             parallel.value = team;
         }
@@ -122,19 +113,16 @@ pub(super) extern "C" fn parallel_end(
     _flags: c_int,
     _return_address: usize,
 ) {
-    let Some(lane) = lane::of_thread() else {
+    let Some(thread) = thread_state::current() else {
         return;
     };
-    lane.current = encountering;
-    // SAFETY: the handle is this thread's.
-    unsafe {
-        adapter::resume(lane.h);
-        lane.left_out.close_region();
-    }
+    thread.current = encountering;
+    thread.h.resume();
+    thread.left_out.close_region();
 }
 
-/// `ompt_callback_implicit_task_t`. A league's initial tasks come here too, as members of the league; a thread's own initial
-/// task belongs to no region that was told.
+/// `ompt_callback_implicit_task_t`. The initial tasks of a league come here too, as members of the
+/// league. A thread's own initial task belongs to no recorded region.
 pub(super) extern "C" fn implicit_task(
     which: c_int,
     parallel: *mut Data,
@@ -143,14 +131,14 @@ pub(super) extern "C" fn implicit_task(
     index: c_uint,
     _flags: c_int,
 ) {
-    let Some(lane) = lane::of_thread() else {
+    let Some(thread) = thread_state::current() else {
         return;
     };
     if which != endpoint::BEGIN {
-        return end(lane);
+        return end(thread);
     }
-    lane.current = task;
-    // SAFETY: what the runtime hands out is valid during the call, or null.
+    thread.current = task;
+    // SAFETY: each is null, or valid during the call.
     let (team, Some(task)) = (unsafe {
         (
             parallel.as_ref().map_or(0, |parallel| parallel.value),
@@ -168,46 +156,42 @@ pub(super) extern "C" fn implicit_task(
         phase: 0,
         running: true,
         size,
-        shared: Loop::new(),
+        shared: LoopShare::new(),
         taskloop: AtomicU32::new(0),
-        outer: lane.member,
+        outer: thread.member,
     };
-    let member = match lane.spare.pop() {
+    let member = match thread.spare.pop() {
         Some(spare) => {
-            // SAFETY: a spare member came from a box and is nobody's.
+            // SAFETY: a spare member came from a box and is in no other list.
             unsafe { *spare = fresh };
             spare
         }
         None => Box::into_raw(Box::new(fresh)),
     };
-    lane.member = member;
-    lane.team_size = size;
+    thread.member = member;
+    thread.team_size = size;
     task.value = IMPLICIT | member as u64;
-    lane.work_here();
-    // SAFETY: the handle is this thread's.
-    unsafe {
-        let now = Handle::now(lane.h);
-        adapter::member(lane.h, team, 0, u64::from(index), now);
-    }
+    thread.work_here();
+    let now = thread.h.now();
+    thread.h.member(team, 0, u64::from(index), now);
 }
 
 /// The innermost implicit task of this thread ends.
-fn end(lane: &mut Lane) {
-    let at = lane.member;
+fn end(thread: &mut ThreadState) {
+    let at = thread.member;
     // SAFETY: the innermost member lives until here.
     let Some(member) = (unsafe { at.as_mut() }) else {
         return;
     };
     if member.size == 1 {
-        // A team of one has no barrier at its end: what came after its last one was told by nothing.
-        lane.settle();
+        // A team of one has no barrier at its end, so no event told whether a begin was pending.
+        thread.write_pending_begin();
     }
-    lane.late = Late::No;
-    // SAFETY: the handle is this thread's.
-    unsafe { member.leave_phase(lane.h) };
-    lane.member = member.outer;
-    lane.current = ptr::null_mut();
-    // SAFETY: the outer member, if any, has not ended.
-    lane.team_size = unsafe { lane.member.as_ref() }.map_or(1, |outer| outer.size);
-    lane.spare.push(at);
+    thread.pending_begin = PendingBegin::None;
+    member.leave_phase(thread.h);
+    thread.member = member.outer;
+    thread.current = ptr::null_mut();
+    // SAFETY: null, or the outer member, which has not ended.
+    thread.team_size = unsafe { thread.member.as_ref() }.map_or(1, |outer| outer.size);
+    thread.spare.push(at);
 }

@@ -1,4 +1,4 @@
-//! The tool's start: the runtime asks once, and is told what to call.
+//! The start of the tool: the runtime asks for it once, and gets the callbacks.
 
 use core::cell::UnsafeCell;
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -8,9 +8,9 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use workspan_recorder::TABLE;
 
 use super::ffi::{self, Data, Lookup, SetCallback, StartToolResult, event};
-use super::{depend, group_waits, lane, locks, loops, region, sync, tasks};
+use super::{dependences, group_waits, locks, region, sync, tasks, thread_state, worksharing};
 
-/// What the runtime gets; it writes `tool_data` itself.
+/// What the runtime gets. It writes `tool_data` itself.
 struct Result(UnsafeCell<StartToolResult>);
 
 // SAFETY: after the start only the runtime touches it.
@@ -22,7 +22,7 @@ static RESULT: Result = Result(UnsafeCell::new(StartToolResult {
     tool_data: 0,
 }));
 
-/// Called by the runtime at its start (OpenMP 5.2, 19.2.1); null: no tool.
+/// Called by the runtime at its start (OpenMP 5.2, 19.2.1). Null: there is no tool.
 #[unsafe(no_mangle)]
 extern "C" fn ompt_start_tool(
     _omp_version: c_uint,
@@ -51,7 +51,7 @@ extern "C" fn ompt_start_tool(
     } else {
         "LLVM"
     };
-    // `LLVM OMP version: 5.0.20140926`
+    // Example: `LLVM OMP version: 5.0.20140926`
     let number = version.rsplit(": ").next().unwrap_or(&version);
     note(
         "runtime",
@@ -61,7 +61,7 @@ extern "C" fn ompt_start_tool(
     RESULT.0.get()
 }
 
-/// A tool that the bare run would have, which must not lose its place to the recording.
+/// Another tool that the program would have without recording. Recording must not take its place.
 fn another_tool() -> Option<&'static str> {
     if std::env::var_os("OMP_TOOL_LIBRARIES").is_some_and(|list| !list.is_empty()) {
         return Some("OMP_TOOL_LIBRARIES names another tool (unset it to record)");
@@ -72,11 +72,11 @@ fn another_tool() -> Option<&'static str> {
         .then_some("the program is built with ThreadSanitizer, which needs the runtime's archer")
 }
 
-/// The segments of code of up to four runtimes in a process: first address, and one past the last.
+/// The code segments of up to four runtimes: first address, and one past the last.
 static CODE: [(AtomicUsize, AtomicUsize); 4] =
     [const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; 4];
 
-/// True for an address in the code of a runtime that told its start.
+/// Whether the address is in the code of a runtime that has started.
 #[inline]
 pub(super) fn is_runtime(address: usize) -> bool {
     CODE.iter().any(|(start, end)| {
@@ -84,7 +84,7 @@ pub(super) fn is_runtime(address: usize) -> bool {
     })
 }
 
-/// Keeps where the code around this address lies.
+/// Remembers the code segment around this address.
 fn note_code(address: usize) {
     let found = workspan_recorder::adapter::code_around(address);
     let free = CODE
@@ -100,10 +100,11 @@ fn note(key: &str, value: &str) {
     (TABLE.note)(key.as_ptr(), key.len(), value.as_ptr(), value.len());
 }
 
-/// Sets the callbacks; 1 keeps the tool.
+/// Sets the callbacks. Returns 1 to keep the tool.
 extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_int {
     note_code(lookup as usize);
-    // SAFETY: the runtime's function, called with a C string; what it gives is of the type the name stands for.
+    // SAFETY: the runtime's own function, called with a C string; the result has the type that the
+    // name stands for.
     let set = unsafe {
         let found = lookup(c"ompt_set_callback".as_ptr());
         if found.is_null() {
@@ -117,7 +118,7 @@ extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_
     };
     // Each function has the signature of its event.
     let callbacks: [(c_int, *const c_void); 12] = [
-        (event::THREAD_END, lane::thread_end as *const c_void),
+        (event::THREAD_END, thread_state::thread_end as *const c_void),
         (
             event::PARALLEL_BEGIN,
             region::parallel_begin as *const c_void,
@@ -126,10 +127,13 @@ extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_
         (event::IMPLICIT_TASK, region::implicit_task as *const c_void),
         (event::TASK_CREATE, tasks::task_create as *const c_void),
         (event::TASK_SCHEDULE, tasks::task_schedule as *const c_void),
-        (event::DEPENDENCES, depend::dependences as *const c_void),
+        (
+            event::DEPENDENCES,
+            dependences::dependences as *const c_void,
+        ),
         (event::SYNC_REGION, sync::sync_region as *const c_void),
-        (event::WORK, loops::work as *const c_void),
-        (event::DISPATCH, loops::dispatched as *const c_void),
+        (event::WORK, worksharing::work as *const c_void),
+        (event::DISPATCH, worksharing::dispatched as *const c_void),
         (event::MUTEX_ACQUIRE, locks::acquire as *const c_void),
         (event::MUTEX_ACQUIRED, locks::acquired as *const c_void),
     ];
@@ -142,7 +146,7 @@ extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_
         }
     }
     if never.contains(&event::DISPATCH) {
-        loops::CHUNKS_TOLD.store(false, Ordering::Relaxed);
+        worksharing::CHUNKS_TOLD.store(false, Ordering::Relaxed);
         note(
             "warning",
             "This version of LLVM OpenMP does not tell of loop chunks: a thread's share of a loop shows as one",
@@ -161,5 +165,6 @@ extern "C" fn initialize(lookup: Lookup, _device: c_int, _tool: *mut Data) -> c_
     1
 }
 
-/// Nothing waits for this: it does not come when the program ends inside a parallel region.
+/// Does nothing. It is not called if the program ends inside a parallel region, so nothing may rely
+/// on it.
 extern "C" fn finalize(_tool: *mut Data) {}

@@ -1,20 +1,18 @@
-//! Barriers, `taskwait`, task groups.
+//! Barriers, `taskwait` and task groups.
 
 use core::ffi::c_int;
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::Handle;
 use workspan_recorder::wire::primitive;
 
 use super::ffi::{Data, endpoint, sync};
 use super::group_waits;
-use super::kept::DETACHED;
-use super::lane::{self, Lane};
+use super::task_side_table::DETACHED;
+use super::thread_state::{self, ThreadState};
 
-/// The scope of a group in an unrecorded subtree, where it is a wait alone.
+/// The scope of a group in a skipped subtree, where the group is only a wait.
 const NONE: u64 = 0;
 
-/// A task group open on a thread's stack.
+/// A task group that is open on a thread's stack.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Group {
     scope: u64,
@@ -37,11 +35,10 @@ pub(super) extern "C" fn sync_region(
 ) {
     let begins = which == endpoint::BEGIN;
     if kind == sync::TASKWAIT
-        && let Some(lane) = lane::known()
-        && let Some(subtree) = lane.left_out.subtree()
+        && let Some(thread) = thread_state::existing()
+        && let Some(subtree) = thread.left_out.subtree()
     {
-        // SAFETY: on the subtree's thread, in a task of it.
-        return unsafe {
+        return {
             match begins {
                 true => subtree.begin_wait(),
                 false => subtree.end_wait(),
@@ -51,24 +48,24 @@ pub(super) extern "C" fn sync_region(
     recorded(kind, begins, return_address);
 }
 
-/// All but a `taskwait` that is left out.
+/// Everything but a skipped `taskwait`.
 #[inline(never)]
 fn recorded(kind: c_int, begins: bool, return_address: usize) {
-    let Some(lane) = lane::of_thread() else {
+    let Some(thread) = thread_state::current() else {
         return;
     };
     match kind {
-        sync::TASKWAIT if begins => begin_taskwait(lane, return_address),
-        sync::TASKWAIT => end_taskwait(lane),
-        sync::TASKGROUP if begins => open_group(lane, return_address),
-        sync::TASKGROUP => close_group(lane),
+        sync::TASKWAIT if begins => begin_taskwait(thread, return_address),
+        sync::TASKWAIT => end_taskwait(thread),
+        sync::TASKGROUP if begins => open_group(thread, return_address),
+        sync::TASKGROUP => close_group(thread),
         sync::REDUCTION => {}
-        _ if begins => lane.enter_barrier(),
-        _ => lane.leave_barrier(),
+        _ if begins => thread.enter_barrier(),
+        _ => thread.leave_barrier(),
     }
 }
 
-/// `ompt_callback_sync_region_t`, for the wait inside of a region: it is where a task group's body ends.
+/// `ompt_callback_sync_region_t` for the wait inside of a region: a task group's body ends there.
 pub(super) extern "C" fn sync_region_wait(
     kind: c_int,
     which: c_int,
@@ -81,89 +78,77 @@ pub(super) extern "C" fn sync_region_wait(
     }
 }
 
-/// The innermost task group's body has ended.
+/// The body of the innermost task group has ended.
 #[inline(never)]
 fn wait_for_group() {
-    let Some(lane) = lane::of_thread() else {
+    let Some(thread) = thread_state::current() else {
         return;
     };
-    lane.settle();
-    if let Some(group) = lane.groups.last_mut() {
+    thread.write_pending_begin();
+    if let Some(group) = thread.groups.last_mut() {
         group.waiting = true;
-        // SAFETY: the handle and the subtree are this thread's.
-        unsafe {
-            match lane.left_out.subtree() {
-                Some(subtree) => subtree.begin_wait(),
-                None => adapter::wait_scope(lane.h, group.site, group.scope),
-            }
+        match thread.left_out.subtree() {
+            Some(subtree) => subtree.begin_wait(),
+            None => thread.h.wait_scope(group.site, group.scope),
         }
     }
 }
 
 #[inline]
-fn begin_taskwait(lane: &mut Lane, return_address: usize) {
-    lane.settle();
-    let site = lane.site(return_address, primitive::TASKWAIT);
-    // SAFETY: the handle is this thread's.
-    unsafe {
-        adapter::wait_children(lane.h, site);
-        lane.after_wait = (*lane.h).cursor;
-    }
+fn begin_taskwait(thread: &mut ThreadState, return_address: usize) {
+    thread.write_pending_begin();
+    let site = thread.site(return_address, primitive::TASKWAIT);
+    thread.h.wait_children(site);
+    thread.after_wait = thread.h.cursor();
 }
 
 #[inline]
-fn end_taskwait(lane: &mut Lane) {
-    let h = lane.h;
-    // SAFETY: the handle is this thread's.
-    unsafe {
-        // Alone, with nothing run in between and nothing that another may end: there was nothing to wait for.
-        let waited = lane.team_size > 1 || (*h).cursor != lane.after_wait || !DETACHED.is_empty();
-        let now = if waited { Handle::now(h) } else { (*h).last };
-        adapter::resume_at(h, now);
-    }
+fn end_taskwait(thread: &mut ThreadState) {
+    let h = thread.h;
+    // If the thread is alone in its team, nothing was recorded in between and no detached task may
+    // end elsewhere, there was nothing to wait for.
+    let waited = thread.team_size > 1 || h.cursor() != thread.after_wait || !DETACHED.is_empty();
+    let now = if waited { h.now() } else { h.last() };
+    h.resume_at(now);
 }
 
-fn open_group(lane: &mut Lane, return_address: usize) {
+fn open_group(thread: &mut ThreadState, return_address: usize) {
     group_waits::want();
-    lane.settle();
-    // A `taskloop` opens one of its own.
-    let primitive = match lane.taskloop_call {
+    thread.write_pending_begin();
+    // A `taskloop` opens a group of its own.
+    let primitive = match thread.taskloop_call {
         0 => primitive::TASKGROUP,
         _ => primitive::TASKLOOP,
     };
-    let (scope, site) = if lane.left_out.subtree().is_some() {
+    let (scope, site) = if thread.left_out.subtree().is_some() {
         (NONE, 0)
     } else {
-        let site = lane.site(return_address, primitive);
-        // SAFETY: the handle is this thread's.
-        (unsafe { adapter::scope_open(lane.h, true) }, site)
+        let site = thread.site(return_address, primitive);
+        (thread.h.scope_open(true), site)
     };
-    lane.groups.push(Group {
+    thread.groups.push(Group {
         scope,
         site,
-        owner: lane.current,
+        owner: thread.current,
         waiting: false,
     });
 }
 
-fn close_group(lane: &mut Lane) {
-    if let Some(group) = lane.groups.pop() {
-        // SAFETY: the handle and the subtree are this thread's.
-        unsafe {
-            if group.scope == NONE {
-                if let Some(subtree) = lane.left_out.subtree() {
-                    if !group.waiting {
-                        subtree.begin_wait();
-                    }
-                    subtree.end_wait();
+fn close_group(thread: &mut ThreadState) {
+    if let Some(group) = thread.groups.pop() {
+        if group.scope == NONE {
+            if let Some(subtree) = thread.left_out.subtree() {
+                if !group.waiting {
+                    subtree.begin_wait();
                 }
-                return;
+                subtree.end_wait();
             }
-            if !group.waiting {
-                lane.settle();
-                adapter::wait_scope(lane.h, group.site, group.scope);
-            }
-            adapter::resume(lane.h);
+            return;
         }
+        if !group.waiting {
+            thread.write_pending_begin();
+            thread.h.wait_scope(group.site, group.scope);
+        }
+        thread.h.resume();
     }
 }

@@ -1,30 +1,32 @@
-//! `task_arena::execute`: the current task goes on in the arena, on this thread where the arena has a place for it, else on
-//! another while this one blocks.
+//! `task_arena::execute`: the current task goes on in the arena. It does so on this thread if the
+//! arena has a place for it, else on another thread while this one blocks.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use workspan_recorder::adapter::{self, Stop};
+use workspan_recorder::adapter::{LiveHandle, Stop};
 use workspan_recorder::wire::primitive;
 
 use super::budget::{self, Paused};
-use super::calls::{self, Call};
-use super::frame::{Frame, FrameKind, Guest, has_task, here, link, restore, set_top, top};
-use super::{become_worker, real};
+use super::call_site::{self, Call};
+use super::task_frame::{
+    FrameKind, Guest, TaskFrame, current_thread, has_task, link, restore, set_top, top,
+};
+use super::{become_worker, next_symbol};
 
-/// oneTBB's `delegate_base`: what to run there.
+/// oneTBB's `delegate_base`: what to run in the arena.
 #[repr(C)]
 pub(super) struct Delegate {
     table: *const usize,
 }
 
-/// Ours around the user's.
+/// Our delegate around the user's.
 #[repr(C)]
-struct Carried {
+struct CarriedDelegate {
     base: Delegate,
     users: *mut Delegate,
     /// The caller's frame.
-    frame: *mut Frame,
+    frame: *mut TaskFrame,
     /// Where the task stopped: first on the caller's thread, then where the delegate ended.
     stop: Stop,
     site: u32,
@@ -35,7 +37,7 @@ type Operator = unsafe extern "C-unwind" fn(*mut Delegate) -> bool;
 #[repr(C)]
 struct Table([AtomicUsize; 5]);
 
-/// Offset to top, no type information, `operator()`, two destructors that nobody calls.
+/// Offset to top, no type information, `operator()`, and two destructors that nobody calls.
 static TABLE: Table = Table([const { AtomicUsize::new(0) }; 5]);
 
 fn table() -> *const usize {
@@ -49,56 +51,59 @@ fn table() -> *const usize {
 
 extern "C" fn nothing(_: *mut Delegate) {}
 
-/// Puts things back when the delegate has returned or thrown.
-struct Arrived {
-    carried: *mut Carried,
-    before: *mut Frame,
+/// Restores the thread when the delegate has returned or thrown.
+struct DelegateGuard {
+    carried: *mut CarriedDelegate,
+    before: *mut TaskFrame,
     guest: Option<Guest>,
 }
 
-impl Drop for Arrived {
+impl Drop for DelegateGuard {
     fn drop(&mut self) {
-        let h = adapter::handle();
-        // SAFETY: the caller of `execute` blocks until the delegate has ended; handle and state are this thread's.
+        // SAFETY: this callback alone uses the handle.
+        let h = unsafe { LiveHandle::current() };
+        // SAFETY: the caller of `execute` blocks until the delegate has ended; the state is this
+        // thread's.
         unsafe {
-            let here = here();
-            restore(here, self.before);
+            let thread = current_thread();
+            restore(thread, self.before);
             if let Some(guest) = self.guest.take() {
-                guest.leave(here);
+                guest.leave(thread);
             }
-            if h.is_null() {
+            let Some(h) = h else {
                 return;
-            }
-            adapter::yield_task(h, (*self.carried).site);
-            (*self.carried).stop = adapter::stopped(h);
+            };
+            h.yield_task((*self.carried).site);
+            (*self.carried).stop = h.stopped();
         }
     }
 }
 
 /// # Safety
-/// Called by libtbb as the delegate's `operator()`.
+/// libtbb calls this as the delegate's `operator()`.
 unsafe extern "C-unwind" fn carried(delegate: *mut Delegate) -> bool {
-    let carried = delegate.cast::<Carried>();
-    let h = adapter::handle();
-    // SAFETY: the delegate is a `Carried`, whose owner blocks until this has returned.
+    let carried = delegate.cast::<CarriedDelegate>();
+    // SAFETY: this callback alone uses the handle.
+    let h = unsafe { LiveHandle::current() };
+    // SAFETY: the delegate is a [`CarriedDelegate`], whose owner blocks until this has returned.
     unsafe {
         let users = (*carried).users;
         let body = std::mem::transmute::<usize, Operator>(*(*users).table);
-        if h.is_null() {
+        let Some(h) = h else {
             return body(users);
+        };
+        let thread = current_thread();
+        let before = link(thread);
+        if !(*thread).worker {
+            become_worker(h, thread);
         }
-        let here = here();
-        let before = link(here);
-        if !(*here).worker {
-            become_worker(h, here);
-        }
-        budget::set_aside(here);
-        adapter::go_on(h, (*carried).stop, false);
-        set_top(here, (*carried).frame);
-        let arrived = Arrived {
+        budget::set_aside(thread);
+        h.go_on((*carried).stop, false);
+        set_top(thread, (*carried).frame);
+        let arrived = DelegateGuard {
             carried,
             before,
-            guest: Guest::enter(here, (*carried).frame),
+            guest: Guest::enter(thread, (*carried).frame),
         };
         let result = body(users);
         drop(arrived);
@@ -106,19 +111,20 @@ unsafe extern "C-unwind" fn carried(delegate: *mut Delegate) -> bool {
     }
 }
 
-/// The caller's task goes on when `execute` has returned or thrown.
-struct Back<'a> {
-    carried: &'a mut Carried,
+/// Lets the caller's task go on when `execute` has returned or thrown.
+struct CallerGuard<'a> {
+    carried: &'a mut CarriedDelegate,
 }
 
-impl Drop for Back<'_> {
+impl Drop for CallerGuard<'_> {
     fn drop(&mut self) {
-        let h = adapter::handle();
-        // SAFETY: the frame encloses the call; handle and state are this thread's.
+        // SAFETY: this callback alone uses the handle.
+        let h = unsafe { LiveHandle::current() };
+        // SAFETY: the frame encloses the call; the state is this thread's.
         unsafe {
-            set_top(here(), self.carried.frame);
-            if !h.is_null() {
-                adapter::go_on(h, self.carried.stop, false);
+            set_top(current_thread(), self.carried.frame);
+            if let Some(h) = h {
+                h.go_on(self.carried.stop, false);
             }
         }
     }
@@ -127,51 +133,52 @@ impl Drop for Back<'_> {
 /// `r1::execute(arena, delegate)`.
 ///
 /// # Safety
-/// As oneTBB's; the last two say where the call was made.
+/// As for oneTBB's function; the last two arguments locate the call.
 pub(super) unsafe extern "C-unwind" fn execute(
     arena: *mut c_void,
     delegate: *mut Delegate,
     from: usize,
     sp: usize,
 ) {
-    // SAFETY: the entry point hands on what its call has.
-    let real = real::EXECUTE.get(unsafe { calls::returns_to(from, sp) });
-    let h = adapter::handle();
-    if h.is_null() {
-        // SAFETY: the caller's.
-        return unsafe { real(arena, delegate) };
-    }
-    // SAFETY: the caller's; handle and state are this thread's.
+    // SAFETY: the entry point passes the registers of its call.
+    let next = next_symbol::EXECUTE.get(unsafe { call_site::returns_to(from, sp) });
+    // SAFETY: this callback alone uses the handle.
+    let h = unsafe { LiveHandle::current() };
+    let Some(h) = h else {
+        // SAFETY: the arguments of the call.
+        return unsafe { next(arena, delegate) };
+    };
+    // SAFETY: the arguments of the call; the state is this thread's.
     unsafe {
-        let here = here();
-        let frame = top(here);
+        let thread = current_thread();
+        let frame = top(thread);
         if !has_task(h, frame) {
-            return real(arena, delegate);
+            return next(arena, delegate);
         }
-        if !(*here).worker {
-            become_worker(h, here);
+        if !(*thread).worker {
+            become_worker(h, thread);
         }
         let _paused = Paused::new(frame);
-        let site = calls::plain(Call::made(from, sp), primitive::EXECUTE);
-        adapter::yield_task(h, site);
-        let mut away = Frame {
+        let site = call_site::plain(Call::made(from, sp), primitive::EXECUTE);
+        h.yield_task(site);
+        let mut away = TaskFrame {
             kind: FrameKind::Away,
             parent: frame,
-            ..Frame::BOTTOM
+            ..TaskFrame::BOTTOM
         };
-        let mut carried = Carried {
+        let mut carried = CarriedDelegate {
             base: Delegate { table: table() },
             users: delegate,
             frame,
-            stop: adapter::stopped(h),
+            stop: h.stopped(),
             site,
         };
-        set_top(here, &raw mut away);
+        set_top(thread, &raw mut away);
         let ours = (&raw mut carried).cast::<Delegate>();
-        let back = Back {
+        let back = CallerGuard {
             carried: &mut carried,
         };
-        real(arena, ours);
+        next(arena, ours);
         drop(back);
     }
 }

@@ -12,12 +12,12 @@ mod paused;
 
 use std::cell::Cell;
 
-use workspan_recorder::adapter;
+use workspan_recorder::adapter::LiveHandle;
 
-use super::calls::{self, Call};
-use super::frame::{Frame, FrameKind, Thread, here, link, top};
-use super::shape::Shape;
+use super::call_site::{self, Call};
 use super::task::{self, Body, Execution, Task};
+use super::task_class::TaskClass;
+use super::task_frame::{FrameKind, TaskFrame, ThreadState, current_thread, link, top};
 use super::{become_worker, context};
 use crate::unrecorded::{self, Subtree};
 
@@ -68,7 +68,7 @@ impl Drop for Inside<'_> {
 /// # Safety
 /// `frame` is null or the calling thread's innermost.
 #[inline]
-unsafe fn left_out<'a>(frame: *const Frame) -> Option<&'a LeftOut> {
+unsafe fn left_out<'a>(frame: *const TaskFrame) -> Option<&'a LeftOut> {
     // SAFETY: the caller's; a task that is left out outlives what runs in it.
     unsafe { frame.as_ref()?.skip.as_ref() }
 }
@@ -77,7 +77,7 @@ unsafe fn left_out<'a>(frame: *const Frame) -> Option<&'a LeftOut> {
 #[inline]
 pub(super) fn made() -> u64 {
     // SAFETY: the state is this thread's, and so is what runs on it.
-    unsafe { left_out(link(here())).map_or(0, |left_out| left_out.subtree.name()) }
+    unsafe { left_out(link(current_thread())).map_or(0, |left_out| left_out.subtree.name()) }
 }
 
 /// A task is to be created into a context that was made in the subtree of that name: it is not recorded.
@@ -86,7 +86,7 @@ pub(super) fn made() -> u64 {
 /// As [`task::spawn`]; `frame` is the calling thread's innermost.
 #[inline]
 pub(super) unsafe fn create(
-    frame: *mut Frame,
+    frame: *mut TaskFrame,
     task: *mut Task,
     context: usize,
     name: u64,
@@ -94,7 +94,7 @@ pub(super) unsafe fn create(
 ) {
     // SAFETY: the caller's.
     unsafe {
-        let Some(shape) = Shape::of(task) else {
+        let Some(class) = TaskClass::of(task) else {
             return;
         };
         let (inherited, level) = match left_out(frame) {
@@ -106,24 +106,24 @@ pub(super) unsafe fn create(
             None if (*frame).is_in(context) => ((*frame).site, (*frame).level),
             None => (0, (*frame).level),
         };
-        let site = if inherited != 0 && !shape.users {
+        let site = if inherited != 0 && !class.users {
             inherited
         } else {
-            calls::brief(call, shape)
+            call_site::brief(call, class)
         };
-        mark(task, shape, name, site, level + 1);
+        mark(task, class, name, site, level + 1);
     }
 }
 
 /// # Safety
 /// `task` is a live task nobody runs yet.
 #[inline]
-unsafe fn mark(task: *mut Task, shape: &Shape, name: u64, site: u32, level: u32) {
+unsafe fn mark(task: *mut Task, class: &TaskClass, name: u64, site: u32, level: u32) {
     // SAFETY: the caller's.
     unsafe {
         (*task).number = name;
         (*task).site = word(site, level) | UNRECORDED;
-        (*task).table = shape.table();
+        (*task).table = class.table();
     }
 }
 
@@ -139,13 +139,14 @@ pub(super) unsafe fn run(task: *mut Task, data: *mut Execution, slot: usize) -> 
         if word & UNRECORDED == 0 {
             return None;
         }
-        let (shape, body) = task::restored(task, slot);
-        let left_out = left_out(link(here())).filter(|left_out| left_out.subtree.name() == name);
+        let (class, body) = task::restored(task, slot);
+        let left_out =
+            left_out(link(current_thread())).filter(|left_out| left_out.subtree.name() == name);
         Some(match left_out {
             Some(left_out) => left_out.run(task, data, body, word),
             None => {
                 let run = || body(task, data);
-                run_as_part(name, shape.whole, (*data).context, word, run)
+                run_as_part(name, class.whole, (*data).context, word, run)
             }
         })
     }
@@ -175,7 +176,7 @@ impl LeftOut {
             let next = self.subtree.task(level(word), || {
                 let next = body(task, data);
                 if !next.is_null() {
-                    let frame = top(here());
+                    let frame = top(current_thread());
                     create(frame, next, context, self.subtree.name(), Call::NONE);
                 }
                 next
@@ -196,26 +197,27 @@ unsafe fn run_as_part(
     word: u64,
     run: impl FnOnce() -> *mut Task,
 ) -> *mut Task {
-    let h = adapter::handle();
+    // SAFETY: this callback alone uses the handle.
+    let h = unsafe { LiveHandle::current() };
     // SAFETY: as in `run`; handle and state are this thread's.
     unsafe {
-        if h.is_null() {
+        let Some(h) = h else {
             return run();
+        };
+        let thread = current_thread();
+        if !(*thread).worker {
+            become_worker(h, thread);
         }
-        let here = here();
-        if !(*here).worker {
-            become_worker(h, here);
-        }
-        set_aside(here);
+        set_aside(thread);
         unrecorded::part(h, name, word as u32);
-        let frame = Frame {
+        let frame = TaskFrame {
             kind: FrameKind::Task,
             context,
             site: word as u32,
             level: level(word),
-            ..Frame::BOTTOM
+            ..TaskFrame::BOTTOM
         };
-        task::run_in(h, here, frame, may_ask, run)
+        task::run_in(h, thread, frame, may_ask, run)
     }
 }
 
@@ -224,10 +226,10 @@ unsafe fn run_as_part(
 /// # Safety
 /// `here` is the calling thread's.
 #[inline]
-pub(super) unsafe fn set_aside(here: *mut Thread) {
+pub(super) unsafe fn set_aside(thread: *mut ThreadState) {
     // SAFETY: the caller's.
     unsafe {
-        if let Some(left_out) = left_out(link(here)) {
+        if let Some(left_out) = left_out(link(thread)) {
             left_out.subtree.set_aside();
         }
     }
@@ -238,7 +240,7 @@ pub(super) unsafe fn set_aside(here: *mut Thread) {
 /// # Safety
 /// `frame` is null or the calling thread's innermost, `context` a live context.
 #[inline]
-pub(super) unsafe fn waiting<'a>(frame: *mut Frame, context: usize) -> Option<&'a Subtree> {
+pub(super) unsafe fn waiting<'a>(frame: *mut TaskFrame, context: usize) -> Option<&'a Subtree> {
     // SAFETY: the caller's.
     unsafe {
         let left_out = left_out(frame)?;

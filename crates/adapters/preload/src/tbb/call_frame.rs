@@ -1,27 +1,27 @@
-//! From a function's frame to its caller's, by what the compiler wrote down of it (call frame information, DWARF 5 §6.4, in the
-//! form that `.eh_frame` has it): exact for frames of any size on any stack, and nothing is read but where the function itself has
-//! saved what it returns to.
+//! Finds a function's caller from call frame information, which the compiler writes (DWARF 5 §6.4,
+//! in the form of `.eh_frame`). That is exact for frames of any size on any stack. Nothing is read
+//! except where the function itself saved its return address and its caller's frame pointer.
 //!
-//! Understood is what compilers write: the frame's end as a distance from the stack pointer or the frame pointer (in frames with
-//! `alloca` or arrays of variable length), or as saved at a distance from the frame pointer (in frames that GCC aligns). At anything else the
-//! walk ends.
+//! Three forms of a frame's end are understood, which are those that compilers write: a distance
+//! from the stack pointer; a distance from the frame pointer (frames with `alloca` or arrays of
+//! variable length); a value saved at a distance from the frame pointer (frames that GCC aligns).
+//! At anything else the walk ends.
+
+mod information;
 
 use core::ffi::c_void;
 
-/// DWARF's numbers of x86-64 registers: rbp, rsp, the return address.
-const BP: u64 = 6;
-const SP: u64 = 7;
-const RA: u64 = 16;
+use information::evaluate;
 
 /// Where a frame ends: the caller's stack pointer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum End {
-    /// Not known, or there is no caller.
+    /// Unknown, or there is no caller.
     None,
     /// At a distance from the stack pointer.
     Sp,
-    /// ... from the frame pointer.
+    /// At a distance from the frame pointer.
     Bp,
     /// Saved at a distance from the frame pointer.
     AtBp,
@@ -31,11 +31,11 @@ enum End {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Saved {
-    /// It is what it was.
+    /// In the register, unchanged.
     Same,
     /// Saved at a distance from the frame's end.
     AtEnd,
-    /// ... from the frame pointer.
+    /// Saved at a distance from the frame pointer.
     AtBp,
     Lost,
 }
@@ -52,15 +52,15 @@ pub(super) struct Rule {
 /// Registers of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Registers {
-    /// Where it goes on.
+    /// Where the frame goes on.
     pub(super) ret: usize,
     pub(super) sp: usize,
-    /// 0: not known.
+    /// 0 if it is unknown.
     pub(super) bp: usize,
 }
 
 impl Rule {
-    /// The walk ends.
+    /// The walk ends here.
     pub(super) const NONE: Rule = Rule {
         end_at: 0,
         saved_at: 0,
@@ -71,11 +71,12 @@ impl Rule {
     /// The caller's registers.
     ///
     /// # Safety
-    /// `of` are those of a live frame, and this is the rule of its return address.
+    /// `of` are the registers of a live frame, and this is the rule for its return address.
     #[inline(always)]
     pub(super) unsafe fn caller(&self, of: Registers) -> Option<Registers> {
         let at = |from: usize, by: isize| from.wrapping_add_signed(by);
-        // SAFETY: the function keeps what it returns to, and with, where its rules say, in its live frame.
+        // SAFETY: a live frame has its return address and its caller's registers where the rule
+        // says.
         let load = |place: usize| unsafe { *(place as *const usize) };
         let by = self.end_at as isize;
         let end = match self.end {
@@ -103,7 +104,7 @@ impl Rule {
     }
 }
 
-/// `struct dwarf_eh_bases` of libgcc's.
+/// `struct dwarf_eh_bases` of libgcc.
 #[repr(C)]
 struct Bases {
     text: usize,
@@ -115,7 +116,7 @@ unsafe extern "C" {
     fn _Unwind_Find_FDE(pc: *const c_void, bases: *mut Bases) -> *const u8;
 }
 
-/// The rule of a frame that goes on at this address.
+/// The rule for a frame that goes on at this address.
 #[cold]
 pub(super) fn rule_at(ret: usize) -> Rule {
     let mut bases = Bases {
@@ -125,12 +126,13 @@ pub(super) fn rule_at(ret: usize) -> Rule {
     };
     // The call may be the function's last instruction.
     let pc = ret.wrapping_sub(1);
-    // SAFETY: any address may be asked for.
+    // SAFETY: the function takes any address.
     let entry = unsafe { _Unwind_Find_FDE(pc as *const c_void, &mut bases) };
     if entry.is_null() || bases.function > pc {
         return Rule::NONE;
     }
-    // SAFETY: the unwinder's entry is one of a loaded file's, of the length it says, and so is what it refers to.
+    // SAFETY: an entry that the unwinder returns is part of a loaded file, as is the entry it
+    // refers to.
     let parts = unsafe {
         entry_at(entry).and_then(|own| {
             let back = i32::from_le_bytes(own.get(..4)?.try_into().ok()?);
@@ -143,362 +145,17 @@ pub(super) fn rule_at(ret: usize) -> Rule {
         .unwrap_or(Rule::NONE)
 }
 
-/// What follows the length of an entry.
+/// The contents of an entry, after its length.
 ///
 /// # Safety
-/// `at` is the beginning of an entry of `.eh_frame`, which stays loaded for the call.
+/// `at` is the start of an entry of `.eh_frame`, and its file stays loaded during the call.
 unsafe fn entry_at<'a>(at: *const u8) -> Option<&'a [u8]> {
-    // SAFETY: the caller's.
+    // SAFETY: an entry has as many bytes as its length says.
     unsafe {
         let length = at.cast::<u32>().read_unaligned();
-        // Zero ends the section; all ones go before a longer length, which nobody writes.
+        // Zero ends the section; all ones announce a longer length, which nobody writes.
         (length >= 4 && length != u32::MAX)
             .then(|| core::slice::from_raw_parts(at.add(4), length as usize))
-    }
-}
-
-/// Bytes that are read one after the other.
-struct Bytes<'a>(&'a [u8]);
-
-impl<'a> Bytes<'a> {
-    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let (taken, rest) = self.0.split_at_checked(count)?;
-        self.0 = rest;
-        Some(taken)
-    }
-
-    fn byte(&mut self) -> Option<u8> {
-        Some(self.take(1)?[0])
-    }
-
-    fn fixed(&mut self, count: usize) -> Option<u64> {
-        let bytes = self.take(count)?.iter().rev();
-        Some(bytes.fold(0, |value, &byte| value << 8 | u64::from(byte)))
-    }
-
-    fn unsigned(&mut self) -> Option<u64> {
-        let (mut value, mut shift) = (0, 0);
-        loop {
-            let byte = self.byte()?;
-            if shift < 64 {
-                value |= u64::from(byte & 0x7f) << shift;
-            }
-            shift += 7;
-            if byte & 0x80 == 0 {
-                return Some(value);
-            }
-        }
-    }
-
-    fn signed(&mut self) -> Option<i64> {
-        let (mut value, mut shift) = (0, 0);
-        loop {
-            let byte = self.byte()?;
-            if shift < 64 {
-                value |= i64::from(byte & 0x7f) << shift;
-            }
-            shift += 7;
-            if byte & 0x80 == 0 {
-                let sign = byte & 0x40 != 0 && shift < 64;
-                return Some(if sign { value | -1 << shift } else { value });
-            }
-        }
-    }
-
-    /// A block: its length in bytes, then its bytes.
-    fn block(&mut self) -> Option<Bytes<'a>> {
-        let length = usize::try_from(self.unsigned()?).ok()?;
-        self.take(length).map(Bytes)
-    }
-}
-
-/// Size of a pointer of this encoding; none for encodings of varying size.
-fn pointer_size(encoding: u8) -> Option<usize> {
-    match encoding & 0x7f {
-        0x50 => None,
-        other => match other & 0x0f {
-            0x00 | 0x04 | 0x0c => Some(8),
-            0x02 | 0x0a => Some(2),
-            0x03 | 0x0b => Some(4),
-            _ => None,
-        },
-    }
-}
-
-/// The rule `offset` bytes into the function, by the common entry and the function's own, both from behind their second word.
-fn evaluate(common: &[u8], own: &[u8], offset: usize) -> Option<Rule> {
-    let mut common = Bytes(common);
-    let version = common.byte()?;
-    let zero = common.0.iter().position(|&byte| byte == 0)?;
-    let augmentation = common.take(zero)?;
-    common.byte()?;
-    if version >= 4 {
-        common.take(2)?;
-    }
-    let code = common.unsigned()?;
-    let data = common.signed()?;
-    let returns = match version {
-        1 => u64::from(common.byte()?),
-        _ => common.unsigned()?,
-    };
-    let mut encoding = 0;
-    let sized = augmentation.first() == Some(&b'z');
-    if sized {
-        let mut about = common.block()?;
-        for kind in &augmentation[1..] {
-            match kind {
-                b'R' => encoding = about.byte()?,
-                b'L' => drop(about.byte()?),
-                b'P' => {
-                    let size = pointer_size(about.byte()?)?;
-                    about.take(size)?;
-                }
-                // A signal's frame, among others.
-                _ => return None,
-            }
-        }
-    } else if !augmentation.is_empty() {
-        return None;
-    }
-    if returns != RA {
-        return None;
-    }
-    let mut own = Bytes(own);
-    own.take(2 * pointer_size(encoding)?)?;
-    if sized {
-        own.block()?;
-    }
-    let mut rows = Rows {
-        row: Row {
-            rule: Rule::NONE,
-            caller: true,
-        },
-        first: None,
-        kept: [None; 8],
-        depth: 0,
-        code,
-        data,
-        at: 0,
-        offset: offset as u64,
-    };
-    rows.run(common)?;
-    rows.first = Some(rows.row);
-    rows.at = 0;
-    rows.run(own)?;
-    rows.row.caller.then_some(rows.row.rule)
-}
-
-#[derive(Clone, Copy)]
-struct Row {
-    rule: Rule,
-    /// The return address is right below the frame's end.
-    caller: bool,
-}
-
-/// What is being evaluated.
-struct Rows {
-    row: Row,
-    /// At the function's beginning.
-    first: Option<Row>,
-    kept: [Option<Row>; 8],
-    depth: usize,
-    code: u64,
-    data: i64,
-    /// The place in the function whose row this is, and the one that is looked for.
-    at: u64,
-    offset: u64,
-}
-
-impl Rows {
-    fn advance(&mut self, by: u64) -> bool {
-        self.at = self.at.saturating_add(by.saturating_mul(self.code));
-        self.at <= self.offset
-    }
-
-    fn end(&mut self, register: u64, at: i64) -> Option<()> {
-        self.row.rule.end = match register {
-            SP => End::Sp,
-            BP => End::Bp,
-            _ => End::None,
-        };
-        self.row.rule.end_at = i32::try_from(at).ok()?;
-        Some(())
-    }
-
-    /// A register is saved at a distance from the frame's end.
-    fn saved(&mut self, register: u64, at: i64) {
-        match register {
-            BP => self.frame_pointer(Saved::AtEnd, at),
-            RA => self.row.caller = at == -8,
-            _ => {}
-        }
-    }
-
-    fn frame_pointer(&mut self, saved: Saved, at: i64) {
-        let rule = &mut self.row.rule;
-        (rule.saved, rule.saved_at) = match i16::try_from(at) {
-            Ok(at) => (saved, at),
-            Err(_) => (Saved::Lost, 0),
-        };
-    }
-
-    /// A register is elsewhere.
-    fn elsewhere(&mut self, register: u64) {
-        match register {
-            BP => self.frame_pointer(Saved::Lost, 0),
-            RA => self.row.caller = false,
-            _ => {}
-        }
-    }
-
-    fn restore(&mut self, register: u64) -> Option<()> {
-        let first = self.first?;
-        match register {
-            BP => {
-                self.row.rule.saved = first.rule.saved;
-                self.row.rule.saved_at = first.rule.saved_at;
-            }
-            RA => self.row.caller = first.caller,
-            _ => {}
-        }
-        Some(())
-    }
-
-    /// Runs instructions up to the place that is looked for.
-    fn run(&mut self, mut code: Bytes<'_>) -> Option<()> {
-        while let Some(instruction) = code.byte() {
-            let low = instruction & 0x3f;
-            let goes_on = match instruction >> 6 {
-                1 => self.advance(u64::from(low)),
-                2 => {
-                    let at = code.unsigned()? as i64;
-                    self.saved(u64::from(low), at.wrapping_mul(self.data));
-                    true
-                }
-                3 => {
-                    self.restore(u64::from(low))?;
-                    true
-                }
-                _ => self.extended(low, &mut code)?,
-            };
-            if !goes_on {
-                break;
-            }
-        }
-        Some(())
-    }
-
-    /// An instruction whose operands all follow it.
-    fn extended(&mut self, instruction: u8, code: &mut Bytes<'_>) -> Option<bool> {
-        let data = self.data;
-        match instruction {
-            0x00 => {}
-            0x02 => {
-                let by = code.fixed(1)?;
-                return Some(self.advance(by));
-            }
-            0x03 => {
-                let by = code.fixed(2)?;
-                return Some(self.advance(by));
-            }
-            0x04 => {
-                let by = code.fixed(4)?;
-                return Some(self.advance(by));
-            }
-            0x05 => {
-                let (register, at) = (code.unsigned()?, code.unsigned()? as i64);
-                self.saved(register, at.wrapping_mul(data));
-            }
-            0x06 => self.restore(code.unsigned()?)?,
-            0x07 => self.elsewhere(code.unsigned()?),
-            0x08 => {
-                if code.unsigned()? == BP {
-                    self.frame_pointer(Saved::Same, 0);
-                }
-            }
-            0x09 => {
-                self.elsewhere(code.unsigned()?);
-                code.unsigned()?;
-            }
-            0x0a => {
-                *self.kept.get_mut(self.depth)? = Some(self.row);
-                self.depth += 1;
-            }
-            0x0b => {
-                self.depth = self.depth.checked_sub(1)?;
-                self.row = self.kept[self.depth]?;
-            }
-            0x0c => {
-                let (register, at) = (code.unsigned()?, code.unsigned()? as i64);
-                self.end(register, at)?;
-            }
-            0x0d => {
-                let register = code.unsigned()?;
-                self.end(register, i64::from(self.row.rule.end_at))?;
-            }
-            0x0e => self.row.rule.end_at = i32::try_from(code.unsigned()?).ok()?,
-            0x0f => self.computed_end(code.block()?)?,
-            0x10 => {
-                let register = code.unsigned()?;
-                self.computed(register, code.block()?);
-            }
-            0x11 => {
-                let (register, at) = (code.unsigned()?, code.signed()?);
-                self.saved(register, at.wrapping_mul(data));
-            }
-            0x12 => {
-                let (register, at) = (code.unsigned()?, code.signed()?);
-                self.end(register, at.wrapping_mul(data))?;
-            }
-            0x13 => {
-                let at = code.signed()?.wrapping_mul(data);
-                self.row.rule.end_at = i32::try_from(at).ok()?;
-            }
-            0x14 => {
-                self.elsewhere(code.unsigned()?);
-                code.unsigned()?;
-            }
-            0x15 => {
-                self.elsewhere(code.unsigned()?);
-                code.signed()?;
-            }
-            0x16 => {
-                self.elsewhere(code.unsigned()?);
-                code.block()?;
-            }
-            // How many bytes of arguments a call has on the stack.
-            0x2e => drop(code.unsigned()?),
-            _ => return None,
-        }
-        Some(true)
-    }
-
-    /// The frame's end by an expression: what lies at a distance from the frame pointer, or nothing we know.
-    fn computed_end(&mut self, mut block: Bytes<'_>) -> Option<()> {
-        const BREG_BP: u8 = 0x70 + BP as u8;
-        const DEREF: u8 = 0x06;
-        let rule = &mut self.row.rule;
-        rule.end = End::None;
-        if block.byte() == Some(BREG_BP)
-            && let Some(at) = block.signed()
-            && block.0 == [DEREF]
-        {
-            (rule.end, rule.end_at) = (End::AtBp, i32::try_from(at).ok()?);
-        }
-        Some(())
-    }
-
-    /// A register saved where an expression says.
-    fn computed(&mut self, register: u64, mut block: Bytes<'_>) {
-        const BREG_BP: u8 = 0x70 + BP as u8;
-        self.elsewhere(register);
-        if register == BP
-            && block.byte() == Some(BREG_BP)
-            && let Some(at) = block.signed()
-            && block.0.is_empty()
-        {
-            self.frame_pointer(Saved::AtBp, at);
-        }
     }
 }
 
@@ -518,7 +175,7 @@ mod tests {
     }
 
     unsafe extern "C" fn one(frame: *mut c_void, with: *mut c_void) -> c_int {
-        // SAFETY: the unwinder's frame, and the list handed to it below.
+        // SAFETY: the unwinder's frame, and the list that was passed below.
         unsafe {
             (*with.cast::<Vec<Registers>>()).push(Registers {
                 ret: _Unwind_GetIP(frame),
@@ -536,12 +193,12 @@ mod tests {
                 return std::hint::black_box(deep(n - 1));
             }
             let mut frames = Vec::<Registers>::new();
-            // SAFETY: the callback gets the list alone.
+            // SAFETY: the callback gets the list, and nothing else uses it meanwhile.
             unsafe { _Unwind_Backtrace(one, (&raw mut frames).cast()) };
             for (at, pair) in frames.windows(2).enumerate() {
                 // SAFETY: all these frames are live.
                 let caller = unsafe { rule_at(pair[0].ret).caller(pair[0]) };
-                // The outermost ones have no caller that is known, or one at 0.
+                // The outermost frames have no known caller, or one at 0.
                 if at + 3 < frames.len() {
                     assert_eq!(caller, Some(pair[1]), "frame {at} of {}", frames.len());
                 }

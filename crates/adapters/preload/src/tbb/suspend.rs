@@ -1,4 +1,5 @@
-//! `task::suspend` and `task::resume`: the task waits for a signal, and its whole stack leaves the thread.
+//! `task::suspend` and `task::resume`: the task waits for a signal, and its whole stack leaves the
+//! thread.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -6,133 +7,136 @@ use std::ptr;
 use std::sync::Mutex;
 
 use workspan_recorder::TABLE;
-use workspan_recorder::adapter::{self, Stop};
-use workspan_recorder::front::Handle;
+use workspan_recorder::adapter::{LiveHandle, Stop};
 use workspan_recorder::wire::primitive;
 
 use super::become_worker;
 use super::budget::Paused;
-use super::calls::{self, Call};
-use super::frame::{
-    Frame, FrameKind, OTHER_WAIT, has_task, here, restore, set_top, stacks_move, top,
+use super::call_site::{self, Call};
+use super::next_symbol::{self, Callback};
+use super::task_frame::{
+    FrameKind, OTHER_WAIT, TaskFrame, current_thread, has_task, restore, set_top, stacks_move, top,
 };
-use super::real::{self, Callback};
 
-/// The signal that the stack of a suspend point waits for, by the point's address.
+/// For each suspend point, by its address: the signal that its stack waits for.
 static POINTS: Mutex<BTreeMap<usize, u64>> = Mutex::new(BTreeMap::new());
 
-/// What a suspended task's callback is called with.
-struct Asked {
+/// What libtbb passes to [`run_callback`].
+struct SuspendRequest {
     callback: Callback,
     argument: *mut c_void,
     site: u32,
-    frame: *mut Frame,
-    /// What its task waits for, and its place on the stack of the thread that tells of the wait; none when nobody records.
+    frame: *mut TaskFrame,
+    /// The signal that the task waits for, and where it stopped; `None` if nothing is recorded.
     waits: Option<(u64, Stop)>,
 }
 
-/// Runs the user's callback, which hands the point to whoever is to resume it. The thread is on another stack already, and once
-/// the callback has the point, the suspended one may be on its way and what lies on it gone: all that is needed afterwards
-/// is taken off it before. The task waits from before the callback on, or, where the callback does something in its name,
-/// from the last of that: on another thread its going on names the signal, as the time of the wait may not be known by then.
+/// Runs the user's callback, which passes the suspend point to whoever will resume it. The thread
+/// is already on another stack. Once the callback has the point, the suspended stack may run
+/// elsewhere and its contents may be gone. So everything needed later is copied before.
+///
+/// The task waits from before the callback on. If the callback does something in the task's name,
+/// it waits from the end of that. If it goes on on another thread, that thread names the signal,
+/// because the time of the wait may not be known there.
 ///
 /// # Safety
-/// Called by libtbb with an [`Asked`].
-unsafe extern "C-unwind" fn asked(argument: *mut c_void, point: *mut c_void) {
-    let asked = argument.cast::<Asked>();
+/// libtbb calls this with a [`SuspendRequest`].
+unsafe extern "C-unwind" fn run_callback(argument: *mut c_void, point: *mut c_void) {
+    let request = argument.cast::<SuspendRequest>();
     let signal = (TABLE.signal_new)();
     if let Ok(mut points) = POINTS.lock() {
         points.insert(point as usize, signal);
     }
-    // SAFETY: `suspend` below keeps what it asks with until somebody has the point; frame and handle are this thread's, and
-    // a bottom frame stays so.
+    // SAFETY: `suspend` below keeps the request until somebody has the point. The frame is this
+    // thread's, and a bottom frame stays where it is. The handle is looked up again after the
+    // callback.
     unsafe {
-        let Asked {
+        let SuspendRequest {
             callback,
             argument,
             site,
             frame,
             ..
-        } = ptr::read(asked);
-        let h = adapter::handle();
-        if h.is_null() {
+        } = ptr::read(request);
+        let Some(h) = LiveHandle::current() else {
             callback(argument, point);
-            restore(here(), ptr::null_mut());
+            restore(current_thread(), ptr::null_mut());
             return;
-        }
-        (*asked).waits = Some((signal, adapter::stopped(h)));
+        };
+        (*request).waits = Some((signal, h.stopped()));
         let bottom = (*frame).kind == FrameKind::Bottom;
-        let mut as_if = Frame {
+        let mut as_if = TaskFrame {
             parent: ptr::null_mut(),
             waits: ptr::null(),
             ..ptr::read(frame)
         };
-        set_top(here(), if bottom { frame } else { &raw mut as_if });
-        let (thread, now, before) = ((*h).thread, Handle::now(h), (*h).cursor);
+        set_top(
+            current_thread(),
+            if bottom { frame } else { &raw mut as_if },
+        );
+        let (thread, now, before) = (h.thread(), h.now(), h.cursor());
         callback(argument, point);
-        let h = adapter::handle();
-        if !h.is_null() && (*h).thread == thread {
-            let at = if (*h).cursor == before {
-                now
-            } else {
-                (*h).last
-            };
-            adapter::wait_signal_at(h, site, signal, at);
+        if let Some(h) = LiveHandle::current()
+            && h.thread() == thread
+        {
+            let at = if h.cursor() == before { now } else { h.last() };
+            h.wait_signal_at(site, signal, at);
         }
         if bottom {
             (*frame).waits = &raw const OTHER_WAIT;
         }
-        restore(here(), ptr::null_mut());
+        restore(current_thread(), ptr::null_mut());
     }
 }
 
 /// `r1::suspend(callback, argument)`.
 ///
 /// # Safety
-/// As oneTBB's; the last two say where the call was made.
+/// As for oneTBB's function; the last two arguments locate the call.
 pub(super) unsafe extern "C-unwind" fn suspend(
     callback: Callback,
     argument: *mut c_void,
     from: usize,
     sp: usize,
 ) {
-    // SAFETY: the entry point hands on what its call has.
-    let real = real::SUSPEND.get(unsafe { calls::returns_to(from, sp) });
+    // SAFETY: the entry point passes the registers of its call.
+    let next = next_symbol::SUSPEND.get(unsafe { call_site::returns_to(from, sp) });
     stacks_move();
-    let h = adapter::handle();
-    if h.is_null() {
-        // SAFETY: the caller's.
-        return unsafe { real(callback, argument) };
-    }
-    // SAFETY: the caller's; handle and state are this thread's.
+    // SAFETY: used before the stack can move; after that the handle is looked up again.
+    let h = unsafe { LiveHandle::current() };
+    let Some(h) = h else {
+        // SAFETY: the arguments of the call.
+        return unsafe { next(callback, argument) };
+    };
+    // SAFETY: the arguments of the call; the state is that of the thread that runs, looked up again
+    // after the stack may have moved.
     unsafe {
-        let frame = top(here());
+        let frame = top(current_thread());
         if !has_task(h, frame) {
-            return real(callback, argument);
+            return next(callback, argument);
         }
         let _paused = Paused::new(frame);
-        let mut with = Asked {
+        let mut with = SuspendRequest {
             callback,
             argument,
-            site: calls::plain(Call::made(from, sp), primitive::SUSPEND),
+            site: call_site::plain(Call::made(from, sp), primitive::SUSPEND),
             frame,
             waits: None,
         };
-        real(asked, (&raw mut with).cast());
-        // Resumed, maybe on another thread.
+        next(run_callback, (&raw mut with).cast());
+        // Resumed, perhaps on another thread.
         let waits = ptr::read(&raw const with).waits;
-        let here = here();
-        set_top(here, frame);
+        let thread = current_thread();
+        set_top(thread, frame);
         (*frame).waits = ptr::null();
-        let h = adapter::handle();
         if let Some((signal, stop)) = waits
-            && !h.is_null()
+            && let Some(h) = LiveHandle::current()
         {
-            // It may have nothing but stacks that others began on.
-            if !(*here).worker {
-                become_worker(h, here);
+            // This thread may have run only stacks that began elsewhere.
+            if !(*thread).worker {
+                become_worker(h, thread);
             }
-            adapter::go_on_signalled(h, stop, signal);
+            h.go_on_signalled(stop, signal);
         }
     }
 }
@@ -140,26 +144,24 @@ pub(super) unsafe extern "C-unwind" fn suspend(
 /// `r1::resume(suspend point)`.
 ///
 /// # Safety
-/// As [`suspend`].
+/// As for [`suspend`].
 pub(super) unsafe extern "C-unwind" fn resume(point: *mut c_void, from: usize, sp: usize) {
     let signal = POINTS
         .lock()
         .ok()
         .and_then(|mut points| points.remove(&(point as usize)));
-    let h = adapter::handle();
-    // SAFETY: the caller's; handle and state are this thread's.
+    // SAFETY: the state is this thread's; this block alone uses the handle.
     unsafe {
         if let Some(signal) = signal
-            && !h.is_null()
-            && has_task(h, top(here()))
+            && let Some(h) = LiveHandle::current()
+            && has_task(h, top(current_thread()))
         {
-            let _paused = Paused::new(top(here()));
-            adapter::signal(
-                h,
-                calls::plain(Call::made(from, sp), primitive::SUSPEND),
+            let _paused = Paused::new(top(current_thread()));
+            h.signal(
+                call_site::plain(Call::made(from, sp), primitive::SUSPEND),
                 signal,
             );
         }
-        real::RESUME.get(calls::returns_to(from, sp))(point);
+        next_symbol::RESUME.get(call_site::returns_to(from, sp))(point);
     }
 }

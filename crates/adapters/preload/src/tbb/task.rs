@@ -1,16 +1,18 @@
-//! A task is created (spawned, submitted, enqueued, or returned by the one before it), and runs.
+//! Tasks: how one is created (spawned, submitted, enqueued, or returned by the one before it), and
+//! how it runs.
 
 use std::ffi::c_void;
 
-use workspan_recorder::adapter;
-use workspan_recorder::front::Handle;
+use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::wire::create as kind;
 
 use super::budget::{self, Paused};
-use super::calls::{self, Call};
-use super::frame::{Frame, FrameKind, Thread, ended, has_task, here, link, restore, set_top, top};
-use super::shape::{CANCEL, EXECUTE, Shape};
-use super::{become_worker, context, real};
+use super::call_site::{self, Call};
+use super::task_class::{CANCEL, EXECUTE, TaskClass};
+use super::task_frame::{
+    FrameKind, TaskFrame, ThreadState, current_thread, ended, has_task, link, restore, set_top, top,
+};
+use super::{become_worker, context, next_symbol};
 
 /// The front of every task of oneTBB.
 #[repr(C)]
@@ -18,15 +20,16 @@ pub(super) struct Task {
     pub(super) table: *const usize,
     /// `m_version_and_traits`, then libtbb's first word of `m_reserved`: the context.
     traits: [u64; 2],
-    /// For what outlives the wait of a part of its algorithm: the whole one's scope. 0: there is no such part.
+    /// For a task that outlives the wait of a part of its algorithm: the scope of the whole
+    /// algorithm. 0 if there is no such part.
     outer: u64,
-    /// libtbb's isolation.
+    /// libtbb's isolation tag.
     isolation: u64,
     /// The scope it was created into.
     scope: u64,
     /// Where it was created, and its level: a [`budget::word`].
     pub(super) site: u64,
-    /// Its number, or the name of the unrecorded subtree it was created in.
+    /// Its number, or the name of the skipped subtree in which it was created.
     pub(super) number: u64,
 }
 
@@ -35,102 +38,101 @@ const _: () = assert!(size_of::<Task>() == 64);
 /// What a task is created into.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Scope {
-    /// 0: into none.
+    /// 0 for no scope.
     pub(super) of: u64,
     /// See [`Task::outer`].
     pub(super) outer: u64,
 }
 
-/// `execution_data`, of which we need the first field.
+/// The first field of oneTBB's `execution_data`.
 #[repr(C)]
 pub(super) struct Execution {
     pub(super) context: usize,
 }
 
-/// The current task, of that frame, creates `task`; its virtual functions are ours until it runs. At the time of the record before, if
-/// `at_once`.
+/// The current task, which is that of `frame`, creates `task`. Its virtual functions are ours until
+/// it runs. With `at_once`, the time is that of the thread's last record.
 ///
 /// # Safety
-/// `h` is the calling thread's live handle and its records have a current task; `task` is a live task nobody runs yet.
+/// The thread has a current task; `task` is a live task that nobody runs yet.
 #[inline]
 pub(super) unsafe fn adopt(
-    h: *mut Handle,
-    frame: *mut Frame,
+    h: LiveHandle,
+    frame: *mut TaskFrame,
     task: *mut Task,
-    shape: &Shape,
+    class: &TaskClass,
     (flags, site): (u64, u32),
     scope: Scope,
     at_once: bool,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the task is live and not shared yet.
     unsafe {
-        let now = if at_once { (*h).last } else { Handle::now(h) };
-        let number = adapter::task_create_at(h, flags, site, scope.of, now);
+        let now = if at_once { h.last() } else { h.now() };
+        let number = h.task_create_at(flags, site, scope.of, now);
         (*task).scope = scope.of;
         (*task).outer = scope.outer;
         (*task).site = budget::word(site, (*frame).level + 1);
         (*task).number = number;
-        (*task).table = shape.table();
+        (*task).table = class.table();
     }
 }
 
-/// A task is about to be handed to libtbb. `context` 0: nobody waits for it.
+/// Records a task that is about to be handed to libtbb. `context` is 0 if nobody waits for it.
 ///
 /// # Safety
-/// `task` is a live task nobody runs yet, `context` its live context or 0.
+/// `task` is a live task that nobody runs yet; `context` is its live context, or 0.
 #[inline]
-unsafe fn told(task: *mut Task, context: usize, call: Call) {
-    // SAFETY: the caller's; the state is this thread's.
+unsafe fn before_hand_over(task: *mut Task, context: usize, call: Call) {
+    // SAFETY: task and context are live; the state is this thread's.
     unsafe {
         if context != 0 {
             let name = context::inside(context);
             if name != 0 {
-                return budget::create(top(here()), task, context, name, call);
+                return budget::create(top(current_thread()), task, context, name, call);
             }
         }
-        told_recorded(task, context, call);
+        record_create(task, context, call);
     }
 }
 
-/// The same of one that is recorded.
+/// [`before_hand_over`] for a task that is recorded.
 ///
 /// # Safety
-/// As [`told`].
+/// As for [`before_hand_over`].
 #[inline(never)]
-unsafe fn told_recorded(task: *mut Task, context: usize, call: Call) {
-    // SAFETY: the caller's; handle and state are this thread's.
+unsafe fn record_create(task: *mut Task, context: usize, call: Call) {
+    // SAFETY: task and context are live; the state is this thread's; no call here changes threads.
     unsafe {
-        let frame = top(here());
-        let h = adapter::handle();
-        if h.is_null() || !has_task(h, frame) {
+        let frame = top(current_thread());
+        let Some(h) = LiveHandle::current().filter(|&h| has_task(h, frame)) else {
             return;
-        }
-        let Some(shape) = Shape::of(task) else {
+        };
+        let Some(class) = TaskClass::of(task) else {
             return;
         };
         let member = (*frame).is_in(context);
         let _paused = budget::leaves(frame, context).then(|| Paused::new(frame));
-        let site = if member && !shape.users && (*frame).site != 0 {
+        let site = if member && !class.users && (*frame).site != 0 {
             (*frame).site
         } else {
-            calls::site(call, shape, shape.primitive)
+            call_site::site(call, class, class.primitive)
         };
         let site = match (*frame).whole {
             0 => site,
-            // Tasks of the class are to be known inside of one of them.
-            _ => calls::like(site),
+            // Inside a sampled task, the tasks of its class must be recognised.
+            _ => call_site::like(site),
         };
         let mut at_once = false;
         let scope = if context == 0 {
             Scope::default()
         } else if member {
-            (*frame).members(shape.outlives)
+            (*frame).members(class.outlives)
         } else if !context::keeps(context) {
             Scope::default()
         } else {
             let mut scope = context::scope(context);
             if scope == 0 {
-                let fresh = adapter::scope_open_at(h, false, Handle::now(h));
+                let fresh = h.scope_open_at(false, h.now());
                 scope = context::open(context, fresh);
                 if scope == fresh {
                     (*frame).opened = scope;
@@ -147,31 +149,31 @@ unsafe fn told_recorded(task: *mut Task, context: usize, call: Call) {
         } else {
             kind::DEFERRED
         };
-        adopt(h, frame, task, shape, (flags, site), scope, at_once);
+        adopt(h, frame, task, class, (flags, site), scope, at_once);
     }
 }
 
 /// `r1::spawn(task, context)`.
 ///
 /// # Safety
-/// As oneTBB's; the last two say where the call was made.
+/// As for oneTBB's function; the last two arguments locate the call.
 pub(super) unsafe extern "C-unwind" fn spawn(
     task: *mut Task,
     context: usize,
     from: usize,
     sp: usize,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the arguments of the call.
     unsafe {
-        told(task, context, Call::made(from, sp));
-        real::SPAWN.get(calls::returns_to(from, sp))(task, context);
+        before_hand_over(task, context, Call::made(from, sp));
+        next_symbol::SPAWN.get(call_site::returns_to(from, sp))(task, context);
     }
 }
 
 /// `r1::spawn(task, context, slot)`.
 ///
 /// # Safety
-/// As [`spawn`].
+/// As for [`spawn`].
 pub(super) unsafe extern "C-unwind" fn spawn_to(
     task: *mut Task,
     context: usize,
@@ -179,17 +181,17 @@ pub(super) unsafe extern "C-unwind" fn spawn_to(
     from: usize,
     sp: usize,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the arguments of the call.
     unsafe {
-        told(task, context, Call::made(from, sp));
-        real::SPAWN_TO.get(calls::returns_to(from, sp))(task, context, slot);
+        before_hand_over(task, context, Call::made(from, sp));
+        next_symbol::SPAWN_TO.get(call_site::returns_to(from, sp))(task, context, slot);
     }
 }
 
 /// `r1::submit(task, context, arena, critical)`.
 ///
 /// # Safety
-/// As [`spawn`].
+/// As for [`spawn`].
 pub(super) unsafe extern "C-unwind" fn submit(
     task: *mut Task,
     context: usize,
@@ -198,34 +200,34 @@ pub(super) unsafe extern "C-unwind" fn submit(
     from: usize,
     sp: usize,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the arguments of the call.
     unsafe {
-        told(task, context, Call::made(from, sp));
-        real::SUBMIT.get(calls::returns_to(from, sp))(task, context, arena, critical);
+        before_hand_over(task, context, Call::made(from, sp));
+        next_symbol::SUBMIT.get(call_site::returns_to(from, sp))(task, context, arena, critical);
     }
 }
 
-/// `r1::enqueue(task, arena)`: nobody waits for it.
+/// `r1::enqueue(task, arena)`: nobody waits for the task.
 ///
 /// # Safety
-/// As [`spawn`].
+/// As for [`spawn`].
 pub(super) unsafe extern "C-unwind" fn enqueue(
     task: *mut Task,
     arena: *mut c_void,
     from: usize,
     sp: usize,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the arguments of the call.
     unsafe {
-        told(task, 0, Call::made(from, sp));
-        real::ENQUEUE.get(calls::returns_to(from, sp))(task, arena);
+        before_hand_over(task, 0, Call::made(from, sp));
+        next_symbol::ENQUEUE.get(call_site::returns_to(from, sp))(task, arena);
     }
 }
 
-/// `r1::enqueue(task, context, arena)`: a task group's, which waits for it.
+/// `r1::enqueue(task, context, arena)`: a task group waits for the task.
 ///
 /// # Safety
-/// As [`spawn`].
+/// As for [`spawn`].
 pub(super) unsafe extern "C-unwind" fn enqueue_in(
     task: *mut Task,
     context: usize,
@@ -233,73 +235,75 @@ pub(super) unsafe extern "C-unwind" fn enqueue_in(
     from: usize,
     sp: usize,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: the arguments of the call.
     unsafe {
-        told(task, context, Call::made(from, sp));
-        real::ENQUEUE_IN.get(calls::returns_to(from, sp))(task, context, arena);
+        before_hand_over(task, context, Call::made(from, sp));
+        next_symbol::ENQUEUE_IN.get(call_site::returns_to(from, sp))(task, context, arena);
     }
 }
 
-/// A told task's `execute`.
+/// The `execute` of an adopted task.
 ///
 /// # Safety
-/// Called by libtbb as the task's own.
+/// libtbb calls this as the task's own.
 pub(super) unsafe extern "C-unwind" fn execute(task: *mut Task, data: *mut Execution) -> *mut Task {
-    // SAFETY: the caller's.
+    // SAFETY: the task is the one that libtbb runs now.
     unsafe { run(task, data, EXECUTE) }
 }
 
-/// A told task's `cancel`.
+/// The `cancel` of an adopted task.
 ///
 /// # Safety
-/// Called by libtbb as the task's own.
+/// libtbb calls this as the task's own.
 pub(super) unsafe extern "C-unwind" fn cancel(task: *mut Task, data: *mut Execution) -> *mut Task {
-    // SAFETY: the caller's.
+    // SAFETY: the task is the one that libtbb runs now.
     unsafe { run(task, data, CANCEL) }
 }
 
 pub(super) type Body = unsafe extern "C-unwind" fn(*mut Task, *mut Execution) -> *mut Task;
 
 /// Ends the task of a frame when its body is left, by an exception too.
-pub(super) struct Running(*mut Frame);
+pub(super) struct Running(*mut TaskFrame);
 
 impl Drop for Running {
     #[inline]
     fn drop(&mut self) {
-        let h = adapter::handle();
-        // SAFETY: the frame lives until this has run; the stack may have moved to another thread, whose handle and
-        // state these are.
+        // SAFETY: this callback alone uses the handle.
+        let h = unsafe { LiveHandle::current() };
+        // SAFETY: the frame lives until this has run. The stack may have moved, so the state is
+        // looked up now.
         unsafe {
-            let here = here();
-            restore(here, (*self.0).parent);
-            if !h.is_null() {
-                adapter::task_end(h);
-                ended(h, here);
+            let thread = current_thread();
+            restore(thread, (*self.0).parent);
+            if let Some(h) = h {
+                h.task_end();
+                ended(h, thread);
             }
         }
     }
 }
 
-/// A told task's class and body; its virtual table is its own again.
+/// Class and body of an adopted task, whose virtual table becomes its own again.
 ///
 /// # Safety
 /// `task` has a copied table; `slot` is one of its entries.
 #[inline]
-pub(super) unsafe fn restored(task: *mut Task, slot: usize) -> (&'static Shape, Body) {
-    // SAFETY: the caller's.
+pub(super) unsafe fn restored(task: *mut Task, slot: usize) -> (&'static TaskClass, Body) {
+    // SAFETY: a copied table has its class in front, and as many entries as the original.
     unsafe {
-        let shape = Shape::behind((*task).table);
-        (*task).table = shape.original;
-        let body = std::mem::transmute::<usize, Body>(*shape.original.add(slot));
-        (shape, body)
+        let class = TaskClass::behind((*task).table);
+        (*task).table = class.original;
+        let body = std::mem::transmute::<usize, Body>(*class.original.add(slot));
+        (class, body)
     }
 }
 
 /// # Safety
-/// As [`restored`].
+/// As for [`restored`].
 #[inline]
 unsafe fn run(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
-    // SAFETY: the caller's. What belongs to the task is read before its body runs, which may free it.
+    // SAFETY: as for `restored`. Fields of the task are read before its body runs, which may free
+    // it.
     unsafe {
         match budget::run(task, data, slot) {
             Some(next) => next,
@@ -308,57 +312,58 @@ unsafe fn run(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
     }
 }
 
-/// The same of one that is recorded. Of its own: tasks that are left out run on top of what [`run`] has on its stack.
+/// [`run`] for a task that is recorded. It is a function of its own, because skipped tasks run on
+/// top of what [`run`] has on the stack.
 ///
 /// # Safety
-/// As [`restored`].
+/// As for [`restored`].
 #[inline(never)]
 unsafe fn run_recorded(task: *mut Task, data: *mut Execution, slot: usize) -> *mut Task {
-    // SAFETY: as in `run`.
+    // SAFETY: as in `run`. The handle is not used after the body has begun.
     unsafe {
-        let (shape, body) = restored(task, slot);
-        let h = adapter::handle();
-        if h.is_null() {
+        let (class, body) = restored(task, slot);
+        let h = LiveHandle::current();
+        let Some(h) = h else {
             return body(task, data);
+        };
+        let thread = current_thread();
+        if !(*thread).worker {
+            become_worker(h, thread);
         }
-        let here = here();
-        if !(*here).worker {
-            become_worker(h, here);
-        }
-        budget::set_aside(here);
-        let frame = Frame {
+        budget::set_aside(thread);
+        let frame = TaskFrame {
             kind: FrameKind::Task,
             context: (*data).context,
             scope: (*task).scope,
             outer: (*task).outer,
             site: (*task).site as u32,
             level: budget::level((*task).site),
-            inside: shape.inside,
-            ..Frame::BOTTOM
+            inside: class.inside,
+            ..TaskFrame::BOTTOM
         };
-        adapter::task_begin(h, (*task).number);
-        run_in(h, here, frame, shape.whole, || body(task, data))
+        h.task_begin((*task).number);
+        run_in(h, thread, frame, class.whole, || body(task, data))
     }
 }
 
-/// Runs a task that has begun, in a frame of its own, to its end.
+/// Runs a task that has begun to its end, in a frame of its own.
 ///
 /// # Safety
-/// `h` and `here` are the calling thread's; `body` is the task's.
+/// `thread` is the calling thread's state; `body` is the task's.
 #[inline]
 pub(super) unsafe fn run_in(
-    h: *mut Handle,
-    here: *mut Thread,
-    mut frame: Frame,
+    h: LiveHandle,
+    thread: *mut ThreadState,
+    mut frame: TaskFrame,
     may_ask: bool,
     body: impl FnOnce() -> *mut Task,
 ) -> *mut Task {
-    // SAFETY: the caller's; the frame lives until the task has ended.
+    // SAFETY: the state is this thread's; the frame lives until the task has ended.
     unsafe {
-        frame.parent = link(here);
+        frame.parent = link(thread);
         frame.whole = frame.parent.as_ref().map_or(0, |parent| parent.whole);
         let at = &raw mut frame;
-        set_top(here, at);
+        set_top(thread, at);
         let running = Running(at);
         let run = || {
             let next = body();
@@ -376,30 +381,31 @@ pub(super) unsafe fn run_in(
     }
 }
 
-/// A task's body returned another one, which this thread runs next: its last act is to create it.
+/// A task's body returned another task, which this thread runs next. Creating it is the body's last
+/// act.
 ///
 /// # Safety
-/// `next` is a live task nobody runs yet; `frame` is the innermost.
-unsafe fn returned(next: *mut Task, frame: *mut Frame) {
-    // SAFETY: the caller's.
+/// `next` is a live task that nobody runs yet; `frame` is the innermost.
+unsafe fn returned(next: *mut Task, frame: *mut TaskFrame) {
+    // SAFETY: the task is live, and the frame is that of the current task.
     unsafe {
         let context = (*frame).context;
         let name = context::inside(context);
         if name != 0 {
             return budget::create(frame, next, context, name, Call::NONE);
         }
-        let h = adapter::handle();
-        if h.is_null() {
+        let h = LiveHandle::current();
+        let Some(h) = h else {
             return;
-        }
-        if let Some(shape) = Shape::of(next) {
+        };
+        if let Some(class) = TaskClass::of(next) {
             let _paused = budget::leaves(frame, context).then(|| Paused::new(frame));
             let site = match (*frame).site {
-                0 => calls::site(Call::NONE, shape, shape.primitive),
+                0 => call_site::site(Call::NONE, class, class.primitive),
                 site => site,
             };
-            let scope = (*frame).members(shape.outlives);
-            adopt(h, frame, next, shape, (kind::INLINE, site), scope, false);
+            let scope = (*frame).members(class.outlives);
+            adopt(h, frame, next, class, (kind::INLINE, site), scope, false);
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Replays a recording's threads by the rules of `wire::Kind`, and complains about every record that breaks one.
+//! Replays a recording's threads by the rules of `wire::Kind`, and complains about every record
+//! that breaks one.
 
 use std::collections::BTreeMap;
 use workspan_trace::entry::{Note, Site, SitePosition, entries};
@@ -70,7 +71,8 @@ enum State {
 }
 
 impl Replay {
-    /// Reads and replays the recording in `bytes`; panics at the first record that may not stand where it stands.
+    /// Reads and replays the recording in `bytes`; panics at the first record that may not stand
+    /// where it stands.
     pub fn of(bytes: &[u8]) -> Replay {
         let trace = Trace::open(bytes).expect("a recording");
         let mut threads: BTreeMap<u32, Vec<EventChunk<'_>>> = BTreeMap::new();
@@ -184,7 +186,8 @@ impl Replay {
         self.tasks.values().filter(|task| task.made == made).count()
     }
 
-    /// file:line of the sites that tasks were created at and how many at each, file without folders.
+    /// file:line of the sites that tasks were created at and how many at each, file without
+    /// folders.
     pub fn by_position(&self) -> BTreeMap<String, usize> {
         let mut count = BTreeMap::new();
         for task in self.tasks.values().filter(|task| task.made != Made::Root) {

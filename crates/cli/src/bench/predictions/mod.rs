@@ -14,12 +14,12 @@ use super::kernels::{self, Kernel};
 use super::measure::Variant;
 use super::result::Comparison;
 use super::runtimes::{Progress, interrupted, prepare, wanted};
-use crate::embedded;
 use crate::output::print;
 use crate::scale::{Runner, cpus};
 use measure::{Measured, Plan, Subject, measure, title};
 use pairs::{Pair, is_blind, pairs};
 use table::{KernelRow, PairRow, text};
+use workspan_record::embedded;
 
 /// Predicts programs after a known fix and on other workers, measures them, and prints the error of each prediction
 #[derive(Debug, Clone, clap::Args)]

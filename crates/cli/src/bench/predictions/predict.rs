@@ -5,7 +5,8 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use workspan_analysis::simulate::{Fix, Policy, Setup, Simulation};
 use workspan_analysis::{Options, Target, report, strand_facts};
-use workspan_dag::{Dag, NONE, OpenOptions, StartKind, StrandId};
+use workspan_dag::{Dag, NONE, StartKind, StrandId};
+use workspan_reader::OpenOptions;
 
 use super::pairs::{How, Pair};
 use crate::bench::runtime::Runtime;

@@ -3,14 +3,13 @@
 use std::cell::Cell;
 use std::ptr;
 
-use workspan_recorder::adapter;
+use workspan_recorder::adapter::LiveHandle;
 use workspan_recorder::budget::{Begun, Choice, OF_TASKS};
-use workspan_recorder::front::Handle;
 
 use super::LeftOut;
-use crate::tbb::calls;
-use crate::tbb::frame::{Frame, stacks_may_move};
+use crate::tbb::call_site;
 use crate::tbb::task::Running;
+use crate::tbb::task_frame::{TaskFrame, stacks_may_move};
 use crate::unrecorded::Subtree;
 use crate::watch;
 
@@ -24,19 +23,17 @@ struct Asked {
 
 impl Drop for Asked {
     fn drop(&mut self) {
-        let h = adapter::handle();
-        // SAFETY: the handle is this thread's.
-        unsafe {
-            if !h.is_null() && (*h).thread == self.thread {
-                watch::end(h, self.begun, (*h).next_task - self.tasks);
-            }
+        // SAFETY: this block alone uses the handle.
+        let h = unsafe { LiveHandle::current() };
+        if let Some(h) = h.filter(|h| h.thread() == self.thread) {
+            watch::end(h, self.begun, h.created_tasks() - self.tasks);
         }
     }
 }
 
 /// The frame's task is left out; no more when its code is left, by an exception too.
 struct Over<'a> {
-    frame: *mut Frame,
+    frame: *mut TaskFrame,
     left_out: &'a LeftOut,
 }
 
@@ -55,7 +52,7 @@ impl Drop for Over<'_> {
 /// # Safety
 /// `frame` is the new innermost one.
 #[inline]
-pub(in crate::tbb) unsafe fn asks(frame: *mut Frame) -> bool {
+pub(in crate::tbb) unsafe fn asks(frame: *mut TaskFrame) -> bool {
     // SAFETY: the caller's.
     unsafe { (*frame).whole == 0 && watch::asks() && !stacks_may_move() }
 }
@@ -67,14 +64,14 @@ pub(in crate::tbb) unsafe fn asks(frame: *mut Frame) -> bool {
 #[cold]
 #[inline(never)]
 pub(in crate::tbb) unsafe fn ask<T>(
-    h: *mut Handle,
-    frame: *mut Frame,
+    h: LiveHandle,
+    frame: *mut TaskFrame,
     run: impl FnOnce() -> T,
     end: Running,
 ) -> T {
     // SAFETY: the caller's.
     unsafe {
-        let (site, level) = (calls::like((*frame).site), (*frame).level);
+        let (site, level) = (call_site::like((*frame).site), (*frame).level);
         let Some((choice, begun)) = watch::ask(h, site, level) else {
             let result = run();
             drop(end);
@@ -82,8 +79,8 @@ pub(in crate::tbb) unsafe fn ask<T>(
         };
         let asked = Asked {
             begun,
-            thread: (*h).thread,
-            tasks: (*h).next_task,
+            thread: h.thread(),
+            tasks: h.created_tasks(),
         };
         // In this order when it is unwound, too.
         let (asked, end) = (asked, end);
@@ -105,7 +102,7 @@ pub(in crate::tbb) unsafe fn ask<T>(
             }
             Choice::Enter => run(),
             Choice::Learn | Choice::Sample => {
-                adapter::sampled(h, site, OF_TASKS + begun.recorded_level());
+                h.sampled(site, OF_TASKS + begun.recorded_level());
                 (*frame).whole = site;
                 run()
             }

@@ -3,7 +3,7 @@
 use std::ptr;
 
 use super::{LeftOut, left_out};
-use crate::tbb::frame::Frame;
+use crate::tbb::task_frame::TaskFrame;
 use crate::watch;
 
 /// Whether a task that the frame's creates into that context, 0 for none, is none of what is left out or stands for that.
@@ -11,7 +11,7 @@ use crate::watch;
 /// # Safety
 /// `frame` is the calling thread's innermost; the context was made in no unrecorded subtree.
 #[inline]
-pub(in crate::tbb) unsafe fn leaves(frame: *mut Frame, context: usize) -> bool {
+pub(in crate::tbb) unsafe fn leaves(frame: *mut TaskFrame, context: usize) -> bool {
     // SAFETY: the caller's; parents outlive their children.
     unsafe {
         let is_whole = || {
@@ -24,7 +24,7 @@ pub(in crate::tbb) unsafe fn leaves(frame: *mut Frame, context: usize) -> bool {
 
 /// While something that is more than tasks and waits is recorded, or that concerns others than the subtree's.
 pub(in crate::tbb) struct Paused {
-    frame: *mut Frame,
+    frame: *mut TaskFrame,
     skip: *const LeftOut,
 }
 
@@ -34,7 +34,7 @@ impl Paused {
     /// # Safety
     /// `frame` is the calling thread's innermost.
     #[inline]
-    pub(in crate::tbb) unsafe fn new(frame: *mut Frame) -> Paused {
+    pub(in crate::tbb) unsafe fn new(frame: *mut TaskFrame) -> Paused {
         // SAFETY: the caller's.
         unsafe {
             let skip = (*frame).skip;
@@ -50,13 +50,13 @@ impl Paused {
     /// # Safety
     /// As [`Paused::new`].
     #[inline]
-    pub(in crate::tbb) unsafe fn if_left_out(frame: *mut Frame) -> Option<Paused> {
+    pub(in crate::tbb) unsafe fn if_left_out(frame: *mut TaskFrame) -> Option<Paused> {
         // SAFETY: the caller's.
         unsafe { (!(*frame).skip.is_null()).then(|| Paused::new(frame)) }
     }
 
     #[cold]
-    unsafe fn begin(frame: *mut Frame) {
+    unsafe fn begin(frame: *mut TaskFrame) {
         // SAFETY: as in `new`.
         unsafe {
             if (*frame).whole != 0 {

@@ -1,0 +1,216 @@
+//! Loops and sections that a team shares, and the `taskloop` construct.
+
+use core::ffi::c_int;
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use workspan_recorder::adapter::LiveHandle;
+use workspan_recorder::wire::{create, primitive};
+
+use super::ffi::{Chunk, Data, dispatch, endpoint, work};
+use super::task_word::{self, IMPLICIT, ON_STACK};
+use super::thread_state::{self, ThreadState};
+
+/// Whether the runtime reports chunks (before LLVM 15 it does not).
+pub(super) static CHUNKS_TOLD: AtomicBool = AtomicBool::new(true);
+
+/// One thread's share of a loop: chunks are inline tasks of the loop's site, in one group scope. To
+/// OpenMP, tasks that a chunk creates are children of the implicit task; the trace's reader makes
+/// them so.
+pub(super) struct LoopShare {
+    site: u32,
+    scope: u64,
+    chunk: bool,
+    /// The open chunk began before the event that reports it, if there is one.
+    ahead: bool,
+}
+
+impl LoopShare {
+    pub(super) fn new() -> LoopShare {
+        LoopShare {
+            site: 0,
+            scope: 0,
+            chunk: false,
+            ahead: false,
+        }
+    }
+
+    /// A chunk begins, and the one before ends.
+    fn next_chunk(&mut self, h: LiveHandle) {
+        let now = h.now();
+        if self.chunk {
+            h.task_end_at(now);
+        }
+        if self.scope == 0 {
+            self.scope = h.scope_open_at(false, now);
+        }
+        let chunk = h.task_create_at(create::INLINE, self.site, self.scope, now);
+        h.task_begin_at(chunk, now);
+        self.chunk = true;
+        self.ahead = false;
+    }
+
+    /// The thread leaves the loop.
+    pub(super) fn close(&mut self, h: LiveHandle, now: u64) {
+        if self.chunk {
+            h.task_end_at(now);
+        }
+        if self.scope != 0 {
+            h.wait_scope_at(self.site, self.scope, now);
+            h.resume_at(now);
+        }
+        (self.scope, self.chunk, self.ahead) = (0, false, false);
+    }
+}
+
+/// `ompt_callback_work_t`.
+pub(super) extern "C" fn work(
+    kind: c_int,
+    which: c_int,
+    _parallel: *mut Data,
+    task: *mut Data,
+    count: u64,
+    return_address: usize,
+) {
+    let Some(thread) = thread_state::current() else {
+        return;
+    };
+    let begins = which == endpoint::BEGIN;
+    match kind {
+        work::TASKLOOP if begins => enter_taskloop(thread, task, return_address),
+        work::SECTIONS => share(thread, begins, kind, count, return_address),
+        work::LOOP | work::LOOP_STATIC..=work::LOOP_OTHER => {
+            share(thread, begins, kind, count, return_address);
+        }
+        _ => {}
+    }
+}
+
+fn share(thread: &mut ThreadState, begins: bool, kind: c_int, count: u64, return_address: usize) {
+    thread.write_pending_begin();
+    let primitive = match kind {
+        work::SECTIONS => primitive::SECTION,
+        _ => primitive::LOOP,
+    };
+    let site = if begins {
+        thread.site(return_address, primitive)
+    } else {
+        0
+    };
+    // SAFETY: null, or the innermost member, which lives until its implicit task ends.
+    let Some(member) = (unsafe { thread.member.as_mut() }) else {
+        return;
+    };
+    if member.shared.chunk || !begins {
+        member.shared.close(thread.h, thread.h.now());
+    }
+    if begins {
+        member.shared.site = site;
+        // The runtime reports no chunk of a static loop, or of sections, to a team of one: it has
+        // the whole.
+        let untold = match kind {
+            work::SECTIONS | work::LOOP_STATIC => member.size == 1,
+            _ => false,
+        };
+        if count > 0 && (untold || !CHUNKS_TOLD.load(Ordering::Relaxed)) {
+            member.shared.next_chunk(thread.h);
+            member.shared.ahead = true;
+        }
+    }
+}
+
+/// `ompt_callback_dispatch_t`.
+pub(super) extern "C" fn dispatched(
+    _parallel: *mut Data,
+    _task: *mut Data,
+    kind: c_int,
+    instance: *const Chunk,
+) {
+    let empty = match kind {
+        // SAFETY: null, or valid during the call.
+        dispatch::LOOP_CHUNK => unsafe { instance.as_ref() }.is_some_and(|c| c.iterations == 0),
+        dispatch::ITERATION | dispatch::SECTION => false,
+        _ => return,
+    };
+    let Some(thread) = thread_state::current() else {
+        return;
+    };
+    thread.write_pending_begin();
+    // SAFETY: null, or the innermost member, which lives until its implicit task ends.
+    unsafe {
+        if let Some(member) = thread.member.as_mut() {
+            if member.shared.ahead {
+                member.shared.ahead = false;
+            } else if !empty {
+                member.shared.next_chunk(thread.h);
+            }
+        }
+    }
+}
+
+/// Addresses in the runtime that it reports, instead of the program's, for the creates of a
+/// `taskloop`.
+static INSIDE: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+
+/// A `taskloop` begins to create its tasks. Its site is kept with the task that encountered it,
+/// because other threads create tasks in its name.
+fn enter_taskloop(thread: &mut ThreadState, task: *mut Data, return_address: usize) {
+    let call = core::mem::take(&mut thread.taskloop_call);
+    thread.left_out.is_more();
+    if call == 0 {
+        // The call did not come through our entry point, so the event's address is all there is.
+        return;
+    }
+    if INSIDE
+        .iter()
+        .all(|a| a.load(Ordering::Relaxed) != return_address)
+    {
+        let free = INSIDE.iter().find(|a| {
+            a.compare_exchange(0, return_address, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
+        });
+        if free.is_none() {
+            return;
+        }
+    }
+    thread.write_pending_begin();
+    let site = thread.site(call, primitive::TASKLOOP);
+    // SAFETY: the word of a task that runs here is this thread's to write; a member lives until its
+    // task ends.
+    unsafe {
+        let Some(task) = task.as_mut() else { return };
+        if task.value & IMPLICIT != 0 {
+            if let Some(member) = thread.member.as_ref() {
+                member.taskloop.store(site, Ordering::Relaxed);
+            }
+        } else if task_word::is_unrecorded(task.value) {
+            // Tasks that a skipped task creates are skipped too.
+        } else if task.value == 0 || task.value & ON_STACK != 0 {
+            let level = task_word::level(task.value);
+            task.value = task_word::on_stack(task.value, level) | u64::from(site);
+        }
+    }
+}
+
+/// The site of the `taskloop` that creates a task, if `return_address` is where the runtime creates
+/// the tasks of a `taskloop`.
+#[inline]
+pub(super) fn taskloop_site(encountering: u64, return_address: usize) -> Option<u32> {
+    let [one, other] = &INSIDE;
+    if return_address != one.load(Ordering::Relaxed)
+        && return_address != other.load(Ordering::Relaxed)
+        || return_address == 0
+    {
+        return None;
+    }
+    let site = if encountering & IMPLICIT != 0 {
+        let member = (encountering & !IMPLICIT) as *const super::region::Member;
+        // SAFETY: the member lives until its region is over, and the region waits for the task
+        // being created.
+        unsafe { (*member).taskloop.load(Ordering::Relaxed) }
+    } else if task_word::is_unrecorded(encountering) {
+        0
+    } else {
+        encountering as u32
+    };
+    (site != 0).then_some(site)
+}

@@ -1,0 +1,115 @@
+//! Compiles programs as a user does and runs them with the library preloaded.
+pub mod left_out;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use workspan_dag::{Dag, TaskKind};
+use workspan_reader::OpenOptions;
+
+/// The repository's root.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../..")
+        .canonicalize()
+        .unwrap()
+}
+
+/// The library as cargo built it for this test.
+pub fn library() -> PathBuf {
+    let test = std::env::current_exe().unwrap();
+    let folder = test.parent().unwrap();
+    ["libworkspan_preload.so", "../libworkspan_preload.so"]
+        .iter()
+        .map(|name| folder.join(name))
+        .find(|path| path.exists())
+        .expect("libworkspan_preload.so beside the test")
+}
+
+/// Past the test harness, which keeps what passing tests print to itself.
+pub fn skipped(what: &str, why: &str) {
+    let line = format!("skipped: {what}: {why}\n");
+    std::io::stdout().write_all(line.as_bytes()).unwrap();
+}
+
+/// The command for a compiler called `name`: Debian has clang with its version alone.
+pub fn compiler(name: &str) -> Option<String> {
+    let mut names = vec![name.to_string()];
+    if name.starts_with("clang") {
+        names.extend((14..=21).rev().map(|version| format!("{name}-{version}")));
+    }
+    names.into_iter().find(|name| {
+        let asked = Command::new(name).arg("--version").output();
+        asked.is_ok_and(|o| o.status.success())
+    })
+}
+
+/// Whether the compiler builds a program of this text.
+pub fn builds(compiler: &str, language: &str, text: &str, flags: &[&str]) -> bool {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("probe");
+    std::fs::write(&source, text).unwrap();
+    let mut command = Command::new(compiler);
+    command
+        .args(["-x", language])
+        .arg(&source)
+        .args(["-x", "none", "-o"]);
+    let output = command
+        .arg(folder.path().join("out"))
+        .args(flags)
+        .output()
+        .unwrap();
+    output.status.success()
+}
+
+/// A program's output with and without the library, and its one trace.
+pub struct Run {
+    pub bare: Output,
+    pub recorded: Output,
+    pub dag: Dag,
+}
+
+/// Runs a program bare, then recorded.
+pub fn run(program: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Run {
+    let folder = tempfile::tempdir().unwrap();
+    let spool = folder.path().join("spool");
+    std::fs::create_dir(&spool).unwrap();
+    let mut command = Command::new(program);
+    command.args(arguments).envs(environment.iter().copied());
+    let bare = command.output().unwrap();
+    let recorded = command
+        .env("LD_PRELOAD", library())
+        .env("WORKSPAN_SPOOL_DIR", &spool)
+        .output()
+        .unwrap();
+    let files: Vec<PathBuf> = std::fs::read_dir(&spool)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
+    assert_eq!(files.len(), 1, "{program:?}: {files:?}");
+    let dag = workspan_reader::open(&files[0], &OpenOptions::default()).unwrap();
+    Run {
+        bare,
+        recorded,
+        dag,
+    }
+}
+
+impl Run {
+    /// Recording changed nothing of what the program says, and it ended well.
+    pub fn assert_same(&self, what: &str) {
+        assert!(self.bare.status.success(), "{what}: {:?}", self.bare);
+        assert_eq!(self.bare, self.recorded, "{what}");
+        assert!(
+            !self.dag.meta.warnings.iter().any(|w| w.contains("orderly")),
+            "{:?}",
+            self.dag.meta.warnings
+        );
+    }
+
+    /// How many tasks are of a kind.
+    pub fn count(&self, kind: TaskKind) -> usize {
+        self.dag.tasks.kind.iter().filter(|&&k| k == kind).count()
+    }
+}

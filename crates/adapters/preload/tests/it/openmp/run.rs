@@ -1,0 +1,214 @@
+//! Builds the programs, runs them bare and with the library preloaded, and reads what was recorded.
+
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use workspan_dag::Dag;
+use workspan_reader::OpenOptions;
+use workspan_symbols::{Mapping, Site, Workspace, resolve};
+use workspan_trace::chunk::ChunkKind;
+use workspan_trace::entry::{self, PlaceEntry, SitePosition};
+use workspan_trace::reader::Tolerance;
+use workspan_trace::wire::primitive;
+use workspan_trace::{Trace, TraceWriter, seal};
+
+pub use crate::native::{library, skipped};
+
+/// The runtime, by the compiler that links a program to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Runtime {
+    /// GNU libgomp, by gcc.
+    Gnu,
+    /// LLVM libomp, by clang.
+    Llvm,
+}
+
+fn exists(tool: &str) -> bool {
+    let output = Command::new(tool).arg("--version").output();
+    output.is_ok_and(|o| o.status.success())
+}
+
+/// The compiler for a source file by its extension, if it is there.
+pub fn compiler(runtime: Runtime, extension: &str) -> Result<String, String> {
+    let base = match (runtime, extension) {
+        (Runtime::Gnu, "c") => "gcc",
+        (Runtime::Gnu, "cpp") => "g++",
+        (Runtime::Gnu, _) => "gfortran",
+        (Runtime::Llvm, "c") => "clang",
+        (Runtime::Llvm, "cpp") => "clang++",
+        (Runtime::Llvm, _) => "flang",
+    };
+    let versions = ["", "-19", "-18", "-17", "-16", "-15", "-14"];
+    let tried: &[&str] = if runtime == Runtime::Gnu {
+        &[""]
+    } else {
+        &versions
+    };
+    let mut names = tried.iter().map(|version| format!("{base}{version}"));
+    let found = names.find(|name| exists(name));
+    found.ok_or_else(|| format!("no {base}"))
+}
+
+/// Where the programs' sources are.
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/openmp/programs")
+}
+
+/// A program that is built.
+pub struct Program {
+    folder: tempfile::TempDir,
+    path: PathBuf,
+    /// Its text.
+    pub source: String,
+}
+
+/// Compiles a program of the folder; the reason when the compiler or its OpenMP is not there.
+pub fn build(runtime: Runtime, file: &str) -> Result<Program, String> {
+    let source = sources().join(file);
+    let (_, extension) = file.rsplit_once('.').unwrap();
+    let compiler = compiler(runtime, extension)?;
+    let folder = tempfile::tempdir().unwrap();
+    let build = |source: &Path, name: &str| {
+        let path = folder.path().join(name);
+        let output = Command::new(&compiler)
+            .args(["-O1", "-g", "-fopenmp", "-o"])
+            .arg(&path)
+            .arg(source)
+            .output();
+        (path, output.unwrap())
+    };
+    let (path, output) = build(&source, "program");
+    if !output.status.success() {
+        // Is it the program, or is there no OpenMP for this compiler?
+        let extension = if extension == "cpp" { "cpp" } else { "c" };
+        let empty = folder.path().join(format!("empty.{extension}"));
+        std::fs::write(
+            &empty,
+            "#include <omp.h>\nint main(void) { return omp_get_num_threads() - 1; }\n",
+        )
+        .unwrap();
+        assert!(
+            extension == "c" && !build(&empty, "empty").1.status.success(),
+            "{file}: {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        return Err(format!("{compiler} has no OpenMP"));
+    }
+    let source = std::fs::read_to_string(source).unwrap();
+    Ok(Program {
+        folder,
+        path,
+        source,
+    })
+}
+
+impl Program {
+    fn command(&self, threads: usize, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.path);
+        command
+            .args(arguments)
+            .env("OMP_NUM_THREADS", threads.to_string())
+            .env("OMP_DYNAMIC", "false")
+            .env("OMP_MAX_ACTIVE_LEVELS", "4")
+            .env("OMP_SCHEDULE", "dynamic,2")
+            .env("OMP_CANCELLATION", "true")
+            // Threads that spin for each other take long on few cores.
+            .env("OMP_WAIT_POLICY", "passive")
+            .env_remove("LD_PRELOAD");
+        command
+    }
+
+    /// Runs it unrecorded.
+    pub fn bare(&self, threads: usize, arguments: &[&str]) -> Output {
+        self.command(threads, arguments).output().unwrap()
+    }
+
+    /// Runs it with the library; the traces of it and its children.
+    pub fn recorded(&self, threads: usize, arguments: &[&str]) -> (Output, Vec<Vec<u8>>) {
+        self.recorded_with(threads, arguments, |_| {})
+    }
+
+    /// [`Program::recorded`] with a command that `change` has changed.
+    pub fn recorded_with(
+        &self,
+        threads: usize,
+        arguments: &[&str],
+        change: impl FnOnce(&mut Command),
+    ) -> (Output, Vec<Vec<u8>>) {
+        let spool = self.folder.path().join("spool");
+        // Left from the run before.
+        let _ = std::fs::remove_dir_all(&spool);
+        std::fs::create_dir(&spool).unwrap();
+        let mut command = self.command(threads, arguments);
+        command
+            .env("LD_PRELOAD", library())
+            .env("WORKSPAN_SPOOL_DIR", &spool);
+        change(&mut command);
+        let output = command.output().unwrap();
+        let files = std::fs::read_dir(&spool).unwrap();
+        let mut files: Vec<PathBuf> = files.map(|e| e.unwrap().path()).collect();
+        files.sort();
+        let traces = files
+            .iter()
+            .map(|file| resolved(&std::fs::read(file).unwrap()));
+        (output, traces.collect())
+    }
+}
+
+/// A trace with its sites resolved, as it is after `workspan record`.
+fn resolved(spool: &[u8]) -> Vec<u8> {
+    let trace = Trace::open(spool).unwrap();
+    let mut writer = TraceWriter::new(Cursor::new(Vec::new()), trace.header).unwrap();
+    seal::copy_sealed(&trace, &[ChunkKind::Places], &mut writer).unwrap();
+    let (mut sites, mut mappings) = (Vec::new(), Vec::new());
+    for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
+        let bodies = || entry::entries(chunk.payload);
+        match chunk.kind {
+            ChunkKind::Sites => sites.extend(bodies().filter_map(entry::Site::decode)),
+            ChunkKind::Maps => mappings.extend(bodies().filter_map(entry::Mapping::decode).map(
+                |map| Mapping {
+                    start: map.start,
+                    end: map.end,
+                    offset: map.file_offset,
+                    path: map.path.into(),
+                    build_id: map.build_id,
+                },
+            )),
+            _ => {}
+        }
+    }
+    let raw: Vec<Site> = sites
+        .iter()
+        .map(|site| match &site.position {
+            SitePosition::Address { address, is_return } => Site::Address {
+                address: *address,
+                returns: *is_return,
+            },
+            SitePosition::Label(label) => Site::Label(label.clone()),
+            other => Site::Label(format!("{other:?}")),
+        })
+        .collect();
+    let resolution = resolve(&raw, &mappings, &Workspace::default());
+    let places = sites.iter().zip(resolution.positions).map(|(site, at)| {
+        let named = primitive::NAMES.get(usize::from(site.primitive));
+        PlaceEntry {
+            site: site.id,
+            label: at.label,
+            file: at.file,
+            line: at.line,
+            function: at.function,
+            primitive: named.map(|&name| name.to_owned()),
+            source: at.source,
+        }
+    });
+    writer
+        .all_entries(ChunkKind::Places, places, PlaceEntry::encode)
+        .unwrap();
+    writer.finish().unwrap().into_inner()
+}
+
+/// The DAG of a trace.
+pub fn dag(trace: &[u8]) -> Dag {
+    workspan_reader::open::read(Path::new("run"), trace, &OpenOptions::default()).unwrap()
+}

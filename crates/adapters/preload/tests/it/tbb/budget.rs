@@ -1,0 +1,140 @@
+//! oneTBB programs of very short tasks, recorded within a budget that applies from the first task
+//! on, on 1, 2 and 4 threads. They print what they print unrecorded, most of their tasks are
+//! skipped, and what the trace says about the skipped ones is right.
+
+use std::path::Path;
+
+use super::machine::Machine;
+use crate::native::left_out::{BUDGET, Seen, seen};
+
+/// Runs one of a source's programs bare and within the budget. Returns its output, what was
+/// skipped, and the number of tasks that the program reports.
+fn budgeted(machine: &Machine, source: &str, what: &str, threads: &str) -> (String, Seen, u64) {
+    let program = machine.compile(source, &["-O2", "-g"]);
+    let name = format!("{what} at {threads} threads, {}", machine.name);
+    let bare = program.bare(&[what, threads]);
+    let budget = [("WORKSPAN_MAX_OVERHEAD", Path::new(BUDGET))];
+    let run = program.record_with(&[what, threads], &budget);
+    assert_eq!(run.printed, bare, "{name}: not as it is unrecorded");
+    let dag = run.dag();
+    super::graph::check(&dag, &name);
+    let seen = seen(&std::fs::read(run.file()).unwrap());
+    let tasks = seen.tasks(&dag, &name);
+    println!(
+        "{name}: {} created, {} subtrees, {} parts, {} sampled; {tasks} in all",
+        seen.creates,
+        seen.subtrees.len(),
+        seen.parts,
+        seen.sampled
+    );
+    (bare, seen, tasks)
+}
+
+/// What is expected of a program's way.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// Most of its tasks are skipped.
+    Most,
+    /// Some may be skipped before it turns out that they do more.
+    Some,
+    /// They go to groups from further out, so nearly everything is recorded.
+    Little,
+}
+
+fn check(what: &str, left: Left) {
+    for machine in Machine::all(&format!("{what} within a budget")) {
+        // Arenas, groups and pieces of loops are tasks that the programs do not count.
+        let program = machine.compile("short", &["-O2", "-g"]);
+        let in_full = program.record(&[what, "1"]);
+        let in_full = seen(&std::fs::read(in_full.file()).unwrap()).creates;
+        for threads in ["1", "2", "4"] {
+            let name = format!("{what} at {threads} threads, {}", machine.name);
+            let (printed, seen, counted) = budgeted(&machine, "short", what, threads);
+            let tasks: u64 = printed.split_whitespace().nth(1).unwrap().parse().unwrap();
+            assert_eq!(counted, in_full, "{name}");
+            match left {
+                Left::Little => assert!(
+                    (seen.creates + seen.parts) * 10 >= tasks * 9,
+                    "{name}: {seen:?}"
+                ),
+                Left::Most => assert!(!seen.subtrees.is_empty(), "{name}"),
+                Left::Some => {}
+            }
+            if threads == "1" && left == Left::Most {
+                assert!((seen.creates + seen.parts) * 2 < tasks, "{name}: {seen:?}");
+            }
+        }
+    }
+}
+
+macro_rules! ways {
+    ($($way:ident: $left:ident);+ $(;)?) => {$(
+        #[test]
+        fn $way() {
+            check(stringify!($way), Left::$left);
+        }
+    )+};
+}
+
+ways! {
+    fib: Most;
+    invoke: Most;
+    loops: Most;
+    grow: Little;
+    deep: Little;
+    thrown: Some;
+    suspended: Some;
+    mixed: Some;
+}
+
+/// Programs of one construct each (`tbb.rs` says what they record in full).
+fn constructs(source: &str, all: &[&str]) {
+    for machine in Machine::all(&format!("{source} within a budget")) {
+        for what in all {
+            budgeted(&machine, source, what, "4");
+        }
+    }
+}
+
+#[test]
+fn algorithms() {
+    constructs(
+        "algorithms",
+        &[
+            "fib",
+            "for",
+            "reduce",
+            "deterministic",
+            "invoke",
+            "nested",
+            "context",
+            "each",
+            "feeder",
+            "pipeline",
+            "flow",
+            "join",
+            "scan",
+            "sort",
+        ],
+    );
+}
+
+#[test]
+fn arenas() {
+    constructs(
+        "arenas",
+        &[
+            "execute",
+            "full",
+            "enqueue",
+            "isolate",
+            "cancel",
+            "exceptions",
+            "suspend",
+            "buried",
+            "inside",
+            "callback",
+            "threads",
+        ],
+    );
+}

@@ -1,0 +1,15 @@
+//! Reads traces of every format into a [`workspan_dag::Dag`], and writes text traces.
+//!
+//! [`open`] recognises a file's format by its first bytes. [`recorded`] reads what `workspan record` writes, [`text`] reads and
+//! writes text traces, and [`packed`] handles either kind packed by gzip.
+
+mod mapped;
+pub mod open;
+pub mod packed;
+mod piped;
+pub mod recorded;
+mod released_pages;
+pub mod text;
+
+pub use open::{OpenOptions, open, sketch};
+pub use recorded::sketch::Sketch;

@@ -1,0 +1,152 @@
+//! Traces packed by gzip (RFC 1952), of either kind: text traces as `simulate` and people pack them, and recorded ones that hold folded
+//! subtrees, which `record` packs where they are small (docs/format.md, Packed traces).
+
+use std::io::{self, Read, Write};
+
+use flate2::Compression;
+use flate2::bufread::MultiGzDecoder;
+use flate2::write::GzEncoder;
+use workspan_trace::header::MAGIC;
+
+use crate::open::Kind;
+use crate::text;
+use workspan_dag::Error;
+
+/// What gzip's files start with.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// A text trace packs to a tenth or a thirtieth, a recorded one to a half; what unpacks to more than this many times its size is none.
+const MOST_UNPACKED: u64 = 100;
+
+/// Shorter ones are unpacked in any case.
+const MIN_JUDGED: u64 = 16 << 20;
+
+/// Unpacked at once.
+const PIECE: u64 = 1 << 20;
+
+/// Packs a trace.
+///
+/// # Errors
+/// Those of `out`.
+pub fn pack(trace: &[u8], out: impl Write) -> io::Result<()> {
+    let mut encoder = GzEncoder::new(out, Compression::default());
+    encoder.write_all(trace)?;
+    encoder.finish()?.flush()
+}
+
+/// True for bytes that gzip wrote.
+pub fn is_packed(bytes: &[u8]) -> bool {
+    bytes.starts_with(&GZIP)
+}
+
+/// True for the beginning of a recorded trace, packed or not, however little of it is there; not for nothing.
+pub fn is_recorded(bytes: &[u8]) -> bool {
+    let mut start = Vec::new();
+    let start = if is_packed(bytes) {
+        // Cut short, it gives what came before the cut.
+        let _ = MultiGzDecoder::new(bytes)
+            .take(MAGIC.len() as u64)
+            .read_to_end(&mut start);
+        &start
+    } else {
+        bytes
+    };
+    !start.is_empty() && MAGIC.starts_with(&start[..start.len().min(MAGIC.len())])
+}
+
+/// What was packed; with `allow_truncated` what comes before the damage, where there is some. Memory is in proportion to the packed bytes
+/// that were read so far.
+pub(crate) fn unpack(bytes: &[u8], allow_truncated: bool) -> Result<Vec<u8>, Error> {
+    let mut trace = Vec::new();
+    let mut decoder = MultiGzDecoder::new(bytes);
+    loop {
+        let before = trace.len();
+        if let Err(error) = decoder.by_ref().take(PIECE).read_to_end(&mut trace) {
+            if allow_truncated {
+                return Ok(trace);
+            }
+            return Err(Error::Trace(format!(
+                "can't be unpacked ({error}); expected a trace packed by gzip"
+            )));
+        }
+        if before == 0 {
+            begin(&trace)?;
+        }
+        if trace.len() == before {
+            return Ok(trace);
+        }
+        let read = (bytes.len() - decoder.get_ref().len()) as u64;
+        if trace.len() as u64 > MIN_JUDGED + read.saturating_mul(MOST_UNPACKED) {
+            return Err(Error::Trace(format!(
+                "unpacks to more than {MOST_UNPACKED} times its size, as no trace does"
+            )));
+        }
+    }
+}
+
+/// The first bytes, and of a text trace the first line, tell whether it is one.
+fn begin(trace: &[u8]) -> Result<(), Error> {
+    match Kind::of(trace) {
+        Some(Kind::Recorded) => Ok(()),
+        Some(Kind::Text) => text::begin(trace),
+        Some(Kind::Packed) => Err(Error::Trace(
+            "is packed twice by gzip; expected a trace packed once".into(),
+        )),
+        None => Err(Error::Trace(
+            "holds no trace; expected a recorded or a text trace packed by gzip".into(),
+        )),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+mod tests {
+    use super::*;
+
+    fn packed(bytes: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        pack(bytes, &mut out).unwrap();
+        out
+    }
+
+    #[test]
+    fn a_bomb_takes_no_memory() {
+        // One that begins as a trace does, and one that doesn't.
+        let header =
+            b"{\"workspan_trace\":1,\"workers\":1,\"time_unit\":\"ns\",\"steals\":\"child\"}\n";
+        for (begin, what) in [
+            (&header[..], "more than 100 times its size"),
+            (&MAGIC[..], "more than 100 times its size"),
+            (b"", "holds no trace"),
+            (b"{}\n", "no header"),
+            (&packed(b"{}"), "packed twice"),
+        ] {
+            let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+            encoder.write_all(begin).unwrap();
+            let fill = if begin == MAGIC { 0 } else { b'\n' };
+            io::copy(&mut io::repeat(fill).take(64 << 20), &mut encoder).unwrap();
+            let bomb = encoder.finish().unwrap();
+            let error = unpack(&bomb, true).unwrap_err().to_string();
+            assert!(error.contains(what), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_recorded_trace_is_known_by_its_beginning() {
+        let trace = [&MAGIC[..], &[7; 5000]].concat();
+        let (whole, text) = (packed(&trace), packed(b"{\"workspan_trace\":1}"));
+        assert_eq!(unpack(&whole, false).unwrap(), trace);
+        for (bytes, is) in [
+            (&trace[..], true),
+            (&trace[..3], true),
+            (&whole, true),
+            (&whole[..whole.len() - 1], true),
+            (&whole[..2], false),
+            (&text, false),
+            (b"", false),
+            (b"{}", false),
+        ] {
+            assert_eq!(is_recorded(bytes), is, "{:?}", bytes.get(..2));
+        }
+    }
+}

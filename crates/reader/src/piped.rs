@@ -1,0 +1,118 @@
+//! A trace that comes through a pipe or from a device: read whole, unless it turns out to be none, or has no end.
+
+use std::io::Read;
+use std::path::Path;
+
+use crate::open::{Kind, fail, kind, named};
+use crate::text;
+use workspan_dag::Error;
+
+/// Read at once.
+const PIECE: u64 = 1 << 20;
+
+/// The most bytes that are taken from a pipe: half of this machine's memory.
+pub(crate) fn limit() -> u64 {
+    let system = rustix::system::sysinfo();
+    let unit = u64::from(system.mem_unit).max(1);
+    #[allow(clippy::useless_conversion, reason = "32 bits on some machines")]
+    let memory = u64::from(system.totalram).saturating_mul(unit);
+    (memory / 2).max(PIECE)
+}
+
+/// All that comes, at most `most` bytes. `path` is what errors call it.
+///
+/// # Errors
+/// It can't be read, does not begin as a trace does, or is longer.
+pub(crate) fn read(path: &Path, mut pipe: impl Read, most: u64) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    let mut begun = false;
+    loop {
+        let piece = pipe.by_ref().take(PIECE).read_to_end(&mut bytes);
+        let more =
+            piece.map_err(|e| fail(path, &format!("can't be read ({e}); expected a trace")))?;
+        if more == 0 {
+            return Ok(bytes);
+        }
+        if !begun {
+            begin(path, &bytes)?;
+            begun = true;
+        }
+        if bytes.len() as u64 > most {
+            let told = format!(
+                "gave more than {} MB, half of this machine's memory, and has not ended; expected a trace: write it to a file first",
+                most >> 20
+            );
+            return Err(fail(path, &told));
+        }
+    }
+}
+
+/// The first bytes, and of a text trace the first line, tell.
+fn begin(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    if kind(path, bytes)? == Kind::Text {
+        text::begin(bytes).map_err(|error| named(path, error))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+mod tests {
+    use super::*;
+    use workspan_trace::header::MAGIC;
+
+    /// What is said of a pipe, and how much of it was read.
+    fn told(begin: &[u8], then: u8) -> (String, u64) {
+        let mut endless = begin.chain(std::io::repeat(then)).take(1 << 40);
+        let error = read(Path::new("pipe"), &mut endless, 8 << 20).unwrap_err();
+        (error.to_string(), (1 << 40) - endless.limit())
+    }
+
+    #[test]
+    fn what_has_no_end_is_refused_by_its_beginning_or_its_length() {
+        for (begin, then, what) in [
+            (&b""[..], 0, "is no trace"),
+            (b"words\n", b'w', "is no trace"),
+            (b"{}\n", b'{', "no header"),
+            (b"{\"ev\":\"begin\"}\n", b'{', "no header"),
+        ] {
+            let (told, read) = told(begin, then);
+            assert!(told.contains(what), "{told}");
+            assert!(read <= PIECE, "{read}");
+        }
+        let header =
+            b"{\"workspan_trace\":1,\"workers\":1,\"time_unit\":\"ns\",\"steals\":\"child\"}\n";
+        for (begin, then) in [
+            (&header[..], b'\n'),
+            (&MAGIC[..], 0),
+            (b"{", b' '),
+            (b"\x1f\x8b", 0),
+        ] {
+            let (told, read) = told(begin, then);
+            assert!(told.contains("gave more than 8 MB"), "{told}");
+            assert!(read <= 10 << 20, "{read}");
+        }
+    }
+
+    #[test]
+    fn a_trace_comes_whole_however_it_is_cut() {
+        /// Gives a byte at a time.
+        struct Slow<'a>(&'a [u8]);
+        impl Read for Slow<'_> {
+            fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+                let one = into.len().min(1);
+                self.0.read(&mut into[..one])
+            }
+        }
+        let trace = [&MAGIC[..], &[7; 100]].concat();
+        assert_eq!(
+            read(Path::new("pipe"), Slow(&trace), 1 << 20).unwrap(),
+            trace
+        );
+        assert!(
+            read(Path::new("pipe"), Slow(b""), 1 << 20)
+                .unwrap()
+                .is_empty()
+        );
+    }
+}

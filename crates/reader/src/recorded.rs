@@ -1,0 +1,139 @@
+//! Reads a recorded trace (`.wspan`, or the spool file a process left behind).
+//!
+//! `gather` sorts the file's chunks by what they are and leaves of each thread's those records that count (`counted`); `count` walks all events once to learn how many tasks, scopes
+//! and yields each thread has and who was in which team (`teams`), what unrecorded subtrees hold (`unrecorded`), and numbers the tasks by creation; `replay` walks them again with each thread's stack of
+//! tasks and tells the run; `workers` gives threads their numbers, `places` sites their names, `clock` ticks their
+//! rate, `estimate` off-CPU times their strands, and `off_cpu` makes one of those told twice. `straight` does all of it at once for
+//! runs of joins that hold no surprise, and `fold` makes large runs short before all that. What is inconsistent is repaired, counted and told in the warnings; times
+//! start at 0.
+
+mod clock;
+mod count;
+mod counted;
+mod cpu_time;
+mod estimate;
+mod facts;
+mod fold;
+mod gather;
+pub(crate) mod index;
+pub mod inside;
+mod off_cpu;
+mod places;
+mod probe;
+mod replay;
+mod samples;
+pub mod sketch;
+mod straight;
+mod teams;
+mod unrecorded;
+mod workers;
+
+use std::time::{Duration, Instant};
+
+use self::gather::Gathered;
+pub(crate) use self::gather::damage_told;
+use self::index::Beside;
+use self::places::Places;
+use crate::open::{Content, Index, OpenOptions};
+use workspan_dag::Dag;
+use workspan_dag::Error;
+use workspan_dag::build::{Mode, build};
+use workspan_dag::raw::RawTrace;
+
+/// Folding for longer than this is worth an index.
+const SLOW: Duration = Duration::from_secs(1);
+
+/// The extent of a trace.
+#[derive(Debug, Clone, Copy, Default)]
+struct Extent {
+    /// Records.
+    events: u64,
+    tasks: usize,
+    /// Chunks that hold bytes that are no record.
+    bad: u64,
+    /// Subtrees that were not recorded, and those that were drawn to estimate them.
+    drawn: (u64, u64),
+    /// First and last moment of all events, in the file's ticks.
+    first: u64,
+    last: u64,
+}
+
+/// Reads a recorded trace from the bytes of its file. Time is linear in the events (n log t with t threads).
+///
+/// # Errors
+/// It is none, of another version, damaged (unless `options.allow_truncated`), without any task, or with 2^32 tasks or
+/// strands.
+pub fn read(bytes: &[u8], options: &OpenOptions) -> Result<RawTrace, Error> {
+    let gathered = gather::gather(bytes, options)?;
+    let places = places::places(&gathered);
+    told(gathered, places, bytes.len())
+}
+
+/// The [`Dag`] of a recorded trace: [`read`] and [`build`], in one go where nothing but joins is to be told.
+///
+/// # Errors
+/// Those of [`read`] and [`build`].
+pub fn dag(bytes: &[u8], options: &OpenOptions) -> Result<Dag, Error> {
+    dag_beside(Content::of(bytes), options, None)
+}
+
+/// [`dag`] of a trace that may have an index.
+pub(crate) fn dag_beside(
+    content: Content<'_>,
+    options: &OpenOptions,
+    beside: Option<&Beside>,
+) -> Result<Dag, Error> {
+    let bytes = content.bytes;
+    if let Some(dag) = beside.and_then(index::read) {
+        return Ok(dag);
+    }
+    let started = Instant::now();
+    let gathered = gather::gather_of(content, options)?;
+    let mut places = places::places(&gathered);
+    if let Some(short) = fold::fold(&gathered, &places, options, content) {
+        let slow = options.index == Index::Always || started.elapsed() > SLOW;
+        if let Some(beside) = beside.filter(|_| slow && index::may_have(&gathered)) {
+            // Where it can't be written, the next reader folds again.
+            let _ = index::write(beside, bytes, &short);
+        }
+        content.let_go();
+        let raw = told(short.instead(gathered), places, bytes.len())?;
+        return build(raw, Mode::Repair);
+    }
+    match straight::dag(&gathered, &mut places, bytes.len()) {
+        Some(dag) => Ok(dag),
+        None => build(told(gathered, places, bytes.len())?, Mode::Repair),
+    }
+}
+
+/// The part of [`dag`] that goes in one walk; `None` for a trace that is none of joins alone, or contradicts itself. What it
+/// gives is what [`read`] and [`build`] give.
+///
+/// # Errors
+/// The chunks are damaged, as for [`read`].
+pub fn of_joins(bytes: &[u8], options: &OpenOptions) -> Result<Option<Dag>, Error> {
+    let gathered = gather::gather(bytes, options)?;
+    let mut places = places::places(&gathered);
+    Ok(straight::dag(&gathered, &mut places, bytes.len()))
+}
+
+fn told(gathered: Gathered<'_>, places: Places, size: usize) -> Result<RawTrace, Error> {
+    let counts = count::count(&gathered)?;
+    let extent = counts.extent();
+    let mut raw = RawTrace::default();
+    let told = replay::replay(&gathered, &counts, &places, &mut raw);
+    raw.offs = off_cpu::unite(std::mem::take(&mut raw.offs));
+    let strands = raw.strands.iter().map(|s| (s.thread, s.start, s.end));
+    estimate::spread(&gathered, extent, strands, &mut raw.offs);
+    samples::samples(&gathered, extent, &mut raw);
+    let threads = workers::assign(&told, extent.last - extent.first);
+    raw.meta = facts::meta(&gathered, extent, &told, &threads, &places, size);
+    raw.meta.probe_cost = counts.unrecorded.probe();
+    raw.pools = workers::pools(&told, &threads, &places, extent.last - extent.first);
+    let mut on = std::mem::take(&mut raw.strands.thread);
+    workers::renumber(&threads, &mut on, &mut raw);
+    raw.strands.thread = on;
+    raw.late_ends = facts::late_ends(&gathered.notes);
+    (raw.places, raw.labels) = (places.list, gathered.labels);
+    Ok(raw)
+}

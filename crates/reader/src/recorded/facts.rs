@@ -1,0 +1,313 @@
+//! What is known of the run as a whole.
+
+use workspan_trace::ClockKind;
+use workspan_trace::entry::Note;
+use workspan_trace::header::Lack;
+
+use super::gather::Gathered;
+use super::places::Places;
+use super::replay::Told;
+use super::workers::Threads;
+use super::{Extent, clock, cpu_time, probe};
+use workspan_dag::meta::{
+    LEFT_OUT_JOIN, LEFT_OUT_TASK, Meta, RECORDED_TASK, Shortened, Steals, TimeUnit, UnreadPart,
+};
+
+/// Notes that have a place of their own in [`Meta`].
+const TAKEN: [&str; 16] = [
+    cpu_time::PROCESS,
+    super::index::KEY,
+    "sample_hz",
+    "name",
+    RUNTIME,
+    "command",
+    "host",
+    "cpus",
+    "steals",
+    ENDS,
+    "burden_ticks",
+    "probe_cost_ticks",
+    LEFT_OUT_JOIN,
+    LEFT_OUT_TASK,
+    RECORDED_TASK,
+    WARNING,
+];
+
+/// The key of notes that are warnings; there may be several.
+const WARNING: &str = "warning";
+/// The key of notes that name a runtime; there may be several.
+const RUNTIME: &str = "runtime";
+/// The key of the note that says that ends of tasks may be told late.
+const ENDS: &str = "ends";
+/// No program has more.
+const MOST_RUNTIMES: usize = 16;
+
+/// The run as a whole; `size` is the file's, in bytes.
+pub(super) fn meta(
+    gathered: &Gathered<'_>,
+    extent: Extent,
+    told: &Told,
+    threads: &Threads,
+    places: &Places,
+    size: usize,
+) -> Meta {
+    let note = |key: &str| {
+        gathered
+            .notes
+            .iter()
+            .find(|n| n.key == key)
+            .map(|n| n.value.clone())
+    };
+    let number = |key: &str| note(key).and_then(|value| value.parse::<u64>().ok());
+    let rate = clock::ticks_per_second(gathered);
+    let mut warnings = gathered.warnings.clone();
+    // What the finaliser could not do.
+    warnings.extend(
+        gathered
+            .notes
+            .iter()
+            .filter(|n| n.key == WARNING)
+            .map(|n| n.value.clone()),
+    );
+    if rate.is_none() {
+        warnings.push("The clock's rate is not known (the process ended too soon); times are as if it ticked 10^9 times a second.".into());
+    }
+    warnings.extend(told_warnings(gathered, extent, told, places));
+    Meta {
+        workers: threads.workers,
+        threads: threads.total,
+        time_unit: match gathered.header.clock {
+            ClockKind::Tsc => TimeUnit::Cycles,
+            ClockKind::Nanoseconds => TimeUnit::Ns,
+        },
+        ticks_per_second: rate.unwrap_or(1_000_000_000),
+        steals: if note("steals").as_deref() == Some("continuation") {
+            Steals::Continuation
+        } else {
+            Steals::Child
+        },
+        burden: number("burden_ticks").unwrap_or(0),
+        probe_cost: probe::cost(&gathered.notes),
+        name: note("name"),
+        runtime: runtimes(&gathered.notes),
+        command: note("command"),
+        host: note("host"),
+        cpus: number("cpus").and_then(|n| u32::try_from(n).ok()),
+        facts: facts(gathered, extent, size),
+        warnings,
+        recorded: true,
+        cpu: cpu_time::cpu_times(gathered, threads),
+        shortened: shortened(gathered, extent, threads),
+        unread: unread(gathered, extent, places),
+    }
+}
+
+/// What could not be read of the trace, or was lost while it was recorded.
+fn unread(gathered: &Gathered<'_>, extent: Extent, places: &Places) -> Option<UnreadPart> {
+    let cut = gathered.threads.iter().filter(|t| t.cut).count() as u64;
+    // Off-CPU times are written when a trace is finished, behind everything else, and so is what names its sites.
+    let never_finished = places.unresolved && gathered.readings.is_empty();
+    let part = UnreadPart {
+        damaged: gathered.damaged,
+        threads: cut.max(extent.bad),
+        dropped: dropped(gathered),
+        off_cpu: gathered.damaged > 0 || never_finished,
+    };
+    let whole = part.damaged == 0 && part.threads == 0 && part.dropped == 0;
+    (!whole).then_some(part)
+}
+
+/// Bytes of records that were lost while the run was recorded.
+fn dropped(gathered: &Gathered<'_>) -> u64 {
+    let finished = gathered.finished.map_or(0, |f| f.dropped);
+    gathered.header.dropped.max(finished)
+}
+
+/// What was folded while the trace was read, and where that is found in it.
+fn shortened(gathered: &Gathered<'_>, extent: Extent, threads: &Threads) -> Option<Shortened> {
+    let numbers = gathered.threads.iter().zip(&threads.number);
+    Some(Shortened {
+        origin: extent.first,
+        threads: numbers
+            .map(|(thread, &number)| (thread.number, number))
+            .collect(),
+        ..gathered.shortened.clone()?
+    })
+}
+
+/// [`workspan_dag::raw::RawTrace::late_ends`].
+pub(super) fn late_ends(notes: &[Note]) -> bool {
+    notes.iter().any(|n| n.key == ENDS && n.value == "late")
+}
+
+/// How many ticks after a wait for it an end is taken to be told late: what a hundred probes cost.
+pub(super) fn late_by(notes: &[Note]) -> u64 {
+    match late_ends(notes) {
+        true => probe::calibrated(notes).saturating_mul(100),
+        false => 0,
+    }
+}
+
+/// All the runtimes that were caught, in the order in which they were.
+fn runtimes(notes: &[Note]) -> Option<String> {
+    let mut all: Vec<&str> = Vec::new();
+    for note in notes.iter().filter(|n| n.key == RUNTIME) {
+        if !all.contains(&note.value.as_str()) && all.len() < MOST_RUNTIMES {
+            all.push(&note.value);
+        }
+    }
+    (!all.is_empty()).then(|| all.join(" + "))
+}
+
+fn facts(gathered: &Gathered<'_>, extent: Extent, size: usize) -> Vec<(String, String)> {
+    let mut facts = Vec::new();
+    let mut fact = |key: &str, value: String| facts.push((key.to_string(), value));
+    fact("recorded", date(gathered.header.realtime_ns));
+    fact("process", gathered.header.pid.to_string());
+    fact(
+        "ended",
+        if gathered.finished.is_some() {
+            "in an orderly way"
+        } else {
+            "killed, or by _exit or exec"
+        }
+        .into(),
+    );
+    let clock = match gathered.header.clock {
+        ClockKind::Tsc => "time-stamp counter",
+        ClockKind::Nanoseconds => "CLOCK_MONOTONIC_RAW",
+    };
+    fact("clock", clock.into());
+    fact("threads recorded", gathered.threads.len().to_string());
+    let all = gathered.shortened.as_ref();
+    let events = all.map_or(extent.events, |all| all.events);
+    let size = all.map_or(size as u64, |all| all.size);
+    fact("events", events.to_string());
+    let (passed, drawn) = extent.drawn;
+    if passed > 0 {
+        fact(
+            "subtrees not recorded",
+            format!("{passed}, estimated from {drawn} drawn by chance"),
+        );
+    }
+    fact("size", format!("{size} bytes"));
+    if extent.tasks > 0 {
+        let chunks = gathered.threads.iter().flat_map(|t| &t.chunks);
+        let here = || {
+            (
+                chunks.map(|c| c.bytes.len() as u64).sum(),
+                extent.tasks as u64,
+            )
+        };
+        let (bytes, tasks): (u64, u64) = all.map_or_else(here, |all| (all.bytes, all.tasks));
+        fact(
+            "bytes a task",
+            format!("{:.1}", bytes as f64 / tasks as f64),
+        );
+    }
+    for note in gathered
+        .notes
+        .iter()
+        .filter(|n| !TAKEN.contains(&n.key.as_str()))
+    {
+        if !facts.iter().any(|(key, _)| *key == note.key) {
+            facts.push((note.key.clone(), note.value.clone()));
+        }
+    }
+    facts
+}
+
+fn told_warnings(
+    gathered: &Gathered<'_>,
+    extent: Extent,
+    told: &Told,
+    places: &Places,
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if gathered.finished.is_none() {
+        warnings.push(format!(
+            "The process did not end in an orderly way (killed, _exit or exec); the trace goes up to that point, and {} \
+             task(s) open then end there.",
+            told.open
+        ));
+    }
+    let dropped = dropped(gathered);
+    if dropped > 0 {
+        warnings.push(format!(
+            "{dropped} bytes or more of records were lost for want of {}; the trace ends where that began.",
+            match gathered.header.lack {
+                Lack::Disk => "room on the disk",
+                Lack::Memory => "memory",
+                Lack::File => "the recording's file, which the program closed and which can't be opened again",
+            }
+        ));
+    }
+    if extent.bad > 0 {
+        warnings.push(format!(
+            "Of {} thread(s) the records could only be read in part.",
+            extent.bad
+        ));
+    }
+    // Where a part of a run was kept on purpose, that is said already.
+    if told.before > 0 && !gathered.notes.iter().any(|n| n.key == "part of the run") {
+        warnings.push(format!(
+            "{} task(s) had begun before what the trace has of their threads; they are roots in it.",
+            told.before
+        ));
+    }
+    if told.never_began > 0 {
+        warnings.push(format!(
+            "{} task(s) were created and never began; they count without length.",
+            told.never_began
+        ));
+    }
+    if places.unresolved {
+        warnings.push(
+            "Sites are not resolved to source lines: this is a spool file, or was never finished."
+                .into(),
+        );
+    }
+    warnings.extend(told.repairs.iter().map(|(what, n)| format!("{what}: {n}.")));
+    warnings
+}
+
+/// UTC, to the second.
+fn date(realtime_ns: u64) -> String {
+    let seconds = realtime_ns / 1_000_000_000;
+    let (days, second) = ((seconds / 86_400) as i64, seconds % 86_400);
+    // Days since 1 March of year 0, in eras of 400 years: leap days come last in their years.
+    let shifted = days + 719_468;
+    let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
+    let year = era * 400 + year_of_era + i64::from(month <= 2);
+    let (hour, minute) = (second / 3600, second / 60 % 60);
+    format!(
+        "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{:02} UTC",
+        second % 60
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        assert_eq!(date(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(date(951_782_399 * 1_000_000_000), "2000-02-28 23:59:59 UTC");
+        assert_eq!(date(951_782_400 * 1_000_000_000), "2000-02-29 00:00:00 UTC");
+        assert_eq!(
+            date(1_795_219_199 * 1_000_000_000),
+            "2026-11-20 23:59:59 UTC"
+        );
+    }
+}

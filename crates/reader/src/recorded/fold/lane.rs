@@ -1,0 +1,194 @@
+//! A thread: when it ran anything, and its records folded.
+
+use workspan_fold::{Fold, FoldOptions};
+use workspan_trace::event::Event;
+use workspan_trace::wire::TaskRef;
+
+use super::stack::Stack;
+use super::{Lane, Plan};
+use crate::open::Content;
+use crate::recorded::count::walk;
+use crate::recorded::gather::Thread;
+use crate::recorded::replay::{ThreadTold, Told};
+use crate::released_pages::Passing;
+use workspan_dag::cancel;
+
+/// What is to be known of a thread beforehand.
+#[derive(Debug)]
+pub(super) struct Looked {
+    /// Its first and last record, and when it first ran a task, in the file's ticks.
+    pub first: u64,
+    pub last: u64,
+    pub began: u64,
+    /// Times since then in which it ran none, and had none either that stood ready.
+    pub gaps: Vec<(u64, u64)>,
+    /// When it was off the CPU.
+    pub offs: Vec<(u64, u64)>,
+    pub tasks: u64,
+    pub events: u64,
+    /// Tasks of other threads that it ran.
+    pub taken: Vec<TaskRef>,
+    /// Tasks depend on others: one that was created need not stand ready.
+    pub depends: bool,
+    told: ThreadTold,
+    pools: Vec<(u64, u32, Option<u64>)>,
+}
+
+impl Looked {
+    /// At the thread at `place` of the file's; gaps shorter than `least` do not count.
+    pub(super) fn at(place: u32, thread: &Thread<'_>, least: u64) -> Looked {
+        let mut it = Looked {
+            first: u64::MAX,
+            last: 0,
+            began: u64::MAX,
+            gaps: Vec::new(),
+            offs: Vec::new(),
+            tasks: 0,
+            events: 0,
+            taken: Vec::new(),
+            depends: false,
+            told: ThreadTold::new(place),
+            pools: Vec::new(),
+        };
+        let mut stack = Stack::new(thread.number);
+        // The first and last record about a task, once there is any.
+        let (mut busy, mut any) = ((0, 0), false);
+        walk(thread, |t, event| {
+            it.first = it.first.min(t);
+            it.last = it.last.max(t);
+            it.events += 1;
+            if is_beside(&event) {
+                return it.beside(&mut stack, t, event);
+            }
+            if !std::mem::replace(&mut any, true) {
+                busy.0 = t;
+            }
+            busy.1 = t;
+            let before = stack.is_running();
+            // A worker that is on its way to a strand that stands ready leaves no other one to nobody.
+            let known = !before && stack.stood_ready(&event);
+            stack.record(&event);
+            match (before, stack.is_running()) {
+                (true, false) => stack.since = Some(t),
+                (false, true) => {
+                    let since = stack.since.take();
+                    it.began = it.began.min(t);
+                    let gap = since.filter(|&since| t.saturating_sub(since) >= least);
+                    it.gaps
+                        .extend(gap.filter(|_| !known).map(|since| (since, t)));
+                }
+                _ => {}
+            }
+        });
+        if let Some(since) = stack.since {
+            it.gaps.push((since, it.last));
+        }
+        it.gaps.retain(|gap| gap.0 >= it.began);
+        it.offs.sort_unstable();
+        it.depends = stack.depends;
+        (it.tasks, it.taken) = (stack.tasks, stack.taken);
+        if any {
+            it.told.busy(busy.0, busy.1);
+        }
+        it
+    }
+
+    /// A record that is about no task.
+    #[cold]
+    fn beside(&mut self, stack: &mut Stack, t: u64, event: Event<'_>) {
+        match event {
+            Event::Worker { pool, .. } => {
+                stack.worker = true;
+                self.told.worker_begins(pool, t);
+            }
+            Event::WorkerEnd => {
+                stack.worker = false;
+                self.told.worker_ends(t);
+            }
+            Event::Pool { pool, size } => self.pools.push((t, pool, Some(size))),
+            Event::PoolEnd { pool } => self.pools.push((t, pool, None)),
+            Event::Off { ticks, .. } => self.offs.push((t.saturating_sub(ticks), t)),
+            _ => {}
+        }
+    }
+
+    /// What the thread told of itself and of pools.
+    pub(super) fn tell(&self, told: &mut Told) {
+        for &(t, pool, size) in &self.pools {
+            match size {
+                Some(size) => told.pool_begins(pool, size, t),
+                None => told.pool_ends(pool, t),
+            }
+        }
+        told.threads.push(self.told.clone());
+    }
+}
+
+/// True for a record that is about no task.
+#[inline(always)]
+fn is_beside(event: &Event<'_>) -> bool {
+    matches!(
+        event,
+        Event::Worker { .. }
+            | Event::WorkerEnd
+            | Event::Pool { .. }
+            | Event::PoolEnd { .. }
+            | Event::Off { .. }
+            | Event::Sleep
+            | Event::Wake
+            | Event::Steal { .. }
+            | Event::StealFailed { .. }
+            | Event::Readings(_)
+    )
+}
+
+/// Bytes of output that are fetched at a time.
+const FETCHED: usize = 1 << 16;
+
+/// Folds the records of a thread; also how many records came to stand for others. `probe` is what a probe costs; `sites`, which
+/// site each counts as.
+pub(super) fn fold(
+    thread: &Thread<'_>,
+    options: &FoldOptions,
+    (probe, sites): (u64, &[u32]),
+    plan: Plan,
+    content: Content<'_>,
+) -> (Lane, u64) {
+    let mut fold = Fold::new(thread.number, (0, 0), options.clone());
+    fold.take_out_probes(probe);
+    fold.count_sites_as(sites.to_vec());
+    fold.say_sources();
+    fold.save_tasks();
+    fold.plan(plan.cuts);
+    fold.others_take(plan.taken);
+    let mut lane = Lane {
+        base: thread.chunks.first().map_or(0, |c| c.base),
+        bytes: Vec::new(),
+        rest: thread.chunks.len() - thread.off_cpu().len(),
+    };
+    let take = |fold: &mut Fold, lane: &mut Lane, least: usize| {
+        let (firm, _) = fold.firm();
+        if firm.len() >= least {
+            lane.bytes.extend_from_slice(firm);
+            fold.take_firm();
+        }
+    };
+    let mut passing = Passing::through(content);
+    for (at, chunk) in thread.chunks[..lane.rest].iter().enumerate() {
+        if fold.is_bad() {
+            break;
+        }
+        cancel::check();
+        if at > 0 && chunk.base < fold.last() {
+            lane.rest = at;
+            break;
+        }
+        fold.feed(chunk.bytes, chunk.base);
+        passing.pass(chunk.bytes.len());
+        take(&mut fold, &mut lane, FETCHED);
+    }
+    fold.finish();
+    take(&mut fold, &mut lane, 1);
+    lane.bytes.shrink_to_fit();
+    (lane, fold.folded())
+}

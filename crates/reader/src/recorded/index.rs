@@ -1,0 +1,174 @@
+//! The index beside a large trace: the trace with its short subtrees folded ([`super::fold`]), kept so that the next reader need not fold
+//! it again.
+//!
+//! It is a trace itself and read like any other. A note in it says which trace it is of, by size, time of change and a hash of the first
+//! and last bytes; one that is stale, damaged or of another version is not read but made anew. Only complete, undamaged traces get one.
+
+use std::fs::{File, Metadata, OpenOptions as Opening};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use workspan_trace::entry::Note;
+use workspan_trace::{ChunkKind, Tolerance, Trace, TraceWriter};
+
+use super::fold::Short;
+use super::gather::{self, Gathered};
+use super::places;
+use crate::mapped::FileBytes;
+use crate::open::OpenOptions;
+use workspan_dag::Dag;
+use workspan_dag::build::{Mode, build};
+use workspan_dag::meta::Shortened;
+
+/// The key of the note that says what an index is of.
+pub(crate) const KEY: &str = "index_of";
+/// Of what the note says and how the trace was folded.
+const VERSION: u64 = 7;
+/// So many bytes at the trace's start and end are hashed.
+const HASHED: usize = 64 << 10;
+
+/// The index of a trace, there or not.
+#[derive(Debug)]
+pub(crate) struct Beside {
+    path: PathBuf,
+    /// Which trace it must be of: size, time of change in seconds and nanoseconds, hash.
+    of: [u64; 4],
+}
+
+impl Beside {
+    /// Of the trace at `path` with these bytes.
+    pub(crate) fn of(path: &Path, about: &Metadata, bytes: &[u8]) -> Beside {
+        let mut name = path.file_name().unwrap_or_default().to_os_string();
+        name.push(".index");
+        let first = bytes.get(..HASHED).unwrap_or(bytes);
+        let last = bytes.get(bytes.len().saturating_sub(HASHED)..);
+        let hashed = first.iter().chain(last.unwrap_or(&[]));
+        // FNV-1a.
+        let hash = hashed.fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
+        });
+        let changed = [about.mtime() as u64, about.mtime_nsec() as u64];
+        Beside {
+            path: path.with_file_name(name),
+            of: [bytes.len() as u64, changed[0], changed[1], hash],
+        }
+    }
+}
+
+impl Beside {
+    /// What the note of the trace's index says ([`KEY`]), with these of how it was folded.
+    pub(crate) fn note(&self, folded: [u64; 5]) -> String {
+        let all = [VERSION].into_iter().chain(self.of).chain(folded);
+        let all: Vec<String> = all.map(|n| n.to_string()).collect();
+        all.join(" ")
+    }
+}
+
+/// True for a trace that is complete: of another one a later reader may find more, and would say so.
+pub(super) fn may_have(gathered: &Gathered<'_>) -> bool {
+    gathered.finished.is_some() && gathered.warnings.is_empty() && gathered.pairs.len() > 1
+}
+
+/// The run, from the index; `None` where there is none that can be used.
+pub(super) fn read(beside: &Beside) -> Option<Dag> {
+    let file = File::open(&beside.path).ok()?;
+    let about = file.metadata().ok()?;
+    if !about.is_file() || about.len() == 0 {
+        return None;
+    }
+    let map = FileBytes::read(file, about.len()).ok()?;
+    let mut gathered = gather::gather(&map, &OpenOptions::default()).ok()?;
+    gathered.shortened = Some(told(&gathered, beside)?);
+    let places = places::places(&gathered);
+    let raw = super::told(gathered, places, map.len()).ok()?;
+    // Indices are replaced as a whole; what became shorter none the less is none.
+    build(raw, Mode::Repair).ok().filter(|_| !map.shrunk())
+}
+
+/// What the note of an index says was folded, if it is of this trace.
+fn told(gathered: &Gathered<'_>, beside: &Beside) -> Option<Shortened> {
+    let note = gathered.notes.iter().find(|note| note.key == KEY)?;
+    let numbers: Option<Vec<u64>> = note.value.split(' ').map(|n| n.parse().ok()).collect();
+    let numbers = numbers?;
+    let [
+        version,
+        size,
+        seconds,
+        nanos,
+        hash,
+        grain,
+        tasks,
+        events,
+        bytes,
+        records,
+    ] = numbers[..]
+    else {
+        return None;
+    };
+    if version != VERSION || [size, seconds, nanos, hash] != beside.of {
+        return None;
+    }
+    Some(Shortened {
+        grain,
+        tasks,
+        events,
+        bytes,
+        size,
+        records,
+        ..Shortened::default()
+    })
+}
+
+/// Writes the index of `trace`, which was folded to `short`: whole or not at all, for its owner alone.
+///
+/// # Errors
+/// Those of the file system.
+pub(super) fn write(beside: &Beside, trace: &[u8], short: &Short) -> io::Result<()> {
+    let path = &beside.path;
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}", std::process::id()));
+    let half = path.with_file_name(name);
+    let mut opening = Opening::new();
+    let opening = opening.write(true).create_new(true).mode(0o600);
+    let file = opening.open(&half)?;
+    let written = write_to(file, beside, trace, short);
+    let written = written.and_then(|()| std::fs::rename(&half, path));
+    if written.is_err() {
+        let _ = std::fs::remove_file(&half);
+    }
+    written
+}
+
+fn write_to(file: File, beside: &Beside, bytes: &[u8], short: &Short) -> io::Result<()> {
+    let damaged = |e| io::Error::new(io::ErrorKind::InvalidData, format!("{e:?}"));
+    let trace = Trace::open(bytes).map_err(damaged)?;
+    let mut writer = TraceWriter::new(BufWriter::new(file), trace.header)?;
+    for chunk in trace.chunks(Tolerance::Strict) {
+        let chunk = chunk.map_err(damaged)?;
+        if chunk.kind != ChunkKind::Events {
+            writer.entries(chunk.kind, chunk.payload)?;
+        }
+    }
+    let gathered = gather::gather(bytes, &OpenOptions::default());
+    let gathered =
+        gathered.map_err(|e| io::Error::new(io::ErrorKind::InvalidData, e.to_string()))?;
+    let run = short.instead(gathered);
+    for thread in &run.threads {
+        for (seq, chunk) in (0..).zip(&thread.chunks) {
+            writer.events(thread.number, seq, (chunk.base, 0), chunk.bytes)?;
+        }
+    }
+    let about = &short.about;
+    let folded = [
+        about.grain,
+        about.tasks,
+        about.events,
+        about.bytes,
+        about.records,
+    ];
+    let note = Note::new(KEY, beside.note(folded));
+    writer.all_entries(ChunkKind::Notes, [note], Note::encode)?;
+    writer.finish()?.flush()
+}

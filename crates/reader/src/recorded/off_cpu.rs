@@ -1,0 +1,121 @@
+//! Off-CPU intervals told by more than one: an adapter says how long a thread waited for a lock, and the kernel's context
+//! switches say that it slept, or was preempted, meanwhile.
+//!
+//! No tick counts twice: where intervals of a thread overlap, it was blocked if one of them says so (a thread that spins for a
+//! lock and is preempted then waits for the lock all the same), else preempted.
+
+use workspan_dag::{Off, OffWhy};
+
+/// The union of all intervals, by thread, then time, without overlaps.
+pub(super) fn unite(mut told: Vec<Off>) -> Vec<Off> {
+    told.sort_by_key(|off| (off.thread, off.start, off.end));
+    let apart = |a: &Off, b: &Off| a.thread != b.thread || a.end <= b.start;
+    if told.windows(2).all(|pair| apart(&pair[0], &pair[1])) {
+        return told;
+    }
+    let mut united = Vec::with_capacity(told.len());
+    for of_thread in told.chunk_by(|a, b| a.thread == b.thread) {
+        let blocked = merged(of_thread, OffWhy::Blocked);
+        let mut next = 0;
+        for off in merged(of_thread, OffWhy::Preempted) {
+            let mut from = off.start;
+            while let Some(hole) = blocked.get(next).filter(|hole| hole.start < off.end) {
+                if from < hole.start {
+                    united.push(Off {
+                        start: from,
+                        end: hole.start,
+                        ..off.clone()
+                    });
+                }
+                from = from.max(hole.end);
+                if hole.end > off.end {
+                    break;
+                }
+                next += 1;
+            }
+            if from < off.end {
+                united.push(Off { start: from, ..off });
+            }
+        }
+        united.extend(blocked);
+    }
+    united.sort_by_key(|off| (off.thread, off.start, off.end));
+    united
+}
+
+/// The intervals of one kind of one thread, sorted by start, as the fewest that cover the same time.
+fn merged(of_thread: &[Off], why: OffWhy) -> Vec<Off> {
+    let mut merged: Vec<Off> = Vec::new();
+    for off in of_thread.iter().filter(|off| off.why == why) {
+        match merged.last_mut() {
+            Some(last) if off.start < last.end => last.end = last.end.max(off.end),
+            _ => merged.push(off.clone()),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use OffWhy::{Blocked as B, Preempted as P};
+
+    fn united(told: &[(u32, u64, u64, OffWhy)]) -> Vec<(u32, u64, u64, OffWhy)> {
+        let off = |&(thread, start, end, why): &(u32, u64, u64, OffWhy)| Off {
+            thread,
+            start,
+            end,
+            why,
+            on: None,
+        };
+        unite(told.iter().map(off).collect())
+            .into_iter()
+            .map(|off| (off.thread, off.start, off.end, off.why))
+            .collect()
+    }
+
+    #[test]
+    fn a_lock_that_was_slept_for_counts_once() {
+        let told = [
+            (0, 10, 50, B),
+            (0, 12, 30, B),
+            (0, 31, 48, B),
+            (1, 20, 40, B),
+        ];
+        assert_eq!(united(&told), [(0, 10, 50, B), (1, 20, 40, B)]);
+    }
+
+    #[test]
+    fn a_wait_for_a_lock_is_blocked_however_the_thread_was_off() {
+        let told = [(0, 10, 20, B), (0, 5, 40, P), (0, 30, 35, B)];
+        let expected = [
+            (0, 5, 10, P),
+            (0, 10, 20, B),
+            (0, 20, 30, P),
+            (0, 30, 35, B),
+            (0, 35, 40, P),
+        ];
+        assert_eq!(united(&told), expected);
+        let told = [
+            (0, 10, 20, P),
+            (0, 15, 40, B),
+            (0, 38, 60, P),
+            (0, 60, 61, P),
+        ];
+        let expected = [
+            (0, 10, 15, P),
+            (0, 15, 40, B),
+            (0, 40, 60, P),
+            (0, 60, 61, P),
+        ];
+        assert_eq!(united(&told), expected);
+    }
+
+    #[test]
+    fn what_does_not_overlap_stays_as_it_is() {
+        let told = [(1, 5, 8, P), (0, 1, 2, B), (0, 2, 3, B), (0, 3, 9, P)];
+        let mut sorted = told;
+        sorted.sort_by_key(|off| (off.0, off.1));
+        assert_eq!(united(&told), sorted);
+    }
+}

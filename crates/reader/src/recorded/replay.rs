@@ -1,0 +1,304 @@
+//! The second walk: each thread's stack of tasks, and the strands, scopes and waits it tells of.
+//!
+//! Threads are replayed one after the other. Strands of one task must be told in program order, so a thread that goes on
+//! with a task another thread stopped is *parked* until that other thread has told of the stop.
+
+mod borrow;
+mod chunk;
+mod create;
+mod dependence;
+mod frame;
+mod hop;
+mod marks;
+mod moved;
+mod record;
+mod restart;
+mod short;
+mod stack;
+mod team;
+mod told;
+mod unrecorded;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use workspan_trace::event::{Event, Events};
+
+use self::dependence::Siblings;
+use self::frame::{Frame, Pending};
+pub(super) use self::told::{PoolTold, ThreadTold, Told};
+use super::count::{Counts, LATEST};
+use super::facts;
+use super::gather::{Gathered, Thread};
+use super::places::Places;
+use workspan_dag::cancel::Checkpoint;
+use workspan_dag::raw::{RawScope, RawTask, RawTrace};
+use workspan_dag::{NONE, ROOT_PLACE, ScopeKind, TaskKind};
+
+/// Where a task is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Created,
+    Running,
+    Stopped,
+    Ended,
+}
+
+/// A thread in replay.
+struct Lane<'a> {
+    stack: Vec<Frame>,
+    /// Things told of the strand that is open, of the task named: they get its index when it ends.
+    pending: Vec<(u32, Pending)>,
+    /// Chunk and position in it.
+    chunk: usize,
+    events: Option<Events<'a>>,
+    /// Bytes that are no record were met.
+    bad: bool,
+    /// A record that waits for another thread.
+    parked: Option<(u64, Event<'a>)>,
+    tasks: u32,
+    scopes: u32,
+    yields: u32,
+    /// Records of members.
+    members: u32,
+    now: u64,
+    /// Joins that were drawn so far.
+    drawn: usize,
+    /// The one that is told as one strand begins with the next record.
+    short: bool,
+    /// Records of it that are still to come.
+    within: u64,
+    /// Its first record said what is on its stack.
+    restarted: bool,
+    told: ThreadTold,
+}
+
+/// What a parked thread waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Until {
+    /// The task of this yield is known.
+    Yielded(u32),
+    /// This task stopped again, somewhere.
+    Stopped(u32),
+    /// A task made this stop, of those that are named.
+    Named(u32),
+}
+
+struct Replay<'a, 'r> {
+    gathered: &'r Gathered<'a>,
+    counts: &'r Counts,
+    places: &'r Places,
+    raw: &'r mut RawTrace,
+    /// Ticks of the file that are 0 in the run.
+    origin: u64,
+    states: Vec<State>,
+    /// Per yield: the task that stopped there.
+    yielded: Vec<u32>,
+    /// Per named stop that was made: its task, and the unrecorded subtree that is in, or `NONE`.
+    halted: BTreeMap<u32, (u32, u32)>,
+    /// Per task: the yield after which another thread goes on with it, but has not told so yet.
+    handed: BTreeMap<u32, u32>,
+    /// Per task: threads that took it over and have not left it, last one on top.
+    holders: BTreeMap<u32, Vec<u32>>,
+    parked: BTreeMap<Until, Vec<usize>>,
+    ready: VecDeque<usize>,
+    /// No thread can go on by itself: the next one does, whatever it waits for.
+    forced: bool,
+    open_regions: BTreeMap<u32, Vec<usize>>,
+    open_parts: BTreeMap<u32, Vec<usize>>,
+    signals: BTreeMap<u64, u32>,
+    set: BTreeSet<u32>,
+    counters: BTreeMap<u32, usize>,
+    closed: BTreeSet<u32>,
+    /// Per task: the tree scopes it has open.
+    open_trees: BTreeMap<u32, Vec<u32>>,
+    /// Scopes that another task than their opener waited for, and the list of tasks that wait has.
+    borrowed: Vec<(u32, usize)>,
+    /// Per task: dependences among its children.
+    siblings: BTreeMap<u32, Siblings>,
+    /// Per implicit task: what the chunks of its loops created since it last waited for its children.
+    of_chunks: BTreeMap<u32, Vec<u32>>,
+    /// Dependences among siblings that may still be told.
+    room: usize,
+    /// Unrecorded subtrees, when the last strand of each of their parts began and ended, and by how much that end may be told late.
+    subtrees: Vec<unrecorded::Subtree>,
+    part_ends: BTreeMap<u32, (u64, u64)>,
+    late: u64,
+    told: Told,
+}
+
+/// Sets of unordered tasks one after the other have as many dependences as the product of their sizes: so many a record of the
+/// trace, and so many on top, are taken.
+const DEPENDENCES_A_RECORD: u64 = 32;
+const DEPENDENCES: u64 = 1 << 24;
+
+/// Tells the run into `raw`.
+pub(super) fn replay(
+    gathered: &Gathered<'_>,
+    counts: &Counts,
+    places: &Places,
+    raw: &mut RawTrace,
+) -> Told {
+    let unborn = RawTask {
+        number: 0,
+        parent: NONE,
+        kind: TaskKind::Root,
+        site: ROOT_PLACE,
+        scope: NONE,
+    };
+    raw.tasks = vec![unborn; counts.total()];
+    for (number, task) in raw.tasks.iter_mut().enumerate() {
+        task.number = number as u64;
+    }
+    raw.strands.reserve_exact(counts.strands);
+    let scopes = counts.scopes.last().copied().unwrap_or(0);
+    raw.scopes = (0..scopes)
+        .map(|number| RawScope {
+            number: u64::from(number),
+            kind: ScopeKind::Group,
+            opener: NONE,
+            strand: NONE,
+        })
+        .collect();
+    raw.scopes.reserve_exact(counts.joins);
+    let mut replay = Replay {
+        gathered,
+        counts,
+        places,
+        raw,
+        origin: counts.first,
+        states: vec![State::Created; counts.total()],
+        yielded: vec![NONE; counts.taken.len()],
+        halted: BTreeMap::new(),
+        handed: BTreeMap::new(),
+        holders: BTreeMap::new(),
+        parked: BTreeMap::new(),
+        ready: (0..gathered.threads.len()).collect(),
+        forced: false,
+        open_regions: BTreeMap::new(),
+        open_parts: BTreeMap::new(),
+        signals: BTreeMap::new(),
+        set: BTreeSet::new(),
+        counters: BTreeMap::new(),
+        closed: BTreeSet::new(),
+        open_trees: BTreeMap::new(),
+        borrowed: Vec::new(),
+        siblings: BTreeMap::new(),
+        of_chunks: BTreeMap::new(),
+        room: (counts.events * DEPENDENCES_A_RECORD + DEPENDENCES) as usize,
+        subtrees: Vec::new(),
+        part_ends: BTreeMap::new(),
+        late: facts::late_by(&gathered.notes),
+        told: Told::default(),
+    };
+    let mut lanes: Vec<Lane<'_>> = gathered
+        .threads
+        .iter()
+        .enumerate()
+        .map(|(i, _)| Lane::new(i))
+        .collect();
+    replay.run(&mut lanes);
+    replay.sort_join_scopes();
+    replay.close(&mut lanes);
+    let mut told = replay.told;
+    told.threads = lanes.into_iter().map(|lane| lane.told).collect();
+    told
+}
+
+impl<'a> Lane<'a> {
+    fn new(index: usize) -> Self {
+        Lane {
+            stack: Vec::new(),
+            pending: Vec::new(),
+            chunk: 0,
+            events: None,
+            bad: false,
+            parked: None,
+            tasks: 0,
+            scopes: 0,
+            yields: 0,
+            members: 0,
+            now: 0,
+            drawn: 0,
+            short: false,
+            within: 0,
+            restarted: false,
+            told: ThreadTold::new(index as u32),
+        }
+    }
+
+    /// The next record; behind bytes that are none, of times off the CPU.
+    fn next(&mut self, thread: &Thread<'a>) -> Option<(u64, Event<'a>)> {
+        if let Some(record) = self.parked.take() {
+            return Some(record);
+        }
+        loop {
+            if self.events.is_none() {
+                let chunk = thread.chunks.get(self.chunk)?;
+                self.chunk += 1;
+                if self.bad && !chunk.off_cpu {
+                    continue;
+                }
+                self.events = Some(Events::new(chunk.bytes, chunk.base));
+            }
+            let events = self.events.as_mut()?;
+            match events.next() {
+                Some(record) => return Some(record),
+                None => {
+                    self.bad |= events.is_bad();
+                    self.events = None;
+                }
+            }
+        }
+    }
+}
+
+impl<'a> Replay<'a, '_> {
+    fn run(&mut self, lanes: &mut [Lane<'a>]) {
+        loop {
+            while let Some(lane) = self.ready.pop_front() {
+                self.run_lane(&mut lanes[lane], lane);
+            }
+            // Everybody waits for somebody: the first one goes on as it is.
+            let Some((_, waiting)) = self.parked.pop_first() else {
+                return;
+            };
+            self.told
+                .repair("Tasks that went on before they had stopped elsewhere");
+            self.ready.extend(waiting);
+            self.forced = true;
+            if let Some(lane) = self.ready.pop_front() {
+                self.run_lane(&mut lanes[lane], lane);
+            }
+            self.forced = false;
+        }
+    }
+
+    fn run_lane(&mut self, lane: &mut Lane<'a>, number: usize) {
+        let mut steps = Checkpoint::default();
+        while let Some((ticks, event)) = lane.next(&self.gathered.threads[number]) {
+            steps.step();
+            let t = (ticks - self.origin).min(LATEST);
+            if self.is_within_short(lane, number, t) {
+                lane.now = t;
+                continue;
+            }
+            if let Err(until) = self.record(lane, number, t, event) {
+                lane.parked = Some((ticks, event));
+                self.parked.entry(until).or_default().push(number);
+                return;
+            }
+            // Times off the CPU are told after all else, and each of them after it was over.
+            if !matches!(event, Event::Off { .. }) {
+                lane.now = t;
+            }
+        }
+    }
+
+    fn wake(&mut self, until: Until) {
+        if !self.parked.is_empty()
+            && let Some(waiting) = self.parked.remove(&until)
+        {
+            self.ready.extend(waiting);
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Scopes that another task than their opener waits for.
+//!
+//! In the model a scope is closed by its opener. Such a wait is therefore told as one for the tasks that were created into the
+//! scope, which then is none any more; of a tree's only those, not their descendants.
+
+use std::collections::BTreeMap;
+
+use super::Replay;
+use workspan_dag::{Lists, NONE};
+
+impl Replay<'_, '_> {
+    /// Puts into the waits for others' scopes the tasks that were in them.
+    pub(super) fn lend_scopes(&mut self) {
+        let mut members: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let mut lists: BTreeMap<usize, u32> = BTreeMap::new();
+        for (scope, list) in std::mem::take(&mut self.borrowed) {
+            if self.raw.scopes[scope as usize].opener == NONE {
+                self.told
+                    .repair("Waits for scopes that are not open, left out");
+            } else {
+                members.insert(scope, Vec::new());
+                lists.insert(list, scope);
+            }
+        }
+        if members.is_empty() {
+            return;
+        }
+        for (number, task) in (0..).zip(&mut self.raw.tasks) {
+            if let Some(members) = members.get_mut(&task.scope) {
+                members.push(number);
+                task.scope = NONE;
+            }
+        }
+        let told = std::mem::take(&mut self.raw.wait_tasks);
+        let mut all = Lists::default();
+        for i in 0..told.len() {
+            match lists.get(&i).and_then(|scope| members.get(scope)) {
+                Some(members) => all.push(members.iter().copied()),
+                None => all.push(told.get(i).iter().copied()),
+            }
+        }
+        self.raw.wait_tasks = all;
+        for &scope in members.keys() {
+            self.raw.scopes[scope as usize].opener = NONE;
+        }
+    }
+}

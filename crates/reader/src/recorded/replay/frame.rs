@@ -1,0 +1,238 @@
+//! A task on a thread's stack, what is told of its open strand, and the end of all that is still open at the end.
+
+use super::{Lane, Replay, State};
+use workspan_dag::NONE;
+use workspan_dag::folded::Folded;
+use workspan_dag::raw::{RawEnd, RawStrand};
+use workspan_dag::unrecorded::Bounds;
+
+/// A task on a thread's stack.
+#[derive(Debug, Clone)]
+pub(super) struct Frame {
+    pub task: u32,
+    /// Start of the open strand.
+    pub start: u64,
+    /// It waits or yielded; no strand is open.
+    pub stopped: bool,
+    /// It stopped because another began on top of it, and goes on when that one is gone.
+    pub interrupted: bool,
+    /// Something is told of the open strand.
+    pub pending: bool,
+    /// It waits for all its children.
+    pub all: bool,
+    /// It has waited for all its children, and not yet for those of its chunks.
+    pub due: bool,
+    /// The deferred child of the join it waits for.
+    pub next: Option<u32>,
+    /// The unrecorded subtree it is in, or `NONE`.
+    pub unrecorded: u32,
+    /// Tasks counted inside of that since its open strand began; `None` where nobody has.
+    pub inside: Option<u64>,
+}
+
+impl Frame {
+    pub(super) fn new(task: u32, start: u64) -> Frame {
+        Frame {
+            task,
+            start,
+            stopped: false,
+            interrupted: false,
+            pending: false,
+            all: false,
+            due: false,
+            next: None,
+            unrecorded: NONE,
+            inside: None,
+        }
+    }
+}
+
+/// Something told of a strand before it ends, and so before it has an index.
+#[derive(Debug, Clone)]
+pub(super) enum Pending {
+    /// This scope is opened in it.
+    Scope(u32),
+    /// This region (or part) begins in it.
+    Open { part: bool, index: usize },
+    /// This one ends in it.
+    Shut { part: bool, index: usize },
+    /// A counter rose by so much.
+    Counter(u32, u64),
+    /// It stands for this subtree.
+    Folded(Box<Folded>),
+    /// It stands for this one, which was not recorded.
+    Unrecorded(Box<(Folded, Bounds)>),
+}
+
+impl<'a> Replay<'a, '_> {
+    /// Keeps something for the open strand's end.
+    pub(super) fn pend(&mut self, lane: &mut Lane<'a>, frame: usize, what: Pending) {
+        let frame = &mut lane.stack[frame];
+        frame.pending = true;
+        lane.pending.push((frame.task, what));
+    }
+
+    /// The open strand of `task` has become strand `index`; true when it must stay a strand of its own.
+    pub(super) fn settle(
+        &mut self,
+        pending: &mut Vec<(u32, Pending)>,
+        task: u32,
+        index: u32,
+    ) -> bool {
+        let mut keep = false;
+        // Only the task on top has an open strand, so all that is pending is its.
+        for (of, what) in pending.drain(..) {
+            if of != task {
+                continue;
+            }
+            match what {
+                Pending::Scope(scope) => self.raw.scopes[scope as usize].strand = index,
+                Pending::Open {
+                    part: false,
+                    index: region,
+                } => self.raw.regions[region].begin.0 = index,
+                Pending::Open {
+                    part: true,
+                    index: region,
+                } => self.raw.parts[region].begin.0 = index,
+                Pending::Shut {
+                    part: false,
+                    index: region,
+                } => self.raw.regions[region].end.0 = index,
+                Pending::Shut {
+                    part: true,
+                    index: region,
+                } => self.raw.parts[region].end.0 = index,
+                Pending::Folded(folded) => {
+                    keep = true;
+                    self.raw.folded.push(index, &folded);
+                }
+                Pending::Unrecorded(estimate) => {
+                    keep = true;
+                    let (folded, bounds) = *estimate;
+                    self.raw.folded.push(index, &folded);
+                    self.raw.unrecorded.push((index, bounds));
+                }
+                Pending::Counter(label, value) => {
+                    keep = true;
+                    self.count(label, index, value);
+                }
+            }
+        }
+        keep
+    }
+
+    fn count(&mut self, label: u32, strand: u32, value: u64) {
+        let Some(name) = self.gathered.labels.get(label as usize) else {
+            self.told.repair("Counters without a name, left out");
+            return;
+        };
+        let counters = &mut self.raw.counters;
+        let at = *self.counters.entry(label).or_insert_with(|| {
+            counters.push((name.clone(), Vec::new()));
+            counters.len() - 1
+        });
+        let values = &mut counters[at].1;
+        match values.last_mut() {
+            Some((last, sum)) if *last == strand => *sum = sum.saturating_add(value),
+            _ => values.push((strand, value)),
+        }
+    }
+
+    /// Ends everything that is still open. Tasks that run or wait end at the last moment of the trace; tasks that stopped
+    /// for nobody's sake end where they stopped, and tasks that never began have no length at their creation, so that
+    /// nobody seems to have waited for them in vain.
+    pub(super) fn close(&mut self, lanes: &mut [Lane<'a>]) {
+        let last = (self.counts.last - self.origin).min(super::LATEST);
+        let mut open = 0u64;
+        for (number, lane) in lanes.iter_mut().enumerate() {
+            // A thread of which a part is missing was last seen when it was last seen.
+            let cut = self.gathered.threads[number].cut || lane.bad;
+            while let Some(frame) = lane.stack.len().checked_sub(1) {
+                let (task, stopped) = (lane.stack[frame].task, lane.stack[frame].stopped);
+                let state = self.states[task as usize];
+                let alive = if stopped {
+                    state == State::Stopped
+                } else {
+                    state == State::Running
+                };
+                if alive {
+                    open += 1;
+                    let t = if cut { lane.now } else { last };
+                    if stopped {
+                        lane.stack[frame].start = t;
+                    }
+                    let strand = self.strand(lane, frame, t, RawEnd::End, NONE);
+                    self.states[task as usize] = State::Ended;
+                    self.shut_all(task, strand, t);
+                }
+                lane.stack.pop();
+            }
+        }
+        for (number, lane) in lanes.iter().enumerate() {
+            let from = self.counts.yields[number] as usize;
+            for at in from..from + lane.yields as usize {
+                let task = self.yielded[at];
+                if task != NONE && self.states[task as usize] == State::Stopped {
+                    open += 1;
+                    self.end_at_once(task, lane.told.index, lane.now);
+                }
+            }
+            for nth in self.counts.tasks[number]..self.counts.tasks[number + 1] {
+                let task = self.counts.index[nth as usize];
+                if self.states[task as usize] == State::Created {
+                    self.told.never_began += 1;
+                    let t = self.counts.created[task as usize] - self.origin;
+                    self.end_at_once(task, lane.told.index, t.min(super::LATEST));
+                }
+            }
+        }
+        self.told.open = open;
+        // Opened in a strand that turned out to be nobody's.
+        self.raw.regions.retain(|r| r.begin.0 != NONE);
+        self.raw.parts.retain(|r| r.begin.0 != NONE);
+        self.join_parts();
+        self.lend_scopes();
+        self.drop_unopened_scopes();
+    }
+
+    /// A strand of no length, and the task's end. `t` may be before the task's last strand: the builder bends it.
+    fn end_at_once(&mut self, task: u32, thread: u32, t: u64) {
+        let index = self.raw.strands.len() as u32;
+        let end_op = RawEnd::End;
+        self.raw.strands.push(RawStrand {
+            task,
+            thread,
+            start: t,
+            end: t,
+            end_op,
+            at: NONE,
+            keep: false,
+        });
+        self.states[task as usize] = State::Ended;
+        self.shut_all(task, index, t);
+    }
+
+    /// A scope that a worker without a task opened has no opener: it is none.
+    fn drop_unopened_scopes(&mut self) {
+        if self.raw.scopes.iter().all(|s| s.opener != NONE) {
+            return;
+        }
+        let mut new = Vec::with_capacity(self.raw.scopes.len());
+        let mut next = 0;
+        for scope in &self.raw.scopes {
+            new.push(if scope.opener == NONE { NONE } else { next });
+            next += u32::from(scope.opener != NONE);
+        }
+        self.raw.scopes.retain(|s| s.opener != NONE);
+        for task in self.raw.tasks.iter_mut().filter(|t| t.scope != NONE) {
+            task.scope = new[task.scope as usize];
+        }
+        for end_op in &mut self.raw.strands.end_op {
+            // Only the opener's own waits name a scope, so this one has one.
+            if let RawEnd::WaitScope(scope) = end_op {
+                *scope = new[*scope as usize];
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! A thread whose first records are not in the trace: what is on its stack is made roots.
+
+use workspan_trace::event::References;
+use workspan_trace::open::Place;
+
+use super::frame::Frame;
+use super::{Lane, Replay, State};
+use workspan_dag::raw::RawTask;
+use workspan_dag::{NONE, ROOT_PLACE, TaskKind};
+
+impl<'a> Replay<'a, '_> {
+    /// Puts roots on the stack. Only a thread's first record does: later ones say what is known.
+    pub(super) fn restart(
+        &mut self,
+        lane: &mut Lane<'a>,
+        number: usize,
+        t: u64,
+        stack: References<'a>,
+    ) {
+        if !self.counts.restarts(number) || lane.restarted {
+            return;
+        }
+        lane.restarted = true;
+        for (_, code) in stack.iter() {
+            let task = self.raw.tasks.len() as u32;
+            self.raw.tasks.push(RawTask {
+                number: u64::from(task),
+                parent: NONE,
+                kind: TaskKind::Root,
+                site: ROOT_PLACE,
+                scope: NONE,
+            });
+            self.told.before += 1;
+            let place = Place::from_code(code);
+            let mut frame = Frame::new(task, t);
+            frame.stopped = place != Place::Running;
+            frame.interrupted = place == Place::Interrupted;
+            self.states.push(if frame.stopped {
+                State::Stopped
+            } else {
+                State::Running
+            });
+            if frame.stopped {
+                self.stands_still(lane, task, t);
+            }
+            lane.stack.push(frame);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! A thread's stack: tasks begin on top of each other, run, and end.
+
+use super::frame::Frame;
+use super::{Lane, Replay, State};
+use workspan_dag::raw::{RawEnd, RawStrand, RawTask};
+use workspan_dag::{NONE, ROOT_PLACE, TaskKind};
+
+impl<'a> Replay<'a, '_> {
+    /// Index of the frame of the task that runs on this thread. A task interrupted by one that began on top of it goes on;
+    /// a thread without a task that is no worker gets a root.
+    pub(super) fn current(&mut self, lane: &mut Lane<'a>, t: u64) -> Option<usize> {
+        let Some(top) = lane.stack.last_mut() else {
+            if lane.told.is_worker() {
+                self.told
+                    .repair("Records of a worker that ran no task, left out");
+                return None;
+            }
+            self.begin(lane, None, t);
+            return Some(lane.stack.len() - 1);
+        };
+        if top.stopped {
+            if !top.interrupted {
+                self.told.repair("Tasks that went on without saying so");
+            }
+            if self.states[top.task as usize] == State::Stopped {
+                (top.stopped, top.interrupted, top.start) = (false, false, t);
+                self.states[top.task as usize] = State::Running;
+            } else {
+                // It went on elsewhere; what happens here is somebody else's.
+                self.begin(lane, None, t);
+            }
+        }
+        Some(lane.stack.len() - 1)
+    }
+
+    /// Ends the open strand of a frame, and begins the next at the same tick.
+    pub(super) fn strand(
+        &mut self,
+        lane: &mut Lane<'a>,
+        frame: usize,
+        t: u64,
+        end_op: RawEnd,
+        at: u32,
+    ) -> u32 {
+        if std::mem::take(&mut lane.stack[frame].due) {
+            self.wait_for_chunks(lane, frame, end_op);
+        }
+        if lane.stack[frame].unrecorded != NONE {
+            self.stand_for(lane, frame, t);
+        }
+        let frame = &mut lane.stack[frame];
+        let index = self.raw.strands.len() as u32;
+        let end = t.max(frame.start);
+        let mut strand = RawStrand {
+            task: frame.task,
+            thread: lane.told.index,
+            start: frame.start,
+            end,
+            end_op,
+            at,
+            keep: false,
+        };
+        if frame.pending {
+            frame.pending = false;
+            strand.keep = self.settle(&mut lane.pending, frame.task, index);
+        }
+        lane.told.busy(frame.start, end);
+        frame.start = end;
+        self.raw.strands.push(strand);
+        index
+    }
+
+    /// Begins a task on top of the stack; `None` for one that can't be known, which becomes a root.
+    pub(super) fn begin(&mut self, lane: &mut Lane<'a>, task: Option<u32>, t: u64) {
+        let task = match task {
+            Some(task) if self.states[task as usize] == State::Created => task,
+            other => {
+                self.told.repair(match other {
+                    Some(_) => "Tasks that began twice, made roots",
+                    None => "Tasks that nobody in the trace created, made roots",
+                });
+                let number = self.raw.tasks.len() as u64;
+                self.raw.tasks.push(RawTask {
+                    number,
+                    parent: NONE,
+                    kind: TaskKind::Root,
+                    site: ROOT_PLACE,
+                    scope: NONE,
+                });
+                self.states.push(State::Created);
+                number as u32
+            }
+        };
+        if let Some(top) = lane.stack.last_mut()
+            && !top.stopped
+        {
+            let frame = lane.stack.len() - 1;
+            self.interrupt(lane, frame, t);
+        }
+        self.states[task as usize] = State::Running;
+        lane.stack.push(Frame::new(task, t));
+    }
+
+    /// The running task of a frame stops because another begins on top of it.
+    pub(super) fn interrupt(&mut self, lane: &mut Lane<'a>, frame: usize, t: u64) {
+        self.tells_later(lane, frame);
+        self.strand(lane, frame, t, RawEnd::Yield, NONE);
+        let frame = &mut lane.stack[frame];
+        (frame.stopped, frame.interrupted) = (true, true);
+        self.states[frame.task as usize] = State::Stopped;
+    }
+
+    pub(super) fn end_task(&mut self, lane: &mut Lane<'a>, t: u64) {
+        let Some(frame) = self.current(lane, t) else {
+            return;
+        };
+        let (task, start) = (lane.stack[frame].task, lane.stack[frame].start);
+        let last = self.strand(lane, frame, t, RawEnd::End, NONE);
+        self.states[task as usize] = State::Ended;
+        self.shut_all(task, last, t);
+        self.siblings.remove(&task);
+        self.open_trees.remove(&task);
+        self.of_chunks.remove(&task);
+        if !self.part_ends.is_empty()
+            && let Some(end) = self.part_ends.get_mut(&task)
+        {
+            *end = (start, t);
+        }
+        lane.stack.pop();
+        if let Some(below) = lane.stack.last_mut()
+            && below.interrupted
+            && self.states[below.task as usize] == State::Stopped
+        {
+            (below.stopped, below.interrupted, below.start) = (false, false, t);
+            self.states[below.task as usize] = State::Running;
+        }
+    }
+
+    pub(super) fn root(&mut self, lane: &mut Lane<'a>, number: usize, t: u64) {
+        let task = self.nth(self.counts.tasks[number] + lane.tasks);
+        lane.tasks += 1;
+        if lane.stack.is_empty() {
+            self.begin(lane, Some(task), t);
+        } else {
+            // At the bottom, below what runs.
+            let mut frame = Frame::new(task, t);
+            (frame.stopped, frame.interrupted) = (true, true);
+            self.stands_still(lane, task, t);
+            self.states[task as usize] = State::Stopped;
+            lane.stack.insert(0, frame);
+        }
+    }
+
+    /// A strand without a length, for a task that stood still before the first that is known of it: it needs one to go on from.
+    pub(super) fn stands_still(&mut self, lane: &Lane<'a>, task: u32, t: u64) {
+        self.raw.strands.push(RawStrand {
+            task,
+            thread: lane.told.index,
+            start: t,
+            end: t,
+            end_op: RawEnd::Yield,
+            at: NONE,
+            keep: false,
+        });
+    }
+}

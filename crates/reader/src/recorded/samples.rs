@@ -1,0 +1,87 @@
+//! Samples of the program's code, as the file has them.
+
+use std::collections::BTreeMap;
+
+use workspan_trace::entry::OTHER_THREADS;
+
+use super::Extent;
+use super::count::{LATEST, slot};
+use super::gather::Gathered;
+use workspan_dag::raw::RawTrace;
+use workspan_dag::samples::{Frame, RawSample, RawStop};
+
+/// Puts samples, stacks and frames into `raw`. A frame or stack that the file does not have is a "?"; stacks keep the order
+/// of their numbers.
+pub(super) fn samples(gathered: &Gathered<'_>, extent: Extent, raw: &mut RawTrace) {
+    let mut frames: BTreeMap<u32, u32> = BTreeMap::new();
+    for (&id, entry) in &gathered.frames {
+        frames.insert(id, raw.samples.frames.len() as u32);
+        raw.samples.frames.push(Frame {
+            function: entry.function.clone(),
+            file: entry.file.clone(),
+            line: entry.line,
+            runtime: entry.runtime,
+        });
+    }
+    let mut unknown = None;
+    let mut stacks: BTreeMap<u32, u32> = BTreeMap::new();
+    for (&id, entry) in &gathered.stacks {
+        stacks.insert(id, raw.samples.stacks.len() as u32);
+        let frames: Vec<u32> = entry
+            .frames
+            .iter()
+            .map(|id| match frames.get(id) {
+                Some(&frame) => frame,
+                None => *unknown.get_or_insert_with(|| {
+                    raw.samples.frames.push(Frame::unknown());
+                    raw.samples.frames.len() as u32 - 1
+                }),
+            })
+            .collect();
+        raw.samples.stacks.push(frames);
+    }
+    let note = gathered.notes.iter().find(|n| n.key == "sample_hz");
+    raw.samples.hertz = note.and_then(|n| n.value.parse().ok()).unwrap_or(0);
+    let inside = |ticks: u64| (extent.first..=extent.last).contains(&ticks);
+    for entry in &gathered.stops {
+        let Some(thread) = slot(&gathered.threads, entry.thread) else {
+            continue;
+        };
+        for &(begin, stack, ticks) in &entry.stops {
+            if let Some(&stack) = stacks.get(&stack)
+                && inside(begin)
+            {
+                raw.samples.stops.push(RawStop {
+                    t: (begin - extent.first).min(LATEST),
+                    thread: thread as u32,
+                    stack,
+                    ticks,
+                });
+            }
+        }
+    }
+    for entry in &gathered.samples {
+        if entry.thread == OTHER_THREADS {
+            let told = entry.samples.iter().filter(|(ticks, _)| inside(*ticks));
+            let others = told.filter_map(|(ticks, stack)| {
+                Some(((ticks - extent.first).min(LATEST), *stacks.get(stack)?))
+            });
+            raw.samples.others.extend(others);
+            continue;
+        }
+        let Some(thread) = slot(&gathered.threads, entry.thread) else {
+            continue;
+        };
+        for (ticks, stack) in &entry.samples {
+            if let Some(&stack) = stacks.get(stack)
+                && inside(*ticks)
+            {
+                raw.samples.list.push(RawSample {
+                    t: (ticks - extent.first).min(LATEST),
+                    thread: thread as u32,
+                    stack,
+                });
+            }
+        }
+    }
+}

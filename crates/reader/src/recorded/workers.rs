@@ -1,0 +1,250 @@
+//! Which threads are the pool's workers, and the numbers of all threads.
+//!
+//! W is the largest number of pool workers alive at one moment (MODEL.md §5). A pool counts with its size from its
+//! announcement to its end, whether or not all its workers ever ran anything; workers of a pool that nobody announced count
+//! one by one. Threads that were workers get the numbers below W; two may share one when the times they ran tasks do not
+//! overlap (pools that come one after the other). All others are numbered from W. A run without any pool is one of
+//! hand-made tasks: every thread that runs some is a worker.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::places::Places;
+use super::replay::{PoolTold, ThreadTold, Told};
+use workspan_dag::pools::{Member, Pool, Pools};
+use workspan_dag::raw::RawTrace;
+use workspan_dag::{NONE, ThreadEvent};
+
+/// The numbers of threads.
+#[derive(Debug, Default)]
+pub(super) struct Threads {
+    /// W.
+    pub workers: u32,
+    /// All numbers are below this.
+    pub total: u32,
+    /// By the thread's place in the file.
+    pub number: Vec<u32>,
+    /// By the thread's place: when it ran tasks, for those that share their number with others.
+    shared: Vec<Option<(u64, u64)>>,
+}
+
+/// No pool is larger than this; a size beyond is damage.
+const LARGEST_POOL: u64 = 1 << 16;
+/// Up to so many threads outside the pools have a number each; more share them.
+const SINGLE: usize = 4096;
+
+/// Numbers the threads.
+pub(super) fn assign(told: &Told, last: u64) -> Threads {
+    let threads = &told.threads;
+    let pooled = |t: &&ThreadTold| !t.worker.is_empty();
+    let mut threads_of = Threads {
+        workers: alive(told, last),
+        total: 0,
+        number: vec![NONE; threads.len()],
+        shared: Vec::new(),
+    };
+    let busy = |t: &ThreadTold| t.busy.map(|(from, to)| (from, to, t.index));
+    if threads_of.workers == 0 {
+        let mut all: Vec<_> = threads.iter().filter_map(busy).collect();
+        let slots = slots(&mut all, u32::MAX);
+        threads_of.workers = slots.iter().map(|&(_, slot)| slot + 1).max().unwrap_or(1);
+        threads_of.take(slots);
+    } else {
+        // A thread that became a worker later (the main thread, in a pool that uses it) is outside if need be.
+        let mut all: Vec<_> = threads.iter().filter(pooled).filter_map(busy).collect();
+        let count = all.len();
+        let mut found = slots(&mut all, threads_of.workers);
+        if found.len() < count {
+            let from_birth = |t: &&ThreadTold| {
+                t.busy
+                    .zip(t.worker.first())
+                    .is_some_and(|(b, w)| w.1 <= b.0)
+            };
+            let mut all: Vec<_> = threads.iter().filter(from_birth).filter_map(busy).collect();
+            found = slots(&mut all, threads_of.workers);
+        }
+        threads_of.take(found);
+        // Workers that never ran a task take what is left.
+        let mut used: Vec<bool> = vec![false; threads_of.workers as usize];
+        threads_of
+            .number
+            .iter()
+            .filter(|&&n| n != NONE)
+            .for_each(|&n| used[n as usize] = true);
+        let free = (0..threads_of.workers).filter(|&n| !used[n as usize]);
+        let idle = threads.iter().filter(pooled).filter(|t| t.busy.is_none());
+        threads_of.take(free.zip(idle).map(|(slot, t)| (t.index, slot)).collect());
+    }
+    let outside: Vec<_> = threads
+        .iter()
+        .filter(|t| threads_of.number[t.index as usize] == NONE)
+        .collect();
+    let numbers: Vec<(u32, u32)> = if outside.len() <= SINGLE {
+        (0..).zip(outside).map(|(n, t)| (t.index, n)).collect()
+    } else {
+        let mut all: Vec<_> = outside
+            .iter()
+            .map(|t| busy(t).unwrap_or((last, last, t.index)))
+            .collect();
+        slots(&mut all, u32::MAX)
+    };
+    let workers = threads_of.workers;
+    threads_of.take(numbers.into_iter().map(|(t, n)| (t, workers + n)).collect());
+    threads_of.total = threads_of
+        .number
+        .iter()
+        .map(|&n| n + 1)
+        .max()
+        .unwrap_or(0)
+        .max(workers);
+    let mut sharers = vec![0u32; threads_of.total as usize];
+    for &number in &threads_of.number {
+        sharers[number as usize] += 1;
+    }
+    threads_of.shared = threads
+        .iter()
+        .map(|t| {
+            let number = threads_of.number[t.index as usize];
+            (sharers[number as usize] > 1).then(|| t.busy.unwrap_or((last, last)))
+        })
+        .collect();
+    threads_of
+}
+
+impl Threads {
+    fn take(&mut self, numbers: Vec<(u32, u32)>) {
+        for (thread, number) in numbers {
+            self.number[thread as usize] = number;
+        }
+    }
+}
+
+/// The pools of the run, where there were several at one moment; `last` is its last tick.
+pub(super) fn pools(told: &Told, threads: &Threads, places: &Places, last: u64) -> Pools {
+    let mut pools = Pools::default();
+    let mut known: Vec<(u32, &PoolTold)> = told.pools.iter().map(|(&n, pool)| (n, pool)).collect();
+    known.retain(|(_, pool)| (1..=LARGEST_POOL).contains(&pool.size));
+    known.sort_by_key(|(number, pool)| (pool.from, *number));
+    let numbers: Vec<u32> = known.iter().map(|&(number, _)| number).collect();
+    pools.list = known
+        .into_iter()
+        .map(|(_, pool)| Pool {
+            size: pool.size as u32,
+            from: pool.from.min(last),
+            to: pool.to.unwrap_or(last).min(last),
+            built: pool
+                .site
+                .map(|site| places.list[places.of(site) as usize].label.clone()),
+        })
+        .collect();
+    if !pools.are_several() {
+        return Pools::default();
+    }
+    for thread in &told.threads {
+        for &(pool, from, to) in &thread.worker {
+            if let Some(pool) = numbers.iter().position(|&number| number == pool) {
+                pools.members.push(Member {
+                    thread: threads.number[thread.index as usize],
+                    from: from.min(last),
+                    to: to.unwrap_or(last).min(last),
+                    pool: pool as u32,
+                });
+            }
+        }
+    }
+    pools
+}
+
+/// The largest number of workers alive at one moment.
+fn alive(told: &Told, last: u64) -> u32 {
+    let mut changes: Vec<(u64, i64)> = Vec::new();
+    let mut interval = |from: u64, to: u64, size: u64| {
+        changes.push((from, size as i64));
+        changes.push((to.max(from).saturating_add(1), -(size as i64)));
+    };
+    let announced = |pool: &PoolTold| (1..=LARGEST_POOL).contains(&pool.size);
+    for pool in told.pools.values().filter(|pool| announced(pool)) {
+        interval(pool.from, pool.to.unwrap_or(last).min(last), pool.size);
+    }
+    for thread in &told.threads {
+        for &(pool, from, to) in &thread.worker {
+            if !told.pools.get(&pool).is_some_and(announced) {
+                interval(from, to.unwrap_or(last), 1);
+            }
+        }
+    }
+    changes.sort_unstable();
+    let (mut now, mut most) = (0i64, 0i64);
+    for (_, change) in changes {
+        now += change;
+        most = most.max(now);
+    }
+    most as u32
+}
+
+/// Gives each (from, to, thread) the lowest number below `limit` that is free for its time; those for which there is none
+/// get none.
+fn slots(threads: &mut [(u64, u64, u32)], limit: u32) -> Vec<(u32, u32)> {
+    threads.sort_unstable();
+    let mut busy: BinaryHeap<Reverse<(u64, u32)>> = BinaryHeap::new();
+    let mut free: BinaryHeap<Reverse<u32>> = BinaryHeap::new();
+    let mut next = 0;
+    let mut found = Vec::with_capacity(threads.len());
+    for &(from, to, thread) in threads.iter() {
+        while let Some(&Reverse((end, slot))) = busy.peek()
+            && end <= from
+        {
+            busy.pop();
+            free.push(Reverse(slot));
+        }
+        let slot = match free.pop() {
+            Some(Reverse(slot)) => slot,
+            None if next < limit => {
+                next += 1;
+                next - 1
+            }
+            None => continue,
+        };
+        busy.push(Reverse((to.max(from), slot)));
+        found.push((thread, slot));
+    }
+    found
+}
+
+/// Puts the numbers in, `strands` being the strands' threads. What a thread was off the CPU before or after its own tasks is left out where its number is also
+/// another thread's: a worker of a pool that has ended may still be waiting to exit while the next pool's has its number.
+pub(super) fn renumber(threads: &Threads, strands: &mut [u32], raw: &mut RawTrace) {
+    if (0..)
+        .zip(&threads.number)
+        .all(|(place, &number)| place == number)
+    {
+        return;
+    }
+    let number = |thread: u32| threads.number.get(thread as usize).copied().unwrap_or(NONE);
+    for thread in strands {
+        *thread = number(*thread);
+    }
+    raw.offs.retain_mut(|off| {
+        if let Some(&Some((from, to))) = threads.shared.get(off.thread as usize) {
+            off.start = off.start.max(from);
+            off.end = off.end.min(to);
+        }
+        off.thread = number(off.thread);
+        off.start < off.end
+    });
+    for sample in &mut raw.samples.list {
+        sample.thread = number(sample.thread);
+    }
+    for stop in &mut raw.samples.stops {
+        stop.thread = number(stop.thread);
+    }
+    for steal in &mut raw.steals {
+        (steal.thief, steal.victim) = (number(steal.thief), number(steal.victim));
+    }
+    for (_, thread, what) in &mut raw.thread_events {
+        *thread = number(*thread);
+        if let ThreadEvent::StealFailed(victim) = what {
+            *victim = number(*victim);
+        }
+    }
+}

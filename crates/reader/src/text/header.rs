@@ -1,0 +1,117 @@
+//! The first line of a text trace.
+
+use super::line::{Line, MAX_TIME};
+use workspan_dag::Error;
+use workspan_dag::build::MAX_THREADS;
+use workspan_dag::meta::{Meta, Steals, TimeUnit, UnreadPart};
+
+/// Words of `time_unit`, in the order of [`TimeUnit`].
+pub(super) const UNITS: [(&str, TimeUnit, u64); 4] = [
+    ("ns", TimeUnit::Ns, 1_000_000_000),
+    ("us", TimeUnit::Us, 1_000_000),
+    ("ms", TimeUnit::Ms, 1000),
+    ("cycles", TimeUnit::Cycles, 0),
+];
+
+/// Reads the header.
+pub(super) fn read(line: &mut Line<'_>) -> Result<Meta, Error> {
+    line.name = "header".into();
+    if line.get("workspan_trace").is_none() {
+        return line.fail("no header; expected {\"workspan_trace\":1,\"workers\":…,\"time_unit\":…,\"steals\":…} as the first line");
+    }
+    let version = line.whole("workspan_trace")?;
+    if version != 1 {
+        return line.fail(format!(
+            "version {version} of the text trace; expected version 1, the one this workspan reads: get a newer workspan or write version 1"
+        ));
+    }
+    let threads_of = |key: &str| match line.whole(key)? {
+        n @ 1.. if n <= u64::from(MAX_THREADS) => Ok::<u32, Error>(n as u32),
+        n => line.fail(format!("`{key}` is {n}; expected 1 to {MAX_THREADS}")),
+    };
+    let workers = threads_of("workers")?;
+    let threads = if line.given("threads").is_some() {
+        threads_of("threads")?
+    } else {
+        workers
+    };
+    if threads < workers {
+        return line.fail(format!(
+            "`threads` is {threads}, below `workers`, {workers}; expected at least as many"
+        ));
+    }
+    let (_, time_unit, mut ticks_per_second) =
+        UNITS[line.word("time_unit", &UNITS.map(|u| u.0))?];
+    if time_unit == TimeUnit::Cycles {
+        ticks_per_second = line.whole("clock_hz")?;
+        if ticks_per_second == 0 {
+            return line.fail("`clock_hz` is 0; expected the clock's ticks in a second");
+        }
+    }
+    let cost = |key: &str| match line.whole_or(key, 0)? {
+        n if n <= MAX_TIME => Ok::<u64, Error>(n),
+        n => line.fail(format!("`{key}` is {n}; expected at most 2^63 - 1")),
+    };
+    let text = |key: &str| line.text_or_none(key).map(|t| t.map(str::to_owned));
+    Ok(Meta {
+        workers,
+        threads,
+        time_unit,
+        ticks_per_second,
+        steals: [Steals::Child, Steals::Continuation]
+            [line.word("steals", &["child", "continuation"])?],
+        burden: cost("burden")?,
+        probe_cost: cost("probe_cost")?,
+        name: text("name")?,
+        runtime: text("runtime")?,
+        command: text("command")?,
+        host: text("host")?,
+        cpus: if line.given("cpus").is_some() {
+            Some(line.small("cpus")?)
+        } else {
+            None
+        },
+        facts: facts(line)?,
+        warnings: warnings(line)?,
+        recorded: line.flag("recorded")?,
+        cpu: None,
+        shortened: None,
+        unread: unread(line)?,
+    })
+}
+
+/// What the recorded trace that was exported had lost.
+fn unread(line: &Line<'_>) -> Result<Option<UnreadPart>, Error> {
+    let Some(value) = line.given("unread") else {
+        return Ok(None);
+    };
+    let part = line.inner(value, "unread")?;
+    Ok(Some(UnreadPart {
+        damaged: part.whole_or("damaged", 0)?,
+        threads: part.whole_or("threads", 0)?,
+        dropped: part.whole_or("dropped", 0)?,
+        off_cpu: part.flag("off_cpu")?,
+    }))
+}
+
+fn facts(line: &Line<'_>) -> Result<Vec<(String, String)>, Error> {
+    if line.given("facts").is_none() {
+        return Ok(Vec::new());
+    }
+    let fact = |value| {
+        let fact = line.inner(value, "facts")?;
+        Ok::<_, Error>((fact.text("key")?.to_owned(), fact.text("value")?.to_owned()))
+    };
+    line.list("facts")?.iter().map(fact).collect()
+}
+
+fn warnings(line: &Line<'_>) -> Result<Vec<String>, Error> {
+    if line.given("warnings").is_none() {
+        return Ok(Vec::new());
+    }
+    let text = |value: &super::value::Value<'_>| match value {
+        super::value::Value::Text(t) => Ok(t.clone().into_owned()),
+        other => line.fail(format!("`warnings` holds {other}; expected texts")),
+    };
+    line.list("warnings")?.iter().map(text).collect()
+}

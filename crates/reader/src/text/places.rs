@@ -1,0 +1,189 @@
+//! Positions and labels by text.
+
+use std::collections::HashMap;
+
+use super::line::Line;
+use workspan_dag::Error;
+use workspan_dag::{Dag, NONE, Place, ROOT_PLACE};
+
+/// The place of root tasks when the trace says nothing else of it.
+pub(super) fn root_place() -> Place {
+    Place {
+        label: "root".into(),
+        ..Place::default()
+    }
+}
+
+/// The place a label stands for: `file:line` is taken apart, anything else is a label only.
+pub(super) fn place_of_label(label: &str) -> Place {
+    let position = label.rsplit_once(':').and_then(|(file, line)| {
+        let digits = !file.is_empty() && line.bytes().all(|b| b.is_ascii_digit());
+        Some((file, line.parse().ok().filter(|_| digits)?))
+    });
+    Place {
+        label: label.to_owned(),
+        file: position.map(|p| p.0.to_owned()),
+        line: position.map(|p| p.1),
+        ..Place::default()
+    }
+}
+
+/// The places told of, by label.
+pub(super) struct Places {
+    pub list: Vec<Place>,
+    by_label: HashMap<String, u32>,
+    /// The header holds the table, so its order stands.
+    given: bool,
+}
+
+impl Places {
+    /// From the header's `places`, if there.
+    pub(super) fn new(header: &Line<'_>) -> Result<Places, Error> {
+        let mut out = Places {
+            list: vec![root_place()],
+            by_label: HashMap::new(),
+            given: false,
+        };
+        if header.given("places").is_none() {
+            return Ok(out);
+        }
+        out.given = true;
+        out.list.clear();
+        for value in header.list("places")? {
+            let line = header.inner(value, "places")?;
+            let text = |key| line.text_or_none(key).map(|t| t.map(str::to_owned));
+            let label = line.text("label")?.to_owned();
+            if !out.list.is_empty() {
+                out.by_label
+                    .entry(label.clone())
+                    .or_insert(out.list.len() as u32);
+            }
+            out.list.push(Place {
+                label,
+                file: text("file")?,
+                line: if line.given("line").is_some() {
+                    Some(line.small("line")?)
+                } else {
+                    None
+                },
+                function: text("function")?,
+                primitive: text("primitive")?,
+                source: text("source")?,
+            });
+        }
+        if out.list.is_empty() {
+            return header.fail(
+                "`places` is an empty list; expected the root's place first, or no `places`",
+            );
+        }
+        Ok(out)
+    }
+
+    /// The place of a label.
+    pub(super) fn of(&mut self, label: &str) -> u32 {
+        if let Some(&place) = self.by_label.get(label) {
+            return place;
+        }
+        let place = self.list.len() as u32;
+        self.list.push(place_of_label(label));
+        self.by_label.insert(label.to_owned(), place);
+        place
+    }
+
+    /// The place a line names: by index under `index_key` when its label is not enough, else by label under `key`.
+    pub(super) fn named(
+        &mut self,
+        line: &Line<'_>,
+        key: &str,
+        index_key: &str,
+    ) -> Result<Option<u32>, Error> {
+        if line.given(index_key).is_some() {
+            return self
+                .indexed(line, index_key, line.whole(index_key)?)
+                .map(Some);
+        }
+        Ok(line.text_or_none(key)?.map(|label| self.of(label)))
+    }
+
+    /// A place by index.
+    pub(super) fn indexed(&self, line: &Line<'_>, key: &str, index: u64) -> Result<u32, Error> {
+        match u32::try_from(index) {
+            Ok(i) if (i as usize) < self.list.len() => Ok(i),
+            _ => line.fail(format!(
+                "`{key}` is {index}; expected an index into the header's {} `places`",
+                self.list.len()
+            )),
+        }
+    }
+
+    /// Puts the places of a finished DAG in an order that does not depend on that of the lines, unless the header gave one.
+    pub(super) fn settle(&self, dag: &mut Dag) {
+        if self.given {
+            return;
+        }
+        let used = used_places(dag);
+        let mut order: Vec<u32> = (1..dag.places.len() as u32)
+            .filter(|&p| used[p as usize])
+            .collect();
+        order.sort_by(|&a, &b| {
+            dag.places[a as usize]
+                .label
+                .cmp(&dag.places[b as usize].label)
+        });
+        order.insert(0, ROOT_PLACE);
+        let mut new = vec![NONE; dag.places.len()];
+        for (i, &p) in order.iter().enumerate() {
+            new[p as usize] = i as u32;
+        }
+        dag.places = order
+            .iter()
+            .map(|&p| std::mem::take(&mut dag.places[p as usize]))
+            .collect();
+        let renumber = |p: &mut u32| {
+            if *p != NONE {
+                *p = new[*p as usize];
+            }
+        };
+        let strands = &mut dag.strands;
+        dag.tasks
+            .site
+            .iter_mut()
+            .chain(&mut strands.to)
+            .for_each(renumber);
+        let settled = dag.folded.iter().map(|(s, mut fold)| {
+            fold.sites.iter_mut().for_each(|s| renumber(&mut s.site));
+            fold.sites.sort_by_key(|s| s.site);
+            fold.blocks.iter_mut().for_each(|b| {
+                renumber(&mut b.0);
+                renumber(&mut b.1);
+            });
+            fold.blocks.sort_unstable();
+            (s, fold)
+        });
+        dag.folded = settled.collect();
+    }
+}
+
+/// Which places anything in the DAG stands at; the root's always counts.
+pub(super) fn used_places(dag: &Dag) -> Vec<bool> {
+    let mut used = vec![false; dag.places.len()];
+    used[ROOT_PLACE as usize] = true;
+    let mut mark = |p: u32| {
+        if p != NONE {
+            used[p as usize] = true;
+        }
+    };
+    dag.tasks
+        .site
+        .iter()
+        .chain(&dag.strands.to)
+        .for_each(|&p| mark(p));
+    for (_, fold) in dag.folded.iter() {
+        fold.sites.iter().for_each(|s| mark(s.site));
+        fold.blocks.iter().for_each(|b| {
+            mark(b.0);
+            mark(b.1);
+        });
+    }
+    used
+}

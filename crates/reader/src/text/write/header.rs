@@ -1,0 +1,99 @@
+//! The header, with the exporter's own keys.
+
+use super::Writer;
+use crate::text::header::UNITS;
+use crate::text::places::{place_of_label, root_place, used_places};
+use workspan_dag::meta::{Steals, TimeUnit};
+
+impl Writer<'_> {
+    pub(super) fn header(&mut self) {
+        let meta = &self.dag.meta;
+        let (unit, ..) = UNITS
+            .iter()
+            .find(|u| u.1 == meta.time_unit)
+            .unwrap_or(&UNITS[0]);
+        self.put(&format!(
+            "{{\"workspan_trace\":1,\"workers\":{},\"threads\":{},\"time_unit\":\"{unit}\"",
+            meta.workers, meta.threads
+        ));
+        if meta.time_unit == TimeUnit::Cycles {
+            self.number("clock_hz", meta.ticks_per_second);
+        }
+        let steals = match meta.steals {
+            Steals::Child => "child",
+            Steals::Continuation => "continuation",
+        };
+        self.put(&format!(
+            ",\"steals\":\"{steals}\",\"burden\":{}",
+            meta.burden
+        ));
+        if meta.probe_cost != 0 {
+            self.number("probe_cost", meta.probe_cost);
+        }
+        let texts = [
+            ("name", &meta.name),
+            ("runtime", &meta.runtime),
+            ("command", &meta.command),
+            ("host", &meta.host),
+        ];
+        for (key, text) in texts {
+            if let Some(text) = text {
+                self.string(key, text);
+            }
+        }
+        if let Some(cpus) = meta.cpus {
+            self.number("cpus", cpus);
+        }
+        if self.dag.samples.hertz != 0 {
+            self.number("sample_hz", self.dag.samples.hertz);
+        }
+        if meta.recorded {
+            self.put(",\"recorded\":true");
+        }
+        if let Some(part) = meta.unread {
+            self.put(&format!(
+                ",\"unread\":{{\"damaged\":{},\"threads\":{},\"dropped\":{},\"off_cpu\":{}}}",
+                part.damaged, part.threads, part.dropped, part.off_cpu
+            ));
+        }
+        self.each("facts", &meta.facts, |w, (key, value)| {
+            w.put("{\"key\":");
+            w.quoted(key);
+            w.string("value", value);
+            w.put("}");
+        });
+        self.each("warnings", &meta.warnings, |w, text| w.quoted(text));
+        if !self.places_follow_from_labels() {
+            self.each("places", &self.dag.places, |w, place| {
+                w.put("{\"label\":");
+                w.quoted(&place.label);
+                let texts = [
+                    ("file", &place.file),
+                    ("function", &place.function),
+                    ("primitive", &place.primitive),
+                    ("source", &place.source),
+                ];
+                for (key, text) in texts {
+                    if let Some(text) = text {
+                        w.string(key, text);
+                    }
+                }
+                if let Some(line) = place.line {
+                    w.number("line", line);
+                }
+                w.put("}");
+            });
+        }
+        self.close();
+    }
+
+    /// Would a reader come to the same places without a table?
+    pub(super) fn places_follow_from_labels(&self) -> bool {
+        let places = &self.dag.places;
+        let plain = |p: &workspan_dag::Place| *p == place_of_label(&p.label);
+        places.first() == Some(&root_place())
+            && places[1..].iter().all(plain)
+            && places[1..].is_sorted_by(|a, b| a.label < b.label)
+            && used_places(self.dag).iter().all(|&u| u)
+    }
+}

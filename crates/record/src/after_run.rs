@@ -1,0 +1,481 @@
+//! After the run: the processes' traces finalised and named, the report of the one that matters, or why there is none.
+
+pub(crate) mod missed_runtime;
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use workspan_dag::{Dag, TaskKind};
+use workspan_reader::OpenOptions;
+use workspan_symbols::Workspace;
+use workspan_trace::entry::Note;
+
+use crate::kernel::off_cpu::OffCpu;
+use crate::launch::runner::UNRECORDED;
+use crate::launch::signals::Writing;
+use crate::options::keep_windows::Windows;
+use crate::options::max_overhead::MaxOverhead;
+use crate::progress::Progress;
+use crate::trace_file::finalize::{Finalized, Settings, finalize, private};
+use crate::trace_file::run_folder;
+
+use crate::say;
+
+/// Prints the report of the trace at a path.
+pub type PrintReport = fn(&Path) -> anyhow::Result<()>;
+
+/// A run that has ended.
+pub struct Outcome<'a> {
+    /// Where the processes left their spool files.
+    pub spool: &'a Path,
+    /// What signals do meanwhile.
+    pub writing: &'a Writing,
+    /// Where traces go.
+    pub folder: &'a Path,
+    /// Where the main one goes, when the user said.
+    pub output: Option<&'a Path>,
+    /// Whose code is the user's.
+    pub workspace: Workspace,
+    /// Notes for every trace.
+    pub facts: Vec<Note>,
+    /// Where the tool is unpacked.
+    pub tool: &'a Path,
+    /// Prints the report of the main trace; `None` for no report.
+    pub report: Option<PrintReport>,
+    /// What the program started was recorded too.
+    pub follow: bool,
+    /// Which parts of the run are kept.
+    pub windows: &'a Windows,
+    /// As [`Settings::tail_grain`].
+    pub tail_grain: Option<u64>,
+    /// The limit that was asked for.
+    pub max_overhead: Option<MaxOverhead>,
+}
+
+/// A finalised trace that has no name of its own yet.
+struct Recorded {
+    half: PathBuf,
+    trace: Finalized,
+    inside: Inside,
+}
+
+/// What is in a trace; measured when there are several to tell apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Inside {
+    /// Ticks spent in tasks.
+    work: u128,
+    /// Tasks created in it, with those in folded strands. A process has more than the part of it that is kept.
+    tasks: u64,
+}
+
+impl Outcome<'_> {
+    /// Finalises, names, reports, and says what went wrong: the exit code is the program's, whatever becomes of its trace. `nothing`
+    /// says why no process, or none with a task, was recorded, given what is known of those that were; `None` when that needs no word.
+    pub fn conclude(&self, nothing: impl Fn(&[&Finalized]) -> Option<String>) {
+        let concluded = catch_unwind(AssertUnwindSafe(|| self.try_conclude(nothing)));
+        match concluded {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => say!("workspan: {error:#}"),
+            // The panic has said where it was.
+            Err(_) => say!(
+                "workspan: that is a defect of workspan, not of the program; what was recorded is in {}",
+                if self.spool.exists() {
+                    self.spool
+                } else {
+                    self.folder
+                }
+                .display()
+            ),
+        }
+    }
+
+    /// # Errors
+    /// A trace could not be written. What was recorded stays in the spool directory and is said to be there.
+    fn try_conclude(
+        &self,
+        nothing: impl Fn(&[&Finalized]) -> Option<String>,
+    ) -> anyhow::Result<()> {
+        let progress = Progress::new("workspan: writing the trace …");
+        let mut recorded = self.finalize_all()?;
+        if recorded.len() > 1 {
+            for one in &mut recorded {
+                one.inside = inside(&one.half);
+            }
+        }
+        drop(progress);
+        // The first of equals, in the order they were started.
+        recorded.sort_by_key(|one| one.trace.started);
+        let main = (0..recorded.len())
+            .rev()
+            .max_by_key(|&at| recorded[at].inside);
+        let Some(main) = main else {
+            self.remove_spool();
+            if let Some(why) = nothing(&[]) {
+                say!("workspan: {why}");
+            }
+            return Ok(());
+        };
+        let (recorded, main, serial) = if self.follow {
+            without_serial(recorded, main)
+        } else {
+            (recorded, main, 0)
+        };
+        let traces: Vec<Finalized> = recorded.iter().map(|one| one.trace.clone()).collect();
+        let tasks: Vec<u64> = recorded.iter().map(|one| one.inside.tasks).collect();
+        let named = self.name_all(recorded, main);
+        self.remove_spool();
+        let paths = named?;
+        let place = where_it_is(&paths, &traces, &tasks, main);
+        self.writing.written(Some(place.clone()));
+        let parallel = traces.iter().any(|trace| trace.tasks > 0);
+        let why = nothing(&traces.iter().collect::<Vec<_>>());
+        match why.filter(|_| !parallel) {
+            Some(why) => say!("workspan: {why}"),
+            // Whoever sent a signal does not wait for it.
+            None if self.writing.asked_to_end() => {}
+            None if self.report.is_some() => self.print_report(&relative(&paths[main])),
+            // The report's title has them.
+            None if !traces[main].runtimes.is_empty() => {
+                say!("workspan: recorded {}", traces[main].runtimes.join(" + "));
+            }
+            None => {}
+        }
+        say!("{place}");
+        self.writing.written(None);
+        let runtimes = &traces[main].runtimes;
+        if let Some(text) = self.max_overhead.and_then(|most| most.unheeded(runtimes)) {
+            say!("workspan: {text}");
+        }
+        if serial > 0 {
+            say!("workspan: {}", left_out(serial));
+        }
+        if self.follow {
+            for text in bare_children(&traces) {
+                say!("workspan: {text}");
+            }
+        }
+        Ok(())
+    }
+
+    fn print_report(&self, trace: &Path) {
+        let Some(print) = self.report else {
+            return;
+        };
+        let _progress = Progress::new("workspan: reading the trace …");
+        if let Err(error) = print(trace) {
+            say!("workspan: no report: {error:#}");
+        }
+    }
+
+    fn finalize_all(&self) -> anyhow::Result<Vec<Recorded>> {
+        let mut spools: Vec<PathBuf> = std::fs::read_dir(self.spool)
+            .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+            .unwrap_or_default();
+        spools.retain(|spool| {
+            let extension = spool.extension();
+            extension.is_some_and(|extension| extension == "spool")
+        });
+        spools.sort();
+        let off_cpu = OffCpu::take(self.spool);
+        let mut recorded = Vec::new();
+        let mut failed = None;
+        for (number, spool) in spools.iter().enumerate() {
+            // In the spool directory, which is this run's alone and the only thing that can be left when this process is killed.
+            let half = self.spool.join(format!("trace-{number}"));
+            let settings = Settings {
+                workspace: &self.workspace,
+                facts: &self.facts,
+                off_cpu: &off_cpu,
+                follow: self.follow,
+                tool: self.tool,
+                windows: self.windows,
+                tail_grain: self.tail_grain,
+            };
+            match finalize(spool, &half, &settings) {
+                Ok(traces) => {
+                    // The report has them too.
+                    let known = self.facts.iter().filter(|note| note.key == "warning");
+                    let known = known
+                        .map(|note| &note.value)
+                        .filter(|_| recorded.is_empty());
+                    let told = traces.last().map(|(_, trace)| &trace.warnings);
+                    let told = told.into_iter().flatten();
+                    if self.report.is_none() {
+                        for warning in without_line_tables(told.chain(known)) {
+                            say!("workspan: {warning}");
+                        }
+                    }
+                    match std::fs::remove_file(spool) {
+                        // Where there was no room for a copy it is the trace now.
+                        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                            return Err(error).with_context(|| spool.display().to_string());
+                        }
+                        _ => {}
+                    }
+                    recorded.extend(traces.into_iter().map(|(half, trace)| Recorded {
+                        half,
+                        trace,
+                        inside: Inside::default(),
+                    }));
+                }
+                Err(error) => {
+                    // Half a file is of no use; the spool file is what is whole.
+                    let _ = std::fs::remove_file(&half);
+                    failed = failed.or(Some(error));
+                }
+            }
+        }
+        match failed {
+            Some(error) if recorded.is_empty() => Err(error),
+            Some(error) => {
+                say!("workspan: {error:#}");
+                Ok(recorded)
+            }
+            None => Ok(recorded),
+        }
+    }
+
+    /// The spool directory stays when a recording or an unnamed trace is in it.
+    fn remove_spool(&self) {
+        for file in [UNRECORDED, workspan_recorder::SIGNALS] {
+            let _ = std::fs::remove_file(self.spool.join(file));
+        }
+        let _ = std::fs::remove_dir(self.spool);
+    }
+
+    fn name_all(&self, recorded: Vec<Recorded>, main: usize) -> anyhow::Result<Vec<PathBuf>> {
+        let mut paths = Vec::with_capacity(recorded.len());
+        for (at, one) in recorded.into_iter().enumerate() {
+            let named = match self.output {
+                Some(output) if at == main => moved(&one.half, output).map(|()| output.to_owned()),
+                _ => run_folder::put(&one.half, self.folder, &one.trace.name),
+            };
+            paths.push(named.with_context(|| {
+                format!(
+                    "{}: the trace could not be given its name",
+                    one.half.display()
+                )
+            })?);
+        }
+        Ok(paths)
+    }
+}
+
+/// The warnings, with those about modules without line tables in one: a Python program has a dozen of them that nobody can compile anew.
+/// The report lists them all.
+fn without_line_tables<'a>(warnings: impl Iterator<Item = &'a String>) -> Vec<String> {
+    let (bare, mut others): (Vec<&String>, Vec<&String>) =
+        warnings.partition(|warning| warning.contains(": has no line tables"));
+    if bare.len() < 2 {
+        others.extend(bare);
+        return others.into_iter().cloned().collect();
+    }
+    let name = |warning: &&String| {
+        let path = warning.split(": has no line tables").next();
+        let name = path.and_then(|path| Path::new(path).file_name());
+        name.unwrap_or_default().to_string_lossy().into_owned()
+    };
+    let first: Vec<String> = bare.iter().take(3).map(name).collect();
+    let more = match bare.len().saturating_sub(3) {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    let told = format!(
+        "{} modules have no line tables ({}{more}): what they call is shown by function or address, not by line; `workspan report` \
+         names them all.",
+        bare.len(),
+        first.join(", ")
+    );
+    others.into_iter().cloned().chain([told]).collect()
+}
+
+/// A rename, across file systems too.
+fn moved(from: &Path, to: &Path) -> io::Result<()> {
+    match std::fs::rename(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+            let name = to
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            let half = to.with_file_name(format!(".{name}.{}", std::process::id()));
+            copied(from, &half)?;
+            std::fs::rename(&half, to)?;
+            std::fs::remove_file(from)
+        }
+        other => other,
+    }
+}
+
+/// A copy under a name that nobody has: what somebody put there, a link to another file say, is not written to.
+fn copied(from: &Path, to: &Path) -> io::Result<()> {
+    let mut copy = private(to)?;
+    let done = io::copy(&mut std::fs::File::open(from)?, &mut copy).and_then(|_| copy.sync_data());
+    if done.is_err() {
+        let _ = std::fs::remove_file(to);
+    }
+    done
+}
+
+/// What is in that trace, as far as it can be read, the roots aside.
+fn inside(trace: &Path) -> Inside {
+    let options = OpenOptions {
+        allow_truncated: true,
+        ..OpenOptions::default()
+    };
+    workspan_reader::open(trace, &options)
+        .map_or_else(|_| Inside::default(), |dag| below_roots(&dag))
+}
+
+fn below_roots(dag: &Dag) -> Inside {
+    let is_root = |task: usize| dag.tasks.kind[task] == TaskKind::Root;
+    let folded: u64 = dag.folded.iter().map(|(_, folded)| folded.tasks).sum();
+    Inside {
+        work: (0..dag.strands.len())
+            .filter(|&strand| !is_root(dag.strands.task[strand] as usize))
+            .map(|strand| {
+                u128::from(dag.strands.end[strand].saturating_sub(dag.strands.start[strand]))
+            })
+            .sum(),
+        tasks: (0..dag.tasks.len()).filter(|&task| !is_root(task)).count() as u64 + folded,
+    }
+}
+
+/// Leaves out the processes with nothing parallel in them, shells and launchers mostly, where there are others: what is
+/// left, where the main one is in it, and how many were left out.
+fn without_serial(recorded: Vec<Recorded>, main: usize) -> (Vec<Recorded>, usize, usize) {
+    let mut kept = Vec::new();
+    let (mut place, mut serial) = (0, 0);
+    for (at, one) in recorded.into_iter().enumerate() {
+        if at == main {
+            place = kept.len();
+        } else if one.trace.tasks == 0 {
+            serial += 1;
+            // A file that stays is one more trace, nothing worse.
+            let _ = std::fs::remove_file(&one.half);
+            continue;
+        }
+        kept.push(one);
+    }
+    (kept, place, serial)
+}
+
+fn left_out(serial: usize) -> String {
+    match serial {
+        1 => "one more process ran nothing parallel; its trace is not kept".to_owned(),
+        n => format!("{n} more processes ran nothing parallel; their traces are not kept"),
+    }
+}
+
+/// For each process with tasks, or with nothing but forks, how many of the children it forked were not recorded.
+fn bare_children(traces: &[Finalized]) -> Vec<String> {
+    let parallel = traces.iter().any(|trace| trace.tasks > 0);
+    let unrecorded = |trace: &Finalized| {
+        let pid = trace.process.0;
+        let recorded = traces.iter().filter(|other| other.process.1 == pid);
+        trace.forked.saturating_sub(recorded.count() as u64)
+    };
+    traces
+        .iter()
+        .filter(|trace| trace.tasks > 0 || !parallel)
+        .map(|trace| (trace, unrecorded(trace)))
+        .filter(|(_, children)| *children > 0)
+        .map(|(trace, children)| {
+            format!(
+                "{} forked {children} {} not recorded: only a child that goes on by exec, into a program that is not static, can \
+                 be (Python: multiprocessing.set_start_method(\"spawn\"))",
+                trace.name,
+                if children == 1 { "child that was" } else { "children that were" }
+            )
+        })
+        .collect()
+}
+
+/// Where the traces are, for people.
+fn where_it_is(paths: &[PathBuf], traces: &[Finalized], tasks: &[u64], main: usize) -> String {
+    let file = shown(&paths[main]);
+    if paths.len() == 1 {
+        return format!("workspan: the trace is {file}");
+    }
+    let first = traces.first().map(|trace| trace.process.0);
+    let what = if traces.iter().all(|trace| Some(trace.process.0) == first) {
+        "parts of the run are kept"
+    } else {
+        "processes were recorded"
+    };
+    let mut text = format!(
+        "workspan: {} {what}; the one with most parallel work is {file}. The others:",
+        paths.len()
+    );
+    for (at, path) in paths.iter().enumerate() {
+        if at != main {
+            let tasks = match tasks[at] {
+                0 => "no tasks".to_owned(),
+                1 => "1 task".to_owned(),
+                n => format!("{n} tasks"),
+            };
+            text.push_str(&format!("\n  {}  {tasks}", shown(path)));
+        }
+    }
+    text
+}
+
+/// Relative to the working directory where it lies inside.
+fn relative(path: &Path) -> PathBuf {
+    let here = std::env::current_dir().ok();
+    let path = here
+        .and_then(|here| path.strip_prefix(here).ok())
+        .unwrap_or(path);
+    path.strip_prefix(".").unwrap_or(path).to_owned()
+}
+
+/// Relative to the working directory where it lies inside, quoted when a shell would divide it.
+pub fn shown(path: &Path) -> String {
+    let inside = relative(path).display().to_string();
+    if inside.contains([' ', '\'', '"', '$', '\\', '&', ';', '(', ')', '*', '?']) {
+        format!("'{}'", inside.replace('\'', "'\\''"))
+    } else {
+        inside
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn modules_without_line_tables_are_one_line() {
+        let warning = |n: usize| format!("/site/lib{n}.so: has no line tables (stripped), so.");
+        let of = |n: usize| {
+            let all: Vec<String> = (0..n).map(warning).chain(["Other.".to_owned()]).collect();
+            without_line_tables(all.iter())
+        };
+        assert_eq!(of(1), ["Other.".to_owned(), warning(0)]);
+        let many = of(9);
+        assert_eq!(many.len(), 2);
+        let told = "9 modules have no line tables (lib0.so, lib1.so, lib2.so and 6 more):";
+        assert!(many[1].starts_with(told), "{}", many[1]);
+    }
+
+    #[test]
+    fn a_copy_is_private_and_no_link_is_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |name: &str| folder.path().join(name);
+        std::fs::write(file("trace"), "trace").unwrap();
+        std::fs::write(file("precious"), "precious").unwrap();
+        std::os::unix::fs::symlink(file("precious"), file("link")).unwrap();
+        assert!(copied(&file("trace"), &file("link")).is_err());
+        assert_eq!(std::fs::read(file("precious")).unwrap(), b"precious");
+        copied(&file("trace"), &file("copy")).unwrap();
+        assert_eq!(std::fs::read(file("copy")).unwrap(), b"trace");
+        let mode = std::fs::metadata(file("copy"))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}

@@ -1,0 +1,360 @@
+//! Recording through cargo: the same command with the rustc wrapper, a build folder of its own, and our runner.
+
+mod build_folder;
+pub mod command_line;
+pub mod dry_run;
+mod lockfile;
+pub(crate) mod metadata;
+pub(crate) mod optimisation;
+mod user_config;
+
+use std::ffi::OsString;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::sync::Arc;
+
+use anyhow::Context;
+use workspan_rayon::environment as wrapper;
+use workspan_rayon::notes::{self, Note as Told};
+use workspan_symbols::Workspace;
+use workspan_trace::entry::Note;
+
+use self::build_folder::BuildFolder;
+use crate::after_run::missed_runtime;
+use crate::after_run::{Outcome, PrintReport, shown};
+use crate::cargo::command_line::CargoLine;
+use crate::cargo::metadata::Metadata;
+use crate::cargo::user_config::UserConfig;
+use crate::embedded::{self, Tools};
+use crate::launch::child;
+use crate::launch::environment::{self, Changed};
+use crate::launch::runner::UNRECORDED;
+use crate::options::keep_windows::Windows;
+use crate::options::settings::Watch;
+use crate::run_notes::facts;
+use crate::say;
+use crate::trace_file::run_folder;
+
+/// What to do.
+pub struct Request {
+    /// cargo itself.
+    pub cargo: OsString,
+    /// Its arguments.
+    pub line: CargoLine,
+    /// Where the main trace goes, when the user said.
+    pub output: Option<PathBuf>,
+    /// Prints the report of the main trace; `None` for no report.
+    pub report: Option<PrintReport>,
+    /// Leave the profile alone.
+    pub keep_profile: bool,
+    /// Which parts of the run are kept.
+    pub windows: Arc<Windows>,
+    /// Leave the kernel's watch out.
+    pub watch: Watch,
+    /// Record what programs start too.
+    pub follow: bool,
+}
+
+/// Runs cargo so that what it starts is recorded, and reports.
+///
+/// # Errors
+/// What could not be asked of cargo, unpacked, or written.
+pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
+    let given = request.line.clone();
+    if given.subcommand_name().is_none() {
+        // `cargo --version` and the like.
+        let status = Command::new(&request.cargo)
+            .args(given.arguments())
+            .status();
+        return Ok(child::end_like(
+            status.with_context(|| request.cargo.to_string_lossy().into_owned())?,
+        ));
+    }
+    let metadata = match Metadata::ask(&request.cargo, &given)? {
+        Ok(metadata) => metadata,
+        Err(code) => return Ok(ExitCode::from(code)),
+    };
+    let target = match request.line.take("--target-dir") {
+        Some(folder) => std::env::current_dir()?.join(folder),
+        None => metadata.target_directory.clone(),
+    };
+    tag_new_target(&target);
+    let tools = embedded::unpack(Some(&target.join("workspan/tool")))?;
+    let user = UserConfig::read(&given)?;
+    let build = BuildFolder::below(&target, request.keep_profile);
+    if build.new {
+        say_once(&build.path, request.keep_profile);
+    }
+    let run = run_folder::new_run(&target).with_context(|| {
+        format!("{}: the folder for traces could not be made; give cargo a --target-dir that can be written", target.display())
+    })?;
+    let spool = run.join("spool");
+    std::fs::DirBuilder::new()
+        .mode(0o700)
+        .create(&spool)
+        .with_context(|| spool.display().to_string())?;
+
+    let mut command = prepare(&mut request, &tools, &user, &build, &spool)?;
+    let (status, writing) = child::run(&mut command, &request.windows, &spool)
+        .with_context(|| request.cargo.to_string_lossy().into_owned())?;
+
+    let lock = metadata.workspace_root.join("Cargo.lock");
+    let told = lockfile::current(notes::read(&build.notes()), &lock);
+    let unrecorded = std::fs::read_to_string(spool.join(UNRECORDED)).unwrap_or_default();
+    let mut facts = facts(status);
+    facts.extend(request.watch.notes(&request.windows));
+    facts.push(Note::new("cargo", line_text(&given)));
+    let profile = if request.keep_profile {
+        "as the user has it"
+    } else {
+        "line tables added, not stripped"
+    };
+    let name = optimisation::profile(&given);
+    facts.push(Note::new("profile", format!("{name}, {profile}")));
+    let unoptimised =
+        optimisation::warning(&name, &metadata.workspace_root, &given.values("--config"));
+    facts.extend(unoptimised.map(|text| Note::new("warning", text)));
+    facts.extend(gaps(&told).map(|text| Note::new("warning", text)));
+    Outcome {
+        spool: &spool,
+        writing: &writing,
+        folder: &run,
+        output: request.output.as_deref(),
+        workspace: Workspace {
+            members: metadata.members(),
+            root: Some(metadata.workspace_root),
+        },
+        facts,
+        tool: &tools.folder,
+        report: request.report,
+        follow: request.follow,
+        windows: &request.windows,
+        tail_grain: request.watch.fold.tail_grain(),
+        max_overhead: request.watch.max_overhead,
+    }
+    .conclude(|recorded| match recorded {
+        [] => not_run(&given, status.success(), &unrecorded, &build.path),
+        [one] if !one.runtimes.is_empty() && !has_rayon(&told) => {
+            missed_runtime::silence(Path::new(&one.name), one)
+        }
+        recorded => {
+            let names: Vec<String> = recorded.iter().map(|one| one.name.clone()).collect();
+            Some(no_tasks(&names, &told))
+        }
+    });
+    // Stays when a trace is in it.
+    let _ = std::fs::remove_dir(&run);
+    Ok(child::end_like(status))
+}
+
+/// Makes the target folder where there is none yet, with the file that keeps it out of backups. cargo writes that file only when it makes
+/// the folder itself, so nobody else would; a folder that is there is the user's to tag.
+fn tag_new_target(target: &Path) {
+    const TAG: &str = "Signature: 8a477f597d28d172789f06886806bc55\n\
+        # This file is a cache directory tag created by workspan.\n\
+        # For information about cache directory tags see https://bford.info/cachedir/\n";
+    if target.exists() {
+        return;
+    }
+    // What can't be written is said where something has to be.
+    let made = std::fs::create_dir_all(target);
+    let _ = made.and_then(|()| std::fs::write(target.join("CACHEDIR.TAG"), TAG));
+}
+
+/// The user's command with our wrapper, folder and runner in it.
+fn prepare(
+    request: &mut Request,
+    tools: &Tools,
+    user: &UserConfig,
+    build: &BuildFolder,
+    spool: &Path,
+) -> anyhow::Result<Command> {
+    let mut command = Command::new(&request.cargo);
+    environment::leave_outer(&mut command);
+    let mut changed = Changed::default();
+    changed.set(&mut command, "RUSTC_WRAPPER", &tools.rustc);
+    changed.set(&mut command, "CARGO_TARGET_DIR", &build.path);
+    if user.has_build_dir {
+        // Intermediate files of wrapped and bare builds must not meet either.
+        changed.set(&mut command, "CARGO_BUILD_BUILD_DIR", &build.path);
+    }
+    changed.set(&mut command, wrapper::STAND_IN, &tools.stand_in);
+    changed.set(&mut command, wrapper::NOTES, build.notes());
+    changed.set(
+        &mut command,
+        wrapper::USER_WRAPPER,
+        user.wrapper.clone().unwrap_or_default(),
+    );
+    changed.set(
+        &mut command,
+        wrapper::KEEP_PROFILE,
+        if request.keep_profile { "1" } else { "" },
+    );
+    changed.finish(&mut command);
+    command
+        .env(environment::LIBRARY, &tools.library)
+        .env(environment::SPOOL_DIR, spool);
+    request.watch.tell(&mut command);
+    request.windows.tell(&mut command, spool);
+    if request.follow {
+        command.env(environment::FOLLOW, "1");
+    }
+    if user.runner.is_empty() {
+        command.env_remove(environment::USER_RUNNER);
+    } else {
+        command.env(environment::USER_RUNNER, environment::join(&user.runner));
+    }
+
+    request.line.add_config(runner_config(user, &tools.runner)?);
+    command.args(request.line.arguments());
+    Ok(command)
+}
+
+/// The `--config` value that makes `runner` cargo's target runner.
+///
+/// # Errors
+/// Its path can't be told to cargo.
+pub(crate) fn runner_config(user: &UserConfig, runner: &Path) -> anyhow::Result<OsString> {
+    let runner = if user.runner_is_string {
+        embedded::undivided(runner)?
+    } else {
+        runner.to_owned()
+    };
+    let runner = runner.to_str().with_context(|| {
+        format!("{}: cargo can't be given this path, as it is not UTF-8; set XDG_CACHE_HOME to one that is", runner.display())
+    })?;
+    let runner = toml::Value::from(runner);
+    let value = if user.runner_is_string {
+        runner.to_string()
+    } else {
+        format!("[{runner}]")
+    };
+    let target = toml::Value::from(user.target.as_str());
+    Ok(format!("target.{target}.runner={value}").into())
+}
+
+fn say_once(folder: &Path, keep_profile: bool) {
+    let profile = if keep_profile {
+        "with the profile as it is"
+    } else {
+        "with line tables and without stripping (--keep-profile leaves the profile alone)"
+    };
+    say!(
+        "workspan: building into {}, {profile}; your own build and Cargo.lock stay as they are",
+        shown(folder)
+    );
+}
+
+fn line_text(line: &CargoLine) -> String {
+    let words = line.arguments().map(|word| shown(Path::new(word)));
+    ["cargo".to_owned()]
+        .into_iter()
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// Why no program was recorded.
+fn not_run(line: &CargoLine, success: bool, unrecorded: &str, build: &Path) -> Option<String> {
+    if !unrecorded.is_empty() {
+        return Some(
+            "nothing was recorded: the program can't be, as said before it started".to_owned(),
+        );
+    }
+    if !success {
+        // cargo has said what is wrong.
+        return None;
+    }
+    match line.subcommand_name()? {
+        "build" | "b" | "rustc" => Some(format!(
+            "built with recording compiled in; record a program from there with: workspan record -- {}",
+            shown(&build.join(programs_folder(line)).join("PROGRAM"))
+        )),
+        "run" | "r" | "test" | "t" | "bench" => Some(
+            "nothing was recorded: cargo started no program (doctests are not recorded). A runner of your own that starts \
+             the program elsewhere or with a cleared environment keeps workspan out; take it out of cargo's configuration \
+             to record"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+/// Where in the build folder cargo puts programs.
+fn programs_folder(line: &CargoLine) -> PathBuf {
+    let release = line.has("--release") || line.has("-r");
+    let profile = line.values("--profile").pop();
+    let profile = match profile.as_ref().and_then(|name| name.to_str()) {
+        // Two profiles share the folder of the one they build on.
+        Some("dev" | "test") => "debug",
+        Some("bench") => "release",
+        Some(name) => name,
+        None if release => "release",
+        None => "debug",
+    };
+    let target = line.values("--target").pop().unwrap_or_default();
+    Path::new(&target).join(profile)
+}
+
+fn has_rayon(told: &[Told]) -> bool {
+    told.iter().any(|note| note.key == notes::RECORDED)
+}
+
+/// What of this build is not recorded, or less than the rest, as warnings.
+fn gaps(told: &[Told]) -> impl Iterator<Item = String> {
+    let beside = if has_rayon(told) {
+        "Part of this build's Rayon is not recorded"
+    } else {
+        "Rayon is not recorded"
+    };
+    told.iter().filter_map(move |note| match note.key.as_str() {
+        notes::UNRECORDED => Some(format!("{beside}: {}.", note.text)),
+        notes::UNHOOKED => Some(format!(
+            "Of Rayon's own scheduler less is known: {}.",
+            note.text
+        )),
+        _ => None,
+    })
+}
+
+/// Why what was recorded has no task.
+fn no_tasks(names: &[String], told: &[Told]) -> String {
+    let program = match names {
+        [one] => format!("`{one}`"),
+        _ => "none of the programs".to_owned(),
+    };
+    let unrecorded: Vec<&str> = told
+        .iter()
+        .filter(|note| note.key == notes::UNRECORDED)
+        .map(|note| note.text.as_str())
+        .collect();
+    // Of two, the program may use the one that is not recorded.
+    match told
+        .iter()
+        .find(|note| note.key == notes::RECORDED || note.key == notes::UNRECORDED)
+    {
+        Some(_) if !unrecorded.is_empty() => {
+            format!("nothing parallel was recorded: {}", unrecorded.join("; "))
+        }
+        Some(_) if names.len() == 1 => format!(
+            "{program} created no Rayon task in this run, so there is nothing to report. The build has Rayon in it; does this \
+             program use it, and does this input reach its parallel part?"
+        ),
+        Some(_) => {
+            format!(
+                "{program} created a Rayon task in this run, so there is nothing to report. The build has Rayon in it; do they \
+                 use it?"
+            )
+        }
+        None => format!(
+            "nothing parallel was recorded: no rayon-core was built for {}. `cargo workspan` records programs that use \
+             Rayon, themselves or through a dependency; is this the right package, and are its features on?",
+            if names.len() == 1 {
+                program.as_str()
+            } else {
+                "these programs"
+            }
+        ),
+    }
+}

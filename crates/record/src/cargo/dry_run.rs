@@ -1,0 +1,159 @@
+//! What a cargo command would start, without starting it: cargo builds, and our runner writes down what it was given.
+
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::cargo::command_line::CargoLine;
+use crate::cargo::runner_config;
+use crate::cargo::user_config::UserConfig;
+use crate::embedded;
+use crate::launch::environment::{self, LIST};
+
+/// A program that cargo would have started.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Started {
+    /// The program, behind the user's own runner where there is one, and its arguments.
+    pub words: Vec<OsString>,
+    /// Where.
+    pub folder: PathBuf,
+    /// Its whole environment.
+    pub environment: Vec<(OsString, OsString)>,
+}
+
+/// Builds what the cargo command line needs and returns the programs it would start.
+///
+/// # Errors
+/// cargo can't be started or fails; what it had to say is on stderr.
+pub fn listed(cargo: &OsStr, args: &[OsString]) -> anyhow::Result<Vec<Started>> {
+    let mut line = CargoLine::parse(args);
+    // `cargo workspan run` means the same here as `cargo run`.
+    if line.subcommand_name() == Some("workspan") {
+        line.own.remove(line.subcommand.unwrap_or_default());
+        line = CargoLine::parse(&line.arguments().cloned().collect::<Vec<_>>());
+    }
+    let tools = embedded::unpack(None)?;
+    let user = UserConfig::read(&line)?;
+    line.add_config(runner_config(&user, &tools.runner)?);
+    let list = tools.folder.join(format!("list-{}", std::process::id()));
+    let read = |command: &mut Command| -> anyhow::Result<Vec<Started>> {
+        let status = command
+            .status()
+            .with_context(|| cargo.to_string_lossy().into_owned())?;
+        if !status.success() {
+            bail!("cargo ended with {status}");
+        }
+        match std::fs::read(&list) {
+            Ok(bytes) => Ok(parse(&bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+            Err(error) => Err(error).with_context(|| list.display().to_string()),
+        }
+    };
+    let mut command = Command::new(cargo);
+    command.args(line.arguments()).env(LIST, &list);
+    if user.runner.is_empty() {
+        command.env_remove(environment::USER_RUNNER);
+    } else {
+        command.env(environment::USER_RUNNER, environment::join(&user.runner));
+    }
+    let started = read(&mut command);
+    // There is none where cargo started nothing.
+    let _ = std::fs::remove_file(&list);
+    started
+}
+
+/// For the runner: adds what `command` would start, in its environment and folder, to the list.
+///
+/// # Errors
+/// Those of the file system.
+pub fn add(list: &Path, command: &Command) -> io::Result<()> {
+    let mut environment: Vec<(OsString, OsString)> = std::env::vars_os().collect();
+    for (name, value) in command.get_envs() {
+        environment.retain(|known| known.0 != name);
+        environment.extend(value.map(|value| (name.to_owned(), value.to_owned())));
+    }
+    environment.retain(|known| known.0 != LIST);
+    let started = Started {
+        words: [command.get_program()]
+            .into_iter()
+            .chain(command.get_args())
+            .map(OsStr::to_owned)
+            .collect(),
+        folder: std::env::current_dir()?,
+        environment,
+    };
+    let mut file = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(list)?;
+    file.write_all(&text(&started))
+}
+
+/// Folder, number of words, words, number of variables, names and values; each ends with a zero byte, which none of them holds.
+fn text(started: &Started) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut put = |part: &[u8]| {
+        out.extend_from_slice(part);
+        out.push(0);
+    };
+    put(started.folder.as_os_str().as_bytes());
+    put(started.words.len().to_string().as_bytes());
+    for word in &started.words {
+        put(word.as_bytes());
+    }
+    put(started.environment.len().to_string().as_bytes());
+    for (name, value) in &started.environment {
+        put(name.as_bytes());
+        put(value.as_bytes());
+    }
+    out
+}
+
+fn parse(bytes: &[u8]) -> Vec<Started> {
+    let mut parts = bytes.split(|&byte| byte == 0);
+    let owned = |part: &[u8]| OsString::from_vec(part.to_vec());
+    let mut one = || -> Option<Started> {
+        let folder = parts.next().filter(|folder| !folder.is_empty())?;
+        let number = |parts: &mut dyn Iterator<Item = &[u8]>| -> Option<usize> {
+            std::str::from_utf8(parts.next()?).ok()?.parse().ok()
+        };
+        let mut started = Started {
+            folder: PathBuf::from(owned(folder)),
+            ..Started::default()
+        };
+        for _ in 0..number(&mut parts)? {
+            started.words.push(owned(parts.next()?));
+        }
+        for _ in 0..number(&mut parts)? {
+            let (name, value) = (parts.next()?, parts.next()?);
+            started.environment.push((owned(name), owned(value)));
+        }
+        Some(started)
+    };
+    std::iter::from_fn(&mut one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_read_as_they_were_written() {
+        let started = |word: &[u8]| Started {
+            words: vec!["/a b".into(), OsString::from_vec(word.to_vec())],
+            folder: "/work\nspace".into(),
+            environment: vec![("A".into(), "".into()), ("B".into(), "=\u{1f}".into())],
+        };
+        let (one, two) = (started(b""), started(b"\xff"));
+        let bytes = [text(&one), text(&two)].concat();
+        assert_eq!(parse(&bytes), [one.clone(), two]);
+        // A list that was cut short gives what is whole.
+        assert_eq!(parse(&bytes[..bytes.len() - 4]), [one]);
+        assert!(parse(b"").is_empty());
+        assert!(parse(b"/\x0099999999999\0a\0").is_empty());
+    }
+}

@@ -1,0 +1,92 @@
+//! Notes on what recording, skipping and stealing cost in a run, for the readers of its trace.
+
+pub mod calibration;
+pub mod library_measurement;
+pub mod steals;
+
+use std::path::Path;
+
+use workspan_calibrate::TaskCost;
+use workspan_dag::{BURDEN_SOURCE, LEFT_OUT_JOIN, LEFT_OUT_TASK, RECORDED_TASK};
+use workspan_trace::entry::Note;
+
+use crate::kernel::clock::Clock;
+use crate::trace_file::process_facts::Told;
+
+/// The costs of probes, skipped joins and tasks, recorded tasks and steals, in ticks, and the
+/// measurement that the cost of a steal comes from. `tool` is the folder that keeps this machine's costs.
+pub(crate) fn costs(told: &Told, clock: &Clock, tool: &Path) -> Vec<Note> {
+    if told.tasks == 0 {
+        return Vec::new();
+    }
+    let calibration = calibration::of_this_machine(tool);
+    let runtimes = told.all("runtime");
+    let libraries = told.mappings.iter().map(|mapping| mapping.path.as_path());
+    let burden = steals::burden(tool, &calibration, &runtimes, libraries);
+    let ticks = |ns: f64| {
+        let known = ns.is_finite() && ns > 0.0;
+        let ticks = clock.length((ns * 1000.0).round() as u64) / 1000;
+        (known && ticks > 0).then(|| ticks.to_string())
+    };
+    let mut notes = Vec::new();
+    if let Some(probe) = ticks(calibration.probe_ns) {
+        notes.push(Note::new("probe_cost_ticks", probe));
+    }
+    let is_rayon = |runtime: &String| runtime.starts_with("Rayon");
+    let join = calibration.left_out_join_ns;
+    let join = join.filter(|_| runtimes.iter().any(is_rayon));
+    let task = task_cost(&runtimes, calibration.probe_ns);
+    // A probe of Rayon or of an API costs what was calibrated.
+    let is_task_runtime = |r: &String| task_cost(std::slice::from_ref(r), 1.0).is_some();
+    let alone = runtimes.iter().all(is_task_runtime);
+    let all = [
+        (LEFT_OUT_JOIN, join),
+        (LEFT_OUT_TASK, task.map(|cost| cost.skip_ns)),
+        (
+            RECORDED_TASK,
+            task.filter(|_| alone).map(|cost| cost.recorded_ns),
+        ),
+    ];
+    notes.extend(all.into_iter().filter_map(|(key, ns)| {
+        let millionths = clock.length((ns? * 1e6) as u64);
+        Some(Note::new(key, format!("{:.2}", millionths as f64 / 1e6)))
+    }));
+    if let Some((ns, source)) = burden
+        && let Some(burden) = ticks(ns)
+    {
+        notes.push(Note::new("burden_ticks", burden));
+        notes.push(Note::new(BURDEN_SOURCE, source));
+    }
+    notes
+}
+
+/// What a task of these runtimes costs: the least of them, as a reader does not know which runtime
+/// a task is of.
+fn task_cost(runtimes: &[String], probe_ns: f64) -> Option<TaskCost> {
+    TaskCost::for_runtimes(probe_ns)
+        .filter(|cost| runtimes.iter().any(|r| r.starts_with(cost.runtime)))
+        .reduce(|a, b| TaskCost {
+            skip_ns: a.skip_ns.min(b.skip_ns),
+            recorded_ns: a.recorded_ns.min(b.recorded_ns),
+            ..a
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::task_cost;
+
+    #[test]
+    fn of_several_runtimes_the_least_cost_counts() {
+        let cost = |runtimes: &[&str]| {
+            let runtimes: Vec<String> = runtimes.iter().map(ToString::to_string).collect();
+            task_cost(&runtimes, 5.0).map(|cost| (cost.skip_ns, cost.recorded_ns))
+        };
+        let gomp = cost(&["GNU OpenMP (libgomp)"]).expect("known");
+        let omp = cost(&["LLVM OpenMP (OMPT)", "Rayon 1.13.0"]).expect("known");
+        assert!(gomp.0 < omp.0 && gomp.1 < omp.1, "{gomp:?} {omp:?}");
+        let both = cost(&["LLVM OpenMP (OMPT)", "GNU OpenMP (libgomp)"]);
+        assert_eq!(both, Some(gomp));
+        assert_eq!(cost(&["Rayon 1.13.0"]), None);
+    }
+}

@@ -1,0 +1,191 @@
+//! What is measured in a runtime's own library: which file that is, in a process of its own, which may do what it likes, and kept by file.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io::Read;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::costs::calibration;
+
+/// Measuring takes a second at most; a runtime that can't be measured may hang.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How the `runtime` notes of traces begin, and what the runtime's file is called.
+const FILES: [(&str, &[&str]); 4] = [
+    ("GNU OpenMP", &["libgomp"]),
+    ("LLVM OpenMP", LLVM),
+    ("Intel OpenMP", LLVM),
+    ("oneTBB", &["libtbb.so", "libtbb-"]),
+];
+/// Packages add versions and hashes to them; `libompd` and `libomptarget` are others.
+const LLVM: &[&str] = &["libomp.so", "libomp5", "libomp-", "libiomp5"];
+
+/// The shared libraries that the loader may find, by runtime.
+pub const SHARED: [(&str, &str); 3] = [
+    ("GNU OpenMP", "libgomp.so.1"),
+    ("LLVM OpenMP", "libomp.so.5"),
+    ("oneTBB", "libtbb.so.12"),
+];
+
+/// Settings of the runtimes, which are not the next run's, and what a recording around this process said.
+const SETTINGS: [&str; 7] = [
+    "OMP_",
+    "GOMP_",
+    "KMP_",
+    "LIBOMP_",
+    "TBB_",
+    "LD_PRELOAD",
+    "WORKSPAN_",
+];
+
+/// Plays a role: prints what `measure` finds of the library in the first argument, as JSON.
+pub fn main<T: Serialize>(
+    mut arguments: impl Iterator<Item = OsString>,
+    measure: impl FnOnce(&Path) -> Result<T, String>,
+) -> ExitCode {
+    let measured = match arguments.nth(1) {
+        Some(library) => measure(Path::new(&library)),
+        None => Err("no library named".into()),
+    };
+    match serde_json::to_string(&measured) {
+        Ok(text) => {
+            if crate::message::print(&format!("{text}\n")).is_err() {
+                return ExitCode::FAILURE;
+            }
+            ExitCode::SUCCESS
+        }
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+/// Has this program play that role for the library in this file, or, by its bare name, for the one that the loader finds.
+///
+/// # Errors
+/// Why nothing was measured.
+pub fn played<T: DeserializeOwned>(role: &str, library: &Path) -> Result<T, String> {
+    let here = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut command = Command::new(here);
+    command.arg0(role).arg(library);
+    for (name, _) in std::env::vars_os() {
+        let settings = name
+            .to_str()
+            .is_some_and(|name| SETTINGS.iter().any(|start| name.starts_with(start)));
+        if settings {
+            command.env_remove(name);
+        }
+    }
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    let begun = Instant::now();
+    // What it prints fits a pipe.
+    while child.try_wait().is_ok_and(|ended| ended.is_none()) {
+        if begun.elapsed() > PATIENCE {
+            let _ = child.kill();
+            let _ = child.wait();
+            return Err("it took too long".into());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let mut text = String::new();
+    if let Some(mut out) = child.stdout.take() {
+        let _ = out.read_to_string(&mut text);
+    }
+    serde_json::from_str(&text).unwrap_or_else(|_| Err("the measurement failed".into()))
+}
+
+/// The file of the runtime that a note names; one that was linked statically is measured by the shared library there may be.
+pub fn file<'a>(
+    runtime: &str,
+    libraries: impl Iterator<Item = &'a Path> + Clone,
+) -> Option<PathBuf> {
+    let (_, names) = FILES.iter().find(|(start, _)| runtime.starts_with(start))?;
+    let is = |file: &Path, name: &str| {
+        let own = file.file_name().and_then(|file| file.to_str());
+        own.is_some_and(|own| own.starts_with(name))
+    };
+    let loaded = names
+        .iter()
+        .find_map(|name| libraries.clone().find(|file| is(file, name)));
+    match loaded {
+        Some(file) => Some(file.to_owned()),
+        None => SHARED
+            .iter()
+            .find(|(start, _)| runtime.starts_with(start))
+            .map(|(_, name)| name.into()),
+    }
+}
+
+/// What was measured in files, by [`name`].
+type Kept<T> = BTreeMap<String, T>;
+
+fn kept<T: DeserializeOwned>(folder: &Path, what: &str) -> Kept<T> {
+    fs::read(calibration::file(folder, what))
+        .ok()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok())
+        .unwrap_or_default()
+}
+
+/// What is kept in `folder` of that kind for the library as it is now.
+pub fn find<T: DeserializeOwned>(folder: &Path, what: &str, library: &Path) -> Option<T> {
+    kept(folder, what).remove(&name(library)?)
+}
+
+/// Keeps what was measured of that kind in the library, for the traces to come; whether it is kept.
+pub fn keep<T: Serialize + DeserializeOwned>(
+    folder: &Path,
+    what: &str,
+    library: &Path,
+    measured: T,
+) -> bool {
+    let Some(name) = name(library) else {
+        return false;
+    };
+    let mut all = kept(folder, what);
+    all.insert(name, measured);
+    let text = serde_json::to_string(&all).unwrap_or_default();
+    calibration::put(folder, &calibration::file(folder, what), &text)
+}
+
+/// A file as it is now, by which its measurement is kept; none for one that isn't there.
+fn name(library: &Path) -> Option<String> {
+    let file = fs::canonicalize(library).ok()?;
+    let about = fs::metadata(&file).ok()?;
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    Some(format!(
+        "{} {} {}.{:09} {cpus}",
+        file.display(),
+        about.len(),
+        about.mtime(),
+        about.mtime_nsec()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_measured_is_of_the_file_as_it_was() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let library = folder.path().join("libgomp.so.1.0.0");
+        fs::write(&library, "as if").expect("a file");
+        let found = |what: &str| find::<f64>(folder.path(), what, &library);
+        assert!(keep(folder.path(), "cost", &library, 7.0));
+        assert_eq!((found("cost"), found("other")), (Some(7.0), None));
+        fs::write(&library, "another").expect("a file");
+        assert_eq!(found("cost"), None);
+        assert!(!keep(folder.path(), "cost", Path::new("/nowhere"), 7.0));
+    }
+}

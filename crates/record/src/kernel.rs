@@ -1,0 +1,7 @@
+//! What the kernel observed of the program: off-CPU times, samples and CPU times, written into its trace.
+
+pub mod clock;
+pub mod cpu_time;
+pub mod cpu_times;
+pub mod off_cpu;
+pub mod samples;

@@ -1,0 +1,76 @@
+//! The CPU time of a recorded process, thread by thread, from the kernel's context switches: what the trace's strands are held
+//! against, and what ran on threads that no runtime knows.
+
+use std::collections::BTreeMap;
+
+use workspan_perf::OnTimes;
+use workspan_symbols::{Mapping, Workspace};
+use workspan_trace::Trace;
+use workspan_trace::chunk::ChunkKind;
+use workspan_trace::entry::{self, CpuTime, ThreadEntry};
+use workspan_trace::reader::Tolerance;
+
+use crate::kernel::clock::Clock;
+use crate::kernel::samples::Samples;
+
+/// Of less than this nobody wants to know where it was spent.
+const WORTH_A_NAME_NS: u64 = 1_000_000;
+
+/// An entry for each thread that ran.
+pub fn cpu_times(
+    trace: &Trace<'_>,
+    on: &OnTimes,
+    samples: &Samples,
+    mappings: &[Mapping],
+    workspace: &Workspace,
+) -> Vec<CpuTime> {
+    let clock = Clock::of(trace);
+    let (from, to) = (trace.header.start_ns, clock.last_ns);
+    // By the kernel's number, which a later thread may have again.
+    let mut recorded: BTreeMap<u32, Vec<(u64, u32)>> = BTreeMap::new();
+    for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
+        if chunk.kind == ChunkKind::Threads {
+            for thread in entry::entries(chunk.payload).filter_map(ThreadEntry::decode) {
+                let start = clock.ns(thread.start_ticks).max(from);
+                let of_tid = recorded.entry(thread.tid).or_default();
+                of_tid.push((start, thread.thread));
+            }
+        }
+    }
+    let mut times = Vec::new();
+    let mut outside = Vec::new();
+    for tid in on.threads() {
+        let mut known = recorded.remove(&tid).unwrap_or_default();
+        known.sort_unstable();
+        // Until the first of them it was known to no runtime.
+        let first = known.first().map_or(to, |thread| thread.0.min(to));
+        let before = on.ran(tid, from, first);
+        if before >= WORTH_A_NAME_NS {
+            outside.push((times.len(), tid, from, first));
+        }
+        let missing = on.missing(tid);
+        let entry = |thread, ns, outside_ns, missing| CpuTime {
+            thread,
+            tid,
+            ns,
+            outside_ns,
+            function: String::new(),
+            missing,
+        };
+        if known.is_empty() {
+            times.push(entry(None, before, before, missing));
+        }
+        for (at, &(start, thread)) in known.iter().enumerate() {
+            let end = known.get(at + 1).map_or(to, |next| next.0);
+            let (before, missing) = if at == 0 { (before, missing) } else { (0, 0) };
+            let ran = on.ran(tid, start, end).saturating_add(before);
+            times.push(entry(Some(thread), ran, before, missing));
+        }
+    }
+    for (at, tid, from, to) in outside {
+        let function = samples.mostly_in(tid, (from, to), mappings, workspace);
+        times[at].function = function.unwrap_or_default();
+    }
+    times.retain(|time| time.ns > 0 || time.missing > 0);
+    times
+}

@@ -1,0 +1,271 @@
+//! When the recorded threads were off the CPU (MODEL.md §2): what the kernel's watcher left beside the spool files, as
+//! records of the trace.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use workspan_perf::{OffInterval, OnTimes, off_intervals, on_times, read_switches};
+use workspan_trace::Trace;
+use workspan_trace::chunk::ChunkKind;
+use workspan_trace::entry::{self, Note, ThreadEntry};
+use workspan_trace::off::push_off;
+use workspan_trace::reader::Tolerance;
+use workspan_trace::window::Window;
+
+use crate::kernel::clock::Clock;
+use crate::kernel::cpu_time::CpuTime;
+use crate::kernel::samples::Samples;
+use crate::launch::environment::NO_PERF;
+use crate::options::settings::Sampling;
+
+/// Extension of a watcher's file in the spool directory.
+const SWITCHES: &str = "switches";
+/// Extension of the file that says why a program is not watched.
+const UNWATCHED: &str = "unwatched";
+/// Extension of the file that says why its code is not sampled.
+const UNSAMPLED: &str = "unsampled";
+/// The watcher sees the program's end at once, so only a stopped or overloaded one takes this long.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Has the kernel's context switches of this process written to the spool directory from its next exec on; the reason when
+/// the kernel refuses, or the user does not want it, is left there instead, and false returned. Must be called with one thread, last before the exec.
+pub fn watch(spool: &Path) -> bool {
+    let file = |extension: &str| spool.join(format!("{}.{extension}", std::process::id()));
+    let unwanted = std::env::var_os(NO_PERF).is_some_and(|value| !value.is_empty());
+    let refused = if unwanted {
+        "--no-perf (or WORKSPAN_NO_PERF) was given".to_owned()
+    } else {
+        match workspan_perf::watch_from_exec(&file(SWITCHES), Sampling::rate_from_environment()) {
+            Ok(unsampled) => {
+                if let Some(refused) = unsampled {
+                    // Without the file the trace only says less.
+                    let _ = std::fs::write(file(UNSAMPLED), refused.to_string());
+                }
+                return true;
+            }
+            Err(refused) => refused.to_string(),
+        }
+    };
+    // Without the file the trace only says less.
+    let _ = std::fs::write(file(UNWATCHED), refused);
+    false
+}
+
+/// What is known of all processes of a run.
+#[derive(Debug, Default)]
+pub struct OffCpu {
+    /// By the kernel's thread id, in time order.
+    intervals: BTreeMap<u32, Vec<OffInterval>>,
+    /// By the kernel's process id: when its threads ran.
+    on: BTreeMap<u32, OnTimes>,
+    /// Why it is not all.
+    missing: Vec<String>,
+    watched: bool,
+    cpu_time: CpuTime,
+    /// What the same watchers saw of the code.
+    pub samples: Samples,
+}
+
+impl OffCpu {
+    /// Takes what is in the spool directory, and removes it there.
+    pub fn take(spool: &Path) -> Self {
+        let mut all = Self::default();
+        let files =
+            std::fs::read_dir(spool).map(|entries| entries.flatten().map(|e| e.path()).collect());
+        let mut files: Vec<PathBuf> = files.unwrap_or_default();
+        files.sort();
+        for file in files {
+            match file.extension().and_then(|extension| extension.to_str()) {
+                Some(SWITCHES) => match read_switches(&file, PATIENCE) {
+                    Ok(told) => {
+                        all.watched = true;
+                        if told.lost > 0 {
+                            all.missing.push(format!(
+                                "the kernel had no room for {} context switches",
+                                told.lost
+                            ));
+                        }
+                        let process = file
+                            .file_stem()
+                            .and_then(|stem| stem.to_str()?.parse().ok());
+                        if let Some(process) = process {
+                            all.on.insert(process, on_times(&told.switches, process));
+                        }
+                        for interval in off_intervals(&told.switches) {
+                            all.intervals
+                                .entry(interval.tid)
+                                .or_default()
+                                .push(interval);
+                        }
+                        let stem = file.file_stem().and_then(|stem| stem.to_str());
+                        if let Some(pid) = stem.and_then(|pid| pid.parse().ok())
+                            && told.lost == 0
+                        {
+                            all.cpu_time.add(pid, &told.switches);
+                        }
+                        all.samples.add(told);
+                    }
+                    Err(error) => all
+                        .missing
+                        .push(format!("the context switches can't be read: {error}")),
+                },
+                Some(UNSAMPLED) => all.samples.refused.extend(std::fs::read_to_string(&file)),
+                Some(UNWATCHED) => all.missing.extend(std::fs::read_to_string(&file)),
+                _ => continue,
+            }
+            // A file that stays keeps the spool directory, nothing more.
+            let _ = std::fs::remove_file(&file);
+        }
+        all.missing.sort();
+        all.missing.dedup();
+        all
+    }
+
+    /// What `workspan info` says about it; `estimated` when the trace has the threads' own statistics.
+    pub fn notes(&self, estimated: bool) -> Vec<Note> {
+        let mut notes = Vec::new();
+        if self.watched {
+            notes.push(Note::new(
+                "off-CPU times",
+                "from the kernel's context switches",
+            ));
+        }
+        let what = match (self.watched, estimated) {
+            (true, _) => "not complete",
+            (false, true) => {
+                "estimates: sums per chunk of records from schedstat, spread over its strands, as the kernel's switches \
+                 were not watched"
+            }
+            (false, false) => "not known, and count as work",
+        };
+        if !self.missing.is_empty() {
+            notes.push(Note::new(
+                "warning",
+                format!("Off-CPU times are {what}: {}.", self.missing.join("; ")),
+            ));
+        }
+        notes
+    }
+
+    /// When the threads of a process ran; `None` where nobody watched them.
+    pub fn on_times(&self, process: u32) -> Option<&OnTimes> {
+        self.on.get(&process)
+    }
+
+    /// What the trace's threads are told to have been off the CPU for is not all there is: why, as a sentence.
+    pub fn unwatched_threads(&self, trace: &Trace<'_>) -> Option<String> {
+        let on = self.on_times(trace.header.pid)?;
+        let threads = Threads::of(trace);
+        let recorded = threads.entries.iter();
+        let recorded = recorded.filter(|thread| threads.next_seq.contains_key(&thread.thread));
+        let (all, unseen) = recorded.fold((0u32, 0u32), |(all, unseen), thread| {
+            let seen = on.threads().any(|tid| tid == thread.tid);
+            (all + 1, unseen + u32::from(!seen))
+        });
+        (unseen > 0).then(|| {
+            format!(
+                "Off-CPU times are not complete: the kernel told of no context switch of {unseen} of the {all} recorded threads, \
+                 so all of their time counts as work."
+            )
+        })
+    }
+
+    /// The CPU time of the process of `trace`, where all of it is in the trace.
+    pub fn cpu_time(&self, trace: &Trace<'_>, clock: &Clock) -> Vec<Note> {
+        self.cpu_time.notes(trace, clock, &self.intervals)
+    }
+
+    /// When the thread of that number was off the CPU, by time.
+    pub fn of_thread(&self, tid: u32) -> &[OffInterval] {
+        self.intervals.get(&tid).map_or(&[], Vec::as_slice)
+    }
+
+    /// The threads of process `pid`.
+    pub fn threads_of(&self, pid: u32) -> impl Iterator<Item = u32> + '_ {
+        self.cpu_time.threads_of(pid)
+    }
+
+    /// The trace's threads with one more chunk each: thread, seq, base time in ticks, records.
+    /// With a window, what lies inside of it.
+    pub fn chunks(&self, trace: &Trace<'_>, window: Option<&Window>) -> Vec<OffChunk> {
+        let threads = Threads::of(trace);
+        let (from, to) = window.map_or((0, u64::MAX), |w| (w.from.ticks, w.to.ticks));
+        let mut chunks = Vec::new();
+        for thread in &threads.entries {
+            let (Some(intervals), Some(&seq)) = (
+                self.intervals.get(&thread.tid),
+                threads.next_seq.get(&thread.thread),
+            ) else {
+                continue;
+            };
+            let mut payload = Vec::new();
+            let mut last = thread.start_ticks.max(from);
+            let base = last;
+            for interval in intervals {
+                let begin = threads.clock.ticks(interval.begin_ns).max(base);
+                let end = threads.clock.ticks(interval.end_ns).min(threads.clock.end);
+                let end = end.min(to);
+                // Of another thread with the same number, before or after this one; or not in the recorded time.
+                if begin >= end || end <= last {
+                    continue;
+                }
+                push_off(&mut payload, end - last, end - begin, !interval.preempted);
+                last = end;
+            }
+            if !payload.is_empty() {
+                chunks.push(OffChunk {
+                    thread: thread.thread,
+                    seq,
+                    base,
+                    payload,
+                });
+            }
+        }
+        chunks
+    }
+}
+
+/// Off-CPU records of one thread.
+pub struct OffChunk {
+    /// The thread's number in the trace.
+    pub thread: u32,
+    /// Follows the thread's other chunks.
+    pub seq: u32,
+    /// Ticks the first record counts from.
+    pub base: u64,
+    /// Records of times off the CPU.
+    pub payload: Vec<u8>,
+}
+
+/// What the trace says of its threads.
+struct Threads {
+    entries: Vec<ThreadEntry>,
+    next_seq: BTreeMap<u32, u32>,
+    clock: Clock,
+}
+
+impl Threads {
+    fn of(trace: &Trace<'_>) -> Self {
+        let mut threads = Self {
+            entries: Vec::new(),
+            next_seq: BTreeMap::new(),
+            clock: Clock::of(trace),
+        };
+        for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
+            match chunk.kind {
+                ChunkKind::Events => {
+                    let next = threads.next_seq.entry(chunk.thread).or_default();
+                    *next = (*next).max(chunk.seq.saturating_add(1));
+                }
+                ChunkKind::Threads => {
+                    threads
+                        .entries
+                        .extend(entry::entries(chunk.payload).filter_map(ThreadEntry::decode));
+                }
+                _ => {}
+            }
+        }
+        threads
+    }
+}

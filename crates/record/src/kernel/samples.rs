@@ -1,0 +1,270 @@
+//! Samples of the recorded program's code: from what the kernel's watcher left beside the spool files to the trace's frames,
+//! stacks and samples.
+
+use std::collections::BTreeMap;
+use std::io::{self, Seek, Write};
+use std::time::Duration;
+
+use workspan_dag::facts::STOPS;
+use workspan_perf::{OffInterval, Sample, Switches};
+use workspan_symbols::{CodeFrame, Mapping, Workspace, stacks};
+use workspan_trace::chunk::ChunkKind;
+use workspan_trace::entry::{
+    self, FrameEntry, Note, OTHER_THREADS, SamplesEntry, StackEntry, StopsEntry, ThreadEntry,
+};
+use workspan_trace::reader::Tolerance;
+use workspan_trace::window::Window;
+use workspan_trace::{Trace, TraceWriter};
+
+use crate::kernel::clock::Clock;
+use crate::kernel::off_cpu::OffCpu;
+
+/// Samples of one entry; a few kilobytes.
+const BATCH: usize = 1024;
+/// A stack is that of a switch which is told so much later at most. A thread that was interrupted between the two is rare.
+const BEFORE_A_SWITCH_NS: u64 = 200_000;
+
+/// The samples of all processes of a run.
+#[derive(Debug, Default)]
+pub struct Samples {
+    /// By the kernel's thread id, by time.
+    by_tid: BTreeMap<u32, Vec<Sample>>,
+    /// Stacks of threads that left a CPU, likewise.
+    stops: BTreeMap<u32, Vec<Sample>>,
+    hertz: u32,
+    /// What one was measured to take, where the rate was chosen by that.
+    cost: Option<Duration>,
+    /// Why there are none, although they were wanted.
+    pub refused: Vec<String>,
+}
+
+impl Samples {
+    /// Takes what a watcher saw.
+    pub fn add(&mut self, told: Switches) {
+        self.hertz = self.hertz.max(told.hertz);
+        self.cost = self.cost.max(told.cost);
+        for sample in told.samples {
+            self.by_tid.entry(sample.tid).or_default().push(sample);
+        }
+        for stop in told.stops {
+            self.stops.entry(stop.tid).or_default().push(stop);
+        }
+    }
+
+    fn of(&self, tid: u32) -> &[Sample] {
+        self.by_tid.get(&tid).map_or(&[], Vec::as_slice)
+    }
+
+    /// The times that a thread gave up the CPU of which there is a stack, by time.
+    fn blocked<'a>(
+        &'a self,
+        tid: u32,
+        off: &'a [OffInterval],
+    ) -> impl Iterator<Item = (&'a OffInterval, &'a Sample)> {
+        let stops = self.stops.get(&tid).map_or(&[][..], Vec::as_slice);
+        let of = |off: &'a OffInterval| {
+            // The stack is taken just before the switch is told.
+            let after = stops.partition_point(|stop| stop.ns <= off.begin_ns);
+            let stop = &stops[after.checked_sub(1)?];
+            let near = off.begin_ns - stop.ns <= BEFORE_A_SWITCH_NS && !stop.addresses.is_empty();
+            near.then_some((off, stop))
+        };
+        off.iter().filter(|off| !off.preempted).filter_map(of)
+    }
+
+    /// The function, and its line where that is known, that most samples of a thread from one moment (in ns) to another lie in; the
+    /// program's own code where there is any on their stacks.
+    pub fn mostly_in(
+        &self,
+        tid: u32,
+        (from, to): (u64, u64),
+        mappings: &[Mapping],
+        workspace: &Workspace,
+    ) -> Option<String> {
+        let samples = self.by_tid.get(&tid)?.iter();
+        let chains: Vec<Vec<u64>> = samples
+            .filter(|sample| (from..to).contains(&sample.ns))
+            .take(BATCH)
+            .map(|sample| sample.addresses.clone())
+            .collect();
+        let mut count: BTreeMap<String, u32> = BTreeMap::new();
+        for stack in stacks(&chains, mappings, workspace) {
+            let own = stack.iter().find(|frame| !frame.runtime);
+            if let Some(frame) = own.or(stack.first()) {
+                let place = match (&frame.file, frame.line) {
+                    (Some(file), Some(line)) => format!("{} ({file}:{line})", frame.function),
+                    _ => frame.function.clone(),
+                };
+                *count.entry(place).or_default() += 1;
+            }
+        }
+        let most = count.into_iter().max_by_key(|(_, samples)| *samples)?;
+        Some(most.0)
+    }
+
+    /// What the trace says about them beside the samples.
+    pub fn notes(&self) -> Vec<Note> {
+        let mut notes = Vec::new();
+        if self.hertz > 0 {
+            notes.push(Note::new("sample_hz", self.hertz.to_string()));
+        }
+        if let Some(cost) = self.cost {
+            let us = cost.as_secs_f64() * 1e6;
+            let share = f64::from(self.hertz) * cost.as_secs_f64() * 100.0;
+            let told = format!(
+                "{us:.1} us, so {} a second take {share:.1} % of the time",
+                self.hertz
+            );
+            notes.push(Note::new("a sample takes", told));
+        }
+        if self.hertz > 0 {
+            let told = match self.stops.is_empty() {
+                false => "taken where they left a CPU".to_owned(),
+                true => {
+                    "none; kernel.perf_event_paranoid of 1 or less, or CAP_PERFMON, allows them"
+                        .to_owned()
+                }
+            };
+            notes.push(Note::new(STOPS, told));
+        }
+        let mut refused = self.refused.clone();
+        refused.sort();
+        refused.dedup();
+        if !refused.is_empty() {
+            notes.push(Note::new(
+                "warning",
+                format!(
+                    "No samples of the code, so functions and lines inside strands are not known: {}.",
+                    refused.join("; ")
+                ),
+            ));
+        }
+        notes
+    }
+
+    /// Writes those of the trace's process, and where its threads gave up the CPU, with the frames they name.
+    ///
+    /// # Errors
+    /// Those of the writer.
+    pub fn write<W: Write + Seek>(
+        &self,
+        trace: &Trace<'_>,
+        window: Option<&Window>,
+        (mappings, workspace): (&[Mapping], &Workspace),
+        off_cpu: &OffCpu,
+        writer: &mut TraceWriter<W>,
+    ) -> io::Result<()> {
+        if self.by_tid.is_empty() && self.stops.is_empty() {
+            return Ok(());
+        }
+        let clock = Clock::of(trace);
+        let (from, to) = window.map_or((0, u64::MAX), |w| (w.from.ticks, w.to.ticks));
+        let mut chains: BTreeMap<&[u64], u32> = BTreeMap::new();
+        let mut entries = Vec::new();
+        let mut stops = Vec::new();
+        // When each thread's records begin.
+        let mut begun: BTreeMap<u32, u64> = BTreeMap::new();
+        for chunk in trace.chunks(Tolerance::Tolerant).flatten() {
+            if chunk.kind != ChunkKind::Threads {
+                continue;
+            }
+            for thread in entry::entries(chunk.payload).filter_map(ThreadEntry::decode) {
+                let first = begun.entry(thread.tid).or_insert(thread.start_ticks);
+                *first = (*first).min(thread.start_ticks);
+                let inside = |ticks: u64| {
+                    (thread.start_ticks..=clock.end).contains(&ticks)
+                        && (from..=to).contains(&ticks)
+                };
+                let told = numbered(&clock, self.of(thread.tid), inside, &mut chains);
+                entries.extend(told.chunks(BATCH).map(|batch| SamplesEntry {
+                    thread: thread.thread,
+                    samples: batch.to_vec(),
+                }));
+                let told: Vec<(u64, u32, u64)> = self
+                    .blocked(thread.tid, off_cpu.of_thread(thread.tid))
+                    .map(|(off, stop)| {
+                        let (begin, end) = (clock.ticks(off.begin_ns), clock.ticks(off.end_ns));
+                        (begin, end.min(clock.end).saturating_sub(begin), stop)
+                    })
+                    .filter(|&(begin, _, _)| inside(begin))
+                    .map(|(begin, ticks, stop)| {
+                        (begin, number(&mut chains, &stop.addresses), ticks)
+                    })
+                    .collect();
+                stops.extend(told.chunks(BATCH).map(|batch| StopsEntry {
+                    thread: thread.thread,
+                    stops: batch.to_vec(),
+                }));
+            }
+        }
+        let mut others: Vec<(u64, u32)> = Vec::new();
+        for tid in off_cpu.threads_of(trace.header.pid) {
+            let until = begun.get(&tid).copied().unwrap_or(u64::MAX).min(clock.end);
+            let inside = |ticks: u64| {
+                (trace.header.start_ticks..until).contains(&ticks) && (from..=to).contains(&ticks)
+            };
+            others.extend(numbered(&clock, self.of(tid), inside, &mut chains));
+        }
+        others.sort_unstable();
+        entries.extend(others.chunks(BATCH).map(|batch| SamplesEntry {
+            thread: OTHER_THREADS,
+            samples: batch.to_vec(),
+        }));
+        let mut by_number: Vec<(u32, Vec<u64>)> = chains
+            .into_iter()
+            .map(|(chain, number)| (number, chain.to_vec()))
+            .collect();
+        by_number.sort_unstable();
+        let chains: Vec<Vec<u64>> = by_number.into_iter().map(|(_, chain)| chain).collect();
+        let mut frames: BTreeMap<CodeFrame, u32> = BTreeMap::new();
+        let resolved: Vec<StackEntry> = (0..)
+            .zip(stacks(&chains, mappings, workspace))
+            .map(|(id, stack)| StackEntry {
+                id,
+                frames: stack
+                    .into_iter()
+                    .map(|frame| {
+                        let next = frames.len() as u32;
+                        *frames.entry(frame).or_insert(next)
+                    })
+                    .collect(),
+            })
+            .collect();
+        let mut frames: Vec<FrameEntry> = frames
+            .into_iter()
+            .map(|(frame, id)| FrameEntry {
+                id,
+                function: frame.function,
+                file: frame.file,
+                line: frame.line,
+                runtime: frame.runtime,
+            })
+            .collect();
+        frames.sort_unstable_by_key(|frame| frame.id);
+        writer.all_entries(ChunkKind::Frames, frames, FrameEntry::encode)?;
+        writer.all_entries(ChunkKind::Stacks, resolved, StackEntry::encode)?;
+        writer.all_entries(ChunkKind::Samples, entries, SamplesEntry::encode)?;
+        writer.all_entries(ChunkKind::Stops, stops, StopsEntry::encode)
+    }
+}
+
+/// The number of a chain, a new one for one that was not met yet.
+fn number<'a>(chains: &mut BTreeMap<&'a [u64], u32>, chain: &'a [u64]) -> u32 {
+    let next = chains.len() as u32;
+    *chains.entry(chain).or_insert(next)
+}
+
+/// Time and number of the stack of the samples whose time is `inside`.
+fn numbered<'a>(
+    clock: &Clock,
+    samples: &'a [Sample],
+    inside: impl Fn(u64) -> bool,
+    chains: &mut BTreeMap<&'a [u64], u32>,
+) -> Vec<(u64, u32)> {
+    let told = samples
+        .iter()
+        .map(|sample| (clock.ticks(sample.ns), sample));
+    told.filter(|&(ticks, _)| inside(ticks))
+        .map(|(ticks, sample)| (ticks, number(chains, &sample.addresses)))
+        .collect()
+}

@@ -1,0 +1,9 @@
+//! Starting the program: whether it can be recorded, its environment, the process that becomes it, and signals.
+
+pub mod child;
+pub mod environment;
+pub mod preflight;
+pub mod runner;
+pub mod runtime_swap;
+mod sanitizer;
+pub mod signals;

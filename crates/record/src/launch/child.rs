@@ -1,0 +1,69 @@
+//! Runs the command and outlives it, so that what it recorded is finalised whatever ended it.
+
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, ExitCode, ExitStatus};
+use std::sync::Arc;
+use std::time::Duration;
+
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, kill_process, setrlimit, waitid,
+};
+
+use crate::launch::signals::{Signals, Writing};
+use crate::options::keep_windows::Windows;
+
+/// Runs `command` on our own standard streams. Returns how it ended, and what signals mean from then on
+/// ([`crate::launch::signals`]). Its recordings come into `spool`.
+///
+/// # Errors
+/// It can't be started.
+pub fn run(
+    command: &mut Command,
+    windows: &Arc<Windows>,
+    spool: &Path,
+) -> io::Result<(ExitStatus, Writing)> {
+    let signals = Signals::take(windows)?;
+    let mut child = command.spawn()?;
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    if let Some(pid) = pid {
+        signals.forward_to(pid);
+        // Its number stays its own until it is waited for below, so no signal can reach another process.
+        let ended = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        let interrupted = |waited| matches!(waited, Err(rustix::io::Errno::INTR));
+        while interrupted(waitid(WaitId::Pid(pid), ended).map(drop)) {}
+    }
+    let writing = signals.program_ended(spool)?;
+    Ok((child.wait()?, writing))
+}
+
+/// Ends this process as the command ended: with its exit code, or by its signal.
+pub fn end_like(status: ExitStatus) -> ExitCode {
+    if let Some(signal) = status.signal() {
+        // Its core dump is the one of interest, not ours.
+        let _ = setrlimit(
+            Resource::Core,
+            Rlimit {
+                current: Some(0),
+                maximum: Some(0),
+            },
+        );
+        let named = Signal::from_named_raw(signal);
+        let _ = signal_hook::low_level::emulate_default_handler(signal);
+        // Rust's own handler of SIGSEGV and SIGBUS lets the first one pass and then steps back.
+        for _ in 0..2 {
+            if let Some(named) = named {
+                let _ = kill_process(rustix::process::getpid(), named);
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+        return ExitCode::from(u8::try_from(128 + signal).unwrap_or(u8::MAX));
+    }
+    ExitCode::from(
+        status
+            .code()
+            .and_then(|code| u8::try_from(code).ok())
+            .unwrap_or(1),
+    )
+}

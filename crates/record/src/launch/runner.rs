@@ -1,0 +1,91 @@
+//! The role of cargo's target runner, and of `workspan record` itself: starts one built program with the library preloaded
+//! and the kernel watching, through the user's own runner where there is one. It is the only place where the library is
+//! set, so cargo, rustc and build scripts run bare.
+
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use crate::cargo::dry_run;
+use crate::kernel::off_cpu;
+use crate::launch::environment::{self, LIBRARY, LIST, PROGRAM, SPOOL_DIR, USER_RUNNER};
+use crate::launch::preflight;
+use crate::launch::sanitizer;
+
+use crate::say;
+
+/// In the spool directory: what the runner could not have recorded, one sentence a line.
+pub const UNRECORDED: &str = "unrecorded.txt";
+
+/// `args`: own name, the program, its arguments. Replaces this process; returns only when that fails.
+pub fn main(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut args = args.into_iter().skip(1);
+    let Some(file) = args.next() else {
+        say!(
+            "workspan-runner: expected a program and its arguments; `cargo workspan` sets this up as cargo's runner"
+        );
+        return ExitCode::from(2);
+    };
+    let user = std::env::var_os(USER_RUNNER)
+        .map(|value| environment::split(&value))
+        .unwrap_or_default();
+    let mut words = user.into_iter().chain([file.clone()]).chain(args);
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words);
+    environment::restore(&mut command);
+    if let Some(list) = std::env::var_os(LIST) {
+        return match dry_run::add(Path::new(&list), &command) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => {
+                say!("workspan: {}: {error}", Path::new(&list).display());
+                ExitCode::FAILURE
+            }
+        };
+    }
+
+    let (library, spool) = (std::env::var_os(LIBRARY), std::env::var_os(SPOOL_DIR));
+    if let (Some(library), Some(spool)) = (library, spool) {
+        // What can't be found is for the exec to say.
+        let path = preflight::find(&file).unwrap_or_else(|_| PathBuf::from(&file));
+        let follow = environment::follows();
+        match preflight::refusal(&path, follow) {
+            None => {
+                let sanitizer = sanitizer::runtime(&path);
+                environment::preload(&mut command, &library, &spool, sanitizer.as_deref());
+                if follow {
+                    sanitizer::allow_anywhere(&mut command);
+                }
+                if let (false, Ok(path)) = (follow, path.canonicalize()) {
+                    command.env(PROGRAM, path);
+                }
+                if !off_cpu::watch(Path::new(&spool)) {
+                    command.env(environment::SCHEDSTAT, "1");
+                }
+            }
+            Some(reason) => {
+                say!("workspan: {reason}");
+                let note = Path::new(&spool).join(UNRECORDED);
+                if let Ok(mut note) = std::fs::OpenOptions::new()
+                    .create(true)
+                    .append(true)
+                    .open(note)
+                {
+                    // Said already; without the note it is only said once.
+                    let _ = writeln!(note, "{reason}");
+                }
+            }
+        }
+    }
+    let error = command.exec();
+    say!(
+        "workspan: could not start {}: {error}",
+        command.get_program().to_string_lossy()
+    );
+    ExitCode::from(if error.kind() == std::io::ErrorKind::NotFound {
+        127
+    } else {
+        126
+    })
+}

@@ -1,0 +1,73 @@
+//! `--swap-runtime`: a program that GCC compiled, run on LLVM's OpenMP runtime instead of its own.
+//!
+//! libomp has GCC's entry points too, so preloading it is enough; put before our own library it answers all of them but a
+//! few that it lacks, and tells us by its tools interface.
+
+use std::path::{Path, PathBuf};
+
+use workspan_symbols::linked;
+
+use crate::after_run::missed_runtime::Runtime;
+use crate::embedded;
+
+/// What the trace and the user are told.
+pub const WARNING: &str = "The program ran on LLVM's libomp instead of its own libgomp (--swap-runtime): how tasks were \
+     scheduled is another runtime's doing, and C++ tasks with if(0) and copied objects, and detached tasks, are known to \
+     crash or to compute nonsense there.";
+
+const NAMES: [&str; 2] = ["libomp.so.5", "libomp.so"];
+
+/// The library to preload for the program at `program`, by a path that can stand in `LD_PRELOAD`.
+///
+/// # Errors
+/// The program needs no swap, or there is no libomp; what to do.
+pub fn library(program: &Path) -> anyhow::Result<PathBuf> {
+    let own = linked(program, &[]).libraries;
+    let own = own
+        .iter()
+        .find_map(|name| Some((name, Runtime::of(Path::new(name))?)));
+    if let Some((name, runtime)) = own
+        && runtime.name == "LLVM OpenMP"
+    {
+        anyhow::bail!(
+            "{}: is linked with {name}, so it runs on LLVM's OpenMP already; leave --swap-runtime out",
+            program.display()
+        );
+    }
+    let found = folders()
+        .into_iter()
+        .flat_map(|folder| NAMES.map(|name| folder.join(name)))
+        .find(|path| path.is_file());
+    match found {
+        Some(path) => embedded::undivided(&path),
+        None => anyhow::bail!(
+            "--swap-runtime: no {} in LD_LIBRARY_PATH or the system's folders; install it (Debian: libomp5-19, or libomp5-14)",
+            NAMES[0]
+        ),
+    }
+}
+
+/// Where to look, as the dynamic linker does, and in LLVM's own folders, newest first.
+fn folders() -> Vec<PathBuf> {
+    let given = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&given)
+        .filter(|path| path.is_absolute())
+        .collect();
+    let triple = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+    folders.extend(["/usr/local/lib", &triple, "/usr/lib64", "/usr/lib"].map(PathBuf::from));
+    let mut versions: Vec<(u32, PathBuf)> = std::fs::read_dir("/usr/lib")
+        .map(|entries| {
+            entries
+                .flatten()
+                .filter_map(|entry| {
+                    let name = entry.file_name();
+                    let version = name.to_str()?.strip_prefix("llvm-")?.parse().ok()?;
+                    Some((version, entry.path().join("lib")))
+                })
+                .collect()
+        })
+        .unwrap_or_default();
+    versions.sort();
+    folders.extend(versions.into_iter().rev().map(|(_, path)| path));
+    folders
+}

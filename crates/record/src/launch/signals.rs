@@ -1,0 +1,220 @@
+//! What signals to `workspan record` mean.
+//!
+//! | while | from a terminal | to this process alone |
+//! |---|---|---|
+//! | the program runs | it gets them too: nothing to do | handed on to the program |
+//! | its trace is written | the first one waits until that is done, the second one ends this process | the same |
+//! | the report is made | ends this process, after the trace's place was said | the same |
+//!
+//! SIGUSR2 starts and stops parts of the run ([`Windows`]). A signal that was ignored when this process started (nohup, `trap ''`)
+//! stays ignored, and so the program inherits that.
+//!
+//! Handlers only set a flag and wake a thread. When a signal came is told by the flag, not by when that thread runs: a Ctrl-C
+//! that ended the program must not count as one more that came after it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::{
+    SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGIO, SIGPROF, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2,
+    SIGVTALRM, SIGXCPU, SIGXFSZ,
+};
+use signal_hook::iterator::Signals as Incoming;
+
+use crate::options::keep_windows::Windows;
+use crate::say;
+
+/// Who sends these wants an end.
+const ENDING: [i32; 4] = [SIGINT, SIGQUIT, SIGTERM, SIGHUP];
+/// These would end a process that does not expect them; a program may.
+const OTHERS: [i32; 9] = [
+    SIGABRT, SIGUSR1, SIGALRM, SIGVTALRM, SIGPROF, SIGIO, SIGXCPU, SIGPWR, SIGSTKFLT,
+];
+/// Missing in `signal_hook`; as on every Linux this tool runs on (x86-64, AArch64).
+const SIGPWR: i32 = 30;
+const SIGSTKFLT: i32 = 16;
+/// Real-time signals; the first two belong to the C library.
+const REAL_TIME: std::ops::RangeInclusive<i32> = 34..=64;
+
+/// The signals of this process, from before the program's start.
+pub struct Signals {
+    shared: Arc<Shared>,
+}
+
+/// The program has ended and its trace is being written.
+pub struct Writing {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    phase: Mutex<Phase>,
+    /// One of [`ENDING`] came in this phase; set by the handler itself.
+    asked: Arc<AtomicBool>,
+}
+
+enum Phase {
+    /// The program is about to start; the signals that came for it already.
+    Starting(Vec<i32>),
+    /// The program runs.
+    Running(Pid),
+    /// What it recorded is in this folder.
+    Writing(PathBuf),
+    /// The traces have their names; what to say of them, unless it was said.
+    Written(Option<String>),
+}
+
+impl Shared {
+    fn phase(&self) -> MutexGuard<'_, Phase> {
+        self.phase.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Signals {
+    /// Takes all signals that would end this process before the program.
+    ///
+    /// # Errors
+    /// The system refuses a handler or the thread.
+    pub fn take(windows: &Arc<Windows>) -> io::Result<Signals> {
+        let shared = Arc::new(Shared {
+            phase: Mutex::new(Phase::Starting(Vec::new())),
+            asked: Arc::default(),
+        });
+        let ignored = ignored();
+        let taken: Vec<i32> = ENDING
+            .into_iter()
+            .chain(OTHERS)
+            .chain([SIGUSR2])
+            .chain(REAL_TIME)
+            .filter(|signal| ignored & 1 << (signal - 1) == 0)
+            .collect();
+        // Before the thread is woken.
+        for &signal in taken.iter().filter(|signal| ENDING.contains(signal)) {
+            signal_hook::flag::register(signal, Arc::clone(&shared.asked))?;
+        }
+        let mut incoming = Incoming::new(&taken)?;
+        let (told, windows) = (Arc::clone(&shared), Arc::clone(windows));
+        std::thread::Builder::new()
+            .name("signals".into())
+            .spawn(move || {
+                let mut asked_while_writing = 0;
+                for signal in incoming.forever() {
+                    told.came(signal, &windows, &mut asked_while_writing);
+                }
+            })?;
+        Ok(Signals { shared })
+    }
+
+    /// Signals to this process are handed on to that one from now on.
+    pub fn forward_to(&self, program: Pid) {
+        let mut phase = self.shared.phase();
+        if let Phase::Starting(early) = &*phase {
+            for &signal in early {
+                forward(signal, program);
+            }
+        }
+        *phase = Phase::Running(program);
+    }
+
+    /// The program has ended; what it recorded is in `spool`.
+    ///
+    /// # Errors
+    /// The system refuses a handler.
+    pub fn program_ended(self, spool: &Path) -> io::Result<Writing> {
+        // What came until now was for the program.
+        self.shared.asked.store(false, Ordering::SeqCst);
+        *self.shared.phase() = Phase::Writing(spool.to_owned());
+        // Where files may not grow any further, writing the trace is to fail, not to end us.
+        signal_hook::flag::register(SIGXFSZ, Arc::default())?;
+        Ok(Writing {
+            shared: self.shared,
+        })
+    }
+}
+
+impl Shared {
+    /// On the thread of signals.
+    fn came(&self, signal: i32, windows: &Windows, asked_while_writing: &mut u32) {
+        let mut phase = self.phase();
+        match &mut *phase {
+            Phase::Starting(_) | Phase::Running(_) if signal == SIGUSR2 => windows.signal(),
+            Phase::Starting(early) => early.push(signal),
+            Phase::Running(program) => forward(signal, *program),
+            // For the program, which has ended.
+            _ if !ENDING.contains(&signal) || !self.asked.load(Ordering::SeqCst) => {}
+            Phase::Writing(_) if *asked_while_writing == 0 => {
+                *asked_while_writing = 1;
+                say!(
+                    "workspan: the program has ended and its trace is being written; one more signal ends workspan at once"
+                );
+            }
+            Phase::Writing(spool) => {
+                say!(
+                    "workspan: ended before the trace was written; what was recorded is in {}, and `workspan report` reads each \
+                     .spool file there",
+                    spool.display()
+                );
+                end_by(signal);
+            }
+            Phase::Written(told) => {
+                if let Some(told) = told.take() {
+                    say!("{told}");
+                }
+                end_by(signal);
+            }
+        }
+    }
+}
+
+impl Writing {
+    /// True when a signal has come since the program's end: whoever sent it does not wait for a report.
+    pub fn asked_to_end(&self) -> bool {
+        self.shared.asked.load(Ordering::SeqCst)
+    }
+
+    /// The traces have their names: from now on a signal ends this process, after it has said `told`.
+    pub fn written(&self, told: Option<String>) {
+        *self.shared.phase() = Phase::Written(told);
+    }
+}
+
+/// Ends this process as the signal would have.
+fn end_by(signal: i32) {
+    // Where that fails the next signal tries again.
+    let _ = signal_hook::low_level::emulate_default_handler(signal);
+}
+
+/// Hands a signal on, unless the program has it from the terminal already.
+fn forward(signal: i32, program: Pid) {
+    if matches!(signal, SIGINT | SIGQUIT) && on_terminal() {
+        return;
+    }
+    let signal = Signal::from_named_raw(signal).or_else(|| {
+        let real_time = REAL_TIME.contains(&signal);
+        // SAFETY: a real-time signal that the C library keeps for nothing of its own.
+        real_time.then(|| unsafe { Signal::from_raw_unchecked(signal) })
+    });
+    if let Some(signal) = signal {
+        // It may have ended meanwhile.
+        let _ = kill_process(program, signal);
+    }
+}
+
+/// The signals that this process ignores, as bits; none where that is not known.
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
+}
+
+/// True when this process is in the foreground of a terminal, whose Ctrl-C the program gets as well.
+fn on_terminal() -> bool {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    // After the name, which may hold anything: state, parent, process group, session, terminal, its foreground group.
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let fields: Vec<&str> = fields.split_whitespace().collect();
+    fields.get(2).is_some() && fields.get(2) == fields.get(5)
+}

@@ -1,0 +1,28 @@
+//! The recording engine: builds where there is something to build, runs the program with the preloaded library, turns
+//! what it left behind into traces, and says where they are.
+//!
+//! `workspan record` and `cargo workspan` are flags on top of [`program::record`] and [`cargo::record`]. The same
+//! executable also plays three roles for the engine, told apart by `argv[0]`: see [`dispatch_role`].
+
+#![deny(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "they panic when nobody reads; `say!` and `message::print` do not"
+)]
+
+pub mod after_run;
+pub mod cargo;
+pub mod costs;
+pub mod embedded;
+mod kernel;
+pub mod launch;
+pub mod message;
+pub mod options;
+pub mod program;
+pub mod progress;
+mod roles;
+mod run_notes;
+pub mod trace_file;
+pub mod units;
+
+pub use roles::dispatch_role;

@@ -1,0 +1,6 @@
+//! What the user may ask of a recording, and how the processes below are told.
+
+pub mod fold;
+pub mod keep_windows;
+pub mod max_overhead;
+pub mod settings;

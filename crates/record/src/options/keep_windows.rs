@@ -1,0 +1,219 @@
+//! Which parts of a run are kept: after a delay, for a while, the last seconds, or from signal to signal.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::Command;
+use std::str::FromStr;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use workspan_recorder::{MOST_SIGNALS, Parts, SIGNALS, SIGNALS_SIZE};
+use workspan_trace::Trace;
+use workspan_trace::entry::{ClockPair, Note};
+use workspan_trace::window::{Cut, Window};
+
+use crate::kernel::clock::Clock;
+use crate::launch::environment::PARTS;
+use crate::trace_file::finalize::private;
+
+use crate::say;
+
+/// A length of time as on the command line: `500ms`, `10s`, `2m`, `1h`; a bare number is of seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Length(Duration);
+
+impl FromStr for Length {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "expected a length of time, as 500ms, 10s, 2m or 1h".to_owned();
+        let digits = text
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(text.len());
+        let (number, unit) = text.split_at(digits);
+        let number: f64 = number.parse().map_err(|_| wrong())?;
+        let seconds = match unit {
+            "ms" => number / 1e3,
+            "" | "s" => number,
+            "m" | "min" => number * 60.0,
+            "h" => number * 3600.0,
+            _ => return Err(wrong()),
+        };
+        match Duration::try_from_secs_f64(seconds) {
+            // A hundred days, so that sums of nanoseconds stay far from their limit.
+            Ok(length) if length.as_secs() <= 8_640_000 => Ok(Length(length)),
+            _ => Err(wrong()),
+        }
+    }
+}
+
+/// A length of which something can be kept.
+pub fn some(text: &str) -> Result<Length, String> {
+    match text.parse::<Length>()? {
+        length if length.0.is_zero() => {
+            Err("expected more than no time: nothing would be kept".into())
+        }
+        length => Ok(length),
+    }
+}
+
+impl Length {
+    fn ns(self) -> u64 {
+        u64::try_from(self.0.as_nanos()).unwrap_or(u64::MAX)
+    }
+}
+
+/// `--delay`, `--duration` and `--ring`.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub struct WindowArgs {
+    /// Keep what happens from so long after the program's start on: 500ms, 5s, 2m (SIGUSR2 to `workspan record` starts and stops
+    /// as well)
+    #[arg(long, value_name = "TIME")]
+    pub delay: Option<Length>,
+    /// Keep so much from there on; the program runs on
+    #[arg(long, value_name = "TIME", value_parser = some)]
+    pub duration: Option<Length>,
+    /// Keep the last so much before the program's end, in a file that grows no further
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["delay", "duration"], value_parser = some)]
+    pub ring: Option<Length>,
+}
+
+/// The parts wanted of one run.
+#[derive(Debug, Default)]
+pub struct Windows {
+    parts: Parts,
+    /// When SIGUSR2 came, in nanoseconds of `CLOCK_MONOTONIC_RAW`, and where recorded processes look for it.
+    signals: Mutex<(Vec<u64>, Option<File>)>,
+}
+
+impl Windows {
+    /// From the flags.
+    pub fn new(asked: WindowArgs) -> Self {
+        let ns = |length: Option<Length>| length.map(Length::ns);
+        Windows {
+            parts: Parts {
+                delay: ns(asked.delay),
+                duration: ns(asked.duration),
+                ring: ns(asked.ring).map(|ring| ring.max(1)),
+            },
+            signals: Mutex::default(),
+        }
+    }
+
+    /// True when flags say which parts; a signal may still come where they do not.
+    pub fn keep_parts(&self) -> bool {
+        !self.parts.is_all()
+    }
+
+    /// Tells the runner below `command`, and the processes whose recordings come into `spool`.
+    pub fn tell(&self, command: &mut Command, spool: &Path) {
+        if self.parts.is_all() {
+            command.env_remove(PARTS);
+            return;
+        }
+        command.env(PARTS, self.parts.to_string());
+        let file = private(&spool.join(SIGNALS)).and_then(|file| {
+            file.set_len(SIGNALS_SIZE as u64)?;
+            Ok(file)
+        });
+        if let Ok(mut signals) = self.signals.lock() {
+            // Without it a signal comes too late for what the recorder let go of.
+            signals.1 = file.ok();
+        }
+    }
+
+    /// SIGUSR2 came.
+    pub fn signal(&self) {
+        let ns = workspan_recorder::monotonic_raw_ns();
+        let Ok(mut signals) = self.signals.lock() else {
+            return;
+        };
+        let (times, file) = &mut *signals;
+        if times.len() == MOST_SIGNALS {
+            return;
+        }
+        times.push(ns);
+        if let Some(file) = file {
+            let count = times.len() as u64;
+            // The time before the count that says it is there.
+            let written = file
+                .write_all_at(&ns.to_le_bytes(), count * 8)
+                .and_then(|()| file.write_all_at(&count.to_le_bytes(), 0));
+            if let Err(error) = written {
+                say!("workspan: the recorded program can't be told of the signal: {error}");
+            }
+        }
+    }
+
+    /// The windows of a recorded process; `None` when all of it is wanted.
+    pub fn of(&self, trace: &Trace<'_>, clock: &Clock) -> Option<Vec<Window>> {
+        let (start, end) = (trace.header.start_ns, clock.last_ns);
+        let pair = |ns: u64| ClockPair {
+            ticks: clock.ticks(ns),
+            ns,
+        };
+        let signals = self.signals.lock().map(|s| s.0.clone());
+        let signals = signals.unwrap_or_default();
+        let mut parts = self.parts.kept(start, &signals, end.max(start))?;
+        if parts.is_empty() {
+            // A trace that says so.
+            parts.push((end, end));
+        }
+        let window = |(from, to)| Window {
+            from: pair(from),
+            to: pair(to),
+        };
+        Some(parts.into_iter().map(window).collect())
+    }
+}
+
+/// What a trace says of the part that it is.
+pub fn notes(window: &Window, start_ns: u64, cut: &Cut) -> Vec<Note> {
+    let seconds = |pair: ClockPair| pair.ns.saturating_sub(start_ns) as f64 / 1e9;
+    let (from, to) = (seconds(window.from), seconds(window.to));
+    let mut notes = vec![Note::new(
+        "part of the run",
+        format!("{from:.6} s to {to:.6} s after its start"),
+    )];
+    let mut warn = |what: String| notes.push(Note::new("warning", what));
+    if from >= to {
+        warn(format!(
+            "The run ended {to:.3} s after its start, before the part to keep began: nothing of it is here."
+        ));
+    } else if cut.early {
+        warn(format!(
+            "Nothing was recorded before this part's end, {to:.6} s after the program's start: it is shown as one strand of the main thread."
+        ));
+    } else if cut.open > 0 {
+        warn(format!(
+            "This is a part of the run, from {from:.3} s after its start on: {} task(s) that ran or waited then, and those that were created \
+             before and began later, are roots here; who waits for them is not known.",
+            cut.open
+        ));
+    }
+    if cut.broken > 0 {
+        warn(format!(
+            "Of {} thread(s) a chunk is missing; what they did from there on is not known.",
+            cut.broken
+        ));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths() {
+        let ns = |text: &str| text.parse::<Length>().map(Length::ns);
+        assert_eq!(ns("500ms"), Ok(500_000_000));
+        assert_eq!(ns("1.5"), Ok(1_500_000_000));
+        assert_eq!(ns("2m"), Ok(120_000_000_000));
+        for wrong in ["", "s", "-1s", "5 s", "1e9", "nan", "1000000h", "5d"] {
+            assert!(ns(wrong).is_err(), "{wrong}");
+        }
+        assert!(some("0s").is_err() && some("1ms").is_ok());
+    }
+}

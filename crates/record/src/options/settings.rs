@@ -1,0 +1,215 @@
+//! What the kernel is asked to watch of the recorded program, from the flags to the runner.
+
+use std::process::Command;
+use std::str::FromStr;
+
+use workspan_perf::{Counter, Rate};
+use workspan_trace::entry::Note;
+
+use crate::launch::environment::{COUNTERS, MAX_OVERHEAD, NO_PERF, SAMPLE, is_followed};
+use crate::options::fold::FoldArgs;
+use crate::options::keep_windows::Windows;
+use crate::options::max_overhead::MaxOverhead;
+
+use crate::say;
+
+/// The flags that say how the program is watched.
+#[derive(Debug, Clone, Default)]
+pub struct Watch {
+    /// `--no-perf`.
+    pub no_perf: bool,
+    /// `--sample`; `None` when it was not given.
+    pub sample: Option<Sampling>,
+    /// `--max-overhead`; `None` when it was not given.
+    pub max_overhead: Option<MaxOverhead>,
+    /// What the recorder folds.
+    pub fold: FoldArgs,
+    /// `--counters`: those the kernel counts.
+    counters: Vec<Counter>,
+    /// And why it does not count the others.
+    uncounted: Vec<String>,
+}
+
+impl Watch {
+    /// From the flags; says on stderr which counters there are not.
+    ///
+    /// # Errors
+    /// A counter that is none.
+    pub fn new(
+        no_perf: bool,
+        sample: Option<Sampling>,
+        counters: Option<&str>,
+    ) -> anyhow::Result<Self> {
+        let mut watch = Watch {
+            no_perf,
+            sample,
+            ..Watch::default()
+        };
+        if counters.is_some_and(|names| names.split(',').all(|name| name.trim().is_empty())) {
+            anyhow::bail!(
+                "--counters: names no counter; give some, as instructions,page-faults, or leave it out"
+            );
+        }
+        if sample.is_none()
+            && let Some(told) = std::env::var_os(SAMPLE).filter(|told| !told.is_empty())
+            && told
+                .to_str()
+                .is_none_or(|told| told.parse::<Sampling>().is_err())
+        {
+            anyhow::bail!(
+                "{SAMPLE}={}: expected `off` or samples a second, up to {MOST_HERTZ}",
+                told.to_string_lossy()
+            );
+        }
+        let names = counters.unwrap_or_default().split(',').map(str::trim);
+        for name in names.filter(|name| !name.is_empty()) {
+            let counter =
+                Counter::named(name).map_err(|what| anyhow::anyhow!("--counters: {what}"))?;
+            if watch
+                .counters
+                .iter()
+                .any(|known| known.name == counter.name)
+            {
+                continue;
+            }
+            if watch.counters.len() == MOST_COUNTERS {
+                anyhow::bail!(
+                    "--counters: at most {MOST_COUNTERS} can be read at once; record twice"
+                );
+            }
+            match counter.probe() {
+                Ok(counter) => watch.counters.push(counter),
+                Err(refused) => {
+                    say!("workspan: {refused}");
+                    watch.uncounted.push(refused.to_string());
+                }
+            }
+        }
+        Ok(watch)
+    }
+
+    /// What the trace says about it, where those parts of the run are kept.
+    pub fn notes(&self, windows: &Windows) -> impl Iterator<Item = Note> {
+        let names: Vec<&str> = self.counters.iter().map(|c| c.name.as_str()).collect();
+        let counted = (!names.is_empty()).then(|| Note::new("counters", names.join(", ")));
+        let uncounted = self.uncounted.iter();
+        let uncounted =
+            uncounted.map(|why| Note::new("warning", format!("Without a counter: {why}.")));
+        let unfolded = (self.fold.folds() && (windows.keep_parts() || !self.counters.is_empty()))
+            .then(|| Note::new("warning", UNFOLDED));
+        counted.into_iter().chain(uncounted).chain(unfolded)
+    }
+
+    /// Tells the runner below `command`.
+    pub fn tell(&self, command: &mut Command) {
+        self.fold.tell(command);
+        if self.no_perf {
+            command.env(NO_PERF, "1");
+        }
+        if let Some(sampling) = self.sample {
+            command.env(SAMPLE, sampling.0.to_string());
+        }
+        // Who has a run folded wants every task of it.
+        let folds = self.fold.folds().then_some(MaxOverhead::OFF);
+        let most = self.max_overhead.or(folds);
+        // The user may have set the variable, but not where a recording around this one did.
+        let told = std::env::var_os(MAX_OVERHEAD).is_some() && !is_followed();
+        if most.is_some() || !told {
+            command.env(MAX_OVERHEAD, MaxOverhead::told(most));
+        }
+        if !self.counters.is_empty() {
+            let told = self.counters.iter().map(|c| {
+                let kernel = u8::from(c.kernel);
+                format!("{}:{}:{}:{kernel}", c.name, c.kind, c.config)
+            });
+            command.env(COUNTERS, told.collect::<Vec<_>>().join(","));
+        }
+    }
+}
+
+/// Who asks for a small trace has to know that this one is not.
+const UNFOLDED: &str =
+    "--fold was without effect: no run is folded with --ring, --delay, --duration or --counters.";
+
+/// As many as the recorder reads.
+const MOST_COUNTERS: usize = workspan_recorder::MOST_COUNTERS;
+
+/// Samples a second of CPU time; 0 = none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sampling(u32);
+
+/// More would be a load rather than a sample.
+const MOST_HERTZ: u32 = 20_000;
+
+impl Sampling {
+    /// The rate, when samples are wanted.
+    pub fn rate(self) -> Option<Rate> {
+        (self.0 > 0).then_some(Rate::of(self.0))
+    }
+
+    /// The rate that the runner was told, or the user set; one that this machine can afford when that is nothing.
+    pub fn rate_from_environment() -> Option<Rate> {
+        let told: Option<Sampling> = std::env::var(SAMPLE)
+            .ok()
+            .and_then(|value| value.parse().ok());
+        told.map_or_else(|| Some(Rate::affordable()), Sampling::rate)
+    }
+}
+
+impl FromStr for Sampling {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "off" {
+            return Ok(Sampling(0));
+        }
+        match text.parse() {
+            Ok(hertz) if hertz <= MOST_HERTZ => Ok(Sampling(hertz)),
+            _ => Err(format!(
+                "expected `off` or samples a second, up to {MOST_HERTZ}"
+            )),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a test that can't go on has failed")]
+mod tests {
+    use super::{FoldArgs, Rate, Sampling, UNFOLDED, Watch, Windows};
+    use crate::options::keep_windows::WindowArgs;
+
+    #[test]
+    fn what_can_not_be_folded_is_said() {
+        let unfolded = |fold: &str, ring: Option<&str>, counters: Option<&str>| {
+            let mut watch = Watch::new(false, None, counters).unwrap();
+            watch.fold = FoldArgs {
+                fold: fold.parse().ok(),
+                ..FoldArgs::default()
+            };
+            let windows = Windows::new(WindowArgs {
+                ring: ring.and_then(|ring| ring.parse().ok()),
+                ..WindowArgs::default()
+            });
+            watch.notes(&windows).any(|note| note.value == UNFOLDED)
+        };
+        assert!(unfolded("10us", Some("1s"), None));
+        assert!(!unfolded("10us", None, None));
+        assert!(!unfolded("off", Some("1s"), None));
+        // A counter that the kernel has on every machine, where it lets one count.
+        let counted = !Watch::new(false, None, Some("page-faults"))
+            .unwrap()
+            .counters
+            .is_empty();
+        assert_eq!(unfolded("auto", None, Some("page-faults")), counted);
+    }
+
+    #[test]
+    fn rates() {
+        let rate = |text: &str| text.parse::<Sampling>().map(Sampling::rate);
+        assert_eq!(rate("off"), Ok(None));
+        assert_eq!(rate("0"), Ok(None));
+        assert_eq!(rate("499"), Ok(Some(Rate::of(499))));
+        assert!(rate("1000000").is_err());
+        assert!(rate("fast").is_err());
+    }
+}

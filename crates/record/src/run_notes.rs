@@ -1,0 +1,30 @@
+//! Notes that the parent of the recorded process adds to every trace of a run.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use workspan_dag::facts::THREADS_SET_BY;
+use workspan_trace::entry::Note;
+
+/// The key of the note that says how the recorded process ended.
+pub const EXIT_STATUS: &str = "exit status";
+
+/// How the process ended, who recorded it, and which variables set its number of threads.
+pub fn facts(status: ExitStatus) -> Vec<Note> {
+    let ended = match (status.code(), status.signal()) {
+        (Some(code), _) => code.to_string(),
+        (None, Some(signal)) => format!("killed by signal {signal}"),
+        (None, None) => status.to_string(),
+    };
+    let mut facts = vec![
+        Note::new(EXIT_STATUS, ended),
+        Note::new("recorder", concat!("workspan ", env!("CARGO_PKG_VERSION"))),
+    ];
+    // The program inherits our environment.
+    for name in ["RAYON_NUM_THREADS", "OMP_NUM_THREADS"] {
+        if let Some(value) = std::env::var(name).ok().filter(|value| !value.is_empty()) {
+            facts.push(Note::new(THREADS_SET_BY, format!("{name}={value}")));
+        }
+    }
+    facts
+}
