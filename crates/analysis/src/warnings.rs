@@ -160,19 +160,17 @@ fn estimated(work_span: &WorkSpan) -> Option<String> {
     let (fewest, most) = estimated.tasks;
     let times = |span: u128| span as f64 / work_span.span.max(1) as f64;
     let (low, high) = estimated.span;
-    let unrecorded = format!(
+    let skipped = format!(
         "{share:.0} % of the work ran unrecorded, to stay inside the overhead budget (--max-overhead)"
     );
     let (low, high) = (times(low), times(high));
+    let span = format!("The span is between {low:.2} and {high:.2} times what is shown.");
     Some(if fewest == most {
-        format!(
-            "{unrecorded}: the time is measured and tasks are counted, but the span inside is estimated from subtrees drawn by chance: it is \
-             between {low:.2} and {high:.2} times what is shown."
-        )
+        format!("{skipped}: its time is measured and its tasks are counted. {span}")
     } else {
         format!(
-            "{unrecorded}: the time is measured, but what is inside is estimated from subtrees drawn by chance: {} ± {:.0} % tasks, and a \
-             span between {low:.2} and {high:.2} times what is shown.",
+            "{skipped}: its time is measured. The number of tasks is estimated from subtrees that were \
+             sampled: {} ± {:.0} %. {span}",
             work_span.tasks,
             50.0 * (most - fewest) as f64 / work_span.tasks.max(1) as f64,
         )
