@@ -217,6 +217,14 @@ impl Run<'_> {
             busy <= self.cpus * (1.0 + WORK),
             format!("{busy:.2} workers busy on {} CPUs", self.cpus),
         );
+        // The report's own checks. Samples are too few in runs this short.
+        let checks = self.report["checks"].as_array().into_iter().flatten();
+        for check in checks.filter(|check| check["check"] != "samples_make_work") {
+            holds(
+                check["holds"] != false,
+                format!("a check of the report fails: {check}"),
+            );
+        }
         let parts = [
             "work",
             "descheduled",
