@@ -251,7 +251,8 @@ export class CanvasPen implements Pen {
 const escape = (s: string): string =>
   s
     .replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`)
-    .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, "\ufffd");
+    // XML allows no control characters but these.
+    .replace(/(?![\t\n\r\x7f-\x9f])\p{Cc}/gu, "\ufffd");
 const n = (v: number): string => String(Math.round(v * 100) / 100);
 
 export class SvgPen implements Pen {
