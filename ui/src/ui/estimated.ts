@@ -52,6 +52,6 @@ export function inWords(of: Estimated, report: Report, perSecond: number): strin
   const between = spanBetween(of, report, perSecond);
   const unrecorded = `${percent(report.work > 0 ? of.unrecorded_work / report.work : 1)} of the work ran unrecorded, to stay inside the overhead budget.`;
   if (isCounted(of))
-    return `${unrecorded} Times are measured and tasks are counted; the span inside is estimated from subtrees drawn by chance: ${between.span}.`;
-  return `${unrecorded} Times are measured; what is inside is estimated from subtrees drawn by chance: ${about(report.tasks)} tasks ${around(report.tasks, of.tasks_low, of.tasks_high)}, a span of ${between.span}.`;
+    return `${unrecorded} Times are measured and tasks are counted. The span is between ${between.span.replace(" to ", " and ")}.`;
+  return `${unrecorded} Times are measured. The number of tasks is estimated from sampled subtrees: ${about(report.tasks)} ${around(report.tasks, of.tasks_low, of.tasks_high)}. The span is between ${between.span.replace(" to ", " and ")}.`;
 }
