@@ -12,7 +12,7 @@ export default function (suite) {
       check(
         /% of the work ran unrecorded/.test(words) &&
           /±\s*[\d.]+\s*%/.test(words) &&
-          /a span of .* to /.test(words),
+          /The span is between .* and /.test(words),
         `${tab}: ${words}`,
       );
       await until(
