@@ -1,7 +1,8 @@
 //! Builds the library that `workspan record` preloads and embeds it, so that one installed file is the whole tool.
 //!
-//! Nested cargo would need a workspace around the sources, which a packaged crate has not; the sources of trace, fold,
-//! recorder and preload need `std` alone, so plain rustc does it. Their folders are known from the `links` metadata of the crates.
+//! Nested cargo would need a workspace around the sources, which a packaged crate has not; the
+//! sources of trace, fold, recorder and preload need `std` alone, so plain rustc does it. Their
+//! folders are known from the `links` metadata of the crates.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -54,10 +54,10 @@ pub struct Check {
 /// Clocks differ by no more than this part of what they show, and by `SLACK_NS`.
 const SLACK: f64 = 0.03;
 const SLACK_NS: f64 = 2e6;
-/// The share of a process's CPU time that may lie inside the kernel's context switches: its clock
-/// charges them to the threads, but no thread has them between its switch records. Runtimes that call
-/// `sched_yield` in a loop, as libomp does with more threads than CPUs, reached 18 %.
-const SWITCH_SHARE: f64 = 0.33;
+/// What a context switch takes at most, in nanoseconds. The process's clock charges it to the
+/// threads, but no thread has it between its switch records. It counts where a runtime calls
+/// `sched_yield` in a loop, as libomp does with more threads than CPUs.
+const MAX_SWITCH_NS: u64 = 1000;
 /// Sampling by chance is off by more than four standard deviations once in sixteen thousand runs.
 const DEVIATIONS: f64 = 4.0;
 /// Samples stand beside recording, which is no strand's, and are taken late on virtual machines.
@@ -98,7 +98,7 @@ pub fn checks(dag: &Dag) -> Vec<Check> {
         checks.extend(worst_thread(cpu, &by_thread, ns, within));
         if let Some(process) = cpu.process.filter(|_| !cpu.threads.is_empty()) {
             let check = within(Invariant::ThreadsMakeProcess, cpu.of_threads(), process);
-            let in_switches = (process as f64 * SWITCH_SHARE) as u64;
+            let in_switches = cpu.switches.saturating_mul(MAX_SWITCH_NS);
             let least = process.saturating_sub(check.slack.saturating_add(in_switches));
             checks.push(Check {
                 holds: check.holds && check.told >= least,

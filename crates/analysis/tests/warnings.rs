@@ -1,8 +1,9 @@
 //! What makes numbers doubtful is said, and only then.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use workspan_analysis::checks::Invariant;
 use workspan_analysis::{About, Options, report};
-use workspan_dag::{Dag, Meta, OffWhy};
+use workspan_dag::{CpuTimes, Dag, Meta, OffWhy};
 
 /// Two workers: a root of 1,000 ticks that spawns a task of 500 beside its second half.
 fn run(threads: u32, on: u32) -> Dag {
@@ -60,6 +61,34 @@ fn the_traces_own_come_first() {
     assert_eq!(warnings.len(), 2);
     assert_eq!(warnings[0], "Half of it is missing.");
     assert!(warnings[1].starts_with("2 workers shared 1 CPU"));
+}
+
+/// The process's clock has the time inside the switches too, the threads' times have not.
+#[test]
+fn threads_may_lack_the_time_of_their_switches_and_no_more() {
+    let holds = |threads_ns: u64, switches: u64| {
+        let mut dag = run(2, 1);
+        dag.meta.recorded = true;
+        dag.meta.cpu = Some(CpuTimes {
+            process: Some(100_000_000),
+            threads: vec![(0, threads_ns)],
+            switches,
+            ..CpuTimes::default()
+        });
+        let checks = workspan_analysis::checks::checks(&dag);
+        let check = checks
+            .iter()
+            .find(|check| check.invariant == Invariant::ThreadsMakeProcess);
+        check.unwrap().holds
+    };
+    assert!(holds(100_000_000, 0) && holds(95_500_000, 0));
+    assert!(!holds(94_500_000, 0), "beyond 3 % and 2 ms");
+    assert!(holds(85_500_000, 10_000));
+    assert!(!holds(84_500_000, 10_000), "beyond a microsecond a switch");
+    assert!(
+        !holds(105_500_000, 1_000_000),
+        "switches explain no more time"
+    );
 }
 
 /// Each says what it is about, so that nobody has to search its words.

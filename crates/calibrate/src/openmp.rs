@@ -68,7 +68,8 @@ impl Functions {
     /// The caller is in a region, and `body` takes a pointer to a `T`.
     #[inline]
     pub(crate) unsafe fn task<T: Copy>(&self, body: Body, mut data: T) {
-        // SAFETY: `body` takes a pointer to a `T`, and the runtime copies the data before this returns.
+        // SAFETY: `body` takes a pointer to a `T`, and the runtime copies the data before this
+        // returns.
         unsafe {
             (self.create)(
                 body,

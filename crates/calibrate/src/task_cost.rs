@@ -2,17 +2,17 @@
 //!
 //! The constants are near the middle of what was measured in libgomp, libomp and oneTBB
 //! (docs/budget-measured.md), with Fibonacci numbers whose tasks do nothing else. Skipping a task
-//! costs instructions alone, so its cost is a time. Recording one reads the clock, so its cost is a multiple of
-//! the probe that [`crate::calibrate`] finds on the machine.
+//! costs instructions alone, so its cost is a time. Recording one reads the clock, so its cost is a
+//! multiple of the probe that [`crate::calibrate`] finds on the machine.
 
 use serde::Serialize;
 
-/// Probes of a task that is created and waited for. It creates and waits in its turn, so it has three
-/// strands.
+/// Probes of a task that is created and waited for. It creates and waits in its turn, so it has
+/// three strands.
 const PROBES_PER_TASK: f64 = 6.0;
 
-/// How a runtime's `runtime` note begins, what skipping a task takes in nanoseconds, and how many calibrated
-/// probes one probe of a task costs: a runtime that a tool listens to is slower itself.
+/// How a runtime's `runtime` note begins, what skipping a task takes in nanoseconds, and how many
+/// calibrated probes one probe of a task costs: a runtime that a tool listens to is slower itself.
 const RUNTIMES: [(&str, f64, f64); 4] = [
     ("GNU OpenMP", 16.0, 2.0),
     ("LLVM OpenMP", 33.0, 3.3),

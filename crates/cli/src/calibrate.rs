@@ -73,7 +73,8 @@ struct Missing {
 }
 
 impl Costs {
-    /// Adds the cost of a steal in each shared library of the system, and keeps it in the tool's folder.
+    /// Adds the cost of a steal in each shared library of the system, and keeps it in the tool's
+    /// folder.
     fn add_library_steals(&mut self, folder: &Path) -> Vec<Missing> {
         let mut missing = Vec::new();
         if self.calibration.cpus < 2 {

@@ -1,12 +1,14 @@
 //! Cancels a computation from another thread.
 //!
-//! Reading and measuring a large run takes seconds, and the user may move on before it is done. [`CancelToken::run`] runs a
-//! computation on threads that carry the token. Long loops check it every few thousand steps ([`check`], [`checked`]). Once the
-//! token is cancelled they unwind to [`CancelToken::run`] and free what they hold on the way.
+//! Reading and measuring a large run takes seconds, and the user may move on before it is done.
+//! [`CancelToken::run`] runs a computation on threads that carry the token. Long loops check it
+//! every few thousand steps ([`check`], [`checked`]). Once the token is cancelled they unwind to
+//! [`CancelToken::run`] and free what they hold on the way.
 //!
-//! Unwinding instead of returning an error keeps a `?` out of every step of every analysis. It leaves nothing half done,
-//! because passes only read their input and build something new. It is not a panic: no hook runs and nothing is printed.
-//! A thread without a token pays one load and one test for a check.
+//! Unwinding instead of returning an error keeps a `?` out of every step of every analysis. It
+//! leaves nothing half done, because passes only read their input and build something new. It is
+//! not a panic: no hook runs and nothing is printed. A thread without a token pays one load and one
+//! test for a check.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -45,8 +47,8 @@ impl CancelToken {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Runs `work` on a thread pool of its own, one thread per CPU. Runs it on the calling thread if the system can't start
-    /// threads.
+    /// Runs `work` on a thread pool of its own, one thread per CPU. Runs it on the calling thread
+    /// if the system can't start threads.
     ///
     /// # Errors
     /// The token was cancelled before `work` was done.
@@ -172,7 +174,8 @@ mod tests {
         check();
     }
 
-    /// Loops run in the pool's thread, in a thread that Rayon shares the work with, and in a started thread.
+    /// Loops run in the pool's thread, in a thread that Rayon shares the work with, and in a
+    /// started thread.
     #[test]
     fn cancelled_work_ends_on_every_thread_and_frees_what_it_holds() {
         let (token, alive) = (CancelToken::default(), AtomicUsize::new(0));

@@ -15,6 +15,8 @@ pub struct CpuTimes {
     pub outside_in: Option<String>,
     /// Switches that are missing: what they add up to is not exact.
     pub missing: u64,
+    /// The number of times that all threads together came onto a CPU; 0 if the trace does not say.
+    pub switches: u64,
 }
 
 impl CpuTimes {

@@ -1,7 +1,8 @@
 //! The computation DAG of one recorded run, in columns.
 //!
-//! A reader fills a [`raw::RawTrace`]: tasks, strands in program order, scopes, and waits that are not yet resolved. [`build`]
-//! turns it into a [`Dag`]: strands in a topological order, waits resolved to the tasks they join. Everything downstream takes
+//! A reader fills a [`raw::RawTrace`]: tasks, strands in program order, scopes, and waits that are
+//! not yet resolved. [`build`] turns it into a [`Dag`]: strands in a topological order, waits
+//! resolved to the tasks they join. Everything downstream takes
 //! `&Dag`.
 
 pub mod build;

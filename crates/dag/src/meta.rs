@@ -92,7 +92,8 @@ pub struct UnreadPart {
     pub off_cpu: bool,
 }
 
-/// What was folded while a trace was read (the grain is in `workspan_reader::open`); the trace itself has all of it.
+/// What was folded while a trace was read (the grain is in `workspan_reader::open`); the trace
+/// itself has all of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Shortened {
     /// Only what was shorter was folded, in ticks.

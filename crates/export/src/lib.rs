@@ -32,6 +32,7 @@ pub use compare::{
 };
 pub use dot::{DOT_NODES, dot};
 pub use json::{Most, report_json, report_json_of, report_json_with};
+pub use page::paragraph;
 pub use perfetto::{Perfetto, perfetto};
 pub use quantity::{bytes, thousands};
 pub use scale::{ScaleView, scale_csv, scale_json, scale_text};

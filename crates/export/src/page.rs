@@ -41,6 +41,14 @@ pub(crate) fn strong(text: impl Into<String>) -> Piece {
     (Tone::Strong, text.into())
 }
 
+/// Wraps a paragraph at words so that no line has more than `width` columns (at least 60). Every
+/// line is indented by `indent` columns.
+pub fn paragraph(text: &str, indent: usize, width: usize) -> String {
+    let mut page = Page::new(width, false, Charset::Unicode);
+    page.prose(&" ".repeat(indent), indent, &[plain(text)]);
+    page.finish()
+}
+
 /// The report as it grows.
 pub(crate) struct Page {
     out: String,

@@ -1,4 +1,4 @@
-//! Makes a section one folded record.
+//! Closes a section of a task: replaces its records by one folded record, where that saves room.
 
 use crate::Fold;
 use crate::output::{Mark, extended_head, head};
@@ -7,25 +7,27 @@ use workspan_trace::entry::push_varint;
 use workspan_trace::folded::FoldedSite;
 use workspan_trace::wire::Kind;
 
-/// While the task below may still be folded itself, its inside is only where that saves so many bytes: most such records
-/// would be written for nothing.
-const WORTHWHILE: u64 = 384;
-/// Where tasks are to be saved ([`Fold::save_tasks`]), each one counts as so many bytes beside its records.
-const TASK: u64 = 32;
+/// A section must save this many bytes to be folded while the task below it may still fold as a
+/// whole. Most smaller records would be replaced again by the record of the task below.
+const MIN_SAVED_BYTES: u64 = 384;
+/// What a task counts, beside its records, where the number of tasks matters
+/// ([`Fold::save_tasks`]).
+const BYTES_PER_SAVED_TASK: u64 = 32;
 
 impl Fold {
-    /// The open strand of the task on top has just ended at `t`, and the record that says so was not yet put out: folds the section
-    /// where that can be and saves room. `ends`: with the task.
+    /// Closes the section of the task on top, whose open strand has just ended at `t`. The record
+    /// of that end has not been written yet. The section is folded if it may be and if that saves
+    /// room. `ends` is true if the task ends with the strand.
     #[inline]
-    pub(crate) fn shut(&mut self, t: u64, ends: bool) {
+    pub(crate) fn close_section(&mut self, t: u64, ends: bool) {
         if self.sections.last().is_some_and(|s| s.sum.tasks > 0) {
-            self.shut_some(t, ends);
+            self.try_fold_section(t, ends);
         }
-        self.opened_no_more();
+        self.strand_closed();
     }
 
-    /// The same of a section with tasks in it.
-    fn shut_some(&mut self, t: u64, ends: bool) {
+    /// Folds a section that has tasks in it, if that saves room.
+    fn try_fold_section(&mut self, t: u64, ends: bool) {
         let lives = self.sections.len();
         let Some(section) = self.sections.last() else {
             return;
@@ -53,8 +55,9 @@ impl Fold {
         }
     }
 
-    /// The task on top lingered, and all that it created into its scope has ended: as [`Fold::shut`], for a task whose end was put out.
-    pub(crate) fn shut_ended(&mut self, t: u64) {
+    /// Closes the section of a task that ended before the tasks it had spawned into its scope. They
+    /// have all ended now, and the record of the task's own end has been written.
+    pub(crate) fn close_after_task_end(&mut self, t: u64) {
         let lives = self.sections.len();
         let Some(section) = self.sections.last() else {
             return;
@@ -68,12 +71,13 @@ impl Fold {
         }
     }
 
-    /// Folding so many bytes of the section on top is worth it though the task below may still be folded itself: not where that is likely.
+    /// Whether to fold a section of `bytes` although the task below may still fold as a whole.
     fn saves_enough(&self, bytes: u64, ends: bool) -> bool {
-        bytes >= WORTHWHILE || self.saves_tasks && ends && self.others_wait()
+        bytes >= MIN_SAVED_BYTES || self.saves_tasks && ends && self.others_wait()
     }
 
-    /// The task below has created others that have not begun. A thread runs them last one first, or first one first.
+    /// Whether the task below has created other tasks that have not begun. A thread runs them last
+    /// one first, or first one first, so the two ends of the list tell.
     fn others_wait(&self) -> bool {
         let (Some(below), Some(top)) = (self.sections.below(), self.sections.last()) else {
             return false;
@@ -86,13 +90,14 @@ impl Fold {
     }
 
     #[inline]
-    fn opened_no_more(&mut self) {
+    fn strand_closed(&mut self) {
         if let Some(section) = self.sections.last_mut() {
             section.opened = None;
         }
     }
 
-    /// The section took `length` ticks. `ended`: among the records is the one of the task's end, which comes after the folded one then.
+    /// Writes the folded record of a section that took `length` ticks. If `ended`, the section's
+    /// records include the one of the task's end, which then follows the folded record.
     fn write(&mut self, from: Mark, to: Mark, length: u64, opened: u64, ended: bool) {
         let depth = self.frames.len().saturating_sub(1) as u32;
         let Some(section) = self.sections.last_mut() else {
@@ -157,7 +162,7 @@ impl Fold {
         } else {
             0
         };
-        if all.len() as u64 >= bytes.saturating_add(tasks.saturating_mul(TASK)) {
+        if all.len() as u64 >= bytes.saturating_add(tasks.saturating_mul(BYTES_PER_SAVED_TASK)) {
             section.retry = bytes + all.len() as u64;
             return;
         }

@@ -23,7 +23,8 @@ pub(crate) enum Inner {
 }
 
 impl Fold {
-    /// [`workspan_trace::wire::Kind::Folded`]: nothing is folded around one that contradicts itself, or whose weights were corrected already.
+    /// [`workspan_trace::wire::Kind::Folded`]: nothing is folded around one that contradicts
+    /// itself, or whose weights were corrected already.
     pub(crate) fn stands_for(&mut self, bytes: &[u8]) {
         if self.sections.is_empty() {
             return;
@@ -34,7 +35,8 @@ impl Fold {
         }
     }
 
-    /// [`workspan_trace::wire::Kind::Skip`], which says of how many tasks and scopes the folded record before it is.
+    /// [`workspan_trace::wire::Kind::Skip`], which says of how many tasks and scopes the folded
+    /// record before it is.
     pub(crate) fn skip(&mut self, tasks: u64, scopes: u64) {
         match std::mem::take(&mut self.inner) {
             Inner::Told(record) if record.tasks == tasks && scopes <= MOST => {

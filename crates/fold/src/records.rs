@@ -21,7 +21,7 @@ impl Fold {
             Event::Join { site } => {
                 let site = self.site(site);
                 self.strand_ends(t, site.saturating_add(1));
-                self.shut(t, false);
+                self.close_section(t, false);
                 self.out.copy(before, t, bytes);
                 self.join(site, t);
             }
@@ -62,7 +62,7 @@ impl Fold {
             Event::Create { kind, site, scope } => {
                 let site = self.site(site);
                 self.strand_ends(t, site.saturating_add(1));
-                self.shut(t, false);
+                self.close_section(t, false);
                 self.out.copy(before, t, bytes);
                 self.create(kind, site, scope, t);
                 self.strand_begins(t);
@@ -74,7 +74,7 @@ impl Fold {
             Event::Wait { site, what } => {
                 let site = site.map(|s| self.site(s));
                 self.strand_ends(t, site.map_or(0, |s| s.saturating_add(1)));
-                self.shut(t, false);
+                self.close_section(t, false);
                 self.out.copy(before, t, bytes);
                 self.wait(what);
             }
@@ -211,7 +211,7 @@ impl Fold {
     /// The task on top ends, by a record not yet put out. `lingers`: nothing goes on by that.
     fn ends(&mut self, t: u64, lingers: bool) {
         self.strand_ends(t, 0);
-        self.shut(t, true);
+        self.close_section(t, true);
         if !(self.all_joined() || lingers && self.lingers(t)) {
             self.abandon();
         }

@@ -146,7 +146,7 @@ impl Fold {
             if through.is_none() {
                 return self.abandon();
             }
-            self.shut_ended(t);
+            self.close_after_task_end(t);
             self.members.lingering -= 1;
             self.leave(t);
         }

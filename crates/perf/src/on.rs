@@ -63,6 +63,11 @@ impl OnTimes {
             .sum()
     }
 
+    /// The number of times that a thread came onto a CPU.
+    pub fn switches(&self, tid: u32) -> u64 {
+        self.threads.get(&tid).map_or(0, |t| t.ran.len() as u64)
+    }
+
     /// Switches of a thread that are missing, as two the same way in a row show.
     pub fn missing(&self, tid: u32) -> u64 {
         self.threads.get(&tid).map_or(0, |thread| thread.missing)
@@ -102,6 +107,7 @@ mod tests {
         let on = on_times(&switches, 1);
         assert_eq!((on.ran(1, 0, 100), on.ran(2, 0, 100)), (50, 8));
         assert_eq!((on.missing(1), on.missing(2)), (0, 0));
+        assert_eq!((on.switches(1), on.switches(2)), (1, 3));
         let off = crate::off_intervals(&switches);
         let off: Vec<_> = off
             .iter()

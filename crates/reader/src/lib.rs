@@ -1,7 +1,8 @@
 //! Reads traces of every format into a [`workspan_dag::Dag`], and writes text traces.
 //!
-//! [`open()`] recognises a file's format by its first bytes. [`recorded`] reads what `workspan record` writes, [`text`] reads and
-//! writes text traces, and [`packed`] handles either kind packed by gzip.
+//! [`open()`] recognises a file's format by its first bytes. [`recorded`] reads what `workspan
+//! record` writes, [`text`] reads and writes text traces, and [`packed`] handles either kind packed
+//! by gzip.
 
 mod mapped;
 pub mod open;

@@ -40,8 +40,9 @@ pub enum Index {
     Always,
 }
 
-/// Which subtrees become one strand each with a folded record ([`workspan_dag::Folded`]) while a recorded trace is read: those that ran on one
-/// thread, under the conditions of MODEL.md §7, in less time than this. All measures of §2 and §3 stay as they are, to the tick.
+/// Which subtrees become one strand each with a folded record ([`workspan_dag::Folded`]) while a
+/// recorded trace is read: those that ran on one thread, under the conditions of MODEL.md §7, in
+/// less time than this. All measures of §2 and §3 stay as they are, to the tick.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Grain {
     /// None: each task is read.

@@ -1,4 +1,5 @@
-//! What the kernel observed of the program: off-CPU times, samples and CPU times, written into its trace.
+//! What the kernel observed of the program: off-CPU times, samples and CPU times, written into its
+//! trace.
 
 pub mod clock;
 pub mod cpu_time;

@@ -1,4 +1,5 @@
-//! Starting the program: whether it can be recorded, its environment, the process that becomes it, and signals.
+//! Starting the program: whether it can be recorded, its environment, the process that becomes it,
+//! and signals.
 
 pub mod child;
 pub mod environment;

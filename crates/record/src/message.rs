@@ -3,10 +3,11 @@
 use std::fmt;
 use std::io::{self, Write};
 
-/// Writes a line to stderr; use it through [`say!`](crate::say). A line that can't be written is dropped.
+/// Writes a line to stderr; use it through [`say!`](crate::say). A line that can't be written is
+/// dropped.
 ///
-/// `eprintln!` panics when stderr is a closed pipe or a full disk. The panic would replace the exit code, which
-/// belongs to the recorded program.
+/// `eprintln!` panics when stderr is a closed pipe or a full disk. The panic would replace the exit
+/// code, which belongs to the recorded program.
 pub fn say(line: fmt::Arguments<'_>) {
     // One write, so that the lines of several processes do not mix.
     let line = format!("{line}\n");

@@ -5,7 +5,8 @@ use std::io;
 /// The reason why a query could not be answered.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// SQLite rejected the query: a syntax error, an unknown table or column, or a forbidden action.
+    /// SQLite rejected the query: a syntax error, an unknown table or column, or a forbidden
+    /// action.
     #[error("{0}")]
     Sql(String),
     /// There is no ready-made query with that name.

@@ -97,7 +97,8 @@ impl Run {
         })
     }
 
-    /// A note for a query that reads the columns in `read`, if its tables lack rows of folded tasks.
+    /// A note for a query that reads the columns in `read`, if its tables lack rows of folded
+    /// tasks.
     pub fn missing_rows_note(&self, read: &ReadColumns) -> Option<String> {
         let table = table_of_tasks(read)?;
         let folded: u64 = self.dag.folded.sums().map(|(_, sums)| sums.tasks).sum();
@@ -109,7 +110,8 @@ impl Run {
         (ticks * 1_000_000_000 + self.rate / 2) / self.rate
     }
 
-    /// A point in time, in nanoseconds after the beginning of the run. Off-CPU times may be negative.
+    /// A point in time, in nanoseconds after the beginning of the run. Off-CPU times may be
+    /// negative.
     pub(crate) fn at(&self, t: u64) -> i64 {
         let ns = |ticks: u64| i64::try_from(self.ns(ticks.into())).unwrap_or(i64::MAX);
         if t >= self.begin {
@@ -139,8 +141,8 @@ impl Run {
                 strands: vec![0; tasks.len()],
                 children: vec![0; tasks.len()],
             };
-            // A task's first strand comes after its parent's. So in reverse order, a task's sums are
-            // complete before they are added to its parent's.
+            // A task's first strand comes after its parent's. So in reverse order, a task's sums
+            // are complete before they are added to its parent's.
             for s in (0..strands.len()).rev() {
                 let task = strands.task[s] as usize;
                 let weight = self.facts.weight.get(s);

@@ -125,19 +125,16 @@ impl Tally {
         for test in failed {
             println!("== {test}, once more and alone");
             let mut again = cargo();
-            again.args([
-                "test",
-                "--quiet",
-                "--workspace",
-                "--tests",
-                "--no-fail-fast",
-                "--",
-            ]);
+            again.args(["test", "--workspace", "--tests", "--no-fail-fast", "--"]);
             again.args(["--exact", "--include-ignored", &test]);
-            if again.stdout(Stdio::null()).status()?.success() {
+            let again = again.output().with_context(|| format!("{again:?}"))?;
+            let printed = String::from_utf8_lossy(&again.stdout);
+            // A name that no binary has, as that of a doctest, runs nothing and succeeds.
+            if again.status.success() && tests_passed(&printed) > 0 {
                 self.passed += 1;
                 self.flaky.push(test);
             } else {
+                print!("{printed}");
                 self.failed.push(test);
             }
         }
@@ -208,9 +205,25 @@ impl Tally {
     }
 }
 
+/// The number of tests that passed, from what cargo's harness printed.
+fn tests_passed(printed: &str) -> usize {
+    let lines = printed.lines();
+    lines
+        .filter(|line| line.starts_with("test ") && line.ends_with(" ... ok"))
+        .count()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_run_of_no_tests_is_no_pass() {
+        let none = "running 0 tests\n\ntest result: ok. 0 passed; 0 failed; 0 ignored";
+        assert_eq!(tests_passed(none), 0);
+        assert_eq!(tests_passed(&format!("{none}\ntest a::b ... ok\n")), 1);
+        assert_eq!(tests_passed("test a::b ... FAILED\n"), 0);
+    }
 
     #[test]
     fn each_test_is_counted_once_and_what_was_left_out_is_named() {

@@ -39,7 +39,8 @@ struct Sum {
     critical: u128,
     /// How many times as fast it can become.
     factor: f64,
-    /// Number of threads that the region was divided among; 0 where its strands are not shares of a region.
+    /// Number of threads that the region was divided among; 0 where its strands are not shares of a
+    /// region.
     threads: u32,
 }
 

@@ -108,8 +108,8 @@ pub fn compare_text(comparison: &Comparison, options: &CompareOptions) -> String
     page.finish()
 }
 
-/// The sentences of [`compare_text`] without its tables: how long each side took, which loss changed
-/// most, and warnings.
+/// The sentences of [`compare_text`] without its tables: how long each side took, which loss
+/// changed most, and warnings.
 pub fn compare_words(comparison: &Comparison) -> Vec<String> {
     let dag = names(&comparison.places);
     let view = View {

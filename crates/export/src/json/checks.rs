@@ -12,6 +12,7 @@ pub(super) struct CpuJson<'a> {
     outside_ns: u64,
     outside_in: Option<&'a str>,
     missing_switches: u64,
+    switches: u64,
 }
 
 /// A check: two sides in nanoseconds, by how much they may differ, and what came out.
@@ -31,6 +32,7 @@ pub(super) fn cpu(cpu: &CpuTimes) -> CpuJson<'_> {
         outside_ns: cpu.outside,
         outside_in: cpu.outside_in.as_deref(),
         missing_switches: cpu.missing,
+        switches: cpu.switches,
     }
 }
 

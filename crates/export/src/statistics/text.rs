@@ -18,7 +18,8 @@ const MAX_STRIP_MARKS: usize = 48;
 /// With more workers, the matrix has a mark instead of a number for each pair.
 const MAX_WORKERS_IN_NUMBERS: usize = 8;
 
-/// Formats the statistics of `dag`, which were made with the options `measured`, as lines of at most
+/// Formats the statistics of `dag`, which were made with the options `measured`, as lines of at
+/// most
 /// `options.width` columns. Shows at most `options.sites` spawn sites.
 pub fn statistics_text(
     dag: &Dag,

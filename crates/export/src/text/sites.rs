@@ -104,7 +104,8 @@ fn site(view: &View, page: &mut Page, row: &SiteRow, label: usize) {
     }
 }
 
-/// The functions that the block's samples were in. The block's time is divided among them by samples.
+/// The functions that the block's samples were in. The block's time is divided among them by
+/// samples.
 fn block_functions(view: &View, page: &mut Page, row: &SiteRow, block: &BlockRow, label: usize) {
     let dag = view.dag;
     if dag.samples.is_empty() || view.counter().is_some() {

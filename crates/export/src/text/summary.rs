@@ -150,7 +150,8 @@ fn words(pieces: &[Piece]) -> Vec<Word> {
     words
 }
 
-/// Off-CPU time, delay and oversubscription are fine below this share of the worker time, in percent.
+/// Off-CPU time, delay and oversubscription are fine below this share of the worker time, in
+/// percent.
 const MAX_GOOD_PERCENT: f64 = 2.0;
 /// Recording is fine if it took less than this share of the strands' time, in percent.
 const MAX_RECORDING_PERCENT: f64 = 10.0;

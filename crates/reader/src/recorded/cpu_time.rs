@@ -27,6 +27,7 @@ pub(super) fn cpu_times(gathered: &Gathered<'_>, threads: &Threads) -> Option<Cp
     let mut most = 0;
     for entry in &gathered.cpu_times {
         times.missing = times.missing.saturating_add(entry.missing);
+        times.switches = times.switches.saturating_add(entry.switches);
         let number = entry.thread.and_then(|t| slot(&gathered.threads, t));
         let number = number.and_then(|slot| threads.number.get(slot).copied());
         // Of a thread that ran no task all is outside.

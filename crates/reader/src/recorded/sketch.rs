@@ -1,4 +1,5 @@
-//! What ran when, of a trace that takes long to read: a picture of the run before there is a [`workspan_dag::Dag`] of it.
+//! What ran when, of a trace that takes long to read: a picture of the run before there is a
+//! [`workspan_dag::Dag`] of it.
 //!
 //! Two walks over the events, each over all threads at once. The `first` learns which site each task was created at, when the run
 //! began and ended, and which threads are workers; the second replays each thread's stack of tasks and adds up what ran in each

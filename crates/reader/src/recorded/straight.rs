@@ -1,11 +1,12 @@
 //! A run that says nothing but tasks, joins and hops, without a contradiction: read in one walk, straight into the columns.
 //!
-//! Most of the tasks of a large run are joins that nobody else touches. Where a trace has only records of the kinds below, all
-//! threads' records are walked in the order of time: a task then gets its number when it is created and a strand its place when
-//! it starts, so that nothing has to be sorted, looked up or built again. Whatever this walk does not expect (other records,
-//! damage, times that contradict each other, tasks that nobody ended) makes it give up, and [`super::replay`] and
-//! [`workspan_dag::build`] read the trace, by rules that take everything. What comes out is the same wherever both can read: the
-//! tests compare them.
+//! Most of the tasks of a large run are joins that nobody else touches. Where a trace has only
+//! records of the kinds below, all threads' records are walked in the order of time: a task then
+//! gets its number when it is created and a strand its place when it starts, so that nothing has to
+//! be sorted, looked up or built again. Whatever this walk does not expect (other records, damage,
+//! times that contradict each other, tasks that nobody ended) makes it give up, and
+//! [`super::replay`] and [`workspan_dag::build`] read the trace, by rules that take everything.
+//! What comes out is the same wherever both can read: the tests compare them.
 
 mod ahead;
 mod columns;

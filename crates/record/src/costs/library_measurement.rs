@@ -66,7 +66,8 @@ pub fn main<T: Serialize>(
     }
 }
 
-/// Has this program play that role for the library in this file, or, by its bare name, for the one that the loader finds.
+/// Has this program play that role for the library in this file, or, by its bare name, for the one
+/// that the loader finds.
 ///
 /// # Errors
 /// Why nothing was measured.

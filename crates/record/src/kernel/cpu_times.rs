@@ -48,23 +48,28 @@ pub fn cpu_times(
         if before >= WORTH_A_NAME_NS {
             outside.push((times.len(), tid, from, first));
         }
-        let missing = on.missing(tid);
-        let entry = |thread, ns, outside_ns, missing| CpuTime {
+        let counts = (on.missing(tid), on.switches(tid));
+        let entry = |thread, ns, outside_ns, (missing, switches)| CpuTime {
             thread,
             tid,
             ns,
             outside_ns,
             function: String::new(),
             missing,
+            switches,
         };
         if known.is_empty() {
-            times.push(entry(None, before, before, missing));
+            times.push(entry(None, before, before, counts));
         }
         for (at, &(start, thread)) in known.iter().enumerate() {
             let end = known.get(at + 1).map_or(to, |next| next.0);
-            let (before, missing) = if at == 0 { (before, missing) } else { (0, 0) };
+            let (before, counts) = if at == 0 {
+                (before, counts)
+            } else {
+                (0, (0, 0))
+            };
             let ran = on.ran(tid, start, end).saturating_add(before);
-            times.push(entry(Some(thread), ran, before, missing));
+            times.push(entry(Some(thread), ran, before, counts));
         }
     }
     for (at, tid, from, to) in outside {

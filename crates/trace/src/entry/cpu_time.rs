@@ -18,6 +18,8 @@ pub struct CpuTime {
     pub function: String,
     /// Switches of the thread that are missing: its time is not exact then.
     pub missing: u64,
+    /// The number of times that it came onto a CPU; 0 in traces that do not have it.
+    pub switches: u64,
 }
 
 impl CpuTime {
@@ -30,6 +32,7 @@ impl CpuTime {
         }
         push_bytes(&mut body, self.function.as_bytes());
         push_varint(&mut body, self.missing);
+        push_varint(&mut body, self.switches);
         push_entry(out, &body);
     }
     /// Reads an entry's body.
@@ -43,6 +46,7 @@ impl CpuTime {
             outside_ns: f.number()?,
             function: f.text()?,
             missing: f.number()?,
+            switches: f.number().unwrap_or(0),
         })
     }
 }

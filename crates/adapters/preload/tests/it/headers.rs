@@ -1,5 +1,5 @@
-//! workspan.h and tp.h: without a warning in any dialect they promise, and what is told by the six
-//! fork-join calls.
+//! workspan.h and tp.h compile without a warning in every dialect they promise, and the six
+//! fork-join calls record the tasks of the program.
 
 use std::path::Path;
 use std::process::Command;

@@ -204,8 +204,8 @@ fn exceptions_and_cancellation() {
     });
 }
 
-/// A program whose graph is known, with so many roots, run again and again: what it shows depends
-/// on which stack a thread is on.
+/// Runs a program of known graph eight times, because the stack that a thread is on differs between
+/// runs.
 fn suspended(what: &str, expected: &str, threads: usize) {
     for _ in 0..8 {
         each("arenas", what, |dag, name| {

@@ -178,7 +178,8 @@ impl<'a> Replay<'a> {
         });
     }
 
-    /// The same where links are kept. A strand of no length after a create is one with that before, as in a [`workspan_dag::Dag`].
+    /// The same where links are kept. A strand of no length after a create is one with that before,
+    /// as in a [`workspan_dag::Dag`].
     fn linked(
         &mut self,
         (start, t): (u64, u64),

@@ -10,8 +10,8 @@
 //! * `wait` for all children, `await 1,2` for those, `tree ( … )` and `group ( … )` from where a
 //!   scope is opened to where it is waited for; `signal`, and `await-signal` for one that somebody
 //!   set.
-//! * `parallel p x4 { … }`: a region of four implicit tasks. What they did is told for all of them
-//!   together, since who does what is the schedule's: first `loop l 8 * { … }`, the chunks of a
+//! * `parallel p x4 { … }`: a region of four implicit tasks. They are written as one, because the
+//!   schedule decides which of them does what: first `loop l 8 * { … }`, the chunks of a
 //!   loop that the team shared, then `2 * { … }` for the tasks that did the same. A barrier, and
 //!   what comes after it, is ` / `; phases in which nothing happened are left out.
 //!
