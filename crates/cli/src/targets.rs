@@ -22,7 +22,7 @@ pub struct LineRange {
 pub fn line_range(text: &str) -> Result<LineRange, String> {
     let expected = || {
         format!(
-            "`{text}` is no range of lines; expected FILE:FROM-TO or FILE:LINE, as src/io.rs:10-40"
+            "`{text}` is not a line range; expected FILE:FROM-TO or FILE:LINE, as src/io.rs:10-40"
         )
     };
     let (file, lines) = text.rsplit_once(':').ok_or_else(expected)?;

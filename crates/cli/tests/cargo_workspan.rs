@@ -395,7 +395,7 @@ fn the_trace_goes_where_the_user_says() {
     let taken = folder.path().join("notes.txt");
     fs::write(&taken, "mine").unwrap();
     for (path, what) in [
-        (taken.as_path(), "is no trace"),
+        (taken.as_path(), "is not a trace"),
         (folder.path(), "is a directory"),
     ] {
         let output = project

@@ -123,7 +123,7 @@ fn no_page_opens_of_what_is_no_trace() {
         (file("empty.wspan", b""), &["empty.wspan", "is empty"]),
         (
             file("picture.wspan", b"\x89PNG\r\n\x1a\n and so on"),
-            &["picture.wspan", "is no trace", "expected"],
+            &["picture.wspan", "is not a trace", "expected"],
         ),
         (
             file("head.wspan", &workspan_trace::header::MAGIC),

@@ -112,7 +112,7 @@ fn measured_points_stand_over_what_a_recorded_run_predicts() {
     std::fs::write(kept.join("workers-002.wspan"), "notes").unwrap();
     let again = scale(&more, &[program.to_str().unwrap()]).output().unwrap();
     assert_eq!(again.status.code(), Some(1));
-    assert!(said(&again).contains("is no trace"), "{}", said(&again));
+    assert!(said(&again).contains("is not a trace"), "{}", said(&again));
 }
 
 #[test]

@@ -347,7 +347,7 @@ pub(crate) fn kind(path: &Path, bytes: &[u8]) -> Result<Kind, Error> {
             "is empty; expected a trace: did the recorded program start?",
         ));
     }
-    let no_trace = "is no trace; expected a recorded trace (.wspan) or a text trace, which starts with {\"workspan_trace\":1";
+    let no_trace = "is not a trace; expected a recorded trace (.wspan) or a text trace, which starts with {\"workspan_trace\":1";
     Kind::of(bytes).ok_or_else(|| fail(path, no_trace))
 }
 

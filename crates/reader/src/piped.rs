@@ -71,8 +71,8 @@ mod tests {
     #[test]
     fn what_has_no_end_is_refused_by_its_beginning_or_its_length() {
         for (begin, then, what) in [
-            (&b""[..], 0, "is no trace"),
-            (b"words\n", b'w', "is no trace"),
+            (&b""[..], 0, "is not a trace"),
+            (b"words\n", b'w', "is not a trace"),
             (b"{}\n", b'{', "no header"),
             (b"{\"ev\":\"begin\"}\n", b'{', "no header"),
         ] {

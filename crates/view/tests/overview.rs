@@ -150,5 +150,5 @@ fn what_is_no_trace_is_not_sketched() {
     let session = Session::new(&[path], settings).unwrap();
     session.load();
     let failure = answer(&session, "api/v1/meta").unwrap_err();
-    assert!(failure.error.contains("is no trace"), "{failure:?}");
+    assert!(failure.error.contains("is not a trace"), "{failure:?}");
 }

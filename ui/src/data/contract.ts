@@ -176,7 +176,7 @@ export interface FindingWords {
   id: string;
   title: Words;
   evidence: Words;
-  /** Share of what was lost, 0 to 1, and worker-ticks. */
+  /** Share of the lost time, 0 to 1, and worker-ticks. */
   share: number;
   lost: number;
   /** What to show for it: a range of the timeline and what is selected there. */

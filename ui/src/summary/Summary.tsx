@@ -237,7 +237,7 @@ function Findings({ of, report, run: r }: { of: Words; report: Report | undefine
             </div>
           </div>
           <div class="share">
-            <b>{percent(f.share)}</b> of what was lost
+            <b>{percent(f.share)}</b> of the lost time
             <div class="meter">
               <i
                 style={{

@@ -231,7 +231,7 @@ export class TimelineView {
     if (index === null || !words) return [];
     const { show } = words;
     const strand = show.strand === null ? null : this.facts.strand(show.strand);
-    const detail = `${areaTicks(words.lost, this.meta.ticks_per_second)}, ${percent(words.share)} of what was lost`;
+    const detail = `${areaTicks(words.lost, this.meta.ticks_per_second)}, ${percent(words.share)} of the lost time`;
     return [
       {
         number: index + 1,

@@ -48,7 +48,7 @@ pub fn check_output(output: &Path) -> anyhow::Result<()> {
     }
     if there.len() > 0 && !begins_as_a_trace(output)? {
         anyhow::bail!(
-            "{}: exists and is no trace; name another file, or remove it",
+            "{}: exists and is not a trace; name another file, or remove it",
             output.display()
         );
     }

@@ -289,7 +289,7 @@ function summary(id: string): Summary {
           as: "strong",
         },
         { text: ": " },
-        { text: `${Math.round(share * 100)} % of what was lost.`, as: "strong" },
+        { text: `${Math.round(share * 100)} % of the lost time.`, as: "strong" },
       ],
       [
         { text: "Twice as fast there gives parallelism " },
