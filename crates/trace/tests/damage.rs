@@ -4,7 +4,7 @@
 
 use workspan_trace::chunk::{CHUNK_HEADER_SIZE, ChunkHeader, FLAGS_AT, MOVING, SEALED};
 use workspan_trace::header::HEADER_SIZE;
-use workspan_trace::seal::copy_sealed;
+use workspan_trace::sealed_copy::copy_sealed;
 use workspan_trace::{ChunkKind, FormatError, Tolerance, Trace, TraceWriter};
 
 mod sample;
