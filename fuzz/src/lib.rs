@@ -11,7 +11,7 @@ use std::path::Path;
 
 use workspan_analysis::{Options, report as measure};
 use workspan_reader::open::{Grain, Index, index_note, read};
-use workspan_reader::recorded::inside::Records;
+use workspan_reader::recorded::expand::Expander;
 use workspan_reader::recorded::preview::preview;
 use workspan_dag::{Dag, Error};
 use workspan_reader::{OpenOptions, open};
@@ -148,11 +148,11 @@ pub fn index(bytes: &[u8]) {
         };
         in_order(&dag);
         // What was folded is looked up in a trace that says something else.
-        let Ok(Some(records)) = Records::open(&path, &dag, &options) else {
+        let Ok(Some(records)) = Expander::open(&path, &dag, &options) else {
             return;
         };
         for s in (0..dag.strands.len() as u32).filter(|&s| dag.folded.has(s)) {
-            let all = records.inside(&dag, s, (0, u64::MAX), 64);
+            let all = records.expand(&dag, s, (0, u64::MAX), 64);
             assert!(all.strands.len() <= 64);
             let parents = all.tasks.iter().skip(1).map(|task| task.parent as usize);
             assert!(parents.enumerate().all(|(i, parent)| parent <= i));
