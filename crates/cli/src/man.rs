@@ -57,3 +57,25 @@ fn page(command: &Command, name: &str) -> anyhow::Result<String> {
     Man::new(command.clone().name(title)).render(&mut text)?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    #[test]
+    fn every_command_has_a_page_with_its_examples() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Cli::command();
+        command.build();
+        write_pages(&command, folder.path()).unwrap();
+        for sub in command.get_subcommands() {
+            let page = folder.path().join(format!("workspan-{}.1", sub.get_name()));
+            let text = fs::read_to_string(&page).unwrap();
+            assert!(text.contains("Examples:"), "{}", page.display());
+        }
+        let all = fs::read_to_string(folder.path().join("workspan.1")).unwrap();
+        assert!(all.contains(".TH workspan 1") && all.contains("workspan\\-record"));
+    }
+}
