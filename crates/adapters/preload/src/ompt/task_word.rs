@@ -157,7 +157,7 @@ pub(super) fn part_on_stack(lasting: u64, level: u32, thread: u32) -> u64 {
 pub(super) fn part(word: u64) -> u64 {
     match word & BEGINNING {
         ON_STACK => word & (ON_STACK | THREAD),
-        _ => word & (BEGINNING | (BRIEF << 1) - 1),
+        _ => word & (BEGINNING | ((BRIEF << 1) - 1)),
     }
 }
 
