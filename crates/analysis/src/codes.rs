@@ -6,8 +6,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use workspan_dag::cancel::checked;
-use workspan_dag::{Dag, EndKind, Frame, NONE, Place, PlaceId, ROOT_PLACE, StartKind, StrandId};
+use workspan_dag::{Dag, Frame, NONE, Place, PlaceId, ROOT_PLACE, StartKind, StrandId};
 
+use crate::blocks::{BlockTable, CodeBlock};
 use crate::sample_profile::attributed_frame;
 
 /// Code that is shown as one.
@@ -24,71 +25,7 @@ pub struct Code {
     /// Sum of its strands' weights, in ticks.
     pub ticks: u64,
     /// The blocks that are shown as it.
-    pub blocks: Vec<Block>,
-}
-
-/// A code block, as the report's sites have them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Block {
-    /// Spawn site of the tasks.
-    pub site: PlaceId,
-    /// Where its strands start ([`NONE`] = unknown).
-    pub from: PlaceId,
-    from_kind: u8,
-    /// Where they end ([`NONE`] = unknown).
-    pub to: PlaceId,
-    to_kind: u8,
-}
-
-const START: [StartKind; 5] = [
-    StartKind::Begin,
-    StartKind::AfterCreate,
-    StartKind::AfterWait,
-    StartKind::AfterYield,
-    StartKind::AfterSignal,
-];
-const END: [EndKind; 5] = [
-    EndKind::Create,
-    EndKind::Wait,
-    EndKind::Yield,
-    EndKind::Signal,
-    EndKind::End,
-];
-
-impl Block {
-    /// The block with these ends.
-    pub fn new(
-        site: PlaceId,
-        (from, from_kind): (PlaceId, StartKind),
-        (to, to_kind): (PlaceId, EndKind),
-    ) -> Block {
-        Block {
-            site,
-            from,
-            from_kind: from_kind as u8,
-            to,
-            to_kind: to_kind as u8,
-        }
-    }
-
-    fn of(dag: &Dag, s: StrandId) -> Block {
-        let (strands, i) = (&dag.strands, s as usize);
-        Block::new(
-            dag.tasks.site[strands.task[i] as usize],
-            (dag.starts_at(s), strands.start_kind[i]),
-            (strands.to[i], strands.end_kind[i]),
-        )
-    }
-
-    /// Why its strands start.
-    pub fn from_kind(&self) -> StartKind {
-        START[usize::from(self.from_kind)]
-    }
-
-    /// How they end.
-    pub fn to_kind(&self) -> EndKind {
-        END[usize::from(self.to_kind)]
-    }
+    pub blocks: Vec<CodeBlock>,
 }
 
 /// The codes of a run, most time first, and each strand's.
@@ -108,17 +45,19 @@ type Key = (Option<String>, Option<String>, Option<(PlaceId, bool)>);
 impl Codes {
     /// Finds them; `weight` is each strand's (MODEL.md §2). O(strands + samples).
     pub fn new(dag: &Dag, weight: impl Fn(StrandId) -> u64) -> Codes {
-        let (blocks, block_of) = number(dag);
-        let mut ticks = vec![0u64; blocks.len()];
-        for (s, &block) in block_of.iter().enumerate() {
-            let sum = &mut ticks[block as usize];
-            *sum = sum.saturating_add(weight(s as StrandId));
+        let mut ticks: BlockTable<u64> = BlockTable::new();
+        let mut block_of = Vec::with_capacity(dag.strands.len());
+        for s in checked(0..dag.strands.len() as StrandId) {
+            let block = ticks.number(CodeBlock::from_strand(dag, s));
+            ticks.values[block] = ticks.values[block].saturating_add(weight(s));
+            block_of.push(block as u32);
         }
+        let blocks = &ticks.keys;
         let sampled = sampled(dag, &block_of, blocks.len());
         let mut codes: Vec<Code> = Vec::new();
         let mut keys: HashMap<Key, usize> = HashMap::new();
         let mut code_of = Vec::with_capacity(blocks.len());
-        for ((block, &ticks), hot) in blocks.iter().zip(&ticks).zip(sampled) {
+        for ((block, &ticks), hot) in ticks.iter().zip(sampled) {
             let (key, code) = describe(dag, block, hot);
             let number = *keys.entry(key).or_insert_with(|| {
                 codes.push(code);
@@ -146,33 +85,10 @@ impl Codes {
     }
 
     /// The number of a block's code.
-    pub fn of_block(&self, block: &Block) -> Option<u16> {
+    pub fn of_block(&self, block: &CodeBlock) -> Option<u16> {
         let found = self.all.iter().position(|code| code.blocks.contains(block));
         found.map(|number| number as u16)
     }
-}
-
-/// The blocks as they are met, and each strand's.
-fn number(dag: &Dag) -> (Vec<Block>, Vec<u32>) {
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut index: HashMap<Block, u32> = HashMap::new();
-    // A program has few blocks, and strands of the same follow each other: most are found without hashing.
-    let mut recent = [NONE; 64];
-    let mut of = Vec::with_capacity(dag.strands.len());
-    for s in checked(0..dag.strands.len() as StrandId) {
-        let block = Block::of(dag, s);
-        let mix = block.site ^ block.from.wrapping_mul(5) ^ block.to.wrapping_mul(11);
-        let mix = mix ^ u32::from(block.from_kind) << 2 ^ u32::from(block.to_kind) << 4;
-        let slot = &mut recent[mix as usize % 64];
-        if blocks.get(*slot as usize) != Some(&block) {
-            *slot = *index.entry(block).or_insert_with(|| {
-                blocks.push(block);
-                blocks.len() as u32 - 1
-            });
-        }
-        of.push(*slot);
-    }
-    (blocks, of)
 }
 
 /// The function a block's samples were in most, and its hottest line.
@@ -232,7 +148,7 @@ fn tells(frame: &Frame) -> bool {
     !frame.runtime && !standard && !frame.function.contains("+0x") && frame.function != "?"
 }
 
-fn describe(dag: &Dag, block: &Block, hot: Option<Hot>) -> (Key, Code) {
+fn describe(dag: &Dag, block: &CodeBlock, hot: Option<Hot>) -> (Key, Code) {
     if let Some(hot) = hot {
         let key = (Some(hot.function.clone()), hot.file.clone(), None);
         let code = Code {
@@ -245,7 +161,7 @@ fn describe(dag: &Dag, block: &Block, hot: Option<Hot>) -> (Key, Code) {
         };
         return (key, code);
     }
-    let begins = block.from_kind() == StartKind::Begin;
+    let begins = block.from_kind == StartKind::Begin;
     let at = if begins { block.site } else { block.from };
     let place = dag.places.get(at as usize);
     let function = place.and_then(|p| p.function.clone());

@@ -93,7 +93,7 @@ pub use timeline::{Timeline, timeline};
 pub use warnings::{About, Warning};
 pub use weight::{OffCpu, UnsureFolds, off_between, path_weight};
 pub use what_if::{
-    DEFAULT_FACTORS, FasterStrand, Outcome, Target, TargetProfile, TargetSet, WhatIf, lies_at,
-    what_if,
+    DEFAULT_FACTORS, FasterStrand, Outcome, Target, TargetProfile, TargetSet, WhatIf, is_same_file,
+    lies_at, what_if,
 };
 pub use work_span::{WorkSpan, greedy_speedup, speedup_bounds};

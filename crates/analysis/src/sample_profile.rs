@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use workspan_dag::{Dag, Frame, NONE, StrandId};
 
+use crate::blocks::CodeBlock;
 use crate::causes::{Cause, Finding};
 
 /// A line of the program and how often it was met.
@@ -288,13 +289,7 @@ pub(crate) fn is_in_block<'a>(
     dag: &'a Dag,
     finding: &'a Finding,
 ) -> impl Fn(StrandId) -> bool + 'a {
-    let (at, strands) = (&finding.place, &dag.strands);
-    move |s: StrandId| {
-        let i = s as usize;
-        dag.tasks.site[strands.task[i] as usize] == at.site
-            && (dag.starts_at(s), strands.start_kind[i]) == (at.from, at.from_kind)
-            && (strands.to[i], strands.end_kind[i]) == (at.to, at.to_kind)
-    }
+    move |s: StrandId| CodeBlock::from_strand(dag, s) == finding.block
 }
 
 /// First and last line of a function that samples of the `wanted` strands fell on.
@@ -320,9 +315,9 @@ pub(crate) fn sampled_lines(
 /// Where the code of a finding spends its time: in the block or the tasks that it names. `None` for a cause that is not about
 /// what runs, and without samples.
 pub fn hot_function_of(dag: &Dag, finding: &Finding) -> Option<HotFunction> {
-    let at = &finding.place;
     let strands = &dag.strands;
-    let of_site = |s: StrandId| dag.tasks.site[strands.task[s as usize] as usize] == at.site;
+    let of_site =
+        |s: StrandId| dag.tasks.site[strands.task[s as usize] as usize] == finding.block.site;
     let all = (0, u64::MAX);
     match finding.cause {
         Cause::SerialStrand => hottest_function(dag, all, is_in_block(dag, finding)),

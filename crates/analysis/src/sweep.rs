@@ -85,16 +85,16 @@ pub struct Shares {
 /// What hears of the events of a sweep, in time order.
 pub(crate) trait Observer {
     /// A strand that takes time starts on `thread`.
-    fn start(&mut self, strand: StrandId, thread: usize);
+    fn start(&mut self, _strand: StrandId, _thread: usize) {}
     /// A strand that took time ends at `time`.
-    fn end(&mut self, strand: StrandId, thread: usize, time: u64);
+    fn end(&mut self, _strand: StrandId, _thread: usize, _time: u64) {}
     /// `thread` goes off the CPU, or comes back.
     fn off(&mut self, _thread: usize, _time: u64, _why: Option<OffWhy>) {}
     /// A strand that was ready for some time starts; for `served` ticks of that time a worker was free for it. In start
     /// order, before [`Observer::start`] of the same strand.
     fn left(&mut self, _waiting: &ReadyInterval, _served: u64) {}
     /// Time passes. Follows the events at `moment.begin`.
-    fn moment(&mut self, moment: &Moment);
+    fn moment(&mut self, _moment: &Moment) {}
 }
 
 /// First start and last end of any strand; zeros when there is none.

@@ -1,16 +1,10 @@
 //! Numbers with units, as people read them: three digits, the unit that fits.
 
-use workspan_dag::{Meta, TimeUnit};
+use workspan_dag::Meta;
 
 /// Ticks as seconds, by the clock of the trace.
 pub(crate) fn seconds(meta: &Meta, ticks: f64) -> f64 {
-    let rate = match (meta.ticks_per_second, meta.time_unit) {
-        (0, TimeUnit::Us) => 1_000_000,
-        (0, TimeUnit::Ms) => 1_000,
-        (0, _) => 1_000_000_000,
-        (rate, _) => rate,
-    };
-    ticks / rate as f64
+    ticks / meta.tick_rate() as f64
 }
 
 /// Between a number and its unit: a line is not broken there, and a page shows it as a blank.
@@ -188,6 +182,8 @@ pub fn bytes(n: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use workspan_dag::TimeUnit;
+
     use super::*;
 
     fn cycles(hertz: u64) -> Meta {

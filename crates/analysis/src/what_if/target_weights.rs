@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use workspan_dag::{Dag, Frame, NONE, Place, StrandId};
 
 use super::Target;
-use crate::blocks::{BlockTable, CodeBlock, Inside};
+use crate::blocks::{BlockTable, CodeBlock, FoldedBlocks};
 use crate::options::Options;
 use crate::regions::each_part;
 use crate::weight::Weights;
@@ -44,7 +44,7 @@ impl TargetWeights {
                 cover.lines(dag, weights, &[(file.as_str(), *from, *to)]);
             }
             Target::Region(label) => cover.region(dag, weights, options, *label),
-            Target::Block { .. } => cover.blocks(dag, weights, &keys_of([target])),
+            Target::Block(_) => cover.blocks(dag, weights, &keys_of([target])),
             Target::Strands(strands) => {
                 for &s in strands {
                     if (s as usize) < cover.inside.len() {
@@ -82,7 +82,7 @@ impl TargetWeights {
             all.add(dag, weights, blocks);
         }
         for target in targets {
-            if !matches!(target, Target::Lines { .. } | Target::Block { .. }) {
+            if !matches!(target, Target::Lines { .. } | Target::Block(_)) {
                 all.add(
                     dag,
                     weights,
@@ -134,7 +134,7 @@ impl TargetWeights {
                 }
             }
         }
-        let blocks = Inside::new(dag);
+        let blocks = FoldedBlocks::new(dag);
         let mut folds = dag.folded.along();
         for s in 0..dag.strands.len() as u32 {
             let fold = folds.of(s);
@@ -164,9 +164,14 @@ impl TargetWeights {
                     let sites = fold.sites.iter().filter(|i| wanted[i.site as usize]);
                     work = sites.fold(0, |sum, i| sum.saturating_add(i.work));
                 } else {
-                    blocks.each(fold, &CodeBlock::of(dag, s), fold.work, |key, part| {
-                        work += if wanted[key.site as usize] { part } else { 0 };
-                    });
+                    blocks.each(
+                        fold,
+                        &CodeBlock::from_strand(dag, s),
+                        fold.work,
+                        |key, part| {
+                            work += if wanted[key.site as usize] { part } else { 0 };
+                        },
+                    );
                 }
                 self.hide(dag, weights, s, part, work);
             }
@@ -203,10 +208,10 @@ impl TargetWeights {
     }
 
     fn blocks(&mut self, dag: &Dag, weights: &Weights, keys: &HashSet<CodeBlock>) {
-        let blocks = Inside::new(dag);
+        let blocks = FoldedBlocks::new(dag);
         let mut folds = dag.folded.along();
         for s in 0..dag.strands.len() as u32 {
-            let own = CodeBlock::of(dag, s);
+            let own = CodeBlock::from_strand(dag, s);
             match folds.of(s) {
                 None if keys.contains(&own) => self.inside[s as usize] = weights.work(s) as f64,
                 None => {}
@@ -242,7 +247,7 @@ impl TargetWeights {
             .collect();
         let begins_in = |place: u32| begins.get(place as usize).copied().unwrap_or(false);
         let sampled = Sampled::new(dag, ranges);
-        let blocks = Inside::new(dag);
+        let blocks = FoldedBlocks::new(dag);
         let mut folds = dag.folded.along();
         for s in 0..dag.strands.len() as u32 {
             let share = sampled.share(dag, s);
@@ -254,9 +259,14 @@ impl TargetWeights {
                 }
                 Some(fold) => {
                     let mut work = 0;
-                    blocks.each(fold, &CodeBlock::of(dag, s), fold.work, |block, part| {
-                        work += if begins_in(block.from) { part } else { 0 };
-                    });
+                    blocks.each(
+                        fold,
+                        &CodeBlock::from_strand(dag, s),
+                        fold.work,
+                        |block, part| {
+                            work += if begins_in(block.from) { part } else { 0 };
+                        },
+                    );
                     let mut part = u128::from(work);
                     if let Some(share) = share {
                         work = (fold.work as f64 * share) as u64;
@@ -277,19 +287,7 @@ impl TargetWeights {
 /// The code blocks among the targets.
 fn keys_of<'a>(targets: impl IntoIterator<Item = &'a Target>) -> HashSet<CodeBlock> {
     let key = |target: &Target| match *target {
-        Target::Block {
-            site,
-            from,
-            from_kind,
-            to,
-            to_kind,
-        } => Some(CodeBlock {
-            site,
-            from,
-            to,
-            from_kind,
-            to_kind,
-        }),
+        Target::Block(block) => Some(block),
         _ => None,
     };
     targets.into_iter().filter_map(key).collect()
@@ -306,11 +304,11 @@ fn span_inside(dag: &Dag, weights: &Weights, s: StrandId) -> f64 {
 pub fn lies_at(place: &Place, (file, from, to): (&str, u32, u32)) -> bool {
     let in_range = |line: u32| (from..=to).contains(&line);
     let hit = place.line.is_some_and(in_range) || place.first_line().is_some_and(in_range);
-    hit && place.file.as_deref().is_some_and(|f| same_file(f, file))
+    hit && place.file.as_deref().is_some_and(|f| is_same_file(f, file))
 }
 
-/// One may be relative to the workspace and the other not.
-fn same_file(a: &str, b: &str) -> bool {
+/// True if two paths may name the same file: one may be relative to the workspace and the other not.
+pub fn is_same_file(a: &str, b: &str) -> bool {
     a == b
         || a.strip_suffix(b).is_some_and(|p| p.ends_with('/'))
         || b.strip_suffix(a).is_some_and(|p| p.ends_with('/'))
@@ -340,7 +338,7 @@ impl Sampled {
         let inside = |frame: &Frame| {
             let at = frame.file.as_deref().zip(frame.line);
             let hit = |&(file, from, to): &(&str, u32, u32)| {
-                at.is_some_and(|(f, line)| (from..=to).contains(&line) && same_file(f, file))
+                at.is_some_and(|(f, line)| (from..=to).contains(&line) && is_same_file(f, file))
             };
             ranges.iter().any(hit)
         };
@@ -355,17 +353,15 @@ impl Sampled {
                 *hits += u32::from(stacks[stack as usize]);
             }
         }
-        let mut table = BlockTable::new();
+        let mut table: BlockTable<(u32, u32)> = BlockTable::new();
         for s in 0..dag.strands.len() as u32 {
-            let number = table.number(CodeBlock::of(dag, s));
-            if number == sampled.blocks.len() {
-                sampled.blocks.push((0, 0));
-            }
+            let number = table.number(CodeBlock::from_strand(dag, s));
             let (all, hits) = sampled.strands[s as usize];
-            let block = &mut sampled.blocks[number];
+            let block = &mut table.values[number];
             *block = (block.0 + all, block.1 + hits);
             sampled.block.push(number as u32);
         }
+        sampled.blocks = table.values;
         sampled
     }
 

@@ -37,7 +37,7 @@ pub fn advise_json(dag: &Dag, advice: &Advice) -> String {
     let elsewhere: Vec<Json> = advice
         .elsewhere
         .iter()
-        .map(|f| json!({"id": f.cause.id(), "site": place(dag, f.place.site), "lost": whole(f.lost)}))
+        .map(|f| json!({"id": f.cause.id(), "site": place(dag, f.block.site), "lost": whole(f.lost)}))
         .collect();
     let root = json!({
         "workspan_advice": 1, "target_parallelism": ratio_json(advice.goal.parallelism), "cores": advice.goal.cores,
@@ -90,7 +90,7 @@ fn step(dag: &Dag, step: &Step, workers: &[u32]) -> Json {
     let block = &step.block;
     json!({
         "change": change, "site": place(dag, block.site),
-        "block": position_json(dag, (block.from, block.from_kind), (block.to, block.to_kind)),
+        "block": position_json(dag, block),
         "strands": step.strands, "work": whole(step.work), "critical_work": whole(step.critical),
         "factor": ratio_json(step.factor), "after": outcome(&step.outcome, workers),
     })

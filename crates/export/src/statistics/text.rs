@@ -4,9 +4,8 @@ use workspan_analysis::statistics::{
     Depth, Distribution, ReadyTimes, Statistics, StealStatistics, WorkerSteals,
 };
 use workspan_analysis::{Metric, Options};
-use workspan_dag::Dag;
+use workspan_dag::{Dag, EdgeKind};
 
-use super::EDGES;
 use crate::TextOptions;
 use crate::page::{Page, Tone, plain, strong};
 use crate::position::site_cell;
@@ -159,7 +158,7 @@ fn edges(view: &View, page: &mut Page, statistics: &Statistics) {
         ("99 %", 9),
     ];
     head(page, "Made ready by", 20, &columns);
-    for (name, row) in EDGES.iter().zip(rows).filter(|r| r.1.starts > 0) {
+    for (name, row) in EdgeKind::NAMES.iter().zip(rows).filter(|r| r.1.starts > 0) {
         edge(view, page, &name.replace('_', " "), row, steals);
     }
 }

@@ -55,14 +55,8 @@ fn pair(pair: Pair) -> Json {
 
 fn row(stretch: &Stretch, dag: &Dag, row: &StretchRow) -> Json {
     let mut out = match row.key {
-        RowKey::Block {
-            site,
-            from,
-            from_kind,
-            to,
-            to_kind,
-        } => json!({
-            "site": place_json(dag, site), "block": position_json(dag, (from, from_kind), (to, to_kind)),
+        RowKey::Block(block) => json!({
+            "site": place_json(dag, block.site), "block": position_json(dag, &block),
         }),
         RowKey::Site(site) => json!({"site": place_json(dag, site)}),
         RowKey::Level(level) => json!({"level": level}),
