@@ -3,13 +3,13 @@
 //! A code block (site, where a strand starts, where it ends) is shown as the function that its samples were in most. Without
 //! samples that tell of one it is the function it starts in, told from others of that function by where it starts.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, Frame, NONE, Place, PlaceId, ROOT_PLACE, StartKind, StrandId};
 
 use crate::blocks::{BlockTable, CodeBlock};
-use crate::sample_profile::attributed_frame;
+use crate::sample_profile::{FunctionTally, HotFunction, attributed_frame};
 
 /// Code that is shown as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub struct Codes {
 }
 
 /// Codes that are told apart: more colours and labels than anybody reads.
-const MOST_CODES: usize = 4096;
+const MAX_CODES: usize = 4096;
 
 /// What tells codes apart: function, file, and where blocks without samples start.
 type Key = (Option<String>, Option<String>, Option<(PlaceId, bool)>);
@@ -91,50 +91,17 @@ impl Codes {
     }
 }
 
-/// The function a block's samples were in most, and its hottest line.
-struct Hot {
-    function: String,
-    file: Option<String>,
-    line: Option<u32>,
-}
-
-fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<Hot>> {
-    type Functions<'a> = BTreeMap<(&'a str, Option<&'a str>), BTreeMap<Option<u32>, u64>>;
-    let mut counts: Vec<Functions> = vec![BTreeMap::new(); blocks];
+/// The function in which most samples of each block were taken.
+fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<HotFunction>> {
+    let mut tallies = vec![FunctionTally::default(); blocks];
     for (&stack, &strand) in dag.samples.stack.iter().zip(&dag.samples.strand) {
         if strand == NONE {
             continue;
         }
-        if let Some(frame) = attributed_frame(dag, stack).filter(|frame| tells(frame)) {
-            let functions = &mut counts[block_of[strand as usize] as usize];
-            let lines = functions
-                .entry((&frame.function, frame.file.as_deref()))
-                .or_default();
-            *lines.entry(frame.line).or_default() += 1;
-        }
+        let frame = attributed_frame(dag, stack).filter(|frame| tells(frame));
+        tallies[block_of[strand as usize] as usize].add(frame, false);
     }
-    let hottest = |functions: Functions| {
-        // The first of equals, by name: both orders are those of the maps.
-        let mut best: Option<(u64, Hot)> = None;
-        for ((function, file), lines) in functions {
-            let samples: u64 = lines.values().sum();
-            if best.as_ref().is_some_and(|b| b.0 >= samples) {
-                continue;
-            }
-            let most = lines.values().copied().max();
-            let line = lines.iter().find(|l| Some(*l.1) == most);
-            best = Some((
-                samples,
-                Hot {
-                    function: function.to_owned(),
-                    file: file.map(str::to_owned),
-                    line: line.and_then(|l| *l.0),
-                },
-            ));
-        }
-        best.map(|b| b.1)
-    };
-    counts.into_iter().map(hottest).collect()
+    tallies.into_iter().map(FunctionTally::hottest).collect()
 }
 
 /// Whether people know by a frame what ran: not by the runtime's entry points, nor by a place in a library without symbols, nor by the
@@ -148,7 +115,7 @@ fn tells(frame: &Frame) -> bool {
     !frame.runtime && !standard && !frame.function.contains("+0x") && frame.function != "?"
 }
 
-fn describe(dag: &Dag, block: &CodeBlock, hot: Option<Hot>) -> (Key, Code) {
+fn describe(dag: &Dag, block: &CodeBlock, hot: Option<HotFunction>) -> (Key, Code) {
     if let Some(hot) = hot {
         let key = (Some(hot.function.clone()), hot.file.clone(), None);
         let code = Code {
@@ -235,7 +202,7 @@ fn tell_apart(codes: &mut [Code]) {
     }
 }
 
-/// Most time first; what is beyond [`MOST_CODES`] becomes one. Also says where each went.
+/// Most time first; what is beyond [`MAX_CODES`] becomes one. Also says where each went.
 fn most_first(codes: Vec<Code>) -> (Vec<Code>, Vec<u16>) {
     let mut order: Vec<usize> = (0..codes.len()).collect();
     order.sort_by(|&a, &b| {
@@ -244,13 +211,13 @@ fn most_first(codes: Vec<Code>) -> (Vec<Code>, Vec<u16>) {
     });
     let mut places = vec![0u16; codes.len()];
     for (to, &from) in order.iter().enumerate() {
-        places[from] = to.min(MOST_CODES - 1) as u16;
+        places[from] = to.min(MAX_CODES - 1) as u16;
     }
     let mut codes: Vec<Option<Code>> = codes.into_iter().map(Some).collect();
     let mut all: Vec<Code> = order.iter().filter_map(|&i| codes[i].take()).collect();
-    if all.len() > MOST_CODES {
-        let rest = all.split_off(MOST_CODES);
-        let last = &mut all[MOST_CODES - 1];
+    if all.len() > MAX_CODES {
+        let rest = all.split_off(MAX_CODES);
+        let last = &mut all[MAX_CODES - 1];
         last.label = "other code".to_owned();
         (last.function, last.file, last.line) = (None, None, None);
         for code in rest {

@@ -6,10 +6,11 @@
 
 use workspan_dag::{Dag, EdgeKind, Lists, StrandId};
 
+use crate::off_events::{OffEvent, off_events};
 use crate::ready::ReadyInterval;
 use crate::ready_intervals::ReadyIntervals;
 use crate::ready_path::{Gaps, ReadyPath};
-use crate::sweep::{Moment, Observer, OffEvent, ReadyStrands, Shares, State, extent, off_events};
+use crate::sweep::{Moment, Observer, ReadyStrands, Shares, State, extent};
 
 /// A stretch of time in which nothing changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -303,8 +303,13 @@ pub fn report_json_of(
 ) -> String {
     let mut root = root(dag, report, measured, most);
     root.statistics = statistics.map(|s| StatisticsJson::of(dag, s));
-    // Strings, numbers and lists only: nothing in it can fail to be written.
-    let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
+    document(&root)
+}
+
+/// A JSON document, followed by a newline. It has strings, numbers and lists only, so serializing
+/// it cannot fail.
+pub(crate) fn document(root: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(root).unwrap_or_default();
     text.push('\n');
     text
 }

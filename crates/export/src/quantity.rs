@@ -1,5 +1,6 @@
 //! Numbers with units, as people read them: three digits, the unit that fits.
 
+pub(crate) use workspan_analysis::percent as percent_of;
 use workspan_dag::Meta;
 
 /// Ticks as seconds, by the clock of the trace.
@@ -130,15 +131,6 @@ pub(crate) fn share(v: f64) -> String {
         format!("{v:.0}{NBSP}%")
     } else {
         percent(v)
-    }
-}
-
-/// `part` of `whole` in percent; 0 of nothing.
-pub(crate) fn percent_of(part: u128, whole: u128) -> f64 {
-    if whole == 0 {
-        0.0
-    } else {
-        part as f64 * 100.0 / whole as f64
     }
 }
 

@@ -161,7 +161,7 @@ impl<'a> Search<'a> {
 
     /// What is taken out of each strand when the blocks of `set` are as fast as they can become.
     fn cover(&self, set: &[u32]) -> TargetWeights {
-        let mut cover = TargetWeights::nothing(self.dag);
+        let mut cover = TargetWeights::none(self.dag);
         for (s, &block) in (0u32..).zip(&self.block) {
             let is_fold = self.dag.folded.has(s);
             if set.contains(&block) && !is_fold {

@@ -7,16 +7,19 @@
 //! Where a folded record hides how its weight lies, the record's path is left as it is, which bounds the answer from above,
 //! and the region's part of the record's own heaviest path is what it may be less by: the answer is an interval.
 
+mod outcome;
 mod path;
 mod profile;
 mod profiler;
 mod target_set;
 mod target_weights;
 
+pub(crate) use outcome::check_factor;
+pub use outcome::{Outcome, TargetProfile};
 pub(crate) use path::FasterPaths;
 pub use path::FasterStrand;
-pub use profile::{Outcome, TargetProfile, WhatIf, what_if};
-pub(crate) use profile::{check_factor, outcomes_of_labels, what_if_weighed};
+pub use profile::{WhatIf, what_if};
+pub(crate) use profile::{outcomes_of_labels, what_if_weighed};
 pub use target_set::TargetSet;
 pub(crate) use target_weights::TargetWeights;
 pub use target_weights::{is_same_file, lies_at};

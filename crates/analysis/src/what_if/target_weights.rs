@@ -15,29 +15,29 @@ pub(crate) struct TargetWeights {
     /// At most the strand's weight. A folded strand has all of it or nothing.
     pub inside: Vec<f64>,
     /// Folded strands that the target may hold a part of: at most so much of the record's own heaviest path. Ascending.
-    pub hidden: Vec<(StrandId, f64)>,
-    /// Weight of the target in folded strands of [`TargetWeights::hidden`], as far as their records tell: of sites and blocks all, of lines what
+    pub partial: Vec<(StrandId, f64)>,
+    /// Weight of the target in folded strands of [`TargetWeights::partial`], as far as their records tell: of sites and blocks all, of lines what
     /// samples say, where there are any.
     pub folded: f64,
 }
 
 impl TargetWeights {
-    pub(crate) fn nothing(dag: &Dag) -> TargetWeights {
+    pub(crate) fn none(dag: &Dag) -> TargetWeights {
         TargetWeights {
             inside: vec![0.0; dag.strands.len()],
-            hidden: Vec::new(),
+            partial: Vec::new(),
             folded: 0.0,
         }
     }
 
     /// The cover of one target.
-    pub(crate) fn of(
+    pub(crate) fn from_target(
         dag: &Dag,
         weights: &Weights,
         options: &Options,
         target: &Target,
     ) -> TargetWeights {
-        let mut cover = TargetWeights::nothing(dag);
+        let mut cover = TargetWeights::none(dag);
         match target {
             Target::Site { places, subtree } => cover.site(dag, weights, places, *subtree),
             Target::Lines { file, from, to } => {
@@ -71,13 +71,13 @@ impl TargetWeights {
                 _ => None,
             })
             .collect();
-        let mut all = TargetWeights::nothing(dag);
+        let mut all = TargetWeights::none(dag);
         if !lines.is_empty() {
             all.lines(dag, weights, &lines);
         }
         let keys = keys_of(targets);
         if !keys.is_empty() {
-            let mut blocks = TargetWeights::nothing(dag);
+            let mut blocks = TargetWeights::none(dag);
             blocks.blocks(dag, weights, &keys);
             all.add(dag, weights, blocks);
         }
@@ -86,7 +86,7 @@ impl TargetWeights {
                 all.add(
                     dag,
                     weights,
-                    TargetWeights::of(dag, weights, options, target),
+                    TargetWeights::from_target(dag, weights, options, target),
                 );
             }
         }
@@ -100,10 +100,10 @@ impl TargetWeights {
             }
         }
         self.folded += other.folded;
-        self.hidden.extend(other.hidden);
-        self.hidden.sort_unstable_by_key(|h| h.0);
+        self.partial.extend(other.partial);
+        self.partial.sort_unstable_by_key(|h| h.0);
         let mut merged: Vec<(StrandId, f64)> = Vec::new();
-        for &(s, part) in &self.hidden {
+        for &(s, part) in &self.partial {
             match merged.last_mut() {
                 Some(last) if last.0 == s => last.1 += part,
                 _ => merged.push((s, part)),
@@ -112,7 +112,7 @@ impl TargetWeights {
         for (s, part) in &mut merged {
             *part = part.min(span_inside(dag, weights, *s));
         }
-        self.hidden = merged;
+        self.partial = merged;
     }
 
     fn site(&mut self, dag: &Dag, weights: &Weights, places: &[u32], subtree: bool) {
@@ -173,36 +173,36 @@ impl TargetWeights {
                         },
                     );
                 }
-                self.hide(dag, weights, s, part, work);
+                self.add_partial(dag, weights, s, part, work);
             }
         }
     }
 
     fn region(&mut self, dag: &Dag, weights: &Weights, options: &Options, label: u32) {
         let inside = &mut self.inside;
-        let mut hidden: Vec<StrandId> = Vec::new();
+        let mut partial: Vec<StrandId> = Vec::new();
         each_part(dag, weights, options, |part| {
             if part.label != label {
                 return;
             }
             if !part.tree && dag.folded.has(part.strand) {
-                hidden.push(part.strand);
+                partial.push(part.strand);
             } else {
                 // Each stretch takes out its own probes, so together they may come to a little more than the strand.
                 let sum = &mut inside[part.strand as usize];
                 *sum = (*sum + part.weight as f64).min(weights.work(part.strand) as f64);
             }
         });
-        hidden.sort_unstable();
-        hidden.dedup();
-        for s in hidden {
+        partial.sort_unstable();
+        partial.dedup();
+        for s in partial {
             // The region holds the task's own strands, not those of what is folded below it.
             if let Some(fold) = dag.fold_of(s) {
                 let below: u128 = fold.sites.iter().map(|i| u128::from(i.critical_work)).sum();
                 let part = u128::from(fold.span).saturating_sub(below);
                 let instances = fold.sites.iter().map(|i| i.work);
                 let work = instances.fold(fold.work, u64::saturating_sub);
-                self.hide(dag, weights, s, part, work);
+                self.add_partial(dag, weights, s, part, work);
             }
         }
     }
@@ -221,7 +221,7 @@ impl TargetWeights {
                         part += if keys.contains(&block) { work } else { 0 };
                     });
                     if part > 0 {
-                        self.hide(dag, weights, s, u128::from(part), part);
+                        self.add_partial(dag, weights, s, u128::from(part), part);
                     }
                 }
             }
@@ -229,13 +229,13 @@ impl TargetWeights {
     }
 
     /// Notes that a folded strand holds some of the target: `work` ticks of the record, and at most `part` on its heaviest path.
-    fn hide(&mut self, dag: &Dag, weights: &Weights, s: StrandId, part: u128, work: u64) {
+    fn add_partial(&mut self, dag: &Dag, weights: &Weights, s: StrandId, part: u128, work: u64) {
         let Some(fold) = dag.fold_of(s).filter(|f| f.work > 0) else {
             return;
         };
         let scale = weights.work(s) as f64 / fold.work as f64;
         let part = (part as f64 * scale).min(span_inside(dag, weights, s));
-        self.hidden.push((s, part));
+        self.partial.push((s, part));
         self.folded += work.min(fold.work) as f64 * scale;
     }
 
@@ -246,7 +246,7 @@ impl TargetWeights {
             .map(|place| ranges.iter().any(|&range| lies_at(place, range)))
             .collect();
         let begins_in = |place: u32| begins.get(place as usize).copied().unwrap_or(false);
-        let sampled = Sampled::new(dag, ranges);
+        let sampled = SampledShares::new(dag, ranges);
         let blocks = FoldedBlocks::new(dag);
         let mut folds = dag.folded.along();
         for s in 0..dag.strands.len() as u32 {
@@ -276,7 +276,7 @@ impl TargetWeights {
                         }
                     }
                     if part > 0 {
-                        self.hide(dag, weights, s, part, work);
+                        self.add_partial(dag, weights, s, part, work);
                     }
                 }
             }
@@ -315,7 +315,7 @@ pub fn is_same_file(a: &str, b: &str) -> bool {
 }
 
 /// Shares of strands and of code blocks that samples fell into.
-struct Sampled {
+struct SampledShares {
     /// (samples, of those inside) by strand; empty where there are none.
     strands: Vec<(u32, u32)>,
     /// The same by number of the code block.
@@ -324,10 +324,10 @@ struct Sampled {
     block: Vec<u32>,
 }
 
-impl Sampled {
-    fn new(dag: &Dag, ranges: &[(&str, u32, u32)]) -> Sampled {
+impl SampledShares {
+    fn new(dag: &Dag, ranges: &[(&str, u32, u32)]) -> SampledShares {
         let samples = &dag.samples;
-        let mut sampled = Sampled {
+        let mut sampled = SampledShares {
             strands: Vec::new(),
             blocks: Vec::new(),
             block: Vec::new(),

@@ -7,6 +7,7 @@ use workspan_analysis::advise::{
 use workspan_dag::{Dag, PlaceId};
 
 use crate::compare::{place_json, position_json, ratio_json};
+use crate::json::document;
 use crate::limits::limits_json;
 use crate::what_if::json::{outcome, whole};
 
@@ -45,10 +46,7 @@ pub fn advise_json(dag: &Dag, advice: &Advice) -> String {
         "limits": limits_json(dag, &advice.limits), "steps": steps, "stop": stop(advice.stop), "grain": grain,
         "elsewhere": elsewhere, "folded": advice.folded.as_ref().map(|f| folded(dag, f)),
     });
-    // Strings, numbers and lists only: nothing in it can fail to be written.
-    let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
-    text.push('\n');
-    text
+    document(&root)
 }
 
 fn folded(dag: &Dag, folded: &FoldedAdvice) -> Json {

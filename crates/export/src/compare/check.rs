@@ -8,6 +8,7 @@ use super::change::{noise_key, signed_time};
 use super::json::{ns_json, place_json, position_json, ratio_json};
 use super::names::{names, ns};
 use crate::CompareOptions;
+use crate::json::document;
 use crate::page::{Page, Piece, Tone, plain, strong};
 use crate::position::{end_words, owner_words, short_function, start_words};
 use crate::quantity::{NBSP, ratio, share};
@@ -166,10 +167,7 @@ pub fn check_json(checked: &[Checked]) -> String {
     let root = json!({
         "workspan_check": 1, "broken": checked.iter().filter(|c| c.broken).count(), "limits": limits,
     });
-    // Strings, numbers and lists only: nothing in it can fail to be written.
-    let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
-    text.push('\n');
-    text
+    document(&root)
 }
 
 fn place(place: &Where) -> serde_json::Value {

@@ -7,6 +7,7 @@ use workspan_dag::{Dag, NONE, PlaceId};
 
 use super::change::noise_key;
 use super::names::names;
+use crate::json::document;
 use crate::position::{label, place};
 
 /// A ratio to six decimals; `null` when it is none.
@@ -126,8 +127,5 @@ pub fn compare_json(comparison: &Comparison) -> String {
         "positions_recognised_by_source": comparison.moved, "noise_known": !comparison.noise_unknown(),
         "warnings": comparison.warnings,
     });
-    // Strings, numbers and lists only: nothing in it can fail to be written.
-    let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
-    text.push('\n');
-    text
+    document(&root)
 }
