@@ -21,7 +21,7 @@ pub fn facts(status: ExitStatus) -> Vec<Note> {
         Note::new("recorder", concat!("workspan ", env!("CARGO_PKG_VERSION"))),
     ];
     // The program inherits our environment.
-    for name in ["RAYON_NUM_THREADS", "OMP_NUM_THREADS"] {
+    for name in workspan_runtimes::thread_count_variables() {
         if let Some(value) = std::env::var(name).ok().filter(|value| !value.is_empty()) {
             facts.push(Note::new(THREADS_SET_BY, format!("{name}={value}")));
         }

@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use workspan_runtimes::Runtime;
+
 /// Millionths of the program's time; 0 = no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaxOverhead(u32);
@@ -17,17 +19,12 @@ impl MaxOverhead {
     /// What holds where nobody says anything.
     const DEFAULT: MaxOverhead = MaxOverhead(50_000);
 
-    /// What is to be said where some of these runtimes (a name and a version each) do not keep to it: nothing can be left out of theirs.
+    /// What to tell the user if some of these runtimes, as `runtime` notes name them, are not in our
+    /// table: none of their tasks can be skipped.
     pub fn unheeded(self, runtimes: &[String]) -> Option<String> {
-        const KEEPING: [&str; 5] = [
-            "Rayon",
-            "GNU OpenMP",
-            "LLVM OpenMP",
-            "Intel OpenMP",
-            "oneTBB",
-        ];
-        let keeps = |name: &&String| KEEPING.iter().any(|known| name.starts_with(known));
-        let mut others = runtimes.iter().filter(|name| !keeps(name));
+        let mut others = runtimes
+            .iter()
+            .filter(|note| Runtime::from_note(note).is_none());
         let first = others.next().filter(|_| self != Self::OFF)?;
         let others = others.fold(first.clone(), |all, name| format!("{all} and {name}"));
         Some(format!(
