@@ -16,7 +16,7 @@ use crate::output::print;
 use crate::say;
 use crate::trace::{Reading, open};
 use workspan_record::progress::Progress;
-use workspan_record::units::time;
+use workspan_record::units::{ParseError, time};
 use workspan_runtimes::{OTHER_THREAD_COUNT_VARIABLES, thread_count_variables};
 
 /// The variables that set the number of workers of a runtime, recorded or not.
@@ -213,14 +213,16 @@ fn pin() -> anyhow::Result<CpuSet> {
     Ok(all)
 }
 
-fn latency(text: &str) -> Result<Latency, String> {
+fn latency(text: &str) -> Result<Latency, ParseError> {
     match text.split_once('=') {
         Some((counter, cost)) if !counter.trim().is_empty() => Ok(Latency {
             counter: counter.trim().to_owned(),
             ns: time(cost)?,
         }),
-        _ => Err(format!(
-            "`{text}` is no latency; expected a counter and a time, as cache_misses=373ns"
+        _ => Err(ParseError::new(
+            text,
+            "a latency",
+            "a counter and a time, such as cache_misses=373ns",
         )),
     }
 }

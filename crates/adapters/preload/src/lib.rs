@@ -127,8 +127,8 @@ fn folding() -> Option<Folding> {
             "auto" => When::Auto,
             ns => When::Below(ns.parse().ok()?),
         },
-        most_bytes: number("WORKSPAN_MAX_SIZE").unwrap_or(256 << 20),
-        memory: number("WORKSPAN_MAX_MEMORY").unwrap_or(64 << 20) as usize,
+        most_bytes: number("WORKSPAN_MAX_SIZE").unwrap_or(256_000_000),
+        memory: number("WORKSPAN_MAX_MEMORY").unwrap_or(64_000_000) as usize,
         keep: keep
             .split('\x1f')
             .filter(|site| !site.is_empty())

@@ -4,6 +4,8 @@ use std::str::FromStr;
 
 use workspan_runtimes::Runtime;
 
+use crate::units::{self, ParseError};
+
 /// Millionths of the program's time; 0 = no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaxOverhead(u32);
@@ -42,20 +44,23 @@ impl MaxOverhead {
 }
 
 impl FromStr for MaxOverhead {
-    type Err = String;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         if text == "off" {
-            return Ok(MaxOverhead(0));
+            return Ok(MaxOverhead::OFF);
         }
-        let percent = text.strip_suffix('%').unwrap_or(text).trim_end();
-        match percent.parse::<f64>() {
+        // The sign may be left out.
+        let percent = units::number(text).or_else(|_| units::percent(text).map(|p| p * 100.0));
+        match percent {
             Ok(percent) if (0.01..=1000.0).contains(&percent) => {
                 Ok(MaxOverhead((percent * 10_000.0).round() as u32))
             }
-            _ => Err(
-                "expected `off` or per cent of the program's time, as 5%, from 0.01 to 1000".into(),
-            ),
+            _ => Err(ParseError::new(
+                text,
+                "an overhead",
+                "off, or a percentage of the program's time from 0.01% to 1000%, such as 5%",
+            )),
         }
     }
 }
