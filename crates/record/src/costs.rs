@@ -7,9 +7,9 @@ pub mod steals;
 use std::path::Path;
 
 use workspan_calibrate::TaskCost;
-use workspan_dag::{BURDEN_SOURCE, LEFT_OUT_JOIN, LEFT_OUT_TASK, RECORDED_TASK};
 use workspan_runtimes::{Budget, Runtime};
 use workspan_trace::entry::Note;
+use workspan_trace::note_keys as key;
 
 use crate::kernel::clock::Clock;
 use crate::trace_file::process_facts::Told;
@@ -22,7 +22,7 @@ pub(crate) fn costs(told: &Told, clock: &Clock, tool: &Path) -> Vec<Note> {
         return Vec::new();
     }
     let calibration = calibration::of_this_machine(tool);
-    let notes = told.all("runtime");
+    let notes = told.all(key::RUNTIME);
     let runtimes: Vec<Option<&Runtime>> = notes.iter().map(|n| Runtime::from_note(n)).collect();
     let known: Vec<&Runtime> = runtimes.iter().copied().flatten().collect();
     let libraries = told.mappings.iter().map(|mapping| mapping.path.as_path());
@@ -34,7 +34,7 @@ pub(crate) fn costs(told: &Told, clock: &Clock, tool: &Path) -> Vec<Note> {
     };
     let mut notes = Vec::new();
     if let Some(probe) = ticks(calibration.probe_ns) {
-        notes.push(Note::new("probe_cost_ticks", probe));
+        notes.push(Note::new(key::PROBE_COST, probe));
     }
     let skips_joins = known.iter().any(|r| r.budget == Budget::MeasuredJoins);
     let join = calibration.left_out_join_ns.filter(|_| skips_joins);
@@ -43,10 +43,10 @@ pub(crate) fn costs(told: &Told, clock: &Clock, tool: &Path) -> Vec<Note> {
     let skips_tasks = |r: &Runtime| matches!(r.budget, Budget::Tasks { .. });
     let alone = runtimes.iter().all(|r| r.is_some_and(skips_tasks));
     let all = [
-        (LEFT_OUT_JOIN, join),
-        (LEFT_OUT_TASK, task.map(|cost| cost.skip_ns)),
+        (key::SKIPPED_JOIN, join),
+        (key::SKIPPED_TASK, task.map(|cost| cost.skip_ns)),
         (
-            RECORDED_TASK,
+            key::RECORDED_TASK,
             task.filter(|_| alone).map(|cost| cost.recorded_ns),
         ),
     ];
@@ -57,8 +57,8 @@ pub(crate) fn costs(told: &Told, clock: &Clock, tool: &Path) -> Vec<Note> {
     if let Some((ns, source)) = burden
         && let Some(burden) = ticks(ns)
     {
-        notes.push(Note::new("burden_ticks", burden));
-        notes.push(Note::new(BURDEN_SOURCE, source));
+        notes.push(Note::new(key::BURDEN, burden));
+        notes.push(Note::new(key::BURDEN_SOURCE, source));
     }
     notes
 }

@@ -3,8 +3,8 @@
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-use workspan_dag::facts::THREADS_SET_BY;
 use workspan_trace::entry::Note;
+use workspan_trace::note_keys::THREADS_SET_BY;
 
 /// The key of the note that says how the recorded process ended.
 pub const EXIT_STATUS: &str = "exit status";

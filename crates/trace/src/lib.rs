@@ -14,6 +14,7 @@ pub mod event;
 pub mod folded;
 pub mod hand_off;
 pub mod header;
+pub mod note_keys;
 pub mod off;
 pub mod open;
 pub mod reader;

@@ -10,6 +10,7 @@ use std::sync::Mutex;
 use workspan_recorder::{MOST_SIGNALS, Parts, SIGNALS, SIGNALS_SIZE};
 use workspan_trace::Trace;
 use workspan_trace::entry::{ClockPair, Note};
+use workspan_trace::note_keys::{PART_OF_RUN, WARNING};
 use workspan_trace::window::{Cut, Window};
 
 use crate::kernel::clock::Clock;
@@ -164,10 +165,10 @@ pub fn notes(window: &Window, start_ns: u64, cut: &Cut) -> Vec<Note> {
     let seconds = |pair: ClockPair| pair.ns.saturating_sub(start_ns) as f64 / 1e9;
     let (from, to) = (seconds(window.from), seconds(window.to));
     let mut notes = vec![Note::new(
-        "part of the run",
+        PART_OF_RUN,
         format!("{from:.6} s to {to:.6} s after its start"),
     )];
-    let mut warn = |what: String| notes.push(Note::new("warning", what));
+    let mut warn = |what: String| notes.push(Note::new(WARNING, what));
     if from >= to {
         warn(format!(
             "The run ended {to:.3} s after its start, before the part to keep began: nothing of it is here."

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use anyhow::Context;
 use workspan_perf::{Counter, Rate};
 use workspan_trace::entry::Note;
+use workspan_trace::note_keys::WARNING;
 
 use crate::launch::environment::{COUNTERS, MAX_OVERHEAD, NO_PERF, SAMPLE, is_followed};
 use crate::options::fold::FoldArgs;
@@ -91,9 +92,9 @@ impl Watch {
         let counted = (!names.is_empty()).then(|| Note::new("counters", names.join(", ")));
         let uncounted = self.uncounted.iter();
         let uncounted =
-            uncounted.map(|why| Note::new("warning", format!("Without a counter: {why}.")));
+            uncounted.map(|why| Note::new(WARNING, format!("Without a counter: {why}.")));
         let unfolded = (self.fold.folds() && (windows.keep_parts() || !self.counters.is_empty()))
-            .then(|| Note::new("warning", UNFOLDED));
+            .then(|| Note::new(WARNING, UNFOLDED));
         counted.into_iter().chain(uncounted).chain(unfolded)
     }
 
