@@ -71,6 +71,19 @@ pub struct Meta {
     pub unread: Option<UnreadPart>,
 }
 
+impl Meta {
+    /// Ticks of a second. If the trace does not say, the unit decides; cycles then count as
+    /// nanoseconds.
+    pub fn tick_rate(&self) -> u64 {
+        match (self.ticks_per_second, self.time_unit) {
+            (0, TimeUnit::Us) => 1_000_000,
+            (0, TimeUnit::Ms) => 1_000,
+            (0, _) => 1_000_000_000,
+            (rate, _) => rate,
+        }
+    }
+}
+
 /// The part of a trace that could not be read, or was lost while it was recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UnreadPart {
