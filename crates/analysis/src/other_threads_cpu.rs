@@ -1,7 +1,6 @@
 //! CPU time of threads that the trace has no records of. No other number of the report includes it.
 
 use workspan_dag::Dag;
-use workspan_dag::facts::{CPU_TIME, CPU_TIME_OF_OTHERS};
 
 use crate::breakdown::Breakdown;
 use crate::causes::cpu_ticks;
@@ -32,11 +31,15 @@ impl OtherThreadsCpu {
 
 /// `None` where it is little, or not known.
 pub(crate) fn other_threads_cpu(dag: &Dag, breakdown: &Breakdown) -> Option<OtherThreadsCpu> {
-    let others = u128::from(dag.meta.ticks_of(CPU_TIME_OF_OTHERS)?);
+    let others = u128::from(dag.meta.run.cpu_time_of_others?);
     let stacks = dag.samples.others.iter().map(|&(_, stack)| stack);
     let outside = OtherThreadsCpu {
         // From the same source, so that it is a share.
-        cpu: (dag.meta.ticks_of(CPU_TIME)).map_or_else(|| cpu_ticks(dag, breakdown), u128::from),
+        cpu: dag
+            .meta
+            .run
+            .cpu_time
+            .map_or_else(|| cpu_ticks(dag, breakdown), u128::from),
         others,
         hottest: hottest_of_stacks(dag, stacks),
     };

@@ -102,7 +102,7 @@ impl<'a> Weights<'a> {
         }
         let mut offs = OffCursor::new(dag);
         let mut folds = dag.folded.along();
-        let by_recorder = dag.meta.facts.iter().any(|(key, _)| key == "folded below");
+        let by_recorder = dag.meta.run.folded_below_us.is_some();
         let pauses = by_recorder && !options.raw;
         for s in checked(0..dag.strands.len()) {
             let off = offs.inside(s as StrandId);

@@ -6,7 +6,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use workspan_analysis::{Options, Report, report};
-use workspan_dag::RECORDED_TASK;
+use workspan_dag::note_keys::RECORDED_TASK;
 use workspan_reader::OpenOptions;
 use workspan_reader::open::Grain;
 use workspan_recorder::budget::{Begun, Budget, Choice, OF_TASKS, Settings};

@@ -1,4 +1,4 @@
-//! What a task recorded in full was measured to cost ([`workspan_dag::RECORDED_TASK`]), from a trace's note to the report.
+//! What a task recorded in full was measured to cost ([`workspan_dag::note_keys::RECORDED_TASK`]), from a trace's note to the report.
 
 #![allow(clippy::unwrap_used, reason = "a test that can not go on has failed")]
 
@@ -6,7 +6,8 @@ use std::io::Cursor;
 use std::path::Path;
 
 use workspan_analysis::{Options, Report, report};
-use workspan_dag::{Dag, RECORDED_TASK};
+use workspan_dag::Dag;
+use workspan_dag::note_keys::RECORDED_TASK;
 use workspan_reader::OpenOptions;
 use workspan_trace::entry::{ClockPair, Finished, Note, push_varint};
 use workspan_trace::wire::{Kind, put_head};

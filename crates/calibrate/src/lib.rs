@@ -8,7 +8,6 @@ mod left_out;
 mod library;
 mod openmp;
 mod probe;
-mod runtime;
 mod steal;
 mod task_cost;
 mod tbb;

@@ -7,15 +7,15 @@ mod tbb;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use workspan_runtimes::{Id, Interface};
 
 use self::round::{Costs, FEWEST, Round};
 use crate::library::Library;
-use crate::runtime::Runtime;
 
 /// What a steal costs in a runtime: from the creation of a task to its start on another worker that looks for work.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Steals {
-    /// `Rayon`, `GNU OpenMP`, `LLVM OpenMP`, `oneTBB`.
+    /// Its name (`workspan_runtimes::Runtime::name`).
     pub runtime: String,
     /// The runtime's file; none for Rayon, which is compiled into programs.
     pub library: Option<PathBuf>,
@@ -35,14 +35,21 @@ pub struct Steals {
 pub fn steals_of(library: &Path) -> Result<Steals, String> {
     let file = library.file_name().unwrap_or_default().to_string_lossy();
     let library = Library::open(library)?;
-    let Some((runtime, file)) = Runtime::of(&library) else {
-        return Err(format!("{file} is no runtime that can be measured"));
+    let found = workspan_runtimes::ALL.iter().find_map(|runtime| {
+        let kind = runtime.library.as_ref()?;
+        let function = library.has(kind.entry_point)?;
+        Some((runtime.name, kind.interface, Library::file_of(function)))
+    });
+    let Some((name, interface, file)) = found else {
+        return Err(format!(
+            "{file} is not a runtime that can be measured; give the library of OpenMP or oneTBB"
+        ));
     };
-    let costs = match runtime {
-        Runtime::Gnu | Runtime::Llvm => openmp::measure(&library)?,
-        Runtime::Tbb => tbb::measure(&library)?,
+    let costs = match interface {
+        Interface::Gomp => openmp::measure(&library)?,
+        Interface::OneTbb => tbb::measure(&library)?,
     };
-    Steals::of(runtime.name(), file, costs).ok_or_else(|| "hardly any steal came about".into())
+    Steals::of(name, file, costs).ok_or_else(|| "hardly any steal came about".into())
 }
 
 /// Rayon's, of this version of it. The first half of a join waits until the second has begun, which only the other worker can do. That
@@ -52,7 +59,7 @@ pub(crate) fn of_rayon() -> Option<Steals> {
         .num_threads(2)
         .build()
         .ok()?;
-    Steals::of("Rayon", None, pool.install(forced_steals))
+    Steals::of(Id::Rayon.runtime().name, None, pool.install(forced_steals))
 }
 
 fn forced_steals() -> Costs {

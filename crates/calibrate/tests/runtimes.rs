@@ -51,7 +51,7 @@ fn onetbb() {
 #[test]
 fn what_is_no_runtime_is_said_to_be_none() {
     let why = steals_of(Path::new("libc.so.6")).unwrap_err();
-    assert!(why.contains("libc.so.6 is no runtime"), "{why}");
+    assert!(why.contains("libc.so.6 is not a runtime"), "{why}");
     let why = steals_of(Path::new("/nowhere/libgomp.so.1")).unwrap_err();
     assert!(why.contains("/nowhere/libgomp.so.1"), "{why}");
 }

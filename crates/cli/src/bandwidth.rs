@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use serde::Serialize;
+use workspan_runtimes::thread_count_variables;
 
 /// Is it the memory? Runs serial copies of a program at once, each on a CPU of its own, against one alone
 ///
@@ -202,8 +203,7 @@ fn copy(program: &[std::ffi::OsString], cpu: usize) -> anyhow::Result<Duration> 
     let begin = Instant::now();
     let child = Command::new(&program[0])
         .args(&program[1..])
-        .env("RAYON_NUM_THREADS", "1")
-        .env("OMP_NUM_THREADS", "1")
+        .envs(thread_count_variables().map(|name| (name, "1")))
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

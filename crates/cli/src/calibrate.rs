@@ -8,8 +8,9 @@ use workspan_calibrate::{Calibration, TaskCost};
 
 use crate::output::print;
 use crate::say;
-use workspan_record::costs::{calibration, library_measurement, steals};
+use workspan_record::costs::{calibration, steals};
 use workspan_record::embedded;
+use workspan_runtimes::Id;
 
 /// Measures what recording and stealing cost on this machine, and keeps it for the traces to come
 #[derive(Debug, Clone, clap::Args)]
@@ -80,7 +81,11 @@ impl Costs {
         if self.calibration.cpus < 2 {
             return missing;
         }
-        for (runtime, library) in library_measurement::SHARED {
+        let libraries = workspan_runtimes::ALL.iter().filter_map(|runtime| {
+            let soname = runtime.library.as_ref()?.soname?;
+            Some((runtime.name, soname))
+        });
+        for (runtime, library) in libraries {
             match steals::measure(Path::new(library)) {
                 Ok(steals) => {
                     steals::keep(folder, &steals);
@@ -152,7 +157,11 @@ fn text(costs: &Costs, missing: &[Missing]) -> String {
     };
     if c.cpus < 2 {
         not("a steal, any runtime", "one CPU");
-    } else if c.steals.iter().all(|steals| steals.runtime != "Rayon") {
+    } else if c
+        .steals
+        .iter()
+        .all(|steals| steals.runtime != Id::Rayon.runtime().name)
+    {
         not("a steal, Rayon", "the machine is too busy");
     }
     for Missing { what, why } in missing {

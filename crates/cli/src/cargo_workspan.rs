@@ -29,6 +29,8 @@ fn main() -> ExitCode {
     if given.get(1).is_some_and(|a| a == "workspan") {
         given.remove(1);
     }
+    let after_name = given.split_off(given.len().min(1));
+    given.extend(record::own_flags_first(&after_name));
     match record::cargo_workspan(Cli::parse_from(given).args) {
         Ok(code) => code,
         Err(error) => {

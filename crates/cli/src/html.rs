@@ -1,6 +1,7 @@
 //! `workspan html`: the viewer with the runs inside, in one file.
 
 use std::io::Write;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
@@ -11,6 +12,7 @@ use crate::output::print;
 use crate::output_file;
 use crate::view::LookedAt;
 use workspan_record::progress::Progress;
+use workspan_record::units::{self, ParseError};
 
 /// Writes the viewer with the runs inside as one HTML file, to send or to keep
 #[derive(Debug, Clone, clap::Args)]
@@ -33,8 +35,8 @@ pub struct HtmlArgs {
     /// The file to write, by default the first trace's name with `.html`; an older report is replaced, anything else is not
     #[arg(short, long, value_name = "OUT")]
     output: Option<PathBuf>,
-    /// Most bytes of the file, as 500KB or 5MB
-    #[arg(long, value_name = "SIZE", default_value = "5MB", value_parser = size)]
+    /// Maximum size of the file, such as 500KB or 5MB
+    #[arg(long, value_name = "SIZE", default_value = "5MB", value_parser = budget)]
     budget: u64,
     /// Whole source files where they are named, not only the lines around what is hot or a position
     #[arg(long)]
@@ -95,23 +97,13 @@ fn refuse(path: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn size(text: &str) -> Result<u64, String> {
-    let text = text.trim();
-    let digits = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let factor = match unit.trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 1.0,
-        "k" | "kb" => 1e3,
-        "m" | "mb" => 1e6,
-        "g" | "gb" => 1e9,
-        _ => return Err(format!("`{text}` is no size; expected 500KB or 5MB")),
-    };
-    match number.parse::<f64>() {
-        Ok(n) if n * factor >= 1e4 && n * factor <= 1e9 => Ok((n * factor) as u64),
-        Ok(_) => Err("a report's budget lies between 10KB and 1GB".to_owned()),
-        Err(_) => Err(format!("`{text}` is no size; expected 500KB or 5MB")),
+/// Budgets from 10 KB to 1 GB.
+const BUDGET_BYTES: RangeInclusive<u64> = 10_000..=1_000_000_000;
+
+fn budget(text: &str) -> Result<u64, ParseError> {
+    match units::size(text)? {
+        bytes if BUDGET_BYTES.contains(&bytes) => Ok(bytes),
+        _ => Err(ParseError::new(text, "a report's budget", "10KB to 1GB")),
     }
 }
 
@@ -120,12 +112,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_have_units() {
-        assert_eq!(size("5MB"), Ok(5_000_000));
-        assert_eq!(size("500 kb"), Ok(500_000));
-        assert_eq!(size("1.5M"), Ok(1_500_000));
-        for bad in ["", "MB", "5 XB", "1B", "9999GB", "-3MB"] {
-            assert!(size(bad).is_err(), "{bad}");
+    fn budgets_lie_in_their_range() {
+        assert_eq!(budget("5MB"), Ok(5_000_000));
+        for bad in ["", "1B", "9999GB"] {
+            assert!(budget(bad).is_err(), "{bad}");
         }
     }
 }

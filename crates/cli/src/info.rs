@@ -118,7 +118,7 @@ fn gather(dag: &Dag, file: String, bytes: u64) -> Info<'_> {
 
 /// What is inside of folded subtrees.
 fn folded(dag: &Dag) -> String {
-    if dag.folded.is_empty() || !dag.meta.facts.iter().any(|f| f.0 == "folded below") {
+    if dag.folded.is_empty() || dag.meta.run.folded_below_us.is_none() {
         return String::new();
     }
     let sum = |of: fn(&workspan_dag::Folded) -> u64| -> u128 {

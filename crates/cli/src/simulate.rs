@@ -257,7 +257,7 @@ fn fix(dag: &Dag, text: &str) -> anyhow::Result<Fix> {
         };
     }
     if let Some((code, most)) = text.rsplit_once(" into ") {
-        let most = time(most.trim()).map_err(anyhow::Error::msg)?;
+        let most = time(most)?;
         let ticks = ticks(dag, most).max(1);
         let target = target(dag, code, &expected)?;
         return Ok(Fix::Pieces { target, ticks });

@@ -16,15 +16,13 @@ use crate::output::print;
 use crate::say;
 use crate::trace::{Reading, open};
 use workspan_record::progress::Progress;
-use workspan_record::units::time;
+use workspan_record::units::{ParseError, time};
+use workspan_runtimes::{OTHER_THREAD_COUNT_VARIABLES, thread_count_variables};
 
-/// The variables that say how many workers a runtime starts.
-pub const WORKERS: [&str; 4] = [
-    "RAYON_NUM_THREADS",
-    "OMP_NUM_THREADS",
-    "CILK_NWORKERS",
-    "MYTH_NUM_WORKERS",
-];
+/// The variables that set the number of workers of a runtime, recorded or not.
+pub fn worker_variables() -> impl Iterator<Item = &'static str> {
+    thread_count_variables().chain(OTHER_THREAD_COUNT_VARIABLES)
+}
 
 /// A table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -189,7 +187,7 @@ fn record(command: &[OsString], output: &Path, workers: Option<&str>) -> anyhow:
         .arg(output);
     run.arg("--").args(command);
     if let Some(workers) = workers {
-        for variable in WORKERS {
+        for variable in worker_variables() {
             run.env(variable, workers);
         }
     }
@@ -215,14 +213,16 @@ fn pin() -> anyhow::Result<CpuSet> {
     Ok(all)
 }
 
-fn latency(text: &str) -> Result<Latency, String> {
+fn latency(text: &str) -> Result<Latency, ParseError> {
     match text.split_once('=') {
         Some((counter, cost)) if !counter.trim().is_empty() => Ok(Latency {
             counter: counter.trim().to_owned(),
             ns: time(cost)?,
         }),
-        _ => Err(format!(
-            "`{text}` is no latency; expected a counter and a time, as cache_misses=373ns"
+        _ => Err(ParseError::new(
+            text,
+            "a latency",
+            "a counter and a time, such as cache_misses=373ns",
         )),
     }
 }

@@ -209,36 +209,26 @@ fn hint<'a>(name: &str, known: impl Iterator<Item = &'a str>, all: &str) -> Stri
 
 /// Those of `known` that are most like `name`, best first.
 pub fn closest<'a>(name: &str, known: &[&'a str]) -> Vec<&'a str> {
-    let mut near: Vec<(usize, &str)> = known.iter().map(|k| (unlike(name, k), *k)).collect();
+    let mut near: Vec<(usize, &str)> = known.iter().map(|k| (distance(name, k), *k)).collect();
     near.sort_unstable();
     near.dedup();
     near.into_iter().take(CLOSEST).map(|n| n.1).collect()
 }
 
-/// Letters to add, take or change to make one of the other (Levenshtein); one that holds the other is closer than that says.
-fn unlike(a: &str, b: &str) -> usize {
-    const LONGEST: usize = 200;
-    let a: Vec<char> = a.chars().take(LONGEST).collect();
-    let b: Vec<char> = b.chars().take(LONGEST).collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.iter().enumerate() {
-            let change = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = change.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    let text = |c: &[char]| c.iter().collect::<String>();
+/// The edit distance of two names (Levenshtein); 0 if one contains the other.
+fn distance(a: &str, b: &str) -> usize {
+    const MAX_CHARS: usize = 200;
+    let cut = |text: &str| text.chars().take(MAX_CHARS).collect::<String>();
+    let (a, b) = (cut(a), cut(b));
     let (short, long) = if a.len() < b.len() {
         (&a, &b)
     } else {
         (&b, &a)
     };
-    if !short.is_empty() && text(long).contains(&text(short)) {
+    if !short.is_empty() && long.contains(short.as_str()) {
         return 0;
     }
-    row[b.len()]
+    strsim::levenshtein(&a, &b)
 }
 
 #[cfg(test)]
@@ -278,6 +268,6 @@ mod tests {
         let known = ["src/sort.rs:37", "src/merge.rs:9", "root", "src/sort.rs:43"];
         assert_eq!(closest("src/sort.rs:38", &known)[0], "src/sort.rs:37");
         assert_eq!(closest("sort.rs:43", &known)[0], "src/sort.rs:43");
-        assert_eq!(unlike("kitten", "sitting"), 3);
+        assert_eq!(distance("kitten", "sitting"), 3);
     }
 }

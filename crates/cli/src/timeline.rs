@@ -8,7 +8,7 @@ use workspan_export::{Cells, TimelineOptions, timeline_bins, timeline_text};
 use crate::output::{Color, charset, print};
 use crate::trace::TraceArgs;
 use workspan_record::progress::Progress;
-use workspan_record::units::time;
+use workspan_record::units::{ParseError, percent, time};
 
 /// What a thread's row shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
@@ -42,7 +42,7 @@ pub struct TimelineArgs {
     /// What a thread's row shows
     #[arg(long, value_enum, default_value_t)]
     by: Show,
-    /// Nothing but ASCII
+    /// Use ASCII characters only
     #[arg(long)]
     ascii: bool,
     /// Colours
@@ -105,14 +105,12 @@ fn ticks_per_second(dag: &Dag) -> f64 {
     }
 }
 
-fn moment(text: &str) -> Result<Moment, String> {
-    match text.trim().strip_suffix('%') {
-        Some(percent) => match percent.trim().parse::<f64>() {
-            Ok(v) if (0.0..=100.0).contains(&v) => Ok(Moment::Share(v / 100.0)),
-            _ => Err(format!(
-                "`{text}` is no share of the run; expected 0% to 100%"
-            )),
-        },
-        None => time(text).map(Moment::Ns),
+fn moment(text: &str) -> Result<Moment, ParseError> {
+    if !text.trim().ends_with('%') {
+        return time(text).map(Moment::Ns);
+    }
+    match percent(text)? {
+        share if share <= 1.0 => Ok(Moment::Share(share)),
+        _ => Err(ParseError::new(text, "a share of the run", "0% to 100%")),
     }
 }

@@ -7,6 +7,7 @@ use workspan_dag::{Dag, Error};
 use workspan_export::TraceFile;
 use workspan_reader::OpenOptions;
 use workspan_reader::open::{Grain, Index};
+use workspan_record::units::{self, ParseError};
 
 /// How to open a trace.
 #[derive(Debug, Clone, clap::Args)]
@@ -81,10 +82,10 @@ pub fn input(name: &str) -> Result<PathBuf, std::convert::Infallible> {
     Ok(PathBuf::from(if name == "-" { "/dev/stdin" } else { name }))
 }
 
-fn grain(text: &str) -> Result<u64, String> {
-    match workspan_record::units::time(text)? {
+fn grain(text: &str) -> Result<u64, ParseError> {
+    match units::time(text)? {
         ns if (1.0..=1e12).contains(&ns) => Ok(ns as u64),
-        _ => Err("a grain lies between 1ns and 1000s".to_owned()),
+        _ => Err(ParseError::new(text, "a grain", "1ns to 1000s")),
     }
 }
 

@@ -366,8 +366,8 @@ fn a_killed_process_has_each_task_once() {
 #[test]
 fn what_is_asked_wrongly_is_said() {
     for (flags, said) in [
-        (["--fold", "soon"], "give auto, off, or a time"),
-        (["--max-size", "much"], "give a number of bytes"),
+        (["--fold", "soon"], "expected auto, off, or a time"),
+        (["--max-size", "much"], "expected a number of bytes"),
     ] {
         let output = Command::new(WORKSPAN)
             .arg("record")

@@ -63,7 +63,7 @@ fn what_a_steal_costs_is_measured_with_the_programs_own_library() {
         let output = record(folder.path(), &[], &["./ends", "return"]);
         let dag = read(&trace_of(&output, folder.path()));
         let mut facts = dag.meta.facts.iter();
-        let source = facts.find(|(key, _)| key == workspan_dag::BURDEN_SOURCE);
+        let source = facts.find(|(key, _)| key == workspan_dag::note_keys::BURDEN_SOURCE);
         if dag.meta.burden == 0 {
             assert_eq!(source, None, "{compiler}");
             skipped(test, "too few CPUs, or too busy, for a steal");

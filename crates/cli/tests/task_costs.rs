@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use native::{compile, openmp_compilers, skipped, try_compile};
 use project::{WORKSPAN, bare, printed, said, trace_of};
 use serde_json::Value;
-use workspan_dag::{LEFT_OUT_TASK, RECORDED_TASK};
+use workspan_dag::note_keys::{RECORDED_TASK, SKIPPED_TASK};
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{Note, entries};
 use workspan_trace::reader::Tolerance;
@@ -85,9 +85,9 @@ fn check_skipped(program: &Path) {
     let bytes = fs::read(&path).unwrap();
     let trace = Trace::open(&bytes).unwrap();
     let notes = notes(&trace);
-    let cost = number(&notes, LEFT_OUT_TASK).unwrap();
+    let cost = number(&notes, SKIPPED_TASK).unwrap();
     assert!(cost > 0.0 && cost < 1e5, "{cost}");
-    let others = notes.into_iter().filter(|note| note.key != LEFT_OUT_TASK);
+    let others = notes.into_iter().filter(|note| note.key != SKIPPED_TASK);
     write_with(&trace, others, &other);
 
     let (work, recording) = reported(&path);

@@ -249,7 +249,7 @@ fn a_part_takes_room_for_itself_alone() {
 #[test]
 fn lengths_that_are_none_are_refused() {
     for (flags, expected) in [
-        (["--delay", "soon"], "expected a length of time"),
+        (["--delay", "soon"], "is not a length of time"),
         (["--ring", "-1s"], "value"),
     ] {
         let output = bare(WORKSPAN)

@@ -1,38 +1,99 @@
-//! Facts about a run that analyses read: the keys of notes in a trace, and of facts in a text trace.
+//! The facts about a run that analyses and views use, read once from the texts that people see.
 
-use crate::meta::{Meta, TimeUnit};
+use std::path::PathBuf;
 
-/// CPU time of the process while it was recorded, as `0.270123 s`.
-pub const CPU_TIME: &str = "CPU time";
-/// What of it is of threads while the trace has no records of them, as `0.130000 s, 2 threads`: of so many threads it never has any.
-pub const CPU_TIME_OF_OTHERS: &str = "CPU time of other threads";
-/// The variable of the recorded program's environment that says how many threads there are, as `RAYON_NUM_THREADS=16`.
-pub const THREADS_SET_BY: &str = "number of threads from";
-/// Whether stacks were taken where threads gave up the CPU.
-pub const STOPS: &str = "stacks where threads blocked";
+use workspan_trace::note_keys as key;
 
-impl Meta {
-    /// Ticks of a second. If the trace does not say, the unit decides; cycles then count as nanoseconds.
-    pub fn tick_rate(&self) -> u64 {
-        match (self.ticks_per_second, self.time_unit) {
-            (0, TimeUnit::Us) => 1_000_000,
-            (0, TimeUnit::Ms) => 1_000,
-            (0, _) => 1_000_000_000,
-            (rate, _) => rate,
+/// Typed facts about a run. The reader fills them from the notes of a trace
+/// ([`RunFacts::from_notes`]); nothing downstream looks into the texts.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunFacts {
+    /// The largest grain that the recorder folded below, in microseconds; `None` if it did not
+    /// fold.
+    pub folded_below_us: Option<f64>,
+    /// CPU time of the process while it was recorded, in ticks.
+    pub cpu_time: Option<u64>,
+    /// The part of it of threads while the trace has no records of them, in ticks.
+    pub cpu_time_of_others: Option<u64>,
+    /// How the cost of a steal was measured, and for which runtime.
+    pub burden_source: Option<String>,
+    /// The variable that sets the number of threads, with its value.
+    pub threads_set_by: Option<String>,
+    /// The folder that names of source files are relative to.
+    pub source_folder: Option<PathBuf>,
+    /// When the recording began, in seconds since 1970.
+    pub recorded_at: Option<u64>,
+}
+
+impl RunFacts {
+    /// The facts in these notes, of a trace with that clock.
+    #[must_use]
+    pub fn from_notes(notes: &[(String, String)], ticks_per_second: u64) -> RunFacts {
+        let value = |key: &str| notes.iter().find(|n| n.0 == key).map(|n| n.1.as_str());
+        let ticks = |key: &str| {
+            let (seconds, _) = value(key)?.split_once(" s")?;
+            let ticks = seconds.parse::<f64>().ok()? * ticks_per_second as f64;
+            (ticks.is_finite() && ticks >= 0.0).then_some(ticks as u64)
+        };
+        let folder = value(key::SOURCE_FOLDER).or_else(|| value(key::WORKING_FOLDER));
+        let grain = value(key::FOLDED_BELOW);
+        RunFacts {
+            // That there is a grain counts, even if its text is damaged.
+            folded_below_us: grain.map(|text| {
+                let number = text.strip_suffix(" µs").and_then(|us| us.parse().ok());
+                number.unwrap_or(0.0)
+            }),
+            cpu_time: ticks(key::CPU_TIME),
+            cpu_time_of_others: ticks(key::CPU_TIME_OF_OTHERS),
+            burden_source: value(key::BURDEN_SOURCE).map(str::to_owned),
+            threads_set_by: value(key::THREADS_SET_BY).map(str::to_owned),
+            source_folder: folder.map(PathBuf::from),
+            recorded_at: value(key::RECORDED).and_then(seconds_since_1970),
         }
     }
+}
 
-    /// The value of a fact.
-    pub fn fact(&self, key: &str) -> Option<&str> {
-        let fact = self.facts.iter().find(|fact| fact.0 == key);
-        fact.map(|fact| fact.1.as_str())
+/// The moment in a text like `2026-11-21 09:44:56 UTC`.
+fn seconds_since_1970(text: &str) -> Option<u64> {
+    let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<u64>().ok();
+    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
+    let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
+    if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) {
+        return None;
     }
+    let leap = |y: u64| (y.is_multiple_of(4) && !y.is_multiple_of(100)) || y.is_multiple_of(400);
+    let mut days: u64 = (1970..year).map(|y| 365 + u64::from(leap(y))).sum();
+    let february = 28 + u64::from(leap(year));
+    let lengths = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    days += lengths[..month as usize - 1].iter().sum::<u64>() + day.saturating_sub(1);
+    Some(days * 86_400 + hour * 3600 + minute * 60 + second)
+}
 
-    /// The ticks of a fact that is a number of seconds.
-    pub fn ticks_of(&self, key: &str) -> Option<u64> {
-        let (seconds, _) = self.fact(key)?.split_once(" s")?;
-        let seconds: f64 = seconds.parse().ok()?;
-        let ticks = seconds * self.ticks_per_second as f64;
-        (ticks.is_finite() && ticks >= 0.0).then_some(ticks as u64)
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn facts_are_read_from_the_texts_that_people_see() {
+        let notes = [
+            ("folded below", "12.5 µs"),
+            ("CPU time", "0.270123 s"),
+            ("CPU time of other threads", "0.130000 s, 2 threads"),
+            ("cwd", "/a"),
+            ("source folder", "/b"),
+            ("recorded", "2001-09-09 01:46:40 UTC"),
+        ]
+        .map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let facts = RunFacts::from_notes(&notes, 1_000_000);
+        assert_eq!(facts.folded_below_us, Some(12.5));
+        assert_eq!(facts.cpu_time, Some(270_123));
+        assert_eq!(facts.cpu_time_of_others, Some(130_000));
+        assert_eq!(facts.source_folder.as_deref(), Some(Path::new("/b")));
+        assert_eq!(facts.recorded_at, Some(1_000_000_000));
+        let facts = RunFacts::from_notes(&notes[3..4], 1);
+        assert_eq!(facts.source_folder.as_deref(), Some(Path::new("/a")));
+        assert_eq!(facts.cpu_time, None);
     }
 }

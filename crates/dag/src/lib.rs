@@ -22,10 +22,10 @@ pub mod unrecorded;
 pub use cpu_time::CpuTimes;
 pub use dag::*;
 pub use error::Error;
+pub use facts::RunFacts;
 pub use folded::{Along, Folded, Folds};
-pub use meta::{
-    BURDEN_SOURCE, LEFT_OUT_JOIN, LEFT_OUT_TASK, Meta, RECORDED_TASK, Steals, TimeUnit,
-};
+pub use meta::{Meta, Steals, TimeUnit};
 pub use pools::{Member, Pool, Pools};
 pub use samples::{Frame, Samples, Stop};
 pub use unrecorded::Bounds;
+pub use workspan_trace::note_keys;

@@ -1,6 +1,7 @@
 //! What is known of the run as a whole.
 
 use crate::cpu_time::CpuTimes;
+use crate::facts::RunFacts;
 
 /// The unit of every time in a trace; the report's `metric_unit` for the metric *time*.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -25,17 +26,6 @@ pub enum Steals {
     /// Thieves take the parent's continuation (Cilk, MassiveThreads): the create-continuation edge carries it.
     Continuation,
 }
-
-/// The key of the fact ([`Meta::facts`]), and of the note in a trace, on how [`Meta::burden`] is known: of which runtime, measured how.
-pub const BURDEN_SOURCE: &str = "steal cost of";
-
-/// The key of the note that says what a join costs that the overhead budget leaves out, in ticks, with decimals.
-pub const LEFT_OUT_JOIN: &str = "left_out_join_ticks";
-/// The same of a task that is created and waited for.
-pub const LEFT_OUT_TASK: &str = "left_out_task_ticks";
-/// The key of the note that says what a task that is created and waited for adds to its three strands by being recorded in full, in ticks, with decimals:
-/// taken out of them evenly, and of none more than it has, that leaves what the task takes bare.
-pub const RECORDED_TASK: &str = "recorded_task_ticks";
 
 /// The run: machine, runtime, units, costs.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -64,7 +54,9 @@ pub struct Meta {
     pub host: Option<String>,
     /// Number of CPUs the process could use, where known.
     pub cpus: Option<u32>,
-    /// Further facts for `workspan info`, in the order to print them.
+    /// Facts that analyses and views use.
+    pub run: RunFacts,
+    /// The texts of all further facts, for people, in the order to print them.
     pub facts: Vec<(String, String)>,
     /// What was repaired, dropped or not captured; each one a full sentence.
     pub warnings: Vec<String>,
@@ -77,6 +69,19 @@ pub struct Meta {
     /// What of the trace could not be read; `None` where all of it was. Measures of such a run hold for the rest alone: counts are
     /// at least what is shown, and a time of 0 may be one that was not read.
     pub unread: Option<UnreadPart>,
+}
+
+impl Meta {
+    /// Ticks of a second. If the trace does not say, the unit decides; cycles then count as
+    /// nanoseconds.
+    pub fn tick_rate(&self) -> u64 {
+        match (self.ticks_per_second, self.time_unit) {
+            (0, TimeUnit::Us) => 1_000_000,
+            (0, TimeUnit::Ms) => 1_000,
+            (0, _) => 1_000_000_000,
+            (rate, _) => rate,
+        }
+    }
 }
 
 /// The part of a trace that could not be read, or was lost while it was recorded.

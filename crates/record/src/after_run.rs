@@ -11,6 +11,7 @@ use workspan_dag::{Dag, TaskKind};
 use workspan_reader::OpenOptions;
 use workspan_symbols::Workspace;
 use workspan_trace::entry::Note;
+use workspan_trace::note_keys::WARNING;
 
 use crate::kernel::off_cpu::OffCpu;
 use crate::launch::runner::UNRECORDED;
@@ -196,7 +197,7 @@ impl Outcome<'_> {
             match finalize(spool, &half, &settings) {
                 Ok(traces) => {
                     // The report has them too.
-                    let known = self.facts.iter().filter(|note| note.key == "warning");
+                    let known = self.facts.iter().filter(|note| note.key == WARNING);
                     let known = known
                         .map(|note| &note.value)
                         .filter(|_| recorded.is_empty());

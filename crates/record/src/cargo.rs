@@ -19,6 +19,7 @@ use workspan_rayon::environment as wrapper;
 use workspan_rayon::notes::{self, Note as Told};
 use workspan_symbols::Workspace;
 use workspan_trace::entry::Note;
+use workspan_trace::note_keys::WARNING;
 
 use self::build_folder::BuildFolder;
 use crate::after_run::missed_runtime;
@@ -114,8 +115,8 @@ pub fn record(mut request: Request) -> anyhow::Result<ExitCode> {
     facts.push(Note::new("profile", format!("{name}, {profile}")));
     let unoptimised =
         optimisation::warning(&name, &metadata.workspace_root, &given.values("--config"));
-    facts.extend(unoptimised.map(|text| Note::new("warning", text)));
-    facts.extend(gaps(&told).map(|text| Note::new("warning", text)));
+    facts.extend(unoptimised.map(|text| Note::new(WARNING, text)));
+    facts.extend(gaps(&told).map(|text| Note::new(WARNING, text)));
     Outcome {
         spool: &spool,
         writing: &writing,

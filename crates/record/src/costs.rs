@@ -7,8 +7,9 @@ pub mod steals;
 use std::path::Path;
 
 use workspan_calibrate::TaskCost;
-use workspan_dag::{BURDEN_SOURCE, LEFT_OUT_JOIN, LEFT_OUT_TASK, RECORDED_TASK};
+use workspan_runtimes::{Budget, Runtime};
 use workspan_trace::entry::Note;
+use workspan_trace::note_keys as key;
 
 use crate::kernel::clock::Clock;
 use crate::trace_file::process_facts::Told;
@@ -21,9 +22,11 @@ pub(crate) fn costs(told: &Told, clock: &Clock, tool: &Path) -> Vec<Note> {
         return Vec::new();
     }
     let calibration = calibration::of_this_machine(tool);
-    let runtimes = told.all("runtime");
+    let notes = told.all(key::RUNTIME);
+    let runtimes: Vec<Option<&Runtime>> = notes.iter().map(|n| Runtime::from_note(n)).collect();
+    let known: Vec<&Runtime> = runtimes.iter().copied().flatten().collect();
     let libraries = told.mappings.iter().map(|mapping| mapping.path.as_path());
-    let burden = steals::burden(tool, &calibration, &runtimes, libraries);
+    let burden = steals::burden(tool, &calibration, &known, libraries);
     let ticks = |ns: f64| {
         let known = ns.is_finite() && ns > 0.0;
         let ticks = clock.length((ns * 1000.0).round() as u64) / 1000;
@@ -31,20 +34,19 @@ pub(crate) fn costs(told: &Told, clock: &Clock, tool: &Path) -> Vec<Note> {
     };
     let mut notes = Vec::new();
     if let Some(probe) = ticks(calibration.probe_ns) {
-        notes.push(Note::new("probe_cost_ticks", probe));
+        notes.push(Note::new(key::PROBE_COST, probe));
     }
-    let is_rayon = |runtime: &String| runtime.starts_with("Rayon");
-    let join = calibration.left_out_join_ns;
-    let join = join.filter(|_| runtimes.iter().any(is_rayon));
-    let task = task_cost(&runtimes, calibration.probe_ns);
+    let skips_joins = known.iter().any(|r| r.budget == Budget::MeasuredJoins);
+    let join = calibration.left_out_join_ns.filter(|_| skips_joins);
+    let task = task_cost(&known, calibration.probe_ns);
     // A probe of Rayon or of an API costs what was calibrated.
-    let is_task_runtime = |r: &String| task_cost(std::slice::from_ref(r), 1.0).is_some();
-    let alone = runtimes.iter().all(is_task_runtime);
+    let skips_tasks = |r: &Runtime| matches!(r.budget, Budget::Tasks { .. });
+    let alone = runtimes.iter().all(|r| r.is_some_and(skips_tasks));
     let all = [
-        (LEFT_OUT_JOIN, join),
-        (LEFT_OUT_TASK, task.map(|cost| cost.skip_ns)),
+        (key::SKIPPED_JOIN, join),
+        (key::SKIPPED_TASK, task.map(|cost| cost.skip_ns)),
         (
-            RECORDED_TASK,
+            key::RECORDED_TASK,
             task.filter(|_| alone).map(|cost| cost.recorded_ns),
         ),
     ];
@@ -55,17 +57,18 @@ pub(crate) fn costs(told: &Told, clock: &Clock, tool: &Path) -> Vec<Note> {
     if let Some((ns, source)) = burden
         && let Some(burden) = ticks(ns)
     {
-        notes.push(Note::new("burden_ticks", burden));
-        notes.push(Note::new(BURDEN_SOURCE, source));
+        notes.push(Note::new(key::BURDEN, burden));
+        notes.push(Note::new(key::BURDEN_SOURCE, source));
     }
     notes
 }
 
 /// What a task of these runtimes costs: the least of them, as a reader does not know which runtime
 /// a task is of.
-fn task_cost(runtimes: &[String], probe_ns: f64) -> Option<TaskCost> {
-    TaskCost::for_runtimes(probe_ns)
-        .filter(|cost| runtimes.iter().any(|r| r.starts_with(cost.runtime)))
+fn task_cost(runtimes: &[&Runtime], probe_ns: f64) -> Option<TaskCost> {
+    runtimes
+        .iter()
+        .filter_map(|runtime| TaskCost::new(runtime, probe_ns))
         .reduce(|a, b| TaskCost {
             skip_ns: a.skip_ns.min(b.skip_ns),
             recorded_ns: a.recorded_ns.min(b.recorded_ns),
@@ -75,19 +78,20 @@ fn task_cost(runtimes: &[String], probe_ns: f64) -> Option<TaskCost> {
 
 #[cfg(test)]
 mod tests {
+    use workspan_runtimes::Id::{self, Libgomp, Libomp, Rayon};
+
     use super::task_cost;
 
     #[test]
     fn of_several_runtimes_the_least_cost_counts() {
-        let cost = |runtimes: &[&str]| {
-            let runtimes: Vec<String> = runtimes.iter().map(ToString::to_string).collect();
+        let cost = |runtimes: &[Id]| {
+            let runtimes: Vec<_> = runtimes.iter().map(|id| id.runtime()).collect();
             task_cost(&runtimes, 5.0).map(|cost| (cost.skip_ns, cost.recorded_ns))
         };
-        let gomp = cost(&["GNU OpenMP (libgomp)"]).expect("known");
-        let omp = cost(&["LLVM OpenMP (OMPT)", "Rayon 1.13.0"]).expect("known");
+        let gomp = cost(&[Libgomp]).expect("known");
+        let omp = cost(&[Libomp, Rayon]).expect("known");
         assert!(gomp.0 < omp.0 && gomp.1 < omp.1, "{gomp:?} {omp:?}");
-        let both = cost(&["LLVM OpenMP (OMPT)", "GNU OpenMP (libgomp)"]);
-        assert_eq!(both, Some(gomp));
-        assert_eq!(cost(&["Rayon 1.13.0"]), None);
+        assert_eq!(cost(&[Libomp, Libgomp]), Some(gomp));
+        assert_eq!(cost(&[Rayon]), None);
     }
 }

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use workspan_symbols::Workspace;
 use workspan_trace::entry::Note;
+use workspan_trace::note_keys::WARNING;
 
 use crate::after_run::missed_runtime;
 use crate::after_run::{Outcome, PrintReport};
@@ -102,11 +103,11 @@ pub fn record(request: &Request<'_>) -> anyhow::Result<ExitCode> {
     facts.extend(request.watch.notes(&request.windows));
     if let Some(runtime) = &runtime {
         facts.push(Note::new("swapped runtime", runtime.to_string_lossy()));
-        facts.push(Note::new("warning", runtime_swap::WARNING));
+        facts.push(Note::new(WARNING, runtime_swap::WARNING));
     }
     if let (Some(root), Some(profile)) = (&workspace.root, optimisation::profile_of(&path)) {
         let unoptimised = optimisation::warning(&profile, root, &[]);
-        facts.extend(unoptimised.map(|text| Note::new("warning", text)));
+        facts.extend(unoptimised.map(|text| Note::new(WARNING, text)));
     }
     if workspace.root.is_none() {
         // Sources of a program that cargo did not build are shown relative to where one works.

@@ -3,8 +3,8 @@
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-use workspan_dag::facts::THREADS_SET_BY;
 use workspan_trace::entry::Note;
+use workspan_trace::note_keys::THREADS_SET_BY;
 
 /// The key of the note that says how the recorded process ended.
 pub const EXIT_STATUS: &str = "exit status";
@@ -21,7 +21,7 @@ pub fn facts(status: ExitStatus) -> Vec<Note> {
         Note::new("recorder", concat!("workspan ", env!("CARGO_PKG_VERSION"))),
     ];
     // The program inherits our environment.
-    for name in ["RAYON_NUM_THREADS", "OMP_NUM_THREADS"] {
+    for name in workspan_runtimes::thread_count_variables() {
         if let Some(value) = std::env::var(name).ok().filter(|value| !value.is_empty()) {
             facts.push(Note::new(THREADS_SET_BY, format!("{name}={value}")));
         }

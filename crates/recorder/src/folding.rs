@@ -7,6 +7,7 @@ use crate::lock::Lock;
 use crate::process::Recording;
 use workspan_fold::{FoldOptions, Thieves};
 use workspan_trace::entry::SitePosition;
+use workspan_trace::note_keys;
 
 /// When subtrees are folded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,7 +147,7 @@ impl Grain {
         let mut notes = Vec::new();
         if self.threads.load(Ordering::Relaxed) > 0 {
             let us = self.largest.load(Ordering::Relaxed) as f64 / 1e3;
-            notes.push(("folded below".into(), format!("{us} µs")));
+            notes.push((note_keys::FOLDED_BELOW.into(), format!("{us} µs")));
         }
         if !self.folding.keep.is_empty() && self.kept_count() == 0 {
             let what = format!(
@@ -154,7 +155,7 @@ impl Grain {
                  API's and named sites are; those known by their code's address are not).",
                 self.folding.keep.join(", ")
             );
-            notes.push(("warning".into(), what));
+            notes.push((note_keys::WARNING.into(), what));
         }
         notes
     }

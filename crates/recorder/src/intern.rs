@@ -12,13 +12,14 @@ use core::sync::atomic::Ordering;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{Label, Mapping, Note, Site, SitePosition};
 use workspan_trace::hand_off;
+use workspan_trace::note_keys;
 use workspan_trace::wire::primitive;
 
 /// Least size of a chunk of entries.
 const ENTRIES: usize = 16 << 10;
 const KINDS: usize = 14;
 /// Keys of notes that a trace may have several of: a program may use more than one runtime.
-const REPEATED: [&str; 2] = ["runtime", "warning"];
+const REPEATED: [&str; 2] = [note_keys::RUNTIME, note_keys::WARNING];
 
 /// What was seen so far, and the chunks it is written to.
 pub(crate) struct Interned {

@@ -23,6 +23,7 @@ use workspan_trace::chunk::{ChunkHeader, ChunkKind, NO_THREAD};
 use workspan_trace::entry::{ClockPair, Finished};
 use workspan_trace::hand_off;
 use workspan_trace::header::Lack;
+use workspan_trace::note_keys;
 use workspan_trace::{ClockKind, FileHeader};
 
 /// What one process needs for recording; made once and never freed.
@@ -253,7 +254,10 @@ pub fn start(
         crate::intern::note_mappings(recording);
         crate::intern::note_all(
             recording,
-            &[("probe_cost_ticks".into(), thread::probe_cost().to_string())],
+            &[(
+                note_keys::PROBE_COST.into(),
+                thread::probe_cost().to_string(),
+            )],
         );
         // The second pair gives the clock's rate, roughly, should the process be killed soon.
         recording.write_clock(clock::pair(8));
@@ -294,7 +298,7 @@ pub fn finish() {
     }
     if counters::were_scaled() {
         let what = "There were more counters than the CPU has: their values are estimates, scaled up from part of the time.";
-        crate::intern::note_all(recording, &[("warning".into(), what.into())]);
+        crate::intern::note_all(recording, &[(note_keys::WARNING.into(), what.into())]);
     }
     if STATE
         .compare_exchange(ON, OVER, Ordering::AcqRel, Ordering::Acquire)
@@ -306,13 +310,19 @@ pub fn finish() {
     let used = system::process_cpu_ns();
     recording.write_clock(end);
     if let Some(used) = used.checked_sub(recording.used).filter(|_| used > 0) {
-        crate::intern::note_all(recording, &[("process_cpu_ns".into(), used.to_string())]);
+        crate::intern::note_all(
+            recording,
+            &[(note_keys::PROCESS_CPU_NS.into(), used.to_string())],
+        );
     }
     // Libraries that were loaded meanwhile: a runtime among them may have been silent.
     crate::intern::note_mappings(recording);
     let forks = FORKS.load(Ordering::Relaxed);
     if forks > 0 {
-        crate::intern::note_all(recording, &[("forked children".into(), forks.to_string())]);
+        crate::intern::note_all(
+            recording,
+            &[(note_keys::FORKED_CHILDREN.into(), forks.to_string())],
+        );
     }
     if let Some(readings) = &recording.readings {
         readings.end_all(recording);

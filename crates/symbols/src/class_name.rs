@@ -21,7 +21,7 @@ pub(crate) struct ClassName {
 const DEEPEST: usize = 32;
 
 /// Where what stands in the way of the user's own names comes from.
-const RUNTIMES: [&str; 6] = ["tbb", "oneapi", "std", "pstl", "__pstl", "__gnu_cxx"];
+const STANDARD: [&str; 4] = ["std", "pstl", "__pstl", "__gnu_cxx"];
 
 /// oneTBB's namespaces, which say nothing.
 const SPACES: [&str; 4] = [
@@ -107,7 +107,7 @@ fn users_part(name: &str) -> &str {
 /// Whether a type is of a runtime, or of the standard library.
 fn of_runtime(name: &str) -> bool {
     let first = name.split("::").next().unwrap_or(name);
-    name.contains("::") && RUNTIMES.contains(&first)
+    name.contains("::") && (STANDARD.contains(&first) || workspan_runtimes::is_namespace(first))
 }
 
 /// Whether a template's argument is a class of the user's, or one of a runtime that may hold one.

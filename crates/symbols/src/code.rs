@@ -66,7 +66,7 @@ pub fn stacks(
             if is_recorder(&mapping.path) {
                 return ((index, offset), vec![recording()]);
             }
-            let of_runtime = is_runtime_module(&mapping.path);
+            let of_runtime = workspan_runtimes::is_module(&mapping.path);
             let found = known.get(&*mapping.path).and_then(|m| m.get(&offset));
             let frames = match found.filter(|frames| !frames.is_empty()) {
                 Some(found) => found
@@ -133,7 +133,10 @@ fn named(
     };
     let runtime = of_runtime
         || function::is_task_runtime(function)
-        || frame.file.as_deref().is_some_and(is_runtime_file);
+        || frame
+            .file
+            .as_deref()
+            .is_some_and(workspan_runtimes::is_source);
     // Line tables name an inlined closure as one; the function around it says more.
     let around = match (&frame.file, frame.line) {
         (Some(file), Some(line)) if function.starts_with('{') => {
@@ -185,31 +188,6 @@ pub(crate) fn is_recorder(path: &Path) -> bool {
     name.contains("libworkspan_preload")
 }
 
-/// Shared objects of task-parallel runtimes.
-fn is_runtime_module(path: &Path) -> bool {
-    starts_with_one_of(path, &["libgomp", "libomp", "libiomp5", "libtbb"])
-}
-
-fn starts_with_one_of(path: &Path, names: &[&str]) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    names.iter().any(|start| name.starts_with(start))
-}
-
-/// Headers of oneTBB, whose code is compiled into the program, and sources of Rayon.
-fn is_runtime_file(file: &str) -> bool {
-    file.contains("/oneapi/tbb/")
-        || file.contains("/include/tbb/")
-        || file.contains("/stand-in/")
-        || file.split('/').any(|part| {
-            ["rayon-", "rayon-core-", "crossbeam-deque-"]
-                .iter()
-                .any(|name| {
-                    part.strip_prefix(name)
-                        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-                })
-        })
-}
-
 /// What runtimes call the program's code through.
 fn is_glue(function: &str) -> bool {
     const GLUE: [&str; 6] = [
@@ -243,18 +221,12 @@ mod tests {
     use std::path::PathBuf;
 
     #[test]
-    fn runtimes_are_known_by_module_file_and_name() {
-        assert!(is_runtime_module(Path::new("/usr/lib/libgomp.so.1")));
-        assert!(is_runtime_module(Path::new("/x/libtbb.so.12.8")));
-        assert!(!is_runtime_module(Path::new("/usr/lib/libgompertz/sort")));
+    fn the_recorder_and_glue_are_known_by_name() {
         assert!(is_recorder(Path::new("/cache/libworkspan_preload.so")));
         assert!(is_recorder(Path::new(
             "/home/user/my cache/948c87cbd8149c2b-libworkspan_preload.so"
         )));
         assert!(!is_recorder(Path::new("/libworkspan_preload.so/msort")));
-        assert!(is_runtime_file("/usr/include/oneapi/tbb/task_group.h"));
-        assert!(is_runtime_file("/r/rayon-core-1.13.0/src/join/mod.rs"));
-        assert!(!is_runtime_file("/home/me/rayon-demo/src/main.rs"));
         assert!(is_glue("core::ops::function::FnOnce::call_once"));
         assert!(!is_glue("core::slice::sort"));
     }

@@ -166,52 +166,51 @@ const STARTS: [&str; 8] = [
     "__clone3",
 ];
 
-/// Whether the name is one of the task runtime's own, or of what starts programs and threads.
+/// Crates of the Rust API, under its old name too, which is glue between a program and the recorder.
+const API_CRATES: [&str; 2] = ["workspan", "workspan_api"];
+
+/// Whether the name belongs to a task runtime's crates, or to what starts programs and threads.
 pub(crate) fn is_task_runtime(name: &str) -> bool {
-    const CRATES: [&str; 6] = [
-        "rayon",
-        "rayon_core",
-        "rayon_core_real",
-        "crossbeam_deque",
-        "workspan",
-        "workspan_api",
-    ];
     const THREADS: [&str; 3] = ["std::rt::", "std::thread::", "std::sys::thread"];
-    STARTS.contains(&name.split('@').next().unwrap_or(name))
+    is_start(name)
         || THREADS.iter().any(|start| name.starts_with(start))
-        || (name.contains("::") && CRATES.contains(&crate_of(name)))
+        || (name.contains("::") && is_runtime_crate(crate_of(name)))
 }
 
-/// Whether the name is one of a task runtime's, a standard library's or the C library's start of a thread: never
-/// the place where a user called something.
+/// Whether the name belongs to a task runtime, a standard library or the C library's start of a
+/// thread: never the place where a user called something.
 pub(crate) fn is_runtime(name: &str) -> bool {
     // Crates, and namespaces of C++.
-    const CRATES: [&str; 16] = [
-        "tbb",
-        "oneapi",
+    const STANDARD: [&str; 8] = [
         "__pstl",
         "pstl",
         "__gnu_cxx",
         "__gnu_parallel",
         "__cxxabiv1",
-        "rayon",
-        "rayon_core",
-        "rayon_core_real",
         "std",
         "core",
         "alloc",
-        "crossbeam_deque",
-        "workspan",
-        "workspan_api",
     ];
+    let in_runtime = |space: &str| {
+        STANDARD.contains(&space)
+            || is_runtime_crate(space)
+            || workspan_runtimes::is_namespace(space)
+    };
     name.is_empty()
         || name.starts_with("__rust_")
         || name.starts_with("_rust_")
-        || ["GOMP_", "gomp_", "__kmp", "kmp_"]
-            .iter()
-            .any(|start| name.starts_with(start))
-        || STARTS.contains(&name.split('@').next().unwrap_or(name))
-        || (name.contains("::") && CRATES.contains(&crate_of(name)))
+        || workspan_runtimes::is_function(name)
+        || is_start(name)
+        || (name.contains("::") && in_runtime(crate_of(name)))
+}
+
+fn is_runtime_crate(name: &str) -> bool {
+    API_CRATES.contains(&name) || workspan_runtimes::is_crate(name)
+}
+
+/// Whether the name, without a symbol version, starts a program or a thread.
+fn is_start(name: &str) -> bool {
+    STARTS.contains(&name.split('@').next().unwrap_or(name))
 }
 
 #[cfg(test)]

@@ -1,8 +1,12 @@
 //! What a program is linked with.
 
+use std::fs::File;
 use std::path::Path;
 
-use object::{Object as _, ObjectSymbol};
+use object::elf::{DT_NEEDED, FileHeader64, PT_INTERP};
+use object::read::ReadCache;
+use object::read::elf::{FileHeader, ProgramHeader};
+use object::{Endianness, Object as _, ObjectSymbol};
 
 use crate::object_file::Store;
 
@@ -25,25 +29,32 @@ pub fn linked(path: &Path, functions: &[&str]) -> Linked {
         .unwrap_or_default()
 }
 
+/// Whether the 64-bit ELF file at `path` asks for the dynamic loader (`PT_INTERP`), without which
+/// nothing can be preloaded; `None` if its headers can't be read.
+#[must_use]
+pub fn has_interpreter(path: &Path) -> Option<bool> {
+    let look = || {
+        let file = ReadCache::new(File::open(path).ok()?);
+        let header = FileHeader64::<Endianness>::parse(&file).ok()?;
+        let endian = header.endian().ok()?;
+        let mut segments = header.program_headers(endian, &file).ok()?.iter();
+        Some(segments.any(|segment| segment.p_type(endian) == PT_INTERP))
+    };
+    std::panic::catch_unwind(look).ok().flatten()
+}
+
 fn look(path: &Path, functions: &[&str]) -> Option<Linked> {
-    const DT_NEEDED: u64 = 1;
     let store = Store::default();
     let object = store.open(path).ok()?;
-    let section = |name| store.section(&object, Some(name)).ok();
-    let names = section(".dynstr")?;
-    let entries = section(".dynamic")?;
-    let entries = entries.slice().chunks_exact(16).map(|entry| {
-        let (tag, value) = entry.split_at(8);
-        let word = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_le_bytes);
-        (word(tag), word(value))
-    });
-    let libraries = entries
-        .filter(|(tag, _)| *tag == DT_NEEDED)
-        .filter_map(|(_, at)| {
-            let name = names.slice().get(usize::try_from(at).ok()?..)?;
-            let name = name.split(|byte| *byte == 0).next()?;
-            Some(String::from_utf8_lossy(name).into_owned())
-        })
+    let object::File::Elf64(elf) = &object else {
+        return None;
+    };
+    let dynamic = elf.elf_dynamic_table().ok()?;
+    let libraries = dynamic
+        .iter()
+        .filter(|entry| entry.tag == DT_NEEDED)
+        .filter_map(|entry| dynamic.string(entry).ok())
+        .map(|name| String::from_utf8_lossy(name).into_owned())
         .collect();
     if functions.is_empty() {
         // There may be a million symbols to look through.

@@ -95,7 +95,7 @@ pub(crate) fn is_system_library(path: &Path) -> bool {
 
 /// Whether a module is a task runtime or a language's library, of which nobody wants lines.
 pub(crate) fn is_runtime_library(path: &Path) -> bool {
-    const NAMES: [&str; 11] = [
+    const LANGUAGES: [&str; 7] = [
         "ld-linux",
         "libc.",
         "libc-",
@@ -103,13 +103,11 @@ pub(crate) fn is_runtime_library(path: &Path) -> bool {
         "libstdc++",
         "libgcc_s",
         "libgfortran",
-        "libgomp",
-        "libomp",
-        "libiomp5",
-        "libtbb",
     ];
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    NAMES.iter().any(|start| name.starts_with(start)) || is_recorder(path)
+    LANGUAGES.iter().any(|start| name.starts_with(start))
+        || workspan_runtimes::is_module(path)
+        || is_recorder(path)
 }
 
 /// Whether a path is one of a task runtime's or a standard library's: no user calls anything there.
@@ -117,27 +115,14 @@ pub(crate) fn is_runtime(file: &str) -> bool {
     file.starts_with("/rustc/")
         || [
             "/include/c++/",
-            "/include/tbb/",
             "/include/oneapi/",
-            "/oneapi/tbb/",
             "/oneapi/dpl/",
             "/pstl/",
         ]
         .iter()
         .any(|part| file.contains(part))
         || file.contains("/lib/rustlib/src/")
-        || file.contains("/stand-in/")
-        || file.split('/').any(|part| {
-            ["rayon", "rayon-core", "crossbeam-deque"]
-                .iter()
-                .any(|name| {
-                    part.strip_prefix(name).is_some_and(|rest| {
-                        rest.strip_prefix('-')
-                            .is_some_and(|v| v.starts_with(|c: char| c.is_ascii_digit()))
-                            || (rest.is_empty() && file.contains("/vendor/"))
-                    })
-                })
-        })
+        || workspan_runtimes::is_source(file)
 }
 
 /// A path as it is shown: relative to the workspace, packages from cargo's folders by name and version alone.

@@ -15,6 +15,7 @@ pub mod event;
 pub mod folded;
 pub mod hand_off;
 pub mod header;
+pub mod note_keys;
 pub mod off_cpu;
 pub mod reader;
 pub mod sealed_copy;

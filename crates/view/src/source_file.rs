@@ -44,7 +44,7 @@ pub(crate) fn read(dag: &Dag, allowed: &[PathBuf], file: &str) -> Result<SourceF
         return Err("The trace names it in a way that is not opened: no source file's ending, or a `..` on its way.".into());
     }
     let mut roots: Vec<PathBuf> = allowed.to_vec();
-    roots.extend(recorded_in(dag));
+    roots.extend(recorded_in(dag).map(Path::to_owned));
     let mut found_elsewhere = false;
     for root in roots {
         let Ok(root) = root.canonicalize() else {
@@ -72,10 +72,8 @@ pub(crate) fn read(dag: &Dag, allowed: &[PathBuf], file: &str) -> Result<SourceF
 
 /// The folder whose files the trace names relatively: the workspace, else where the program was started. Never the root of
 /// the file system.
-fn recorded_in(dag: &Dag) -> Option<PathBuf> {
-    let fact = |key: &str| dag.meta.facts.iter().find(|f| f.0 == key);
-    let folder = fact("source folder").or_else(|| fact("cwd"))?;
-    let folder = PathBuf::from(&folder.1);
+fn recorded_in(dag: &Dag) -> Option<&Path> {
+    let folder = dag.meta.run.source_folder.as_deref()?;
     (folder.is_absolute() && folder.components().count() > 2).then_some(folder)
 }
 
@@ -101,34 +99,10 @@ fn open(dag: &Dag, path: &Path) -> Result<SourceFile, String> {
     })
 }
 
-/// When the run was recorded, to the end of its second: `2026-11-21 09:44:56 UTC`.
+/// When the run was recorded, to the end of its second.
 fn recorded(dag: &Dag) -> Option<SystemTime> {
-    let text = &dag.meta.facts.iter().find(|f| f.0 == "recorded")?.1;
-    let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<u64>().ok();
-    let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
-    let (hour, minute, second) = (number(11..13)?, number(14..16)?, number(17..19)?);
-    if !(1970..=9999).contains(&year) || !(1..=12).contains(&month) {
-        return None;
-    }
-    let leap = |y: u64| (y.is_multiple_of(4) && !y.is_multiple_of(100)) || y.is_multiple_of(400);
-    let mut days: u64 = (1970..year).map(|y| 365 + u64::from(leap(y))).sum();
-    let lengths = [
-        31,
-        28 + u64::from(leap(year)),
-        31,
-        30,
-        31,
-        30,
-        31,
-        31,
-        30,
-        31,
-        30,
-        31,
-    ];
-    days += lengths[..month as usize - 1].iter().sum::<u64>() + day.saturating_sub(1);
-    let seconds = days * 86_400 + hour * 3600 + minute * 60 + second + 1;
-    Some(UNIX_EPOCH + Duration::from_secs(seconds))
+    let seconds = dag.meta.run.recorded_at?;
+    Some(UNIX_EPOCH + Duration::from_secs(seconds + 1))
 }
 
 #[cfg(test)]
@@ -138,18 +112,9 @@ mod tests {
 
     fn recorded_at(folder: &Path) -> Dag {
         let mut dag = Dag::default();
-        let fact = |k: &str, v: String| (k.to_owned(), v);
-        dag.meta.facts = vec![
-            fact("recorded", "2001-09-09 01:46:40 UTC".into()),
-            fact("cwd", folder.display().to_string()),
-        ];
+        dag.meta.run.recorded_at = Some(1_000_000_000);
+        dag.meta.run.source_folder = Some(folder.to_owned());
         dag
-    }
-
-    #[test]
-    fn dates_are_those_of_the_calendar() {
-        let at = recorded(&recorded_at(Path::new("/a"))).unwrap();
-        assert_eq!(at, UNIX_EPOCH + Duration::from_secs(1_000_000_001));
     }
 
     /// Only what lies inside, by a plain way, with a source file's ending.

@@ -47,6 +47,7 @@ use std::ptr;
 
 use workspan_recorder::front::Table;
 use workspan_recorder::{CounterEvent, Folding, OffCpuTimes, When};
+use workspan_trace::note_keys;
 
 /// Running out of memory must not end the program.
 #[global_allocator]
@@ -127,8 +128,8 @@ fn folding() -> Option<Folding> {
             "auto" => When::Auto,
             ns => When::Below(ns.parse().ok()?),
         },
-        most_bytes: number("WORKSPAN_MAX_SIZE").unwrap_or(256 << 20),
-        memory: number("WORKSPAN_MAX_MEMORY").unwrap_or(64 << 20) as usize,
+        most_bytes: number("WORKSPAN_MAX_SIZE").unwrap_or(256_000_000),
+        memory: number("WORKSPAN_MAX_MEMORY").unwrap_or(64_000_000) as usize,
         keep: keep
             .split('\x1f')
             .filter(|site| !site.is_empty())
@@ -204,32 +205,32 @@ fn facts(exe: &Path) -> Vec<(String, String)> {
         .map(quoted)
         .collect();
     fact(
-        "name",
+        note_keys::NAME,
         exe.file_name()
             .unwrap_or_default()
             .to_string_lossy()
             .into_owned(),
     );
-    fact("command", words.join(" "));
+    fact(note_keys::COMMAND, words.join(" "));
     fact("exe", exe.to_string_lossy().into_owned());
     fact(
-        "parent process",
+        note_keys::PARENT_PROCESS,
         std::os::unix::process::parent_id().to_string(),
     );
     fact(
-        "cwd",
+        note_keys::WORKING_FOLDER,
         std::env::current_dir()
             .map(|d| d.to_string_lossy().into_owned())
             .unwrap_or_default(),
     );
     fact(
-        "host",
+        note_keys::HOST,
         String::from_utf8_lossy(&read("/proc/sys/kernel/hostname"))
             .trim()
             .to_string(),
     );
     fact(
-        "cpus",
+        note_keys::CPUS,
         std::thread::available_parallelism()
             .map(|n| n.to_string())
             .unwrap_or_default(),

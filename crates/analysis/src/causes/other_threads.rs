@@ -1,7 +1,6 @@
 //! Whether a thread that waits without an edge waits for threads that the trace has no records of.
 
 use workspan_dag::Dag;
-use workspan_dag::facts::CPU_TIME_OF_OTHERS;
 
 /// Times in which threads without records used the CPUs.
 pub(super) struct OtherThreads<'a> {
@@ -28,7 +27,7 @@ impl<'a> OtherThreads<'a> {
         let strands = &dag.strands;
         let begin = strands.start.first().copied().unwrap_or(0);
         let end = strands.end.iter().copied().max().unwrap_or(0);
-        let used = dag.meta.ticks_of(CPU_TIME_OF_OTHERS).unwrap_or(0);
+        let used = dag.meta.run.cpu_time_of_others.unwrap_or(0);
         OtherThreads {
             dag,
             period,

@@ -1,7 +1,6 @@
 //! Who had the CPUs while threads of the run were preempted: other programs, or more threads of its own than there are CPUs.
 
 use workspan_dag::Dag;
-use workspan_dag::facts::{CPU_TIME, CPU_TIME_OF_OTHERS};
 
 use crate::breakdown::Breakdown;
 use crate::sweep::Moment;
@@ -42,7 +41,7 @@ impl Preemption {
     pub(super) fn own(&self, dag: &Dag, breakdown: &Breakdown, lost: u128) -> u128 {
         let Some(cpus) = self.cpus else { return 0 };
         let used = cpu_ticks(dag, breakdown);
-        let of_others = dag.meta.ticks_of(CPU_TIME_OF_OTHERS).map_or(0, u128::from);
+        let of_others = dag.meta.run.cpu_time_of_others.map_or(0, u128::from);
         let notable = crate::warnings::percent(of_others, used) >= NOTABLE;
         if u64::from(breakdown.workers) <= cpus && !notable {
             return 0;
@@ -66,7 +65,7 @@ pub(crate) fn cpu_ticks(dag: &Dag, breakdown: &Breakdown) -> u128 {
     if let Some(ns) = dag.meta.cpu.as_ref().and_then(|cpu| cpu.process) {
         return u128::from(ns) * u128::from(dag.meta.ticks_per_second) / 1_000_000_000;
     }
-    if let Some(told) = dag.meta.ticks_of(CPU_TIME) {
+    if let Some(told) = dag.meta.run.cpu_time {
         return u128::from(told);
     }
     let samples = &dag.samples;

@@ -1,7 +1,7 @@
 //! Writes a simulated run as a trace.
 
 use workspan_dag::raw::{RawEnd, RawRegion, RawScope, RawStrand, RawTask, RawTrace};
-use workspan_dag::{Dag, Meta, NONE, Region, Steal, Steals, StrandId, TaskKind};
+use workspan_dag::{Dag, Meta, NONE, Region, RunFacts, Steal, Steals, StrandId, TaskKind};
 
 use super::program::{Kind, Op, Program};
 use super::{Policy, Setup};
@@ -283,6 +283,7 @@ fn meta(dag: &Dag, setup: &Setup) -> Meta {
     meta.recorded = false;
     meta.cpus = None;
     meta.runtime = Some(format!("simulated, {}", setup.policy));
+    meta.run = RunFacts::default();
     meta.facts = vec![
         (
             "simulated from".into(),

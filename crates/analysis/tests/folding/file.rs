@@ -31,7 +31,7 @@ pub fn measured_bytes(
     steals: &str,
     (probe, task): (u64, u64),
 ) -> Vec<u8> {
-    let task = Note::new(workspan_dag::RECORDED_TASK, task.to_string());
+    let task = Note::new(workspan_dag::note_keys::RECORDED_TASK, task.to_string());
     noted(threads, end, steals, probe, &[task])
 }
 

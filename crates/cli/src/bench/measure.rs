@@ -7,6 +7,7 @@ use anyhow::{Context, bail};
 use workspan_analysis::Options;
 use workspan_dag::Dag;
 use workspan_reader::OpenOptions;
+use workspan_runtimes::thread_count_variables;
 
 use super::kernels::Kernel;
 use super::result::{Group, Parts, Recorded, Row};
@@ -145,9 +146,7 @@ fn run(plan: &Plan, program: &Path, trace: Option<&Path>) -> anyhow::Result<Run>
     command
         .args(plan.kernel.arguments)
         .args(["--workers", &workers, "--time", "yes"]);
-    command
-        .env("RAYON_NUM_THREADS", &workers)
-        .env("OMP_NUM_THREADS", &workers);
+    command.envs(thread_count_variables().map(|name| (name, &workers)));
     command.stdin(Stdio::null());
     let output = command
         .output()

@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use workspan_runtimes::{Build, Id};
+
 /// What runs the tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Runtime {
@@ -28,7 +30,7 @@ pub const RUNTIMES: [Runtime; 5] = [
 ];
 
 impl Runtime {
-    /// Its name, which never changes.
+    /// The name in flags and CSV files, which never changes.
     pub fn name(self) -> &'static str {
         match self {
             Runtime::Serial => "serial",
@@ -39,70 +41,46 @@ impl Runtime {
         }
     }
 
-    /// How people call it.
+    /// What we know of it; `None` for the serial elision.
+    fn row(self) -> Option<&'static workspan_runtimes::Runtime> {
+        let id = match self {
+            Runtime::Serial => return None,
+            Runtime::Rayon => Id::Rayon,
+            Runtime::Libomp => Id::Libomp,
+            Runtime::Libgomp => Id::Libgomp,
+            Runtime::OneTbb => Id::OneTbb,
+        };
+        Some(id.runtime())
+    }
+
+    /// The name in tables and sentences.
     pub fn title(self) -> &'static str {
-        match self {
-            Runtime::Serial => "serial elision",
-            Runtime::Rayon => "Rayon",
-            Runtime::Libomp => "LLVM OpenMP",
-            Runtime::Libgomp => "GNU OpenMP",
-            Runtime::OneTbb => "oneTBB",
-        }
+        self.row().map_or("serial elision", |row| row.name)
     }
 
-    /// C++ compilers that give programs this runtime, the one to prefer first.
-    fn compilers(self) -> &'static [&'static str] {
-        const CLANG: &[&str] = &[
-            "clang++",
-            "clang++-21",
-            "clang++-20",
-            "clang++-19",
-            "clang++-18",
-            "clang++-17",
-            "clang++-16",
-            "clang++-15",
-            "clang++-14",
-        ];
-        match self {
-            Runtime::Rayon => &[],
-            Runtime::Libomp => CLANG,
-            Runtime::Libgomp => &["g++"],
-            Runtime::Serial | Runtime::OneTbb => &["g++", "clang++", "c++"],
-        }
+    /// How C++ programs are built for it. Rayon's are Rust, which cargo builds.
+    pub fn build(self) -> &'static Build {
+        static SERIAL: Build = Build {
+            compilers: &["g++", "clang++", "c++"],
+            flags: &["-DTP_SERIAL"],
+            header: "limits",
+            remedy: "install g++",
+        };
+        static RUST: Build = Build {
+            compilers: &[],
+            flags: &[],
+            header: "limits",
+            remedy: "install Rust",
+        };
+        let Some(row) = self.row() else {
+            return &SERIAL;
+        };
+        row.build.as_ref().unwrap_or(&RUST)
     }
 
-    /// What its compiler is given for the program that runs bare.
-    pub fn flags(self) -> &'static [&'static str] {
-        match self {
-            Runtime::Serial => &["-DTP_SERIAL"],
-            Runtime::Rayon => &[],
-            Runtime::Libomp => &["-DTP_OPENMP", "-fopenmp=libomp"],
-            Runtime::Libgomp => &["-DTP_OPENMP", "-fopenmp"],
-            Runtime::OneTbb => &["-DTP_TBB", "-ltbb"],
-        }
-    }
-
-    /// The same for the program that is recorded, where it is another one.
+    /// The flags for the program that is recorded, if they are others.
     pub fn recorded_flags(self) -> Option<&'static [&'static str]> {
         (self == Runtime::Serial).then_some(&["-DTP_WORKSPAN"])
-    }
-
-    fn header(self) -> &'static str {
-        match self {
-            Runtime::OneTbb => "oneapi/tbb/task_group.h",
-            Runtime::Libomp | Runtime::Libgomp => "omp.h",
-            Runtime::Serial | Runtime::Rayon => "limits",
-        }
-    }
-
-    /// What a user does to have it.
-    fn remedy(self) -> &'static str {
-        match self {
-            Runtime::Serial | Runtime::Libgomp => "install g++",
-            Runtime::Rayon => "install Rust",
-            Runtime::Libomp => "install clang and libomp-dev",
-            Runtime::OneTbb => "install g++ and libtbb-dev (oneTBB 2021 or newer)",
-        }
     }
 }
 
@@ -120,16 +98,17 @@ pub struct Toolchain {
 /// # Errors
 /// Why there is none, with the remedy; a sentence's part.
 pub fn toolchain(runtime: Runtime, folder: &Path) -> Result<Toolchain, String> {
-    let found = runtime.compilers().iter().find_map(|&compiler| {
+    let build = runtime.build();
+    let found = build.compilers.iter().find_map(|&compiler| {
         let version = version(compiler)?;
         Some(Toolchain {
             compiler: compiler.to_string(),
             version,
         })
     });
-    let remedy = runtime.remedy();
+    let remedy = build.remedy;
     let toolchain = found.ok_or_else(|| {
-        let tried = runtime.compilers().join(", ");
+        let tried = build.compilers.join(", ");
         format!("no compiler ({tried}); {remedy}")
     })?;
     match probe(runtime, &toolchain.compiler, &folder.join("probe")) {
@@ -157,13 +136,13 @@ pub fn version(command: &str) -> Option<String> {
 fn probe(runtime: Runtime, compiler: &str, output: &Path) -> Result<(), String> {
     let program = format!(
         "#include <{}>\nint main() {{ return 0; }}\n",
-        runtime.header()
+        runtime.build().header
     );
     let mut compile = Command::new(compiler);
     compile
         .args(["-std=c++11", "-x", "c++", "-", "-x", "none", "-o"])
         .arg(output)
-        .args(runtime.flags());
+        .args(runtime.build().flags);
     compile
         .stdin(Stdio::piped())
         .stdout(Stdio::null())

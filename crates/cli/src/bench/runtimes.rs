@@ -241,7 +241,7 @@ pub(super) fn prepare(
         match toolchain(runtime, &runs.path) {
             Ok(toolchain) => {
                 for (kernel, variants) in kernels.iter().zip(&mut variants) {
-                    let bare = builder.add(kernel, runtime, &toolchain, runtime.flags())?;
+                    let bare = builder.add(kernel, runtime, &toolchain, runtime.build().flags)?;
                     let recorded = match runtime.recorded_flags() {
                         Some(flags) => builder.add(kernel, runtime, &toolchain, flags)?,
                         None => bare.clone(),

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::Args as _;
+use workspan_record::cargo::command_line::{CargoLine, OwnFlags};
 use workspan_record::options::fold::FoldArgs;
 use workspan_record::options::keep_windows::WindowArgs;
 use workspan_record::options::max_overhead::MaxOverhead;
@@ -98,42 +100,103 @@ pub struct CargoWorkspanArgs {
     pub cargo: Vec<OsString>,
 }
 
+/// The arguments of `cargo workspan` with its own flags first, wherever they stood before the
+/// arguments of the program.
+pub fn own_flags_first(args: &[OsString]) -> Vec<OsString> {
+    let command = RecordingArgs::augment_args(clap::Command::new("record"));
+    let (own, line) = CargoLine::split(args, &OwnFlags::from_clap(&command));
+    own.iter().chain(line.arguments()).cloned().collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use std::ffi::{OsStr, OsString};
+    use std::ffi::OsString;
 
-    use clap::Args;
-    use workspan_record::cargo::command_line::CargoLine;
+    use clap::{Args, Parser};
 
-    use super::RecordingArgs;
+    use super::{CargoWorkspanArgs, RecordingArgs, own_flags_first};
 
-    fn line(text: &str) -> CargoLine {
-        let words: Vec<OsString> = text.split(' ').map(OsString::from).collect();
-        CargoLine::parse(&words)
+    #[derive(Parser)]
+    struct Cli {
+        #[command(flatten)]
+        args: CargoWorkspanArgs,
     }
 
-    fn text(line: &CargoLine) -> String {
-        let words = line.arguments().map(|word| word.to_string_lossy());
-        words.collect::<Vec<_>>().join(" ")
+    /// The recording flags and cargo's arguments, as text.
+    fn parsed(words: &[&str]) -> (String, Vec<OsString>) {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        let mut all = vec![OsString::from("cargo-workspan")];
+        all.extend(own_flags_first(&words));
+        let cli = Cli::try_parse_from(all);
+        let args = cli
+            .unwrap_or_else(|error| panic!("{words:?}: {error}"))
+            .args;
+        (format!("{:?}", args.common), args.cargo)
     }
 
-    /// Each flag of ours that has a value may have it as the next word.
-    #[test]
-    fn values_of_our_flags_are_not_the_programs() {
-        let ours = RecordingArgs::augment_args(clap::Command::new("record"));
-        let valued = ours
-            .get_arguments()
-            .filter(|arg| arg.get_action().takes_values());
-        let names: Vec<&str> = valued.filter_map(clap::Arg::get_long).collect();
-        assert!(
-            names.contains(&"ring") && names.contains(&"keep"),
-            "{names:?}"
-        );
-        for name in names {
-            let flag = format!("--{name}");
-            let mut run = line(&format!("run {flag} 1h --release input {flag} 2h"));
-            assert_eq!(run.take(&flag).as_deref(), Some(OsStr::new("1h")), "{flag}");
-            assert_eq!(text(&run), format!("run --release input {flag} 2h"));
+    /// A value of each kind of flag, by the name that its help gives the value.
+    fn example(value_name: &str) -> &'static str {
+        match value_name {
+            "FILE" => "run.wspan",
+            "TIME" => "1h",
+            "SIZE" => "1MB",
+            "off|HZ" => "99",
+            "NAMES" => "instructions",
+            "off|PERCENT" => "5%",
+            "auto|off|TIME" => "10us",
+            "SITE" => "sort.rs:1",
+            other => panic!("no example of a {other}"),
         }
+    }
+
+    #[test]
+    fn every_recording_flag_works_before_and_after_cargos_subcommand() {
+        let command = RecordingArgs::augment_args(clap::Command::new("record"));
+        let (nothing, _) = parsed(&["run"]);
+        for argument in command.get_arguments() {
+            let long = argument.get_long().map(|name| format!("--{name}"));
+            let short = argument.get_short().map(|letter| format!("-{letter}"));
+            let value = argument.get_action().takes_values().then(|| {
+                let names = argument.get_value_names().unwrap_or_default();
+                example(names.first().map_or("", |name| name.as_str()))
+            });
+            let mut spellings = Vec::new();
+            for flag in long.iter().chain(&short) {
+                spellings.push(
+                    [Some(flag.as_str()), value]
+                        .into_iter()
+                        .flatten()
+                        .map(str::to_owned)
+                        .collect(),
+                );
+            }
+            if let (Some(flag), Some(value)) = (&long, value) {
+                spellings.push(vec![format!("{flag}={value}")]);
+            }
+            if let (Some(flag), Some(value)) = (&short, value) {
+                spellings.push(vec![format!("{flag}{value}")]);
+            }
+            assert!(!spellings.is_empty(), "{argument:?}");
+            let cargo = ["run", "--release", "input"];
+            for flag in spellings {
+                let flag: Vec<&str> = flag.iter().map(String::as_str).collect();
+                let program = ["input", flag[0]];
+                let before = [&flag[..], &["+nightly", "run", "--release"], &program].concat();
+                let after = [&["+nightly", "run"], &flag[..], &["--release"], &program].concat();
+                let (settings, rest) = parsed(&before);
+                assert_ne!(settings, nothing, "{flag:?}");
+                let expected = [&["+nightly"], &cargo[..], &flag[..1]].concat();
+                assert_eq!(rest, expected, "{flag:?}");
+                assert_eq!(parsed(&after), (settings, rest), "{flag:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn flags_that_exclude_each_other_do_so_anywhere() {
+        let words = ["--delay", "1s", "run", "--ring", "1s"].map(OsString::from);
+        let mut all = vec![OsString::from("cargo-workspan")];
+        all.extend(own_flags_first(&words));
+        assert!(Cli::try_parse_from(all).is_err());
     }
 }

@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::flag;
 
 use super::cpus::keep_on;
-use crate::stretch::WORKERS;
+use crate::stretch::worker_variables;
 
 /// The process that runs now.
 type Running = Arc<Mutex<Option<Pid>>>;
@@ -74,7 +74,7 @@ impl Runner {
         workers: u32,
         cpus: Option<&[usize]>,
     ) -> anyhow::Result<Duration> {
-        for variable in WORKERS {
+        for variable in worker_variables() {
             command.env(variable, workers.to_string());
         }
         let said = File::create(&self.said).with_context(|| self.said.display().to_string())?;

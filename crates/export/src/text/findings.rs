@@ -4,7 +4,6 @@ use workspan_analysis::causes::{Cause, Finding};
 use workspan_analysis::{
     CodeBlock, CriticalBlock, Suggestion, WaitKind, blocked_in, hot_function_of,
 };
-use workspan_dag::facts::THREADS_SET_BY;
 use workspan_dag::{NONE, ROOT_PLACE, StartKind};
 
 use super::advice::advice;
@@ -309,7 +308,7 @@ fn too_many_threads(view: &View, finding: &Finding) -> Vec<Piece> {
         words.push(plain(" (the pool built at "));
         words.push((Tone::Path, built.clone()));
         words.push(plain(")"));
-    } else if let (Some(set), false) = (dag.meta.fact(THREADS_SET_BY), outside) {
+    } else if let (Some(set), false) = (&dag.meta.run.threads_set_by, outside) {
         words.push(plain(format!(" ({set})")));
     }
     words.push(plain(", and waiting for a CPU cost "));

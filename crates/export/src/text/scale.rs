@@ -5,7 +5,6 @@ use super::notes::{About, Notes};
 use crate::page::{Page, plain, strong};
 use crate::quantity::{percent_of, ratio, thousands};
 use std::collections::BTreeMap;
-use workspan_dag::BURDEN_SOURCE;
 
 pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
     let ws = &view.report.work_span;
@@ -40,12 +39,11 @@ pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
         plain(ratio(ws.parallelism())),
     ];
     if ws.burden > 0 {
-        let mut facts_of_run = view.dag.meta.facts.iter();
-        let source = facts_of_run.find(|(key, _)| key == BURDEN_SOURCE);
+        let source = view.dag.meta.run.burden_source.as_deref();
         let origin = match (view.measured.burden, view.counter(), source) {
             (Some(_), _, _) => "given",
             (None, Some(_), _) => "assumed",
-            (None, None, Some((_, source))) => source,
+            (None, None, Some(source)) => source,
             (None, None, None) => "from the trace",
         };
         facts.push(strong(", burdened "));
@@ -79,9 +77,8 @@ pub(super) fn work_and_span(view: &View, page: &mut Page, notes: &mut Notes) {
 fn folded(view: &View) -> Option<String> {
     const SITES: usize = 3;
     let folded = &view.dag.folded;
-    let facts = &view.dag.meta.facts;
     // Only tasks that the recorder folded. The report says elsewhere what the reader folded.
-    let (_, below) = facts.iter().find(|(key, _)| key == "folded below")?;
+    let below = view.dag.meta.run.folded_below_us?;
     if folded.is_empty() || view.dag.meta.shortened.is_some() {
         return None;
     }
@@ -117,7 +114,7 @@ fn folded(view: &View) -> Option<String> {
         _ => String::new(),
     };
     Some(format!(
-        "{} folded into {} of less than {below}{share} (spawned at {})",
+        "{} folded into {} of less than {below} µs{share} (spawned at {})",
         number(u64::try_from(tasks).unwrap_or(u64::MAX), "task", "tasks"),
         number(subtrees().count() as u64, "subtree", "subtrees"),
         names.join(", ")

@@ -7,20 +7,16 @@ use super::survey::slot;
 use super::workers::Threads;
 use workspan_dag::NONE;
 use workspan_dag::cpu_time::CpuTimes;
-
-/// The key of the note with the CPU time of the process since its recording began, in nanoseconds.
-pub(super) const PROCESS: &str = "process_cpu_ns";
-/// The key of the note that a trace of a part of the run has: what the whole process used says nothing of it.
-const PART: &str = "part of the run";
+use workspan_dag::note_keys::{PART_OF_RUN, PROCESS_CPU_NS};
 
 /// What there is; `None` for a trace without any of it.
 pub(super) fn cpu_times(chunks: &TraceChunks<'_>, threads: &Threads) -> Option<CpuTimes> {
     let note = |key: &str| chunks.notes.iter().find(|n| n.key == key);
-    if note(PART).is_some() {
+    if note(PART_OF_RUN).is_some() {
         return None;
     }
     let mut times = CpuTimes {
-        process: note(PROCESS).and_then(|note| note.value.parse().ok()),
+        process: note(PROCESS_CPU_NS).and_then(|note| note.value.parse().ok()),
         ..CpuTimes::default()
     };
     let mut known: BTreeMap<u32, u64> = BTreeMap::new();

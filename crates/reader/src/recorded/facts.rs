@@ -9,36 +9,29 @@ use super::places::Places;
 use super::replay::ReplayLog;
 use super::workers::Threads;
 use super::{Extent, clock, cpu_time, probe};
-use workspan_dag::meta::{
-    LEFT_OUT_JOIN, LEFT_OUT_TASK, Meta, RECORDED_TASK, Shortened, Steals, TimeUnit, UnreadPart,
-};
+use workspan_dag::meta::{Meta, Shortened, Steals, TimeUnit, UnreadPart};
+use workspan_dag::{RunFacts, note_keys as key};
 
 /// Notes that have a place of their own in [`Meta`].
 const TAKEN: [&str; 16] = [
-    cpu_time::PROCESS,
+    key::PROCESS_CPU_NS,
     super::index::KEY,
-    "sample_hz",
-    "name",
-    RUNTIME,
-    "command",
-    "host",
-    "cpus",
-    "steals",
-    ENDS,
-    "burden_ticks",
-    "probe_cost_ticks",
-    LEFT_OUT_JOIN,
-    LEFT_OUT_TASK,
-    RECORDED_TASK,
-    WARNING,
+    key::SAMPLE_HZ,
+    key::NAME,
+    key::RUNTIME,
+    key::COMMAND,
+    key::HOST,
+    key::CPUS,
+    key::STEALS,
+    key::ENDS,
+    key::BURDEN,
+    key::PROBE_COST,
+    key::SKIPPED_JOIN,
+    key::SKIPPED_TASK,
+    key::RECORDED_TASK,
+    key::WARNING,
 ];
 
-/// The key of notes that are warnings; there may be several.
-const WARNING: &str = "warning";
-/// The key of notes that name a runtime; there may be several.
-const RUNTIME: &str = "runtime";
-/// The key of the note that says that ends of tasks may be told late.
-const ENDS: &str = "ends";
 /// No program has more.
 const MOST_RUNTIMES: usize = 16;
 
@@ -66,13 +59,15 @@ pub(super) fn meta(
         chunks
             .notes
             .iter()
-            .filter(|n| n.key == WARNING)
+            .filter(|n| n.key == key::WARNING)
             .map(|n| n.value.clone()),
     );
     if rate.is_none() {
         warnings.push("The clock's rate is not known (the process ended too soon); times are as if it ticked 10^9 times a second.".into());
     }
     warnings.extend(told_warnings(chunks, extent, told, places));
+    let ticks_per_second = rate.unwrap_or(1_000_000_000);
+    let facts = facts(chunks, extent, size);
     Meta {
         workers: threads.workers,
         threads: threads.total,
@@ -80,20 +75,21 @@ pub(super) fn meta(
             ClockKind::Tsc => TimeUnit::Cycles,
             ClockKind::Nanoseconds => TimeUnit::Ns,
         },
-        ticks_per_second: rate.unwrap_or(1_000_000_000),
-        steals: if note("steals").as_deref() == Some("continuation") {
+        ticks_per_second,
+        steals: if note(key::STEALS).as_deref() == Some("continuation") {
             Steals::Continuation
         } else {
             Steals::Child
         },
-        burden: number("burden_ticks").unwrap_or(0),
+        burden: number(key::BURDEN).unwrap_or(0),
         probe_cost: probe::cost(&chunks.notes),
-        name: note("name"),
+        name: note(key::NAME),
         runtime: runtimes(&chunks.notes),
-        command: note("command"),
-        host: note("host"),
-        cpus: number("cpus").and_then(|n| u32::try_from(n).ok()),
-        facts: facts(chunks, extent, size),
+        command: note(key::COMMAND),
+        host: note(key::HOST),
+        cpus: number(key::CPUS).and_then(|n| u32::try_from(n).ok()),
+        run: RunFacts::from_notes(&facts, ticks_per_second),
+        facts,
         warnings,
         recorded: true,
         cpu: cpu_time::cpu_times(chunks, threads),
@@ -137,7 +133,9 @@ fn shortened(chunks: &TraceChunks<'_>, extent: Extent, threads: &Threads) -> Opt
 
 /// [`workspan_dag::raw::RawTrace::late_ends`].
 pub(super) fn late_ends(notes: &[Note]) -> bool {
-    notes.iter().any(|n| n.key == ENDS && n.value == "late")
+    notes
+        .iter()
+        .any(|n| n.key == key::ENDS && n.value == "late")
 }
 
 /// How many ticks after a wait for it an end is taken to be told late: what a hundred probes cost.
@@ -151,7 +149,7 @@ pub(super) fn late_by(notes: &[Note]) -> u64 {
 /// All the runtimes that were caught, in the order in which they were.
 fn runtimes(notes: &[Note]) -> Option<String> {
     let mut all: Vec<&str> = Vec::new();
-    for note in notes.iter().filter(|n| n.key == RUNTIME) {
+    for note in notes.iter().filter(|n| n.key == key::RUNTIME) {
         if !all.contains(&note.value.as_str()) && all.len() < MOST_RUNTIMES {
             all.push(&note.value);
         }
@@ -162,7 +160,7 @@ fn runtimes(notes: &[Note]) -> Option<String> {
 fn facts(chunks: &TraceChunks<'_>, extent: Extent, size: usize) -> Vec<(String, String)> {
     let mut facts = Vec::new();
     let mut fact = |key: &str, value: String| facts.push((key.to_string(), value));
-    fact("recorded", date(chunks.header.realtime_ns));
+    fact(key::RECORDED, date(chunks.header.realtime_ns));
     fact("process", chunks.header.pid.to_string());
     fact(
         "ended",
@@ -249,7 +247,7 @@ fn told_warnings(
         ));
     }
     // Where a part of a run was kept on purpose, that is said already.
-    if told.before > 0 && !chunks.notes.iter().any(|n| n.key == "part of the run") {
+    if told.before > 0 && !chunks.notes.iter().any(|n| n.key == key::PART_OF_RUN) {
         warnings.push(format!(
             "{} task(s) had begun before what the trace has of their threads; they are roots in it.",
             told.before

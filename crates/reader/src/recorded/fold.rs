@@ -98,7 +98,11 @@ pub(super) fn fold(
     let idle = idle::idle(&looked, workers, (first, last));
     let folding = FoldOptions {
         grain,
-        thieves: match chunks.notes.iter().find(|n| n.key == "steals") {
+        thieves: match chunks
+            .notes
+            .iter()
+            .find(|n| n.key == workspan_dag::note_keys::STEALS)
+        {
             Some(note) if note.value == "continuation" => Thieves::TakeContinuations,
             _ => Thieves::TakeChildren,
         },

@@ -5,7 +5,7 @@
 
 use workspan_trace::entry::Note;
 
-use workspan_dag::meta::RECORDED_TASK;
+use workspan_dag::note_keys::{PROBE_COST, RECORDED_TASK};
 
 /// A probe is not thought to cost more times what calibration says: that would be interrupts.
 pub(super) const MOST: u64 = 4;
@@ -15,7 +15,7 @@ const OF_A_TASK: f64 = 6.0;
 
 /// The cost that was calibrated, in ticks; 0 where the trace does not say.
 pub(super) fn calibrated(notes: &[Note]) -> u64 {
-    number(notes, "probe_cost_ticks").unwrap_or(0)
+    number(notes, PROBE_COST).unwrap_or(0)
 }
 
 /// The cost in this run before its drawn subtrees are asked, in ticks: by what tasks were measured to cost, where the trace says so, but not
@@ -45,7 +45,7 @@ mod tests {
     fn measured_tasks_say_what_a_probe_costs_within_reason() {
         let of = |calibrated: &str, task: &str| {
             cost(&[
-                Note::new("probe_cost_ticks", calibrated),
+                Note::new(PROBE_COST, calibrated),
                 Note::new(RECORDED_TASK, task),
             ])
         };
@@ -58,7 +58,7 @@ mod tests {
         }
         assert_eq!(of("0", "150"), 0);
         assert_eq!(cost(&[Note::new(RECORDED_TASK, "150")]), 0);
-        assert_eq!(cost(&[Note::new("probe_cost_ticks", "7")]), 7);
+        assert_eq!(cost(&[Note::new(PROBE_COST, "7")]), 7);
         assert_eq!(cost(&[]), 0);
         assert_eq!(within(u64::MAX, 1e30), u64::MAX);
     }

@@ -40,7 +40,10 @@ pub(super) fn samples(chunks: &TraceChunks<'_>, extent: Extent, raw: &mut RawTra
             .collect();
         raw.samples.stacks.push(frames);
     }
-    let note = chunks.notes.iter().find(|n| n.key == "sample_hz");
+    let note = chunks
+        .notes
+        .iter()
+        .find(|n| n.key == workspan_dag::note_keys::SAMPLE_HZ);
     raw.samples.hertz = note.and_then(|n| n.value.parse().ok()).unwrap_or(0);
     let inside = |ticks: u64| (extent.first..=extent.last).contains(&ticks);
     for entry in &chunks.stops {

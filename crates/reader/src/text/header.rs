@@ -1,9 +1,9 @@
 //! The first line of a text trace.
 
 use super::line::{Line, MAX_TIME};
-use workspan_dag::Error;
 use workspan_dag::build::MAX_THREADS;
 use workspan_dag::meta::{Meta, Steals, TimeUnit, UnreadPart};
+use workspan_dag::{Error, RunFacts};
 
 /// Words of `time_unit`, in the order of [`TimeUnit`].
 pub(super) const UNITS: [(&str, TimeUnit, u64); 4] = [
@@ -53,6 +53,7 @@ pub(super) fn read(line: &mut Line<'_>) -> Result<Meta, Error> {
         n => line.fail(format!("`{key}` is {n}; expected at most 2^63 - 1")),
     };
     let text = |key: &str| line.text_or_none(key).map(|t| t.map(str::to_owned));
+    let facts = facts(line)?;
     Ok(Meta {
         workers,
         threads,
@@ -71,7 +72,8 @@ pub(super) fn read(line: &mut Line<'_>) -> Result<Meta, Error> {
         } else {
             None
         },
-        facts: facts(line)?,
+        run: RunFacts::from_notes(&facts, ticks_per_second),
+        facts,
         warnings: warnings(line)?,
         recorded: line.flag("recorded")?,
         cpu: None,

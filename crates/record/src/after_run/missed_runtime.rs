@@ -1,80 +1,24 @@
-//! Which runtimes of task-parallel programs there are besides Rayon, and why one that a program has said nothing.
+//! Why nothing was recorded of a runtime that a program has.
 
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
+use workspan_runtimes::{ALL, Library, Runtime};
 use workspan_symbols::linked;
 
 use crate::after_run::shown;
 use crate::trace_file::finalize::Finalized;
 
-/// A runtime that the preloaded library records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Runtime {
-    /// As people call it.
-    pub name: &'static str,
-    /// What its library's file name begins with, up to a `.` or `-`.
-    libraries: &'static [&'static str],
-    /// A function of its that every program with the runtime inside has.
-    function: &'static str,
-    /// A text that its library has in it, and no program that uses it.
-    text: &'static [u8],
-}
-
-/// All of them.
-pub const KNOWN: [Runtime; 3] = [
-    Runtime {
-        name: "LLVM OpenMP",
-        libraries: &["libomp", "libiomp5"],
-        function: "__kmpc_fork_call",
-        text: b"OMP: Error #%1$d: %2$s",
-    },
-    Runtime {
-        name: "GNU OpenMP",
-        libraries: &["libgomp"],
-        function: "GOMP_parallel",
-        text: b"libgomp: fatal error: ",
-    },
-    Runtime {
-        name: "oneTBB",
-        libraries: &["libtbb"],
-        function: "_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE",
-        text: b"oneTBB: SPECIFICATION VERSION",
-    },
-];
-
-impl Runtime {
-    /// Whose library a file is: `libgomp.so.1`, or `libgomp-a34b3233.so.1.0.0` as Python packages bring it.
-    pub fn of(library: &Path) -> Option<Self> {
-        let name = library.file_name()?.to_str()?;
-        KNOWN.into_iter().find(|runtime| {
-            runtime.libraries.iter().any(|start| {
-                name.strip_prefix(start)
-                    .is_some_and(|rest| rest.starts_with(['.', '-']) && rest.contains(".so"))
-            })
-        })
-    }
-
-    /// Why its library was there and nothing of it was recorded.
-    fn silence(self) -> &'static str {
-        match self.name {
-            "LLVM OpenMP" if std::env::var("OMP_TOOL").is_ok_and(|v| v.trim() == "disabled") => {
-                "OMP_TOOL=disabled is set, which turns off the interface (OMPT) it tells of itself by; unset it"
-            }
-            "LLVM OpenMP" => {
-                "either this run reached no parallel region and no task, or its tools interface (OMPT) is not \
-                 there: another tool came first, or libomp was built without it; run on a libomp of LLVM 14 or later"
-            }
-            "GNU OpenMP" => {
-                "either this run reached no parallel region and no task, or the calls don't go through the dynamic linker \
-                 (a library loaded with RTLD_DEEPBIND or linked with -Bsymbolic); link it without, or try clang and libomp"
-            }
-            _ => {
-                "either this run reached no parallel algorithm and no task, or the calls don't go through the dynamic linker \
-                 (a library loaded with RTLD_DEEPBIND or linked with -Bsymbolic)"
-            }
+/// Why the library was there and nothing of it was recorded.
+fn why_silent(library: &Library) -> &'static str {
+    match library.silencing_setting {
+        Some((variable, value, why))
+            if std::env::var(variable).is_ok_and(|set| set.trim() == value) =>
+        {
+            why
         }
+        _ => library.silence,
     }
 }
 
@@ -87,22 +31,28 @@ pub fn silence(path: &Path, recorded: &Finalized) -> Option<String> {
              Does this input reach its parallel part?"
         ));
     }
-    if let Some((library, runtime)) = recorded
+    if let Some((file, runtime)) = recorded
         .libraries
         .iter()
-        .find_map(|library| Some((library, Runtime::of(library)?)))
+        .find_map(|file| Some((file, Runtime::from_library(file)?)))
+        && let Some(library) = &runtime.library
     {
         return Some(format!(
             "{program} has loaded {} ({}), but nothing of it was seen: {}",
-            library.display(),
+            file.display(),
             runtime.name,
-            runtime.silence()
+            why_silent(library)
         ));
     }
-    let inside = linked(path, &KNOWN.map(|runtime| runtime.function)).defined;
-    let runtime = KNOWN
-        .into_iter()
-        .find(|runtime| inside.iter().any(|name| name == runtime.function))
+    let entry_points: Vec<&str> = libraries()
+        .filter_map(|(_, library)| library.entry_point.to_str().ok())
+        .collect();
+    let inside = linked(path, &entry_points).defined;
+    let (runtime, _) = libraries()
+        .find(|(_, library)| {
+            let entry_point = library.entry_point.to_str();
+            inside.iter().any(|name| entry_point == Ok(name))
+        })
         .or_else(|| in_text(path))?;
     Some(format!(
         "{program} has {} linked into itself, where its calls can't be seen: link it with the shared library (without \
@@ -111,10 +61,16 @@ pub fn silence(path: &Path, recorded: &Finalized) -> Option<String> {
     ))
 }
 
-/// The runtime whose texts are in the program: one without symbols has them still.
-fn in_text(path: &Path) -> Option<Runtime> {
+/// The runtimes with a library.
+fn libraries() -> impl Iterator<Item = (&'static Runtime, &'static Library)> {
+    ALL.iter()
+        .filter_map(|runtime| Some((runtime, runtime.library.as_ref()?)))
+}
+
+/// The runtime whose text is in the program, which may have no symbols.
+fn in_text(path: &Path) -> Option<(&'static Runtime, &'static Library)> {
     const PIECE: usize = 1 << 20;
-    let longest = KNOWN.iter().map(|runtime| runtime.text.len()).max()?;
+    let longest = libraries().map(|(_, library)| library.text.len()).max()?;
     let mut file = File::open(path).ok()?;
     let mut bytes = Vec::with_capacity(PIECE + longest);
     loop {
@@ -124,9 +80,7 @@ fn in_text(path: &Path) -> Option<Runtime> {
         if read.ok()? == 0 {
             return None;
         }
-        let found = KNOWN
-            .into_iter()
-            .find(|runtime| contains(&bytes, runtime.text));
+        let found = libraries().find(|(_, library)| contains(&bytes, library.text));
         if found.is_some() {
             return found;
         }
@@ -144,36 +98,17 @@ mod tests {
     #[test]
     fn a_runtime_inside_of_a_program_without_symbols() {
         let folder = std::env::temp_dir().join(format!("workspan-inside-{}", std::process::id()));
-        for runtime in KNOWN {
+        for (_, library) in libraries() {
             for before in [0, (1 << 20) - 5, (1 << 20) + 5] {
                 let mut bytes = vec![b'x'; before];
-                bytes.extend(runtime.text);
+                bytes.extend(library.text);
                 std::fs::write(&folder, &bytes).expect("a file");
-                assert_eq!(in_text(&folder), Some(runtime), "{before}");
+                let found = in_text(&folder).map(|(_, found)| found.text);
+                assert_eq!(found, Some(library.text), "{before}");
             }
         }
         std::fs::write(&folder, vec![b'x'; 3 << 20]).expect("a file");
         assert_eq!(in_text(&folder), None);
         std::fs::remove_file(&folder).expect("the file");
-    }
-
-    #[test]
-    fn libraries_by_name() {
-        for (file, name) in [
-            ("/usr/lib/x86_64-linux-gnu/libgomp.so.1", Some("GNU OpenMP")),
-            (
-                "/a/numpy.libs/libgomp-a34b3233.so.1.0.0",
-                Some("GNU OpenMP"),
-            ),
-            ("libomp.so.5", Some("LLVM OpenMP")),
-            ("libiomp5.so", Some("LLVM OpenMP")),
-            ("/opt/tbb/libtbb.so.12", Some("oneTBB")),
-            ("libtbbmalloc.so.2", None),
-            ("libompd.so", None),
-            ("libc.so.6", None),
-            ("libgomp.a", None),
-        ] {
-            assert_eq!(Runtime::of(Path::new(file)).map(|r| r.name), name, "{file}");
-        }
     }
 }

@@ -15,20 +15,45 @@ pub struct CargoLine {
     pub rest: Vec<OsString>,
 }
 
-/// Options that take the next argument when they have no `=`; the first ones are our own.
-const VALUED: [&str; 40] = [
-    "-o",
-    "--output",
-    "--sample",
-    "--counters",
-    "--delay",
-    "--duration",
-    "--ring",
-    "--max-overhead",
-    "--fold",
-    "--max-size",
-    "--max-memory",
-    "--keep",
+/// The flags of `cargo workspan` itself, which may stand among cargo's.
+#[derive(Debug, Clone, Default)]
+pub struct OwnFlags {
+    /// Long and short spellings with their dashes, and whether a value follows.
+    spellings: Vec<(String, bool)>,
+}
+
+impl OwnFlags {
+    /// The flags that a command line parser defines.
+    pub fn from_clap(command: &clap::Command) -> Self {
+        let mut spellings = Vec::new();
+        for argument in command.get_arguments() {
+            let valued = argument.get_action().takes_values();
+            let long = argument.get_long().map(|name| format!("--{name}"));
+            let short = argument.get_short().map(|letter| format!("-{letter}"));
+            spellings.extend(long.into_iter().chain(short).map(|flag| (flag, valued)));
+        }
+        OwnFlags { spellings }
+    }
+
+    /// How many arguments a flag takes that stands at the start of `arguments`, itself included; 0
+    /// if it is not one of these.
+    fn length(&self, arguments: &[OsString]) -> usize {
+        let Some(first) = arguments.first() else {
+            return 0;
+        };
+        let mut flags = self.spellings.iter();
+        let found = flags.find_map(|(flag, valued)| {
+            if first == flag.as_str() {
+                return Some(1 + usize::from(*valued));
+            }
+            (*valued && joined(first, flag).is_some()).then_some(1)
+        });
+        found.unwrap_or(0).min(arguments.len())
+    }
+}
+
+/// Cargo's options that take the next argument when they have no `=`.
+const VALUED: [&str; 28] = [
     "--color",
     "--config",
     "-C",
@@ -63,15 +88,30 @@ const VALUED: [&str; 40] = [
 const RUNS: [&str; 2] = ["run", "r"];
 
 impl CargoLine {
-    /// Takes the arguments apart.
+    /// Takes the arguments of cargo apart.
     pub fn parse(args: &[OsString]) -> Self {
+        Self::split(args, &OwnFlags::default()).1
+    }
+
+    /// Takes the arguments of `cargo workspan` apart: its own flags, which may stand anywhere
+    /// before the arguments of the program, and what is left for cargo.
+    pub fn split(args: &[OsString], flags: &OwnFlags) -> (Vec<OsString>, Self) {
         let mut line = Self::default();
-        let mut args = args.iter().peekable();
-        line.toolchain = args
-            .next_if(|arg| arg.as_encoded_bytes().starts_with(b"+"))
-            .cloned();
-        while let Some(arg) = args.peek() {
+        let mut own_flags = Vec::new();
+        let mut rest = args;
+        while let Some(arg) = rest.first() {
+            let length = flags.length(rest);
+            if length > 0 {
+                own_flags.extend_from_slice(&rest[..length]);
+                rest = &rest[length..];
+                continue;
+            }
             let text = arg.to_string_lossy();
+            if text.starts_with('+') && line.toolchain.is_none() && line.own.is_empty() {
+                line.toolchain = Some(arg.clone());
+                rest = &rest[1..];
+                continue;
+            }
             let is_flag = text.starts_with('-') && text != "-";
             if text == "--" {
                 break;
@@ -83,19 +123,18 @@ impl CargoLine {
                     Some(_) => {}
                 }
             }
-            let valued = is_flag && VALUED.contains(&&*text);
-            line.own.extend(args.next().cloned());
-            // `--bin` and its kin may stand alone, to list what there is.
-            if valued
-                && !args
-                    .peek()
-                    .is_none_or(|next| next.as_encoded_bytes().starts_with(b"-"))
-            {
-                line.own.extend(args.next().cloned());
-            }
+            // `--bin` and the like may stand alone, to list what there is.
+            let valued = is_flag
+                && VALUED.contains(&&*text)
+                && rest
+                    .get(1)
+                    .is_some_and(|next| !next.as_encoded_bytes().starts_with(b"-"));
+            let (taken, after) = rest.split_at(1 + usize::from(valued));
+            line.own.extend_from_slice(taken);
+            rest = after;
         }
-        line.rest = args.cloned().collect();
-        line
+        line.rest = rest.to_vec();
+        (own_flags, line)
     }
 
     /// The subcommand.
@@ -140,20 +179,6 @@ impl CargoLine {
             at += usize::from(gone == 0);
         }
         value
-    }
-
-    /// Takes a flag out; whether it was there.
-    pub fn take_flag(&mut self, flag: &str) -> bool {
-        let Some(at) = self.own.iter().position(|arg| arg == flag) else {
-            return false;
-        };
-        self.own.remove(at);
-        if let Some(subcommand) = self.subcommand.as_mut()
-            && *subcommand > at
-        {
-            *subcommand -= 1;
-        }
-        true
     }
 
     /// Adds `--config VALUE` so that it counts beside and after the user's own: cargo takes those after the subcommand
@@ -227,15 +252,15 @@ mod tests {
 
     #[test]
     fn options_are_found_and_taken_in_every_spelling() {
-        assert_eq!(line("run -o x --release y").rest, ["y"]);
-        let mut run = line("--config a=1 run -o x --config=b=2 --keep-profile --bin y -- -o z");
+        let mut run = line("--config a=1 run --target-dir x --config=b=2 --bin y -- --config z");
         assert_eq!(run.values("--config"), ["a=1", "b=2"]);
-        assert_eq!(run.take("-o").as_deref(), Some(OsStr::new("x")));
-        assert!(run.take_flag("--keep-profile") && !run.take_flag("--keep-profile"));
-        assert_eq!(text(&run), "--config a=1 run --config=b=2 --bin y -- -o z");
+        assert_eq!(run.take("--target-dir").as_deref(), Some(OsStr::new("x")));
+        assert_eq!(
+            text(&run),
+            "--config a=1 run --config=b=2 --bin y -- --config z"
+        );
         assert_eq!(run.subcommand_name(), Some("run"));
-        assert_eq!(line("run -ox").take("-o").as_deref(), Some(OsStr::new("x")));
-        assert_eq!(line("run").take("-o"), None);
+        assert_eq!(line("run").take("--target-dir"), None);
     }
 
     #[test]

@@ -12,39 +12,12 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use workspan_runtimes::Runtime;
 
 use crate::costs::calibration;
 
 /// Measuring takes a second at most; a runtime that can't be measured may hang.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// How the `runtime` notes of traces begin, and what the runtime's file is called.
-const FILES: [(&str, &[&str]); 4] = [
-    ("GNU OpenMP", &["libgomp"]),
-    ("LLVM OpenMP", LLVM),
-    ("Intel OpenMP", LLVM),
-    ("oneTBB", &["libtbb.so", "libtbb-"]),
-];
-/// Packages add versions and hashes to them; `libompd` and `libomptarget` are others.
-const LLVM: &[&str] = &["libomp.so", "libomp5", "libomp-", "libiomp5"];
-
-/// The shared libraries that the loader may find, by runtime.
-pub const SHARED: [(&str, &str); 3] = [
-    ("GNU OpenMP", "libgomp.so.1"),
-    ("LLVM OpenMP", "libomp.so.5"),
-    ("oneTBB", "libtbb.so.12"),
-];
-
-/// Settings of the runtimes, which are not the next run's, and what a recording around this process said.
-const SETTINGS: [&str; 7] = [
-    "OMP_",
-    "GOMP_",
-    "KMP_",
-    "LIBOMP_",
-    "TBB_",
-    "LD_PRELOAD",
-    "WORKSPAN_",
-];
 
 /// Plays a role: prints what `measure` finds of the library in the first argument, as JSON.
 pub fn main<T: Serialize>(
@@ -76,10 +49,7 @@ pub fn played<T: DeserializeOwned>(role: &str, library: &Path) -> Result<T, Stri
     let mut command = Command::new(here);
     command.arg0(role).arg(library);
     for (name, _) in std::env::vars_os() {
-        let settings = name
-            .to_str()
-            .is_some_and(|name| SETTINGS.iter().any(|start| name.starts_with(start)));
-        if settings {
+        if name.to_str().is_some_and(is_run_setting) {
             command.env_remove(name);
         }
     }
@@ -106,25 +76,20 @@ pub fn played<T: DeserializeOwned>(role: &str, library: &Path) -> Result<T, Stri
     serde_json::from_str(&text).unwrap_or_else(|_| Err("the measurement failed".into()))
 }
 
-/// The file of the runtime that a note names; one that was linked statically is measured by the shared library there may be.
-pub fn file<'a>(
-    runtime: &str,
-    libraries: impl Iterator<Item = &'a Path> + Clone,
-) -> Option<PathBuf> {
-    let (_, names) = FILES.iter().find(|(start, _)| runtime.starts_with(start))?;
-    let is = |file: &Path, name: &str| {
-        let own = file.file_name().and_then(|file| file.to_str());
-        own.is_some_and(|own| own.starts_with(name))
-    };
-    let loaded = names
-        .iter()
-        .find_map(|name| libraries.clone().find(|file| is(file, name)));
-    match loaded {
+/// Whether a variable belongs to the recorded run and must not reach a measurement: a setting of a
+/// runtime, or of a recording around this process.
+fn is_run_setting(variable: &str) -> bool {
+    variable == "LD_PRELOAD"
+        || variable.starts_with("WORKSPAN_")
+        || workspan_runtimes::is_setting(variable)
+}
+
+/// The file of a runtime's library among those that were loaded. A runtime that was linked
+/// statically is measured in the system's shared library.
+pub fn file<'a>(runtime: &Runtime, mut loaded: impl Iterator<Item = &'a Path>) -> Option<PathBuf> {
+    match loaded.find(|file| runtime.is_library(file)) {
         Some(file) => Some(file.to_owned()),
-        None => SHARED
-            .iter()
-            .find(|(start, _)| runtime.starts_with(start))
-            .map(|(_, name)| name.into()),
+        None => runtime.library.as_ref()?.soname.map(PathBuf::from),
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use workspan_calibrate::{Calibration, Steals};
+use workspan_runtimes::Runtime;
 
 use crate::costs::library_measurement;
 
@@ -20,12 +21,13 @@ pub fn measure(library: &Path) -> Result<Steals, String> {
     library_measurement::played(ROLE, library)
 }
 
-/// The burden of a trace: the costliest steal of the runtimes in it, in nanoseconds, and a sentence's part on how that is known. `runtimes`
-/// are the values of its notes, `libraries` the files that were loaded. None when none of them could be measured.
+/// The burden of a trace: the costliest steal of the runtimes in it, in nanoseconds, and a phrase
+/// that says how it was measured. `libraries` are the files that were loaded. `None` if no runtime
+/// could be measured.
 pub fn burden<'a>(
     folder: &Path,
     calibration: &Calibration,
-    runtimes: &[String],
+    runtimes: &[&Runtime],
     libraries: impl Iterator<Item = &'a Path> + Clone,
 ) -> Option<(f64, String)> {
     let mut costliest: Option<Steals> = None;
@@ -33,7 +35,7 @@ pub fn burden<'a>(
         let known = calibration
             .steals
             .iter()
-            .find(|steals| runtime.starts_with(&steals.runtime));
+            .find(|steals| steals.runtime == runtime.name);
         let steals = match known {
             Some(steals) => Some(steals.clone()),
             None => library_measurement::file(runtime, libraries.clone())
@@ -110,7 +112,8 @@ mod tests {
         };
         let loaded = [Path::new("/lib/libc.so.6"), library.as_path()];
         let of = |runtimes: &[&str]| {
-            let runtimes: Vec<String> = runtimes.iter().map(|&r| r.to_owned()).collect();
+            let runtimes = runtimes.iter().filter_map(|&note| Runtime::from_note(note));
+            let runtimes: Vec<&Runtime> = runtimes.collect();
             burden(
                 folder.path(),
                 &calibration,

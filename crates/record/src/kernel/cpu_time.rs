@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use workspan_dag::facts::{CPU_TIME, CPU_TIME_OF_OTHERS};
 use workspan_perf::{OffInterval, Switch};
 use workspan_trace::Trace;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{self, Note, ThreadEntry};
+use workspan_trace::note_keys::{CPU_TIME, CPU_TIME_OF_OTHERS};
 use workspan_trace::reader::Tolerance;
 
 use crate::kernel::clock::Clock;

@@ -9,6 +9,7 @@ use workspan_perf::{OffInterval, OnTimes, off_intervals, on_times, read_switches
 use workspan_trace::Trace;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{self, Note, ThreadEntry};
+use workspan_trace::note_keys::WARNING;
 use workspan_trace::off_cpu::push_off;
 use workspan_trace::reader::Tolerance;
 use workspan_trace::window::Window;
@@ -141,7 +142,7 @@ impl OffCpu {
         };
         if !self.missing.is_empty() {
             notes.push(Note::new(
-                "warning",
+                WARNING,
                 format!("Off-CPU times are {what}: {}.", self.missing.join("; ")),
             ));
         }

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::io::{self, Seek, Write};
 use std::time::Duration;
 
-use workspan_dag::facts::STOPS;
 use workspan_perf::{OffInterval, Sample, Switches};
 use workspan_symbols::{CodeFrame, Mapping, Workspace, stacks};
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{
     self, FrameEntry, Note, OTHER_THREADS, SamplesEntry, StackEntry, StopsEntry, ThreadEntry,
 };
+use workspan_trace::note_keys::{SAMPLE_HZ, STOPS, WARNING};
 use workspan_trace::reader::Tolerance;
 use workspan_trace::window::Window;
 use workspan_trace::{Trace, TraceWriter};
@@ -106,7 +106,7 @@ impl Samples {
     pub fn notes(&self) -> Vec<Note> {
         let mut notes = Vec::new();
         if self.hertz > 0 {
-            notes.push(Note::new("sample_hz", self.hertz.to_string()));
+            notes.push(Note::new(SAMPLE_HZ, self.hertz.to_string()));
         }
         if let Some(cost) = self.cost {
             let us = cost.as_secs_f64() * 1e6;
@@ -132,7 +132,7 @@ impl Samples {
         refused.dedup();
         if !refused.is_empty() {
             notes.push(Note::new(
-                "warning",
+                WARNING,
                 format!(
                     "No samples of the code, so functions and lines inside strands are not known: {}.",
                     refused.join("; ")

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::Read;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -106,7 +106,7 @@ pub fn refusal(path: &Path, follow: bool) -> Option<String> {
             )
         });
     }
-    if interpreter(&mut file, &head) == Some(false) {
+    if workspan_symbols::has_interpreter(path) == Some(false) {
         return Some(format!(
             "{shown}: is linked statically, so nothing can be preloaded into it and it can't be recorded; link it dynamically \
              (C, C++, Fortran: no -static; Rust: a gnu target instead of musl, no `-C target-feature=+crt-static`)"
@@ -158,28 +158,6 @@ fn own_machine() -> Option<[u8; 4]> {
         .read_exact(&mut head)
         .ok()?;
     machine(&head)
-}
-
-/// Whether a 64-bit little-endian ELF file asks for the dynamic loader (PT_INTERP); `None` when its headers can't be read.
-fn interpreter(file: &mut File, head: &[u8; 64]) -> Option<bool> {
-    const PT_INTERP: u32 = 3;
-    if head[4] != 2 || head[5] != 1 {
-        return None;
-    }
-    let half = |at: usize| u16::from_le_bytes([head[at], head[at + 1]]);
-    let table = u64::from_le_bytes(head[32..40].try_into().ok()?);
-    let (size, count) = (half(54), half(56));
-    if size < 56 {
-        return None;
-    }
-    let mut entries = vec![0u8; usize::from(size) * usize::from(count)];
-    file.seek(SeekFrom::Start(table)).ok()?;
-    file.read_exact(&mut entries).ok()?;
-    Some(
-        entries
-            .chunks_exact(usize::from(size))
-            .any(|e| u32::from_le_bytes([e[0], e[1], e[2], e[3]]) == PT_INTERP),
-    )
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
+use workspan_runtimes::{Id, Runtime};
 use workspan_symbols::linked;
 
-use crate::after_run::missed_runtime::Runtime;
 use crate::embedded;
 
 /// What the trace and the user are told.
@@ -25,9 +25,9 @@ pub fn library(program: &Path) -> anyhow::Result<PathBuf> {
     let own = linked(program, &[]).libraries;
     let own = own
         .iter()
-        .find_map(|name| Some((name, Runtime::of(Path::new(name))?)));
+        .find_map(|name| Some((name, Runtime::from_library(Path::new(name))?)));
     if let Some((name, runtime)) = own
-        && runtime.name == "LLVM OpenMP"
+        && runtime.id == Id::Libomp
     {
         anyhow::bail!(
             "{}: is linked with {name}, so it runs on LLVM's OpenMP already; leave --swap-runtime out",

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::process::Command;
 use std::str::FromStr;
 use std::sync::Mutex;
-use std::time::Duration;
 
 use workspan_recorder::{MOST_SIGNALS, Parts, SIGNALS, SIGNALS_SIZE};
 use workspan_trace::Trace;
 use workspan_trace::entry::{ClockPair, Note};
+use workspan_trace::note_keys::{PART_OF_RUN, WARNING};
 use workspan_trace::window::{Cut, Window};
 
 use crate::kernel::clock::Clock;
@@ -18,49 +18,41 @@ use crate::launch::environment::PARTS;
 use crate::trace_file::finalize::private;
 
 use crate::say;
+use crate::units::{self, ParseError};
 
-/// A length of time as on the command line: `500ms`, `10s`, `2m`, `1h`; a bare number is of seconds.
+/// A length of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Length(Duration);
+pub struct Length {
+    ns: u64,
+}
+
+/// A hundred days, so that sums of nanoseconds stay far from their limit.
+const MAX_LENGTH_NS: f64 = 8_640_000.0 * 1e9;
 
 impl FromStr for Length {
-    type Err = String;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || "expected a length of time, as 500ms, 10s, 2m or 1h".to_owned();
-        let digits = text
-            .find(|c: char| !c.is_ascii_digit() && c != '.')
-            .unwrap_or(text.len());
-        let (number, unit) = text.split_at(digits);
-        let number: f64 = number.parse().map_err(|_| wrong())?;
-        let seconds = match unit {
-            "ms" => number / 1e3,
-            "" | "s" => number,
-            "m" | "min" => number * 60.0,
-            "h" => number * 3600.0,
-            _ => return Err(wrong()),
-        };
-        match Duration::try_from_secs_f64(seconds) {
-            // A hundred days, so that sums of nanoseconds stay far from their limit.
-            Ok(length) if length.as_secs() <= 8_640_000 => Ok(Length(length)),
-            _ => Err(wrong()),
+    fn from_str(text: &str) -> Result<Self, ParseError> {
+        match units::time_or_seconds(text) {
+            Ok(ns) if ns <= MAX_LENGTH_NS => Ok(Length { ns: ns as u64 }),
+            _ => Err(ParseError::new(
+                text,
+                "a length of time",
+                "one of at most 100 days, such as 500ms, 10s, 2m or 1h",
+            )),
         }
     }
 }
 
-/// A length of which something can be kept.
-pub fn some(text: &str) -> Result<Length, String> {
+/// A length that is not zero.
+fn positive(text: &str) -> Result<Length, ParseError> {
     match text.parse::<Length>()? {
-        length if length.0.is_zero() => {
-            Err("expected more than no time: nothing would be kept".into())
-        }
+        Length { ns: 0 } => Err(ParseError::new(
+            text,
+            "a length to keep",
+            "more than no time, as nothing would be kept",
+        )),
         length => Ok(length),
-    }
-}
-
-impl Length {
-    fn ns(self) -> u64 {
-        u64::try_from(self.0.as_nanos()).unwrap_or(u64::MAX)
     }
 }
 
@@ -72,10 +64,10 @@ pub struct WindowArgs {
     #[arg(long, value_name = "TIME")]
     pub delay: Option<Length>,
     /// Keep so much from there on; the program runs on
-    #[arg(long, value_name = "TIME", value_parser = some)]
+    #[arg(long, value_name = "TIME", value_parser = positive)]
     pub duration: Option<Length>,
     /// Keep the last so much before the program's end, in a file that grows no further
-    #[arg(long, value_name = "TIME", conflicts_with_all = ["delay", "duration"], value_parser = some)]
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["delay", "duration"], value_parser = positive)]
     pub ring: Option<Length>,
 }
 
@@ -90,7 +82,7 @@ pub struct Windows {
 impl Windows {
     /// From the flags.
     pub fn new(asked: WindowArgs) -> Self {
-        let ns = |length: Option<Length>| length.map(Length::ns);
+        let ns = |length: Option<Length>| length.map(|length| length.ns);
         Windows {
             parts: Parts {
                 delay: ns(asked.delay),
@@ -173,10 +165,10 @@ pub fn notes(window: &Window, start_ns: u64, cut: &Cut) -> Vec<Note> {
     let seconds = |pair: ClockPair| pair.ns.saturating_sub(start_ns) as f64 / 1e9;
     let (from, to) = (seconds(window.from), seconds(window.to));
     let mut notes = vec![Note::new(
-        "part of the run",
+        PART_OF_RUN,
         format!("{from:.6} s to {to:.6} s after its start"),
     )];
-    let mut warn = |what: String| notes.push(Note::new("warning", what));
+    let mut warn = |what: String| notes.push(Note::new(WARNING, what));
     if from >= to {
         warn(format!(
             "The run ended {to:.3} s after its start, before the part to keep began: nothing of it is here."
@@ -207,13 +199,13 @@ mod tests {
 
     #[test]
     fn lengths() {
-        let ns = |text: &str| text.parse::<Length>().map(Length::ns);
+        let ns = |text: &str| text.parse::<Length>().map(|length| length.ns);
         assert_eq!(ns("500ms"), Ok(500_000_000));
         assert_eq!(ns("1.5"), Ok(1_500_000_000));
         assert_eq!(ns("2m"), Ok(120_000_000_000));
-        for wrong in ["", "s", "-1s", "5 s", "1e9", "nan", "1000000h", "5d"] {
+        for wrong in ["", "s", "-1s", "nan", "1000000h", "5d"] {
             assert!(ns(wrong).is_err(), "{wrong}");
         }
-        assert!(some("0s").is_err() && some("1ms").is_ok());
+        assert!(positive("0s").is_err() && positive("1ms").is_ok());
     }
 }

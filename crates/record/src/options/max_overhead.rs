@@ -2,6 +2,10 @@
 
 use std::str::FromStr;
 
+use workspan_runtimes::Runtime;
+
+use crate::units::{self, ParseError};
+
 /// Millionths of the program's time; 0 = no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaxOverhead(u32);
@@ -17,17 +21,12 @@ impl MaxOverhead {
     /// What holds where nobody says anything.
     const DEFAULT: MaxOverhead = MaxOverhead(50_000);
 
-    /// What is to be said where some of these runtimes (a name and a version each) do not keep to it: nothing can be left out of theirs.
+    /// What to tell the user if some of these runtimes, as `runtime` notes name them, are not in our
+    /// table: none of their tasks can be skipped.
     pub fn unheeded(self, runtimes: &[String]) -> Option<String> {
-        const KEEPING: [&str; 5] = [
-            "Rayon",
-            "GNU OpenMP",
-            "LLVM OpenMP",
-            "Intel OpenMP",
-            "oneTBB",
-        ];
-        let keeps = |name: &&String| KEEPING.iter().any(|known| name.starts_with(known));
-        let mut others = runtimes.iter().filter(|name| !keeps(name));
+        let mut others = runtimes
+            .iter()
+            .filter(|note| Runtime::from_note(note).is_none());
         let first = others.next().filter(|_| self != Self::OFF)?;
         let others = others.fold(first.clone(), |all, name| format!("{all} and {name}"));
         Some(format!(
@@ -45,20 +44,23 @@ impl MaxOverhead {
 }
 
 impl FromStr for MaxOverhead {
-    type Err = String;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         if text == "off" {
-            return Ok(MaxOverhead(0));
+            return Ok(MaxOverhead::OFF);
         }
-        let percent = text.strip_suffix('%').unwrap_or(text).trim_end();
-        match percent.parse::<f64>() {
+        // The sign may be left out.
+        let percent = units::number(text).or_else(|_| units::percent(text).map(|p| p * 100.0));
+        match percent {
             Ok(percent) if (0.01..=1000.0).contains(&percent) => {
                 Ok(MaxOverhead((percent * 10_000.0).round() as u32))
             }
-            _ => Err(
-                "expected `off` or per cent of the program's time, as 5%, from 0.01 to 1000".into(),
-            ),
+            _ => Err(ParseError::new(
+                text,
+                "an overhead",
+                "off, or a percentage of the program's time from 0.01% to 1000%, such as 5%",
+            )),
         }
     }
 }

@@ -3,8 +3,10 @@
 use std::process::Command;
 use std::str::FromStr;
 
+use anyhow::Context;
 use workspan_perf::{Counter, Rate};
 use workspan_trace::entry::Note;
+use workspan_trace::note_keys::WARNING;
 
 use crate::launch::environment::{COUNTERS, MAX_OVERHEAD, NO_PERF, SAMPLE, is_followed};
 use crate::options::fold::FoldArgs;
@@ -12,6 +14,7 @@ use crate::options::keep_windows::Windows;
 use crate::options::max_overhead::MaxOverhead;
 
 use crate::say;
+use crate::units::ParseError;
 
 /// The flags that say how the program is watched.
 #[derive(Debug, Clone, Default)]
@@ -51,15 +54,10 @@ impl Watch {
             );
         }
         if sample.is_none()
-            && let Some(told) = std::env::var_os(SAMPLE).filter(|told| !told.is_empty())
-            && told
-                .to_str()
-                .is_none_or(|told| told.parse::<Sampling>().is_err())
+            && let Some(value) = std::env::var_os(SAMPLE).filter(|value| !value.is_empty())
         {
-            anyhow::bail!(
-                "{SAMPLE}={}: expected `off` or samples a second, up to {MOST_HERTZ}",
-                told.to_string_lossy()
-            );
+            let rate = value.to_string_lossy().parse::<Sampling>();
+            rate.with_context(|| format!("{SAMPLE} in the environment"))?;
         }
         let names = counters.unwrap_or_default().split(',').map(str::trim);
         for name in names.filter(|name| !name.is_empty()) {
@@ -94,9 +92,9 @@ impl Watch {
         let counted = (!names.is_empty()).then(|| Note::new("counters", names.join(", ")));
         let uncounted = self.uncounted.iter();
         let uncounted =
-            uncounted.map(|why| Note::new("warning", format!("Without a counter: {why}.")));
+            uncounted.map(|why| Note::new(WARNING, format!("Without a counter: {why}.")));
         let unfolded = (self.fold.folds() && (windows.keep_parts() || !self.counters.is_empty()))
-            .then(|| Note::new("warning", UNFOLDED));
+            .then(|| Note::new(WARNING, UNFOLDED));
         counted.into_iter().chain(uncounted).chain(unfolded)
     }
 
@@ -138,8 +136,8 @@ const MOST_COUNTERS: usize = workspan_recorder::MOST_COUNTERS;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sampling(u32);
 
-/// More would be a load rather than a sample.
-const MOST_HERTZ: u32 = 20_000;
+/// A higher rate would slow the program down noticeably.
+const MAX_SAMPLE_HZ: u32 = 20_000;
 
 impl Sampling {
     /// The rate, when samples are wanted.
@@ -157,16 +155,18 @@ impl Sampling {
 }
 
 impl FromStr for Sampling {
-    type Err = String;
+    type Err = ParseError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, ParseError> {
         if text == "off" {
             return Ok(Sampling(0));
         }
         match text.parse() {
-            Ok(hertz) if hertz <= MOST_HERTZ => Ok(Sampling(hertz)),
-            _ => Err(format!(
-                "expected `off` or samples a second, up to {MOST_HERTZ}"
+            Ok(hertz) if hertz <= MAX_SAMPLE_HZ => Ok(Sampling(hertz)),
+            _ => Err(ParseError::new(
+                text,
+                "a sampling rate",
+                format!("off, or samples per second up to {MAX_SAMPLE_HZ}"),
             )),
         }
     }

@@ -15,6 +15,7 @@ use workspan_trace::chunk::{ALIGNMENT, ChunkKind};
 use workspan_trace::entry::{Note, PlaceEntry};
 use workspan_trace::event::{Event, Events};
 use workspan_trace::header::HEADER_SIZE;
+use workspan_trace::note_keys as key;
 use workspan_trace::reader::{Chunk, Tolerance};
 use workspan_trace::sealed_copy::copy_with_records;
 use workspan_trace::window::{Window, copy_window};
@@ -95,13 +96,13 @@ pub fn finalize(
     let (places, mut warnings) = told.resolve(workspace);
     let costs = costs(&told, &clock, tool);
     // Of a process that the recorded program started, its end is not known.
-    let own = told.number("parent process") == u64::from(std::process::id());
+    let own = told.number(key::PARENT_PROCESS) == u64::from(std::process::id());
     let facts = facts
         .iter()
         .filter(|note| own || !follow || note.key != EXIT_STATUS);
     warnings.extend(told.still_running(trace.header.pid).filter(|_| follow));
     let folder = workspace.root.iter();
-    let folder = folder.map(|root| Note::new("source folder", root.to_string_lossy()));
+    let folder = folder.map(|root| Note::new(key::SOURCE_FOLDER, root.to_string_lossy()));
     let notes: Vec<Note> = facts
         .cloned()
         // What file names are relative to, for whoever shows the sources later.
@@ -156,9 +157,9 @@ pub fn finalize(
             tasks: told.tasks,
             name: told.name(),
             started: trace.header.realtime_ns,
-            process: (trace.header.pid, told.number("parent process") as u32),
-            forked: told.number("forked children"),
-            runtimes: told.all("runtime"),
+            process: (trace.header.pid, told.number(key::PARENT_PROCESS) as u32),
+            forked: told.number(key::FORKED_CHILDREN),
+            runtimes: told.all(key::RUNTIME),
             libraries: told.mappings.iter().map(|m| m.path.clone()).collect(),
             warnings,
         };
@@ -309,7 +310,7 @@ impl Found<'_> {
         warnings: &[String],
         writer: &mut TraceWriter<W>,
     ) -> io::Result<()> {
-        let warnings = warnings.iter().map(|w| Note::new("warning", w.clone()));
+        let warnings = warnings.iter().map(|w| Note::new(key::WARNING, w.clone()));
         let notes = told.iter().chain(self.notes).cloned().chain(warnings);
         writer.all_entries(ChunkKind::Notes, notes, Note::encode)?;
         writer.all_entries(ChunkKind::Places, self.places, |place, out| {

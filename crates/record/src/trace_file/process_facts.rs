@@ -8,6 +8,7 @@ use workspan_trace::Trace;
 use workspan_trace::chunk::ChunkKind;
 use workspan_trace::entry::{self, Note, PlaceEntry, SitePosition};
 use workspan_trace::event::{Event, Events};
+use workspan_trace::note_keys::NAME;
 use workspan_trace::reader::Tolerance;
 use workspan_trace::wire::primitive;
 
@@ -43,7 +44,7 @@ impl Told {
                 ChunkKind::Notes => {
                     told.notes
                         .extend(bodies().filter_map(Note::decode).map(|mut note| {
-                            if note.key == "name" {
+                            if note.key == NAME {
                                 note.value = program_name(&note.value).to_owned();
                             }
                             note
@@ -85,7 +86,7 @@ impl Told {
     pub(crate) fn name(&self) -> String {
         self.notes
             .iter()
-            .find(|note| note.key == "name")
+            .find(|note| note.key == NAME)
             .map_or_else(|| "program".to_owned(), |note| note.value.clone())
     }
 

@@ -10,7 +10,7 @@ use super::recorded_in;
 
 /// Gives files that lie in the folder of the run, or in one of `folders`, the relative name that the trace has for them as well.
 pub(crate) fn unite(dag: &mut Dag, folders: &[PathBuf]) {
-    let mut roots: Vec<PathBuf> = recorded_in(dag).into_iter().collect();
+    let mut roots: Vec<PathBuf> = recorded_in(dag).map(Path::to_owned).into_iter().collect();
     for folder in folders {
         roots.extend(
             [folder.canonicalize().ok(), Some(folder.clone())]
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn a_file_of_the_run_has_one_name() {
         let mut dag = Dag::default();
-        dag.meta.facts = vec![("cwd".to_owned(), "/work/project".to_owned())];
+        dag.meta.run.source_folder = Some("/work/project".into());
         let files = [
             "bench/a.rs",
             "/work/project/bench/a.rs",

@@ -3,7 +3,7 @@
 use workspan_trace::entry::Note;
 
 use super::is_of_tasks;
-use workspan_dag::meta::{LEFT_OUT_JOIN, LEFT_OUT_TASK};
+use workspan_dag::note_keys::{SKIPPED_JOIN, SKIPPED_TASK};
 
 /// In ticks; 0 where the trace does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -21,7 +21,7 @@ impl SkipCosts {
             let ticks = note.and_then(|n| n.value.parse::<f64>().ok());
             ticks.filter(|t| t.is_finite() && *t > 0.0).unwrap_or(0.0)
         };
-        let [join, task] = [LEFT_OUT_JOIN, LEFT_OUT_TASK].map(cost);
+        let [join, task] = [SKIPPED_JOIN, SKIPPED_TASK].map(cost);
         SkipCosts { join, task }
     }
 

@@ -1,0 +1,336 @@
+//! What workspan knows of each task-parallel runtime, as one table: [`ALL`].
+//!
+//! Recording, calibration, symbols and the benchmark read it. To support another runtime, write an
+//! adapter (a folder in `crates/adapters/preload/src`) and add a row.
+
+mod table;
+
+use std::ffi::CStr;
+use std::path::Path;
+
+pub use table::{ALL, OTHER_THREAD_COUNT_VARIABLES};
+
+/// Tells runtimes apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Id {
+    /// Rayon, recorded by a stand-in for `rayon-core`.
+    Rayon,
+    /// LLVM's `libomp`, recorded through its tools interface (OMPT).
+    Libomp,
+    /// Intel's build of `libomp`.
+    IntelOpenMp,
+    /// GCC's `libgomp`.
+    Libgomp,
+    /// oneTBB.
+    OneTbb,
+}
+
+/// One runtime.
+#[derive(Debug, PartialEq)]
+pub struct Runtime {
+    /// Tells it from the others.
+    pub id: Id,
+    /// What reports call it, and how the value of its `runtime` note begins
+    /// ([`Runtime::from_note`]).
+    pub name: &'static str,
+    /// Its shared library; `None` for a runtime that is compiled into programs.
+    pub library: Option<Library>,
+    /// Its functions and sources, as debug information names them.
+    pub code: Code,
+    /// The variable that sets its number of threads.
+    pub thread_count_variable: Option<&'static str>,
+    /// How the names of its settings in the environment begin.
+    pub settings: &'static [&'static str],
+    /// How it keeps to an overhead budget.
+    pub budget: Budget,
+    /// How `workspan bench runtimes` builds C++ programs for it.
+    pub build: Option<Build>,
+}
+
+/// A runtime's shared library.
+#[derive(Debug, PartialEq)]
+pub struct Library {
+    /// What the names of its files begin with, up to a `.` or `-`.
+    pub stems: &'static [&'static str],
+    /// The name by which the loader finds the system's copy; `None` for a runtime that shares its
+    /// files with another one.
+    pub soname: Option<&'static str>,
+    /// A function that it exports, and that every program with the runtime linked into it has.
+    pub entry_point: &'static CStr,
+    /// A text in the library that no program that merely uses it has.
+    pub text: &'static [u8],
+    /// The functions through which its steals are measured.
+    pub interface: Interface,
+    /// Why nothing of the library may have been recorded although it was loaded.
+    pub silence: &'static str,
+    /// A variable and its value that keep the runtime silent, and what to do about it.
+    pub silencing_setting: Option<(&'static str, &'static str, &'static str)>,
+}
+
+/// A set of functions that create tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interface {
+    /// `GOMP_parallel`, `GOMP_task`, which libomp has too.
+    Gomp,
+    /// oneTBB's `r1` functions.
+    OneTbb,
+}
+
+/// A runtime's own code, as it appears on call stacks.
+#[derive(Debug, PartialEq)]
+pub struct Code {
+    /// Its crates, as names of functions begin.
+    pub crates: &'static [&'static str],
+    /// Its packages: folders named `NAME-VERSION`, or `NAME` below `vendor`.
+    pub packages: &'static [&'static str],
+    /// Its C++ namespaces.
+    pub namespaces: &'static [&'static str],
+    /// What the names of its C functions begin with.
+    pub function_prefixes: &'static [&'static str],
+    /// Folders in the paths of its sources and headers.
+    pub folders: &'static [&'static str],
+}
+
+/// Whether tasks of a runtime can be skipped to keep to an overhead budget, and what that costs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Budget {
+    /// Its joins can be skipped; calibration measures the cost.
+    MeasuredJoins,
+    /// Its tasks can be skipped at a constant cost.
+    ///
+    /// The constants are near the middle of what was measured with Fibonacci numbers whose tasks do
+    /// nothing else (docs/budget-measured.md). Skipping a task costs instructions alone, so its
+    /// cost is a time. Recording one reads the clock, so its cost is a multiple of the calibrated
+    /// probe.
+    Tasks {
+        /// Nanoseconds that skipping a task takes.
+        skip_ns: f64,
+        /// Calibrated probes that one probe of a task costs: a runtime that a tool listens to is
+        /// itself slower.
+        probes: f64,
+    },
+}
+
+/// How a C++ program is compiled for a runtime.
+#[derive(Debug, PartialEq)]
+pub struct Build {
+    /// Compilers, the one to prefer first.
+    pub compilers: &'static [&'static str],
+    /// Flags for the program.
+    pub flags: &'static [&'static str],
+    /// A header that is installed with the runtime.
+    pub header: &'static str,
+    /// What to install if it is missing.
+    pub remedy: &'static str,
+}
+
+impl Id {
+    /// Its row.
+    #[must_use]
+    pub fn runtime(self) -> &'static Runtime {
+        // The table has a row for each, which a test checks.
+        let row = ALL.iter().find(|runtime| runtime.id == self);
+        row.unwrap_or(&ALL[0])
+    }
+}
+
+impl Runtime {
+    /// The runtime that a trace's `runtime` note names: its name alone, or followed by a version
+    /// (`Rayon 1.13.0`) or by how it was recorded (`GNU OpenMP (libgomp)`). `None` for another one,
+    /// such as a pool that the program reports itself.
+    #[must_use]
+    pub fn from_note(note: &str) -> Option<&'static Runtime> {
+        ALL.iter().find(|runtime| {
+            note.strip_prefix(runtime.name).is_some_and(|rest| {
+                let version = rest.strip_prefix(' ');
+                rest.is_empty()
+                    || version
+                        .is_some_and(|v| v.starts_with(|c: char| c == '(' || c.is_ascii_digit()))
+            })
+        })
+    }
+
+    /// The runtime whose library a file is: `libgomp.so.1`, or `libgomp-a34b3233.so.1.0.0` as
+    /// Python packages bring it.
+    #[must_use]
+    pub fn from_library(file: &Path) -> Option<&'static Runtime> {
+        ALL.iter().find(|runtime| runtime.is_library(file))
+    }
+
+    /// Whether a file is this runtime's library.
+    #[must_use]
+    pub fn is_library(&self, file: &Path) -> bool {
+        let name = file_name(file);
+        self.stems().iter().any(|stem| {
+            name.strip_prefix(stem)
+                .is_some_and(|rest| rest.starts_with(['.', '-']) && rest.contains(".so"))
+        })
+    }
+
+    fn stems(&self) -> &'static [&'static str] {
+        self.library.as_ref().map_or(&[], |library| library.stems)
+    }
+}
+
+/// Whether a module belongs to a runtime: its library, or one that comes with it, such as
+/// `libtbbmalloc`.
+#[must_use]
+pub fn is_module(file: &Path) -> bool {
+    let name = file_name(file);
+    let mut stems = ALL.iter().flat_map(Runtime::stems);
+    stems.any(|stem| name.starts_with(stem))
+}
+
+/// Whether a source file belongs to a runtime.
+#[must_use]
+pub fn is_source(file: &str) -> bool {
+    ALL.iter().any(|runtime| {
+        let folders = runtime.code.folders;
+        folders.iter().any(|folder| file.contains(folder))
+            || in_package(file, runtime.code.packages)
+    })
+}
+
+fn in_package(file: &str, packages: &[&str]) -> bool {
+    let is_package = |part: &str| {
+        packages.iter().any(|package| {
+            let Some(rest) = part.strip_prefix(package) else {
+                return false;
+            };
+            let version = rest.strip_prefix('-');
+            version.is_some_and(|v| v.starts_with(|c: char| c.is_ascii_digit()))
+                || rest.is_empty() && file.contains("/vendor/")
+        })
+    };
+    file.split('/').any(is_package)
+}
+
+/// Whether a crate of Rust is a runtime's.
+#[must_use]
+pub fn is_crate(name: &str) -> bool {
+    ALL.iter()
+        .any(|runtime| runtime.code.crates.contains(&name))
+}
+
+/// Whether an outermost namespace of C++ is a runtime's.
+#[must_use]
+pub fn is_namespace(name: &str) -> bool {
+    let mut all = ALL.iter().map(|runtime| runtime.code.namespaces);
+    all.any(|names| names.contains(&name))
+}
+
+/// Whether a function's name is one of a runtime's C functions.
+#[must_use]
+pub fn is_function(name: &str) -> bool {
+    let mut prefixes = ALL
+        .iter()
+        .flat_map(|runtime| runtime.code.function_prefixes);
+    prefixes.any(|prefix| name.starts_with(prefix))
+}
+
+/// Whether a variable of the environment is a runtime's setting.
+#[must_use]
+pub fn is_setting(variable: &str) -> bool {
+    let mut prefixes = ALL.iter().flat_map(|runtime| runtime.settings);
+    prefixes.any(|prefix| variable.starts_with(prefix))
+}
+
+/// The variables that set the number of threads of a recorded runtime, each once.
+pub fn thread_count_variables() -> impl Iterator<Item = &'static str> {
+    let of = |at: usize| ALL[at].thread_count_variable;
+    (0..ALL.len())
+        .filter_map(move |at| of(at).filter(|_| (0..at).all(|before| of(before) != of(at))))
+}
+
+fn file_name(file: &Path) -> &str {
+    file.file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_runtime_has_one_row() {
+        for id in [
+            Id::Rayon,
+            Id::Libomp,
+            Id::IntelOpenMp,
+            Id::Libgomp,
+            Id::OneTbb,
+        ] {
+            assert_eq!(ALL.iter().filter(|runtime| runtime.id == id).count(), 1);
+            assert_eq!(id.runtime().id, id);
+        }
+    }
+
+    #[test]
+    fn notes_name_runtimes() {
+        let id = |note: &str| Runtime::from_note(note).map(|runtime| runtime.id);
+        assert_eq!(id("Rayon 1.13.0"), Some(Id::Rayon));
+        assert_eq!(id("GNU OpenMP (libgomp)"), Some(Id::Libgomp));
+        assert_eq!(
+            id("LLVM OpenMP (OMPT), version 5.0.20140926"),
+            Some(Id::Libomp)
+        );
+        assert_eq!(
+            id("Intel OpenMP (OMPT), version 5.0"),
+            Some(Id::IntelOpenMp)
+        );
+        assert_eq!(id("oneTBB"), Some(Id::OneTbb));
+        for other in [
+            "",
+            "Rayonne 1.0",
+            "Rayon on fibers",
+            "my oneTBB",
+            "pool.c 1.0",
+        ] {
+            assert_eq!(id(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn libraries_are_known_by_file_name() {
+        for (file, id) in [
+            ("/usr/lib/x86_64-linux-gnu/libgomp.so.1", Some(Id::Libgomp)),
+            ("/a/numpy.libs/libgomp-a34b3233.so.1.0.0", Some(Id::Libgomp)),
+            ("libomp.so.5", Some(Id::Libomp)),
+            ("libiomp5.so", Some(Id::Libomp)),
+            ("/opt/tbb/libtbb.so.12", Some(Id::OneTbb)),
+            ("libtbbmalloc.so.2", None),
+            ("libompd.so", None),
+            ("libc.so.6", None),
+            ("libgomp.a", None),
+        ] {
+            let found = Runtime::from_library(Path::new(file));
+            assert_eq!(found.map(|runtime| runtime.id), id, "{file}");
+        }
+        assert!(is_module(Path::new("/usr/lib/libtbbmalloc.so.2")));
+        assert!(!is_module(Path::new("/usr/lib/libgomp/sort")));
+    }
+
+    #[test]
+    fn sources_are_known_by_path() {
+        for file in [
+            "/usr/include/oneapi/tbb/task_group.h",
+            "/v/registry/src/i/rayon-core-1.13.0/src/join/mod.rs",
+            "/w/vendor/rayon/src/lib.rs",
+        ] {
+            assert!(is_source(file), "{file}");
+        }
+        for file in [
+            "/home/me/rayon-demo/src/main.rs",
+            "/home/rayon/app/src/main.rs",
+        ] {
+            assert!(!is_source(file), "{file}");
+        }
+    }
+
+    #[test]
+    fn each_variable_is_named_once() {
+        let all: Vec<&str> = thread_count_variables().collect();
+        assert_eq!(all, ["RAYON_NUM_THREADS", "OMP_NUM_THREADS"]);
+    }
+}

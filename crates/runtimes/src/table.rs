@@ -1,0 +1,163 @@
+//! The table.
+
+use crate::{Budget, Build, Code, Id, Interface, Library, Runtime};
+
+/// All runtimes. Where one library has another's functions too, it comes before that other one.
+pub static ALL: [Runtime; 5] = [
+    Runtime {
+        id: Id::Rayon,
+        name: "Rayon",
+        library: None,
+        code: Code {
+            crates: &["rayon", "rayon_core", "rayon_core_real", "crossbeam_deque"],
+            packages: &["rayon", "rayon-core", "crossbeam-deque"],
+            // Where the stand-in's sources lie.
+            folders: &["/stand-in/"],
+            ..NO_CODE
+        },
+        thread_count_variable: Some("RAYON_NUM_THREADS"),
+        settings: &[],
+        budget: Budget::MeasuredJoins,
+        build: None,
+    },
+    Runtime {
+        id: Id::Libomp,
+        name: "LLVM OpenMP",
+        library: Some(Library {
+            soname: Some("libomp.so.5"),
+            ..LIBOMP
+        }),
+        code: Code {
+            function_prefixes: &["__kmp", "kmp_"],
+            ..NO_CODE
+        },
+        thread_count_variable: Some("OMP_NUM_THREADS"),
+        settings: &["OMP_", "KMP_", "LIBOMP_"],
+        budget: LIBOMP_TASKS,
+        build: Some(Build {
+            compilers: &[
+                "clang++",
+                "clang++-21",
+                "clang++-20",
+                "clang++-19",
+                "clang++-18",
+                "clang++-17",
+                "clang++-16",
+                "clang++-15",
+                "clang++-14",
+            ],
+            flags: &["-DTP_OPENMP", "-fopenmp=libomp"],
+            header: "omp.h",
+            remedy: "install clang and libomp-dev",
+        }),
+    },
+    Runtime {
+        id: Id::IntelOpenMp,
+        name: "Intel OpenMP",
+        library: Some(LIBOMP),
+        code: NO_CODE,
+        thread_count_variable: Some("OMP_NUM_THREADS"),
+        settings: &["OMP_", "KMP_", "LIBOMP_"],
+        budget: LIBOMP_TASKS,
+        build: None,
+    },
+    Runtime {
+        id: Id::Libgomp,
+        name: "GNU OpenMP",
+        library: Some(Library {
+            stems: &["libgomp"],
+            soname: Some("libgomp.so.1"),
+            entry_point: c"GOMP_parallel",
+            text: b"libgomp: fatal error: ",
+            interface: Interface::Gomp,
+            silence: "either this run reached no parallel region and no task, or the calls don't \
+                go through the dynamic linker (a library loaded with RTLD_DEEPBIND or linked with \
+                -Bsymbolic); link it without, or try clang and libomp",
+            silencing_setting: None,
+        }),
+        code: Code {
+            function_prefixes: &["GOMP_", "gomp_"],
+            ..NO_CODE
+        },
+        thread_count_variable: Some("OMP_NUM_THREADS"),
+        settings: &["OMP_", "GOMP_"],
+        budget: Budget::Tasks {
+            skip_ns: 16.0,
+            probes: 2.0,
+        },
+        build: Some(Build {
+            compilers: &["g++"],
+            flags: &["-DTP_OPENMP", "-fopenmp"],
+            header: "omp.h",
+            remedy: "install g++",
+        }),
+    },
+    Runtime {
+        id: Id::OneTbb,
+        name: "oneTBB",
+        library: Some(Library {
+            stems: &["libtbb"],
+            soname: Some("libtbb.so.12"),
+            entry_point: c"_ZN3tbb6detail2r15spawnERNS0_2d14taskERNS2_18task_group_contextE",
+            text: b"oneTBB: SPECIFICATION VERSION",
+            interface: Interface::OneTbb,
+            silence: "either this run reached no parallel algorithm and no task, or the calls \
+                don't go through the dynamic linker (a library loaded with RTLD_DEEPBIND or linked \
+                with -Bsymbolic)",
+            silencing_setting: None,
+        }),
+        code: Code {
+            namespaces: &["tbb", "oneapi"],
+            folders: &["/oneapi/tbb/", "/include/tbb/"],
+            ..NO_CODE
+        },
+        // It uses as many threads as the process has CPUs.
+        thread_count_variable: None,
+        settings: &["TBB_"],
+        budget: Budget::Tasks {
+            skip_ns: 17.5,
+            probes: 2.3,
+        },
+        build: Some(Build {
+            compilers: &["g++", "clang++", "c++"],
+            flags: &["-DTP_TBB", "-ltbb"],
+            header: "oneapi/tbb/task_group.h",
+            remedy: "install g++ and libtbb-dev (oneTBB 2021 or newer)",
+        }),
+    },
+];
+
+/// Variables that set the number of workers in runtimes that workspan does not record by itself:
+/// Cilk and MassiveThreads.
+pub const OTHER_THREAD_COUNT_VARIABLES: [&str; 2] = ["CILK_NWORKERS", "MYTH_NUM_WORKERS"];
+
+const NO_CODE: Code = Code {
+    crates: &[],
+    packages: &[],
+    namespaces: &[],
+    function_prefixes: &[],
+    folders: &[],
+};
+
+const LIBOMP: Library = Library {
+    // Debian's file and packages that rename it; `libompd` and `libomptarget` are other libraries.
+    stems: &["libomp", "libomp5", "libiomp5"],
+    soname: None,
+    entry_point: c"__kmpc_fork_call",
+    text: b"OMP: Error #%1$d: %2$s",
+    interface: Interface::Gomp,
+    silence: "either this run reached no parallel region and no task, or its tools interface \
+        (OMPT) is not there: another tool came first, or libomp was built without it; run on a \
+        libomp of LLVM 14 or later",
+    silencing_setting: Some((
+        "OMP_TOOL",
+        "disabled",
+        "OMP_TOOL=disabled is set, which turns off the interface (OMPT) it tells of itself by; \
+         unset it",
+    )),
+};
+
+const LIBOMP_TASKS: Budget = Budget::Tasks {
+    skip_ns: 33.0,
+    probes: 3.3,
+};
