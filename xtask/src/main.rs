@@ -46,7 +46,7 @@ usage: cargo xtask demo            build workspan, record the merge sort of benc
        cargo xtask test dependencies  licences and origins of what the project depends on, and cargo-deny
        cargo xtask ui              build the viewer's page (node 20.19 or later, npm), which the next build embeds
        cargo xtask screenshots     the README's pictures of the page, into docs/pictures
-       cargo xtask bench overhead [ROUNDS]  that by the length of strands: in full, folded, within a budget: docs/overhead.md;
+       cargo xtask bench overhead [ROUNDS]  that by the length of strands: in full, folded, within a budget: docs/measured/overhead.md;
                                   8 minutes and builds; of 1 round, to see whether it works, 2
        cargo xtask bench predictions   how good what-if and simulation are: docs/predictions.md
        cargo xtask bench folding   runs of 10^8 tasks: what folding costs and saves: docs/folding.md
