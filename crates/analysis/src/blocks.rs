@@ -7,9 +7,12 @@ use workspan_dag::{Dag, EndKind, Folded, NONE, PlaceId, ROOT_PLACE, StartKind, S
 
 use crate::weight::Weights;
 
-/// A code block: the strands of one site that go from one position to another.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BlockRow {
+/// A code block: the strands of one site that start at one position, end at another, and start and
+/// end in the same way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CodeBlock {
+    /// Spawn site of the strands' tasks.
+    pub site: PlaceId,
     /// Where its strands start (`NONE` = unknown; for a first strand the spawn site).
     pub from: PlaceId,
     /// Why they start there.
@@ -18,43 +21,60 @@ pub struct BlockRow {
     pub to: PlaceId,
     /// How they end.
     pub to_kind: EndKind,
-    /// Number of strands.
-    pub count: u64,
-    /// Their weight.
-    pub work: u128,
-    /// Their weight on the critical path.
-    pub critical_work: u128,
-}
-
-/// What makes two strands one block.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct CodeBlock {
-    /// Spawn site of the strand's task.
-    pub site: PlaceId,
-    /// Where it starts (`NONE` = unknown; for a first strand the spawn site).
-    pub from: PlaceId,
-    /// Where it ends (`NONE` = unknown or the task's end).
-    pub to: PlaceId,
-    /// Why it starts there.
-    pub from_kind: StartKind,
-    /// How it ends.
-    pub to_kind: EndKind,
 }
 
 impl CodeBlock {
     /// The block of strand `s`.
-    pub fn of(dag: &Dag, s: StrandId) -> CodeBlock {
+    pub fn from_strand(dag: &Dag, s: StrandId) -> CodeBlock {
         let (strands, i) = (&dag.strands, s as usize);
         CodeBlock {
             site: dag.tasks.site[strands.task[i] as usize],
             from: dag.starts_at(s),
-            to: strands.to[i],
             from_kind: strands.start_kind[i],
+            to: strands.to[i],
             to_kind: strands.end_kind[i],
         }
     }
 
-    /// An order that doesn't depend on how places were numbered, but for places of the same label.
+    /// All strands of the tasks of `site`; of no site's for `NONE`.
+    pub fn whole_site(site: PlaceId) -> CodeBlock {
+        CodeBlock {
+            site,
+            from: NONE,
+            from_kind: StartKind::Begin,
+            to: NONE,
+            to_kind: EndKind::End,
+        }
+    }
+
+    /// True if its strands run from the start of their task to its end.
+    pub fn is_whole_task(&self) -> bool {
+        (self.from_kind, self.to_kind) == (StartKind::Begin, EndKind::End)
+    }
+
+    /// The block with its places numbered anew; `None` if `number` does not know one of them.
+    pub fn renumbered(&self, number: impl Fn(PlaceId) -> Option<PlaceId>) -> Option<CodeBlock> {
+        Some(CodeBlock {
+            site: number(self.site)?,
+            from: number(self.from)?,
+            to: number(self.to)?,
+            ..*self
+        })
+    }
+
+    /// The position to look at first: where the strands start, else where their tasks are created,
+    /// else where they end.
+    pub fn telling_place(&self) -> PlaceId {
+        if self.from_kind != StartKind::Begin && self.from != NONE {
+            self.from
+        } else if self.site != ROOT_PLACE && self.site != NONE {
+            self.site
+        } else {
+            self.to
+        }
+    }
+
+    /// A sort key that depends on the numbering of places only for places of equal labels.
     pub fn order<'a>(&self, dag: &'a Dag) -> impl Ord + use<'a> {
         let label = |p: PlaceId| dag.places.get(p as usize).map_or("", |p| p.label.as_str());
         let kinds = (self.from_kind as u8, self.to_kind as u8);
@@ -62,6 +82,19 @@ impl CodeBlock {
         let root_first = self.site != ROOT_PLACE;
         (root_first, labels, kinds, self.from, self.to)
     }
+}
+
+/// A code block in the report.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BlockRow {
+    /// The block.
+    pub block: CodeBlock,
+    /// Number of strands.
+    pub count: u64,
+    /// Their weight.
+    pub work: u128,
+    /// Their weight on the critical path.
+    pub critical_work: u128,
 }
 
 /// What a block is called on a command line: `root: wait src/sort.rs:37 -> end`. Blocks that people would read as one have one name.
@@ -90,49 +123,48 @@ pub fn block_name(dag: &Dag, block: &CodeBlock) -> String {
 
 /// The strands of the blocks of that name, ascending. O(strands).
 pub fn block_strands(dag: &Dag, name: &str) -> Vec<StrandId> {
-    let mut table = BlockTable::new();
-    let mut named: Vec<bool> = Vec::new();
+    let mut is_named: BlockTable<Option<bool>> = BlockTable::new();
     let strands = 0..dag.strands.len() as StrandId;
     let of_name = |&s: &StrandId| {
-        let key = CodeBlock::of(dag, s);
-        let number = table.number(key);
-        if number == named.len() {
-            named.push(block_name(dag, &key) == name);
-        }
-        named[number]
+        let block = CodeBlock::from_strand(dag, s);
+        let known = is_named.entry(block);
+        *known.get_or_insert_with(|| block_name(dag, &block) == name)
     };
     strands.filter(of_name).collect()
 }
 
-/// Slots for recent keys: a program has few blocks, and most strands find theirs without hashing at length.
-const RECENT: usize = 256;
+/// Slots for recent blocks: a program has few blocks, and most strands find theirs without hashing.
+const RECENT_SLOTS: usize = 256;
 
-/// Numbers blocks as they are met.
+/// A value for each code block. Blocks are numbered in the order in which they are met.
 #[derive(Debug)]
-pub struct BlockTable {
+pub struct BlockTable<V> {
     /// The blocks by number.
     pub keys: Vec<CodeBlock>,
+    /// Their values by number.
+    pub values: Vec<V>,
     index: HashMap<CodeBlock, u32>,
     recent: Vec<u32>,
 }
 
-impl Default for BlockTable {
-    fn default() -> BlockTable {
+impl<V: Default> Default for BlockTable<V> {
+    fn default() -> BlockTable<V> {
         BlockTable::new()
     }
 }
 
-impl BlockTable {
-    /// Without any.
-    pub fn new() -> BlockTable {
+impl<V: Default> BlockTable<V> {
+    /// An empty table.
+    pub fn new() -> BlockTable<V> {
         BlockTable {
             keys: Vec::new(),
+            values: Vec::new(),
             index: HashMap::new(),
-            recent: vec![NONE; RECENT],
+            recent: vec![NONE; RECENT_SLOTS],
         }
     }
 
-    /// The number of a block: the next one when it is new.
+    /// The number of a block. A new block gets the next number and the default value.
     pub fn number(&mut self, key: CodeBlock) -> usize {
         let mix = key
             .site
@@ -142,7 +174,7 @@ impl BlockTable {
             .wrapping_add(key.to)
             .wrapping_mul(31)
             .wrapping_add(key.from_kind as u32 * 5 + key.to_kind as u32);
-        let slot = mix as usize % RECENT;
+        let slot = mix as usize % RECENT_SLOTS;
         let seen = self.recent[slot];
         if self.keys.get(seen as usize) == Some(&key) {
             return seen as usize;
@@ -151,9 +183,21 @@ impl BlockTable {
         let number = *self.index.entry(key).or_insert(next);
         if number == next {
             self.keys.push(key);
+            self.values.push(V::default());
         }
         self.recent[slot] = number;
         number as usize
+    }
+
+    /// The value of a block.
+    pub fn entry(&mut self, key: CodeBlock) -> &mut V {
+        let number = self.number(key);
+        &mut self.values[number]
+    }
+
+    /// All blocks with their values, by number.
+    pub fn iter(&self) -> impl Iterator<Item = (&CodeBlock, &V)> {
+        self.keys.iter().zip(&self.values)
     }
 }
 
@@ -170,22 +214,17 @@ pub(crate) fn blocks(
     weights: &Weights,
     critical_path: &[StrandId],
 ) -> Vec<Vec<BlockRow>> {
-    let mut table = BlockTable::new();
-    let mut sums: Vec<Sum> = Vec::new();
+    let mut table: BlockTable<Sum> = BlockTable::new();
     let mut add = |key: CodeBlock, count: u64, work: u128, critical_work: u128| {
-        let number = table.number(key);
-        if number == sums.len() {
-            sums.push(Sum::default());
-        }
-        let sum = &mut sums[number];
+        let sum = table.entry(key);
         sum.count += count;
         sum.work += work;
         sum.critical_work += critical_work;
     };
-    let inside = Inside::new(dag);
+    let inside = FoldedBlocks::new(dag);
     let mut folds = dag.folded.along();
     for s in checked(0..dag.strands.len() as u32) {
-        let key = CodeBlock::of(dag, s);
+        let key = CodeBlock::from_strand(dag, s);
         let own = weights.work(s);
         match folds.of(s) {
             None => add(key, 1, u128::from(own), 0),
@@ -198,21 +237,22 @@ pub(crate) fn blocks(
         }
     }
     for &s in critical_path {
-        add(CodeBlock::of(dag, s), 0, 0, weights.path(s, 0));
+        add(CodeBlock::from_strand(dag, s), 0, 0, weights.path(s, 0));
     }
-    by_site(dag, &table.keys, &sums)
+    by_site(dag, &table)
 }
 
-/// Tells the blocks inside of folded strands, of which their records say where they start and end.
-pub(crate) struct Inside {
-    /// How strands end at each place, as far as one that is not folded does.
+/// Divides the work of folded strands among the code blocks inside, of which a record tells only where
+/// they start and end.
+pub(crate) struct FoldedBlocks {
+    /// How strands end at each place, if a strand that is not folded ends there.
     ends: HashMap<PlaceId, EndKind>,
-    /// Likewise how those begin that go on there and take any time.
+    /// How strands start at each place, if one that is not folded and takes time starts there.
     starts: HashMap<PlaceId, StartKind>,
 }
 
-impl Inside {
-    pub(crate) fn new(dag: &Dag) -> Inside {
+impl FoldedBlocks {
+    pub(crate) fn new(dag: &Dag) -> FoldedBlocks {
         let (mut ends, mut starts) = (HashMap::new(), HashMap::new());
         if !dag.folded.is_empty() {
             let strands = &dag.strands;
@@ -229,10 +269,11 @@ impl Inside {
                 }
             }
         }
-        Inside { ends, starts }
+        FoldedBlocks { ends, starts }
     }
 
-    /// Calls `tell` with each block of a folded strand and its part of `whole` ticks, last with what is left for the strand's own block.
+    /// Calls `tell` with each block of a folded strand and its part of `whole` ticks. The last call is
+    /// for the strand's own block, with what is left.
     pub(crate) fn each(
         &self,
         fold: &Folded,
@@ -249,8 +290,8 @@ impl Inside {
         tell(*own, rest);
     }
 
-    /// One that starts at a task's site is taken for the task's first, and one that starts nowhere known for what a recursive task
-    /// goes on with at its own site.
+    /// A block that starts at a spawn site is taken for the first of a task created there. One whose
+    /// start is unknown is taken for what a recursive task does after the wait at its own site.
     fn key(&self, fold: &Folded, own: &CodeBlock, from: PlaceId, to: PlaceId) -> CodeBlock {
         let inside = |site: PlaceId| fold.sites.iter().any(|s| s.site == site);
         let first = from == own.site || inside(from);
@@ -282,8 +323,8 @@ impl Inside {
     }
 }
 
-fn by_site(dag: &Dag, keys: &[CodeBlock], sums: &[Sum]) -> Vec<Vec<BlockRow>> {
-    let mut rows: Vec<(&CodeBlock, &Sum)> = keys.iter().zip(sums).collect();
+fn by_site(dag: &Dag, table: &BlockTable<Sum>) -> Vec<Vec<BlockRow>> {
+    let mut rows: Vec<(&CodeBlock, &Sum)> = table.iter().collect();
     rows.sort_by(|(k, a), (l, b)| {
         let most = (b.work, b.critical_work).cmp(&(a.work, a.critical_work));
         most.then_with(|| k.order(dag).cmp(&l.order(dag)))
@@ -291,10 +332,7 @@ fn by_site(dag: &Dag, keys: &[CodeBlock], sums: &[Sum]) -> Vec<Vec<BlockRow>> {
     let mut sites = vec![Vec::new(); dag.places.len()];
     for (key, sum) in rows {
         sites[key.site as usize].push(BlockRow {
-            from: key.from,
-            from_kind: key.from_kind,
-            to: key.to,
-            to_kind: key.to_kind,
+            block: *key,
             count: sum.count,
             work: sum.work,
             critical_work: sum.critical_work,

@@ -5,7 +5,7 @@
 //! ([`crate::runtime_gaps`]), and *work* is the rest of the working time. Blocked
 //! time is shown as blocked whether or not it counts in the weights.
 
-use workspan_dag::{Dag, EdgeKind, StrandId};
+use workspan_dag::{Dag, EdgeKind};
 
 use crate::ready_path::{Gaps, ReadyPath};
 use crate::sweep::{Moment, Observer};
@@ -106,9 +106,6 @@ impl<'a> Sums<'a> {
 }
 
 impl Observer for Sums<'_> {
-    fn start(&mut self, _: StrandId, _: usize) {}
-    fn end(&mut self, _: StrandId, _: usize, _: u64) {}
-
     fn moment(&mut self, moment: &Moment) {
         let ticks = moment.ticks();
         let area = |n: u64| u128::from(n) * u128::from(ticks);

@@ -3,12 +3,13 @@
 //! A code block (site, where a strand starts, where it ends) is shown as the function that its samples were in most. Without
 //! samples that tell of one it is the function it starts in, told from others of that function by where it starts.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use workspan_dag::cancel::checked;
-use workspan_dag::{Dag, EndKind, Frame, NONE, Place, PlaceId, ROOT_PLACE, StartKind, StrandId};
+use workspan_dag::{Dag, Frame, NONE, Place, PlaceId, ROOT_PLACE, StartKind, StrandId};
 
-use crate::sample_profile::attributed_frame;
+use crate::blocks::{BlockTable, CodeBlock};
+use crate::sample_profile::{FunctionTally, HotFunction, attributed_frame};
 
 /// Code that is shown as one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,71 +25,7 @@ pub struct Code {
     /// Sum of its strands' weights, in ticks.
     pub ticks: u64,
     /// The blocks that are shown as it.
-    pub blocks: Vec<Block>,
-}
-
-/// A code block, as the report's sites have them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Block {
-    /// Spawn site of the tasks.
-    pub site: PlaceId,
-    /// Where its strands start ([`NONE`] = unknown).
-    pub from: PlaceId,
-    from_kind: u8,
-    /// Where they end ([`NONE`] = unknown).
-    pub to: PlaceId,
-    to_kind: u8,
-}
-
-const START: [StartKind; 5] = [
-    StartKind::Begin,
-    StartKind::AfterCreate,
-    StartKind::AfterWait,
-    StartKind::AfterYield,
-    StartKind::AfterSignal,
-];
-const END: [EndKind; 5] = [
-    EndKind::Create,
-    EndKind::Wait,
-    EndKind::Yield,
-    EndKind::Signal,
-    EndKind::End,
-];
-
-impl Block {
-    /// The block with these ends.
-    pub fn new(
-        site: PlaceId,
-        (from, from_kind): (PlaceId, StartKind),
-        (to, to_kind): (PlaceId, EndKind),
-    ) -> Block {
-        Block {
-            site,
-            from,
-            from_kind: from_kind as u8,
-            to,
-            to_kind: to_kind as u8,
-        }
-    }
-
-    fn of(dag: &Dag, s: StrandId) -> Block {
-        let (strands, i) = (&dag.strands, s as usize);
-        Block::new(
-            dag.tasks.site[strands.task[i] as usize],
-            (dag.starts_at(s), strands.start_kind[i]),
-            (strands.to[i], strands.end_kind[i]),
-        )
-    }
-
-    /// Why its strands start.
-    pub fn from_kind(&self) -> StartKind {
-        START[usize::from(self.from_kind)]
-    }
-
-    /// How they end.
-    pub fn to_kind(&self) -> EndKind {
-        END[usize::from(self.to_kind)]
-    }
+    pub blocks: Vec<CodeBlock>,
 }
 
 /// The codes of a run, most time first, and each strand's.
@@ -100,7 +37,7 @@ pub struct Codes {
 }
 
 /// Codes that are told apart: more colours and labels than anybody reads.
-const MOST_CODES: usize = 4096;
+const MAX_CODES: usize = 4096;
 
 /// What tells codes apart: function, file, and where blocks without samples start.
 type Key = (Option<String>, Option<String>, Option<(PlaceId, bool)>);
@@ -108,17 +45,19 @@ type Key = (Option<String>, Option<String>, Option<(PlaceId, bool)>);
 impl Codes {
     /// Finds them; `weight` is each strand's (MODEL.md §2). O(strands + samples).
     pub fn new(dag: &Dag, weight: impl Fn(StrandId) -> u64) -> Codes {
-        let (blocks, block_of) = number(dag);
-        let mut ticks = vec![0u64; blocks.len()];
-        for (s, &block) in block_of.iter().enumerate() {
-            let sum = &mut ticks[block as usize];
-            *sum = sum.saturating_add(weight(s as StrandId));
+        let mut ticks: BlockTable<u64> = BlockTable::new();
+        let mut block_of = Vec::with_capacity(dag.strands.len());
+        for s in checked(0..dag.strands.len() as StrandId) {
+            let block = ticks.number(CodeBlock::from_strand(dag, s));
+            ticks.values[block] = ticks.values[block].saturating_add(weight(s));
+            block_of.push(block as u32);
         }
+        let blocks = &ticks.keys;
         let sampled = sampled(dag, &block_of, blocks.len());
         let mut codes: Vec<Code> = Vec::new();
         let mut keys: HashMap<Key, usize> = HashMap::new();
         let mut code_of = Vec::with_capacity(blocks.len());
-        for ((block, &ticks), hot) in blocks.iter().zip(&ticks).zip(sampled) {
+        for ((block, &ticks), hot) in ticks.iter().zip(sampled) {
             let (key, code) = describe(dag, block, hot);
             let number = *keys.entry(key).or_insert_with(|| {
                 codes.push(code);
@@ -146,79 +85,23 @@ impl Codes {
     }
 
     /// The number of a block's code.
-    pub fn of_block(&self, block: &Block) -> Option<u16> {
+    pub fn of_block(&self, block: &CodeBlock) -> Option<u16> {
         let found = self.all.iter().position(|code| code.blocks.contains(block));
         found.map(|number| number as u16)
     }
 }
 
-/// The blocks as they are met, and each strand's.
-fn number(dag: &Dag) -> (Vec<Block>, Vec<u32>) {
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut index: HashMap<Block, u32> = HashMap::new();
-    // A program has few blocks, and strands of the same follow each other: most are found without hashing.
-    let mut recent = [NONE; 64];
-    let mut of = Vec::with_capacity(dag.strands.len());
-    for s in checked(0..dag.strands.len() as StrandId) {
-        let block = Block::of(dag, s);
-        let mix = block.site ^ block.from.wrapping_mul(5) ^ block.to.wrapping_mul(11);
-        let mix = mix ^ u32::from(block.from_kind) << 2 ^ u32::from(block.to_kind) << 4;
-        let slot = &mut recent[mix as usize % 64];
-        if blocks.get(*slot as usize) != Some(&block) {
-            *slot = *index.entry(block).or_insert_with(|| {
-                blocks.push(block);
-                blocks.len() as u32 - 1
-            });
-        }
-        of.push(*slot);
-    }
-    (blocks, of)
-}
-
-/// The function a block's samples were in most, and its hottest line.
-struct Hot {
-    function: String,
-    file: Option<String>,
-    line: Option<u32>,
-}
-
-fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<Hot>> {
-    type Functions<'a> = BTreeMap<(&'a str, Option<&'a str>), BTreeMap<Option<u32>, u64>>;
-    let mut counts: Vec<Functions> = vec![BTreeMap::new(); blocks];
+/// The function in which most samples of each block were taken.
+fn sampled(dag: &Dag, block_of: &[u32], blocks: usize) -> Vec<Option<HotFunction>> {
+    let mut tallies = vec![FunctionTally::default(); blocks];
     for (&stack, &strand) in dag.samples.stack.iter().zip(&dag.samples.strand) {
         if strand == NONE {
             continue;
         }
-        if let Some(frame) = attributed_frame(dag, stack).filter(|frame| tells(frame)) {
-            let functions = &mut counts[block_of[strand as usize] as usize];
-            let lines = functions
-                .entry((&frame.function, frame.file.as_deref()))
-                .or_default();
-            *lines.entry(frame.line).or_default() += 1;
-        }
+        let frame = attributed_frame(dag, stack).filter(|frame| tells(frame));
+        tallies[block_of[strand as usize] as usize].add(frame, false);
     }
-    let hottest = |functions: Functions| {
-        // The first of equals, by name: both orders are those of the maps.
-        let mut best: Option<(u64, Hot)> = None;
-        for ((function, file), lines) in functions {
-            let samples: u64 = lines.values().sum();
-            if best.as_ref().is_some_and(|b| b.0 >= samples) {
-                continue;
-            }
-            let most = lines.values().copied().max();
-            let line = lines.iter().find(|l| Some(*l.1) == most);
-            best = Some((
-                samples,
-                Hot {
-                    function: function.to_owned(),
-                    file: file.map(str::to_owned),
-                    line: line.and_then(|l| *l.0),
-                },
-            ));
-        }
-        best.map(|b| b.1)
-    };
-    counts.into_iter().map(hottest).collect()
+    tallies.into_iter().map(FunctionTally::hottest).collect()
 }
 
 /// Whether people know by a frame what ran: not by the runtime's entry points, nor by a place in a library without symbols, nor by the
@@ -232,7 +115,7 @@ fn tells(frame: &Frame) -> bool {
     !frame.runtime && !standard && !frame.function.contains("+0x") && frame.function != "?"
 }
 
-fn describe(dag: &Dag, block: &Block, hot: Option<Hot>) -> (Key, Code) {
+fn describe(dag: &Dag, block: &CodeBlock, hot: Option<HotFunction>) -> (Key, Code) {
     if let Some(hot) = hot {
         let key = (Some(hot.function.clone()), hot.file.clone(), None);
         let code = Code {
@@ -245,7 +128,7 @@ fn describe(dag: &Dag, block: &Block, hot: Option<Hot>) -> (Key, Code) {
         };
         return (key, code);
     }
-    let begins = block.from_kind() == StartKind::Begin;
+    let begins = block.from_kind == StartKind::Begin;
     let at = if begins { block.site } else { block.from };
     let place = dag.places.get(at as usize);
     let function = place.and_then(|p| p.function.clone());
@@ -319,7 +202,7 @@ fn tell_apart(codes: &mut [Code]) {
     }
 }
 
-/// Most time first; what is beyond [`MOST_CODES`] becomes one. Also says where each went.
+/// Most time first; what is beyond [`MAX_CODES`] becomes one. Also says where each went.
 fn most_first(codes: Vec<Code>) -> (Vec<Code>, Vec<u16>) {
     let mut order: Vec<usize> = (0..codes.len()).collect();
     order.sort_by(|&a, &b| {
@@ -328,13 +211,13 @@ fn most_first(codes: Vec<Code>) -> (Vec<Code>, Vec<u16>) {
     });
     let mut places = vec![0u16; codes.len()];
     for (to, &from) in order.iter().enumerate() {
-        places[from] = to.min(MOST_CODES - 1) as u16;
+        places[from] = to.min(MAX_CODES - 1) as u16;
     }
     let mut codes: Vec<Option<Code>> = codes.into_iter().map(Some).collect();
     let mut all: Vec<Code> = order.iter().filter_map(|&i| codes[i].take()).collect();
-    if all.len() > MOST_CODES {
-        let rest = all.split_off(MOST_CODES);
-        let last = &mut all[MOST_CODES - 1];
+    if all.len() > MAX_CODES {
+        let rest = all.split_off(MAX_CODES);
+        let last = &mut all[MAX_CODES - 1];
         last.label = "other code".to_owned();
         (last.function, last.file, last.line) = (None, None, None);
         for code in rest {

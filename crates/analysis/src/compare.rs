@@ -12,7 +12,9 @@ pub(crate) mod places;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-use workspan_dag::{EndKind, Place, PlaceId, StartKind};
+use workspan_dag::{Place, PlaceId};
+
+use crate::blocks::CodeBlock;
 
 pub use limits::{Amount, Checked, Limit, LimitKind, Reason, Where, check};
 pub(crate) use measures::ns_per_tick;
@@ -40,53 +42,32 @@ pub struct QuantityRow {
     pub differences: Vec<Difference>,
 }
 
-/// One spawn site on every side.
+/// One spawn site or code block on every side.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SiteDifference {
-    /// Index into [`Comparison::places`].
-    pub site: PlaceId,
-    /// Work of its tasks' own strands, in ns, per side.
+pub struct RowDifference<K> {
+    /// The spawn site or code block; its places are indices into [`Comparison::places`].
+    pub key: K,
+    /// Work in ns, per side: of a site, that of its tasks' own strands.
     pub work: Vec<Value>,
     /// See `work`; per side after the base.
     pub work_differences: Vec<Difference>,
-    /// Critical work, in ns, per side.
+    /// Weight on the critical path in ns, per side.
     pub critical_work: Vec<Value>,
     /// See `critical_work`; per side after the base.
     pub critical_differences: Vec<Difference>,
-    /// Task instances per side.
+    /// Task instances of the site or strands of the block, per side.
     pub count: Vec<Value>,
 }
 
-/// One code block on every side.
-#[derive(Debug, Clone, PartialEq)]
-pub struct BlockDifference {
-    /// Which; its places are indices into [`Comparison::places`].
-    pub block: BlockPlace,
-    /// Its strands' weight, in ns, per side.
-    pub work: Vec<Value>,
-    /// See `work`; per side after the base.
-    pub work_differences: Vec<Difference>,
-    /// Its strands' weight on the critical path, in ns, per side.
-    pub critical_work: Vec<Value>,
-    /// See `critical_work`; per side after the base.
-    pub critical_differences: Vec<Difference>,
-    /// Strands per side.
-    pub count: Vec<Value>,
-}
-
-/// Which code block: whose, from where to where.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct BlockPlace {
-    /// Spawn site of the tasks.
-    pub site: PlaceId,
-    /// Where its strands start (`NONE` = unknown).
-    pub from: PlaceId,
-    /// Why they start there.
-    pub from_kind: StartKind,
-    /// Where they end (`NONE` = unknown).
-    pub to: PlaceId,
-    /// How they end.
-    pub to_kind: EndKind,
+impl<K> RowDifference<K> {
+    /// The largest change, in ns.
+    fn size(&self) -> f64 {
+        let changes = self
+            .work_differences
+            .iter()
+            .chain(&self.critical_differences);
+        changes.map(|d| d.absolute.abs()).fold(0.0, f64::max)
+    }
 }
 
 /// The sides of a comparison and what differs.
@@ -101,9 +82,9 @@ pub struct Comparison {
     /// All quantities, in [`Quantity::ALL`]'s order.
     pub quantities: Vec<QuantityRow>,
     /// Spawn sites, the largest change of work or critical work first.
-    pub sites: Vec<SiteDifference>,
+    pub sites: Vec<RowDifference<PlaceId>>,
     /// Code blocks, in the same order.
-    pub blocks: Vec<BlockDifference>,
+    pub blocks: Vec<RowDifference<CodeBlock>>,
     /// What makes the comparison doubtful, each a full sentence.
     pub warnings: Vec<String>,
 }
@@ -147,21 +128,16 @@ pub fn compare(sides: &[Side]) -> Comparison {
                 sites.add(at(site.site), (i, j), m);
             }
             for block in &run.blocks {
-                let place = BlockPlace {
-                    site: at(block.place.site),
-                    from: at(block.place.from),
-                    to: at(block.place.to),
-                    ..block.place
-                };
+                let common = block.block.renumbered(|place| Some(at(place)));
                 let m = [block.work, block.critical_work, block.count as f64];
-                blocks.add(place, (i, j), m);
+                blocks.add(common.unwrap_or(block.block), (i, j), m);
             }
         }
     }
     let quantities = Quantity::ALL.map(|quantity| {
         let values: Vec<Value> = sides
             .iter()
-            .map(|s| Value::of(s.runs.iter().map(|r| r.get(quantity))))
+            .map(|s| Value::from_runs(s.runs.iter().map(|r| r.get(quantity))))
             .collect();
         QuantityRow {
             quantity,
@@ -169,44 +145,13 @@ pub fn compare(sides: &[Side]) -> Comparison {
             values,
         }
     });
-    let mut sites: Vec<SiteDifference> = sites
-        .finish()
-        .map(|(site, [work, critical_work, count])| SiteDifference {
-            site,
-            work_differences: differences(&work),
-            critical_differences: differences(&critical_work),
-            work,
-            critical_work,
-            count,
-        })
-        .collect();
-    let mut blocks: Vec<BlockDifference> = blocks
-        .finish()
-        .map(|(block, [work, critical_work, count])| BlockDifference {
-            block,
-            work_differences: differences(&work),
-            critical_differences: differences(&critical_work),
-            work,
-            critical_work,
-            count,
-        })
-        .collect();
-    // Stable: rows of equal size stay in the order the base has them.
-    sites.sort_by(|a, b| {
-        let size = |r: &SiteDifference| size(&r.work_differences, &r.critical_differences);
-        size(b).total_cmp(&size(a))
-    });
-    blocks.sort_by(|a, b| {
-        let size = |r: &BlockDifference| size(&r.work_differences, &r.critical_differences);
-        size(b).total_cmp(&size(a))
-    });
     Comparison {
         moved: table.moved(),
         places: table.finish(),
         sides: sides.iter().map(facts).collect(),
         quantities: quantities.into(),
-        sites,
-        blocks,
+        sites: sites.finish(),
+        blocks: blocks.finish(),
         warnings: warnings(sides),
     }
 }
@@ -223,15 +168,9 @@ fn facts(side: &Side) -> SideFacts {
 
 fn differences(values: &[Value]) -> Vec<Difference> {
     match values.split_first() {
-        Some((base, others)) => others.iter().map(|v| Difference::of(base, v)).collect(),
+        Some((base, others)) => others.iter().map(|v| Difference::new(base, v)).collect(),
         None => Vec::new(),
     }
-}
-
-/// The largest change of a row, in ns.
-fn size(work: &[Difference], critical: &[Difference]) -> f64 {
-    let changes = work.iter().chain(critical).map(|d| d.absolute.abs());
-    changes.fold(0.0, f64::max)
 }
 
 /// What differs between the runs of one side besides their times, and what was doubtful in single runs.
@@ -293,9 +232,24 @@ impl<K: Copy + Eq + Hash> Rows<K> {
         }
     }
 
-    fn finish(self) -> impl Iterator<Item = (K, [Vec<Value>; 3])> {
-        let of = |sides: Vec<Vec<f64>>| sides.into_iter().map(Value::of).collect();
+    /// The rows, the largest change first. Rows of equal size stay in the order the base has them.
+    fn finish(self) -> Vec<RowDifference<K>> {
+        let of = |sides: Vec<Vec<f64>>| sides.into_iter().map(Value::from_runs).collect();
         let rows = self.keys.into_iter().zip(self.values);
-        rows.map(move |(key, values)| (key, values.map(of)))
+        let mut rows: Vec<RowDifference<K>> = rows
+            .map(|(key, values)| {
+                let [work, critical_work, count]: [Vec<Value>; 3] = values.map(of);
+                RowDifference {
+                    key,
+                    work_differences: differences(&work),
+                    critical_differences: differences(&critical_work),
+                    work,
+                    critical_work,
+                    count,
+                }
+            })
+            .collect();
+        rows.sort_by(|a, b| b.size().total_cmp(&a.size()));
+        rows
     }
 }

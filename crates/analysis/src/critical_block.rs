@@ -1,17 +1,19 @@
 //! What bounds the program on any machine, for a run in which the CPUs were not its own: load changes times, not who waits for whom.
 
-use workspan_dag::{Dag, EndKind, ROOT_PLACE, StartKind, StrandId};
+use workspan_dag::{Dag, ROOT_PLACE, StrandId};
 
 use crate::blocks::{BlockTable, CodeBlock};
-use crate::causes::{Cause, Causes, Evidence, Finding, Place};
+use crate::causes::{Cause, Causes, Evidence, Finding};
 use crate::weight::Weights;
 use crate::work_span::WorkSpan;
 
 /// The code that the critical path spends most in.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CriticalBlock {
-    /// Which code it is.
-    pub place: Place,
+    /// The block.
+    pub block: CodeBlock,
+    /// Its heaviest strand on the critical path.
+    pub strand: StrandId,
     /// Its strands on the critical path.
     pub strands: u64,
     /// Their weight.
@@ -30,16 +32,24 @@ impl CriticalBlock {
 
     /// The same as something that everything waits for; `None` where it is what tasks do whose parallelism is enough.
     pub(crate) fn as_finding(&self) -> Option<Finding> {
-        let at = &self.place;
-        let whole_tasks =
-            at.site != ROOT_PLACE && (at.from_kind, at.to_kind) == (StartKind::Begin, EndKind::End);
+        let whole_tasks = self.block.site != ROOT_PLACE && self.block.is_whole_task();
         (!self.is_enough || !whole_tasks).then(|| Finding {
             cause: Cause::SerialStrand,
-            place: self.place,
+            block: self.block,
+            strand: self.strand,
             lost: 0,
             evidence: Evidence::default(),
         })
     }
+}
+
+/// Strands of a block on the critical path.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    strands: u64,
+    weight: u128,
+    /// The heaviest strand with its weight.
+    heaviest: (u128, StrandId),
 }
 
 /// A program has work for its workers with so many times their number as parallelism.
@@ -56,35 +66,27 @@ pub(crate) fn critical_block(
     if !causes.findings().iter().any(|f| is_load(f.cause)) || work_span.span == 0 {
         return None;
     }
-    let mut table = BlockTable::new();
-    // Strands, weight, the heaviest strand with its weight.
-    let mut blocks: Vec<(u64, u128, (u128, StrandId))> = Vec::new();
+    let mut table: BlockTable<Sum> = BlockTable::new();
     for &s in &work_span.critical_path {
-        let number = table.number(CodeBlock::of(dag, s));
-        if number == blocks.len() {
-            blocks.push((0, 0, (0, s)));
+        let (weight, sum) = (
+            weights.path(s, 0),
+            table.entry(CodeBlock::from_strand(dag, s)),
+        );
+        if sum.strands == 0 || weight > sum.heaviest.0 {
+            sum.heaviest = (weight, s);
         }
-        let (weight, block) = (weights.path(s, 0), &mut blocks[number]);
-        block.0 += 1;
-        block.1 += weight;
-        if weight > block.2.0 {
-            block.2 = (weight, s);
-        }
+        sum.strands += 1;
+        sum.weight += weight;
     }
-    let most = (0..blocks.len()).max_by_key(|&i| (blocks[i].1, std::cmp::Reverse(i)))?;
-    let (key, (strands, critical, (_, strand))) = (table.keys[most], blocks[most]);
+    let most =
+        (0..table.keys.len()).max_by_key(|&i| (table.values[i].weight, std::cmp::Reverse(i)))?;
+    let (block, sum) = (table.keys[most], table.values[most]);
     let workers = f64::from(dag.meta.workers.max(1));
     Some(CriticalBlock {
-        place: Place {
-            site: key.site,
-            from: key.from,
-            from_kind: key.from_kind,
-            to: key.to,
-            to_kind: key.to_kind,
-            strand,
-        },
-        strands,
-        critical,
+        block,
+        strand: sum.heaviest.1,
+        strands: sum.strands,
+        critical: sum.weight,
         span: work_span.span,
         is_enough: work_span.parallelism() >= ENOUGH * workers,
     })

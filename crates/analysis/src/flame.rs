@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use workspan_dag::{Dag, Frame, NONE, Place, PlaceId, StrandId, TaskId};
 
+use crate::blocks::CodeBlock;
 use crate::no_work_shares::no_work_shares;
 use crate::options::{Error, Options};
 use crate::stretch::{RowKey, Stretch};
@@ -33,9 +34,9 @@ pub enum FlameOf {
     Stretch(Stretched),
 }
 
-/// Code blocks that took longer than in a serial run: (spawn site, where and how it starts, where and how it ends) → the longer
-/// part of their time, 0 to 1. How: `StartKind as u8`, `EndKind as u8`.
-pub type Stretched = BTreeMap<(PlaceId, (PlaceId, u8), (PlaceId, u8)), f64>;
+/// Code blocks that took longer than in a serial run, with the share of their time by which they did,
+/// 0 to 1.
+pub type Stretched = BTreeMap<CodeBlock, f64>;
 
 /// The blocks of `parallel` that `stretch` (of it and a serial run) found stretched.
 pub fn stretched(stretch: &Stretch, parallel: &Dag) -> Stretched {
@@ -50,23 +51,15 @@ pub fn stretched(stretch: &Stretch, parallel: &Dag) -> Stretched {
     };
     let mut blocks = Stretched::new();
     for row in &stretch.blocks {
-        let RowKey::Block {
-            site,
-            from,
-            from_kind,
-            to,
-            to_kind,
-        } = row.key
-        else {
+        let RowKey::Block(block) = row.key else {
             continue;
         };
         let longer = row.time.surplus();
         if longer > 0
-            && let (Some(site), Some(from), Some(to)) = (number(site), number(from), number(to))
+            && let Some(block) = block.renumbered(number)
         {
             let share = longer as f64 / row.time.parallel.max(1) as f64;
-            let key = (site, (from, from_kind as u8), (to, to_kind as u8));
-            blocks.insert(key, share.min(1.0));
+            blocks.insert(block, share.min(1.0));
         }
     }
     blocks
@@ -207,14 +200,11 @@ impl<'a> Wanted<'a> {
             Wanted::Shares(_) if strand == NONE => false,
             Wanted::Shares(shares) => return shares[sample],
             Wanted::Blocks(blocks) => {
-                let (i, strands) = (strand as usize, &dag.strands);
-                let Some(&task) = strands.task.get(i) else {
+                if strand == NONE {
                     return 0.0;
-                };
-                let from = (dag.starts_at(strand), strands.start_kind[i] as u8);
-                let to = (strands.to[i], strands.end_kind[i] as u8);
-                let key = (dag.tasks.site[task as usize], from, to);
-                return blocks.get(&key).copied().unwrap_or(0.0);
+                }
+                let block = CodeBlock::from_strand(dag, strand);
+                return blocks.get(&block).copied().unwrap_or(0.0);
             }
         };
         f64::from(u8::from(yes))

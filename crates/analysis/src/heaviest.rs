@@ -6,7 +6,7 @@ use std::ops::Add;
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, EdgeKind, Steals, StrandId, TaskKind};
 
-use crate::predecessors::{Chosen, Forward, last_before_sink};
+use crate::predecessors::{Forward, chain_to_sink, last_before_sink};
 use crate::weight::Weights;
 
 /// A path's weight: 64 bits where the sum of everything fits, which halves the memory.
@@ -69,18 +69,8 @@ impl Heaviest {
 
     /// The critical path's strands, first to last.
     pub(crate) fn critical_path(&self, dag: &Dag) -> Vec<StrandId> {
-        let mut path = Vec::new();
-        let mut at = last_before_sink(dag, |s| self.through(s));
-        while let Some(s) = at {
-            path.push(s);
-            let mut best = None;
-            dag.for_each_predecessor(s, |p, kind| {
-                best = Chosen::or(best, dag, self.through(p), p, kind);
-            });
-            at = best.map(|b| b.strand);
-        }
-        path.reverse();
-        path
+        let chain = chain_to_sink(dag, |s| self.through(s));
+        chain.into_iter().map(|link| link.0).collect()
     }
 }
 

@@ -21,6 +21,7 @@ mod heaviest;
 mod limits;
 mod low_parallelism;
 mod no_work_shares;
+mod off_events;
 mod options;
 mod other_threads_cpu;
 mod outermost_sites;
@@ -90,10 +91,10 @@ pub use subtrees::{Subtrees, subtrees};
 pub use suggestion::Suggestion;
 pub use sweep::Shares;
 pub use timeline::{Timeline, timeline};
-pub use warnings::{About, Warning};
+pub use warnings::{About, Warning, percent};
 pub use weight::{OffCpu, UnsureFolds, off_between, path_weight};
 pub use what_if::{
-    DEFAULT_FACTORS, FasterStrand, Outcome, Target, TargetProfile, TargetSet, WhatIf, lies_at,
-    what_if,
+    DEFAULT_FACTORS, FasterStrand, Outcome, Target, TargetProfile, TargetSet, WhatIf, is_same_file,
+    lies_at, what_if,
 };
 pub use work_span::{WorkSpan, greedy_speedup, speedup_bounds};

@@ -221,7 +221,7 @@ fn shares(dag: &Dag, weights: &Weights, path: &[StrandId], span: u128) -> Option
         .into_iter()
         .max_by_key(|r| (r.1, std::cmp::Reverse(r.0)));
     let ((region, threads), _) = most?;
-    let mut cover = TargetWeights::nothing(dag);
+    let mut cover = TargetWeights::none(dag);
     for s in 0..dag.strands.len() as StrandId {
         if of.phase_of(dag, s).is_some() {
             cover.inside[s as usize] = weights.work(s) as f64;

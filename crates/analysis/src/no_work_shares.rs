@@ -1,6 +1,6 @@
 //! How much idle time, for want of work in the program, each moment of running code stands for.
 
-use workspan_dag::{Dag, StrandId};
+use workspan_dag::Dag;
 
 use crate::ready::Readiness;
 use crate::ready_path::{Gaps, ready_path};
@@ -29,9 +29,6 @@ struct Shares<'a> {
 }
 
 impl Observer for Shares<'_> {
-    fn start(&mut self, _: StrandId, _: usize) {}
-    fn end(&mut self, _: StrandId, _: usize, _: u64) {}
-
     fn moment(&mut self, moment: &Moment) {
         let free = self.workers - moment.running().min(self.workers);
         let idle = free.saturating_sub(moment.ready);

@@ -122,3 +122,22 @@ pub(crate) fn last_before_sink<K: Copy + Ord>(
     }
     best.map(|(_, _, strand)| strand)
 }
+
+/// The chain that ends before the sink, first to last: from the sink always back to the predecessor
+/// with the largest key. Each strand has the kind of edge that leads to it (`None` for the first).
+/// O(tasks + chain · log n).
+pub(crate) fn chain_to_sink<K: Copy + Ord>(
+    dag: &Dag,
+    key: impl Fn(StrandId) -> K,
+) -> Vec<(StrandId, Option<EdgeKind>)> {
+    let mut chain = Vec::new();
+    let mut at = last_before_sink(dag, &key);
+    while let Some(s) = at {
+        let mut best = None;
+        dag.for_each_predecessor(s, |p, kind| best = Chosen::or(best, dag, key(p), p, kind));
+        chain.push((s, best.map(|b| b.kind)));
+        at = best.map(|b| b.strand);
+    }
+    chain.reverse();
+    chain
+}

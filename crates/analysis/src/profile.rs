@@ -1,6 +1,6 @@
 //! Running and ready over time: the parallelism profile (MODEL.md §5).
 
-use workspan_dag::{Dag, EdgeKind, StrandId};
+use workspan_dag::{Dag, EdgeKind};
 
 use crate::ready::ReadyInterval;
 use crate::runtime_gaps::{RuntimeGap, share_within};
@@ -124,9 +124,6 @@ impl Bins {
 }
 
 impl Observer for Bins {
-    fn start(&mut self, _: StrandId, _: usize) {}
-    fn end(&mut self, _: StrandId, _: usize, _: u64) {}
-
     fn moment(&mut self, moment: &Moment) {
         let working = u128::from(moment.shares(self.workers).work);
         let mut begin = moment.begin;

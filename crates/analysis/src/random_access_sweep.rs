@@ -4,13 +4,13 @@
 //! which is all that the breakdown takes. What is ready at a time is what became ready until then less what of it has started,
 //! counted once in steps.
 
-use workspan_dag::cancel::checked;
-use workspan_dag::{Dag, EdgeKind, StrandId};
+use workspan_dag::{Dag, EdgeKind, Lists, StrandId};
 
+use crate::off_events::{OffEvent, off_events};
 use crate::ready::ReadyInterval;
 use crate::ready_intervals::ReadyIntervals;
 use crate::ready_path::{Gaps, ReadyPath};
-use crate::sweep::{Moment, Observer, OffEvent, ReadyStrands, Shares, State, extent, off_events};
+use crate::sweep::{Moment, Observer, ReadyStrands, Shares, State, extent};
 
 /// A stretch of time in which nothing changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,9 +34,9 @@ pub struct Interval {
 /// What hears of a stretch of time, in its order.
 pub trait IntervalObserver {
     /// A strand that takes time starts on the thread, or runs there when the stretch begins.
-    fn start(&mut self, thread: usize);
+    fn start(&mut self, _thread: usize) {}
     /// It ends.
-    fn end(&mut self, thread: usize);
+    fn end(&mut self, _thread: usize) {}
     /// Time passes; follows the changes at `now.begin`.
     fn interval(&mut self, interval: &Interval);
 }
@@ -51,9 +51,8 @@ pub struct SweepIndex {
     extent: (u64, u64),
     offs: Vec<OffEvent>,
     path: ReadyPath,
-    /// Strands that take time, by thread, then start; where each thread's begin.
-    by_thread: Vec<StrandId>,
-    threads: Vec<u32>,
+    /// Strands that take time, by thread, then start.
+    by_thread: Lists,
     /// Those that stood ready, in the order in which they became so.
     by_ready: Vec<u32>,
     /// By kind, those before every [`STRANDS_PER_STEP`]th.
@@ -68,14 +67,12 @@ impl SweepIndex {
         let mut by_ready: Vec<u32> = (0..ready.len() as u32).collect();
         // Nearly in order as they are: most stand ready for a short time.
         by_ready.sort_by_key(|&i| (ready.at(dag, i as usize), ready.kind(i as usize)));
-        let (by_thread, threads) = by_thread(dag);
         SweepIndex {
             workers: u64::from(dag.meta.workers.max(1)),
             extent: extent(dag),
             offs: off_events(dag),
             path,
-            by_thread,
-            threads,
+            by_thread: by_thread(dag),
             became: steps(by_ready.iter().map(|&i| ready.kind(i as usize))),
             left: steps((0..ready.len()).map(|i| ready.kind(i))),
             by_ready,
@@ -84,10 +81,7 @@ impl SweepIndex {
 
     /// The strands of a thread that take time, by start: they do not overlap.
     pub fn strands_of(&self, thread: usize) -> &[StrandId] {
-        match (self.threads.get(thread), self.threads.get(thread + 1)) {
-            (Some(&a), Some(&b)) => &self.by_thread[a as usize..b as usize],
-            _ => &[],
-        }
+        self.by_thread.get(thread)
     }
 
     /// The ready path.
@@ -124,7 +118,7 @@ impl SweepIndex {
             return;
         }
         let starts = &dag.strands.start;
-        let running = (0..self.threads.len() - 1).filter_map(|thread| {
+        let running = (0..self.by_thread.len()).filter_map(|thread| {
             let strands = self.strands_of(thread);
             let started = strands.partition_point(|&s| starts[s as usize] <= from);
             let last = *strands.get(started.checked_sub(1)?)?;
@@ -152,26 +146,13 @@ impl SweepIndex {
     }
 }
 
-/// The strands that take time, by thread, then start; and where each thread's begin.
-fn by_thread(dag: &Dag) -> (Vec<StrandId>, Vec<u32>) {
+/// The strands that take time, by thread, then start.
+fn by_thread(dag: &Dag) -> Lists {
     let strands = &dag.strands;
-    let takes_time = |s: &usize| strands.start[*s] < strands.end[*s];
-    let mut begins = vec![0u32; dag.meta.threads as usize + 1];
-    for s in checked(0..strands.len()).filter(takes_time) {
-        begins[strands.thread[s] as usize + 1] += 1;
-    }
-    for thread in 1..begins.len() {
-        begins[thread] += begins[thread - 1];
-    }
-    let mut next = begins.clone();
-    let count = begins.last().copied().unwrap_or(0);
-    let mut by_thread = vec![0; count as usize];
-    for s in checked(0..strands.len()).filter(takes_time) {
-        let at = &mut next[strands.thread[s] as usize];
-        by_thread[*at as usize] = s as StrandId;
-        *at += 1;
-    }
-    (by_thread, begins)
+    let takes_time = |s: &StrandId| strands.start[*s as usize] < strands.end[*s as usize];
+    let timed = (0..strands.len() as StrandId).filter(takes_time);
+    let pairs = timed.map(|s| (strands.thread[s as usize], s));
+    Lists::from_pairs(dag.meta.threads as usize, pairs)
 }
 
 fn steps(kinds: impl Iterator<Item = EdgeKind>) -> Vec<[u64; 7]> {

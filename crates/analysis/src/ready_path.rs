@@ -2,7 +2,7 @@
 
 use workspan_dag::{Dag, EdgeKind, StrandId};
 
-use crate::predecessors::{Chosen, last_before_sink};
+use crate::predecessors::chain_to_sink;
 use crate::runtime_gaps::{RuntimeGap, total_ticks};
 use crate::sweep::extent;
 
@@ -24,17 +24,7 @@ pub struct ReadyPath {
 /// and filled in by the breakdown. O(n + path · log n).
 pub fn ready_path(dag: &Dag) -> ReadyPath {
     let ends = &dag.strands.end;
-    let mut strands = Vec::new();
-    let mut at = last_before_sink(dag, |s| ends[s as usize]);
-    while let Some(s) = at {
-        let mut last = None;
-        dag.for_each_predecessor(s, |p, kind| {
-            last = Chosen::or(last, dag, ends[p as usize], p, kind);
-        });
-        strands.push((s, last.map(|l| l.kind)));
-        at = last.map(|l| l.strand);
-    }
-    strands.reverse();
+    let strands = chain_to_sink(dag, |s| ends[s as usize]);
     let lengths = strands
         .iter()
         .map(|&(s, _)| ends[s as usize] - dag.strands.start[s as usize]);

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use workspan_dag::{Dag, Frame, NONE, StrandId};
 
+use crate::blocks::CodeBlock;
 use crate::causes::{Cause, Finding};
 
 /// A line of the program and how often it was met.
@@ -182,16 +183,65 @@ pub fn sample_profile(dag: &Dag, critical_path: &[StrandId]) -> SampleProfile {
     profile
 }
 
-/// Samples in a function, by line.
-#[derive(Default)]
-struct Hits {
+/// Samples of a function, by line.
+#[derive(Debug, Clone, Default)]
+struct FunctionHits {
     samples: u64,
     critical: u64,
     lines: BTreeMap<Option<u32>, u64>,
 }
 
-/// The functions of the samples that `wanted` takes, of those taken in [`from`, `to`), hottest first (ties by name), each with
-/// its hottest line. Empty when there is no such sample. O(log n + samples in that time).
+/// Counts samples by function and line.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct FunctionTally<'a> {
+    /// By name and file.
+    functions: BTreeMap<(&'a str, Option<&'a str>), FunctionHits>,
+    /// Samples that were looked at, in a function or not.
+    samples: u64,
+}
+
+impl<'a> FunctionTally<'a> {
+    /// Counts a sample, for `frame` if it has one.
+    pub(crate) fn add(&mut self, frame: Option<&'a Frame>, critical: bool) {
+        self.samples += 1;
+        if let Some(frame) = frame {
+            let key = (frame.function.as_str(), frame.file.as_deref());
+            let hits = self.functions.entry(key).or_default();
+            hits.samples += 1;
+            hits.critical += u64::from(critical);
+            *hits.lines.entry(frame.line).or_default() += 1;
+        }
+    }
+
+    /// The functions, hottest first (ties by name), each with its hottest line (ties: the first).
+    pub(crate) fn finish(self) -> Vec<HotFunction> {
+        let row = |((function, file), hits): ((&str, Option<&str>), FunctionHits)| {
+            let most = hits.lines.values().copied().max();
+            let line = hits.lines.iter().find(|(_, n)| Some(**n) == most);
+            HotFunction {
+                function: function.to_owned(),
+                file: file.map(str::to_owned),
+                line: line.and_then(|(line, _)| *line),
+                samples: hits.samples,
+                critical: hits.critical,
+                of: self.samples,
+            }
+        };
+        let mut rows: Vec<HotFunction> = self.functions.into_iter().map(row).collect();
+        rows.sort_by(|a, b| {
+            (b.samples, &a.function, &a.file).cmp(&(a.samples, &b.function, &b.file))
+        });
+        rows
+    }
+
+    /// The hottest function.
+    pub(crate) fn hottest(self) -> Option<HotFunction> {
+        self.finish().into_iter().next()
+    }
+}
+
+/// The functions of the samples taken in [`from`, `to`) in strands for which `wanted` is true,
+/// hottest first (ties by name), each with its hottest line. O(log n + samples in that time).
 pub fn hot_functions(
     dag: &Dag,
     (from, to): (u64, u64),
@@ -201,44 +251,19 @@ pub fn hot_functions(
     let samples = &dag.samples;
     let first = samples.t.partition_point(|&t| t < from);
     let last = samples.t.partition_point(|&t| t < to).max(first);
-    let mut functions: BTreeMap<(&str, Option<&str>), Hits> = BTreeMap::new();
-    let mut of = 0;
+    let mut tally = FunctionTally::default();
     for i in first..last {
         let strand = samples.strand[i];
-        if strand == NONE || !wanted(strand) {
-            continue;
-        }
-        of += 1;
-        if let Some(frame) = attributed_frame(dag, samples.stack[i]) {
-            let function = functions
-                .entry((&frame.function, frame.file.as_deref()))
-                .or_default();
-            function.samples += 1;
+        if strand != NONE && wanted(strand) {
             // The path's strands are in start order, as all strands are.
-            function.critical += u64::from(critical_path.binary_search(&strand).is_ok());
-            *function.lines.entry(frame.line).or_default() += 1;
+            let critical = critical_path.binary_search(&strand).is_ok();
+            tally.add(attributed_frame(dag, samples.stack[i]), critical);
         }
     }
-    let mut rows: Vec<HotFunction> = functions
-        .into_iter()
-        .map(|((function, file), hits)| {
-            let most = hits.lines.values().copied().max();
-            let line = hits.lines.iter().find(|(_, n)| Some(**n) == most);
-            HotFunction {
-                function: function.to_owned(),
-                file: file.map(str::to_owned),
-                line: line.and_then(|(line, _)| *line),
-                samples: hits.samples,
-                critical: hits.critical,
-                of,
-            }
-        })
-        .collect();
-    rows.sort_by(|a, b| (b.samples, &a.function, &a.file).cmp(&(a.samples, &b.function, &b.file)));
-    rows
+    tally.finish()
 }
 
-/// The first of [`functions`].
+/// The first of [`hot_functions`].
 pub fn hottest_function(
     dag: &Dag,
     time: (u64, u64),
@@ -247,40 +272,14 @@ pub fn hottest_function(
     hot_functions(dag, time, &[], wanted).into_iter().next()
 }
 
-/// The function that most of these stacks were in, with its hottest line; `None` where there is none.
+/// The function in which most of these stacks were taken.
 pub(crate) fn hottest_of_stacks(
     dag: &Dag,
     stacks: impl Iterator<Item = u32>,
 ) -> Option<HotFunction> {
-    /// Samples by line.
-    type Lines = BTreeMap<Option<u32>, u64>;
-    let mut functions: BTreeMap<(&str, Option<&str>), Lines> = BTreeMap::new();
-    let mut of = 0;
-    for stack in stacks {
-        of += 1;
-        if let Some(frame) = attributed_frame(dag, stack) {
-            let lines = functions
-                .entry((&frame.function, frame.file.as_deref()))
-                .or_default();
-            *lines.entry(frame.line).or_default() += 1;
-        }
-    }
-    let mut most: Option<HotFunction> = None;
-    for ((function, file), lines) in functions {
-        let samples = lines.values().sum();
-        if most.as_ref().is_none_or(|m| samples > m.samples) {
-            let line = lines.iter().max_by_key(|(_, n)| **n);
-            most = Some(HotFunction {
-                function: function.to_owned(),
-                file: file.map(str::to_owned),
-                line: line.and_then(|(line, _)| *line),
-                samples,
-                critical: 0,
-                of,
-            });
-        }
-    }
-    most
+    let mut tally = FunctionTally::default();
+    stacks.for_each(|stack| tally.add(attributed_frame(dag, stack), false));
+    tally.hottest()
 }
 
 /// Whether a strand is of the code block of `finding`.
@@ -288,13 +287,7 @@ pub(crate) fn is_in_block<'a>(
     dag: &'a Dag,
     finding: &'a Finding,
 ) -> impl Fn(StrandId) -> bool + 'a {
-    let (at, strands) = (&finding.place, &dag.strands);
-    move |s: StrandId| {
-        let i = s as usize;
-        dag.tasks.site[strands.task[i] as usize] == at.site
-            && (dag.starts_at(s), strands.start_kind[i]) == (at.from, at.from_kind)
-            && (strands.to[i], strands.end_kind[i]) == (at.to, at.to_kind)
-    }
+    move |s: StrandId| CodeBlock::from_strand(dag, s) == finding.block
 }
 
 /// First and last line of a function that samples of the `wanted` strands fell on.
@@ -320,9 +313,9 @@ pub(crate) fn sampled_lines(
 /// Where the code of a finding spends its time: in the block or the tasks that it names. `None` for a cause that is not about
 /// what runs, and without samples.
 pub fn hot_function_of(dag: &Dag, finding: &Finding) -> Option<HotFunction> {
-    let at = &finding.place;
     let strands = &dag.strands;
-    let of_site = |s: StrandId| dag.tasks.site[strands.task[s as usize] as usize] == at.site;
+    let of_site =
+        |s: StrandId| dag.tasks.site[strands.task[s as usize] as usize] == finding.block.site;
     let all = (0, u64::MAX);
     match finding.cause {
         Cause::SerialStrand => hottest_function(dag, all, is_in_block(dag, finding)),

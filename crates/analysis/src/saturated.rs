@@ -6,7 +6,7 @@
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, OffWhy};
 
-use crate::sweep::OffEvent;
+use crate::off_events::OffEvent;
 
 /// One change for every so many strands, or more, is too many to gain anything.
 const MIN_STRANDS_PER_CHANGE: usize = 16;

@@ -1,10 +1,10 @@
 //! Delay by spawn site (MODEL.md §5): whose strands the free workers did not get to.
 
-use workspan_dag::{Dag, StrandId};
+use workspan_dag::Dag;
 
 use crate::ready::{Readiness, ReadyInterval};
 use crate::runtime_gaps::runtime_gaps;
-use crate::sweep::{Moment, Observer, sweep};
+use crate::sweep::{Observer, sweep};
 
 /// Delay and buried waits of the tasks created at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -36,15 +36,10 @@ struct Sums<'a> {
 }
 
 impl Observer for Sums<'_> {
-    fn start(&mut self, _: StrandId, _: usize) {}
-    fn end(&mut self, _: StrandId, _: usize, _: u64) {}
-
     fn left(&mut self, waiting: &ReadyInterval, served: u64) {
         let task = self.dag.strands.task[waiting.strand as usize];
         let sum = &mut self.by_place[self.dag.tasks.site[task as usize] as usize];
         sum.delay += u128::from(served);
         sum.buried += u64::from(waiting.buried);
     }
-
-    fn moment(&mut self, _: &Moment) {}
 }

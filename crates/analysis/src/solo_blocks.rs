@@ -3,24 +3,16 @@
 //! The longest intervals of low parallelism show a single serial stretch; a loop of a thousand short ones only shows
 //! here. What a moment with one strand running loses is W − 1 workers.
 
-use workspan_dag::{Dag, EndKind, PlaceId, StartKind, StrandId};
+use workspan_dag::{Dag, StrandId};
 
 use crate::blocks::{BlockTable, CodeBlock};
 use crate::sweep::{Moment, Observer};
 
-/// A code block (the strands of one site from one position to another) and how long its strands ran alone.
+/// A code block whose strands ran alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SoloBlock {
-    /// Spawn site of the strands' tasks.
-    pub site: PlaceId,
-    /// Where its strands start (`NONE` = unknown; for a first strand the spawn site).
-    pub from: PlaceId,
-    /// Why they start there.
-    pub from_kind: StartKind,
-    /// Where they end (`NONE` = unknown or the task's end).
-    pub to: PlaceId,
-    /// How they end.
-    pub to_kind: EndKind,
+    /// The block.
+    pub block: CodeBlock,
     /// Strands that ran alone for some time.
     pub count: u64,
     /// Ticks in which one of them was the only strand running.
@@ -41,11 +33,10 @@ pub(crate) struct SoloBlockFinder<'a> {
     dag: &'a Dag,
     /// What each thread runs, and for how long alone.
     running: Vec<(StrandId, u64)>,
-    table: BlockTable,
-    sums: Vec<Sum>,
+    table: BlockTable<Sum>,
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     count: u64,
     ticks: u64,
@@ -58,13 +49,12 @@ impl<'a> SoloBlockFinder<'a> {
             dag,
             running: vec![(0, 0); dag.meta.threads as usize],
             table: BlockTable::new(),
-            sums: Vec::new(),
         }
     }
 
     /// The rows, most ticks first, at most 10. `lost` is everything that was not work.
     pub(crate) fn finish(self, lost: u128) -> Vec<SoloBlock> {
-        let mut order: Vec<(&CodeBlock, &Sum)> = self.table.keys.iter().zip(&self.sums).collect();
+        let mut order: Vec<(&CodeBlock, &Sum)> = self.table.iter().collect();
         order.sort_by(|(k, a), (l, b)| {
             let most = b.ticks.cmp(&a.ticks);
             most.then_with(|| k.order(self.dag).cmp(&l.order(self.dag)))
@@ -73,11 +63,7 @@ impl<'a> SoloBlockFinder<'a> {
         let row = |(key, sum): (&CodeBlock, &Sum)| {
             let free = others * u128::from(sum.ticks);
             SoloBlock {
-                site: key.site,
-                from: key.from,
-                from_kind: key.from_kind,
-                to: key.to,
-                to_kind: key.to_kind,
+                block: *key,
                 count: sum.count,
                 ticks: sum.ticks,
                 lost: free,
@@ -103,15 +89,7 @@ impl Observer for SoloBlockFinder<'_> {
         if alone == 0 {
             return;
         }
-        let number = self.table.number(CodeBlock::of(self.dag, strand));
-        if number == self.sums.len() {
-            self.sums.push(Sum {
-                count: 0,
-                ticks: 0,
-                longest: (strand, 0),
-            });
-        }
-        let sum = &mut self.sums[number];
+        let sum = self.table.entry(CodeBlock::from_strand(self.dag, strand));
         sum.count += 1;
         sum.ticks += alone;
         if alone > sum.longest.1 {

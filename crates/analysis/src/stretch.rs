@@ -12,8 +12,9 @@ mod loss;
 mod matching;
 mod rows;
 
-use workspan_dag::{Dag, EndKind, Place, PlaceId, StartKind};
+use workspan_dag::{Dag, Place, PlaceId};
 
+use crate::blocks::CodeBlock;
 use crate::compare::places::PlaceTable;
 use crate::options::{Error, Metric, Options};
 use crate::report::Report;
@@ -93,18 +94,7 @@ impl Pair {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowKey {
     /// A code block of a spawn site's tasks; places are indices into [`Stretch::places`].
-    Block {
-        /// The tasks' spawn site.
-        site: PlaceId,
-        /// Where it starts.
-        from: PlaceId,
-        /// How.
-        from_kind: StartKind,
-        /// Where it ends.
-        to: PlaceId,
-        /// How.
-        to_kind: EndKind,
-    },
+    Block(CodeBlock),
     /// The own strands of a spawn site's tasks.
     Site(PlaceId),
     /// The own strands of the tasks of a level.

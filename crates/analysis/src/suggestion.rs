@@ -1,8 +1,8 @@
 //! What to try first: the code of a finding, as a target of `workspan whatif`, and what it gives when it is twice as fast.
 
-use workspan_dag::{Dag, EndKind, NONE, StartKind};
+use workspan_dag::{Dag, NONE};
 
-use crate::blocks::{CodeBlock, block_name, block_strands};
+use crate::blocks::{block_name, block_strands};
 use crate::causes::{Cause, Causes, Finding};
 use crate::critical_block::CriticalBlock;
 use crate::options::Options;
@@ -63,13 +63,13 @@ pub(crate) fn suggest(
 /// The code a finding is about, where faster code is the cure: lines that hold most of its samples, tasks of a site, or its code
 /// block with what that is called.
 fn code_of(dag: &Dag, finding: &Finding) -> Option<(Target, Option<String>)> {
-    let at = &finding.place;
+    let block = &finding.block;
     let site = |place: u32| Target::Site {
         places: same_label(dag, place),
         subtree: false,
     };
     match finding.cause {
-        Cause::GrainCoarse if at.site != NONE => Some((site(at.site), None)),
+        Cause::GrainCoarse if block.site != NONE => Some((site(block.site), None)),
         Cause::SerialStrand => {
             let is_in_block = is_in_block(dag, finding);
             let hot = hottest_function(dag, (0, u64::MAX), &is_in_block);
@@ -80,20 +80,10 @@ fn code_of(dag: &Dag, finding: &Finding) -> Option<(Target, Option<String>)> {
                 let file = file.clone();
                 return Some((Target::Lines { file, from, to }, None));
             }
-            let whole = (at.from_kind, at.to_kind) == (StartKind::Begin, EndKind::End);
-            if whole {
-                return Some((site(at.site), None));
+            if block.is_whole_task() {
+                return Some((site(block.site), None));
             }
-            let name = block_name(
-                dag,
-                &CodeBlock {
-                    site: at.site,
-                    from: at.from,
-                    to: at.to,
-                    from_kind: at.from_kind,
-                    to_kind: at.to_kind,
-                },
-            );
+            let name = block_name(dag, block);
             let strands = block_strands(dag, &name);
             Some((Target::Strands(strands), Some(name)))
         }

@@ -11,6 +11,7 @@ use std::collections::BinaryHeap;
 use workspan_dag::cancel::Checkpoint;
 use workspan_dag::{Dag, NONE, OffWhy, StrandId};
 
+use crate::off_events::{OffEvent, off_events};
 use crate::ready::{Readiness, ReadyInterval};
 use crate::saturated::SaturatedInterval;
 
@@ -85,16 +86,16 @@ pub struct Shares {
 /// What hears of the events of a sweep, in time order.
 pub(crate) trait Observer {
     /// A strand that takes time starts on `thread`.
-    fn start(&mut self, strand: StrandId, thread: usize);
+    fn start(&mut self, _strand: StrandId, _thread: usize) {}
     /// A strand that took time ends at `time`.
-    fn end(&mut self, strand: StrandId, thread: usize, time: u64);
+    fn end(&mut self, _strand: StrandId, _thread: usize, _time: u64) {}
     /// `thread` goes off the CPU, or comes back.
     fn off(&mut self, _thread: usize, _time: u64, _why: Option<OffWhy>) {}
     /// A strand that was ready for some time starts; for `served` ticks of that time a worker was free for it. In start
     /// order, before [`Observer::start`] of the same strand.
     fn left(&mut self, _waiting: &ReadyInterval, _served: u64) {}
     /// Time passes. Follows the events at `moment.begin`.
-    fn moment(&mut self, moment: &Moment);
+    fn moment(&mut self, _moment: &Moment) {}
 }
 
 /// First start and last end of any strand; zeros when there is none.
@@ -137,22 +138,6 @@ pub(crate) fn sweep_over(
         let moment = state.moment(time, next);
         observer.moment(&moment);
     }
-}
-
-/// A thread goes off the CPU or comes back: (time, thread, what it becomes).
-pub(crate) type OffEvent = (u64, u32, Option<OffWhy>);
-
-/// All such events, by time.
-pub(crate) fn off_events(dag: &Dag) -> Vec<OffEvent> {
-    let mut offs = Vec::with_capacity(2 * dag.offs.len());
-    for off in dag.offs.iter().filter(|o| o.start < o.end) {
-        let thread = off.thread;
-        offs.push((off.start, thread, Some(off.why)));
-        offs.push((off.end, thread, None));
-    }
-    // An interval that begins when another ends must begin after it has ended.
-    offs.sort_by_key(|&(time, thread, why)| (time, thread, why.is_some()));
-    offs
 }
 
 /// The ready strands, as far as an observer needs them.

@@ -5,6 +5,7 @@ use workspan_dag::{Dag, OffWhy, StrandId};
 use crate::breakdown::{Breakdown, Sums};
 use crate::causes::{Causes, Costs, Ledger};
 use crate::low_parallelism::{LowFinder, LowParallelism};
+use crate::off_events::off_events;
 use crate::options::{Error, Metric, Options};
 use crate::profile::{Bins, Profile, ReadyBins};
 use crate::ready::{Readiness, ReadyInterval};
@@ -12,7 +13,7 @@ use crate::ready_path::ready_path;
 use crate::runtime_gaps::{runtime_gaps, total_ticks};
 use crate::saturated::saturated_intervals;
 use crate::solo_blocks::{SoloBlock, SoloBlockFinder};
-use crate::sweep::{Moment, Observer, extent, off_events, sweep_over};
+use crate::sweep::{Moment, Observer, extent, sweep_over};
 use crate::weight::Weights;
 
 /// What the run's time shows.

@@ -141,7 +141,8 @@ fn about_told(text: &str) -> About {
     }
 }
 
-pub(crate) fn percent(part: u128, whole: u128) -> f64 {
+/// `part` of `whole` in percent; 0 of nothing.
+pub fn percent(part: u128, whole: u128) -> f64 {
     if whole == 0 {
         0.0
     } else {

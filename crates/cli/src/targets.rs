@@ -87,9 +87,9 @@ pub fn block(dag: &Dag, name: &str) -> anyhow::Result<Target> {
     if !strands.is_empty() {
         return Ok(Target::Strands(strands));
     }
-    let mut table = BlockTable::new();
+    let mut table: BlockTable<()> = BlockTable::new();
     for s in 0..dag.strands.len() as u32 {
-        table.number(CodeBlock::of(dag, s));
+        table.number(CodeBlock::from_strand(dag, s));
     }
     let names: Vec<String> = table.keys.iter().map(|key| block_name(dag, key)).collect();
     let names = names.iter().map(String::as_str);

@@ -71,7 +71,7 @@ pub enum TaskKind {
 }
 
 /// Why a strand could start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(u8)]
 pub enum StartKind {
     /// The task's first strand: predecessors are the creating strand and the tasks depended on.
@@ -91,7 +91,7 @@ pub enum StartKind {
 ///
 /// A zero-length strand that follows a create at once is merged into the strand before it, so a strand can create
 /// several tasks at its end (see [`Tasks::creator`]) and then still end in a wait, a yield, a signal or the task's end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(u8)]
 pub enum EndKind {
     /// Creates one task or more; the next strand is [`StartKind::AfterCreate`].
@@ -125,6 +125,50 @@ pub enum EdgeKind {
     Depend,
     /// Signalling strand → strand that waited for the signal.
     Signal,
+}
+
+impl EdgeKind {
+    /// The names in JSON and SQL, by `EdgeKind as usize`.
+    pub const NAMES: [&str; 7] = [
+        "create",
+        "create_continuation",
+        "wait_continuation",
+        "yield_continuation",
+        "end",
+        "depend",
+        "signal",
+    ];
+
+    /// The name in JSON and SQL.
+    pub fn name(self) -> &'static str {
+        EdgeKind::NAMES[self as usize]
+    }
+}
+
+impl StartKind {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            StartKind::Begin => "begin",
+            StartKind::AfterCreate => "after_create",
+            StartKind::AfterWait => "after_wait",
+            StartKind::AfterYield => "after_yield",
+            StartKind::AfterSignal => "after_signal",
+        }
+    }
+}
+
+impl EndKind {
+    /// The name in JSON, SQL and tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            EndKind::Create => "create",
+            EndKind::Wait => "wait",
+            EndKind::Yield => "yield",
+            EndKind::Signal => "signal",
+            EndKind::End => "end",
+        }
+    }
 }
 
 /// A scope's kind.
@@ -269,6 +313,27 @@ pub struct Lists {
 }
 
 impl Lists {
+    /// Sorts (list, item) pairs into `count` lists, each in the order of the pairs. A pair of no list
+    /// is left out. Linear.
+    pub fn from_pairs(count: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Lists {
+        let mut offsets = vec![0u32; count + 1];
+        let is_known = |pair: &(u32, u32)| (pair.0 as usize) < count;
+        for (list, _) in pairs.clone().filter(is_known) {
+            offsets[list as usize + 1] += 1;
+        }
+        for i in 0..count {
+            offsets[i + 1] += offsets[i];
+        }
+        let mut next = offsets.clone();
+        let mut items = vec![0; offsets[count] as usize];
+        for (list, item) in pairs.filter(is_known) {
+            let at = &mut next[list as usize];
+            items[*at as usize] = item;
+            *at += 1;
+        }
+        Lists { offsets, items }
+    }
+
     /// List `i`; empty when there is no such list.
     pub fn get(&self, i: usize) -> &[u32] {
         match (self.offsets.get(i), self.offsets.get(i + 1)) {

@@ -1,6 +1,6 @@
 //! Facts about a run that analyses read: the keys of notes in a trace, and of facts in a text trace.
 
-use crate::meta::Meta;
+use crate::meta::{Meta, TimeUnit};
 
 /// CPU time of the process while it was recorded, as `0.270123 s`.
 pub const CPU_TIME: &str = "CPU time";
@@ -12,6 +12,16 @@ pub const THREADS_SET_BY: &str = "number of threads from";
 pub const STOPS: &str = "stacks where threads blocked";
 
 impl Meta {
+    /// Ticks of a second. If the trace does not say, the unit decides; cycles then count as nanoseconds.
+    pub fn tick_rate(&self) -> u64 {
+        match (self.ticks_per_second, self.time_unit) {
+            (0, TimeUnit::Us) => 1_000_000,
+            (0, TimeUnit::Ms) => 1_000,
+            (0, _) => 1_000_000_000,
+            (rate, _) => rate,
+        }
+    }
+
     /// The value of a fact.
     pub fn fact(&self, key: &str) -> Option<&str> {
         let fact = self.facts.iter().find(|fact| fact.0 == key);

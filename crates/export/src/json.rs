@@ -6,8 +6,8 @@ mod findings;
 
 use serde::{Serialize, Serializer};
 use workspan_analysis::statistics::Statistics;
-use workspan_analysis::{Metric, Options, PartRow, Report, Suggestion};
-use workspan_dag::{Dag, EndKind, NONE, PlaceId, StartKind, TimeUnit};
+use workspan_analysis::{CodeBlock, Metric, Options, PartRow, Report, Suggestion};
+use workspan_dag::{Dag, NONE, PlaceId, TimeUnit};
 
 use crate::limits::limits_json;
 use crate::position::{label, place};
@@ -303,8 +303,13 @@ pub fn report_json_of(
 ) -> String {
     let mut root = root(dag, report, measured, most);
     root.statistics = statistics.map(|s| StatisticsJson::of(dag, s));
-    // Strings, numbers and lists only: nothing in it can fail to be written.
-    let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
+    document(&root)
+}
+
+/// A JSON document, followed by a newline. It has strings, numbers and lists only, so serializing
+/// it cannot fail.
+pub(crate) fn document(root: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(root).unwrap_or_default();
     text.push('\n');
     text
 }
@@ -479,8 +484,8 @@ fn site<'a>(dag: &'a Dag, row: &workspan_analysis::SiteRow, blocks: usize) -> Si
             .iter()
             .take(blocks)
             .map(|b| Block {
-                from: start(dag, b.from, b.from_kind),
-                to: end(dag, b.to, b.to_kind),
+                from: start(dag, &b.block),
+                to: end(dag, &b.block),
                 count: b.count,
                 work: b.work,
                 critical_work: b.critical_work,
@@ -530,6 +535,7 @@ fn suggestion(dag: &Dag, suggestion: &Suggestion, measured: &Options) -> Suggest
 fn low<'a>(dag: &'a Dag, interval: &workspan_analysis::LowParallelism) -> Low<'a> {
     let strands = interval.strands.iter().map(|s| {
         let i = s.strand as usize;
+        let block = CodeBlock::from_strand(dag, s.strand);
         LowStrandJson {
             task: dag.tasks.number(s.task),
             site: label(dag, dag.tasks.site[s.task as usize]),
@@ -538,8 +544,8 @@ fn low<'a>(dag: &'a Dag, interval: &workspan_analysis::LowParallelism) -> Low<'a
             end: dag.strands.end[i],
             ticks: s.ticks,
             alone: s.alone,
-            from: start(dag, dag.starts_at(s.strand), dag.strands.start_kind[i]),
-            to: end(dag, dag.strands.to[i], dag.strands.end_kind[i]),
+            from: start(dag, &block),
+            to: end(dag, &block),
         }
     });
     Low {
@@ -551,26 +557,12 @@ fn low<'a>(dag: &'a Dag, interval: &workspan_analysis::LowParallelism) -> Low<'a
     }
 }
 
-fn start(dag: &Dag, from: PlaceId, kind: StartKind) -> Position<'_> {
-    let kind = match kind {
-        StartKind::Begin => "begin",
-        StartKind::AfterCreate => "after_create",
-        StartKind::AfterWait => "after_wait",
-        StartKind::AfterYield => "after_yield",
-        StartKind::AfterSignal => "after_signal",
-    };
-    position(dag, from, kind)
+fn start<'a>(dag: &'a Dag, block: &CodeBlock) -> Position<'a> {
+    position(dag, block.from, block.from_kind.name())
 }
 
-fn end(dag: &Dag, to: PlaceId, kind: EndKind) -> Position<'_> {
-    let kind = match kind {
-        EndKind::Create => "create",
-        EndKind::Wait => "wait",
-        EndKind::Yield => "yield",
-        EndKind::Signal => "signal",
-        EndKind::End => "end",
-    };
-    position(dag, to, kind)
+fn end<'a>(dag: &'a Dag, block: &CodeBlock) -> Position<'a> {
+    position(dag, block.to, block.to_kind.name())
 }
 
 fn position<'a>(dag: &'a Dag, id: PlaceId, kind: &'static str) -> Position<'a> {

@@ -11,8 +11,8 @@ mod figures;
 mod png;
 mod svg;
 
-pub use data::{csv, gnuplot};
+pub use data::{csv, csv_field, gnuplot};
 pub use figure::Figure;
 pub use figures::{PlotRun, breakdown, profile, scale, sites, speedup};
 pub use png::png;
-pub use svg::svg;
+pub use svg::{svg, xml_text};

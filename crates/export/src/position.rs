@@ -1,6 +1,7 @@
 //! Strand positions in words: "the join at src/sort.rs:37", "the end of the task".
 
-use workspan_dag::{Dag, EndKind, NONE, Place, PlaceId, ROOT_PLACE, StartKind, StrandId};
+use workspan_analysis::{CodeBlock, is_same_file};
+use workspan_dag::{Dag, EndKind, NONE, Place, PlaceId, ROOT_PLACE, StartKind};
 
 use crate::page::{Piece, Tone, columns, plain};
 
@@ -36,16 +37,6 @@ fn start_word(kind: StartKind) -> &'static str {
     }
 }
 
-fn end_word(kind: EndKind) -> &'static str {
-    match kind {
-        EndKind::Create => "create",
-        EndKind::Wait => "wait",
-        EndKind::Yield => "yield",
-        EndKind::Signal => "signal",
-        EndKind::End => "end",
-    }
-}
-
 fn at(dag: &Dag, id: PlaceId, word: &str, many: bool) -> Vec<Piece> {
     match place(dag, id) {
         Some(p) => vec![
@@ -58,26 +49,26 @@ fn at(dag: &Dag, id: PlaceId, word: &str, many: bool) -> Vec<Piece> {
 }
 
 /// Where a strand starts, or `many` do, to stand after "from".
-pub(crate) fn start_words(dag: &Dag, from: PlaceId, kind: StartKind, many: bool) -> Vec<Piece> {
-    match kind {
+pub(crate) fn start_words(dag: &Dag, block: &CodeBlock, many: bool) -> Vec<Piece> {
+    match block.from_kind {
         StartKind::Begin if many => vec![plain("their start")],
         StartKind::Begin => vec![plain("its start")],
-        _ => at(dag, from, start_word(kind), many),
+        kind => at(dag, block.from, start_word(kind), many),
     }
 }
 
 /// Where a strand ends, or `many` do, to stand after "to".
-pub(crate) fn end_words(dag: &Dag, to: PlaceId, kind: EndKind, many: bool) -> Vec<Piece> {
-    match kind {
+pub(crate) fn end_words(dag: &Dag, block: &CodeBlock, many: bool) -> Vec<Piece> {
+    match block.to_kind {
         EndKind::End if many => vec![plain("their end")],
         EndKind::End => vec![plain("the end of the task")],
-        _ => at(dag, to, end_word(kind), many),
+        kind => at(dag, block.to, kind.name(), many),
     }
 }
 
 /// Both in a table's cell of `width` columns: `join src/sort.rs:37 -> end`. The second file is left out when it is the
 /// first; folders are left out when there is no room for them.
-pub(crate) fn cell(dag: &Dag, block: &Ends, width: usize) -> String {
+pub(crate) fn cell(dag: &Dag, block: &CodeBlock, width: usize) -> String {
     let full = ends(dag, block, false);
     if columns(&full) <= width {
         full
@@ -88,14 +79,14 @@ pub(crate) fn cell(dag: &Dag, block: &Ends, width: usize) -> String {
 
 /// A code block in a table's cell where blocks of all sites stand below each other: the root's say so, and one that begins
 /// with its task or has no position of its own names the task's site.
-pub(crate) fn owned_cell(dag: &Dag, site: PlaceId, block: &Ends, width: usize) -> String {
+pub(crate) fn owned_cell(dag: &Dag, block: &CodeBlock, width: usize) -> String {
     let owner = match block.from_kind {
-        _ if site == ROOT_PLACE => "root: ".to_string(),
+        _ if block.site == ROOT_PLACE => "root: ".to_string(),
         StartKind::Begin => {
-            let at = place(dag, site).map(|p| short_position(dag, p));
+            let at = place(dag, block.site).map(|p| short_position(dag, p));
             match at {
                 Some(Some(position)) => format!("{position}: "),
-                _ => format!("{}: ", label(dag, site)),
+                _ => format!("{}: ", label(dag, block.site)),
             }
         }
         _ => String::new(),
@@ -104,28 +95,7 @@ pub(crate) fn owned_cell(dag: &Dag, site: PlaceId, block: &Ends, width: usize) -
     format!("{owner}{}", cell(dag, block, room))
 }
 
-/// Where a strand starts and ends, and how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ends {
-    pub(crate) from: PlaceId,
-    pub(crate) from_kind: StartKind,
-    pub(crate) to: PlaceId,
-    pub(crate) to_kind: EndKind,
-}
-
-impl Ends {
-    pub(crate) fn of(dag: &Dag, strand: StrandId) -> Self {
-        let (s, i) = (&dag.strands, strand as usize);
-        Self {
-            from: dag.starts_at(strand),
-            from_kind: s.start_kind[i],
-            to: s.to[i],
-            to_kind: s.end_kind[i],
-        }
-    }
-}
-
-fn ends(dag: &Dag, block: &Ends, short: bool) -> String {
+fn ends(dag: &Dag, block: &CodeBlock, short: bool) -> String {
     let at = |id: PlaceId, word: &str, known: Option<&str>| {
         let Some(p) = place(dag, id) else {
             return word.to_string();
@@ -133,7 +103,7 @@ fn ends(dag: &Dag, block: &Ends, short: bool) -> String {
         let same = p
             .file
             .as_deref()
-            .is_some_and(|file| known.is_some_and(|k| same_file(k, file)));
+            .is_some_and(|file| known.is_some_and(|k| is_same_file(k, file)));
         let position = match lines(p) {
             Some(lines) if same => format!(":{lines}"),
             Some(_) if short => short_position(dag, p).unwrap_or_else(|| p.label.clone()),
@@ -148,16 +118,9 @@ fn ends(dag: &Dag, block: &Ends, short: bool) -> String {
     };
     let end = match block.to_kind {
         EndKind::End => "end".to_string(),
-        kind => at(block.to, end_word(kind), known),
+        kind => at(block.to, kind.name(), known),
     };
     format!("{start} -> {end}")
-}
-
-/// One may be relative to the workspace and the other not.
-fn same_file(a: &str, b: &str) -> bool {
-    a == b
-        || a.strip_suffix(b).is_some_and(|p| p.ends_with('/'))
-        || b.strip_suffix(a).is_some_and(|p| p.ends_with('/'))
 }
 
 /// Whose a strand is: "the root task", "the task created at src/sort.rs:37".
@@ -222,7 +185,7 @@ fn short_position(dag: &Dag, place: &Place) -> Option<String> {
     // A package's name tells its files from all others.
     while package.is_none()
         && short.len() < path.len()
-        && others().any(|other| !same_file(other, file) && is_end_of(other, short))
+        && others().any(|other| !is_same_file(other, file) && is_end_of(other, short))
     {
         kept += 1;
         short = end_of(path, kept);

@@ -1,16 +1,11 @@
 //! Numbers with units, as people read them: three digits, the unit that fits.
 
-use workspan_dag::{Meta, TimeUnit};
+pub(crate) use workspan_analysis::percent as percent_of;
+use workspan_dag::Meta;
 
 /// Ticks as seconds, by the clock of the trace.
 pub(crate) fn seconds(meta: &Meta, ticks: f64) -> f64 {
-    let rate = match (meta.ticks_per_second, meta.time_unit) {
-        (0, TimeUnit::Us) => 1_000_000,
-        (0, TimeUnit::Ms) => 1_000,
-        (0, _) => 1_000_000_000,
-        (rate, _) => rate,
-    };
-    ticks / rate as f64
+    ticks / meta.tick_rate() as f64
 }
 
 /// Between a number and its unit: a line is not broken there, and a page shows it as a blank.
@@ -139,15 +134,6 @@ pub(crate) fn share(v: f64) -> String {
     }
 }
 
-/// `part` of `whole` in percent; 0 of nothing.
-pub(crate) fn percent_of(part: u128, whole: u128) -> f64 {
-    if whole == 0 {
-        0.0
-    } else {
-        part as f64 * 100.0 / whole as f64
-    }
-}
-
 /// A whole number with separators: `7,649`.
 pub fn thousands(n: u128) -> String {
     let digits = n.to_string();
@@ -188,6 +174,8 @@ pub fn bytes(n: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use workspan_dag::TimeUnit;
+
     use super::*;
 
     fn cycles(hertz: u64) -> Meta {

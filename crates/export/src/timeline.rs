@@ -8,6 +8,7 @@ use crate::Charset;
 use crate::page::{Page, Piece, Tone, columns, plain, strong};
 use crate::position::site_cell;
 use crate::quantity::{ratio, time};
+use crate::text::running::{level, levels};
 
 /// What the cells of a thread's row show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,9 +36,6 @@ pub struct TimelineOptions {
 /// Columns of the names before the cells, and of the numbers after them.
 const NAME: usize = 12;
 const AFTER: usize = 10;
-
-const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-const ASCII: [char; 9] = [' ', '.', ':', '-', '=', '+', '*', '%', '#'];
 
 /// How many columns of cells fit into `width`: the number of bins to ask for.
 pub fn timeline_bins(width: usize) -> usize {
@@ -99,21 +97,18 @@ fn row_name(name: &str) -> String {
 
 /// A row of marks, each as high as its part of `full`, with the mean behind.
 fn strip(page: &mut Page, name: &str, values: &[f64], full: f64, tone: Tone) {
-    let levels = if page.unicode() { BLOCKS } else { ASCII };
-    let marks: String = values.iter().map(|&v| level(v, full, &levels)).collect();
+    let levels = levels(page);
+    let share_of = |v: f64, full: f64| if full > 0.0 { v / full } else { 0.0 };
+    let marks: String = values
+        .iter()
+        .map(|&v| level(share_of(v, full), levels))
+        .collect();
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     page.line(&[
         plain(row_name(name)),
         (tone, marks),
         plain(format!("  {}", ratio(mean))),
     ]);
-}
-
-fn level(v: f64, full: f64, levels: &[char; 9]) -> char {
-    if v <= 0.0 || full <= 0.0 {
-        return levels[0];
-    }
-    levels[((v / full * 8.0).round() as usize).clamp(1, 8)]
 }
 
 /// A thread's cells, neighbours of one tone together.
@@ -153,8 +148,8 @@ fn cell(
         }
         (Cells::Site, _) => (Tone::Plain, ' '),
         (Cells::Load, _) => {
-            let levels = if page.unicode() { BLOCKS } else { ASCII };
-            (Tone::Bar, level(working, 1.0, &levels))
+            let levels = levels(page);
+            (Tone::Bar, level(working, levels))
         }
     }
 }

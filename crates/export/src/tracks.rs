@@ -7,7 +7,7 @@ use workspan_analysis::{
     Error, Interval, IntervalObserver, Options, SweepIndex, ready_event, ready_path,
     stolen_strands, strand_facts,
 };
-use workspan_dag::{Dag, Region, StrandId, ThreadId, TimeUnit};
+use workspan_dag::{Dag, Region, StrandId, ThreadId};
 
 /// A run as tracks.
 pub(crate) struct Tracks<'a> {
@@ -60,7 +60,7 @@ impl<'a> Tracks<'a> {
             dag,
             codes,
             begin,
-            rate: rate(dag),
+            rate: u128::from(dag.meta.tick_rate()),
             threads: threads.collect(),
             stolen_from,
             stolen,
@@ -108,16 +108,6 @@ impl<'a> Tracks<'a> {
     }
 }
 
-/// Ticks of a second.
-fn rate(dag: &Dag) -> u128 {
-    match (dag.meta.ticks_per_second, dag.meta.time_unit) {
-        (0, TimeUnit::Us) => 1_000_000,
-        (0, TimeUnit::Ms) => 1_000,
-        (0, _) => 1_000_000_000,
-        (rate, _) => u128::from(rate),
-    }
-}
-
 /// Regions and parts by begin, each on the first lane that is free.
 fn lanes(dag: &Dag) -> Vec<Vec<Region>> {
     let mut all: Vec<&Region> = dag.regions.iter().chain(&dag.parts).collect();
@@ -141,9 +131,6 @@ struct Steps {
 }
 
 impl IntervalObserver for Steps {
-    fn start(&mut self, _: usize) {}
-    fn end(&mut self, _: usize) {}
-
     fn interval(&mut self, now: &Interval) {
         let numbers = (now.running, now.ready_by_kind.iter().sum());
         if self.changes.last().is_none_or(|l| (l.1, l.2) != numbers) {

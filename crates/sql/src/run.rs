@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::collections::HashMap;
 
 use workspan_analysis::{Options, Report, SiteRow, StrandFacts, report, strand_facts};
-use workspan_dag::{Dag, EdgeKind, NONE, StrandId, TaskId, TimeUnit};
+use workspan_dag::{Dag, EdgeKind, NONE, StrandId, TaskId};
 
 use crate::database::{ReadColumns, table_of_tasks};
 use crate::error::Error;
@@ -74,12 +74,7 @@ impl Run {
     pub fn new(number: i64, file: String, dag: Dag, options: &Options) -> Result<Run, Error> {
         let report = report(&dag, options)?;
         let facts = strand_facts(&dag, options)?;
-        let rate = match (dag.meta.ticks_per_second, dag.meta.time_unit) {
-            (0, TimeUnit::Us) => 1_000_000,
-            (0, TimeUnit::Ms) => 1_000,
-            (0, _) => 1_000_000_000,
-            (rate, _) => u128::from(rate),
-        };
+        let rate = u128::from(dag.meta.tick_rate());
         Ok(Run {
             number,
             file,

@@ -1,6 +1,6 @@
 //! Defines every column of every table: name, type, meaning, and how its value is computed.
 
-use workspan_dag::{EdgeKind, EndKind, OffWhy, Region, StartKind, TaskKind, ThreadEvent};
+use workspan_dag::{EdgeKind, OffWhy, Region, StartKind, TaskKind, ThreadEvent};
 
 use crate::cell::Cell;
 use crate::run::Run;
@@ -58,10 +58,10 @@ pub static TABLES: &[Table] = &[
         name: "delays",
         about: "One row per run and edge kind: delay, by the kind of edge that made the strand ready.",
         index: &[],
-        rows: |_| EDGES.len(),
+        rows: |_| EdgeKind::NAMES.len(),
         columns: columns! {
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
-            "edge" TEXT "create, create_continuation, wait_continuation, yield_continuation, end, depend or signal" |_, i| Cell::Text(EDGES[i]);
+            "edge" TEXT "create, create_continuation, wait_continuation, yield_continuation, end, depend or signal" |_, i| Cell::Text(EdgeKind::NAMES[i]);
             "delay" INTEGER "Worker time in which the worker was free while such a strand was ready" |r, i| Cell::whole(r.ns(r.report.breakdown.delay_by_edge[i]));
         },
     },
@@ -151,11 +151,11 @@ pub static TABLES: &[Table] = &[
             "recording" INTEGER "Time that the recorder's probes took" |r, i| Cell::whole(r.ns(r.facts.recording.get(i).into()));
             "ready" INTEGER "When it became ready; equal to start if it did not have to wait" |r, i| Cell::Int(r.at(r.facts.ready.of(&r.dag, i as u32).map_or(r.dag.strands.start[i], |(t, _)| t)));
             "waited" INTEGER "start - ready" |r, i| Cell::whole(r.facts.ready.of(&r.dag, i as u32).map_or(0, |(t, _)| r.ns(u128::from(r.dag.strands.start[i] - t))));
-            "ready_edge" TEXT "The kind of edge that made it ready; NULL if it did not have to wait" |r, i| Cell::text(r.facts.ready.of(&r.dag, i as u32).map(|(_, kind)| EDGES[kind as usize]));
+            "ready_edge" TEXT "The kind of edge that made it ready; NULL if it did not have to wait" |r, i| Cell::text(r.facts.ready.of(&r.dag, i as u32).map(|(_, kind)| kind.name()));
             "critical" INTEGER "1 if it is on the critical path" |r, i| Cell::flag(r.facts.critical.has(i as u32));
             "previous" INTEGER "The previous strand of its task" |r, i| Cell::id(r.dag.strands.prev[i]);
             "start_kind" TEXT "What precedes it: begin, create, wait, yield or signal" |r, i| Cell::Text(start_kind(r.dag.strands.start_kind[i]));
-            "end_kind" TEXT "What ended it: create, wait, yield, signal or end" |r, i| Cell::Text(end_kind(r.dag.strands.end_kind[i]));
+            "end_kind" TEXT "What ended it: create, wait, yield, signal or end" |r, i| Cell::Text(r.dag.strands.end_kind[i].name());
             "from_site" INTEGER "Position where it started" |r, i| Cell::id(r.dag.starts_at(i as u32));
             "to_site" INTEGER "Position where it ended" |r, i| Cell::id(r.dag.strands.to[i]);
             "folded" INTEGER "Number of tasks folded into it, which have no rows; 0 for an ordinary strand" |r, i| Cell::whole(r.folded_into(i as u32).into());
@@ -170,7 +170,7 @@ pub static TABLES: &[Table] = &[
             "run" INTEGER "Number of the run" |r, _| Cell::Int(r.number);
             "source" INTEGER "The strand that must end first" |r, i| Cell::id(r.edges()[i].0);
             "target" INTEGER "The strand that waits for it" |r, i| Cell::id(r.edges()[i].1);
-            "kind" TEXT "create, create_continuation, wait_continuation, yield_continuation, end, depend or signal" |r, i| Cell::Text(EDGES[r.edges()[i].2 as usize]);
+            "kind" TEXT "create, create_continuation, wait_continuation, yield_continuation, end, depend or signal" |r, i| Cell::Text(r.edges()[i].2.name());
         },
     },
     Table {
@@ -259,19 +259,6 @@ pub static TABLES: &[Table] = &[
     },
 ];
 
-/// Kinds of edges by `EdgeKind as usize`.
-const EDGES: [&str; 7] = {
-    let mut names = [""; 7];
-    names[EdgeKind::Create as usize] = "create";
-    names[EdgeKind::CreateContinuation as usize] = "create_continuation";
-    names[EdgeKind::WaitContinuation as usize] = "wait_continuation";
-    names[EdgeKind::YieldContinuation as usize] = "yield_continuation";
-    names[EdgeKind::End as usize] = "end";
-    names[EdgeKind::Depend as usize] = "depend";
-    names[EdgeKind::Signal as usize] = "signal";
-    names
-};
-
 fn ns_real(run: &Run, ticks: f64) -> f64 {
     // Scaling before the conversion keeps six digits more than whole nanoseconds have.
     const SCALE: f64 = 1e6;
@@ -294,16 +281,6 @@ fn start_kind(kind: StartKind) -> &'static str {
         StartKind::AfterWait => "wait",
         StartKind::AfterYield => "yield",
         StartKind::AfterSignal => "signal",
-    }
-}
-
-fn end_kind(kind: EndKind) -> &'static str {
-    match kind {
-        EndKind::Create => "create",
-        EndKind::Wait => "wait",
-        EndKind::Yield => "yield",
-        EndKind::Signal => "signal",
-        EndKind::End => "end",
     }
 }
 

@@ -13,7 +13,7 @@ pub(crate) use strand::strand;
 pub(crate) use task::task;
 
 use serde::Serialize;
-use workspan_dag::{EdgeKind, EndKind, PlaceId, StartKind, TaskId};
+use workspan_dag::{EndKind, PlaceId, StartKind, TaskId};
 
 use crate::answer::Reply;
 use crate::api_error::ApiError;
@@ -72,19 +72,6 @@ pub(crate) fn end_kind(kind: EndKind) -> &'static str {
         EndKind::Yield => "yield",
         EndKind::Signal => "signal",
         EndKind::End => "end",
-    }
-}
-
-/// As `delay_by_edge` of the report has it.
-fn edge(kind: EdgeKind) -> &'static str {
-    match kind {
-        EdgeKind::Create => "create",
-        EdgeKind::CreateContinuation => "create_continuation",
-        EdgeKind::WaitContinuation => "wait_continuation",
-        EdgeKind::YieldContinuation => "yield_continuation",
-        EdgeKind::End => "end",
-        EdgeKind::Depend => "depend",
-        EdgeKind::Signal => "signal",
     }
 }
 

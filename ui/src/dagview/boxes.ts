@@ -4,7 +4,7 @@
 
 import { greyCode } from "../codes";
 import { alpha, colour, type Colour, type Item, type Tokens } from "../colors";
-import { count, percent, plain, short, ticks } from "../format";
+import { count, fileName, percent, plain, short, ticks } from "../format";
 import type { ColorBy } from "../store";
 import type { RunMeta } from "../data/contract";
 import type { Shown } from "./model";
@@ -48,9 +48,14 @@ export const rowLabel = (meta: RunMeta, row: number): string =>
 export const codeLabel = (meta: RunMeta, code: number): string => meta.codes[code]?.label ?? "?";
 export const siteLabel = (meta: RunMeta, site: number): string => meta.sites[site]?.label ?? "?";
 
-/** What a node is called: the code of a strand, the label of what is collapsed. */
+/**
+ * What a node is called: a strand after its code, a task with others below it after the function
+ * that creates it, a stretch of a task after the code that ran longest in it.
+ */
 export function nameOf(n: Shown, meta: RunMeta): string {
   if (n.strand) return codeLabel(meta, n.strand.code);
+  const site = n.folded?.kind === "task" && n.folded.expandable ? meta.sites[n.folded.site] : null;
+  if (site) return site.function ?? fileName(site.label);
   return n.folded?.label || (n.folded ? codeLabel(meta, n.folded.code) : meta.name);
 }
 

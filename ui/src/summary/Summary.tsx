@@ -250,7 +250,7 @@ function Findings({ of, report, run: r }: { of: Words; report: Report | undefine
           <button
             type="button"
             class={`button ${i === 0 ? "solid" : ""}`}
-            aria-label={`Show finding ${i + 1} in the timeline`}
+            aria-label={`Show me finding ${i + 1} in the timeline`}
             onClick={() => showFinding(f, i)}
           >
             Show me <span aria-hidden="true">→</span>

@@ -10,7 +10,7 @@ import type { RunMeta } from "../data/contract";
 import { axis as labelAt, percent, time as seconds } from "../format";
 import type { Layer } from "../store";
 import { look } from "./look";
-import { LINES, packed, RUN_KINDS } from "./raster";
+import { blend, LINES, packed, RUN_KINDS } from "./raster";
 import type { Pen } from "./pen";
 import { columns, stepped } from "./profile";
 import { BETWEEN, THIN } from "./rows";
@@ -72,7 +72,11 @@ export function looks(a: RunMeta, b: RunMeta, t: Tokens, dark: boolean): [Look, 
         ),
         colour("code", { code: null }, dark),
       ],
-      (c) => packed(c.fill),
+      // Pixels have no textures: a code that shares its colour with another is darker instead.
+      (c) =>
+        c.texture === "none"
+          ? packed(c.fill)
+          : blend(packed(c.fill), packed(dark ? "#fff" : "#000"), 0.62),
     );
   const of = (meta: RunMeta) => {
     const made = look({ mode: "code", by: "code", lut: table(meta) }, t, LAYERS, null, dark);

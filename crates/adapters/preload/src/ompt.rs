@@ -18,6 +18,7 @@ mod ffi;
 mod group_waits;
 mod locks;
 mod region;
+mod silent_end;
 mod start;
 mod sync;
 mod task_side_table;

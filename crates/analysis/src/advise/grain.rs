@@ -117,7 +117,7 @@ pub(super) fn grain(
             .causes
             .findings()
             .iter()
-            .any(|f| f.cause == Cause::GrainFine && f.place.site == site.site);
+            .any(|f| f.cause == Cause::GrainFine && f.block.site == site.site);
         let change = change(&now, weights.burden, cost, goal.cores, said_fine);
         let size = match change {
             GrainChange::Coarsen(n) => n,

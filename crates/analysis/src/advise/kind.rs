@@ -38,11 +38,9 @@ pub(super) fn is_elsewhere(cause: Cause) -> bool {
 /// The change `block` needs: that of the cause found at it, else by what it is.
 pub(super) fn change(dag: &Dag, causes: &Causes, block: &CodeBlock) -> Change {
     let said = |finding: &Finding| {
-        let at = &finding.place;
-        let same = (at.site, at.from, at.to) == (block.site, block.from, block.to)
-            && (at.from_kind, at.to_kind) == (block.from_kind, block.to_kind);
+        let at = &finding.block;
         match finding.cause {
-            Cause::SerialStrand if same => Some(Change::Parallelise),
+            Cause::SerialStrand if at == block => Some(Change::Parallelise),
             Cause::GrainCoarse if at.site == block.site => Some(Change::Split),
             Cause::SpawnLoop if is_turn(block) && creates(dag, block, at.site) => {
                 Some(Change::SpreadSpawns)
@@ -53,8 +51,7 @@ pub(super) fn change(dag: &Dag, causes: &Causes, block: &CodeBlock) -> Change {
     if let Some(change) = causes.places.iter().find_map(said) {
         return change;
     }
-    let whole_task = (block.from_kind, block.to_kind) == (StartKind::Begin, EndKind::End);
-    if whole_task && block.site != ROOT_PLACE {
+    if block.is_whole_task() && block.site != ROOT_PLACE {
         Change::Split
     } else {
         Change::Parallelise

@@ -108,17 +108,14 @@ pub(super) fn search(dag: &Dag, weights: &Weights, report: &Report, goal: Goal) 
 
 impl<'a> Search<'a> {
     fn new(dag: &'a Dag, weights: &'a Weights<'a>, report: &Report, goal: Goal) -> Search<'a> {
-        let mut table = BlockTable::new();
-        let (mut block, mut sums) = (Vec::with_capacity(dag.strands.len()), Vec::new());
+        let mut table: BlockTable<Sum> = BlockTable::new();
+        let mut block = Vec::with_capacity(dag.strands.len());
         let mut longest: Vec<u64> = Vec::new();
         let shares = ThreadShares::new(dag, weights);
         for s in 0..dag.strands.len() as StrandId {
-            let number = table.number(CodeBlock::of(dag, s));
-            if number == sums.len() {
-                sums.push(Sum::default());
-                longest.push(0);
-            }
-            let sum: &mut Sum = &mut sums[number];
+            let number = table.number(CodeBlock::from_strand(dag, s));
+            longest.resize(table.keys.len(), 0);
+            let sum = &mut table.values[number];
             sum.strands += 1;
             sum.work += u128::from(weights.work(s));
             longest[number] = longest[number].max(weights.work(s));
@@ -127,6 +124,7 @@ impl<'a> Search<'a> {
             }
             block.push(number as u32);
         }
+        let mut sums = table.values;
         // How long a block's strands are where they matter: on the path, else the longest.
         let mut on_path = vec![(0u64, 0u128); sums.len()];
         for &s in &report.work_span.critical_path {
@@ -163,7 +161,7 @@ impl<'a> Search<'a> {
 
     /// What is taken out of each strand when the blocks of `set` are as fast as they can become.
     fn cover(&self, set: &[u32]) -> TargetWeights {
-        let mut cover = TargetWeights::nothing(self.dag);
+        let mut cover = TargetWeights::none(self.dag);
         for (s, &block) in (0u32..).zip(&self.block) {
             let is_fold = self.dag.folded.has(s);
             if set.contains(&block) && !is_fold {

@@ -2,10 +2,10 @@
 
 use workspan_dag::NONE;
 
+use super::book::Book;
 use super::grain::Grain;
-use super::ledger::Book;
-use super::ready_strand::whole_site;
 use super::{Cause, Costs};
+use crate::blocks::CodeBlock;
 use crate::runtime_gaps::RuntimeGap;
 
 /// By cause and site, as for the strands that stood ready meanwhile: where most of the tasks inside were created, if these are small.
@@ -19,7 +19,7 @@ pub(super) fn folded_gaps(between: &[RuntimeGap], costs: Costs) -> Book {
         };
         book.add(
             cause,
-            whole_site(site),
+            CodeBlock::whole_site(site),
             u128::from(b.ticks),
             b.strand,
             b.ticks,

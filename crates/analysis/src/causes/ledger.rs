@@ -1,9 +1,10 @@
-//! The books: lost worker-ticks by cause and place, kept as the sweep goes.
+//! Assigns lost worker-ticks to causes and code blocks during the sweep.
 
 use std::cell::OnceCell;
 
 use workspan_dag::{Dag, NONE, OffWhy, StrandId};
 
+use super::book::{Book, Entry, Group};
 use super::folded_gaps::folded_gaps;
 use super::grain::Grain;
 use super::off_cpu::OffCpu;
@@ -12,220 +13,20 @@ use super::path_strand::PathStrands;
 use super::pools::PoolUse;
 use super::preemption::Preemption;
 use super::probes::probes;
-use super::ready_strand::{ReadyStrands, whole_site};
+use super::ready_strand::ReadyStrands;
 use super::spawn_loop::SpawnLoops;
 use super::task_size::{TaskSize, by_site};
-use super::{Cause, Causes, Costs, Evidence, Finding, Place};
-use crate::blocks::{BlockTable, CodeBlock};
+use super::{Cause, Causes, Costs, Evidence, Finding};
+use crate::blocks::CodeBlock;
 use crate::breakdown::Breakdown;
 use crate::ready::{Readiness, ReadyInterval};
 use crate::ready_path::ReadyPath;
 use crate::runtime_gaps::RuntimeGap;
 use crate::sweep::{Moment, Observer};
 
-/// Places kept.
-pub(super) const PLACES: usize = 20;
-
-/// A cause and its place.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Entry {
-    pub cause: Cause,
-    pub key: CodeBlock,
-    /// See [`Evidence::tasks`].
-    pub tasks: Option<u64>,
-}
-
-impl Entry {
-    pub(super) fn new(cause: Cause, key: CodeBlock) -> Entry {
-        Entry {
-            cause,
-            key,
-            tasks: None,
-        }
-    }
-}
-
-/// What one cause lost at one place.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Group {
-    pub(super) lost: u128,
-    pub(super) strands: u64,
-    pub(super) ticks: u64,
-    pub(super) longest: u64,
-    pub(super) alone: u64,
-    pub(super) tasks: Option<u64>,
-    pub(super) probes: u128,
-    /// The strand `longest` is of.
-    pub(super) strand: StrandId,
-}
-
-/// Groups by cause and place.
-pub(crate) struct Book {
-    causes: Vec<(BlockTable, Vec<Group>)>,
-}
-
-impl Book {
-    pub(crate) fn new() -> Book {
-        let empty = |_: &Cause| (BlockTable::new(), Vec::new());
-        Book {
-            causes: Cause::ALL.iter().map(empty).collect(),
-        }
-    }
-
-    pub(super) fn group(&mut self, cause: Cause, key: CodeBlock) -> &mut Group {
-        let (table, groups) = &mut self.causes[cause as usize];
-        let number = table.number(key);
-        if number == groups.len() {
-            groups.push(Group {
-                lost: 0,
-                strands: 0,
-                ticks: 0,
-                longest: 0,
-                alone: 0,
-                tasks: None,
-                probes: 0,
-                strand: NONE,
-            });
-        }
-        &mut groups[number]
-    }
-
-    /// `lost` worker-ticks more, beside those the strand's own time off the CPU is.
-    fn add_beside(&mut self, cause: Cause, key: CodeBlock, lost: u128, strand: StrandId) {
-        let group = self.group(cause, key);
-        group.lost += lost;
-        if group.strand == NONE {
-            group.strand = strand;
-        }
-    }
-
-    /// `lost` worker-ticks because of `strand`, for `ticks`.
-    pub(super) fn add(
-        &mut self,
-        cause: Cause,
-        key: CodeBlock,
-        lost: u128,
-        strand: StrandId,
-        ticks: u64,
-    ) -> &mut Group {
-        let group = self.group(cause, key);
-        group.lost += lost;
-        group.strands += 1;
-        group.ticks = group.ticks.saturating_add(ticks);
-        if group.strand == NONE || ticks > group.longest {
-            (group.longest, group.strand) = (ticks, strand);
-        }
-        group
-    }
-
-    fn sum(&self) -> u128 {
-        let groups = self.causes.iter().flat_map(|c| &c.1);
-        groups.map(|g| g.lost).sum()
-    }
-
-    /// Makes the sum `target`, which is not more than it is; each group keeps its share.
-    fn shrink(&mut self, target: u128) {
-        let sum = self.sum();
-        if sum == target {
-            return;
-        }
-        let share = target as f64 / sum as f64;
-        let mut left = target;
-        for group in self.causes.iter_mut().flat_map(|c| &mut c.1) {
-            group.lost = ((group.lost as f64 * share) as u128).min(left);
-            left -= group.lost;
-        }
-        let groups = self.causes.iter_mut().flat_map(|c| &mut c.1);
-        if let Some(largest) = groups.reduce(|a, b| if b.lost > a.lost { b } else { a }) {
-            largest.lost += left;
-        }
-    }
-
-    /// What was lost here was lost to probes.
-    fn are_probes(&mut self) {
-        for group in self.causes.iter_mut().flat_map(|c| &mut c.1) {
-            group.probes = group.lost;
-        }
-    }
-
-    /// Adds all of `other`.
-    fn take(&mut self, other: Book) {
-        for (cause, (table, groups)) in Cause::ALL.into_iter().zip(other.causes) {
-            for (key, group) in table.keys.into_iter().zip(groups) {
-                let own = self.group(cause, key);
-                own.lost += group.lost;
-                own.strands += group.strands;
-                own.ticks = own.ticks.saturating_add(group.ticks);
-                own.alone += group.alone;
-                own.probes += group.probes;
-                own.tasks = own.tasks.max(group.tasks);
-                if own.strand == NONE || group.longest > own.longest {
-                    own.longest = group.longest;
-                    own.strand = group.strand;
-                }
-            }
-        }
-    }
-
-    fn by_cause(&self) -> [u128; Cause::ALL.len()] {
-        let sum = |cause: Cause| self.causes[cause as usize].1.iter().map(|g| g.lost).sum();
-        Cause::ALL.map(sum)
-    }
-
-    /// Most lost first, at most [`PLACES`]; `evidence` completes what a group shows.
-    pub(super) fn places(
-        &self,
-        dag: &Dag,
-        evidence: impl Fn(&Finding, Evidence) -> Evidence,
-    ) -> Vec<Finding> {
-        let mut found: Vec<(Cause, &CodeBlock, &Group)> = Vec::new();
-        for (cause, (table, groups)) in Cause::ALL.into_iter().zip(&self.causes) {
-            if cause != Cause::None {
-                let groups = table.keys.iter().zip(groups).filter(|(_, g)| g.lost > 0);
-                found.extend(groups.map(|(key, group)| (cause, key, group)));
-            }
-        }
-        found.sort_by(|a, b| {
-            let most = b.2.lost.cmp(&a.2.lost).then(a.0.cmp(&b.0));
-            most.then_with(|| a.1.order(dag).cmp(&b.1.order(dag)))
-        });
-        found.truncate(PLACES);
-        let finding = |(cause, key, group): (Cause, &CodeBlock, &Group)| {
-            let plain = Evidence {
-                strands: group.strands,
-                ticks: group.ticks,
-                longest: group.longest,
-                alone: (group.alone > 0).then_some(group.alone),
-                tasks: group.tasks,
-                probe_ticks: match (cause, u64::try_from(group.probes)) {
-                    (Cause::GrainFine, Ok(ticks)) if ticks > 0 => Some(ticks),
-                    _ => None,
-                },
-                ..Evidence::default()
-            };
-            let mut finding = Finding {
-                cause,
-                place: Place {
-                    site: key.site,
-                    from: key.from,
-                    from_kind: key.from_kind,
-                    to: key.to,
-                    to_kind: key.to_kind,
-                    strand: group.strand,
-                },
-                lost: group.lost,
-                evidence: plain,
-            };
-            finding.evidence = evidence(&finding, plain);
-            finding
-        };
-        found.into_iter().map(finding).collect()
-    }
-}
-
 /// No work while a strand of the ready path ran, not yet in the book.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct OpenStretch {
     entry: Entry,
     strand: StrandId,
     lost: u128,
@@ -247,7 +48,7 @@ pub(crate) struct Ledger<'a> {
     next: usize,
     /// The strand of the path last asked about, and its cause.
     asked: Option<(usize, Entry)>,
-    open: Option<Open>,
+    open: Option<OpenStretch>,
     /// No work in the present gap of the path.
     in_gap: u128,
     off: OffCpu<'a>,
@@ -291,7 +92,9 @@ impl<'a> Ledger<'a> {
     pub(crate) fn finish(mut self, breakdown: &Breakdown, between: &[RuntimeGap]) -> Causes {
         self.close();
         let nobody = std::mem::take(&mut self.in_gap);
-        self.book.group(Cause::None, whole_site(NONE)).lost += nobody;
+        self.book
+            .group(Cause::None, CodeBlock::whole_site(NONE))
+            .lost += nobody;
         let mut probes = probes(self.dag, self.costs);
         let mut inside = folded_gaps(between, self.costs);
         for (book, target) in [
@@ -302,11 +105,11 @@ impl<'a> Ledger<'a> {
         ] {
             book.shrink(target);
         }
-        probes.are_probes();
-        self.book.take(inside);
-        self.book.take(self.off.descheduled);
-        self.book.take(self.off.blocked);
-        self.book.take(probes);
+        probes.mark_as_probes();
+        self.book.add_all(inside);
+        self.book.add_all(self.off.descheduled);
+        self.book.add_all(self.off.blocked);
+        self.book.add_all(probes);
         divide_preempted(&mut self.book, &self.preempted, self.dag, breakdown);
         let show = EvidenceSource {
             dag: self.dag,
@@ -329,7 +132,10 @@ impl<'a> Ledger<'a> {
         match self.off.why(thread) {
             None => {}
             Some(OffWhy::Preempted) => {
-                return (Entry::new(Cause::Descheduled, whole_site(NONE)), s);
+                return (
+                    Entry::new(Cause::Descheduled, CodeBlock::whole_site(NONE)),
+                    s,
+                );
             }
             Some(OffWhy::Blocked) => return self.waiting(s, thread, moment),
         }
@@ -352,7 +158,7 @@ impl<'a> Ledger<'a> {
             } else {
                 Cause::Blocked
             };
-            return (Entry::new(cause, CodeBlock::of(dag, s)), s);
+            return (Entry::new(cause, CodeBlock::from_strand(dag, s)), s);
         }
         // It waits for threads without an edge to tell for which: for the one strand that runs, where it is one.
         let own = if is_worker { thread } else { 0 };
@@ -362,12 +168,14 @@ impl<'a> Ledger<'a> {
             _ => NONE,
         };
         if strand == NONE {
-            return (Entry::new(Cause::None, whole_site(NONE)), s);
+            return (Entry::new(Cause::None, CodeBlock::whole_site(NONE)), s);
         }
         let entry = match self.off.why(other) {
-            Some(OffWhy::Preempted) => Entry::new(Cause::Descheduled, whole_site(NONE)),
-            Some(OffWhy::Blocked) => Entry::new(Cause::Blocked, CodeBlock::of(dag, strand)),
-            None => Entry::new(Cause::SerialStrand, CodeBlock::of(dag, strand)),
+            Some(OffWhy::Preempted) => Entry::new(Cause::Descheduled, CodeBlock::whole_site(NONE)),
+            Some(OffWhy::Blocked) => {
+                Entry::new(Cause::Blocked, CodeBlock::from_strand(dag, strand))
+            }
+            None => Entry::new(Cause::SerialStrand, CodeBlock::from_strand(dag, strand)),
         };
         (entry, strand)
     }
@@ -378,15 +186,21 @@ impl<'a> Ledger<'a> {
 
     fn close(&mut self) {
         if let Some(open) = self.open.take() {
-            let Entry { cause, key, tasks } = open.entry;
+            let Entry {
+                cause,
+                block,
+                tasks,
+            } = open.entry;
             let thread = self.dag.strands.thread[open.strand as usize];
             let off = matches!(cause, Cause::Descheduled | Cause::Blocked);
             if off && self.dag.is_worker(thread) {
-                return self.book.add_beside(cause, key, open.lost, open.strand);
+                return self
+                    .book
+                    .add_without_strand(cause, block, open.lost, open.strand);
             }
             let group = self
                 .book
-                .add(cause, key, open.lost, open.strand, open.ticks);
+                .add(cause, block, open.lost, open.strand, open.ticks);
             group.alone += open.alone;
             group.tasks = group.tasks.max(tasks);
         }
@@ -431,18 +245,24 @@ impl Observer for Ledger<'_> {
             if own == 0 {
                 lost += std::mem::take(&mut gap);
             }
-            self.book
-                .add(Cause::OtherPool, whole_site(site), lost, s, elsewhere);
+            self.book.add(
+                Cause::OtherPool,
+                CodeBlock::whole_site(site),
+                lost,
+                s,
+                elsewhere,
+            );
             if own == 0 {
                 return;
             }
         }
-        let Entry { cause, key, .. } = self.ready.cause(waiting, served, &self.grain, &self.loops);
+        let Entry { cause, block, .. } =
+            self.ready.cause(waiting, served, &self.grain, &self.loops);
         let lost = u128::from(served) + gap;
         if cause == Cause::Descheduled {
-            self.book.add_beside(cause, key, lost, s);
+            self.book.add_without_strand(cause, block, lost, s);
         } else {
-            self.book.add(cause, key, lost, s, served);
+            self.book.add(cause, block, lost, s, served);
         }
     }
 
@@ -464,7 +284,9 @@ impl Observer for Ledger<'_> {
             return;
         }
         let Some(at) = self.next.checked_sub(1) else {
-            self.book.group(Cause::None, whole_site(NONE)).lost += lost;
+            self.book
+                .group(Cause::None, CodeBlock::whole_site(NONE))
+                .lost += lost;
             return;
         };
         if strands.end[self.path[at].0 as usize] <= moment.begin {
@@ -476,9 +298,9 @@ impl Observer for Ledger<'_> {
             let own = pools.idle_beside(strand, idle);
             let elsewhere = u128::from(idle - own) * u128::from(moment.ticks());
             if elsewhere > 0 {
-                let key = whole_site(self.dag.tasks.site[self.task(strand)]);
+                let key = CodeBlock::whole_site(self.dag.tasks.site[self.task(strand)]);
                 self.book
-                    .add_beside(Cause::OtherPool, key, elsewhere, strand);
+                    .add_without_strand(Cause::OtherPool, key, elsewhere, strand);
                 self.book.group(Cause::OtherPool, key).ticks += moment.ticks();
                 (idle, lost) = (own, lost - elsewhere);
                 if idle == 0 {
@@ -491,7 +313,7 @@ impl Observer for Ledger<'_> {
             .is_none_or(|o| (o.strand, o.entry) != (strand, entry))
         {
             self.close();
-            self.open = Some(Open {
+            self.open = Some(OpenStretch {
                 entry,
                 strand,
                 lost: 0,
@@ -521,10 +343,10 @@ struct EvidenceSource<'a> {
 impl EvidenceSource<'_> {
     fn evidence(&self, finding: &Finding, plain: Evidence) -> Evidence {
         let mut out = plain;
-        let strand = finding.place.strand;
+        let strand = finding.strand;
         match finding.cause {
             Cause::SpawnLoop | Cause::GrainFine => {
-                let site = finding.place.site;
+                let site = finding.block.site;
                 let of = match self.loops.at_site(site) {
                     Some(run) => Some((u128::from(run.tasks), run.work)),
                     None => {
@@ -557,7 +379,7 @@ impl EvidenceSource<'_> {
 
 /// Gives what was lost to preemption to other programs and to the program's own threads.
 fn divide_preempted(book: &mut Book, preempted: &Preemption, dag: &Dag, breakdown: &Breakdown) {
-    let key = whole_site(NONE);
+    let key = CodeBlock::whole_site(NONE);
     let all = *book.group(Cause::Descheduled, key);
     let own = preempted.own(dag, breakdown, all.lost);
     if own > 0 {

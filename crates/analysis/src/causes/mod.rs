@@ -13,6 +13,7 @@
 //! It is one more observer of the sweep, with one decision a strand that stood ready and one a strand of the ready path:
 //! O(n log n) in all, nothing per tick.
 
+mod book;
 mod cause;
 mod folded_gaps;
 mod grain;
@@ -36,7 +37,9 @@ pub(crate) use preemption::cpu_ticks;
 pub use stretch::Baseline;
 pub(crate) use stretch::stretch;
 
-use workspan_dag::{EndKind, PlaceId, StartKind, StrandId};
+use workspan_dag::StrandId;
+
+use crate::blocks::CodeBlock;
 
 /// What the analysis needs to know of costs, in ticks.
 #[derive(Debug, Clone, Copy)]
@@ -65,29 +68,15 @@ pub struct Causes {
 pub struct Finding {
     /// What happened.
     pub cause: Cause,
-    /// Where.
-    pub place: Place,
+    /// Where: which fields tell apart the places of one cause depends on the cause (docs/causes.md). Its
+    /// site is that of the strands, or of the tasks that cause the loss; `NONE` if it is no site's.
+    pub block: CodeBlock,
+    /// The strand that shows it best: the one behind most of the loss.
+    pub strand: StrandId,
     /// Worker-ticks lost to it.
     pub lost: u128,
     /// What shows it.
     pub evidence: Evidence,
-}
-
-/// Where something was lost. Which of the fields tell places of one cause apart depends on the cause (docs/causes.md).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
-    /// Spawn site: of the strand's task, or of the tasks that cause it (`NONE` when it is no site's: descheduled).
-    pub site: PlaceId,
-    /// Where the strands start (`NONE` = unknown, or any of the site's).
-    pub from: PlaceId,
-    /// Why they start there.
-    pub from_kind: StartKind,
-    /// Where they end (`NONE` = unknown, the task's end, or any of the site's).
-    pub to: PlaceId,
-    /// How they end.
-    pub to_kind: EndKind,
-    /// The strand that shows it best: the one behind most of it.
-    pub strand: StrandId,
 }
 
 /// The numbers that show a cause. Times in ticks.

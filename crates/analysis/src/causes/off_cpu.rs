@@ -6,8 +6,7 @@
 use workspan_dag::{NONE, OffWhy, StrandId};
 
 use super::Cause;
-use super::ledger::Book;
-use super::ready_strand::whole_site;
+use super::book::Book;
 use crate::blocks::CodeBlock;
 use workspan_dag::Dag;
 
@@ -79,13 +78,15 @@ impl<'a> OffCpu<'a> {
         }
         let (book, cause, key) = match now.off {
             None => return,
-            Some(OffWhy::Preempted) => {
-                (&mut self.descheduled, Cause::Descheduled, whole_site(NONE))
-            }
+            Some(OffWhy::Preempted) => (
+                &mut self.descheduled,
+                Cause::Descheduled,
+                CodeBlock::whole_site(NONE),
+            ),
             // Outside the pool that is no worker's time.
             Some(OffWhy::Blocked) if !self.dag.is_worker(thread as u32) => return,
             Some(OffWhy::Blocked) => {
-                let key = CodeBlock::of(self.dag, now.strand);
+                let key = CodeBlock::from_strand(self.dag, now.strand);
                 (&mut self.blocked, Cause::Blocked, key)
             }
         };

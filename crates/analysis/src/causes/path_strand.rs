@@ -3,9 +3,8 @@
 use workspan_dag::{Dag, EdgeKind, NONE, StartKind, StrandId, TaskId};
 
 use super::Cause;
+use super::book::Entry;
 use super::grain::Grain;
-use super::ledger::Entry;
-use super::ready_strand::whole_site;
 use super::spawn_loop::SpawnLoops;
 use crate::blocks::CodeBlock;
 use crate::predecessors::joined_tasks;
@@ -41,14 +40,14 @@ impl<'a> PathStrands<'a> {
             };
             self.last = Some((task, ended));
             if let Some(tasks) = ended {
-                let key = whole_site(self.dag.tasks.site[task as usize]);
+                let key = CodeBlock::whole_site(self.dag.tasks.site[task as usize]);
                 return Entry {
                     tasks: Some(tasks),
                     ..Entry::new(Cause::GrainCoarse, key)
                 };
             }
         }
-        Entry::new(Cause::SerialStrand, CodeBlock::of(self.dag, s))
+        Entry::new(Cause::SerialStrand, CodeBlock::from_strand(self.dag, s))
     }
 
     /// The tasks of a phase are those one wait joins, or those of one parent that nobody joins. When `task`, of which the

@@ -3,9 +3,9 @@
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, NONE, StrandId};
 
-use super::ledger::Book;
-use super::ready_strand::whole_site;
+use super::book::Book;
 use super::{Cause, Costs};
+use crate::blocks::CodeBlock;
 use crate::weight::{OffCursor, on_cpu, probe_ticks};
 
 /// Strands of which more than one part in this many are probes are too small, and the recording shows it; elsewhere
@@ -41,10 +41,10 @@ pub(super) fn probes(dag: &Dag, costs: Costs) -> Book {
     }
     for (site, (ticks, longest, strand)) in fine.into_iter().enumerate() {
         if ticks > 0 {
-            let key = whole_site(site as u32);
+            let key = CodeBlock::whole_site(site as u32);
             book.add(Cause::GrainFine, key, ticks, strand, longest);
         }
     }
-    book.add(Cause::None, whole_site(NONE), other, NONE, 0);
+    book.add(Cause::None, CodeBlock::whole_site(NONE), other, NONE, 0);
     book
 }

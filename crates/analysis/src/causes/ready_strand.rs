@@ -1,9 +1,9 @@
 //! The cause of a strand's delay: it was ready, a worker was free for it, and it did not start.
 
-use workspan_dag::{Dag, EdgeKind, EndKind, NONE, PlaceId, StartKind, Steals, TaskKind};
+use workspan_dag::{Dag, EdgeKind, NONE, Steals, TaskKind};
 
+use super::book::Entry;
 use super::grain::Grain;
-use super::ledger::Entry;
 use super::spawn_loop::SpawnLoops;
 use super::{Cause, Costs};
 use crate::blocks::CodeBlock;
@@ -12,17 +12,6 @@ use crate::weight::off_between;
 
 /// A thief that is looking for work takes a task within one steal; up to this many are still the price of stealing.
 const STEALS_TO_GET_IT: u64 = 4;
-
-/// All strands of the tasks of `site`, as a place.
-pub(super) fn whole_site(site: PlaceId) -> CodeBlock {
-    CodeBlock {
-        site,
-        from: NONE,
-        to: NONE,
-        from_kind: StartKind::Begin,
-        to_kind: EndKind::End,
-    }
-}
 
 /// Decides on strands in start order.
 pub(super) struct ReadyStrands<'a> {
@@ -58,13 +47,13 @@ impl<'a> ReadyStrands<'a> {
         let starts = CodeBlock {
             from: dag.starts_at(waiting.strand),
             from_kind: strands.start_kind[s],
-            ..whole_site(site)
+            ..CodeBlock::whole_site(site)
         };
         if waiting.buried {
             return Entry::new(Cause::BuriedWait, starts);
         }
         if let Some(child) = self.below(waiting.strand) {
-            let key = whole_site(dag.tasks.site[child as usize]);
+            let key = CodeBlock::whole_site(dag.tasks.site[child as usize]);
             match dag.tasks.kind[child as usize] {
                 // Nobody could take the child: as long as it runs, its creator as good as runs.
                 TaskKind::Inline => return Entry::new(Cause::GrainCoarse, key),
@@ -78,7 +67,7 @@ impl<'a> ReadyStrands<'a> {
         if !dag.offs.is_empty() {
             let off = off_between(dag, waiting.strand, waiting.ready, start);
             if u128::from(off.descheduled) * 2 >= u128::from(start - waiting.ready) {
-                return Entry::new(Cause::Descheduled, whole_site(NONE));
+                return Entry::new(Cause::Descheduled, CodeBlock::whole_site(NONE));
             }
         }
         let is_new = matches!(waiting.kind, EdgeKind::Create | EdgeKind::Depend);
@@ -86,17 +75,21 @@ impl<'a> ReadyStrands<'a> {
         let is_put = is_new && dag.tasks.kind[task as usize] == TaskKind::Inline;
         let is_small = (is_new && grain.is_not_worth_a_steal(task)) || grain.is_dust(task);
         if is_small && !is_put {
-            return Entry::new(Cause::GrainFine, whole_site(site));
+            return Entry::new(Cause::GrainFine, CodeBlock::whole_site(site));
         }
         let few_steals = u128::from(self.costs.steal) * u128::from(STEALS_TO_GET_IT);
         if u128::from(served) <= few_steals || dag.meta.workers == 1 {
             let creator = dag.tasks.creator[task as usize];
             return match loops.of(dag, creator) {
                 Some(spawn) if is_new && dag.meta.workers > 1 => spawn.entry(),
-                _ => Entry::new(Cause::None, whole_site(NONE)),
+                _ => Entry::new(Cause::None, CodeBlock::whole_site(NONE)),
             };
         }
-        let key = if is_new { whole_site(site) } else { starts };
+        let key = if is_new {
+            CodeBlock::whole_site(site)
+        } else {
+            starts
+        };
         Entry::new(Cause::SlowThief, key)
     }
 

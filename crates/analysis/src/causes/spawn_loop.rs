@@ -8,9 +8,9 @@ use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, EdgeKind, EndKind, NONE, PlaceId, StartKind, StrandId, TaskId, TaskKind};
 
 use super::Cause;
+use super::book::Entry;
 use super::grain::Grain;
-use super::ledger::Entry;
-use super::ready_strand::whole_site;
+use crate::blocks::CodeBlock;
 
 /// Fewer turns than this are no loop: a recursion that creates eight tasks at each node is none.
 const TURNS: usize = 16;
@@ -39,7 +39,7 @@ impl Run {
         } else {
             Cause::SpawnLoop
         };
-        Entry::new(cause, whole_site(self.site))
+        Entry::new(cause, CodeBlock::whole_site(self.site))
     }
 }
 

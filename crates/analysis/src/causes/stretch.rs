@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use workspan_dag::cancel::checked;
 use workspan_dag::{Dag, NONE, StrandId};
 
-use super::ledger::Book;
-use super::ready_strand::whole_site;
+use super::book::Book;
 use super::{Cause, Causes};
+use crate::blocks::CodeBlock;
 use crate::options::{Error, Options};
 use crate::weight::Weights;
 
@@ -57,7 +57,7 @@ pub(crate) fn stretch(causes: &mut Causes, dag: &Dag, weights: &Weights, baselin
         let serial = baseline.work(label, dag.meta.ticks_per_second);
         let more = serial.map_or(0, |serial| sum.work.saturating_sub(serial));
         if more > 0 {
-            let group = book.group(Cause::Stretch, whole_site(site as u32));
+            let group = book.group(Cause::Stretch, CodeBlock::whole_site(site as u32));
             group.lost = more;
             group.strands = sum.strands;
             group.ticks = u64::try_from(sum.work).unwrap_or(u64::MAX);
@@ -70,7 +70,7 @@ pub(crate) fn stretch(causes: &mut Causes, dag: &Dag, weights: &Weights, baselin
     causes.by_cause[Cause::Stretch as usize] += more;
     causes.places.extend(places);
     causes.places.sort_by_key(|f| std::cmp::Reverse(f.lost));
-    causes.places.truncate(super::ledger::PLACES);
+    causes.places.truncate(super::book::MAX_PLACES);
 }
 
 #[derive(Debug, Clone, Copy)]

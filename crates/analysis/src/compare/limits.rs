@@ -2,7 +2,8 @@
 
 use workspan_dag::{NONE, Place, PlaceId};
 
-use crate::compare::{BlockPlace, Comparison, Difference, Noise, Quantity, RunMeasures, Side};
+use crate::blocks::CodeBlock;
+use crate::compare::{Comparison, Difference, Noise, Quantity, RunMeasures, Side};
 use crate::work_span::speedup_bounds;
 
 /// An amount of worker time.
@@ -121,7 +122,7 @@ pub struct Where {
     /// Spawn site of the tasks, an index into `places`.
     pub site: PlaceId,
     /// The code block, where it is one; its places are indices into `places`.
-    pub block: Option<BlockPlace>,
+    pub block: Option<CodeBlock>,
     /// Why it is named.
     pub reason: Reason,
     /// How much, ns.
@@ -184,7 +185,7 @@ fn growth(comparison: &Comparison, limit: Limit, quantity: Quantity) -> Checked 
 /// grew without a longer path is searched for in the work.
 fn grown(comparison: &Comparison, quantity: Quantity) -> Option<Where> {
     let most = |reason: Reason| {
-        let change = |b: &super::BlockDifference| -> (f64, f64) {
+        let change = |b: &super::RowDifference<CodeBlock>| -> (f64, f64) {
             let (d, values): (Option<&Difference>, _) = match reason {
                 Reason::WorkGrowth => (b.work_differences.first(), &b.work),
                 _ => (b.critical_differences.first(), &b.critical_work),
@@ -200,8 +201,8 @@ fn grown(comparison: &Comparison, quantity: Quantity) -> Option<Where> {
             .max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
         Some(place(
             &comparison.places,
-            row.block.site,
-            Some(row.block),
+            row.key.site,
+            Some(row.key),
             (reason, amount, whole),
         ))
     };
@@ -266,7 +267,7 @@ fn look(run: &RunMeasures, limit: Limit) -> Option<Where> {
         let most = run.blocks.iter().filter(|b| b.critical_work > 0.0);
         let block = most.max_by(|a, b| a.critical_work.total_cmp(&b.critical_work))?;
         let why = (Reason::Critical, block.critical_work, run.work_span.1);
-        Some(place(&run.places, block.place.site, Some(block.place), why))
+        Some(place(&run.places, block.block.site, Some(block.block), why))
     };
     match limit {
         Limit::MaxDelay(_) => {
@@ -295,7 +296,7 @@ fn look(run: &RunMeasures, limit: Limit) -> Option<Where> {
 fn place(
     places: &[Place],
     site: PlaceId,
-    block: Option<BlockPlace>,
+    block: Option<CodeBlock>,
     (reason, amount, whole): (Reason, f64, f64),
 ) -> Where {
     let mut named = Vec::new();
@@ -310,7 +311,7 @@ fn place(
     take(0);
     let mut at = |id: PlaceId| if id == 0 { 0 } else { take(id) };
     let site = at(site);
-    let block = block.map(|b| BlockPlace {
+    let block = block.map(|b| CodeBlock {
         site,
         from: at(b.from),
         to: at(b.to),

@@ -2,12 +2,11 @@
 
 use std::collections::HashMap;
 
-use workspan_dag::{Dag, Place, PlaceId, TimeUnit};
+use workspan_dag::{Dag, Place, PlaceId};
 
-use crate::compare::BlockPlace;
+use crate::blocks::CodeBlock;
 use crate::ready::Readiness;
 use crate::report::Report;
-use crate::solo_blocks::SoloBlock;
 
 /// A quantity of a run as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -127,7 +126,7 @@ pub struct SiteMeasure {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BlockMeasure {
     /// Which; its places are indices into [`RunMeasures::places`].
-    pub place: BlockPlace,
+    pub block: CodeBlock,
     /// Strands.
     pub count: u64,
     /// Weight, ns.
@@ -156,7 +155,7 @@ pub struct RunMeasures {
     /// Its code blocks.
     pub blocks: Vec<BlockMeasure>,
     /// The code blocks that ran alone, longest first, with the time, ns.
-    pub solo_blocks: Vec<(BlockPlace, f64)>,
+    pub solo_blocks: Vec<(CodeBlock, f64)>,
     /// Delay by the edge that made the strand ready, worker-ns, by `EdgeKind as usize`.
     pub delay_by_edge: [f64; 7],
 }
@@ -185,13 +184,7 @@ impl RunMeasures {
 
 /// Nanoseconds in a tick of the trace.
 pub(crate) fn ns_per_tick(dag: &Dag) -> f64 {
-    let rate = match (dag.meta.ticks_per_second, dag.meta.time_unit) {
-        (0, TimeUnit::Us) => 1_000_000,
-        (0, TimeUnit::Ms) => 1_000,
-        (0, _) => 1_000_000_000,
-        (rate, _) => rate,
-    };
-    1e9 / rate as f64
+    1e9 / dag.meta.tick_rate() as f64
 }
 
 /// Reduces a run; `label` is what people call it. `report` must be of the metric time.
@@ -231,13 +224,7 @@ pub fn measure(dag: &Dag, report: &Report, label: String) -> RunMeasures {
     });
     let blocks = report.sites.iter().flat_map(|row| {
         row.blocks.iter().map(move |block| BlockMeasure {
-            place: BlockPlace {
-                site: row.site,
-                from: block.from,
-                from_kind: block.from_kind,
-                to: block.to,
-                to_kind: block.to_kind,
-            },
+            block: block.block,
             count: block.count,
             work: ns(block.work),
             critical_work: ns(block.critical_work),
@@ -255,7 +242,7 @@ pub fn measure(dag: &Dag, report: &Report, label: String) -> RunMeasures {
         solo_blocks: report
             .solo_blocks
             .iter()
-            .map(|row| alone(row, tick))
+            .map(|row| (row.block, row.ticks as f64 * tick))
             .collect(),
         delay_by_edge: b.delay_by_edge.map(ns),
     }
@@ -269,15 +256,4 @@ fn ready_by_site(dag: &Dag) -> HashMap<PlaceId, u128> {
         *sites.entry(site).or_default() += u128::from(dag.strands.start[i] - waiting.ready);
     }
     sites
-}
-
-fn alone(row: &SoloBlock, tick: f64) -> (BlockPlace, f64) {
-    let place = BlockPlace {
-        site: row.site,
-        from: row.from,
-        from_kind: row.from_kind,
-        to: row.to,
-        to_kind: row.to_kind,
-    };
-    (place, row.ticks as f64 * tick)
 }

@@ -17,7 +17,7 @@ pub struct Value {
 
 impl Value {
     /// Of the runs' values.
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Value {
+    pub fn from_runs(values: impl IntoIterator<Item = f64>) -> Value {
         let values: Vec<f64> = values.into_iter().collect();
         let runs = values.len();
         if runs == 0 {
@@ -62,7 +62,7 @@ pub struct Difference {
 
 impl Difference {
     /// `value` less `base`.
-    pub fn of(base: &Value, value: &Value) -> Difference {
+    pub fn new(base: &Value, value: &Value) -> Difference {
         let absolute = value.mean - base.mean;
         let interval = half_width(base, value).map(|h| (absolute - h, absolute + h));
         Difference {
@@ -112,8 +112,8 @@ mod tests {
     use super::*;
 
     fn difference(base: &[f64], value: &[f64]) -> Difference {
-        let of = |v: &[f64]| Value::of(v.iter().copied());
-        Difference::of(&of(base), &of(value))
+        let of = |v: &[f64]| Value::from_runs(v.iter().copied());
+        Difference::new(&of(base), &of(value))
     }
 
     #[test]

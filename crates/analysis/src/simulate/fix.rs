@@ -44,7 +44,7 @@ enum Grain {
 
 /// Fixes, as they concern strands and tasks.
 pub(super) struct Fixes {
-    covers: Vec<(TargetWeights, Grain)>,
+    targets: Vec<(TargetWeights, Grain)>,
     /// Tasks that run inside of their creators; empty for none.
     serial: Vec<bool>,
 }
@@ -67,7 +67,7 @@ impl Fixes {
         options: &Options,
         fixes: &[Fix],
     ) -> Result<Fixes, Error> {
-        let mut covers = Vec::new();
+        let mut targets = Vec::new();
         let mut serial = Vec::new();
         let cover = |target: &Target| {
             let targets = std::slice::from_ref(target);
@@ -77,10 +77,10 @@ impl Fixes {
             match fix {
                 Fix::Spread { target, factor } => {
                     check_factor(*factor)?;
-                    covers.push((cover(target), Grain::Factor(*factor)));
+                    targets.push((cover(target), Grain::Factor(*factor)));
                 }
                 Fix::Pieces { target, ticks } => {
-                    covers.push((cover(target), Grain::Ticks(*ticks.max(&1))));
+                    targets.push((cover(target), Grain::Ticks(*ticks.max(&1))));
                 }
                 Fix::Cutoff { places, tasks } => {
                     serial.resize(dag.tasks.len(), false);
@@ -88,7 +88,7 @@ impl Fixes {
                 }
             }
         }
-        Ok(Fixes { covers, serial })
+        Ok(Fixes { targets, serial })
     }
 
     /// Whether `task` runs where it is created.
@@ -99,7 +99,7 @@ impl Fixes {
     /// What becomes of strand `s`, which weighs `weight`.
     pub(super) fn change(&self, s: u32, weight: u64) -> Option<Change> {
         let found = self
-            .covers
+            .targets
             .iter()
             .find(|(cover, _)| cover.inside[s as usize] >= 1.0);
         let (cover, grain) = found?;

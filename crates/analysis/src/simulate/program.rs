@@ -1,6 +1,6 @@
 //! The DAG as operations of its tasks.
 
-use workspan_dag::{Dag, EndKind, NONE, TaskId, TaskKind};
+use workspan_dag::{Dag, EndKind, Lists, NONE, TaskId, TaskKind};
 
 use super::fix::{Change, Fix, Fixes};
 use crate::options::{Error, Options};
@@ -32,42 +32,6 @@ pub(super) enum Kind {
     Call,
 }
 
-/// Lists of numbers by number.
-#[derive(Default)]
-pub(super) struct ByNumber {
-    offsets: Vec<u32>,
-    items: Vec<u32>,
-}
-
-impl ByNumber {
-    /// The second of each pair by the first, which is below `count`, in the order given.
-    fn new(count: usize, pairs: &[(u32, u32)]) -> ByNumber {
-        let mut offsets = vec![0u32; count + 1];
-        for &(key, _) in pairs {
-            offsets[key as usize + 1] += 1;
-        }
-        for i in 0..count {
-            offsets[i + 1] += offsets[i];
-        }
-        let mut next = offsets.clone();
-        let mut items = vec![0; pairs.len()];
-        for &(key, item) in pairs {
-            let at = &mut next[key as usize];
-            items[*at as usize] = item;
-            *at += 1;
-        }
-        ByNumber { offsets, items }
-    }
-
-    pub(super) fn of(&self, number: u32) -> &[u32] {
-        let i = number as usize;
-        match (self.offsets.get(i), self.offsets.get(i + 1)) {
-            (Some(&a), Some(&b)) => &self.items[a as usize..b as usize],
-            _ => &[],
-        }
-    }
-}
-
 /// A computation as the engine runs it.
 pub(super) struct Program {
     /// Each task's operations, one task after the other.
@@ -81,10 +45,10 @@ pub(super) struct Program {
     /// Members each wait waits for.
     pub members: Vec<u32>,
     /// Waits that wait for each task, and tasks that depend on it.
-    pub waits_of_task: ByNumber,
-    pub dependents: ByNumber,
+    pub waits_of_task: Lists,
+    pub dependents: Lists,
     /// Waits that wait for each signal.
-    pub waits_of_signal: ByNumber,
+    pub waits_of_signal: Lists,
     /// Strands that set signals, in order.
     pub signals: Vec<u32>,
     pub spawn_cost: u64,
@@ -122,10 +86,8 @@ impl Program {
             .collect();
         created.sort_unstable();
         let created: Vec<(u32, u32)> = created.into_iter().map(|c| (c.0, c.2)).collect();
-        let children = ByNumber::new(strands.len(), &created);
-        let mut own: Vec<(u32, u32)> = Vec::with_capacity(strands.len());
-        own.extend(strands.task.iter().copied().zip(0u32..));
-        let own = ByNumber::new(count, &own);
+        let children = Lists::from_pairs(strands.len(), created.iter().copied());
+        let own = Lists::from_pairs(count, strands.task.iter().copied().zip(0u32..));
         let signals: Vec<u32> = (0..strands.len() as u32)
             .filter(|&s| strands.end_kind[s as usize] == EndKind::Signal)
             .collect();
@@ -136,9 +98,9 @@ impl Program {
             parent: tasks.parent.clone(),
             depends: vec![0; count],
             members: Vec::with_capacity(dag.waits.after.len()),
-            waits_of_task: ByNumber::default(),
-            dependents: ByNumber::default(),
-            waits_of_signal: ByNumber::default(),
+            waits_of_task: Lists::default(),
+            dependents: Lists::default(),
+            waits_of_signal: Lists::default(),
             signals,
             spawn_cost,
             work: 0,
@@ -149,7 +111,7 @@ impl Program {
         let mut pieces: Vec<Vec<u64>> = Vec::new();
         for task in 0..count as u32 {
             program.first.push(program.ops.len() as u32);
-            let of_task = own.of(task);
+            let of_task = own.get(task as usize);
             for (i, &s) in of_task.iter().enumerate() {
                 let spread = program.spread(dag, weights, &fixes, s);
                 program.ops.push(Op::Run(s, spread.before));
@@ -165,7 +127,7 @@ impl Program {
                     let to = (count + program.pieces.len()) as u32;
                     program.wait_for(from, to);
                 }
-                for &child in children.of(s) {
+                for &child in children.get(s as usize) {
                     program.ops.push(Op::Create(child));
                     if fixes.is_serial(child) {
                         program.kind[child as usize] = Kind::Call;
@@ -285,9 +247,9 @@ impl Program {
             self.depends[task as usize] = on.len() as u32;
             dependents.extend(on.iter().map(|&t| (t, task)));
         }
-        self.waits_of_task = ByNumber::new(tasks, &of_task);
-        self.waits_of_signal = ByNumber::new(self.signals.len(), &of_signal);
-        self.dependents = ByNumber::new(tasks, &dependents);
+        self.waits_of_task = Lists::from_pairs(tasks, of_task.into_iter());
+        self.waits_of_signal = Lists::from_pairs(self.signals.len(), of_signal.into_iter());
+        self.dependents = Lists::from_pairs(tasks, dependents.into_iter());
     }
 }
 

@@ -1,6 +1,6 @@
 //! How many tasks were ready over time.
 
-use workspan_dag::{Dag, StrandId, ThreadEvent};
+use workspan_dag::{Dag, ThreadEvent};
 
 use super::DEPTH_BINS;
 use crate::sweep::{Moment, Observer, extent};
@@ -89,9 +89,6 @@ impl Bins {
 }
 
 impl Observer for Bins {
-    fn start(&mut self, _: StrandId, _: usize) {}
-    fn end(&mut self, _: StrandId, _: usize, _: u64) {}
-
     fn moment(&mut self, moment: &Moment) {
         self.add(moment.begin, moment.end, moment.ready);
     }

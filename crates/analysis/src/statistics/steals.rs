@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use workspan_dag::{Dag, NONE, TaskKind, ThreadEvent, ThreadId, TimeUnit};
+use workspan_dag::{Dag, NONE, TaskKind, ThreadEvent, ThreadId};
 
 use super::distribution::Distribution;
 use super::ready_times::Starts;
@@ -222,11 +222,5 @@ fn per_second(dag: &Dag, steals: usize) -> f64 {
     if begin == end {
         return 0.0;
     }
-    let rate = match (dag.meta.ticks_per_second, dag.meta.time_unit) {
-        (0, TimeUnit::Us) => 1_000_000,
-        (0, TimeUnit::Ms) => 1_000,
-        (0, _) => 1_000_000_000,
-        (rate, _) => rate,
-    };
-    steals as f64 * rate as f64 / (end - begin) as f64
+    steals as f64 * dag.meta.tick_rate() as f64 / (end - begin) as f64
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use workspan_dag::{Dag, NONE, PlaceId, TaskId};
+use workspan_dag::{Dag, Lists, NONE, PlaceId, TaskId};
 
 use crate::stretch::{Pair, convert};
 use crate::weight::Weights;
@@ -135,47 +135,29 @@ impl Pairs {
 /// The children of every task, in program order.
 struct Children {
     roots: Vec<TaskId>,
-    starts: Vec<u32>,
-    items: Vec<TaskId>,
+    by_parent: Lists,
 }
 
 impl Children {
     fn new(dag: &Dag) -> Children {
         let tasks = &dag.tasks;
-        let mut starts = vec![0u32; tasks.len() + 1];
-        let mut roots = Vec::new();
-        for (task, &parent) in tasks.parent.iter().enumerate() {
-            match parent {
-                NONE => roots.push(task as TaskId),
-                p => starts[p as usize + 1] += 1,
-            }
-        }
-        for i in 1..starts.len() {
-            starts[i] += starts[i - 1];
-        }
-        let mut next = starts.clone();
-        let mut items = vec![0; tasks.len() - roots.len()];
-        for (task, &parent) in tasks.parent.iter().enumerate() {
-            if parent != NONE {
-                let at = &mut next[parent as usize];
-                items[*at as usize] = task as TaskId;
-                *at += 1;
-            }
-        }
-        for ends in starts.windows(2) {
+        let numbered = tasks.parent.iter().copied().zip(0..);
+        let roots = numbered
+            .clone()
+            .filter(|t| t.0 == NONE)
+            .map(|t| t.1)
+            .collect();
+        let mut by_parent = Lists::from_pairs(tasks.len(), numbered);
+        let Lists { offsets, items } = &mut by_parent;
+        for ends in offsets.windows(2) {
             let children = &mut items[ends[0] as usize..ends[1] as usize];
             // Recorded tasks are numbered in this order already.
             children.sort_by_key(|&t| (tasks.creator[t as usize], tasks.create_rank[t as usize]));
         }
-        Children {
-            roots,
-            starts,
-            items,
-        }
+        Children { roots, by_parent }
     }
 
     fn of(&self, task: TaskId) -> &[TaskId] {
-        let t = task as usize;
-        &self.items[self.starts[t] as usize..self.starts[t + 1] as usize]
+        self.by_parent.get(task as usize)
     }
 }

@@ -84,18 +84,11 @@ impl RunSums {
             from,
             to,
         };
-        let mut table = BlockTable::new();
-        let mut sums: Vec<Sum> = Vec::new();
-        let mut of = |key: CodeBlock, sums: &mut Vec<Sum>| {
-            let number = table.number(key);
-            if number == sums.len() {
-                sums.push(Sum::none(counters.len()));
-            }
-            number
-        };
+        let mut table: BlockTable<Option<Sum>> = BlockTable::new();
+        let none = || Sum::none(counters.len());
         let mut folds = dag.folded.along();
         for s in 0..dag.strands.len() as StrandId {
-            let key = CodeBlock::of(dag, s);
+            let key = CodeBlock::from_strand(dag, s);
             let mut own = weights.work(s);
             let task = dag.strands.task[s as usize] as usize;
             run.tasks.strands[task] += 1;
@@ -105,27 +98,28 @@ impl RunSums {
                 for &(from, to, work) in &fold.blocks {
                     let work = work.min(own);
                     own -= work;
-                    let inner = of(CodeBlock { from, to, ..key }, &mut sums);
-                    sums[inner].ticks += u128::from(work);
+                    let inner = table.entry(CodeBlock { from, to, ..key });
+                    inner.get_or_insert_with(none).ticks += u128::from(work);
                 }
             }
-            let block = of(key, &mut sums);
-            sums[block].strands += 1;
-            sums[block].ticks += u128::from(own);
+            let sum = table.entry(key).get_or_insert_with(none);
+            sum.strands += 1;
+            sum.ticks += u128::from(own);
         }
         for (i, name) in counters.iter().enumerate() {
             let Some(counter) = dag.counters.iter().find(|c| c.name == *name) else {
                 continue;
             };
             for &(s, value) in &counter.values {
-                let block = of(CodeBlock::of(dag, s), &mut sums);
-                sums[block].counters[i] += u128::from(value);
+                let block = table.entry(CodeBlock::from_strand(dag, s));
+                block.get_or_insert_with(none).counters[i] += u128::from(value);
                 let task = dag.strands.task[s as usize] as usize;
                 let sum = &mut run.tasks.counters[i][task];
                 *sum = sum.saturating_add(value);
             }
         }
-        run.blocks = table.keys.iter().copied().zip(sums).collect();
+        let sums = table.values.into_iter().map(Option::unwrap_or_default);
+        run.blocks = table.keys.into_iter().zip(sums).collect();
         run
     }
 
@@ -196,12 +190,9 @@ impl<'a> Sums<'a> {
         for side in 0..2 {
             let tasks = &self.dags[side].tasks;
             for (key, sum) in &self.runs[side].blocks {
-                let common = CodeBlock {
-                    site: self.at(side, key.site),
-                    from: self.at(side, key.from),
-                    to: self.at(side, key.to),
-                    ..*key
-                };
+                let common = key
+                    .renumbered(|place| Some(self.at(side, place)))
+                    .unwrap_or(*key);
                 blocks.add(common, side, sum);
                 sites.add(common.site, side, sum);
             }
@@ -217,14 +208,7 @@ impl<'a> Sums<'a> {
                 levels.add(level as u32, side, sum);
             }
         }
-        let block = |key: CodeBlock| RowKey::Block {
-            site: key.site,
-            from: key.from,
-            from_kind: key.from_kind,
-            to: key.to,
-            to_kind: key.to_kind,
-        };
-        let mut blocks = blocks.finish(&self.runs, block);
+        let mut blocks = blocks.finish(&self.runs, RowKey::Block);
         let mut sites = sites.finish(&self.runs, RowKey::Site);
         let levels = levels.finish(&self.runs, RowKey::Level);
         for rows in [&mut blocks, &mut sites] {

@@ -7,21 +7,26 @@
 //! Where a folded record hides how its weight lies, the record's path is left as it is, which bounds the answer from above,
 //! and the region's part of the record's own heaviest path is what it may be less by: the answer is an interval.
 
+mod outcome;
 mod path;
 mod profile;
 mod profiler;
 mod target_set;
 mod target_weights;
 
+pub(crate) use outcome::check_factor;
+pub use outcome::{Outcome, TargetProfile};
 pub(crate) use path::FasterPaths;
 pub use path::FasterStrand;
-pub use profile::{Outcome, TargetProfile, WhatIf, what_if};
-pub(crate) use profile::{check_factor, outcomes_of_labels, what_if_weighed};
+pub use profile::{WhatIf, what_if};
+pub(crate) use profile::{outcomes_of_labels, what_if_weighed};
 pub use target_set::TargetSet;
 pub(crate) use target_weights::TargetWeights;
-pub use target_weights::lies_at;
+pub use target_weights::{is_same_file, lies_at};
 
-use workspan_dag::{EndKind, PlaceId, StartKind, StrandId};
+use workspan_dag::{PlaceId, StrandId};
+
+use crate::blocks::CodeBlock;
 
 /// The factors of MODEL.md §4.
 pub const DEFAULT_FACTORS: [f64; 8] = [2.0, 4.0, 8.0, 16.0, 50.0, 100.0, 200.0, 400.0];
@@ -48,19 +53,8 @@ pub enum Target {
     },
     /// Regions marked with this label (index into `dag.labels`), where they are the outermost.
     Region(u32),
-    /// A code block, as [`crate::BlockRow`] has it.
-    Block {
-        /// Spawn site of the tasks.
-        site: PlaceId,
-        /// Where the strands start.
-        from: PlaceId,
-        /// Why they start there.
-        from_kind: StartKind,
-        /// Where they end.
-        to: PlaceId,
-        /// How they end.
-        to_kind: EndKind,
-    },
+    /// A code block.
+    Block(CodeBlock),
     /// These strands, in any order; a folded one with all it stands for.
     Strands(Vec<StrandId>),
 }

@@ -4,7 +4,7 @@ use workspan_dag::{Dag, StrandId};
 
 use super::target_weights::TargetWeights;
 use crate::heaviest::Burden;
-use crate::predecessors::{Chosen, Forward, joined_tasks, last_before_sink};
+use crate::predecessors::{Forward, chain_to_sink, joined_tasks, last_before_sink};
 use crate::weight::Weights;
 
 /// Weight of the heaviest path through the end of each strand.
@@ -12,16 +12,16 @@ pub(crate) struct FasterPaths {
     through: Vec<f64>,
 }
 
-/// Weight of strand `s`, which is folded or not, on a path, with what `cover` holds of it divided by `factor`.
+/// Weight of strand `s`, which is folded or not, on a path, with what `target` holds of it divided by `factor`.
 #[inline]
 fn weight(
     weights: &Weights,
-    cover: &TargetWeights,
+    target: &TargetWeights,
     factor: f64,
     burden: u64,
     (s, folded): (StrandId, bool),
 ) -> f64 {
-    let inside = cover.inside[s as usize];
+    let inside = target.inside[s as usize];
     if folded {
         let scale = if inside > 0.0 { 1.0 / factor } else { 1.0 };
         return weights.path_scaled(s, burden, scale);
@@ -38,7 +38,7 @@ impl FasterPaths {
     pub(crate) fn new(
         dag: &Dag,
         weights: &Weights,
-        cover: &TargetWeights,
+        target: &TargetWeights,
         factor: f64,
         burden: &Burden,
     ) -> FasterPaths {
@@ -55,7 +55,7 @@ impl FasterPaths {
                 best = best.max(d);
             });
             let strand = (s, folds.has(s));
-            through.push(best + weight(weights, cover, factor, burden.cost, strand));
+            through.push(best + weight(weights, target, factor, burden.cost, strand));
         }
         FasterPaths { through }
     }
@@ -71,18 +71,8 @@ impl FasterPaths {
 
     /// The heaviest path, first to last; without burden.
     pub(crate) fn critical_path(&self, dag: &Dag) -> Vec<StrandId> {
-        let mut path = Vec::new();
-        let mut at = last_before_sink(dag, |s| self.key(s));
-        while let Some(s) = at {
-            path.push(s);
-            let mut best = None;
-            dag.for_each_predecessor(s, |p, kind| {
-                best = Chosen::or(best, dag, self.key(p), p, kind);
-            });
-            at = best.map(|b| b.strand);
-        }
-        path.reverse();
-        path
+        let chain = chain_to_sink(dag, |s| self.key(s));
+        chain.into_iter().map(|link| link.0).collect()
     }
 }
 
@@ -101,23 +91,23 @@ pub(crate) const MAX_WEIGHINGS_PER_PASS: usize = 4;
 pub(crate) fn spans(
     dag: &Dag,
     weights: &Weights,
-    cover: &TargetWeights,
+    target: &TargetWeights,
     burden: &Burden,
     ways: &[Weighing],
 ) -> Vec<f64> {
     match *ways {
         [] => Vec::new(),
-        [only] => spans_of(dag, weights, cover, burden, [only]).into(),
-        [a, b] => spans_of(dag, weights, cover, burden, [a, b]).into(),
-        [a, b, c] => spans_of(dag, weights, cover, burden, [a, b, c]).into(),
-        [a, b, c, d, ..] => spans_of(dag, weights, cover, burden, [a, b, c, d]).into(),
+        [only] => spans_of(dag, weights, target, burden, [only]).into(),
+        [a, b] => spans_of(dag, weights, target, burden, [a, b]).into(),
+        [a, b, c] => spans_of(dag, weights, target, burden, [a, b, c]).into(),
+        [a, b, c, d, ..] => spans_of(dag, weights, target, burden, [a, b, c, d]).into(),
     }
 }
 
 fn spans_of<const N: usize>(
     dag: &Dag,
     weights: &Weights,
-    cover: &TargetWeights,
+    target: &TargetWeights,
     burden: &Burden,
     ways: [Weighing; N],
 ) -> [f64; N] {
@@ -142,7 +132,7 @@ fn spans_of<const N: usize>(
         let strand = (s, folds.has(s));
         for (best, way) in best.iter_mut().zip(&ways) {
             let cost = if way.burdened { burden.cost } else { 0 };
-            *best += weight(weights, cover, way.factor, cost, strand);
+            *best += weight(weights, target, way.factor, cost, strand);
         }
         through.push(best);
     }
@@ -165,18 +155,18 @@ pub struct FasterStrand {
     pub weight: f64,
 }
 
-/// The critical path when what `cover` holds is `factor` times as fast, first to last.
+/// The critical path when what `target` holds is `factor` times as fast, first to last.
 pub(crate) fn faster_path(
     dag: &Dag,
     weights: &Weights,
-    cover: &TargetWeights,
+    target: &TargetWeights,
     factor: f64,
 ) -> Vec<FasterStrand> {
-    let faster = FasterPaths::new(dag, weights, cover, factor, &Burden::none());
+    let faster = FasterPaths::new(dag, weights, target, factor, &Burden::none());
     let path = faster.critical_path(dag);
     let of = |strand| FasterStrand {
         strand,
-        weight: weight(weights, cover, factor, 0, (strand, dag.folded.has(strand))),
+        weight: weight(weights, target, factor, 0, (strand, dag.folded.has(strand))),
     };
     path.into_iter().map(of).collect()
 }

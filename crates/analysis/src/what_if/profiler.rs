@@ -6,23 +6,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use workspan_dag::{Dag, PlaceId, StrandId};
 
+use super::outcome::{Outcome, TargetProfile};
 use super::path::{FasterPaths, MAX_WEIGHINGS_PER_PASS, Weighing, spans};
-use super::profile::{Outcome, TargetProfile};
 use super::target_weights::TargetWeights;
 use crate::heaviest::Burden;
 use crate::options::{Error, Options};
 use crate::weight::Weights;
 
-/// Beyond this share an interval is too wide to go by.
-const TOO_WIDE: f64 = 0.1;
+/// A span is too uncertain if its interval is wider than this share of it.
+const MAX_UNCERTAINTY: f64 = 0.1;
 
-/// Below so many strands one thread is enough.
-const WORTH_A_THREAD: usize = 100_000;
+/// With fewer strands, one thread is enough.
+const MIN_STRANDS_FOR_THREADS: usize = 100_000;
 /// Each thread has up to [`MAX_WEIGHINGS_PER_PASS`] numbers a strand in memory.
-const MOST_THREADS: usize = 2;
+const MAX_THREADS: usize = 2;
 
 /// What all profiles of a run share.
-pub(super) struct Run<'a> {
+pub(super) struct Profiler<'a> {
     pub(super) dag: &'a Dag,
     pub(super) weights: WeightsSource<'a>,
     burden: Burden,
@@ -47,22 +47,22 @@ impl<'a> Deref for WeightsSource<'a> {
     }
 }
 
-impl<'a> Run<'a> {
+impl<'a> Profiler<'a> {
     /// Measures the weights. Errors: see [`Error`]; the metric is no counter of the trace.
-    pub(super) fn new(dag: &'a Dag, options: &Options) -> Result<Run<'a>, Error> {
-        Ok(Run::held(
+    pub(super) fn new(dag: &'a Dag, options: &Options) -> Result<Profiler<'a>, Error> {
+        Ok(Profiler::from_source(
             dag,
             WeightsSource::Own(Box::new(Weights::new(dag, options)?)),
         ))
     }
 
     /// Of weights that are measured already.
-    pub(super) fn of(dag: &'a Dag, weights: &'a Weights<'a>) -> Run<'a> {
-        Run::held(dag, WeightsSource::Lent(weights))
+    pub(super) fn from_weights(dag: &'a Dag, weights: &'a Weights<'a>) -> Profiler<'a> {
+        Profiler::from_source(dag, WeightsSource::Lent(weights))
     }
 
-    fn held(dag: &'a Dag, weights: WeightsSource<'a>) -> Run<'a> {
-        Run {
+    fn from_source(dag: &'a Dag, weights: WeightsSource<'a>) -> Profiler<'a> {
+        Profiler {
             dag,
             burden: Burden::new(dag, weights.burden),
             work: weights.total(),
@@ -70,12 +70,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    pub(super) fn profile(&self, cover: &TargetWeights, factors: &[f64]) -> TargetProfile {
-        let found = self.outcomes(cover, factors);
-        let wide = found.iter().filter(|(o, _)| o.uncertainty() > TOO_WIDE);
+    pub(super) fn profile(&self, target: &TargetWeights, factors: &[f64]) -> TargetProfile {
+        let found = self.outcomes(target, factors);
+        let wide = found
+            .iter()
+            .filter(|(o, _)| o.uncertainty() > MAX_UNCERTAINTY);
         let keep = wide.filter_map(|(_, site)| *site).next();
         TargetProfile {
-            work: (cover.inside.iter().sum::<f64>() + cover.folded).round() as u128,
+            work: (target.inside.iter().sum::<f64>() + target.folded).round() as u128,
             outcomes: found.into_iter().map(|(outcome, _)| outcome).collect(),
             keep,
         }
@@ -84,11 +86,11 @@ impl<'a> Run<'a> {
     /// By factor, on several threads where that pays.
     pub(super) fn outcomes(
         &self,
-        cover: &TargetWeights,
+        target: &TargetWeights,
         factors: &[f64],
     ) -> Vec<(Outcome, Option<PlaceId>)> {
-        if !cover.hidden.is_empty() {
-            let each = |i: usize| self.outcome(cover, factors[i]);
+        if !target.partial.is_empty() {
+            let each = |i: usize| self.outcome(target, factors[i]);
             return self.on_threads(factors.len(), each);
         }
         let burdened = [false, true];
@@ -102,7 +104,7 @@ impl<'a> Run<'a> {
             })
             .collect();
         let passes: Vec<&[Weighing]> = ways.chunks(MAX_WEIGHINGS_PER_PASS).collect();
-        let pass = |i: usize| spans(self.dag, &self.weights, cover, &self.burden, passes[i]);
+        let pass = |i: usize| spans(self.dag, &self.weights, target, &self.burden, passes[i]);
         let spans: Vec<f64> = self.on_threads(passes.len(), pass).concat();
         let outcome = |(&factor, spans): (&f64, &[f64])| {
             let span = spans.first().copied().unwrap_or(0.0);
@@ -122,8 +124,8 @@ impl<'a> Run<'a> {
     /// `f` of each number below `count`, in order.
     fn on_threads<T: Send>(&self, count: usize, f: impl Fn(usize) -> T + Sync) -> Vec<T> {
         let cpus = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let threads = cpus.min(MOST_THREADS).min(count);
-        if threads < 2 || self.dag.strands.len() < WORTH_A_THREAD {
+        let threads = cpus.min(MAX_THREADS).min(count);
+        if threads < 2 || self.dag.strands.len() < MIN_STRANDS_FOR_THREADS {
             return (0..count).map(f).collect();
         }
         let next = AtomicUsize::new(0);
@@ -150,26 +152,26 @@ impl<'a> Run<'a> {
     }
 
     /// What `factor` gives, and the site that hides most of the target in folded records.
-    fn outcome(&self, cover: &TargetWeights, factor: f64) -> (Outcome, Option<PlaceId>) {
+    fn outcome(&self, target: &TargetWeights, factor: f64) -> (Outcome, Option<PlaceId>) {
         let dag = self.dag;
-        let faster = FasterPaths::new(dag, &self.weights, cover, factor, &Burden::none());
+        let faster = FasterPaths::new(dag, &self.weights, target, factor, &Burden::none());
         let span = faster.span(dag);
-        let (hidden, site) = if cover.hidden.is_empty() {
+        let (hidden, site) = if target.partial.is_empty() {
             (0.0, None)
         } else {
-            self.hidden(cover, &faster.critical_path(dag))
+            self.hidden(target, &faster.critical_path(dag))
         };
         drop(faster);
         let burdened_span = if self.burden.cost == 0 {
             span
         } else {
-            FasterPaths::new(dag, &self.weights, cover, factor, &self.burden).span(dag)
+            FasterPaths::new(dag, &self.weights, target, factor, &self.burden).span(dag)
         };
-        let (span, least_span) = if cover.hidden.is_empty() || factor >= 1.0 {
+        let (span, least_span) = if target.partial.is_empty() || factor >= 1.0 {
             (span, span - (1.0 - 1.0 / factor) * hidden)
         } else {
             // Slower: what is hidden may be all of those records, on whatever path.
-            (self.slowest(cover, factor), span)
+            (self.slowest(target, factor), span)
         };
         let outcome = Outcome {
             factor,
@@ -182,28 +184,28 @@ impl<'a> Run<'a> {
     }
 
     /// The span when all that is hidden belongs to the target.
-    fn slowest(&self, cover: &TargetWeights, factor: f64) -> f64 {
-        let mut inside = cover.inside.clone();
-        for &(s, _) in &cover.hidden {
+    fn slowest(&self, target: &TargetWeights, factor: f64) -> f64 {
+        let mut inside = target.inside.clone();
+        for &(s, _) in &target.partial {
             inside[s as usize] = self.weights.work(s) as f64;
         }
         let all = TargetWeights {
             inside,
-            hidden: Vec::new(),
+            partial: Vec::new(),
             folded: 0.0,
         };
         FasterPaths::new(self.dag, &self.weights, &all, factor, &Burden::none()).span(self.dag)
     }
 
     /// What the records on `path` hide of the target, and the spawn site whose tasks hide most.
-    fn hidden(&self, cover: &TargetWeights, path: &[StrandId]) -> (f64, Option<PlaceId>) {
+    fn hidden(&self, target: &TargetWeights, path: &[StrandId]) -> (f64, Option<PlaceId>) {
         let mut sum = 0.0;
         let mut sites: Vec<(PlaceId, f64)> = Vec::new();
         for &s in path {
-            let Ok(i) = cover.hidden.binary_search_by_key(&s, |h| h.0) else {
+            let Ok(i) = target.partial.binary_search_by_key(&s, |h| h.0) else {
                 continue;
             };
-            let part = cover.hidden[i].1;
+            let part = target.partial[i].1;
             sum += part;
             let site = self.dag.tasks.site[self.dag.strands.task[s as usize] as usize];
             match sites.iter_mut().find(|(known, _)| *known == site) {

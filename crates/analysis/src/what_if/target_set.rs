@@ -2,17 +2,17 @@
 
 use workspan_dag::Dag;
 
+use super::outcome::{Outcome, check_factor};
 use super::path::{FasterStrand, faster_path};
-use super::profile::{Outcome, check_factor};
-use super::profiler::Run;
+use super::profiler::Profiler;
 use super::{Target, TargetWeights};
 use crate::options::{Error, Options};
 
 /// Targets that are made faster together; what several hold counts once. What they hold is found once, so that asking on costs one or two
 /// forward passes over the strands a factor.
 pub struct TargetSet<'a> {
-    run: Run<'a>,
-    cover: TargetWeights,
+    profiler: Profiler<'a>,
+    target: TargetWeights,
 }
 
 impl<'a> TargetSet<'a> {
@@ -25,13 +25,21 @@ impl<'a> TargetSet<'a> {
         options: &Options,
         targets: &[Target],
     ) -> Result<TargetSet<'a>, Error> {
-        Ok(TargetSet::of(Run::new(dag, options)?, options, targets))
+        Ok(TargetSet::from_profiler(
+            Profiler::new(dag, options)?,
+            options,
+            targets,
+        ))
     }
 
     /// The same of a run whose weights were measured with `options`.
-    pub(super) fn of(run: Run<'a>, options: &Options, targets: &[Target]) -> TargetSet<'a> {
-        let cover = TargetWeights::union(run.dag, &run.weights, options, targets);
-        TargetSet { run, cover }
+    pub(super) fn from_profiler(
+        profiler: Profiler<'a>,
+        options: &Options,
+        targets: &[Target],
+    ) -> TargetSet<'a> {
+        let target = TargetWeights::union(profiler.dag, &profiler.weights, options, targets);
+        TargetSet { profiler, target }
     }
 
     /// What each factor gives, as [`super::WhatIf::all`].
@@ -42,7 +50,7 @@ impl<'a> TargetSet<'a> {
         for &factor in factors {
             check_factor(factor)?;
         }
-        Ok(self.run.profile(&self.cover, factors).outcomes)
+        Ok(self.profiler.profile(&self.target, factors).outcomes)
     }
 
     /// The critical path when the targets are `factor` times as fast, first to last.
@@ -51,7 +59,12 @@ impl<'a> TargetSet<'a> {
     /// See [`Error`]: the factor is no positive number.
     pub fn critical_path(&self, factor: f64) -> Result<Vec<FasterStrand>, Error> {
         check_factor(factor)?;
-        let run = &self.run;
-        Ok(faster_path(run.dag, &run.weights, &self.cover, factor))
+        let profiler = &self.profiler;
+        Ok(faster_path(
+            profiler.dag,
+            &profiler.weights,
+            &self.target,
+            factor,
+        ))
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use workspan_dag::{Dag, Frame, NONE, Place, StrandId};
 
 use super::Target;
-use crate::blocks::{BlockTable, CodeBlock, Inside};
+use crate::blocks::{BlockTable, CodeBlock, FoldedBlocks};
 use crate::options::Options;
 use crate::regions::each_part;
 use crate::weight::Weights;
@@ -15,36 +15,36 @@ pub(crate) struct TargetWeights {
     /// At most the strand's weight. A folded strand has all of it or nothing.
     pub inside: Vec<f64>,
     /// Folded strands that the target may hold a part of: at most so much of the record's own heaviest path. Ascending.
-    pub hidden: Vec<(StrandId, f64)>,
-    /// Weight of the target in folded strands of [`TargetWeights::hidden`], as far as their records tell: of sites and blocks all, of lines what
+    pub partial: Vec<(StrandId, f64)>,
+    /// Weight of the target in folded strands of [`TargetWeights::partial`], as far as their records tell: of sites and blocks all, of lines what
     /// samples say, where there are any.
     pub folded: f64,
 }
 
 impl TargetWeights {
-    pub(crate) fn nothing(dag: &Dag) -> TargetWeights {
+    pub(crate) fn none(dag: &Dag) -> TargetWeights {
         TargetWeights {
             inside: vec![0.0; dag.strands.len()],
-            hidden: Vec::new(),
+            partial: Vec::new(),
             folded: 0.0,
         }
     }
 
     /// The cover of one target.
-    pub(crate) fn of(
+    pub(crate) fn from_target(
         dag: &Dag,
         weights: &Weights,
         options: &Options,
         target: &Target,
     ) -> TargetWeights {
-        let mut cover = TargetWeights::nothing(dag);
+        let mut cover = TargetWeights::none(dag);
         match target {
             Target::Site { places, subtree } => cover.site(dag, weights, places, *subtree),
             Target::Lines { file, from, to } => {
                 cover.lines(dag, weights, &[(file.as_str(), *from, *to)]);
             }
             Target::Region(label) => cover.region(dag, weights, options, *label),
-            Target::Block { .. } => cover.blocks(dag, weights, &keys_of([target])),
+            Target::Block(_) => cover.blocks(dag, weights, &keys_of([target])),
             Target::Strands(strands) => {
                 for &s in strands {
                     if (s as usize) < cover.inside.len() {
@@ -71,22 +71,22 @@ impl TargetWeights {
                 _ => None,
             })
             .collect();
-        let mut all = TargetWeights::nothing(dag);
+        let mut all = TargetWeights::none(dag);
         if !lines.is_empty() {
             all.lines(dag, weights, &lines);
         }
         let keys = keys_of(targets);
         if !keys.is_empty() {
-            let mut blocks = TargetWeights::nothing(dag);
+            let mut blocks = TargetWeights::none(dag);
             blocks.blocks(dag, weights, &keys);
             all.add(dag, weights, blocks);
         }
         for target in targets {
-            if !matches!(target, Target::Lines { .. } | Target::Block { .. }) {
+            if !matches!(target, Target::Lines { .. } | Target::Block(_)) {
                 all.add(
                     dag,
                     weights,
-                    TargetWeights::of(dag, weights, options, target),
+                    TargetWeights::from_target(dag, weights, options, target),
                 );
             }
         }
@@ -100,10 +100,10 @@ impl TargetWeights {
             }
         }
         self.folded += other.folded;
-        self.hidden.extend(other.hidden);
-        self.hidden.sort_unstable_by_key(|h| h.0);
+        self.partial.extend(other.partial);
+        self.partial.sort_unstable_by_key(|h| h.0);
         let mut merged: Vec<(StrandId, f64)> = Vec::new();
-        for &(s, part) in &self.hidden {
+        for &(s, part) in &self.partial {
             match merged.last_mut() {
                 Some(last) if last.0 == s => last.1 += part,
                 _ => merged.push((s, part)),
@@ -112,7 +112,7 @@ impl TargetWeights {
         for (s, part) in &mut merged {
             *part = part.min(span_inside(dag, weights, *s));
         }
-        self.hidden = merged;
+        self.partial = merged;
     }
 
     fn site(&mut self, dag: &Dag, weights: &Weights, places: &[u32], subtree: bool) {
@@ -134,7 +134,7 @@ impl TargetWeights {
                 }
             }
         }
-        let blocks = Inside::new(dag);
+        let blocks = FoldedBlocks::new(dag);
         let mut folds = dag.folded.along();
         for s in 0..dag.strands.len() as u32 {
             let fold = folds.of(s);
@@ -164,49 +164,54 @@ impl TargetWeights {
                     let sites = fold.sites.iter().filter(|i| wanted[i.site as usize]);
                     work = sites.fold(0, |sum, i| sum.saturating_add(i.work));
                 } else {
-                    blocks.each(fold, &CodeBlock::of(dag, s), fold.work, |key, part| {
-                        work += if wanted[key.site as usize] { part } else { 0 };
-                    });
+                    blocks.each(
+                        fold,
+                        &CodeBlock::from_strand(dag, s),
+                        fold.work,
+                        |key, part| {
+                            work += if wanted[key.site as usize] { part } else { 0 };
+                        },
+                    );
                 }
-                self.hide(dag, weights, s, part, work);
+                self.add_partial(dag, weights, s, part, work);
             }
         }
     }
 
     fn region(&mut self, dag: &Dag, weights: &Weights, options: &Options, label: u32) {
         let inside = &mut self.inside;
-        let mut hidden: Vec<StrandId> = Vec::new();
+        let mut partial: Vec<StrandId> = Vec::new();
         each_part(dag, weights, options, |part| {
             if part.label != label {
                 return;
             }
             if !part.tree && dag.folded.has(part.strand) {
-                hidden.push(part.strand);
+                partial.push(part.strand);
             } else {
                 // Each stretch takes out its own probes, so together they may come to a little more than the strand.
                 let sum = &mut inside[part.strand as usize];
                 *sum = (*sum + part.weight as f64).min(weights.work(part.strand) as f64);
             }
         });
-        hidden.sort_unstable();
-        hidden.dedup();
-        for s in hidden {
+        partial.sort_unstable();
+        partial.dedup();
+        for s in partial {
             // The region holds the task's own strands, not those of what is folded below it.
             if let Some(fold) = dag.fold_of(s) {
                 let below: u128 = fold.sites.iter().map(|i| u128::from(i.critical_work)).sum();
                 let part = u128::from(fold.span).saturating_sub(below);
                 let instances = fold.sites.iter().map(|i| i.work);
                 let work = instances.fold(fold.work, u64::saturating_sub);
-                self.hide(dag, weights, s, part, work);
+                self.add_partial(dag, weights, s, part, work);
             }
         }
     }
 
     fn blocks(&mut self, dag: &Dag, weights: &Weights, keys: &HashSet<CodeBlock>) {
-        let blocks = Inside::new(dag);
+        let blocks = FoldedBlocks::new(dag);
         let mut folds = dag.folded.along();
         for s in 0..dag.strands.len() as u32 {
-            let own = CodeBlock::of(dag, s);
+            let own = CodeBlock::from_strand(dag, s);
             match folds.of(s) {
                 None if keys.contains(&own) => self.inside[s as usize] = weights.work(s) as f64,
                 None => {}
@@ -216,7 +221,7 @@ impl TargetWeights {
                         part += if keys.contains(&block) { work } else { 0 };
                     });
                     if part > 0 {
-                        self.hide(dag, weights, s, u128::from(part), part);
+                        self.add_partial(dag, weights, s, u128::from(part), part);
                     }
                 }
             }
@@ -224,13 +229,13 @@ impl TargetWeights {
     }
 
     /// Notes that a folded strand holds some of the target: `work` ticks of the record, and at most `part` on its heaviest path.
-    fn hide(&mut self, dag: &Dag, weights: &Weights, s: StrandId, part: u128, work: u64) {
+    fn add_partial(&mut self, dag: &Dag, weights: &Weights, s: StrandId, part: u128, work: u64) {
         let Some(fold) = dag.fold_of(s).filter(|f| f.work > 0) else {
             return;
         };
         let scale = weights.work(s) as f64 / fold.work as f64;
         let part = (part as f64 * scale).min(span_inside(dag, weights, s));
-        self.hidden.push((s, part));
+        self.partial.push((s, part));
         self.folded += work.min(fold.work) as f64 * scale;
     }
 
@@ -241,8 +246,8 @@ impl TargetWeights {
             .map(|place| ranges.iter().any(|&range| lies_at(place, range)))
             .collect();
         let begins_in = |place: u32| begins.get(place as usize).copied().unwrap_or(false);
-        let sampled = Sampled::new(dag, ranges);
-        let blocks = Inside::new(dag);
+        let sampled = SampledShares::new(dag, ranges);
+        let blocks = FoldedBlocks::new(dag);
         let mut folds = dag.folded.along();
         for s in 0..dag.strands.len() as u32 {
             let share = sampled.share(dag, s);
@@ -254,9 +259,14 @@ impl TargetWeights {
                 }
                 Some(fold) => {
                     let mut work = 0;
-                    blocks.each(fold, &CodeBlock::of(dag, s), fold.work, |block, part| {
-                        work += if begins_in(block.from) { part } else { 0 };
-                    });
+                    blocks.each(
+                        fold,
+                        &CodeBlock::from_strand(dag, s),
+                        fold.work,
+                        |block, part| {
+                            work += if begins_in(block.from) { part } else { 0 };
+                        },
+                    );
                     let mut part = u128::from(work);
                     if let Some(share) = share {
                         work = (fold.work as f64 * share) as u64;
@@ -266,7 +276,7 @@ impl TargetWeights {
                         }
                     }
                     if part > 0 {
-                        self.hide(dag, weights, s, part, work);
+                        self.add_partial(dag, weights, s, part, work);
                     }
                 }
             }
@@ -277,19 +287,7 @@ impl TargetWeights {
 /// The code blocks among the targets.
 fn keys_of<'a>(targets: impl IntoIterator<Item = &'a Target>) -> HashSet<CodeBlock> {
     let key = |target: &Target| match *target {
-        Target::Block {
-            site,
-            from,
-            from_kind,
-            to,
-            to_kind,
-        } => Some(CodeBlock {
-            site,
-            from,
-            to,
-            from_kind,
-            to_kind,
-        }),
+        Target::Block(block) => Some(block),
         _ => None,
     };
     targets.into_iter().filter_map(key).collect()
@@ -306,18 +304,18 @@ fn span_inside(dag: &Dag, weights: &Weights, s: StrandId) -> f64 {
 pub fn lies_at(place: &Place, (file, from, to): (&str, u32, u32)) -> bool {
     let in_range = |line: u32| (from..=to).contains(&line);
     let hit = place.line.is_some_and(in_range) || place.first_line().is_some_and(in_range);
-    hit && place.file.as_deref().is_some_and(|f| same_file(f, file))
+    hit && place.file.as_deref().is_some_and(|f| is_same_file(f, file))
 }
 
-/// One may be relative to the workspace and the other not.
-fn same_file(a: &str, b: &str) -> bool {
+/// True if two paths may name the same file: one may be relative to the workspace and the other not.
+pub fn is_same_file(a: &str, b: &str) -> bool {
     a == b
         || a.strip_suffix(b).is_some_and(|p| p.ends_with('/'))
         || b.strip_suffix(a).is_some_and(|p| p.ends_with('/'))
 }
 
 /// Shares of strands and of code blocks that samples fell into.
-struct Sampled {
+struct SampledShares {
     /// (samples, of those inside) by strand; empty where there are none.
     strands: Vec<(u32, u32)>,
     /// The same by number of the code block.
@@ -326,10 +324,10 @@ struct Sampled {
     block: Vec<u32>,
 }
 
-impl Sampled {
-    fn new(dag: &Dag, ranges: &[(&str, u32, u32)]) -> Sampled {
+impl SampledShares {
+    fn new(dag: &Dag, ranges: &[(&str, u32, u32)]) -> SampledShares {
         let samples = &dag.samples;
-        let mut sampled = Sampled {
+        let mut sampled = SampledShares {
             strands: Vec::new(),
             blocks: Vec::new(),
             block: Vec::new(),
@@ -340,7 +338,7 @@ impl Sampled {
         let inside = |frame: &Frame| {
             let at = frame.file.as_deref().zip(frame.line);
             let hit = |&(file, from, to): &(&str, u32, u32)| {
-                at.is_some_and(|(f, line)| (from..=to).contains(&line) && same_file(f, file))
+                at.is_some_and(|(f, line)| (from..=to).contains(&line) && is_same_file(f, file))
             };
             ranges.iter().any(hit)
         };
@@ -355,17 +353,15 @@ impl Sampled {
                 *hits += u32::from(stacks[stack as usize]);
             }
         }
-        let mut table = BlockTable::new();
+        let mut table: BlockTable<(u32, u32)> = BlockTable::new();
         for s in 0..dag.strands.len() as u32 {
-            let number = table.number(CodeBlock::of(dag, s));
-            if number == sampled.blocks.len() {
-                sampled.blocks.push((0, 0));
-            }
+            let number = table.number(CodeBlock::from_strand(dag, s));
             let (all, hits) = sampled.strands[s as usize];
-            let block = &mut sampled.blocks[number];
+            let block = &mut table.values[number];
             *block = (block.0 + all, block.1 + hits);
             sampled.block.push(number as u32);
         }
+        sampled.blocks = table.values;
         sampled
     }
 

@@ -81,7 +81,7 @@ fn more_threads_than_cpus_are_no_other_programs() {
 fn what_bounds_the_program_is_said_beside_the_load() {
     let (dag, report) = four_on(4, "0.0000016 s");
     let quiet = report.critical_block.unwrap();
-    let site = &dag.places[quiet.place.site as usize].label;
+    let site = &dag.places[quiet.block.site as usize].label;
     assert_eq!(
         (site.as_str(), quiet.critical, quiet.span),
         ("root", 400, 400)
@@ -145,7 +145,7 @@ fn a_wait_without_an_edge_is_for_the_one_strand_that_runs() {
         {\"ev\":\"end\",\"t\":1000,\"w\":2,\"task\":0}\n";
     let (dag, report) = measured("\"workers\":2,\"threads\":4,\"time_unit\":\"ns\"", lines);
     let head = finding(&report, Cause::SerialStrand);
-    let strand = head.place.strand as usize;
+    let strand = head.strand as usize;
     assert_eq!((dag.strands.thread[strand], head.lost), (3, 800));
     assert_eq!(lost(&report, Cause::None), 0);
 }
@@ -182,7 +182,7 @@ fn idle_workers_of_another_pool_are_nobodys_fault() {
     assert_eq!(report.causes.lost, 4000);
     let found = report.causes.findings();
     assert_eq!(found.len(), 1);
-    let strand = found[0].place.strand as usize;
+    let strand = found[0].strand as usize;
     let pool = dag
         .pools
         .of(dag.strands.thread[strand], dag.strands.start[strand]);

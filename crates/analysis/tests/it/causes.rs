@@ -19,7 +19,7 @@ fn measured(run: &Run) -> (Dag, Report) {
 /// What a test says of a finding: cause, label of the site, ticks.
 fn first(dag: &Dag, causes: &Causes) -> Option<(Cause, String, u128)> {
     let found: &Finding = causes.findings().into_iter().next()?;
-    let site = match found.place.site {
+    let site = match found.block.site {
         NONE => String::new(),
         site => dag.places[site as usize].label.clone(),
     };
@@ -74,7 +74,7 @@ fn serial_strand() {
     run.end(0, 0, t + 60);
     is_found(&run, Cause::SerialStrand, "root", 60);
     let (dag, report) = measured(&run);
-    let place = report.causes.findings()[0].place;
+    let place = report.causes.findings()[0].block;
     assert_eq!(dag.places[place.from as usize].label, "wait half");
     assert_eq!(report.causes.findings()[0].evidence.alone, Some(60));
 
@@ -261,7 +261,7 @@ fn buried_wait() {
         .find(|f| f.cause == Cause::BuriedWait)
         .unwrap();
     assert_eq!(again.lost, 660);
-    assert_eq!(dag.strands.task[again.place.strand as usize], 0);
+    assert_eq!(dag.strands.task[again.strand as usize], 0);
     is_not_found(&run_with(false), Cause::BuriedWait);
 }
 

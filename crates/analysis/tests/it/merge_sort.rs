@@ -134,7 +134,7 @@ fn the_serial_merge_is_found() {
             (1, N, (strand.strand, N))
         );
         assert_eq!(
-            (alone.from_kind, alone.to_kind),
+            (alone.block.from_kind, alone.block.to_kind),
             (StartKind::AfterWait, EndKind::End)
         );
         assert_eq!(alone.lost, u128::from((workers - 1) * N));

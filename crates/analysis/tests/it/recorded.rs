@@ -25,7 +25,7 @@ fn causes(name: &str) -> (Causes, Vec<(Cause, String, f64)>) {
     let label = |place: u32| dag.places.get(place as usize).map(|p| p.label.clone());
     let findings = causes.findings().into_iter();
     let named = findings.map(|f| {
-        let site = label(f.place.site).unwrap_or_default();
+        let site = label(f.block.site).unwrap_or_default();
         (f.cause, site, causes.percent(f.lost))
     });
     let named = named.collect();

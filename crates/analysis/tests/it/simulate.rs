@@ -184,7 +184,7 @@ fn waiting_without_stealing() {
     // Tasks stand ready beside a worker that looks on.
     assert_eq!(verdict(&trace), Some(Cause::SlowThief));
     let found = measured(&trace);
-    let place = found.causes.findings()[0].place;
+    let place = found.causes.findings()[0].block;
     assert_eq!(trace.places[place.site as usize].label, "leaf");
 }
 
@@ -206,7 +206,7 @@ fn children_delayed_until_the_wait() {
     assert_eq!((beside, late), (3000, 5000));
     assert_eq!(verdict(&trace), Some(Cause::SlowThief));
     let found = measured(&trace);
-    let place = found.causes.findings()[0].place;
+    let place = found.causes.findings()[0].block;
     assert_eq!(trace.places[place.site as usize].label, "late");
 }
 

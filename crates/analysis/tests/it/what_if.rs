@@ -1,7 +1,7 @@
 //! What-if profiles (MODEL.md §4): the worked example, targets of every kind, parts, and what the report suggests.
 
 use workspan_analysis::{
-    Error, Options, Outcome, Target, TargetSet, WhatIf, lies_at, report, what_if,
+    CodeBlock, Error, Options, Outcome, Target, TargetSet, WhatIf, lies_at, report, what_if,
 };
 use workspan_dag::{Dag, EndKind, StartKind};
 
@@ -124,13 +124,13 @@ fn sites_blocks_and_lines_alone_and_together() {
         let at = dag.places.iter().position(|p| p.label == label);
         at.unwrap() as u32
     };
-    let block = Target::Block {
+    let block = Target::Block(CodeBlock {
         site: place("sum.rs:25"),
         from: place("sum.rs:14"),
         from_kind: StartKind::AfterWait,
         to: workspan_dag::NONE,
         to_kind: EndKind::End,
-    };
+    });
     assert_eq!(spans(&ask(&dag, &[block], &[5.0]).all), [141]);
     let at_25 = &dag.places[place("sum.rs:25") as usize];
     assert!(lies_at(at_25, ("sum.rs", 20, 30)) && lies_at(at_25, ("src/sum.rs", 25, 25)));

@@ -1,6 +1,7 @@
 //! The comparison as a picture: a bar for each runtime, as long as the worker time it used, divided into where that went.
 
 use std::fmt::Write;
+use workspan_export::plot::xml_text;
 
 use super::result::{Comparison, Group, PARTS, Row};
 use super::table::{lines, time};
@@ -50,7 +51,7 @@ pub fn svg(comparison: &Comparison) -> String {
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
          role=\"img\" aria-label=\"{}\">\n<style>{}</style>\n<rect class=\"ground\" width=\"{WIDTH}\" height=\"{height}\"/>",
-        escaped(&title),
+        xml_text(&title),
         style()
     );
     words(&mut out, 16, 22, "title", &title);
@@ -172,23 +173,8 @@ fn words(out: &mut String, x: u32, y: u32, class: &str, text: &str) {
     let _ = writeln!(
         out,
         "<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>",
-        escaped(text)
+        xml_text(text)
     );
-}
-
-fn escaped(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '&' => out.push_str("&amp;"),
-            '"' => out.push_str("&quot;"),
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 #[cfg(test)]
@@ -239,6 +225,6 @@ mod tests {
             picture.contains("<rect class=\"p1\" x=\"505\" y=\"121\" width=\"125\""),
             "{picture}"
         );
-        assert_eq!(escaped("a<b>&\"\n"), "a&lt;b&gt;&amp;&quot; ");
+        assert_eq!(xml_text("a<b>&\"\n"), "a&lt;b&gt;&amp;&quot; ");
     }
 }

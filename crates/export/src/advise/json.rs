@@ -7,6 +7,7 @@ use workspan_analysis::advise::{
 use workspan_dag::{Dag, PlaceId};
 
 use crate::compare::{place_json, position_json, ratio_json};
+use crate::json::document;
 use crate::limits::limits_json;
 use crate::what_if::json::{outcome, whole};
 
@@ -37,7 +38,7 @@ pub fn advise_json(dag: &Dag, advice: &Advice) -> String {
     let elsewhere: Vec<Json> = advice
         .elsewhere
         .iter()
-        .map(|f| json!({"id": f.cause.id(), "site": place(dag, f.place.site), "lost": whole(f.lost)}))
+        .map(|f| json!({"id": f.cause.id(), "site": place(dag, f.block.site), "lost": whole(f.lost)}))
         .collect();
     let root = json!({
         "workspan_advice": 1, "target_parallelism": ratio_json(advice.goal.parallelism), "cores": advice.goal.cores,
@@ -45,10 +46,7 @@ pub fn advise_json(dag: &Dag, advice: &Advice) -> String {
         "limits": limits_json(dag, &advice.limits), "steps": steps, "stop": stop(advice.stop), "grain": grain,
         "elsewhere": elsewhere, "folded": advice.folded.as_ref().map(|f| folded(dag, f)),
     });
-    // Strings, numbers and lists only: nothing in it can fail to be written.
-    let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
-    text.push('\n');
-    text
+    document(&root)
 }
 
 fn folded(dag: &Dag, folded: &FoldedAdvice) -> Json {
@@ -90,7 +88,7 @@ fn step(dag: &Dag, step: &Step, workers: &[u32]) -> Json {
     let block = &step.block;
     json!({
         "change": change, "site": place(dag, block.site),
-        "block": position_json(dag, (block.from, block.from_kind), (block.to, block.to_kind)),
+        "block": position_json(dag, block),
         "strands": step.strands, "work": whole(step.work), "critical_work": whole(step.critical),
         "factor": ratio_json(step.factor), "after": outcome(&step.outcome, workers),
     })

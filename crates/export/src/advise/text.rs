@@ -60,9 +60,9 @@ fn show(dag: &Dag, advice: &Advice, number: usize, step: &Step, page: &mut Page)
     let many = step.strands > 1 && block.site != ROOT_PLACE;
     let mut words: Vec<Piece> = owner_words(dag, block.site, many);
     words.push(plain(", from "));
-    words.extend(start_words(dag, block.from, block.from_kind, many));
+    words.extend(start_words(dag, block, many));
     words.push(plain(" to "));
-    words.extend(end_words(dag, block.to, block.to_kind, many));
+    words.extend(end_words(dag, block, many));
     let part = percent_of(step.critical, advice.now.span_ticks());
     words.push(plain(": "));
     words.push(strong(time(&dag.meta, step.critical as f64)));

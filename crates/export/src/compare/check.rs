@@ -8,8 +8,9 @@ use super::change::{noise_key, signed_time};
 use super::json::{ns_json, place_json, position_json, ratio_json};
 use super::names::{names, ns};
 use crate::CompareOptions;
+use crate::json::document;
 use crate::page::{Page, Piece, Tone, plain, strong};
-use crate::position::{Ends, end_words, owner_words, short_function, start_words};
+use crate::position::{end_words, owner_words, short_function, start_words};
 use crate::quantity::{NBSP, ratio, share};
 
 /// The limits as text, broken ones first.
@@ -107,20 +108,10 @@ fn place_words(place: &Where) -> Vec<Piece> {
     let mut words = Vec::new();
     match place.block {
         Some(b) => {
-            words.extend(owner_words(&dag, b.site, b.site != ROOT_PLACE));
-            let ends = Ends {
-                from: b.from,
-                from_kind: b.from_kind,
-                to: b.to,
-                to_kind: b.to_kind,
-            };
+            let many = b.site != ROOT_PLACE;
+            words.extend(owner_words(&dag, b.site, many));
             words.push(plain(", from "));
-            words.extend(start_words(
-                &dag,
-                ends.from,
-                ends.from_kind,
-                b.site != ROOT_PLACE,
-            ));
+            words.extend(start_words(&dag, &b, many));
             let inside = [b.from, b.to, b.site]
                 .into_iter()
                 .filter(|&id| id != ROOT_PLACE)
@@ -129,7 +120,7 @@ fn place_words(place: &Where) -> Vec<Piece> {
                 words.push(plain(format!(" (`{}`)", short_function(function))));
             }
             words.push(plain(" to "));
-            words.extend(end_words(&dag, ends.to, ends.to_kind, b.site != ROOT_PLACE));
+            words.extend(end_words(&dag, &b, many));
         }
         None => words.extend(owner_words(&dag, place.site, true)),
     }
@@ -176,10 +167,7 @@ pub fn check_json(checked: &[Checked]) -> String {
     let root = json!({
         "workspan_check": 1, "broken": checked.iter().filter(|c| c.broken).count(), "limits": limits,
     });
-    // Strings, numbers and lists only: nothing in it can fail to be written.
-    let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
-    text.push('\n');
-    text
+    document(&root)
 }
 
 fn place(place: &Where) -> serde_json::Value {
@@ -193,7 +181,7 @@ fn place(place: &Where) -> serde_json::Value {
     };
     json!({
         "site": place_json(&dag, place.site),
-        "block": place.block.map(|b| position_json(&dag, (b.from, b.from_kind), (b.to, b.to_kind))),
+        "block": place.block.map(|b| position_json(&dag, &b)),
         "reason": reason, "amount_ns": ns_json(place.amount), "whole_ns": ns_json(place.whole),
     })
 }

@@ -1,11 +1,13 @@
 //! A comparison as JSON. Times are in nanoseconds.
 
 use serde_json::{Value as Json, json};
+use workspan_analysis::CodeBlock;
 use workspan_analysis::compare::{Comparison, Difference, Quantity, Value};
-use workspan_dag::{Dag, EndKind, NONE, PlaceId, StartKind};
+use workspan_dag::{Dag, NONE, PlaceId};
 
 use super::change::noise_key;
 use super::names::names;
+use crate::json::document;
 use crate::position::{label, place};
 
 /// A ratio to six decimals; `null` when it is none.
@@ -61,28 +63,10 @@ pub(crate) fn place_json(dag: &Dag, id: PlaceId) -> Json {
 }
 
 /// Where a block begins and ends, with the kinds.
-pub(crate) fn position_json(
-    dag: &Dag,
-    (from, from_kind): (PlaceId, StartKind),
-    (to, to_kind): (PlaceId, EndKind),
-) -> Json {
-    let from_kind = match from_kind {
-        StartKind::Begin => "begin",
-        StartKind::AfterCreate => "after_create",
-        StartKind::AfterWait => "after_wait",
-        StartKind::AfterYield => "after_yield",
-        StartKind::AfterSignal => "after_signal",
-    };
-    let to_kind = match to_kind {
-        EndKind::Create => "create",
-        EndKind::Wait => "wait",
-        EndKind::Yield => "yield",
-        EndKind::Signal => "signal",
-        EndKind::End => "end",
-    };
+pub(crate) fn position_json(dag: &Dag, block: &CodeBlock) -> Json {
     json!({
-        "from_kind": from_kind, "from": place_json(dag, from),
-        "to_kind": to_kind, "to": place_json(dag, to),
+        "from_kind": block.from_kind.name(), "from": place_json(dag, block.from),
+        "to_kind": block.to_kind.name(), "to": place_json(dag, block.to),
     })
 }
 
@@ -117,7 +101,7 @@ pub fn compare_json(comparison: &Comparison) -> String {
         .iter()
         .map(|s| {
             json!({
-                "site": place_json(&dag, s.site),
+                "site": place_json(&dag, s.key),
                 "work": values(&s.work), "work_differences": differences(&s.work_differences),
                 "critical_work": values(&s.critical_work),
                 "critical_differences": differences(&s.critical_differences),
@@ -129,12 +113,8 @@ pub fn compare_json(comparison: &Comparison) -> String {
         .blocks
         .iter()
         .map(|b| {
-            let (from, to) = (
-                (b.block.from, b.block.from_kind),
-                (b.block.to, b.block.to_kind),
-            );
             json!({
-                "site": place_json(&dag, b.block.site), "block": position_json(&dag, from, to),
+                "site": place_json(&dag, b.key.site), "block": position_json(&dag, &b.key),
                 "work": values(&b.work), "work_differences": differences(&b.work_differences),
                 "critical_work": values(&b.critical_work),
                 "critical_differences": differences(&b.critical_differences),
@@ -147,8 +127,5 @@ pub fn compare_json(comparison: &Comparison) -> String {
         "positions_recognised_by_source": comparison.moved, "noise_known": !comparison.noise_unknown(),
         "warnings": comparison.warnings,
     });
-    // Strings, numbers and lists only: nothing in it can fail to be written.
-    let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
-    text.push('\n');
-    text
+    document(&root)
 }

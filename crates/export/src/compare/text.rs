@@ -1,15 +1,13 @@
 //! Formats a comparison as text: what changed most first, then every quantity, site and block.
 
-use workspan_analysis::compare::{
-    BlockDifference, Comparison, Difference, Noise, Quantity, QuantityRow, SiteDifference, Value,
-};
+use workspan_analysis::compare::{Comparison, Difference, Noise, Quantity, QuantityRow, Value};
 use workspan_dag::Dag;
 
 use super::change::{change, mark, relative, signed_time, spread, value};
 use super::names::{names, ns};
 use crate::Charset;
 use crate::page::{Page, Tone, plain, strong};
-use crate::position::{Ends, label, owned_cell, site_cell};
+use crate::position::{label, owned_cell, site_cell};
 use crate::quantity::{ratio, share};
 
 /// How a comparison looks.
@@ -203,7 +201,7 @@ fn headline(view: &View, page: &mut Page, i: usize) {
     if let Some(site) = view.c.sites.first().filter(|_| quantity == Quantity::Work)
         && let Some(d) = site.work_differences.get(i)
     {
-        let at = label(view.dag, site.site);
+        let at = label(view.dag, site.key);
         text.push_str(&format!(", {} of it at {at}", signed_time(d.absolute)));
     }
     text.push('.');
@@ -338,8 +336,8 @@ fn sites(view: &View, page: &mut Page) {
         .c
         .sites
         .iter()
-        .map(|s: &SiteDifference| Row {
-            name: site_cell(view.dag, s.site, width),
+        .map(|s| Row {
+            name: site_cell(view.dag, s.key, width),
             work: &s.work,
             work_differences: &s.work_differences,
             critical_differences: &s.critical_differences,
@@ -354,19 +352,11 @@ fn blocks(view: &View, page: &mut Page) {
         .c
         .blocks
         .iter()
-        .map(|b: &BlockDifference| {
-            let ends = Ends {
-                from: b.block.from,
-                from_kind: b.block.from_kind,
-                to: b.block.to,
-                to_kind: b.block.to_kind,
-            };
-            Row {
-                name: owned_cell(view.dag, b.block.site, &ends, width),
-                work: &b.work,
-                work_differences: &b.work_differences,
-                critical_differences: &b.critical_differences,
-            }
+        .map(|b| Row {
+            name: owned_cell(view.dag, &b.key, width),
+            work: &b.work,
+            work_differences: &b.work_differences,
+            critical_differences: &b.critical_differences,
         })
         .collect();
     table(view, page, "Code blocks", &rows);

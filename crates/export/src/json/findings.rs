@@ -1,9 +1,9 @@
 //! Why worker time was lost, as JSON: `verdict`, `findings`, `causes`, `alone`.
 
 use serde::Serialize;
-use workspan_analysis::causes::{Cause, Evidence, Finding, Headline, Place, headline};
-use workspan_analysis::{BlockedIn, Report, blocked_in, hot_function_of};
-use workspan_dag::{Dag, NONE, PlaceId, ROOT_PLACE, StartKind};
+use workspan_analysis::causes::{Cause, Evidence, Finding, Headline, headline};
+use workspan_analysis::{BlockedIn, CodeBlock, Report, blocked_in, hot_function_of};
+use workspan_dag::{Dag, NONE, StartKind, StrandId};
 
 use super::{Position, Ratio, end, start};
 use crate::position::{label, place};
@@ -62,7 +62,7 @@ pub(super) struct QuietJson<'a> {
 pub(super) fn quiet<'a>(dag: &'a Dag, report: &Report) -> Option<QuietJson<'a>> {
     let quiet = report.critical_block.as_ref()?;
     Some(QuietJson {
-        place: block_json(dag, &quiet.place, true),
+        place: block_json(dag, &quiet.block, quiet.strand, true),
         strands: quiet.strands,
         critical_work: quiet.critical,
         critical_percent: Ratio(quiet.percent()),
@@ -162,37 +162,25 @@ fn place_json<'a>(dag: &'a Dag, finding: &Finding) -> PlaceJson<'a> {
         finding.cause,
         Cause::SerialStrand | Cause::Blocked | Cause::OtherThreads
     );
-    block_json(dag, &finding.place, is_block)
+    block_json(dag, &finding.block, finding.strand, is_block)
 }
 
-fn block_json<'a>(dag: &'a Dag, at: &Place, is_block: bool) -> PlaceJson<'a> {
-    let telling = place(dag, telling(at));
-    let i = at.strand as usize;
+fn block_json<'a>(dag: &'a Dag, at: &CodeBlock, strand: StrandId, is_block: bool) -> PlaceJson<'a> {
+    let telling = place(dag, at.telling_place());
+    let i = strand as usize;
     PlaceJson {
         site: (at.site != NONE).then(|| label(dag, at.site)),
         file: telling.and_then(|p| p.file.as_deref()),
         line: telling.and_then(|p| p.line),
         function: telling.and_then(|p| p.function.as_deref()),
-        from: (is_block || at.from_kind != StartKind::Begin)
-            .then(|| start(dag, at.from, at.from_kind)),
-        to: is_block.then(|| end(dag, at.to, at.to_kind)),
+        from: (is_block || at.from_kind != StartKind::Begin).then(|| start(dag, at)),
+        to: is_block.then(|| end(dag, at)),
         strand: dag.strands.task.get(i).map(|&task| StrandJson {
             task: dag.tasks.number(task),
             worker: dag.strands.thread[i],
             start: dag.strands.start[i],
             end: dag.strands.end[i],
         }),
-    }
-}
-
-/// The position to look at first: where the strands start, else where their tasks are created, else where they end.
-fn telling(at: &Place) -> PlaceId {
-    if at.from_kind != StartKind::Begin && at.from != NONE {
-        at.from
-    } else if at.site != ROOT_PLACE && at.site != NONE {
-        at.site
-    } else {
-        at.to
     }
 }
 
@@ -248,9 +236,9 @@ pub(super) struct AloneJson<'a> {
 
 pub(super) fn alone<'a>(dag: &'a Dag, report: &Report) -> Vec<AloneJson<'a>> {
     let json = |row: &workspan_analysis::SoloBlock| AloneJson {
-        site: label(dag, row.site),
-        from: start(dag, row.from, row.from_kind),
-        to: end(dag, row.to, row.to_kind),
+        site: label(dag, row.block.site),
+        from: start(dag, &row.block),
+        to: end(dag, &row.block),
         strands: row.count,
         ticks: row.ticks,
         lost: row.lost,

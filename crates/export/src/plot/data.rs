@@ -18,8 +18,8 @@ pub fn csv(figure: &Figure) -> String {
             let _ = write!(
                 out,
                 "{},{},{}\r\n",
-                field(&series.name),
-                field(&x),
+                csv_field(&series.name),
+                csv_field(&x),
                 number(y)
             );
         }
@@ -33,7 +33,8 @@ fn number(v: f64) -> String {
     rounded.to_string()
 }
 
-fn field(text: &str) -> String {
+/// A field of a CSV file (RFC 4180): quoted where it needs to be.
+pub fn csv_field(text: &str) -> String {
     if text.contains(['"', ',', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))
     } else {

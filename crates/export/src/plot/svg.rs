@@ -13,7 +13,7 @@ pub fn svg(figure: &Figure, width: f64, height: f64) -> String {
          font-family=\"DejaVu Sans, Verdana, sans-serif\">\n",
         drawing.width, drawing.height
     );
-    let _ = writeln!(out, "<title>{}</title>", escaped(&figure.title));
+    let _ = writeln!(out, "<title>{}</title>", xml_text(&figure.title));
     for shape in &drawing.shapes {
         let _ = writeln!(out, "{}", element(shape));
     }
@@ -106,14 +106,14 @@ fn element(shape: &Shape) -> String {
             format!(
                 "<text x=\"{x}\" y=\"{y}\" font-size=\"{}\" text-anchor=\"{anchor}\"{turn}>{}</text>",
                 n(*size),
-                escaped(text)
+                xml_text(text)
             )
         }
     }
 }
 
-/// Text of the program's in XML.
-fn escaped(text: &str) -> String {
+/// Text from the traced program, escaped for XML.
+pub fn xml_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -6,6 +6,7 @@ use workspan_analysis::scale::{Point, Reason, RecordedRun, Remark};
 use super::ScaleView;
 use super::text::sentence;
 use crate::compare::ratio_json;
+use crate::json::document;
 use crate::limits::limits_json_of;
 use crate::what_if::json::whole;
 
@@ -30,10 +31,7 @@ pub fn scale_json(view: &ScaleView) -> String {
         "remarks": scale.remarks.iter().map(|r| remark(view, r)).collect::<Vec<_>>(),
         "kept": view.kept,
     });
-    // Strings, numbers and lists only: nothing in it can fail to be written.
-    let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
-    text.push('\n');
-    text
+    document(&root)
 }
 
 fn recorded(run: &RecordedRun) -> Json {

@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::{SimulationRow, SimulationView};
 use crate::compare::ratio_json;
+use crate::json::document;
 use crate::limits::limits_json;
 use crate::what_if::json::whole;
 
@@ -18,10 +19,7 @@ pub fn simulation_json(view: &SimulationView) -> String {
         "fixes": view.fixes, "work": whole(view.work), "span": whole(view.span),
         "limits": limits_json(view.dag, &view.limits), "runs": rows,
     });
-    // Strings, numbers and lists only: nothing in it can fail to be written.
-    let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
-    text.push('\n');
-    text
+    document(&root)
 }
 
 fn row(view: &SimulationView, row: &SimulationRow) -> Json {

@@ -4,9 +4,8 @@ use serde::Serialize;
 use workspan_analysis::statistics::{
     Depth, Distribution, ReadyTimes, SiteStatistics, Statistics, StealStatistics, WorkerSteals,
 };
-use workspan_dag::{Dag, PlaceId};
+use workspan_dag::{Dag, EdgeKind, PlaceId};
 
-use super::EDGES;
 use crate::json::Ratio;
 use crate::position::label;
 use crate::quantity::percent_of;
@@ -159,7 +158,7 @@ fn ready(of: &ReadyTimes, steals: u64) -> ReadyJson<'_> {
 
 /// The kinds of edge that made any strand ready.
 fn edges(of: &[ReadyTimes; 7], steals: u64) -> Vec<EdgeJson<'_>> {
-    let kinds = EDGES.iter().zip(of).filter(|(_, r)| r.starts > 0);
+    let kinds = EdgeKind::NAMES.iter().zip(of).filter(|(_, r)| r.starts > 0);
     let rows = kinds.map(|(edge, r)| EdgeJson {
         edge,
         ready: ready(r, steals),

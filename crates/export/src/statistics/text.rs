@@ -4,14 +4,13 @@ use workspan_analysis::statistics::{
     Depth, Distribution, ReadyTimes, Statistics, StealStatistics, WorkerSteals,
 };
 use workspan_analysis::{Metric, Options};
-use workspan_dag::Dag;
+use workspan_dag::{Dag, EdgeKind};
 
-use super::EDGES;
 use crate::TextOptions;
 use crate::page::{Page, Tone, plain, strong};
 use crate::position::site_cell;
 use crate::quantity::{amount, percent_of, ratio, share, thousands};
-use crate::text::running::{ASCII, BLOCKS, level, resample};
+use crate::text::running::{level, levels, resample};
 
 /// Maximum number of marks of a strip over time.
 const MAX_STRIP_MARKS: usize = 48;
@@ -124,8 +123,8 @@ fn powers(page: &mut Page, d: &Distribution, show: impl Fn(f64) -> String) {
     let first = d.histogram.iter().position(|&n| n > 0).unwrap_or(0);
     let used = &d.histogram[first..];
     let most = used.iter().copied().max().unwrap_or(0).max(1);
-    let marks = marks(page);
-    let strip = used.iter().map(|&n| level(n as f64 / most as f64, &marks));
+    let marks = levels(page);
+    let strip = used.iter().map(|&n| level(n as f64 / most as f64, marks));
     let end = (d.histogram.len() as f64).exp2();
     page.line(&[
         (
@@ -138,10 +137,6 @@ fn powers(page: &mut Page, d: &Distribution, show: impl Fn(f64) -> String) {
         (Tone::Bar, strip.collect()),
         (Tone::Faint, format!("| {}", show(end))),
     ]);
-}
-
-fn marks(page: &Page) -> [char; 9] {
-    if page.unicode() { BLOCKS } else { ASCII }
 }
 
 fn edges(view: &View, page: &mut Page, statistics: &Statistics) {
@@ -159,7 +154,7 @@ fn edges(view: &View, page: &mut Page, statistics: &Statistics) {
         ("99 %", 9),
     ];
     head(page, "Made ready by", 20, &columns);
-    for (name, row) in EDGES.iter().zip(rows).filter(|r| r.1.starts > 0) {
+    for (name, row) in EdgeKind::NAMES.iter().zip(rows).filter(|r| r.1.starts > 0) {
         edge(view, page, &name.replace('_', " "), row, steals);
     }
 }
@@ -196,10 +191,10 @@ fn over_time(page: &mut Page, what: &str, depth: &Depth) {
         .min(MAX_STRIP_MARKS);
     let bins = resample(&depth.mean, room);
     let most = bins.iter().copied().fold(0.0, f64::max);
-    let marks = marks(page);
+    let marks = levels(page);
     let strip = bins
         .into_iter()
-        .map(|v| level(if most > 0.0 { v / most } else { 0.0 }, &marks));
+        .map(|v| level(if most > 0.0 { v / most } else { 0.0 }, marks));
     page.blank();
     page.line(&[
         strong(format!("  {what:<16}  ")),
@@ -336,9 +331,9 @@ fn matrix(page: &mut Page, all: &StealStatistics) {
         }
     } else {
         head(page, "Thief, and a mark for each victim", 33, &[]);
-        let marks = marks(page);
+        let marks = levels(page);
         for (row, worker) in all.matrix.iter().zip(&all.workers) {
-            let strip = row.iter().map(|&n| level(n as f64 / most as f64, &marks));
+            let strip = row.iter().map(|&n| level(n as f64 / most as f64, marks));
             page.line(&[
                 plain(format!("  {:>7}  |", worker.thread)),
                 (Tone::Bar, strip.collect()),

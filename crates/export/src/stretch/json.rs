@@ -5,6 +5,8 @@ use workspan_analysis::stretch::{Pair, RowKey, Stretch, StretchRow};
 use workspan_dag::Dag;
 
 use crate::compare::{names, place_json, position_json, ratio_json};
+use crate::json::document;
+use crate::what_if::json::whole;
 
 /// The comparison as one JSON object and a line end.
 pub fn stretch_json(stretch: &Stretch) -> String {
@@ -13,17 +15,17 @@ pub fn stretch_json(stretch: &Stretch) -> String {
         |rows: &[StretchRow]| -> Json { rows.iter().map(|r| row(stretch, &dag, r)).collect() };
     let loss = &stretch.loss;
     let parts = json!({
-        "stretch": whole(loss.stretch), "delay": whole(loss.delay), "no_work_sched": whole(loss.no_work_sched),
-        "no_work_app": whole(loss.no_work_app), "descheduled": whole(loss.descheduled),
-        "blocked": whole(loss.blocked), "recording": whole(loss.recording),
-        "oversubscribed": whole(loss.oversubscribed),
+        "stretch": signed(loss.stretch), "delay": signed(loss.delay), "no_work_sched": signed(loss.no_work_sched),
+        "no_work_app": signed(loss.no_work_app), "descheduled": signed(loss.descheduled),
+        "blocked": signed(loss.blocked), "recording": signed(loss.recording),
+        "oversubscribed": signed(loss.oversubscribed),
     });
     let matched = &stretch.matched;
     let root = json!({
         "workspan_stretch": 1,
         "tick_ns": ratio_json(stretch.tick),
         "workers": loss.workers, "serial_workers": stretch.serial_workers, "elapsed": loss.elapsed,
-        "serial_work": count(loss.serial_work), "loss": whole(loss.total), "loss_parts": parts,
+        "serial_work": whole(loss.serial_work), "loss": signed(loss.total), "loss_parts": parts,
         "matched": {
             "path": pair(matched.path), "site_and_level": pair(matched.site_and_level),
             "site": pair(matched.site), "none": pair(matched.none),
@@ -34,35 +36,22 @@ pub fn stretch_json(stretch: &Stretch) -> String {
         "blocks": rows(&stretch.blocks), "sites": rows(&stretch.sites), "levels": rows(&stretch.levels),
         "subtrees": rows(&stretch.subtrees), "warnings": stretch.warnings,
     });
-    // Strings, numbers and lists only: nothing in it can fail to be written.
-    let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
-    text.push('\n');
-    text
+    document(&root)
 }
 
 /// A whole number; beyond what JSON's readers take whole, the nearest real one.
-fn whole(v: i128) -> Json {
+fn signed(v: i128) -> Json {
     i64::try_from(v).map_or_else(|_| json!(v as f64), |v| json!(v))
 }
 
-fn count(v: u128) -> Json {
-    u64::try_from(v).map_or_else(|_| json!(v as f64), |v| json!(v))
-}
-
 fn pair(pair: Pair) -> Json {
-    json!({"serial": count(pair.serial), "parallel": count(pair.parallel)})
+    json!({"serial": whole(pair.serial), "parallel": whole(pair.parallel)})
 }
 
 fn row(stretch: &Stretch, dag: &Dag, row: &StretchRow) -> Json {
     let mut out = match row.key {
-        RowKey::Block {
-            site,
-            from,
-            from_kind,
-            to,
-            to_kind,
-        } => json!({
-            "site": place_json(dag, site), "block": position_json(dag, (from, from_kind), (to, to_kind)),
+        RowKey::Block(block) => json!({
+            "site": place_json(dag, block.site), "block": position_json(dag, &block),
         }),
         RowKey::Site(site) => json!({"site": place_json(dag, site)}),
         RowKey::Level(level) => json!({"level": level}),
@@ -91,7 +80,7 @@ fn row(stretch: &Stretch, dag: &Dag, row: &StretchRow) -> Json {
         .collect();
     out["strands"] = pair(row.strands);
     out["time"] = pair(row.time);
-    out["stretch"] = whole(row.time.surplus());
+    out["stretch"] = signed(row.time.surplus());
     out["relative"] = json!(row.time.relative().map(ratio_json));
     out["counters"] = Json::Object(counters);
     out["explains"] = Json::Object(explains);

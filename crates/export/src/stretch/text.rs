@@ -7,7 +7,7 @@ use workspan_dag::Dag;
 use crate::CompareOptions;
 use crate::compare::{names, ns, signed_time};
 use crate::page::{Page, Tone, columns, plain, strong};
-use crate::position::{Ends, label, owned_cell, site_cell};
+use crate::position::{label, owned_cell, site_cell};
 use crate::quantity::{NBSP, percent_of, share};
 
 /// Which tables are shown.
@@ -280,21 +280,7 @@ fn table(view: &View, page: &mut Page, title: &str, rows: &[StretchRow]) {
 
 fn name(view: &View, row: &StretchRow, width: usize) -> String {
     match row.key {
-        RowKey::Block {
-            site,
-            from,
-            from_kind,
-            to,
-            to_kind,
-        } => {
-            let ends = Ends {
-                from,
-                from_kind,
-                to,
-                to_kind,
-            };
-            owned_cell(view.dag, site, &ends, width)
-        }
+        RowKey::Block(block) => owned_cell(view.dag, &block, width),
         RowKey::Site(site) => site_cell(view.dag, site, width),
         RowKey::Level(level) => format!("level {level}"),
         RowKey::Subtree {

@@ -89,7 +89,7 @@ fn slow_thief(view: &View, finding: &Finding, runtime: Runtime) -> &'static str 
     if view.report.critical_block.is_some() {
         return "The machine was busy, and a thread that wakes up waits for a CPU like any other. Measure again on a quiet machine.";
     }
-    let task = view.dag.strands.task.get(finding.place.strand as usize);
+    let task = view.dag.strands.task.get(finding.strand as usize);
     let is_put = task.is_some_and(|&t| view.dag.tasks.kind[t as usize] == TaskKind::Inline);
     match runtime {
         Runtime::Rayon | Runtime::OneTbb => {
@@ -119,7 +119,7 @@ fn blocked(view: &View, finding: &Finding, runtime: Runtime) -> &'static str {
         Some(WaitKind::Channel) => {
             "A channel is as fast as its other end: look at what that end does, or let the tasks do it themselves."
         }
-        _ if finding.place.site == ROOT_PLACE => {
+        _ if finding.block.site == ROOT_PLACE => {
             "If what it waits for can start earlier, or overlap with other work, start it there."
         }
         Some(WaitKind::Sleep | WaitKind::Io) => match runtime {

@@ -1,20 +1,11 @@
 //! The table that says where the worker time went: workers times elapsed time, by kind.
 
+use workspan_dag::EdgeKind;
+
 use super::View;
 use super::code::MIN_SAMPLES;
 use crate::page::{Page, Tone, columns, plain, strong};
 use crate::quantity::{TimeScale, percent_of, ratio, seconds, share, thousands};
-
-/// The kinds of edges by `EdgeKind as usize`, as the table names them.
-const EDGES: [&str; 7] = [
-    "create",
-    "create continuation",
-    "wait continuation",
-    "yield continuation",
-    "end",
-    "depend",
-    "signal",
-];
 
 /// Columns of the longest bar.
 const BAR_COLUMNS: usize = 30;
@@ -71,7 +62,8 @@ pub(super) fn table(view: &View, page: &mut Page) {
     let shown: Vec<_> = delays.collect();
     if shown.len() > 1 {
         for (i, ticks) in shown {
-            row(&format!("  {}", EDGES[i]), *ticks, false, Tone::Plain);
+            let edge = EdgeKind::NAMES[i].replace('_', " ");
+            row(&format!("  {edge}"), *ticks, false, Tone::Plain);
         }
     }
     row("no work, scheduler", b.no_work_sched, true, Tone::Bad);

@@ -1,9 +1,11 @@
 //! The findings: where most worker time was lost, why, and what to do about it.
 
-use workspan_analysis::causes::{Cause, Finding, Place};
-use workspan_analysis::{CriticalBlock, Suggestion, WaitKind, blocked_in, hot_function_of};
+use workspan_analysis::causes::{Cause, Finding};
+use workspan_analysis::{
+    CodeBlock, CriticalBlock, Suggestion, WaitKind, blocked_in, hot_function_of,
+};
 use workspan_dag::facts::THREADS_SET_BY;
-use workspan_dag::{EndKind, NONE, ROOT_PLACE, StartKind};
+use workspan_dag::{NONE, ROOT_PLACE, StartKind};
 
 use super::advice::advice;
 use super::{View, code};
@@ -89,9 +91,9 @@ pub(super) fn on_a_quiet_machine(view: &View, quiet: &CriticalBlock) -> Vec<Piec
     if quiet.is_enough {
         words.push(strong(of));
         words.push(plain(", is "));
-        words.extend(block(view, &quiet.place, many));
+        words.extend(block(view, &quiet.block, many));
     } else {
-        words.extend(block(view, &quiet.place, many));
+        words.extend(block(view, &quiet.block, many));
         words.push(plain(" would still be "));
         words.push(strong(of));
         words.push(plain(format!(
@@ -127,7 +129,7 @@ fn faster(view: &View, suggestion: &Suggestion) -> Vec<Piece> {
 pub(super) const NO_CAUSE: &str = "No known cause explains the lost time; see the tables below.";
 
 fn what(view: &View, finding: &Finding) -> Vec<Piece> {
-    let (at, e) = (&finding.place, &finding.evidence);
+    let (at, e) = (&finding.block, &finding.evidence);
     let time = |ticks: u64| strong(view.time(ticks as f64));
     let site = || (Tone::Path, label(view.dag, at.site).to_string());
     // Strands may overlap, so a sum over several of them is not a time of the run.
@@ -318,8 +320,8 @@ fn too_many_threads(view: &View, finding: &Finding) -> Vec<Piece> {
 
 /// The pool that had the work, while workers of another pool had none.
 fn other_pool(view: &View, finding: &Finding) -> Vec<Piece> {
-    let (dag, at) = (view.dag, &finding.place);
-    let strand = at.strand as usize;
+    let dag = view.dag;
+    let strand = finding.strand as usize;
     let thread = dag
         .strands
         .thread
@@ -360,7 +362,7 @@ fn each(view: &View, ticks: Option<u64>) -> String {
 
 fn serial(view: &View, finding: &Finding) -> Vec<Piece> {
     let e = &finding.evidence;
-    let mut words = block(view, &finding.place, e.strands > 1);
+    let mut words = block(view, &finding.block, e.strands > 1);
     let alone = e.alone == Some(e.ticks);
     words.push(plain(if alone {
         " ran alone for "
@@ -397,27 +399,27 @@ fn idle(view: &View, finding: &Finding) -> String {
 }
 
 /// The task with the code block in it.
-fn block(view: &View, at: &Place, many: bool) -> Vec<Piece> {
+fn block(view: &View, at: &CodeBlock, many: bool) -> Vec<Piece> {
     let dag = view.dag;
     let mut words = owner_words(dag, at.site, many);
-    if (at.from_kind, at.to_kind) == (StartKind::Begin, EndKind::End) {
+    if at.is_whole_task() {
         return words;
     }
     words.push(plain(", from "));
     let many = many && at.site != ROOT_PLACE;
-    words.extend(start_words(dag, at.from, at.from_kind, many));
+    words.extend(start_words(dag, at, many));
     let inside = place(dag, at.from).or(place(dag, at.to));
     if let Some(f) = inside.and_then(|p| p.function.as_deref()) {
         words.push(plain(format!(" (`{}`)", short_function(f))));
     }
     words.push(plain(" to "));
-    words.extend(end_words(dag, at.to, at.to_kind, many));
+    words.extend(end_words(dag, at, many));
     words.push(plain(","));
     words
 }
 
 /// The strands that follow a position.
-fn after(view: &View, at: &Place, many: bool) -> Vec<Piece> {
+fn after(view: &View, at: &CodeBlock, many: bool) -> Vec<Piece> {
     let dag = view.dag;
     let strands = if many {
         "strands after "
@@ -425,7 +427,7 @@ fn after(view: &View, at: &Place, many: bool) -> Vec<Piece> {
         "the strand after "
     };
     let mut words = vec![plain(strands)];
-    words.extend(start_words(dag, at.from, at.from_kind, many));
+    words.extend(start_words(dag, at, many));
     if at.site != ROOT_PLACE && at.site != NONE {
         words.push(plain(" in "));
         words.extend(owner_words(dag, at.site, many));

@@ -2,12 +2,12 @@
 
 use std::cmp::Reverse;
 
-use workspan_analysis::{LowParallelism, LowStrand, hottest_function};
-use workspan_dag::{PlaceId, ROOT_PLACE};
+use workspan_analysis::{CodeBlock, LowParallelism, LowStrand, hottest_function};
+use workspan_dag::ROOT_PLACE;
 
 use super::{View, code};
 use crate::page::{Page, Tone, plain, strong};
-use crate::position::{Ends, cell, label};
+use crate::position::{cell, label};
 use crate::quantity::{percent_of, ratio, share};
 
 /// Intervals shown at most.
@@ -63,8 +63,7 @@ fn show(view: &View, page: &mut Page, interval: &LowParallelism) {
 
 /// Strands of an interval that ran the same piece of code.
 struct Group {
-    site: PlaceId,
-    ends: Ends,
+    block: CodeBlock,
     strands: usize,
     first: LowStrand,
     ticks: u64,
@@ -74,9 +73,8 @@ struct Group {
 fn groups(view: &View, interval: &LowParallelism) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for strand in &interval.strands {
-        let site = view.dag.tasks.site[strand.task as usize];
-        let ends = Ends::of(view.dag, strand.strand);
-        match groups.iter_mut().find(|g| g.site == site && g.ends == ends) {
+        let block = CodeBlock::from_strand(view.dag, strand.strand);
+        match groups.iter_mut().find(|g| g.block == block) {
             Some(group) => {
                 group.strands += 1;
                 group.ticks = group.ticks.saturating_add(strand.ticks);
@@ -85,8 +83,7 @@ fn groups(view: &View, interval: &LowParallelism) -> Vec<Group> {
             None => {
                 let (ticks, alone) = (strand.ticks, strand.alone);
                 groups.push(Group {
-                    site,
-                    ends,
+                    block,
                     strands: 1,
                     first: strand.clone(),
                     ticks,
@@ -101,7 +98,7 @@ fn groups(view: &View, interval: &LowParallelism) -> Vec<Group> {
 
 fn row(view: &View, page: &mut Page, interval: &LowParallelism, group: &Group) {
     let dag = view.dag;
-    let words = cell(dag, &group.ends, page.width() / 2);
+    let words = cell(dag, &group.block, page.width() / 2);
     let mut pieces = if group.strands > 1 {
         vec![plain(format!("{} strands of ", group.strands))]
     } else {
@@ -112,16 +109,20 @@ fn row(view: &View, page: &mut Page, interval: &LowParallelism, group: &Group) {
             "thread"
         };
         let task = dag.tasks.number(group.first.task);
-        let name = if group.site == ROOT_PLACE {
+        let name = if group.block.site == ROOT_PLACE {
             "root task"
         } else {
             "task"
         };
-        let of = if group.site == ROOT_PLACE { "" } else { " of " };
+        let of = if group.block.site == ROOT_PLACE {
+            ""
+        } else {
+            " of "
+        };
         vec![plain(format!("{worker} {thread}, {name} {task}{of}"))]
     };
-    if group.strands > 1 || group.site != ROOT_PLACE {
-        pieces.push((Tone::Path, label(dag, group.site).to_string()));
+    if group.strands > 1 || group.block.site != ROOT_PLACE {
+        pieces.push((Tone::Path, label(dag, group.block.site).to_string()));
     }
     // The times of several strands may overlap; their times alone do not.
     let all = match group.strands > 1 && group.alone < group.ticks {
@@ -138,8 +139,7 @@ fn row(view: &View, page: &mut Page, interval: &LowParallelism, group: &Group) {
         format!(", {words}: ran {ran}")
     }));
     let code = hottest_function(dag, (interval.begin, interval.end), |s| {
-        let task = dag.strands.task[s as usize];
-        dag.tasks.site[task as usize] == group.site && Ends::of(dag, s) == group.ends
+        CodeBlock::from_strand(dag, s) == group.block
     });
     if let Some(hot) = code.filter(|hot| hot.of >= code::MIN_SAMPLES && 2 * hot.samples > hot.of) {
         pieces.push(plain(", mostly in "));

@@ -5,9 +5,9 @@ use super::breakdown::mean_of;
 use crate::page::{Page, Tone, plain, strong};
 
 /// Nine marks from empty to full, for a Unicode terminal.
-pub(crate) const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Like [`BLOCKS`], in ASCII.
-pub(crate) const ASCII: [char; 9] = [' ', '.', ':', '-', '=', '+', '*', '%', '#'];
+const ASCII: [char; 9] = [' ', '.', ':', '-', '=', '+', '*', '%', '#'];
 
 pub(super) fn strip(view: &View, page: &mut Page) {
     let profile = &view.report.profile;
@@ -19,10 +19,10 @@ pub(super) fn strip(view: &View, page: &mut Page) {
     let busy = b.work as f64 / b.elapsed().max(1) as f64;
     let mean = format!("  mean {}", mean_of(busy, workers));
     let room = page.width().saturating_sub(18 + mean.len()).min(48);
-    let levels = if page.unicode() { BLOCKS } else { ASCII };
+    let levels = levels(page);
     let strip: String = resample(&profile.busy, room)
         .into_iter()
-        .map(|busy| level(busy / f64::from(workers.max(1)), &levels))
+        .map(|busy| level(busy / f64::from(workers.max(1)), levels))
         .collect();
     page.blank();
     page.line(&[
@@ -30,6 +30,11 @@ pub(super) fn strip(view: &View, page: &mut Page) {
         (Tone::Bar, strip),
         plain(mean),
     ]);
+}
+
+/// The marks that the page may use.
+pub(crate) fn levels(page: &Page) -> &'static [char; 9] {
+    if page.unicode() { &BLOCKS } else { &ASCII }
 }
 
 /// A share of the workers as one of nine marks. Only 0 is blank.

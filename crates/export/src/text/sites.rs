@@ -1,10 +1,10 @@
 //! The table of spawn sites by their share of the critical path, with code blocks and source lines.
 
-use workspan_analysis::{BlockRow, SiteRow, hot_functions};
+use workspan_analysis::{BlockRow, CodeBlock, SiteRow, hot_functions};
 
 use super::{View, code};
 use crate::page::{Page, Tone, plain, strong};
-use crate::position::{Ends, cell, place, site_cell};
+use crate::position::{cell, place, site_cell};
 use crate::quantity::{percent, percent_of, ratio, thousands};
 
 /// Columns that the numbers take.
@@ -80,20 +80,14 @@ fn site(view: &View, page: &mut Page, row: &SiteRow, label: usize) {
         )
     });
     for block in blocks.into_iter().take(MAX_BLOCKS) {
-        let ends = Ends {
-            from: block.from,
-            from_kind: block.from_kind,
-            to: block.to,
-            to_kind: block.to_kind,
-        };
-        let words = cell(view.dag, &ends, label - 2);
+        let words = cell(view.dag, &block.block, label - 2);
         let words = page.fit(&words, label - 2);
         page.line(&[plain(format!(
             "    {words}{:>10}{:>11}",
             percent(percent_of(block.critical_work, span)),
             view.amount(block.work as f64)
         ))]);
-        block_functions(view, page, row, block, label);
+        block_functions(view, page, block, label);
     }
     if let Some(place) = place(view.dag, row.site)
         && let (Some(line), Some(source)) = (place.line, place.source.as_deref())
@@ -106,18 +100,14 @@ fn site(view: &View, page: &mut Page, row: &SiteRow, label: usize) {
 
 /// The functions that the block's samples were in. The block's time is divided among them by
 /// samples.
-fn block_functions(view: &View, page: &mut Page, row: &SiteRow, block: &BlockRow, label: usize) {
+fn block_functions(view: &View, page: &mut Page, block: &BlockRow, label: usize) {
     let dag = view.dag;
     if dag.samples.is_empty() || view.counter().is_some() {
         return;
     }
     let path = &view.report.work_span.critical_path;
     let found = hot_functions(dag, (0, u64::MAX), path, |s| {
-        let ends = Ends::of(dag, s);
-        let task = dag.strands.task[s as usize];
-        dag.tasks.site[task as usize] == row.site
-            && (ends.from, ends.from_kind) == (block.from, block.from_kind)
-            && (ends.to, ends.to_kind) == (block.to, block.to_kind)
+        CodeBlock::from_strand(dag, s) == block.block
     });
     let critical: u64 = found.iter().map(|f| f.critical).sum();
     let span = view.report.work_span.span;

@@ -5,7 +5,7 @@ use workspan_analysis::{Metric, Outcome};
 
 use super::WhatIfView;
 use crate::compare::ratio_json;
-use crate::json::unit;
+use crate::json::{document, unit};
 use crate::limits::limits_json;
 use crate::position::label;
 
@@ -35,10 +35,7 @@ pub fn what_if_json(view: &WhatIfView) -> String {
         "ticks_per_second": view.dag.meta.ticks_per_second, "work": whole(result.work),
         "limits": limits_json(view.dag, view.limits), "now": outcome(&result.now, view.workers), "all": list(&result.all), "regions": targets,
     });
-    // Strings, numbers and lists only: nothing in it can fail to be written.
-    let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
-    text.push('\n');
-    text
+    document(&root)
 }
 
 /// A whole number; beyond what JSON's readers take whole, the nearest real one.

@@ -119,7 +119,7 @@ fn before_and_after_an_edit_that_moved_the_line() {
     assert_eq!(change(&comparison, Quantity::Tasks), (0.0, Noise::Within));
     // The root's merge is what shrank; the task did not change, and is one row although its line moved.
     let largest = &comparison.blocks[0];
-    assert_eq!(largest.block.site, 0);
+    assert_eq!(largest.key.site, 0);
     assert_eq!(largest.critical_differences[0].absolute, -100e3);
     assert_eq!(comparison.sites.len(), 2);
     assert_eq!(comparison.sites[1].work_differences[0].absolute, 0.0);

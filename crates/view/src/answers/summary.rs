@@ -3,12 +3,11 @@
 use serde::Serialize;
 use workspan_analysis::causes::{Cause, Finding};
 use workspan_analysis::{blocked_in, hot_function_of};
-use workspan_dag::{Dag, NONE, PlaceId, ROOT_PLACE, StartKind};
+use workspan_dag::Dag;
 use workspan_export::{State, Word, WordKind, summary};
 
 use crate::answer::Reply;
 use crate::api_error::ApiError;
-use crate::run::codes::Block;
 use crate::run::sites::NO_SITE;
 use crate::run::{Picture, Run};
 
@@ -130,10 +129,10 @@ fn piece(dag: &Dag, word: &Word) -> Piece {
 
 /// The strand that shows a finding best with its surroundings: a tenth of its length on both sides.
 pub(crate) fn show(picture: &Picture, finding: &Finding) -> Show {
-    let (dag, at) = (&*picture.dag, &finding.place);
-    let site = picture.sites.of(at.site);
-    let known = (at.strand as usize) < dag.strands.len();
-    let strand = known.then_some(at.strand);
+    let dag = &*picture.dag;
+    let site = picture.sites.of(finding.block.site);
+    let known = (finding.strand as usize) < dag.strands.len();
+    let strand = known.then_some(finding.strand);
     let (start, end) = match strand {
         Some(s) => (dag.strands.start[s as usize], dag.strands.end[s as usize]),
         None => (picture.begin, picture.end),
@@ -146,8 +145,7 @@ pub(crate) fn show(picture: &Picture, finding: &Finding) -> Show {
     let around = ((end - start) / 8).max(1);
     let code = match finding.cause {
         Cause::SerialStrand | Cause::Blocked | Cause::OtherThreads => {
-            let block = Block::new(at.site, (at.from, at.from_kind), (at.to, at.to_kind));
-            picture.codes.of_block(&block)
+            picture.codes.of_block(&finding.block)
         }
         _ => strand.map(|s| picture.codes.of(s)),
     };
@@ -177,15 +175,7 @@ fn source(dag: &Dag, finding: &Finding) -> Option<SourceAt> {
     {
         return Some(SourceAt { file, line });
     }
-    let at = &finding.place;
-    let telling: PlaceId = if at.from_kind != StartKind::Begin && at.from != NONE {
-        at.from
-    } else if at.site != ROOT_PLACE && at.site != NONE {
-        at.site
-    } else {
-        at.to
-    };
-    let place = dag.places.get(telling as usize)?;
+    let place = dag.places.get(finding.block.telling_place() as usize)?;
     Some(SourceAt {
         file: place.file.clone()?,
         line: place.line?,

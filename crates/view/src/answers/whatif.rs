@@ -156,13 +156,7 @@ fn target(picture: &Picture, text: &str) -> Result<Vec<Target>, ApiError> {
         "code" => {
             let number = what.parse::<usize>().map_err(|_| absent())?;
             let code = picture.codes.all.get(number).ok_or_else(absent)?;
-            let blocks = code.blocks.iter().map(|block| Target::Block {
-                site: block.site,
-                from: block.from,
-                from_kind: block.from_kind(),
-                to: block.to,
-                to_kind: block.to_kind(),
-            });
+            let blocks = code.blocks.iter().copied().map(Target::Block);
             Ok(blocks.collect())
         }
         "lines" => {

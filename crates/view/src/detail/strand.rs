@@ -4,7 +4,7 @@ use serde::Serialize;
 use workspan_analysis::{hot_functions, ready_event};
 use workspan_dag::{Counter, Dag, NONE, StrandId};
 
-use super::{PlaceWords, edge, end_kind, no_strand, since, start_kind, words};
+use super::{PlaceWords, end_kind, no_strand, since, start_kind, words};
 use crate::answer::Reply;
 use crate::api_error::ApiError;
 use crate::run::{Picture, Run};
@@ -119,7 +119,7 @@ pub(crate) fn strand(run: &Run, id: StrandId) -> Result<Reply, ApiError> {
             strand: r.by,
             task: strands.task[r.by as usize],
             row: row(r.by),
-            edge: edge(r.kind),
+            edge: r.kind.name(),
         }),
         stolen: victim.map(|thread| Stolen {
             victim: Some(picture.rows.of(thread)),

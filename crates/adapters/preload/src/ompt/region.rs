@@ -79,7 +79,7 @@ impl ThreadState {
 
 /// `ompt_callback_parallel_begin_t`.
 pub(super) extern "C" fn parallel_begin(
-    _encountering: *mut Data,
+    encountering: *mut Data,
     _frame: *const c_void,
     parallel: *mut Data,
     _requested: c_uint,
@@ -89,6 +89,7 @@ pub(super) extern "C" fn parallel_begin(
     let Some(thread) = thread_state::current() else {
         return;
     };
+    thread.runs(encountering);
     thread.write_pending_begin();
     let function = core::mem::take(&mut thread.region_function);
     let site = if function != 0 && start::is_runtime(return_address) {

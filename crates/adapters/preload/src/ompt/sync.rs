@@ -30,7 +30,7 @@ pub(super) extern "C" fn sync_region(
     kind: c_int,
     which: c_int,
     _parallel: *mut Data,
-    _task: *mut Data,
+    task: *mut Data,
     return_address: usize,
 ) {
     let begins = which == endpoint::BEGIN;
@@ -45,15 +45,19 @@ pub(super) extern "C" fn sync_region(
             }
         };
     }
-    recorded(kind, begins, return_address);
+    recorded(kind, begins, task, return_address);
 }
 
 /// Everything but a skipped `taskwait`.
 #[inline(never)]
-fn recorded(kind: c_int, begins: bool, return_address: usize) {
+fn recorded(kind: c_int, begins: bool, task: *mut Data, return_address: usize) {
     let Some(thread) = thread_state::current() else {
         return;
     };
+    if kind != sync::TASKGROUP {
+        // For task groups libomp names a copy of its data of the task.
+        thread.runs(task);
+    }
     match kind {
         sync::TASKWAIT if begins => begin_taskwait(thread, return_address),
         sync::TASKWAIT => end_taskwait(thread),

@@ -3,7 +3,9 @@
 //! * 0: the initial task of a thread, or a task from before the recording
 //! * [`IMPLICIT`]: the address of its [`super::region::Member`]
 //! * not begun: the task's number
-//! * on a thread's stack ([`ON_STACK`]): the site of its `taskloop`, if it is in one
+//! * on a thread's stack ([`ON_STACK`]): the site of its `taskloop`, if it is in one; of an untied
+//!   task also the thread
+//! * untied, and its first part's begin is not recorded yet ([`BEGINNING`]): the task's number
 //! * gone from its stack ([`LEFT`]): the number of that stop
 //! * not begun, and [`BRIEF`]: number, spawn site and level, if all of them are small
 //! * [`BRIEF`] and [`UNRECORDED`]: the number is the name of the skipped subtree in which the task
@@ -19,6 +21,9 @@ pub(super) const IMPLICIT: u64 = 1 << 63;
 pub(super) const ON_STACK: u64 = 1 << 62;
 /// An untied task between two threads.
 pub(super) const LEFT: u64 = 1 << 61;
+/// An untied task whose first part runs on some thread, which has not recorded the begin yet. The
+/// bits below are still the task's number.
+pub(super) const BEGINNING: u64 = LEFT | ON_STACK;
 /// Tasks that it creates run within it.
 pub(super) const FINAL: u64 = 1 << 60;
 /// Its creator waits for it.
@@ -120,7 +125,7 @@ pub(super) fn site(word: u64) -> u32 {
 /// How many tasks lie between the implicit task and this one, which has begun or has a brief word.
 #[inline]
 pub(super) fn level(word: u64) -> u32 {
-    let at = match word & (IMPLICIT | BRIEF | ON_STACK) {
+    let at = match word & (IMPLICIT | BRIEF | BEGINNING) {
         ON_STACK => LEVEL_ON_STACK,
         flags if flags & (IMPLICIT | BRIEF) == BRIEF => LEVEL_AT,
         _ => return 0,
@@ -132,6 +137,34 @@ pub(super) fn level(word: u64) -> u32 {
 #[inline]
 pub(super) fn on_stack(lasting: u64, level: u32) -> u64 {
     lasting & LASTING | ON_STACK | u64::from(level) << LEVEL_ON_STACK
+}
+
+/// Where the thread of a part of an untied task is: above the level. The lowest bits of its number
+/// are enough, because the part is looked for by its address as well.
+const THREAD_ON_STACK: u32 = LEVEL_ON_STACK + LEVEL_BITS;
+const THREAD_BITS: u32 = 57 - THREAD_ON_STACK;
+const THREAD: u64 = low(THREAD_BITS) << THREAD_ON_STACK;
+
+/// The word of an untied task with a part on that thread's stack.
+#[inline]
+pub(super) fn part_on_stack(lasting: u64, level: u32, thread: u32) -> u64 {
+    on_stack(lasting, level) | u64::from(thread) << THREAD_ON_STACK & THREAD
+}
+
+/// What a part of an untied task that runs is known by, besides its task's address: the thread, or
+/// the task's number if the begin is not recorded yet.
+#[inline]
+pub(super) fn part(word: u64) -> u64 {
+    match word & BEGINNING {
+        ON_STACK => word & (ON_STACK | THREAD),
+        _ => word & (BEGINNING | ((BRIEF << 1) - 1)),
+    }
+}
+
+/// The word of a running task in a `taskloop` of that site.
+#[inline]
+pub(super) fn in_taskloop(word: u64, site: u32) -> u64 {
+    on_stack(word, level(word)) | word & THREAD | u64::from(site)
 }
 
 /// Bits of the count in a packed number. Above them are 21 bits for the thread + 1.
@@ -213,6 +246,20 @@ mod tests {
         }
         // Outside of all subtrees there is no such task.
         assert_eq!(same_again(u64::MAX, NO_SUBTREE, 255), None);
+    }
+
+    #[test]
+    fn parts_of_untied_tasks_are_told_apart_by_thread_or_number() {
+        let on = |thread| part_on_stack(UNTIED, 7, thread);
+        assert_eq!(part(on(3)), part(in_taskloop(on(3), 99)));
+        assert_ne!(part(on(3)), part(on(4)));
+        assert_eq!(level(on(4)), 7);
+        let beginning = |number| pack(number) | UNTIED | BEGINNING;
+        let (one, other) = (id::new(1, 5), id::new(1, 6));
+        assert_ne!(part(beginning(one)), part(beginning(other)));
+        assert_eq!((unpack(beginning(one)), level(beginning(one))), (one, 0));
+        let brief = brief(one, 2, 9).expect("it fits") | UNTIED | BEGINNING;
+        assert_eq!((unpack(brief), level(brief)), (one, 9));
     }
 
     #[test]

@@ -10,8 +10,9 @@ use workspan_recorder::adapter;
 use workspan_recorder::wire::{create, primitive};
 
 use super::ffi::{Data, Flags, flag, status};
+use super::silent_end;
 use super::task_side_table::{DETACHED, FULFILLED, GROUPS};
-use super::task_word::{self, FINAL, IMPLICIT, INLINE, LASTING, LEFT, ON_STACK, UNTIED};
+use super::task_word::{self, BEGINNING, FINAL, IMPLICIT, INLINE, LASTING, LEFT, ON_STACK, UNTIED};
 use super::thread_state::{self, PendingBegin, ThreadState};
 use super::worksharing;
 use crate::unrecorded;
@@ -63,6 +64,7 @@ extern "C" fn create_any(
     has_dependences: c_int,
     return_address: usize,
 ) {
+    let running = encountering;
     // SAFETY: each is null, or valid during the call.
     let (encountering, Some(task)) = (unsafe {
         (
@@ -80,7 +82,13 @@ extern "C" fn create_any(
         task.value = word;
         return;
     }
-    create(encountering, task, flags, has_dependences, return_address);
+    create(
+        (running, encountering),
+        task,
+        flags,
+        has_dependences,
+        return_address,
+    );
 }
 
 /// The word of a plain task that is skipped together with its creator.
@@ -109,10 +117,10 @@ fn left_out(
     thread.left_out.create(site, level, at_once)
 }
 
-/// Creates a task that may have to be recorded.
+/// Creates a task that may have to be recorded. The task that encounters it comes with its word.
 #[inline(never)]
 fn create(
-    encountering: u64,
+    (running, encountering): (*mut Data, u64),
     task: &mut Data,
     flags: Flags,
     has_dependences: c_int,
@@ -121,6 +129,7 @@ fn create(
     let Some(thread) = thread_state::current() else {
         return;
     };
+    thread.runs(running);
     thread.write_pending_begin();
     if flags & (flag::EXPLICIT | flag::TARGET) == 0 {
         if flags & flag::TASKWAIT != 0 {
@@ -186,6 +195,14 @@ pub(super) extern "C" fn task_schedule(prior: *mut Data, how: c_int, next: *mut 
         return;
     }
     if let Some(thread) = thread_state::existing() {
+        match how {
+            status::SWITCH | status::YIELD => thread.runs(prior),
+            // An untied task may have ended on another thread, and complete on this one.
+            status::COMPLETE | status::CANCEL | status::DETACH if prior != thread.current => {
+                thread.runs(next);
+            }
+            _ => {}
+        }
         // SAFETY: the runtime's tasks are valid during the call; the words of tasks that run here
         // are this thread's to write.
         unsafe {
@@ -337,7 +354,7 @@ unsafe fn goes_back(thread: &ThreadState, prior: *mut Data, next: *mut Data) -> 
         return thread.untied.contains(&next);
     }
     task_word::is_running(word)
-        || prior == next && matches!(thread.pending_begin, PendingBegin::Task(_))
+        || prior == next && matches!(thread.pending_begin, PendingBegin::Task { .. })
 }
 
 /// # Safety
@@ -382,11 +399,13 @@ unsafe fn begin_part(thread: &mut ThreadState, task: *mut Data) {
     // SAFETY: the word of a task that starts here is this thread's to write.
     unsafe {
         let word = (*task).value;
-        if word & LEFT == 0 {
-            thread.pending_begin = PendingBegin::Task(begin_time(thread));
+        if word & BEGINNING != LEFT {
+            let since = begin_time(thread);
+            thread.pending_begin = PendingBegin::Task { since, word };
+            (*task).value = word | BEGINNING;
             return thread.left_out.begun(thread.h, task, word, false);
         }
-        (*task).value = word & LASTING | ON_STACK;
+        (*task).value = task_word::part_on_stack(word, 0, thread.h.thread());
         thread.h.resume_left(task_word::unpack(word));
         thread.left_out.begun(thread.h, task, word, false);
     }
@@ -400,13 +419,16 @@ unsafe fn begin_part(thread: &mut ThreadState, task: *mut Data) {
 /// # Safety
 /// `task` is a task of the runtime that ran on this thread.
 #[cold]
-unsafe fn leave(thread: &mut ThreadState, task: *mut Data) {
+pub(super) unsafe fn leave(thread: &mut ThreadState, task: *mut Data) {
     thread.forget(task);
-    if let PendingBegin::Task(_) = thread.pending_begin {
+    if let PendingBegin::Task { word, .. } = thread.pending_begin {
         // The part was empty: the task has not begun.
         thread.pending_begin = PendingBegin::None;
         // SAFETY: the task ran on this thread.
-        unsafe { close(thread, task) };
+        unsafe {
+            AtomicU64::from_ptr(&raw mut (*task).value).store(word, Ordering::Release);
+            close(thread, task);
+        }
         return;
     }
     thread.write_pending_begin();
@@ -429,7 +451,7 @@ unsafe fn leave(thread: &mut ThreadState, task: *mut Data) {
 
 /// An untied task, or a part of it, is gone from this thread. The thread goes on with what was
 /// suspended for it.
-unsafe fn close(thread: &mut ThreadState, task: *mut Data) {
+pub(super) unsafe fn close(thread: &mut ThreadState, task: *mut Data) {
     if let Some(over) = thread.left_out.close(task) {
         thread.left_out.closed(thread.h, over);
     }
@@ -440,8 +462,12 @@ unsafe fn close(thread: &mut ThreadState, task: *mut Data) {
 #[inline]
 unsafe fn end(thread: &mut ThreadState, task: *mut Data) {
     thread.write_pending_begin();
-    // SAFETY: the word of a task that ends here is this thread's.
+    // SAFETY: the word of a task that ends here is this thread's, unless its last part ran on
+    // another thread, which is asked first.
     unsafe {
+        if silent_end::is_elsewhere(thread, task) {
+            return;
+        }
         let word = (*task).value;
         if word & ON_STACK == 0 {
             if word == 0 || word & IMPLICIT != 0 {

@@ -10,9 +10,10 @@ use workspan_recorder::adapter::LiveHandle;
 use super::budget::LeftOut;
 use super::ffi::Data;
 use super::region::Member;
+use super::silent_end;
 use super::start;
 use super::sync::Group;
-use super::task_word::{level, on_stack, unpack};
+use super::task_word::{level, part_on_stack, unpack};
 use crate::loaded_files::era;
 use crate::site_cache;
 
@@ -25,9 +26,9 @@ pub(super) enum PendingBegin {
     None,
     /// The implicit task left a barrier at this time. Its region may be over.
     Member(u64),
-    /// The current task, an untied one, began at this time. Its first part is often empty, and
-    /// another thread begins the task again.
-    Task(u64),
+    /// The current task, an untied one with this word, began at this time. Its first part is often
+    /// empty, and another thread begins the task again.
+    Task { since: u64, word: u64 },
 }
 
 /// A thread, as its callbacks know it.
@@ -99,7 +100,11 @@ pub(super) fn current() -> Option<&'static mut ThreadState> {
 #[inline]
 pub(super) fn existing() -> Option<&'static mut ThreadState> {
     // SAFETY: null, or this thread's state, which lives until `thread_end`.
-    unsafe { Slot::get().as_mut() }
+    let thread = unsafe { Slot::get().as_mut() }?;
+    if silent_end::is_any() {
+        silent_end::write(thread);
+    }
+    Some(thread)
 }
 
 #[cold]
@@ -134,10 +139,10 @@ fn make() -> Option<&'static mut ThreadState> {
 /// `ompt_callback_thread_end_t`: the runtime is done with this thread, and another thread may soon
 /// get its handle.
 pub(super) extern "C" fn thread_end(_data: *mut Data) {
-    let thread = Slot::get();
-    if thread.is_null() {
+    let Some(thread) = existing() else {
         return;
-    }
+    };
+    let thread = ptr::from_mut(thread);
     Slot::set(ptr::null_mut());
     // SAFETY: the state came from a box and only this thread has it; no implicit task of it runs
     // any more.
@@ -169,6 +174,20 @@ impl ThreadState {
             .become_worker(pool, WORKERS.fetch_add(1, Ordering::Relaxed));
     }
 
+    /// The runtime says that `task` runs here. If the innermost task was a part of an untied one,
+    /// that part has ended without an event ([`silent_end`]).
+    #[inline]
+    pub(super) fn runs(&mut self, task: *mut Data) {
+        if self.current.is_null() {
+            self.current = task;
+        } else if !self.untied.is_empty()
+            && task != self.current
+            && self.untied.last() == Some(&self.current)
+        {
+            silent_end::found(self, task);
+        }
+    }
+
     /// Writes the pending begin: an event shows that it was one.
     #[inline]
     pub(super) fn write_pending_begin(&mut self) {
@@ -190,9 +209,8 @@ impl ThreadState {
             },
             // SAFETY: the runtime says that this task runs here, so its word is this thread's to
             // write.
-            PendingBegin::Task(since) => unsafe {
-                let word = (*self.current).value;
-                (*self.current).value = on_stack(word, level(word));
+            PendingBegin::Task { since, word } => unsafe {
+                (*self.current).value = part_on_stack(word, level(word), self.h.thread());
                 self.h.task_begin_at(unpack(word), since);
             },
         }

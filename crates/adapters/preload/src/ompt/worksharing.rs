@@ -74,6 +74,7 @@ pub(super) extern "C" fn work(
     let Some(thread) = thread_state::current() else {
         return;
     };
+    thread.runs(task);
     let begins = which == endpoint::BEGIN;
     match kind {
         work::TASKLOOP if begins => enter_taskloop(thread, task, return_address),
@@ -121,7 +122,7 @@ fn share(thread: &mut ThreadState, begins: bool, kind: c_int, count: u64, return
 /// `ompt_callback_dispatch_t`.
 pub(super) extern "C" fn dispatched(
     _parallel: *mut Data,
-    _task: *mut Data,
+    task: *mut Data,
     kind: c_int,
     instance: *const Chunk,
 ) {
@@ -134,6 +135,7 @@ pub(super) extern "C" fn dispatched(
     let Some(thread) = thread_state::current() else {
         return;
     };
+    thread.runs(task);
     thread.write_pending_begin();
     // SAFETY: null, or the innermost member, which lives until its implicit task ends.
     unsafe {
@@ -185,8 +187,7 @@ fn enter_taskloop(thread: &mut ThreadState, task: *mut Data, return_address: usi
         } else if task_word::is_unrecorded(task.value) {
             // Tasks that a skipped task creates are skipped too.
         } else if task.value == 0 || task.value & ON_STACK != 0 {
-            let level = task_word::level(task.value);
-            task.value = task_word::on_stack(task.value, level) | u64::from(site);
+            task.value = task_word::in_taskloop(task.value, site);
         }
     }
 }

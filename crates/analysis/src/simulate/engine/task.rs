@@ -32,7 +32,7 @@ impl Engine<'_> {
                 Op::Signal(signal) => {
                     self.show(w, task, t);
                     let program = self.program;
-                    for &wait in program.waits_of_signal.of(signal) {
+                    for &wait in program.waits_of_signal.get(signal as usize) {
                         self.ended(w, wait, t);
                     }
                 }
@@ -209,10 +209,10 @@ impl Engine<'_> {
         self.left -= 1;
         self.result.elapsed = self.result.elapsed.max(t);
         let program = self.program;
-        for &wait in program.waits_of_task.of(task) {
+        for &wait in program.waits_of_task.get(task as usize) {
             self.ended(w, wait, t);
         }
-        for &dependent in program.dependents.of(task) {
+        for &dependent in program.dependents.get(task as usize) {
             let left = &mut self.depends[dependent as usize];
             *left = left.saturating_sub(1);
             if *left == 0 && self.created[dependent as usize] {

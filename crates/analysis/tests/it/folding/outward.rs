@@ -82,12 +82,12 @@ fn blocks(dag: &workspan_dag::Dag) -> std::collections::BTreeSet<String> {
     let named = report.sites.iter().flat_map(|row| {
         let some = row.blocks.iter().filter(|block| block.work > 0);
         some.map(|b| {
-            let (from, to) = (label(b.from), label(b.to));
+            let (from, to) = (label(b.block.from), label(b.block.to));
             format!(
                 "{:?}: {:?} {from:?} to {:?} {to:?}",
                 label(row.site),
-                b.from_kind,
-                b.to_kind
+                b.block.from_kind,
+                b.block.to_kind
             )
         })
     });

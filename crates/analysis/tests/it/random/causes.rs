@@ -394,12 +394,12 @@ pub fn check(dag: &Dag, options: &Options, fast: &Causes, context: &str) {
         .iter()
         .map(|f| {
             let (from, to) = (
-                (f.place.from, f.place.from_kind),
-                (f.place.to, f.place.to_kind),
+                (f.block.from, f.block.from_kind),
+                (f.block.to, f.block.to_kind),
             );
             let key = (
                 f.cause,
-                f.place.site,
+                f.block.site,
                 (from.0, from.1 as u8),
                 (to.0, to.1 as u8),
             );

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use workspan_analysis::Report;
 use workspan_analysis::stretch::{Pair, RowKey, StretchOptions, stretch};
+use workspan_analysis::{CodeBlock, Report};
 use workspan_dag::{NONE, Place, PlaceId, ROOT_PLACE};
 
 use crate::run::Picture;
-use crate::run::codes::Block;
 
 /// Times in the run on one worker and in this one, by this run's places and codes.
 #[derive(Debug, Default)]
@@ -34,7 +33,7 @@ impl Stretched {
             Some(at) => known.get(&name(at)).copied(),
             None => None,
         };
-        let mut code_of: BTreeMap<Block, u16> = BTreeMap::new();
+        let mut code_of: BTreeMap<CodeBlock, u16> = BTreeMap::new();
         for (number, code) in (0..).zip(&picture.codes.all) {
             code_of.extend(code.blocks.iter().map(|&block| (block, number)));
         }
@@ -47,20 +46,11 @@ impl Stretched {
             }
         }
         for row in &found.blocks {
-            let RowKey::Block {
-                site,
-                from,
-                from_kind,
-                to,
-                to_kind,
-            } = row.key
-            else {
-                continue;
-            };
-            if let (Some(site), Some(from), Some(to)) = (own(site), own(from), own(to))
-                && let Some(&code) =
-                    code_of.get(&Block::new(site, (from, from_kind), (to, to_kind)))
+            if let RowKey::Block(block) = row.key
+                && let Some(block) = block.renumbered(own)
+                && let Some(&code) = code_of.get(&block)
             {
+                let site = block.site;
                 add(all.codes.entry((site, code)).or_default(), row.time);
             }
         }

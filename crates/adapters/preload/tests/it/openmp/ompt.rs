@@ -160,6 +160,21 @@ fn a_task_group_moves_with_an_untied_task() {
     }
 }
 
+/// The program delays what libomp does after it has queued the next part of an untied task. So the
+/// last part ends without an event, and the task completes on another thread.
+#[test]
+fn untied_tasks_end_where_their_last_part_ran() {
+    let Some(program) = built("untied_late.c") else {
+        return;
+    };
+    let expected = "task one { } task more { task inside { } wait } ".repeat(20);
+    for threads in [1, 2, 4] {
+        let text = canonical(&recorded(&program, threads), &program.source);
+        let expected = format!("parallel region x{threads} {{ 1 * {{ {expected} }} }}");
+        assert_eq!(squeezed(&text), squeezed(&expected));
+    }
+}
+
 #[test]
 fn a_league_is_harmless() {
     let Some(program) = built("teams.c") else {

@@ -1,0 +1,77 @@
+//! The spans of a target that runs faster by a factor.
+
+use workspan_dag::PlaceId;
+
+use crate::options::Error;
+use crate::work_span::bounds_of;
+
+/// One target alone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TargetProfile {
+    /// Weight of the target in the whole run, in ticks; in folded records what they tell of it (of lines, what samples say).
+    pub work: u128,
+    /// By factor.
+    pub outcomes: Vec<Outcome>,
+    /// Where folded records leave some factor's span uncertain by more than 10 %: the spawn site to keep from being folded
+    /// (`--keep SITE`).
+    pub keep: Option<PlaceId>,
+}
+
+/// What a factor gives.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Outcome {
+    /// The factor.
+    pub factor: f64,
+    /// Work of the run.
+    pub work: u128,
+    /// The span then, at most (exact where nothing is folded).
+    pub span: f64,
+    /// The span then, at least: lower than `span` only where folded records hide how much of the target they hold.
+    pub least_span: f64,
+    /// The burdened span then, at most.
+    pub burdened_span: f64,
+}
+
+impl Outcome {
+    /// The span, halves rounded away from zero.
+    pub fn span_ticks(&self) -> u128 {
+        self.span.round() as u128
+    }
+
+    /// T1 / T∞(k), at least; 1 when there is no time at all.
+    pub fn parallelism(&self) -> f64 {
+        ratio(self.work, self.span)
+    }
+
+    /// T1 / T∞(k), at most.
+    pub fn most_parallelism(&self) -> f64 {
+        ratio(self.work, self.least_span)
+    }
+
+    /// Bounds of the speedup on `p` workers (MODEL.md §2): (lower, upper).
+    pub fn speedup(&self, p: u32) -> (f64, f64) {
+        bounds_of(self.work as f64, self.least_span, self.burdened_span, p)
+    }
+
+    /// How far apart the two spans are, as a share of the larger one.
+    pub fn uncertainty(&self) -> f64 {
+        if self.span > 0.0 {
+            (self.span - self.least_span) / self.span
+        } else {
+            0.0
+        }
+    }
+}
+
+fn ratio(work: u128, span: f64) -> f64 {
+    if span > 0.0 { work as f64 / span } else { 1.0 }
+}
+
+/// A factor must be a positive number.
+pub(crate) fn check_factor(factor: f64) -> Result<(), Error> {
+    if factor.is_finite() && factor > 0.0 {
+        Ok(())
+    } else {
+        Err(Error::BadFactor(factor.to_string()))
+    }
+}
